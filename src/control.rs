@@ -1,0 +1,110 @@
+//! How long work reports, yields and stops.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+
+use crate::error::{Result, bail};
+
+/// A boxed future that need not be `Send`: isoflat runs on one thread, in a page or in `pollster`.
+pub type LocalFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+
+/// Where long work stands.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Progress {
+    /// What is being computed, e.g. `"training"` or `"hessian eigenvalues"`.
+    pub phase: String,
+    /// Steps done.
+    pub done: usize,
+    /// Steps in all, as far as known now (an iteration that converges early stops before).
+    pub total: usize,
+    /// The estimate so far, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<f64>,
+    /// Its residual or standard error, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub residual: Option<f64>,
+    /// More numbers by name, such as training's `loss` and `accuracy`.
+    #[serde(flatten)]
+    pub numbers: std::collections::BTreeMap<&'static str, f64>,
+}
+
+impl Progress {
+    /// Step `done` of `total` in `phase`.
+    pub fn new(phase: impl Into<String>, done: usize, total: usize) -> Self {
+        let numbers = Default::default();
+        Self { phase: phase.into(), done, total, estimate: None, residual: None, numbers }
+    }
+
+    /// The same with the estimate so far and its residual.
+    pub fn with_estimate(mut self, estimate: f64, residual: f64) -> Self {
+        self.estimate = Some(estimate);
+        self.residual = Some(residual);
+        self
+    }
+
+    /// The same with one more number.
+    pub fn with(mut self, name: &'static str, value: f64) -> Self {
+        self.numbers.insert(name, value);
+        self
+    }
+}
+
+/// What the caller of long work may do to it. `Control::default()` neither reports nor stops.
+#[derive(Clone, Default)]
+pub struct Control<'a> {
+    progress: Option<Rc<RefCell<dyn FnMut(&Progress) + 'a>>>,
+    stopped: Option<Rc<dyn Fn() -> bool + 'a>>,
+    breathe: Option<Rc<dyn Fn() -> LocalFuture<'static, ()> + 'a>>,
+}
+
+impl<'a> Control<'a> {
+    /// Calls `f` with every progress.
+    pub fn on_progress(mut self, f: impl FnMut(&Progress) + 'a) -> Self {
+        self.progress = Some(Rc::new(RefCell::new(f)));
+        self
+    }
+
+    /// Stops the work with [`crate::ErrorCode::Aborted`] within a step after `f` says true.
+    pub fn stop_when(mut self, f: impl Fn() -> bool + 'a) -> Self {
+        self.stopped = Some(Rc::new(f));
+        self
+    }
+
+    /// Awaits `f()` between steps, so that an event loop can run; `f` decides how often it really yields.
+    pub fn breathe_with(mut self, f: impl Fn() -> LocalFuture<'static, ()> + 'a) -> Self {
+        self.breathe = Some(Rc::new(f));
+        self
+    }
+
+    /// Reports, lets the event loop run, then fails if the caller wants the work stopped.
+    ///
+    /// # Errors
+    /// `Aborted`.
+    pub async fn step(&self, progress: Progress) -> Result<()> {
+        if let Some(f) = &self.progress {
+            (f.borrow_mut())(&progress);
+        }
+        self.breathe().await
+    }
+
+    /// As [`Control::step`], without a report.
+    ///
+    /// # Errors
+    /// `Aborted`.
+    pub async fn breathe(&self) -> Result<()> {
+        if let Some(f) = &self.breathe {
+            f().await;
+        }
+        if self.is_stopped() {
+            bail!(Aborted, "stopped by the caller");
+        }
+        Ok(())
+    }
+
+    /// Does the caller want the work stopped?
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.as_ref().is_some_and(|f| f())
+    }
+}

@@ -1,0 +1,4 @@
+//! The wgpu executor.
+
+/// A vector in device memory.
+pub(super) struct GpuVector {}

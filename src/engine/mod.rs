@@ -1,0 +1,10 @@
+//! Problems on devices.
+
+mod executor;
+pub mod gpu;
+mod plan;
+mod vector;
+
+pub use executor::{AdamStep, BackendInfo, Curvature, Executor, Precision};
+pub use plan::{Activation, Plan, Step};
+pub use vector::{Segments, Vector};

@@ -1,0 +1,115 @@
+//! One error type, with a stable code for programs and a sentence for people.
+
+use std::fmt;
+
+/// Result of everything in isoflat that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What kind of fault it is. The spelling of [`ErrorCode::as_str`] is stable: programs may match on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorCode {
+    /// Text that is not the JSON (or the file format) that was expected.
+    Parse,
+    /// A network that cannot be: unknown layer, zero width, shapes that do not fit.
+    InvalidNetwork,
+    /// Data that do not fit the network or the loss: wrong lengths, zero samples, label out of range.
+    InvalidProblem,
+    /// A parameter vector, or a direction, of the wrong length.
+    InvalidParameters,
+    /// A number that must be finite and is not.
+    NotFinite,
+    /// An option outside its range.
+    InvalidOption,
+    /// A transformation that would change the function: a factor ≤ 0, a product that is not 1, a wrong count.
+    InvalidTransformation,
+    /// A rescaling asked of a network with an activation that is not positively homogeneous.
+    NotHomogeneous,
+    /// More than the device, or the memory, can hold. The message says what was asked and what the limit is.
+    TooLarge,
+    /// The backend that was asked for is not there.
+    BackendUnavailable,
+    /// The GPU was lost in the middle of the work; create a new engine.
+    DeviceLost,
+    /// The GPU refused a command: a fault of isoflat, please report it.
+    Gpu,
+    /// The caller stopped the work.
+    Aborted,
+}
+
+impl ErrorCode {
+    /// The stable name, as JavaScript sees it in `error.code`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Parse => "parse",
+            Self::InvalidNetwork => "invalid_network",
+            Self::InvalidProblem => "invalid_problem",
+            Self::InvalidParameters => "invalid_parameters",
+            Self::NotFinite => "not_finite",
+            Self::InvalidOption => "invalid_option",
+            Self::InvalidTransformation => "invalid_transformation",
+            Self::NotHomogeneous => "not_homogeneous",
+            Self::TooLarge => "too_large",
+            Self::BackendUnavailable => "backend_unavailable",
+            Self::DeviceLost => "device_lost",
+            Self::Gpu => "gpu",
+            Self::Aborted => "aborted",
+        }
+    }
+}
+
+/// An error: a stable code and a message that names the fault.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    /// The kind of fault.
+    pub code: ErrorCode,
+    /// What is wrong, what was expected, and where.
+    pub message: String,
+}
+
+impl Error {
+    /// An error of this kind with this message.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<serde_json::Error> for Error {
+    fn from(error: serde_json::Error) -> Self {
+        Self::new(ErrorCode::Parse, format!("not a valid isoflat JSON: {error}"))
+    }
+}
+
+/// `Err` with a code and a formatted message: `bail!(InvalidNetwork, "layer {i} …")`.
+macro_rules! bail {
+    ($code:ident, $($message:tt)+) => {
+        return Err($crate::error::Error::new($crate::error::ErrorCode::$code, format!($($message)+)))
+    };
+}
+pub(crate) use bail;
+
+/// [`bail!`] unless the condition holds.
+macro_rules! ensure {
+    ($condition:expr, $code:ident, $($message:tt)+) => {
+        if !$condition {
+            $crate::error::bail!($code, $($message)+);
+        }
+    };
+}
+pub(crate) use ensure;
+
+/// `NotFinite` if any of the values is NaN or infinite, saying which.
+pub(crate) fn ensure_finite(what: &str, values: &[f64]) -> Result<()> {
+    match values.iter().position(|v| !v.is_finite()) {
+        None => Ok(()),
+        Some(i) => bail!(NotFinite, "{what}[{i}] is {}, but must be finite", values[i]),
+    }
+}

@@ -1,0 +1,18 @@
+//! isoflat: how flat is a neural network's minimum, in a way that rescaling the weights cannot fake.
+//!
+//! `Network + data = Problem → Engine (CPU or GPU) → operator → measure → report`. The README shows it in use,
+//! `ARCHITECTURE.md` says where everything lies and why.
+
+#![deny(unsafe_code)]
+
+pub mod control;
+pub mod engine;
+mod error;
+pub mod network;
+mod problem;
+pub mod symmetry;
+
+pub use control::{Control, Progress};
+pub use error::{Error, ErrorCode, Result};
+pub use network::Network;
+pub use problem::{Loss, Problem, ProblemFile, Targets, Values};

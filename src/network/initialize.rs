@@ -1,0 +1,89 @@
+//! Initial parameters, from a seed.
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::StandardNormal;
+use serde::{Deserialize, Serialize};
+
+use super::{Layer, Network};
+use crate::error::{Result, ensure};
+
+/// How the weights are drawn. `fan_in` and `fan_out` are a layer's inputs and outputs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "scheme", rename_all = "snake_case")]
+pub enum Initialization {
+    /// Normal, variance 2 / (fan_in + fan_out) (Glorot and Bengio 2010).
+    XavierNormal,
+    /// Uniform in ±√(3 · gain² / fan_in), gain² = 2 / (1 + slope²) (He et al. 2015).
+    KaimingUniform,
+    /// Normal, variance gain² / fan_in (He et al. 2015).
+    KaimingNormal,
+    /// Uniform in ±bound. Petzka uses 0.1.
+    Uniform {
+        /// The bound.
+        bound: f64,
+    },
+    /// Normal, standard deviation `sigma`.
+    Normal {
+        /// σ.
+        sigma: f64,
+    },
+}
+
+/// How the biases are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BiasInitialization {
+    /// All 0. Such a block drops out of the Riemannian measures: its norm is 0.
+    #[default]
+    Zero,
+    /// Uniform in ±1/√fan_in.
+    Uniform,
+}
+
+impl Network {
+    /// A parameter vector drawn by these schemes. The same seed gives the same vector on every machine.
+    ///
+    /// # Errors
+    /// `InvalidOption` for a bound or σ that is not positive and finite.
+    pub fn initialize(&self, weights: Initialization, biases: BiasInitialization, seed: u64) -> Result<Vec<f64>> {
+        if let Initialization::Uniform { bound: scale } | Initialization::Normal { sigma: scale } = weights {
+            ensure!(scale.is_finite() && scale > 0.0, InvalidOption, "the scale of an initialisation is {scale}, but must be positive");
+        }
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut parameters = vec![0.0; self.parameter_count()];
+        for layer in self.layout().layers() {
+            let (fan_in, fan_out) = (layer.inputs as f64, layer.outputs as f64);
+            let gain_squared = self.gain_squared(layer.layer);
+            let (normal, scale) = match weights {
+                Initialization::XavierNormal => (true, (2.0 / (fan_in + fan_out)).sqrt()),
+                Initialization::KaimingUniform => (false, (3.0 * gain_squared / fan_in).sqrt()),
+                Initialization::KaimingNormal => (true, (gain_squared / fan_in).sqrt()),
+                Initialization::Uniform { bound } => (false, bound),
+                Initialization::Normal { sigma } => (true, sigma),
+            };
+            for w in &mut parameters[layer.weight.clone()] {
+                *w = scale * if normal { rng.sample::<f64, _>(StandardNormal) } else { rng.random_range(-1.0..1.0) };
+            }
+            if let (Some(bias), BiasInitialization::Uniform) = (&layer.bias, biases) {
+                for b in &mut parameters[bias.clone()] {
+                    *b = rng.random_range(-1.0..1.0) / fan_in.sqrt();
+                }
+            }
+        }
+        Ok(parameters)
+    }
+
+    /// gain² of the activations that follow a layer: 2 / (1 + slope²); 1 for identity, tanh and the output layer.
+    fn gain_squared(&self, layer: usize) -> f64 {
+        let following = self.layers()[layer + 1..].iter().take_while(|next| !matches!(next, Layer::Dense { .. }));
+        let slope: f64 = following
+            .map(|next| match *next {
+                Layer::Relu => 0.0,
+                Layer::LeakyRelu { slope } => slope,
+                _ => 1.0,
+            })
+            .product();
+        2.0 / (1.0 + slope * slope)
+    }
+}

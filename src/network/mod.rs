@@ -1,0 +1,125 @@
+//! What a network is: layers, shapes, parameter layout, initialisation, presets. Pure data, no device.
+
+mod initialize;
+mod layer;
+mod layout;
+mod presets;
+
+pub use initialize::{BiasInitialization, Initialization};
+pub use layer::Layer;
+pub use layout::{Block, Layout, ParametricLayer};
+pub use presets::Preset;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Result, ensure};
+
+/// The most parameters a network may have: what 32-bit indices on the device can address with room to spare.
+pub const MAX_PARAMETERS: u64 = 1 << 30;
+
+/// A feed-forward network: the shape of one input and the layers in order.
+///
+/// It is valid by construction: [`Network::new`] and deserialisation check every shape. Parameters are not part of it;
+/// they are one flat vector whose order [`Network::layout`] gives.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "RawNetwork")]
+pub struct Network {
+    input: Vec<usize>,
+    layers: Vec<Layer>,
+    #[serde(skip)]
+    layout: Layout,
+}
+
+/// A network as its JSON spells it, not yet checked.
+#[derive(Deserialize)]
+pub(crate) struct RawNetwork {
+    input: Vec<usize>,
+    layers: Vec<Layer>,
+}
+
+impl TryFrom<RawNetwork> for Network {
+    type Error = crate::Error;
+
+    fn try_from(raw: RawNetwork) -> Result<Self> {
+        Self::new(raw.input, raw.layers)
+    }
+}
+
+impl Network {
+    /// A network over inputs of shape `[features]`.
+    ///
+    /// # Errors
+    /// `InvalidNetwork` for a zero width, no parametric layer, an activation after the last one, or layers that do not
+    /// fit each other; `TooLarge` above [`MAX_PARAMETERS`].
+    pub fn new(input: Vec<usize>, layers: Vec<Layer>) -> Result<Self> {
+        let layout = Layout::infer(&input, &layers)?;
+        Ok(Self { input, layers, layout })
+    }
+
+    /// A fully connected ReLU network of these widths, input first: `dense(&[784, 300, 100, 10], true)` is F1.
+    ///
+    /// # Errors
+    /// As [`Network::new`]; also for fewer than two widths.
+    pub fn dense(widths: &[usize], bias: bool) -> Result<Self> {
+        ensure!(widths.len() >= 2, InvalidNetwork, "a dense network needs an input width and at least one layer's");
+        let mut layers = Vec::new();
+        for (i, &units) in widths[1..].iter().enumerate() {
+            if i > 0 {
+                layers.push(Layer::Relu);
+            }
+            layers.push(Layer::Dense { units, bias });
+        }
+        Self::new(vec![widths[0]], layers)
+    }
+
+    /// A network from its JSON, `{"input": [...], "layers": [...]}`.
+    ///
+    /// # Errors
+    /// `Parse` if it is not such a JSON, and what [`Network::new`] says.
+    pub fn from_json(json: &str) -> Result<Self> {
+        let raw: RawNetwork = serde_json::from_str(json)?;
+        raw.try_into()
+    }
+
+    /// Shape of one input, without the sample axis.
+    pub fn input(&self) -> &[usize] {
+        &self.input
+    }
+
+    /// The layers in order.
+    pub fn layers(&self) -> &[Layer] {
+        &self.layers
+    }
+
+    /// Where each layer's weight and bias lie in the parameter vector.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Values in one flat input.
+    pub fn input_len(&self) -> usize {
+        self.input.iter().product()
+    }
+
+    /// Values in one output.
+    pub fn output_len(&self) -> usize {
+        self.layout.output_len()
+    }
+
+    /// Length of the parameter vector.
+    pub fn parameter_count(&self) -> usize {
+        self.layout.parameter_count()
+    }
+
+    /// The first layer whose activation is not positively homogeneous, if there is one: rescalings are refused then.
+    pub fn first_inhomogeneous_layer(&self) -> Option<(usize, &Layer)> {
+        self.layers.iter().enumerate().find(|(_, layer)| !layer.is_positively_homogeneous())
+    }
+
+    /// A short name of the architecture: `784-300-100-10`.
+    pub fn summary(&self) -> String {
+        let input: Vec<_> = self.input.iter().map(usize::to_string).collect();
+        let widths = self.layout.layers().iter().map(|layer| layer.outputs.to_string());
+        std::iter::once(input.join("×")).chain(widths).collect::<Vec<_>>().join("-")
+    }
+}
