@@ -298,11 +298,7 @@ impl ProblemFile {
         let network: Network = raw.network.try_into()?;
         let width = network.input_len();
         if let Some(i) = raw.inputs.iter().position(|row| row.len() != width) {
-            bail!(
-                InvalidProblem,
-                "input row {i} has {} values, but the network takes {width}",
-                raw.inputs[i].len()
-            );
+            bail!(InvalidProblem, "input row {i} has {} values, but the network takes {width}", raw.inputs[i].len());
         }
         let targets = match raw.targets {
             RawTargets::Classes(labels) => Targets::Classes(labels),

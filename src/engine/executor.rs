@@ -139,7 +139,14 @@ pub trait Executor {
     fn normalize(&self, x: &Vector, q: &mut Vector, column: usize, norms: &mut Vector, index: usize) -> Result<()>;
 
     /// One step of Adam (Kingma and Ba 2015) with bias correction; all vectors one column.
-    fn adam(&self, step: &AdamStep, gradient: &Vector, mean: &mut Vector, square: &mut Vector, theta: &mut Vector) -> Result<()>;
+    fn adam(
+        &self,
+        step: &AdamStep,
+        gradient: &Vector,
+        mean: &mut Vector,
+        square: &mut Vector,
+        theta: &mut Vector,
+    ) -> Result<()>;
 
     // --- passes over the whole data ----------------------------------------------------------------------------
 
@@ -167,5 +174,12 @@ pub trait Executor {
 
     /// Gradient at θ of the mean loss over these samples (indices may repeat), and their loss and accuracy as in
     /// [`Executor::evaluate`]. Leaves the prepared point as it is.
-    fn batch_gradient(&self, theta: &Vector, rows: &[u32], gradient: &mut Vector, out: &mut Vector, index: usize) -> Result<()>;
+    fn batch_gradient(
+        &self,
+        theta: &Vector,
+        rows: &[u32],
+        gradient: &mut Vector,
+        out: &mut Vector,
+        index: usize,
+    ) -> Result<()>;
 }

@@ -48,7 +48,11 @@ impl Network {
     /// `InvalidOption` for a bound or σ that is not positive and finite.
     pub fn initialize(&self, weights: Initialization, biases: BiasInitialization, seed: u64) -> Result<Vec<f64>> {
         if let Initialization::Uniform { bound: scale } | Initialization::Normal { sigma: scale } = weights {
-            ensure!(scale.is_finite() && scale > 0.0, InvalidOption, "the scale of an initialisation is {scale}, but must be positive");
+            ensure!(
+                scale.is_finite() && scale > 0.0,
+                InvalidOption,
+                "the scale of an initialisation is {scale}, but must be positive"
+            );
         }
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut parameters = vec![0.0; self.parameter_count()];

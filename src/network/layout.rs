@@ -86,7 +86,11 @@ impl Layout {
         }
         let Some(last) = found.last() else { bail!(InvalidNetwork, "the network has no dense layer") };
         if let Some(layer) = layers[last.layer + 1..].iter().find(|layer| **layer != Layer::Identity) {
-            bail!(InvalidNetwork, "the last layer must be dense: the loss takes its outputs, not those of a {}", layer.name());
+            bail!(
+                InvalidNetwork,
+                "the last layer must be dense: the loss takes its outputs, not those of a {}",
+                layer.name()
+            );
         }
         Ok(Self { layers: found, parameter_count: count as usize })
     }

@@ -1,0 +1,376 @@
+/** What went wrong, for programs. */
+export type IsoflatErrorCode =
+  | "parse" | "invalid_network" | "invalid_problem" | "invalid_parameters" | "not_finite" | "invalid_option"
+  | "invalid_transformation" | "not_homogeneous" | "too_large" | "backend_unavailable" | "device_lost" | "gpu" | "aborted";
+
+/** Every error isoflat throws or rejects with. `message` names the fault, `code` is stable. */
+export class IsoflatError extends Error {
+  private constructor();
+  readonly name: "IsoflatError";
+  readonly code: IsoflatErrorCode;
+}
+
+// --- networks and problems --------------------------------------------------------------------------------------
+
+export type LayerJSON =
+  | { type: "dense"; units: number; bias?: boolean }
+  | { type: "relu" }
+  | { type: "leaky_relu"; slope: number }
+  | { type: "identity" }
+  | { type: "tanh" };
+
+export interface NetworkJSON {
+  /** Shape of one input, `[features]`. */
+  input: number[];
+  layers: LayerJSON[];
+}
+
+/** The papers' dense networks, and `small` (784-64-32-10). */
+export type PresetName = "small" | "f1" | "mnist_fc" | "straight_mnist" | "straight_cifar10" | "petzka_mnist";
+
+export type InitializeOptions = {
+  /** Default 0. The same seed gives the same parameters everywhere. */
+  seed?: number;
+  /** Default `"zero"`. */
+  bias?: "zero" | "uniform";
+} & (
+  | { scheme?: "kaiming_uniform" | "kaiming_normal" | "xavier_normal" }
+  | { scheme: "uniform"; bound: number }
+  | { scheme: "normal"; sigma: number }
+);
+
+/** One W_l or b_l in the parameter vector: `parameters.subarray(start, end)`, weights (outputs, inputs) row-major. */
+export interface ParameterBlock {
+  /** Index of the parametric layer, from 0. */
+  layer: number;
+  kind: "weight" | "bias";
+  start: number;
+  end: number;
+  inputs: number;
+  outputs: number;
+}
+
+/** A map on the parameters that leaves every output as it is. */
+export type Transformation =
+  /** W_l → λ_l W_l, b_l → (Π_{k≤l} λ_k) b_l; one positive factor a parametric layer, their product 1. */
+  | { type: "layerwise"; lambda: number[] }
+  /** Dinh: (α W_1, W_2 / α), two-layer networks. */
+  | { type: "alpha_scale"; alpha: number }
+  /** W_l → Λ_l W_l Λ_{l−1}⁻¹; a positive factor for every unit of every hidden layer. */
+  | { type: "nodewise"; factors: number[][] }
+  /** New unit i of hidden layer l is old unit `permutations[l][i]`. */
+  | { type: "permutation"; permutations: number[][] }
+  /** The first is applied first. */
+  | { type: "composition"; of: Transformation[] }
+  /** Factors drawn log-uniformly in [low, high]; the last layer's makes the product 1. */
+  | { type: "random_layerwise"; seed: number; low: number; high: number }
+  | { type: "random_nodewise"; seed: number; low: number; high: number }
+  | { type: "random_permutation"; seed: number };
+
+/** A feed-forward network. Parameters are not part of it; they are one flat array, layer by layer, weight then bias. */
+export class Network {
+  private constructor();
+  /** From an object or a JSON text. */
+  static fromJSON(json: NetworkJSON | string): Network;
+  /** A ReLU network of these widths, input first. */
+  static dense(widths: number[], bias?: boolean): Network;
+  static preset(name: PresetName): Network;
+  toJSON(): NetworkJSON;
+  readonly inputLength: number;
+  readonly outputLength: number;
+  readonly parameterCount: number;
+  /** Number of parametric layers L. */
+  readonly depth: number;
+  /** `784-300-100-10`. */
+  readonly summary: string;
+  /** Are all activations positively homogeneous? If not, rescalings are refused. */
+  readonly homogeneous: boolean;
+  blocks(): ParameterBlock[];
+  /** Default scheme `kaiming_uniform`. */
+  initialize(options?: InitializeOptions): Float64Array;
+  /** The parameters after a transformation; the ones given are left as they are. */
+  transform(parameters: Float64Array | Float32Array, transformation: Transformation): Float64Array;
+  /** The transformation that undoes this one (random ones are drawn first). */
+  invert(transformation: Transformation): Transformation;
+  free(): void;
+  [Symbol.dispose](): void;
+}
+
+export type LossName = "cross_entropy" | "squared_error";
+
+export interface ProblemData {
+  loss: LossName;
+  /** samples × inputLength, row-major. */
+  inputs: Float32Array | Float64Array;
+  /** Class numbers (cross-entropy), or samples × outputLength values (squared error). */
+  targets: Uint8Array | Uint32Array | number[] | Float64Array | Float32Array;
+}
+
+/** What a problem file holds. */
+export interface OpenedProblem {
+  name?: string;
+  problem: Problem;
+  parameters: Float64Array;
+  direction?: Float64Array;
+  transformations: Transformation[];
+}
+
+/** Network, loss and data. */
+export class Problem {
+  constructor(network: Network, data: ProblemData);
+  /** Rangamani 3.1: standard normal inputs with uniformly random labels. */
+  static synthetic(network: Network, options: { samples: number; seed?: number }): Problem;
+  /** Reads a problem file (JSON text). */
+  static open(json: string): OpenedProblem;
+  /** The problem file for these parameters (JSON text). */
+  save(parameters: Float64Array | Float32Array, name?: string): string;
+  readonly samples: number;
+  readonly loss: LossName;
+  /** A new handle to the network. */
+  readonly network: Network;
+  /** The problem over the first samples. */
+  first(samples: number): Problem;
+  free(): void;
+  [Symbol.dispose](): void;
+}
+
+/** An IDX file, as MNIST comes in; unsigned bytes. */
+export interface IdxFile {
+  shape: number[];
+  values: Uint8Array;
+}
+export function parseIdx(bytes: Uint8Array): IdxFile;
+
+// --- the engine -------------------------------------------------------------------------------------------------
+
+export interface BackendInfo {
+  backend: "cpu" | "gpu";
+  adapter: string;
+  api: string;
+  precision: "f32" | "f64";
+  /** Does the GPU API run on a CPU (SwiftShader, llvmpipe)? */
+  isSoftware: boolean;
+}
+
+export interface Progress {
+  phase: string;
+  done: number;
+  total: number;
+  estimate?: number;
+  residual?: number;
+  /** Training: the running epoch's number. */
+  epoch?: number;
+  /** Training: mean loss and accuracy over the steps since the last report. */
+  loss?: number;
+  accuracy?: number;
+  /** Training: on the validation problem, after each epoch. */
+  validation_loss?: number;
+  validation_accuracy?: number;
+}
+
+export interface RunOptions {
+  onProgress?: (progress: Progress) => void;
+  /** Aborting rejects with code `aborted` within a step. */
+  signal?: AbortSignal;
+}
+
+export interface EngineOptions {
+  /** Default `auto`: a hardware GPU where there is one, otherwise the CPU. */
+  backend?: "auto" | "webgpu" | "cpu";
+  /** CPU only; default `f64`. The GPU computes in f32. */
+  precision?: "f32" | "f64";
+}
+
+export interface TrainOptions extends RunOptions {
+  optimizer?: { type: "sgd"; learningRate: number; momentum?: number }
+    | { type: "adam"; learningRate: number; beta1?: number; beta2?: number; epsilon?: number };
+  batchSize?: number;
+  epochs?: number;
+  seed?: number;
+  /** Evaluated after each epoch. */
+  validation?: Problem;
+}
+
+export interface TrainResult {
+  parameters: Float64Array;
+  epochs: number;
+  steps: number;
+  /** Did the signal stop it? The parameters reached until then are handed over all the same. */
+  stopped: boolean;
+  history: { epoch: number; loss: number; accuracy: number; validationLoss?: number; validationAccuracy?: number }[];
+}
+
+/** The operators whose spectra can be asked for. */
+export type OperatorName =
+  | "hessian" | "gauss_newton"
+  | "riemannian.layerwise_flat" | "riemannian.layerwise_levi_civita"
+  | "riemannian.nodewise_flat" | "riemannian.nodewise_levi_civita";
+
+export interface Eigenpair {
+  value: number;
+  /** ‖A v − λ v‖ at ‖v‖ = 1. */
+  residual: number;
+  converged: boolean;
+  vector?: Float64Array;
+}
+
+export interface EigenOptions extends RunOptions {
+  operator?: OperatorName;
+  /** `power` is Rangamani's Algorithm 1: the eigenvalue largest in magnitude alone. Default `lanczos`. */
+  method?: "lanczos" | "power";
+  /** How many of the largest; default 1. */
+  top?: number;
+  /** How many of the smallest (most negative first); default 0. */
+  bottom?: number;
+  /** Relative to the spectral norm; default from the precision. */
+  tolerance?: number;
+  maxProducts?: number;
+  seed?: number;
+  vectors?: boolean;
+}
+
+export interface EigenResult {
+  top: Eigenpair[];
+  bottom: Eigenpair[];
+  /** Products with the operator. */
+  products: number;
+  converged: boolean;
+}
+
+/** A measure of one number, by its key. */
+export type MeasureKey =
+  | "loss" | "gradient_norm"
+  | "hessian.max_eigenvalue" | "hessian.min_eigenvalue" | "hessian.spectral_norm" | "hessian.trace"
+  | "gauss_newton.max_eigenvalue" | "gauss_newton.trace"
+  | "epsilon_sharpness_quadratic"
+  | `riemannian.${"layerwise" | "nodewise"}_${"flat" | "levi_civita"}.spectral_norm`
+  | `riemannian.${"layerwise" | "nodewise"}_gradient_norm`;
+
+export interface MeasureValue {
+  key: MeasureKey;
+  value: number;
+  /** An eigenvalue's residual ‖A v − λ v‖. */
+  residual?: number;
+  /** Products it took. */
+  iterations?: number;
+  /** Of a trace by Hutchinson's method. */
+  standardError?: number;
+  converged: boolean;
+}
+
+export interface MeasureOptions extends RunOptions {
+  /** Default: all. */
+  measures?: MeasureKey[];
+  /** ε of `epsilon_sharpness_quadratic`; default 1e-3. */
+  epsilon?: number;
+  /** Probes of Hutchinson's method; default 100. The trace is exact for networks of up to a few hundred parameters. */
+  probes?: number;
+  tolerance?: number;
+  maxProducts?: number;
+  seed?: number;
+}
+
+export interface MeasureReport {
+  values: MeasureValue[];
+  backend: BackendInfo;
+  parameterCount: number;
+  samples: number;
+}
+
+export interface MeasureDescription {
+  key: MeasureKey;
+  /** Where it comes from. */
+  paper: string;
+  /** One sentence. */
+  description: string;
+  /** Should it stand still under this kind of map (THEORY of the papers)? */
+  invariant: { layerwise: boolean; nodewise: boolean; permutation: boolean };
+}
+/** All measures with their meaning. */
+export function describeMeasures(): MeasureDescription[];
+
+export interface InvarianceCell {
+  measure: MeasureKey | "outputs";
+  /** Index into `transformations`. */
+  transformation: number;
+  before: number;
+  after: number;
+  /** |after − before| / max(|before|, floor). */
+  relativeChange: number;
+  expected: "invariant" | "changes";
+  /** `invariant`: within tolerance. `changed`: beyond it. `unresolved`: an estimate did not converge. */
+  verdict: "invariant" | "changed" | "unresolved";
+  /** Is the verdict what theory says? (A measure that may change but happens not to agrees too.) */
+  agrees: boolean;
+  tolerance: number;
+  /** Why this tolerance. */
+  reason: string;
+}
+
+export interface InvarianceOptions extends MeasureOptions {
+  transformations: Transformation[];
+}
+
+export interface InvarianceTable {
+  transformations: Transformation[];
+  /** Measure-major. */
+  cells: InvarianceCell[];
+  backend: BackendInfo;
+}
+
+export type DirectionSpec =
+  | { type: "random"; seed: number }
+  /** Eigenvector `index` (0 is the largest; −1 the most negative) of the operator, default `hessian`. */
+  | { type: "eigenvector"; operator?: OperatorName; index: number }
+  /** Towards other parameters: s = 1 is there. */
+  | { type: "towards"; parameters: Float64Array }
+  | { type: "vector"; values: Float64Array };
+
+export interface LandscapeOptions extends RunOptions {
+  /** One direction gives a line, two a grid. */
+  directions: [DirectionSpec] | [DirectionSpec, DirectionSpec];
+  /** `layer`: V_l ‖W_l‖/‖V_l‖; `filter`: row by row (Li et al. 2018). Default `none`. */
+  normalization?: "none" | "layer" | "filter";
+  /** Ends of s (and of t); default [−1, 1]. */
+  range?: [number, number];
+  rangeT?: [number, number];
+  /** Points along s (and t); default 21. */
+  points?: number;
+  pointsT?: number;
+}
+
+export interface Landscape {
+  s: Float64Array;
+  /** Empty for a line. */
+  t: Float64Array;
+  /** loss[i + j · s.length] = L(θ + s_i u + t_j v). */
+  loss: Float64Array;
+  accuracy: Float64Array;
+  /** L(θ). */
+  center: number;
+  backend: BackendInfo;
+}
+
+/** Computes on one device. Calls on one engine run one after the other, in the order they were made. */
+export class Engine {
+  private constructor();
+  static create(options?: EngineOptions): Promise<Engine>;
+  readonly info: BackendInfo;
+  /** Loss, and accuracy (0 for squared error). */
+  evaluate(problem: Problem, parameters: Float64Array | Float32Array): Promise<{ loss: number; accuracy: number }>;
+  /** samples × outputLength. */
+  outputs(problem: Problem, parameters: Float64Array | Float32Array): Promise<Float64Array>;
+  gradient(problem: Problem, parameters: Float64Array | Float32Array): Promise<Float64Array>;
+  /** One or several directions, one after the other in `directions`; as many products. */
+  product(problem: Problem, parameters: Float64Array | Float32Array, directions: Float64Array | Float32Array,
+    options?: { operator?: OperatorName }): Promise<Float64Array>;
+  train(problem: Problem, parameters: Float64Array | Float32Array, options?: TrainOptions): Promise<TrainResult>;
+  eigenvalues(problem: Problem, parameters: Float64Array | Float32Array, options?: EigenOptions): Promise<EigenResult>;
+  measure(problem: Problem, parameters: Float64Array | Float32Array, options?: MeasureOptions): Promise<MeasureReport>;
+  invariance(problem: Problem, parameters: Float64Array | Float32Array, options: InvarianceOptions): Promise<InvarianceTable>;
+  landscape(problem: Problem, parameters: Float64Array | Float32Array, options: LandscapeOptions): Promise<Landscape>;
+  /** Destroys the GPU device, so that a program can see how it takes a lost device. No effect on the CPU. */
+  loseDevice(): void;
+  free(): void;
+  [Symbol.dispose](): void;
+}
