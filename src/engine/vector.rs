@@ -13,7 +13,7 @@ pub struct Vector {
 }
 
 /// Where the values are.
-pub(super) enum Storage {
+pub(in crate::engine) enum Storage {
     F64(Vec<f64>),
     F32(Vec<f32>),
     Gpu(GpuVector),

@@ -1,0 +1,91 @@
+//! Vector kernels. Twins of `shaders/vector/`.
+
+use std::ops::Range;
+
+use super::super::executor::AdamStep;
+use super::super::vector::Segments;
+use super::matrix::dot;
+use super::real::Real;
+
+/// y += alpha x, x broadcast over the columns of y if it is shorter.
+pub fn axpy<T: Real>(alpha: f64, x: &[T], y: &mut [T]) {
+    let alpha = T::from_f64(alpha);
+    for y in y.chunks_exact_mut(x.len()) {
+        for (y, &x) in y.iter_mut().zip(x) {
+            *y += alpha * x;
+        }
+    }
+}
+
+/// y = beta y + alpha d ⊙ x.
+pub fn multiply_add<T: Real>(alpha: f64, d: &[T], x: &[T], beta: f64, y: &mut [T]) {
+    let (alpha, is_set, beta) = (T::from_f64(alpha), beta == 0.0, T::from_f64(beta));
+    for (y, x) in y.chunks_exact_mut(d.len()).zip(x.chunks_exact(d.len())) {
+        for ((y, &x), &d) in y.iter_mut().zip(x).zip(d) {
+            *y = if is_set { alpha * d * x } else { beta * *y + alpha * d * x };
+        }
+    }
+}
+
+/// out[s + k S] = Σ_{i in s} a_i x_{i,k}.
+pub fn segment_inner<T: Real>(segments: &Segments, a: &[T], x: &[T], out: &mut [T]) {
+    for (x, out) in x.chunks_exact(a.len()).zip(out.chunks_exact_mut(segments.count())) {
+        for (range, out) in segments.ranges().zip(out) {
+            *out = T::from_f64(dot(&a[range.clone()], &x[range]));
+        }
+    }
+}
+
+/// y[i, k] += c[s(i) + k S] a[i].
+pub fn segment_axpy<T: Real>(segments: &Segments, coefficients: &[T], a: &[T], y: &mut [T]) {
+    for (y, c) in y.chunks_exact_mut(a.len()).zip(coefficients.chunks_exact(segments.count())) {
+        for (range, &c) in segments.ranges().zip(c) {
+            for (y, &a) in y[range.clone()].iter_mut().zip(&a[range]) {
+                *y += c * a;
+            }
+        }
+    }
+}
+
+/// y[:, k] += alpha Σ_j c[j + k J] q[:, j] over the columns.
+pub fn combine<T: Real>(alpha: f64, q: &[T], len: usize, columns: Range<usize>, c: &[T], y: &mut [T]) {
+    let count = columns.len();
+    let alpha = T::from_f64(alpha);
+    // In blocks, so that a piece of y stays in the cache while all of q's columns are added to it.
+    const BLOCK: usize = 2048;
+    for (k, y) in y.chunks_exact_mut(len).enumerate() {
+        for (b, y) in y.chunks_mut(BLOCK).enumerate() {
+            for (j, column) in columns.clone().enumerate() {
+                let factor = alpha * c[j + k * count];
+                let start = column * len + b * BLOCK;
+                for (y, &q) in y.iter_mut().zip(&q[start..]) {
+                    *y += factor * q;
+                }
+            }
+        }
+    }
+}
+
+/// out = x / ‖x‖ (zeros if the norm is 0); returns the norm.
+pub fn normalize<T: Real>(x: &[T], out: &mut [T]) -> T {
+    let norm = dot(x, x).sqrt();
+    let inverse = if norm > 0.0 { 1.0 / norm } else { 0.0 };
+    for (out, &x) in out.iter_mut().zip(x) {
+        *out = T::from_f64(x.to_f64() * inverse);
+    }
+    T::from_f64(norm)
+}
+
+/// One step of Adam.
+pub fn adam<T: Real>(step: &AdamStep, gradient: &[T], mean: &mut [T], square: &mut [T], theta: &mut [T]) {
+    let rate = step.learning_rate * (1.0 - step.beta2.powi(step.step)).sqrt() / (1.0 - step.beta1.powi(step.step));
+    // ε̂ = ε √(1 − β₂ᵗ): with it, θ −= rate · m / (√v + ε̂) is the paper's bias-corrected step exactly.
+    let epsilon = step.epsilon * (1.0 - step.beta2.powi(step.step)).sqrt();
+    for (((&g, m), v), theta) in gradient.iter().zip(mean).zip(square).zip(theta) {
+        let g = g.to_f64();
+        let new_mean = step.beta1 * m.to_f64() + (1.0 - step.beta1) * g;
+        let new_square = step.beta2 * v.to_f64() + (1.0 - step.beta2) * g * g;
+        (*m, *v) = (T::from_f64(new_mean), T::from_f64(new_square));
+        *theta = T::from_f64(theta.to_f64() - rate * new_mean / (new_square.sqrt() + epsilon));
+    }
+}
