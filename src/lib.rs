@@ -8,11 +8,17 @@
 pub mod control;
 pub mod engine;
 mod error;
+pub mod invariance;
+pub mod linalg;
+pub mod measure;
 pub mod network;
+pub mod operator;
 mod problem;
+mod report;
 pub mod symmetry;
 
 pub use control::{Control, Progress};
 pub use error::{Error, ErrorCode, Result};
 pub use network::Network;
 pub use problem::{Loss, Problem, ProblemFile, Targets, Values};
+pub use report::report;

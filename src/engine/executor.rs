@@ -30,6 +30,15 @@ impl Precision {
         }
     }
 
+    /// Residual, relative to the spectral norm, at which an eigenvalue counts as converged where none is asked for. In
+    /// f32, rounding of a product leaves a few 1e-6; an eigenvalue's error is the residual's square over the gap.
+    pub fn eigenvalue_tolerance(self) -> f64 {
+        match self {
+            Self::F32 => 2e-5,
+            Self::F64 => 1e-9,
+        }
+    }
+
     /// `"f32"` or `"f64"`.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Problems on devices.
+//! Problems on devices: [`Engine`] answers for one problem at one point, an [`Executor`] does its arithmetic.
 
 mod cpu;
 mod executor;
@@ -6,7 +6,192 @@ pub mod gpu;
 mod plan;
 mod vector;
 
+use std::cell::RefCell;
+
 pub use cpu::{cpu_executor, cpu_info};
 pub use executor::{AdamStep, BackendInfo, Curvature, Executor, Precision};
 pub use plan::{Activation, Plan, Step};
 pub use vector::{Segments, Vector};
+
+use crate::error::{Result, ensure};
+use crate::problem::Problem;
+
+/// Which device to compute on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Backend {
+    /// A hardware GPU if there is one, otherwise the CPU: GPU APIs that run on a CPU are slower than the CPU executor.
+    #[default]
+    Auto,
+    /// A GPU through wgpu, a software one if need be; in f32.
+    Gpu,
+    /// The CPU.
+    Cpu,
+}
+
+/// Where engines compute. Cheap to clone; engines on one device share pipelines and may exchange vectors.
+#[derive(Clone)]
+pub struct Device {
+    info: BackendInfo,
+}
+
+impl Device {
+    /// The CPU, in this precision.
+    pub fn cpu(precision: Precision) -> Self {
+        Self { info: cpu_info(precision) }
+    }
+
+    /// The device of a backend; `cpu_precision` where it is the CPU.
+    ///
+    /// # Errors
+    /// `BackendUnavailable` where a GPU was asked for and there is none.
+    pub async fn request(backend: Backend, cpu_precision: Precision) -> Result<Self> {
+        match backend {
+            Backend::Auto | Backend::Cpu => Ok(Self::cpu(cpu_precision)),
+            Backend::Gpu => crate::error::bail!(BackendUnavailable, "no GPU yet"),
+        }
+    }
+
+    /// What computes.
+    pub fn info(&self) -> &BackendInfo {
+        &self.info
+    }
+
+    fn executor(&self, problem: &Problem) -> Result<Box<dyn Executor>> {
+        cpu_executor(problem, self.info.precision)
+    }
+}
+
+/// One problem on one device.
+pub struct Engine {
+    problem: Problem,
+    executor: Box<dyn Executor>,
+    prepared: RefCell<Option<Vec<f64>>>,
+}
+
+impl Engine {
+    /// Loads a problem's data onto a device.
+    ///
+    /// # Errors
+    /// `TooLarge` where they do not fit; `DeviceLost`; `InvalidNetwork` as [`Plan::new`].
+    pub fn new(device: &Device, problem: &Problem) -> Result<Self> {
+        let executor = device.executor(problem)?;
+        Ok(Self { problem: problem.clone(), executor, prepared: RefCell::new(None) })
+    }
+
+    /// The problem.
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// What computes.
+    pub fn info(&self) -> &BackendInfo {
+        self.executor.info()
+    }
+
+    /// The device's side, for operators and iterations that keep their vectors there.
+    pub fn executor(&self) -> &dyn Executor {
+        &*self.executor
+    }
+
+    /// Fixes the point θ: activations, δ and the gradient are computed once and kept for all that follows.
+    /// Nothing is done if θ is the prepared point already.
+    ///
+    /// # Errors
+    /// What [`crate::Network::check_parameters`] says, and the device's errors.
+    pub fn prepare(&self, parameters: &[f64]) -> Result<()> {
+        if self.prepared.borrow().as_deref() == Some(parameters) {
+            return Ok(());
+        }
+        self.problem.check_parameters(parameters)?;
+        *self.prepared.borrow_mut() = None;
+        let theta = self.executor.upload(parameters, 1)?;
+        self.executor.prepare(&theta)?;
+        *self.prepared.borrow_mut() = Some(parameters.to_vec());
+        Ok(())
+    }
+
+    /// The prepared point.
+    ///
+    /// # Errors
+    /// `InvalidParameters` if there is none.
+    pub fn parameters(&self) -> Result<Vec<f64>> {
+        let prepared = self.prepared.borrow().clone();
+        ensure!(prepared.is_some(), InvalidParameters, "no point is prepared: call Engine::prepare first");
+        Ok(prepared.unwrap_or_default())
+    }
+
+    /// Mean loss at the prepared point.
+    ///
+    /// # Errors
+    /// The device's.
+    pub async fn loss(&self) -> Result<f64> {
+        self.executor.loss().await
+    }
+
+    /// Outputs at the prepared point, samples × output_len.
+    ///
+    /// # Errors
+    /// The device's.
+    pub async fn outputs(&self) -> Result<Vec<f64>> {
+        self.executor.outputs().await
+    }
+
+    /// ∇L at the prepared point.
+    ///
+    /// # Errors
+    /// The device's.
+    pub async fn gradient(&self) -> Result<Vec<f64>> {
+        let mut gradient = self.executor.zeros(self.problem.network().parameter_count(), 1)?;
+        self.executor.gradient(&mut gradient)?;
+        self.executor.download(&gradient).await
+    }
+
+    /// C v for each of the directions, which lie one after the other, at the prepared point.
+    ///
+    /// # Errors
+    /// `InvalidParameters` for a length that is no multiple of the parameter count; `NotFinite`; the device's errors.
+    pub async fn product(&self, curvature: Curvature, directions: &[f64]) -> Result<Vec<f64>> {
+        let v = self.upload_directions(directions)?;
+        let mut out = self.executor.zeros(v.len(), v.columns())?;
+        self.executor.product(curvature, &v, &mut out)?;
+        self.executor.download(&out).await
+    }
+
+    /// Directions, one after the other, as a vector of as many columns.
+    ///
+    /// # Errors
+    /// As [`Engine::product`].
+    pub fn upload_directions(&self, directions: &[f64]) -> Result<Vector> {
+        let n = self.problem.network().parameter_count();
+        ensure!(
+            !directions.is_empty() && directions.len().is_multiple_of(n),
+            InvalidParameters,
+            "directions have {} values, but must have {n} (the parameter count) each",
+            directions.len()
+        );
+        crate::error::ensure_finite("directions", directions)?;
+        self.executor.upload(directions, directions.len() / n)
+    }
+
+    /// Mean loss and accuracy at θ, which need not be the prepared point.
+    ///
+    /// # Errors
+    /// What [`crate::Network::check_parameters`] says, and the device's errors.
+    pub async fn evaluate(&self, parameters: &[f64]) -> Result<Evaluation> {
+        self.problem.check_parameters(parameters)?;
+        let theta = self.executor.upload(parameters, 1)?;
+        let mut out = self.executor.zeros(2, 1)?;
+        self.executor.evaluate(&theta, &mut out, 0)?;
+        let out = self.executor.download(&out).await?;
+        Ok(Evaluation { loss: out[0], accuracy: out[1] })
+    }
+}
+
+/// Loss and accuracy over a problem's samples.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct Evaluation {
+    /// Mean loss.
+    pub loss: f64,
+    /// Share of samples whose largest output is the target's; 0 for squared error.
+    pub accuracy: f64,
+}

@@ -1,0 +1,59 @@
+//! Prints the report of a problem file as JSON:
+//! `cargo run --release --example report -- FILE [--backend auto|cpu|gpu] [--precision f64|f32]`.
+
+use std::process::ExitCode;
+
+use isoflat::engine::{Backend, Device, Precision};
+use isoflat::measure::MeasureOptions;
+use isoflat::{Control, ProblemFile, report};
+
+const USAGE: &str = "usage: report FILE [--backend auto|cpu|gpu] [--precision f64|f32]";
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(json) => {
+            println!("{json}");
+            ExitCode::SUCCESS
+        }
+        Err(message) => {
+            eprintln!("report: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<String, String> {
+    let (mut path, mut backend, mut precision) = (None, Backend::Cpu, Precision::F64);
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--backend" => {
+                backend = match arguments.next().as_deref() {
+                    Some("auto") => Backend::Auto,
+                    Some("cpu") => Backend::Cpu,
+                    Some("gpu") => Backend::Gpu,
+                    _ => return Err(format!("--backend takes auto, cpu or gpu\n{USAGE}")),
+                }
+            }
+            "--precision" => {
+                precision = match arguments.next().as_deref() {
+                    Some("f32") => Precision::F32,
+                    Some("f64") => Precision::F64,
+                    _ => return Err(format!("--precision takes f32 or f64\n{USAGE}")),
+                }
+            }
+            _ if argument.starts_with('-') => return Err(format!("unknown option {argument}\n{USAGE}")),
+            _ if path.is_none() => path = Some(argument),
+            _ => return Err(format!("one file at a time\n{USAGE}")),
+        }
+    }
+    let path = path.ok_or(USAGE)?;
+    let text = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
+    let file = ProblemFile::from_json(&text).map_err(|error| format!("{path}: {error}"))?;
+    let report = pollster::block_on(async {
+        let device = Device::request(backend, precision).await?;
+        report(&file, &device, &MeasureOptions::default(), &Control::default()).await
+    });
+    let report = report.map_err(|error| format!("{path}: {error} ({})", error.code.as_str()))?;
+    serde_json::to_string_pretty(&report).map_err(|error| error.to_string())
+}

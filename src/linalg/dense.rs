@@ -1,0 +1,87 @@
+//! Whole spectra of small operators, by products with the identity and a dense eigenvalue library.
+
+use nalgebra::DMatrix;
+
+use super::{Eigenpair, rayleigh_ritz};
+use crate::control::{Control, Progress};
+use crate::error::{Result, ensure};
+use crate::operator::SymmetricOperator;
+
+/// Columns of the identity that go through an operator together.
+const COLUMNS: usize = 32;
+
+/// The largest operator that is taken whole: 4096² doubles are 128 MiB.
+const MAX_LEN: usize = 4096;
+
+/// Every eigenvalue of an operator.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DenseSpectrum {
+    /// Ascending.
+    pub values: Vec<f64>,
+    /// The largest, with the residual of a product on the device.
+    pub max: Eigenpair,
+    /// The smallest, with the residual of a product on the device.
+    pub min: Eigenpair,
+    /// Sum of the diagonal.
+    pub trace: f64,
+    /// Products with the operator.
+    pub products: usize,
+}
+
+/// The operator as a dense matrix (n × n, symmetric up to rounding), column after column.
+///
+/// # Errors
+/// `TooLarge` above 4096; `NotFinite` where products overflow; `Aborted`; the device's.
+pub async fn dense_matrix(operator: &dyn SymmetricOperator, control: &Control<'_>) -> Result<Vec<f64>> {
+    let n = operator.len();
+    ensure!(n <= MAX_LEN, TooLarge, "a dense spectrum is for at most {MAX_LEN} parameters, but there are {n}");
+    let executor = operator.executor();
+    let mut matrix = Vec::with_capacity(n * n);
+    for start in (0..n).step_by(COLUMNS) {
+        control.step(Progress::new("dense matrix", start, n)).await?;
+        let columns = COLUMNS.min(n - start);
+        let mut identity = vec![0.0; n * columns];
+        for k in 0..columns {
+            identity[k * n + start + k] = 1.0;
+        }
+        let x = executor.upload(&identity, columns)?;
+        let mut y = executor.zeros(n, columns)?;
+        operator.apply(&x, &mut y)?;
+        matrix.extend(executor.download(&y).await?);
+    }
+    crate::error::ensure_finite("curvature", &matrix)?;
+    Ok(matrix)
+}
+
+/// Every eigenvalue of the operator's symmetric part. Its two ends count as converged within `tolerance`, relative to
+/// the spectral norm.
+///
+/// # Errors
+/// As [`dense_matrix`].
+pub async fn dense_spectrum(
+    operator: &dyn SymmetricOperator,
+    tolerance: f64,
+    control: &Control<'_>,
+) -> Result<DenseSpectrum> {
+    let n = operator.len();
+    let matrix = DMatrix::from_vec(n, n, dense_matrix(operator, control).await?);
+    let trace = matrix.trace();
+    let eigen = ((&matrix + matrix.transpose()) * 0.5).symmetric_eigen();
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by(|&a, &b| eigen.eigenvalues[a].total_cmp(&eigen.eigenvalues[b]));
+    let ends: Vec<f64> = [order[n - 1], order[0]]
+        .iter()
+        .flat_map(|&j| eigen.eigenvectors.column(j).iter().copied().collect::<Vec<_>>())
+        .collect();
+    let ends = operator.executor().upload(&ends, 2)?;
+    let mut pairs = rayleigh_ritz(operator, &ends, tolerance, false).await?;
+    let min = pairs.remove(1);
+    let max = pairs.remove(0);
+    Ok(DenseSpectrum {
+        values: order.iter().map(|&i| eigen.eigenvalues[i]).collect(),
+        max,
+        min,
+        trace,
+        products: n + 2,
+    })
+}

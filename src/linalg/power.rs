@@ -1,0 +1,104 @@
+//! Power iteration as in Rangamani's Algorithm 1: it stops on the relative change of the vector.
+//!
+//! Over D H D in ordinary coordinates it is the paper's Riemannian power method: with ξ = D u, the step
+//! ξ ← Hess[ξ] / ‖Hess[ξ]‖_g is u ← D H D u / ‖D H D u‖₂.
+
+use super::{Eigenpair, generator, random_normal, rayleigh_ritz};
+use crate::control::{Control, Progress};
+use crate::engine::{Precision, Segments};
+use crate::error::Result;
+use crate::operator::SymmetricOperator;
+
+/// Steps between two readbacks: scalars travel, and not in every step.
+const CHECK_EVERY: usize = 4;
+
+/// What to do.
+#[derive(Debug, Clone)]
+pub struct PowerIteration {
+    /// Stop once ‖u − u′‖ (up to sign) is below this; `None` takes 1e-9 in f64, 1e-5 in f32.
+    pub tolerance: Option<f64>,
+    /// Most products.
+    pub max_products: usize,
+    /// Seed of the start vector.
+    pub seed: u64,
+    /// Whether the eigenvector is wanted.
+    pub vector: bool,
+}
+
+impl Default for PowerIteration {
+    fn default() -> Self {
+        Self { tolerance: None, max_products: 1000, seed: 0, vector: false }
+    }
+}
+
+/// The eigenvalue of largest magnitude.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct PowerResult {
+    /// The pair; `converged` says whether the vector's change fell below the tolerance.
+    pub pair: Eigenpair,
+    /// Products with the operator.
+    pub products: usize,
+    /// ‖A u‖ after each product: Rangamani's Figure 1.
+    pub norms: Vec<f64>,
+    /// ‖u − u′‖ at the last check.
+    pub change: f64,
+}
+
+impl PowerIteration {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// `NotFinite` where products overflow; `Aborted`; the device's.
+    pub async fn run(&self, operator: &dyn SymmetricOperator, control: &Control<'_>) -> Result<PowerResult> {
+        let executor = operator.executor();
+        let n = operator.len();
+        let whole = Segments::whole(n);
+        let tolerance = self.tolerance.unwrap_or(match executor.info().precision {
+            Precision::F64 => 1e-9,
+            Precision::F32 => 1e-5,
+        });
+        let start = executor.upload(&random_normal(n, &mut generator(self.seed)), 1)?;
+        let mut u = executor.zeros(n, 1)?;
+        let mut norms = executor.zeros(self.max_products.max(1) + 1, 1)?;
+        executor.normalize(&start, &mut u, 0, &mut norms, 0)?;
+        let (mut au, mut next, mut difference) = (start, executor.zeros(n, 1)?, executor.zeros(n, 1)?);
+        let mut changes = executor.zeros(2, 1)?;
+        let (mut products, mut change) = (0, f64::INFINITY);
+        let mut history = Vec::new();
+        while products < self.max_products && change > tolerance {
+            operator.apply(&u, &mut au)?;
+            products += 1;
+            executor.normalize(&au, &mut next, 0, &mut norms, products)?;
+            let check = products % CHECK_EVERY == 0 || products == self.max_products;
+            if check {
+                // A negative eigenvalue turns the vector round in every step: the change is meant up to sign.
+                for (i, sign) in [-1.0, 1.0].into_iter().enumerate() {
+                    executor.copy_columns(&next, 0..1, &mut difference, 0)?;
+                    executor.axpy(sign, &u, &mut difference)?;
+                    executor.segment_inner(&whole, &difference, &difference, 0..1, &mut changes, i)?;
+                }
+            }
+            std::mem::swap(&mut u, &mut next);
+            if check {
+                let squares = executor.download(&changes).await?;
+                change = squares[0].min(squares[1]).sqrt();
+                history = executor.download(&norms).await?[1..=products].to_vec();
+                let estimate = history[products - 1];
+                let progress = Progress::new("power iteration", products, self.max_products);
+                control.step(progress.with_estimate(estimate, change)).await?;
+                if estimate == 0.0 {
+                    // A = 0 on this vector: the spectral norm is 0 for an operator that a random vector meets.
+                    change = 0.0;
+                }
+            }
+        }
+        if history.last() == Some(&0.0) {
+            let vector = self.vector.then(|| vec![0.0; n]);
+            let pair = Eigenpair { value: 0.0, residual: 0.0, converged: true, vector };
+            return Ok(PowerResult { pair, products, norms: history, change });
+        }
+        let mut pair = rayleigh_ritz(operator, &u, tolerance, self.vector).await?.remove(0);
+        pair.converged = change <= tolerance;
+        Ok(PowerResult { pair, products: products + 1, norms: history, change })
+    }
+}

@@ -1,0 +1,268 @@
+//! Computes measures at a prepared point. What several of them need is computed once.
+
+use std::collections::HashMap;
+
+use super::{Measure, MeasureValue, Quantity};
+use crate::control::Control;
+use crate::engine::{Curvature, Engine};
+use crate::error::{Result, ensure};
+use crate::linalg::{DenseSpectrum, Eigenpair, Goal, Lanczos, TraceEstimate, dense_spectrum, hutchinson};
+use crate::operator::{Metric, OperatorKind};
+use crate::problem::Loss;
+
+/// Up to this many parameters a spectrum is computed whole: quicker than an iteration, and exact.
+pub const DENSE_LIMIT: usize = 512;
+
+/// How measures are computed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MeasureOptions {
+    /// ε of `epsilon_sharpness_quadratic`.
+    pub epsilon: f64,
+    /// Probes of Hutchinson's method, for networks above [`DENSE_LIMIT`] parameters.
+    pub probes: usize,
+    /// Residual of eigenvalues relative to the spectral norm; `None` takes 1e-9 in f64 and 2e-5 in f32.
+    pub tolerance: Option<f64>,
+    /// Most products per operator.
+    pub max_products: usize,
+    /// Of start vectors and probes.
+    pub seed: u64,
+}
+
+impl Default for MeasureOptions {
+    fn default() -> Self {
+        Self { epsilon: 1e-3, probes: 100, tolerance: None, max_products: 1000, seed: 0 }
+    }
+}
+
+/// Which ends of an operator's spectrum are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Ends {
+    Norm,
+    Both,
+}
+
+/// The ends of a spectrum, however they were computed.
+#[derive(Debug, Clone)]
+struct Extremes {
+    max: Eigenpair,
+    min: Eigenpair,
+    products: usize,
+}
+
+impl Extremes {
+    fn dominant(&self) -> &Eigenpair {
+        if self.max.value.abs() >= self.min.value.abs() { &self.max } else { &self.min }
+    }
+}
+
+/// Measures at an engine's prepared point.
+pub struct Evaluator<'a, 'c> {
+    engine: &'a Engine,
+    options: &'a MeasureOptions,
+    control: &'a Control<'c>,
+    ends: HashMap<OperatorKind, Ends>,
+    dense: HashMap<OperatorKind, DenseSpectrum>,
+    extremes: HashMap<OperatorKind, Extremes>,
+    traces: HashMap<Curvature, TraceEstimate>,
+    loss: f64,
+    /// Largest |output|: rounding of logits is relative to it, and reaches loss and gradient from there.
+    output_scale: f64,
+}
+
+impl<'a, 'c> Evaluator<'a, 'c> {
+    /// For these measures, at the point that is prepared.
+    ///
+    /// # Errors
+    /// `InvalidOption` for an ε, tolerance or product count out of range; the device's.
+    pub async fn new(
+        engine: &'a Engine,
+        options: &'a MeasureOptions,
+        measures: &[&Measure],
+        control: &'a Control<'c>,
+    ) -> Result<Self> {
+        let positive = |x: f64| x.is_finite() && x > 0.0;
+        ensure!(positive(options.epsilon), InvalidOption, "ε is {}, but must be positive", options.epsilon);
+        ensure!(options.tolerance.is_none_or(positive), InvalidOption, "the tolerance must be positive");
+        ensure!(options.max_products > 0, InvalidOption, "at least one product must be allowed");
+        let mut ends = HashMap::new();
+        for measure in measures {
+            let (kind, end) = match measure.quantity {
+                Quantity::SpectralNorm(kind) => (kind, Ends::Norm),
+                Quantity::EpsilonSharpnessQuadratic => (HESSIAN, Ends::Norm),
+                // The Gauss–Newton matrix is never negative: its largest eigenvalue is its norm.
+                Quantity::LargestEigenvalue(kind) if kind == GAUSS_NEWTON => (kind, Ends::Norm),
+                Quantity::LargestEigenvalue(kind) | Quantity::SmallestEigenvalue(kind) => (kind, Ends::Both),
+                _ => continue,
+            };
+            let wanted = ends.entry(kind).or_insert(end);
+            *wanted = end.max(*wanted);
+        }
+        let loss = engine.loss().await?;
+        let outputs = engine.outputs().await?;
+        crate::error::ensure_finite("outputs", &outputs)?;
+        Ok(Self {
+            engine,
+            options,
+            control,
+            ends,
+            dense: HashMap::new(),
+            extremes: HashMap::new(),
+            traces: HashMap::new(),
+            loss,
+            output_scale: outputs.iter().fold(0.0, |scale, x| f64::max(scale, x.abs())),
+        })
+    }
+
+    /// The value of one measure.
+    ///
+    /// # Errors
+    /// `NotFinite` where products overflow; `Aborted`; the device's.
+    pub async fn value(&mut self, measure: &'static Measure) -> Result<MeasureValue> {
+        let plain = |value: f64, scale: f64| MeasureValue {
+            key: measure.key,
+            value,
+            residual: None,
+            iterations: None,
+            standard_error: None,
+            converged: true,
+            scale,
+        };
+        Ok(match measure.quantity {
+            Quantity::Loss => plain(self.loss, self.loss_scale()),
+            Quantity::GradientNorm => {
+                let gradient = self.engine.gradient().await?;
+                let norm = gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
+                plain(norm, self.gradient_scale(norm, HESSIAN))
+            }
+            Quantity::RiemannianGradientNorm(metric) => {
+                let norm = metric.gradient_norm(self.engine).await?;
+                plain(norm, self.gradient_scale(norm, flat(metric)))
+            }
+            Quantity::LargestEigenvalue(kind) => {
+                let extremes = self.extremes(kind).await?;
+                eigenvalue(plain(extremes.max.value, extremes.dominant().value.abs()), &extremes.max, &extremes)
+            }
+            Quantity::SmallestEigenvalue(kind) => {
+                let extremes = self.extremes(kind).await?;
+                eigenvalue(plain(extremes.min.value, extremes.dominant().value.abs()), &extremes.min, &extremes)
+            }
+            Quantity::SpectralNorm(kind) => {
+                let extremes = self.extremes(kind).await?;
+                let norm = extremes.dominant().value.abs();
+                eigenvalue(plain(norm, norm), extremes.dominant(), &extremes)
+            }
+            Quantity::EpsilonSharpnessQuadratic => {
+                let extremes = self.extremes(HESSIAN).await?;
+                let factor = self.options.epsilon.powi(2) / (2.0 * (1.0 + self.loss));
+                let value = extremes.dominant().value.abs() * factor;
+                let mut found = eigenvalue(plain(value, value), extremes.dominant(), &extremes);
+                found.residual = found.residual.map(|residual| residual * factor);
+                found
+            }
+            Quantity::Trace(curvature) => {
+                let kind = OperatorKind::Curvature(curvature);
+                if let Some(dense) = self.dense(kind).await? {
+                    let scale = dense.values.iter().map(|v| v.abs()).sum();
+                    MeasureValue { iterations: Some(dense.products), ..plain(dense.trace, scale) }
+                } else {
+                    let trace = self.trace(curvature).await?;
+                    MeasureValue {
+                        standard_error: Some(trace.standard_error),
+                        iterations: Some(trace.probes),
+                        ..plain(trace.value, trace.value.abs())
+                    }
+                }
+            }
+        })
+    }
+
+    /// Whole spectrum of an operator, if the network is small enough.
+    ///
+    /// # Errors
+    /// As [`Evaluator::value`].
+    pub async fn dense(&mut self, kind: OperatorKind) -> Result<Option<DenseSpectrum>> {
+        if self.engine.problem().network().parameter_count() > DENSE_LIMIT {
+            return Ok(None);
+        }
+        if !self.dense.contains_key(&kind) {
+            let operator = kind.operator(self.engine).await?;
+            let spectrum = dense_spectrum(&operator, self.tolerance(), self.control).await?;
+            self.dense.insert(kind, spectrum);
+        }
+        Ok(self.dense.get(&kind).cloned())
+    }
+
+    async fn extremes(&mut self, kind: OperatorKind) -> Result<Extremes> {
+        if let Some(found) = self.extremes.get(&kind) {
+            return Ok(found.clone());
+        }
+        let found = if let Some(dense) = self.dense(kind).await? {
+            Extremes { max: dense.max, min: dense.min, products: dense.products }
+        } else {
+            let operator = kind.operator(self.engine).await?;
+            let goal = match self.ends.get(&kind) {
+                Some(Ends::Both) => Goal::Extremes { top: 1, bottom: 1 },
+                _ => Goal::SpectralNorm,
+            };
+            let lanczos = Lanczos {
+                goal,
+                tolerance: self.options.tolerance,
+                max_products: self.options.max_products,
+                seed: self.options.seed,
+                ..Lanczos::default()
+            };
+            let mut spectrum = lanczos.run(&operator, self.control).await?;
+            let (max, min) = (spectrum.top.remove(0), spectrum.bottom.remove(0));
+            Extremes { max, min, products: spectrum.products }
+        };
+        self.extremes.insert(kind, found.clone());
+        Ok(found)
+    }
+
+    async fn trace(&mut self, curvature: Curvature) -> Result<TraceEstimate> {
+        if let Some(found) = self.traces.get(&curvature) {
+            return Ok(found.clone());
+        }
+        let operator = OperatorKind::Curvature(curvature).operator(self.engine).await?;
+        let estimate = hutchinson(&operator, self.options.probes, self.options.seed, self.control).await?;
+        self.traces.insert(curvature, estimate.clone());
+        Ok(estimate)
+    }
+
+    fn tolerance(&self) -> f64 {
+        self.options.tolerance.unwrap_or_else(|| self.engine.info().precision.eigenvalue_tolerance())
+    }
+
+    /// A change Δ of the outputs changes the cross-entropy by up to 2 |Δ|, and a sum of squares s by 2 √(s C) |Δ|.
+    fn loss_scale(&self) -> f64 {
+        let classes = self.engine.problem().network().output_len() as f64;
+        let factor = match self.engine.problem().loss() {
+            Loss::CrossEntropy => 2.0,
+            Loss::SquaredError => 2.0 * (self.loss * classes).sqrt(),
+        };
+        self.loss + factor * self.output_scale
+    }
+
+    /// A change Δ of the outputs changes a gradient by up to √λ_max |Δ|, λ_max of the Gauss–Newton matrix in its metric;
+    /// the spectral norm of the Hessian there stands in for it, where it was computed.
+    fn gradient_scale(&self, norm: f64, kind: OperatorKind) -> f64 {
+        let curvature = self.extremes.get(&kind).map_or(0.0, |extremes| extremes.dominant().value.abs());
+        norm + curvature.sqrt() * self.output_scale
+    }
+}
+
+const HESSIAN: OperatorKind = OperatorKind::Curvature(Curvature::Hessian);
+const GAUSS_NEWTON: OperatorKind = OperatorKind::Curvature(Curvature::GaussNewton);
+
+fn flat(metric: Metric) -> OperatorKind {
+    OperatorKind::Riemannian(metric, crate::operator::Connection::Flat)
+}
+
+fn eigenvalue(value: MeasureValue, pair: &Eigenpair, extremes: &Extremes) -> MeasureValue {
+    MeasureValue {
+        residual: Some(pair.residual),
+        iterations: Some(extremes.products),
+        converged: pair.converged,
+        ..value
+    }
+}

@@ -1,0 +1,51 @@
+//! The ordinary curvature of the loss: eigenvalues and trace of the Hessian and of the Gauss–Newton matrix.
+//! Dinh et al. 2017 (Theorem 4) show that rescaling makes them as large as one likes.
+
+use super::{Measure, NEVER_BUT_PERMUTED, Quantity};
+use crate::engine::Curvature::{GaussNewton, Hessian};
+use crate::operator::OperatorKind::Curvature;
+
+pub(super) const MEASURES: &[Measure] = &[
+    Measure {
+        key: "hessian.max_eigenvalue",
+        paper: "Dinh et al. 2017",
+        description: "Curvature of the loss in its steepest direction: the largest eigenvalue of the Hessian.",
+        invariant: NEVER_BUT_PERMUTED,
+        quantity: Quantity::LargestEigenvalue(Curvature(Hessian)),
+    },
+    Measure {
+        key: "hessian.min_eigenvalue",
+        paper: "Dinh et al. 2017",
+        description: "The most negative curvature: below 0, the point is no minimum but a saddle.",
+        invariant: NEVER_BUT_PERMUTED,
+        quantity: Quantity::SmallestEigenvalue(Curvature(Hessian)),
+    },
+    Measure {
+        key: "hessian.spectral_norm",
+        paper: "Dinh et al. 2017",
+        description: "The eigenvalue of the Hessian of largest magnitude.",
+        invariant: NEVER_BUT_PERMUTED,
+        quantity: Quantity::SpectralNorm(Curvature(Hessian)),
+    },
+    Measure {
+        key: "hessian.trace",
+        paper: "Dinh et al. 2017",
+        description: "Sum of the Hessian's eigenvalues: the mean curvature times the number of parameters.",
+        invariant: NEVER_BUT_PERMUTED,
+        quantity: Quantity::Trace(Hessian),
+    },
+    Measure {
+        key: "gauss_newton.max_eigenvalue",
+        paper: "—",
+        description: "Largest eigenvalue of the Gauss–Newton matrix, the part of the Hessian that is never negative.",
+        invariant: NEVER_BUT_PERMUTED,
+        quantity: Quantity::LargestEigenvalue(Curvature(GaussNewton)),
+    },
+    Measure {
+        key: "gauss_newton.trace",
+        paper: "—",
+        description: "Sum of the eigenvalues of the Gauss–Newton matrix.",
+        invariant: NEVER_BUT_PERMUTED,
+        quantity: Quantity::Trace(GaussNewton),
+    },
+];

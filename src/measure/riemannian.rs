@@ -1,0 +1,52 @@
+//! Rangamani et al. 2019: the spectral norm of the Riemannian Hessian, D H D in ordinary coordinates, and the length of
+//! the Riemannian gradient. D holds the norm of each entry's block: a whole W_l or b_l, or the entry itself.
+
+use super::{ALWAYS, LAYERWISE, Measure, Quantity};
+use crate::operator::Connection::{Flat, LeviCivita};
+use crate::operator::Metric::{Layerwise, Nodewise};
+use crate::operator::OperatorKind::Riemannian;
+
+pub(super) const MEASURES: &[Measure] = &[
+    Measure {
+        key: "riemannian.layerwise_flat.spectral_norm",
+        paper: "Rangamani et al. 2019",
+        description: "Curvature relative to the size of each layer: rescaling whole layers cannot move it.",
+        invariant: LAYERWISE,
+        quantity: Quantity::SpectralNorm(Riemannian(Layerwise, Flat)),
+    },
+    Measure {
+        key: "riemannian.layerwise_levi_civita.spectral_norm",
+        paper: "Rangamani et al. 2019, with the metric's own connection",
+        description: "The same with the connection term that the paper sets to zero; equal to it at a minimum.",
+        invariant: LAYERWISE,
+        quantity: Quantity::SpectralNorm(Riemannian(Layerwise, LeviCivita)),
+    },
+    Measure {
+        key: "riemannian.nodewise_flat.spectral_norm",
+        paper: "Rangamani et al. 2019, with one block a weight",
+        description: "Curvature relative to the size of each weight: rescaling single neurons cannot move it either.",
+        invariant: ALWAYS,
+        quantity: Quantity::SpectralNorm(Riemannian(Nodewise, Flat)),
+    },
+    Measure {
+        key: "riemannian.nodewise_levi_civita.spectral_norm",
+        paper: "Rangamani et al. 2019, with one block a weight and the metric's own connection",
+        description: "The same with the connection term; equal to it at a minimum.",
+        invariant: ALWAYS,
+        quantity: Quantity::SpectralNorm(Riemannian(Nodewise, LeviCivita)),
+    },
+    Measure {
+        key: "riemannian.layerwise_gradient_norm",
+        paper: "Rangamani et al. 2019",
+        description: "Length of the gradient relative to the size of each layer: how near a critical point is.",
+        invariant: LAYERWISE,
+        quantity: Quantity::RiemannianGradientNorm(Layerwise),
+    },
+    Measure {
+        key: "riemannian.nodewise_gradient_norm",
+        paper: "Rangamani et al. 2019, with one block a weight",
+        description: "Length of the gradient relative to the size of each weight.",
+        invariant: ALWAYS,
+        quantity: Quantity::RiemannianGradientNorm(Nodewise),
+    },
+];
