@@ -1,0 +1,167 @@
+/**
+ * Checks what isoflat is built with and installs what is missing. Run alone: `node scripts/setup.mjs [--tests]`.
+ * With everything there it takes under two seconds.
+ */
+
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { checkPair, findChrome, findDriver, hasVulkan, installDebian } from "./lib/browser.mjs";
+import { capture, Failure, fail, isMain, npmCommand, root, run, step, which } from "./lib/process.mjs";
+
+const read = (file) => readFileSync(join(root, file), "utf8");
+
+/** Is version a (1.95.0) at least b (1.95)? */
+function atLeast(a, b) {
+  const [left, right] = [a, b].map((text) => text.split(".").map(Number));
+  for (let i = 0; i < right.length; i++) {
+    if ((left[i] ?? 0) !== right[i]) return (left[i] ?? 0) > right[i];
+  }
+  return true;
+}
+
+function checkNode() {
+  const needed = JSON.parse(read("package.json")).engines.node.replace(">=", "");
+  if (!atLeast(process.versions.node, needed)) {
+    throw new Failure(`Node.js ${process.versions.node} is too old: ${needed} or newer is needed.`);
+  }
+  return process.versions.node;
+}
+
+async function checkRust(say) {
+  const needed = /^rust-version = "(.+)"/m.exec(read("Cargo.toml"))[1];
+  if (which("cargo") === undefined || which("rustc") === undefined) {
+    throw new Failure(
+      `Rust was not found: cargo and rustc are on neither PATH nor ~/.cargo/bin. Install Rust ${needed} or newer with ` +
+        "rustup, as its home page says, then run this command again.",
+    );
+  }
+  const version = () => /^rustc (\d+\.\d+\.\d+)/.exec(capture("rustc", "--version") ?? "")?.[1];
+  if (version() === undefined && which("rustup") !== undefined) {
+    say("rustup is here without a toolchain; installing the stable one");
+    await run("rustup", ["default", "stable"]);
+  }
+  const found = version();
+  if (found === undefined) throw new Failure("`rustc --version` fails: this Rust installation is damaged.");
+  if (!atLeast(found, needed)) {
+    throw new Failure(`Rust ${found} is too old: ${needed} or newer is needed. \`rustup update stable\` brings it.`);
+  }
+  if (process.platform !== "win32" && which("cc", "clang", "gcc") === undefined) {
+    throw new Failure(
+      "No C compiler was found, and Rust links with it. Install one: `build-essential` on Debian and Ubuntu, " +
+        "`xcode-select --install` on macOS.",
+    );
+  }
+  return found;
+}
+
+async function checkTarget(say) {
+  const target = "wasm32-unknown-unknown";
+  const present = () => existsSync(join(capture("rustc", "--print", "sysroot"), "lib", "rustlib", target, "lib"));
+  if (present()) return "there";
+  if (which("rustup") === undefined) {
+    throw new Failure(`This Rust has no ${target} target and no rustup to add it: install Rust with rustup.`);
+  }
+  say("adding it with rustup");
+  await run("rustup", ["target", "add", target]);
+  return "added";
+}
+
+/** rustfmt and clippy, which a minimal toolchain lacks. */
+async function checkLints(say) {
+  const missing = ["rustfmt", "clippy"].filter(
+    (tool) => capture("cargo", tool === "rustfmt" ? "fmt" : tool, "--version") === undefined,
+  );
+  if (missing.length === 0) return "there";
+  if (which("rustup") === undefined) throw new Failure(`cargo has no ${missing.join(" and ")}: install them.`);
+  say(`adding ${missing.join(" and ")} with rustup`);
+  await run("rustup", ["component", "add", ...missing]);
+  return "added";
+}
+
+async function checkWasmPack(say) {
+  const version = () => capture("wasm-pack", "--version")?.split(" ")[1];
+  if (version() === undefined) {
+    say("installing it with cargo (about two minutes)");
+    await run("cargo", ["install", "wasm-pack"]);
+  }
+  return version() ?? "installed, but it does not run";
+}
+
+/** The command must be of exactly the library's version: the two share a format that is not stable. */
+async function checkWasmBindgen(say) {
+  const needed = /name = "wasm-bindgen"\r?\nversion = "(.+)"/.exec(read("Cargo.lock"))[1];
+  const version = () => capture("wasm-bindgen", "--version")?.split(" ")[1];
+  if (version() === needed) return needed;
+  say(`installing wasm-bindgen-cli ${needed} with cargo (about two minutes)`);
+  // Another project may need the version that is there: then ours goes into this folder, which is searched first.
+  const where = version() === undefined ? [] : ["--root", ".tools"];
+  // Not --locked: the lock file it was published with names a crate that can no longer be had.
+  await run("cargo", ["install", "wasm-bindgen-cli", "--version", needed, ...where]);
+  if (version() !== needed) {
+    throw new Failure(
+      `wasm-bindgen is ${version() ?? "missing"} after installing ${needed}: look for another on PATH.`,
+    );
+  }
+  return needed;
+}
+
+async function checkPackages(say) {
+  const stamp = join(root, "node_modules", ".isoflat-lock");
+  const lock = createHash("sha256").update(read("package-lock.json")).digest("hex");
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === lock) return "as package-lock.json has them";
+  say("installing them with npm ci");
+  const [command, ...args] = npmCommand();
+  await run(command, [...args, "ci", "--no-audit", "--no-fund"]);
+  writeFileSync(stamp, lock);
+  return "installed";
+}
+
+function checkWasmOpt() {
+  // Through PATH, as wasm-pack looks for it: otherwise it would try to download one.
+  const version = capture("wasm-opt", "--version");
+  if (version === undefined) throw new Failure("wasm-opt does not run; delete node_modules and run this again.");
+  return version.replace(/^wasm-opt /, "");
+}
+
+async function checkBrowser(say) {
+  if (findChrome() === undefined || findDriver() === undefined) {
+    const [chrome, driver] = [findChrome(), findDriver()].map((found) => found ?? "not found");
+    await installDebian(
+      ["chromium", "chromium-driver"],
+      `The tests run in Chrome (${chrome}) through chromedriver (${driver}). Install Google Chrome or Chromium and the ` +
+        "chromedriver of the same version; if they are in unusual places, name them in CHROME and CHROMEDRIVER.",
+      say,
+    );
+  }
+  return checkPair(findChrome(), findDriver());
+}
+
+async function checkVulkan(say) {
+  if (hasVulkan()) return "there";
+  await installDebian(
+    ["mesa-vulkan-drivers", "libvulkan1"],
+    "The GPU tests need a Vulkan driver; a software one will do. Install Mesa's (`mesa-vulkan-drivers` and `libvulkan1` " +
+      "on Debian and Ubuntu).",
+    say,
+  );
+  return "installed";
+}
+
+/** Everything `npm start` needs; with `tests` what `npm test` needs besides. */
+export async function setUp({ tests = false } = {}) {
+  await step("Node.js", checkNode);
+  await step("Rust", checkRust);
+  await step("Rust's wasm32 target", checkTarget);
+  if (tests) await step("rustfmt and clippy", checkLints);
+  await step("wasm-pack", checkWasmPack);
+  await step("wasm-bindgen", checkWasmBindgen);
+  await step("npm packages", checkPackages);
+  await step("wasm-opt", checkWasmOpt);
+  if (tests) {
+    await step("Chrome and chromedriver", checkBrowser);
+    await step("Vulkan", checkVulkan);
+  }
+}
+
+if (isMain(import.meta)) await setUp({ tests: process.argv.includes("--tests") }).catch(fail);

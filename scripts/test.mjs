@@ -1,0 +1,154 @@
+/**
+ * `npm test`: sets up, then runs every check, goes on after one that fails, and ends with a table and the line
+ * `N passed, M failed`. `npm test -- --only rust,lint` takes steps or groups by name; `--list` shows them.
+ */
+
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { buildSite, buildWasm } from "./build.mjs";
+import { driverCapabilities, findChrome, findDriver } from "./lib/browser.mjs";
+import { Failure, root, run, runNode, seconds } from "./lib/process.mjs";
+import { buildMnist } from "./mnist.mjs";
+import { setUp } from "./setup.mjs";
+
+const wasm = ["--target", "wasm32-unknown-unknown"];
+const denyWarnings = ["--", "-D", "warnings"];
+const cargo = (...args) => run("cargo", args);
+
+/**
+ * The wasm tests in headless Chrome. They are told what they must get at compile time, the one way into a browser that
+ * wasm-bindgen's test runner leaves: `option_env!("ISOFLAT_TEST_WEBGPU")` is `Some("1")` with WebGPU, `Some("0")` without.
+ */
+async function browserTests(webgpu) {
+  const capabilities = join(root, "target", `webdriver-${webgpu ? "webgpu" : "cpu"}.json`);
+  mkdirSync(join(root, "target"), { recursive: true });
+  writeFileSync(capabilities, JSON.stringify(driverCapabilities(findChrome(), webgpu), null, 2));
+  let output = "";
+  await run("wasm-pack", ["test", "--headless", "--chrome", "--mode", "no-install"], {
+    onOutput: (text) => {
+      output += text;
+    },
+    env: {
+      CHROMEDRIVER: findDriver(),
+      WASM_BINDGEN_TEST_WEBDRIVER_JSON: capabilities,
+      // In seconds: the defaults, 20 and 5, are too little for a software adapter and for a busy computer.
+      WASM_BINDGEN_TEST_TIMEOUT: "600",
+      WASM_BINDGEN_TEST_DRIVER_TIMEOUT: "60",
+      ISOFLAT_TEST_WEBGPU: webgpu ? "1" : "0",
+    },
+  });
+  // A file without tests for the browser ends with 0 too; if no file has any, nothing was tested.
+  if (!/\b[1-9]\d* passed/.test(output)) throw new Failure("no test ran in the browser");
+}
+
+/** A script of tests/. One that is not there is a failure, not a success. */
+async function script(file) {
+  if (!existsSync(join(root, file))) throw new Failure(`${file} is missing`);
+  await runNode(file, [], { env: { ISOFLAT_CHROME: findChrome() } });
+}
+
+// `needs` names steps whose results a step reads; they are run before it even if --only leaves them out.
+const steps = [
+  { name: "format", group: "rust", says: "cargo fmt", work: () => cargo("fmt", "--check") },
+  { name: "clippy", group: "rust", says: "clippy", work: () => cargo("clippy", "--all-targets", ...denyWarnings) },
+  {
+    name: "clippy-wasm",
+    group: "rust",
+    says: "clippy for wasm32",
+    work: () => cargo("clippy", ...wasm, "--all-targets", ...denyWarnings),
+  },
+  { name: "cargo", group: "rust", says: "cargo test, CPU and GPU", work: () => cargo("test") },
+  {
+    name: "doc",
+    group: "rust",
+    says: "cargo doc",
+    work: () => run("cargo", ["doc", "--no-deps"], { env: { RUSTDOCFLAGS: "-D warnings" } }),
+  },
+  { name: "webgpu", group: "wasm", says: "wasm tests in Chrome with WebGPU", work: () => browserTests(true) },
+  { name: "cpu", group: "wasm", says: "wasm tests in Chrome without WebGPU", work: () => browserTests(false) },
+  { name: "build", group: "web", says: "the package: wasm and data", work: () => buildWasm().then(buildMnist) },
+  {
+    name: "lint",
+    group: "web",
+    says: "Biome: lint and format",
+    work: () => runNode("node_modules/@biomejs/biome/bin/biome", ["check", "--error-on-warnings"]),
+  },
+  {
+    name: "types",
+    group: "web",
+    says: "TypeScript",
+    needs: ["build"],
+    work: () => runNode("node_modules/typescript/bin/tsc", ["--noEmit", "-p", "www"]),
+  },
+  { name: "site", group: "web", says: "the page, bundled", needs: ["build"], work: buildSite },
+  {
+    name: "page",
+    group: "web",
+    says: "the page in Chrome",
+    needs: ["build", "site"],
+    work: () => script("tests/page/run.mjs"),
+  },
+  {
+    name: "package",
+    group: "web",
+    says: "the npm package in a fresh project",
+    needs: ["build"],
+    work: () => script("tests/package/run.mjs"),
+  },
+];
+
+function chosen() {
+  const { values } = parseArgs({ options: { only: { type: "string" }, list: { type: "boolean" } } });
+  if (values.list) {
+    for (const { name, group, says } of steps) console.log(`${group.padEnd(5)} ${name.padEnd(12)} ${says}`);
+    process.exit(0);
+  }
+  if (values.only === undefined) return steps;
+  const wanted = values.only.split(",").map((name) => name.trim());
+  for (const name of wanted) {
+    if (!steps.some((step) => step.name === name || step.group === name)) {
+      throw new Failure(`There is no step or group ${name}; \`npm test -- --list\` shows them.`);
+    }
+  }
+  const asked = steps.filter(({ name, group }) => wanted.includes(name) || wanted.includes(group));
+  return steps.filter((step) => asked.includes(step) || asked.some(({ needs }) => needs?.includes(step.name)));
+}
+
+/** Runs one step; the outcome is its row in the table. */
+async function attempt({ name, says, needs = [], work }, outcomes) {
+  console.log(`\n=== ${name}: ${says}`);
+  const start = performance.now();
+  let problem = "";
+  try {
+    const failed = needs.filter((need) => outcomes.some((outcome) => outcome.name === need && outcome.problem !== ""));
+    if (failed.length > 0) throw new Failure(`needs ${failed.join(" and ")}, which failed`);
+    await work();
+  } catch (error) {
+    problem = error instanceof Failure ? error.message : `${error.stack}`;
+    console.error(`✗ ${name}: ${problem}`);
+  }
+  return { name, says, problem, time: performance.now() - start };
+}
+
+async function test() {
+  const plan = chosen();
+  const outcomes = [await attempt({ name: "setup", says: "what is needed", work: () => setUp({ tests: true }) }, [])];
+  // Without what it needs every step would fail for the same reason.
+  if (outcomes[0].problem === "") for (const step of plan) outcomes.push(await attempt(step, outcomes));
+
+  console.log("\n=== summary");
+  for (const { name, says, problem, time } of outcomes) {
+    const row = `${problem === "" ? "passed" : "FAILED"}  ${name.padEnd(12)} ${seconds(time).padStart(8)}  ${says}`;
+    console.log(problem === "" ? row : `${row}: ${problem.split("\n")[0]}`);
+  }
+  const failed = outcomes.filter(({ problem }) => problem !== "").length;
+  if (failed > 0) process.exitCode = 1;
+  console.log(`${outcomes.length - failed} passed, ${failed} failed`);
+}
+
+await test().catch((error) => {
+  console.error(error instanceof Failure ? `✗ ${error.message}` : error);
+  console.log("0 passed, 1 failed");
+  process.exitCode = 1;
+});

@@ -1,0 +1,89 @@
+/** What a Node program does with the package: no browser, no GPU, no bundler. */
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import init, { describeMeasures, Engine, IsoflatError, Network, Problem, parseIdx } from "isoflat";
+
+// Node's fetch takes no file: addresses, so the bytes are read here.
+const wasm = await readFile(fileURLToPath(import.meta.resolve("isoflat/isoflat_bg.wasm")));
+await init({ module_or_path: wasm });
+
+/** Asserts that `work` throws or rejects with an IsoflatError of this code. */
+async function refused(code, work) {
+  await assert.rejects(
+    async () => work(),
+    (error) => {
+      assert(error instanceof IsoflatError && error instanceof Error, `not an IsoflatError: ${error}`);
+      assert.equal(error.name, "IsoflatError");
+      assert.equal(error.code, code, error.message);
+      assert(error.message.length > 10, "the message says nothing");
+      return true;
+    },
+  );
+}
+
+const network = Network.dense([4, 8, 3]);
+assert.equal(network.parameterCount, 4 * 8 + 8 + 8 * 3 + 3);
+assert.equal(network.summary, "4-8-3");
+const problem = Problem.synthetic(network, { samples: 20, seed: 1 });
+const parameters = network.initialize({ seed: 2 });
+assert.deepEqual(network.initialize({ seed: 2 }), parameters);
+
+const engine = await Engine.create({ backend: "cpu" });
+assert.equal(engine.info.backend, "cpu");
+assert.equal(engine.info.precision, "f64");
+
+const { loss } = await engine.evaluate(problem, parameters);
+assert(Number.isFinite(loss) && loss > 0);
+
+// The gradient, against central differences in one direction away from kinks.
+const gradient = await engine.gradient(problem, parameters);
+assert(gradient instanceof Float64Array);
+assert.equal(gradient.length, network.parameterCount);
+const step = 1e-6;
+const along = (sign) => parameters.map((value, i) => value + sign * step * gradient[i]);
+const [ahead, behind] = [await engine.evaluate(problem, along(1)), await engine.evaluate(problem, along(-1))];
+const squaredNorm = gradient.reduce((sum, g) => sum + g * g, 0);
+const slope = (ahead.loss - behind.loss) / (2 * step);
+assert(Math.abs(slope - squaredNorm) < 1e-6 * squaredNorm, `slope ${slope} is not ‖g‖² = ${squaredNorm}`);
+
+// A rescaling leaves the loss as it is and is undone by its inverse.
+const rescaling = { type: "layerwise", lambda: [4, 0.25] };
+const bent = network.transform(parameters, rescaling);
+const rescaled = await engine.evaluate(problem, bent);
+assert(Math.abs(rescaled.loss - loss) < 1e-12);
+const back = network.transform(bent, network.invert(rescaling));
+assert(back.every((value, i) => Math.abs(value - parameters[i]) < 1e-15));
+
+// Results do not depend on handles that are gone, and a call consumes none.
+const { top, converged } = await engine.eigenvalues(problem, parameters, { operator: "gauss_newton" });
+assert(converged && top[0].value > 0 && top[0].residual >= 0);
+const phases = [];
+await engine.measure(problem, parameters, {
+  measures: ["hessian.max_eigenvalue"],
+  onProgress: ({ phase }) => phases.push(phase),
+});
+assert(phases.length > 0, "no progress was reported");
+assert(describeMeasures().length > 5);
+assert.deepEqual([...parseIdx(new Uint8Array([0, 0, 8, 1, 0, 0, 0, 2, 7, 9])).values], [7, 9]);
+
+await refused("parse", () => Network.fromJSON("{"));
+await refused("invalid_network", () => Network.dense([4]));
+await refused("too_large", () => Network.dense([100000, 100000, 10]));
+await refused("invalid_parameters", () => engine.gradient(problem, new Float64Array(3)));
+await refused("not_finite", () =>
+  engine.gradient(
+    problem,
+    parameters.map(() => Number.NaN),
+  ),
+);
+await refused("invalid_transformation", () => network.transform(parameters, { type: "layerwise", lambda: [2, 2] }));
+await refused("aborted", () => engine.eigenvalues(problem, parameters, { signal: AbortSignal.abort() }));
+await refused("backend_unavailable", () => Engine.create({ backend: "webgpu" })); // Node has no navigator.gpu
+
+network.free();
+assert.throws(() => network.summary, "a freed network answers");
+engine.free();
+problem.free();
+console.log("the package works in Node");

@@ -1,0 +1,48 @@
+/**
+ * Packs the npm package, installs the tarball in a fresh project outside this folder, uses it there in Node and
+ * type-checks a TypeScript program against it. Needs pkg/ (`npm run build`) and node_modules (for tsc).
+ */
+
+import assert from "node:assert/strict";
+import { cpSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { fail, npmCommand, root, run } from "../../scripts/lib/process.mjs";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const [npm, ...npmArguments] = npmCommand();
+
+async function test(folder) {
+  const quiet = ["--silent", "--no-audit", "--no-fund", "--no-update-notifier"];
+  await run(npm, [...npmArguments, "pack", "--silent", "--pack-destination", folder]);
+  const tarball = readdirSync(folder).find((file) => file.endsWith(".tgz"));
+  assert(tarball, "npm pack wrote no tarball");
+  console.log(`${tarball}: ${(statSync(join(folder, tarball)).size / 1e6).toFixed(2)} MB`);
+
+  const project = join(folder, "project");
+  cpSync(join(here, "project"), project, { recursive: true });
+  writeFileSync(join(project, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
+  // Offline: whatever the package needed besides itself would fail here.
+  const install = ["install", "--offline", "--ignore-scripts", ...quiet, join(folder, tarball)];
+  await run(npm, [...npmArguments, ...install], { cwd: project });
+  const installed = readdirSync(join(project, "node_modules")).filter((name) => !name.startsWith("."));
+  assert.deepEqual(installed, ["isoflat"], "the package brings other packages with it");
+
+  await run(process.execPath, ["use.mjs"], { cwd: project });
+
+  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+  for (const config of ["tsconfig.bundler.json", "tsconfig.node.json"]) {
+    await run(process.execPath, [tsc, "--noEmit", "-p", config], { cwd: project });
+    console.log(`types agree: ${config}`);
+  }
+}
+
+const folder = mkdtempSync(join(tmpdir(), "isoflat-package-"));
+try {
+  await test(folder);
+} catch (error) {
+  fail(error);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
