@@ -19,6 +19,8 @@ mod problem;
 mod report;
 pub mod symmetry;
 pub mod train;
+#[cfg(target_arch = "wasm32")]
+mod web;
 
 pub use control::{Control, Progress};
 pub use error::{Error, ErrorCode, Result};
