@@ -186,7 +186,13 @@ async fn direction_vectors(
 }
 
 /// Eigenvectors of the operators that the directions name, one run an operator.
-struct Eigenvectors(BTreeMap<&'static str, (Vec<Vec<f64>>, Vec<Vec<f64>>)>);
+struct Eigenvectors(BTreeMap<&'static str, Ends>);
+
+/// Eigenvectors at both ends of a spectrum, from the end inwards.
+struct Ends {
+    top: Vec<Vec<f64>>,
+    bottom: Vec<Vec<f64>>,
+}
 
 impl Eigenvectors {
     async fn compute(engine: &Engine, parameters: &[f64], specs: &[&Direction], control: &Control<'_>) -> Result<Self> {
@@ -227,13 +233,13 @@ impl Eigenvectors {
                 let vectors = pairs.into_iter().filter_map(|pair| pair.vector);
                 vectors.map(|v| v.iter().zip(&scale).map(|(v, d)| v * d).collect()).collect()
             };
-            found.insert(name, (mapped(spectrum.top), mapped(spectrum.bottom)));
+            found.insert(name, Ends { top: mapped(spectrum.top), bottom: mapped(spectrum.bottom) });
         }
         Ok(Self(found))
     }
 
     fn get(&self, kind: OperatorKind, index: isize) -> Vec<f64> {
-        let (top, bottom) = &self.0[kind.name()];
+        let Ends { top, bottom } = &self.0[kind.name()];
         match usize::try_from(index) {
             Ok(i) => top[i].clone(),
             Err(_) => bottom[index.unsigned_abs() - 1].clone(),

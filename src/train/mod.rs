@@ -273,7 +273,7 @@ impl<'a> Trainer<'a> {
         e.batch_gradient(&self.theta, rows, &mut self.gradient, &mut self.outcomes, slot)?;
         self.steps += 1;
         match (self.options.optimizer, &mut self.square) {
-            (Optimizer::Sgd { learning_rate, momentum }, _) if momentum == 0.0 => {
+            (Optimizer::Sgd { learning_rate, momentum: 0.0 }, _) => {
                 e.axpy(-learning_rate, &self.gradient, &mut self.theta)
             }
             (Optimizer::Sgd { learning_rate, momentum }, _) => {

@@ -256,7 +256,7 @@ impl Engine {
     pub fn landscape(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
         self.call(problem, &parameters, &options, async |call| {
             let found: LandscapeOption = call.parts.parse("landscape")?;
-            let (directions, normalization) = (found.directions()?, found.normalization()?);
+            let (directions, normalization) = (found.directions(&call.parts)?, found.normalization()?);
             let control = call.control().await?;
             let engine = call.engine()?;
             let landscape =

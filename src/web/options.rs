@@ -1,5 +1,6 @@
 //! The options objects of the engine's methods. Unknown keys are refused: a misspelt option should not pass in silence.
 
+use js_sys::{Object, Reflect};
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
@@ -18,30 +19,30 @@ use crate::train::{Optimizer, TrainOptions};
 
 type Js<T> = Result<T, JsValue>;
 
-/// Takes `onProgress`, `signal` (and `validation`) out of an options object, since they are no plain data.
+/// An options object, with what is no plain data taken out of it.
 pub struct Parts {
     rest: JsValue,
     on_progress: JsValue,
     signal: JsValue,
+    /// `train`'s validation problem.
     pub validation: JsValue,
+    /// `landscape`'s directions: they may hold parameter vectors.
+    directions: JsValue,
 }
 
 impl Parts {
     /// Splits an options object.
     pub fn new(value: &JsValue) -> Self {
-        let rest = js_sys::Object::new();
-        if let Some(object) = value.dyn_ref::<js_sys::Object>() {
-            js_sys::Object::assign(&rest, object);
+        let rest = Object::new();
+        if let Some(object) = value.dyn_ref::<Object>() {
+            Object::assign(&rest, object);
         }
-        let take = |key: &str| {
-            let value = js_sys::Reflect::get(&rest, &key.into()).unwrap_or(JsValue::UNDEFINED);
-            let _ = js_sys::Reflect::delete_property(&rest, &key.into());
-            value
-        };
+        let take = |key: &str| take(&rest, key);
         Self {
             on_progress: take("onProgress"),
             signal: take("signal"),
             validation: take("validation"),
+            directions: take("directions"),
             rest: rest.into(),
         }
     }
@@ -250,29 +251,16 @@ impl MeasureOption {
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 enum DirectionOption {
-    Random {
-        seed: u64,
-    },
-    Eigenvector {
-        operator: Option<String>,
-        index: i32,
-    },
-    Towards {
-        #[serde(with = "serde_wasm_bindgen::preserve")]
-        parameters: JsValue,
-    },
-    Vector {
-        #[serde(with = "serde_wasm_bindgen::preserve")]
-        values: JsValue,
-    },
+    Random { seed: u64 },
+    Eigenvector { operator: Option<String>, index: i32 },
+    Towards {},
+    Vector {},
 }
 
 /// `engine.landscape`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LandscapeOption {
-    #[serde(with = "serde_wasm_bindgen::preserve")]
-    directions: JsValue,
     normalization: Option<String>,
     range: Option<(f64, f64)>,
     range_t: Option<(f64, f64)>,
@@ -281,13 +269,16 @@ pub struct LandscapeOption {
 }
 
 impl LandscapeOption {
-    pub fn directions(&self) -> Js<Vec<(Direction, Axis)>> {
+    /// Each direction with its axis.
+    pub fn directions(&self, parts: &Parts) -> Js<Vec<(Direction, Axis)>> {
         let range = self.range.unwrap_or((-1.0, 1.0));
         let points = self.points.unwrap_or(21);
         let s = Axis { from: range.0, to: range.1, points };
         let range = self.range_t.unwrap_or(range);
         let t = Axis { from: range.0, to: range.1, points: self.points_t.unwrap_or(points) };
-        let list = js_sys::Array::from(&self.directions);
+        let Some(list) = parts.directions.dyn_ref::<js_sys::Array>() else {
+            return Err(fault(ErrorCode::InvalidOption, "landscape needs directions, an array of one or two"));
+        };
         list.iter().zip([s, t].into_iter().cycle()).map(|(value, axis)| Ok((direction(value)?, axis))).collect()
     }
 
@@ -305,16 +296,29 @@ impl LandscapeOption {
 }
 
 fn direction(value: JsValue) -> Js<Direction> {
-    Ok(match super::convert::options(value, "direction")? {
+    let vectors = Object::new();
+    if let Some(object) = value.dyn_ref::<Object>() {
+        Object::assign(&vectors, object);
+    }
+    let parameters = take(&vectors, "parameters");
+    let values = take(&vectors, "values");
+    Ok(match super::convert::options(vectors.into(), "direction")? {
         DirectionOption::Random { seed } => Direction::Random { seed },
         DirectionOption::Eigenvector { operator: name, index } => {
             Direction::Eigenvector { operator: operator(name.as_deref())?, index: index as isize }
         }
-        DirectionOption::Towards { parameters } => {
+        DirectionOption::Towards {} => {
             Direction::Towards(numbers(&parameters, "direction.parameters", ErrorCode::InvalidParameters)?)
         }
-        DirectionOption::Vector { values } => {
+        DirectionOption::Vector {} => {
             Direction::Vector(numbers(&values, "direction.values", ErrorCode::InvalidParameters)?)
         }
     })
+}
+
+/// Takes a property out of an object of our own.
+fn take(object: &Object, key: &str) -> JsValue {
+    let value = Reflect::get(object, &key.into()).unwrap_or(JsValue::UNDEFINED);
+    let _ = Reflect::delete_property(object, &key.into());
+    value
 }
