@@ -51,10 +51,12 @@ impl Progress {
     }
 }
 
+type OnProgress<'a> = Rc<RefCell<dyn FnMut(&Progress) + 'a>>;
+
 /// What the caller of long work may do to it. `Control::default()` neither reports nor stops.
 #[derive(Clone, Default)]
 pub struct Control<'a> {
-    progress: Option<Rc<RefCell<dyn FnMut(&Progress) + 'a>>>,
+    progress: Option<OnProgress<'a>>,
     stopped: Option<Rc<dyn Fn() -> bool + 'a>>,
     breathe: Option<Rc<dyn Fn() -> LocalFuture<'static, ()> + 'a>>,
 }

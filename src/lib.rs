@@ -6,9 +6,11 @@
 #![deny(unsafe_code)]
 
 pub mod control;
+pub mod data;
 pub mod engine;
 mod error;
 pub mod invariance;
+pub mod landscape;
 pub mod linalg;
 pub mod measure;
 pub mod network;
@@ -16,6 +18,9 @@ pub mod operator;
 mod problem;
 mod report;
 pub mod symmetry;
+pub mod train;
+#[cfg(target_arch = "wasm32")]
+mod web;
 
 pub use control::{Control, Progress};
 pub use error::{Error, ErrorCode, Result};

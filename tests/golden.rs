@@ -155,7 +155,8 @@ fn lanczos_power_and_hutchinson_agree_with_golden_spectra() {
 
                 let n = file.parameters.len();
                 let top = 5.min(n);
-                let lanczos = Lanczos { goal: Goal::Extremes { top, bottom: 1 }, basis: Some(24.min(n)), ..Lanczos::default() };
+                let lanczos =
+                    Lanczos { goal: Goal::Extremes { top, bottom: 1 }, basis: Some(24.min(n)), ..Lanczos::default() };
                 let found = lanczos.run(&operator, &control).await.expect("a spectrum");
                 assert!(found.converged, "{} {kind}: {found:?}", case.name);
                 near("largest", found.top[0].value, number("max_eigenvalue").expect("a maximum"));
@@ -179,11 +180,7 @@ fn lanczos_power_and_hutchinson_agree_with_golden_spectra() {
 
                 let estimate = hutchinson(&operator, 400, 7, &control).await.expect("a trace");
                 let distance = (estimate.value - number("trace").expect("a trace")).abs();
-                assert!(
-                    distance <= 4.5 * estimate.standard_error + 1e-9 * scale,
-                    "{} {kind}: {estimate:?}",
-                    case.name
-                );
+                assert!(distance <= 4.5 * estimate.standard_error + 1e-9 * scale, "{} {kind}: {estimate:?}", case.name);
             });
         }
     }

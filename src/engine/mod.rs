@@ -56,6 +56,9 @@ impl Device {
         &self.info
     }
 
+    /// Destroys a GPU device, so that tests and demonstrations can see what a lost device does. No effect on the CPU.
+    pub fn destroy(&self) {}
+
     fn executor(&self, problem: &Problem) -> Result<Box<dyn Executor>> {
         cpu_executor(problem, self.info.precision)
     }

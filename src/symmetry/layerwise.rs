@@ -1,7 +1,7 @@
 //! T_λ: W_l → λ_l W_l, b_l → (Π_{k≤l} λ_k) b_l with Π λ_l = 1.
 
 use super::{ensure_homogeneous, ensure_positive};
-use crate::error::{Result, ensure};
+use crate::error::{Result, bail, ensure};
 use crate::network::Network;
 
 /// How far |Σ ln λ| may be from 0: factors typed or multiplied in double precision, not in single.
@@ -17,13 +17,15 @@ pub(super) fn check(network: &Network, lambda: &[f64]) -> Result<()> {
         lambda.len()
     );
     ensure_positive("lambda", lambda)?;
+    // In logarithms: a product of many factors may overflow on the way to 1.
     let log_product: f64 = lambda.iter().map(|l| l.ln()).sum();
-    ensure!(
-        log_product.abs() <= PRODUCT_TOLERANCE,
-        InvalidTransformation,
-        "the factors λ multiply to {}, but must multiply to 1: the outputs would change",
-        log_product.exp()
-    );
+    if log_product.abs() > PRODUCT_TOLERANCE {
+        bail!(
+            InvalidTransformation,
+            "the factors λ multiply to {}, but must multiply to 1: the outputs would change",
+            log_product.exp()
+        );
+    }
     Ok(())
 }
 

@@ -1,0 +1,282 @@
+//! Loss landscapes: L(θ + s u) along a line, L(θ + s u + t v) over a grid.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::control::{Control, Progress};
+use crate::engine::{Engine, Vector};
+use crate::error::{Result, bail, ensure};
+use crate::linalg::{Goal, Lanczos, generator, random_normal};
+use crate::network::Network;
+use crate::operator::OperatorKind;
+
+/// The most points a landscape may have.
+const MAX_POINTS: usize = 1 << 20;
+
+/// A direction through the parameter space.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Direction {
+    /// Normally distributed, of length 1.
+    Random {
+        /// The same seed gives the same direction.
+        seed: u64,
+    },
+    /// An eigenvector at θ. A Riemannian operator's is mapped back from the coordinates of D H D.
+    Eigenvector {
+        /// Whose.
+        operator: OperatorKind,
+        /// 0 is the largest eigenvalue's, 1 the next; −1 the smallest's.
+        index: isize,
+    },
+    /// Towards other parameters: s = 1 is there. Not normalised.
+    Towards(Vec<f64>),
+    /// This vector. Not normalised.
+    Vector(Vec<f64>),
+}
+
+/// What the lengths of random directions and eigenvectors are matched to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Normalization {
+    /// Length 1 over all parameters.
+    #[default]
+    None,
+    /// Each W_l and b_l of the direction gets the length of the parameters' (Rangamani, Figure 2).
+    Layer,
+    /// Each row of W_l (a filter) gets the length of the parameters' row; biases are not moved (Li et al. 2018).
+    Filter,
+}
+
+/// Points along one axis.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Axis {
+    /// First coordinate.
+    pub from: f64,
+    /// Last coordinate.
+    pub to: f64,
+    /// How many, both ends included.
+    pub points: usize,
+}
+
+impl Axis {
+    fn coordinates(&self) -> Result<Vec<f64>> {
+        let Self { from, to, points } = *self;
+        ensure!(
+            from.is_finite() && to.is_finite() && from < to,
+            InvalidOption,
+            "a landscape's range is [{from}, {to}], but must go up"
+        );
+        ensure!(
+            (2..=MAX_POINTS).contains(&points),
+            InvalidOption,
+            "a landscape's axis has {points} points, but needs 2 or more"
+        );
+        // Mirrored weights, so that the middle of an odd number of points over a symmetric range is 0 exactly.
+        let last = (points - 1) as f64;
+        Ok((0..points).map(|i| (from * (last - i as f64) + to * i as f64) / last).collect())
+    }
+}
+
+/// Losses along a line or over a grid.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Landscape {
+    /// Coordinates along the first direction.
+    pub s: Vec<f64>,
+    /// Coordinates along the second; empty for a line.
+    pub t: Vec<f64>,
+    /// `loss[i + j · s.len()]` = L(θ + s_i u + t_j v). Infinite where it overflows.
+    pub loss: Vec<f64>,
+    /// Accuracy likewise.
+    pub accuracy: Vec<f64>,
+    /// L(θ).
+    pub center: f64,
+}
+
+/// Computes the landscape around θ: one axis and direction for a line, two for a grid.
+///
+/// # Errors
+/// `InvalidOption` for other counts, empty ranges, an eigenvector that there is none of, or over 2²⁰ points; what
+/// [`Engine::prepare`] says; `Aborted`; the device's.
+pub async fn landscape(
+    engine: &Engine,
+    parameters: &[f64],
+    directions: &[(Direction, Axis)],
+    normalization: Normalization,
+    control: &Control<'_>,
+) -> Result<Landscape> {
+    ensure!(
+        matches!(directions.len(), 1 | 2),
+        InvalidOption,
+        "a landscape has 1 or 2 directions, not {}",
+        directions.len()
+    );
+    let s = directions[0].1.coordinates()?;
+    let t = directions.get(1).map_or(Ok(Vec::new()), |(_, axis)| axis.coordinates())?;
+    ensure!(s.len() * t.len() <= MAX_POINTS, InvalidOption, "the landscape has over {MAX_POINTS} points");
+    engine.problem().check_parameters(parameters)?;
+
+    let specs: Vec<&Direction> = directions.iter().map(|(direction, _)| direction).collect();
+    let vectors = direction_vectors(engine, parameters, &specs, normalization, control).await?;
+    let e = engine.executor();
+    let theta = e.upload(parameters, 1)?;
+    let u = e.upload(&vectors[0], 1)?;
+    let v: Option<Vector> = vectors.get(1).map(|v| e.upload(v, 1)).transpose()?;
+    let mut out = e.zeros(2 * s.len(), 1)?;
+    let mut point = e.zeros(parameters.len(), 1)?;
+    let mut row_start = e.zeros(parameters.len(), 1)?;
+    let center = engine.evaluate(parameters).await?.loss;
+
+    let mut landscape = Landscape { loss: Vec::new(), accuracy: Vec::new(), center, s: s.clone(), t: t.clone() };
+    let rows = if t.is_empty() { vec![0.0] } else { t };
+    let total = rows.len() * s.len();
+    for (j, &t) in rows.iter().enumerate() {
+        e.copy_columns(&theta, 0..1, &mut row_start, 0)?;
+        if let Some(v) = &v {
+            e.axpy(t, v, &mut row_start)?;
+        }
+        for (i, &s) in s.iter().enumerate() {
+            e.copy_columns(&row_start, 0..1, &mut point, 0)?;
+            e.axpy(s, &u, &mut point)?;
+            e.evaluate(&point, &mut out, i)?;
+            control.breathe().await?;
+        }
+        let values = e.download(&out).await?;
+        // An overflow is a loss beyond all bounds, and NaN would be a hole in the plot.
+        landscape.loss.extend(values.chunks_exact(2).map(|v| if v[0].is_nan() { f64::INFINITY } else { v[0] }));
+        landscape.accuracy.extend(values.chunks_exact(2).map(|v| v[1]));
+        control.step(Progress::new("landscape", (j + 1) * s.len(), total)).await?;
+    }
+    Ok(landscape)
+}
+
+/// The directions as vectors, normalised.
+async fn direction_vectors(
+    engine: &Engine,
+    parameters: &[f64],
+    specs: &[&Direction],
+    normalization: Normalization,
+    control: &Control<'_>,
+) -> Result<Vec<Vec<f64>>> {
+    let network = engine.problem().network();
+    let eigenvectors = Eigenvectors::compute(engine, parameters, specs, control).await?;
+    let mut vectors = Vec::new();
+    for spec in specs {
+        vectors.push(match spec {
+            Direction::Random { seed } => {
+                let vector = random_normal(parameters.len(), &mut generator(*seed));
+                normalize(vector, parameters, network, normalization)
+            }
+            Direction::Eigenvector { operator, index } => {
+                normalize(eigenvectors.get(*operator, *index), parameters, network, normalization)
+            }
+            Direction::Towards(other) => {
+                network.check_parameters(other)?;
+                other.iter().zip(parameters).map(|(a, b)| a - b).collect()
+            }
+            Direction::Vector(vector) => {
+                network.check_parameters(vector)?;
+                vector.clone()
+            }
+        });
+    }
+    if let Some(i) = vectors.iter().position(|v: &Vec<f64>| v.iter().all(|&x| x == 0.0)) {
+        bail!(InvalidOption, "direction {i} of the landscape is zero");
+    }
+    Ok(vectors)
+}
+
+/// Eigenvectors of the operators that the directions name, one run an operator.
+struct Eigenvectors(BTreeMap<&'static str, Ends>);
+
+/// Eigenvectors at both ends of a spectrum, from the end inwards.
+struct Ends {
+    top: Vec<Vec<f64>>,
+    bottom: Vec<Vec<f64>>,
+}
+
+impl Eigenvectors {
+    async fn compute(engine: &Engine, parameters: &[f64], specs: &[&Direction], control: &Control<'_>) -> Result<Self> {
+        let mut wanted: BTreeMap<&'static str, (OperatorKind, usize, usize)> = BTreeMap::new();
+        for spec in specs {
+            if let Direction::Eigenvector { operator, index } = spec {
+                let (_, top, bottom) = wanted.entry(operator.name()).or_insert((*operator, 0, 0));
+                if *index >= 0 {
+                    *top = (*top).max(index.unsigned_abs().saturating_add(1));
+                } else {
+                    *bottom = (*bottom).max(index.unsigned_abs());
+                }
+            }
+        }
+        let mut found = BTreeMap::new();
+        for (name, (kind, top, bottom)) in wanted {
+            ensure!(
+                top.max(bottom) <= 100,
+                InvalidOption,
+                "a landscape's eigenvector may be among the 100 largest or smallest"
+            );
+            engine.prepare(parameters)?;
+            let operator = kind.operator(engine).await?;
+            // Drawing needs no nine digits of a direction.
+            let lanczos = Lanczos {
+                goal: Goal::Extremes { top, bottom },
+                tolerance: Some(1e-4),
+                max_products: 400,
+                vectors: true,
+                ..Lanczos::default()
+            };
+            let spectrum = lanczos.run(&operator, control).await?;
+            let scale = match kind {
+                OperatorKind::Curvature(_) => vec![1.0; parameters.len()],
+                OperatorKind::Riemannian(metric, _) => metric.scale(engine, parameters),
+            };
+            let mapped = |pairs: Vec<crate::linalg::Eigenpair>| -> Vec<Vec<f64>> {
+                let vectors = pairs.into_iter().filter_map(|pair| pair.vector);
+                vectors.map(|v| v.iter().zip(&scale).map(|(v, d)| v * d).collect()).collect()
+            };
+            found.insert(name, Ends { top: mapped(spectrum.top), bottom: mapped(spectrum.bottom) });
+        }
+        Ok(Self(found))
+    }
+
+    fn get(&self, kind: OperatorKind, index: isize) -> Vec<f64> {
+        let Ends { top, bottom } = &self.0[kind.name()];
+        match usize::try_from(index) {
+            Ok(i) => top[i].clone(),
+            Err(_) => bottom[index.unsigned_abs() - 1].clone(),
+        }
+    }
+}
+
+fn norm(values: &[f64]) -> f64 {
+    values.iter().map(|v| v * v).sum::<f64>().sqrt()
+}
+
+/// Scales each part of the direction to the length of the parameters' part.
+fn normalize(mut v: Vec<f64>, parameters: &[f64], network: &Network, normalization: Normalization) -> Vec<f64> {
+    let match_length = |v: &mut [f64], length: f64| {
+        let own = norm(v);
+        let factor = if own > 0.0 { length / own } else { 0.0 };
+        v.iter_mut().for_each(|v| *v *= factor);
+    };
+    match normalization {
+        Normalization::None => match_length(&mut v, 1.0),
+        Normalization::Layer => {
+            for block in network.layout().blocks() {
+                let length = norm(&parameters[block.range.clone()]);
+                match_length(&mut v[block.range], length);
+            }
+        }
+        Normalization::Filter => {
+            for layer in network.layout().layers() {
+                let rows = v[layer.weight.clone()].chunks_exact_mut(layer.inputs);
+                for (v, w) in rows.zip(parameters[layer.weight.clone()].chunks_exact(layer.inputs)) {
+                    match_length(v, norm(w));
+                }
+                if let Some(bias) = &layer.bias {
+                    v[bias.clone()].fill(0.0);
+                }
+            }
+        }
+    }
+    v
+}

@@ -1,0 +1,315 @@
+//! `Engine` in JavaScript.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use js_sys::Promise;
+use wasm_bindgen::prelude::*;
+
+use super::convert::{float64, options, parameters, set, to_js};
+use super::options::{
+    EigenMethod, EigenOptions, EngineOptions, LandscapeOption, MeasureOption, Parts, ProductOptions, TrainOption,
+};
+use super::problem::Problem;
+use super::run::{Queue, thrown};
+use crate::control::Control;
+use crate::engine::{Device, Engine as Inner};
+use crate::error::Result;
+use crate::linalg::Eigenpair;
+use crate::operator::SymmetricOperator;
+use crate::problem::Problem as InnerProblem;
+
+/// Problems whose data an engine keeps on its device.
+const LOADED: usize = 4;
+
+/// An engine's handle.
+#[wasm_bindgen(skip_typescript)]
+pub struct Engine {
+    shared: Rc<Shared>,
+}
+
+struct Shared {
+    device: Device,
+    queue: Queue,
+    /// Most recently used last.
+    loaded: RefCell<Vec<(u64, Rc<Inner>)>>,
+}
+
+impl Shared {
+    /// The engine of a problem, with its data on the device.
+    fn load(&self, id: u64, problem: &InnerProblem) -> Result<Rc<Inner>> {
+        let mut loaded = self.loaded.borrow_mut();
+        let engine = match loaded.iter().position(|(known, _)| *known == id) {
+            Some(i) => loaded.remove(i).1,
+            None => {
+                if loaded.len() == LOADED {
+                    loaded.remove(0);
+                }
+                Rc::new(Inner::new(&self.device, problem)?)
+            }
+        };
+        loaded.push((id, engine.clone()));
+        Ok(engine)
+    }
+}
+
+/// What a method's call carries into its turn: nothing of it borrows from JavaScript.
+struct Call {
+    shared: Rc<Shared>,
+    id: u64,
+    problem: InnerProblem,
+    parameters: std::result::Result<Vec<f64>, JsValue>,
+    parts: Parts,
+    /// The validation problem of `train`.
+    validation: Option<(u64, InnerProblem)>,
+}
+
+impl Call {
+    fn engine(&self) -> std::result::Result<Rc<Inner>, JsValue> {
+        thrown(self.shared.load(self.id, &self.problem))
+    }
+
+    fn parameters(&self) -> std::result::Result<&[f64], JsValue> {
+        match &self.parameters {
+            Ok(parameters) => Ok(parameters),
+            Err(error) => Err(error.clone()),
+        }
+    }
+
+    /// An engine prepared at the call's parameters.
+    fn prepared(&self) -> std::result::Result<Rc<Inner>, JsValue> {
+        let engine = self.engine()?;
+        thrown(engine.prepare(self.parameters()?))?;
+        Ok(engine)
+    }
+
+    /// The control, after a first look at whether the caller has stopped the work already.
+    async fn control(&self) -> std::result::Result<Control<'static>, JsValue> {
+        let control = self.parts.control()?;
+        thrown(control.breathe().await)?;
+        Ok(control)
+    }
+
+    fn backend(&self) -> std::result::Result<JsValue, JsValue> {
+        to_js(self.shared.device.info())
+    }
+}
+
+impl Engine {
+    fn call<F>(&self, problem: &Problem, parameters_value: &JsValue, options: &JsValue, work: F) -> Promise
+    where
+        F: AsyncFnOnce(Call) -> std::result::Result<JsValue, JsValue> + 'static,
+    {
+        let call = Call {
+            shared: self.shared.clone(),
+            id: problem.id,
+            problem: problem.inner.clone(),
+            parameters: parameters(parameters_value),
+            parts: Parts::new(options),
+            validation: None,
+        };
+        self.shared.queue.push(async move { work(call).await })
+    }
+}
+
+#[wasm_bindgen]
+impl Engine {
+    /// An engine on the backend that is asked for.
+    pub async fn create(options_value: JsValue) -> std::result::Result<Engine, JsValue> {
+        let found: EngineOptions = options(options_value, "Engine.create")?;
+        let (backend, precision) = found.parts()?;
+        let device = thrown(Device::request(backend, precision).await)?;
+        let shared = Shared { device, queue: Queue::new(), loaded: RefCell::new(Vec::new()) };
+        Ok(Self { shared: Rc::new(shared) })
+    }
+
+    /// What computes.
+    #[wasm_bindgen(getter)]
+    pub fn info(&self) -> std::result::Result<JsValue, JsValue> {
+        to_js(self.shared.device.info())
+    }
+
+    /// Loss and accuracy.
+    pub fn evaluate(&self, problem: &Problem, parameters: JsValue) -> Promise {
+        self.call(problem, &parameters, &JsValue::UNDEFINED, async |call| {
+            to_js(&thrown(call.engine()?.evaluate(call.parameters()?).await)?)
+        })
+    }
+
+    /// Outputs of all samples.
+    pub fn outputs(&self, problem: &Problem, parameters: JsValue) -> Promise {
+        self.call(problem, &parameters, &JsValue::UNDEFINED, async |call| {
+            Ok(float64(&thrown(call.prepared()?.outputs().await)?))
+        })
+    }
+
+    /// ∇L.
+    pub fn gradient(&self, problem: &Problem, parameters: JsValue) -> Promise {
+        self.call(problem, &parameters, &JsValue::UNDEFINED, async |call| {
+            Ok(float64(&thrown(call.prepared()?.gradient().await)?))
+        })
+    }
+
+    /// Products of an operator with directions.
+    pub fn product(&self, problem: &Problem, parameters: JsValue, directions: JsValue, options: JsValue) -> Promise {
+        let directions = super::convert::numbers(&directions, "directions", crate::ErrorCode::InvalidParameters);
+        self.call(problem, &parameters, &options, async move |call| {
+            let found: ProductOptions = call.parts.parse("product")?;
+            let engine = call.prepared()?;
+            let operator = thrown(found.operator()?.operator(&engine).await)?;
+            let v = thrown(engine.upload_directions(&directions?))?;
+            let mut out = thrown(engine.executor().zeros(v.len(), v.columns()))?;
+            thrown(operator.apply(&v, &mut out))?;
+            Ok(float64(&thrown(engine.executor().download(&out).await)?))
+        })
+    }
+
+    /// Trains; resolves with what was reached, also when stopped.
+    pub fn train(&self, problem: &Problem, parameters_value: JsValue, options: JsValue) -> Promise {
+        let parts = Parts::new(&options);
+        let validation = match &parts.validation {
+            handle if handle.is_undefined() || handle.is_null() => None,
+            handle => match Problem::find(handle, "train: validation") {
+                Ok(found) => Some(found),
+                Err(error) => return Promise::reject(&error),
+            },
+        };
+        let call = Call {
+            shared: self.shared.clone(),
+            id: problem.id,
+            problem: problem.inner.clone(),
+            parameters: parameters(&parameters_value),
+            parts,
+            validation,
+        };
+        self.shared.queue.push(async move { train(call).await })
+    }
+
+    /// Ends of an operator's spectrum.
+    pub fn eigenvalues(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, async |call| {
+            let found: EigenOptions = call.parts.parse("eigenvalues")?;
+            let (kind, method) = (found.operator()?, found.method()?);
+            let control = call.control().await?;
+            let engine = call.prepared()?;
+            let operator = thrown(kind.operator(&engine).await)?;
+            let (top, bottom, products, converged) = match method {
+                EigenMethod::Lanczos(lanczos) => {
+                    let found = thrown(lanczos.run(&operator, &control).await)?;
+                    (found.top, found.bottom, found.products, found.converged)
+                }
+                EigenMethod::Power(power) => {
+                    let found = thrown(power.run(&operator, &control).await)?;
+                    let converged = found.pair.converged;
+                    (vec![found.pair], Vec::new(), found.products, converged)
+                }
+            };
+            let out = to_js(&serde_json::json!({ "products": products, "converged": converged }))?;
+            set(&out, "top", &pairs(&top)?);
+            set(&out, "bottom", &pairs(&bottom)?);
+            Ok(out)
+        })
+    }
+
+    /// Measures with what says how far to trust them.
+    pub fn measure(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, async |call| {
+            let found: MeasureOption = call.parts.parse("measure")?;
+            let measures = found.measures()?;
+            let control = call.control().await?;
+            let engine = call.engine()?;
+            let values =
+                crate::measure::measure(&engine, call.parameters()?, &measures, &found.options(), &control).await;
+            let out = to_js(&serde_json::json!({
+                "parameterCount": engine.problem().network().parameter_count(),
+                "samples": engine.problem().samples(),
+            }))?;
+            set(&out, "values", &to_js(&thrown(values)?)?);
+            set(&out, "backend", &call.backend()?);
+            Ok(out)
+        })
+    }
+
+    /// The invariance table.
+    pub fn invariance(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, async |call| {
+            let found: MeasureOption = call.parts.parse("invariance")?;
+            let (measures, transformations) = (found.measures()?, found.transformations()?);
+            let control = call.control().await?;
+            let engine = call.engine()?;
+            let options = found.options();
+            let table = crate::invariance::invariance(
+                &engine,
+                call.parameters()?,
+                &measures,
+                transformations,
+                &options,
+                &control,
+            );
+            let out = to_js(&thrown(table.await)?)?;
+            set(&out, "backend", &call.backend()?);
+            Ok(out)
+        })
+    }
+
+    /// A line or a grid of losses.
+    pub fn landscape(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, async |call| {
+            let found: LandscapeOption = call.parts.parse("landscape")?;
+            let (directions, normalization) = (found.directions(&call.parts)?, found.normalization()?);
+            let control = call.control().await?;
+            let engine = call.engine()?;
+            let landscape =
+                crate::landscape::landscape(&engine, call.parameters()?, &directions, normalization, &control).await;
+            let landscape = thrown(landscape)?;
+            let out = to_js(&serde_json::json!({ "center": landscape.center }))?;
+            set(&out, "s", &float64(&landscape.s));
+            set(&out, "t", &float64(&landscape.t));
+            set(&out, "loss", &float64(&landscape.loss));
+            set(&out, "accuracy", &float64(&landscape.accuracy));
+            set(&out, "backend", &call.backend()?);
+            Ok(out)
+        })
+    }
+
+    /// Destroys the GPU device.
+    #[wasm_bindgen(js_name = loseDevice)]
+    pub fn lose_device(&self) {
+        self.shared.device.destroy();
+    }
+}
+
+async fn train(call: Call) -> std::result::Result<JsValue, JsValue> {
+    let found: TrainOption = call.parts.parse("train")?;
+    let control = call.parts.control()?;
+    let engine = call.engine()?;
+    let validation =
+        call.validation.as_ref().map(|(id, problem)| thrown(call.shared.load(*id, problem))).transpose()?;
+    let options = found.options();
+    let training = crate::train::train(&engine, call.parameters()?, validation.as_deref(), &options, &control).await;
+    let training = thrown(training)?;
+    let out = to_js(&serde_json::json!({
+        "epochs": training.epochs,
+        "steps": training.steps,
+        "stopped": training.stopped,
+        "history": training.history,
+    }))?;
+    set(&out, "parameters", &float64(&training.parameters));
+    Ok(out)
+}
+
+fn pairs(pairs: &[Eigenpair]) -> std::result::Result<JsValue, JsValue> {
+    let list = js_sys::Array::new();
+    for pair in pairs {
+        let item = to_js(&serde_json::json!({
+            "value": pair.value,
+            "residual": pair.residual,
+            "converged": pair.converged,
+        }))?;
+        if let Some(vector) = &pair.vector {
+            set(&item, "vector", &float64(vector));
+        }
+        list.push(&item);
+    }
+    Ok(list.into())
+}

@@ -1,0 +1,159 @@
+//! `Network` in JavaScript.
+
+use js_sys::{Array, JSON};
+use serde::Deserialize;
+use wasm_bindgen::prelude::*;
+
+use super::convert::{float64, numbers, options, parameters, to_js};
+use super::error::{fault, throw};
+use crate::error::ErrorCode;
+use crate::network::{BiasInitialization, Initialization, Network as Inner, Preset};
+use crate::symmetry::Transformation;
+
+/// A network's handle.
+#[wasm_bindgen(skip_typescript)]
+pub struct Network {
+    pub(super) inner: Inner,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct InitializeOptions {
+    #[serde(default)]
+    seed: u64,
+    #[serde(default)]
+    bias: BiasInitialization,
+    scheme: Option<String>,
+    bound: Option<f64>,
+    sigma: Option<f64>,
+}
+
+impl InitializeOptions {
+    fn scheme(&self) -> Result<Initialization, JsValue> {
+        let missing = |name| fault(ErrorCode::InvalidOption, format!("this initialisation needs a {name}"));
+        match self.scheme.as_deref() {
+            None | Some("kaiming_uniform") => Ok(Initialization::KaimingUniform),
+            Some("kaiming_normal") => Ok(Initialization::KaimingNormal),
+            Some("xavier_normal") => Ok(Initialization::XavierNormal),
+            Some("uniform") => Ok(Initialization::Uniform { bound: self.bound.ok_or_else(|| missing("bound"))? }),
+            Some("normal") => Ok(Initialization::Normal { sigma: self.sigma.ok_or_else(|| missing("sigma"))? }),
+            Some(other) => Err(fault(
+                ErrorCode::InvalidOption,
+                format!(
+                    "no initialisation is named \"{other}\"; there are kaiming_uniform, kaiming_normal, xavier_normal, \
+                     uniform and normal"
+                ),
+            )),
+        }
+    }
+}
+
+#[wasm_bindgen]
+impl Network {
+    /// From an object or a JSON text.
+    #[wasm_bindgen(js_name = fromJSON)]
+    pub fn from_json(json: JsValue) -> Result<Network, JsValue> {
+        let text = match json.as_string() {
+            Some(text) => text,
+            None => JSON::stringify(&json).map(String::from).unwrap_or_default(),
+        };
+        Ok(Self { inner: Inner::from_json(&text).map_err(throw)? })
+    }
+
+    /// A ReLU network of these widths.
+    pub fn dense(widths: JsValue, bias: Option<bool>) -> Result<Network, JsValue> {
+        let widths = numbers(&widths, "widths", ErrorCode::InvalidNetwork)?;
+        if let Some(width) = widths.iter().find(|w| !(w.fract() == 0.0 && **w >= 0.0 && **w <= 1e9)) {
+            return Err(fault(ErrorCode::InvalidNetwork, format!("a width is {width}, but must be a whole number")));
+        }
+        let widths: Vec<usize> = widths.into_iter().map(|w| w as usize).collect();
+        Ok(Self { inner: Inner::dense(&widths, bias.unwrap_or(true)).map_err(throw)? })
+    }
+
+    /// A network of the papers.
+    pub fn preset(name: &str) -> Result<Network, JsValue> {
+        Ok(Self { inner: Preset::from_name(name).map_err(throw)?.network() })
+    }
+
+    /// The network's JSON as an object.
+    #[wasm_bindgen(js_name = toJSON)]
+    pub fn to_json(&self) -> Result<JsValue, JsValue> {
+        to_js(&self.inner)
+    }
+
+    /// Values in one input.
+    #[wasm_bindgen(getter, js_name = inputLength)]
+    pub fn input_length(&self) -> usize {
+        self.inner.input_len()
+    }
+
+    /// Values in one output.
+    #[wasm_bindgen(getter, js_name = outputLength)]
+    pub fn output_length(&self) -> usize {
+        self.inner.output_len()
+    }
+
+    /// Length of the parameter vector.
+    #[wasm_bindgen(getter, js_name = parameterCount)]
+    pub fn parameter_count(&self) -> usize {
+        self.inner.parameter_count()
+    }
+
+    /// Number of parametric layers.
+    #[wasm_bindgen(getter)]
+    pub fn depth(&self) -> usize {
+        self.inner.layout().layers().len()
+    }
+
+    /// `784-300-100-10`.
+    #[wasm_bindgen(getter)]
+    pub fn summary(&self) -> String {
+        self.inner.summary()
+    }
+
+    /// Are all activations positively homogeneous?
+    #[wasm_bindgen(getter)]
+    pub fn homogeneous(&self) -> bool {
+        self.inner.first_inhomogeneous_layer().is_none()
+    }
+
+    /// Every W_l and b_l.
+    pub fn blocks(&self) -> Result<Array, JsValue> {
+        let layers = self.inner.layout().layers();
+        let blocks = self.inner.layout().blocks().into_iter().map(|block| {
+            to_js(&serde_json::json!({
+                "layer": block.layer,
+                "kind": if block.is_bias { "bias" } else { "weight" },
+                "start": block.range.start,
+                "end": block.range.end,
+                "inputs": layers[block.layer].inputs,
+                "outputs": layers[block.layer].outputs,
+            }))
+        });
+        blocks.collect()
+    }
+
+    /// Parameters drawn from a seed.
+    pub fn initialize(&self, options_value: JsValue) -> Result<JsValue, JsValue> {
+        let found: InitializeOptions = options(options_value, "initialize")?;
+        let values = self.inner.initialize(found.scheme()?, found.bias, found.seed).map_err(throw)?;
+        Ok(float64(&values))
+    }
+
+    /// T(θ).
+    pub fn transform(&self, parameters_value: JsValue, transformation: JsValue) -> Result<JsValue, JsValue> {
+        let moved = transformation_from(transformation)?.apply(&self.inner, &parameters(&parameters_value)?);
+        Ok(float64(&moved.map_err(throw)?))
+    }
+
+    /// T⁻¹.
+    pub fn invert(&self, transformation: JsValue) -> Result<JsValue, JsValue> {
+        to_js(&transformation_from(transformation)?.inverse(&self.inner).map_err(throw)?)
+    }
+}
+
+/// A transformation from its object.
+pub fn transformation_from(value: JsValue) -> Result<Transformation, JsValue> {
+    serde_wasm_bindgen::from_value(value)
+        .map_err(|error| fault(ErrorCode::InvalidTransformation, format!("transformation: {error}")))
+}

@@ -1,0 +1,324 @@
+//! The options objects of the engine's methods. Unknown keys are refused: a misspelt option should not pass in silence.
+
+use js_sys::{Object, Reflect};
+use serde::Deserialize;
+use wasm_bindgen::prelude::*;
+
+use super::convert::numbers;
+use super::error::{fault, throw};
+use super::run;
+use crate::control::Control;
+use crate::engine::{Backend, Precision};
+use crate::error::ErrorCode;
+use crate::landscape::{Axis, Direction, Normalization};
+use crate::linalg::{Goal, Lanczos, PowerIteration};
+use crate::measure::{Measure, MeasureOptions};
+use crate::operator::OperatorKind;
+use crate::symmetry::Transformation;
+use crate::train::{Optimizer, TrainOptions};
+
+type Js<T> = Result<T, JsValue>;
+
+/// An options object, with what is no plain data taken out of it.
+pub struct Parts {
+    rest: JsValue,
+    on_progress: JsValue,
+    signal: JsValue,
+    /// `train`'s validation problem.
+    pub validation: JsValue,
+    /// `landscape`'s directions: they may hold parameter vectors.
+    directions: JsValue,
+}
+
+impl Parts {
+    /// Splits an options object.
+    pub fn new(value: &JsValue) -> Self {
+        let rest = Object::new();
+        if let Some(object) = value.dyn_ref::<Object>() {
+            Object::assign(&rest, object);
+        }
+        let take = |key: &str| take(&rest, key);
+        Self {
+            on_progress: take("onProgress"),
+            signal: take("signal"),
+            validation: take("validation"),
+            directions: take("directions"),
+            rest: rest.into(),
+        }
+    }
+
+    /// The control that the caller asked for.
+    pub fn control(&self) -> Js<Control<'static>> {
+        run::control(&self.on_progress, &self.signal)
+    }
+
+    /// The plain rest.
+    pub fn parse<T: serde::de::DeserializeOwned>(&self, what: &str) -> Js<T> {
+        super::convert::options(self.rest.clone(), what)
+    }
+}
+
+/// `Engine.create`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct EngineOptions {
+    backend: Option<String>,
+    precision: Option<Precision>,
+}
+
+impl EngineOptions {
+    pub fn parts(&self) -> Js<(Backend, Precision)> {
+        let backend = match self.backend.as_deref() {
+            None | Some("auto") => Backend::Auto,
+            Some("webgpu") => Backend::Gpu,
+            Some("cpu") => Backend::Cpu,
+            Some(other) => {
+                let message = format!("no backend is named \"{other}\"; there are auto, webgpu and cpu");
+                return Err(fault(ErrorCode::InvalidOption, message));
+            }
+        };
+        Ok((backend, self.precision.unwrap_or(Precision::F64)))
+    }
+}
+
+/// `engine.product`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ProductOptions {
+    operator: Option<String>,
+}
+
+impl ProductOptions {
+    pub fn operator(&self) -> Js<OperatorKind> {
+        operator(self.operator.as_deref())
+    }
+}
+
+fn operator(name: Option<&str>) -> Js<OperatorKind> {
+    OperatorKind::from_name(name.unwrap_or("hessian")).map_err(throw)
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+enum OptimizerOption {
+    #[serde(rename_all = "camelCase")]
+    Sgd { learning_rate: f64, momentum: Option<f64> },
+    #[serde(rename_all = "camelCase")]
+    Adam { learning_rate: f64, beta1: Option<f64>, beta2: Option<f64>, epsilon: Option<f64> },
+}
+
+/// `engine.train`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TrainOption {
+    optimizer: Option<OptimizerOption>,
+    batch_size: Option<usize>,
+    epochs: Option<usize>,
+    seed: Option<u64>,
+}
+
+impl TrainOption {
+    pub fn options(&self) -> TrainOptions {
+        let defaults = TrainOptions::default();
+        let optimizer = match self.optimizer {
+            None => defaults.optimizer,
+            Some(OptimizerOption::Sgd { learning_rate, momentum }) => {
+                Optimizer::Sgd { learning_rate, momentum: momentum.unwrap_or(0.0) }
+            }
+            Some(OptimizerOption::Adam { learning_rate, beta1, beta2, epsilon }) => Optimizer::Adam {
+                learning_rate,
+                beta1: beta1.unwrap_or(0.9),
+                beta2: beta2.unwrap_or(0.999),
+                epsilon: epsilon.unwrap_or(1e-8),
+            },
+        };
+        TrainOptions {
+            optimizer,
+            batch_size: self.batch_size.unwrap_or(defaults.batch_size),
+            epochs: self.epochs.unwrap_or(defaults.epochs),
+            seed: self.seed.unwrap_or(defaults.seed),
+        }
+    }
+}
+
+/// `engine.eigenvalues`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct EigenOptions {
+    operator: Option<String>,
+    method: Option<String>,
+    top: Option<usize>,
+    bottom: Option<usize>,
+    tolerance: Option<f64>,
+    max_products: Option<usize>,
+    seed: Option<u64>,
+    vectors: Option<bool>,
+}
+
+/// The two iterations.
+pub enum EigenMethod {
+    Lanczos(Lanczos),
+    Power(PowerIteration),
+}
+
+impl EigenOptions {
+    pub fn operator(&self) -> Js<OperatorKind> {
+        operator(self.operator.as_deref())
+    }
+
+    pub fn method(&self) -> Js<EigenMethod> {
+        check_tolerance(self.tolerance)?;
+        let (seed, max_products) = (self.seed.unwrap_or(0), self.max_products.unwrap_or(1000));
+        let vectors = self.vectors.unwrap_or(false);
+        match self.method.as_deref() {
+            None | Some("lanczos") => Ok(EigenMethod::Lanczos(Lanczos {
+                goal: Goal::Extremes { top: self.top.unwrap_or(1), bottom: self.bottom.unwrap_or(0) },
+                tolerance: self.tolerance,
+                max_products,
+                basis: None,
+                seed,
+                vectors,
+            })),
+            Some("power") => {
+                if self.top.unwrap_or(1) != 1 || self.bottom.unwrap_or(0) != 0 {
+                    let message = "power iteration finds one eigenvalue: leave out top and bottom, or use lanczos";
+                    return Err(fault(ErrorCode::InvalidOption, message));
+                }
+                Ok(EigenMethod::Power(PowerIteration {
+                    tolerance: self.tolerance,
+                    max_products,
+                    seed,
+                    vector: vectors,
+                }))
+            }
+            Some(other) => {
+                let message = format!("no method is named \"{other}\"; there are lanczos and power");
+                Err(fault(ErrorCode::InvalidOption, message))
+            }
+        }
+    }
+}
+
+fn check_tolerance(tolerance: Option<f64>) -> Js<()> {
+    match tolerance {
+        Some(value) if !(value.is_finite() && value > 0.0) => {
+            Err(fault(ErrorCode::InvalidOption, format!("the tolerance is {value}, but must be positive")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// `engine.measure` and `engine.invariance`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct MeasureOption {
+    measures: Option<Vec<String>>,
+    epsilon: Option<f64>,
+    probes: Option<usize>,
+    tolerance: Option<f64>,
+    max_products: Option<usize>,
+    seed: Option<u64>,
+    transformations: Option<Vec<Transformation>>,
+}
+
+impl MeasureOption {
+    pub fn measures(&self) -> Js<Vec<&'static Measure>> {
+        match &self.measures {
+            None => Ok(Measure::all().collect()),
+            Some(keys) => keys.iter().map(|key| Measure::from_key(key).map_err(throw)).collect(),
+        }
+    }
+
+    pub fn options(&self) -> MeasureOptions {
+        let defaults = MeasureOptions::default();
+        MeasureOptions {
+            epsilon: self.epsilon.unwrap_or(defaults.epsilon),
+            probes: self.probes.unwrap_or(defaults.probes),
+            tolerance: self.tolerance,
+            max_products: self.max_products.unwrap_or(defaults.max_products),
+            seed: self.seed.unwrap_or(defaults.seed),
+        }
+    }
+
+    pub fn transformations(&self) -> Js<&[Transformation]> {
+        match &self.transformations {
+            Some(list) => Ok(list),
+            None => Err(fault(ErrorCode::InvalidOption, "invariance needs transformations")),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+enum DirectionOption {
+    Random { seed: u64 },
+    Eigenvector { operator: Option<String>, index: i32 },
+    Towards {},
+    Vector {},
+}
+
+/// `engine.landscape`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct LandscapeOption {
+    normalization: Option<String>,
+    range: Option<(f64, f64)>,
+    range_t: Option<(f64, f64)>,
+    points: Option<usize>,
+    points_t: Option<usize>,
+}
+
+impl LandscapeOption {
+    /// Each direction with its axis.
+    pub fn directions(&self, parts: &Parts) -> Js<Vec<(Direction, Axis)>> {
+        let range = self.range.unwrap_or((-1.0, 1.0));
+        let points = self.points.unwrap_or(21);
+        let s = Axis { from: range.0, to: range.1, points };
+        let range = self.range_t.unwrap_or(range);
+        let t = Axis { from: range.0, to: range.1, points: self.points_t.unwrap_or(points) };
+        let Some(list) = parts.directions.dyn_ref::<js_sys::Array>() else {
+            return Err(fault(ErrorCode::InvalidOption, "landscape needs directions, an array of one or two"));
+        };
+        list.iter().zip([s, t].into_iter().cycle()).map(|(value, axis)| Ok((direction(value)?, axis))).collect()
+    }
+
+    pub fn normalization(&self) -> Js<Normalization> {
+        match self.normalization.as_deref() {
+            None | Some("none") => Ok(Normalization::None),
+            Some("layer") => Ok(Normalization::Layer),
+            Some("filter") => Ok(Normalization::Filter),
+            Some(other) => {
+                let message = format!("no normalisation is named \"{other}\"; there are none, layer and filter");
+                Err(fault(ErrorCode::InvalidOption, message))
+            }
+        }
+    }
+}
+
+fn direction(value: JsValue) -> Js<Direction> {
+    let vectors = Object::new();
+    if let Some(object) = value.dyn_ref::<Object>() {
+        Object::assign(&vectors, object);
+    }
+    let parameters = take(&vectors, "parameters");
+    let values = take(&vectors, "values");
+    Ok(match super::convert::options(vectors.into(), "direction")? {
+        DirectionOption::Random { seed } => Direction::Random { seed },
+        DirectionOption::Eigenvector { operator: name, index } => {
+            Direction::Eigenvector { operator: operator(name.as_deref())?, index: index as isize }
+        }
+        DirectionOption::Towards {} => {
+            Direction::Towards(numbers(&parameters, "direction.parameters", ErrorCode::InvalidParameters)?)
+        }
+        DirectionOption::Vector {} => {
+            Direction::Vector(numbers(&values, "direction.values", ErrorCode::InvalidParameters)?)
+        }
+    })
+}
+
+/// Takes a property out of an object of our own.
+fn take(object: &Object, key: &str) -> JsValue {
+    let value = Reflect::get(object, &key.into()).unwrap_or(JsValue::UNDEFINED);
+    let _ = Reflect::delete_property(object, &key.into());
+    value
+}

@@ -1,0 +1,144 @@
+//! `Problem` in JavaScript.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+
+use js_sys::{Float32Array, Reflect};
+use serde::Deserialize;
+use wasm_bindgen::prelude::*;
+
+use super::convert::{classes, float64, numbers, options, parameters, set, to_js};
+use super::error::{fault, throw};
+use super::network::Network;
+use crate::error::ErrorCode;
+use crate::problem::{Loss, Problem as Inner, ProblemFile, Targets, Values};
+
+thread_local! {
+    static NEXT_ID: Cell<u64> = const { Cell::new(0) };
+    /// The problems that have a handle, so that one can be found by a handle inside an options object: wasm-bindgen
+    /// would only hand that over by consuming it.
+    static ALIVE: RefCell<HashMap<u64, Inner>> = RefCell::default();
+}
+
+/// A problem's handle.
+#[wasm_bindgen(skip_typescript)]
+pub struct Problem {
+    pub(super) inner: Inner,
+    /// Distinguishes problems, so that an engine knows which data it has loaded.
+    pub(super) id: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SyntheticOptions {
+    samples: usize,
+    #[serde(default)]
+    seed: u64,
+}
+
+impl Problem {
+    fn handle(inner: Inner) -> Self {
+        let id = NEXT_ID.with(|next| next.replace(next.get() + 1));
+        ALIVE.with_borrow_mut(|alive| alive.insert(id, inner.clone()));
+        Self { inner, id }
+    }
+
+    /// The problem behind a handle that is a value, with its id; `what` names it in the error.
+    pub(super) fn find(handle: &JsValue, what: &str) -> Result<(u64, Inner), JsValue> {
+        let id = Reflect::get(handle, &"__id".into()).ok().and_then(|id| id.as_f64());
+        let found =
+            id.and_then(|id| ALIVE.with_borrow(|alive| alive.get(&(id as u64)).cloned()).map(|p| (id as u64, p)));
+        found
+            .ok_or_else(|| fault(ErrorCode::InvalidOption, format!("{what} must be a Problem that has not been freed")))
+    }
+}
+
+impl Drop for Problem {
+    fn drop(&mut self) {
+        ALIVE.with_borrow_mut(|alive| alive.remove(&self.id));
+    }
+}
+
+#[wasm_bindgen]
+impl Problem {
+    /// From a network and data.
+    #[wasm_bindgen(constructor)]
+    pub fn new(network: &Network, data: JsValue) -> Result<Problem, JsValue> {
+        let get = |key: &str| Reflect::get(&data, &key.into()).unwrap_or(JsValue::UNDEFINED);
+        let Some(name) = get("loss").as_string() else {
+            return Err(fault(ErrorCode::InvalidProblem, "data.loss must be \"cross_entropy\" or \"squared_error\""));
+        };
+        let loss = Loss::from_name(&name).map_err(throw)?;
+        let inputs = get("inputs");
+        let inputs = match inputs.dyn_ref::<Float32Array>() {
+            Some(array) => Values::F32(array.to_vec()),
+            None => Values::F64(numbers(&inputs, "data.inputs", ErrorCode::InvalidProblem)?),
+        };
+        let targets = match loss {
+            Loss::CrossEntropy => Targets::Classes(classes(&get("targets"))?),
+            Loss::SquaredError => {
+                Targets::Vectors(numbers(&get("targets"), "data.targets", ErrorCode::InvalidProblem)?)
+            }
+        };
+        Ok(Self::handle(Inner::new(network.inner.clone(), loss, inputs, targets).map_err(throw)?))
+    }
+
+    /// Standard normal inputs with random labels.
+    pub fn synthetic(network: &Network, options_value: JsValue) -> Result<Problem, JsValue> {
+        let found: SyntheticOptions = options(options_value, "synthetic")?;
+        let inner = crate::data::synthetic(network.inner.clone(), found.samples, found.seed).map_err(throw)?;
+        Ok(Self::handle(inner))
+    }
+
+    /// Reads a problem file.
+    pub fn open(json: &str) -> Result<JsValue, JsValue> {
+        let file = ProblemFile::from_json(json).map_err(throw)?;
+        let out = to_js(&serde_json::json!({ "transformations": file.transformations }))?;
+        if let Some(name) = &file.name {
+            set(&out, "name", &name.into());
+        }
+        if let Some(direction) = &file.direction {
+            set(&out, "direction", &float64(direction));
+        }
+        set(&out, "parameters", &float64(&file.parameters));
+        set(&out, "problem", &Self::handle(file.problem).into());
+        Ok(out)
+    }
+
+    /// The problem file for these parameters.
+    pub fn save(&self, parameters_value: JsValue, name: Option<String>) -> Result<String, JsValue> {
+        let parameters = parameters(&parameters_value)?;
+        self.inner.check_parameters(&parameters).map_err(throw)?;
+        let problem = self.inner.clone();
+        Ok(ProblemFile { name, problem, parameters, direction: None, transformations: Vec::new() }.to_json())
+    }
+
+    /// See [`Problem::find`]; not part of the interface.
+    #[wasm_bindgen(getter, js_name = __id)]
+    pub fn id(&self) -> f64 {
+        self.id as f64
+    }
+
+    /// Number of samples.
+    #[wasm_bindgen(getter)]
+    pub fn samples(&self) -> usize {
+        self.inner.samples()
+    }
+
+    /// The loss's name.
+    #[wasm_bindgen(getter)]
+    pub fn loss(&self) -> String {
+        self.inner.loss().name().into()
+    }
+
+    /// A new handle to the network.
+    #[wasm_bindgen(getter)]
+    pub fn network(&self) -> Network {
+        Network { inner: self.inner.network().clone() }
+    }
+
+    /// The problem over the first samples.
+    pub fn first(&self, samples: usize) -> Problem {
+        Self::handle(self.inner.first(samples))
+    }
+}

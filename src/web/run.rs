@@ -1,0 +1,101 @@
+//! Long work in an event loop: progress callbacks, abort signals, yielding.
+
+use std::cell::Cell;
+use std::future::Future;
+use std::rc::Rc;
+
+use js_sys::{Date, Function, Promise, Reflect};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{AbortSignal, MessageChannel};
+
+use super::convert::to_js;
+use super::error::fault;
+use crate::control::Control;
+use crate::error::{ErrorCode, Result};
+
+/// Longest time without a turn of the event loop, in milliseconds: half a frame at 60 Hz.
+const SLICE: f64 = 8.0;
+
+/// A control from `onProgress` and `signal`.
+pub fn control(on_progress: &JsValue, signal: &JsValue) -> std::result::Result<Control<'static>, JsValue> {
+    let mut control = Control::default();
+    if !on_progress.is_undefined() && !on_progress.is_null() {
+        let Some(callback) = on_progress.dyn_ref::<Function>().cloned() else {
+            return Err(fault(ErrorCode::InvalidOption, "onProgress must be a function"));
+        };
+        control = control.on_progress(move |progress| {
+            if let Ok(value) = to_js(progress) {
+                // What the caller's callback throws is the caller's; the work goes on.
+                let _ = callback.call1(&JsValue::UNDEFINED, &value);
+            }
+        });
+    }
+    if !signal.is_undefined() && !signal.is_null() {
+        let Some(signal) = signal.dyn_ref::<AbortSignal>().cloned() else {
+            return Err(fault(ErrorCode::InvalidOption, "signal must be an AbortSignal"));
+        };
+        control = control.stop_when(move || signal.aborted());
+    }
+    let last = Rc::new(Cell::new(Date::now()));
+    Ok(control.breathe_with(move || {
+        let last = last.clone();
+        Box::pin(async move {
+            if Date::now() - last.get() >= SLICE {
+                turn_of_the_event_loop().await;
+                last.set(Date::now());
+            }
+        })
+    }))
+}
+
+/// Lets everything that waits in the event loop run once. A message to oneself, since timers are held back by 4 ms.
+async fn turn_of_the_event_loop() {
+    let Ok(channel) = MessageChannel::new() else { return };
+    let (here, there) = (channel.port1(), channel.port2());
+    let arrived = Promise::new(&mut |resolve, _| {
+        here.set_onmessage(Some(&resolve));
+        let _ = there.post_message(&JsValue::NULL);
+    });
+    let _ = JsFuture::from(arrived).await;
+    // An open port would keep Node from exiting.
+    here.close();
+}
+
+/// Runs calls one after the other, in the order they were made.
+pub struct Queue {
+    tail: std::cell::RefCell<Promise>,
+}
+
+impl Queue {
+    /// An empty one.
+    pub fn new() -> Self {
+        Self { tail: std::cell::RefCell::new(Promise::resolve(&JsValue::UNDEFINED)) }
+    }
+
+    /// A promise for `work`, which starts when all before it have ended, however they ended.
+    pub fn push(&self, work: impl Future<Output = std::result::Result<JsValue, JsValue>> + 'static) -> Promise {
+        let before = self.tail.borrow().clone();
+        let promise = wasm_bindgen_futures::future_to_promise(async move {
+            let _ = JsFuture::from(before).await;
+            work.await
+        });
+        // The tail forgets the outcome: results need not live until the next call, and only the caller's copy of a
+        // rejection should count as unhandled.
+        let forget = Closure::once_into_js(|_: JsValue| JsValue::UNDEFINED);
+        let forget_error = Closure::once_into_js(|_: JsValue| JsValue::UNDEFINED);
+        *self.tail.borrow_mut() = then(&promise, &forget, &forget_error);
+        promise
+    }
+}
+
+fn then(promise: &Promise, resolved: &JsValue, rejected: &JsValue) -> Promise {
+    let method = Reflect::get(promise, &"then".into()).ok().and_then(|then| then.dyn_into::<Function>().ok());
+    let chained = method.and_then(|then| then.call2(promise, resolved, rejected).ok());
+    chained.and_then(|chained| chained.dyn_into().ok()).unwrap_or_else(|| promise.clone())
+}
+
+/// The crate's result as JavaScript's.
+pub fn thrown<T>(result: Result<T>) -> std::result::Result<T, JsValue> {
+    result.map_err(super::error::throw)
+}

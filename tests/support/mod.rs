@@ -1,0 +1,77 @@
+//! What several test files share: random networks and problems, and comparisons.
+#![allow(dead_code)] // Each test file uses its own part.
+
+use isoflat::engine::{Backend, Device, Precision};
+use isoflat::network::{BiasInitialization, Initialization, Layer};
+use isoflat::{Loss, Network, Problem, Targets};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// A random ragged network of dense layers: 1 to 4 of them, widths 1 to 9, with and without biases.
+pub fn random_network(rng: &mut ChaCha8Rng, activations: &[Layer]) -> Network {
+    let depth = rng.random_range(1..=4);
+    let mut layers = Vec::new();
+    for l in 0..depth {
+        let units = if l + 1 == depth { rng.random_range(2..=5) } else { rng.random_range(1..=9) };
+        layers.push(Layer::Dense { units, bias: rng.random() });
+        if l + 1 < depth {
+            layers.push(activations[rng.random_range(0..activations.len())].clone());
+        }
+    }
+    Network::new(vec![rng.random_range(1..=8)], layers).expect("a valid network")
+}
+
+/// A problem of random data for it.
+pub fn random_problem(rng: &mut ChaCha8Rng, network: Network, loss: Loss) -> Problem {
+    let samples = rng.random_range(1..=23);
+    let inputs: Vec<f64> = (0..samples * network.input_len()).map(|_| rng.random_range(-2.0..2.0)).collect();
+    let outputs = network.output_len();
+    let targets = match loss {
+        Loss::CrossEntropy => Targets::Classes((0..samples).map(|_| rng.random_range(0..outputs as u32)).collect()),
+        Loss::SquaredError => Targets::Vectors((0..samples * outputs).map(|_| rng.random_range(-1.0..1.0)).collect()),
+    };
+    Problem::new(network, loss, inputs, targets).expect("a valid problem")
+}
+
+/// Parameters with every entry drawn, biases too.
+pub fn random_parameters(rng: &mut ChaCha8Rng, network: &Network) -> Vec<f64> {
+    let seed = rng.random();
+    network.initialize(Initialization::KaimingNormal, BiasInitialization::Uniform, seed).expect("valid options")
+}
+
+/// A vector of the network's length.
+pub fn random_direction(rng: &mut ChaCha8Rng, n: usize) -> Vec<f64> {
+    (0..n).map(|_| rng.random_range(-1.0..1.0)).collect()
+}
+
+/// The generator of a seed.
+pub fn rng(seed: u64) -> ChaCha8Rng {
+    ChaCha8Rng::seed_from_u64(seed)
+}
+
+/// Positively homogeneous activations.
+pub const HOMOGENEOUS: [Layer; 3] = [Layer::Relu, Layer::LeakyRelu { slope: 0.2 }, Layer::Identity];
+
+/// All of them.
+pub const ALL: [Layer; 4] = [Layer::Relu, Layer::LeakyRelu { slope: 0.2 }, Layer::Identity, Layer::Tanh];
+
+/// A GPU, or a panic that says how to get one.
+pub fn gpu() -> Device {
+    pollster::block_on(Device::request(Backend::Gpu, Precision::F32)).unwrap_or_else(|error| {
+        panic!(
+            "this test needs a Vulkan, Metal or DX12 adapter ({error}); Debian's mesa-vulkan-drivers has a software one"
+        )
+    })
+}
+
+/// The largest |a − b| relative to the largest |b|.
+pub fn error(a: &[f64], b: &[f64]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    let largest = b.iter().fold(f64::MIN_POSITIVE, |m, v| m.max(v.abs()));
+    a.iter().zip(b).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs())) / largest
+}
+
+/// Σ a_i b_i.
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
