@@ -101,9 +101,10 @@ impl GpuContext {
         };
         let adapter = match instance.request_adapter(&ask(false)).await {
             Ok(adapter) => adapter,
-            Err(first) => instance.request_adapter(&ask(true)).await.map_err(|_| {
-                Error::new(ErrorCode::BackendUnavailable, format!("there is no GPU adapter: {first}"))
-            })?,
+            Err(first) => instance
+                .request_adapter(&ask(true))
+                .await
+                .map_err(|_| Error::new(ErrorCode::BackendUnavailable, format!("there is no GPU adapter: {first}")))?,
         };
         let offered = adapter.limits();
         // Baseline limits, so that what runs here runs everywhere, but as much memory as there is. An adapter below the
@@ -133,7 +134,10 @@ impl GpuContext {
         let uncaptured = fault.clone();
         device.on_uncaptured_error(Arc::new(move |error| match error {
             wgpu::Error::OutOfMemory { .. } => {
-                uncaptured.set(ErrorCode::TooLarge, "the GPU is out of memory; use fewer samples or a smaller network".into());
+                uncaptured.set(
+                    ErrorCode::TooLarge,
+                    "the GPU is out of memory; use fewer samples or a smaller network".into(),
+                );
             }
             other => uncaptured.set(ErrorCode::Gpu, format!("the GPU refused a command: {other}")),
         }));
@@ -309,11 +313,14 @@ impl GpuContext {
             offset: 0,
             size: wgpu::BufferSize::new(spec.uniform_size as u64),
         };
-        let mut entries = vec![wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::Buffer(parameters) }];
-        entries.extend(buffers.iter().zip(1..).map(|(buffer, binding)| wgpu::BindGroupEntry {
-            binding,
-            resource: buffer.buffer.as_entire_binding(),
-        }));
+        let mut entries =
+            vec![wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::Buffer(parameters) }];
+        entries.extend(
+            buffers
+                .iter()
+                .zip(1..)
+                .map(|(buffer, binding)| wgpu::BindGroupEntry { binding, resource: buffer.buffer.as_entire_binding() }),
+        );
         let group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some(spec.path),
             layout: &pipeline.layout,

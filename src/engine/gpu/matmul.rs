@@ -181,12 +181,8 @@ impl GpuExecutor {
         offset: usize,
         stride: usize,
     ) -> Result<()> {
-        let parameters = SumSlabs {
-            size: size as u32,
-            slabs: slabs as u32,
-            out_offset: offset as u32,
-            out_batch: stride as u32,
-        };
+        let parameters =
+            SumSlabs { size: size as u32, slabs: slabs as u32, out_offset: offset as u32, out_batch: stride as u32 };
         let grid = Grid { cost: (slabs * size * batch) as f64, ..Grid::elements(size, batch) };
         self.context.dispatch(Kernel::SumSlabs, &parameters, &[parts, out], grid)
     }

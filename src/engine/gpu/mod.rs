@@ -19,7 +19,7 @@ use std::rc::Rc;
 pub use context::{GpuContext, GpuOptions};
 pub use executor::GpuExecutor;
 #[doc(hidden)]
-pub use kernel::{Kernel, KernelSpec, SHARED_SOURCES};
+pub use kernel::{Access, Kernel, KernelSpec, SHARED_SOURCES};
 
 /// A vector in device memory, column after column.
 pub(super) struct GpuVector {

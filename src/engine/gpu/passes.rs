@@ -163,7 +163,8 @@ impl GpuExecutor {
         self.loss_pass(samples, to, 0, rows, rows)?;
         for (l, step) in self.plan.steps.iter().enumerate().rev() {
             let delta = &*pass.deltas[l];
-            let (from, offset) = if l == 0 { (samples.inputs, samples.first * step.inputs) } else { (hidden[l - 1], 0) };
+            let (from, offset) =
+                if l == 0 { (samples.inputs, samples.first * step.inputs) } else { (hidden[l - 1], 0) };
             self.multiply(&Product {
                 m: step.outputs,
                 n: step.inputs,
@@ -220,7 +221,13 @@ impl GpuExecutor {
     }
 
     /// `out[2 index]` and `out[2 index + 1]` from the first `rows` losses and hits of `report`.
-    pub(super) fn mean_report(&self, report: &DeviceBuffer, rows: usize, out: &DeviceBuffer, index: usize) -> Result<()> {
+    pub(super) fn mean_report(
+        &self,
+        report: &DeviceBuffer,
+        rows: usize,
+        out: &DeviceBuffer,
+        index: usize,
+    ) -> Result<()> {
         let parameters = MeanReport { rows: rows as u32, out_offset: 2 * index as u32, ..Default::default() };
         self.context.dispatch(Kernel::MeanReport, &parameters, &[report, out], Grid::workgroups(1, 2))
     }

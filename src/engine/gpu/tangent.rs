@@ -13,10 +13,10 @@ use crate::error::Result;
 use crate::problem::Loss;
 
 /// Numbers that the tangents of one group of directions may take in all.
-const TANGENT_NUMBERS: usize = 1 << 26;
+const TANGENT_NUMBERS: u64 = 1 << 26;
 
 /// Most directions in a group: z of a dispatch counts directions × slabs and ends at 65535.
-const MAX_GROUP: usize = 512;
+const MAX_GROUP: u64 = 512;
 
 /// Workspace of the tangent passes of up to `directions` directions.
 pub(super) struct Tangent {
@@ -32,11 +32,13 @@ pub(super) struct Tangent {
 impl Tangent {
     /// How many directions go through together.
     fn group(executor: &GpuExecutor, wanted: usize) -> usize {
-        let widths = executor.plan.steps.iter().map(|step| step.outputs);
-        let total = executor.samples * (widths.clone().sum::<usize>() + 2 * widths.clone().max().unwrap_or(1));
-        let largest = executor.samples * widths.max().unwrap_or(1);
-        let one_buffer = executor.context.max_buffer_bytes() as usize / 4 / largest;
-        (TANGENT_NUMBERS / total).min(one_buffer).min(MAX_GROUP).clamp(1, wanted.max(1))
+        let widths = executor.plan.steps.iter().map(|step| step.outputs as u64);
+        let samples = executor.samples as u64;
+        let widest = widths.clone().max().unwrap_or(1);
+        let total = samples * (widths.sum::<u64>() + 2 * widest);
+        let one_buffer = executor.context.max_buffer_bytes() / 4 / (samples * widest);
+        let group = (TANGENT_NUMBERS / total).min(one_buffer).min(MAX_GROUP);
+        (group as usize).clamp(1, wanted.max(1))
     }
 
     fn new(executor: &GpuExecutor, directions: usize) -> Result<Self> {

@@ -71,7 +71,13 @@ impl GpuExecutor {
         Ok(tables)
     }
 
-    pub(super) fn copy_columns_of(&self, from: &Vector, columns: Range<usize>, to: &Vector, to_column: usize) -> Result<()> {
+    pub(super) fn copy_columns_of(
+        &self,
+        from: &Vector,
+        columns: Range<usize>,
+        to: &Vector,
+        to_column: usize,
+    ) -> Result<()> {
         let is_inside = columns.end <= from.columns && to_column + columns.len() <= to.columns;
         fits(from.len == to.len && is_inside, "copy")?;
         let len = from.len;
@@ -140,8 +146,7 @@ impl GpuExecutor {
         let tables = self.tables(segments)?;
         let is_inside = segments.count() * y.columns <= coefficients.len * coefficients.columns;
         fits(a.len == y.len && tables.len == a.len && is_inside, "sum over segments")?;
-        let parameters =
-            SegmentAxpy { len: y.len as u32, segments: segments.count() as u32, ..Default::default() };
+        let parameters = SegmentAxpy { len: y.len as u32, segments: segments.count() as u32, ..Default::default() };
         let buffers = [&*tables.ends, self.data(coefficients)?, self.data(a)?, self.data(y)?];
         self.context.dispatch(Kernel::SegmentAxpy, &parameters, &buffers, Grid::elements(y.len, y.columns))
     }
@@ -172,7 +177,14 @@ impl GpuExecutor {
         self.context.dispatch(Kernel::Combine, &parameters, &buffers, grid)
     }
 
-    pub(super) fn normalize_to(&self, x: &Vector, q: &Vector, column: usize, norms: &Vector, index: usize) -> Result<()> {
+    pub(super) fn normalize_to(
+        &self,
+        x: &Vector,
+        q: &Vector,
+        column: usize,
+        norms: &Vector,
+        index: usize,
+    ) -> Result<()> {
         fits(x.len == q.len && column < q.columns && index < norms.len * norms.columns, "normalisation")?;
         self.inner(&Segments::whole(x.len), x, x, 0..1, norms, index, true)?;
         let parameters = Normalize {
