@@ -7,7 +7,9 @@ mod plan;
 mod vector;
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
+use self::gpu::{GpuContext, GpuExecutor, GpuOptions};
 pub use cpu::{cpu_executor, cpu_info};
 pub use executor::{AdamStep, BackendInfo, Curvature, Executor, Precision};
 pub use plan::{Activation, Plan, Step};
@@ -32,12 +34,13 @@ pub enum Backend {
 #[derive(Clone)]
 pub struct Device {
     info: BackendInfo,
+    gpu: Option<Rc<GpuContext>>,
 }
 
 impl Device {
     /// The CPU, in this precision.
     pub fn cpu(precision: Precision) -> Self {
-        Self { info: cpu_info(precision) }
+        Self { info: cpu_info(precision), gpu: None }
     }
 
     /// The device of a backend; `cpu_precision` where it is the CPU.
@@ -45,9 +48,15 @@ impl Device {
     /// # Errors
     /// `BackendUnavailable` where a GPU was asked for and there is none.
     pub async fn request(backend: Backend, cpu_precision: Precision) -> Result<Self> {
-        match backend {
-            Backend::Auto | Backend::Cpu => Ok(Self::cpu(cpu_precision)),
-            Backend::Gpu => crate::error::bail!(BackendUnavailable, "no GPU yet"),
+        let allow_software = match backend {
+            Backend::Cpu => return Ok(Self::cpu(cpu_precision)),
+            Backend::Auto => false,
+            Backend::Gpu => true,
+        };
+        match GpuContext::request(GpuOptions { allow_software }).await {
+            Ok(context) => Ok(Self { info: context.info().clone(), gpu: Some(Rc::new(context)) }),
+            Err(_) if backend == Backend::Auto => Ok(Self::cpu(cpu_precision)),
+            Err(error) => Err(error),
         }
     }
 
@@ -57,10 +66,17 @@ impl Device {
     }
 
     /// Destroys a GPU device, so that tests and demonstrations can see what a lost device does. No effect on the CPU.
-    pub fn destroy(&self) {}
+    pub fn destroy(&self) {
+        if let Some(context) = &self.gpu {
+            context.destroy();
+        }
+    }
 
     fn executor(&self, problem: &Problem) -> Result<Box<dyn Executor>> {
-        cpu_executor(problem, self.info.precision)
+        match &self.gpu {
+            Some(context) => Ok(Box::new(GpuExecutor::new(context.clone(), problem)?)),
+            None => cpu_executor(problem, self.info.precision),
+        }
     }
 }
 

@@ -1,0 +1,37 @@
+// out[out_offset + s + z · segments] = Σ partials[z · tiles + t] over the tiles t of segment s, its square root where root = 1:
+// second stage of inner products over segments. runs[s] = (first tile, count). A workgroup a segment; z: column.
+
+struct SumPartials {
+    segments: u32,
+    tiles: u32,
+    out_offset: u32,
+    root: u32,
+}
+
+@group(0) @binding(0) var<uniform> sum_partials: SumPartials;
+@group(0) @binding(1) var<storage, read> runs: array<vec2<u32>>;
+@group(0) @binding(2) var<storage, read> partials: array<f32>;
+@group(0) @binding(3) var<storage, read_write> out: array<f32>;
+
+@compute @workgroup_size(64)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let s = flat_index(group, groups, 0u, 1u);
+    if (s >= sum_partials.segments) {
+        return;
+    }
+    let first = runs[s].x;
+    let last = first + runs[s].y;
+    var sum = 0.0;
+    for (var t = first + lane; t < last; t += 64u) {
+        sum += partials[group.z * sum_partials.tiles + t];
+    }
+    let total = tree_sum(lane, sum);
+    if (lane == 0u) {
+        let at = sum_partials.out_offset + s + group.z * sum_partials.segments;
+        out[at] = select(total, sqrt(total), sum_partials.root == 1u);
+    }
+}

@@ -1,0 +1,85 @@
+//! The table of kernels: path in `shaders/`, source with its includes, bindings, size of its parameters.
+
+use super::uniforms;
+
+/// How a kernel uses a storage buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// `var<storage, read>`.
+    Read,
+    /// `var<storage, read_write>`.
+    Write,
+}
+use Access::{Read, Write};
+
+/// One kernel as a pipeline needs it. Binding 0 is its parameters, a uniform; the storage buffers follow from 1 on.
+#[derive(Debug)]
+pub struct KernelSpec {
+    /// Path in `shaders/` without `.wgsl`; also the pipeline's label.
+    pub path: &'static str,
+    /// The includes, then the file.
+    pub source: &'static str,
+    /// The storage buffers in the order of their bindings.
+    pub storage: &'static [Access],
+    /// Bytes of the parameters.
+    pub uniform_size: usize,
+}
+
+macro_rules! kernels {
+    ($($name:ident = $path:literal, [$($shared:literal),*], $uniform:ident, [$($access:ident),+];)+) => {
+        /// A kernel, named by its place in the table.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[allow(missing_docs, reason = "each is the file of its path, whose header says what it does")]
+        pub enum Kernel { $($name,)+ }
+
+        impl Kernel {
+            /// All kernels.
+            pub const ALL: &'static [Kernel] = &[$(Kernel::$name,)+];
+
+            /// What a pipeline needs to know of it.
+            pub fn spec(self) -> &'static KernelSpec {
+                match self {
+                    $(Kernel::$name => {
+                        static SPEC: KernelSpec = KernelSpec {
+                            path: $path,
+                            source: concat!(
+                                $(include_str!(concat!("../../../shaders/shared/", $shared, ".wgsl")), "\n",)*
+                                include_str!(concat!("../../../shaders/", $path, ".wgsl"))
+                            ),
+                            storage: &[$($access,)+],
+                            uniform_size: size_of::<uniforms::$uniform>(),
+                        };
+                        &SPEC
+                    })+
+                }
+            }
+        }
+    };
+}
+
+/// The files in `shaders/shared/`, without `.wgsl`.
+pub const SHARED_SOURCES: &[&str] = &["gemm", "grid", "math", "tree"];
+
+kernels! {
+    Gemm8x8 = "dense/gemm_8x8", ["grid", "math", "gemm"], Gemm, [Read, Read, Read, Read, Read, Write];
+    Gemm4x4 = "dense/gemm_4x4", ["grid", "math", "gemm"], Gemm, [Read, Read, Read, Read, Read, Write];
+    Gemm1x1 = "dense/gemm_1x1", ["grid", "math", "gemm"], Gemm, [Read, Read, Read, Read, Read, Write];
+    SumSlabs = "dense/sum_slabs", ["grid"], SumSlabs, [Read, Write];
+    ColumnSums = "dense/column_sums", ["grid"], ColumnSums, [Read, Write];
+    TanhBackward = "activation/tanh_backward", ["grid"], TanhBackward, [Read, Write, Write];
+    TanhCurvature = "activation/tanh_curvature", ["grid"], TanhCurvature, [Read, Read, Write];
+    CrossEntropy = "loss/cross_entropy", ["grid", "math"], CrossEntropy, [Read, Read, Write, Write, Write];
+    CrossEntropyTangent = "loss/cross_entropy_tangent", ["grid"], CrossEntropyTangent, [Read, Write];
+    SquaredError = "loss/squared_error", ["grid"], SquaredError, [Read, Read, Write, Write];
+    MeanReport = "loss/mean_report", ["tree"], MeanReport, [Read, Write];
+    Scale = "vector/scale", ["grid"], Scale, [Write];
+    Axpy = "vector/axpy", ["grid"], Axpy, [Read, Write];
+    MultiplyAdd = "vector/multiply_add", ["grid"], MultiplyAdd, [Read, Read, Write];
+    SegmentInner = "vector/segment_inner", ["grid", "tree"], SegmentInner, [Read, Read, Read, Write];
+    SumPartials = "vector/sum_partials", ["grid", "tree"], SumPartials, [Read, Read, Write];
+    SegmentAxpy = "vector/segment_axpy", ["grid"], SegmentAxpy, [Read, Read, Read, Write];
+    Combine = "vector/combine", ["grid"], Combine, [Read, Read, Write];
+    Normalize = "vector/normalize", ["grid"], Normalize, [Read, Read, Write];
+    Adam = "vector/adam", ["grid"], Adam, [Read, Write, Write, Write];
+    GatherRows = "vector/gather_rows", ["grid"], GatherRows, [Read, Read, Write];
+}

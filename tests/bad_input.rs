@@ -1,0 +1,111 @@
+//! Bad input gives an error that names the fault, never a panic.
+
+use isoflat::engine::{Device, Engine, Precision};
+use isoflat::network::{BiasInitialization, Initialization, Layer, Preset};
+use isoflat::{ErrorCode, Loss, Network, Problem, ProblemFile, Targets};
+
+const GOOD: &str = r#"{"network": {"input": [2], "layers": [{"type": "dense", "units": 2, "bias": true}]},
+    "loss": "cross_entropy", "parameters": [1, 2, 3, 4, 5, 6], "inputs": [[1, 2], [3, 4]], "targets": [0, 1]}"#;
+
+#[test]
+fn problem_files() {
+    ProblemFile::from_json(GOOD).expect("a good file");
+    let faults = [
+        ("{", "}", ErrorCode::Parse, "line 1"),
+        ("\"loss\": \"cross_entropy\"", "\"loss\": \"hinge\"", ErrorCode::Parse, "hinge"),
+        ("\"dense\"", "\"recurrent\"", ErrorCode::Parse, "recurrent"),
+        ("\"units\": 2", "\"units\": 0", ErrorCode::InvalidNetwork, "0 units"),
+        ("\"units\": 2", "\"units\": -2", ErrorCode::Parse, "-2"),
+        ("\"units\": 2", "\"units\": 5000000000", ErrorCode::TooLarge, "parameters"),
+        ("\"units\": 2", "\"units\": 18446744073709551615", ErrorCode::TooLarge, "parameters"),
+        ("\"input\": [2]", "\"input\": []", ErrorCode::InvalidNetwork, "empty"),
+        ("\"input\": [2]", "\"input\": [0]", ErrorCode::InvalidNetwork, "zero"),
+        ("\"input\": [2]", "\"input\": [1, 2]", ErrorCode::InvalidNetwork, "flat inputs"),
+        ("\"input\": [2]", "\"input\": [3]", ErrorCode::InvalidProblem, "input row 0 has 2 values"),
+        ("[1, 2, 3, 4, 5, 6]", "[1, 2, 3, 4, 5]", ErrorCode::InvalidParameters, "6 parameters, but 5"),
+        ("[1, 2, 3, 4, 5, 6]", "[1, 2, 3, 4, 5, 1e999]", ErrorCode::Parse, "number out of range"),
+        ("[1, 2, 3, 4, 5, 6]", "[1, 2, 3, 4, 5, NaN]", ErrorCode::Parse, "line 2"),
+        ("[[1, 2], [3, 4]]", "[[1, 2], [3]]", ErrorCode::InvalidProblem, "input row 1 has 1 values"),
+        ("[[1, 2], [3, 4]]", "[]", ErrorCode::InvalidProblem, "no samples"),
+        ("[0, 1]", "[0]", ErrorCode::InvalidProblem, "1 targets for 2 samples"),
+        ("[0, 1]", "[0, 2]", ErrorCode::InvalidProblem, "sample 1 is class 2"),
+        ("[0, 1]", "[[0, 1], [1, 0]]", ErrorCode::InvalidProblem, "class number"),
+        ("[0, 1]", "[0, 1.5]", ErrorCode::Parse, ""),
+        ("[0, 1]}", "[0, 1], \"direction\": [1]}", ErrorCode::InvalidParameters, "direction has 1 values"),
+        ("[0, 1]}", "[0, 1], \"transformations\": [{\"type\": \"twist\"}]}", ErrorCode::Parse, "twist"),
+    ];
+    for (old, new, code, says) in faults {
+        let text = GOOD.replacen(old, new, 1);
+        assert_ne!(text, GOOD, "{old} is not in the file");
+        let found = ProblemFile::from_json(&text).expect_err(new);
+        assert_eq!(found.code, code, "{new}: {found}");
+        assert!(found.message.contains(says), "{new}: {found}");
+    }
+    for cut in 0..GOOD.len() {
+        assert!(ProblemFile::from_json(&GOOD[..cut]).is_err());
+    }
+}
+
+#[test]
+fn a_file_reads_back_what_was_written() {
+    let file = ProblemFile::from_json(GOOD).expect("a good file");
+    let again = ProblemFile::from_json(&file.to_json()).expect("what was written");
+    assert_eq!(again.to_json(), file.to_json());
+    assert_eq!(again.parameters, file.parameters);
+}
+
+#[test]
+fn networks_and_problems() {
+    let dense = |units| Layer::Dense { units, bias: false };
+    let network = |layers| Network::new(vec![2], layers).expect_err("a fault");
+    assert_eq!(network(vec![]).code, ErrorCode::InvalidNetwork);
+    assert_eq!(network(vec![Layer::Relu]).code, ErrorCode::InvalidNetwork);
+    assert_eq!(network(vec![dense(2), Layer::Relu]).code, ErrorCode::InvalidNetwork);
+    for slope in [0.0, -0.1, f64::NAN, f64::INFINITY] {
+        assert_eq!(network(vec![Layer::LeakyRelu { slope }, dense(2)]).code, ErrorCode::InvalidNetwork);
+    }
+    assert_eq!(network(vec![dense(100_000), dense(100_000)]).code, ErrorCode::TooLarge);
+    assert_eq!(Network::dense(&[3], true).expect_err("a fault").code, ErrorCode::InvalidNetwork);
+
+    let small = Network::dense(&[2, 2], true).expect("a network");
+    let problem = |inputs: Vec<f64>, targets| {
+        Problem::new(small.clone(), Loss::SquaredError, inputs, targets).expect_err("a fault")
+    };
+    assert_eq!(problem(vec![1.0, f64::NAN], Targets::Vectors(vec![0.0, 1.0])).code, ErrorCode::NotFinite);
+    assert_eq!(problem(vec![1.0, 2.0], Targets::Vectors(vec![0.0, f64::NAN])).code, ErrorCode::NotFinite);
+    assert_eq!(problem(vec![1.0, 2.0], Targets::Vectors(vec![0.0])).code, ErrorCode::InvalidProblem);
+    assert_eq!(problem(vec![1.0, 2.0], Targets::Classes(vec![0])).code, ErrorCode::InvalidProblem);
+    assert_eq!(problem(vec![1.0], Targets::Vectors(vec![0.0])).code, ErrorCode::InvalidProblem);
+    assert_eq!(problem(vec![], Targets::Vectors(vec![])).code, ErrorCode::InvalidProblem);
+
+    for weights in [Initialization::Uniform { bound: -1.0 }, Initialization::Normal { sigma: f64::NAN }] {
+        let found = small.initialize(weights, BiasInitialization::Zero, 0).expect_err("a fault");
+        assert_eq!(found.code, ErrorCode::InvalidOption);
+    }
+    assert_eq!(Preset::from_name("f2").expect_err("a fault").code, ErrorCode::InvalidOption);
+}
+
+#[test]
+fn engines() {
+    let file = ProblemFile::from_json(GOOD).expect("a good file");
+    let engine = Engine::new(&Device::cpu(Precision::F64), &file.problem).expect("an engine");
+    assert_eq!(engine.prepare(&[1.0]).expect_err("a fault").code, ErrorCode::InvalidParameters);
+    assert_eq!(engine.prepare(&[f64::NAN; 6]).expect_err("a fault").code, ErrorCode::NotFinite);
+    assert_eq!(engine.parameters().expect_err("a fault").code, ErrorCode::InvalidParameters);
+    assert!(pollster::block_on(engine.loss()).is_err(), "nothing is prepared");
+    engine.prepare(&file.parameters).expect("a point");
+    let product = |v: &[f64]| pollster::block_on(engine.product(isoflat::engine::Curvature::Hessian, v));
+    assert_eq!(product(&[]).expect_err("a fault").code, ErrorCode::InvalidParameters);
+    assert_eq!(product(&[1.0; 7]).expect_err("a fault").code, ErrorCode::InvalidParameters);
+    assert_eq!(product(&[f64::INFINITY; 6]).expect_err("a fault").code, ErrorCode::NotFinite);
+    product(&[1.0; 12]).expect("two directions");
+
+    // Parameters that overflow on the way are finite input with a curvature that is not.
+    engine.prepare(&[1e200, 1e200, -1e200, 1e200, 0.0, 0.0]).expect("finite parameters");
+    let options = isoflat::measure::MeasureOptions::default();
+    let measures: Vec<_> = isoflat::measure::Measure::all().collect();
+    let huge = vec![1e308, 1e308, -1e308, 1e308, 0.0, 0.0];
+    let control = isoflat::Control::default();
+    let found = isoflat::measure::measure(&engine, &huge, &measures, &options, &control);
+    assert_eq!(pollster::block_on(found).expect_err("a fault").code, ErrorCode::NotFinite);
+}
