@@ -1,4 +1,5 @@
 //! Bad input gives an error that names the fault, never a panic.
+#![cfg(not(target_arch = "wasm32"))]
 
 use isoflat::engine::{Device, Engine, Precision};
 use isoflat::network::{BiasInitialization, Initialization, Layer, Preset};

@@ -1,4 +1,5 @@
 //! Gradients and products against finite differences, symmetry, linearity, and K directions against single ones.
+#![cfg(not(target_arch = "wasm32"))]
 
 mod support;
 

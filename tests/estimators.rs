@@ -1,4 +1,5 @@
 //! Estimators against dense spectra, within a stated product budget, and in the cases that break careless ones.
+#![cfg(not(target_arch = "wasm32"))]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! Landscapes against losses computed point by point, and what normalisation promises.
+#![cfg(not(target_arch = "wasm32"))]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! Every shader on disk is valid WGSL, fits the limits that every WebGPU device has, and agrees with the table of kernels.
+#![cfg(not(target_arch = "wasm32"))]
 
 use std::collections::BTreeSet;
 use std::path::Path;

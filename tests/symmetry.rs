@@ -1,5 +1,6 @@
 //! The symmetries: outputs stay, inverses undo, derivatives follow, bad factors are refused, and the invariance table
 //! finds what theory says and catches what it must.
+#![cfg(not(target_arch = "wasm32"))]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! Training on either executor: it learns, the same seed gives the same run, it stops, and it says what is wrong.
+#![cfg(not(target_arch = "wasm32"))]
 
 mod support;
 

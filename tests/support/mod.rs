@@ -1,6 +1,8 @@
 //! What several test files share: random networks and problems, and comparisons.
 #![allow(dead_code)] // Each test file uses its own part.
 
+pub mod golden;
+
 use isoflat::engine::{Backend, Device, Precision};
 use isoflat::network::{BiasInitialization, Initialization, Layer};
 use isoflat::{Loss, Network, Problem, Targets};
