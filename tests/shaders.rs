@@ -1,6 +1,9 @@
 //! Every shader on disk is valid WGSL, fits the limits that every WebGPU device has, and agrees with the table of kernels.
 #![cfg(not(target_arch = "wasm32"))]
 
+// A browser has neither a file system nor a thread to block.
+#![cfg(not(target_arch = "wasm32"))]
+
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -3,8 +3,8 @@
 struct MeanReport {
     rows: u32,
     out_offset: u32,
+    zero: u32,
     unused_0: u32,
-    unused_1: u32,
 }
 
 @group(0) @binding(0) var<uniform> mean_report: MeanReport;
@@ -15,18 +15,12 @@ struct MeanReport {
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let rows = mean_report.rows;
     let base = group.z * rows;
-    // Blocks of 32 terms a lane, for the reason given in shared/gemm.wgsl.
-    var total = 0.0;
-    for (var start = 0u; start < rows; start += 2048u) {
-        let stop = min(start + 2048u, rows);
-        var sum = 0.0;
-        for (var n = start + lane; n < stop; n += 64u) {
-            sum += report[base + n];
-        }
-        total += sum;
+    var sum = vec2<f32>();
+    for (var n = lane; n < rows; n += 64u) {
+        sum = add_to(sum, report[base + n], mean_report.zero);
     }
-    let sum = tree_sum(lane, total);
+    let total = tree_sum(lane, sum, mean_report.zero);
     if (lane == 0u) {
-        out[mean_report.out_offset + group.z] = sum / f32(rows);
+        out[mean_report.out_offset + group.z] = (total.x + total.y) / f32(rows);
     }
 }

@@ -1,15 +1,15 @@
-// q[q_offset + i] = x[i] / norms[index], 0 where the norm is 0. x: (len).
+// q[q_offset + i] = x[i] / ‖x‖₂, 0 where the norm is 0. x: (len); square[0] = ‖x‖₂² as a pair (shared/tree.wgsl).
 
 struct Normalize {
     len: u32,
     q_offset: u32,
-    index: u32,
     unused_0: u32,
+    unused_1: u32,
 }
 
 @group(0) @binding(0) var<uniform> normalize: Normalize;
 @group(0) @binding(1) var<storage, read> x: array<f32>;
-@group(0) @binding(2) var<storage, read> norms: array<f32>;
+@group(0) @binding(2) var<storage, read> square: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read_write> q: array<f32>;
 
 @compute @workgroup_size(64)
@@ -22,11 +22,13 @@ fn main(
     if (i >= normalize.len) {
         return;
     }
-    let norm = norms[normalize.index];
     var value = 0.0;
-    // Not `norm > 0`: a NaN shall stay one.
-    if (norm != 0.0) {
-        value = x[i] / norm;
+    // Not `> 0`: a NaN shall stay one.
+    if (square[0].x != 0.0) {
+        // All values would share the rounding of 1/‖x‖, and ‖q‖ would show it: a correctly rounded quotient for each.
+        let inverse = inverse_root(square[0]);
+        let ratio = x[i] * inverse.x;
+        value = ratio + (product_error(x[i], inverse.x, ratio) + ratio * inverse.y);
     }
     q[normalize.q_offset + i] = value;
 }

@@ -5,14 +5,14 @@ struct SegmentInner {
     len: u32,
     x_offset: u32,
     tiles: u32,
-    unused_0: u32,
+    zero: u32,
 }
 
 @group(0) @binding(0) var<uniform> segment_inner: SegmentInner;
 @group(0) @binding(1) var<storage, read> tile: array<vec2<u32>>;
 @group(0) @binding(2) var<storage, read> a: array<f32>;
 @group(0) @binding(3) var<storage, read> x: array<f32>;
-@group(0) @binding(4) var<storage, read_write> partials: array<f32>;
+@group(0) @binding(4) var<storage, read_write> partials: array<vec2<f32>>;
 
 @compute @workgroup_size(64)
 fn main(
@@ -27,11 +27,11 @@ fn main(
     let first = tile[t].x;
     let last = first + tile[t].y;
     let column = segment_inner.x_offset + group.z * segment_inner.len;
-    var sum = 0.0;
+    var sum = vec2<f32>();
     for (var i = first + lane; i < last; i += 64u) {
-        sum += a[i] * x[column + i];
+        sum = add_to(sum, a[i] * x[column + i], segment_inner.zero);
     }
-    let total = tree_sum(lane, sum);
+    let total = tree_sum(lane, sum, segment_inner.zero);
     if (lane == 0u) {
         partials[group.z * segment_inner.tiles + t] = total;
     }

@@ -1,16 +1,21 @@
-// out[out_offset + s + z · segments] = Σ partials[z · tiles + t] over the tiles t of segment s, its square root where root = 1:
-// second stage of inner products over segments. runs[s] = (first tile, count). A workgroup a segment; z: column.
+// out[out_offset + s + z · segments] = Σ partials[z · tiles + t] over the tiles t of segment s: second stage of inner products
+// over segments. runs[s] = (first tile, count). A workgroup a segment; z: column. Where root = 1 it is the square root, and the
+// sum itself stays in the place of the segment's first partial, for vector/normalize.
 
 struct SumPartials {
     segments: u32,
     tiles: u32,
     out_offset: u32,
     root: u32,
+    zero: u32,
+    unused_0: u32,
+    unused_1: u32,
+    unused_2: u32,
 }
 
 @group(0) @binding(0) var<uniform> sum_partials: SumPartials;
 @group(0) @binding(1) var<storage, read> runs: array<vec2<u32>>;
-@group(0) @binding(2) var<storage, read> partials: array<f32>;
+@group(0) @binding(2) var<storage, read_write> partials: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read_write> out: array<f32>;
 
 @compute @workgroup_size(64)
@@ -25,13 +30,20 @@ fn main(
     }
     let first = runs[s].x;
     let last = first + runs[s].y;
-    var sum = 0.0;
+    var sum = vec2<f32>();
     for (var t = first + lane; t < last; t += 64u) {
-        sum += partials[group.z * sum_partials.tiles + t];
+        sum = add_pairs(sum, partials[group.z * sum_partials.tiles + t], sum_partials.zero);
     }
-    let total = tree_sum(lane, sum);
+    let total = tree_sum(lane, sum, sum_partials.zero);
     if (lane == 0u) {
         let at = sum_partials.out_offset + s + group.z * sum_partials.segments;
-        out[at] = select(total, sqrt(total), sum_partials.root == 1u);
+        if (sum_partials.root == 1u) {
+            out[at] = root_of(total);
+            if (first < last) {
+                partials[group.z * sum_partials.tiles + first] = total;
+            }
+        } else {
+            out[at] = total.x + total.y;
+        }
     }
 }

@@ -201,7 +201,7 @@ impl Executor for GpuExecutor {
         out: &mut Vector,
         out_offset: usize,
     ) -> Result<()> {
-        self.inner(segments, a, x, columns, out, out_offset, false)
+        self.inner(segments, a, x, columns, out, out_offset, false).map(|_| ())
     }
 
     fn segment_axpy(&self, segments: &Segments, coefficients: &Vector, a: &Vector, y: &mut Vector) -> Result<()> {

@@ -58,7 +58,7 @@ macro_rules! kernels {
 }
 
 /// The files in `shaders/shared/`, without `.wgsl`.
-pub const SHARED_SOURCES: &[&str] = &["gemm", "grid", "math", "tree"];
+pub const SHARED_SOURCES: &[&str] = &["gemm", "grid", "math", "root", "tree"];
 
 kernels! {
     Gemm8x8 = "dense/gemm_8x8", ["grid", "math", "gemm"], Gemm, [Read, Read, Read, Read, Read, Write];
@@ -76,10 +76,10 @@ kernels! {
     Axpy = "vector/axpy", ["grid"], Axpy, [Read, Write];
     MultiplyAdd = "vector/multiply_add", ["grid"], MultiplyAdd, [Read, Read, Write];
     SegmentInner = "vector/segment_inner", ["grid", "tree"], SegmentInner, [Read, Read, Read, Write];
-    SumPartials = "vector/sum_partials", ["grid", "tree"], SumPartials, [Read, Read, Write];
+    SumPartials = "vector/sum_partials", ["grid", "root", "tree"], SumPartials, [Read, Write, Write];
     SegmentAxpy = "vector/segment_axpy", ["grid"], SegmentAxpy, [Read, Read, Read, Write];
     Combine = "vector/combine", ["grid"], Combine, [Read, Read, Write];
-    Normalize = "vector/normalize", ["grid"], Normalize, [Read, Read, Write];
+    Normalize = "vector/normalize", ["grid", "root"], Normalize, [Read, Read, Write];
     Adam = "vector/adam", ["grid"], Adam, [Read, Write, Write, Write];
     GatherRows = "vector/gather_rows", ["grid"], GatherRows, [Read, Read, Write];
 }

@@ -13,7 +13,7 @@ use crate::error::{Result, bail, ensure};
 use crate::problem::Loss;
 
 /// Activations that an evaluation may take at a time, in numbers.
-const EVALUATION_NUMBERS: usize = 1 << 23;
+const EVALUATION_NUMBERS: usize = 1 << 22;
 
 /// What the passes over up to `rows` samples leave behind.
 pub(super) struct Pass {

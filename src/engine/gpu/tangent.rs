@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::problem::Loss;
 
 /// Numbers that the tangents of one group of directions may take in all.
-const TANGENT_NUMBERS: u64 = 1 << 26;
+const TANGENT_NUMBERS: u64 = 1 << 25;
 
 /// Most directions in a group: z of a dispatch counts directions × slabs and ends at 65535.
 const MAX_GROUP: u64 = 512;

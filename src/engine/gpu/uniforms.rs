@@ -39,18 +39,21 @@ uniforms! {
         rows: u32, outputs: u32, target_offset: u32, report_offset: u32,
         hits: u32, count: f32, unused_0: u32, unused_1: u32,
     }
-    MeanReport { rows: u32, out_offset: u32, unused_0: u32, unused_1: u32 }
+    MeanReport { rows: u32, out_offset: u32, zero: u32, unused_0: u32 }
     Scale { len: u32, alpha: f32, unused_0: u32, unused_1: u32 }
     Axpy { len: u32, x_column: u32, alpha: f32, unused_0: u32 }
     MultiplyAdd { len: u32, alpha: f32, beta: f32, unused_0: u32 }
-    SegmentInner { len: u32, x_offset: u32, tiles: u32, unused_0: u32 }
-    SumPartials { segments: u32, tiles: u32, out_offset: u32, root: u32 }
+    SegmentInner { len: u32, x_offset: u32, tiles: u32, zero: u32 }
+    SumPartials {
+        segments: u32, tiles: u32, out_offset: u32, root: u32,
+        zero: u32, unused_0: u32, unused_1: u32, unused_2: u32,
+    }
     SegmentAxpy { len: u32, segments: u32, unused_0: u32, unused_1: u32 }
     Combine {
         len: u32, first: u32, terms: u32, c_offset: u32,
         alpha: f32, unused_0: u32, unused_1: u32, unused_2: u32,
     }
-    Normalize { len: u32, q_offset: u32, index: u32, unused_0: u32 }
+    Normalize { len: u32, q_offset: u32, unused_0: u32, unused_1: u32 }
     Adam {
         len: u32, learning_rate: f32, beta1: f32, one_minus_beta1: f32,
         beta2: f32, one_minus_beta2: f32, epsilon: f32, mean_correction: f32,

@@ -106,7 +106,7 @@ impl GpuExecutor {
         self.context.dispatch(Kernel::MultiplyAdd, &parameters, &buffers, Grid::elements(y.len, y.columns))
     }
 
-    /// Inner products over segments, their roots if `root`.
+    /// Inner products over segments. If `root`, their roots, and the buffer that comes back starts with the (first) square.
     #[allow(clippy::too_many_arguments, reason = "Executor::segment_inner's, and the root")]
     pub(super) fn inner(
         &self,
@@ -117,12 +117,13 @@ impl GpuExecutor {
         out: &Vector,
         out_offset: usize,
         root: bool,
-    ) -> Result<()> {
+    ) -> Result<Rc<DeviceBuffer>> {
         let tables = self.tables(segments)?;
         let count = segments.count();
         let is_inside = columns.end <= x.columns && out_offset + count * columns.len() <= out.len * out.columns;
         fits(a.len == x.len && tables.len <= a.len && is_inside, "inner product")?;
-        let partials = self.scratch(tables.tile_count * columns.len())?;
+        // Pairs, see shared/tree.wgsl.
+        let partials = self.scratch(2 * tables.tile_count * columns.len())?;
         let parameters = SegmentInner {
             len: x.len as u32,
             x_offset: (columns.start * x.len) as u32,
@@ -137,9 +138,11 @@ impl GpuExecutor {
             tiles: tables.tile_count as u32,
             out_offset: out_offset as u32,
             root: root.into(),
+            ..Default::default()
         };
         let buffers = [&*tables.runs, &*partials, self.data(out)?];
-        self.context.dispatch(Kernel::SumPartials, &parameters, &buffers, Grid::workgroups(count, columns.len()))
+        self.context.dispatch(Kernel::SumPartials, &parameters, &buffers, Grid::workgroups(count, columns.len()))?;
+        Ok(partials)
     }
 
     pub(super) fn segment_add(&self, segments: &Segments, coefficients: &Vector, a: &Vector, y: &Vector) -> Result<()> {
@@ -186,14 +189,9 @@ impl GpuExecutor {
         index: usize,
     ) -> Result<()> {
         fits(x.len == q.len && column < q.columns && index < norms.len * norms.columns, "normalisation")?;
-        self.inner(&Segments::whole(x.len), x, x, 0..1, norms, index, true)?;
-        let parameters = Normalize {
-            len: x.len as u32,
-            q_offset: (column * x.len) as u32,
-            index: index as u32,
-            ..Default::default()
-        };
-        let buffers = [self.data(x)?, self.data(norms)?, self.data(q)?];
+        let square = self.inner(&Segments::whole(x.len), x, x, 0..1, norms, index, true)?;
+        let parameters = Normalize { len: x.len as u32, q_offset: (column * x.len) as u32, ..Default::default() };
+        let buffers = [self.data(x)?, &*square, self.data(q)?];
         self.context.dispatch(Kernel::Normalize, &parameters, &buffers, Grid::elements(x.len, 1))
     }
 
