@@ -110,7 +110,10 @@ const commonFlags = [
  */
 const webgpuFlags = { true: ["--enable-unsafe-webgpu"], false: ["--disable-gpu"] };
 
+/** What Chrome is started with, by whoever starts it. */
+export const chromeArguments = (webgpu) => [...commonFlags, ...webgpuFlags[webgpu]];
+
 /** What chromedriver is told: the browser found, with WebGPU or without. */
 export const driverCapabilities = (chrome, webgpu) => ({
-  "goog:chromeOptions": { binary: chrome, args: [...commonFlags, ...webgpuFlags[webgpu]] },
+  "goog:chromeOptions": { binary: chrome, args: chromeArguments(webgpu) },
 });
