@@ -1,5 +1,4 @@
 //! Every shader on disk is valid WGSL, fits the limits that every WebGPU device has, and agrees with the table of kernels.
-#![cfg(not(target_arch = "wasm32"))]
 
 // A browser has neither a file system nor a thread to block.
 #![cfg(not(target_arch = "wasm32"))]

@@ -3,7 +3,6 @@
 //! The tolerance is relative to the norm of the result. A rounding errs by up to 2⁻²⁴ = 6e-8; a sum in blocks of 64 by a few
 //! of them, as errors of random sign mostly cancel; a pass chains a handful of sums. llvmpipe measures up to 2.5e-7, and
 //! another device may round its divisions and roots less well.
-#![cfg(not(target_arch = "wasm32"))]
 
 // A browser has neither a file system nor a thread to block.
 #![cfg(not(target_arch = "wasm32"))]
