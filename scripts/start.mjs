@@ -50,6 +50,8 @@ async function start() {
     configFile: join(root, "www", "vite.config.ts"),
     // 4173 is where Vite looks first; without --port it goes on until it finds a free one.
     preview: { host: "localhost", port: port ?? 4173, strictPort: port !== undefined, open: false },
+  }).catch((error) => {
+    throw new Failure(`The page could not be served${port === undefined ? "" : ` on port ${port}`}: ${error.message}.`);
   });
   const address = server.resolvedUrls.local[0];
   console.log(`\nThe lab is at ${address}\nCtrl-C ends it.`);

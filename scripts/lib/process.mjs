@@ -104,9 +104,10 @@ export async function step(title, work) {
   console.log(`✓ ${title}: ${result} (${seconds(performance.now() - start)})`);
 }
 
-/** The end of every script: a `Failure` is a sentence for the reader, anything else is a fault with a stack. */
+/** The end of every script: a `Failure` or a mistyped option is a sentence, anything else is a fault with its stack. */
 export function fail(error) {
-  console.error(error instanceof Failure ? `✗ ${error.message}` : error);
+  const expected = error instanceof Failure || error?.code?.startsWith?.("ERR_PARSE_ARGS");
+  console.error(expected ? `✗ ${error.message}` : error);
   process.exitCode = 1;
 }
 
