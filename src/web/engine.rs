@@ -60,8 +60,8 @@ struct Call {
     problem: InnerProblem,
     parameters: std::result::Result<Vec<f64>, JsValue>,
     parts: Parts,
-    /// The validation problem of `train`.
-    validation: Option<(u64, InnerProblem)>,
+    /// `train`'s validation problem: found when the call is made, since its handle may be freed before its turn.
+    validation: std::result::Result<Option<(u64, InnerProblem)>, JsValue>,
 }
 
 impl Call {
@@ -96,18 +96,21 @@ impl Call {
 }
 
 impl Engine {
-    fn call<F>(&self, problem: &Problem, parameters_value: &JsValue, options: &JsValue, work: F) -> Promise
+    fn call<F>(&self, problem: &JsValue, parameters_value: &JsValue, options: &JsValue, work: F) -> Promise
     where
         F: AsyncFnOnce(Call) -> std::result::Result<JsValue, JsValue> + 'static,
     {
-        let call = Call {
-            shared: self.shared.clone(),
-            id: problem.id,
-            problem: problem.inner.clone(),
-            parameters: parameters(parameters_value),
-            parts: Parts::new(options),
-            validation: None,
+        let (id, problem) = match Problem::find(problem, "problem") {
+            Ok(found) => found,
+            Err(error) => return Promise::reject(&error),
         };
+        let parts = Parts::new(options);
+        let validation = match &parts.validation {
+            handle if handle.is_undefined() || handle.is_null() => Ok(None),
+            handle => Problem::find(handle, "train: validation").map(Some),
+        };
+        let parameters = parameters(parameters_value);
+        let call = Call { shared: self.shared.clone(), id, problem, parameters, parts, validation };
         self.shared.queue.push(async move { work(call).await })
     }
 }
@@ -130,30 +133,30 @@ impl Engine {
     }
 
     /// Loss and accuracy.
-    pub fn evaluate(&self, problem: &Problem, parameters: JsValue) -> Promise {
-        self.call(problem, &parameters, &JsValue::UNDEFINED, async |call| {
+    pub fn evaluate(&self, problem: JsValue, parameters: JsValue) -> Promise {
+        self.call(&problem, &parameters, &JsValue::UNDEFINED, async |call| {
             to_js(&thrown(call.engine()?.evaluate(call.parameters()?).await)?)
         })
     }
 
     /// Outputs of all samples.
-    pub fn outputs(&self, problem: &Problem, parameters: JsValue) -> Promise {
-        self.call(problem, &parameters, &JsValue::UNDEFINED, async |call| {
+    pub fn outputs(&self, problem: JsValue, parameters: JsValue) -> Promise {
+        self.call(&problem, &parameters, &JsValue::UNDEFINED, async |call| {
             Ok(float64(&thrown(call.prepared()?.outputs().await)?))
         })
     }
 
     /// ∇L.
-    pub fn gradient(&self, problem: &Problem, parameters: JsValue) -> Promise {
-        self.call(problem, &parameters, &JsValue::UNDEFINED, async |call| {
+    pub fn gradient(&self, problem: JsValue, parameters: JsValue) -> Promise {
+        self.call(&problem, &parameters, &JsValue::UNDEFINED, async |call| {
             Ok(float64(&thrown(call.prepared()?.gradient().await)?))
         })
     }
 
     /// Products of an operator with directions.
-    pub fn product(&self, problem: &Problem, parameters: JsValue, directions: JsValue, options: JsValue) -> Promise {
+    pub fn product(&self, problem: JsValue, parameters: JsValue, directions: JsValue, options: JsValue) -> Promise {
         let directions = super::convert::numbers(&directions, "directions", crate::ErrorCode::InvalidParameters);
-        self.call(problem, &parameters, &options, async move |call| {
+        self.call(&problem, &parameters, &options, async move |call| {
             let found: ProductOptions = call.parts.parse("product")?;
             let engine = call.prepared()?;
             let operator = thrown(found.operator()?.operator(&engine).await)?;
@@ -165,29 +168,13 @@ impl Engine {
     }
 
     /// Trains; resolves with what was reached, also when stopped.
-    pub fn train(&self, problem: &Problem, parameters_value: JsValue, options: JsValue) -> Promise {
-        let parts = Parts::new(&options);
-        let validation = match &parts.validation {
-            handle if handle.is_undefined() || handle.is_null() => None,
-            handle => match Problem::find(handle, "train: validation") {
-                Ok(found) => Some(found),
-                Err(error) => return Promise::reject(&error),
-            },
-        };
-        let call = Call {
-            shared: self.shared.clone(),
-            id: problem.id,
-            problem: problem.inner.clone(),
-            parameters: parameters(&parameters_value),
-            parts,
-            validation,
-        };
-        self.shared.queue.push(async move { train(call).await })
+    pub fn train(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(&problem, &parameters, &options, train)
     }
 
     /// Ends of an operator's spectrum.
-    pub fn eigenvalues(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
-        self.call(problem, &parameters, &options, async |call| {
+    pub fn eigenvalues(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(&problem, &parameters, &options, async |call| {
             let found: EigenOptions = call.parts.parse("eigenvalues")?;
             let (kind, method) = (found.operator()?, found.method()?);
             let control = call.control().await?;
@@ -212,8 +199,8 @@ impl Engine {
     }
 
     /// Measures with what says how far to trust them.
-    pub fn measure(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
-        self.call(problem, &parameters, &options, async |call| {
+    pub fn measure(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(&problem, &parameters, &options, async |call| {
             let found: MeasureOption = call.parts.parse("measure")?;
             let measures = found.measures()?;
             let control = call.control().await?;
@@ -231,8 +218,8 @@ impl Engine {
     }
 
     /// The invariance table.
-    pub fn invariance(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
-        self.call(problem, &parameters, &options, async |call| {
+    pub fn invariance(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(&problem, &parameters, &options, async |call| {
             let found: MeasureOption = call.parts.parse("invariance")?;
             let (measures, transformations) = (found.measures()?, found.transformations()?);
             let control = call.control().await?;
@@ -253,8 +240,8 @@ impl Engine {
     }
 
     /// A line or a grid of losses.
-    pub fn landscape(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
-        self.call(problem, &parameters, &options, async |call| {
+    pub fn landscape(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(&problem, &parameters, &options, async |call| {
             let found: LandscapeOption = call.parts.parse("landscape")?;
             let (directions, normalization) = (found.directions(&call.parts)?, found.normalization()?);
             let control = call.control().await?;
@@ -283,8 +270,10 @@ async fn train(call: Call) -> std::result::Result<JsValue, JsValue> {
     let found: TrainOption = call.parts.parse("train")?;
     let control = call.parts.control()?;
     let engine = call.engine()?;
-    let validation =
-        call.validation.as_ref().map(|(id, problem)| thrown(call.shared.load(*id, problem))).transpose()?;
+    let validation = match call.validation.clone()? {
+        Some((id, problem)) => Some(thrown(call.shared.load(id, &problem))?),
+        None => None,
+    };
     let options = found.options();
     let training = crate::train::train(&engine, call.parameters()?, validation.as_deref(), &options, &control).await;
     let training = thrown(training)?;

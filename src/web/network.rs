@@ -1,6 +1,6 @@
 //! `Network` in JavaScript.
 
-use js_sys::{Array, JSON};
+use js_sys::{Array, Function, JSON, Reflect};
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
@@ -150,6 +150,15 @@ impl Network {
     pub fn invert(&self, transformation: JsValue) -> Result<JsValue, JsValue> {
         to_js(&transformation_from(transformation)?.inverse(&self.inner).map_err(throw)?)
     }
+}
+
+/// The network behind a handle that is a value: by its own `toJSON`, so that a freed one is an error and not a crash.
+pub fn network_from(handle: &JsValue) -> Result<Inner, JsValue> {
+    let method = Reflect::get(handle, &"toJSON".into()).ok().and_then(|method| method.dyn_into::<Function>().ok());
+    let Some(json) = method.and_then(|method| method.call0(handle).ok()) else {
+        return Err(fault(ErrorCode::InvalidNetwork, "network must be a Network that has not been freed"));
+    };
+    Ok(Network::from_json(json)?.inner)
 }
 
 /// A transformation from its object.

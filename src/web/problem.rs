@@ -9,7 +9,7 @@ use wasm_bindgen::prelude::*;
 
 use super::convert::{classes, float64, numbers, options, parameters, set, to_js};
 use super::error::{fault, throw};
-use super::network::Network;
+use super::network::{Network, network_from};
 use crate::error::ErrorCode;
 use crate::problem::{Loss, Problem as Inner, ProblemFile, Targets, Values};
 
@@ -63,7 +63,7 @@ impl Drop for Problem {
 impl Problem {
     /// From a network and data.
     #[wasm_bindgen(constructor)]
-    pub fn new(network: &Network, data: JsValue) -> Result<Problem, JsValue> {
+    pub fn new(network: JsValue, data: JsValue) -> Result<Problem, JsValue> {
         let get = |key: &str| Reflect::get(&data, &key.into()).unwrap_or(JsValue::UNDEFINED);
         let Some(name) = get("loss").as_string() else {
             return Err(fault(ErrorCode::InvalidProblem, "data.loss must be \"cross_entropy\" or \"squared_error\""));
@@ -80,13 +80,13 @@ impl Problem {
                 Targets::Vectors(numbers(&get("targets"), "data.targets", ErrorCode::InvalidProblem)?)
             }
         };
-        Ok(Self::handle(Inner::new(network.inner.clone(), loss, inputs, targets).map_err(throw)?))
+        Ok(Self::handle(Inner::new(network_from(&network)?, loss, inputs, targets).map_err(throw)?))
     }
 
     /// Standard normal inputs with random labels.
-    pub fn synthetic(network: &Network, options_value: JsValue) -> Result<Problem, JsValue> {
+    pub fn synthetic(network: JsValue, options_value: JsValue) -> Result<Problem, JsValue> {
         let found: SyntheticOptions = options(options_value, "synthetic")?;
-        let inner = crate::data::synthetic(network.inner.clone(), found.samples, found.seed).map_err(throw)?;
+        let inner = crate::data::synthetic(network_from(&network)?, found.samples, found.seed).map_err(throw)?;
         Ok(Self::handle(inner))
     }
 

@@ -82,7 +82,46 @@ await refused("invalid_transformation", () => network.transform(parameters, { ty
 await refused("aborted", () => engine.eigenvalues(problem, parameters, { signal: AbortSignal.abort() }));
 await refused("backend_unavailable", () => Engine.create({ backend: "webgpu" })); // Node has no navigator.gpu
 
+await refused("invalid_option", () => engine.train(problem, parameters, { epochz: 3 }));
+await refused("invalid_option", () => engine.train(problem, parameters, { validation: network }));
+await refused("invalid_option", () => engine.landscape(problem, parameters, { directions: "random" }));
+
+// Training learns, stops on a signal with what it reached, and takes another problem to validate on.
+const validation = Problem.synthetic(network, { samples: 5, seed: 9 });
+const trained = await engine.train(problem, parameters, { epochs: 200, validation });
+assert(trained.history.length === 200 && trained.history[199].loss < trained.history[0].loss);
+assert(typeof trained.history[0].validationAccuracy === "number");
+const stopping = new AbortController();
+const stopped = await engine.train(problem, parameters, {
+  epochs: 1e9,
+  signal: stopping.signal,
+  onProgress: ({ done }) => done > 50 && stopping.abort(),
+});
+assert(stopped.stopped && stopped.steps > 50 && stopped.parameters.length === parameters.length);
+
+const transformations = [rescaling, { type: "random_nodewise", seed: 1, low: 0.2, high: 5 }];
+const table = await engine.invariance(problem, parameters, { transformations });
+assert(table.cells.length === 2 * (describeMeasures().length + 1) && table.cells.every(({ agrees }) => agrees));
+const { loss: grid, s, t } = await engine.landscape(problem, parameters, {
+  directions: [
+    { type: "eigenvector", index: 0 },
+    { type: "vector", values: parameters },
+  ],
+  points: 3,
+});
+assert(grid.length === 9 && s.length === 3 && t.length === 3 && Math.abs(grid[4] - loss) < 1e-12);
+
+const opened = Problem.open(problem.save(parameters, "mine"));
+assert(opened.name === "mine" && opened.problem.samples === 20);
+assert.deepEqual(opened.parameters, parameters);
+
+// A call that was made before its handles were freed still ends well; one made after is told so.
+const running = engine.evaluate(validation, parameters);
+validation.free();
+await running;
+await refused("invalid_option", () => engine.evaluate(validation, parameters));
 network.free();
+await refused("invalid_network", () => new Problem(network, { loss: "cross_entropy", inputs: [], targets: [] }));
 assert.throws(() => network.summary, "a freed network answers");
 engine.free();
 problem.free();
