@@ -102,7 +102,11 @@ assert(stopped.stopped && stopped.steps > 50 && stopped.parameters.length === pa
 const transformations = [rescaling, { type: "random_nodewise", seed: 1, low: 0.2, high: 5 }];
 const table = await engine.invariance(problem, parameters, { transformations });
 assert(table.cells.length === 2 * (describeMeasures().length + 1) && table.cells.every(({ agrees }) => agrees));
-const { loss: grid, s, t } = await engine.landscape(problem, parameters, {
+const {
+  loss: grid,
+  s,
+  t,
+} = await engine.landscape(problem, parameters, {
   directions: [
     { type: "eigenvector", index: 0 },
     { type: "vector", values: parameters },
