@@ -17,7 +17,27 @@ pub fn to_js(value: &impl Serialize) -> Result<JsValue, JsValue> {
 /// An options object; `undefined` and `null` mean all defaults.
 pub fn options<T: DeserializeOwned>(value: JsValue, what: &str) -> Result<T, JsValue> {
     let value = if value.is_undefined() || value.is_null() { js_sys::Object::new().into() } else { value };
-    serde_wasm_bindgen::from_value(value).map_err(|error| fault(ErrorCode::InvalidOption, format!("{what}: {error}")))
+    if let Some(key) = not_finite(&value) {
+        return Err(fault(ErrorCode::InvalidOption, format!("{what}: {key} is not a finite number")));
+    }
+    // By way of a JSON value: read straight into a struct, keys that it does not know would pass unseen.
+    let fault = |error: String| fault(ErrorCode::InvalidOption, format!("{what}: {error}"));
+    let plain: serde_json::Value = serde_wasm_bindgen::from_value(value).map_err(|error| fault(error.to_string()))?;
+    serde_json::from_value(plain).map_err(|error| fault(error.to_string()))
+}
+
+/// The key of a NaN or an infinity, which JSON would turn into a null, and so into a default.
+fn not_finite(value: &JsValue) -> Option<String> {
+    let object = value.dyn_ref::<js_sys::Object>()?;
+    js_sys::Object::entries(object).iter().find_map(|entry| {
+        let entry: Array = entry.unchecked_into();
+        let (key, value) = (entry.get(0).as_string().unwrap_or_default(), entry.get(1));
+        match value.as_f64() {
+            Some(number) if !number.is_finite() => Some(key),
+            Some(_) => None,
+            None => not_finite(&value).map(|inner| format!("{key}.{inner}")),
+        }
+    })
 }
 
 /// `object[key] = value` on an object of our own making.

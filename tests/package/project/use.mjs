@@ -83,6 +83,7 @@ await refused("aborted", () => engine.eigenvalues(problem, parameters, { signal:
 await refused("backend_unavailable", () => Engine.create({ backend: "webgpu" })); // Node has no navigator.gpu
 
 await refused("invalid_option", () => engine.train(problem, parameters, { epochz: 3 }));
+await refused("invalid_option", () => engine.measure(problem, parameters, { epsilon: Number.NaN }));
 await refused("invalid_option", () => engine.train(problem, parameters, { validation: network }));
 await refused("invalid_option", () => engine.landscape(problem, parameters, { directions: "random" }));
 
