@@ -25,7 +25,8 @@ async function browserTests(webgpu) {
   mkdirSync(join(root, "target"), { recursive: true });
   writeFileSync(capabilities, JSON.stringify(driverCapabilities(findChrome(), webgpu), null, 2));
   let output = "";
-  await run("wasm-pack", ["test", "--headless", "--chrome", "--mode", "no-install", "--test", "web"], {
+  // The release profile is what is shipped, and shares its dependencies with the package's build.
+  await run("wasm-pack", ["test", "--headless", "--chrome", "--release", "--mode", "no-install", "--test", "web"], {
     onOutput: (text) => {
       output += text;
     },
@@ -56,8 +57,7 @@ const steps = [
     name: "clippy-wasm",
     group: "rust",
     says: "clippy for wasm32",
-    // Not the examples: they are programs for a terminal.
-    work: () => cargo("clippy", ...wasm, "--lib", "--tests", ...denyWarnings),
+    work: () => cargo("clippy", ...wasm, "--all-targets", ...denyWarnings),
   },
   { name: "cargo", group: "rust", says: "cargo test, CPU and GPU", work: () => cargo("test") },
   {
