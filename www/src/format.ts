@@ -20,6 +20,14 @@ export function number(value: number, digits = 3): string {
   return `${minus(mantissa)} × 10${superscript(Number(exponent))}`;
 }
 
+/** A round number as it is: `0.5`, `100`, `1 × 10⁶`. */
+export function round(value: number): string {
+  const size = Math.abs(value);
+  if (value === 0) return "0";
+  if (size >= 1e-3 && size < 1e5) return minus(String(Number(value.toPrecision(6))));
+  return number(value, 1);
+}
+
 function plain(value: number, digits: number): string {
   const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(value))));
   return value.toFixed(Math.min(decimals, 12));

@@ -3,7 +3,7 @@
 import { contours } from "d3-contour";
 import type { Landscape } from "isoflat";
 import { html, svg } from "../dom";
-import { number } from "../format";
+import { number, round } from "../format";
 import { type Heights, lowest } from "./heights";
 import { css, ramp } from "./palette";
 
@@ -45,7 +45,7 @@ export function drawContour(view: HTMLElement, landscape: Landscape, heights: He
     const at = labelPlace(shape.coordinates.flat(), nx, ny, x, y, taken);
     if (!at) return;
     taken.push(at);
-    labels.append(svg("text", { x: at[0], y: at[1], dy: "0.35em" }, number(level, 2)));
+    labels.append(svg("text", { x: at[0], y: at[1], dy: "0.35em" }, round(level)));
   });
 
   const low = lowest(landscape);
@@ -147,6 +147,6 @@ function describe(landscape: Landscape, heights: Heights): string {
   for (const loss of landscape.loss) high = Math.max(high, loss);
   return (
     `Contour map of the loss: ${number(landscape.center)} at the weights, lowest ${number(low.loss)}, ` +
-    `highest ${number(high)}; level lines at ${heights.levels.map((level) => number(level, 2)).join(", ")}`
+    `highest ${number(high)}; level lines at ${heights.levels.map((level) => round(level)).join(", ")}`
   );
 }

@@ -40,7 +40,7 @@ export function heightsOf(landscapes: Landscape[], kind: HeightKind): Heights {
   return { kind, low, high, at, levels: roundLevels(low, high, at) };
 }
 
-/** 1, 2, 5 times powers of ten, thinned so that no two lie closer than a twelfth of the scale. */
+/** 1, 2, 5 times powers of ten, thinned so that no two lie closer than a twentieth of the scale. */
 function roundLevels(low: number, high: number, at: (loss: number) => number): number[] {
   const levels: number[] = [];
   const smallest = Math.floor(Math.log10(Math.max(low, 1e-6, (high - low) * 1e-4)));
@@ -49,7 +49,7 @@ function roundLevels(low: number, high: number, at: (loss: number) => number): n
       const level = Number((mantissa * 10 ** power).toPrecision(2));
       if (level <= low || level >= high) continue;
       const last = levels.at(-1);
-      if (at(level) - (last === undefined ? 0 : at(last)) < 1 / 14) continue;
+      if (at(level) - (last === undefined ? 0 : at(last)) < 1 / 20) continue;
       levels.push(level);
     }
   }

@@ -35,7 +35,6 @@ export class LineChart {
           label: "first direction",
           labelSize: 18,
           size: 30,
-          labelFont: "11.5px sans-serif",
           values: (_, values) => values.map((value) => String(value).replace("-", "−")),
         }),
         axis({ scale: "loss", size: 52, values: log ? logTicks : lossTicks }),

@@ -50,7 +50,7 @@ export class TrainingChart {
         accuracy: { range: () => [0, 1] },
       },
       axes: [
-        axis({ label: "epoch", labelSize: 18, size: 30, labelFont: "11.5px sans-serif", grid: { show: false } }),
+        axis({ label: "epoch", labelSize: 18, size: 30, grid: { show: false } }),
         axis({ scale: "loss", size: 44, values: lossTicks }),
         axis({
           scale: "accuracy",

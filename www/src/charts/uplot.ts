@@ -3,14 +3,15 @@
 import type uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { token } from "../dom";
-import { number } from "../format";
+import { round } from "../format";
 
-export const FONT = "11.5px system-ui, sans-serif";
+const font = (): string => `11.5px ${getComputedStyle(document.body).fontFamily}`;
 
 export function axis(options: Partial<uPlot.Axis> = {}): uPlot.Axis {
   return {
     stroke: token("ink-soft"),
-    font: getComputedStyle(document.body).fontFamily ? `11.5px ${getComputedStyle(document.body).fontFamily}` : FONT,
+    font: font(),
+    labelFont: font(),
     grid: { stroke: token("line"), width: 1 },
     ticks: { stroke: token("line-strong"), width: 1, size: 4 },
     gap: 4,
@@ -19,7 +20,7 @@ export function axis(options: Partial<uPlot.Axis> = {}): uPlot.Axis {
 }
 
 export const lossTicks = (_: uPlot, values: number[]): string[] =>
-  values.map((value) => (value === null ? "" : number(value, 1)));
+  values.map((value) => (value === null ? "" : round(value)));
 
 /** Keeps a chart as large as its box; call the result to end it. */
 export function follow(box: HTMLElement, chart: uPlot): () => void {

@@ -85,7 +85,7 @@ export class InvarianceView {
       { type: "button", tabindex: -1, "data-verdict": cell.verdict, "data-agrees": String(cell.agrees) },
       html("span", { class: "symbol", "aria-hidden": "true" }, symbol),
       html("span", { class: "word" }, word),
-      html("span", { class: "change" }, number(cell.relativeChange, 2)),
+      html("span", { class: "change" }, number(cell.relativeChange, cell.relativeChange < 1e-3 ? 1 : 2)),
       cell.agrees ? "" : html("span", { class: "against" }, "✗ against theory"),
     );
     button.addEventListener("focus", () => this.#detail(cell));

@@ -173,8 +173,11 @@ export class LookView {
     }
     const { model } = this.app.store.state;
     const cut = this.height === "linear" && bent ? " Heights beyond four times the trained landscape’s are cut." : "";
+    const marks = this.#view === "surface" ? " Pin: the weights; ring: the lowest point; lines: equal loss." : "";
     find("p", "look-note").textContent =
-      landscapes.trained && model ? `Loss on ${model.measuredSamples} training samples; one scale for both.${cut}` : "";
+      landscapes.trained && model
+        ? `Loss on ${model.measuredSamples} training samples; one scale for both.${marks}${cut}`
+        : "";
   }
 
   #showFields(): void {

@@ -4,7 +4,7 @@ import type { MeasureDescription, MeasureValue } from "isoflat";
 import type { App } from "../app";
 import { compare } from "../compare";
 import { find, html } from "../dom";
-import { factor, integer, number } from "../format";
+import { integer, number, round } from "../format";
 import { measureName } from "../names";
 import { transformationOf } from "../store";
 import { badgeText } from "./header";
@@ -111,7 +111,9 @@ export class MeasuresView {
     const precision = engine?.info.precision ?? "f64";
     const decades = this.#decades();
     this.#axis?.replaceChildren(
-      ...[10 ** -decades, 1, 10 ** decades].map((end) => html("span", {}, end === 1 ? "× 1" : factor(end))),
+      ...[10 ** -decades, 1, 10 ** decades].map((end) =>
+        html("span", {}, end < 1 ? `÷ ${round(1 / end)}` : `× ${round(end)}`),
+      ),
     );
     for (const { description, row, before, after, bar, verdict, trust } of this.#rows) {
       const first = measures.trained.get(description.key);

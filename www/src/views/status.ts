@@ -19,7 +19,7 @@ const TASKS: Record<Task, string> = {
 const DELAY_MS = 150;
 
 export function statusView(app: App): void {
-  const box = find("div", "status");
+  const box = find("section", "status");
   const phase = find("span", "status-phase");
   const bar = find("progress", "status-bar");
   const detail = find("span", "status-detail");

@@ -9,7 +9,7 @@ import { integer, number, percent } from "../format";
 import type { InitScheme, ModelChoice, TrainChoice } from "../worker/protocol";
 
 /** The learning rate that suits each optimiser; set when the optimiser is chosen. */
-const RATES: Record<TrainChoice["optimizer"], string> = { sgd: "0.2", momentum: "0.05", adam: "0.001" };
+const RATES: Record<TrainChoice["optimizer"], string> = { sgd: "0.2", momentum: "0.02", adam: "0.001" };
 
 function wholeNumber(id: string, name: string): number {
   const value = Number(find("input", id).value);
