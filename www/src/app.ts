@@ -10,8 +10,10 @@ import { type Bend, NO_VALUES, type State, type Store, type Task, transformation
 import { checkTransformations } from "./transformations";
 import type { BackendChoice, LandscapeChoice, ModelChoice, Point, TrainChoice } from "./worker/protocol";
 
-export const EPSILON = 1e-3;
-export const PROBES = 100;
+const EPSILON = 1e-3;
+const PROBES = 100;
+/** The check computes every trace five times; its tolerance knows the standard error. */
+const CHECK_PROBES = 30;
 
 /** A slider sends many values; the weights are bent when it rests. */
 const BEND_DELAY_MS = 200;
@@ -146,7 +148,7 @@ export class App {
       if (!model) return;
       this.store.set({ invariance: null });
       const transformations = checkTransformations(bend, model.depth, range);
-      const choice = { epsilon: EPSILON, probes: PROBES };
+      const choice = { epsilon: EPSILON, probes: CHECK_PROBES };
       const invariance = await this.#client.call((lab) => lab.invariance(transformations, choice));
       this.store.set({ invariance });
       await this.#complete(job);

@@ -62,7 +62,7 @@ export class SurfaceView {
     const sun = new DirectionalLight(0xffffff, 1.9);
     sun.position.set(-2, 3.5, 1.4);
     this.#scene.add(this.#content, new AmbientLight(0xffffff, 1.7), sun);
-    this.#camera.position.set(2.4, 2.35, 3.3);
+    this.#camera.position.set(2.55, 2.45, 3.5);
     this.#controls = new OrbitControls(this.#camera, this.#canvas);
     this.#controls.target.set(0, 0.5, 0);
     this.#controls.enablePan = false;
@@ -154,7 +154,7 @@ export class SurfaceView {
     else if (event.key === "ArrowDown") lift = Math.max(up - turn, 0);
     else if (event.key === "+" || event.key === "=") distance = Math.max(2.5, distance / 1.12);
     else if (event.key === "-") distance = Math.min(12, distance * 1.12);
-    else if (event.key === "Home") [around, lift, distance] = [0.63, 0.43, 4.48];
+    else if (event.key === "Home") [around, lift, distance] = [0.63, 0.423, 4.75];
     else return;
     event.preventDefault();
     offset.set(Math.sin(around) * Math.cos(lift), Math.sin(lift), Math.cos(around) * Math.cos(lift));

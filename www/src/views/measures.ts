@@ -44,7 +44,7 @@ export class MeasuresView {
         html("th", { scope: "col", class: "num" }, html("span", { class: "point trained" }, "● as trained")),
         html("th", { scope: "col", class: "num" }, html("span", { class: "point bent" }, "◆ bent")),
         html("th", { scope: "col", class: "bar" }, "bent ÷ trained", this.#axis),
-        html("th", { scope: "col" }, "So it"),
+        html("th", { scope: "col" }, "When bent, it"),
       ),
     );
     this.#rows = [];
