@@ -1,0 +1,168 @@
+/** The run without WebGPU: the way from Train to Check by keyboard alone, then everything that needs no GPU. */
+
+import { mkdirSync } from "node:fs";
+import { Lab } from "./lab.mjs";
+import {
+  checkBadInput,
+  checkBent,
+  checkComplaints,
+  checkInvariance,
+  checkLandscapes,
+  checkNodewise,
+  checkOpening,
+  checkStop,
+  checkTable2,
+  checkTestAccuracy,
+} from "./steps.mjs";
+
+export async function runWithoutWebGpu({ browser, url, check, part, problem, root, screenshots }) {
+  const lab = await Lab.open(browser, url);
+  const { page } = lab;
+
+  await part("Without WebGPU", async () => {
+    const badge = await lab.text("#badge");
+    check("the badge names the CPU and f64", /^CPU · .+ · f64$/.test(badge), badge);
+    await page.selectOption("#backend", "webgpu");
+    await page.waitForSelector(".message.notice");
+    check("WebGPU is said to be unavailable", true, await lab.text(".message.notice"));
+    check(
+      "and the CPU goes on",
+      (await page.inputValue("#backend")) === "cpu" && /^CPU/.test(await lab.text("#badge")),
+    );
+    await lab.idle();
+  });
+
+  await part("By keyboard: train, bend, check", async () => {
+    await page.evaluate(() => {
+      document.activeElement?.blur();
+      window.scrollTo(0, 0);
+    });
+    await page.keyboard.press("Tab");
+    await lab.tabTo("#train-button");
+    check("the focus is visible", await focusIsVisible(page));
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => window.isoflatLab.app.store.state.ready, null, { timeout: 120_000 });
+    await checkTestAccuracy(lab, check);
+    await page.waitForSelector("tr[data-key='hessian.trace'] td[data-value]", { timeout: 120_000 });
+    await lab.tabTo("#lambda-1");
+    for (let presses = 0; presses < 10; presses++) await page.keyboard.press("PageUp");
+    await checkBent(lab, check, "f64");
+    await lab.idle();
+    await lab.tabTo("#check-button");
+    await page.keyboard.press("Enter");
+    await checkInvariance(lab, check);
+    await lab.idle();
+    await page.keyboard.press("ArrowDown");
+    const focused = await page.evaluate(() => document.activeElement?.closest("tr")?.rowIndex);
+    check("arrow keys move in the table", focused === 3, `row ${focused}`);
+  });
+
+  if (screenshots) await part("Screenshots", () => takeScreenshots(lab, root));
+
+  await part("Looking", async () => {
+    await checkLandscapes(lab, check, ["trained", "bent"]);
+    await page.selectOption("#directions", "eigenvectors");
+    await lab.idle();
+    check("along Hessian eigenvectors too", (await lab.colours("[data-point=trained] canvas")) > 20);
+    await page.selectOption("#directions", "random");
+    await page.selectOption("#normalization", "layer");
+    await page.selectOption("#at-bent", "anew");
+    await lab.idle();
+    check("scaled anew by layer, both are the same", await sameLandscapes(page));
+  });
+
+  await part("Narrow, dark", async () => {
+    for (const width of [360, 390, 768, 1024]) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.waitForTimeout(200);
+      const overflow = await lab.overflow();
+      check(`nothing is wider than a window of ${width} px`, overflow <= 0, `${overflow} px`);
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
+    const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const light = await background();
+    await page.emulateMedia({ colorScheme: "dark" });
+    const dark = await background();
+    check("a dark system has a dark page", brightness(light) > 200 && brightness(dark) < 60, `${light}, ${dark}`);
+    await page.click("#theme");
+    check("the button makes it light", (await background()) === light);
+    await page.click("#theme");
+    await page.click("#theme");
+    await page.emulateMedia({ colorScheme: "light" });
+  });
+
+  await part("Node-wise", () => checkNodewise(lab, check, "f64"));
+
+  await part("Saving", async () => {
+    const result = JSON.parse(await lab.download("#save-result"));
+    const keys = ["backend", "settings", "measures", "invariance", "landscape"];
+    check(
+      "the result is a JSON file with all its parts",
+      keys.every((key) => result[key] !== null && key in result),
+    );
+    check("with every measure", result.measures.trained.length >= 15, `${result.measures.trained.length}`);
+    const saved = JSON.parse(await lab.download("#save-problem"));
+    check("the problem file has the parameters", saved.parameters.length === 784 * 64 + 64 + 64 * 32 + 32 + 330);
+  });
+
+  await part("Table 2", async () => {
+    const differences = await checkTable2(lab, check);
+    check("in f64 they are below 1e-12", Math.max(...differences) < 1e-12);
+  });
+
+  await part("Stop", () => checkStop(lab, check));
+
+  await part("Bad input", () => checkBadInput(lab, check, problem));
+
+  await part("Opening", () => checkOpening(lab, check, problem));
+
+  await part("Random samples", async () => {
+    await page.click("#close-file");
+    await lab.set("data", "synthetic");
+    await page.click("#untrained-button");
+    await page.waitForSelector("[data-point=trained] canvas");
+    check("can be looked at without training", /500 random samples/.test(await lab.text("#model-summary")));
+    page.context().setDefaultTimeout(60_000);
+    await lab.idle();
+  });
+
+  checkComplaints(lab, check);
+  await lab.close();
+}
+
+const focusIsVisible = (page) =>
+  page.evaluate(() => {
+    const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement);
+    return outlineStyle !== "none" && Number.parseFloat(outlineWidth) >= 2;
+  });
+
+const brightness = (colour) => Math.max(...colour.match(/\d+/g).map(Number));
+
+/** Directions that follow the weights' scale undo a layer-wise bend. */
+const sameLandscapes = (page) =>
+  page.evaluate(() => {
+    const { trained, bent } = window.isoflatLab.app.store.state.surfaces;
+    return trained.loss.every((loss, index) => Math.abs(loss - bent.loss[index]) <= 1e-9 * (1 + loss));
+  });
+
+async function takeScreenshots({ page }, root) {
+  const folder = `${root}docs/screenshots`;
+  mkdirSync(folder, { recursive: true });
+  const shoot = async (name, selector, size, colorScheme) => {
+    await page.setViewportSize(size);
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await page.evaluate(() => document.activeElement?.blur());
+    await page.locator(selector).evaluate((element) => {
+      document.documentElement.style.scrollBehavior = "auto";
+      element.scrollIntoView({ block: "start" });
+    });
+    // Surfaces are drawn anew at the new size.
+    await page.waitForTimeout(1000);
+    await page.screenshot({ path: `${folder}/${name}.png` });
+  };
+  await shoot("lab-light", "#look", { width: 1440, height: 1010 }, "light");
+  await shoot("lab-dark", "#compare", { width: 1440, height: 1010 }, "dark");
+  await shoot("lab-phone", "#bend", { width: 390, height: 844 }, "light");
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.emulateMedia({ colorScheme: "light" });
+}

@@ -1,0 +1,182 @@
+/** The page as a person meets it: presses, drags, reads, and waits for what appears. */
+
+const MINUTE = 60_000;
+
+/** Chrome's remarks on drawing speed are no errors of the page. */
+const IGNORED = /GPU stall due to ReadPixels/;
+
+export class Lab {
+  /** What the console said that it should not have. */
+  complaints = [];
+
+  constructor(page) {
+    this.page = page;
+    page.setDefaultTimeout(MINUTE);
+    page.on("pageerror", (error) => this.complaints.push(error.message));
+    page.on("console", (message) => {
+      if (message.type() === "error" && !IGNORED.test(message.text())) this.complaints.push(message.text());
+    });
+  }
+
+  static async open(browser, url, options = {}) {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+    const lab = new Lab(await context.newPage());
+    await lab.page.goto(url);
+    await lab.page.waitForSelector("#badge:not([data-state=starting])");
+    await lab.idle();
+    return lab;
+  }
+
+  close() {
+    return this.page.context().close();
+  }
+
+  text(selector) {
+    return this.page.locator(selector).innerText();
+  }
+
+  count(selector) {
+    return this.page.locator(selector).count();
+  }
+
+  /** Until nothing runs any more. */
+  idle(timeout = 4 * MINUTE) {
+    return this.page.waitForFunction(
+      () => {
+        const settled = document.querySelector("#status")?.dataset.state === "idle";
+        return settled && window.isoflatLab.app.store.state.task === "idle";
+      },
+      null,
+      { timeout },
+    );
+  }
+
+  async set(id, value) {
+    const options = this.page.locator("details.options");
+    if (!(await options.evaluate((element) => element.open))) await options.locator("summary").click();
+    const field = this.page.locator(`#${id}`);
+    if ((await field.evaluate((element) => element.localName)) === "select") await field.selectOption(value);
+    else {
+      await field.fill(String(value));
+      await field.blur();
+    }
+  }
+
+  /** A measure's number in the table; undefined while it is not there. */
+  async measure(key, point) {
+    const column = point === "trained" ? 0 : 1;
+    const cell = this.page.locator(`tr[data-key="${key}"] td`).nth(column);
+    const value = await cell.getAttribute("data-value");
+    return value === null ? undefined : Number(value);
+  }
+
+  async waitForMeasure(key, point) {
+    const column = point === "trained" ? 1 : 2;
+    await this.page.waitForSelector(`tr[data-key="${key}"] td:nth-of-type(${column})[data-value]`, {
+      state: "attached",
+      timeout: 3 * MINUTE,
+    });
+    return this.measure(key, point);
+  }
+
+  /** Files lie in memory: their text is what is tried out. */
+  async chooseFile(name, text) {
+    const chooser = this.page.waitForEvent("filechooser");
+    await this.page.click("#open-button");
+    await (await chooser).setFiles({ name, mimeType: "application/json", buffer: Buffer.from(text) });
+  }
+
+  async dropFile(name, text) {
+    await this.page.evaluate(
+      ({ name, text }) => {
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File([text], name, { type: "application/json" }));
+        const target = document.querySelector("main");
+        for (const type of ["dragenter", "dragover", "drop"]) {
+          target.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer }));
+        }
+      },
+      { name, text },
+    );
+  }
+
+  /** Drags a slider's thumb to a place between 0 (left) and 1. */
+  async drag(selector, to) {
+    const slider = this.page.locator(selector);
+    await slider.scrollIntoViewIfNeeded();
+    const box = await slider.boundingBox();
+    const y = box.y + box.height / 2;
+    const at = await slider.evaluate(({ value, min, max }) => (value - min) / (max - min));
+    const x = (share) => box.x + 8 + share * (box.width - 16);
+    await this.page.mouse.move(x(at), y);
+    await this.page.mouse.down();
+    await this.page.mouse.move(x((at + to) / 2), y, { steps: 3 });
+    await this.page.mouse.move(x(to), y, { steps: 3 });
+    await this.page.mouse.up();
+  }
+
+  /** Presses Tab until the element has the focus. */
+  async tabTo(selector, most = 60) {
+    for (let presses = 0; presses <= most; presses++) {
+      if (await this.page.evaluate((selector) => document.activeElement?.matches(selector), selector)) return presses;
+      await this.page.keyboard.press("Tab");
+    }
+    throw new Error(`Tab does not come to ${selector} within ${most} presses`);
+  }
+
+  async download(selector) {
+    const wait = this.page.waitForEvent("download");
+    await this.page.click(selector);
+    const stream = await (await wait).createReadStream();
+    let text = "";
+    for await (const chunk of stream) text += chunk;
+    return text;
+  }
+
+  /** How many clearly different colours an element shows: 1 where nothing is drawn. */
+  async colours(selector) {
+    const locator = this.page.locator(selector);
+    await locator.scrollIntoViewIfNeeded();
+    const image = (await locator.screenshot()).toString("base64");
+    return this.page.evaluate(async (image) => {
+      const blob = await (await fetch(`data:image/png;base64,${image}`)).blob();
+      const bitmap = await createImageBitmap(blob);
+      const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d");
+      context.drawImage(bitmap, 0, 0);
+      const { data } = context.getImageData(0, 0, bitmap.width, bitmap.height);
+      const seen = new Set();
+      for (let i = 0; i < data.length; i += 4) seen.add(`${data[i] >> 4} ${data[i + 1] >> 4} ${data[i + 2] >> 4}`);
+      return seen.size;
+    }, image);
+  }
+
+  /** Begins to measure the time between two frames. */
+  watchFrames() {
+    return this.page.evaluate(() => {
+      let last = performance.now();
+      const gaps = [];
+      window.frameGaps = gaps;
+      const beat = (now) => {
+        if (window.frameGaps !== gaps) return;
+        gaps.push(now - last);
+        last = now;
+        requestAnimationFrame(beat);
+      };
+      requestAnimationFrame(beat);
+    });
+  }
+
+  /** The longest time without a frame since `watchFrames`, in ms. */
+  longestGap() {
+    return this.page.evaluate(() => {
+      const gaps = window.frameGaps;
+      window.frameGaps = undefined;
+      return Math.max(...gaps);
+    });
+  }
+
+  /** By how many pixels the page is wider than its window. */
+  overflow() {
+    return this.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * The page in Chrome, driven as a person would: once with WebGPU, once without. `--screenshots` writes the README's
+ * pictures. `--only webgpu` or `--only cpu` runs one of the two. Needs the built page in dist/.
+ */
+
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { chromium } from "playwright-core";
+import { runWithoutWebGpu } from "./cpu.mjs";
+import { serve } from "./server.mjs";
+import { runWithWebGpu } from "./webgpu.mjs";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const { values } = parseArgs({ options: { screenshots: { type: "boolean" }, only: { type: "string" } } });
+
+const FLAGS = [
+  "--headless=new",
+  "--disable-background-networking",
+  "--disable-dev-shm-usage",
+  "--enable-unsafe-swiftshader",
+  ...(process.getuid?.() === 0 || process.env.CI ? ["--no-sandbox"] : []),
+];
+
+const runs = [
+  { name: "webgpu", says: "with WebGPU", flags: ["--enable-unsafe-webgpu"], body: runWithWebGpu },
+  // Without the switch above Chrome offers no software adapter, and without a GPU process no other.
+  { name: "cpu", says: "without WebGPU", flags: ["--disable-gpu"], body: runWithoutWebGpu },
+].filter(({ name }) => values.only === undefined || values.only === name);
+
+let passed = 0;
+let failed = 0;
+
+/** Prints a check's outcome; a failed one does not end the run. */
+function check(name, holds, detail = "") {
+  if (holds) passed++;
+  else failed++;
+  console.log(`${holds ? "✓" : "✗"} ${name}${detail === "" ? "" : `: ${detail}`}`);
+}
+
+/** A part that breaks off counts as one failure, and the next part goes on. */
+async function part(name, body) {
+  const start = performance.now();
+  console.log(`\n${name}`);
+  try {
+    await body();
+  } catch (error) {
+    check(name, false, error instanceof Error ? error.message : String(error));
+  }
+  console.log(`  (${((performance.now() - start) / 1000).toFixed(1)} s)`);
+}
+
+if (!existsSync(`${root}dist/index.html`)) {
+  console.error("dist/ is missing: build the page first (`npm run build`, then Vite).");
+  console.log("0 passed, 1 failed");
+  process.exit(1);
+}
+
+const server = await serve(`${root}dist`);
+const problem = readFileSync(`${root}tests/golden/mlp_bias.json`, "utf8");
+for (const { says, flags, body } of runs) {
+  console.log(`\n=== ${says}`);
+  let browser;
+  try {
+    browser = await chromium.launch({
+      executablePath: process.env.ISOFLAT_CHROME ?? "/usr/bin/chromium",
+      args: [...FLAGS, ...flags],
+    });
+    await body({ browser, url: server.url, check, part, problem, root, screenshots: values.screenshots === true });
+  } catch (error) {
+    check(says, false, error instanceof Error ? error.message : String(error));
+  } finally {
+    await browser?.close();
+  }
+}
+server.close();
+console.log(`\n${passed} passed, ${failed} failed`);
+process.exit(failed > 0 ? 1 : 0);

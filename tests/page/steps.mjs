@@ -1,0 +1,181 @@
+/** Checks that both runs make. */
+
+const HESSIAN = "hessian.spectral_norm";
+const LAYERWISE = "riemannian.layerwise_flat.spectral_norm";
+const NODEWISE = "riemannian.nodewise_flat.spectral_norm";
+
+/** How far an invariant measure may move: rounding over one Lanczos run. */
+export const TOLERANCE = { f64: 1e-9, f32: 1e-4 };
+
+export async function checkTestAccuracy(lab, check) {
+  const accuracy = Number(await lab.page.locator("#r-validation").getAttribute("data-value"));
+  check("the test accuracy is above 95 %", accuracy > 0.95, `${(100 * accuracy).toFixed(1)} %`);
+}
+
+export async function checkLandscapes(lab, check, points) {
+  const { page } = lab;
+  for (const point of points) {
+    await page.waitForSelector(`[data-point=${point}] canvas`, { timeout: 180_000 });
+    const colours = await lab.colours(`[data-point=${point}] canvas`);
+    check(`the ${point} surface is drawn`, colours > 20, `${colours} colours`);
+  }
+  await page.getByText("Contour", { exact: true }).click();
+  for (const point of points) {
+    const levels = await lab.count(`[data-point=${point}] path.level`);
+    const labels = await lab.count(`[data-point=${point}] .level-labels text`);
+    const marks = await lab.count(`[data-point=${point}] :is(.lowest, .weights)`);
+    check(`the ${point} contour map has labelled levels and marks`, levels >= 3 && labels >= 3 && marks === 2);
+  }
+  await page.getByText("Line", { exact: true }).click();
+  await page.waitForSelector("#landscapes .uplot canvas");
+  check("the line is drawn", (await lab.colours("#landscapes .uplot")) > 4);
+  await page.getByText("Surface", { exact: true }).click();
+}
+
+/** After a slider has been moved: same outputs, another Hessian, the same Riemannian norm. */
+export async function checkBent(lab, check, precision) {
+  const tolerance = TOLERANCE[precision];
+  const lambdas = await lab.page.locator("#lambdas input").evaluateAll((sliders) => sliders.map(({ value }) => +value));
+  const sum = lambdas.reduce((a, b) => a + b, 0);
+  check("the factors' product stays 1", Math.abs(sum) < 0.02 && lambdas.some((log) => Math.abs(log) > 0.5));
+  const difference = await changeOf(lab, HESSIAN);
+  const still = await changeOf(lab, LAYERWISE);
+  const outputs = Number(await lab.page.locator("#same").getAttribute("data-value"));
+  check("the outputs are the same", outputs < (precision === "f64" ? 1e-10 : 1e-3), `differ by ${outputs}`);
+  check("the Hessian's spectral norm moves more than twofold", difference.ratio > 2 || difference.ratio < 0.5);
+  check("the layer-wise Riemannian norm stands still", still.change < tolerance, `relative change ${still.change}`);
+  const words = await lab.text("#dials");
+  check("the page says so in words", /moves/.test(words) && /stands still/.test(words));
+}
+
+/** Node-wise factors and a permutation on top. */
+export async function checkNodewise(lab, check, precision) {
+  const { page } = lab;
+  await page.getByLabel("every hidden unit by its own random factor").check();
+  await page.getByLabel("hidden units in another order").check();
+  await lab.waitForMeasure(NODEWISE, "bent");
+  const { change } = await changeOf(lab, NODEWISE);
+  const moved = await changeOf(lab, LAYERWISE);
+  check("under node-wise factors the node-wise norm stands still", change < TOLERANCE[precision], `${change}`);
+  check("and the layer-wise one does not", moved.change > 0.01);
+  const before = await page.locator("#same").getAttribute("data-value");
+  await page.click("#nodewise-draw");
+  await page.waitForSelector("#same[data-state=pending]", { state: "attached" });
+  await lab.waitForMeasure(NODEWISE, "bent");
+  check("other factors can be drawn", (await page.locator("#same").getAttribute("data-value")) !== before);
+  await page.click("#bend-reset");
+  check("Reset puts the weights back", /not bent/i.test(await lab.text("#same")));
+}
+
+async function changeOf(lab, key) {
+  const before = await lab.waitForMeasure(key, "trained");
+  const after = await lab.waitForMeasure(key, "bent");
+  return { ratio: after / before, change: Math.abs(after - before) / Math.abs(before) };
+}
+
+export async function checkInvariance(lab, check) {
+  const { page } = lab;
+  await page.waitForSelector("table.invariance", { timeout: 240_000 });
+  const cells = await lab.count(".invariance td button");
+  const against = await lab.count(".invariance td button[data-agrees=false]");
+  check("all verdicts of the invariance table are as theory says", cells >= 60 && against === 0, `${cells} cells`);
+  check("and the page says so", /All \d+ verdicts are as theory says/.test(await lab.text("#invariance-summary")));
+  await page.locator(".invariance td button").nth(5).click();
+  check("a cell tells its numbers and its tolerance", /before.*after.*tolerance/s.test(await lab.text("#cell-detail")));
+}
+
+export async function checkTable2(lab, check) {
+  const { page } = lab;
+  await page.click("#table2-button");
+  await page.waitForSelector("#table2 tbody tr", { timeout: 240_000 });
+  const differences = await page
+    .locator("#table2 tbody tr")
+    .evaluateAll((rows) => rows.map((row) => Number(row.dataset.difference)));
+  const paper = [1.7e-7, 7.17e-7];
+  check(
+    "Rangamani’s Table 2: the relative differences are at most the paper’s",
+    differences.length === 2 && differences.every((difference, index) => difference <= paper[index]),
+    differences.join(", "),
+  );
+  return differences;
+}
+
+/** A second training run, to be stopped. */
+export async function checkStop(lab, check) {
+  const { page } = lab;
+  await lab.set("epochs", 500);
+  await lab.watchFrames();
+  await page.click("#train-button");
+  await page.waitForFunction(() => Number(document.querySelector("#r-epoch")?.textContent?.split("/")[1]) === 500);
+  await page.waitForTimeout(1500);
+  const start = performance.now();
+  await page.click("#stop-button");
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.task === "idle");
+  const seconds = (performance.now() - start) / 1000;
+  const gap = await lab.longestGap();
+  check("Stop stops within 2 s", seconds < 2, `${seconds.toFixed(2)} s`);
+  check("the page stays responsive while it trains", gap < 300, `longest time without a frame ${gap.toFixed(0)} ms`);
+  check("what was reached is kept", /stopped/.test(await lab.text("#r-epoch")));
+  await lab.set("epochs", 8);
+}
+
+/** Bad input gives an error in words, and the page goes on. */
+export async function checkBadInput(lab, check, problem) {
+  const { page } = lab;
+  const change = (body) => {
+    const copy = JSON.parse(problem);
+    body(copy);
+    return JSON.stringify(copy);
+  };
+  const files = {
+    "malformed JSON": problem.slice(0, 200),
+    "not a problem": "[1, 2, 3]",
+    "NaN in the parameters": problem.replace(/"parameters": \[[^,]+/, '"parameters": [NaN'),
+    "an infinite input": problem.replace(/"inputs": \[\[[^,]+/, '"inputs": [[1e999'),
+    "too few parameters": change((copy) => copy.parameters.pop()),
+    "a label out of range": change((copy) => {
+      copy.targets[0] = 99;
+    }),
+    "no samples": change((copy) => {
+      copy.inputs = [];
+      copy.targets = [];
+    }),
+  };
+  for (const [name, text] of Object.entries(files)) {
+    await lab.chooseFile("bad.json", text);
+    await page.waitForSelector(".message.error");
+    const said = await lab.text(".message.error strong");
+    check(`${name}: the page says what is wrong`, said.length > 10, said);
+    await page.getByRole("button", { name: "Dismiss" }).click();
+  }
+  await lab.set("network", "widths");
+  await lab.set("widths", "784-100000-100000-10");
+  await page.waitForSelector(".message.error[data-code=too_large]");
+  check("10 billion parameters are refused", true, await lab.text(".message.error strong"));
+  await lab.set("widths", "784-abc");
+  await page.waitForSelector(".message.error[data-code=invalid_network]");
+  check("widths that are none are refused", true, await lab.text(".message.error strong"));
+  await lab.set("network", "small");
+  await lab.idle();
+  check("the page goes on", (await lab.count(".message.error")) === 0);
+}
+
+export async function checkOpening(lab, check, problem) {
+  await lab.dropFile("dropped.json", problem);
+  await lab.page.waitForFunction(() => /7-6-4-3/.test(document.querySelector("#model-summary")?.textContent ?? ""));
+  await lab.idle();
+  check("a dropped problem file is measured at once", (await lab.measure("hessian.trace", "trained")) !== undefined);
+  await lab.page.click("#close-file");
+  await lab.page.waitForFunction(() => /MNIST/.test(document.querySelector("#model-summary")?.textContent ?? ""));
+  await lab.idle();
+  await lab.chooseFile("mlp_bias.json", problem);
+  await lab.page.waitForFunction(() => /7-6-4-3/.test(document.querySelector("#model-summary")?.textContent ?? ""));
+  await lab.idle();
+  const { expected } = JSON.parse(problem);
+  const loss = await lab.measure("loss", "trained");
+  check("one opened by the button has its loss", Math.abs(loss / expected.loss - 1) < 1e-5, `${loss}`);
+}
+
+export function checkComplaints(lab, check) {
+  check("nothing went wrong in the console", lab.complaints.length === 0, lab.complaints.join(" | "));
+}

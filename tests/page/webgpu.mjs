@@ -1,0 +1,76 @@
+/** The run with WebGPU, by mouse. A software adapter is slow, so the check is made on the small problem file. */
+
+import { Lab } from "./lab.mjs";
+import {
+  checkBent,
+  checkComplaints,
+  checkInvariance,
+  checkLandscapes,
+  checkStop,
+  checkTable2,
+  checkTestAccuracy,
+} from "./steps.mjs";
+
+export async function runWithWebGpu({ browser, url, check, part, problem }) {
+  const lab = await Lab.open(browser, url);
+  const { page } = lab;
+  const onGpu = async () => /^WebGPU · .+ · f32$/.test(await lab.text("#badge"));
+
+  await part("Choosing WebGPU", async () => {
+    await page.selectOption("#backend", "webgpu");
+    await page.waitForFunction(() => /WebGPU/.test(document.querySelector("#badge")?.textContent ?? ""));
+    check("the badge names WebGPU, the adapter and f32", await onGpu(), await lab.text("#badge"));
+    await page.fill("#points", "11");
+    await page.locator("#points").blur();
+  });
+
+  await part("Training", async () => {
+    await page.click("#train-button");
+    await page.waitForFunction(() => window.isoflatLab.app.store.state.ready, null, { timeout: 240_000 });
+    await checkTestAccuracy(lab, check);
+    check("its curve is drawn", (await lab.colours("#training-chart")) > 4);
+  });
+
+  await part("Looking", async () => {
+    await checkLandscapes(lab, check, ["trained"]);
+  });
+
+  await part("Bending", async () => {
+    await lab.waitForMeasure("hessian.spectral_norm", "trained");
+    await lab.drag("#lambda-1", 5 / 6);
+    await checkBent(lab, check, "f32");
+    await page.waitForSelector("[data-point=bent] canvas", { timeout: 180_000 });
+    check("the bent surface is drawn beside it", (await lab.colours("[data-point=bent] canvas")) > 20);
+  });
+
+  await part("Table 2", async () => {
+    await checkTable2(lab, check);
+  });
+
+  await part("Stop", async () => {
+    await checkStop(lab, check);
+    check("it was WebGPU all the time", await onGpu());
+  });
+
+  await part("A small problem file, and a lost device", async () => {
+    await lab.chooseFile("mlp_bias.json", problem);
+    await page.waitForFunction(() => /7-6-4-3/.test(document.querySelector("#model-summary")?.textContent ?? ""));
+    await lab.idle();
+    await page.click("#check-button");
+    await checkInvariance(lab, check);
+    await lab.idle();
+    await page.evaluate(() => window.isoflatLab.loseDevice());
+    await page.click("#check-button");
+    await page.waitForSelector(".message.notice");
+    check("a lost GPU is said", true, await lab.text(".message.notice strong"));
+    await checkInvariance(lab, check);
+    check(
+      "and the page goes on, saying with what",
+      /WebGPU|CPU/.test(await lab.text("#badge")),
+      await lab.text("#badge"),
+    );
+  });
+
+  checkComplaints(lab, check);
+  await lab.close();
+}

@@ -1,0 +1,293 @@
+/** What the page can do. Views call these methods; results go into the store, errors to the messages. */
+
+import type { MeasureKey } from "isoflat";
+import { Client } from "./client";
+import { LabError } from "./errors";
+import { type Job, Jobs } from "./jobs";
+import type { Messages } from "./messages";
+import { resultFile } from "./result";
+import { type Bend, NO_VALUES, type State, type Store, type Task, transformationOf } from "./store";
+import { checkTransformations } from "./transformations";
+import type { BackendChoice, LandscapeChoice, ModelChoice, Point, TrainChoice } from "./worker/protocol";
+
+const EPSILON = 1e-3;
+const PROBES = 100;
+/** The check computes every trace five times; its tolerance knows the standard error. */
+const CHECK_PROBES = 30;
+
+/** A slider sends many values; the weights are bent when it rests. */
+const BEND_DELAY_MS = 200;
+
+const CLEARED = {
+  training: null,
+  ready: false,
+  bendSummary: null,
+  lines: {},
+  surfaces: {},
+  measures: NO_VALUES,
+  invariance: null,
+} satisfies Partial<State>;
+
+type Lab = Parameters<Parameters<Client["call"]>[0]>[0];
+
+export class App {
+  readonly #client: Client;
+  readonly #jobs: Jobs;
+  #bendTimer = 0;
+  #recovering = false;
+
+  constructor(
+    readonly store: Store,
+    readonly messages: Messages,
+  ) {
+    this.#client = new Client((event) => {
+      if (event.type === "progress") return store.set({ progress: event.progress });
+      store.set({ engine: event.start });
+      messages.notice("The GPU was lost. It has been set up again, and the step begun anew.", event.start.note);
+    });
+    this.#jobs = new Jobs(this.#client, (error) => this.#failed(error));
+  }
+
+  async start(choice: ModelChoice): Promise<void> {
+    await this.#task("starting", async () => {
+      const descriptions = await this.#client.call((lab) => lab.describe());
+      const engine = await this.#client.call((lab) => lab.startEngine("auto"));
+      this.store.set({ descriptions, engine });
+      await this.#setModel(choice);
+    });
+  }
+
+  async chooseBackend(choice: BackendChoice): Promise<void> {
+    await this.#task("starting", async (job) => {
+      const engine = await this.#client.call((lab) => lab.startEngine(choice));
+      this.store.set({ engine, ...this.#withoutResults() });
+      if (engine.note) this.messages.notice("WebGPU is not available here: going on with the CPU.", engine.note);
+      await this.#complete(job);
+    });
+  }
+
+  /** A network as it is before training, from the options. */
+  async chooseModel(choice: ModelChoice): Promise<void> {
+    await this.#task("starting", () => this.#setModel(choice));
+  }
+
+  async openFile(file: File): Promise<void> {
+    await this.#task("starting", async (job) => {
+      const text = await file.text();
+      const model = await this.#client.call((lab) => lab.openProblem(text, file.name));
+      this.store.set({
+        ...CLEARED,
+        model,
+        modelChoice: null,
+        trainChoice: null,
+        bend: noBend(model.depth),
+        ready: true,
+      });
+      await this.#complete(job);
+    });
+  }
+
+  /** From the initialisation of `model`; from where it stands if a file is open. */
+  async train(model: ModelChoice | null, choice: TrainChoice): Promise<void> {
+    await this.#task("training", async (job) => {
+      if (model) await this.#setModel(model);
+      else this.store.set({ ...CLEARED, bend: noBend(this.store.state.model?.depth ?? 1) });
+      job.checkpoint();
+      const training = await this.#client.call((lab) => lab.train(choice));
+      this.store.set({ training, trainChoice: choice, ready: true });
+      if (!training.stopped) await this.#complete(job);
+    });
+  }
+
+  /** Landscape and measures of the point reached, whatever it is. */
+  async look(): Promise<void> {
+    await this.#task("looking", async (job) => {
+      this.store.set({ ready: true });
+      await this.#complete(job);
+    });
+  }
+
+  stop(): void {
+    clearTimeout(this.#bendTimer);
+    void this.#jobs.stop();
+  }
+
+  setBend(bend: Bend): void {
+    const { measures, lines, surfaces } = this.store.state;
+    this.store.set({
+      bend,
+      bendSummary: null,
+      lines: only(lines),
+      surfaces: only(surfaces),
+      measures: { trained: measures.trained, bent: new Map() },
+    });
+    clearTimeout(this.#bendTimer);
+    if (!this.store.state.ready) return;
+    this.#bendTimer = window.setTimeout(() => {
+      void this.#task("bending", (job) => this.#complete(job));
+    }, BEND_DELAY_MS);
+  }
+
+  setLandscape(landscapeChoice: LandscapeChoice): void {
+    const { atBent, ...now } = landscapeChoice;
+    const { atBent: atBentBefore, ...before } = this.store.state.landscapeChoice;
+    // The trained point's landscape depends on all but `atBent`.
+    const kept = JSON.stringify(now) === JSON.stringify(before) && atBent !== atBentBefore;
+    const { lines, surfaces } = this.store.state;
+    this.store.set({
+      landscapeChoice,
+      lines: kept ? only(lines) : {},
+      surfaces: kept ? only(surfaces) : {},
+    });
+    if (this.store.state.ready) void this.#task("looking", (job) => this.#complete(job));
+  }
+
+  async check(range: number): Promise<void> {
+    await this.#task("checking", async (job) => {
+      const { bend, model } = this.store.state;
+      if (!model) return;
+      this.store.set({ invariance: null });
+      const transformations = checkTransformations(bend, model.depth, range);
+      const choice = { epsilon: EPSILON, probes: CHECK_PROBES };
+      const invariance = await this.#client.call((lab) => lab.invariance(transformations, choice));
+      this.store.set({ invariance });
+      await this.#complete(job);
+    });
+  }
+
+  async reproduceTable2(): Promise<void> {
+    await this.#task("table2", async (job) => {
+      this.store.set({ table2: null });
+      this.store.set({ table2: await this.#client.call((lab) => lab.table2()) });
+      if (this.store.state.ready) await this.#complete(job);
+    });
+  }
+
+  async problemFile(point: Point): Promise<string | null> {
+    try {
+      return await this.#client.call((lab) => lab.saveProblem(point));
+    } catch (error) {
+      this.#failed(error);
+      return null;
+    }
+  }
+
+  resultFile(): string {
+    return resultFile(this.store.state);
+  }
+
+  /** For trying out how the page takes a lost GPU. */
+  loseDevice(): Promise<void> {
+    return this.#client.loseDevice();
+  }
+
+  async #task(task: Task, body: (job: Job) => Promise<void>): Promise<void> {
+    this.messages.clear();
+    await this.#jobs.run(async (job) => {
+      this.store.set({ task, progress: null });
+      try {
+        await body(job);
+      } finally {
+        this.store.set({ task: "idle", progress: null });
+      }
+    });
+  }
+
+  async #setModel(modelChoice: ModelChoice): Promise<void> {
+    const model = await this.#client.call((lab) => lab.setModel(modelChoice));
+    this.store.set({ ...CLEARED, model, modelChoice, bend: noBend(model.depth) });
+  }
+
+  /** Computes what is not there yet, in the order in which it is most telling. */
+  async #complete(job: Job): Promise<void> {
+    const points: Point[] = transformationOf(this.store.state.bend) ? ["trained", "bent"] : ["trained"];
+    const [extremes, riemannian, others] = this.#measureGroups();
+    for (const point of points) {
+      if (point === "bent") await this.#bend(job);
+      await this.#landscape(job, "lines", point, (lab, choice) => lab.line(point, choice));
+      if (point === "trained")
+        await this.#landscape(job, "surfaces", point, (lab, choice) => lab.surface(point, choice));
+      await this.#measure(job, point, extremes);
+      await this.#measure(job, point, riemannian);
+      if (point === "bent") await this.#landscape(job, "surfaces", point, (lab, choice) => lab.surface(point, choice));
+    }
+    for (const point of points) await this.#measure(job, point, others);
+  }
+
+  async #bend(job: Job): Promise<void> {
+    if (this.store.state.bendSummary) return;
+    job.checkpoint();
+    const transformation = transformationOf(this.store.state.bend);
+    const bendSummary = await this.#client.call((lab) => lab.bend(transformation));
+    job.checkpoint();
+    this.store.set({ bendSummary });
+  }
+
+  async #landscape(
+    job: Job,
+    kind: "lines" | "surfaces",
+    point: Point,
+    ask: (lab: Lab, choice: LandscapeChoice) => ReturnType<Lab["line"]>,
+  ): Promise<void> {
+    if (this.store.state[kind][point]) return;
+    job.checkpoint();
+    const landscape = await this.#client.call((lab) => ask(lab, this.store.state.landscapeChoice));
+    job.checkpoint();
+    this.store.set({ [kind]: { ...this.store.state[kind], [point]: landscape } });
+  }
+
+  async #measure(job: Job, point: Point, keys: MeasureKey[]): Promise<void> {
+    const missing = keys.filter((key) => !this.store.state.measures[point].has(key));
+    if (missing.length === 0) return;
+    job.checkpoint();
+    const choice = { keys: missing, epsilon: EPSILON, probes: PROBES };
+    const report = await this.#client.call((lab) => lab.measure(point, choice));
+    job.checkpoint();
+    const { measures } = this.store.state;
+    const values = new Map(measures[point]);
+    for (const value of report.values) values.set(value.key, value);
+    this.store.set({ measures: { ...measures, [point]: values } });
+  }
+
+  #measureGroups(): [MeasureKey[], MeasureKey[], MeasureKey[]] {
+    const keys = this.store.state.descriptions.map(({ key }) => key);
+    const slow = (key: MeasureKey) => key.endsWith(".trace") || key.startsWith("gauss_newton.");
+    const riemannian = (key: MeasureKey) => key.startsWith("riemannian.");
+    return [keys.filter((key) => !slow(key) && !riemannian(key)), keys.filter(riemannian), keys.filter(slow)];
+  }
+
+  #withoutResults(): Partial<State> {
+    const { training, ready } = this.store.state;
+    return { ...CLEARED, training, ready };
+  }
+
+  #failed(error: unknown): void {
+    this.messages.error(error);
+    if (error instanceof LabError && error.code === "unexpected") void this.#recover();
+  }
+
+  /** A trap in wasm leaves the worker unusable: a new one takes its place, at the same network before training. */
+  async #recover(): Promise<void> {
+    if (this.#recovering) return;
+    this.#recovering = true;
+    this.#client.discard();
+    const { modelChoice } = this.store.state;
+    this.store.set({ ...CLEARED, model: modelChoice ? this.store.state.model : null });
+    try {
+      this.store.set({ engine: await this.#client.call((lab) => lab.startEngine("auto")) });
+      if (modelChoice) await this.#setModel(modelChoice);
+    } catch {
+      // The first message has said what is wrong; the next task will try once more.
+    } finally {
+      this.#recovering = false;
+    }
+  }
+}
+
+function only<T>(landscapes: { trained?: T }): { trained?: T } {
+  return landscapes.trained ? { trained: landscapes.trained } : {};
+}
+
+export function noBend(depth: number): Bend {
+  return { lambda: new Array<number>(depth).fill(1), nodewise: null, permutation: null };
+}

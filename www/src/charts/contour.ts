@@ -1,0 +1,152 @@
+/** Contour map in SVG: filled bands, labelled level lines, the lowest grid point and the weights themselves. */
+
+import { contours } from "d3-contour";
+import type { Landscape } from "isoflat";
+import { html, svg } from "../dom";
+import { number, round } from "../format";
+import { type Heights, lowest } from "./heights";
+import { css, ramp } from "./palette";
+
+const SIZE = 440;
+const MARGIN = { left: 40, right: 8, top: 8, bottom: 34 };
+const INNER_W = SIZE - MARGIN.left - MARGIN.right;
+const INNER_H = SIZE - MARGIN.top - MARGIN.bottom;
+
+export function drawContour(view: HTMLElement, landscape: Landscape, heights: Heights, name: string): void {
+  const { s, t } = landscape;
+  const [nx, ny] = [s.length, t.length];
+  // d3 puts the values at the middles of unit cells; the outer half cells lie beyond the data and are clipped.
+  const x = (column: number) => MARGIN.left + ((column - 0.5) / (nx - 1)) * INNER_W;
+  const y = (row: number) => MARGIN.top + INNER_H - ((row - 0.5) / (ny - 1)) * INNER_H;
+  const colour = ramp();
+  const values = Array.from(landscape.loss, (loss) => heights.at(loss));
+  const levels = [heights.low, ...heights.levels];
+  const shapes = contours()
+    .size([nx, ny])
+    .thresholds(levels.map((level) => heights.at(level)))(values);
+
+  const clip = `clip-${name}`;
+  const bands = svg("g", { class: "bands", "clip-path": `url(#${clip})` });
+  const labels = svg("g", { class: "level-labels" });
+  const taken: [number, number][] = [];
+  shapes.forEach((shape, index) => {
+    const level = levels[index] ?? 0;
+    const path = shape.coordinates
+      .map((polygon) =>
+        polygon
+          .map((ring) => `M${ring.map(([c = 0, r = 0]) => `${x(c).toFixed(1)},${y(r).toFixed(1)}`).join("L")}Z`)
+          .join(""),
+      )
+      .join("");
+    const next = levels[index + 1];
+    const middle = (heights.at(level) + (next === undefined ? 1 : heights.at(next))) / 2;
+    bands.append(svg("path", { d: path, fill: css(colour(middle)), class: index === 0 ? "floor" : "level" }));
+    if (index === 0) return;
+    const at = labelPlace(shape.coordinates.flat(), nx, ny, x, y, taken);
+    if (!at) return;
+    taken.push(at);
+    labels.append(svg("text", { x: at[0], y: at[1], dy: "0.35em" }, round(level)));
+  });
+
+  const low = lowest(landscape);
+  const frame = { x: MARGIN.left, y: MARGIN.top, width: INNER_W, height: INNER_H };
+  const drawing = svg(
+    "svg",
+    { viewBox: `0 0 ${SIZE} ${SIZE}`, class: "contour", role: "img", "aria-label": describe(landscape, heights) },
+    svg("defs", {}, svg("clipPath", { id: clip }, svg("rect", frame))),
+    bands,
+    svg("rect", { ...frame, class: "frame" }),
+    axes(s, t),
+    labels,
+    cross(x(s.length / 2), y(t.length / 2)),
+    svg("circle", { class: "lowest", cx: x(low.i + 0.5), cy: y(low.j + 0.5), r: 7 }),
+  );
+  view.replaceChildren(
+    drawing,
+    html("p", { class: "marks" }, `+ the weights   ○ lowest of ${nx} × ${ny} points: ${number(low.loss)}`),
+  );
+}
+
+/** Along the level line, the place that is farthest from the labels already set and well inside the frame. */
+function labelPlace(
+  rings: number[][][],
+  nx: number,
+  ny: number,
+  x: (c: number) => number,
+  y: (r: number) => number,
+  taken: [number, number][],
+): [number, number] | null {
+  let best: [number, number] | null = null;
+  let bestScore = 26;
+  for (const ring of rings) {
+    for (const [c = 0, r = 0] of ring) {
+      if (c < 1.4 || r < 1.2 || c > nx - 1.4 || r > ny - 1.2) continue;
+      const at: [number, number] = [x(c), y(r)];
+      const centre = Math.hypot(at[0] - x(nx / 2), at[1] - y(ny / 2));
+      let score = Math.min(centre * 1.4, 200);
+      for (const [tx, ty] of taken) score = Math.min(score, Math.hypot((at[0] - tx) * 0.7, at[1] - ty));
+      // A slight pull to the upper right keeps the labels of nested rings in one readable file.
+      score = Math.min(score, 60) + 0.05 * (at[0] - at[1]);
+      if (score > bestScore) {
+        bestScore = score;
+        best = at;
+      }
+    }
+  }
+  return best;
+}
+
+function axes(s: Float64Array, t: Float64Array): SVGGElement {
+  const group = svg("g", { class: "axes" });
+  const ends = (values: Float64Array): [number, number] => [values[0] ?? -1, values.at(-1) ?? 1];
+  const bottom = MARGIN.top + INNER_H;
+  for (const f of [0, 0.25, 0.5, 0.75, 1]) {
+    const [s0, s1] = ends(s);
+    const [t0, t1] = ends(t);
+    const px = MARGIN.left + f * INNER_W;
+    const py = bottom - f * INNER_H;
+    group.append(
+      svg("line", { x1: px, x2: px, y1: bottom, y2: bottom + 4 }),
+      svg("text", { x: px, y: bottom + 16, "text-anchor": f === 1 ? "end" : "middle" }, tick(s0 + f * (s1 - s0))),
+      svg("line", { x1: MARGIN.left - 4, x2: MARGIN.left, y1: py, y2: py }),
+      svg(
+        "text",
+        { x: MARGIN.left - 7, y: py, dy: f === 1 ? "0.8em" : "0.35em", "text-anchor": "end" },
+        tick(t0 + f * (t1 - t0)),
+      ),
+    );
+  }
+  group.append(
+    svg(
+      "text",
+      { x: MARGIN.left + INNER_W / 2, y: bottom + 30, "text-anchor": "middle", class: "axis-name" },
+      "first direction",
+    ),
+    svg(
+      "text",
+      {
+        transform: `translate(11 ${MARGIN.top + INNER_H / 2}) rotate(-90)`,
+        "text-anchor": "middle",
+        class: "axis-name",
+      },
+      "second direction",
+    ),
+  );
+  return group;
+}
+
+const tick = (value: number): string => String(Number(value.toFixed(2))).replace("-", "−");
+
+function cross(cx: number, cy: number): SVGPathElement {
+  return svg("path", { class: "weights", d: `M${cx - 6},${cy}h12M${cx},${cy - 6}v12` });
+}
+
+function describe(landscape: Landscape, heights: Heights): string {
+  const low = lowest(landscape);
+  let high = Number.NEGATIVE_INFINITY;
+  for (const loss of landscape.loss) high = Math.max(high, loss);
+  return (
+    `Contour map of the loss: ${number(landscape.center)} at the weights, lowest ${number(low.loss)}, ` +
+    `highest ${number(high)}; level lines at ${heights.levels.map((level) => round(level)).join(", ")}`
+  );
+}

@@ -1,0 +1,64 @@
+/** Losses to heights, one scale for both points; levels at round numbers; where the lowest point is. */
+
+import type { Landscape } from "isoflat";
+
+export type HeightKind = "log" | "linear";
+
+export interface Heights {
+  kind: HeightKind;
+  /** Loss at the bottom and at the top of the scale. */
+  low: number;
+  high: number;
+  /** Loss → [0, 1]; above the top it stays at 1. */
+  at: (loss: number) => number;
+  /** Round losses for contours, rising. */
+  levels: number[];
+}
+
+/** A bent valley can be thousands of times as deep; on a linear scale only this much of it is drawn. */
+const LINEAR_CUT = 4;
+
+export function heightsOf(landscapes: Landscape[], kind: HeightKind): Heights {
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  const highs: number[] = [];
+  for (const { loss } of landscapes) {
+    let own = Number.NEGATIVE_INFINITY;
+    for (const value of loss) {
+      if (!Number.isFinite(value)) continue;
+      low = Math.min(low, value);
+      own = Math.max(own, value);
+    }
+    highs.push(own);
+    high = Math.max(high, own);
+  }
+  if (!(high >= low)) return { kind, low: 0, high: 1, at: () => 0, levels: [] };
+  if (kind === "linear") high = Math.min(high, LINEAR_CUT * Math.min(...highs));
+  const scale = kind === "log" ? Math.log1p : (x: number) => x;
+  const span = scale(high) - scale(low) || 1;
+  const at = (loss: number) => Math.min(Math.max((scale(loss) - scale(low)) / span, 0), 1);
+  return { kind, low, high, at, levels: roundLevels(low, high, at) };
+}
+
+/** 1, 2, 5 times powers of ten, thinned so that no two lie closer than a twentieth of the scale. */
+function roundLevels(low: number, high: number, at: (loss: number) => number): number[] {
+  const levels: number[] = [];
+  const smallest = Math.floor(Math.log10(Math.max(low, 1e-6, (high - low) * 1e-4)));
+  for (let power = smallest; power <= Math.ceil(Math.log10(Math.max(high, 1e-6))); power++) {
+    for (const mantissa of [1, 1.5, 2, 3, 5, 7]) {
+      const level = Number((mantissa * 10 ** power).toPrecision(2));
+      if (level <= low || level >= high) continue;
+      const last = levels.at(-1);
+      if (at(level) - (last === undefined ? 0 : at(last)) < 1 / 20) continue;
+      levels.push(level);
+    }
+  }
+  return levels;
+}
+
+/** Indices of the lowest grid point. */
+export function lowest({ s, loss }: Landscape): { i: number; j: number; loss: number } {
+  let best = 0;
+  for (let k = 1; k < loss.length; k++) if ((loss[k] ?? 0) < (loss[best] ?? 0)) best = k;
+  return { i: best % s.length, j: Math.floor(best / s.length), loss: loss[best] ?? Number.NaN };
+}

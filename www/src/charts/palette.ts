@@ -1,0 +1,32 @@
+/** From low loss (deep water) to high loss (pale sand); lightness rises all the way, so it reads in grey too. */
+
+import { token } from "../dom";
+
+export type Rgb = readonly [number, number, number];
+
+const RAMPS: Record<"light" | "dark", string[]> = {
+  light: ["#16435c", "#22637a", "#3f8790", "#76aa9f", "#b1c9ac", "#ddddb9", "#f4efd6"],
+  dark: ["#1c5270", "#2a6f86", "#438c95", "#6fa69f", "#9fbfa8", "#c9d3b2", "#ece8cd"],
+};
+
+function parse(hex: string): Rgb {
+  const value = Number.parseInt(hex.slice(1), 16);
+  return [(value >> 16) / 255, ((value >> 8) & 255) / 255, (value & 255) / 255];
+}
+
+/** The ramp of the theme in force: [0, 1] → RGB in [0, 1]. */
+export function ramp(): (x: number) => Rgb {
+  const stops = RAMPS[token("scheme") === "dark" ? "dark" : "light"].map(parse);
+  return (x) => {
+    const at = Math.min(Math.max(Number.isFinite(x) ? x : 1, 0), 1) * (stops.length - 1);
+    const index = Math.min(Math.floor(at), stops.length - 2);
+    const low = stops[index] ?? [0, 0, 0];
+    const high = stops[index + 1] ?? low;
+    const f = at - index;
+    return [low[0] + f * (high[0] - low[0]), low[1] + f * (high[1] - low[1]), low[2] + f * (high[2] - low[2])];
+  };
+}
+
+export function css([r, g, b]: Rgb): string {
+  return `rgb(${Math.round(255 * r)} ${Math.round(255 * g)} ${Math.round(255 * b)})`;
+}

@@ -1,0 +1,292 @@
+/** The landscape as a relief: shaded surface, the grid's own lines, level lines, a pin at the weights. */
+
+import { contours } from "d3-contour";
+import type { Landscape } from "isoflat";
+import {
+  AmbientLight,
+  BufferAttribute,
+  BufferGeometry,
+  Color,
+  DirectionalLight,
+  DoubleSide,
+  Group,
+  Line,
+  LineBasicMaterial,
+  LineSegments,
+  Mesh,
+  MeshBasicMaterial,
+  MeshLambertMaterial,
+  type Object3D,
+  PerspectiveCamera,
+  RingGeometry,
+  Scene,
+  SphereGeometry,
+  WebGLRenderer,
+} from "three";
+import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+import { token } from "../dom";
+import { number } from "../format";
+import { type Heights, lowest } from "./heights";
+import { ramp } from "./palette";
+
+const SIDE = 2;
+const HEIGHT = 1.25;
+
+/** One view point for all surfaces, so that they can be compared. */
+export interface Orbit {
+  position: [number, number, number];
+  zoom: number;
+}
+
+export class SurfaceView {
+  readonly #renderer: WebGLRenderer;
+  readonly #scene = new Scene();
+  readonly #camera = new PerspectiveCamera(30, 1, 0.1, 50);
+  readonly #controls: OrbitControls;
+  readonly #content = new Group();
+  readonly #canvas: HTMLCanvasElement;
+  readonly #resize: ResizeObserver;
+  #frame = 0;
+
+  /** Throws where the browser has no WebGL. */
+  constructor(
+    private readonly view: HTMLElement,
+    private readonly onOrbit: (from: SurfaceView) => void,
+  ) {
+    this.#renderer = new WebGLRenderer({ antialias: true, alpha: true });
+    this.#renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
+    this.#canvas = this.#renderer.domElement;
+    this.#canvas.tabIndex = 0;
+    this.#canvas.setAttribute("role", "img");
+    this.view.replaceChildren(this.#canvas);
+    const sun = new DirectionalLight(0xffffff, 1.9);
+    sun.position.set(-2, 3.5, 1.4);
+    this.#scene.add(this.#content, new AmbientLight(0xffffff, 1.7), sun);
+    this.#camera.position.set(2.55, 2.45, 3.5);
+    this.#controls = new OrbitControls(this.#camera, this.#canvas);
+    this.#controls.target.set(0, 0.5, 0);
+    this.#controls.enablePan = false;
+    this.#controls.minDistance = 2.5;
+    this.#controls.maxDistance = 12;
+    this.#controls.maxPolarAngle = Math.PI * 0.52;
+    // Wheel and one finger belong to the page's scrolling unless the surface has the focus.
+    this.#controls.enableZoom = false;
+    this.#canvas.addEventListener("focus", () => this.#setZoom(true));
+    this.#canvas.addEventListener("blur", () => this.#setZoom(false));
+    this.#canvas.addEventListener("keydown", (event) => this.#onKey(event));
+    this.#canvas.style.touchAction = "pan-y";
+    this.#controls.addEventListener("change", () => {
+      this.render();
+      this.onOrbit(this);
+    });
+    this.#controls.update();
+    this.#resize = new ResizeObserver(() => this.#fit());
+    this.#resize.observe(this.view);
+  }
+
+  show(landscape: Landscape, heights: Heights): void {
+    this.#clear();
+    const lines = new Color(token("surface-line"));
+    const place = placer(landscape, heights);
+    this.#content.add(
+      surface(landscape, heights, place),
+      gridLines(landscape, place, lines),
+      levelLines(landscape, heights, new Color(token("ink"))),
+      floor(new Color(token("line-strong"))),
+      ...pins(landscape, place, new Color(token("pin"))),
+    );
+    const low = lowest(landscape);
+    this.#canvas.setAttribute(
+      "aria-label",
+      `Loss surface: ${number(landscape.center)} at the weights (pin), lowest ${number(low.loss)} (ring). ` +
+        "Arrow keys turn it, plus and minus zoom, Home returns.",
+    );
+    this.render();
+  }
+
+  get orbit(): Orbit {
+    const { x, y, z } = this.#camera.position;
+    return { position: [x, y, z], zoom: this.#camera.zoom };
+  }
+
+  set orbit({ position, zoom }: Orbit) {
+    this.#camera.position.set(...position);
+    this.#camera.zoom = zoom;
+    this.#camera.lookAt(this.#controls.target);
+    this.#camera.updateProjectionMatrix();
+    this.render();
+  }
+
+  render(): void {
+    if (this.#frame !== 0) return;
+    this.#frame = requestAnimationFrame(() => {
+      this.#frame = 0;
+      this.#renderer.render(this.#scene, this.#camera);
+    });
+  }
+
+  dispose(): void {
+    cancelAnimationFrame(this.#frame);
+    this.#resize.disconnect();
+    this.#controls.dispose();
+    this.#clear();
+    this.#renderer.dispose();
+    // Browsers allow few WebGL contexts at a time, and collect them late.
+    this.#renderer.forceContextLoss();
+    this.view.replaceChildren();
+  }
+
+  #setZoom(on: boolean): void {
+    this.#controls.enableZoom = on;
+    this.#canvas.style.touchAction = on ? "none" : "pan-y";
+  }
+
+  #onKey(event: KeyboardEvent): void {
+    const turn = Math.PI / 24;
+    const offset = this.#camera.position.clone().sub(this.#controls.target);
+    const up = Math.atan2(offset.y, Math.hypot(offset.x, offset.z));
+    let around = Math.atan2(offset.x, offset.z);
+    let lift = up;
+    let distance = offset.length();
+    if (event.key === "ArrowLeft") around -= turn;
+    else if (event.key === "ArrowRight") around += turn;
+    else if (event.key === "ArrowUp") lift = Math.min(up + turn, 1.5);
+    else if (event.key === "ArrowDown") lift = Math.max(up - turn, 0);
+    else if (event.key === "+" || event.key === "=") distance = Math.max(2.5, distance / 1.12);
+    else if (event.key === "-") distance = Math.min(12, distance * 1.12);
+    else if (event.key === "Home") [around, lift, distance] = [0.63, 0.423, 4.75];
+    else return;
+    event.preventDefault();
+    offset.set(Math.sin(around) * Math.cos(lift), Math.sin(lift), Math.cos(around) * Math.cos(lift));
+    this.#camera.position.copy(this.#controls.target).addScaledVector(offset, distance);
+    this.#controls.update();
+  }
+
+  #fit(): void {
+    const { clientWidth: width, clientHeight: height } = this.view;
+    if (width === 0 || height === 0) return;
+    this.#renderer.setSize(width, height, false);
+    this.#camera.aspect = width / height;
+    // A tall narrow view needs to stand further back to show the whole side.
+    this.#camera.fov = this.#camera.aspect < 1.2 ? 36 : 30;
+    this.#camera.updateProjectionMatrix();
+    this.#renderer.render(this.#scene, this.#camera);
+  }
+
+  #clear(): void {
+    for (const child of [...this.#content.children]) {
+      this.#content.remove(child);
+      if (child instanceof Mesh || child instanceof Line) {
+        child.geometry.dispose();
+        for (const material of [child.material].flat()) material.dispose();
+      }
+    }
+  }
+}
+
+type Placer = (i: number, j: number, lift?: number) => [number, number, number];
+
+function placer({ s, t, loss }: Landscape, heights: Heights): Placer {
+  return (i, j, lift = 0) => [
+    (i / (s.length - 1) - 0.5) * SIDE,
+    heights.at(loss[i + j * s.length] ?? heights.high) * HEIGHT + lift,
+    (0.5 - j / (t.length - 1)) * SIDE,
+  ];
+}
+
+function surface({ s, t, loss }: Landscape, heights: Heights, place: Placer): Mesh {
+  const [nx, ny] = [s.length, t.length];
+  const colour = ramp();
+  const positions = new Float32Array(nx * ny * 3);
+  const colours = new Float32Array(nx * ny * 3);
+  const paint = new Color();
+  for (let j = 0; j < ny; j++)
+    for (let i = 0; i < nx; i++) {
+      const k = i + j * nx;
+      positions.set(place(i, j), 3 * k);
+      paint.setRGB(...colour(heights.at(loss[k] ?? heights.high)), "srgb");
+      colours.set([paint.r, paint.g, paint.b], 3 * k);
+    }
+  const triangles: number[] = [];
+  for (let j = 0; j + 1 < ny; j++)
+    for (let i = 0; i + 1 < nx; i++) {
+      const k = i + j * nx;
+      triangles.push(k, k + 1, k + nx, k + 1, k + nx + 1, k + nx);
+    }
+  const geometry = new BufferGeometry();
+  geometry.setAttribute("position", new BufferAttribute(positions, 3));
+  geometry.setAttribute("color", new BufferAttribute(colours, 3));
+  geometry.setIndex(triangles);
+  geometry.computeVertexNormals();
+  const material = new MeshLambertMaterial({
+    vertexColors: true,
+    side: DoubleSide,
+    polygonOffset: true,
+    polygonOffsetFactor: 1,
+    polygonOffsetUnits: 1,
+  });
+  return new Mesh(geometry, material);
+}
+
+/** Lines through the points that were computed, so that one sees what is measured and what is drawn between. */
+function gridLines({ s, t }: Landscape, place: Placer, color: Color): LineSegments {
+  const points: number[] = [];
+  for (let j = 0; j < t.length; j++)
+    for (let i = 0; i < s.length; i++) {
+      if (i + 1 < s.length) points.push(...place(i, j, 0.001), ...place(i + 1, j, 0.001));
+      if (j + 1 < t.length) points.push(...place(i, j, 0.001), ...place(i, j + 1, 0.001));
+    }
+  return segments(points, color, 0.22);
+}
+
+function levelLines({ s, t, loss }: Landscape, heights: Heights, color: Color): LineSegments {
+  const points: number[] = [];
+  const values = Array.from(loss, (value) => heights.at(value));
+  const put = ([c = 0, r = 0]: number[], height: number) =>
+    points.push(((c - 0.5) / (s.length - 1) - 0.5) * SIDE, height, (0.5 - (r - 0.5) / (t.length - 1)) * SIDE);
+  const inside = ([c = 0, r = 0]: number[]) => c > 0.5 && r > 0.5 && c < s.length - 0.5 && r < t.length - 0.5;
+  const shapes = contours()
+    .size([s.length, t.length])
+    .thresholds(heights.levels.map((level) => heights.at(level)))(values);
+  for (const { coordinates, value } of shapes) {
+    for (const ring of coordinates.flat()) {
+      for (let k = 0; k + 1 < ring.length; k++) {
+        const [from, to] = [ring[k], ring[k + 1]];
+        if (!from || !to || !inside(from) || !inside(to)) continue;
+        put(from, value * HEIGHT + 0.004);
+        put(to, value * HEIGHT + 0.004);
+      }
+    }
+  }
+  return segments(points, color, 0.75);
+}
+
+function floor(color: Color): LineSegments {
+  const h = SIDE / 2;
+  const corners = [-h, 0, -h, h, 0, -h, h, 0, -h, h, 0, h, h, 0, h, -h, 0, h, -h, 0, h, -h, 0, -h];
+  const posts = [-h, 0, -h, -h, HEIGHT, -h, h, 0, -h, h, HEIGHT, -h, -h, 0, h, -h, HEIGHT, h];
+  return segments([...corners, ...posts], color, 0.8);
+}
+
+function segments(points: number[], color: Color, opacity: number): LineSegments {
+  const geometry = new BufferGeometry();
+  geometry.setAttribute("position", new BufferAttribute(new Float32Array(points), 3));
+  return new LineSegments(geometry, new LineBasicMaterial({ color, transparent: true, opacity }));
+}
+
+function pins(landscape: Landscape, place: Placer, color: Color): Object3D[] {
+  const { s, t } = landscape;
+  const centre = place((s.length - 1) / 2, (t.length - 1) / 2);
+  const material = () => new MeshBasicMaterial({ color, depthTest: false });
+  const head = new Mesh(new SphereGeometry(0.03, 20, 14), material());
+  head.position.set(centre[0], centre[1] + 0.3, centre[2]);
+  head.renderOrder = 2;
+  const stem = segments([...centre, centre[0], centre[1] + 0.3, centre[2]], color, 1);
+  stem.material = new LineBasicMaterial({ color, depthTest: false });
+  const low = lowest(landscape);
+  const ring = new Mesh(new RingGeometry(0.045, 0.062, 32), material());
+  ring.position.set(...place(low.i, low.j, 0.008));
+  ring.rotation.x = -Math.PI / 2;
+  ring.renderOrder = 2;
+  return [stem, head, ring];
+}

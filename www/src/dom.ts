@@ -1,0 +1,51 @@
+/** Small helpers for elements; everything that the page has from the start is in index.html. */
+
+export function find<K extends keyof HTMLElementTagNameMap>(tag: K, id: string): HTMLElementTagNameMap[K] {
+  const element = document.getElementById(id);
+  if (element === null || element.localName !== tag) throw new Error(`the page has no <${tag} id="${id}">`);
+  return element as HTMLElementTagNameMap[K];
+}
+
+type Child = Node | string | null | undefined | false;
+type Attributes = Record<string, string | number | boolean | undefined>;
+
+function fill(element: Element, attributes: Attributes, children: Child[]): void {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === false) continue;
+    element.setAttribute(name, value === true ? "" : String(value));
+  }
+  for (const child of children) if (child) element.append(child);
+}
+
+export function html<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  fill(element, attributes, children);
+  return element;
+}
+
+export function svg<K extends keyof SVGElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
+): SVGElementTagNameMap[K] {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  fill(element, attributes, children);
+  return element;
+}
+
+/** A value of the page's colours, as the theme has it now. */
+export function token(name: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+}
+
+export function download(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+  const link = html("a", { href: url, download: name });
+  link.click();
+  // The browser reads the blob after the click has returned.
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}

@@ -1,0 +1,34 @@
+import type { Failure } from "./worker/protocol";
+
+export class LabError extends Error {
+  constructor(
+    readonly code: Failure["code"],
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** A later task has taken this one's place; nothing to tell anybody. */
+export class Superseded extends Error {}
+
+const ADVICE: Partial<Record<Failure["code"], string>> = {
+  parse: "Check that the file is a problem file: one JSON object with network, loss, parameters, inputs and targets.",
+  invalid_network: "Check the widths, or choose one of the networks in the list.",
+  invalid_problem: "Choose data that fits the network’s inputs and outputs, or a network that fits the data.",
+  invalid_parameters: "The file’s parameters must be as many as its network has.",
+  not_finite: "Look for NaN or infinite numbers in the file; if training ran away, lower the learning rate.",
+  invalid_option: "Change the value under Options and try again.",
+  invalid_transformation: "Reset the bend and try again.",
+  not_homogeneous: "Rescalings keep the function only where the activation is positively homogeneous, like ReLU.",
+  too_large: "Choose narrower layers or fewer samples.",
+  backend_unavailable: "The CPU does the same computations; choose it at the top of the page.",
+  device_lost: "Press the button again, or choose the CPU at the top of the page.",
+  gpu: "Try again, or choose the CPU at the top of the page.",
+  download: "Check the connection and press Train again, or use random samples under Options.",
+  unexpected: "The engine has been started anew. Press Train, or open the file again.",
+};
+
+export function advice(code: Failure["code"]): string {
+  return ADVICE[code] ?? "";
+}

@@ -1,0 +1,44 @@
+/** Numbers as people read them. */
+
+const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+function superscript(exponent: number): string {
+  const digits = [...String(Math.abs(exponent))].map((digit) => SUPERSCRIPTS[Number(digit)]).join("");
+  return exponent < 0 ? `⁻${digits}` : digits;
+}
+
+const minus = (text: string): string => text.replace("-", "−");
+
+/** `digits` significant digits; powers of ten where a plain number would be long. */
+export function number(value: number, digits = 3): string {
+  if (value === 0) return "0";
+  if (Number.isNaN(value)) return "not a number";
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
+  const size = Math.abs(value);
+  if (size >= 1e-3 && size < 1e5) return minus(plain(value, digits));
+  const [mantissa = "", exponent = "0"] = value.toExponential(digits - 1).split("e");
+  return `${minus(mantissa)} × 10${superscript(Number(exponent))}`;
+}
+
+/** A round number as it is: `0.5`, `100`, `1 × 10⁶`. */
+export function round(value: number): string {
+  const size = Math.abs(value);
+  if (value === 0) return "0";
+  if (size >= 1e-3 && size < 1e5) return minus(String(Number(value.toPrecision(6))));
+  return number(value, 1);
+}
+
+function plain(value: number, digits: number): string {
+  const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(value))));
+  return value.toFixed(Math.min(decimals, 12));
+}
+
+export const percent = (value: number, decimals = 1): string => `${(100 * value).toFixed(decimals)} %`;
+
+export const integer = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+
+/** A factor: `×146` or `÷ 12`. */
+export function factor(ratio: number): string {
+  if (!(ratio > 0) || !Number.isFinite(ratio)) return "–";
+  return ratio >= 1 ? `× ${number(ratio)}` : `÷ ${number(1 / ratio)}`;
+}

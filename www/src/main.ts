@@ -1,0 +1,65 @@
+import "./style/base.css";
+import "./style/controls.css";
+import "./style/layout.css";
+import "./style/charts.css";
+import "./style/tables.css";
+import { App } from "./app";
+import { Messages } from "./messages";
+import { NO_VALUES, Store } from "./store";
+import { BendView } from "./views/bend";
+import { filesView } from "./views/files";
+import { headerView, themeView } from "./views/header";
+import { InvarianceView } from "./views/invariance";
+import { LookView } from "./views/look";
+import { MeasuresView } from "./views/measures";
+import { statusView } from "./views/status";
+import { stepsView } from "./views/steps";
+import { table2View } from "./views/table2";
+import { readModelChoice, trainView } from "./views/train";
+
+declare global {
+  interface Window {
+    /** For trying out what a person cannot bring about by hand. */
+    isoflatLab: { app: App; loseDevice: () => Promise<void> };
+  }
+}
+
+const store = new Store({
+  task: "starting",
+  progress: null,
+  engine: null,
+  descriptions: [],
+  model: null,
+  modelChoice: null,
+  trainChoice: null,
+  training: null,
+  ready: false,
+  bend: { lambda: [], nodewise: null, permutation: null },
+  bendSummary: null,
+  landscapeChoice: { directions: "random", normalization: "filter", seed: 1, points: 21, atBent: "same" },
+  lines: {},
+  surfaces: {},
+  measures: NO_VALUES,
+  invariance: null,
+  table2: null,
+});
+
+const app = new App(store, new Messages());
+headerView(app);
+statusView(app);
+stepsView(app);
+filesView(app);
+table2View(app);
+new MeasuresView(app);
+new InvarianceView(app);
+const training = trainView(app);
+const look = new LookView(app);
+const bend = new BendView(app);
+themeView(() => {
+  training.redraw();
+  look.redraw();
+  bend.redraw();
+});
+
+window.isoflatLab = { app, loseDevice: () => app.loseDevice() };
+void app.start(readModelChoice());

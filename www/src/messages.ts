@@ -1,0 +1,36 @@
+/** What went wrong and what to do, where a screen reader hears it at once. */
+
+import { find, html } from "./dom";
+import { advice, LabError } from "./errors";
+
+export class Messages {
+  readonly #region = find("div", "messages");
+
+  error(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    const code = error instanceof LabError ? error.code : "unexpected";
+    this.#show("error", sentence(message), advice(code), code);
+  }
+
+  notice(text: string, detail = ""): void {
+    this.#show("notice", text, detail && sentence(detail));
+  }
+
+  clear(): void {
+    this.#region.replaceChildren();
+  }
+
+  #show(kind: "error" | "notice", text: string, detail: string, code?: string): void {
+    const close = html("button", { type: "button", class: "quiet", "aria-label": "Dismiss" }, "✕");
+    const symbol = html("span", { class: "symbol", "aria-hidden": "true" }, kind === "error" ? "!" : "i");
+    const body = html("div", {}, html("strong", {}, text), detail && html("p", {}, detail));
+    const message = html("div", { class: `message ${kind}`, "data-code": code }, symbol, body, close);
+    close.addEventListener("click", () => message.remove());
+    this.#region.replaceChildren(message);
+  }
+}
+
+function sentence(text: string): string {
+  const first = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(first) ? first : `${first}.`;
+}

@@ -1,0 +1,25 @@
+/** The measures' names as people read them; the keys stay what programs read. */
+
+import type { MeasureKey } from "isoflat";
+
+const NAMES: Partial<Record<MeasureKey, string>> = {
+  loss: "Loss",
+  gradient_norm: "Gradient norm",
+  "hessian.max_eigenvalue": "Hessian, largest eigenvalue",
+  "hessian.min_eigenvalue": "Hessian, smallest eigenvalue",
+  "hessian.spectral_norm": "Hessian, spectral norm",
+  "hessian.trace": "Hessian, trace",
+  "gauss_newton.max_eigenvalue": "Gauss–Newton, largest eigenvalue",
+  "gauss_newton.trace": "Gauss–Newton, trace",
+  epsilon_sharpness_quadratic: "ε-sharpness, quadratic",
+  "riemannian.layerwise_flat.spectral_norm": "Riemannian spectral norm, layer-wise",
+  "riemannian.layerwise_levi_civita.spectral_norm": "Riemannian spectral norm, layer-wise, Levi-Civita",
+  "riemannian.nodewise_flat.spectral_norm": "Riemannian spectral norm, node-wise",
+  "riemannian.nodewise_levi_civita.spectral_norm": "Riemannian spectral norm, node-wise, Levi-Civita",
+  "riemannian.layerwise_gradient_norm": "Riemannian gradient norm, layer-wise",
+  "riemannian.nodewise_gradient_norm": "Riemannian gradient norm, node-wise",
+};
+
+export function measureName(key: MeasureKey | "outputs"): string {
+  return key === "outputs" ? "Outputs" : (NAMES[key] ?? key);
+}

@@ -1,0 +1,38 @@
+/** The JSON that "Save the result" writes: every number shown, and what it was computed with. */
+
+import type { Landscape } from "isoflat";
+import type { PerPoint, State } from "./store";
+import type { Point } from "./worker/protocol";
+
+const POINTS: Point[] = ["trained", "bent"];
+
+function plain(landscape: Landscape | undefined) {
+  if (!landscape) return undefined;
+  const { s, t, loss, accuracy, center, backend } = landscape;
+  return { s: [...s], t: [...t], loss: [...loss], accuracy: [...accuracy], center, backend };
+}
+
+function both<T>(values: PerPoint<T>, map: (value: T | undefined) => unknown) {
+  return Object.fromEntries(POINTS.map((point) => [point, map(values[point])]));
+}
+
+export function resultFile(state: State): string {
+  const { engine, model, modelChoice, trainChoice, training, bend, bendSummary, landscapeChoice } = state;
+  const result = {
+    isoflat: "result",
+    date: new Date().toISOString(),
+    backend: engine?.info,
+    model,
+    settings: { model: modelChoice, training: trainChoice, bend, landscape: landscapeChoice },
+    training,
+    bend: bendSummary,
+    measures: both(state.measures, (values) => values && [...values.values()]),
+    invariance: state.invariance,
+    rangamani_table_2: state.table2,
+    landscape: {
+      line: both(state.lines, plain),
+      surface: both(state.surfaces, plain),
+    },
+  };
+  return `${JSON.stringify(result, null, 1)}\n`;
+}

@@ -1,0 +1,193 @@
+/** Step 3: a slider for each layer's factor, random factors and orders of units, and what that does at once. */
+
+import type { MeasureKey } from "isoflat";
+import { type App, noBend } from "../app";
+import { LineChart } from "../charts/line";
+import { compare } from "../compare";
+import { find, html } from "../dom";
+import { number } from "../format";
+import { measureName } from "../names";
+import { type Bend, transformationOf } from "../store";
+
+/** Ends of the sliders, in powers of ten. */
+const DECADES = 3;
+
+export class BendView {
+  #sliders: HTMLInputElement[] = [];
+  #values: HTMLOutputElement[] = [];
+  #seed = 1;
+  readonly #cut = new LineChart(find("div", "cut"));
+
+  constructor(private readonly app: App) {
+    const range = find("input", "nodewise-range");
+    const nodewise = find("input", "nodewise");
+    const permute = find("input", "permute");
+    nodewise.addEventListener("change", () => this.#setNodewise());
+    range.addEventListener("change", () => this.#setNodewise());
+    find("button", "nodewise-draw").addEventListener("click", () => {
+      nodewise.checked = true;
+      this.#seed++;
+      this.#setNodewise();
+    });
+    permute.addEventListener("change", () => this.#setPermutation());
+    find("button", "permute-draw").addEventListener("click", () => {
+      permute.checked = true;
+      this.#seed++;
+      this.#setPermutation();
+    });
+    find("button", "bend-reset").addEventListener("click", () => app.setBend(noBend(this.#bend.lambda.length)));
+    app.store.watch(["model"], () => this.#buildSliders());
+    app.store.watch(["bend"], () => this.#showBend());
+    app.store.watch(["model", "ready", "task"], () => this.#showAvailability());
+    app.store.watch(["bend", "bendSummary", "ready"], () => this.#showSame());
+    app.store.watch(["bend", "measures"], () => this.#showDials());
+    app.store.watch(["lines"], () => this.redraw());
+  }
+
+  redraw(): void {
+    this.#cut.show(this.app.store.state.lines, "log");
+  }
+
+  get #bend(): Bend {
+    return this.app.store.state.bend;
+  }
+
+  #buildSliders(): void {
+    const { model } = this.app.store.state;
+    this.#sliders = [];
+    this.#values = [];
+    const rows = (model?.layers ?? []).map((name, layer) => {
+      const id = `lambda-${layer + 1}`;
+      const slider = html("input", {
+        type: "range",
+        id,
+        min: -DECADES,
+        max: DECADES,
+        step: 0.01,
+        value: 0,
+        disabled: (model?.layers.length ?? 0) < 2,
+      });
+      const value = html("output", { for: id }, "1");
+      slider.addEventListener("input", () => this.#move(layer, Number(slider.value)));
+      this.#sliders.push(slider);
+      this.#values.push(value);
+      const label = html("label", { for: id }, "λ", html("sub", {}, String(layer + 1)), html("small", {}, name));
+      return html("div", { class: "lambda" }, label, slider, value);
+    });
+    find("div", "lambdas").replaceChildren(...rows);
+    this.#showBend();
+  }
+
+  /** Moves one factor and divides the others evenly, in logarithms, so that their sum stays 0. */
+  #move(layer: number, wanted: number): void {
+    const logs = this.#bend.lambda.map(Math.log10);
+    const others = logs.length - 1;
+    if (others < 1) return;
+    const before = logs[layer] ?? 0;
+    const rest = logs.filter((_, index) => index !== layer);
+    // No other factor may leave its slider.
+    const up = before + others * (Math.min(...rest) + DECADES);
+    const down = before - others * (DECADES - Math.max(...rest));
+    const to = Math.min(Math.max(wanted, down), up);
+    const lambda = logs.map((log, index) => 10 ** (index === layer ? to : log - (to - before) / others));
+    this.app.setBend({ ...this.#bend, lambda });
+  }
+
+  #setNodewise(): void {
+    const range = find("input", "nodewise-range");
+    const wanted = Math.min(Math.max(Number(range.value) || 10, 1.1), 1000);
+    range.value = String(wanted);
+    const on = find("input", "nodewise").checked;
+    this.app.setBend({ ...this.#bend, nodewise: on ? { seed: this.#seed, range: wanted } : null });
+  }
+
+  #setPermutation(): void {
+    const on = find("input", "permute").checked;
+    this.app.setBend({ ...this.#bend, permutation: on ? { seed: this.#seed } : null });
+  }
+
+  #showBend(): void {
+    const { lambda, nodewise, permutation } = this.#bend;
+    lambda.forEach((factor, layer) => {
+      const slider = this.#sliders[layer];
+      const value = this.#values[layer];
+      if (!slider || !value) return;
+      const log = Math.log10(factor);
+      if (Math.abs(Number(slider.value) - log) > 0.006) slider.value = String(log);
+      slider.setAttribute("aria-valuetext", `times ${number(factor)}`);
+      slider.style.setProperty("--at", String((log + DECADES) / (2 * DECADES)));
+      value.textContent = number(factor);
+    });
+    const product = lambda.reduce((product, factor) => product * factor, 1);
+    find("p", "lambda-product").textContent =
+      lambda.length > 1
+        ? `${lambda.map((_, index) => `λ${"₁₂₃₄₅₆₇₈₉"[index] ?? ""}`).join(" · ")} = ${number(product)}`
+        : "";
+    find("input", "nodewise").checked = nodewise !== null;
+    find("input", "permute").checked = permutation !== null;
+    find("button", "bend-reset").disabled = transformationOf(this.#bend) === null;
+  }
+
+  #showAvailability(): void {
+    const { model, ready, task } = this.app.store.state;
+    const refused = model !== null && (!model.homogeneous || model.depth < 2);
+    find("fieldset", "bend-controls").disabled = !ready || refused || task === "training" || task === "starting";
+    const refusal = find("p", "bend-refusal");
+    refusal.hidden = !refused;
+    refusal.textContent =
+      model && !model.homogeneous
+        ? "This network has an activation that is not positively homogeneous: rescaling its layers would change what it computes."
+        : "A single layer leaves nothing to rescale against.";
+  }
+
+  #showSame(): void {
+    const { bend, bendSummary, ready } = this.app.store.state;
+    const box = find("div", "same");
+    const text = find("span", "same-text");
+    if (!transformationOf(bend)) {
+      box.dataset.state = "none";
+      text.textContent = ready ? "Not bent yet: both are the same weights." : "Train a network first.";
+      return;
+    }
+    if (!bendSummary) {
+      box.dataset.state = "pending";
+      text.textContent = "Comparing outputs…";
+      return;
+    }
+    box.dataset.state = "same";
+    box.dataset.value = String(bendSummary.maxDifference);
+    const { maxDifference, maxOutput } = bendSummary;
+    text.textContent =
+      maxDifference === 0
+        ? "Same function: all outputs are equal, bit for bit."
+        : `Same function: outputs differ by ${number(maxDifference, 2)} at most, where they reach ${number(maxOutput, 2)}.`;
+  }
+
+  #showDials(): void {
+    const nodewise = this.#bend.nodewise !== null;
+    const metric = nodewise ? "nodewise" : "layerwise";
+    find("div", "dials").replaceChildren(
+      this.#dial("hessian.spectral_norm"),
+      this.#dial(`riemannian.${metric}_flat.spectral_norm`),
+    );
+  }
+
+  #dial(key: MeasureKey): HTMLElement {
+    const { measures, engine } = this.app.store.state;
+    const before = measures.trained.get(key);
+    const after = measures.bent.get(key);
+    const title = html("span", { class: "label" }, measureName(key));
+    const from = html("span", { class: "trained" }, before ? number(before.value) : "–");
+    if (!before || !after || !engine) {
+      return html("div", { class: "dial", "data-key": key }, title, html("span", { class: "values" }, from));
+    }
+    const { verdict, symbol, word } = compare(before, after, engine.info.precision);
+    return html(
+      "div",
+      { class: "dial", "data-key": key, "data-verdict": verdict },
+      title,
+      html("span", { class: "values" }, from, " → ", html("span", { class: "bent" }, number(after.value))),
+      html("span", { class: "verdict" }, html("span", { class: "symbol" }, symbol), ` ${word}`),
+    );
+  }
+}

@@ -1,0 +1,60 @@
+/** Opening by button or drop, saving as JSON. */
+
+import type { App } from "../app";
+import { download, find } from "../dom";
+import type { Point } from "../worker/protocol";
+
+export function filesView(app: App): void {
+  const input = find("input", "open-input");
+  find("button", "open-button").addEventListener("click", () => input.click());
+  input.addEventListener("change", () => {
+    const file = input.files?.[0];
+    // So that the same file can be chosen again after it has been mended.
+    input.value = "";
+    if (file) void app.openFile(file);
+  });
+  dropping(app);
+
+  find("button", "save-result").addEventListener("click", () => download("isoflat-result.json", app.resultFile()));
+  const save = async (point: Point) => {
+    const text = await app.problemFile(point);
+    if (text !== null) download(point === "bent" ? "isoflat-problem-bent.json" : "isoflat-problem.json", text);
+  };
+  find("button", "save-problem").addEventListener("click", () => void save("trained"));
+  find("button", "save-bent").addEventListener("click", () => void save("bent"));
+  app.store.watch(["model", "bendSummary"], () => {
+    find("button", "save-problem").disabled = app.store.state.model === null;
+    find("button", "save-bent").disabled = app.store.state.bendSummary === null;
+  });
+}
+
+function dropping(app: App): void {
+  const veil = find("div", "drop");
+  let depth = 0; // enter and leave come for every element on the way
+  const show = (on: boolean): void => {
+    veil.hidden = !on;
+  };
+  const hasFile = (event: DragEvent): boolean => event.dataTransfer?.types.includes("Files") ?? false;
+  document.addEventListener("dragenter", (event) => {
+    if (!hasFile(event)) return;
+    event.preventDefault();
+    depth++;
+    show(true);
+  });
+  document.addEventListener("dragover", (event) => {
+    if (hasFile(event)) event.preventDefault();
+  });
+  document.addEventListener("dragleave", (event) => {
+    if (!hasFile(event)) return;
+    depth = Math.max(0, depth - 1);
+    show(depth > 0);
+  });
+  document.addEventListener("drop", (event) => {
+    depth = 0;
+    show(false);
+    const file = event.dataTransfer?.files[0];
+    if (!file) return;
+    event.preventDefault();
+    void app.openFile(file);
+  });
+}

@@ -1,0 +1,206 @@
+/** Step 2: the landscape as surface, contour map or line, of the trained and of the bent weights side by side. */
+
+import type { Landscape } from "isoflat";
+import type { App } from "../app";
+import { drawContour } from "../charts/contour";
+import { type HeightKind, heightsOf } from "../charts/heights";
+import { LineChart } from "../charts/line";
+import type { SurfaceView } from "../charts/surface";
+import { find, html } from "../dom";
+import { number } from "../format";
+import { type PerPoint, transformationOf } from "../store";
+import type { DirectionKind, LandscapeChoice, NormalizationKind, Point } from "../worker/protocol";
+
+type View = "surface" | "contour" | "line";
+const POINTS: Point[] = ["trained", "bent"];
+
+export class LookView {
+  readonly #box = find("div", "landscapes");
+  readonly #surfaces: Partial<Record<Point, SurfaceView>> = {};
+  #line: LineChart | undefined;
+  #view: View = "surface";
+  #seed = 1;
+  /** three.js is large and comes when it is first needed. */
+  #surfaceModule: Promise<typeof import("../charts/surface")> | undefined;
+  #drawing = 0;
+
+  constructor(private readonly app: App) {
+    for (const radio of document.querySelectorAll<HTMLInputElement>("input[name=view]")) {
+      radio.addEventListener("change", () => {
+        if (radio.checked) this.#setView(radio.value as View);
+      });
+    }
+    const change = () => app.setLandscape(this.#choice());
+    for (const id of ["directions", "normalization", "at-bent"]) find("select", id).addEventListener("change", change);
+    find("input", "points").addEventListener("change", change);
+    find("select", "height").addEventListener("change", () => this.draw());
+    find("button", "draw-directions").addEventListener("click", () => {
+      this.#seed++;
+      change();
+    });
+    app.store.watch(["surfaces", "lines", "bend"], () => this.draw());
+    app.store.watch(["bend", "ready", "landscapeChoice"], () => this.#showFields());
+  }
+
+  get height(): HeightKind {
+    return find("select", "height").value === "linear" ? "linear" : "log";
+  }
+
+  /** Again, in the colours of the theme. */
+  redraw(): void {
+    this.draw();
+  }
+
+  draw(): void {
+    this.#drawing++;
+    const { surfaces, lines, bend } = this.app.store.state;
+    const bent = transformationOf(bend) !== null;
+    this.#box.dataset.view = this.#view;
+    this.#box.dataset.bent = String(bent);
+    if (this.#view === "line") this.#drawLine(lines);
+    else if (this.#view === "contour") this.#drawContours(surfaces, bent);
+    else void this.#drawSurfaces(surfaces, bent, this.#drawing);
+    this.#showRanges(this.#view === "line" ? lines : surfaces, bent);
+  }
+
+  #setView(view: View): void {
+    this.#view = view;
+    for (const point of POINTS) {
+      this.#surfaces[point]?.dispose();
+      delete this.#surfaces[point];
+      this.#place(point).replaceChildren();
+    }
+    this.#line = undefined;
+    this.draw();
+  }
+
+  #place(point: Point): HTMLElement {
+    const place = this.#box.querySelector<HTMLElement>(`[data-point=${point}] .view`);
+    if (!place) throw new Error(`no place for the ${point} landscape`);
+    return place;
+  }
+
+  #drawLine(lines: PerPoint<Landscape>): void {
+    const place = this.#place("trained");
+    if (!lines.trained) {
+      this.#line = undefined;
+      this.#empty("trained", false);
+      return;
+    }
+    if (!this.#line) {
+      const box = html("div", { class: "chart tall", role: "img", "aria-label": "Loss along the first direction" });
+      place.replaceChildren(box);
+      this.#line = new LineChart(box);
+    }
+    this.#line.show(lines, this.height);
+  }
+
+  #drawContours(surfaces: PerPoint<Landscape>, bent: boolean): void {
+    const heights = heightsOf(present(surfaces), this.height);
+    for (const point of POINTS) {
+      const landscape = surfaces[point];
+      if (landscape) drawContour(this.#place(point), landscape, heights, point);
+      else this.#empty(point, bent);
+    }
+  }
+
+  async #drawSurfaces(surfaces: PerPoint<Landscape>, bent: boolean, drawing: number): Promise<void> {
+    for (const point of POINTS) {
+      if (surfaces[point]) continue;
+      this.#surfaces[point]?.dispose();
+      delete this.#surfaces[point];
+      this.#empty(point, bent);
+    }
+    if (present(surfaces).length === 0) return;
+    this.#surfaceModule ??= import("../charts/surface");
+    const { SurfaceView } = await this.#surfaceModule;
+    if (drawing !== this.#drawing) return;
+    const heights = heightsOf(present(surfaces), this.height);
+    try {
+      for (const point of POINTS) {
+        const landscape = surfaces[point];
+        if (!landscape) continue;
+        const view = this.#surfaces[point] ?? new SurfaceView(this.#place(point), (from) => this.#link(from));
+        if (!this.#surfaces[point]) {
+          this.#surfaces[point] = view;
+          const other = this.#surfaces[point === "trained" ? "bent" : "trained"];
+          if (other) view.orbit = other.orbit;
+        }
+        view.show(landscape, heights);
+      }
+    } catch {
+      // Without WebGL the contour map shows the same.
+      const radio = document.querySelector<HTMLInputElement>("input[name=view][value=contour]");
+      if (radio) radio.checked = true;
+      this.#setView("contour");
+      this.app.messages.notice("This browser draws no 3D surfaces.", "The contour map shows the same numbers.");
+    }
+  }
+
+  /** Turning one surface turns the other. */
+  #link(from: SurfaceView): void {
+    for (const point of POINTS) {
+      const other = this.#surfaces[point];
+      if (other && other !== from) other.orbit = from.orbit;
+    }
+  }
+
+  #empty(point: Point, bent: boolean): void {
+    const text =
+      point === "trained"
+        ? "The landscape appears here when the network has been trained."
+        : bent
+          ? "…"
+          : "Bend the weights in step 3, and the bent landscape appears here.";
+    this.#place(point).replaceChildren(html("p", { class: "empty" }, text));
+  }
+
+  #showRanges(landscapes: PerPoint<Landscape>, bent: boolean): void {
+    for (const point of POINTS) {
+      const landscape = landscapes[point];
+      const range = this.#box.querySelector(`[data-point=${point}] .range`);
+      if (!range) continue;
+      if (!landscape) {
+        range.textContent = "";
+        continue;
+      }
+      let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+      for (const loss of landscape.loss) {
+        low = Math.min(low, loss);
+        high = Math.max(high, loss);
+      }
+      range.textContent = `loss ${number(low)} to ${number(high)}`;
+    }
+    const { model } = this.app.store.state;
+    const cut = this.height === "linear" && bent ? " Heights beyond four times the trained landscape’s are cut." : "";
+    const marks = this.#view === "surface" ? " Pin: the weights; ring: the lowest point; lines: equal loss." : "";
+    find("p", "look-note").textContent =
+      landscapes.trained && model
+        ? `Loss on ${model.measuredSamples} training samples; one scale for both.${marks}${cut}`
+        : "";
+  }
+
+  #showFields(): void {
+    const { bend, landscapeChoice } = this.app.store.state;
+    find("label", "at-bent-field").hidden = transformationOf(bend) === null || landscapeChoice.normalization === "none";
+  }
+
+  #choice(): LandscapeChoice {
+    const points = find("input", "points");
+    const wanted = Math.round(Number(points.value)) || 21;
+    // An odd number has the weights themselves among its points.
+    const odd = Math.min(Math.max(wanted - ((wanted + 1) % 2), 11), 31);
+    points.value = String(odd);
+    return {
+      directions: find("select", "directions").value as DirectionKind,
+      normalization: find("select", "normalization").value as NormalizationKind,
+      seed: this.#seed,
+      points: odd,
+      atBent: find("select", "at-bent").value === "anew" ? "anew" : "same",
+    };
+  }
+}
+
+function present<T>(values: PerPoint<T>): T[] {
+  return POINTS.flatMap((point) => values[point] ?? []);
+}

@@ -1,0 +1,188 @@
+/** Step 4: every measure at the trained and at the bent weights. */
+
+import type { MeasureDescription, MeasureValue } from "isoflat";
+import type { App } from "../app";
+import { compare } from "../compare";
+import { find, html } from "../dom";
+import { integer, number, round } from "../format";
+import { measureName } from "../names";
+import { transformationOf } from "../store";
+import { badgeText } from "./header";
+import { ratioBar } from "./ratio";
+
+interface Row {
+  description: MeasureDescription;
+  row: HTMLTableRowElement;
+  before: HTMLTableCellElement;
+  after: HTMLTableCellElement;
+  bar: HTMLTableCellElement;
+  verdict: HTMLTableCellElement;
+  trust: HTMLElement;
+}
+
+export class MeasuresView {
+  #rows: Row[] = [];
+  #axis: HTMLElement | undefined;
+
+  constructor(private readonly app: App) {
+    app.store.watch(["descriptions"], () => this.#build());
+    app.store.watch(["measures", "bend", "engine", "model"], () => this.#update());
+  }
+
+  #build(): void {
+    const { descriptions } = this.app.store.state;
+    if (descriptions.length === 0) return;
+    const invariant = (description: MeasureDescription) => description.invariant.layerwise;
+    this.#axis = html("span", { class: "axis-ends", "aria-hidden": "true" });
+    const head = html(
+      "thead",
+      {},
+      html(
+        "tr",
+        {},
+        html("th", { scope: "col" }, "Measure"),
+        html("th", { scope: "col", class: "num" }, html("span", { class: "point trained" }, "● as trained")),
+        html("th", { scope: "col", class: "num" }, html("span", { class: "point bent" }, "◆ bent")),
+        html("th", { scope: "col", class: "bar" }, "bent ÷ trained", this.#axis),
+        html("th", { scope: "col" }, "When bent, it"),
+      ),
+    );
+    this.#rows = [];
+    const body = (title: string, of: MeasureDescription[]): HTMLTableSectionElement => {
+      const section = html(
+        "tbody",
+        {},
+        html("tr", { class: "group" }, html("th", { colspan: 5, scope: "rowgroup" }, title)),
+      );
+      for (const description of of) section.append(...this.#row(description));
+      return section;
+    };
+    find("div", "measures").replaceChildren(
+      html(
+        "table",
+        { class: "measures", "aria-labelledby": "measures-title" },
+        head,
+        body(
+          "Ordinary: they follow the weights",
+          descriptions.filter((d) => !invariant(d)),
+        ),
+        body("Invariant: they follow the function", descriptions.filter(invariant)),
+      ),
+    );
+  }
+
+  #row(description: MeasureDescription): HTMLTableRowElement[] {
+    const { key } = description;
+    const id = `about-${key.replaceAll(".", "-")}`;
+    const button = html(
+      "button",
+      { type: "button", class: "name", "aria-expanded": "false", "aria-controls": id },
+      measureName(key),
+    );
+    const trust = html("p", { class: "trust" });
+    const about = html(
+      "tr",
+      { class: "about", id, hidden: true },
+      html(
+        "td",
+        { colspan: 5 },
+        html("p", {}, description.description),
+        html("p", { class: "faint" }, html("code", {}, key), ` · ${description.paper} · ${invariances(description)}`),
+        trust,
+      ),
+    );
+    button.addEventListener("click", () => {
+      about.hidden = !about.hidden;
+      button.setAttribute("aria-expanded", String(!about.hidden));
+    });
+    const cell = (label: string, kind: string) => html("td", { class: kind, "data-label": label });
+    const before = cell("● as trained", "num");
+    const after = cell("◆ bent", "num");
+    const bar = cell("", "bar");
+    const verdict = cell("", "verdict");
+    const row = html("tr", { "data-key": key }, html("th", { scope: "row" }, button), before, after, bar, verdict);
+    this.#rows.push({ description, row, before, after, bar, verdict, trust });
+    return [row, about];
+  }
+
+  #update(): void {
+    const { measures, engine, bend, model } = this.app.store.state;
+    const bent = transformationOf(bend) !== null;
+    const precision = engine?.info.precision ?? "f64";
+    const decades = this.#decades();
+    this.#axis?.replaceChildren(
+      ...[10 ** -decades, 1, 10 ** decades].map((end) =>
+        html("span", {}, end < 1 ? `÷ ${round(1 / end)}` : `× ${round(end)}`),
+      ),
+    );
+    for (const { description, row, before, after, bar, verdict, trust } of this.#rows) {
+      const first = measures.trained.get(description.key);
+      const second = bent ? measures.bent.get(description.key) : undefined;
+      showValue(before, first);
+      showValue(after, second);
+      trust.textContent = [said("As trained", first), said("Bent", second)].filter(Boolean).join(" ");
+      if (!first || !second) {
+        delete row.dataset.verdict;
+        bar.replaceChildren();
+        verdict.replaceChildren();
+        continue;
+      }
+      const comparison = compare(first, second, precision);
+      row.dataset.verdict = comparison.verdict;
+      bar.replaceChildren(
+        Number.isNaN(comparison.ratio) ? "" : ratioBar(comparison.ratio, decades, comparison.verdict),
+      );
+      verdict.replaceChildren(html("span", { class: "symbol" }, comparison.symbol), ` ${comparison.word}`);
+    }
+    find("p", "measures-note").textContent =
+      measures.trained.size > 0 && engine && model
+        ? `On ${integer(model.measuredSamples)} training samples, ${model.summary}, computed on ${badgeText(engine.info)}.` +
+          (bent ? "" : " Bend the weights to fill the second column.")
+        : "The measures appear here when the network has been trained.";
+  }
+
+  /** So many powers of ten that the farthest measure still fits. */
+  #decades(): number {
+    const { measures } = this.app.store.state;
+    let decades = 1;
+    for (const [key, { value }] of measures.bent) {
+      const ratio = value / (measures.trained.get(key)?.value ?? Number.NaN);
+      if (ratio > 0 && Number.isFinite(ratio))
+        decades = Math.max(decades, Math.ceil(Math.abs(Math.log10(ratio)) - 0.05));
+    }
+    return Math.min(decades, 8);
+  }
+}
+
+function invariances({ invariant }: MeasureDescription): string {
+  const kinds: [boolean, string][] = [
+    [invariant.layerwise, "layer-wise"],
+    [invariant.nodewise, "node-wise"],
+    [invariant.permutation, "permutation"],
+  ];
+  return `should stand still under: ${kinds.flatMap(([yes, name]) => (yes ? [name] : [])).join(", ")} maps`;
+}
+
+function showValue(cell: HTMLTableCellElement, value: MeasureValue | undefined): void {
+  if (!value) {
+    cell.textContent = "–";
+    delete cell.dataset.value;
+    return;
+  }
+  cell.dataset.value = String(value.value);
+  cell.replaceChildren(
+    number(value.value),
+    value.standardError ? html("small", {}, ` ± ${number(value.standardError, 2)}`) : "",
+    value.converged ? "" : html("small", { class: "warn" }, " not converged"),
+  );
+}
+
+function said(point: string, value: MeasureValue | undefined): string {
+  if (!value) return "";
+  const parts = [`${point}: ${number(value.value, 7)}`];
+  if (value.standardError !== undefined) parts.push(`standard error ${number(value.standardError, 2)}`);
+  if (value.residual !== undefined) parts.push(`residual ${number(value.residual, 2)}`);
+  if (value.iterations !== undefined) parts.push(`${integer(value.iterations)} products`);
+  if (!value.converged) parts.push("not converged");
+  return `${parts.join(", ")}.`;
+}

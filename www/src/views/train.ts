@@ -1,0 +1,188 @@
+/** Step 1: the options, the Train button, the numbers and the curve while it learns. */
+
+import type { PresetName } from "isoflat";
+import type { App } from "../app";
+import { TrainingChart } from "../charts/training";
+import { find, html } from "../dom";
+import { LabError } from "../errors";
+import { integer, number, percent } from "../format";
+import type { InitScheme, ModelChoice, TrainChoice } from "../worker/protocol";
+
+/** The learning rate that suits each optimiser; set when the optimiser is chosen. */
+const RATES: Record<TrainChoice["optimizer"], string> = { sgd: "0.2", momentum: "0.02", adam: "0.001" };
+
+function wholeNumber(id: string, name: string): number {
+  const value = Number(find("input", id).value);
+  if (!Number.isSafeInteger(value) || value < 0) {
+    throw new LabError("invalid_option", `${name} must be a whole number, not “${find("input", id).value}”`);
+  }
+  return value;
+}
+
+function positive(id: string, name: string): number {
+  const value = Number(find("input", id).value);
+  if (!(value > 0))
+    throw new LabError("invalid_option", `${name} must be above zero, not “${find("input", id).value}”`);
+  return value;
+}
+
+function widths(): number[] {
+  const text = find("input", "widths").value;
+  const parts = text.split(/[^0-9]+/).filter((part) => part !== "");
+  const numbers = parts.map(Number);
+  if (/[^0-9\s,;x×–-]/.test(text) || numbers.length < 2 || numbers.some((width) => width < 1)) {
+    throw new LabError("invalid_network", `“${text}” are no widths; write them like 784-100-10, input first`);
+  }
+  return numbers;
+}
+
+export function readModelChoice(): ModelChoice {
+  const network = find("select", "network").value;
+  const seed = wholeNumber("seed", "The seed");
+  const scheme = find("select", "init").value as InitScheme;
+  const scaled = scheme === "uniform" || scheme === "normal";
+  return {
+    network:
+      network === "widths"
+        ? { kind: "widths", widths: widths(), bias: find("input", "bias").checked }
+        : { kind: "preset", name: network as PresetName },
+    init: { scheme, scale: scaled ? positive("scale", "The initialisation’s scale") : 1, seed },
+    data:
+      find("select", "data").value === "synthetic"
+        ? { kind: "synthetic", samples: wholeNumber("samples", "The number of samples"), seed }
+        : { kind: "mnist" },
+  };
+}
+
+function readTrainChoice(): TrainChoice {
+  return {
+    optimizer: find("select", "optimizer").value as TrainChoice["optimizer"],
+    learningRate: positive("learning-rate", "The learning rate"),
+    batchSize: wholeNumber("batch", "The batch size"),
+    epochs: wholeNumber("epochs", "The number of epochs"),
+    seed: wholeNumber("seed", "The seed"),
+  };
+}
+
+export function trainView(app: App): TrainingChart {
+  const chart = new TrainingChart(find("div", "training-chart"));
+  showFields();
+  actions(app, chart);
+  app.store.watch(["model", "modelChoice"], () => showModel(app));
+  app.store.watch(["progress"], () => showProgress(app, chart));
+  app.store.watch(["training"], () => showTraining(app));
+  app.store.watch(["task", "model", "ready"], () => {
+    const { task, model, ready } = app.store.state;
+    find("button", "train-button").disabled = task === "training" || task === "starting";
+    find("button", "stop-button").disabled = task !== "training";
+    const look = find("button", "untrained-button");
+    look.disabled = !model || task !== "idle";
+    look.textContent = ready ? "Look at this point again" : "Look without training";
+    look.hidden = ready && app.store.state.surfaces.trained !== undefined;
+  });
+  return chart;
+}
+
+function actions(app: App, chart: TrainingChart): void {
+  const guarded = (body: () => void) => () => {
+    try {
+      body();
+    } catch (error) {
+      app.messages.clear();
+      app.messages.error(error);
+    }
+  };
+  find("form", "train-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    guarded(() => {
+      const choice = readTrainChoice();
+      const fromFile = app.store.state.model !== null && app.store.state.modelChoice === null;
+      const model = fromFile ? null : readModelChoice();
+      chart.begin(choice.epochs);
+      void app.train(model, choice);
+    })();
+  });
+  find("button", "stop-button").addEventListener("click", () => app.stop());
+  find("button", "untrained-button").addEventListener("click", () => void app.look());
+  const choose = guarded(() => void app.chooseModel(readModelChoice()));
+  for (const id of ["network", "data", "init"]) {
+    find("select", id).addEventListener("change", () => {
+      showFields();
+      choose();
+    });
+  }
+  for (const id of ["widths", "bias", "samples", "scale", "seed"]) find("input", id).addEventListener("change", choose);
+  const optimizer = find("select", "optimizer");
+  optimizer.addEventListener("change", () => {
+    find("input", "learning-rate").value = RATES[optimizer.value as TrainChoice["optimizer"]];
+  });
+}
+
+/** Fields that belong to another field's choice. */
+function showFields(): void {
+  const own = find("select", "network").value === "widths";
+  find("label", "widths-field").hidden = !own;
+  find("label", "bias-field").hidden = !own;
+  find("label", "samples-field").hidden = find("select", "data").value !== "synthetic";
+  const scheme = find("select", "init").value;
+  find("label", "scale-field").hidden = scheme !== "uniform" && scheme !== "normal";
+  find("span", "scale-label").textContent = scheme === "normal" ? "σ" : "b";
+}
+
+function showModel(app: App): void {
+  const { model, modelChoice } = app.store.state;
+  const summary = find("p", "model-summary");
+  if (!model) {
+    summary.textContent = "";
+    return;
+  }
+  const data = modelChoice ? model.data : `the file “${model.data}”`;
+  const test = model.validationSamples > 0 ? `, ${integer(model.validationSamples)} test` : "";
+  summary.replaceChildren(
+    html("span", { class: "nowrap" }, model.summary),
+    ` · ${integer(model.parameterCount)} parameters · ${data} (${integer(model.samples)} samples${test})`,
+  );
+  find("li", "legend-test").hidden = model.validationSamples === 0;
+  if (modelChoice) return;
+  const back = html("button", { type: "button", class: "link", id: "close-file" }, "Close the file");
+  back.addEventListener("click", () => void app.chooseModel(readModelChoice()));
+  summary.append(" ", back);
+}
+
+function showProgress(app: App, chart: TrainingChart): void {
+  const { progress, task } = app.store.state;
+  if (task !== "training" || !progress || progress.loss === undefined) return;
+  const epochs = Number(find("input", "epochs").value);
+  const at = (progress.done / Math.max(progress.total, 1)) * epochs;
+  chart.add(at, {
+    loss: progress.loss,
+    ...(progress.accuracy !== undefined && { accuracy: progress.accuracy }),
+    ...(progress.validation_accuracy !== undefined && { test: progress.validation_accuracy }),
+  });
+  find("output", "r-epoch").textContent = `${progress.epoch ?? 1} / ${epochs}`;
+  find("output", "r-loss").textContent = number(progress.loss);
+  if (progress.accuracy !== undefined) find("output", "r-accuracy").textContent = percent(progress.accuracy);
+  if (progress.validation_accuracy !== undefined) showTestAccuracy(progress.validation_accuracy);
+}
+
+function showTestAccuracy(accuracy: number): void {
+  const output = find("output", "r-validation");
+  output.textContent = percent(accuracy);
+  output.dataset.value = String(accuracy);
+}
+
+function showTraining(app: App): void {
+  const { training, model } = app.store.state;
+  if (!training) {
+    for (const id of ["r-epoch", "r-loss", "r-accuracy", "r-validation"]) {
+      find("output", id).textContent = "–";
+      delete find("output", id).dataset.value;
+    }
+    return;
+  }
+  const epoch = find("output", "r-epoch");
+  if (training.stopped) epoch.textContent = `${epoch.textContent} stopped`;
+  find("output", "r-loss").textContent = number(training.loss);
+  if (model?.loss === "cross_entropy") find("output", "r-accuracy").textContent = percent(training.accuracy);
+  if (training.validationAccuracy !== undefined) showTestAccuracy(training.validationAccuracy);
+}

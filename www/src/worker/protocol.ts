@@ -1,0 +1,161 @@
+/** What the page and its worker say to each other. Large arrays stay in the worker; the page gets what it shows. */
+
+import type {
+  BackendInfo,
+  InvarianceTable,
+  IsoflatErrorCode,
+  Landscape,
+  LossName,
+  MeasureDescription,
+  MeasureKey,
+  MeasureReport,
+  PresetName,
+  Progress,
+  Transformation,
+} from "isoflat";
+
+export type BackendChoice = "auto" | "webgpu" | "cpu";
+
+export type NetworkChoice = { kind: "preset"; name: PresetName } | { kind: "widths"; widths: number[]; bias: boolean };
+
+export type InitScheme = "kaiming_uniform" | "kaiming_normal" | "xavier_normal" | "uniform" | "normal";
+
+export interface InitChoice {
+  scheme: InitScheme;
+  /** The bound of `uniform`, the σ of `normal`. */
+  scale: number;
+  seed: number;
+}
+
+export type DataChoice = { kind: "mnist" } | { kind: "synthetic"; samples: number; seed: number };
+
+export interface ModelChoice {
+  network: NetworkChoice;
+  init: InitChoice;
+  data: DataChoice;
+}
+
+export interface ModelInfo {
+  /** `MNIST`, `500 random samples`, or the opened file's name. */
+  data: string;
+  summary: string;
+  parameterCount: number;
+  depth: number;
+  homogeneous: boolean;
+  loss: LossName;
+  samples: number;
+  validationSamples: number;
+  /** Of how many samples the measures and the landscape are. */
+  measuredSamples: number;
+  /** One a parametric layer: `784 → 64`. */
+  layers: string[];
+}
+
+export interface TrainChoice {
+  optimizer: "sgd" | "momentum" | "adam";
+  learningRate: number;
+  batchSize: number;
+  epochs: number;
+  seed: number;
+}
+
+export interface TrainSummary {
+  epochs: number;
+  stopped: boolean;
+  loss: number;
+  accuracy: number;
+  validationLoss?: number;
+  validationAccuracy?: number;
+}
+
+/** Which of the two points: the trained one, or where the bend has put it. */
+export type Point = "trained" | "bent";
+
+export type DirectionKind = "random" | "eigenvectors";
+export type NormalizationKind = "none" | "layer" | "filter";
+
+export interface LandscapeChoice {
+  directions: DirectionKind;
+  normalization: NormalizationKind;
+  seed: number;
+  points: number;
+  /** At the bent point: the same vectors as at the trained one, or normalised anew by the bent weights. */
+  atBent: "same" | "anew";
+}
+
+export interface BendSummary {
+  /** max over samples and outputs of |Δ output|. */
+  maxDifference: number;
+  /** max |output| before, to see the difference against. */
+  maxOutput: number;
+}
+
+export interface MeasureChoice {
+  keys?: MeasureKey[];
+  epsilon: number;
+  probes: number;
+}
+
+export interface Table2Row {
+  lambda: number[];
+  before: number;
+  after: number;
+  relativeDifference: number;
+  converged: boolean;
+}
+
+export interface EngineStart {
+  info: BackendInfo;
+  /** Why it is not the backend asked for. */
+  note?: string;
+}
+
+export type LabFailureCode = "download" | "not_possible";
+
+/** What goes wrong in the lab's own part of the worker. */
+export class LabFailure extends Error {
+  constructor(
+    readonly code: LabFailureCode,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** `unexpected`: neither isoflat's nor the lab's error, so the worker may be broken and is replaced. */
+export interface Failure {
+  code: IsoflatErrorCode | LabFailureCode | "unexpected";
+  message: string;
+}
+
+/** Errors lose their `code` on the way between threads, so they travel as values. */
+export type Outcome<T> = { ok: true; value: T } | { ok: false; failure: Failure };
+
+export type WorkerEvent =
+  | { type: "progress"; progress: Progress }
+  /** The device was lost, and the engine was set up anew. */
+  | { type: "engine"; start: EngineStart };
+
+export interface LabApi {
+  /** `mnistFolder`: address of the folder with the data files. */
+  connect(mnistFolder: string, listener: (event: WorkerEvent) => void): void;
+  describe(): Promise<Outcome<MeasureDescription[]>>;
+  startEngine(choice: BackendChoice): Promise<Outcome<EngineStart>>;
+  setModel(choice: ModelChoice): Promise<Outcome<ModelInfo>>;
+  openProblem(text: string, fileName: string): Promise<Outcome<ModelInfo>>;
+  saveProblem(point: Point): Promise<Outcome<string>>;
+  train(choice: TrainChoice): Promise<Outcome<TrainSummary>>;
+  evaluate(): Promise<Outcome<{ loss: number; accuracy: number }>>;
+  bend(transformation: Transformation | null): Promise<Outcome<BendSummary>>;
+  measure(point: Point, choice: MeasureChoice): Promise<Outcome<MeasureReport>>;
+  line(point: Point, choice: LandscapeChoice): Promise<Outcome<Landscape>>;
+  surface(point: Point, choice: LandscapeChoice): Promise<Outcome<Landscape>>;
+  invariance(transformations: Transformation[], choice: MeasureChoice): Promise<Outcome<InvarianceTable>>;
+  table2(): Promise<Outcome<Table2Row[]>>;
+  /** Aborts what is running; resolves at once. */
+  stop(): void;
+  loseDevice(): void;
+}
+
+/** The worker's first message, before any call: wasm takes a moment to load, or fails to. */
+export type WorkerReady = { ready: true } | { ready: false; message: string };
