@@ -7,7 +7,7 @@ import { createReadStream, existsSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join } from "node:path";
 import { chromeArguments, findChrome } from "./lib/browser.mjs";
-import { Failure, capture, fail, root, run } from "./lib/process.mjs";
+import { capture, Failure, fail, root, run } from "./lib/process.mjs";
 import { setUp } from "./setup.mjs";
 
 const folder = join(root, "target", "bench");
@@ -23,7 +23,8 @@ function serve() {
     const name = request.url === "/" ? "index.html" : request.url.slice(1);
     response.setHeader("Content-Type", types[extname(name)] ?? "application/octet-stream");
     if (name === "index.html") response.end(page);
-    else if (/^[\w.]+$/.test(name) && existsSync(join(folder, name))) createReadStream(join(folder, name)).pipe(response);
+    else if (/^[\w.]+$/.test(name) && existsSync(join(folder, name)))
+      createReadStream(join(folder, name)).pipe(response);
     else response.writeHead(404).end();
   });
   return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)));
