@@ -27,3 +27,8 @@ pub use error::{Error, ErrorCode, Result};
 pub use network::Network;
 pub use problem::{Loss, Problem, ProblemFile, Targets, Values};
 pub use report::report;
+
+/// The README's Rust is compiled with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -86,6 +86,9 @@ impl Drop for DeviceBuffer {
     }
 }
 
+/// What an adapter may come from.
+const APIS: &str = if cfg!(target_arch = "wasm32") { "WebGPU" } else { "Vulkan, Metal or DX12" };
+
 impl GpuContext {
     /// The best adapter there is, hardware before software, with a device.
     ///
@@ -101,10 +104,11 @@ impl GpuContext {
         };
         let adapter = match instance.request_adapter(&ask(false)).await {
             Ok(adapter) => adapter,
-            Err(first) => instance
+            // wgpu's own sentence lists what was compiled in; which API is missing is what a person can act on.
+            Err(_) => instance
                 .request_adapter(&ask(true))
                 .await
-                .map_err(|_| Error::new(ErrorCode::BackendUnavailable, format!("there is no GPU adapter: {first}")))?,
+                .map_err(|_| Error::new(ErrorCode::BackendUnavailable, format!("there is no {APIS} adapter here")))?,
         };
         let offered = adapter.limits();
         // Baseline limits, so that what runs here runs everywhere, but as much memory as there is. An adapter below the
