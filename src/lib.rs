@@ -13,6 +13,7 @@ pub mod invariance;
 pub mod landscape;
 pub mod linalg;
 pub mod measure;
+mod memory;
 pub mod network;
 pub mod operator;
 mod problem;

@@ -45,7 +45,7 @@ impl Network {
     /// A parameter vector drawn by these schemes. The same seed gives the same vector on every machine.
     ///
     /// # Errors
-    /// `InvalidOption` for a bound or σ that is not positive and finite.
+    /// `InvalidOption` for a bound or σ that is not positive and finite; `TooLarge` where they do not fit in memory.
     pub fn initialize(&self, weights: Initialization, biases: BiasInitialization, seed: u64) -> Result<Vec<f64>> {
         if let Initialization::Uniform { bound: scale } | Initialization::Normal { sigma: scale } = weights {
             ensure!(
@@ -55,7 +55,8 @@ impl Network {
             );
         }
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let mut parameters = vec![0.0; self.parameter_count()];
+        let mut parameters = crate::memory::reserve(self.parameter_count())?;
+        parameters.resize(self.parameter_count(), 0.0);
         for layer in self.layout().layers() {
             let (fan_in, fan_out) = (layer.inputs as f64, layer.outputs as f64);
             let gain_squared = self.gain_squared(layer.layer);

@@ -18,7 +18,8 @@ use super::executor::{AdamStep, BackendInfo, Curvature, Executor, Precision};
 use super::plan::Plan;
 use super::vector::{Segments, Vector};
 use crate::control::LocalFuture;
-use crate::error::{Error, ErrorCode, Result, bail, ensure};
+use crate::error::{Result, bail, ensure};
+use crate::memory::reserve;
 use crate::problem::Problem;
 
 /// Samples that a forward pass without memory takes at a time: a block's activations stay in the cache.
@@ -66,9 +67,13 @@ impl<T: Real> CpuExecutor<T> {
     /// As [`cpu_executor`].
     pub fn new(problem: &Problem) -> Result<Self> {
         let plan = Plan::new(problem.network())?;
-        // A failed allocation would end the program; asked first, it is an error.
-        let widest = plan.steps.iter().map(|step| step.outputs).sum::<usize>();
-        reserve::<T>(problem.inputs().len().saturating_add(problem.samples().saturating_mul(widest)))?;
+        // A failed allocation in the middle of a pass would end the program; asked for first, it is an error. A point and
+        // a product hold θ, gradient, direction and result, and activations, δ and tangents of every layer.
+        let widths = plan.steps.iter().map(|step| step.outputs).sum::<usize>();
+        let activations = problem.samples().saturating_mul(widths).saturating_mul(4);
+        reserve::<T>(
+            plan.parameter_count.saturating_mul(6).saturating_add(problem.inputs().len()).saturating_add(activations),
+        )?;
         Ok(Self {
             info: cpu_info(T::PRECISION),
             inputs: pass::prepare_inputs(&plan, T::values(problem.inputs())),
@@ -87,18 +92,6 @@ impl<T: Real> CpuExecutor<T> {
 
     fn outputs_width(&self) -> usize {
         self.plan.steps[self.plan.steps.len() - 1].outputs
-    }
-}
-
-/// Fails, rather than ends the program, where this many values cannot be had.
-fn reserve<T>(values: usize) -> Result<Vec<T>> {
-    let mut memory = Vec::new();
-    match memory.try_reserve_exact(values) {
-        Ok(()) => Ok(memory),
-        Err(_) => Err(Error::new(
-            ErrorCode::TooLarge,
-            format!("{values} values of {} bytes do not fit in memory", size_of::<T>()),
-        )),
     }
 }
 

@@ -71,6 +71,7 @@ assert.deepEqual([...parseIdx(new Uint8Array([0, 0, 8, 1, 0, 0, 0, 2, 7, 9])).va
 await refused("parse", () => Network.fromJSON("{"));
 await refused("invalid_network", () => Network.dense([4]));
 await refused("too_large", () => Network.dense([100000, 100000, 10]));
+await refused("too_large", () => Network.dense([30000, 30000, 10]).initialize()); // 7 GB: more than wasm can have
 await refused("invalid_parameters", () => engine.gradient(problem, new Float64Array(3)));
 await refused("not_finite", () =>
   engine.gradient(
