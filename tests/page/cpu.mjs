@@ -45,7 +45,7 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
     await checkTestAccuracy(lab, check);
     await page.waitForSelector("tr[data-key='hessian.trace'] td[data-value]", { timeout: 120_000 });
     await lab.tabTo("#lambda-1");
-    for (let presses = 0; presses < 10; presses++) await page.keyboard.press("PageUp");
+    for (let presses = 0; presses < 3; presses++) await page.keyboard.press("PageUp");
     await checkBent(lab, check, "f64");
     await lab.idle();
     await lab.tabTo("#check-button");
@@ -110,7 +110,7 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
     check("in f64 they are below 1e-12", Math.max(...differences) < 1e-12);
   });
 
-  await part("Stop", () => checkStop(lab, check));
+  await part("Stop", () => checkStop(lab, check, 250));
 
   await part("Bad input", () => checkBadInput(lab, check, problem));
 
@@ -150,7 +150,7 @@ async function takeScreenshots({ page }, root) {
   mkdirSync(folder, { recursive: true });
   const shoot = async (name, selector, size, colorScheme) => {
     await page.setViewportSize(size);
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await page.emulateMedia({ colorScheme });
     await page.evaluate(() => document.activeElement?.blur());
     await page.locator(selector).evaluate((element) => {
       document.documentElement.style.scrollBehavior = "auto";

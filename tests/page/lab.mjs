@@ -19,7 +19,12 @@ export class Lab {
   }
 
   static async open(browser, url, options = {}) {
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+    const context = await browser.newContext({
+      viewport: { width: 1440, height: 900 },
+      // A page that is still gliding to where it was scrolled moves away from under the mouse.
+      reducedMotion: "reduce",
+      ...options,
+    });
     const lab = new Lab(await context.newPage());
     await lab.page.goto(url);
     await lab.page.waitForSelector("#badge:not([data-state=starting])");
@@ -103,7 +108,8 @@ export class Lab {
   /** Drags a slider's thumb to a place between 0 (left) and 1. */
   async drag(selector, to) {
     const slider = this.page.locator(selector);
-    await slider.scrollIntoViewIfNeeded();
+    // Not at the foot, where the bar with what is running lies over the page.
+    await slider.evaluate((element) => element.scrollIntoView({ block: "center", behavior: "instant" }));
     const box = await slider.boundingBox();
     const y = box.y + box.height / 2;
     const at = await slider.evaluate(({ value, min, max }) => (value - min) / (max - min));

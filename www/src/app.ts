@@ -200,6 +200,8 @@ export class App {
 
   /** Computes what is not there yet, in the order in which it is most telling. */
   async #complete(job: Job): Promise<void> {
+    // Whatever came before is over: the sliders may move again.
+    if (this.store.state.task !== "bending") this.store.set({ task: "looking", progress: null });
     const points: Point[] = transformationOf(this.store.state.bend) ? ["trained", "bent"] : ["trained"];
     const [extremes, riemannian, others] = this.#measureGroups();
     for (const point of points) {
