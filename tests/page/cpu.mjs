@@ -122,11 +122,32 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
     await page.click("#untrained-button");
     await page.waitForSelector("[data-point=trained] canvas");
     check("can be looked at without training", /500 random samples/.test(await lab.text("#model-summary")));
-    page.context().setDefaultTimeout(60_000);
     await lab.idle();
   });
 
   checkComplaints(lab, check);
+  await lab.close();
+
+  await part("What cannot be loaded", async () => {
+    await checkMissing(browser, url, check, "mnist", "the data");
+    await checkMissing(browser, url, check, "*.wasm", "the engine");
+  });
+}
+
+/** Opens the page while a file is not to be had, and tries again when it is. */
+async function checkMissing(browser, url, check, file, name) {
+  const context = await browser.newContext();
+  const files = `**/${file}${file.includes(".") ? "" : "/**"}`;
+  await context.route(files, (route) => route.abort());
+  const lab = new Lab(await context.newPage());
+  await lab.page.goto(url);
+  await lab.page.waitForSelector(".message.error");
+  check(`${name} cannot be loaded: the page says so`, true, await lab.text(".message.error"));
+  await context.unroute(files);
+  await lab.set("epochs", 1);
+  await lab.page.click("#train-button");
+  await lab.page.waitForFunction(() => window.isoflatLab.app.store.state.ready, null, { timeout: 60_000 });
+  check("Train works when it is there again", (await lab.count(".message.error")) === 0);
   await lab.close();
 }
 

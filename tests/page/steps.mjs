@@ -58,11 +58,10 @@ export async function checkNodewise(lab, check, precision) {
   const moved = await changeOf(lab, LAYERWISE);
   check("under node-wise factors the node-wise norm stands still", change < TOLERANCE[precision], `${change}`);
   check("and the layer-wise one does not", moved.change > 0.01);
-  const before = await page.locator("#same").getAttribute("data-value");
+  const before = await lab.measure(HESSIAN, "bent");
   await page.click("#nodewise-draw");
   await page.waitForSelector("#same[data-state=pending]", { state: "attached" });
-  await lab.waitForMeasure(NODEWISE, "bent");
-  check("other factors can be drawn", (await page.locator("#same").getAttribute("data-value")) !== before);
+  check("other factors can be drawn", (await lab.waitForMeasure(HESSIAN, "bent")) !== before);
   await page.click("#bend-reset");
   check("Reset puts the weights back", /not bent/i.test(await lab.text("#same")));
 }
@@ -156,6 +155,9 @@ export async function checkBadInput(lab, check, problem) {
   await lab.set("widths", "784-100000-100000-10");
   await page.waitForSelector(".message.error[data-code=too_large]");
   check("10 billion parameters are refused", true, await lab.text(".message.error strong"));
+  await lab.set("widths", "784-30000-30000-10");
+  await page.getByText("do not fit in memory").waitFor();
+  check("so is a network that memory does not hold", true, await lab.text(".message.error strong"));
   await lab.set("widths", "784-abc");
   await page.waitForSelector(".message.error[data-code=invalid_network]");
   check("widths that are none are refused", true, await lab.text(".message.error strong"));

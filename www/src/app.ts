@@ -50,9 +50,6 @@ export class App {
 
   async start(choice: ModelChoice): Promise<void> {
     await this.#task("starting", async () => {
-      const descriptions = await this.#client.call((lab) => lab.describe());
-      const engine = await this.#client.call((lab) => lab.startEngine("auto"));
-      this.store.set({ descriptions, engine });
       await this.#setModel(choice);
     });
   }
@@ -73,6 +70,7 @@ export class App {
 
   async openFile(file: File): Promise<void> {
     await this.#task("starting", async (job) => {
+      await this.#startEngine();
       const text = await file.text();
       const model = await this.#client.call((lab) => lab.openProblem(text, file.name));
       this.store.set({
@@ -193,7 +191,18 @@ export class App {
     });
   }
 
+  /** Also after a start that failed, when the next task tries again. */
+  async #startEngine(): Promise<void> {
+    if (this.store.state.descriptions.length === 0) {
+      this.store.set({ descriptions: await this.#client.call((lab) => lab.describe()) });
+    }
+    if (!this.store.state.engine) {
+      this.store.set({ engine: await this.#client.call((lab) => lab.startEngine("auto")) });
+    }
+  }
+
   async #setModel(modelChoice: ModelChoice): Promise<void> {
+    await this.#startEngine();
     const model = await this.#client.call((lab) => lab.setModel(modelChoice));
     this.store.set({ ...CLEARED, model, modelChoice, bend: noBend(model.depth) });
   }
@@ -274,9 +283,9 @@ export class App {
     this.#recovering = true;
     this.#client.discard();
     const { modelChoice } = this.store.state;
-    this.store.set({ ...CLEARED, model: modelChoice ? this.store.state.model : null });
+    this.store.set({ ...CLEARED, engine: null, model: modelChoice ? this.store.state.model : null });
     try {
-      this.store.set({ engine: await this.#client.call((lab) => lab.startEngine("auto")) });
+      await this.#startEngine();
       if (modelChoice) await this.#setModel(modelChoice);
     } catch {
       // The first message has said what is wrong; the next task will try once more.

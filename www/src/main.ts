@@ -1,6 +1,7 @@
 import "./style/base.css";
 import "./style/controls.css";
 import "./style/layout.css";
+import "./style/notices.css";
 import "./style/charts.css";
 import "./style/tables.css";
 import { App } from "./app";

@@ -75,6 +75,14 @@ export class Store {
 
 export const NO_VALUES: Readonly<Record<Point, Values>> = { trained: new Map(), bent: new Map() };
 
+/** Is everything there that the page shows of its points? Not after Stop. */
+export function isComplete({ descriptions, bend, surfaces, lines, measures }: State): boolean {
+  const points: Point[] = transformationOf(bend) ? ["trained", "bent"] : ["trained"];
+  return points.every(
+    (point) => surfaces[point] && lines[point] && descriptions.every(({ key }) => measures[point].has(key)),
+  );
+}
+
 /** The map that the controls describe, or null where they leave the weights as they are. */
 export function transformationOf({ lambda, nodewise, permutation }: Bend): Transformation | null {
   const of: Transformation[] = [];

@@ -3,6 +3,7 @@
 import type { Landscape } from "isoflat";
 import uPlot from "uplot";
 import { token } from "../dom";
+import { number } from "../format";
 import type { PerPoint } from "../store";
 import type { HeightKind } from "./heights";
 import { axis, follow, lossTicks } from "./uplot";
@@ -51,10 +52,19 @@ export class LineChart {
       ],
       hooks: { draw: [(chart) => lines.bent && diamonds(chart, first.s, lines.bent.loss)] },
     };
+    this.box.setAttribute("aria-label", described(lines));
     const x = [...first.s];
     const chart = new uPlot(options, [x, values(lines.trained, x), values(lines.bent, x)], this.box);
     this.#end = follow(this.box, chart);
   }
+}
+
+function described(lines: PerPoint<Landscape>): string {
+  const said = (["trained", "bent"] as const).flatMap((point) => {
+    const line = lines[point];
+    return line ? `${point}: ${number(line.center)} in the middle, up to ${number(Math.max(...line.loss))}` : [];
+  });
+  return `Loss along the first direction; ${said.join("; ")}`;
 }
 
 function values(line: Landscape | undefined, x: number[]): (number | null)[] {

@@ -5,7 +5,7 @@ import { type App, noBend } from "../app";
 import { LineChart } from "../charts/line";
 import { compare } from "../compare";
 import { find, html } from "../dom";
-import { number } from "../format";
+import { number, round } from "../format";
 import { measureName } from "../names";
 import { type Bend, transformationOf } from "../store";
 
@@ -121,7 +121,7 @@ export class BendView {
     const product = lambda.reduce((product, factor) => product * factor, 1);
     find("p", "lambda-product").textContent =
       lambda.length > 1
-        ? `${lambda.map((_, index) => `λ${"₁₂₃₄₅₆₇₈₉"[index] ?? ""}`).join(" · ")} = ${number(product)}`
+        ? `${lambda.map((_, index) => `λ${"₁₂₃₄₅₆₇₈₉"[index] ?? ""}`).join(" · ")} = ${round(Number(product.toPrecision(6)))}`
         : "";
     find("input", "nodewise").checked = nodewise !== null;
     find("input", "permute").checked = permutation !== null;

@@ -21,7 +21,7 @@ export function headerView(app: App): void {
   app.store.watch(["engine", "task"], () => {
     const { engine, task } = app.store.state;
     if (!engine) {
-      badge.textContent = task === "starting" || task === "idle" ? "starting…" : "no engine";
+      badge.textContent = task === "starting" ? "starting…" : "no engine";
       return;
     }
     badge.textContent = badgeText(engine.info);

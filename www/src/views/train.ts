@@ -6,6 +6,7 @@ import { TrainingChart } from "../charts/training";
 import { find, html } from "../dom";
 import { LabError } from "../errors";
 import { integer, number, percent } from "../format";
+import { isComplete } from "../store";
 import type { InitScheme, ModelChoice, TrainChoice } from "../worker/protocol";
 
 /** The learning rate that suits each optimiser; set when the optimiser is chosen. */
@@ -71,14 +72,14 @@ export function trainView(app: App): TrainingChart {
   app.store.watch(["model", "modelChoice"], () => showModel(app));
   app.store.watch(["progress"], () => showProgress(app, chart));
   app.store.watch(["training"], () => showTraining(app));
-  app.store.watch(["task", "model", "ready"], () => {
+  app.store.watch(["task", "model", "ready", "bend", "surfaces", "measures"], () => {
     const { task, model, ready } = app.store.state;
     find("button", "train-button").disabled = task === "training" || task === "starting";
     find("button", "stop-button").disabled = task !== "training";
     const look = find("button", "untrained-button");
     look.disabled = !model || task !== "idle";
-    look.textContent = ready ? "Look at this point again" : "Look without training";
-    look.hidden = ready && app.store.state.surfaces.trained !== undefined;
+    look.textContent = ready ? "Go on: compute what is missing" : "Look without training";
+    look.hidden = ready && (task !== "idle" || isComplete(app.store.state));
   });
   return chart;
 }
