@@ -35,6 +35,7 @@ export class App {
   readonly #jobs: Jobs;
   #bendTimer = 0;
   #recovering = false;
+  #latest = 0;
 
   constructor(
     readonly store: Store,
@@ -180,15 +181,12 @@ export class App {
   }
 
   async #task(task: Task, body: (job: Job) => Promise<void>): Promise<void> {
+    const mine = ++this.#latest;
     this.messages.clear();
-    await this.#jobs.run(async (job) => {
-      this.store.set({ task, progress: null });
-      try {
-        await body(job);
-      } finally {
-        this.store.set({ task: "idle", progress: null });
-      }
-    });
+    // At once, and not when its turn comes: what must not be pressed now is to be disabled now.
+    this.store.set({ task, progress: null });
+    await this.#jobs.run(body);
+    if (mine === this.#latest) this.store.set({ task: "idle", progress: null });
   }
 
   /** Also after a start that failed, when the next task tries again. */
@@ -209,6 +207,7 @@ export class App {
 
   /** Computes what is not there yet, in the order in which it is most telling. */
   async #complete(job: Job): Promise<void> {
+    job.checkpoint();
     // Whatever came before is over: the sliders may move again.
     if (this.store.state.task !== "bending") this.store.set({ task: "looking", progress: null });
     const points: Point[] = transformationOf(this.store.state.bend) ? ["trained", "bent"] : ["trained"];

@@ -27,7 +27,7 @@ export class InvarianceView {
     app.store.watch(["ready", "model", "task"], () => {
       const { ready, model, task } = app.store.state;
       find("button", "check-button").disabled =
-        !ready || !model?.homogeneous || task === "training" || task === "checking";
+        !ready || !model?.homogeneous || ["training", "checking", "starting"].includes(task);
     });
   }
 
