@@ -87,8 +87,9 @@ export class Lab implements LabApi {
       const network = networkOf(choice.network);
       const trained = initialize(network, choice.init);
       if (choice.data.kind === "synthetic") {
-        const train = Problem.synthetic(network, choice.data);
-        return this.#adopt({ network, train, trained, name: `${choice.data.samples} random samples` });
+        const { samples, seed } = choice.data;
+        const train = Problem.synthetic(network, { samples, seed });
+        return this.#adopt({ network, train, trained, name: `${samples} random samples` });
       }
       this.#mnist ??= loadMnist(new URL(this.#mnistFolder));
       const images = await this.#mnist.catch((error: unknown) => {
