@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::control::{Control, Progress};
-use crate::engine::{Engine, Precision};
+use crate::engine::Engine;
 use crate::error::{Result, ensure};
 use crate::measure::{Measure, MeasureOptions, MeasureValue, measure};
 use crate::symmetry::{Kinds, Transformation};
@@ -141,15 +141,17 @@ fn compare(
     let spread = before.standard_error.zip(after.standard_error).map(|(a, b)| 4.0 * a.hypot(b));
     let absolute = rounding * scale + residuals + spread.unwrap_or(0.0);
     let magnitude = before.value.abs().max(f64::MIN_POSITIVE);
-    let mut reason = format!("rounding in {}: {rounding:.1e}", engine.info().precision.name());
-    if scale > before.value.abs() * 1.01 {
-        reason += &format!(" of the numbers it is made of, {scale:.1e}");
-    }
+    let name = engine.info().precision.name();
+    let mut reason = if scale > before.value.abs() * 1.01 {
+        format!("rounding in {name}, {rounding:.1e} of numbers as large as {scale:.3e} on the way to it")
+    } else {
+        format!("rounding in {name}, {rounding:.1e} of its size")
+    };
     if before.residual.is_some() {
-        reason += &format!("; residuals before and after: {residuals:.1e}");
+        reason += &format!("; the eigenvalues' residuals before and after, together {residuals:.1e}");
     }
     if let Some(spread) = spread {
-        reason += &format!("; 4 standard errors of the estimates: {spread:.1e}");
+        reason += &format!("; 4 standard errors of the estimates, {spread:.1e}");
     }
     let change = (after.value - before.value).abs();
     let is_still = change <= absolute;
@@ -190,9 +192,6 @@ fn output_cell(engine: &Engine, transformation: usize, before: &[f64], after: &[
         verdict,
         agrees: verdict == Verdict::Invariant,
         tolerance,
-        reason: match engine.info().precision {
-            Precision::F32 => format!("rounding in f32: {tolerance:.1e} of the largest output"),
-            Precision::F64 => format!("rounding in f64: {tolerance:.1e} of the largest output"),
-        },
+        reason: format!("rounding in {}, {tolerance:.1e} of the largest output", engine.info().precision.name()),
     }
 }

@@ -294,6 +294,11 @@ impl ProblemFile {
     /// # Errors
     /// `Parse` with line and column, and what [`Network::new`] and [`Problem::new`] say.
     pub fn from_json(json: &str) -> Result<Self> {
+        ensure!(
+            json.trim_start().starts_with('{'),
+            Parse,
+            "a problem file is one JSON object with network, loss, parameters, inputs and targets; this is something else"
+        );
         let raw: RawFile = serde_json::from_str(json)?;
         let network: Network = raw.network.try_into()?;
         let width = network.input_len();

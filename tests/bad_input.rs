@@ -12,7 +12,8 @@ const GOOD: &str = r#"{"network": {"input": [2], "layers": [{"type": "dense", "u
 fn problem_files() {
     ProblemFile::from_json(GOOD).expect("a good file");
     let faults = [
-        ("{", "}", ErrorCode::Parse, "line 1"),
+        ("{", "[", ErrorCode::Parse, "one JSON object"),
+        (":", "=", ErrorCode::Parse, "line 1"),
         ("\"loss\": \"cross_entropy\"", "\"loss\": \"hinge\"", ErrorCode::Parse, "hinge"),
         ("\"dense\"", "\"recurrent\"", ErrorCode::Parse, "recurrent"),
         ("\"units\": 2", "\"units\": 0", ErrorCode::InvalidNetwork, "0 units"),

@@ -214,7 +214,7 @@ impl<'a> Trainer<'a> {
             let found = self.validate(validation).await?;
             epoch.validation_loss = Some(found.loss);
             epoch.validation_accuracy = Some(found.accuracy);
-            progress = progress.with("validation_loss", found.loss).with("validation_accuracy", found.accuracy);
+            progress = progress.with("validationLoss", found.loss).with("validationAccuracy", found.accuracy);
         }
         match control.step(progress).await {
             // The last epoch is whole: a stop after it stops nothing.

@@ -164,8 +164,8 @@ export interface Progress {
   loss?: number;
   accuracy?: number;
   /** Training: on the validation problem, after each epoch. */
-  validation_loss?: number;
-  validation_accuracy?: number;
+  validationLoss?: number;
+  validationAccuracy?: number;
 }
 
 export interface RunOptions {
@@ -329,7 +329,10 @@ export type DirectionSpec =
 export interface LandscapeOptions extends RunOptions {
   /** One direction gives a line, two a grid. */
   directions: [DirectionSpec] | [DirectionSpec, DirectionSpec];
-  /** `layer`: V_l ‖W_l‖/‖V_l‖; `filter`: row by row (Li et al. 2018). Default `none`. */
+  /**
+   * Lengths of random directions and eigenvectors. `none` (default): 1 over all parameters. `layer`: each W_l and b_l as
+   * long as the parameters'. `filter`: each row of W_l as long as the parameters' row, biases not moved (Li et al. 2018).
+   */
   normalization?: "none" | "layer" | "filter";
   /** Ends of s (and of t); default [−1, 1]. */
   range?: [number, number];

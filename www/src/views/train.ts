@@ -158,12 +158,12 @@ function showProgress(app: App, chart: TrainingChart): void {
   chart.add(at, {
     loss: progress.loss,
     ...(progress.accuracy !== undefined && { accuracy: progress.accuracy }),
-    ...(progress.validation_accuracy !== undefined && { test: progress.validation_accuracy }),
+    ...(progress.validationAccuracy !== undefined && { test: progress.validationAccuracy }),
   });
   find("output", "r-epoch").textContent = `${progress.epoch ?? 1} / ${epochs}`;
   find("output", "r-loss").textContent = number(progress.loss);
   if (progress.accuracy !== undefined) find("output", "r-accuracy").textContent = percent(progress.accuracy);
-  if (progress.validation_accuracy !== undefined) showTestAccuracy(progress.validation_accuracy);
+  if (progress.validationAccuracy !== undefined) showTestAccuracy(progress.validationAccuracy);
 }
 
 function showTestAccuracy(accuracy: number): void {

@@ -286,7 +286,7 @@ export class Lab implements LabApi {
   #report(progress: Progress): void {
     const now = performance.now();
     // An epoch's validation must not get lost between two reports.
-    if (now - this.#lastProgress < PROGRESS_INTERVAL_MS && progress.validation_accuracy === undefined) return;
+    if (now - this.#lastProgress < PROGRESS_INTERVAL_MS && progress.validationAccuracy === undefined) return;
     this.#lastProgress = now;
     this.#listener({ type: "progress", progress });
   }
