@@ -83,7 +83,7 @@ async function checkWasmPack(say) {
   const version = () => capture("wasm-pack", "--version")?.split(" ")[1];
   if (version() === undefined) {
     say("installing it with cargo (about two minutes)");
-    await run("cargo", ["install", "wasm-pack"]);
+    await run("cargo", ["install", "--force", "wasm-pack"]);
   }
   return version() ?? "installed, but it does not run";
 }
@@ -96,8 +96,9 @@ async function checkWasmBindgen(say) {
   say(`installing wasm-bindgen-cli ${needed} with cargo (about two minutes)`);
   // Another project may need the version that is there: then ours goes into this folder, which is searched first.
   const where = version() === undefined ? [] : ["--root", ".tools"];
+  // --force: cargo may have it on its list though its file is gone, and would then install nothing.
   // Not --locked: the lock file it was published with names a crate that can no longer be had.
-  await run("cargo", ["install", "wasm-bindgen-cli", "--version", needed, ...where]);
+  await run("cargo", ["install", "--force", "wasm-bindgen-cli", "--version", needed, ...where]);
   if (version() !== needed) {
     throw new Failure(
       `wasm-bindgen is ${version() ?? "missing"} after installing ${needed}: look for another on PATH.`,
