@@ -221,23 +221,6 @@ impl Problem {
     }
 }
 
-impl Network {
-    /// Fails unless `parameters` has this network's length and is finite.
-    ///
-    /// # Errors
-    /// `InvalidParameters`, `NotFinite`.
-    pub fn check_parameters(&self, parameters: &[f64]) -> Result<()> {
-        let expected = self.parameter_count();
-        ensure!(
-            parameters.len() == expected,
-            InvalidParameters,
-            "the network has {expected} parameters, but {} were given",
-            parameters.len()
-        );
-        ensure_finite("parameters", parameters)
-    }
-}
-
 /// A problem file: a problem, its parameters, and optionally a direction and transformations for the report.
 #[derive(Debug, Clone)]
 pub struct ProblemFile {

@@ -7,7 +7,7 @@ use crate::engine::{Curvature, Device, Engine};
 use crate::error::Result;
 use crate::linalg::{Eigenpair, Goal, Lanczos, dense_spectrum, hutchinson};
 use crate::measure::MeasureOptions;
-use crate::operator::{Connection, Metric, OperatorKind, SymmetricOperator};
+use crate::operator::{Metric, OperatorKind, SymmetricOperator};
 use crate::problem::ProblemFile;
 use crate::symmetry::Transformation;
 
@@ -102,7 +102,8 @@ impl Reporter<'_, '_> {
     }
 
     async fn exact(&self, kind: OperatorKind, operator: &dyn SymmetricOperator) -> Result<Value> {
-        let found = dense_spectrum(operator, self.tolerance(), self.control).await?;
+        let found =
+            dense_spectrum(operator, self.options.tolerance_in(self.engine.info().precision), self.control).await?;
         let mut out = ends(&found.max, &found.min);
         out.insert("trace".into(), json!(found.trace));
         let descending: Vec<f64> = found.values.iter().rev().copied().collect();
@@ -139,18 +140,12 @@ impl Reporter<'_, '_> {
         out.insert("trace_probes".into(), json!(trace.probes));
         Ok(Value::Object(out))
     }
-
-    fn tolerance(&self) -> f64 {
-        self.options.tolerance.unwrap_or_else(|| self.engine.info().precision.eigenvalue_tolerance())
-    }
 }
 
 fn top(kind: OperatorKind) -> usize {
     match kind {
         OperatorKind::Curvature(_) => TOP.0,
-        OperatorKind::Riemannian(Metric::Layerwise | Metric::Nodewise, Connection::Flat | Connection::LeviCivita) => {
-            TOP.1
-        }
+        OperatorKind::Riemannian(..) => TOP.1,
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{Measure, MeasureValue, Quantity};
 use crate::control::Control;
-use crate::engine::{Curvature, Engine};
+use crate::engine::{Curvature, Engine, Precision};
 use crate::error::{Result, ensure};
 use crate::linalg::{DenseSpectrum, Eigenpair, Goal, Lanczos, TraceEstimate, dense_spectrum, hutchinson};
 use crate::operator::{Metric, OperatorKind};
@@ -31,6 +31,13 @@ pub struct MeasureOptions {
 impl Default for MeasureOptions {
     fn default() -> Self {
         Self { epsilon: 1e-3, probes: 100, tolerance: None, max_products: 1000, seed: 0 }
+    }
+}
+
+impl MeasureOptions {
+    /// The tolerance asked for, or this precision's own.
+    pub(crate) fn tolerance_in(&self, precision: Precision) -> f64 {
+        self.tolerance.unwrap_or_else(|| precision.eigenvalue_tolerance())
     }
 }
 
@@ -186,7 +193,9 @@ impl<'a, 'c> Evaluator<'a, 'c> {
         }
         if !self.dense.contains_key(&kind) {
             let operator = kind.operator(self.engine).await?;
-            let spectrum = dense_spectrum(&operator, self.tolerance(), self.control).await?;
+            let spectrum =
+                dense_spectrum(&operator, self.options.tolerance_in(self.engine.info().precision), self.control)
+                    .await?;
             self.dense.insert(kind, spectrum);
         }
         Ok(self.dense.get(&kind).cloned())
@@ -227,10 +236,6 @@ impl<'a, 'c> Evaluator<'a, 'c> {
         let estimate = hutchinson(&operator, self.options.probes, self.options.seed, self.control).await?;
         self.traces.insert(curvature, estimate.clone());
         Ok(estimate)
-    }
-
-    fn tolerance(&self) -> f64 {
-        self.options.tolerance.unwrap_or_else(|| self.engine.info().precision.eigenvalue_tolerance())
     }
 
     /// A change Δ of the outputs changes the cross-entropy by up to 2 |Δ|, and a sum of squares s by 2 √(s C) |Δ|.

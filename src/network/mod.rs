@@ -12,7 +12,7 @@ pub use presets::Preset;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Result, ensure};
+use crate::error::{Result, ensure, ensure_finite};
 
 /// The most parameters a network may have: what 32-bit indices on the device can address with room to spare.
 pub const MAX_PARAMETERS: u64 = 1 << 30;
@@ -114,6 +114,21 @@ impl Network {
     /// The first layer whose activation is not positively homogeneous, if there is one: rescalings are refused then.
     pub fn first_inhomogeneous_layer(&self) -> Option<(usize, &Layer)> {
         self.layers.iter().enumerate().find(|(_, layer)| !layer.is_positively_homogeneous())
+    }
+
+    /// Fails unless `parameters` has this network's length and is finite.
+    ///
+    /// # Errors
+    /// `InvalidParameters`, `NotFinite`.
+    pub fn check_parameters(&self, parameters: &[f64]) -> Result<()> {
+        let expected = self.parameter_count();
+        ensure!(
+            parameters.len() == expected,
+            InvalidParameters,
+            "the network has {expected} parameters, but {} were given",
+            parameters.len()
+        );
+        ensure_finite("parameters", parameters)
     }
 
     /// A short name of the architecture: `784-300-100-10`.

@@ -13,6 +13,7 @@ use std::ops::Range;
 
 use self::loss::TargetRows;
 use self::pass::Point;
+pub(in crate::engine) use self::pass::prepare_inputs;
 use self::real::Real;
 use super::executor::{AdamStep, BackendInfo, Curvature, Executor, Precision};
 use super::plan::Plan;
@@ -76,7 +77,7 @@ impl<T: Real> CpuExecutor<T> {
         )?;
         Ok(Self {
             info: cpu_info(T::PRECISION),
-            inputs: pass::prepare_inputs(&plan, T::values(problem.inputs())),
+            inputs: prepare_inputs(&plan, T::values(problem.inputs())),
             targets: TargetRows::new(problem.targets()),
             plan,
             point: RefCell::new(None),

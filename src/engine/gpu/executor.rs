@@ -10,8 +10,9 @@ use super::passes::{Batch, Evaluation, Pass, Samples};
 use super::tangent::Tangent;
 use super::vectors::SegmentTables;
 use crate::control::LocalFuture;
+use crate::engine::cpu::prepare_inputs;
 use crate::engine::vector::Storage;
-use crate::engine::{Activation, AdamStep, BackendInfo, Curvature, Executor, Plan, Segments, Vector};
+use crate::engine::{AdamStep, BackendInfo, Curvature, Executor, Plan, Segments, Vector};
 use crate::error::{Error, ErrorCode, Result, bail, ensure};
 use crate::problem::{Loss, Problem, Targets};
 
@@ -60,8 +61,7 @@ impl GpuExecutor {
         let what = format!("inputs of {samples} samples of width {}", problem.network().input_len());
         // Before the values are converted, which would take as much host memory.
         context.check_size(&what, problem.inputs().len() as u64)?;
-        let mut inputs = problem.inputs().to_f32();
-        apply(plan.input_activation, &mut inputs);
+        let inputs = prepare_inputs(&plan, problem.inputs().to_f32());
         let targets: Vec<f32> = match problem.targets() {
             // Whole numbers up to 2²⁴ are exact; more classes than that do not fit anywhere.
             Targets::Classes(labels) => labels.iter().map(|&label| label as f32).collect(),
@@ -138,16 +138,6 @@ impl GpuExecutor {
         let len = out.len * out.columns;
         ensure!(2 * index + 2 <= len, InvalidParameters, "loss and accuracy {index} do not fit in {len} numbers");
         Ok(())
-    }
-}
-
-fn apply(activation: Activation, values: &mut [f32]) {
-    match activation {
-        Activation::IDENTITY => {}
-        Activation::Piecewise { slope } => {
-            values.iter_mut().filter(|v| **v <= 0.0).for_each(|v| *v = (slope * f64::from(*v)) as f32);
-        }
-        Activation::Tanh => values.iter_mut().for_each(|v| *v = f64::from(*v).tanh() as f32),
     }
 }
 
