@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use super::sweep::{Cotangent, LayerSums};
 use super::vector::{Segments, Vector};
 use crate::control::LocalFuture;
 use crate::error::Result;
@@ -178,6 +179,17 @@ pub trait Executor {
     /// `out[2 index]` = mean loss, `out[2 index + 1]` = share of samples whose largest output is the target's (cross-entropy;
     /// 0 for squared error; the first one wins a tie).
     fn evaluate(&self, theta: &Vector, out: &mut Vector, index: usize) -> Result<()>;
+
+    /// Fixes a plane θ + s u + t v (all one column; without `v`, a line) for [`Executor::evaluate_plane`]. Layer 1 is linear
+    /// in (s, t), so its products with the data are taken once, here or at the first evaluation. Leaves the prepared point
+    /// as it is.
+    fn prepare_plane(&self, theta: &Vector, u: &Vector, v: Option<&Vector>) -> Result<()>;
+
+    /// Losses and accuracies at points [s, t] of the plane, as in [`Executor::evaluate`], from `out[0]` on.
+    fn evaluate_plane(&self, points: &[[f64; 2]], out: &mut Vector) -> Result<()>;
+
+    /// One backward pass at the prepared point for each cotangent; for each, what it leaves at every affine step in order.
+    fn sweep<'a>(&'a self, cotangents: &'a [Cotangent]) -> LocalFuture<'a, Result<Vec<Vec<LayerSums>>>>;
 
     // --- passes over a batch -----------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ mod cpu;
 mod executor;
 pub mod gpu;
 mod plan;
+mod sweep;
 mod vector;
 
 use std::cell::RefCell;
@@ -12,7 +13,8 @@ use std::rc::Rc;
 use self::gpu::{GpuContext, GpuExecutor, GpuOptions};
 pub use cpu::{cpu_executor, cpu_info};
 pub use executor::{AdamStep, BackendInfo, Curvature, Executor, Precision};
-pub use plan::{Activation, Plan, Step};
+pub use plan::{Activation, Operation, Plan, Step};
+pub use sweep::{Cotangent, LayerSums};
 pub use vector::{Segments, Vector};
 
 use crate::error::{Result, ensure};

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use crate::error::{Result, bail};
-use crate::network::{Layer, Network};
+use crate::network::{Layer, Network, Shape, Window};
 
-/// What follows a layer, elementwise. Runs of ReLU, leaky ReLU and identity fold into one slope, since
+/// What follows a step, elementwise. Runs of ReLU, leaky ReLU and identity fold into one slope, since
 /// each is x for x > 0 and a multiple of x otherwise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Activation {
@@ -22,29 +22,94 @@ pub enum Activation {
 impl Activation {
     /// No activation.
     pub const IDENTITY: Self = Self::Piecewise { slope: 1.0 };
+
+    /// This one and then a layer's, if they fold into one.
+    fn then(self, layer: &Layer) -> Option<Self> {
+        match (self, layer) {
+            (Self::Piecewise { slope: _ }, Layer::Relu) => Some(Self::Piecewise { slope: 0.0 }),
+            (Self::Piecewise { slope: before }, Layer::LeakyRelu { slope }) => {
+                Some(Self::Piecewise { slope: before * slope })
+            }
+            (Self::IDENTITY, Layer::Tanh) => Some(Self::Tanh),
+            _ => None,
+        }
+    }
 }
 
-/// One dense layer with the activation after it.
+/// What a step computes before its activation.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Operation {
+    /// Σ over the window and the input channels of W times the input, plus b. A dense layer is one whose window is the
+    /// whole input: W's index is ((row · C + c) · window height + y) · window width + x for both.
+    Affine {
+        /// W in the parameter vector.
+        weight: Range<usize>,
+        /// b in the parameter vector, one number an output channel.
+        bias: Option<Range<usize>>,
+    },
+    /// The largest of each window, channel by channel; the first of equals in row-major order.
+    MaxPool,
+    /// The mean of each window, channel by channel.
+    AveragePool,
+    /// Nothing: the step is its activation alone.
+    Copy,
+}
+
+/// One operation with the activation after it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// Width of what comes in.
-    pub inputs: usize,
-    /// Width of what goes out.
-    pub outputs: usize,
-    /// W (outputs, inputs) row-major in the parameter vector.
-    pub weight: Range<usize>,
-    /// b in the parameter vector.
-    pub bias: Option<Range<usize>>,
-    /// Applied to W a + b; the identity after the last step.
+    /// What it computes.
+    pub operation: Operation,
+    /// What comes in.
+    pub input: Shape,
+    /// What goes out.
+    pub output: Shape,
+    /// How the operation slides over its input; 1×1 for a copy.
+    pub window: Window,
+    /// Applied to the operation's result; the identity after the last step.
     pub activation: Activation,
+}
+
+impl Step {
+    /// W in the parameter vector; empty for a step without parameters.
+    pub fn weight(&self) -> Range<usize> {
+        match &self.operation {
+            Operation::Affine { weight, .. } => weight.clone(),
+            _ => 0..0,
+        }
+    }
+
+    /// b in the parameter vector, if there is one.
+    pub fn bias(&self) -> Option<Range<usize>> {
+        match &self.operation {
+            Operation::Affine { bias, .. } => bias.clone(),
+            _ => None,
+        }
+    }
+
+    /// Is it one with parameters?
+    pub fn is_affine(&self) -> bool {
+        matches!(self.operation, Operation::Affine { .. })
+    }
+
+    /// Does its window see the whole input once (a dense layer)?
+    pub fn is_dense(&self) -> bool {
+        self.is_affine() && self.window == Window::whole(self.input)
+    }
+
+    /// Multiplications of one sample: window × input channels × outputs for an affine step, one an element read otherwise.
+    pub fn multiplications(&self) -> f64 {
+        let reads = (self.window.area() * self.output.len()) as f64;
+        if self.is_affine() { reads * self.input.channels as f64 } else { reads }
+    }
 }
 
 /// The steps of a network, in order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// Activation of the inputs before the first step: constant in θ, so it is applied once, when the data are loaded.
-    pub input_activation: Activation,
-    /// The steps; never empty.
+    /// Steps before the first affine one: constant in θ, so they are taken once, when the data are loaded.
+    pub prefix: Vec<Step>,
+    /// The steps; the first and the last are affine.
     pub steps: Vec<Step>,
     /// Length of the parameter vector.
     pub parameter_count: usize,
@@ -56,40 +121,72 @@ impl Plan {
     /// # Errors
     /// `InvalidNetwork` where a tanh and another activation follow each other with no layer between: nothing needs it.
     pub fn new(network: &Network) -> Result<Self> {
-        let layers = network.layers();
-        let activation_after = |start: usize| -> Result<Activation> {
-            let run = layers[start..].iter().take_while(|layer| !matches!(layer, Layer::Dense { .. }));
-            let mut found = Activation::IDENTITY;
-            for layer in run {
-                found = match (found, layer) {
-                    (found, Layer::Identity) => found,
-                    (Activation::Piecewise { slope: _ }, Layer::Relu) => Activation::Piecewise { slope: 0.0 },
-                    (Activation::Piecewise { slope: before }, Layer::LeakyRelu { slope }) => {
-                        Activation::Piecewise { slope: before * slope }
+        let input = network.input_shape();
+        let mut steps: Vec<Step> = Vec::new();
+        let mut parametric = network.layout().layers().iter();
+        let shapes = network.layout().shapes();
+        for (i, layer) in network.layers().iter().enumerate() {
+            let before = if i == 0 { input } else { shapes[i - 1] };
+            let step = |operation, window| Step {
+                operation,
+                input: before,
+                output: shapes[i],
+                window,
+                activation: Activation::IDENTITY,
+            };
+            let mut affine = || {
+                let layer = parametric.next().expect("the layout lists every parametric layer");
+                Operation::Affine { weight: layer.weight.clone(), bias: layer.bias.clone() }
+            };
+            let pool = |size: [usize; 2], stride: Option<[usize; 2]>| Window {
+                size,
+                stride: stride.unwrap_or(size),
+                padding: [0, 0],
+            };
+            match *layer {
+                Layer::Dense { .. } => steps.push(step(affine(), Window::whole(before))),
+                Layer::Conv2d { kernel, stride, padding, .. } => {
+                    steps.push(step(affine(), Window { size: kernel, stride, padding }));
+                }
+                Layer::MaxPool2d { size, stride } => steps.push(step(Operation::MaxPool, pool(size, stride))),
+                Layer::AvgPool2d { size, stride } => steps.push(step(Operation::AveragePool, pool(size, stride))),
+                Layer::Flatten | Layer::Identity => {}
+                Layer::Relu | Layer::LeakyRelu { .. } | Layer::Tanh => {
+                    if steps.is_empty() {
+                        steps.push(step(Operation::Copy, Window { size: [1, 1], stride: [1, 1], padding: [0, 0] }));
                     }
-                    (Activation::IDENTITY, Layer::Tanh) => Activation::Tanh,
-                    (_, layer) => bail!(
-                        InvalidNetwork,
-                        "a tanh next to another activation is not supported: put a dense layer before the {}",
-                        layer.name()
-                    ),
-                };
+                    let last = steps.last_mut().expect("there is one now");
+                    let Some(activation) = last.activation.then(layer) else {
+                        bail!(
+                            InvalidNetwork,
+                            "a tanh next to another activation is not supported: put a layer before the {}",
+                            layer.name()
+                        );
+                    };
+                    last.activation = activation;
+                }
             }
-            Ok(found)
-        };
-        let steps = network.layout().layers().iter().map(|layer| {
-            Ok(Step {
-                inputs: layer.inputs,
-                outputs: layer.outputs,
-                weight: layer.weight.clone(),
-                bias: layer.bias.clone(),
-                activation: activation_after(layer.layer + 1)?,
-            })
-        });
-        Ok(Self {
-            input_activation: activation_after(0)?,
-            steps: steps.collect::<Result<_>>()?,
-            parameter_count: network.parameter_count(),
-        })
+        }
+        let first = steps.iter().position(Step::is_affine).unwrap_or(0);
+        let rest = steps.split_off(first);
+        Ok(Self { prefix: steps, steps: rest, parameter_count: network.parameter_count() })
+    }
+
+    /// For executors that have no convolutions yet.
+    pub(super) fn ensure_dense(&self) -> Result<()> {
+        match self.steps.iter().all(|step| step.is_dense() && step.input.area() == 1) {
+            true => Ok(()),
+            false => bail!(InvalidNetwork, "conv2d and pools are not computed yet"),
+        }
+    }
+
+    /// What comes into the first step.
+    pub fn input(&self) -> Shape {
+        self.steps[0].input
+    }
+
+    /// Length of an output.
+    pub fn output_len(&self) -> usize {
+        self.steps[self.steps.len() - 1].output.len()
     }
 }

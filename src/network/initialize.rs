@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::{Layer, Network};
 use crate::error::{Result, ensure};
 
-/// How the weights are drawn. `fan_in` and `fan_out` are a layer's inputs and outputs.
+/// How the weights are drawn. `fan_in` and `fan_out` are the numbers of inputs that
+/// one output reads and of outputs that one input reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "scheme", rename_all = "snake_case")]
 pub enum Initialization {
@@ -58,7 +59,7 @@ impl Network {
         let mut parameters = crate::memory::reserve(self.parameter_count())?;
         parameters.resize(self.parameter_count(), 0.0);
         for layer in self.layout().layers() {
-            let (fan_in, fan_out) = (layer.inputs as f64, layer.outputs as f64);
+            let (fan_in, fan_out) = (layer.inputs as f64, layer.fan_out as f64);
             let gain_squared = self.gain_squared(layer.layer);
             let (normal, scale) = match weights {
                 Initialization::XavierNormal => (true, (2.0 / (fan_in + fan_out)).sqrt()),
@@ -81,7 +82,7 @@ impl Network {
 
     /// gain² of the activations that follow a layer: 2 / (1 + slope²); 1 for identity, tanh and the output layer.
     fn gain_squared(&self, layer: usize) -> f64 {
-        let following = self.layers()[layer + 1..].iter().take_while(|next| !matches!(next, Layer::Dense { .. }));
+        let following = self.layers()[layer + 1..].iter().take_while(|next| !next.is_parametric());
         let slope: f64 = following
             .map(|next| match *next {
                 Layer::Relu => 0.0,

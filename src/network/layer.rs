@@ -6,9 +6,15 @@ fn yes() -> bool {
     true
 }
 
+fn one_by_one() -> [usize; 2] {
+    [1, 1]
+}
+
 /// One layer, as the JSON of a network spells it: `{"type": "dense", "units": 10, "bias": true}`.
+///
+/// Sizes of windows are `[height, width]`; a single number means both.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Layer {
     /// z = W a + b, with W of shape (units, inputs), row-major.
@@ -19,6 +25,43 @@ pub enum Layer {
         #[serde(default = "yes")]
         bias: bool,
     },
+    /// Cross-correlation with W of shape (channels, input channels, kernel height, kernel width) over (C, H, W) images.
+    Conv2d {
+        /// Number of output channels.
+        channels: usize,
+        /// Size of the window.
+        #[serde(deserialize_with = "pair")]
+        kernel: [usize; 2],
+        /// Steps of the window; 1 by default.
+        #[serde(default = "one_by_one", deserialize_with = "pair")]
+        stride: [usize; 2],
+        /// Zeros around the image, at the top and bottom and at the left and right; 0 by default.
+        #[serde(default, deserialize_with = "pair")]
+        padding: [usize; 2],
+        /// Whether there is a b, one number a channel.
+        #[serde(default = "yes")]
+        bias: bool,
+    },
+    /// The largest of each window; the first of equals in row-major order. Rows and columns that fill no window are left out.
+    MaxPool2d {
+        /// Size of the window.
+        #[serde(deserialize_with = "pair")]
+        size: [usize; 2],
+        /// Steps of the window; its size by default.
+        #[serde(default, deserialize_with = "some_pair")]
+        stride: Option<[usize; 2]>,
+    },
+    /// The mean of each window. Rows and columns that fill no window are left out.
+    AvgPool2d {
+        /// Size of the window.
+        #[serde(deserialize_with = "pair")]
+        size: [usize; 2],
+        /// Steps of the window; its size by default.
+        #[serde(default, deserialize_with = "some_pair")]
+        stride: Option<[usize; 2]>,
+    },
+    /// (C, H, W) as one row, channel after channel.
+    Flatten,
     /// max(z, 0), with derivative 0 at 0.
     Relu,
     /// z for z > 0, slope · z otherwise; the slope must be positive.
@@ -32,16 +75,50 @@ pub enum Layer {
     Tanh,
 }
 
+/// `[height, width]`, or one number for both.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a size must be a whole number, or two: [height, width]")]
+enum Size {
+    Both(usize),
+    Pair([usize; 2]),
+}
+
+impl From<Size> for [usize; 2] {
+    fn from(size: Size) -> Self {
+        match size {
+            Size::Both(n) => [n, n],
+            Size::Pair(pair) => pair,
+        }
+    }
+}
+
+fn pair<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<[usize; 2], D::Error> {
+    Size::deserialize(deserializer).map(Into::into)
+}
+
+fn some_pair<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<[usize; 2]>, D::Error> {
+    Ok(Option::<Size>::deserialize(deserializer)?.map(Into::into))
+}
+
 impl Layer {
     /// φ(λ z) = λ φ(z) for every λ > 0?
     pub fn is_positively_homogeneous(&self) -> bool {
         !matches!(self, Self::Tanh)
     }
 
+    /// Has it parameters?
+    pub fn is_parametric(&self) -> bool {
+        matches!(self, Self::Dense { .. } | Self::Conv2d { .. })
+    }
+
     /// The name in JSON.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Dense { .. } => "dense",
+            Self::Conv2d { .. } => "conv2d",
+            Self::MaxPool2d { .. } => "max_pool2d",
+            Self::AvgPool2d { .. } => "avg_pool2d",
+            Self::Flatten => "flatten",
             Self::Relu => "relu",
             Self::LeakyRelu { .. } => "leaky_relu",
             Self::Identity => "identity",

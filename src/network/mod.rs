@@ -4,11 +4,13 @@ mod initialize;
 mod layer;
 mod layout;
 mod presets;
+mod shape;
 
 pub use initialize::{BiasInitialization, Initialization};
 pub use layer::Layer;
 pub use layout::{Block, Layout, ParametricLayer};
 pub use presets::Preset;
+pub use shape::{Shape, Window};
 
 use serde::{Deserialize, Serialize};
 
@@ -46,11 +48,11 @@ impl TryFrom<RawNetwork> for Network {
 }
 
 impl Network {
-    /// A network over inputs of shape `[features]`.
+    /// A network over inputs of shape `[features]` or `[channels, height, width]`.
     ///
     /// # Errors
-    /// `InvalidNetwork` for a zero width, no parametric layer, an activation after the last one, or layers that do not
-    /// fit each other; `TooLarge` above [`MAX_PARAMETERS`].
+    /// `InvalidNetwork` for a zero width, no parametric layer, an activation or pool after the last one, or layers that do
+    /// not fit each other; `TooLarge` above [`MAX_PARAMETERS`].
     pub fn new(input: Vec<usize>, layers: Vec<Layer>) -> Result<Self> {
         let layout = Layout::infer(&input, &layers)?;
         Ok(Self { input, layers, layout })
@@ -96,6 +98,14 @@ impl Network {
         &self.layout
     }
 
+    /// Shape of one input as an image; flat inputs are images of 1 × 1.
+    pub fn input_shape(&self) -> Shape {
+        match self.input[..] {
+            [channels, height, width] => Shape { channels, height, width },
+            _ => Shape::flat(self.input_len()),
+        }
+    }
+
     /// Values in one flat input.
     pub fn input_len(&self) -> usize {
         self.input.iter().product()
@@ -131,10 +141,16 @@ impl Network {
         ensure_finite("parameters", parameters)
     }
 
-    /// A short name of the architecture: `784-300-100-10`.
+    /// A short name of the architecture: `784-300-100-10`, `1×28×28-conv5×5×10-pool2×2-…-10`.
     pub fn summary(&self) -> String {
-        let input: Vec<_> = self.input.iter().map(usize::to_string).collect();
-        let widths = self.layout.layers().iter().map(|layer| layer.outputs.to_string());
-        std::iter::once(input.join("×")).chain(widths).collect::<Vec<_>>().join("-")
+        let by = |sizes: &[usize]| sizes.iter().map(usize::to_string).collect::<Vec<_>>().join("×");
+        let layers = self.layers.iter().filter_map(|layer| match layer {
+            Layer::Dense { units, .. } => Some(units.to_string()),
+            Layer::Conv2d { channels, kernel: [h, w], .. } => Some(format!("conv{}", by(&[*h, *w, *channels]))),
+            Layer::MaxPool2d { size, .. } => Some(format!("pool{}", by(size))),
+            Layer::AvgPool2d { size, .. } => Some(format!("mean{}", by(size))),
+            _ => None,
+        });
+        std::iter::once(by(&self.input)).chain(layers).collect::<Vec<_>>().join("-")
     }
 }

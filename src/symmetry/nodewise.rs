@@ -1,4 +1,5 @@
-//! W_l → Λ_l W_l Λ_{l−1}⁻¹, b_l → Λ_l b_l with Λ_0 = Λ_L = I.
+//! W_l → Λ_l W_l Λ_{l−1}⁻¹, b_l → Λ_l b_l with Λ_0 = Λ_L = I. In a convolution the units are channels; pools and a
+//! flatten hand a channel's factor on to all columns that read it.
 
 use super::{ensure_homogeneous, ensure_positive};
 use crate::error::{Result, ensure};
@@ -35,7 +36,7 @@ pub(super) fn apply(network: &Network, factors: &[Vec<f64>], parameters: &mut [f
         for (i, row) in parameters[layer.weight.clone()].chunks_exact_mut(layer.inputs).enumerate() {
             let row_factor = outgoing.map_or(1.0, |f| f[i]);
             for (j, w) in row.iter_mut().enumerate() {
-                *w *= row_factor / incoming.map_or(1.0, |f| f[j]);
+                *w *= row_factor / incoming.map_or(1.0, |f| f[j / layer.columns_per_unit]);
             }
         }
         if let (Some(bias), Some(factors)) = (&layer.bias, outgoing) {

@@ -35,8 +35,9 @@ pub(super) fn apply(network: &Network, permutations: &[Vec<usize>], parameters: 
         let old = parameters[layer.weight.clone()].to_vec();
         for (i, row) in parameters[layer.weight.clone()].chunks_exact_mut(layer.inputs).enumerate() {
             let source = &old[rows.map_or(i, |p| p[i]) * layer.inputs..][..layer.inputs];
-            for (j, w) in row.iter_mut().enumerate() {
-                *w = source[columns.map_or(j, |p| p[j])];
+            let per_unit = layer.columns_per_unit;
+            for (j, w) in row.chunks_exact_mut(per_unit).enumerate() {
+                w.copy_from_slice(&source[columns.map_or(j, |p| p[j]) * per_unit..][..per_unit]);
             }
         }
         if let (Some(bias), Some(rows)) = (&layer.bias, rows) {

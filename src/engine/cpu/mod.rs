@@ -4,6 +4,7 @@ mod activation;
 mod loss;
 mod matrix;
 mod pass;
+mod prefix;
 mod real;
 mod vector_ops;
 
@@ -13,10 +14,11 @@ use std::ops::Range;
 
 use self::loss::TargetRows;
 use self::pass::Point;
-pub(in crate::engine) use self::pass::prepare_inputs;
+pub(in crate::engine) use self::prefix::apply as apply_prefix;
 use self::real::Real;
 use super::executor::{AdamStep, BackendInfo, Curvature, Executor, Precision};
 use super::plan::Plan;
+use super::sweep::{Cotangent, LayerSums};
 use super::vector::{Segments, Vector};
 use crate::control::LocalFuture;
 use crate::error::{Result, bail, ensure};
@@ -68,16 +70,17 @@ impl<T: Real> CpuExecutor<T> {
     /// As [`cpu_executor`].
     pub fn new(problem: &Problem) -> Result<Self> {
         let plan = Plan::new(problem.network())?;
+        plan.ensure_dense()?;
         // A failed allocation in the middle of a pass would end the program; asked for first, it is an error. A point and
         // a product hold θ, gradient, direction and result, and activations, δ and tangents of every layer.
-        let widths = plan.steps.iter().map(|step| step.outputs).sum::<usize>();
+        let widths = plan.steps.iter().map(|step| step.output.len()).sum::<usize>();
         let activations = problem.samples().saturating_mul(widths).saturating_mul(4);
         reserve::<T>(
             plan.parameter_count.saturating_mul(6).saturating_add(problem.inputs().len()).saturating_add(activations),
         )?;
         Ok(Self {
             info: cpu_info(T::PRECISION),
-            inputs: prepare_inputs(&plan, T::values(problem.inputs())),
+            inputs: apply_prefix(&plan.prefix, T::values(problem.inputs())),
             targets: TargetRows::new(problem.targets()),
             plan,
             point: RefCell::new(None),
@@ -92,7 +95,7 @@ impl<T: Real> CpuExecutor<T> {
     }
 
     fn outputs_width(&self) -> usize {
-        self.plan.steps[self.plan.steps.len() - 1].outputs
+        self.plan.steps[self.plan.steps.len() - 1].output.len()
     }
 }
 
@@ -220,8 +223,8 @@ impl<T: Real> Executor for CpuExecutor<T> {
             "a product with the curvature takes vectors of {n} parameters, as many out as in"
         );
         let (v, out) = (T::slice(v)?, T::slice_mut(out)?);
-        let samples = self.inputs.len() / self.plan.steps[0].inputs;
-        let tangent: usize = samples * self.plan.steps.iter().map(|step| step.outputs).sum::<usize>();
+        let samples = self.inputs.len() / self.plan.steps[0].input.len();
+        let tangent: usize = samples * self.plan.steps.iter().map(|step| step.output.len()).sum::<usize>();
         let group = (TANGENT_VALUES / tangent.max(1)).max(1) * n;
         self.with_point(|point| {
             for (v, out) in v.chunks(group).zip(out.chunks_mut(group)) {
@@ -232,7 +235,7 @@ impl<T: Real> Executor for CpuExecutor<T> {
 
     fn evaluate(&self, theta: &Vector, out: &mut Vector, index: usize) -> Result<()> {
         let theta = T::slice(theta)?;
-        let (width, outputs) = (self.plan.steps[0].inputs, self.outputs_width());
+        let (width, outputs) = (self.plan.steps[0].input.len(), self.outputs_width());
         let samples = self.inputs.len() / width;
         let mut losses = Vec::with_capacity(samples);
         let mut correct = 0.0;
@@ -251,6 +254,18 @@ impl<T: Real> Executor for CpuExecutor<T> {
         Ok(())
     }
 
+    fn prepare_plane(&self, _: &Vector, _: &Vector, _: Option<&Vector>) -> Result<()> {
+        bail!(InvalidOption, "planes are not there yet")
+    }
+
+    fn evaluate_plane(&self, _: &[[f64; 2]], _: &mut Vector) -> Result<()> {
+        bail!(InvalidOption, "planes are not there yet")
+    }
+
+    fn sweep<'a>(&'a self, _: &'a [Cotangent]) -> LocalFuture<'a, Result<Vec<Vec<LayerSums>>>> {
+        Box::pin(async { bail!(InvalidOption, "sweeps are not there yet") })
+    }
+
     fn batch_gradient(
         &self,
         theta: &Vector,
@@ -259,7 +274,7 @@ impl<T: Real> Executor for CpuExecutor<T> {
         out: &mut Vector,
         index: usize,
     ) -> Result<()> {
-        let width = self.plan.steps[0].inputs;
+        let width = self.plan.steps[0].input.len();
         let rows = rows.iter().map(|&row| row as usize);
         let inputs: Vec<T> = rows.clone().flat_map(|i| &self.inputs[i * width..(i + 1) * width]).copied().collect();
         let targets = self.targets.gather(rows, self.outputs_width());

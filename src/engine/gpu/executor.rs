@@ -10,9 +10,9 @@ use super::passes::{Batch, Evaluation, Pass, Samples};
 use super::tangent::Tangent;
 use super::vectors::SegmentTables;
 use crate::control::LocalFuture;
-use crate::engine::cpu::prepare_inputs;
+use crate::engine::cpu::apply_prefix;
 use crate::engine::vector::Storage;
-use crate::engine::{AdamStep, BackendInfo, Curvature, Executor, Plan, Segments, Vector};
+use crate::engine::{AdamStep, BackendInfo, Cotangent, Curvature, Executor, LayerSums, Plan, Segments, Vector};
 use crate::error::{Error, ErrorCode, Result, bail, ensure};
 use crate::problem::{Loss, Problem, Targets};
 
@@ -57,11 +57,12 @@ impl GpuExecutor {
     pub fn new(context: Rc<GpuContext>, problem: &Problem) -> Result<Self> {
         context.check()?;
         let plan = Plan::new(problem.network())?;
+        plan.ensure_dense()?;
         let samples = problem.samples();
         let what = format!("inputs of {samples} samples of width {}", problem.network().input_len());
         // Before the values are converted, which would take as much host memory.
         context.check_size(&what, problem.inputs().len() as u64)?;
-        let inputs = prepare_inputs(&plan, problem.inputs().to_f32());
+        let inputs = apply_prefix(&plan.prefix, problem.inputs().to_f32());
         let targets: Vec<f32> = match problem.targets() {
             // Whole numbers up to 2²⁴ are exact; more classes than that do not fit anywhere.
             Targets::Classes(labels) => labels.iter().map(|&label| label as f32).collect(),
@@ -90,7 +91,7 @@ impl GpuExecutor {
 
     /// Length of an output.
     pub(super) fn outputs_len(&self) -> usize {
-        self.plan.steps.last().map_or(0, |step| step.outputs)
+        self.plan.steps.last().map_or(0, |step| step.output.len())
     }
 
     /// Numbers in a sample's target.
@@ -282,6 +283,18 @@ impl Executor for GpuExecutor {
         self.check_parameters("the point", theta, 1)?;
         self.check_report(out, index)?;
         self.evaluate_at(self.data(theta)?, self.data(out)?, index)
+    }
+
+    fn prepare_plane(&self, _: &Vector, _: &Vector, _: Option<&Vector>) -> Result<()> {
+        bail!(InvalidOption, "planes are not there yet")
+    }
+
+    fn evaluate_plane(&self, _: &[[f64; 2]], _: &mut Vector) -> Result<()> {
+        bail!(InvalidOption, "planes are not there yet")
+    }
+
+    fn sweep<'a>(&'a self, _: &'a [Cotangent]) -> LocalFuture<'a, Result<Vec<Vec<LayerSums>>>> {
+        Box::pin(async { bail!(InvalidOption, "sweeps are not there yet") })
     }
 
     fn batch_gradient(

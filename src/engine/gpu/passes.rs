@@ -38,19 +38,19 @@ impl Pass {
             context.buffer(&format!("{what} of {rows} samples of width {width}"), rows as u64 * width as u64)
         };
         let (hidden, last) = plan.steps.split_at(plan.steps.len() - 1);
-        let width = last[0].outputs;
+        let width = last[0].output.len();
         let outputs = make("outputs", width)?;
         Ok(Self {
             rows,
-            hidden: hidden.iter().map(|step| make("activations", step.outputs)).collect::<Result<_>>()?,
+            hidden: hidden.iter().map(|step| make("activations", step.output.len())).collect::<Result<_>>()?,
             probabilities: if loss == Loss::CrossEntropy { make("probabilities", width)? } else { outputs.clone() },
             outputs,
-            deltas: plan.steps.iter().map(|step| make("derivatives", step.outputs)).collect::<Result<_>>()?,
+            deltas: plan.steps.iter().map(|step| make("derivatives", step.output.len())).collect::<Result<_>>()?,
             curvature: hidden
                 .iter()
                 .map(|step| {
                     let is_curved = with_curvature && step.activation == Activation::Tanh;
-                    is_curved.then(|| make("second derivatives", step.outputs)).transpose()
+                    is_curved.then(|| make("second derivatives", step.output.len())).transpose()
                 })
                 .collect::<Result<_>>()?,
             report: make("losses", 2)?,
@@ -86,18 +86,18 @@ impl GpuExecutor {
     ) -> Result<()> {
         for (l, step) in self.plan.steps.iter().enumerate() {
             let from = if l == 0 { samples.inputs } else { hidden[l - 1] };
-            let offset = if l == 0 { samples.first * step.inputs } else { 0 };
+            let offset = if l == 0 { samples.first * step.input.len() } else { 0 };
             self.multiply(&Product {
                 m: samples.rows,
-                n: step.outputs,
-                k: step.inputs,
+                n: step.output.len(),
+                k: step.input.len(),
                 batch: 1,
                 first: [
-                    Side::new(from, offset, step.inputs, 1, 0),
-                    Side::new(theta, step.weight.start, step.inputs, 1, 0),
+                    Side::new(from, offset, step.input.len(), 1, 0),
+                    Side::new(theta, step.weight().start, step.input.len(), 1, 0),
                 ],
                 second: None,
-                bias: step.bias.as_ref().map(|bias| (bias.start, 0)),
+                bias: step.bias().map(|bias| (bias.start, 0)),
                 epilogue: Epilogue::Activate(step.activation),
                 c: hidden.get(l).copied().unwrap_or(outputs),
                 c_offset: 0,
@@ -164,22 +164,22 @@ impl GpuExecutor {
         for (l, step) in self.plan.steps.iter().enumerate().rev() {
             let delta = &*pass.deltas[l];
             let (from, offset) =
-                if l == 0 { (samples.inputs, samples.first * step.inputs) } else { (hidden[l - 1], 0) };
+                if l == 0 { (samples.inputs, samples.first * step.input.len()) } else { (hidden[l - 1], 0) };
             self.multiply(&Product {
-                m: step.outputs,
-                n: step.inputs,
+                m: step.output.len(),
+                n: step.input.len(),
                 k: rows,
                 batch: 1,
-                first: [Side::new(delta, 0, 1, step.outputs, 0), Side::new(from, offset, 1, step.inputs, 0)],
+                first: [Side::new(delta, 0, 1, step.output.len(), 0), Side::new(from, offset, 1, step.input.len(), 0)],
                 second: None,
                 bias: None,
                 epilogue: Epilogue::None,
                 c: gradient,
-                c_offset: step.weight.start,
+                c_offset: step.weight().start,
                 c_batch: 0,
             })?;
-            if let Some(bias) = &step.bias {
-                self.column_sums(delta, [1, rows, step.outputs], gradient, bias.start, 0)?;
+            if let Some(bias) = &step.bias() {
+                self.column_sums(delta, [1, rows, step.output.len()], gradient, bias.start, 0)?;
             }
             if l > 0 {
                 self.backward(theta, pass, l, rows)?;
@@ -196,12 +196,12 @@ impl GpuExecutor {
         let curvature = pass.curvature[l - 1].as_deref();
         self.multiply(&Product {
             m: rows,
-            n: step.inputs,
-            k: step.outputs,
+            n: step.input.len(),
+            k: step.output.len(),
             batch: 1,
             first: [
-                Side::new(&pass.deltas[l], 0, step.outputs, 1, 0),
-                Side::new(theta, step.weight.start, 1, step.inputs, 0),
+                Side::new(&pass.deltas[l], 0, step.output.len(), 1, 0),
+                Side::new(theta, step.weight().start, 1, step.input.len(), 0),
             ],
             second: None,
             bias: None,
@@ -212,7 +212,7 @@ impl GpuExecutor {
         })?;
         match curvature {
             Some(c) => {
-                let size = rows * step.inputs;
+                let size = rows * step.input.len();
                 let parameters = TanhBackward { size: size as u32, ..Default::default() };
                 self.context.dispatch(Kernel::TanhBackward, &parameters, &[kept, delta, c], Grid::elements(size, 1))
             }
@@ -286,9 +286,10 @@ impl GpuExecutor {
         self.context.queue.write_buffer(&batch.rows.buffer, 4 * first as u64, bytemuck::cast_slice(rows));
         batch.next += rows.len();
         let target_width = self.target_width();
-        for (from, to, width) in
-            [(&self.inputs, &batch.inputs, self.plan.steps[0].inputs), (&self.targets, &batch.targets, target_width)]
-        {
+        for (from, to, width) in [
+            (&self.inputs, &batch.inputs, self.plan.steps[0].input.len()),
+            (&self.targets, &batch.targets, target_width),
+        ] {
             let len = rows.len() * width;
             let parameters =
                 GatherRows { len: len as u32, width: width as u32, rows_offset: first as u32, ..Default::default() };
@@ -314,8 +315,8 @@ impl Evaluation {
     fn new(executor: &GpuExecutor) -> Result<Self> {
         let context = &executor.context;
         let (hidden, last) = executor.plan.steps.split_at(executor.plan.steps.len() - 1);
-        let widest = hidden.iter().map(|step| step.outputs).max().unwrap_or(0);
-        let width = last[0].outputs;
+        let widest = hidden.iter().map(|step| step.output.len()).max().unwrap_or(0);
+        let width = last[0].output.len();
         let rows = (EVALUATION_NUMBERS / widest.max(width)).clamp(1, executor.samples);
         let make = |width: usize| context.buffer("activations", rows as u64 * width as u64);
         Ok(Self {
@@ -345,7 +346,7 @@ impl Batch {
         let make = |what: &str, width: usize| context.buffer(what, rows as u64 * width as u64);
         Ok(Self {
             pass: Pass::new(context, &executor.plan, executor.loss, rows, false)?,
-            inputs: make("inputs of a batch", executor.plan.steps[0].inputs)?,
+            inputs: make("inputs of a batch", executor.plan.steps[0].input.len())?,
             targets: make("targets of a batch", executor.target_width())?,
             rows: context.buffer("sample numbers of a batch", (4 * rows).max(1 << 14) as u64)?,
             next: 0,

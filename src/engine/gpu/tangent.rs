@@ -32,7 +32,7 @@ pub(super) struct Tangent {
 impl Tangent {
     /// How many directions go through together.
     fn group(executor: &GpuExecutor, wanted: usize) -> usize {
-        let widths = executor.plan.steps.iter().map(|step| step.outputs as u64);
+        let widths = executor.plan.steps.iter().map(|step| step.output.len() as u64);
         let samples = executor.samples as u64;
         let widest = widths.clone().max().unwrap_or(1);
         let total = samples * (widths.sum::<u64>() + 2 * widest);
@@ -48,10 +48,10 @@ impl Tangent {
             executor.context.buffer(&what, directions as u64 * samples as u64 * width as u64)
         };
         let hidden = &executor.plan.steps[..executor.plan.steps.len() - 1];
-        let widest = hidden.iter().map(|step| step.outputs).max().unwrap_or(0);
+        let widest = hidden.iter().map(|step| step.output.len()).max().unwrap_or(0);
         Ok(Self {
             directions,
-            hidden: hidden.iter().map(|step| make(step.outputs)).collect::<Result<_>>()?,
+            hidden: hidden.iter().map(|step| make(step.output.len())).collect::<Result<_>>()?,
             outputs: make(executor.outputs_len())?,
             deltas: [make(widest)?, make(if hidden.len() > 1 { widest } else { 0 })?],
         })
@@ -102,28 +102,28 @@ impl GpuExecutor {
         let start = columns.first * parameters;
         for (l, step) in self.plan.steps.iter().enumerate() {
             let a = self.input_of(prepared, l);
-            let direction = Side::new(columns.v, start + step.weight.start, step.inputs, 1, parameters);
+            let direction = Side::new(columns.v, start + step.weight().start, step.input.len(), 1, parameters);
             let second = (l > 0).then(|| {
                 [
-                    Side::new(&work.hidden[l - 1], 0, step.inputs, 1, rows * step.inputs),
-                    Side::new(&prepared.theta, step.weight.start, step.inputs, 1, 0),
+                    Side::new(&work.hidden[l - 1], 0, step.input.len(), 1, rows * step.input.len()),
+                    Side::new(&prepared.theta, step.weight().start, step.input.len(), 1, 0),
                 ]
             });
             self.multiply(&Product {
                 m: rows,
-                n: step.outputs,
-                k: step.inputs,
+                n: step.output.len(),
+                k: step.input.len(),
                 batch: columns.count,
-                first: [Side::new(a, 0, step.inputs, 1, 0), direction],
+                first: [Side::new(a, 0, step.input.len(), 1, 0), direction],
                 second,
-                bias: step.bias.as_ref().map(|bias| (start + bias.start, parameters)),
+                bias: step.bias().map(|bias| (start + bias.start, parameters)),
                 epilogue: match prepared.pass.hidden.get(l) {
                     Some(kept) => Epilogue::Derive(step.activation, kept),
                     None => Epilogue::None,
                 },
                 c: work.hidden.get(l).unwrap_or(&work.outputs),
                 c_offset: 0,
-                c_batch: rows * step.outputs,
+                c_batch: rows * step.output.len(),
             })?;
         }
         Ok(())
@@ -170,28 +170,28 @@ impl GpuExecutor {
             let a = self.input_of(prepared, l);
             let second = (is_hessian && l > 0).then(|| {
                 [
-                    Side::new(delta, 0, 1, step.outputs, 0),
-                    Side::new(&work.hidden[l - 1], 0, 1, step.inputs, rows * step.inputs),
+                    Side::new(delta, 0, 1, step.output.len(), 0),
+                    Side::new(&work.hidden[l - 1], 0, 1, step.input.len(), rows * step.input.len()),
                 ]
             });
             self.multiply(&Product {
-                m: step.outputs,
-                n: step.inputs,
+                m: step.output.len(),
+                n: step.input.len(),
                 k: rows,
                 batch,
                 first: [
-                    Side::new(delta_dot, 0, 1, step.outputs, rows * step.outputs),
-                    Side::new(a, 0, 1, step.inputs, 0),
+                    Side::new(delta_dot, 0, 1, step.output.len(), rows * step.output.len()),
+                    Side::new(a, 0, 1, step.input.len(), 0),
                 ],
                 second,
                 bias: None,
                 epilogue: Epilogue::None,
                 c: columns.out,
-                c_offset: start + step.weight.start,
+                c_offset: start + step.weight().start,
                 c_batch: parameters,
             })?;
-            if let Some(bias) = &step.bias {
-                let shape = [batch, rows, step.outputs];
+            if let Some(bias) = &step.bias() {
+                let shape = [batch, rows, step.output.len()];
                 self.column_sums(delta_dot, shape, columns.out, start + bias.start, parameters)?;
             }
             if l == 0 {
@@ -200,28 +200,28 @@ impl GpuExecutor {
             let (next, kept) = (&*work.deltas[(l - 1) % 2], &*prepared.pass.hidden[l - 1]);
             let second = is_hessian.then(|| {
                 [
-                    Side::new(delta, 0, step.outputs, 1, 0),
-                    Side::new(columns.v, start + step.weight.start, 1, step.inputs, parameters),
+                    Side::new(delta, 0, step.output.len(), 1, 0),
+                    Side::new(columns.v, start + step.weight().start, 1, step.input.len(), parameters),
                 ]
             });
             self.multiply(&Product {
                 m: rows,
-                n: step.inputs,
-                k: step.outputs,
+                n: step.input.len(),
+                k: step.output.len(),
                 batch,
                 first: [
-                    Side::new(delta_dot, 0, step.outputs, 1, rows * step.outputs),
-                    Side::new(&prepared.theta, step.weight.start, 1, step.inputs, 0),
+                    Side::new(delta_dot, 0, step.output.len(), 1, rows * step.output.len()),
+                    Side::new(&prepared.theta, step.weight().start, 1, step.input.len(), 0),
                 ],
                 second,
                 bias: None,
                 epilogue: Epilogue::Derive(self.plan.steps[l - 1].activation, kept),
                 c: next,
                 c_offset: 0,
-                c_batch: rows * step.inputs,
+                c_batch: rows * step.input.len(),
             })?;
             if let (true, Some(c)) = (is_hessian, prepared.pass.curvature[l - 1].as_deref()) {
-                let size = rows * step.inputs;
+                let size = rows * step.input.len();
                 let parameters = TanhCurvature { size: size as u32, ..Default::default() };
                 let buffers: [&DeviceBuffer; 3] = [c, &work.hidden[l - 1], next];
                 self.context.dispatch(Kernel::TanhCurvature, &parameters, &buffers, Grid::elements(size, batch))?;
