@@ -111,7 +111,7 @@ fn cases() -> Vec<Case> {
 fn passes_agree_with_the_cpu() {
     let context = context();
     for Case { name, problem, theta } in cases() {
-        let cpu = cpu_executor(&problem, Precision::F64).unwrap();
+        let cpu = cpu_executor(&problem, Precision::F64, None).unwrap();
         let gpu = GpuExecutor::new(context.clone(), &problem).unwrap();
         let n = theta.len();
         let mut rng = ChaCha8Rng::seed_from_u64(n as u64);
@@ -176,7 +176,7 @@ fn columns_equal_single_products_and_repeat_bit_for_bit() {
 fn vector_operations_agree_with_the_cpu() {
     let context = context();
     let problem = case(&[1, 1], 1, false, Layer::Relu, Loss::SquaredError, 1).problem;
-    let cpu = cpu_executor(&problem, Precision::F64).unwrap();
+    let cpu = cpu_executor(&problem, Precision::F64, None).unwrap();
     let gpu = GpuExecutor::new(context, &problem).unwrap();
     let blocks = |widths: &[usize]| {
         let network = Network::dense(widths, true).unwrap();

@@ -29,3 +29,27 @@ pub struct LayerSums {
     /// The same over b_l.
     pub nodewise_bias_trace: f64,
 }
+
+impl LayerSums {
+    /// Adds another sum of the same layer.
+    pub fn add(&mut self, other: &Self) {
+        self.trace += other.trace;
+        self.bias_trace += other.bias_trace;
+        self.relative_flatness += other.relative_flatness;
+        self.nodewise_trace += other.nodewise_trace;
+        self.nodewise_bias_trace += other.nodewise_bias_trace;
+        for (rho, other) in self.rho.iter_mut().zip(&other.rho) {
+            *rho += other;
+        }
+    }
+
+    /// Multiplies everything.
+    pub fn scale(&mut self, factor: f64) {
+        self.trace *= factor;
+        self.bias_trace *= factor;
+        self.relative_flatness *= factor;
+        self.nodewise_trace *= factor;
+        self.nodewise_bias_trace *= factor;
+        self.rho.iter_mut().for_each(|rho| *rho *= factor);
+    }
+}

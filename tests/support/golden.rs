@@ -9,9 +9,6 @@ use serde_json::Value;
 /// Keys of the golden files that belong to measures and spaces not built yet.
 const NOT_BUILT: [&str; 4] = ["fisher_rao_norm", "petzka", "path_norm_squared", "spaces"];
 
-/// Layers not built yet.
-const UNKNOWN_LAYERS: [&str; 4] = ["conv2d", "max_pool2d", "avg_pool2d", "flatten"];
-
 macro_rules! files {
     ($($name:literal),+ $(,)?) => {
         &[$(($name, include_str!(concat!("../golden/", $name, ".json")))),+]
@@ -44,17 +41,6 @@ impl Case {
     /// All of them.
     pub fn all() -> impl Iterator<Item = Self> {
         FILES.iter().map(|(name, text)| Self { name, text, json: serde_json::from_str(text).expect("a JSON") })
-    }
-
-    /// Those whose layers are built.
-    pub fn dense() -> impl Iterator<Item = Self> {
-        Self::all().filter(Self::is_dense)
-    }
-
-    /// Are all its layers built?
-    pub fn is_dense(&self) -> bool {
-        let layers = self.json["network"]["layers"].as_array().expect("layers");
-        layers.iter().all(|layer| !UNKNOWN_LAYERS.contains(&layer["type"].as_str().expect("a type")))
     }
 
     /// The problem.
@@ -111,7 +97,7 @@ fn spectrum_scale(object: &Value) -> Option<f64> {
 /// Fails with a list of the numbers in which the device's reports differ from the golden ones.
 pub async fn check_on(device: &Device, tolerance: impl Fn(&Case) -> f64) {
     let mut faults = Vec::new();
-    for case in Case::dense() {
+    for case in Case::all() {
         let (options, control) = (MeasureOptions::default(), Control::default());
         let report = report(&case.file(), device, &options, &control).await.expect("a report");
         compare(case.name, &case.json["expected"], &report, 0.0, tolerance(&case), &mut faults);

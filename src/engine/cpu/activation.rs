@@ -41,8 +41,10 @@ pub fn multiply_derivative<T: Real>(activation: Activation, a: &[T], x: &mut [T]
 }
 
 /// For tanh, c = −2 a ⊙ q with q = Wᵀδ: the Hessian's tangent backward pass adds c ⊙ ȧ, since φ'' ż = −2 a φ' ż = −2 a ȧ.
-/// Nothing for piecewise linear activations, whose φ'' is 0.
-pub fn curvature<T: Real>(activation: Activation, a: &[T], q: &[T]) -> Option<Vec<T>> {
+/// Piecewise linear activations have none: their φ'' is 0.
+pub fn curvature<T: Real>(a: &[T], q: &[T], out: &mut [T]) {
     let two = T::ONE + T::ONE;
-    (activation == Activation::Tanh).then(|| a.iter().zip(q).map(|(&a, &q)| -(two * a * q)).collect())
+    for ((out, &a), &q) in out.iter_mut().zip(a).zip(q) {
+        *out = -(two * a * q);
+    }
 }

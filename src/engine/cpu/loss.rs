@@ -1,112 +1,100 @@
-//! The losses, their first and second derivatives in the outputs. Twin of `shaders/loss/`.
+//! The losses, their first and second derivatives in the outputs, one block of N samples at a time. Twin of
+//! `shaders/loss/`.
 
 use super::real::Real;
 use crate::problem::Targets;
 
-/// Targets of a run of samples in the executor's precision.
-#[derive(Clone)]
-pub enum TargetRows<T> {
-    /// Cross-entropy: class numbers.
-    Classes(Vec<u32>),
-    /// Squared error: row after row.
-    Vectors(Vec<T>),
+/// What the loss of a block leaves behind beside δ and probabilities.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct BlockLoss {
+    /// Loss of each sample that counts.
+    pub losses: Vec<f64>,
+    /// Samples whose first largest output is the target's; 0 for squared error.
+    pub hits: usize,
 }
 
-impl<T: Real> TargetRows<T> {
-    /// All of a problem's targets.
-    pub fn new(targets: &Targets) -> Self {
-        match targets {
-            Targets::Classes(labels) => Self::Classes(labels.clone()),
-            Targets::Vectors(values) => Self::Vectors(values.iter().map(|&v| T::from_f64(v)).collect()),
-        }
-    }
-
-    /// Those of the given samples.
-    pub fn gather(&self, rows: impl Iterator<Item = usize>, width: usize) -> Self {
-        match self {
-            Self::Classes(labels) => Self::Classes(rows.map(|i| labels[i]).collect()),
-            Self::Vectors(values) => {
-                Self::Vectors(rows.flat_map(|i| &values[i * width..(i + 1) * width]).copied().collect())
-            }
-        }
-    }
-}
-
-/// What the loss leaves behind for the backward passes.
-pub struct LossPoint<T> {
-    /// Loss of each sample.
-    pub sample_losses: Vec<f64>,
-    /// Share of samples whose first largest output is the target's; 0 for squared error.
-    pub accuracy: f64,
-    /// softmax(ŷ), for cross-entropy; empty otherwise.
-    pub probabilities: Vec<T>,
-    /// δ_L, divided by the number of samples.
-    pub delta: Vec<T>,
-}
-
-/// Losses and δ_L of these outputs: (p − y)/N, or 2(ŷ − y)/N.
-pub fn evaluate<T: Real>(outputs: &[T], targets: &TargetRows<T>, width: usize) -> LossPoint<T> {
-    let samples = outputs.len() / width;
-    let weight = 1.0 / samples as f64;
-    let mut point = LossPoint {
-        sample_losses: Vec::with_capacity(samples),
-        accuracy: 0.0,
-        probabilities: Vec::new(),
-        delta: Vec::with_capacity(outputs.len()),
-    };
+/// Losses and δ_L: (p − y)/count, or 2(ŷ − y)/count. Outputs, probabilities and δ are (outputs, N), in the order in which
+/// they lie, whose place `places[c]` holds output c. Only the first `valid` lanes count; the others' δ is 0.
+#[allow(clippy::too_many_arguments, reason = "the parts of one block, kept apart by their owners")]
+pub fn evaluate<T: Real, const N: usize>(
+    outputs: &[T],
+    places: &[u32],
+    targets: &Targets,
+    samples: &[usize; N],
+    valid: usize,
+    count: usize,
+    probabilities: &mut Vec<T>,
+    delta: &mut [T],
+) -> BlockLoss {
+    let weight = 1.0 / count as f64;
+    let z = outputs.as_chunks::<N>().0;
+    let delta = delta.as_chunks_mut::<N>().0;
+    let mut found = BlockLoss { losses: Vec::with_capacity(valid), hits: 0 };
+    delta.as_flattened_mut().fill(T::ZERO);
     match targets {
-        TargetRows::Classes(labels) => {
-            let mut correct = 0usize;
+        Targets::Classes(labels) => {
+            probabilities.resize(outputs.len(), T::ZERO);
+            let p = probabilities.as_chunks_mut::<N>().0;
             // Softmax in double precision whatever T is: a few numbers a sample, and the loss needs their digits.
-            let mut exponentials = vec![0.0f64; width];
-            for (row, &label) in outputs.chunks_exact(width).zip(labels) {
-                let label = label as usize;
-                let largest = (1..width).fold(0, |best, c| if row[c] > row[best] { c } else { best });
-                correct += usize::from(largest == label);
-                let max = row[largest].to_f64();
-                for (e, &z) in exponentials.iter_mut().zip(row) {
-                    *e = (z.to_f64() - max).exp();
+            let mut exponentials = vec![0.0f64; places.len()];
+            for n in 0..valid {
+                let at = |c: usize| z[places[c] as usize][n];
+                let label = labels[samples[n]] as usize;
+                let largest = (1..places.len()).fold(0, |best, c| if at(c) > at(best) { c } else { best });
+                found.hits += usize::from(largest == label);
+                let max = at(largest).to_f64();
+                for (c, e) in exponentials.iter_mut().enumerate() {
+                    *e = (at(c).to_f64() - max).exp();
                 }
                 let sum: f64 = exponentials.iter().sum();
-                point.sample_losses.push(sum.ln() + max - row[label].to_f64());
+                found.losses.push(sum.ln() + max - at(label).to_f64());
                 for (c, e) in exponentials.iter().enumerate() {
-                    let p = e / sum;
-                    point.probabilities.push(T::from_f64(p));
+                    let share = e / sum;
                     let y = if c == label { 1.0 } else { 0.0 };
-                    point.delta.push(T::from_f64((p - y) * weight));
+                    p[places[c] as usize][n] = T::from_f64(share);
+                    delta[places[c] as usize][n] = T::from_f64((share - y) * weight);
                 }
             }
-            point.accuracy = correct as f64 * weight;
         }
-        TargetRows::Vectors(values) => {
-            for (row, target) in outputs.chunks_exact(width).zip(values.chunks_exact(width)) {
+        Targets::Vectors(values) => {
+            for n in 0..valid {
+                let target = &values[samples[n] * places.len()..][..places.len()];
                 let mut loss = 0.0;
-                for (&z, &y) in row.iter().zip(target) {
-                    let difference = z.to_f64() - y.to_f64();
+                for (&place, &y) in places.iter().zip(target) {
+                    let difference = z[place as usize][n].to_f64() - y;
                     loss += difference * difference;
-                    point.delta.push(T::from_f64(2.0 * difference * weight));
+                    delta[place as usize][n] = T::from_f64(2.0 * difference * weight);
                 }
-                point.sample_losses.push(loss);
+                found.losses.push(loss);
             }
         }
     }
-    point
+    found
 }
 
-/// ż_L → δ̇_L in place: (diag p − p pᵀ) ż / N, or 2 ż / N. `tangent` may hold K times the rows.
-pub fn second_derivative<T: Real>(probabilities: &[T], samples: usize, width: usize, tangent: &mut [T]) {
-    let weight = T::from_f64(1.0 / samples as f64);
+/// ż_L → δ̇_L in place: (diag p − p pᵀ) ż / count, or 2 ż / count; 0 beyond the first `valid` lanes.
+pub fn second_derivative<T: Real, const N: usize>(probabilities: &[T], valid: usize, count: usize, tangent: &mut [T]) {
+    let weight = T::from_f64(1.0 / count as f64);
+    let tangent = tangent.as_chunks_mut::<N>().0;
     if probabilities.is_empty() {
-        let factor = weight + weight;
-        tangent.iter_mut().for_each(|z| *z *= factor);
-        return;
-    }
-    for direction in tangent.chunks_exact_mut(samples * width) {
-        for (z, p) in direction.chunks_exact_mut(width).zip(probabilities.chunks_exact(width)) {
-            let mean: T = z.iter().zip(p).map(|(&z, &p)| z * p).sum();
-            for (z, &p) in z.iter_mut().zip(p) {
-                *z = p * (*z - mean) * weight;
+        for z in tangent.iter_mut() {
+            *z = z.map(|z| z * (weight + weight));
+        }
+    } else {
+        let p = probabilities.as_chunks::<N>().0;
+        let mut means = [T::ZERO; N];
+        for (z, p) in tangent.iter().zip(p) {
+            for n in 0..N {
+                means[n] += z[n] * p[n];
             }
         }
+        for (z, p) in tangent.iter_mut().zip(p) {
+            for n in 0..N {
+                z[n] = p[n] * (z[n] - means[n]) * weight;
+            }
+        }
+    }
+    for z in tangent {
+        z[valid..].fill(T::ZERO);
     }
 }

@@ -1,21 +1,33 @@
 //! The CPU executor, in f64 or f32: the reference, and the default without a hardware GPU.
 
 mod activation;
+mod affine;
+mod data;
 mod loss;
-mod matrix;
-mod pass;
+mod parallel;
+mod passes;
+mod plane;
+mod point;
+mod pool;
 mod prefix;
 mod real;
+mod simd;
+mod sweep;
+mod tangent;
+mod tile;
 mod vector_ops;
 
 use std::cell::RefCell;
 use std::future::ready;
 use std::ops::Range;
 
-use self::loss::TargetRows;
-use self::pass::Point;
+use self::data::Data;
+use self::passes::{Means, Passes, Point};
+use self::plane::Plane;
+use self::point::Net;
 pub(in crate::engine) use self::prefix::apply as apply_prefix;
 use self::real::Real;
+use self::simd::Level;
 use super::executor::{AdamStep, BackendInfo, Curvature, Executor, Precision};
 use super::plan::Plan;
 use super::sweep::{Cotangent, LayerSums};
@@ -25,66 +37,66 @@ use crate::error::{Result, bail, ensure};
 use crate::memory::reserve;
 use crate::problem::Problem;
 
-/// Samples that a forward pass without memory takes at a time: a block's activations stay in the cache.
-const EVALUATION_CHUNK: usize = 512;
+/// Bytes that a point may keep where the caller says nothing.
+const MEMORY_BUDGET: u64 = if cfg!(target_arch = "wasm32") { 1 << 30 } else { 4 << 30 };
 
-/// Tangent values that one group of directions may take, over all layers.
-const TANGENT_VALUES: usize = 1 << 24;
+/// Bytes that the packed directions of one product may take.
+const DIRECTION_BYTES: usize = 256 << 20;
 
 /// What the CPU executors say of themselves.
 pub fn cpu_info(precision: Precision) -> BackendInfo {
-    let wasm = cfg!(target_arch = "wasm32");
+    let threads = match parallel::threads() {
+        1 => "one thread".into(),
+        n => format!("{n} threads"),
+    };
     BackendInfo {
         backend: "cpu",
-        adapter: if wasm { "WebAssembly SIMD, one thread".into() } else { "one thread".into() },
-        api: if wasm { "wasm".into() } else { "native".into() },
+        adapter: format!("{}, {threads}", Level::detect().name()),
+        api: if cfg!(target_arch = "wasm32") { "wasm" } else { "native" }.into(),
         precision,
         is_software: false,
     }
 }
 
-/// An executor of this precision for a problem.
+/// An executor of this precision for a problem, which may keep `memory_budget` bytes between passes.
 ///
 /// # Errors
 /// `InvalidNetwork` as [`Plan::new`]; `TooLarge` if the data do not fit in memory.
-pub fn cpu_executor(problem: &Problem, precision: Precision) -> Result<Box<dyn Executor>> {
-    Ok(match precision {
-        Precision::F32 => Box::new(CpuExecutor::<f32>::new(problem)?),
-        Precision::F64 => Box::new(CpuExecutor::<f64>::new(problem)?),
+pub fn cpu_executor(problem: &Problem, precision: Precision, memory_budget: Option<u64>) -> Result<Box<dyn Executor>> {
+    let level = Level::detect();
+    // Samples in a block: two vectors of a tile's row, or one of AVX-512's.
+    Ok(match (precision, level) {
+        (Precision::F32, Level::Baseline) if cfg!(target_arch = "wasm32") => {
+            Box::new(CpuExecutor::<f32, 8>::new(problem, level, memory_budget)?)
+        }
+        (Precision::F64, Level::Baseline) if cfg!(target_arch = "wasm32") => {
+            Box::new(CpuExecutor::<f64, 4>::new(problem, level, memory_budget)?)
+        }
+        #[cfg(target_arch = "x86_64")]
+        (Precision::F32, Level::Avx512) => Box::new(CpuExecutor::<f32, 32>::new(problem, level, memory_budget)?),
+        #[cfg(target_arch = "x86_64")]
+        (Precision::F64, Level::Avx512) => Box::new(CpuExecutor::<f64, 16>::new(problem, level, memory_budget)?),
+        (Precision::F32, _) => Box::new(CpuExecutor::<f32, 16>::new(problem, level, memory_budget)?),
+        (Precision::F64, _) => Box::new(CpuExecutor::<f64, 8>::new(problem, level, memory_budget)?),
     })
 }
 
-/// One problem in memory.
-pub struct CpuExecutor<T> {
+/// One problem in memory, N samples to a block.
+struct CpuExecutor<T, const N: usize> {
     info: BackendInfo,
-    plan: Plan,
-    inputs: Vec<T>,
-    targets: TargetRows<T>,
+    passes: Passes<T, N>,
     point: RefCell<Option<Point<T>>>,
+    plane: RefCell<Option<Plane<T>>>,
 }
 
-impl<T: Real> CpuExecutor<T> {
-    /// Copies the problem's data into this precision.
-    ///
-    /// # Errors
-    /// As [`cpu_executor`].
-    pub fn new(problem: &Problem) -> Result<Self> {
-        let plan = Plan::new(problem.network())?;
-        plan.ensure_dense()?;
-        // A failed allocation in the middle of a pass would end the program; asked for first, it is an error. A point and
-        // a product hold θ, gradient, direction and result, and activations, δ and tangents of every layer.
-        let widths = plan.steps.iter().map(|step| step.output.len()).sum::<usize>();
-        let activations = problem.samples().saturating_mul(widths).saturating_mul(4);
-        reserve::<T>(
-            plan.parameter_count.saturating_mul(6).saturating_add(problem.inputs().len()).saturating_add(activations),
-        )?;
-        Ok(Self {
-            info: cpu_info(T::PRECISION),
-            inputs: apply_prefix(&plan.prefix, T::values(problem.inputs())),
-            targets: TargetRows::new(problem.targets()),
-            plan,
-            point: RefCell::new(None),
-        })
+impl<T: Real, const N: usize> CpuExecutor<T, N> {
+    fn new(problem: &Problem, level: Level, memory_budget: Option<u64>) -> Result<Self> {
+        let net = Net::new(Plan::new(problem.network())?, level);
+        let data = Data::new(&net.plan, problem);
+        let passes = Passes::new(net, data, memory_budget.unwrap_or(MEMORY_BUDGET));
+        // A failed allocation in the middle of a pass would end the program; asked for first, it is an error.
+        reserve::<u8>(passes.working_bytes() as usize)?;
+        Ok(Self { info: cpu_info(T::PRECISION), passes, point: RefCell::default(), plane: RefCell::default() })
     }
 
     fn with_point<R>(&self, f: impl FnOnce(&Point<T>) -> R) -> Result<R> {
@@ -94,12 +106,24 @@ impl<T: Real> CpuExecutor<T> {
         }
     }
 
-    fn outputs_width(&self) -> usize {
-        self.plan.steps[self.plan.steps.len() - 1].output.len()
+    fn check_parameters(&self, what: &str, vector: &Vector) -> Result<()> {
+        let expected = self.passes.net.plan.parameter_count;
+        ensure!(
+            vector.len == expected,
+            InvalidParameters,
+            "{what} has {} parameters, but the network has {expected}",
+            vector.len
+        );
+        Ok(())
     }
 }
 
-impl<T: Real> Executor for CpuExecutor<T> {
+fn write_means<T: Real>(means: Means, index: usize, out: &mut [T]) {
+    out[2 * index] = T::from_f64(means.loss);
+    out[2 * index + 1] = T::from_f64(means.accuracy);
+}
+
+impl<T: Real, const N: usize> Executor for CpuExecutor<T, N> {
     fn info(&self) -> &BackendInfo {
         &self.info
     }
@@ -196,18 +220,20 @@ impl<T: Real> Executor for CpuExecutor<T> {
     }
 
     fn prepare(&self, theta: &Vector) -> Result<()> {
-        let point = pass::point(&self.plan, T::slice(theta)?, &self.inputs, &self.targets, true);
-        *self.point.borrow_mut() = Some(point);
+        self.check_parameters("the point", theta)?;
+        if let Some(old) = self.point.take() {
+            self.passes.recycle(old);
+        }
+        *self.point.borrow_mut() = Some(self.passes.point(T::slice(theta)?));
         Ok(())
     }
 
     fn loss(&self) -> LocalFuture<'_, Result<f64>> {
-        Box::pin(ready(self.with_point(|point| pass::mean(&point.sample_losses))))
+        Box::pin(ready(self.with_point(|point| passes::mean(&point.losses))))
     }
 
     fn outputs(&self) -> LocalFuture<'_, Result<Vec<f64>>> {
-        let last = self.plan.steps.len() - 1;
-        Box::pin(ready(self.with_point(|point| point.activations[last].iter().map(|&v| v.to_f64()).collect())))
+        Box::pin(ready(self.with_point(|point| point.outputs.iter().map(|&v| v.to_f64()).collect())))
     }
 
     fn gradient(&self, out: &mut Vector) -> Result<()> {
@@ -216,54 +242,50 @@ impl<T: Real> Executor for CpuExecutor<T> {
     }
 
     fn product(&self, curvature: Curvature, v: &Vector, out: &mut Vector) -> Result<()> {
-        let n = self.plan.parameter_count;
+        let n = self.passes.net.plan.parameter_count;
         ensure!(
             v.len == n && out.len == n && v.columns == out.columns,
             InvalidParameters,
             "a product with the curvature takes vectors of {n} parameters, as many out as in"
         );
         let (v, out) = (T::slice(v)?, T::slice_mut(out)?);
-        let samples = self.inputs.len() / self.plan.steps[0].input.len();
-        let tangent: usize = samples * self.plan.steps.iter().map(|step| step.output.len()).sum::<usize>();
-        let group = (TANGENT_VALUES / tangent.max(1)).max(1) * n;
+        let group = (DIRECTION_BYTES / (2 * n * size_of::<T>()).max(1)).max(1) * n;
         self.with_point(|point| {
             for (v, out) in v.chunks(group).zip(out.chunks_mut(group)) {
-                pass::product(&self.plan, point, &self.inputs, curvature, v, out);
+                self.passes.product(point, curvature == Curvature::Hessian, v, out);
             }
         })
     }
 
     fn evaluate(&self, theta: &Vector, out: &mut Vector, index: usize) -> Result<()> {
-        let theta = T::slice(theta)?;
-        let (width, outputs) = (self.plan.steps[0].input.len(), self.outputs_width());
-        let samples = self.inputs.len() / width;
-        let mut losses = Vec::with_capacity(samples);
-        let mut correct = 0.0;
-        for (i, inputs) in self.inputs.chunks(EVALUATION_CHUNK * width).enumerate() {
-            let rows = inputs.len() / width;
-            let start = i * EVALUATION_CHUNK;
-            let activations = pass::forward(&self.plan, theta, inputs, rows);
-            let targets = self.targets.gather(start..start + rows, outputs);
-            let point = loss::evaluate(&activations[self.plan.steps.len() - 1], &targets, outputs);
-            losses.extend(point.sample_losses);
-            correct += point.accuracy * rows as f64;
-        }
-        let out = T::slice_mut(out)?;
-        out[2 * index] = T::from_f64(pass::mean(&losses));
-        out[2 * index + 1] = T::from_f64(correct / samples as f64);
+        self.check_parameters("the point", theta)?;
+        write_means(self.passes.evaluate(T::slice(theta)?), index, T::slice_mut(out)?);
         Ok(())
     }
 
-    fn prepare_plane(&self, _: &Vector, _: &Vector, _: Option<&Vector>) -> Result<()> {
-        bail!(InvalidOption, "planes are not there yet")
+    fn prepare_plane(&self, theta: &Vector, u: &Vector, v: Option<&Vector>) -> Result<()> {
+        let mut directions = Vec::new();
+        for direction in std::iter::once(u).chain(v) {
+            self.check_parameters("a direction", direction)?;
+            directions.push(T::slice(direction)?);
+        }
+        *self.plane.borrow_mut() = None;
+        *self.plane.borrow_mut() = Some(self.passes.plane(T::slice(theta)?, &directions));
+        Ok(())
     }
 
-    fn evaluate_plane(&self, _: &[[f64; 2]], _: &mut Vector) -> Result<()> {
-        bail!(InvalidOption, "planes are not there yet")
+    fn evaluate_plane(&self, points: &[[f64; 2]], out: &mut Vector) -> Result<()> {
+        let plane = self.plane.borrow();
+        let Some(plane) = &*plane else { bail!(InvalidParameters, "no plane is prepared") };
+        let out = T::slice_mut(out)?;
+        for (i, means) in self.passes.evaluate_plane(plane, points).into_iter().enumerate() {
+            write_means(means, i, out);
+        }
+        Ok(())
     }
 
-    fn sweep<'a>(&'a self, _: &'a [Cotangent]) -> LocalFuture<'a, Result<Vec<Vec<LayerSums>>>> {
-        Box::pin(async { bail!(InvalidOption, "sweeps are not there yet") })
+    fn sweep<'a>(&'a self, cotangents: &'a [Cotangent]) -> LocalFuture<'a, Result<Vec<Vec<LayerSums>>>> {
+        Box::pin(ready(self.with_point(|point| self.passes.sweep(point, cotangents))))
     }
 
     fn batch_gradient(
@@ -274,15 +296,13 @@ impl<T: Real> Executor for CpuExecutor<T> {
         out: &mut Vector,
         index: usize,
     ) -> Result<()> {
-        let width = self.plan.steps[0].input.len();
-        let rows = rows.iter().map(|&row| row as usize);
-        let inputs: Vec<T> = rows.clone().flat_map(|i| &self.inputs[i * width..(i + 1) * width]).copied().collect();
-        let targets = self.targets.gather(rows, self.outputs_width());
-        let point = pass::point(&self.plan, T::slice(theta)?, &inputs, &targets, false);
-        T::slice_mut(gradient)?.copy_from_slice(&point.gradient);
-        let out = T::slice_mut(out)?;
-        out[2 * index] = T::from_f64(pass::mean(&point.sample_losses));
-        out[2 * index + 1] = T::from_f64(point.accuracy);
+        ensure!(!rows.is_empty(), InvalidOption, "a batch needs at least one sample");
+        let samples = self.passes.data.samples();
+        if let Some(row) = rows.iter().find(|&&row| row as usize >= samples) {
+            bail!(InvalidOption, "the batch names sample {row}, but there are {samples} samples");
+        }
+        let means = self.passes.batch(T::slice(theta)?, rows, T::slice_mut(gradient)?);
+        write_means(means, index, T::slice_mut(out)?);
         Ok(())
     }
 }

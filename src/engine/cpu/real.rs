@@ -21,6 +21,8 @@ pub(in crate::engine) trait Real:
     + AddAssign
     + MulAssign
     + Sum
+    + Send
+    + Sync
     + 'static
 {
     /// 0.
@@ -44,27 +46,13 @@ pub(in crate::engine) trait Real:
     fn slice(vector: &Vector) -> Result<&[Self]>;
     /// As [`Real::slice`], to write.
     fn slice_mut(vector: &mut Vector) -> Result<&mut [Self]>;
-    /// C ← A B + beta C; pointers and strides as in BLAS, in elements.
-    ///
-    /// # Safety
-    /// Every element addressed by the sizes and strides must be in bounds, and C must not overlap A or B.
-    #[allow(unsafe_code, clippy::too_many_arguments)]
-    unsafe fn gemm(
-        m: usize,
-        k: usize,
-        n: usize,
-        a: *const Self,
-        a_strides: (usize, usize),
-        b: *const Self,
-        b_strides: (usize, usize),
-        beta: Self,
-        c: *mut Self,
-        c_row_stride: usize,
-    );
+    /// a · b + self in one rounding where FMA is the machine's own, in two otherwise. `FMA` without the instruction would
+    /// be a slow call.
+    fn plus<const FMA: bool>(self, a: Self, b: Self) -> Self;
 }
 
 macro_rules! real {
-    ($t:ty, $variant:ident, $precision:ident, $gemm:path, $values:ident) => {
+    ($t:ty, $variant:ident, $precision:ident, $values:ident) => {
         impl Real for $t {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -108,42 +96,13 @@ macro_rules! real {
                 }
             }
 
-            #[allow(unsafe_code)]
-            unsafe fn gemm(
-                m: usize,
-                k: usize,
-                n: usize,
-                a: *const Self,
-                (rsa, csa): (usize, usize),
-                b: *const Self,
-                (rsb, csb): (usize, usize),
-                beta: Self,
-                c: *mut Self,
-                rsc: usize,
-            ) {
-                // SAFETY: the caller's promise is the callee's.
-                unsafe {
-                    $gemm(
-                        m,
-                        k,
-                        n,
-                        1.0,
-                        a,
-                        rsa as isize,
-                        csa as isize,
-                        b,
-                        rsb as isize,
-                        csb as isize,
-                        beta,
-                        c,
-                        rsc as isize,
-                        1,
-                    );
-                }
+            #[inline(always)]
+            fn plus<const FMA: bool>(self, a: Self, b: Self) -> Self {
+                if FMA { a.mul_add(b, self) } else { self + a * b }
             }
         }
     };
 }
 
-real!(f32, F32, F32, matrixmultiply::sgemm, to_f32);
-real!(f64, F64, F64, matrixmultiply::dgemm, to_f64);
+real!(f32, F32, F32, to_f32);
+real!(f64, F64, F64, to_f64);

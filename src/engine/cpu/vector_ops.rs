@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::super::executor::AdamStep;
 use super::super::vector::Segments;
-use super::matrix::dot;
 use super::real::Real;
 
 /// y += alpha x, x broadcast over the columns of y if it is shorter.
@@ -88,4 +87,19 @@ pub fn adam<T: Real>(step: &AdamStep, gradient: &[T], mean: &mut [T], square: &m
         (*m, *v) = (T::from_f64(new_mean), T::from_f64(new_square));
         *theta = T::from_f64(theta.to_f64() - rate * new_mean / (new_square.sqrt() + epsilon));
     }
+}
+
+/// Σ a_i b_i in eight double-precision lanes, added in a fixed order.
+pub fn dot<T: Real>(a: &[T], b: &[T]) -> f64 {
+    let mut lanes = [0.0f64; 8];
+    let (a_blocks, a_rest) = a.as_chunks::<8>();
+    let (b_blocks, b_rest) = b.as_chunks::<8>();
+    for (x, y) in a_blocks.iter().zip(b_blocks) {
+        for lane in 0..8 {
+            lanes[lane] += x[lane].to_f64() * y[lane].to_f64();
+        }
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(x, y)| x.to_f64() * y.to_f64()).sum();
+    let [a, b, c, d, e, f, g, h] = lanes;
+    ((a + b) + (c + d)) + ((e + f) + (g + h)) + rest
 }

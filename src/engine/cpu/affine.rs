@@ -1,0 +1,458 @@
+//! Affine steps: convolutions, and dense layers as convolutions whose window is the whole input.
+//!
+//! A block is N samples. What goes between steps is (H, W, C, N) a block, so that a window's row is one contiguous run
+//! and a tile is a few rows of W times all lanes. Weights are packed for that once, when a point or direction is fixed.
+
+use std::ops::Range;
+
+use super::real::Real;
+use super::simd::Work;
+use super::tile::{accumulate, outer};
+use crate::engine::plan::{Operation, Step};
+use crate::network::{Shape, Window};
+
+/// Rows of W in a register tile.
+pub const ROWS: usize = 4;
+
+/// The geometry of an affine step.
+#[derive(Debug, Clone)]
+pub struct Affine {
+    /// W in the parameter vector, (rows, columns).
+    pub weight: Range<usize>,
+    /// b in the parameter vector.
+    pub bias: Option<Range<usize>>,
+    /// Output channels.
+    pub rows: usize,
+    /// Window × input channels.
+    pub columns: usize,
+    /// For every column in the order (y, x, c), in which inputs lie, its place in W's row, whose order is (c, y, x).
+    pub(super) column_of: Vec<u32>,
+    /// Units or channels that come in, before a flatten.
+    channels_in: usize,
+    /// A dense layer's input is one pixel here, of as many channels as there are inputs.
+    pub(super) input: Shape,
+    pub(super) output: Shape,
+    pub(super) window: Window,
+    /// Residue classes of input pixels modulo the stride: which part of the window reaches them.
+    classes: Vec<Class>,
+    /// Zeros above and left of δ, and its padded size, for the backward pass.
+    delta_padding: [usize; 2],
+    padded_output: [usize; 2],
+}
+
+/// Input pixels (y, x) with (y + padding) mod stride = `residue`: the window rows and columns that reach them.
+#[derive(Debug, Clone)]
+struct Class {
+    residue: [usize; 2],
+    taps: [usize; 2],
+    /// Where its weights begin among the packed ones, in columns × output channels.
+    start: usize,
+}
+
+/// W packed for forward passes: for each group of up to [`ROWS`] rows, column by column.
+#[derive(Debug, Clone, Default)]
+pub struct Forward<T>(Vec<T>);
+
+/// W packed for backward passes: class by class, for each group of input channels, tap by tap and output by output.
+#[derive(Debug, Clone, Default)]
+pub struct Backward<T>(Vec<T>);
+
+impl Affine {
+    /// The geometry of a step, if it is affine.
+    pub fn new(step: &Step) -> Option<Self> {
+        let Operation::Affine { weight, bias } = &step.operation else { return None };
+        let (shape, window) = (step.input, step.window);
+        let [kh, kw] = window.size;
+        let mut column_of = Vec::with_capacity(shape.channels * window.area());
+        for tap in 0..kh * kw {
+            column_of.extend((0..shape.channels).map(|c| (c * kh * kw + tap) as u32));
+        }
+        let (input, window) = if step.is_dense() {
+            let flat = Shape::flat(shape.len());
+            (flat, Window::whole(flat))
+        } else {
+            (shape, window)
+        };
+        let [kh, kw] = window.size;
+        let [sy, sx] = window.stride;
+        let mut classes = Vec::new();
+        let mut start = 0;
+        for ry in 0..sy {
+            for rx in 0..sx {
+                let taps = [kh.saturating_sub(ry).div_ceil(sy), kw.saturating_sub(rx).div_ceil(sx)];
+                classes.push(Class { residue: [ry, rx], taps, start });
+                start += taps[0] * taps[1];
+            }
+        }
+        let delta_padding = [kh.div_ceil(sy) - 1, kw.div_ceil(sx) - 1];
+        let reach = |axis: usize, length: usize, output: usize| {
+            let last = (length - 1 + window.padding[axis]) / window.stride[axis];
+            delta_padding[axis] + output.max(last + 1)
+        };
+        Some(Self {
+            weight: weight.clone(),
+            bias: bias.clone(),
+            rows: step.output.channels,
+            columns: column_of.len(),
+            column_of,
+            channels_in: shape.channels,
+            padded_output: [reach(0, input.height, step.output.height), reach(1, input.width, step.output.width)],
+            input,
+            output: step.output,
+            window,
+            classes,
+            delta_padding,
+        })
+    }
+
+    /// One pixel in, one out.
+    pub(super) fn is_dense(&self) -> bool {
+        self.input.area() == 1 && self.window.padding == [0, 0]
+    }
+
+    /// Positions that each weight is used at.
+    pub fn positions(&self) -> usize {
+        self.output.area()
+    }
+
+    /// Units or channels that come in.
+    pub fn units_in(&self) -> usize {
+        self.channels_in
+    }
+
+    /// Multiplications of one sample.
+    pub fn multiplications(&self) -> usize {
+        self.positions() * self.rows * self.columns
+    }
+
+    /// Height and width with the padding.
+    pub(super) fn padded(&self) -> [usize; 2] {
+        [self.input.height + 2 * self.window.padding[0], self.input.width + 2 * self.window.padding[1]]
+    }
+
+    /// W out of a parameter vector, packed for forward passes.
+    pub fn pack_forward<T: Real>(&self, theta: &[T], out: &mut Forward<T>) {
+        let weight = &theta[self.weight.clone()];
+        out.0.clear();
+        out.0.reserve(weight.len());
+        for group in weight.chunks(ROWS * self.columns) {
+            for &column in &self.column_of {
+                out.0.extend(group[column as usize..].iter().step_by(self.columns));
+            }
+        }
+    }
+
+    /// W out of a parameter vector, packed for backward passes.
+    pub fn pack_backward<T: Real>(&self, theta: &[T], out: &mut Backward<T>) {
+        let weight = &theta[self.weight.clone()];
+        let channels = self.input.channels;
+        let [_, kw] = self.window.size;
+        let [sy, sx] = self.window.stride;
+        out.0.clear();
+        out.0.reserve(weight.len());
+        for class in &self.classes {
+            for first in (0..channels).step_by(ROWS) {
+                let group = first..(first + ROWS).min(channels);
+                for y in (0..class.taps[0]).rev().map(|i| class.residue[0] + i * sy) {
+                    for x in (0..class.taps[1]).rev().map(|i| class.residue[1] + i * sx) {
+                        let columns = &self.column_of[(y * kw + x) * channels..][group.clone()];
+                        for row in weight.chunks_exact(self.columns) {
+                            out.0.extend(columns.iter().map(|&column| row[column as usize]));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// One block's input with its padding: itself, or a copy in `scratch`.
+    pub fn pad<'a, T: Real, const N: usize>(&self, x: &'a [T], scratch: &'a mut Vec<T>) -> &'a [T] {
+        let [top, left] = self.window.padding;
+        if [top, left] == [0, 0] {
+            return x;
+        }
+        copy_padded(
+            x,
+            self.input.width * self.input.channels * N,
+            left * self.input.channels * N,
+            top,
+            self.padded(),
+            self.input.channels * N,
+            scratch,
+        );
+        scratch
+    }
+
+    /// One block's δ as backward passes need it: itself, or a copy in `scratch`.
+    pub fn pad_delta<'a, T: Real, const N: usize>(&self, d: &'a [T], scratch: &'a mut Vec<T>) -> &'a [T] {
+        if self.is_dense() {
+            return d;
+        }
+        let pixel = self.rows * N;
+        let [top, left] = self.delta_padding;
+        copy_padded(d, self.output.width * pixel, left * pixel, top, self.padded_output, pixel, scratch);
+        scratch
+    }
+
+    /// Numbers of a block's inputs laid out for [`WeightGradient`].
+    pub fn transposed_len<const N: usize>(&self) -> usize {
+        match self.is_dense() {
+            true => self.columns.next_multiple_of(N) * N,
+            // The last tile of a row may look beyond its end.
+            false => self.padded()[0] * N * self.row_stride() + N,
+        }
+    }
+
+    /// From one sample's row of pixels to the next sample's: not a multiple of a page, whose lines would share a cache set.
+    fn row_stride(&self) -> usize {
+        let row = self.padded()[1] * self.input.channels;
+        if row.is_multiple_of(128) { row + 16 } else { row }
+    }
+
+    /// One block's padded input sample by sample: tiles of N columns (dense), or rows of pixels (y, n, x, c).
+    pub fn transpose<T: Real, const N: usize>(&self, x: &[T], out: &mut [T]) {
+        let pixels = x.as_chunks::<N>().0;
+        if self.is_dense() {
+            for (columns, tile) in pixels.chunks(N).zip(out.as_chunks_mut::<N>().0.chunks_exact_mut(N)) {
+                for (j, lanes) in columns.iter().enumerate() {
+                    for n in 0..N {
+                        tile[n][j] = lanes[n];
+                    }
+                }
+            }
+            return;
+        }
+        let (row, stride) = (self.padded()[1] * self.input.channels, self.row_stride());
+        for (pixels, out) in pixels.chunks_exact(row).zip(out.chunks_exact_mut(N * stride)) {
+            // In squares, whose lines fit the cache both ways.
+            for (i, square) in pixels.chunks(N).enumerate() {
+                for n in 0..N {
+                    let out = &mut out[n * stride + i * N..][..square.len()];
+                    for (out, lanes) in out.iter_mut().zip(square) {
+                        *out = lanes[n];
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Copies rows of pixels into a frame of zeros.
+fn copy_padded<T: Real>(
+    x: &[T],
+    row: usize,
+    left: usize,
+    top: usize,
+    [height, width]: [usize; 2],
+    pixel: usize,
+    out: &mut Vec<T>,
+) {
+    out.clear();
+    out.resize(height * width * pixel, T::ZERO);
+    for (from, to) in x.chunks_exact(row).zip(out.chunks_exact_mut(width * pixel).skip(top)) {
+        to[left..left + row].copy_from_slice(from);
+    }
+}
+
+/// z = Σ over the terms of W x, plus b: one block. `out` is (positions, rows, N).
+pub struct ForwardBlock<'a, T, const N: usize> {
+    pub affine: &'a Affine,
+    pub bias: Option<&'a [T]>,
+    /// Packed weights, and the padded input that they meet.
+    pub terms: &'a [(&'a Forward<T>, &'a [T])],
+    pub out: &'a mut [T],
+}
+
+impl<T: Real, const N: usize> Work for ForwardBlock<'_, T, N> {
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let Self { affine, bias, terms, out } = self;
+        let row_len = affine.output.width * affine.rows * N;
+        for (y, out) in out.chunks_exact_mut(row_len).enumerate() {
+            for first in (0..affine.rows).step_by(ROWS) {
+                match affine.rows - first {
+                    1 => forward_rows::<T, 1, N, FMA>(affine, bias, terms, y, first, out),
+                    2 => forward_rows::<T, 2, N, FMA>(affine, bias, terms, y, first, out),
+                    3 => forward_rows::<T, 3, N, FMA>(affine, bias, terms, y, first, out),
+                    _ => forward_rows::<T, 4, N, FMA>(affine, bias, terms, y, first, out),
+                }
+            }
+        }
+    }
+}
+
+/// R rows of W at all positions of one row.
+#[inline(always)]
+fn forward_rows<T: Real, const R: usize, const N: usize, const FMA: bool>(
+    affine: &Affine,
+    bias: Option<&[T]>,
+    terms: &[(&Forward<T>, &[T])],
+    y: usize,
+    first: usize,
+    out: &mut [T],
+) {
+    let pixel = affine.input.channels * N;
+    let [kh, kw] = affine.window.size;
+    let (line, run) = (affine.padded()[1] * pixel, kw * affine.input.channels);
+    let start: [T; R] = std::array::from_fn(|r| bias.map_or(T::ZERO, |b| b[first + r]));
+    for (x, out) in out.chunks_exact_mut(affine.rows * N).enumerate() {
+        let mut acc = start.map(|b| [b; N]);
+        let corner = y * affine.window.stride[0] * line + x * affine.window.stride[1] * pixel;
+        for (weights, input) in terms {
+            let weights = &weights.0[first * affine.columns..][..R * affine.columns];
+            for (ky, weights) in weights.chunks_exact(R * run).enumerate().take(kh) {
+                accumulate::<T, R, N, FMA>(&mut acc, weights, &input[corner + ky * line..][..run * N]);
+            }
+        }
+        out[first * N..][..R * N].copy_from_slice(acc.as_flattened());
+    }
+}
+
+/// q = Σ over the terms of Wᵀ δ: one block. `out` is (pixels, input channels, N).
+pub struct BackwardBlock<'a, T, const N: usize> {
+    pub affine: &'a Affine,
+    /// Packed weights, and the padded δ that they meet.
+    pub terms: &'a [(&'a Backward<T>, &'a [T])],
+    pub out: &'a mut [T],
+}
+
+impl<T: Real, const N: usize> Work for BackwardBlock<'_, T, N> {
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let Self { affine, terms, out } = self;
+        let channels = affine.input.channels;
+        for (y, out) in out.chunks_exact_mut(affine.input.width * channels * N).enumerate() {
+            let residue = (y + affine.window.padding[0]) % affine.window.stride[0];
+            for class in affine.classes.iter().filter(|class| class.residue[0] == residue) {
+                for first in (0..channels).step_by(ROWS) {
+                    match channels - first {
+                        1 => backward_rows::<T, 1, N, FMA>(affine, class, terms, y, first, out),
+                        2 => backward_rows::<T, 2, N, FMA>(affine, class, terms, y, first, out),
+                        3 => backward_rows::<T, 3, N, FMA>(affine, class, terms, y, first, out),
+                        _ => backward_rows::<T, 4, N, FMA>(affine, class, terms, y, first, out),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// R input channels at the pixels of one row that are in one class.
+#[inline(always)]
+fn backward_rows<T: Real, const R: usize, const N: usize, const FMA: bool>(
+    affine: &Affine,
+    class: &Class,
+    terms: &[(&Backward<T>, &[T])],
+    y: usize,
+    first: usize,
+    out: &mut [T],
+) {
+    let (channels, pixel) = (affine.input.channels, affine.rows * N);
+    let [sy, sx] = affine.window.stride;
+    let (line, run) = (affine.padded_output[1] * pixel, class.taps[1] * affine.rows);
+    // The smallest output row that a tap of this class meets, in padded rows.
+    let top = (y + affine.window.padding[0]) / sy + affine.delta_padding[0] + 1 - class.taps[0];
+    let columns = class.taps[0] * run;
+    let begin = class.start * affine.rows * channels + first * columns;
+    let start = (class.residue[1] + sx - affine.window.padding[1] % sx) % sx;
+    for x in (start..affine.input.width).step_by(sx) {
+        let left = (x + affine.window.padding[1]) / sx + affine.delta_padding[1] + 1 - class.taps[1];
+        let mut acc = [[T::ZERO; N]; R];
+        for (weights, delta) in terms {
+            let weights = &weights.0[begin..][..R * columns];
+            for i in 0..class.taps[0] {
+                let delta = &delta[(top + i) * line + left * pixel..][..run * N];
+                accumulate::<T, R, N, FMA>(&mut acc, &weights[i * run * R..][..run * R], delta);
+            }
+        }
+        out[(x * channels + first) * N..][..R * N].copy_from_slice(acc.as_flattened());
+    }
+}
+
+/// `out` += Σ over the terms, blocks, positions and lanes of δ xᵀ, for some rows of W: (rows, columns).
+pub struct WeightGradient<'a, T, const N: usize> {
+    pub affine: &'a Affine,
+    pub rows: Range<usize>,
+    /// For each block: δ (positions, rows, N) and the transposed input, once or twice.
+    pub blocks: &'a [Vec<(&'a [T], &'a [T])>],
+    pub out: &'a mut [T],
+}
+
+/// Transposed inputs that are read again and again for group after group of rows: they should stay in the cache.
+const STRIP_BYTES: usize = 256 << 10;
+
+impl<T: Real, const N: usize> Work for WeightGradient<'_, T, N> {
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let Self { affine, rows, blocks, out } = self;
+        let bytes = affine.transposed_len::<N>() * size_of::<T>();
+        let strip = (STRIP_BYTES / bytes).max(1);
+        let run = affine.window.size[1] * affine.input.channels;
+        // A narrow tile where a wide one would be mostly beyond the run's end.
+        let is_narrow = !affine.is_dense() && run.next_multiple_of(8) * 5 < run.next_multiple_of(N) * 4;
+        for blocks in blocks.chunks(strip) {
+            for first in rows.clone().step_by(ROWS) {
+                let out = &mut out[(first - rows.start) * affine.columns..];
+                let count = (rows.end - first).min(ROWS);
+                match (count, is_narrow) {
+                    (1, false) => gradient_rows::<T, 1, N, N, FMA>(affine, first, blocks, out),
+                    (2, false) => gradient_rows::<T, 2, N, N, FMA>(affine, first, blocks, out),
+                    (3, false) => gradient_rows::<T, 3, N, N, FMA>(affine, first, blocks, out),
+                    (_, false) => gradient_rows::<T, 4, N, N, FMA>(affine, first, blocks, out),
+                    (1, true) => gradient_rows::<T, 1, N, 8, FMA>(affine, first, blocks, out),
+                    (2, true) => gradient_rows::<T, 2, N, 8, FMA>(affine, first, blocks, out),
+                    (3, true) => gradient_rows::<T, 3, N, 8, FMA>(affine, first, blocks, out),
+                    (_, true) => gradient_rows::<T, 4, N, 8, FMA>(affine, first, blocks, out),
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn gradient_rows<T: Real, const R: usize, const N: usize, const J: usize, const FMA: bool>(
+    affine: &Affine,
+    first: usize,
+    blocks: &[Vec<(&[T], &[T])>],
+    out: &mut [T],
+) {
+    let channels = affine.input.channels;
+    let [kh, kw] = affine.window.size;
+    let run = kw * channels;
+    // Strides in the transposed input: between lines of pixels, pixels, samples, and tiles of columns.
+    let (line, stride, next_tile) = match affine.is_dense() {
+        true => (0, N, N * N),
+        false => (N * affine.row_stride(), affine.row_stride(), J),
+    };
+    for ky in 0..kh {
+        for tile in 0..run.div_ceil(J) {
+            let mut acc = [[T::ZERO; J]; R];
+            let base = ky * line + tile * next_tile;
+            for (delta, input) in blocks.iter().flatten() {
+                for y in 0..affine.output.height {
+                    for x in 0..affine.output.width {
+                        let position = y * affine.output.width + x;
+                        let corner = base + y * affine.window.stride[0] * line + x * affine.window.stride[1] * channels;
+                        let delta = &delta[(position * affine.rows + first) * N..][..R * N];
+                        outer::<T, R, N, J, FMA>(&mut acc, delta, &input[corner..], stride);
+                    }
+                }
+            }
+            let places = &affine.column_of[ky * run + tile * J..][..J.min(run - tile * J)];
+            for (acc, out) in acc.iter().zip(out.chunks_exact_mut(affine.columns)) {
+                for (&sum, &place) in acc.iter().zip(places) {
+                    out[place as usize] += sum;
+                }
+            }
+        }
+    }
+}
+
+/// `out` += Σ over positions and lanes of δ (positions, all rows, N), for some rows: the gradient of b from one block.
+pub fn bias_gradient<T: Real, const N: usize>(all_rows: usize, rows: Range<usize>, delta: &[T], out: &mut [T]) {
+    for position in delta.chunks_exact(all_rows * N) {
+        for (out, lanes) in out.iter_mut().zip(position[rows.start * N..].as_chunks::<N>().0) {
+            *out += lanes.iter().copied().sum();
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! The passes over the data: chunks of blocks, forward and backward block by block, weight gradients row by row.
+//!
+//! A chunk's size follows from the network alone. Which chunks stay in memory between two products is up to the budget;
+//! the others are computed again, with the same bits.
+
+use std::cell::RefCell;
+
+use super::affine::{Affine, WeightGradient, bias_gradient};
+use super::data::{Data, Selection};
+use super::parallel;
+use super::point::{BlockPoint, Net, Scratch, Weights};
+use super::real::Real;
+use super::simd;
+use super::tangent::BlockTangent;
+
+/// Numbers that the blocks of one chunk may hold: enough for long sums, little enough for any machine.
+const CHUNK_NUMBERS: usize = 1 << 24;
+
+/// Most samples in a chunk.
+const CHUNK_SAMPLES: usize = 1024;
+
+/// One problem's passes, in blocks of N samples.
+pub struct Passes<T, const N: usize> {
+    pub net: Net,
+    pub data: Data<T>,
+    /// Bytes that kept chunks may take.
+    budget: u64,
+    spare_points: RefCell<Vec<BlockPoint<T>>>,
+    tangents: RefCell<Vec<BlockTangent<T>>>,
+    spare_weights: RefCell<Weights<T>>,
+}
+
+/// A point at which products are taken: everything that does not depend on the direction.
+pub struct Point<T> {
+    pub weights: Weights<T>,
+    /// For each chunk its blocks, if they were kept.
+    chunks: Vec<Option<Vec<BlockPoint<T>>>>,
+    /// ŷ, (samples, outputs).
+    pub outputs: Vec<T>,
+    pub losses: Vec<f64>,
+    pub gradient: Vec<T>,
+}
+
+/// Means over samples.
+#[derive(Debug, Clone, Copy)]
+pub struct Means {
+    pub loss: f64,
+    pub accuracy: f64,
+}
+
+/// Sums over chunks on the way to [`Means`].
+#[derive(Default)]
+pub struct Tally {
+    losses: Vec<f64>,
+    hits: usize,
+}
+
+impl Tally {
+    /// Adds blocks in their order.
+    pub fn add<T>(&mut self, blocks: &[BlockPoint<T>]) {
+        for block in blocks {
+            self.losses.extend(&block.loss.losses);
+            self.hits += block.loss.hits;
+        }
+    }
+
+    pub fn means(&self) -> Means {
+        let count = self.losses.len() as f64;
+        Means { loss: mean(&self.losses), accuracy: self.hits as f64 / count }
+    }
+}
+
+/// The mean of per-sample losses.
+pub fn mean(values: &[f64]) -> f64 {
+    super::vector_ops::dot(values, &vec![1.0; values.len()]) / values.len() as f64
+}
+
+impl<T: Real, const N: usize> Passes<T, N> {
+    pub fn new(net: Net, data: Data<T>, budget: u64) -> Self {
+        Self {
+            net,
+            data,
+            budget,
+            spare_points: RefCell::default(),
+            tangents: RefCell::default(),
+            spare_weights: RefCell::default(),
+        }
+    }
+
+    /// Bytes that may be kept between calls.
+    pub fn budget(&self) -> u64 {
+        self.budget
+    }
+
+    /// Numbers that one block's passes keep at a point.
+    fn block_numbers(&self) -> usize {
+        let steps = self.net.plan.steps.iter().map(|step| step.output.len() * N).sum::<usize>();
+        let affine = self
+            .net
+            .affine_steps()
+            .map(|(_, affine)| affine.transposed_len::<N>() + affine.positions() * affine.rows * N);
+        self.data.shape().len() * N + steps + affine.sum::<usize>()
+    }
+
+    /// Samples in a chunk.
+    pub fn chunk(&self) -> usize {
+        // A point and the tangents of a direction.
+        let blocks = CHUNK_NUMBERS / (2 * self.block_numbers()).max(1);
+        (blocks * N).clamp(N, CHUNK_SAMPLES.max(N)).next_multiple_of(N)
+    }
+
+    /// Bytes that a point and a product take, whatever the budget: two chunks' worth, and vectors of parameters.
+    pub fn working_bytes(&self) -> u64 {
+        let blocks = self.chunk().min(self.data.samples()).div_ceil(N);
+        let numbers = 2 * blocks * self.block_numbers() + 8 * self.net.plan.parameter_count;
+        (numbers * size_of::<T>()) as u64
+    }
+
+    /// The chunks of a selection of `count` samples.
+    pub fn chunks(&self, count: usize) -> Vec<Selection<'static>> {
+        let chunk = self.chunk();
+        (0..count).step_by(chunk).map(|first| Selection::Run { first, end: (first + chunk).min(count) }).collect()
+    }
+
+    pub fn take_blocks(&self, count: usize) -> Vec<BlockPoint<T>> {
+        let mut spare = self.spare_points.borrow_mut();
+        let mut blocks: Vec<_> = (0..count.min(spare.len())).filter_map(|_| spare.pop()).collect();
+        blocks.resize_with(count, BlockPoint::default);
+        blocks
+    }
+
+    pub fn give_back(&self, blocks: Vec<BlockPoint<T>>) {
+        self.spare_points.borrow_mut().extend(blocks);
+    }
+
+    /// A point's memory is used again for the next one.
+    pub fn recycle(&self, point: Point<T>) {
+        point.chunks.into_iter().flatten().for_each(|blocks| self.give_back(blocks));
+        *self.spare_weights.borrow_mut() = point.weights;
+    }
+
+    /// θ packed, in memory of before where there is some.
+    pub fn pack(&self, theta: &[T], with_backward: bool) -> Weights<T> {
+        let mut weights = self.spare_weights.take();
+        weights.pack(&self.net, theta, 0, with_backward);
+        weights
+    }
+
+    /// Forward passes of these samples, and the loss: the mean is over `count` samples.
+    pub fn forward(&self, weights: &Weights<T>, selection: Selection<'_>, count: usize) -> Vec<BlockPoint<T>> {
+        self.run_blocks(weights, selection, count, false)
+    }
+
+    fn run_blocks(
+        &self,
+        weights: &Weights<T>,
+        selection: Selection<'_>,
+        count: usize,
+        with_backward: bool,
+    ) -> Vec<BlockPoint<T>> {
+        let mut blocks = self.take_blocks(selection.count().div_ceil(N));
+        let (net, rows, targets) = (&self.net, self.data.rows(), self.data.targets());
+        let work = net.block_work::<N>() * blocks.len() as f64;
+        parallel::for_each(&mut blocks, work, Scratch::default, |scratch, i, block| {
+            let (samples, valid) = selection.lanes::<N>(i);
+            block.load(net, rows, &samples, valid);
+            block.forward::<N>(net, weights, scratch);
+            block.evaluate::<N>(net, targets, &samples, count);
+            if with_backward {
+                block.backward::<N>(net, weights, scratch);
+            }
+        });
+        blocks
+    }
+
+    /// Forward and backward over all samples at θ.
+    pub fn point(&self, theta: &[T]) -> Point<T> {
+        let weights = self.pack(theta, true);
+        let samples = self.data.samples();
+        let mut point = Point {
+            weights,
+            chunks: Vec::new(),
+            outputs: Vec::with_capacity(samples * self.net.places.len()),
+            losses: Vec::with_capacity(samples),
+            gradient: vec![T::ZERO; self.net.plan.parameter_count],
+        };
+        let mut left = self.budget / (self.block_numbers() * size_of::<T>()).max(1) as u64;
+        for selection in self.chunks(samples) {
+            let blocks = self.run_blocks(&point.weights, selection, samples, true);
+            for block in &blocks {
+                let outputs = block.activations[self.net.plan.steps.len() - 1].as_chunks::<N>().0;
+                for n in 0..block.valid {
+                    point.outputs.extend(self.net.places.iter().map(|&place| outputs[place as usize][n]));
+                }
+                point.losses.extend(&block.loss.losses);
+            }
+            self.add_gradient(&blocks, &mut point.gradient);
+            let is_kept = blocks.len() as u64 <= left;
+            if is_kept {
+                left -= blocks.len() as u64;
+                point.chunks.push(Some(blocks));
+            } else {
+                point.chunks.push(None);
+                self.give_back(blocks);
+            }
+        }
+        point
+    }
+
+    /// Gradient at θ over the listed samples, and their loss and accuracy.
+    pub fn batch(&self, theta: &[T], rows: &[u32], gradient: &mut [T]) -> Means {
+        let weights = self.pack(theta, true);
+        gradient.fill(T::ZERO);
+        let mut tally = Tally::default();
+        for rows_of_chunk in rows.chunks(self.chunk()) {
+            let blocks = self.run_blocks(&weights, Selection::Listed(rows_of_chunk), rows.len(), true);
+            self.add_gradient(&blocks, gradient);
+            tally.add(&blocks);
+            self.give_back(blocks);
+        }
+        *self.spare_weights.borrow_mut() = weights;
+        tally.means()
+    }
+
+    /// Loss and accuracy over all samples at θ.
+    pub fn evaluate(&self, theta: &[T]) -> Means {
+        let weights = self.pack(theta, false);
+        let samples = self.data.samples();
+        let mut tally = Tally::default();
+        for selection in self.chunks(samples) {
+            let blocks = self.forward(&weights, selection, samples);
+            tally.add(&blocks);
+            self.give_back(blocks);
+        }
+        *self.spare_weights.borrow_mut() = weights;
+        tally.means()
+    }
+
+    /// Calls `f` with each chunk's blocks at the point, kept or computed again.
+    pub fn for_each_chunk(&self, point: &Point<T>, mut f: impl FnMut(&[BlockPoint<T>])) {
+        let samples = self.data.samples();
+        for (selection, kept) in self.chunks(samples).into_iter().zip(&point.chunks) {
+            match kept {
+                Some(blocks) => f(blocks),
+                None => {
+                    let blocks = self.run_blocks(&point.weights, selection, samples, true);
+                    f(&blocks);
+                    self.give_back(blocks);
+                }
+            }
+        }
+    }
+
+    /// C v for directions that lie one after the other.
+    pub fn product(&self, point: &Point<T>, is_hessian: bool, v: &[T], out: &mut [T]) {
+        let parameters = self.net.plan.parameter_count;
+        let count = self.data.samples();
+        let mut directions: Vec<Weights<T>> = Vec::new();
+        for v in v.chunks_exact(parameters) {
+            let mut direction = Weights::default();
+            direction.pack(&self.net, v, 0, is_hessian);
+            directions.push(direction);
+        }
+        out.fill(T::ZERO);
+        self.for_each_chunk(point, |blocks| {
+            let mut tangents = self.tangents.borrow_mut();
+            if tangents.len() < blocks.len() {
+                tangents.resize_with(blocks.len(), Default::default);
+            }
+            let tangents = &mut tangents[..blocks.len()];
+            let work = 4.0 * self.net.block_work::<N>() * blocks.len() as f64;
+            for (direction, out) in directions.iter().zip(out.chunks_exact_mut(parameters)) {
+                let (net, weights) = (&self.net, &point.weights);
+                parallel::for_each(tangents, work, Scratch::default, |scratch, i, tangent| {
+                    tangent.forward::<N>(net, weights, direction, &blocks[i], scratch);
+                    tangent.backward::<N>(net, weights, direction, &blocks[i], is_hessian, count, scratch);
+                });
+                self.add_product(blocks, tangents, is_hessian, out);
+            }
+        });
+    }
+
+    fn add_gradient(&self, blocks: &[BlockPoint<T>], gradient: &mut [T]) {
+        let terms = |l: usize| -> Vec<Vec<Term<'_, T>>> {
+            blocks.iter().map(|block| vec![(block.deltas[l].as_slice(), block.transposed[l].as_slice())]).collect()
+        };
+        self.add_weight_gradients(&terms, gradient);
+    }
+
+    /// (Cv)_l = δ̇_l a_{l−1}ᵀ + δ_l ȧ_{l−1}ᵀ; the term with δ is the Hessian's.
+    fn add_product(&self, blocks: &[BlockPoint<T>], tangents: &[BlockTangent<T>], is_hessian: bool, out: &mut [T]) {
+        let terms = |l: usize| -> Vec<Vec<Term<'_, T>>> {
+            let both = blocks.iter().zip(tangents);
+            both.map(|(block, tangent)| {
+                let mut terms = vec![(tangent.deltas[l].as_slice(), block.transposed[l].as_slice())];
+                if is_hessian && l > 0 {
+                    terms.push((&block.deltas[l], &tangent.transposed[l]));
+                }
+                terms
+            })
+            .collect()
+        };
+        self.add_weight_gradients(&terms, out);
+    }
+
+    /// Adds Σ δ xᵀ of all affine steps to their weights, and Σ δ of the first term to their biases.
+    fn add_weight_gradients<'a>(&self, terms: &dyn Fn(usize) -> Vec<Vec<Term<'a, T>>>, out: &mut [T]) {
+        let mut tasks = Vec::new();
+        let (mut rest, mut done) = (out, 0);
+        let mut work = 0.0;
+        for (l, affine) in self.net.affine_steps() {
+            let end = affine.bias.as_ref().unwrap_or(&affine.weight).end;
+            let (mine, after) = rest.split_at_mut(end - done);
+            (rest, done) = (after, end);
+            let (weight, bias) = mine.split_at_mut(affine.weight.len());
+            let blocks = std::sync::Arc::new(terms(l));
+            work += (affine.multiplications() * N * blocks.len() * blocks.first().map_or(0, Vec::len)) as f64;
+            let rows = affine.rows.div_ceil(2 * parallel::threads()).next_multiple_of(super::affine::ROWS);
+            let mut bias = bias.chunks_mut(rows);
+            for (i, weight) in weight.chunks_mut(rows * affine.columns).enumerate() {
+                let bias = bias.next().unwrap_or_default();
+                tasks.push(Task { affine, first: i * rows, blocks: blocks.clone(), weight, bias });
+            }
+        }
+        let level = self.net.level;
+        parallel::for_each(&mut tasks, work, || (), |(), _, task| task.run::<N>(level));
+    }
+}
+
+/// δ and the transposed input that it meets.
+type Term<'a, T> = (&'a [T], &'a [T]);
+
+/// Some rows of one step's weight gradient.
+struct Task<'a, 'b, T> {
+    affine: &'a Affine,
+    first: usize,
+    blocks: std::sync::Arc<Vec<Vec<Term<'b, T>>>>,
+    weight: &'a mut [T],
+    bias: &'a mut [T],
+}
+
+impl<T: Real> Task<'_, '_, T> {
+    fn run<const N: usize>(&mut self, level: simd::Level) {
+        let rows = self.first..self.first + self.weight.len() / self.affine.columns;
+        if !self.bias.is_empty() {
+            for (delta, _) in self.blocks.iter().filter_map(|terms| terms.first()) {
+                bias_gradient::<T, N>(self.affine.rows, rows.clone(), delta, self.bias);
+            }
+        }
+        simd::run(level, WeightGradient::<T, N> { affine: self.affine, rows, blocks: &self.blocks, out: self.weight });
+    }
+}

@@ -1,0 +1,137 @@
+//! Losses over a plane θ + s u + t v. Layer 1 is linear in (s, t): W_1 x, U_1 x and V_1 x are taken once, and each point
+//! starts from a sum of three.
+
+use super::affine::{Forward, ForwardBlock};
+use super::data::Selection;
+use super::parallel;
+use super::passes::{Means, Passes, Tally};
+use super::point::{BlockPoint, Scratch, Weights, sized};
+use super::real::Real;
+use super::simd;
+
+/// A plane, or with one direction a line.
+pub struct Plane<T> {
+    theta: Vec<T>,
+    directions: Vec<Vec<T>>,
+    /// Layer 1 of θ and of the directions, packed.
+    first: Vec<Forward<T>>,
+    /// For each block its layer-1 products with `first`, if they fit the budget.
+    kept: Option<Vec<Vec<Vec<T>>>>,
+}
+
+impl<T: Real, const N: usize> Passes<T, N> {
+    /// Fixes a plane.
+    pub fn plane(&self, theta: &[T], directions: &[&[T]]) -> Plane<T> {
+        let affine = self.net.affine[0].as_ref().expect("the first step of a plan is affine");
+        let vectors = std::iter::once(theta).chain(directions.iter().copied());
+        let first = vectors.map(|vector| {
+            let mut packed = Forward::default();
+            affine.pack_forward(vector, &mut packed);
+            packed
+        });
+        let mut plane = Plane {
+            theta: theta.to_vec(),
+            directions: directions.iter().map(|direction| direction.to_vec()).collect(),
+            first: first.collect(),
+            kept: None,
+        };
+        let samples = self.data.samples();
+        let numbers = samples.next_multiple_of(N) * self.net.plan.steps[0].output.len() * plane.first.len();
+        if (numbers * size_of::<T>()) as u64 <= self.budget() {
+            let chunks = self.chunks(samples);
+            plane.kept = Some(chunks.into_iter().flat_map(|chunk| self.first_products(&plane, chunk)).collect());
+        }
+        plane
+    }
+
+    /// Layer 1 of these samples: for each block, W_1 x + b_1 for θ and for every direction.
+    fn first_products(&self, plane: &Plane<T>, selection: Selection<'_>) -> Vec<Vec<Vec<T>>> {
+        let net = &self.net;
+        let affine = net.affine[0].as_ref().expect("the first step of a plan is affine");
+        let len = net.plan.steps[0].output.len() * N;
+        let rows = self.data.rows();
+        let mut products = vec![vec![vec![T::ZERO; len]; plane.first.len()]; selection.count().div_ceil(N)];
+        let work = (affine.multiplications() * N * products.len() * plane.first.len()) as f64;
+        let scratch = || (Scratch::default(), BlockPoint::default());
+        parallel::for_each(&mut products, work, scratch, |(scratch, block), i, products| {
+            let (samples, valid) = selection.lanes::<N>(i);
+            block.load(net, rows, &samples, valid);
+            let input = affine.pad::<T, N>(&block.input, &mut scratch.padded);
+            let vectors = std::iter::once(&plane.theta).chain(&plane.directions);
+            for ((out, packed), vector) in products.iter_mut().zip(&plane.first).zip(vectors) {
+                let bias = affine.bias.clone().map(|range| &vector[range]);
+                simd::run(net.level, ForwardBlock::<T, N> { affine, bias, terms: &[(packed, input)], out });
+            }
+        });
+        products
+    }
+
+    /// Losses and accuracies at these points of the plane.
+    pub fn evaluate_plane(&self, plane: &Plane<T>, points: &[[f64; 2]]) -> Vec<Means> {
+        let samples = self.data.samples();
+        let mut tallies: Vec<Tally> = points.iter().map(|_| Tally::default()).collect();
+        let mut weights = Weights::default();
+        let mut theta = plane.theta.clone();
+        let mut done = 0;
+        for selection in self.chunks(samples) {
+            let count = selection.count().div_ceil(N);
+            let computed;
+            let products = match &plane.kept {
+                Some(kept) => &kept[done..done + count],
+                None => {
+                    computed = self.first_products(plane, selection);
+                    &computed
+                }
+            };
+            done += count;
+            let mut blocks = self.take_blocks(count);
+            for (point, tally) in points.iter().zip(&mut tallies) {
+                let factors = point.map(T::from_f64);
+                combine(&plane.theta, &plane.directions, &factors, &mut theta);
+                weights.pack(&self.net, &theta, 1, false);
+                self.run_plane_blocks(&mut blocks, products, &weights, &factors, selection);
+                tally.add(&blocks);
+            }
+            self.give_back(blocks);
+        }
+        tallies.iter().map(Tally::means).collect()
+    }
+
+    fn run_plane_blocks(
+        &self,
+        blocks: &mut [BlockPoint<T>],
+        products: &[Vec<Vec<T>>],
+        weights: &Weights<T>,
+        factors: &[T],
+        selection: Selection<'_>,
+    ) {
+        let (net, targets, samples) = (&self.net, self.data.targets(), self.data.samples());
+        let work = net.block_work::<N>() * blocks.len() as f64;
+        parallel::for_each(blocks, work, Scratch::default, |scratch, i, block| {
+            let (rows, valid) = selection.lanes::<N>(i);
+            block.valid = valid;
+            block.prepare_lists(net.plan.steps.len());
+            let (base, directions) = products[i].split_first().expect("θ's product is there");
+            combine(base, directions, factors, sized(&mut block.activations[0], base.len()));
+            block.forward_from_first::<N>(net, weights, scratch);
+            block.evaluate::<N>(net, targets, &rows, samples);
+        });
+    }
+}
+
+/// out = base + Σ factor · direction.
+fn combine<T: Real>(base: &[T], directions: &[Vec<T>], factors: &[T], out: &mut [T]) {
+    match directions {
+        [u] => {
+            for ((out, &base), &u) in out.iter_mut().zip(base).zip(u) {
+                *out = base + factors[0] * u;
+            }
+        }
+        [u, v] => {
+            for (((out, &base), &u), &v) in out.iter_mut().zip(base).zip(u).zip(v) {
+                *out = base + factors[0] * u + factors[1] * v;
+            }
+        }
+        _ => unreachable!("a plane has one or two directions"),
+    }
+}

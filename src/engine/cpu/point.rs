@@ -1,0 +1,218 @@
+//! Forward and backward passes of one block of N samples.
+
+use super::activation;
+use super::affine::{Affine, Backward, BackwardBlock, Forward, ForwardBlock};
+use super::data::{self, Rows};
+use super::loss::{self, BlockLoss};
+use super::pool;
+use super::real::Real;
+use super::simd::{self, Level};
+use crate::engine::plan::{Activation, Operation, Plan, Step};
+use crate::problem::Targets;
+
+/// A plan with the geometry of its affine steps.
+pub struct Net {
+    pub plan: Plan,
+    pub affine: Vec<Option<Affine>>,
+    /// Where output c lies in the last step's (H, W, C).
+    pub places: Vec<u32>,
+    pub level: Level,
+}
+
+impl Net {
+    pub fn new(plan: Plan, level: Level) -> Self {
+        let affine = plan.steps.iter().map(Affine::new).collect();
+        let output = plan.steps[plan.steps.len() - 1].output;
+        let area = output.area();
+        let places = (0..output.len()).map(|c| (c % area * output.channels + c / area) as u32).collect();
+        Self { plan, affine, places, level }
+    }
+
+    /// Steps with their geometry, the affine ones.
+    pub fn affine_steps(&self) -> impl DoubleEndedIterator<Item = (usize, &Affine)> {
+        self.affine.iter().enumerate().filter_map(|(l, affine)| Some((l, affine.as_ref()?)))
+    }
+
+    /// Multiplications of a forward pass of one block.
+    pub fn block_work<const N: usize>(&self) -> f64 {
+        self.plan.steps.iter().map(Step::multiplications).sum::<f64>() * N as f64
+    }
+}
+
+/// A parameter vector with its weights packed.
+#[derive(Default)]
+pub struct Weights<T> {
+    pub theta: Vec<T>,
+    /// For every step; empty for those without weights.
+    pub forward: Vec<Forward<T>>,
+    /// As `forward`; the first step has no backward pass.
+    pub backward: Vec<Backward<T>>,
+}
+
+impl<T: Real> Weights<T> {
+    /// Packs θ from step `first` on, for backward passes too if asked for. The memory of before is used again.
+    pub fn pack(&mut self, net: &Net, theta: &[T], first: usize, with_backward: bool) {
+        self.theta.clear();
+        self.theta.extend_from_slice(theta);
+        self.forward.resize_with(net.plan.steps.len(), Default::default);
+        self.backward.resize_with(net.plan.steps.len(), Default::default);
+        for (l, affine) in net.affine_steps().filter(|(l, _)| *l >= first) {
+            affine.pack_forward(theta, &mut self.forward[l]);
+            if with_backward && l > 0 {
+                affine.pack_backward(theta, &mut self.backward[l]);
+            }
+        }
+    }
+
+    /// b of an affine step.
+    pub fn bias(&self, affine: &Affine) -> Option<&[T]> {
+        affine.bias.clone().map(|range| &self.theta[range])
+    }
+}
+
+/// What a block's passes leave behind. Every vector is (…, N); memory is taken when first needed and kept.
+#[derive(Default)]
+pub struct BlockPoint<T> {
+    pub valid: usize,
+    pub input: Vec<T>,
+    /// a of every step.
+    pub activations: Vec<Vec<T>>,
+    /// Of the max pools.
+    pub argmax: Vec<Vec<u32>>,
+    /// δ, the derivative by z, of the affine steps.
+    pub deltas: Vec<Vec<T>>,
+    /// What comes into the affine steps, sample by sample.
+    pub transposed: Vec<Vec<T>>,
+    /// c of [`activation::curvature`], where an activation has one.
+    pub curvatures: Vec<Vec<T>>,
+    pub probabilities: Vec<T>,
+    pub loss: BlockLoss,
+}
+
+/// Memory that one thread uses again and again.
+#[derive(Default)]
+pub struct Scratch<T> {
+    pub padded: Vec<T>,
+    pub padded_too: Vec<T>,
+    pub d: Vec<T>,
+    pub q: Vec<T>,
+}
+
+/// Room for `len` numbers, whatever they are.
+pub fn sized<T: Real>(values: &mut Vec<T>, len: usize) -> &mut [T] {
+    values.resize(len, T::ZERO);
+    values
+}
+
+impl<T: Real> BlockPoint<T> {
+    /// A place for every step.
+    pub fn prepare_lists(&mut self, steps: usize) {
+        self.activations.resize_with(steps, Vec::new);
+        self.argmax.resize_with(steps, Vec::new);
+        self.deltas.resize_with(steps, Vec::new);
+        self.transposed.resize_with(steps, Vec::new);
+        self.curvatures.resize_with(steps, Vec::new);
+    }
+
+    /// Takes these samples' inputs.
+    pub fn load<const N: usize>(&mut self, net: &Net, rows: Rows<'_, T>, samples: &[usize; N], valid: usize) {
+        let shape = net.plan.input();
+        self.valid = valid;
+        data::load(rows, shape, samples, sized(&mut self.input, shape.len() * N));
+    }
+
+    /// What comes into step l.
+    pub fn input_of(&self, l: usize) -> &[T] {
+        if l == 0 { &self.input } else { &self.activations[l - 1] }
+    }
+
+    /// Activations of all steps.
+    pub fn forward<const N: usize>(&mut self, net: &Net, weights: &Weights<T>, scratch: &mut Scratch<T>) {
+        self.prepare_lists(net.plan.steps.len());
+        let affine = net.affine[0].as_ref().expect("the first step of a plan is affine");
+        let mut z = std::mem::take(&mut self.activations[0]);
+        let terms = [(&weights.forward[0], affine.pad::<T, N>(&self.input, &mut scratch.padded))];
+        let out = sized(&mut z, net.plan.steps[0].output.len() * N);
+        simd::run(net.level, ForwardBlock::<T, N> { affine, bias: weights.bias(affine), terms: &terms, out });
+        self.activations[0] = z;
+        self.forward_from_first::<N>(net, weights, scratch);
+    }
+
+    /// The rest of [`BlockPoint::forward`], once z of the first step is in its activations.
+    pub fn forward_from_first<const N: usize>(&mut self, net: &Net, weights: &Weights<T>, scratch: &mut Scratch<T>) {
+        activation::apply(net.plan.steps[0].activation, &mut self.activations[0]);
+        for (l, step) in net.plan.steps.iter().enumerate().skip(1) {
+            let (before, rest) = self.activations.split_at_mut(l);
+            let input = &before[l - 1];
+            let out = sized(&mut rest[0], step.output.len() * N);
+            match &step.operation {
+                Operation::Affine { .. } => {
+                    let affine = net.affine[l].as_ref().expect("an affine step has its geometry");
+                    let terms = [(&weights.forward[l], affine.pad::<T, N>(input, &mut scratch.padded))];
+                    let bias = weights.bias(affine);
+                    simd::run(net.level, ForwardBlock::<T, N> { affine, bias, terms: &terms, out });
+                }
+                Operation::MaxPool => {
+                    self.argmax[l].resize(out.len(), 0);
+                    pool::max::<T, N>(step, input, out, &mut self.argmax[l]);
+                }
+                Operation::AveragePool => pool::average::<T, N>(step, input, out),
+                Operation::Copy => out.copy_from_slice(input),
+            }
+            activation::apply(step.activation, out);
+        }
+    }
+
+    /// Losses and δ_L of these samples; `count` is the number of samples that the mean is over.
+    pub fn evaluate<const N: usize>(&mut self, net: &Net, targets: &Targets, samples: &[usize; N], count: usize) {
+        let last = net.plan.steps.len() - 1;
+        let outputs = &self.activations[last];
+        let delta = sized(&mut self.deltas[last], outputs.len());
+        let (valid, p) = (self.valid, &mut self.probabilities);
+        self.loss = loss::evaluate(outputs, &net.places, targets, samples, valid, count, p, delta);
+    }
+
+    /// δ of all affine steps from δ_L, and what else products need.
+    pub fn backward<const N: usize>(&mut self, net: &Net, weights: &Weights<T>, scratch: &mut Scratch<T>) {
+        let last = net.plan.steps.len() - 1;
+        let mut d = std::mem::take(&mut scratch.d);
+        let mut q = std::mem::take(&mut scratch.q);
+        d.clone_from(&self.deltas[last]);
+        for (l, step) in net.plan.steps.iter().enumerate().rev() {
+            if let Some(affine) = &net.affine[l] {
+                let mut transposed = std::mem::take(&mut self.transposed[l]);
+                let input = affine.pad::<T, N>(self.input_of(l), &mut scratch.padded);
+                affine.transpose::<T, N>(input, sized(&mut transposed, affine.transposed_len::<N>()));
+                self.transposed[l] = transposed;
+                self.deltas[l].clone_from(&d);
+            }
+            if l == 0 {
+                break;
+            }
+            let out = sized(&mut q, step.input.len() * N);
+            match &net.affine[l] {
+                Some(affine) => {
+                    let terms = [(&weights.backward[l], affine.pad_delta::<T, N>(&d, &mut scratch.padded))];
+                    simd::run(net.level, BackwardBlock::<T, N> { affine, terms: &terms, out });
+                }
+                None => pool_backward::<T, N>(step, &d, &self.argmax[l], out),
+            }
+            let (activation, a) = (net.plan.steps[l - 1].activation, &self.activations[l - 1]);
+            if activation == Activation::Tanh {
+                activation::curvature(a, &q, sized(&mut self.curvatures[l - 1], q.len()));
+            }
+            activation::multiply_derivative(activation, a, &mut q);
+            std::mem::swap(&mut d, &mut q);
+        }
+        (scratch.d, scratch.q) = (d, q);
+    }
+}
+
+/// The transpose of a step without parameters.
+pub fn pool_backward<T: Real, const N: usize>(step: &Step, d: &[T], argmax: &[u32], out: &mut [T]) {
+    match step.operation {
+        Operation::MaxPool => pool::max_backward(d, argmax, out),
+        Operation::AveragePool => pool::average_backward::<T, N>(step, d, out),
+        _ => out.copy_from_slice(d),
+    }
+}
