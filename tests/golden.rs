@@ -3,10 +3,10 @@
 
 mod support;
 
+use isoflat::Control;
 use isoflat::engine::{Device, Engine, Precision};
 use isoflat::linalg::{Goal, Lanczos, PowerIteration, hutchinson};
 use isoflat::operator::OperatorKind;
-use isoflat::Control;
 use serde_json::Value;
 use support::golden::{Case, FILES, check_on, f32_tolerance};
 

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::real::Real;
 use super::simd::Work;
-use super::tile::{accumulate, outer};
+use super::tile::{Sums, accumulate, outer};
 use crate::engine::plan::{Operation, Step};
 use crate::network::{Shape, Window};
 
@@ -387,22 +387,31 @@ impl<T: Real, const N: usize> Work for WeightGradient<'_, T, N> {
         let Self { affine, rows, blocks, out } = self;
         let bytes = affine.transposed_len::<N>() * size_of::<T>();
         let strip = (STRIP_BYTES / bytes).max(1);
-        let run = affine.window.size[1] * affine.input.channels;
-        // A narrow tile where a wide one would be mostly beyond the run's end.
-        let is_narrow = !affine.is_dense() && run.next_multiple_of(8) * 5 < run.next_multiple_of(N) * 4;
+        // A narrow tile where a wide one would be mostly beyond the run's end; WebAssembly's are narrow already.
+        #[cfg(not(target_arch = "wasm32"))]
+        let is_narrow = {
+            let run = affine.window.size[1] * affine.input.channels;
+            !affine.is_dense() && run.next_multiple_of(8) * 5 < run.next_multiple_of(N) * 4
+        };
         for blocks in blocks.chunks(strip) {
             for first in rows.clone().step_by(ROWS) {
                 let out = &mut out[(first - rows.start) * affine.columns..];
                 let count = (rows.end - first).min(ROWS);
-                match (count, is_narrow) {
-                    (1, false) => gradient_rows::<T, 1, N, N, FMA>(affine, first, blocks, out),
-                    (2, false) => gradient_rows::<T, 2, N, N, FMA>(affine, first, blocks, out),
-                    (3, false) => gradient_rows::<T, 3, N, N, FMA>(affine, first, blocks, out),
-                    (_, false) => gradient_rows::<T, 4, N, N, FMA>(affine, first, blocks, out),
-                    (1, true) => gradient_rows::<T, 1, N, 8, FMA>(affine, first, blocks, out),
-                    (2, true) => gradient_rows::<T, 2, N, 8, FMA>(affine, first, blocks, out),
-                    (3, true) => gradient_rows::<T, 3, N, 8, FMA>(affine, first, blocks, out),
-                    (_, true) => gradient_rows::<T, 4, N, 8, FMA>(affine, first, blocks, out),
+                #[cfg(not(target_arch = "wasm32"))]
+                if is_narrow {
+                    match count {
+                        1 => gradient_rows::<T, 1, N, 8, FMA>(affine, first, blocks, out),
+                        2 => gradient_rows::<T, 2, N, 8, FMA>(affine, first, blocks, out),
+                        3 => gradient_rows::<T, 3, N, 8, FMA>(affine, first, blocks, out),
+                        _ => gradient_rows::<T, 4, N, 8, FMA>(affine, first, blocks, out),
+                    }
+                    continue;
+                }
+                match count {
+                    1 => gradient_rows::<T, 1, N, N, FMA>(affine, first, blocks, out),
+                    2 => gradient_rows::<T, 2, N, N, FMA>(affine, first, blocks, out),
+                    3 => gradient_rows::<T, 3, N, N, FMA>(affine, first, blocks, out),
+                    _ => gradient_rows::<T, 4, N, N, FMA>(affine, first, blocks, out),
                 }
             }
         }
@@ -426,7 +435,7 @@ fn gradient_rows<T: Real, const R: usize, const N: usize, const J: usize, const 
     };
     for ky in 0..kh {
         for tile in 0..run.div_ceil(J) {
-            let mut acc = [[T::ZERO; J]; R];
+            let mut sums = Sums::load(&[[T::ZERO; J]; R]);
             let base = ky * line + tile * next_tile;
             for (delta, input) in blocks.iter().flatten() {
                 for y in 0..affine.output.height {
@@ -434,13 +443,13 @@ fn gradient_rows<T: Real, const R: usize, const N: usize, const J: usize, const 
                         let position = y * affine.output.width + x;
                         let corner = base + y * affine.window.stride[0] * line + x * affine.window.stride[1] * channels;
                         let delta = &delta[(position * affine.rows + first) * N..][..R * N];
-                        outer::<T, R, N, J, FMA>(&mut acc, delta, &input[corner..], stride);
+                        outer::<T, R, N, J, FMA>(&mut sums, delta, &input[corner..], stride);
                     }
                 }
             }
             let places = &affine.column_of[ky * run + tile * J..][..J.min(run - tile * J)];
-            for (acc, out) in acc.iter().zip(out.chunks_exact_mut(affine.columns)) {
-                for (&sum, &place) in acc.iter().zip(places) {
+            for (sums, out) in sums.store().iter().zip(out.chunks_exact_mut(affine.columns)) {
+                for (&sum, &place) in sums.iter().zip(places) {
                     out[place as usize] += sum;
                 }
             }

@@ -66,17 +66,17 @@ pub fn cpu_executor(problem: &Problem, precision: Precision, memory_budget: Opti
     let level = Level::detect();
     // Samples in a block: two vectors of a tile's row, or one of AVX-512's.
     Ok(match (precision, level) {
-        (Precision::F32, Level::Baseline) if cfg!(target_arch = "wasm32") => {
-            Box::new(CpuExecutor::<f32, 8>::new(problem, level, memory_budget)?)
-        }
-        (Precision::F64, Level::Baseline) if cfg!(target_arch = "wasm32") => {
-            Box::new(CpuExecutor::<f64, 4>::new(problem, level, memory_budget)?)
-        }
+        #[cfg(target_arch = "wasm32")]
+        (Precision::F32, _) => Box::new(CpuExecutor::<f32, 8>::new(problem, level, memory_budget)?),
+        #[cfg(target_arch = "wasm32")]
+        (Precision::F64, _) => Box::new(CpuExecutor::<f64, 4>::new(problem, level, memory_budget)?),
         #[cfg(target_arch = "x86_64")]
         (Precision::F32, Level::Avx512) => Box::new(CpuExecutor::<f32, 32>::new(problem, level, memory_budget)?),
         #[cfg(target_arch = "x86_64")]
         (Precision::F64, Level::Avx512) => Box::new(CpuExecutor::<f64, 16>::new(problem, level, memory_budget)?),
+        #[cfg(not(target_arch = "wasm32"))]
         (Precision::F32, _) => Box::new(CpuExecutor::<f32, 16>::new(problem, level, memory_budget)?),
+        #[cfg(not(target_arch = "wasm32"))]
         (Precision::F64, _) => Box::new(CpuExecutor::<f64, 8>::new(problem, level, memory_budget)?),
     })
 }

@@ -1,5 +1,7 @@
 //! The two number formats of the CPU executor.
 
+#[cfg(target_arch = "wasm32")]
+use std::arch::wasm32::*;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub};
 
@@ -48,11 +50,28 @@ pub(in crate::engine) trait Real:
     fn slice_mut(vector: &mut Vector) -> Result<&mut [Self]>;
     /// a · b + self in one rounding where FMA is the machine's own, in two otherwise. `FMA` without the instruction would
     /// be a slow call.
+    #[cfg(not(target_arch = "wasm32"))]
     fn plus<const FMA: bool>(self, a: Self, b: Self) -> Self;
+
+    /// Numbers in a vector.
+    #[cfg(target_arch = "wasm32")]
+    const PER_VECTOR: usize;
+    /// The first [`Real::PER_VECTOR`] of these.
+    #[cfg(target_arch = "wasm32")]
+    fn load(values: &[Self]) -> v128;
+    /// Writes a vector to the first [`Real::PER_VECTOR`] of these.
+    #[cfg(target_arch = "wasm32")]
+    fn store_vector(vector: v128, values: &mut [Self]);
+    /// A vector of this number.
+    #[cfg(target_arch = "wasm32")]
+    fn splat(self) -> v128;
+    /// sum + a b.
+    #[cfg(target_arch = "wasm32")]
+    fn multiply_add(sum: v128, a: v128, b: v128) -> v128;
 }
 
 macro_rules! real {
-    ($t:ty, $variant:ident, $precision:ident, $values:ident) => {
+    ($t:ty, $variant:ident, $precision:ident, $values:ident, $lanes:literal, $splat:ident, $add:ident, $mul:ident) => {
         impl Real for $t {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -96,13 +115,47 @@ macro_rules! real {
                 }
             }
 
+            #[cfg(not(target_arch = "wasm32"))]
             #[inline(always)]
             fn plus<const FMA: bool>(self, a: Self, b: Self) -> Self {
                 if FMA { a.mul_add(b, self) } else { self + a * b }
+            }
+
+            #[cfg(target_arch = "wasm32")]
+            const PER_VECTOR: usize = $lanes;
+
+            #[cfg(target_arch = "wasm32")]
+            #[inline(always)]
+            #[allow(unsafe_code)]
+            fn load(values: &[Self]) -> v128 {
+                let values: &[Self] = &values[..$lanes];
+                // SAFETY: the slice above has a vector's length; any alignment will do.
+                unsafe { v128_load(values.as_ptr().cast()) }
+            }
+
+            #[cfg(target_arch = "wasm32")]
+            #[inline(always)]
+            #[allow(unsafe_code)]
+            fn store_vector(vector: v128, values: &mut [Self]) {
+                let values: &mut [Self] = &mut values[..$lanes];
+                // SAFETY: as above.
+                unsafe { v128_store(values.as_mut_ptr().cast(), vector) }
+            }
+
+            #[cfg(target_arch = "wasm32")]
+            #[inline(always)]
+            fn splat(self) -> v128 {
+                $splat(self)
+            }
+
+            #[cfg(target_arch = "wasm32")]
+            #[inline(always)]
+            fn multiply_add(sum: v128, a: v128, b: v128) -> v128 {
+                $add(sum, $mul(a, b))
             }
         }
     };
 }
 
-real!(f32, F32, F32, to_f32);
-real!(f64, F64, F64, to_f64);
+real!(f32, F32, F32, to_f32, 4, f32x4_splat, f32x4_add, f32x4_mul);
+real!(f64, F64, F64, to_f64, 2, f64x2_splat, f64x2_add, f64x2_mul);
