@@ -25,8 +25,14 @@ export interface NetworkJSON {
   layers: LayerJSON[];
 }
 
-/** The papers' dense networks, and `small` (784-64-32-10). */
-export type PresetName = "small" | "f1" | "mnist_fc" | "straight_mnist" | "straight_cifar10" | "petzka_mnist";
+/**
+ * The papers' networks, and `small` (784-64-32-10). Over MNIST, 784 values or images of 1×28×28: `small`, `f1`, `c1`,
+ * `mnist_fc`, `lenet`, `straight_mnist`, `petzka_mnist`. Over CIFAR-10, 3072 values or images of 3×32×32: `straight_cifar10`,
+ * `lenet5`, `alexnet_cifar10`, `vgg16_cifar10`.
+ */
+export type PresetName =
+  | "small" | "f1" | "c1" | "mnist_fc" | "lenet" | "straight_mnist" | "petzka_mnist"
+  | "straight_cifar10" | "lenet5" | "alexnet_cifar10" | "vgg16_cifar10";
 
 export type InitializeOptions = {
   /** Default 0. The same seed gives the same parameters everywhere. */

@@ -53,4 +53,4 @@ void Engine.create({ backend: "gpu" });
 // @ts-expect-error a bound belongs to the uniform scheme only
 Network.preset("small").initialize({ scheme: "kaiming_normal", bound: 1 });
 // @ts-expect-error an unknown preset
-Network.preset("lenet");
+Network.preset("resnet");
