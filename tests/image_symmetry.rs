@@ -8,6 +8,7 @@ use isoflat::network::{BiasInitialization, Initialization, Layer};
 use isoflat::symmetry::Transformation;
 use isoflat::{ErrorCode, Network};
 use rand::Rng;
+use serde_json::Value;
 use support::*;
 
 const SEEDS: u64 = 120;
@@ -20,10 +21,38 @@ fn random_maps(seed: u64) -> Vec<Transformation> {
     vec![layerwise, nodewise, permutation, Transformation::Composition { of }]
 }
 
+fn numbers(list: &Value) -> Vec<f64> {
+    list.as_array().expect("a list").iter().map(|value| value.as_f64().expect("a number")).collect()
+}
+
 /// Three random samples.
 fn random_inputs(seed: u64, network: &Network) -> Vec<f64> {
     let mut rng = rng(seed);
     (0..3 * network.input_len()).map(|_| rng.random_range(-2.0..2.0)).collect()
+}
+
+/// The pass that everything here rests on, against an independent program's numbers: before and after transformations.
+#[test]
+fn the_naive_pass_agrees_with_the_golden_cases() {
+    for case in golden::Case::all() {
+        let file = case.file();
+        let expected = case.json["expected"]["loss"].as_f64().expect("a loss");
+        let loss = |parameters: &[f64]| naive::loss(&file.problem, parameters);
+        let near = |found: f64| (found - expected).abs() < 1e-13 * expected;
+        assert!(near(loss(&file.parameters)), "{}: {}, expected {expected}", case.name, loss(&file.parameters));
+        let first = numbers(&case.json["expected"]["outputs_first"]);
+        let inputs = file.problem.first(1).inputs().to_f64();
+        let outputs = naive::outputs(file.problem.network(), &file.parameters, &inputs);
+        assert!(error(&outputs, &first) < 1e-13, "{}: {outputs:?}, expected {first:?}", case.name);
+        let transformed = case.json["expected"]["transformed"].as_array().expect("transformed cases");
+        assert_eq!(file.transformations.len(), transformed.len());
+        for (map, expected) in file.transformations.iter().zip(transformed) {
+            let moved = map.apply(file.problem.network(), &file.parameters).expect("a valid map");
+            let expected = numbers(&expected["parameters"]);
+            assert!(error(&moved, &expected) < 1e-14, "{} {map:?}", case.name);
+            assert!(near(loss(&moved)), "{} {map:?}: {}", case.name, loss(&moved));
+        }
+    }
 }
 
 #[test]
