@@ -143,7 +143,9 @@ fn networks_over_images() {
         ("\"relu\"", "\"relu\", \"slope\": 0.1", Parse, "unknown field `slope`: relu has no fields"),
         ("\"flatten\"", "\"flatten\", \"start\": 1", Parse, "unknown field `start`"),
         ("\"type\": \"relu\"", "\"activation\": \"relu\"", Parse, "type"),
-        (r#"{"type": "relu"}"#, "\"relu\"", Parse, "relu"),
+        (r#"{"type": "relu"}"#, "\"relu\"", Parse, "expected a layer, an object with a type"),
+        ("\"channels\": 3", "\"channels\": 3, \"channels\": 4", Parse, "duplicate field `channels`"),
+        ("\"type\": \"relu\"", "\"type\": \"relu\", \"type\": \"tanh\"", Parse, "duplicate field `type`"),
         ("\"max_pool2d\"", "\"max_pool3d\"", Parse, "max_pool3d"),
         ("\"layers\"", "\"output\": 4, \"layers\"", Parse, "unknown field `output`"),
         // Sizes that nothing holds; none of them may be counted wrongly, or asked of the memory.

@@ -4,7 +4,7 @@
 mod support;
 
 use isoflat::Network;
-use isoflat::network::{Preset, Shape};
+use isoflat::network::{BiasInitialization, Initialization, Preset, Shape};
 use support::*;
 
 /// Each preset with its number of parameters, worked out by hand from (inputs · window + 1) · outputs a layer.
@@ -108,4 +108,29 @@ fn json_round_trips() {
     let defaults = layers(r#""kernel": 3"#, r#""size": 2"#);
     let written = layers(r#""kernel": 3, "stride": 1, "padding": 0, "bias": true"#, r#""size": 2, "stride": 2"#);
     assert_eq!(defaults.layout(), written.layout());
+}
+
+/// A convolution's fans count its window: C1's second has 10 · 25 inputs, and each of them reaches 20 · 25 outputs.
+#[test]
+fn convolutions_are_initialised_by_their_fans() {
+    let network = Preset::C1.network();
+    let block = network.layout().layers()[1].weight.clone();
+    let weights =
+        |scheme| network.initialize(scheme, BiasInitialization::Uniform, 1).expect("options")[block.clone()].to_vec();
+    let variance = |w: &[f64]| w.iter().map(|w| w * w).sum::<f64>() / w.len() as f64;
+    // 5000 draws: the variance is known to about 2 %.
+    for (scheme, expected) in [
+        (Initialization::KaimingNormal, 2.0 / 250.0),
+        (Initialization::KaimingUniform, 2.0 / 250.0),
+        (Initialization::XavierNormal, 2.0 / 750.0),
+    ] {
+        let found = variance(&weights(scheme));
+        assert!((found / expected - 1.0).abs() < 0.1, "{scheme:?}: variance {found}, expected {expected}");
+    }
+    let largest = weights(Initialization::KaimingUniform).iter().fold(0.0, |m: f64, w| m.max(w.abs()));
+    let bound = (6.0f64 / 250.0).sqrt();
+    assert!(largest < bound && largest > 0.99 * bound);
+    let all = network.initialize(Initialization::KaimingUniform, BiasInitialization::Uniform, 1).expect("options");
+    let bias = network.layout().layers()[1].bias.clone().expect("a bias");
+    assert!(all[bias].iter().all(|b| *b != 0.0 && b.abs() <= 1.0 / 250.0f64.sqrt()));
 }

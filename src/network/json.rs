@@ -1,8 +1,10 @@
 //! A network as its JSON spells it: layers that isoflat computes with, and batch normalisations, which must be folded first.
 
+use std::fmt;
+
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _};
-use serde_json::Value;
+use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
+use serde_json::{Map, Value};
 
 use super::{BatchNorm, Layer, Network};
 use crate::error::{Result, bail};
@@ -24,22 +26,43 @@ pub(super) enum RawLayer {
 }
 
 impl<'de> Deserialize<'de> for RawLayer {
-    /// By way of a JSON value: serde's own choice between the two would lose the message of the one that is meant.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        let mut value = Value::deserialize(deserializer)?;
-        if value.get("type").and_then(Value::as_str) == Some("batch_norm") {
-            value.as_object_mut().map(|fields| fields.remove("type"));
-            return serde_json::from_value(value).map(Self::BatchNorm).map_err(D::Error::custom);
+        deserializer.deserialize_map(LayerVisitor)
+    }
+}
+
+/// Reads a layer by way of its fields: serde's own choice between the two kinds would lose the message of the one that is meant.
+struct LayerVisitor;
+
+impl<'de> Visitor<'de> for LayerVisitor {
+    type Value = RawLayer;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a layer, an object with a type")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> std::result::Result<RawLayer, A::Error> {
+        let mut fields = Map::new();
+        while let Some((key, value)) = access.next_entry::<String, Value>()? {
+            if fields.contains_key(&key) {
+                return Err(A::Error::custom(format!("duplicate field `{key}`")));
+            }
+            fields.insert(key, value);
         }
-        let layer = Layer::deserialize(&value).map_err(D::Error::custom)?;
+        if fields.get("type").and_then(Value::as_str) == Some("batch_norm") {
+            fields.remove("type");
+            return serde_json::from_value(fields.into()).map(RawLayer::BatchNorm).map_err(A::Error::custom);
+        }
+        let stray = fields.keys().find(|key| *key != "type").cloned();
+        let layer: Layer = serde_json::from_value(fields.into()).map_err(A::Error::custom)?;
         // serde does not look for unknown fields beside a tag that has none of its own.
-        if matches!(layer, Layer::Flatten | Layer::Relu | Layer::Identity | Layer::Tanh)
-            && let Some(field) = value.as_object().and_then(|fields| fields.keys().find(|key| *key != "type"))
-        {
-            let message = format!("unknown field `{field}`: {} has no fields but its type", layer.name());
-            return Err(D::Error::custom(message));
+        let has_no_fields = matches!(layer, Layer::Flatten | Layer::Relu | Layer::Identity | Layer::Tanh);
+        match stray {
+            Some(field) if has_no_fields => {
+                Err(A::Error::custom(format!("unknown field `{field}`: {} has no fields but its type", layer.name())))
+            }
+            _ => Ok(RawLayer::Layer(layer)),
         }
-        Ok(Self::Layer(layer))
     }
 }
 
