@@ -29,13 +29,14 @@ pub enum Preset {
     LeNet,
     /// 3×32×32: conv 5×5×6, max pool 2, conv 5×5×16, max pool 2, 120-84-10 (Petzka, Figures 1 and 2: LeNet5 on CIFAR-10);
     /// 62,006 parameters. The paper gives the name alone: sizes from LeCun et al. 1998, over three channels; ReLU, since the
-    /// measure needs it, and max pools. Its fifth layer, the one of κ⁵, is the last.
+    /// measure needs it, and max pools. κ⁵ is read as the fifth layer with parameters, which is the output layer; the paper
+    /// calls its l = 5 the last hidden one.
     LeNet5,
     /// 3×32×32: twice conv 5×5×64 and max pool 3 with stride 2, then 384-192-10: 1,756,426 parameters (Rangamani section 4:
     /// AlexNet type, after the network C₁ of Keskar et al. 2017, without batch normalisation and dropout).
     ///
-    /// Both groups' programs have convolutions of stride 1 with padding 2 and pools with a border of 1: 32, 16 and 8 pixels a
-    /// side, and 4096 inputs of the first dense layer. A pool has no border here. The convolutions have padding 3 instead, and
+    /// Both groups' programs have convolutions of stride 1 with padding 2 and padded pools: 32, 16 and 8 pixels a
+    /// side, and 4096 inputs of the first dense layer. A pool has no padding here. The convolutions have padding 3 instead, and
     /// so the same windows and the same parameters; a border value is then the convolution's there, and not left out.
     AlexNetCifar10,
     /// 3×32×32: conv 3×3 with padding 1 of 64, 64, M, 128, 128, M, 256, 256, 256, M, 512, 512, 512, M, 512, 512, 512, M
