@@ -87,6 +87,98 @@ fn networks_and_problems() {
     assert_eq!(Preset::from_name("f2").expect_err("a fault").code, ErrorCode::InvalidOption);
 }
 
+/// A network over images, in which the faults below are made.
+const IMAGES: &str = r#"{"input": [2, 6, 5], "layers": [
+    {"type": "conv2d", "channels": 3, "kernel": [3, 2], "stride": [1, 1], "padding": [1, 0], "bias": true},
+    {"type": "relu"}, {"type": "max_pool2d", "size": [2, 2], "stride": [2, 2]},
+    {"type": "flatten"}, {"type": "dense", "units": 4, "bias": true}]}"#;
+
+#[test]
+fn networks_over_images() {
+    Network::from_json(IMAGES).expect("a good network");
+    use ErrorCode::{InvalidNetwork as Invalid, Parse, TooLarge};
+    let tail = r#"{"type": "flatten"}, {"type": "dense", "units": 4, "bias": true}"#;
+    let pool = r#"{"type": "max_pool2d", "size": [2, 2], "stride": [2, 2]}"#;
+    let faults = [
+        // Sizes of zero.
+        ("[2, 6, 5]", "[2, 0, 5]", Invalid, "zero"),
+        ("[2, 6, 5]", "[2, 6, 5, 1]", Invalid, "must be [features] or [channels, height, width]"),
+        ("[2, 6, 5]", "[6, 5]", Invalid, "must be [features] or [channels, height, width]"),
+        ("\"channels\": 3", "\"channels\": 0", Invalid, "layer 0 (conv2d) has 0 channels"),
+        ("\"kernel\": [3, 2]", "\"kernel\": [3, 0]", Invalid, "layer 0 (conv2d) has a window of size [3, 0]"),
+        ("\"kernel\": [3, 2]", "\"kernel\": 0", Invalid, "[0, 0]"),
+        ("\"stride\": [1, 1]", "\"stride\": [0, 1]", Invalid, "layer 0 (conv2d) has stride [0, 1]"),
+        ("\"size\": [2, 2]", "\"size\": [0, 2]", Invalid, "layer 2 (max_pool2d) has a window of size [0, 2]"),
+        ("\"stride\": [2, 2]", "\"stride\": [2, 0]", Invalid, "layer 2 (max_pool2d) has stride [2, 0]"),
+        // Windows that do not fit.
+        ("\"kernel\": [3, 2]", "\"kernel\": [9, 2]", Invalid, "window of 9×2, which does not fit its input of 2×6×5"),
+        ("\"kernel\": [3, 2]", "\"kernel\": [3, 6]", Invalid, "does not fit"),
+        ("\"size\": [2, 2]", "\"size\": [7, 1]", Invalid, "window of 7×1, which does not fit its input of 3×6×4"),
+        // Layers that do not follow each other.
+        (r#"{"type": "flatten"},"#, "", Invalid, "layer 3 (dense) takes a flat row, but images of 3×3×2 come in"),
+        ("[2, 6, 5]", "[60]", Invalid, "layer 0 (conv2d) takes images"),
+        (
+            pool,
+            r#"{"type": "flatten"}, {"type": "avg_pool2d", "size": 1}"#,
+            Invalid,
+            "layer 3 (avg_pool2d) takes images",
+        ),
+        (tail, r#"{"type": "conv2d", "channels": 4, "kernel": 2}"#, Invalid, "puts out images of 4×2×1"),
+        (tail, r#"{"type": "flatten"}"#, Invalid, "the loss takes its outputs, not those of a relu"),
+        // What is no size, and what is no field.
+        ("\"kernel\": [3, 2]", "\"kernel\": [3, 2, 1]", Parse, "[height, width]"),
+        ("\"kernel\": [3, 2]", "\"kernel\": [3]", Parse, "[height, width]"),
+        ("\"kernel\": [3, 2]", "\"kernel\": -3", Parse, "whole number"),
+        ("\"kernel\": [3, 2]", "\"kernel\": 2.5", Parse, "whole number"),
+        ("\"kernel\": [3, 2]", "\"kernel\": \"3\"", Parse, "whole number"),
+        ("\"kernel\": [3, 2],", "", Parse, "missing field `kernel`"),
+        ("\"padding\": [1, 0]", "\"padding\": [-1, 0]", Parse, "whole number"),
+        ("\"padding\": [1, 0]", "\"padding\": \"same\"", Parse, "whole number"),
+        ("\"padding\": [1, 0]", "\"pading\": [1, 0]", Parse, "unknown field `pading`"),
+        ("\"padding\": [1, 0]", "\"dilation\": 2", Parse, "unknown field `dilation`"),
+        ("\"channels\": 3", "\"channels\": -3", Parse, "-3"),
+        ("\"channels\": 3", "\"channels\": 3, \"groups\": 3", Parse, "unknown field `groups`"),
+        ("\"size\": [2, 2]", "\"size\": [2, 2], \"padding\": 1", Parse, "unknown field `padding`"),
+        ("\"size\": [2, 2]", "\"kernel\": [2, 2]", Parse, "unknown field `kernel`"),
+        ("\"relu\"", "\"relu\", \"slope\": 0.1", Parse, "unknown field `slope`: relu has no fields"),
+        ("\"flatten\"", "\"flatten\", \"start\": 1", Parse, "unknown field `start`"),
+        ("\"type\": \"relu\"", "\"activation\": \"relu\"", Parse, "type"),
+        (r#"{"type": "relu"}"#, "\"relu\"", Parse, "expected a layer, an object with a type"),
+        ("\"channels\": 3", "\"channels\": 3, \"channels\": 4", Parse, "duplicate field `channels`"),
+        ("\"type\": \"relu\"", "\"type\": \"relu\", \"type\": \"tanh\"", Parse, "duplicate field `type`"),
+        ("\"max_pool2d\"", "\"max_pool3d\"", Parse, "max_pool3d"),
+        ("\"layers\"", "\"output\": 4, \"layers\"", Parse, "unknown field `output`"),
+        // Sizes that nothing holds; none of them may be counted wrongly, or asked of the memory.
+        ("[2, 6, 5]", "[2, 6000000000, 5000000000]", TooLarge, "values"),
+        ("[2, 6, 5]", "[2, 18446744073709551615, 18446744073709551615]", TooLarge, "values"),
+        ("[2, 6, 5]", "[2, 90000000, 5]", TooLarge, "layer 0 (conv2d) puts out 3×90000000×4 values"),
+        ("\"channels\": 3", "\"channels\": 18446744073709551615", TooLarge, "values"),
+        ("\"channels\": 3", "\"channels\": 40000000", TooLarge, "parameters"),
+        ("\"padding\": [1, 0]", "\"padding\": 18446744073709551615", TooLarge, "pads"),
+        ("\"padding\": [1, 0]", "\"padding\": [20000, 20000]", TooLarge, "pads"),
+        ("\"kernel\": [3, 2]", "\"kernel\": 18446744073709551615", Invalid, "does not fit"),
+        ("\"units\": 4", "\"units\": 18446744073709551615", TooLarge, "parameters"),
+    ];
+    for (old, new, code, says) in faults {
+        let text = IMAGES.replacen(old, new, 1);
+        assert_ne!(text, IMAGES, "{old} is not in the network");
+        let found = Network::from_json(&text).expect_err(new);
+        assert_eq!(found.code, code, "{new}: {found}");
+        assert!(found.message.contains(says), "{new}: {found}");
+    }
+    // A step as large as can be is one window, and no fault.
+    let one_window = IMAGES.replacen("\"stride\": [2, 2]", "\"stride\": 18446744073709551615", 1);
+    assert_eq!(Network::from_json(&one_window).expect("a network").layout().shapes()[2].area(), 1);
+    for cut in 0..IMAGES.len() {
+        assert!(Network::from_json(&IMAGES[..cut]).is_err());
+    }
+    // Kernel and padding that fit each other, and whose area no number holds.
+    let huge = usize::MAX / 2;
+    let conv = Layer::Conv2d { channels: 1, kernel: [huge; 2], stride: [huge; 2], padding: [huge / 2; 2], bias: true };
+    let found = Network::new(vec![1, 1, 1], vec![conv]).expect_err("a fault");
+    assert_eq!(found.code, ErrorCode::TooLarge, "{found}");
+}
+
 #[test]
 fn engines() {
     let file = ProblemFile::from_json(GOOD).expect("a good file");

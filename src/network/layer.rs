@@ -48,7 +48,7 @@ pub enum Layer {
         #[serde(deserialize_with = "pair")]
         size: [usize; 2],
         /// Steps of the window; its size by default.
-        #[serde(default, deserialize_with = "some_pair")]
+        #[serde(default, deserialize_with = "some_pair", skip_serializing_if = "Option::is_none")]
         stride: Option<[usize; 2]>,
     },
     /// The mean of each window. Rows and columns that fill no window are left out.
@@ -57,7 +57,7 @@ pub enum Layer {
         #[serde(deserialize_with = "pair")]
         size: [usize; 2],
         /// Steps of the window; its size by default.
-        #[serde(default, deserialize_with = "some_pair")]
+        #[serde(default, deserialize_with = "some_pair", skip_serializing_if = "Option::is_none")]
         stride: Option<[usize; 2]>,
     },
     /// (C, H, W) as one row, channel after channel.

@@ -1,17 +1,22 @@
 //! What a network is: layers, shapes, parameter layout, initialisation, presets. Pure data, no device.
 
+mod batch_norm;
 mod initialize;
+mod json;
 mod layer;
 mod layout;
 mod presets;
 mod shape;
 
+pub use batch_norm::fold_batch_norm;
 pub use initialize::{BiasInitialization, Initialization};
 pub use layer::Layer;
 pub use layout::{Block, Layout, ParametricLayer};
 pub use presets::Preset;
 pub use shape::{Shape, Window};
 
+use batch_norm::BatchNorm;
+pub(crate) use json::RawNetwork;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, ensure, ensure_finite};
@@ -30,21 +35,6 @@ pub struct Network {
     layers: Vec<Layer>,
     #[serde(skip)]
     layout: Layout,
-}
-
-/// A network as its JSON spells it, not yet checked.
-#[derive(Deserialize)]
-pub(crate) struct RawNetwork {
-    input: Vec<usize>,
-    layers: Vec<Layer>,
-}
-
-impl TryFrom<RawNetwork> for Network {
-    type Error = crate::Error;
-
-    fn try_from(raw: RawNetwork) -> Result<Self> {
-        Self::new(raw.input, raw.layers)
-    }
 }
 
 impl Network {
@@ -77,7 +67,8 @@ impl Network {
     /// A network from its JSON, `{"input": [...], "layers": [...]}`.
     ///
     /// # Errors
-    /// `Parse` if it is not such a JSON, and what [`Network::new`] says.
+    /// `Parse` if it is not such a JSON, `InvalidNetwork` for a batch normalisation ([`fold_batch_norm`] makes a network without
+    /// it), and what [`Network::new`] says.
     pub fn from_json(json: &str) -> Result<Self> {
         let raw: RawNetwork = serde_json::from_str(json)?;
         raw.try_into()

@@ -1,6 +1,6 @@
 //! The papers' networks.
 
-use super::Network;
+use super::{Layer, Network};
 use crate::error::{Result, bail};
 
 /// A network of one of the papers.
@@ -17,14 +17,53 @@ pub enum Preset {
     StraightCifar10,
     /// 784-50-50-50-30-10 (Petzka, Figures 3 to 6).
     PetzkaMnist,
+    /// 1×28×28: conv 5×5×10, max pool 2, conv 5×5×20, max pool 2, 120-84-10 (Rangamani, Table 1: C₁); 54,814 parameters.
+    /// The table names convolutions and dense layers alone. The 320 inputs of its first dense layer, over 28 × 28 pixels, are
+    /// what kernels without padding and two halvings leave; max pools and ReLU are chosen.
+    C1,
+    /// 1×28×28: conv 5×5×6 with padding 2, max pool 2, conv 5×5×16, max pool 2, 120-84-10: 61,706 parameters.
+    ///
+    /// Rangamani section 4 says "based on LeNet", two convolutions with pools, 120, 84 and 10. Channels, kernels and padding are
+    /// chosen as in LeCun et al. 1998, whose input is the digit in a frame of 32 × 32; max pools and ReLU instead of its trained
+    /// means and tanh; with biases, as everywhere in the paper's theory (the authors' program leaves them out).
+    LeNet,
+    /// 3×32×32: conv 5×5×6, max pool 2, conv 5×5×16, max pool 2, 120-84-10 (Petzka, Figures 1 and 2: LeNet5 on CIFAR-10);
+    /// 62,006 parameters. The paper gives the name alone: sizes from LeCun et al. 1998, over three channels; ReLU, since the
+    /// measure needs it, and max pools. κ⁵ is read as the fifth layer with parameters, which is the output layer; the paper
+    /// calls its l = 5 the last hidden one.
+    LeNet5,
+    /// 3×32×32: twice conv 5×5×64 and max pool 3 with stride 2, then 384-192-10: 1,756,426 parameters (Rangamani section 4:
+    /// AlexNet type, after the network C₁ of Keskar et al. 2017, without batch normalisation and dropout).
+    ///
+    /// Both groups' programs have convolutions of stride 1 with padding 2 and padded pools: 32, 16 and 8 pixels a
+    /// side, and 4096 inputs of the first dense layer. A pool has no padding here. The convolutions have padding 3 instead, and
+    /// so the same windows and the same parameters; a border value is then the convolution's there, and not left out.
+    AlexNetCifar10,
+    /// 3×32×32: conv 3×3 with padding 1 of 64, 64, M, 128, 128, M, 256, 256, 256, M, 512, 512, 512, M, 512, 512, 512, M
+    /// channels, M a max pool 2, then 512-10: 14,982,474 parameters (Rangamani section 4: VGG16 type, after the network C₃ of
+    /// Keskar et al. 2017, without batch normalisation and dropout).
+    ///
+    /// Keskar's one hidden dense layer of 512 is taken; Rangamani's program has two, of 512 and 240.
+    Vgg16Cifar10,
     /// 784-64-32-10: small enough to learn MNIST in seconds on any machine. Not of a paper.
     Small,
 }
 
 impl Preset {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Small, Self::F1, Self::MnistFc, Self::StraightMnist, Self::StraightCifar10, Self::PetzkaMnist];
+    pub const ALL: [Self; 11] = [
+        Self::Small,
+        Self::F1,
+        Self::C1,
+        Self::MnistFc,
+        Self::LeNet,
+        Self::StraightMnist,
+        Self::PetzkaMnist,
+        Self::StraightCifar10,
+        Self::LeNet5,
+        Self::AlexNetCifar10,
+        Self::Vgg16Cifar10,
+    ];
 
     /// The stable name.
     pub fn name(self) -> &'static str {
@@ -34,6 +73,11 @@ impl Preset {
             Self::StraightMnist => "straight_mnist",
             Self::StraightCifar10 => "straight_cifar10",
             Self::PetzkaMnist => "petzka_mnist",
+            Self::C1 => "c1",
+            Self::LeNet => "lenet",
+            Self::LeNet5 => "lenet5",
+            Self::AlexNetCifar10 => "alexnet_cifar10",
+            Self::Vgg16Cifar10 => "vgg16_cifar10",
             Self::Small => "small",
         }
     }
@@ -54,14 +98,67 @@ impl Preset {
 
     /// The network.
     pub fn network(self) -> Network {
-        let (widths, bias): (&[usize], bool) = match self {
-            Self::F1 => (&[784, 300, 100, 10], true),
-            Self::MnistFc => (&[784, 512, 512, 512, 512, 512, 10], true),
-            Self::StraightMnist => (&[784, 64, 64, 64, 64, 10], false),
-            Self::StraightCifar10 => (&[3072, 64, 64, 64, 64, 64, 10], false),
-            Self::PetzkaMnist => (&[784, 50, 50, 50, 30, 10], true),
-            Self::Small => (&[784, 64, 32, 10], true),
+        let dense = Network::dense;
+        let (mnist, cifar10) = ([1, 28, 28], [3, 32, 32]);
+        let network = match self {
+            Self::F1 => dense(&[784, 300, 100, 10], true),
+            Self::MnistFc => dense(&[784, 512, 512, 512, 512, 512, 10], true),
+            Self::StraightMnist => dense(&[784, 64, 64, 64, 64, 10], false),
+            Self::StraightCifar10 => dense(&[3072, 64, 64, 64, 64, 64, 10], false),
+            Self::PetzkaMnist => dense(&[784, 50, 50, 50, 30, 10], true),
+            Self::Small => dense(&[784, 64, 32, 10], true),
+            Self::C1 => convolutional(mnist, &[Conv(10, 5, 0), Pool(2, 2), Conv(20, 5, 0), Pool(2, 2)], &[120, 84, 10]),
+            Self::LeNet => {
+                convolutional(mnist, &[Conv(6, 5, 2), Pool(2, 2), Conv(16, 5, 0), Pool(2, 2)], &[120, 84, 10])
+            }
+            Self::LeNet5 => {
+                convolutional(cifar10, &[Conv(6, 5, 0), Pool(2, 2), Conv(16, 5, 0), Pool(2, 2)], &[120, 84, 10])
+            }
+            Self::AlexNetCifar10 => {
+                convolutional(cifar10, &[Conv(64, 5, 3), Pool(3, 2), Conv(64, 5, 3), Pool(3, 2)], &[384, 192, 10])
+            }
+            Self::Vgg16Cifar10 => {
+                let mut parts = Vec::new();
+                for (channels, count) in [(64, 2), (128, 2), (256, 3), (512, 3), (512, 3)] {
+                    parts.extend([Conv(channels, 3, 1); 3].iter().take(count));
+                    parts.push(Pool(2, 2));
+                }
+                convolutional(cifar10, &parts, &[512, 10])
+            }
         };
-        Network::dense(widths, bias).expect("the presets are valid networks")
+        network.expect("the presets are valid networks")
     }
+}
+
+/// What the papers' convolutional networks are made of, squares all.
+#[derive(Clone, Copy)]
+enum Part {
+    /// Channels, side of the kernel, padding; stride 1, a bias, and a ReLU after it.
+    Conv(usize, usize, usize),
+    /// Side of the window and stride.
+    Pool(usize, usize),
+}
+use Part::{Conv, Pool};
+
+/// The parts, a flatten, and dense layers of these widths with biases and a ReLU between them.
+fn convolutional(input: [usize; 3], parts: &[Part], widths: &[usize]) -> Result<Network> {
+    let mut layers = Vec::new();
+    for part in parts {
+        match *part {
+            Conv(channels, side, padding) => {
+                let (kernel, padding) = ([side; 2], [padding; 2]);
+                layers.push(Layer::Conv2d { channels, kernel, stride: [1, 1], padding, bias: true });
+                layers.push(Layer::Relu);
+            }
+            Pool(side, stride) => layers.push(Layer::MaxPool2d { size: [side; 2], stride: Some([stride; 2]) }),
+        }
+    }
+    layers.push(Layer::Flatten);
+    for (i, &units) in widths.iter().enumerate() {
+        if i > 0 {
+            layers.push(Layer::Relu);
+        }
+        layers.push(Layer::Dense { units, bias: true });
+    }
+    Network::new(input.to_vec(), layers)
 }

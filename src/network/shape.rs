@@ -2,10 +2,15 @@
 
 use std::fmt;
 
-use crate::error::{Result, bail, ensure};
+use crate::error::{Result, ensure};
 
 /// The most values one sample may have between two layers: what 32-bit indices address with room to spare.
 const MAX_LEN: u64 = 1 << 30;
+
+/// How many values that makes, if the number can be written.
+fn count(sizes: [usize; 3]) -> Option<u64> {
+    sizes.iter().try_fold(1u64, |n, &m| n.checked_mul(m as u64))
+}
 
 /// Channels of an image and its size, in the order (C, H, W). A flat row of features is an image of 1 × 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,37 +68,45 @@ impl Window {
         Self { size: [shape.height, shape.width], stride: [1, 1], padding: [0, 0] }
     }
 
-    /// Number of values in it, of one channel.
+    /// Number of values in it, of one channel; the largest number there is where it has more, as it may before
+    /// [`Window::output`] has been asked and the weights counted.
     pub const fn area(&self) -> usize {
-        self.size[0] * self.size[1]
+        self.size[0].saturating_mul(self.size[1])
     }
 
     /// The shape that comes out over `input`, with this many channels.
     ///
     /// # Errors
-    /// `InvalidNetwork` for a zero size or stride, a window larger than the padded image, or a pool's whole window in the
-    /// padding; `TooLarge` where the result has over 2³⁰ values. `what` names the layer in the message.
+    /// `InvalidNetwork` for a zero size or stride, or a window larger than the padded image; `TooLarge` where the padded
+    /// image or the result has over 2³⁰ values. `what` names the layer in the message.
     pub fn output(&self, what: &str, input: Shape, channels: usize) -> Result<Shape> {
         ensure!(channels > 0, InvalidNetwork, "{what} has 0 channels");
         ensure!(self.size.iter().all(|&n| n > 0), InvalidNetwork, "{what} has a window of size {:?}", self.size);
         ensure!(self.stride.iter().all(|&n| n > 0), InvalidNetwork, "{what} has stride {:?}", self.stride);
-        let extent = |axis: usize, length: usize| -> Result<usize> {
-            let padded = self.padding[axis].checked_mul(2).and_then(|p| p.checked_add(length));
-            match padded {
-                Some(padded) if padded >= self.size[axis] => Ok((padded - self.size[axis]) / self.stride[axis] + 1),
-                _ => bail!(
-                    InvalidNetwork,
-                    "{what} has a window of {}×{}, which does not fit its input of {input} with padding {:?}",
-                    self.size[0],
-                    self.size[1],
-                    self.padding
-                ),
-            }
-        };
-        let (height, width) = (extent(0, input.height)?, extent(1, input.width)?);
-        let count = [height, width].iter().try_fold(channels as u64, |n, &m| n.checked_mul(m as u64));
+        let sides = [input.height, input.width];
+        let padded: [usize; 2] = std::array::from_fn(|i| self.padding[i].saturating_mul(2).saturating_add(sides[i]));
+        // An executor may want to write the padded image out: its size counts even where few windows read it.
         ensure!(
-            count.is_some_and(|n| n <= MAX_LEN),
+            count([input.channels, padded[0], padded[1]]).is_some_and(|n| n <= MAX_LEN),
+            TooLarge,
+            "{what} pads its input of {input} to {}×{} a channel, but isoflat takes {MAX_LEN} values at most",
+            padded[0],
+            padded[1]
+        );
+        let extent = |axis: usize| -> Result<usize> {
+            ensure!(
+                padded[axis] >= self.size[axis],
+                InvalidNetwork,
+                "{what} has a window of {}×{}, which does not fit its input of {input} with padding {:?}",
+                self.size[0],
+                self.size[1],
+                self.padding
+            );
+            Ok((padded[axis] - self.size[axis]) / self.stride[axis] + 1)
+        };
+        let (height, width) = (extent(0)?, extent(1)?);
+        ensure!(
+            count([channels, height, width]).is_some_and(|n| n <= MAX_LEN),
             TooLarge,
             "{what} puts out {channels}×{height}×{width} values a sample, but isoflat takes {MAX_LEN} at most"
         );

@@ -10,7 +10,7 @@ mod random;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, bail, ensure};
-use crate::network::Network;
+use crate::network::{Layer, Network, ParametricLayer};
 
 /// A map on the parameters of a network, as JSON spells it: `{"type": "layerwise", "lambda": [5, 4, 0.05]}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -192,6 +192,11 @@ fn ensure_homogeneous(network: &Network) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// What the rows of a layer's W are called.
+fn rows_of(network: &Network, layer: &ParametricLayer) -> &'static str {
+    if matches!(network.layers()[layer.layer], Layer::Conv2d { .. }) { "channels" } else { "units" }
 }
 
 fn ensure_positive(what: &str, factors: &[f64]) -> Result<()> {

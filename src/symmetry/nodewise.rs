@@ -1,7 +1,7 @@
 //! W_l → Λ_l W_l Λ_{l−1}⁻¹, b_l → Λ_l b_l with Λ_0 = Λ_L = I. In a convolution the units are channels; pools and a
 //! flatten hand a channel's factor on to all columns that read it.
 
-use super::{ensure_homogeneous, ensure_positive};
+use super::{ensure_homogeneous, ensure_positive, rows_of};
 use crate::error::{Result, ensure};
 use crate::network::Network;
 
@@ -19,8 +19,9 @@ pub(super) fn check(network: &Network, factors: &[Vec<f64>]) -> Result<()> {
         ensure!(
             factors.len() == layer.outputs,
             InvalidTransformation,
-            "hidden layer {l} has {} units, but {} factors were given",
+            "hidden layer {l} has {} {}, but {} factors were given",
             layer.outputs,
+            rows_of(network, layer),
             factors.len()
         );
         ensure_positive(&format!("factors[{l}]"), factors)?;

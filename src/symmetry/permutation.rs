@@ -1,5 +1,6 @@
-//! Units of hidden layers in another order.
+//! Units of hidden layers, or channels, in another order.
 
+use super::rows_of;
 use crate::error::{Result, ensure};
 use crate::network::Network;
 
@@ -19,9 +20,10 @@ pub(super) fn check(network: &Network, permutations: &[Vec<usize>]) -> Result<()
         ensure!(
             valid,
             InvalidTransformation,
-            "permutations[{l}] must hold each of 0 to {} once, for the {} units of hidden layer {l}",
+            "permutations[{l}] must hold each of 0 to {} once, for the {} {} of hidden layer {l}",
             layer.outputs - 1,
-            layer.outputs
+            layer.outputs,
+            rows_of(network, layer)
         );
     }
     Ok(())

@@ -12,21 +12,63 @@ export class IsoflatError extends Error {
 
 // --- networks and problems --------------------------------------------------------------------------------------
 
+/** Height and width of a window, a step or a frame: one whole number for both, or `[height, width]`. */
+export type Size = number | [height: number, width: number];
+
 export type LayerJSON =
+  /** z = W a + b over a flat row; W is (units, inputs). `bias` is true by default. */
   | { type: "dense"; units: number; bias?: boolean }
+  /**
+   * Cross-correlation over images, W is (channels, input channels, kernel height, kernel width). `stride` is 1, `padding`
+   * (zeros on each side) 0 and `bias` (a number a channel) true by default.
+   */
+  | { type: "conv2d"; channels: number; kernel: Size; stride?: Size; padding?: Size; bias?: boolean }
+  /** The largest, or the mean, of each window. `stride` is `size` by default; what fills no window is left out. */
+  | { type: "max_pool2d"; size: Size; stride?: Size }
+  | { type: "avg_pool2d"; size: Size; stride?: Size }
+  /** Images as flat rows, channel after channel: what a dense layer takes. */
+  | { type: "flatten" }
   | { type: "relu" }
+  /** z for z > 0, slope · z otherwise; the slope is positive. */
   | { type: "leaky_relu"; slope: number }
   | { type: "identity" }
   | { type: "tanh" };
 
+/** Shape of one input: a flat row, or an image. Values of an image come channel after channel, row after row. */
+export type InputShape = [features: number] | [channels: number, height: number, width: number];
+
 export interface NetworkJSON {
-  /** Shape of one input, `[features]`. */
-  input: number[];
+  input: InputShape;
   layers: LayerJSON[];
 }
 
-/** The papers' dense networks, and `small` (784-64-32-10). */
-export type PresetName = "small" | "f1" | "mnist_fc" | "straight_mnist" | "straight_cifar10" | "petzka_mnist";
+/**
+ * scale · (x − mean) / √(variance + epsilon) + shift, with one number of each a channel, or a feature of a flat row. In PyTorch's
+ * names running_mean, running_var, weight (default 1), bias (default 0) and eps (default 1e-5).
+ */
+export interface BatchNormJSON {
+  type: "batch_norm";
+  mean: number[];
+  variance: number[];
+  scale?: number[];
+  shift?: number[];
+  epsilon?: number;
+}
+
+/** A network that `Network.foldBatchNorm` takes. */
+export interface BatchNormNetworkJSON {
+  input: InputShape;
+  layers: (LayerJSON | BatchNormJSON)[];
+}
+
+/**
+ * The papers' networks, and `small` (784-64-32-10). Over MNIST, 784 values or images of 1×28×28: `small`, `f1`, `c1`,
+ * `mnist_fc`, `lenet`, `straight_mnist`, `petzka_mnist`. Over CIFAR-10, 3072 values or images of 3×32×32: `straight_cifar10`,
+ * `lenet5`, `alexnet_cifar10`, `vgg16_cifar10`.
+ */
+export type PresetName =
+  | "small" | "f1" | "c1" | "mnist_fc" | "lenet" | "straight_mnist" | "petzka_mnist"
+  | "straight_cifar10" | "lenet5" | "alexnet_cifar10" | "vgg16_cifar10";
 
 export type InitializeOptions = {
   /** Default 0. The same seed gives the same parameters everywhere. */
@@ -39,7 +81,10 @@ export type InitializeOptions = {
   | { scheme: "normal"; sigma: number }
 );
 
-/** One W_l or b_l in the parameter vector: `parameters.subarray(start, end)`, weights (outputs, inputs) row-major. */
+/**
+ * One W_l or b_l in the parameter vector: `parameters.subarray(start, end)`, weights (outputs, inputs) row-major. `outputs` are
+ * units, or channels of a convolution; its `inputs` are input channels × kernel height × kernel width.
+ */
 export interface ParameterBlock {
   /** Index of the parametric layer, from 0. */
   layer: number;
@@ -56,9 +101,9 @@ export type Transformation =
   | { type: "layerwise"; lambda: number[] }
   /** Dinh: (α W_1, W_2 / α), two-layer networks. */
   | { type: "alpha_scale"; alpha: number }
-  /** W_l → Λ_l W_l Λ_{l−1}⁻¹; a positive factor for every unit of every hidden layer. */
+  /** W_l → Λ_l W_l Λ_{l−1}⁻¹; a positive factor for every unit or channel of every hidden layer. */
   | { type: "nodewise"; factors: number[][] }
-  /** New unit i of hidden layer l is old unit `permutations[l][i]`. */
+  /** New unit or channel i of hidden layer l is old one `permutations[l][i]`. */
   | { type: "permutation"; permutations: number[][] }
   /** The first is applied first. */
   | { type: "composition"; of: Transformation[] }
@@ -70,18 +115,27 @@ export type Transformation =
 /** A feed-forward network. Parameters are not part of it; they are one flat array, layer by layer, weight then bias. */
 export class Network {
   private constructor();
-  /** From an object or a JSON text. */
+  /** From an object or a JSON text. A batch normalisation is refused; `foldBatchNorm` makes a network without it. */
   static fromJSON(json: NetworkJSON | string): Network;
+  /**
+   * Folds batch normalisations with frozen statistics into the dense or convolutional layers straight before them (then rows and
+   * biases are scaled) or straight behind them (columns; refused where such a convolution pads and the shift is not 0). The
+   * outputs stay. `parameters` are those of the other layers alone; layers that were folded into come back with a bias.
+   */
+  static foldBatchNorm(json: BatchNormNetworkJSON | string, parameters: Float64Array | Float32Array):
+    { network: Network; parameters: Float64Array };
   /** A ReLU network of these widths, input first. */
   static dense(widths: number[], bias?: boolean): Network;
   static preset(name: PresetName): Network;
   toJSON(): NetworkJSON;
+  readonly inputShape: InputShape;
+  /** Values in one input: the product of its shape. */
   readonly inputLength: number;
   readonly outputLength: number;
   readonly parameterCount: number;
   /** Number of parametric layers L. */
   readonly depth: number;
-  /** `784-300-100-10`. */
+  /** `784-300-100-10`, `1×28×28-conv5×5×10-pool2×2-conv5×5×20-pool2×2-120-84-10`. */
   readonly summary: string;
   /** Are all activations positively homogeneous? If not, rescalings are refused. */
   readonly homogeneous: boolean;
@@ -100,7 +154,7 @@ export type LossName = "cross_entropy" | "squared_error";
 
 export interface ProblemData {
   loss: LossName;
-  /** samples × inputLength, row-major. */
+  /** samples × inputLength, row-major; images channel after channel, row after row. */
   inputs: Float32Array | Float64Array;
   /** Class numbers (cross-entropy), or samples × outputLength values (squared error). */
   targets: Uint8Array | Uint32Array | number[] | Float64Array | Float32Array;

@@ -1,13 +1,13 @@
 //! `Network` in JavaScript.
 
-use js_sys::{Array, Function, JSON, Reflect};
+use js_sys::{Array, Function, JSON, Object, Reflect};
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
-use super::convert::{float64, numbers, options, parameters, to_js};
+use super::convert::{float64, numbers, options, parameters, set, to_js};
 use super::error::{fault, throw};
 use crate::error::ErrorCode;
-use crate::network::{BiasInitialization, Initialization, Network as Inner, Preset};
+use crate::network::{BiasInitialization, Initialization, Network as Inner, Preset, fold_batch_norm};
 use crate::symmetry::Transformation;
 
 /// A network's handle.
@@ -53,11 +53,18 @@ impl Network {
     /// From an object or a JSON text.
     #[wasm_bindgen(js_name = fromJSON)]
     pub fn from_json(json: JsValue) -> Result<Network, JsValue> {
-        let text = match json.as_string() {
-            Some(text) => text,
-            None => JSON::stringify(&json).map(String::from).unwrap_or_default(),
-        };
-        Ok(Self { inner: Inner::from_json(&text).map_err(throw)? })
+        Ok(Self { inner: Inner::from_json(&text_of(&json)).map_err(throw)? })
+    }
+
+    /// A network without its batch normalisations, and its parameters: `{ network, parameters }`.
+    #[wasm_bindgen(js_name = foldBatchNorm)]
+    pub fn fold_batch_norm(json: JsValue, parameters_value: JsValue) -> Result<JsValue, JsValue> {
+        let folded = fold_batch_norm(&text_of(&json), &parameters(&parameters_value)?);
+        let (inner, folded) = folded.map_err(throw)?;
+        let out = Object::new().into();
+        set(&out, "network", &Self { inner }.into());
+        set(&out, "parameters", &float64(&folded));
+        Ok(out)
     }
 
     /// A ReLU network of these widths.
@@ -79,6 +86,12 @@ impl Network {
     #[wasm_bindgen(js_name = toJSON)]
     pub fn to_json(&self) -> Result<JsValue, JsValue> {
         to_js(&self.inner)
+    }
+
+    /// Shape of one input.
+    #[wasm_bindgen(getter, js_name = inputShape)]
+    pub fn input_shape(&self) -> Array {
+        self.inner.input().iter().map(|&n| JsValue::from(n as f64)).collect()
     }
 
     /// Values in one input.
@@ -105,7 +118,7 @@ impl Network {
         self.inner.layout().layers().len()
     }
 
-    /// `784-300-100-10`.
+    /// `784-300-100-10`, `1×28×28-conv5×5×10-pool2×2-…-10`.
     #[wasm_bindgen(getter)]
     pub fn summary(&self) -> String {
         self.inner.summary()
@@ -150,6 +163,11 @@ impl Network {
     pub fn invert(&self, transformation: JsValue) -> Result<JsValue, JsValue> {
         to_js(&transformation_from(transformation)?.inverse(&self.inner).map_err(throw)?)
     }
+}
+
+/// A JSON text, of an object or as it is.
+fn text_of(json: &JsValue) -> String {
+    json.as_string().unwrap_or_else(|| JSON::stringify(json).map(String::from).unwrap_or_default())
 }
 
 /// The network behind a handle that is a value: by its own `toJSON`, so that a freed one is an error and not a crash.

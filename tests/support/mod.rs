@@ -2,6 +2,7 @@
 #![allow(dead_code)] // Each test file uses its own part.
 
 pub mod golden;
+pub mod naive;
 
 use isoflat::engine::{Backend, Device, Precision};
 use isoflat::network::{BiasInitialization, Initialization, Layer};
@@ -21,6 +22,54 @@ pub fn random_network(rng: &mut ChaCha8Rng, activations: &[Layer]) -> Network {
         }
     }
     Network::new(vec![rng.random_range(1..=8)], layers).expect("a valid network")
+}
+
+/// A random ragged network over small images of unequal sides: 0 to 3 convolutions (any kernel, stride, padding, with and
+/// without bias), each with an activation and perhaps a pool (maximum or mean, overlapping or with gaps), a flatten, 0 to 2
+/// hidden dense layers, and at the end a dense layer or a convolution over all that is left.
+pub fn random_image_network(rng: &mut ChaCha8Rng, activations: &[Layer]) -> Network {
+    let mut side = [rng.random_range(3..=9), rng.random_range(3..=9)];
+    let input = vec![rng.random_range(1..=3), side[0], side[1]];
+    let activation = |rng: &mut ChaCha8Rng| activations[rng.random_range(0..activations.len())].clone();
+    let mut layers = Vec::new();
+    let convolutions = rng.random_range(0..=3);
+    for l in 0..convolutions {
+        let padding = [rng.random_range(0..=2), rng.random_range(0..=2)];
+        let kernel: [usize; 2] = std::array::from_fn(|i| rng.random_range(1..=4.min(side[i] + 2 * padding[i])));
+        let stride: [usize; 2] = std::array::from_fn(|_| rng.random_range(1..=2));
+        layers.push(Layer::Conv2d { channels: rng.random_range(1..=4), kernel, stride, padding, bias: rng.random() });
+        side = std::array::from_fn(|i| (side[i] + 2 * padding[i] - kernel[i]) / stride[i] + 1);
+        // An activation before the pool or after it, in every other network.
+        let early = rng.random();
+        if early {
+            layers.push(activation(rng));
+        }
+        if l == 0 || rng.random() {
+            let size: [usize; 2] = std::array::from_fn(|i| rng.random_range(1..=3.min(side[i])));
+            let stride = rng.random::<bool>().then(|| std::array::from_fn(|_| rng.random_range(1..=3)));
+            side = std::array::from_fn(|i| (side[i] - size[i]) / stride.unwrap_or(size)[i] + 1);
+            let mean = rng.random();
+            layers.push(if mean { Layer::AvgPool2d { size, stride } } else { Layer::MaxPool2d { size, stride } });
+        }
+        if !early {
+            layers.push(activation(rng));
+        }
+    }
+    if convolutions > 0 && rng.random_ratio(1, 5) {
+        let (stride, padding) = ([1, 1], [0, 0]);
+        layers.push(Layer::Conv2d { channels: rng.random_range(2..=4), kernel: side, stride, padding, bias: true });
+        if rng.random() {
+            layers.push(Layer::Flatten);
+        }
+    } else {
+        layers.push(Layer::Flatten);
+        for _ in 0..rng.random_range(0..=2) {
+            layers.push(Layer::Dense { units: rng.random_range(1..=6), bias: rng.random() });
+            layers.push(activation(rng));
+        }
+        layers.push(Layer::Dense { units: rng.random_range(2..=4), bias: rng.random() });
+    }
+    Network::new(input, layers).expect("a valid network")
 }
 
 /// A problem of random data for it.

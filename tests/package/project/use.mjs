@@ -68,6 +68,22 @@ assert(phases.length > 0, "no progress was reported");
 assert(describeMeasures().length > 5);
 assert.deepEqual([...parseIdx(new Uint8Array([0, 0, 8, 1, 0, 0, 0, 2, 7, 9])).values], [7, 9]);
 
+// Networks over images: presets, shapes, symmetries, and batch normalisations, which are folded or refused.
+const c1 = Network.preset("c1");
+assert.deepEqual([c1.inputShape, c1.inputLength, c1.parameterCount, c1.depth], [[1, 28, 28], 784, 54814, 5]);
+assert.equal(c1.summary, "1×28×28-conv5×5×10-pool2×2-conv5×5×20-pool2×2-120-84-10");
+assert.deepEqual(Network.fromJSON(c1.toJSON()).toJSON(), c1.toJSON());
+const table3 = { type: "layerwise", lambda: [5, 4, 3, 2, 1 / 120] };
+assert.equal(c1.transform(c1.initialize({ seed: 1 }), table3).length, c1.parameterCount);
+const norm = { type: "batch_norm", mean: [4], variance: [4], scale: [3], shift: [7], epsilon: 0 };
+const normalised = { input: [1], layers: [{ type: "dense", units: 1, bias: false }, norm] };
+const folded = Network.foldBatchNorm(normalised, new Float32Array([2]));
+assert.deepEqual([...folded.parameters], [3, 1]); // 3 · (2 x − 4) / 2 + 7
+assert.deepEqual(folded.network.toJSON(), Network.dense([1, 1]).toJSON());
+await refused("invalid_network", () => Network.fromJSON(normalised));
+await refused("invalid_parameters", () => Network.foldBatchNorm(normalised, new Float64Array(2)));
+await refused("parse", () => Network.fromJSON({ input: [1, 4, 4], layers: [{ type: "max_pool2d", kernel: 2 }] }));
+
 await refused("parse", () => Network.fromJSON("{"));
 await refused("invalid_network", () => Network.dense([4]));
 await refused("too_large", () => Network.dense([100000, 100000, 10]));

@@ -52,5 +52,31 @@ export async function flatness(wasm: Uint8Array, signal: AbortSignal): Promise<n
 void Engine.create({ backend: "gpu" });
 // @ts-expect-error a bound belongs to the uniform scheme only
 Network.preset("small").initialize({ scheme: "kaiming_normal", bound: 1 });
+Network.fromJSON({
+  input: [3, 32, 32],
+  layers: [
+    { type: "conv2d", channels: 8, kernel: [3, 5], stride: 2, padding: [1, 2] },
+    { type: "max_pool2d", size: 3, stride: [2, 1] },
+    { type: "flatten" },
+    { type: "dense", units: 10 },
+  ],
+});
+// @ts-expect-error images have three sides
+Network.fromJSON({ input: [32, 32], layers: [{ type: "dense", units: 10 }] });
+// @ts-expect-error a pool has a size, not a kernel
+Network.fromJSON({ input: [1, 8, 8], layers: [{ type: "avg_pool2d", kernel: 2 }] });
+// @ts-expect-error a batch normalisation must be folded
+Network.fromJSON({ input: [8], layers: [{ type: "batch_norm", mean: [0], variance: [1] }] });
+const folded: { network: Network; parameters: Float64Array } = Network.foldBatchNorm(
+  {
+    input: [1],
+    layers: [
+      { type: "dense", units: 1 },
+      { type: "batch_norm", mean: [0], variance: [1], epsilon: 0 },
+    ],
+  },
+  new Float32Array(2),
+);
+folded.network.inputShape satisfies [number] | [number, number, number];
 // @ts-expect-error an unknown preset
-Network.preset("lenet");
+Network.preset("resnet");

@@ -1,0 +1,168 @@
+//! A forward pass in plain loops and f64, written from the definitions alone: neither the crate's layout nor its
+//! executors are used, so that both can be compared with it. One sample at a time; slow on purpose.
+
+use isoflat::network::Layer;
+use isoflat::{Loss, Network, Problem, Targets};
+
+/// What one sample is between two layers. A flat row of n features is (n, 1, 1).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Image {
+    /// Channels, height, width.
+    pub shape: [usize; 3],
+    /// Channel after channel, row after row.
+    pub values: Vec<f64>,
+}
+
+impl Image {
+    /// One sample of a network's inputs.
+    pub fn of_input(network: &Network, values: &[f64]) -> Self {
+        let shape = match *network.input() {
+            [channels, height, width] => [channels, height, width],
+            [features] => [features, 1, 1],
+            _ => panic!("an input of shape {:?}", network.input()),
+        };
+        assert_eq!(shape.iter().product::<usize>(), values.len());
+        Self { shape, values: values.to_vec() }
+    }
+
+    /// The value at a place that may lie outside, where there are zeros.
+    fn at(&self, channel: usize, row: isize, column: isize) -> f64 {
+        let [_, height, width] = self.shape;
+        match (usize::try_from(row), usize::try_from(column)) {
+            (Ok(row), Ok(column)) if row < height && column < width => {
+                self.values[(channel * height + row) * width + column]
+            }
+            _ => 0.0,
+        }
+    }
+}
+
+/// How often a window fits.
+fn steps(length: usize, window: usize, stride: usize, padding: usize) -> usize {
+    let mut count = 0;
+    while count * stride + window <= length + 2 * padding {
+        count += 1;
+    }
+    count
+}
+
+/// What comes out of one layer. Takes the layer's parameters off the front of `parameters`.
+pub fn apply(layer: &Layer, x: &Image, parameters: &mut &[f64]) -> Image {
+    let mut take = |n: usize| {
+        let (taken, rest) = parameters.split_at(n);
+        *parameters = rest;
+        taken
+    };
+    let pointwise = |f: &dyn Fn(f64) -> f64| Image { shape: x.shape, values: x.values.iter().map(|&z| f(z)).collect() };
+    match *layer {
+        Layer::Dense { units, bias } => {
+            let inputs = x.values.len();
+            let weight = take(units * inputs);
+            let bias = if bias { take(units).to_vec() } else { vec![0.0; units] };
+            let mut values = Vec::new();
+            for i in 0..units {
+                let mut sum = bias[i];
+                for j in 0..inputs {
+                    sum += weight[i * inputs + j] * x.values[j];
+                }
+                values.push(sum);
+            }
+            Image { shape: [units, 1, 1], values }
+        }
+        Layer::Conv2d { channels, kernel: [kh, kw], stride, padding, bias } => {
+            let [inputs, height, width] = x.shape;
+            let weight = take(channels * inputs * kh * kw);
+            let bias = if bias { take(channels).to_vec() } else { vec![0.0; channels] };
+            let rows = steps(height, kh, stride[0], padding[0]);
+            let columns = steps(width, kw, stride[1], padding[1]);
+            let mut values = Vec::new();
+            for o in 0..channels {
+                for r in 0..rows {
+                    for c in 0..columns {
+                        let mut sum = bias[o];
+                        for i in 0..inputs {
+                            for y in 0..kh {
+                                for z in 0..kw {
+                                    let row = (r * stride[0] + y) as isize - padding[0] as isize;
+                                    let column = (c * stride[1] + z) as isize - padding[1] as isize;
+                                    sum += weight[((o * inputs + i) * kh + y) * kw + z] * x.at(i, row, column);
+                                }
+                            }
+                        }
+                        values.push(sum);
+                    }
+                }
+            }
+            Image { shape: [channels, rows, columns], values }
+        }
+        Layer::MaxPool2d { size, stride } => pool(x, size, stride, |window| {
+            window.iter().fold(f64::NEG_INFINITY, |largest, &value| if value > largest { value } else { largest })
+        }),
+        Layer::AvgPool2d { size, stride } => {
+            pool(x, size, stride, |window| window.iter().sum::<f64>() / window.len() as f64)
+        }
+        Layer::Flatten => Image { shape: [x.values.len(), 1, 1], values: x.values.clone() },
+        Layer::Relu => pointwise(&|z| if z > 0.0 { z } else { 0.0 }),
+        Layer::LeakyRelu { slope } => pointwise(&|z| if z > 0.0 { z } else { slope * z }),
+        Layer::Identity => x.clone(),
+        Layer::Tanh => pointwise(&f64::tanh),
+        ref other => panic!("no naive pass of {other:?}"),
+    }
+}
+
+fn pool(x: &Image, size: [usize; 2], stride: Option<[usize; 2]>, of: impl Fn(&[f64]) -> f64) -> Image {
+    let [channels, height, width] = x.shape;
+    let stride = stride.unwrap_or(size);
+    let (rows, columns) = (steps(height, size[0], stride[0], 0), steps(width, size[1], stride[1], 0));
+    let mut values = Vec::new();
+    for channel in 0..channels {
+        for r in 0..rows {
+            for c in 0..columns {
+                let mut window = Vec::new();
+                for y in 0..size[0] {
+                    for z in 0..size[1] {
+                        window.push(x.at(channel, (r * stride[0] + y) as isize, (c * stride[1] + z) as isize));
+                    }
+                }
+                values.push(of(&window));
+            }
+        }
+    }
+    Image { shape: [channels, rows, columns], values }
+}
+
+/// The outputs of every sample, samples × output length.
+pub fn outputs(network: &Network, parameters: &[f64], inputs: &[f64]) -> Vec<f64> {
+    let mut found = Vec::new();
+    for sample in inputs.chunks_exact(network.input_len()) {
+        let mut rest = parameters;
+        let mut x = Image::of_input(network, sample);
+        for layer in network.layers() {
+            x = apply(layer, &x, &mut rest);
+        }
+        assert!(rest.is_empty(), "{} parameters are left over", rest.len());
+        found.extend(x.values);
+    }
+    found
+}
+
+/// The mean loss over a problem's samples.
+pub fn loss(problem: &Problem, parameters: &[f64]) -> f64 {
+    let outputs = outputs(problem.network(), parameters, &problem.inputs().to_f64());
+    let mut sum = 0.0;
+    for (n, row) in outputs.chunks_exact(problem.network().output_len()).enumerate() {
+        sum += match (problem.targets(), problem.loss()) {
+            (Targets::Classes(classes), Loss::CrossEntropy) => {
+                let largest = row.iter().fold(f64::NEG_INFINITY, |m, &z| m.max(z));
+                let log_sum = row.iter().map(|z| (z - largest).exp()).sum::<f64>().ln();
+                largest + log_sum - row[classes[n] as usize]
+            }
+            (Targets::Vectors(vectors), Loss::SquaredError) => {
+                let target = &vectors[n * row.len()..][..row.len()];
+                row.iter().zip(target).map(|(a, y)| (a - y) * (a - y)).sum()
+            }
+            _ => panic!("targets that do not suit the loss"),
+        };
+    }
+    sum / problem.samples() as f64
+}
