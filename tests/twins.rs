@@ -112,7 +112,7 @@ fn passes_agree_with_the_cpu() {
     let context = context();
     for Case { name, problem, theta } in cases() {
         let cpu = cpu_executor(&problem, Precision::F64, None).unwrap();
-        let gpu = GpuExecutor::new(context.clone(), &problem).unwrap();
+        let gpu = GpuExecutor::new(context.clone(), &problem, None).unwrap();
         let n = theta.len();
         let mut rng = ChaCha8Rng::seed_from_u64(n as u64);
         let directions = values(&mut rng, 5 * n);
@@ -155,7 +155,7 @@ fn passes_agree_with_the_cpu() {
 fn columns_equal_single_products_and_repeat_bit_for_bit() {
     let context = context();
     for Case { name, problem, theta } in cases() {
-        let gpu = GpuExecutor::new(context.clone(), &problem).unwrap();
+        let gpu = GpuExecutor::new(context.clone(), &problem, None).unwrap();
         let n = theta.len();
         let directions = values(&mut ChaCha8Rng::seed_from_u64(3), 5 * n);
         gpu.prepare(&gpu.upload(&theta, 1).unwrap()).unwrap();
@@ -177,7 +177,7 @@ fn vector_operations_agree_with_the_cpu() {
     let context = context();
     let problem = case(&[1, 1], 1, false, Layer::Relu, Loss::SquaredError, 1).problem;
     let cpu = cpu_executor(&problem, Precision::F64, None).unwrap();
-    let gpu = GpuExecutor::new(context, &problem).unwrap();
+    let gpu = GpuExecutor::new(context, &problem, None).unwrap();
     let blocks = |widths: &[usize]| {
         let network = Network::dense(widths, true).unwrap();
         (network.parameter_count(), Segments::blocks(network.layout()))
@@ -253,7 +253,7 @@ fn error_of<T>(result: isoflat::Result<T>) -> (ErrorCode, String) {
 fn a_lost_device_is_an_error() {
     let context = context();
     let Case { problem, theta, .. } = case(&[7, 17, 3], 37, true, Layer::Relu, Loss::CrossEntropy, 1);
-    let gpu = GpuExecutor::new(context.clone(), &problem).unwrap();
+    let gpu = GpuExecutor::new(context.clone(), &problem, None).unwrap();
     let mut point = gpu.upload(&theta, 1).unwrap();
     gpu.prepare(&point).unwrap();
     assert!(block_on(gpu.loss()).is_ok());
@@ -267,7 +267,7 @@ fn a_lost_device_is_an_error() {
     assert_eq!(error_of(gpu.prepare(&point)).0, ErrorCode::DeviceLost);
     assert_eq!(error_of(gpu.zeros(5, 1)).0, ErrorCode::DeviceLost);
     assert_eq!(error_of(gpu.upload(&theta, 1)).0, ErrorCode::DeviceLost);
-    assert_eq!(error_of(GpuExecutor::new(context, &problem)).0, ErrorCode::DeviceLost);
+    assert_eq!(error_of(GpuExecutor::new(context, &problem, None)).0, ErrorCode::DeviceLost);
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn what_does_not_fit_is_an_error() {
     let context = context();
     let Case { problem, theta, .. } = case(&[7, 17, 3], 37, true, Layer::Relu, Loss::CrossEntropy, 1);
     let n = theta.len();
-    let gpu = GpuExecutor::new(context.clone(), &problem).unwrap();
+    let gpu = GpuExecutor::new(context.clone(), &problem, None).unwrap();
     let (code, message) = error_of(gpu.zeros(usize::MAX / 8, 3));
     assert_eq!(code, ErrorCode::TooLarge);
     assert!(message.contains("MiB"), "{message}");

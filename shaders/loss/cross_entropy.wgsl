@@ -1,15 +1,16 @@
-// Softmax cross-entropy of rows of z (rows, classes) against class numbers: report[n] = −log p_y, report[hits + n] = 1 where the
-// first largest output is y's, p = softmax z, delta = (p − y)/count. A thread a row.
+// Softmax cross-entropy of z (batch, classes, lanes) against class numbers: report[n] = −log p_y, report[hits + n] = 1 where the
+// first largest output is y's, p = softmax z, delta = (p − y)/count, both 0 in the lanes beyond the samples. A thread a
+// sample; z: point, with a report of its own.
 
 struct CrossEntropy {
-    rows: u32,
+    samples: u32,
     classes: u32,
-    target_offset: u32,
+    lanes: u32,
     report_offset: u32,
     hits: u32,
+    report_batch: u32,
     count: f32,
     unused_0: u32,
-    unused_1: u32,
 }
 
 @group(0) @binding(0) var<uniform> cross_entropy: CrossEntropy;
@@ -26,17 +27,26 @@ fn main(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let n = flat_index(group, groups, lane, 64u);
-    if (n >= cross_entropy.rows) {
+    let lanes = cross_entropy.lanes;
+    if (n >= lanes) {
         return;
     }
     let classes = cross_entropy.classes;
-    let base = n * classes;
-    let label = u32(targets[cross_entropy.target_offset + n]);
+    let base = group.z * classes * lanes + n;
+    if (n >= cross_entropy.samples) {
+        for (var j = 0u; j < classes; j += 1u) {
+            p[base + j * lanes] = 0.0;
+            delta[base + j * lanes] = 0.0;
+        }
+        return;
+    }
+    let label = u32(targets[n]);
     var largest = z[base];
     var best = 0u;
     for (var j = 1u; j < classes; j += 1u) {
-        if (z[base + j] > largest) {
-            largest = z[base + j];
+        let value = z[base + j * lanes];
+        if (value > largest) {
+            largest = value;
             best = j;
         }
     }
@@ -45,17 +55,18 @@ fn main(
     var beside_best = 0.0;
     var beside_label = 0.0;
     for (var j = 0u; j < classes; j += 1u) {
-        let e = exp_accurate(z[base + j] - largest);
-        p[base + j] = e;
+        let e = exp_accurate(z[base + j * lanes] - largest);
+        p[base + j * lanes] = e;
         beside_best += select(e, 0.0, j == best);
         beside_label += select(e, 0.0, j == label);
     }
     let sum = 1.0 + beside_best;
     for (var j = 0u; j < classes; j += 1u) {
-        let share = p[base + j] / sum;
-        p[base + j] = share;
-        delta[base + j] = select(share, -beside_label / sum, j == label) / cross_entropy.count;
+        let share = p[base + j * lanes] / sum;
+        p[base + j * lanes] = share;
+        delta[base + j * lanes] = select(share, -beside_label / sum, j == label) / cross_entropy.count;
     }
-    report[cross_entropy.report_offset + n] = log_one_plus(beside_best) + (largest - z[base + label]);
-    report[cross_entropy.hits + cross_entropy.report_offset + n] = select(0.0, 1.0, best == label);
+    let at = group.z * cross_entropy.report_batch + cross_entropy.report_offset + n;
+    report[at] = log_one_plus(beside_best) + (largest - z[base + label * lanes]);
+    report[at + cross_entropy.hits] = select(0.0, 1.0, best == label);
 }

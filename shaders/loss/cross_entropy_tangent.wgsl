@@ -1,8 +1,8 @@
-// z_dot becomes delta_dot = (diag p − p pᵀ) z_dot / count, in place. p: (rows, classes); z_dot: (directions, rows, classes).
-// A thread a row, z: direction.
+// z_dot becomes delta_dot = (diag p − p pᵀ) z_dot / count, in place. p: (classes, lanes); z_dot: (directions, classes, lanes).
+// A thread a sample, z: direction. Where p is 0 (the lanes beyond the samples), so is delta_dot.
 
 struct CrossEntropyTangent {
-    rows: u32,
+    lanes: u32,
     classes: u32,
     count: f32,
     unused_0: u32,
@@ -19,25 +19,26 @@ fn main(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let n = flat_index(group, groups, lane, 64u);
-    if (n >= cross_entropy_tangent.rows) {
+    let lanes = cross_entropy_tangent.lanes;
+    if (n >= lanes) {
         return;
     }
     let classes = cross_entropy_tangent.classes;
-    let base = n * classes;
-    let at = (group.z * cross_entropy_tangent.rows + n) * classes;
+    let at = group.z * classes * lanes + n;
     // (diag p − p pᵀ) 1 = 0, so z_dot may be taken relative to the likeliest class: no cancellation where its p is near 1.
     var best = 0u;
     for (var j = 1u; j < classes; j += 1u) {
-        if (p[base + j] > p[base + best]) {
+        if (p[n + j * lanes] > p[n + best * lanes]) {
             best = j;
         }
     }
-    let reference = z_dot[at + best];
+    let reference = z_dot[at + best * lanes];
     var mean = 0.0;
     for (var j = 0u; j < classes; j += 1u) {
-        mean += p[base + j] * (z_dot[at + j] - reference);
+        mean += p[n + j * lanes] * (z_dot[at + j * lanes] - reference);
     }
     for (var j = 0u; j < classes; j += 1u) {
-        z_dot[at + j] = p[base + j] * ((z_dot[at + j] - reference) - mean) / cross_entropy_tangent.count;
+        let value = (z_dot[at + j * lanes] - reference) - mean;
+        z_dot[at + j * lanes] = p[n + j * lanes] * value / cross_entropy_tangent.count;
     }
 }

@@ -1,4 +1,5 @@
-// out[out_offset + z] = Σ_n report[z · rows + n] / rows: mean loss (z = 0) and share of hits (z = 1). A workgroup a z.
+// out[out_offset + z] = Σ_n report[z · rows + n] / rows: mean loss (z even) and share of hits (z odd) of point z / 2. A workgroup
+// a z.
 
 struct MeanReport {
     rows: u32,

@@ -1,15 +1,15 @@
-// Squared error of rows of z (rows, outputs): report[n] = Σ_c (z − y)², report[hits + n] = 0, delta = 2 (z − y)/count.
-// A thread a row.
+// Squared error of z (batch, outputs, lanes): report[n] = Σ_c (z − y)², report[hits + n] = 0, delta = 2 (z − y)/count, 0 in the
+// lanes beyond the samples. targets: (outputs, lanes). A thread a sample; z: point, with a report of its own.
 
 struct SquaredError {
-    rows: u32,
+    samples: u32,
     outputs: u32,
-    target_offset: u32,
+    lanes: u32,
     report_offset: u32,
     hits: u32,
+    report_batch: u32,
     count: f32,
     unused_0: u32,
-    unused_1: u32,
 }
 
 @group(0) @binding(0) var<uniform> squared_error: SquaredError;
@@ -25,16 +25,21 @@ fn main(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let n = flat_index(group, groups, lane, 64u);
-    if (n >= squared_error.rows) {
+    let lanes = squared_error.lanes;
+    if (n >= lanes) {
         return;
     }
-    let base = n * squared_error.outputs;
+    let base = group.z * squared_error.outputs * lanes + n;
+    let is_sample = n < squared_error.samples;
     var sum = 0.0;
     for (var j = 0u; j < squared_error.outputs; j += 1u) {
-        let difference = z[base + j] - targets[squared_error.target_offset + base + j];
+        let difference = z[base + j * lanes] - targets[j * lanes + n];
         sum += difference * difference;
-        delta[base + j] = 2.0 * difference / squared_error.count;
+        delta[base + j * lanes] = select(0.0, 2.0 * difference / squared_error.count, is_sample);
     }
-    report[squared_error.report_offset + n] = sum;
-    report[squared_error.hits + squared_error.report_offset + n] = 0.0;
+    if (is_sample) {
+        let at = group.z * squared_error.report_batch + squared_error.report_offset + n;
+        report[at] = sum;
+        report[at + squared_error.hits] = 0.0;
+    }
 }

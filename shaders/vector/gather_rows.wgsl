@@ -1,14 +1,19 @@
-// out[i] = x[rows[rows_offset + i / width] · width + i mod width], i < len: rows of x, chosen and put below each other.
+// out[f, rows[i].y] = x[f, rows[i].x] for i < count: chosen samples of x (features, lanes), into the lanes of a batch.
+// rows is read from rows_offset on.
 
 struct GatherRows {
-    len: u32,
-    width: u32,
+    features: u32,
+    count: u32,
     rows_offset: u32,
+    lanes: u32,
+    out_lanes: u32,
     unused_0: u32,
+    unused_1: u32,
+    unused_2: u32,
 }
 
 @group(0) @binding(0) var<uniform> gather_rows: GatherRows;
-@group(0) @binding(1) var<storage, read> rows: array<u32>;
+@group(0) @binding(1) var<storage, read> rows: array<vec2<u32>>;
 @group(0) @binding(2) var<storage, read> x: array<f32>;
 @group(0) @binding(3) var<storage, read_write> out: array<f32>;
 
@@ -18,10 +23,11 @@ fn main(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let i = flat_index(group, groups, lane, 64u);
-    if (i >= gather_rows.len) {
+    let index = flat_index(group, groups, lane, 64u);
+    let feature = index / gather_rows.count;
+    if (feature >= gather_rows.features) {
         return;
     }
-    let row = rows[gather_rows.rows_offset + i / gather_rows.width];
-    out[i] = x[row * gather_rows.width + i % gather_rows.width];
+    let row = rows[gather_rows.rows_offset + index % gather_rows.count];
+    out[feature * gather_rows.out_lanes + row.y] = x[feature * gather_rows.lanes + row.x];
 }

@@ -76,7 +76,7 @@ impl Device {
 
     fn executor(&self, problem: &Problem) -> Result<Box<dyn Executor>> {
         match &self.gpu {
-            Some(context) => Ok(Box::new(GpuExecutor::new(context.clone(), problem)?)),
+            Some(context) => Ok(Box::new(GpuExecutor::new(context.clone(), problem, None)?)),
             None => cpu_executor(problem, self.info.precision, None),
         }
     }

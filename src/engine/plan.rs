@@ -172,14 +172,6 @@ impl Plan {
         Ok(Self { prefix: steps, steps: rest, parameter_count: network.parameter_count() })
     }
 
-    /// For executors that have no convolutions yet.
-    pub(super) fn ensure_dense(&self) -> Result<()> {
-        match self.steps.iter().all(|step| step.is_dense() && step.input.area() == 1) {
-            true => Ok(()),
-            false => bail!(InvalidNetwork, "conv2d and pools are not computed yet"),
-        }
-    }
-
     /// What comes into the first step.
     pub fn input(&self) -> Shape {
         self.steps[0].input

@@ -6,81 +6,70 @@ use std::rc::Rc;
 
 use super::GpuVector;
 use super::context::{DeviceBuffer, GpuContext};
-use super::passes::{Batch, Evaluation, Pass, Samples};
+use super::data::Data;
+use super::evaluate::{Batch, Evaluation};
+use super::geometry::Geometry;
+use super::plane::Plane;
+use super::point::Point;
 use super::tangent::Tangent;
 use super::vectors::SegmentTables;
 use crate::control::LocalFuture;
-use crate::engine::cpu::apply_prefix;
 use crate::engine::vector::Storage;
 use crate::engine::{AdamStep, BackendInfo, Cotangent, Curvature, Executor, LayerSums, Plan, Segments, Vector};
-use crate::error::{Error, ErrorCode, Result, bail, ensure};
-use crate::problem::{Loss, Problem, Targets};
+use crate::error::{Error, ErrorCode, Result, ensure};
+use crate::problem::{Loss, Problem};
+
+/// What data and kept activations may take where the caller sets no budget, in bytes.
+const BUDGET: u64 = 1 << 30;
+const SOFTWARE_BUDGET: u64 = 512 << 20;
 
 /// An [`Executor`] whose vectors and activations live in GPU memory. Workspace is made at the first call that needs it,
 /// and reused.
 pub struct GpuExecutor {
     pub(super) context: Rc<GpuContext>,
     pub(super) plan: Plan,
+    pub(super) geometry: Geometry,
+    /// [`Geometry::windows`] on the device.
+    pub(super) windows: Rc<DeviceBuffer>,
     pub(super) loss: Loss,
-    pub(super) samples: usize,
-    /// a_0, (samples, width).
-    pub(super) inputs: Rc<DeviceBuffer>,
-    /// Class numbers as floating-point numbers, or vectors.
-    pub(super) targets: Rc<DeviceBuffer>,
+    pub(super) data: Data,
+    pub(super) memory_budget: u64,
     pub(super) scratch: RefCell<Option<Rc<DeviceBuffer>>>,
     pub(super) tangent: RefCell<Option<Tangent>>,
-    pub(super) evaluation: RefCell<Option<Evaluation>>,
+    pub(super) evaluation: RefCell<Option<Rc<Evaluation>>>,
     pub(super) batch: RefCell<Option<Batch>>,
     pub(super) segments: RefCell<Vec<(Segments, Rc<SegmentTables>)>>,
-    point: RefCell<Point>,
-}
-
-/// The prepared point's buffers, and whether they hold one.
-#[derive(Default)]
-struct Point {
-    prepared: Option<Rc<Prepared>>,
-    is_valid: bool,
-}
-
-/// What the products at one point share.
-pub(super) struct Prepared {
-    pub theta: Rc<DeviceBuffer>,
-    pub gradient: Rc<DeviceBuffer>,
-    pub pass: Pass,
+    pub(super) point: Point,
+    pub(super) plane: RefCell<Option<Rc<Plane>>>,
 }
 
 impl GpuExecutor {
-    /// Loads the problem's data onto the device.
+    /// Loads the problem's data onto the device. Data and activations beyond `memory_budget` bytes are loaded and computed
+    /// when they are needed, again and again; results do not depend on it.
     ///
     /// # Errors
     /// `InvalidNetwork` as [`Plan::new`]; `TooLarge` if the data do not fit the device's limits; `DeviceLost`, `Gpu`.
-    pub fn new(context: Rc<GpuContext>, problem: &Problem) -> Result<Self> {
+    pub fn new(context: Rc<GpuContext>, problem: &Problem, memory_budget: Option<u64>) -> Result<Self> {
         context.check()?;
         let plan = Plan::new(problem.network())?;
-        plan.ensure_dense()?;
-        let samples = problem.samples();
-        let what = format!("inputs of {samples} samples of width {}", problem.network().input_len());
-        // Before the values are converted, which would take as much host memory.
-        context.check_size(&what, problem.inputs().len() as u64)?;
-        let inputs = apply_prefix(&plan.prefix, problem.inputs().to_f32());
-        let targets: Vec<f32> = match problem.targets() {
-            // Whole numbers up to 2²⁴ are exact; more classes than that do not fit anywhere.
-            Targets::Classes(labels) => labels.iter().map(|&label| label as f32).collect(),
-            Targets::Vectors(values) => values.iter().map(|&value| value as f32).collect(),
-        };
+        let geometry = Geometry::new(&plan);
+        let usual = if context.info().is_software { SOFTWARE_BUDGET } else { BUDGET };
+        let memory_budget = memory_budget.unwrap_or(usual);
         Ok(Self {
-            inputs: context.buffer_of(&what, &inputs)?,
-            targets: context.buffer_of("targets", &targets)?,
+            data: Data::new(&context, &plan, &geometry, problem, memory_budget / 2)?,
+            windows: context.buffer_of("windows", geometry.windows.as_flattened())?,
             loss: problem.loss(),
             context,
             plan,
-            samples,
+            geometry,
+            memory_budget,
             scratch: RefCell::default(),
             tangent: RefCell::default(),
             evaluation: RefCell::default(),
             batch: RefCell::default(),
             segments: RefCell::default(),
-            point: RefCell::default(),
+            point: Point::default(),
+            plane: RefCell::default(),
         })
     }
 
@@ -103,7 +92,7 @@ impl GpuExecutor {
     }
 
     /// The vector's values on the device.
-    pub(super) fn data<'a>(&self, vector: &'a Vector) -> Result<&'a DeviceBuffer> {
+    pub(super) fn data_of<'a>(&self, vector: &'a Vector) -> Result<&'a DeviceBuffer> {
         match &vector.storage {
             Storage::Gpu(vector) => Ok(&vector.buffer),
             _ => Err(Error::new(ErrorCode::InvalidParameters, "a vector of the CPU was given to the GPU")),
@@ -112,14 +101,6 @@ impl GpuExecutor {
 
     fn vector(&self, buffer: Rc<DeviceBuffer>, len: usize, columns: usize) -> Vector {
         Vector { len, columns, storage: Storage::Gpu(GpuVector { buffer }) }
-    }
-
-    fn prepared(&self) -> Result<Rc<Prepared>> {
-        let point = self.point.borrow();
-        match &point.prepared {
-            Some(prepared) if point.is_valid => Ok(prepared.clone()),
-            _ => bail!(InvalidParameters, "no point is prepared"),
-        }
     }
 
     /// Fails unless the vector holds `columns` parameter vectors.
@@ -162,7 +143,7 @@ impl Executor for GpuExecutor {
 
     fn download<'a>(&'a self, vector: &'a Vector) -> LocalFuture<'a, Result<Vec<f64>>> {
         Box::pin(async move {
-            let values = self.context.read(self.data(vector)?, 0, vector.len * vector.columns).await?;
+            let values = self.context.read(self.data_of(vector)?, 0, vector.len * vector.columns).await?;
             Ok(values.into_iter().map(f64::from).collect())
         })
     }
@@ -228,73 +209,57 @@ impl Executor for GpuExecutor {
 
     fn prepare(&self, theta: &Vector) -> Result<()> {
         self.check_parameters("the point", theta, 1)?;
-        let source = self.data(theta)?;
-        let mut point = self.point.borrow_mut();
-        point.is_valid = false;
-        let prepared = match &point.prepared {
-            Some(prepared) => prepared.clone(),
-            None => {
-                let count = self.plan.parameter_count as u64;
-                let prepared = Rc::new(Prepared {
-                    theta: self.context.buffer("parameters", count)?,
-                    gradient: self.context.buffer("gradient", count)?,
-                    pass: Pass::new(&self.context, &self.plan, self.loss, self.samples, true)?,
-                });
-                point.prepared = Some(prepared.clone());
-                prepared
-            }
-        };
-        self.context.copy(source, 0, &prepared.theta.buffer, 0, self.plan.parameter_count)?;
-        let samples = Samples { inputs: &self.inputs, targets: &self.targets, first: 0, rows: self.samples };
-        self.run_pass(&prepared.theta, samples, &prepared.pass, &prepared.gradient)?;
-        point.is_valid = true;
-        Ok(())
+        self.prepare_at(self.data_of(theta)?)
     }
 
     fn loss(&self) -> LocalFuture<'_, Result<f64>> {
         Box::pin(async move {
-            let losses = self.context.read(&self.prepared()?.pass.report, 0, self.samples).await?;
-            Ok(losses.into_iter().map(f64::from).sum::<f64>() / self.samples as f64)
+            let losses = self.context.read(&self.prepared()?.report, 0, self.data.samples).await?;
+            Ok(losses.into_iter().map(f64::from).sum::<f64>() / self.data.samples as f64)
         })
     }
 
     fn outputs(&self) -> LocalFuture<'_, Result<Vec<f64>>> {
-        Box::pin(async move {
-            let count = self.samples * self.outputs_len();
-            let outputs = self.context.read(&self.prepared()?.pass.outputs, 0, count).await?;
-            Ok(outputs.into_iter().map(f64::from).collect())
-        })
+        Box::pin(async move { self.outputs_at(&*self.prepared()?).await })
     }
 
     fn gradient(&self, out: &mut Vector) -> Result<()> {
         self.check_parameters("the gradient", out, 1)?;
         let prepared = self.prepared()?;
-        self.context.copy(&prepared.gradient, 0, &self.data(out)?.buffer, 0, self.plan.parameter_count)
+        self.context.copy(&prepared.gradient, 0, &self.data_of(out)?.buffer, 0, self.plan.parameter_count)
     }
 
     fn product(&self, curvature: Curvature, v: &Vector, out: &mut Vector) -> Result<()> {
         self.check_parameters("the direction", v, v.columns)?;
         self.check_parameters("the product", out, v.columns)?;
         let prepared = self.prepared()?;
-        self.product_at(&prepared, curvature, self.data(v)?, self.data(out)?, v.columns)
+        self.product_at(&prepared, curvature, self.data_of(v)?, self.data_of(out)?, v.columns)
     }
 
     fn evaluate(&self, theta: &Vector, out: &mut Vector, index: usize) -> Result<()> {
         self.check_parameters("the point", theta, 1)?;
         self.check_report(out, index)?;
-        self.evaluate_at(self.data(theta)?, self.data(out)?, index)
+        self.evaluate_at(self.data_of(theta)?, self.data_of(out)?, index)
     }
 
-    fn prepare_plane(&self, _: &Vector, _: &Vector, _: Option<&Vector>) -> Result<()> {
-        bail!(InvalidOption, "planes are not there yet")
+    fn prepare_plane(&self, theta: &Vector, u: &Vector, v: Option<&Vector>) -> Result<()> {
+        let vectors: Vec<&Vector> = [theta, u].into_iter().chain(v).collect();
+        for vector in &vectors {
+            self.check_parameters("a plane's vector", vector, 1)?;
+        }
+        let vectors = vectors.into_iter().map(|vector| self.data_of(vector)).collect::<Result<Vec<_>>>()?;
+        self.prepare_plane_of(&vectors)
     }
 
-    fn evaluate_plane(&self, _: &[[f64; 2]], _: &mut Vector) -> Result<()> {
-        bail!(InvalidOption, "planes are not there yet")
+    fn evaluate_plane(&self, points: &[[f64; 2]], out: &mut Vector) -> Result<()> {
+        if let Some(last) = points.len().checked_sub(1) {
+            self.check_report(out, last)?;
+        }
+        self.evaluate_points(points, self.data_of(out)?)
     }
 
-    fn sweep<'a>(&'a self, _: &'a [Cotangent]) -> LocalFuture<'a, Result<Vec<Vec<LayerSums>>>> {
-        Box::pin(async { bail!(InvalidOption, "sweeps are not there yet") })
+    fn sweep<'a>(&'a self, cotangents: &'a [Cotangent]) -> LocalFuture<'a, Result<Vec<Vec<LayerSums>>>> {
+        Box::pin(self.sweep_of(cotangents))
     }
 
     fn batch_gradient(
@@ -308,6 +273,6 @@ impl Executor for GpuExecutor {
         self.check_parameters("the point", theta, 1)?;
         self.check_parameters("the gradient", gradient, 1)?;
         self.check_report(out, index)?;
-        self.batch_at(self.data(theta)?, rows, self.data(gradient)?, self.data(out)?, index)
+        self.batch_at(self.data_of(theta)?, rows, self.data_of(gradient)?, self.data_of(out)?, index)
     }
 }

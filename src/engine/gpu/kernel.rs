@@ -58,19 +58,28 @@ macro_rules! kernels {
 }
 
 /// The files in `shaders/shared/`, without `.wgsl`.
-pub const SHARED_SOURCES: &[&str] = &["gemm", "grid", "math", "root", "tree"];
+pub const SHARED_SOURCES: &[&str] = &["epilogue", "gather", "grid", "math", "pool", "root", "tree", "weights"];
 
 kernels! {
-    Gemm8x8 = "dense/gemm_8x8", ["grid", "math", "gemm"], Gemm, [Read, Read, Read, Read, Read, Write];
-    Gemm4x4 = "dense/gemm_4x4", ["grid", "math", "gemm"], Gemm, [Read, Read, Read, Read, Read, Write];
-    Gemm1x1 = "dense/gemm_1x1", ["grid", "math", "gemm"], Gemm, [Read, Read, Read, Read, Read, Write];
-    SumSlabs = "dense/sum_slabs", ["grid"], SumSlabs, [Read, Write];
-    ColumnSums = "dense/column_sums", ["grid"], ColumnSums, [Read, Write];
+    Gather8x16 = "affine/gather_8x16", ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Gather4x16 = "affine/gather_4x16", ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Weights8x16 = "affine/weights_8x16", ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
+    Weights4x16 = "affine/weights_4x16", ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
+    Bias = "affine/bias", ["grid"], Bias, [Read, Write];
+    SumSlabs = "affine/sum_slabs", ["grid"], SumSlabs, [Read, Write];
+    Pack = "affine/pack", ["grid"], Pack, [Read, Write];
+    MaxForward = "pool/max_forward", ["grid", "math", "epilogue", "pool"], Pool, [Read, Write, Write];
+    MaxTangent = "pool/max_tangent", ["grid", "math", "epilogue", "pool"], Pool, [Read, Read, Read, Write];
+    MaxBackward = "pool/max_backward", ["grid", "math", "epilogue", "pool"], Pool, [Read, Read, Read, Write];
+    AverageForward = "pool/average_forward", ["grid", "math", "epilogue", "pool"], Pool, [Read, Read, Write];
+    AverageBackward = "pool/average_backward", ["grid", "math", "epilogue", "pool"], Pool, [Read, Read, Write];
+    PlaneCombine = "plane/combine", ["grid", "math", "epilogue"], PlaneCombine, [Read, Read, Write];
     TanhBackward = "activation/tanh_backward", ["grid"], TanhBackward, [Read, Write, Write];
     TanhCurvature = "activation/tanh_curvature", ["grid"], TanhCurvature, [Read, Read, Write];
     CrossEntropy = "loss/cross_entropy", ["grid", "math"], CrossEntropy, [Read, Read, Write, Write, Write];
     CrossEntropyTangent = "loss/cross_entropy_tangent", ["grid"], CrossEntropyTangent, [Read, Write];
     SquaredError = "loss/squared_error", ["grid"], SquaredError, [Read, Read, Write, Write];
+    SquaredErrorTangent = "loss/squared_error_tangent", ["grid"], SquaredErrorTangent, [Write];
     MeanReport = "loss/mean_report", ["tree"], MeanReport, [Read, Write];
     Scale = "vector/scale", ["grid"], Scale, [Write];
     Axpy = "vector/axpy", ["grid"], Axpy, [Read, Write];

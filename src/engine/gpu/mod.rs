@@ -1,15 +1,23 @@
 //! The wgpu executor: WebGPU in a browser, Vulkan, Metal or DX12 natively. Single precision.
 //!
 //! `context` holds the device, `kernel` the table of shaders, `recorder` collects dispatches and submits them, `readback`
-//! brings values to the host; `executor` walks the plan with the parts in `matmul`, `passes`, `tangent` and `vectors`.
+//! brings values to the host; `geometry` says how a plan lies in memory and `data` cuts the samples into chunks. The steps are in `affine`
+//! and `pool`; `passes` walks them, for the prepared `point`, for `tangent`s, `evaluate`, a `plane`'s points and a `sweep`.
 
+mod affine;
 mod context;
+mod data;
+mod evaluate;
 mod executor;
+mod geometry;
 mod kernel;
-mod matmul;
 mod passes;
+mod plane;
+mod point;
+mod pool;
 mod readback;
 mod recorder;
+mod sweep;
 mod tangent;
 mod uniforms;
 mod vectors;

@@ -1,355 +1,264 @@
-//! Forward and backward passes: the prepared point, evaluations, batches.
+//! Forward and backward passes over a chunk of samples.
 
 use std::rc::Rc;
 
+use super::affine::{Batched, Epilogue, Extent, Pair, Panels, Target, Term};
 use super::context::{DeviceBuffer, GpuContext};
+use super::data::ChunkData;
 use super::executor::GpuExecutor;
+use super::geometry::Geometry;
 use super::kernel::Kernel;
-use super::matmul::{Epilogue, Product, Side};
 use super::recorder::Grid;
-use super::uniforms::{CrossEntropy, GatherRows, MeanReport, SquaredError, TanhBackward};
-use crate::engine::{Activation, Plan};
-use crate::error::{Result, bail, ensure};
+use super::uniforms::{CrossEntropy, MeanReport, SquaredError, TanhBackward};
+use crate::engine::Activation;
+use crate::error::Result;
 use crate::problem::Loss;
 
-/// Activations that an evaluation may take at a time, in numbers.
-const EVALUATION_NUMBERS: usize = 1 << 22;
-
-/// What the passes over up to `rows` samples leave behind.
+/// What the passes over a chunk leave behind.
 pub(super) struct Pass {
-    pub rows: usize,
-    /// a_1 … a_{L−1}, (rows, width) each.
-    pub hidden: Vec<Rc<DeviceBuffer>>,
-    /// ŷ = z_L.
-    pub outputs: Rc<DeviceBuffer>,
+    pub lanes: usize,
+    /// a_1 … a_L, the last of which is ŷ = z_L.
+    pub values: Vec<Rc<DeviceBuffer>>,
     /// softmax ŷ, for cross-entropy.
     pub probabilities: Rc<DeviceBuffer>,
     /// δ_1 … δ_L.
     pub deltas: Vec<Rc<DeviceBuffer>>,
-    /// −2 a_l ⊙ W_{l+1}ᵀ δ_{l+1} for l = 1 … L−1 where layer l ends in a tanh, if asked for.
+    /// −2 a_l ⊙ (what comes back to a_l) where step l ends in a tanh, if asked for.
     pub curvature: Vec<Option<Rc<DeviceBuffer>>>,
-    /// Losses of the samples, then 1 for each that was hit.
-    pub report: Rc<DeviceBuffer>,
+    /// What the max pools chose.
+    pub chosen: Vec<Option<Rc<DeviceBuffer>>>,
+}
+
+/// Does step l's activation curve? The last step has none.
+fn is_curved(geometry: &Geometry, l: usize) -> bool {
+    l + 1 < geometry.stages.len() && geometry.stages[l].step.activation == Activation::Tanh
 }
 
 impl Pass {
-    pub fn new(context: &GpuContext, plan: &Plan, loss: Loss, rows: usize, with_curvature: bool) -> Result<Self> {
-        let make = |what: &str, width: usize| {
-            context.buffer(&format!("{what} of {rows} samples of width {width}"), rows as u64 * width as u64)
+    pub fn new(
+        context: &GpuContext,
+        geometry: &Geometry,
+        loss: Loss,
+        lanes: usize,
+        with_curvature: bool,
+    ) -> Result<Self> {
+        let make = |what: &str, features: usize| {
+            context.buffer(&format!("{what} of {lanes} samples of width {features}"), lanes as u64 * features as u64)
         };
-        let (hidden, last) = plan.steps.split_at(plan.steps.len() - 1);
-        let width = last[0].output.len();
-        let outputs = make("outputs", width)?;
+        let each = |what: &str| -> Result<Vec<_>> {
+            geometry.stages.iter().map(|stage| make(what, stage.output.features())).collect()
+        };
+        let values = each("activations")?;
+        let outputs = &values[values.len() - 1];
         Ok(Self {
-            rows,
-            hidden: hidden.iter().map(|step| make("activations", step.output.len())).collect::<Result<_>>()?,
-            probabilities: if loss == Loss::CrossEntropy { make("probabilities", width)? } else { outputs.clone() },
-            outputs,
-            deltas: plan.steps.iter().map(|step| make("derivatives", step.output.len())).collect::<Result<_>>()?,
-            curvature: hidden
-                .iter()
-                .map(|step| {
-                    let is_curved = with_curvature && step.activation == Activation::Tanh;
-                    is_curved.then(|| make("second derivatives", step.output.len())).transpose()
+            lanes,
+            probabilities: match loss {
+                Loss::CrossEntropy => make("probabilities", geometry.output().features())?,
+                Loss::SquaredError => outputs.clone(),
+            },
+            deltas: each("derivatives")?,
+            curvature: (0..values.len())
+                .map(|l| {
+                    let features = geometry.stages[l].output.features();
+                    let is_kept = with_curvature && is_curved(geometry, l);
+                    is_kept.then(|| make("second derivatives", features)).transpose()
                 })
                 .collect::<Result<_>>()?,
-            report: make("losses", 2)?,
+            chosen: geometry
+                .stages
+                .iter()
+                .map(|stage| GpuExecutor::chosen_features(stage).map(|n| make("choices", n)).transpose())
+                .collect::<Result<_>>()?,
+            values,
         })
+    }
+
+    /// Bytes that one takes.
+    pub fn bytes(geometry: &Geometry, lanes: usize) -> u64 {
+        let chosen: usize = geometry.stages.iter().filter_map(GpuExecutor::chosen_features).sum();
+        let curved = (0..geometry.stages.len()).filter(|&l| is_curved(geometry, l));
+        let curved: usize = curved.map(|l| geometry.stages[l].output.features()).sum();
+        4 * (lanes * (2 * geometry.features() + geometry.output().features() + chosen + curved)) as u64
+    }
+
+    /// δ_L.
+    pub fn last_delta(&self) -> &DeviceBuffer {
+        &self.deltas[self.deltas.len() - 1]
+    }
+
+    /// ŷ.
+    pub fn outputs(&self) -> &DeviceBuffer {
+        &self.values[self.values.len() - 1]
     }
 }
 
-/// Rows of inputs and targets: from a row of these buffers on.
-#[derive(Clone, Copy)]
-pub(super) struct Samples<'a> {
-    pub inputs: &'a DeviceBuffer,
-    pub targets: &'a DeviceBuffer,
-    pub first: usize,
-    pub rows: usize,
+/// Where activations go: of every step, one for each of the batch.
+pub(super) struct Activations<'a> {
+    pub values: &'a [&'a DeviceBuffer],
+    pub chosen: &'a [Option<&'a DeviceBuffer>],
 }
 
-/// Where the loss kernels write.
-struct LossBuffers<'a> {
-    outputs: &'a DeviceBuffer,
-    probabilities: &'a DeviceBuffer,
-    delta: &'a DeviceBuffer,
-    report: &'a DeviceBuffer,
+/// Where the losses of a chunk's samples go.
+#[derive(Clone, Copy)]
+pub(super) struct Report<'a> {
+    pub buffer: &'a DeviceBuffer,
+    /// Place of the chunk's first sample.
+    pub offset: usize,
+    /// Samples in all: losses of all of them come first, then 1 for each that was hit.
+    pub count: usize,
+}
+
+/// A pass's samples.
+#[derive(Clone, Copy)]
+pub(super) struct Samples<'a> {
+    pub data: &'a ChunkData,
+    /// How many there are; the other lanes count for nothing.
+    pub rows: usize,
+    pub lanes: usize,
 }
 
 impl GpuExecutor {
-    /// a_1 … a_{L−1} into `hidden`, z_L into `outputs`.
-    fn forward(
+    /// Activations of the steps from `first` on; `inputs` come into that one.
+    pub(super) fn forward_from(
         &self,
-        theta: &DeviceBuffer,
-        samples: Samples,
-        hidden: &[&DeviceBuffer],
-        outputs: &DeviceBuffer,
+        first: usize,
+        panels: (&Panels, bool),
+        extent: Extent,
+        inputs: Batched,
+        to: &Activations,
     ) -> Result<()> {
-        for (l, step) in self.plan.steps.iter().enumerate() {
-            let from = if l == 0 { samples.inputs } else { hidden[l - 1] };
-            let offset = if l == 0 { samples.first * step.input.len() } else { 0 };
-            self.multiply(&Product {
-                m: samples.rows,
-                n: step.output.len(),
-                k: step.input.len(),
-                batch: 1,
-                first: [
-                    Side::new(from, offset, step.input.len(), 1, 0),
-                    Side::new(theta, step.weight().start, step.input.len(), 1, 0),
-                ],
-                second: None,
-                bias: step.bias().map(|bias| (bias.start, 0)),
-                epilogue: Epilogue::Activate(step.activation),
-                c: hidden.get(l).copied().unwrap_or(outputs),
-                c_offset: 0,
-                c_batch: 0,
-            })?;
+        let mut source = inputs;
+        for (l, stage) in self.geometry.stages.iter().enumerate().skip(first) {
+            let epilogue = Epilogue::Activate(stage.step.activation);
+            if stage.step.is_affine() {
+                let term = Term { panels: panels.0, are_batched: panels.1, source };
+                self.affine_forward(stage, extent, &[term], epilogue, to.values[l])?;
+            } else {
+                self.pool_forward(stage, extent, source, epilogue, to.chosen[l], to.values[l])?;
+            }
+            source = Batched::each(to.values[l]);
         }
         Ok(())
     }
 
-    /// Losses and hits into `report[report_row..]` and `report[hits + report_row..]`, δ_L = ∂(Σ loss / count)/∂ŷ.
-    fn loss_pass(&self, samples: Samples, to: LossBuffers, report_row: usize, hits: usize, count: usize) -> Result<()> {
+    /// Losses and hits, and δ_L = ∂(mean loss)/∂ŷ, of each of the batch.
+    pub(super) fn loss_pass(
+        &self,
+        samples: Samples,
+        batch: usize,
+        outputs: &DeviceBuffer,
+        [probabilities, delta]: [&DeviceBuffer; 2],
+        report: Report,
+    ) -> Result<()> {
         let width = self.outputs_len();
-        let grid = Grid { cost: 20.0 * (samples.rows * width) as f64, ..Grid::elements(samples.rows, 1) };
-        let (rows, report_offset, hits) = (samples.rows as u32, report_row as u32, hits as u32);
+        let lanes = samples.lanes;
+        let grid = Grid { cost: 20.0 * (lanes * width * batch) as f64, ..Grid::elements(lanes, batch) };
         match self.loss {
             Loss::CrossEntropy => {
                 let parameters = CrossEntropy {
-                    rows,
+                    samples: samples.rows as u32,
                     classes: width as u32,
-                    target_offset: samples.first as u32,
-                    report_offset,
-                    hits,
-                    count: count as f32,
+                    lanes: lanes as u32,
+                    report_offset: report.offset as u32,
+                    hits: report.count as u32,
+                    report_batch: 2 * report.count as u32,
+                    count: report.count as f32,
                     ..Default::default()
                 };
-                let buffers = [to.outputs, samples.targets, to.probabilities, to.delta, to.report];
+                let buffers = [outputs, &samples.data.targets, probabilities, delta, report.buffer];
                 self.context.dispatch(Kernel::CrossEntropy, &parameters, &buffers, grid)
             }
             Loss::SquaredError => {
                 let parameters = SquaredError {
-                    rows,
+                    samples: samples.rows as u32,
                     outputs: width as u32,
-                    target_offset: (samples.first * width) as u32,
-                    report_offset,
-                    hits,
-                    count: count as f32,
+                    lanes: lanes as u32,
+                    report_offset: report.offset as u32,
+                    hits: report.count as u32,
+                    report_batch: 2 * report.count as u32,
+                    count: report.count as f32,
                     ..Default::default()
                 };
-                let buffers = [to.outputs, samples.targets, to.delta, to.report];
+                let buffers = [outputs, &samples.data.targets, delta, report.buffer];
                 self.context.dispatch(Kernel::SquaredError, &parameters, &buffers, grid)
             }
         }
     }
 
-    /// Everything of `pass`, and ∇L into `gradient`.
+    /// Everything of `pass`, and the chunk's share of ∇L if there is a place for it.
     pub(super) fn run_pass(
         &self,
-        theta: &DeviceBuffer,
+        panels: &Panels,
         samples: Samples,
         pass: &Pass,
-        gradient: &DeviceBuffer,
+        report: Report,
+        gradient: Option<Target>,
     ) -> Result<()> {
-        let rows = samples.rows;
-        let hidden: Vec<&DeviceBuffer> = pass.hidden.iter().map(|buffer| &**buffer).collect();
-        self.forward(theta, samples, &hidden, &pass.outputs)?;
-        let last = self.plan.steps.len() - 1;
-        let to = LossBuffers {
-            outputs: &pass.outputs,
-            probabilities: &pass.probabilities,
-            delta: &pass.deltas[last],
-            report: &pass.report,
-        };
-        self.loss_pass(samples, to, 0, rows, rows)?;
-        for (l, step) in self.plan.steps.iter().enumerate().rev() {
+        let extent = Extent { lanes: samples.lanes, batch: 1 };
+        let values: Vec<&DeviceBuffer> = pass.values.iter().map(|buffer| &**buffer).collect();
+        let chosen: Vec<Option<&DeviceBuffer>> = pass.chosen.iter().map(Option::as_deref).collect();
+        let to = Activations { values: &values, chosen: &chosen };
+        self.forward_from(0, (panels, false), extent, Batched::shared(&samples.data.inputs), &to)?;
+        self.loss_pass(samples, 1, pass.outputs(), [&pass.probabilities, pass.last_delta()], report)?;
+        for (l, stage) in self.geometry.stages.iter().enumerate().rev() {
             let delta = &*pass.deltas[l];
-            let (from, offset) =
-                if l == 0 { (samples.inputs, samples.first * step.input.len()) } else { (hidden[l - 1], 0) };
-            self.multiply(&Product {
-                m: step.output.len(),
-                n: step.input.len(),
-                k: rows,
-                batch: 1,
-                first: [Side::new(delta, 0, 1, step.output.len(), 0), Side::new(from, offset, 1, step.input.len(), 0)],
-                second: None,
-                bias: None,
-                epilogue: Epilogue::None,
-                c: gradient,
-                c_offset: step.weight().start,
-                c_batch: 0,
-            })?;
-            if let Some(bias) = &step.bias() {
-                self.column_sums(delta, [1, rows, step.output.len()], gradient, bias.start, 0)?;
+            let source: &DeviceBuffer = if l == 0 { &samples.data.inputs } else { &pass.values[l - 1] };
+            if let (Some(to), true) = (gradient, stage.step.is_affine()) {
+                let pair = Pair { delta: Batched::shared(delta), source: Batched::shared(source) };
+                self.affine_gradient(stage, extent, &[pair], to)?;
             }
-            if l > 0 {
-                self.backward(theta, pass, l, rows)?;
+            if l == 0 {
+                continue;
+            }
+            let terms = [Term { panels, are_batched: false, source: Batched::each(delta) }];
+            let curvature = pass.curvature[l - 1].as_deref();
+            let before = &*pass.deltas[l - 1];
+            self.step_back(l, extent, &terms, pass, curvature.is_some(), before)?;
+            if let Some(c) = curvature {
+                let size = stage.input.features() * samples.lanes;
+                let parameters = TanhBackward { size: size as u32, ..Default::default() };
+                let buffers = [source, before, c];
+                self.context.dispatch(Kernel::TanhBackward, &parameters, &buffers, Grid::elements(size, 1))?;
             }
         }
         Ok(())
     }
 
-    /// δ_{l−1} from δ_l (l counts steps from 0), and c_{l−1} where it is kept.
-    fn backward(&self, theta: &DeviceBuffer, pass: &Pass, l: usize, rows: usize) -> Result<()> {
-        let step = &self.plan.steps[l];
-        let activation = self.plan.steps[l - 1].activation;
-        let (kept, delta) = (&*pass.hidden[l - 1], &*pass.deltas[l - 1]);
-        let curvature = pass.curvature[l - 1].as_deref();
-        self.multiply(&Product {
-            m: rows,
-            n: step.input.len(),
-            k: step.output.len(),
-            batch: 1,
-            first: [
-                Side::new(&pass.deltas[l], 0, step.output.len(), 1, 0),
-                Side::new(theta, step.weight().start, 1, step.input.len(), 0),
-            ],
-            second: None,
-            bias: None,
-            epilogue: if curvature.is_some() { Epilogue::None } else { Epilogue::Derive(activation, kept) },
-            c: delta,
-            c_offset: 0,
-            c_batch: 0,
-        })?;
-        match curvature {
-            Some(c) => {
-                let size = rows * step.input.len();
-                let parameters = TanhBackward { size: size as u32, ..Default::default() };
-                self.context.dispatch(Kernel::TanhBackward, &parameters, &[kept, delta, c], Grid::elements(size, 1))
-            }
-            None => Ok(()),
+    /// Back through step l > 0 (counted from 0) and the activation before it, unless `is_plain`. The first term's source is
+    /// the cotangent behind the step, for each of the batch; a pool takes no notice of the panels.
+    pub(super) fn step_back(
+        &self,
+        l: usize,
+        extent: Extent,
+        terms: &[Term],
+        pass: &Pass,
+        is_plain: bool,
+        out: &DeviceBuffer,
+    ) -> Result<()> {
+        let stage = &self.geometry.stages[l];
+        let kept = &*pass.values[l - 1];
+        let epilogue = match is_plain {
+            true => Epilogue::None,
+            false => Epilogue::Derive(self.geometry.stages[l - 1].step.activation, kept),
+        };
+        if stage.step.is_affine() {
+            self.affine_backward(stage, extent, terms, epilogue, out)
+        } else {
+            let delta = terms[0].source.buffer;
+            self.pool_backward(stage, extent, delta, (epilogue, kept), pass.chosen[l].as_deref(), out)
         }
     }
 
-    /// `out[2 index]` and `out[2 index + 1]` from the first `rows` losses and hits of `report`.
+    /// Mean losses and shares of hits of `points` points, into `out[2 index]` and on.
     pub(super) fn mean_report(
         &self,
         report: &DeviceBuffer,
         rows: usize,
+        points: usize,
         out: &DeviceBuffer,
         index: usize,
     ) -> Result<()> {
         let parameters = MeanReport { rows: rows as u32, out_offset: 2 * index as u32, ..Default::default() };
-        self.context.dispatch(Kernel::MeanReport, &parameters, &[report, out], Grid::workgroups(1, 2))
-    }
-
-    /// Loss and accuracy over all samples, a chunk at a time.
-    pub(super) fn evaluate_at(&self, theta: &DeviceBuffer, out: &DeviceBuffer, index: usize) -> Result<()> {
-        let mut kept = self.evaluation.borrow_mut();
-        let work = match &mut *kept {
-            Some(work) => work,
-            None => kept.insert(Evaluation::new(self)?),
-        };
-        let hidden: Vec<&DeviceBuffer> = (1..self.plan.steps.len()).map(|l| &*work.hidden[(l - 1) % 2]).collect();
-        for first in (0..self.samples).step_by(work.rows) {
-            let rows = work.rows.min(self.samples - first);
-            let samples = Samples { inputs: &self.inputs, targets: &self.targets, first, rows };
-            self.forward(theta, samples, &hidden, &work.outputs)?;
-            let to = LossBuffers {
-                outputs: &work.outputs,
-                probabilities: &work.probabilities,
-                delta: &work.delta,
-                report: &work.report,
-            };
-            self.loss_pass(samples, to, first, self.samples, self.samples)?;
-        }
-        self.mean_report(&work.report, self.samples, out, index)
-    }
-
-    /// Gradient, loss and accuracy over these rows.
-    pub(super) fn batch_at(
-        &self,
-        theta: &DeviceBuffer,
-        rows: &[u32],
-        gradient: &DeviceBuffer,
-        out: &DeviceBuffer,
-        index: usize,
-    ) -> Result<()> {
-        ensure!(!rows.is_empty(), InvalidOption, "a batch needs at least one sample");
-        if let Some(row) = rows.iter().find(|&&row| row as usize >= self.samples) {
-            bail!(InvalidOption, "the batch names sample {row}, but there are {} samples", self.samples);
-        }
-        let mut kept = self.batch.borrow_mut();
-        let batch = match &mut *kept {
-            Some(batch) if batch.pass.rows >= rows.len() => batch,
-            _ => {
-                // The old one first: its memory may be needed for the new one.
-                *kept = None;
-                kept.insert(Batch::new(self, rows.len())?)
-            }
-        };
-        if batch.next + rows.len() > batch.rows.elements as usize {
-            // Commands that read the old rows must be on their way before these are overwritten.
-            self.context.flush()?;
-            batch.next = 0;
-        }
-        let first = batch.next;
-        self.context.queue.write_buffer(&batch.rows.buffer, 4 * first as u64, bytemuck::cast_slice(rows));
-        batch.next += rows.len();
-        let target_width = self.target_width();
-        for (from, to, width) in [
-            (&self.inputs, &batch.inputs, self.plan.steps[0].input.len()),
-            (&self.targets, &batch.targets, target_width),
-        ] {
-            let len = rows.len() * width;
-            let parameters =
-                GatherRows { len: len as u32, width: width as u32, rows_offset: first as u32, ..Default::default() };
-            self.context.dispatch(Kernel::GatherRows, &parameters, &[&batch.rows, from, to], Grid::elements(len, 1))?;
-        }
-        let samples = Samples { inputs: &batch.inputs, targets: &batch.targets, first: 0, rows: rows.len() };
-        self.run_pass(theta, samples, &batch.pass, gradient)?;
-        self.mean_report(&batch.pass.report, rows.len(), out, index)
-    }
-}
-
-/// Workspace of evaluations: nothing is kept of a layer, so two buffers take turns.
-pub(super) struct Evaluation {
-    rows: usize,
-    hidden: [Rc<DeviceBuffer>; 2],
-    outputs: Rc<DeviceBuffer>,
-    probabilities: Rc<DeviceBuffer>,
-    delta: Rc<DeviceBuffer>,
-    report: Rc<DeviceBuffer>,
-}
-
-impl Evaluation {
-    fn new(executor: &GpuExecutor) -> Result<Self> {
-        let context = &executor.context;
-        let (hidden, last) = executor.plan.steps.split_at(executor.plan.steps.len() - 1);
-        let widest = hidden.iter().map(|step| step.output.len()).max().unwrap_or(0);
-        let width = last[0].output.len();
-        let rows = (EVALUATION_NUMBERS / widest.max(width)).clamp(1, executor.samples);
-        let make = |width: usize| context.buffer("activations", rows as u64 * width as u64);
-        Ok(Self {
-            rows,
-            hidden: [make(widest)?, make(if hidden.len() > 1 { widest } else { 0 })?],
-            outputs: make(width)?,
-            probabilities: make(width)?,
-            delta: make(width)?,
-            report: context.buffer("losses", 2 * executor.samples as u64)?,
-        })
-    }
-}
-
-/// Workspace of batch passes.
-pub(super) struct Batch {
-    pass: Pass,
-    inputs: Rc<DeviceBuffer>,
-    targets: Rc<DeviceBuffer>,
-    /// Sample numbers of several batches, so that a new one need not wait for the submission of the last.
-    rows: Rc<DeviceBuffer>,
-    next: usize,
-}
-
-impl Batch {
-    fn new(executor: &GpuExecutor, rows: usize) -> Result<Self> {
-        let context = &executor.context;
-        let make = |what: &str, width: usize| context.buffer(what, rows as u64 * width as u64);
-        Ok(Self {
-            pass: Pass::new(context, &executor.plan, executor.loss, rows, false)?,
-            inputs: make("inputs of a batch", executor.plan.steps[0].input.len())?,
-            targets: make("targets of a batch", executor.target_width())?,
-            rows: context.buffer("sample numbers of a batch", (4 * rows).max(1 << 14) as u64)?,
-            next: 0,
-        })
+        self.context.dispatch(Kernel::MeanReport, &parameters, &[report, out], Grid::workgroups(1, 2 * points))
     }
 }

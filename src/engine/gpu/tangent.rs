@@ -2,12 +2,14 @@
 
 use std::rc::Rc;
 
+use super::affine::{Batched, Epilogue, Extent, Pair, Panels, Target, Term};
 use super::context::DeviceBuffer;
-use super::executor::{GpuExecutor, Prepared};
+use super::executor::GpuExecutor;
 use super::kernel::Kernel;
-use super::matmul::{Epilogue, Product, Side};
+use super::passes::{Pass, Samples};
+use super::point::Prepared;
 use super::recorder::Grid;
-use super::uniforms::{CrossEntropyTangent, Scale, TanhCurvature};
+use super::uniforms::{CrossEntropyTangent, SquaredErrorTangent, TanhCurvature};
 use crate::engine::Curvature;
 use crate::error::Result;
 use crate::problem::Loss;
@@ -15,55 +17,50 @@ use crate::problem::Loss;
 /// Numbers that the tangents of one group of directions may take in all.
 const TANGENT_NUMBERS: u64 = 1 << 25;
 
-/// Most directions in a group: z of a dispatch counts directions × slabs and ends at 65535.
+/// Most directions in a group: z of a dispatch counts them.
 const MAX_GROUP: u64 = 512;
 
 /// Workspace of the tangent passes of up to `directions` directions.
 pub(super) struct Tangent {
     directions: usize,
-    /// ȧ_1 … ȧ_{L−1}, (directions, samples, width) each.
-    hidden: Vec<Rc<DeviceBuffer>>,
-    /// ż_L, then δ̇_L in its place.
-    outputs: Rc<DeviceBuffer>,
-    /// δ̇_l, in turns.
-    deltas: [Rc<DeviceBuffer>; 2],
+    /// Their V and v.
+    panels: Panels,
+    /// ȧ_1 … ȧ_L, for each direction; ż_L becomes δ̇_L in its place.
+    values: Vec<Rc<DeviceBuffer>>,
+    /// δ̇_1 … δ̇_{L−1}. Every step has its own, as the zeros around an image must stay.
+    deltas: Vec<Rc<DeviceBuffer>>,
 }
 
 impl Tangent {
     /// How many directions go through together.
     fn group(executor: &GpuExecutor, wanted: usize) -> usize {
-        let widths = executor.plan.steps.iter().map(|step| step.output.len() as u64);
-        let samples = executor.samples as u64;
-        let widest = widths.clone().max().unwrap_or(1);
-        let total = samples * (widths.sum::<u64>() + 2 * widest);
-        let one_buffer = executor.context.max_buffer_bytes() / 4 / (samples * widest);
+        let geometry = &executor.geometry;
+        let lanes = executor.data.lanes as u64;
+        let panels = 4 * geometry.panel_len as u64;
+        let widest = geometry.stages.iter().map(|stage| lanes * stage.output.features() as u64).max().unwrap_or(1);
+        let total = 2 * lanes * geometry.features() as u64 + panels;
+        let one_buffer = executor.context.max_buffer_bytes() / 4 / widest.max(panels);
         let group = (TANGENT_NUMBERS / total).min(one_buffer).min(MAX_GROUP);
         (group as usize).clamp(1, wanted.max(1))
     }
 
     fn new(executor: &GpuExecutor, directions: usize) -> Result<Self> {
-        let samples = executor.samples;
+        let lanes = executor.data.lanes;
         let make = |width: usize| {
-            let what = format!("tangents of {directions} directions and {samples} samples of width {width}");
-            executor.context.buffer(&what, directions as u64 * samples as u64 * width as u64)
+            let what = format!("tangents of {directions} directions and {lanes} samples of width {width}");
+            executor.context.buffer(&what, directions as u64 * lanes as u64 * width as u64)
         };
-        let hidden = &executor.plan.steps[..executor.plan.steps.len() - 1];
-        let widest = hidden.iter().map(|step| step.output.len()).max().unwrap_or(0);
+        let stages = &executor.geometry.stages;
+        let each = |count: usize| -> Result<Vec<_>> {
+            stages[..count].iter().map(|stage| make(stage.output.features())).collect()
+        };
         Ok(Self {
             directions,
-            hidden: hidden.iter().map(|step| make(step.output.len())).collect::<Result<_>>()?,
-            outputs: make(executor.outputs_len())?,
-            deltas: [make(widest)?, make(if hidden.len() > 1 { widest } else { 0 })?],
+            panels: executor.panels(directions, true)?,
+            values: each(stages.len())?,
+            deltas: each(stages.len() - 1)?,
         })
     }
-}
-
-/// Some columns of the directions and of the results.
-struct Columns<'a> {
-    v: &'a DeviceBuffer,
-    out: &'a DeviceBuffer,
-    first: usize,
-    count: usize,
 }
 
 impl GpuExecutor {
@@ -86,68 +83,83 @@ impl GpuExecutor {
                 kept.insert(Tangent::new(self, group)?)
             }
         };
-        for first in (0..columns).step_by(group) {
-            let count = group.min(columns - first);
-            let columns = Columns { v, out, first, count };
-            self.tangent_forward(prepared, work, &columns)?;
-            self.tangent_loss(prepared, work, count)?;
-            self.tangent_backward(prepared, work, curvature, &columns)?;
+        for chunk in 0..self.data.chunks() {
+            let pass = self.pass_of(prepared, chunk)?;
+            let data = self.data.chunk(&self.context, &self.geometry, chunk)?;
+            let samples = Samples { data: &data, rows: self.data.rows(chunk), lanes: self.data.lanes };
+            for first in (0..columns).step_by(group) {
+                let count = group.min(columns - first);
+                if chunk == 0 || columns > group {
+                    self.pack(v, first, count, &work.panels, 0)?;
+                }
+                let offset = first * self.plan.parameter_count;
+                let to = Target { buffer: out, offset, accumulate: chunk > 0 };
+                self.tangent_forward(prepared, &pass, work, samples, count)?;
+                self.tangent_loss(&pass, work, samples, count)?;
+                self.tangent_backward(prepared, &pass, work, samples, (curvature, count), to)?;
+            }
         }
         Ok(())
     }
 
     /// ż_l = V_l a_{l−1} + W_l ȧ_{l−1} + v_l and ȧ_l = φ'(z_l) ⊙ ż_l.
-    fn tangent_forward(&self, prepared: &Prepared, work: &Tangent, columns: &Columns) -> Result<()> {
-        let (rows, parameters) = (self.samples, self.plan.parameter_count);
-        let start = columns.first * parameters;
-        for (l, step) in self.plan.steps.iter().enumerate() {
-            let a = self.input_of(prepared, l);
-            let direction = Side::new(columns.v, start + step.weight().start, step.input.len(), 1, parameters);
-            let second = (l > 0).then(|| {
-                [
-                    Side::new(&work.hidden[l - 1], 0, step.input.len(), 1, rows * step.input.len()),
-                    Side::new(&prepared.theta, step.weight().start, step.input.len(), 1, 0),
-                ]
-            });
-            self.multiply(&Product {
-                m: rows,
-                n: step.output.len(),
-                k: step.input.len(),
-                batch: columns.count,
-                first: [Side::new(a, 0, step.input.len(), 1, 0), direction],
-                second,
-                bias: step.bias().map(|bias| (start + bias.start, parameters)),
-                epilogue: match prepared.pass.hidden.get(l) {
-                    Some(kept) => Epilogue::Derive(step.activation, kept),
-                    None => Epilogue::None,
-                },
-                c: work.hidden.get(l).unwrap_or(&work.outputs),
-                c_offset: 0,
-                c_batch: rows * step.output.len(),
-            })?;
+    fn tangent_forward(
+        &self,
+        prepared: &Prepared,
+        pass: &Pass,
+        work: &Tangent,
+        samples: Samples,
+        batch: usize,
+    ) -> Result<()> {
+        let extent = Extent { lanes: samples.lanes, batch };
+        let last = self.geometry.stages.len() - 1;
+        for (l, stage) in self.geometry.stages.iter().enumerate() {
+            let (kept, out) = (&*pass.values[l], &*work.values[l]);
+            if !stage.step.is_affine() {
+                let source = &work.values[l - 1];
+                self.pool_tangent(stage, extent, source, kept, pass.chosen[l].as_deref(), out)?;
+                continue;
+            }
+            let a = input_of(pass, samples, l);
+            let mut terms = vec![Term { panels: &work.panels, are_batched: true, source: Batched::shared(a) }];
+            if l > 0 {
+                let source = Batched::each(&work.values[l - 1]);
+                terms.push(Term { panels: &prepared.panels, are_batched: false, source });
+            }
+            let epilogue = match l == last {
+                true => Epilogue::None,
+                false => Epilogue::Derive(stage.step.activation, kept),
+            };
+            self.affine_forward(stage, extent, &terms, epilogue, out)?;
         }
         Ok(())
     }
 
     /// δ̇_L = ∂²(mean loss)/∂ŷ² ż_L, in place.
-    fn tangent_loss(&self, prepared: &Prepared, work: &Tangent, directions: usize) -> Result<()> {
-        let (rows, width) = (self.samples, self.outputs_len());
+    fn tangent_loss(&self, pass: &Pass, work: &Tangent, samples: Samples, batch: usize) -> Result<()> {
+        let (lanes, width) = (samples.lanes, self.outputs_len());
+        let outputs = &*work.values[work.values.len() - 1];
         match self.loss {
             Loss::CrossEntropy => {
                 let parameters = CrossEntropyTangent {
-                    rows: rows as u32,
+                    lanes: lanes as u32,
                     classes: width as u32,
-                    count: rows as f32,
+                    count: self.data.samples as f32,
                     ..Default::default()
                 };
-                let buffers: [&DeviceBuffer; 2] = [&prepared.pass.probabilities, &work.outputs];
-                let grid = Grid { cost: 6.0 * (rows * width * directions) as f64, ..Grid::elements(rows, directions) };
+                let buffers: [&DeviceBuffer; 2] = [&pass.probabilities, outputs];
+                let grid = Grid { cost: 6.0 * (lanes * width * batch) as f64, ..Grid::elements(lanes, batch) };
                 self.context.dispatch(Kernel::CrossEntropyTangent, &parameters, &buffers, grid)
             }
             Loss::SquaredError => {
-                let len = rows * width;
-                let parameters = Scale { len: len as u32, alpha: (2.0 / rows as f64) as f32, ..Default::default() };
-                self.context.dispatch(Kernel::Scale, &parameters, &[&work.outputs], Grid::elements(len, directions))
+                let parameters = SquaredErrorTangent {
+                    samples: samples.rows as u32,
+                    outputs: width as u32,
+                    lanes: lanes as u32,
+                    count: self.data.samples as f32,
+                };
+                let grid = Grid::elements(lanes * width, batch);
+                self.context.dispatch(Kernel::SquaredErrorTangent, &parameters, &[outputs], grid)
             }
         }
     }
@@ -156,82 +168,49 @@ impl GpuExecutor {
     fn tangent_backward(
         &self,
         prepared: &Prepared,
+        pass: &Pass,
         work: &Tangent,
-        curvature: Curvature,
-        columns: &Columns,
+        samples: Samples,
+        (curvature, batch): (Curvature, usize),
+        to: Target,
     ) -> Result<()> {
-        let (rows, parameters, batch) = (self.samples, self.plan.parameter_count, columns.count);
-        let start = columns.first * parameters;
+        let extent = Extent { lanes: samples.lanes, batch };
         let is_hessian = curvature == Curvature::Hessian;
-        for (l, step) in self.plan.steps.iter().enumerate().rev() {
-            let is_last = l + 1 == self.plan.steps.len();
-            let delta_dot: &DeviceBuffer = if is_last { &work.outputs } else { &work.deltas[l % 2] };
-            let delta = &*prepared.pass.deltas[l];
-            let a = self.input_of(prepared, l);
-            let second = (is_hessian && l > 0).then(|| {
-                [
-                    Side::new(delta, 0, 1, step.output.len(), 0),
-                    Side::new(&work.hidden[l - 1], 0, 1, step.input.len(), rows * step.input.len()),
-                ]
-            });
-            self.multiply(&Product {
-                m: step.output.len(),
-                n: step.input.len(),
-                k: rows,
-                batch,
-                first: [
-                    Side::new(delta_dot, 0, 1, step.output.len(), rows * step.output.len()),
-                    Side::new(a, 0, 1, step.input.len(), 0),
-                ],
-                second,
-                bias: None,
-                epilogue: Epilogue::None,
-                c: columns.out,
-                c_offset: start + step.weight().start,
-                c_batch: parameters,
-            })?;
-            if let Some(bias) = &step.bias() {
-                let shape = [batch, rows, step.output.len()];
-                self.column_sums(delta_dot, shape, columns.out, start + bias.start, parameters)?;
+        for (l, stage) in self.geometry.stages.iter().enumerate().rev() {
+            let delta_dot = &**work.deltas.get(l).unwrap_or(&work.values[l]);
+            let delta = &*pass.deltas[l];
+            if stage.step.is_affine() {
+                let source = Batched::shared(input_of(pass, samples, l));
+                let mut pairs = vec![Pair { delta: Batched::each(delta_dot), source }];
+                if is_hessian && l > 0 {
+                    let source = Batched::each(&work.values[l - 1]);
+                    pairs.push(Pair { delta: Batched::shared(delta), source });
+                }
+                self.affine_gradient(stage, extent, &pairs, to)?;
             }
             if l == 0 {
                 continue;
             }
-            let (next, kept) = (&*work.deltas[(l - 1) % 2], &*prepared.pass.hidden[l - 1]);
-            let second = is_hessian.then(|| {
-                [
-                    Side::new(delta, 0, step.output.len(), 1, 0),
-                    Side::new(columns.v, start + step.weight().start, 1, step.input.len(), parameters),
-                ]
-            });
-            self.multiply(&Product {
-                m: rows,
-                n: step.input.len(),
-                k: step.output.len(),
-                batch,
-                first: [
-                    Side::new(delta_dot, 0, step.output.len(), 1, rows * step.output.len()),
-                    Side::new(&prepared.theta, step.weight().start, 1, step.input.len(), 0),
-                ],
-                second,
-                bias: None,
-                epilogue: Epilogue::Derive(self.plan.steps[l - 1].activation, kept),
-                c: next,
-                c_offset: 0,
-                c_batch: rows * step.input.len(),
-            })?;
-            if let (true, Some(c)) = (is_hessian, prepared.pass.curvature[l - 1].as_deref()) {
-                let size = rows * step.input.len();
+            let source = Batched::each(delta_dot);
+            let mut terms = vec![Term { panels: &prepared.panels, are_batched: false, source }];
+            if is_hessian {
+                let source = Batched::shared(delta);
+                terms.push(Term { panels: &work.panels, are_batched: true, source });
+            }
+            let before = &*work.deltas[l - 1];
+            self.step_back(l, extent, &terms, pass, false, before)?;
+            if let (true, Some(c)) = (is_hessian, pass.curvature[l - 1].as_deref()) {
+                let size = stage.input.features() * samples.lanes;
                 let parameters = TanhCurvature { size: size as u32, ..Default::default() };
-                let buffers: [&DeviceBuffer; 3] = [c, &work.hidden[l - 1], next];
+                let buffers: [&DeviceBuffer; 3] = [c, &work.values[l - 1], before];
                 self.context.dispatch(Kernel::TanhCurvature, &parameters, &buffers, Grid::elements(size, batch))?;
             }
         }
         Ok(())
     }
+}
 
-    /// a_{l−1}: what comes into step l, counted from 0.
-    fn input_of<'a>(&'a self, prepared: &'a Prepared, l: usize) -> &'a DeviceBuffer {
-        if l == 0 { &self.inputs } else { &prepared.pass.hidden[l - 1] }
-    }
+/// a_{l−1}: what comes into step l, counted from 0.
+fn input_of<'a>(pass: &'a Pass, samples: Samples<'a>, l: usize) -> &'a DeviceBuffer {
+    if l == 0 { &samples.data.inputs } else { &pass.values[l - 1] }
 }

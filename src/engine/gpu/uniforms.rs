@@ -14,31 +14,60 @@ macro_rules! uniforms {
 }
 
 uniforms! {
-    /// Where an operand of a matrix product lies; see `shaders/shared/gemm.wgsl`.
-    Operand { offset: u32, line: u32, depth: u32, batch: u32 }
-    Gemm {
-        a1: Operand, b1: Operand, a2: Operand, b2: Operand,
-        m: u32, n: u32, k: u32, terms: u32,
-        slabs: u32, span: u32, c_offset: u32, c_row: u32,
-        c_batch: u32, has_bias: u32, bias_offset: u32, bias_batch: u32,
-        epilogue: u32, slope: f32, unused_0: u32, unused_1: u32,
+    Gather {
+        rows: u32, rows4: u32, channels: u32, source_row: u32,
+        panel_row: u32, lanes4: u32, out_width: u32, positions: u32,
+        out_row: u32, out_origin: u32, y_windows: u32, x_windows: u32,
+        terms: u32, has_bias: u32, bias_at: u32, epilogue: u32,
+        panel1_offset: u32, panel2_offset: u32, panel1_batch: u32, panel2_batch: u32,
+        source1_batch: u32, source2_batch: u32, out_batch: u32, slope: f32,
     }
-    SumSlabs { size: u32, slabs: u32, out_offset: u32, out_batch: u32 }
-    ColumnSums {
-        rows: u32, width: u32, slabs: u32, span: u32,
-        out_offset: u32, out_batch: u32, unused_0: u32, unused_1: u32,
+    Weights {
+        rows: u32, columns: u32, channels: u32, window_width: u32,
+        taps: u32, source_row: u32, stride_y: u32, stride_x: u32,
+        out_width: u32, delta_row: u32, delta_origin: u32, lanes4: u32,
+        position_blocks: u32, blocks: u32, slabs: u32, span: u32,
+        terms: u32, delta1_batch: u32, source1_batch: u32, delta2_batch: u32,
+        source2_batch: u32, out_offset: u32, out_batch: u32, unused_0: u32,
+    }
+    Bias {
+        rows: u32, out_width: u32, delta_row: u32, delta_origin: u32,
+        lanes4: u32, position_blocks: u32, blocks: u32, slabs: u32,
+        span: u32, delta_batch: u32, out_offset: u32, out_batch: u32,
+    }
+    Pack {
+        rows: u32, rows4: u32, depth: u32, inputs: u32,
+        outputs: u32, window_height: u32, window_width: u32, stride_y: u32,
+        stride_x: u32, is_backward: u32, has_bias: u32, weight_offset: u32,
+        bias_offset: u32, source_batch: u32, out_offset: u32, out_batch: u32,
+    }
+    SumSlabs {
+        size: u32, slabs: u32, out_offset: u32, out_batch: u32,
+        accumulate: u32, unused_0: u32, unused_1: u32, unused_2: u32,
+    }
+    Pool {
+        channels: u32, height: u32, width: u32, lanes4: u32,
+        in_row: u32, in_origin: u32, out_height: u32, out_width: u32,
+        out_row: u32, out_origin: u32, window_height: u32, window_width: u32,
+        stride_y: u32, stride_x: u32, in_batch: u32, out_batch: u32,
+        chosen_batch: u32, epilogue: u32, slope: f32, unused_0: u32,
+    }
+    PlaneCombine {
+        first: u32, len: u32, stride: u32, terms: u32,
+        epilogue: u32, slope: f32, unused_0: u32, unused_1: u32,
     }
     TanhBackward { size: u32, unused_0: u32, unused_1: u32, unused_2: u32 }
     TanhCurvature { size: u32, unused_0: u32, unused_1: u32, unused_2: u32 }
     CrossEntropy {
-        rows: u32, classes: u32, target_offset: u32, report_offset: u32,
-        hits: u32, count: f32, unused_0: u32, unused_1: u32,
+        samples: u32, classes: u32, lanes: u32, report_offset: u32,
+        hits: u32, report_batch: u32, count: f32, unused_0: u32,
     }
-    CrossEntropyTangent { rows: u32, classes: u32, count: f32, unused_0: u32 }
+    CrossEntropyTangent { lanes: u32, classes: u32, count: f32, unused_0: u32 }
     SquaredError {
-        rows: u32, outputs: u32, target_offset: u32, report_offset: u32,
-        hits: u32, count: f32, unused_0: u32, unused_1: u32,
+        samples: u32, outputs: u32, lanes: u32, report_offset: u32,
+        hits: u32, report_batch: u32, count: f32, unused_0: u32,
     }
+    SquaredErrorTangent { samples: u32, outputs: u32, lanes: u32, count: f32 }
     MeanReport { rows: u32, out_offset: u32, zero: u32, unused_0: u32 }
     Scale { len: u32, alpha: f32, unused_0: u32, unused_1: u32 }
     Axpy { len: u32, x_column: u32, alpha: f32, unused_0: u32 }
@@ -59,5 +88,8 @@ uniforms! {
         beta2: f32, one_minus_beta2: f32, epsilon: f32, mean_correction: f32,
         square_correction: f32, unused_0: u32, unused_1: u32, unused_2: u32,
     }
-    GatherRows { len: u32, width: u32, rows_offset: u32, unused_0: u32 }
+    GatherRows {
+        features: u32, count: u32, rows_offset: u32, lanes: u32,
+        out_lanes: u32, unused_0: u32, unused_1: u32, unused_2: u32,
+    }
 }

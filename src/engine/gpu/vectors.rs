@@ -81,20 +81,20 @@ impl GpuExecutor {
         let is_inside = columns.end <= from.columns && to_column + columns.len() <= to.columns;
         fits(from.len == to.len && is_inside, "copy")?;
         let len = from.len;
-        let (source, target) = (self.data(from)?, self.data(to)?);
+        let (source, target) = (self.data_of(from)?, self.data_of(to)?);
         self.context.copy(source, columns.start * len, &target.buffer, to_column * len, columns.len() * len)
     }
 
     pub(super) fn scale_by(&self, alpha: f64, y: &Vector) -> Result<()> {
         let parameters = Scale { len: y.len as u32, alpha: alpha as f32, ..Default::default() };
-        self.context.dispatch(Kernel::Scale, &parameters, &[self.data(y)?], Grid::elements(y.len, y.columns))
+        self.context.dispatch(Kernel::Scale, &parameters, &[self.data_of(y)?], Grid::elements(y.len, y.columns))
     }
 
     pub(super) fn add(&self, alpha: f64, x: &Vector, y: &Vector) -> Result<()> {
         fits(x.len == y.len && (x.columns == y.columns || x.columns == 1), "sum")?;
         let x_column = if x.columns == 1 { 0 } else { x.len as u32 };
         let parameters = Axpy { len: y.len as u32, x_column, alpha: alpha as f32, ..Default::default() };
-        let buffers = [self.data(x)?, self.data(y)?];
+        let buffers = [self.data_of(x)?, self.data_of(y)?];
         self.context.dispatch(Kernel::Axpy, &parameters, &buffers, Grid::elements(y.len, y.columns))
     }
 
@@ -102,7 +102,7 @@ impl GpuExecutor {
         fits(d.len == y.len && x.len == y.len && x.columns == y.columns, "elementwise product")?;
         let (alpha, beta) = (alpha as f32, beta as f32);
         let parameters = MultiplyAdd { len: y.len as u32, alpha, beta, ..Default::default() };
-        let buffers = [self.data(d)?, self.data(x)?, self.data(y)?];
+        let buffers = [self.data_of(d)?, self.data_of(x)?, self.data_of(y)?];
         self.context.dispatch(Kernel::MultiplyAdd, &parameters, &buffers, Grid::elements(y.len, y.columns))
     }
 
@@ -130,7 +130,7 @@ impl GpuExecutor {
             tiles: tables.tile_count as u32,
             ..Default::default()
         };
-        let buffers = [&*tables.tiles, self.data(a)?, self.data(x)?, &*partials];
+        let buffers = [&*tables.tiles, self.data_of(a)?, self.data_of(x)?, &*partials];
         let grid = Grid::workgroups(tables.tile_count, columns.len());
         self.context.dispatch(Kernel::SegmentInner, &parameters, &buffers, grid)?;
         let parameters = SumPartials {
@@ -140,7 +140,7 @@ impl GpuExecutor {
             root: root.into(),
             ..Default::default()
         };
-        let buffers = [&*tables.runs, &*partials, self.data(out)?];
+        let buffers = [&*tables.runs, &*partials, self.data_of(out)?];
         self.context.dispatch(Kernel::SumPartials, &parameters, &buffers, Grid::workgroups(count, columns.len()))?;
         Ok(partials)
     }
@@ -150,7 +150,7 @@ impl GpuExecutor {
         let is_inside = segments.count() * y.columns <= coefficients.len * coefficients.columns;
         fits(a.len == y.len && tables.len == a.len && is_inside, "sum over segments")?;
         let parameters = SegmentAxpy { len: y.len as u32, segments: segments.count() as u32, ..Default::default() };
-        let buffers = [&*tables.ends, self.data(coefficients)?, self.data(a)?, self.data(y)?];
+        let buffers = [&*tables.ends, self.data_of(coefficients)?, self.data_of(a)?, self.data_of(y)?];
         self.context.dispatch(Kernel::SegmentAxpy, &parameters, &buffers, Grid::elements(y.len, y.columns))
     }
 
@@ -174,7 +174,7 @@ impl GpuExecutor {
             alpha: alpha as f32,
             ..Default::default()
         };
-        let buffers = [self.data(q)?, self.data(c)?, self.data(y)?];
+        let buffers = [self.data_of(q)?, self.data_of(c)?, self.data_of(y)?];
         let cost = 2.0 * (y.len * y.columns * terms) as f64;
         let grid = Grid { cost, ..Grid::elements(y.len, y.columns) };
         self.context.dispatch(Kernel::Combine, &parameters, &buffers, grid)
@@ -191,7 +191,7 @@ impl GpuExecutor {
         fits(x.len == q.len && column < q.columns && index < norms.len * norms.columns, "normalisation")?;
         let square = self.inner(&Segments::whole(x.len), x, x, 0..1, norms, index, true)?;
         let parameters = Normalize { len: x.len as u32, q_offset: (column * x.len) as u32, ..Default::default() };
-        let buffers = [self.data(x)?, &*square, self.data(q)?];
+        let buffers = [self.data_of(x)?, &*square, self.data_of(q)?];
         self.context.dispatch(Kernel::Normalize, &parameters, &buffers, Grid::elements(x.len, 1))
     }
 
@@ -217,7 +217,7 @@ impl GpuExecutor {
             square_correction: (1.0 / (1.0 - step.beta2.powi(step.step))) as f32,
             ..Default::default()
         };
-        let buffers = [self.data(gradient)?, self.data(mean)?, self.data(square)?, self.data(theta)?];
+        let buffers = [self.data_of(gradient)?, self.data_of(mean)?, self.data_of(square)?, self.data_of(theta)?];
         self.context.dispatch(Kernel::Adam, &parameters, &buffers, Grid::elements(len, 1))
     }
 }

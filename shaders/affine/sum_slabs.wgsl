@@ -1,10 +1,15 @@
-// out[out_offset + b · out_batch + i] = Σ_s parts[(b · slabs + s) · size + i], i < size: second stage of a sum over samples.
+// out[out_offset + b · out_batch + i] = Σ_s parts[(b · slabs + s) · size + i], i < size, added to what is there if
+// accumulate = 1: second stage of a sum over samples.
 
 struct SumSlabs {
     size: u32,
     slabs: u32,
     out_offset: u32,
     out_batch: u32,
+    accumulate: u32,
+    unused_0: u32,
+    unused_1: u32,
+    unused_2: u32,
 }
 
 @group(0) @binding(0) var<uniform> sum_slabs: SumSlabs;
@@ -26,5 +31,9 @@ fn main(
     for (var s = 0u; s < sum_slabs.slabs; s += 1u) {
         total += parts[(first + s) * sum_slabs.size + i];
     }
-    out[sum_slabs.out_offset + group.z * sum_slabs.out_batch + i] = total;
+    let at = sum_slabs.out_offset + group.z * sum_slabs.out_batch + i;
+    if (sum_slabs.accumulate == 1u) {
+        total += out[at];
+    }
+    out[at] = total;
 }

@@ -1,0 +1,411 @@
+//! Affine steps: which kernel, how a sum is cut, and the parameters.
+
+use std::rc::Rc;
+
+use super::context::DeviceBuffer;
+use super::executor::GpuExecutor;
+use super::geometry::{Panel, Stage};
+use super::kernel::Kernel;
+use super::recorder::Grid;
+use super::uniforms::{Bias, Gather, Pack, SumSlabs, Weights};
+use crate::engine::Activation;
+use crate::error::Result;
+
+/// What happens to a sum before it is stored.
+#[derive(Clone, Copy)]
+pub(super) enum Epilogue<'a> {
+    /// Nothing.
+    None,
+    /// φ of it.
+    Activate(Activation),
+    /// Times φ', read off these activations.
+    Derive(Activation, &'a DeviceBuffer),
+}
+
+impl<'a> Epilogue<'a> {
+    /// Its number and slope in `shaders/shared/epilogue.wgsl`, and the activations it reads.
+    pub fn parts(self) -> (u32, f32, Option<&'a DeviceBuffer>) {
+        match self {
+            Self::None | Self::Activate(Activation::IDENTITY) | Self::Derive(Activation::IDENTITY, _) => (0, 1.0, None),
+            Self::Activate(Activation::Piecewise { slope }) => (1, slope as f32, None),
+            Self::Activate(Activation::Tanh) => (2, 0.0, None),
+            Self::Derive(Activation::Piecewise { slope }, kept) => (3, slope as f32, Some(kept)),
+            Self::Derive(Activation::Tanh, kept) => (4, 0.0, Some(kept)),
+        }
+    }
+}
+
+/// A buffer that has something for each of several directions or points, or one thing for all.
+#[derive(Clone, Copy)]
+pub(super) struct Batched<'a> {
+    pub buffer: &'a DeviceBuffer,
+    pub is_batched: bool,
+}
+
+impl<'a> Batched<'a> {
+    /// One for all.
+    pub fn shared(buffer: &'a DeviceBuffer) -> Self {
+        Self { buffer, is_batched: false }
+    }
+
+    /// One for each.
+    pub fn each(buffer: &'a DeviceBuffer) -> Self {
+        Self { buffer, is_batched: true }
+    }
+
+    /// Distance from one to the next, if one is `size` long.
+    pub fn stride(&self, size: usize) -> u32 {
+        if self.is_batched { size as u32 } else { 0 }
+    }
+}
+
+/// How much goes through a kernel at once.
+#[derive(Clone, Copy)]
+pub(super) struct Extent {
+    /// Samples, padded.
+    pub lanes: usize,
+    /// Directions or points.
+    pub batch: usize,
+}
+
+/// All weights of one or more parameter vectors, laid out for the kernels.
+pub(super) struct Panels {
+    pub buffer: Rc<DeviceBuffer>,
+    /// Vectors of four of one parameter vector.
+    pub len: usize,
+    pub count: usize,
+}
+
+/// Weights and what they are applied to.
+#[derive(Clone, Copy)]
+pub(super) struct Term<'a> {
+    pub panels: &'a Panels,
+    /// Are there panels for each of the batch, or one for all?
+    pub are_batched: bool,
+    pub source: Batched<'a>,
+}
+
+/// δ and the inputs whose outer products make up a gradient.
+#[derive(Clone, Copy)]
+pub(super) struct Pair<'a> {
+    pub delta: Batched<'a>,
+    pub source: Batched<'a>,
+}
+
+/// Part of a parameter vector, or of some columns of them, that gradients go to.
+#[derive(Clone, Copy)]
+pub(super) struct Target<'a> {
+    pub buffer: &'a DeviceBuffer,
+    /// Where the first column begins.
+    pub offset: usize,
+    /// Are they added to what is there?
+    pub accumulate: bool,
+}
+
+/// Does a tile of 8 rows do the work of `rows` rows in less time than one of 4? A thread of twice the work takes 1.6 times
+/// as long. The place to choose kernels made for real GPUs, once there are some; a result's bits do not depend on it.
+fn prefers_eight(rows: usize, tiles_across: usize, is_software: bool) -> bool {
+    let (eight, four) = (rows.div_ceil(8), rows.div_ceil(4));
+    let is_busy = is_software || eight * tiles_across >= 16384;
+    is_busy && 1.6 * eight as f64 <= four as f64
+}
+
+/// The number of parts of a sum of `blocks` and their length, with `tiles` threads a part. Not a function of the batch, so K
+/// directions give the bits of K single ones.
+fn slabs(tiles: usize, blocks: usize, is_software: bool) -> (usize, usize) {
+    let wanted = (if is_software { 1024 } else { 32768 } / tiles).clamp(1, 256);
+    let span = blocks.div_ceil(wanted).max(2);
+    (blocks.div_ceil(span), span)
+}
+
+impl GpuExecutor {
+    /// Panels for `count` parameter vectors; those that go backward are needed for gradients only.
+    pub(super) fn panels(&self, count: usize, with_backward: bool) -> Result<Panels> {
+        let len = if with_backward { self.geometry.panel_len } else { self.geometry.forward_len };
+        let buffer = self.context.buffer("weights in panels", 4 * len as u64 * count as u64)?;
+        Ok(Panels { buffer, len, count })
+    }
+
+    /// Packs W and b of every affine step, `count` columns from `first` on, into the panels from `to` on.
+    pub(super) fn pack(
+        &self,
+        parameters: &DeviceBuffer,
+        first: usize,
+        count: usize,
+        panels: &Panels,
+        to: usize,
+    ) -> Result<()> {
+        debug_assert!(to + count <= panels.count);
+        let with_backward = panels.len == self.geometry.panel_len;
+        for stage in &self.geometry.stages {
+            let backward = stage.backward.filter(|_| with_backward);
+            for (panel, is_backward) in [(stage.forward, false), (backward, true)] {
+                let Some(panel) = panel else { continue };
+                let (step, window) = (&stage.step, stage.step.window);
+                let start = first * self.plan.parameter_count;
+                let bias = step.bias();
+                let parameters_of_kernel = Pack {
+                    rows: panel.rows as u32,
+                    rows4: panel.rows4 as u32,
+                    depth: panel.depth as u32,
+                    inputs: step.input.channels as u32,
+                    outputs: step.output.channels as u32,
+                    window_height: window.size[0] as u32,
+                    window_width: window.size[1] as u32,
+                    stride_y: window.stride[0] as u32,
+                    stride_x: window.stride[1] as u32,
+                    is_backward: is_backward.into(),
+                    has_bias: bias.is_some().into(),
+                    weight_offset: (start + step.weight().start) as u32,
+                    bias_offset: bias.map_or(0, |bias| start + bias.start) as u32,
+                    source_batch: self.plan.parameter_count as u32,
+                    out_offset: (to * panels.len + panel.offset) as u32,
+                    out_batch: panels.len as u32,
+                };
+                let len = (panel.depth + 1) * panel.rows4;
+                let grid = Grid { cost: 8.0 * (len * count) as f64, ..Grid::elements(len, count) };
+                self.context.dispatch(Kernel::Pack, &parameters_of_kernel, &[parameters, &panels.buffer], grid)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// z of an affine step, from its inputs: into `out`, which has something for each of the batch.
+    pub(super) fn affine_forward(
+        &self,
+        stage: &Stage,
+        extent: Extent,
+        terms: &[Term],
+        epilogue: Epilogue,
+        out: &DeviceBuffer,
+    ) -> Result<()> {
+        let Some(panel) = stage.forward else { return Ok(()) };
+        self.gather(stage, panel, false, extent, terms, epilogue, out)
+    }
+
+    /// Wᵀδ of an affine step, where it is not the first.
+    pub(super) fn affine_backward(
+        &self,
+        stage: &Stage,
+        extent: Extent,
+        terms: &[Term],
+        epilogue: Epilogue,
+        out: &DeviceBuffer,
+    ) -> Result<()> {
+        let Some(panel) = stage.backward else { return Ok(()) };
+        self.gather(stage, panel, true, extent, terms, epilogue, out)
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "one call of one kernel, in the kernel's terms")]
+    fn gather(
+        &self,
+        stage: &Stage,
+        panel: Panel,
+        is_backward: bool,
+        Extent { lanes, batch }: Extent,
+        terms: &[Term],
+        epilogue: Epilogue,
+        out: &DeviceBuffer,
+    ) -> Result<()> {
+        let (from, to) = if is_backward { (stage.output, stage.input) } else { (stage.input, stage.output) };
+        let lanes4 = lanes / 4;
+        let (number, slope, kept) = epilogue.parts();
+        let (first, second) = (terms[0], terms[terms.len() - 1]);
+        let stride = |term: &Term| if term.are_batched { term.panels.len as u32 } else { 0 };
+        let parameters = Gather {
+            rows: panel.rows as u32,
+            rows4: panel.rows4 as u32,
+            channels: from.shape.channels as u32,
+            source_row: from.row() as u32,
+            panel_row: stage.step.window.size[1] as u32,
+            lanes4: lanes4 as u32,
+            out_width: to.shape.width as u32,
+            positions: to.shape.area() as u32,
+            out_row: to.row() as u32,
+            out_origin: to.origin() as u32,
+            y_windows: panel.windows[0] as u32,
+            x_windows: panel.windows[1] as u32,
+            terms: terms.len() as u32,
+            has_bias: (!is_backward).into(),
+            bias_at: (panel.depth * panel.rows4) as u32,
+            epilogue: number,
+            panel1_offset: panel.offset as u32,
+            panel2_offset: panel.offset as u32,
+            panel1_batch: stride(&first),
+            panel2_batch: stride(&second),
+            source1_batch: first.source.stride(from.features() * lanes4),
+            source2_batch: second.source.stride(from.features() * lanes4),
+            out_batch: (to.features() * lanes4) as u32,
+            slope,
+        };
+        let across = lanes4 / 4 * to.shape.area();
+        let (kernel, side) = match prefers_eight(panel.rows, across * batch, self.context.info().is_software) {
+            true => (Kernel::Gather8x16, 8),
+            false => (Kernel::Gather4x16, 4),
+        };
+        let threads = across as u64 * panel.rows.div_ceil(side) as u64;
+        let multiplications = stage.step.multiplications() * (lanes * terms.len() * batch) as f64;
+        let buffers = [
+            first.source.buffer,
+            &first.panels.buffer,
+            second.source.buffer,
+            &second.panels.buffer,
+            kept.unwrap_or(first.source.buffer),
+            &self.windows,
+            out,
+        ];
+        let grid = Grid { groups: threads.div_ceil(64), layers: batch, cost: 2.0 * multiplications };
+        self.context.dispatch(kernel, &parameters, &buffers, grid)
+    }
+
+    /// The gradient of an affine step in W and b: Σ over pairs of δ times the inputs under the window, and Σ δ of the first.
+    pub(super) fn affine_gradient(
+        &self,
+        stage: &Stage,
+        Extent { lanes, batch }: Extent,
+        pairs: &[Pair],
+        to: Target,
+    ) -> Result<()> {
+        let lanes4 = lanes / 4;
+        let is_software = self.context.info().is_software;
+        let (step, window) = (&stage.step, stage.step.window);
+        let (rows, channels) = (step.output.channels, step.input.channels);
+        let columns = channels * window.area();
+        let (input, output) = (stage.input, stage.output);
+        let (first, second) = (pairs[0], pairs[pairs.len() - 1]);
+        let position_blocks = lanes4.div_ceil(16);
+        let blocks = step.output.area() * position_blocks;
+
+        let across = columns.div_ceil(16);
+        let (kernel, side) = match prefers_eight(rows, across * 64, is_software) {
+            true => (Kernel::Weights8x16, 8),
+            false => (Kernel::Weights4x16, 4),
+        };
+        let tiles = across * rows.div_ceil(side);
+        let (slabs, span) = slabs(tiles, blocks, is_software);
+        let size = rows * columns;
+        let sum = self.slabbed(size, slabs, batch, to, step.weight().start)?;
+        let (delta_size, source_size) = (output.features() * lanes4, input.features() * lanes4);
+        let parameters = Weights {
+            rows: rows as u32,
+            columns: columns as u32,
+            channels: channels as u32,
+            window_width: window.size[1] as u32,
+            taps: window.area() as u32,
+            source_row: input.row() as u32,
+            stride_y: window.stride[0] as u32,
+            stride_x: window.stride[1] as u32,
+            out_width: step.output.width as u32,
+            delta_row: output.row() as u32,
+            delta_origin: output.origin() as u32,
+            lanes4: lanes4 as u32,
+            position_blocks: position_blocks as u32,
+            blocks: blocks as u32,
+            slabs: slabs as u32,
+            span: span as u32,
+            terms: pairs.len() as u32,
+            delta1_batch: first.delta.stride(delta_size),
+            source1_batch: first.source.stride(source_size),
+            delta2_batch: second.delta.stride(delta_size),
+            source2_batch: second.source.stride(source_size),
+            out_offset: sum.offset,
+            out_batch: sum.stride,
+            ..Weights::default()
+        };
+        let buffers =
+            [first.delta.buffer, first.source.buffer, second.delta.buffer, second.source.buffer, sum.buffer(to)];
+        let multiplications = step.multiplications() * (lanes * pairs.len() * batch) as f64;
+        let groups = (tiles as u64 * slabs as u64).div_ceil(64);
+        self.context.dispatch(
+            kernel,
+            &parameters,
+            &buffers,
+            Grid { groups, layers: batch, cost: 2.0 * multiplications },
+        )?;
+        self.sum_slabs(sum, to)?;
+
+        let Some(bias) = step.bias() else { return Ok(()) };
+        let (slabs, span) = self::slabs(rows, blocks, is_software);
+        let sum = self.slabbed(rows, slabs, batch, to, bias.start)?;
+        let parameters = Bias {
+            rows: rows as u32,
+            out_width: step.output.width as u32,
+            delta_row: output.row() as u32,
+            delta_origin: output.origin() as u32,
+            lanes4: lanes4 as u32,
+            position_blocks: position_blocks as u32,
+            blocks: blocks as u32,
+            slabs: slabs as u32,
+            span: span as u32,
+            delta_batch: first.delta.stride(delta_size),
+            out_offset: sum.offset,
+            out_batch: sum.stride,
+        };
+        let groups = (rows as u64 * slabs as u64).div_ceil(64);
+        let cost = (rows * blocks * 64 * batch) as f64;
+        let buffers = [first.delta.buffer, sum.buffer(to)];
+        self.context.dispatch(Kernel::Bias, &parameters, &buffers, Grid { groups, layers: batch, cost })?;
+        self.sum_slabs(sum, to)
+    }
+
+    /// Where a sum in slabs goes first: straight to its target where there is one slab and nothing to add to.
+    fn slabbed(&self, size: usize, slabs: usize, batch: usize, to: Target, start: usize) -> Result<Slabbed> {
+        let parts = match slabs > 1 || to.accumulate {
+            true => Some(self.scratch(slabs * batch * size)?),
+            false => None,
+        };
+        let out_offset = (to.offset + start) as u32;
+        let (offset, stride) = match parts {
+            Some(_) => (0, size as u32),
+            None => (out_offset, self.plan.parameter_count as u32),
+        };
+        Ok(Slabbed { parts, size, slabs, batch, out_offset, offset, stride })
+    }
+
+    fn sum_slabs(&self, sum: Slabbed, to: Target) -> Result<()> {
+        let Some(parts) = &sum.parts else { return Ok(()) };
+        let parameters = SumSlabs {
+            size: sum.size as u32,
+            slabs: sum.slabs as u32,
+            out_offset: sum.out_offset,
+            out_batch: self.plan.parameter_count as u32,
+            accumulate: to.accumulate.into(),
+            ..SumSlabs::default()
+        };
+        let cost = (sum.slabs * sum.size * sum.batch) as f64;
+        let grid = Grid { cost, ..Grid::elements(sum.size, sum.batch) };
+        self.context.dispatch(Kernel::SumSlabs, &parameters, &[parts, to.buffer], grid)
+    }
+
+    /// A buffer of at least this size for values that the next kernel consumes.
+    pub(super) fn scratch(&self, elements: usize) -> Result<Rc<DeviceBuffer>> {
+        let mut kept = self.scratch.borrow_mut();
+        match &*kept {
+            Some(buffer) if buffer.elements >= elements as u64 => Ok(buffer.clone()),
+            _ => {
+                let buffer = self.context.buffer("partial sums", elements as u64)?;
+                *kept = Some(buffer.clone());
+                Ok(buffer)
+            }
+        }
+    }
+}
+
+/// A sum whose parts may have to be added.
+struct Slabbed {
+    parts: Option<Rc<DeviceBuffer>>,
+    size: usize,
+    slabs: usize,
+    batch: usize,
+    /// In the target.
+    out_offset: u32,
+    /// Where the parts' kernel writes, and its stride.
+    offset: u32,
+    stride: u32,
+}
+
+impl Slabbed {
+    fn buffer<'a>(&'a self, to: Target<'a>) -> &'a DeviceBuffer {
+        self.parts.as_deref().unwrap_or(to.buffer)
+    }
+}

@@ -1,0 +1,149 @@
+//! The problem's data in chunks of samples, in the order of the device's memory.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::context::{DeviceBuffer, GpuContext};
+use super::geometry::{Geometry, LANES};
+use crate::engine::Plan;
+use crate::engine::cpu::apply_prefix;
+use crate::error::Result;
+use crate::problem::{Problem, Targets, Values};
+
+/// Numbers that the data, activations and derivatives of a chunk may take, for one direction. Fixed, and not the budget,
+/// so that the same problem is cut the same way whatever memory there is.
+const CHUNK_NUMBERS: u64 = 1 << 26;
+
+/// Inputs and targets of a chunk on the device: (feature, lanes) each, zeros around the inputs.
+#[derive(Clone)]
+pub(super) struct ChunkData {
+    pub inputs: Rc<DeviceBuffer>,
+    /// Class numbers as floating-point numbers, or vectors.
+    pub targets: Rc<DeviceBuffer>,
+}
+
+/// All data. What is beyond the memory budget stays on the host and is loaded when its chunk's turn comes.
+pub(super) struct Data {
+    pub samples: usize,
+    /// Samples of a chunk, padded; the last one may have fewer.
+    pub lanes: usize,
+    problem: Problem,
+    /// Inputs behind the steps that come before the first affine one, if there are such steps.
+    prepared: Option<Vec<f32>>,
+    resident: Vec<ChunkData>,
+    visitor: RefCell<Option<(usize, ChunkData)>>,
+}
+
+impl Data {
+    /// Cuts the data, and loads as many chunks as `budget` bytes hold.
+    pub fn new(context: &GpuContext, plan: &Plan, geometry: &Geometry, problem: &Problem, budget: u64) -> Result<Self> {
+        let samples = problem.samples();
+        let widest = geometry.stages.iter().flat_map(|stage| [stage.input.features(), stage.output.features()]).max();
+        let limit = context.max_buffer_bytes() / 4 / widest.unwrap_or(1).max(1) as u64;
+        let each = (geometry.input().features() + 4 * geometry.features()) as u64;
+        let most = (CHUNK_NUMBERS / each).min(limit) as usize / LANES * LANES;
+        let chunks = samples.div_ceil(most.max(LANES));
+        let lanes = samples.div_ceil(chunks).next_multiple_of(LANES);
+        let prepared = (!plan.prefix.is_empty()).then(|| apply_prefix(&plan.prefix, problem.inputs().to_f32()));
+        let mut data = Self {
+            samples,
+            lanes,
+            problem: problem.clone(),
+            prepared,
+            resident: Vec::new(),
+            visitor: RefCell::default(),
+        };
+        let bytes = 4 * (lanes * (geometry.input().features() + geometry.output().features())) as u64;
+        let fit = (budget / bytes) as usize;
+        for chunk in 0..data.chunks().min(fit) {
+            let loaded = data.load(context, geometry, chunk)?;
+            data.resident.push(loaded);
+        }
+        Ok(data)
+    }
+
+    /// How many chunks.
+    pub fn chunks(&self) -> usize {
+        self.samples.div_ceil(self.lanes)
+    }
+
+    /// The first sample of a chunk.
+    pub fn first(&self, chunk: usize) -> usize {
+        chunk * self.lanes
+    }
+
+    /// Samples of a chunk.
+    pub fn rows(&self, chunk: usize) -> usize {
+        self.lanes.min(self.samples - self.first(chunk))
+    }
+
+    /// Bytes on the device.
+    pub fn resident_bytes(&self) -> u64 {
+        self.resident.iter().map(|data| 4 * (data.inputs.elements + data.targets.elements)).sum()
+    }
+
+    /// A chunk's data, on the device.
+    pub fn chunk(&self, context: &GpuContext, geometry: &Geometry, chunk: usize) -> Result<ChunkData> {
+        if let Some(data) = self.resident.get(chunk) {
+            return Ok(data.clone());
+        }
+        let mut visitor = self.visitor.borrow_mut();
+        if let Some((number, data)) = &*visitor
+            && *number == chunk
+        {
+            return Ok(data.clone());
+        }
+        // The old one first: its memory may be needed for the new one.
+        *visitor = None;
+        let data = self.load(context, geometry, chunk)?;
+        *visitor = Some((chunk, data.clone()));
+        Ok(data)
+    }
+
+    fn load(&self, context: &GpuContext, geometry: &Geometry, chunk: usize) -> Result<ChunkData> {
+        let (first, rows, lanes, input) = (self.first(chunk), self.rows(chunk), self.lanes, geometry.input());
+        let what = format!("inputs of {rows} samples of width {}", input.shape.len());
+        context.check_size(&what, (input.features() * lanes) as u64)?;
+        let mut inputs = vec![0.0; input.features() * lanes];
+        let places: Vec<usize> = (0..input.shape.len()).map(|i| input.place(i) * lanes).collect();
+        match (&self.prepared, self.problem.inputs()) {
+            (Some(values), _) | (None, Values::F32(values)) => {
+                spread(values, first, rows, &places, &mut inputs, |v| v);
+            }
+            (None, Values::F64(values)) => spread(values, first, rows, &places, &mut inputs, |v| v as f32),
+        }
+        let output = geometry.output();
+        let mut targets;
+        match self.problem.targets() {
+            Targets::Classes(labels) => {
+                targets = vec![0.0; lanes];
+                for (to, &label) in targets.iter_mut().zip(&labels[first..first + rows]) {
+                    // Whole numbers up to 2²⁴ are exact; more classes than that do not fit anywhere.
+                    *to = output.place(label as usize) as f32;
+                }
+            }
+            Targets::Vectors(values) => {
+                targets = vec![0.0; lanes * output.features()];
+                let places: Vec<usize> = (0..output.shape.len()).map(|i| output.place(i) * lanes).collect();
+                spread(values, first, rows, &places, &mut targets, |v| v as f32);
+            }
+        }
+        Ok(ChunkData { inputs: context.buffer_of(&what, &inputs)?, targets: context.buffer_of("targets", &targets)? })
+    }
+}
+
+/// Rows of values into lanes.
+fn spread<T: Copy>(
+    values: &[T],
+    first: usize,
+    rows: usize,
+    places: &[usize],
+    out: &mut [f32],
+    convert: impl Fn(T) -> f32,
+) {
+    for (n, row) in values.chunks_exact(places.len()).skip(first).take(rows).enumerate() {
+        for (&place, &value) in places.iter().zip(row) {
+            out[place + n] = convert(value);
+        }
+    }
+}

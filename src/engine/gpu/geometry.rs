@@ -1,0 +1,234 @@
+//! How a plan lies in device memory.
+//!
+//! Samples are innermost: a value of every sample is a line of `lanes` numbers, the samples padded to a multiple of 16, so
+//! that four of them are always one aligned vector. What goes between two steps is an [`Image`]: positions row by row, at
+//! each all channels, with the zeros around it that the next step's window wants. Then the values under a row of a window
+//! lie one after the other, and a weight that is laid out in the same order (`shaders/affine/pack.wgsl`) meets them in one run.
+
+use std::ops::Range;
+
+use crate::engine::plan::{Operation, Plan, Step};
+use crate::network::Shape;
+
+/// Samples are padded to a multiple of this: the tiles of the kernels have so many.
+pub(super) const LANES: usize = 16;
+
+/// Rows of panels are padded to a multiple of this.
+const PANEL_ROWS: usize = 8;
+
+/// What goes between two steps, in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Image {
+    pub shape: Shape,
+    /// Zeros around it, [above and below, left and right].
+    pub padding: [usize; 2],
+}
+
+impl Image {
+    /// Positions in a row.
+    pub fn row(&self) -> usize {
+        self.shape.width + 2 * self.padding[1]
+    }
+
+    /// The first position inside the padding.
+    pub fn origin(&self) -> usize {
+        self.padding[0] * self.row() + self.padding[1]
+    }
+
+    /// Lines of `lanes` numbers.
+    pub fn features(&self) -> usize {
+        (self.shape.height + 2 * self.padding[0]) * self.row() * self.shape.channels
+    }
+
+    /// Place in memory of value (c, y, x), which is number `index` in row-major order.
+    pub fn place(&self, index: usize) -> usize {
+        let (c, y, x) =
+            (index / self.shape.area(), index % self.shape.area() / self.shape.width, index % self.shape.width);
+        (self.origin() + y * self.row() + x) * self.shape.channels + c
+    }
+}
+
+/// A panel of weights, and what it slides over: an affine step or its transpose.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Panel {
+    /// Where it begins, in vectors of four.
+    pub offset: usize,
+    /// Lines without the bias.
+    pub depth: usize,
+    /// Channels that come out.
+    pub rows: usize,
+    /// The same in memory, in vectors of four.
+    pub rows4: usize,
+    /// First entries of [`Geometry::windows`], for y and x.
+    pub windows: [usize; 2],
+}
+
+impl Panel {
+    /// Vectors of four that it takes, with a bias if there may be one.
+    fn len(&self, with_bias: bool) -> usize {
+        (self.depth + usize::from(with_bias)) * self.rows4
+    }
+}
+
+/// A step with its places in memory.
+#[derive(Debug, Clone)]
+pub(super) struct Stage {
+    pub step: Step,
+    pub input: Image,
+    pub output: Image,
+    /// For affine steps.
+    pub forward: Option<Panel>,
+    /// The transpose, for affine steps but the first.
+    pub backward: Option<Panel>,
+}
+
+/// The stages of a plan, the sizes of its panels, and the tables of its windows.
+#[derive(Debug, Clone)]
+pub(super) struct Geometry {
+    pub stages: Vec<Stage>,
+    /// Vectors of four in all panels that go forward; those that go backward follow them.
+    pub forward_len: usize,
+    /// Vectors of four in all panels.
+    pub panel_len: usize,
+    /// (first source row or column, first panel row or column, count) for each output row or column.
+    pub windows: Vec<[u32; 4]>,
+}
+
+impl Geometry {
+    pub fn new(plan: &Plan) -> Self {
+        let steps = &plan.steps;
+        let padding_of = |l: usize| steps.get(l).map_or([0, 0], |step: &Step| step.window.padding);
+        let mut windows = Vec::new();
+        let mut stages: Vec<Stage> = (0..steps.len())
+            .map(|l| Stage {
+                step: steps[l].clone(),
+                input: Image { shape: steps[l].input, padding: padding_of(l) },
+                output: Image { shape: steps[l].output, padding: padding_of(l + 1) },
+                forward: None,
+                backward: None,
+            })
+            .collect();
+        // A flatten changes the shape, but not the memory: the next window is the whole image.
+        let mut end = 0;
+        for stage in &mut stages {
+            stage.forward = stage.panel(&mut end, &mut windows, false);
+        }
+        let forward_len = end;
+        for stage in &mut stages[1..] {
+            stage.backward = stage.panel(&mut end, &mut windows, true);
+        }
+        Self { stages, forward_len, panel_len: end, windows }
+    }
+
+    /// What comes in.
+    pub fn input(&self) -> Image {
+        self.stages[0].input
+    }
+
+    /// What goes out.
+    pub fn output(&self) -> Image {
+        self.stages[self.stages.len() - 1].output
+    }
+
+    /// Lines of one sample that go out of the steps, all together.
+    pub fn features(&self) -> usize {
+        self.stages.iter().map(|stage| stage.output.features()).sum()
+    }
+}
+
+impl Stage {
+    fn panel(&self, end: &mut usize, windows: &mut Vec<[u32; 4]>, is_backward: bool) -> Option<Panel> {
+        let Operation::Affine { .. } = self.step.operation else { return None };
+        let (from, to) = if is_backward { (self.output, self.input) } else { (self.input, self.output) };
+        let mut tables = [0; 2];
+        for (axis, table) in tables.iter_mut().enumerate() {
+            *table = windows.len();
+            let length = |image: Image| [image.shape.height, image.shape.width][axis];
+            let slide = Slide {
+                size: self.step.window.size[axis],
+                stride: self.step.window.stride[axis],
+                padding: self.step.window.padding[axis],
+            };
+            for i in 0..length(to) {
+                let (source, panel) =
+                    if is_backward { slide.backward(i, length(from)) } else { slide.forward(i, length(from)) };
+                windows.push([(source + from.padding[axis]) as u32, panel.start as u32, panel.len() as u32, 0]);
+            }
+        }
+        let panel = Panel {
+            offset: *end,
+            depth: self.step.window.area() * from.shape.channels,
+            rows: to.shape.channels,
+            rows4: to.shape.channels.next_multiple_of(PANEL_ROWS) / 4,
+            windows: tables,
+        };
+        *end += panel.len(!is_backward);
+        Some(panel)
+    }
+}
+
+/// A window's way along one axis.
+struct Slide {
+    size: usize,
+    stride: usize,
+    padding: usize,
+}
+
+impl Slide {
+    /// Output o: the first input inside, and the taps that lie inside.
+    fn forward(&self, o: usize, inputs: usize) -> (usize, Range<usize>) {
+        let start = o * self.stride;
+        let first = self.padding.saturating_sub(start).min(self.size);
+        let last = (inputs + self.padding).saturating_sub(start).min(self.size);
+        if first >= last { (0, 0..0) } else { (start + first - self.padding, first..last) }
+    }
+
+    /// Input i: the first output that reads it, and the places of its taps among those sorted by residue, descending.
+    fn backward(&self, i: usize, outputs: usize) -> (usize, Range<usize>) {
+        let (quotient, residue) = ((i + self.padding) / self.stride, (i + self.padding) % self.stride);
+        if residue >= self.size {
+            return (0, 0..0);
+        }
+        let count = |residue: usize| (self.size - residue).div_ceil(self.stride);
+        let start: usize = (0..residue).map(count).sum();
+        // Tap residue + j stride is read by output quotient − j.
+        let first = (quotient + 1).saturating_sub(outputs);
+        let last = count(residue).min(quotient + 1);
+        if first >= last {
+            return (0, 0..0);
+        }
+        let end = start + count(residue);
+        (quotient + 1 - last, end - last..end - first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Slide;
+
+    /// Both ways list the same pairs (input, output, tap).
+    #[test]
+    fn backward_is_the_transpose_of_forward() {
+        for (size, stride, padding, inputs) in
+            [(1, 1, 0, 4), (3, 1, 1, 5), (5, 1, 2, 4), (3, 2, 1, 7), (2, 3, 0, 8), (4, 3, 2, 6), (3, 2, 4, 3)]
+        {
+            let slide = Slide { size, stride, padding };
+            let outputs = (inputs + 2 * padding - size) / stride + 1;
+            let mut forward = Vec::new();
+            for o in 0..outputs {
+                let (source, taps) = slide.forward(o, inputs);
+                forward.extend(taps.enumerate().map(|(j, tap)| (source + j, o, tap)));
+            }
+            let mut sorted: Vec<usize> = (0..size).collect();
+            sorted.sort_by_key(|&tap| (tap % stride, usize::MAX - tap));
+            let mut backward = Vec::new();
+            for i in 0..inputs {
+                let (source, places) = slide.backward(i, outputs);
+                backward.extend(places.enumerate().map(|(j, place)| (i, source + j, sorted[place])));
+            }
+            forward.sort_unstable();
+            backward.sort_unstable();
+            assert_eq!(forward, backward, "size {size}, stride {stride}, padding {padding}, {inputs} inputs");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Pools: forward, along a tangent, and back.
+
+use super::affine::{Batched, Epilogue, Extent};
+use super::context::DeviceBuffer;
+use super::executor::GpuExecutor;
+use super::geometry::Stage;
+use super::kernel::Kernel;
+use super::recorder::Grid;
+use super::uniforms::Pool;
+use crate::engine::plan::Operation;
+use crate::error::Result;
+
+impl GpuExecutor {
+    /// φ of a pool's values; which ones a max pool has chosen go into `chosen`.
+    pub(super) fn pool_forward(
+        &self,
+        stage: &Stage,
+        extent: Extent,
+        source: Batched,
+        epilogue: Epilogue,
+        chosen: Option<&DeviceBuffer>,
+        out: &DeviceBuffer,
+    ) -> Result<()> {
+        let parameters = self.pool_parameters(stage, extent, source, Batched::each(out), epilogue);
+        let grid = pool_grid(stage, extent, stage.step.output.len());
+        match chosen {
+            Some(chosen) => {
+                let parameters = Pool { chosen_batch: parameters.out_batch, ..parameters };
+                self.context.dispatch(Kernel::MaxForward, &parameters, &[source.buffer, out, chosen], grid)
+            }
+            None => {
+                let buffers = [source.buffer, source.buffer, out];
+                self.context.dispatch(Kernel::AverageForward, &parameters, &buffers, grid)
+            }
+        }
+    }
+
+    /// ȧ behind a pool, from ȧ before it; `kept` are the activations behind it.
+    pub(super) fn pool_tangent(
+        &self,
+        stage: &Stage,
+        extent: Extent,
+        source: &DeviceBuffer,
+        kept: &DeviceBuffer,
+        chosen: Option<&DeviceBuffer>,
+        out: &DeviceBuffer,
+    ) -> Result<()> {
+        let epilogue = Epilogue::Derive(stage.step.activation, kept);
+        let parameters = self.pool_parameters(stage, extent, Batched::each(source), Batched::each(out), epilogue);
+        let grid = pool_grid(stage, extent, stage.step.output.len());
+        match chosen {
+            Some(chosen) => self.context.dispatch(Kernel::MaxTangent, &parameters, &[source, chosen, kept, out], grid),
+            None => self.context.dispatch(Kernel::AverageForward, &parameters, &[source, kept, out], grid),
+        }
+    }
+
+    /// δ before a pool, from δ behind it; `kept` are the activations before it, which the epilogue may read.
+    pub(super) fn pool_backward(
+        &self,
+        stage: &Stage,
+        extent: Extent,
+        delta: &DeviceBuffer,
+        (epilogue, kept): (Epilogue, &DeviceBuffer),
+        chosen: Option<&DeviceBuffer>,
+        out: &DeviceBuffer,
+    ) -> Result<()> {
+        let parameters = self.pool_parameters(stage, extent, Batched::each(out), Batched::each(delta), epilogue);
+        let grid = pool_grid(stage, extent, stage.step.input.len());
+        match chosen {
+            Some(chosen) => self.context.dispatch(Kernel::MaxBackward, &parameters, &[delta, chosen, kept, out], grid),
+            None => self.context.dispatch(Kernel::AverageBackward, &parameters, &[delta, kept, out], grid),
+        }
+    }
+
+    /// Numbers that a max pool's choices take; `None` for other steps.
+    pub(super) fn chosen_features(stage: &Stage) -> Option<usize> {
+        (stage.step.operation == Operation::MaxPool).then(|| stage.output.features())
+    }
+
+    fn pool_parameters(
+        &self,
+        stage: &Stage,
+        extent: Extent,
+        before: Batched,
+        after: Batched,
+        epilogue: Epilogue,
+    ) -> Pool {
+        let (input, output, window) = (stage.input, stage.output, stage.step.window);
+        let lanes4 = extent.lanes / 4;
+        let (number, slope, _) = epilogue.parts();
+        Pool {
+            channels: input.shape.channels as u32,
+            height: input.shape.height as u32,
+            width: input.shape.width as u32,
+            lanes4: lanes4 as u32,
+            in_row: input.row() as u32,
+            in_origin: input.origin() as u32,
+            out_height: output.shape.height as u32,
+            out_width: output.shape.width as u32,
+            out_row: output.row() as u32,
+            out_origin: output.origin() as u32,
+            window_height: window.size[0] as u32,
+            window_width: window.size[1] as u32,
+            stride_y: window.stride[0] as u32,
+            stride_x: window.stride[1] as u32,
+            in_batch: before.stride(input.features() * lanes4),
+            out_batch: after.stride(output.features() * lanes4),
+            epilogue: number,
+            slope,
+            ..Pool::default()
+        }
+    }
+}
+
+/// A thread for four samples of each of `values`.
+fn pool_grid(stage: &Stage, extent: Extent, values: usize) -> Grid {
+    let len = values * extent.lanes / 4;
+    Grid { cost: (4 * len * stage.step.window.area() * extent.batch) as f64, ..Grid::elements(len, extent.batch) }
+}
