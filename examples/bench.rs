@@ -119,33 +119,35 @@ mod web {
     }
 
     /// The ceiling: C = A B for n × n matrices by nothing but a tile of 4 rows × 8 columns in SIMD registers, over
-    /// columns of B packed once. n is a multiple of 8. Knows nothing of isoflat's own kernels.
+    /// packed strips. n is a multiple of 8. Knows nothing of isoflat's own kernels.
     #[wasm_bindgen(js_name = plainProduct)]
     pub fn plain_product(n: usize, a: &[f32], b: &[f32]) -> Vec<f32> {
         use std::arch::wasm32::{f32x4, f32x4_add, f32x4_extract_lane as lane, f32x4_mul, f32x4_splat};
         assert!(n.is_multiple_of(8) && a.len() == n * n && b.len() == n * n, "not {n} × {n}, n a multiple of 8");
         let mut c = vec![0.0; n * n];
-        let mut packed = vec![[f32x4_splat(0.0); 2]; n];
+        // Strips of four rows of A, k running slowest: [n / 4][n][4].
+        let rows: Vec<[f32; 4]> =
+            (0..n * n / 4).map(|at| std::array::from_fn(|r| a[(at / n * 4 + r) * n + at % n])).collect();
+        let mut columns = vec![[f32x4_splat(0.0); 2]; n];
         for j in (0..n).step_by(8) {
-            for (k, row) in packed.iter_mut().enumerate() {
-                let b = &b[k * n + j..k * n + j + 8];
-                *row = [f32x4(b[0], b[1], b[2], b[3]), f32x4(b[4], b[5], b[6], b[7])];
+            for (column, b) in columns.iter_mut().zip(b.chunks_exact(n)) {
+                let b = &b[j..j + 8];
+                *column = [f32x4(b[0], b[1], b[2], b[3]), f32x4(b[4], b[5], b[6], b[7])];
             }
-            for i in (0..n).step_by(4) {
-                let rows: [&[f32]; 4] = std::array::from_fn(|r| &a[(i + r) * n..(i + r + 1) * n]);
+            for (strip, rows) in rows.chunks_exact(n).enumerate() {
                 let mut sums = [[f32x4_splat(0.0); 2]; 4];
-                for (k, b) in packed.iter().enumerate() {
-                    for (sum, row) in sums.iter_mut().zip(rows) {
-                        let a = f32x4_splat(row[k]);
-                        sum[0] = f32x4_add(sum[0], f32x4_mul(a, b[0]));
-                        sum[1] = f32x4_add(sum[1], f32x4_mul(a, b[1]));
+                for (b, row) in columns.iter().zip(rows) {
+                    for r in 0..4 {
+                        let a = f32x4_splat(row[r]);
+                        sums[r][0] = f32x4_add(sums[r][0], f32x4_mul(a, b[0]));
+                        sums[r][1] = f32x4_add(sums[r][1], f32x4_mul(a, b[1]));
                     }
                 }
-                for (r, sum) in sums.iter().enumerate() {
-                    for (half, &x) in sum.iter().enumerate() {
-                        let at = (i + r) * n + j + 4 * half;
-                        c[at..at + 4].copy_from_slice(&[lane::<0>(x), lane::<1>(x), lane::<2>(x), lane::<3>(x)]);
-                    }
+                for (r, [left, right]) in sums.into_iter().enumerate() {
+                    let at = (4 * strip + r) * n + j;
+                    let store = |x| [lane::<0>(x), lane::<1>(x), lane::<2>(x), lane::<3>(x)];
+                    c[at..at + 4].copy_from_slice(&store(left));
+                    c[at + 4..at + 8].copy_from_slice(&store(right));
                 }
             }
         }

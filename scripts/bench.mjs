@@ -67,10 +67,28 @@ function options() {
   };
 }
 
+/** Vite is not there yet when this script is loaded. */
+async function bundleTensorflow() {
+  const { build } = await import("vite");
+  await build({
+    configFile: false,
+    root,
+    logLevel: "error",
+    build: {
+      outDir: folder,
+      emptyOutDir: false,
+      copyPublicDir: false,
+      target: "es2022",
+      lib: { entry: join(root, "benches", "web", "tensorflow.mjs"), formats: ["es"], fileName: () => "tensorflow.js" },
+    },
+  });
+}
+
 async function inBrowser({ works: chosen, only, rounds, budget }) {
   await run("cargo", ["build", "--release", "--example", "bench", "--target", "wasm32-unknown-unknown"]);
   const wasm = join(root, "target", "wasm32-unknown-unknown", "release", "examples", "bench.wasm");
   await run("wasm-bindgen", ["--target", "web", "--no-typescript", "--out-dir", folder, wasm]);
+  await bundleTensorflow();
   const { chromium } = await import("playwright-core");
   const browser = await chromium.launch({ executablePath: findChrome(), args: chromeArguments(true) });
   const server = await serve();

@@ -4,9 +4,9 @@
  * product with gathered patches and a pool a maximum over a reshaped axis: what a user would have to write by hand.
  */
 
+import * as tf from "/built/tensorflow.js";
 import { coordinates, join, split } from "./problems.mjs";
 
-const tf = globalThis.tf;
 const K = 5;
 
 /** [N, H, W, C] → [N (H−4) (W−4), 25 C], the patch's position outermost. */
@@ -53,8 +53,8 @@ function logits({ layers, input }, samples, parameters, inputs) {
 
 export async function open(problem, { device, threads }) {
   if (device === "wasm") {
-    tf.wasm.setWasmPaths("/modules/@tensorflow/tfjs-backend-wasm/dist/");
-    if (threads) tf.wasm.setThreadsCount(threads);
+    tf.setWasmPaths("/modules/@tensorflow/tfjs-backend-wasm/dist/");
+    if (threads) tf.setThreadsCount(threads);
   }
   if (!(await tf.setBackend(device))) throw new Error(`TensorFlow.js has no ${device} here`);
   await tf.ready();

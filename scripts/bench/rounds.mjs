@@ -37,7 +37,7 @@ const reason = (error) => error.message.replace(/^page\.evaluate: (Error: )?/, "
 async function openTab(browser, address, contender, work) {
   const tab = await browser.newPage();
   tab.setDefaultTimeout(LIMIT);
-  await tab.goto(`${address}?library=${contender.library}${contender.isolated ? "&isolated" : ""}`);
+  await tab.goto(contender.isolated ? `${address}?isolated` : address);
   await tab.waitForFunction(() => window.bench !== undefined);
   const { module, options } = contender;
   const opened = await call(tab, "open", { module, work, options });

@@ -19,14 +19,10 @@ const folders = {
   modules: join(root, "node_modules"),
 };
 
-const tfjs = (part) =>
-  `<script src="/modules/@tensorflow/tfjs-${part}/dist/tf-${part.replace("tfjs-", "")}.es2017.min.js"></script>`;
 const imports = JSON.stringify({ imports: { "@jax-js/jax": "/modules/@jax-js/jax/dist/index.js" } });
 
-/** page.mjs comes first: it wraps what the libraries then call. TensorFlow.js's browser builds are classic scripts. */
-const page = (library) => `<!doctype html><title>bench</title>
+const page = `<!doctype html><title>bench</title>
 <script type="importmap">${imports}</script>
-${library === "tfjs" ? ["core", "backend-wasm", "backend-webgpu"].map(tfjs).join("\n") : ""}
 <script type="module" src="/web/page.mjs"></script>`;
 
 function file(path) {
@@ -53,7 +49,7 @@ export async function serve() {
       if (searchParams.has("isolated")) response.setHeader("Cross-Origin-Opener-Policy", "same-origin");
       else response.removeHeader("Cross-Origin-Embedder-Policy");
       response.setHeader("Content-Type", "text/html");
-      response.end(page(searchParams.get("library")));
+      response.end(page);
     } else if (pathname.startsWith("/reference/")) {
       if (request.method === "POST") references.set(pathname, await body(request));
       const values = references.get(pathname);
