@@ -108,7 +108,8 @@ fn grid(c: &mut Criterion) {
     for (name, device) in devices() {
         let engine = Engine::new(&device, &problem).expect("F1 fits everywhere");
         let work = || {
-            let found = landscape(&engine, &parameters, &directions, Normalization::None, &Control::default());
+            let control = Control::default();
+            let found = landscape(&engine, &parameters, &directions, Normalization::None, &control);
             black_box(pollster::block_on(found).expect("a device that works"));
         };
         budget(c, work);

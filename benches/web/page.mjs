@@ -52,10 +52,11 @@ window.bench = {
     return performance.now() - start;
   },
 
+  /** What one run sends to the GPU. */
   async counts(operation) {
     Object.assign(counts, { dispatches: 0, submissions: 0 });
-    await contender[operation]();
-    return { ...counts };
+    const ms = await this.time(operation);
+    return { ms, ...counts };
   },
 
   /** ‖x − reference‖ / ‖reference‖ of what was computed last; with `isReference` it is what the others are held against. */

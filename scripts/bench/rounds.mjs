@@ -9,7 +9,9 @@ import { contenders } from "./contenders.mjs";
 const WARM_UP = { runs: 3, ms: 1500, slow: 4000 };
 const LEAST = 3;
 /** Milliseconds one run may take before its contender is given up. */
-const LIMIT = 300_000;
+const LIMIT = 180_000;
+/** The same once it is warm. */
+const WARM_LIMIT = 60_000;
 
 const median = (times) => {
   const sorted = times.toSorted((a, b) => a - b);
@@ -17,10 +19,12 @@ const median = (times) => {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 };
 
+class Late extends Error {}
+
 function within(promise, what) {
   let timer;
   const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} took over ${LIMIT / 1000} s`)), LIMIT);
+    timer = setTimeout(() => reject(new Late(`${what} took over ${LIMIT / 1000} s`)), LIMIT);
   });
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
@@ -48,14 +52,18 @@ async function openTab(browser, address, contender, work) {
 
 /** Warms one cell up, checks its numbers, and says how long a run takes. */
 async function begin({ tab, contender, work, operation, budget, rounds }) {
-  let [spent, runs, last] = [0, 0, 0];
-  while (runs === 0 || (last < WARM_UP.slow && (runs < WARM_UP.runs || spent < WARM_UP.ms))) {
+  // The first run compiles, and may try several forms; it says nothing of the next ones.
+  await call(tab, "time", operation);
+  const { ms, dispatches, submissions } = await call(tab, "counts", operation);
+  if (ms > WARM_LIMIT) throw new Error(`one run takes ${Math.round(ms / 1000)} s: given up`);
+  let [spent, runs, last] = [ms, 1, ms];
+  while (last < WARM_UP.slow && (runs < WARM_UP.runs || spent < WARM_UP.ms)) {
     last = await call(tab, "time", operation);
     spent += last;
     runs++;
   }
   const found = await call(tab, "error", { work, operation, isReference: Boolean(contender.reference) });
-  const counts = contender.gpu ? await call(tab, "counts", operation) : undefined;
+  const counts = contender.gpu ? { dispatches, submissions } : undefined;
   const planned = Math.max(LEAST, Math.min(rounds, Math.floor((budget * 1000) / last)));
   return { times: [], planned, ...found, counts };
 }
@@ -67,8 +75,8 @@ async function compare(tabs, work, operation, { rounds, budget, say }) {
     if (tab !== undefined && !has.includes(operation)) continue;
     const cell = { name: contender.name, library: contender.library, operation };
     cells.push(cell);
-    if (failure !== undefined) {
-      cell.failure = failure;
+    if (failure !== undefined || tab.isClosed()) {
+      cell.failure = failure ?? "given up before";
       continue;
     }
     try {
@@ -77,6 +85,8 @@ async function compare(tabs, work, operation, { rounds, budget, say }) {
       cell.tab = tab;
     } catch (error) {
       cell.failure = reason(error);
+      // What still runs in a tab that was given up would slow the others.
+      if (error instanceof Late) await tab.close();
     }
   }
   say(`${work}, ${operation}: ${rounds} interleaved rounds`);
