@@ -4,6 +4,7 @@
  *
  *   --work f1,c1,wide,landscape   which work (benches/web/problems.mjs); default all
  *   --only isoflat,jax,tfjs       which libraries; isoflat in f64 is always there, as the reference
+ *   --device cpu,webgpu           where; default both
  *   --rounds 15                   the most rounds a cell
  *   --budget 15                   seconds a cell may take, if that is at least 3 rounds
  *   --browser, --native           one side alone
@@ -49,6 +50,7 @@ function options() {
     options: {
       work: text,
       only: text,
+      device: text,
       rounds: { ...text, default: "15" },
       budget: { ...text, default: "15" },
       browser: flag,
@@ -59,6 +61,7 @@ function options() {
   return {
     works: list(values.work, Object.keys(works), "work"),
     only: list(values.only, libraries, "only"),
+    devices: list(values.device, ["cpu", "webgpu"], "device"),
     rounds: Math.floor(number(values.rounds, "rounds")),
     budget: number(values.budget, "budget"),
     browser: values.browser || !values.native,
@@ -84,7 +87,7 @@ async function bundleTensorflow() {
   });
 }
 
-async function inBrowser({ works: chosen, only, rounds, budget }) {
+async function inBrowser({ works: chosen, only, devices, rounds, budget }) {
   await run("cargo", ["build", "--release", "--example", "bench", "--target", "wasm32-unknown-unknown"]);
   const wasm = join(root, "target", "wasm32-unknown-unknown", "release", "examples", "bench.wasm");
   await run("wasm-bindgen", ["--target", "web", "--no-typescript", "--out-dir", folder, wasm]);
@@ -105,7 +108,7 @@ async function inBrowser({ works: chosen, only, rounds, budget }) {
       // The product without anything kept is a second column of the same work.
       const { operations } = works[work];
       const all = operations.includes("product") ? [...operations, "plain"] : operations;
-      results.push(await runWork(browser, server.address, work, all, only, { rounds, budget, say }));
+      results.push(await runWork(browser, server.address, work, all, { only, devices, rounds, budget, say }));
     }
     const adapter = results.flatMap(({ adapters }) => adapters).find(({ name }) => name === "isoflat WebGPU")?.adapter;
     const command = ["npm run bench", ...process.argv.slice(2)].join(" ").replace("bench --", "bench -- --");

@@ -141,14 +141,16 @@ export async function open(problem, { device }) {
   async function landscape() {
     axes ??= [lift(problem.u), lift(problem.v)];
     const steps = coordinates(problem.points);
-    const points = [];
+    const rows = [];
     for (const t of steps) {
-      for (const s of steps) {
+      // Read row by row, as isoflat does: hundreds of points under way at once are more than a software GPU bears.
+      const points = steps.map((s) => {
         const [a, b] = [np.array([s]), np.array([t])];
-        points.push(pointLoss(ref(parameters), ref(axes[0]), ref(axes[1]), a, b, inputs.ref, targets.ref));
-      }
+        return pointLoss(ref(parameters), ref(axes[0]), ref(axes[1]), a, b, inputs.ref, targets.ref);
+      });
+      rows.push(join(await Promise.all(points.map((point) => point.data()))));
     }
-    losses = join(await Promise.all(points.map((point) => point.data())));
+    losses = join(rows);
   }
 
   return {

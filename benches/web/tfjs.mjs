@@ -106,14 +106,14 @@ export async function open(problem, { device, threads }) {
   async function landscape() {
     axes ??= [lift(problem.u), lift(problem.v)];
     const steps = coordinates(problem.points);
-    const points = [];
+    const rows = [];
     for (const t of steps) {
       const row = tf.tidy(() => parameters.map((w, i) => tf.add(w, tf.mul(axes[1][i], t))));
-      for (const s of steps) points.push(tf.tidy(() => loss(...row.map((w, i) => tf.add(w, tf.mul(axes[0][i], s))))));
-      tf.dispose(row);
+      const points = steps.map((s) => tf.tidy(() => loss(...row.map((w, i) => tf.add(w, tf.mul(axes[0][i], s))))));
+      rows.push(join(await Promise.all(points.map((point) => point.data()))));
+      tf.dispose([row, points]);
     }
-    losses = join(await Promise.all(points.map((point) => point.data())));
-    tf.dispose(points);
+    losses = join(rows);
   }
 
   return {

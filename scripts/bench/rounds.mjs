@@ -11,7 +11,7 @@ const LEAST = 3;
 /** Milliseconds one run may take before its contender is given up. */
 const LIMIT = 180_000;
 /** The same once it is warm. */
-const WARM_LIMIT = 60_000;
+const WARM_LIMIT = 100_000;
 
 const median = (times) => {
   const sorted = times.toSorted((a, b) => a - b);
@@ -108,8 +108,9 @@ async function compare(tabs, work, operation, { rounds, budget, say }) {
   );
 }
 
-export async function runWork(browser, address, work, operations, only, options) {
-  const chosen = contenders.filter(({ library, reference }) => reference || only.includes(library));
+export async function runWork(browser, address, work, operations, { only, devices, ...options }) {
+  const asked = ({ library, gpu }) => only.includes(library) && devices.includes(gpu ? "webgpu" : "cpu");
+  const chosen = contenders.filter((contender) => contender.reference || asked(contender));
   const tabs = [];
   const results = [];
   try {
