@@ -1,203 +1,159 @@
-//! The benchmark behind `npm run bench`: the same Rust code natively and, compiled to WebAssembly, in a browser.
+//! isoflat's side of `npm run bench`, for the browser: engines whose vectors stay on the device, and the machine's ceiling.
 //!
-//! Work: F₁ (784-300-100-10, 500 samples). Each round runs every kind of work once on every device, so that all see
-//! the same machine; medians over the rounds. GFLOP/s count the matrix products alone. The plain product beside them is
-//! one dense layer of 512 × 512 over 512 samples, forward: nothing but a matrix product, by the same kernels.
-
-use isoflat::engine::{Backend, Curvature, Device, Engine, Executor, Precision, Vector};
-use isoflat::network::{BiasInitialization, Initialization, Preset};
-use isoflat::{Loss, Network, Problem, Result, Targets, data};
-use serde_json::{Value, json};
-
-const SAMPLES: usize = 500;
-const ROUNDS: usize = 15;
-/// Rounds before those that count: the browser's compiler tiers up, caches fill.
-const WARM_UP: usize = 4;
-const PLAIN: usize = 512;
-/// Directions that go through together.
-const TOGETHER: usize = 4;
-
-/// One device with its problem loaded.
-struct Bench {
-    device: Device,
-    engine: Engine,
-    theta: Vector,
-    directions: Vector,
-    products: Vector,
-    one: Vector,
-    product: Vector,
-    plain: Engine,
-    plain_theta: Vector,
-    out: Vector,
-    /// Milliseconds: gradient, Hessian product, Gauss–Newton product, Hessian product of several, plain product.
-    times: [Vec<f64>; 5],
-}
-
-impl Bench {
-    fn new(device: Device) -> Result<Self> {
-        let network = Preset::F1.network();
-        let parameters = network.initialize(Initialization::KaimingUniform, BiasInitialization::Uniform, 1)?;
-        let engine = Engine::new(&device, &data::synthetic(network, SAMPLES, 1)?)?;
-        let n = parameters.len();
-        let plain_network = Network::dense(&[PLAIN, PLAIN], false)?;
-        let values: Vec<f64> = (0..PLAIN * PLAIN).map(|i| (i as f64 * 0.37).sin()).collect();
-        let targets = Targets::Vectors(vec![0.0; PLAIN * PLAIN]);
-        let plain = Engine::new(&device, &Problem::new(plain_network, Loss::SquaredError, values.clone(), targets)?)?;
-        let direction: Vec<f64> = (0..n * TOGETHER).map(|i| (i as f64 * 0.73).cos()).collect();
-        let e = engine.executor();
-        let (theta, out) = (e.upload(&parameters, 1)?, e.zeros(2, 1)?);
-        let (directions, one) = (e.upload(&direction, TOGETHER)?, e.upload(&direction[..n], 1)?);
-        let (products, product) = (e.zeros(n, TOGETHER)?, e.zeros(n, 1)?);
-        let plain_theta = plain.executor().upload(&values, 1)?;
-        Ok(Self {
-            device,
-            theta,
-            directions,
-            products,
-            one,
-            product,
-            plain_theta,
-            out,
-            plain,
-            engine,
-            times: Default::default(),
-        })
-    }
-
-    async fn round(&mut self, count: bool) -> Result<()> {
-        let mut times = [0.0; 5];
-        let e = self.engine.executor();
-        self.wait(e).await?;
-
-        let start = now();
-        e.prepare(&self.theta)?;
-        self.wait(e).await?;
-        times[0] = now() - start;
-
-        for (i, curvature) in [(1, Curvature::Hessian), (2, Curvature::GaussNewton)] {
-            let start = now();
-            e.product(curvature, &self.one, &mut self.product)?;
-            e.download(&self.out).await?;
-            times[i] = now() - start;
-        }
-
-        let start = now();
-        e.product(Curvature::Hessian, &self.directions, &mut self.products)?;
-        e.download(&self.out).await?;
-        times[3] = now() - start;
-
-        let e = self.plain.executor();
-        let start = now();
-        e.evaluate(&self.plain_theta, &mut self.out, 0)?;
-        e.download(&self.out).await?;
-        times[4] = now() - start;
-
-        if count {
-            for (all, time) in self.times.iter_mut().zip(times) {
-                all.push(time);
-            }
-        }
-        Ok(())
-    }
-
-    /// Two numbers read back: everything enqueued before has been done then.
-    async fn wait(&self, e: &dyn Executor) -> Result<()> {
-        e.download(&self.out).await.map(|_| ())
-    }
-
-    fn result(&self) -> Value {
-        let [gradient, hessian, gauss_newton, several, plain] = self.times.clone().map(median);
-        // Products of the layers' sizes (THEORY of the R-operator): gradient 3 a layer and 2 for the first, a Hessian
-        // product at a kept point 6 and 2.
-        let layers = self.engine.problem().network().layout().layers();
-        let size = |first: f64, others: f64| -> f64 {
-            let sizes = layers
-                .iter()
-                .enumerate()
-                .map(|(l, layer)| (if l == 0 { first } else { others }) * (layer.inputs * layer.outputs) as f64);
-            2.0 * SAMPLES as f64 * sizes.sum::<f64>() / 1e6
-        };
-        let plain_rate = 2.0 * (PLAIN as f64).powi(3) / 1e6 / plain;
-        json!({
-            "device": self.device.info(),
-            "ms": {
-                "gradient": gradient,
-                "hessian_product": hessian,
-                "gauss_newton_product": gauss_newton,
-                "hessian_product_of_4_each": several / TOGETHER as f64,
-            },
-            "hessian_product_over_gradient": hessian / gradient,
-            "gflops": {
-                "gradient": size(2.0, 3.0) / gradient,
-                "hessian_product": size(2.0, 6.0) / hessian,
-                "plain_product": plain_rate,
-            },
-        })
-    }
-}
-
-fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
-}
-
-/// Runs everything; a device that is not there is listed with the reason.
-async fn run() -> Result<Value> {
-    let mut benches = vec![Bench::new(Device::cpu(Precision::F64))?, Bench::new(Device::cpu(Precision::F32))?];
-    let mut missing = Vec::new();
-    match Device::request(Backend::Gpu, Precision::F32).await {
-        Ok(device) => benches.push(Bench::new(device)?),
-        Err(error) => missing.push(error.message),
-    }
-    for round in 0..WARM_UP + ROUNDS {
-        for bench in &mut benches {
-            bench.round(round >= WARM_UP).await?;
-        }
-    }
-    let devices: Vec<_> = benches.iter().map(Bench::result).collect();
-    Ok(json!({ "work": "F1 (784-300-100-10), 500 samples", "rounds": ROUNDS, "devices": devices, "missing": missing }))
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-fn now() -> f64 {
-    static START: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
-    START.elapsed().as_secs_f64() * 1e3
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-fn main() -> std::process::ExitCode {
-    match pollster::block_on(run()) {
-        Ok(result) => {
-            println!("{result}");
-            std::process::ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("bench: {error}");
-            std::process::ExitCode::FAILURE
-        }
-    }
-}
+//! The package's own calls take and give whole arrays (2 MB a Hessian product of F1), which the other libraries of the
+//! benchmark, measured with their arrays in place, need not; so this goes through the executor, as eigenvalue runs do.
 
 #[cfg(target_arch = "wasm32")]
 mod web {
+    use isoflat::engine::{Backend, Curvature, Device, Engine, Precision, Vector};
+    use isoflat::landscape::{Axis, Direction, Normalization, landscape};
+    use isoflat::{Control, Loss, Network, Problem, Result, Targets};
     use wasm_bindgen::prelude::*;
 
+    /// One problem on one device.
     #[wasm_bindgen]
-    extern "C" {
-        #[wasm_bindgen(js_namespace = performance)]
-        pub fn now() -> f64;
+    pub struct Bench {
+        engine: Engine,
+        parameters: Vec<f64>,
+        theta: Vector,
+        direction: Vector,
+        product: Vector,
+        two: Vector,
+        axes: [Vec<f64>; 2],
     }
 
-    /// For scripts/bench.mjs.
+    fn thrown<T>(result: Result<T>) -> std::result::Result<T, JsError> {
+        result.map_err(|error| JsError::new(&error.message))
+    }
+
+    impl Bench {
+        async fn new(
+            device: &Device,
+            network: &str,
+            inputs: Vec<f32>,
+            labels: Vec<u32>,
+            parameters: Vec<f64>,
+            vectors: [Vec<f64>; 3],
+        ) -> Result<Self> {
+            let problem =
+                Problem::new(Network::from_json(network)?, Loss::CrossEntropy, inputs, Targets::Classes(labels))?;
+            let engine = Engine::new(device, &problem)?;
+            let [direction, u, v] = vectors;
+            let e = engine.executor();
+            let (theta, direction) = (e.upload(&parameters, 1)?, e.upload(&direction, 1)?);
+            let (product, two) = (e.zeros(parameters.len(), 1)?, e.zeros(2, 1)?);
+            engine.prepare(&parameters)?;
+            Ok(Self { parameters, theta, direction, product, two, axes: [u, v], engine })
+        }
+
+        /// Two numbers read back: everything enqueued before has been done then.
+        async fn finish(&self) -> Result<()> {
+            self.engine.executor().download(&self.two).await.map(|_| ())
+        }
+
+        async fn grid(&self, points: usize) -> Result<Vec<f64>> {
+            let axis = Axis { from: -1.0, to: 1.0, points };
+            let directions = self.axes.clone().map(|vector| (Direction::Vector(vector), axis));
+            let none = Normalization::None;
+            let found = landscape(&self.engine, &self.parameters, &directions, none, &Control::default()).await?;
+            Ok(found.loss)
+        }
+    }
+
     #[wasm_bindgen]
-    pub async fn bench() -> Result<String, JsValue> {
-        let found = super::run().await;
-        found.map(|value| value.to_string()).map_err(|error| js_sys::Error::new(&error.message).into())
+    impl Bench {
+        /// `backend` is `cpu-f32`, `cpu-f64` or `webgpu`.
+        #[allow(clippy::too_many_arguments)] // as they come from JavaScript, which has no arrays of arrays to give
+        pub async fn open(
+            backend: String,
+            network: String,
+            inputs: Vec<f32>,
+            labels: Vec<u32>,
+            parameters: Vec<f64>,
+            direction: Vec<f64>,
+            u: Vec<f64>,
+            v: Vec<f64>,
+        ) -> std::result::Result<Bench, JsError> {
+            let device = match backend.as_str() {
+                "webgpu" => thrown(Device::request(Backend::Gpu, Precision::F32).await)?,
+                "cpu-f64" => Device::cpu(Precision::F64),
+                _ => Device::cpu(Precision::F32),
+            };
+            thrown(Self::new(&device, &network, inputs, labels, parameters, [direction, u, v]).await)
+        }
+
+        /// The adapter's name, or what the CPU executor is made of.
+        pub fn adapter(&self) -> String {
+            self.engine.info().adapter.clone()
+        }
+
+        /// Activations, δ and the gradient at the parameters.
+        pub async fn gradient(&self) -> std::result::Result<(), JsError> {
+            thrown(self.engine.executor().prepare(&self.theta))?;
+            thrown(self.finish().await)
+        }
+
+        /// The Hessian times the direction.
+        pub async fn product(&mut self) -> std::result::Result<(), JsError> {
+            let e = self.engine.executor();
+            thrown(e.product(Curvature::Hessian, &self.direction, &mut self.product))?;
+            thrown(self.finish().await)
+        }
+
+        /// Losses over points × points, the first direction running fastest.
+        pub async fn landscape(&self, points: usize) -> std::result::Result<Vec<f64>, JsError> {
+            thrown(self.grid(points).await)
+        }
+
+        /// The whole gradient.
+        #[wasm_bindgen(js_name = readGradient)]
+        pub async fn read_gradient(&self) -> std::result::Result<Vec<f64>, JsError> {
+            thrown(self.engine.gradient().await)
+        }
+
+        /// The whole of the last product.
+        #[wasm_bindgen(js_name = readProduct)]
+        pub async fn read_product(&self) -> std::result::Result<Vec<f64>, JsError> {
+            thrown(self.engine.executor().download(&self.product).await)
+        }
+    }
+
+    /// The ceiling: C = A B for n × n matrices by nothing but a tile of 4 rows × 8 columns in SIMD registers, over
+    /// packed strips. n is a multiple of 8. Knows nothing of isoflat's own kernels.
+    #[wasm_bindgen(js_name = plainProduct)]
+    pub fn plain_product(n: usize, a: &[f32], b: &[f32]) -> Vec<f32> {
+        use std::arch::wasm32::{f32x4, f32x4_add, f32x4_extract_lane as lane, f32x4_mul, f32x4_splat};
+        assert!(n.is_multiple_of(8) && a.len() == n * n && b.len() == n * n, "not {n} × {n}, n a multiple of 8");
+        let mut c = vec![0.0; n * n];
+        // Strips of four rows of A, k running slowest: [n / 4][n][4].
+        let rows: Vec<[f32; 4]> =
+            (0..n * n / 4).map(|at| std::array::from_fn(|r| a[(at / n * 4 + r) * n + at % n])).collect();
+        let mut columns = vec![[f32x4_splat(0.0); 2]; n];
+        for j in (0..n).step_by(8) {
+            for (column, b) in columns.iter_mut().zip(b.chunks_exact(n)) {
+                let b = &b[j..j + 8];
+                *column = [f32x4(b[0], b[1], b[2], b[3]), f32x4(b[4], b[5], b[6], b[7])];
+            }
+            for (strip, rows) in rows.chunks_exact(n).enumerate() {
+                let mut sums = [[f32x4_splat(0.0); 2]; 4];
+                for (b, row) in columns.iter().zip(rows) {
+                    for r in 0..4 {
+                        let a = f32x4_splat(row[r]);
+                        sums[r][0] = f32x4_add(sums[r][0], f32x4_mul(a, b[0]));
+                        sums[r][1] = f32x4_add(sums[r][1], f32x4_mul(a, b[1]));
+                    }
+                }
+                for (r, [left, right]) in sums.into_iter().enumerate() {
+                    let at = (4 * strip + r) * n + j;
+                    let store = |x| [lane::<0>(x), lane::<1>(x), lane::<2>(x), lane::<3>(x)];
+                    c[at..at + 4].copy_from_slice(&store(left));
+                    c[at + 4..at + 8].copy_from_slice(&store(right));
+                }
+            }
+        }
+        c
     }
 }
 
-#[cfg(target_arch = "wasm32")]
-use web::now;
-
-#[cfg(target_arch = "wasm32")]
+/// There is nothing to do natively: `cargo bench` is the native side.
 fn main() {}

@@ -1,84 +1,138 @@
 /**
- * `npm run bench`: sets up, builds examples/bench.rs natively and for the browser, runs both, prints one table each.
- * Ratios hold within a table, since all of it is measured in one run; times vary between machines and runs.
+ * `npm run bench`: sets up, builds, and measures isoflat against @jax-js/jax and TensorFlow.js in one browser, on the same
+ * work, interleaved; then natively with Criterion. Ratios hold within a run; times vary between machines and runs.
+ *
+ *   --work f1,c1,wide,landscape   which work (benches/web/problems.mjs); default all
+ *   --only isoflat,jax,tfjs       which libraries; isoflat in f64 is always there, as the reference
+ *   --device cpu,webgpu           where; default both
+ *   --rounds 15                   the most rounds a cell
+ *   --budget 15                   seconds a cell may take, if that is at least 3 rounds
+ *   --browser, --native           one side alone
+ *   --markdown                    tables as the README has them
+ *
+ * Everything is in target/bench/results.json as well.
  */
 
-import { createReadStream, existsSync } from "node:fs";
-import { createServer } from "node:http";
-import { extname, join } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { cpus } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { works } from "../benches/web/problems.mjs";
+import { libraries } from "./bench/contenders.mjs";
+import { natively } from "./bench/native.mjs";
+import { runWork } from "./bench/rounds.mjs";
+import { serve } from "./bench/server.mjs";
+import { print } from "./bench/tables.mjs";
 import { chromeArguments, findChrome } from "./lib/browser.mjs";
-import { capture, Failure, fail, root, run } from "./lib/process.mjs";
+import { Failure, fail, root, run } from "./lib/process.mjs";
 import { setUp } from "./setup.mjs";
 
 const folder = join(root, "target", "bench");
-const types = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm" };
-const page = `<!doctype html><title>bench</title><script type="module">
-  import init, { bench } from "./bench.js";
-  window.result = init().then(bench);
-</script>`;
 
-/** Serves the built example, and the page that runs it, on a free port. */
-function serve() {
-  const server = createServer((request, response) => {
-    const name = request.url === "/" ? "index.html" : request.url.slice(1);
-    response.setHeader("Content-Type", types[extname(name)] ?? "application/octet-stream");
-    if (name === "index.html") response.end(page);
-    else if (/^[\w.]+$/.test(name) && existsSync(join(folder, name)))
-      createReadStream(join(folder, name)).pipe(response);
-    else response.writeHead(404).end();
-  });
-  return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)));
+function list(value, known, option) {
+  if (value === undefined) return known;
+  const wanted = value.split(",").map((name) => name.trim());
+  const strange = wanted.find((name) => !known.includes(name));
+  if (strange !== undefined) throw new Failure(`--${option} knows ${known.join(", ")}, not ${strange}.`);
+  return wanted;
 }
 
-async function inBrowser() {
+function number(value, option) {
+  const found = Number(value);
+  if (!(found >= 1)) throw new Failure(`--${option} takes a number from 1, not ${value}.`);
+  return found;
+}
+
+function options() {
+  const flag = { type: "boolean", default: false };
+  const text = { type: "string" };
+  const { values } = parseArgs({
+    options: {
+      work: text,
+      only: text,
+      device: text,
+      rounds: { ...text, default: "15" },
+      budget: { ...text, default: "15" },
+      browser: flag,
+      native: flag,
+      markdown: flag,
+    },
+  });
+  return {
+    works: list(values.work, Object.keys(works), "work"),
+    only: list(values.only, libraries, "only"),
+    devices: list(values.device, ["cpu", "webgpu"], "device"),
+    rounds: Math.floor(number(values.rounds, "rounds")),
+    budget: number(values.budget, "budget"),
+    browser: values.browser || !values.native,
+    native: values.native || !values.browser,
+    markdown: values.markdown,
+  };
+}
+
+/** Vite is not there yet when this script is loaded. */
+async function bundleTensorflow() {
+  const { build } = await import("vite");
+  await build({
+    configFile: false,
+    root,
+    logLevel: "error",
+    build: {
+      outDir: folder,
+      emptyOutDir: false,
+      copyPublicDir: false,
+      target: "es2022",
+      lib: { entry: join(root, "benches", "web", "tensorflow.mjs"), formats: ["es"], fileName: () => "tensorflow.js" },
+    },
+  });
+}
+
+async function inBrowser({ works: chosen, only, devices, rounds, budget }) {
   await run("cargo", ["build", "--release", "--example", "bench", "--target", "wasm32-unknown-unknown"]);
   const wasm = join(root, "target", "wasm32-unknown-unknown", "release", "examples", "bench.wasm");
   await run("wasm-bindgen", ["--target", "web", "--no-typescript", "--out-dir", folder, wasm]);
+  await bundleTensorflow();
   const { chromium } = await import("playwright-core");
   const browser = await chromium.launch({ executablePath: findChrome(), args: chromeArguments(true) });
   const server = await serve();
+  const say = (text) => console.log(`… ${text}`);
   try {
     const tab = await browser.newPage();
-    await tab.goto(`http://127.0.0.1:${server.address().port}/`);
-    return JSON.parse(await tab.evaluate("window.result"));
+    await tab.goto(server.address);
+    await tab.waitForFunction(() => window.bench !== undefined);
+    say("the machine's ceilings");
+    const ceilings = await tab.evaluate(() => window.bench.ceilings());
+    await tab.close();
+    const results = [];
+    for (const work of chosen) {
+      // The product without anything kept is a second column of the same work.
+      const { operations } = works[work];
+      const all = operations.includes("product") ? [...operations, "plain"] : operations;
+      results.push(await runWork(browser, server.address, work, all, { only, devices, rounds, budget, say }));
+    }
+    const adapter = results.flatMap(({ adapters }) => adapters).find(({ name }) => name === "isoflat WebGPU")?.adapter;
+    const command = ["npm run bench", ...process.argv.slice(2)].join(" ").replace("bench --", "bench -- --");
+    return { version: `Chrome ${browser.version()}`, adapter, command, ceilings, works: results };
   } finally {
     await browser.close();
     server.close();
   }
 }
 
-async function natively() {
-  await run("cargo", ["build", "--release", "--example", "bench"]);
-  const output = capture(join(root, "target", "release", "examples", "bench"));
-  if (output === undefined) throw new Failure("the native benchmark failed");
-  return JSON.parse(output);
-}
-
-function print(title, { work, rounds, devices, missing }) {
-  console.log(`\n${title}: ${work}, medians of ${rounds} interleaved rounds`);
-  const cpu = devices.find(({ device }) => device.backend === "cpu" && device.precision === "f32");
-  const rows = devices.map(({ device, ms, gflops, hessian_product_over_gradient: ratio }) => ({
-    device: `${device.backend} ${device.precision}, ${device.adapter}`,
-    "gradient ms": ms.gradient.toFixed(1),
-    "Hv ms": ms.hessian_product.toFixed(1),
-    "Gv ms": ms.gauss_newton_product.toFixed(1),
-    "Hv of 4, each": ms.hessian_product_of_4_each.toFixed(1),
-    "Hv ÷ gradient": ratio.toFixed(2),
-    "Hv ÷ CPU f32": (ms.hessian_product / cpu.ms.hessian_product).toFixed(2),
-    "Hv GFLOP/s": gflops.hessian_product.toFixed(1),
-    "plain GFLOP/s": gflops.plain_product.toFixed(1),
-    "of plain": `${Math.round((100 * gflops.hessian_product) / gflops.plain_product)} %`,
-  }));
-  console.table(rows);
-  for (const reason of missing) console.log(`no GPU: ${reason}`);
-}
-
 async function main() {
+  const chosen = options();
   await setUp({ tests: true });
-  const native = await natively();
-  const browser = await inBrowser();
-  print("Native", native);
-  print("Chrome", browser);
+  mkdirSync(folder, { recursive: true });
+  const result = {
+    date: new Date().toISOString().slice(0, 10),
+    machine: `${cpus().length} × ${cpus()[0].model.trim()}`,
+  };
+  if (chosen.browser) result.browser = await inBrowser(chosen);
+  if (chosen.native) result.native = await natively(chosen.works);
+  const file = join(folder, "results.json");
+  writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`);
+  print(result, works, chosen.markdown);
+  console.log(`\nwritten to ${join("target", "bench", "results.json")}`);
 }
 
 main().catch(fail);

@@ -1,0 +1,30 @@
+/** isoflat, through examples/bench.rs: see there why not through the package. */
+
+import init, { Bench } from "/built/bench.js";
+
+export async function open(problem, { device }) {
+  await init();
+  const bench = await Bench.open(
+    device,
+    JSON.stringify(problem.network),
+    problem.inputs,
+    problem.labels,
+    Float64Array.from(problem.parameters),
+    Float64Array.from(problem.direction),
+    Float64Array.from(problem.u),
+    Float64Array.from(problem.v),
+  );
+  let losses;
+  return {
+    adapter: bench.adapter(),
+    gradient: () => bench.gradient(),
+    product: () => bench.product(),
+    landscape: async () => {
+      losses = await bench.landscape(problem.points);
+    },
+    read: async (operation) => {
+      if (operation === "landscape") return losses;
+      return operation === "gradient" ? bench.readGradient() : bench.readProduct();
+    },
+  };
+}

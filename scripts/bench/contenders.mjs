@@ -1,0 +1,30 @@
+/** Who is measured, each in a tab of its own. `library` is what --only names. */
+
+const isoflat = { library: "isoflat", module: "/web/isoflat.mjs" };
+const jax = { library: "jax", module: "/web/jax.mjs" };
+const tfjs = { library: "tfjs", module: "/web/tfjs.mjs" };
+
+/**
+ * `isolated` tabs get the headers without which a page has no shared memory and hence one thread: isoflat uses one anyway.
+ * `reference` is what all errors are relative to, so it goes first and is always there.
+ */
+export const contenders = [
+  { name: "isoflat CPU f64", ...isoflat, options: { device: "cpu-f64" }, threads: 1, reference: true },
+  { name: "isoflat CPU f32", ...isoflat, options: { device: "cpu-f32" }, threads: 1 },
+  { name: "isoflat WebGPU", ...isoflat, options: { device: "webgpu" }, gpu: true },
+  { name: "jax-js wasm", ...jax, options: { device: "wasm" }, threads: 1 },
+  { name: "jax-js wasm, threads", ...jax, options: { device: "wasm" }, isolated: true },
+  { name: "jax-js WebGPU", ...jax, options: { device: "webgpu" }, gpu: true },
+  { name: "tfjs wasm", ...tfjs, options: { device: "wasm", threads: 1 }, threads: 1 },
+  { name: "tfjs WebGPU", ...tfjs, options: { device: "webgpu" }, gpu: true },
+];
+
+export const libraries = [...new Set(contenders.map(({ library }) => library))];
+
+/** What is timed; `plain` is the Hessian product without anything kept between products, where a library has both. */
+export const operations = {
+  gradient: "gradient",
+  product: "Hessian product",
+  plain: "Hessian product, plain",
+  landscape: "landscape",
+};

@@ -1,0 +1,77 @@
+/** The results as tables: on the terminal, and in Markdown for the README. */
+
+import { operations } from "./contenders.mjs";
+
+const time = (ms) => (ms < 100 ? ms.toPrecision(3) : ms.toFixed(0));
+const exponential = (x) => x.toExponential(1);
+
+function errorText({ error, missing, complaints = [] }) {
+  const found = missing ?? exponential(error);
+  return complaints.length > 0 ? `${found} (the GPU complained: ${complaints[0].slice(0, 60)})` : found;
+}
+
+/** The contender that `cell` compares with: isoflat in f32 on the same kind of device. */
+function rivalOf(cell, results) {
+  const name = /WebGPU/.test(cell.name) ? "isoflat WebGPU" : "isoflat CPU f32";
+  const wanted = cell.operation === "plain" ? "product" : cell.operation;
+  return results.find((other) => other.name === name && other.operation === wanted && other.ms !== undefined);
+}
+
+function row(cell, results) {
+  const head = { contender: cell.name, what: operations[cell.operation] };
+  if (cell.failure !== undefined) return { ...head, ms: `not available: ${cell.failure}` };
+  const own = rivalOf(cell, results);
+  const fastest = results.find(({ name, operation }) => name === "isoflat CPU f32" && operation === own?.operation);
+  return {
+    ...head,
+    ms: time(cell.ms),
+    "÷ isoflat, same device": own ? (cell.ms / own.ms).toFixed(2) : "",
+    "÷ isoflat CPU f32": fastest?.ms ? (cell.ms / fastest.ms).toFixed(2) : "",
+    "error to f64": cell.name === "isoflat CPU f64" ? "the reference" : errorText(cell),
+    dispatches: cell.counts?.dispatches ?? "",
+    submissions: cell.counts?.submissions ?? "",
+    rounds: cell.rounds,
+  };
+}
+
+const rowsOf = ({ results }) => results.map((cell) => row(cell, results));
+
+function ceilingRows({ wasm, webgpu }) {
+  const show = (name, { ms, gflops, error, missing }) =>
+    missing
+      ? { ceiling: name, ms: `not available: ${missing}` }
+      : { ceiling: name, ms: time(ms), "GFLOP/s": gflops.toFixed(1), "error to f64": exponential(error) };
+  return [show("wasm SIMD, tile 4 × 8", wasm), show("WGSL, tile 8 × 8", webgpu)];
+}
+
+function markdownTable(rows) {
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const line = (cells) => `| ${cells.join(" | ")} |`;
+  const body = rows.map((row) => line(columns.map((column) => row[column] ?? "")));
+  return [line(columns), line(columns.map(() => "---")), ...body].join("\n");
+}
+
+/** Everything of one run. `titles` names the pieces of work. */
+export function print({ browser, native, date, machine }, titles, markdown) {
+  const table = markdown ? (rows) => console.log(`\n${markdownTable(rows)}`) : (rows) => console.table(rows);
+  const heading = (text) => console.log(markdown ? `\n**${text}**` : `\n${text}`);
+  console.log(`\n${date}, ${machine}`);
+  if (browser !== undefined) {
+    console.log(`${browser.version}; WebGPU on ${browser.adapter ?? "no adapter"}; ${browser.command}`);
+    console.log(
+      "Medians of interleaved rounds after a warm-up. Slow cells take part in fewer rounds, never fewer than 3.",
+    );
+    if (browser.ceilings !== undefined) {
+      heading("The machine's ceilings: a plain product of 512 × 512 matrices in f32");
+      table(ceilingRows(browser.ceilings));
+    }
+    for (const work of browser.works) {
+      heading(titles[work.work].title);
+      table(rowsOf(work));
+    }
+  }
+  if (native !== undefined) {
+    heading("Native, by Criterion: medians");
+    table(native.map(({ name, ms }) => ({ benchmark: name, ms: time(ms) })));
+  }
+}
