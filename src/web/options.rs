@@ -64,9 +64,20 @@ impl Parts {
 pub struct EngineOptions {
     backend: Option<String>,
     precision: Option<Precision>,
+    memory_budget: Option<f64>,
 }
 
 impl EngineOptions {
+    /// Bytes that may be kept between passes.
+    pub fn memory_budget(&self) -> Js<Option<u64>> {
+        match self.memory_budget {
+            Some(bytes) if !(bytes >= 0.0 && bytes.is_finite()) => {
+                Err(fault(ErrorCode::InvalidOption, format!("memoryBudget is {bytes}, but must be a number of bytes")))
+            }
+            bytes => Ok(bytes.map(|bytes| bytes as u64)),
+        }
+    }
+
     pub fn parts(&self) -> Js<(Backend, Precision)> {
         let backend = match self.backend.as_deref() {
             None | Some("auto") => Backend::Auto,
