@@ -166,10 +166,12 @@ fn sweeps_find_the_traces_of_the_layers_blocks() {
                 near("node-wise bias trace", total(&|s| s.nodewise_bias_trace), scaled);
             }
             // ρ(j): the product with the column that leaves unit j, in its own direction.
-            for j in 0..layer.inputs / layer.columns_per_unit {
+            let is_dense = matches!(network.layers()[layer.layer], Layer::Dense { .. });
+            let per_unit = if is_dense { 1 } else { layer.columns_per_unit };
+            for j in 0..layer.inputs / per_unit {
                 let mut column = vec![0.0; n];
                 for (k, i) in layer.weight.clone().enumerate() {
-                    if k % layer.inputs / layer.columns_per_unit == j {
+                    if k % layer.inputs / per_unit == j {
                         column[i] = parameters[i];
                     }
                 }

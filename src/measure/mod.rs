@@ -5,10 +5,13 @@
 mod evaluator;
 mod gradient;
 mod hessian;
+mod norms;
+pub mod petzka;
 mod riemannian;
 mod sharpness;
 
 pub use evaluator::{DENSE_LIMIT, Evaluator, MeasureOptions};
+pub use norms::{fisher_rao_norm, path_norm_squared};
 
 use serde::Serialize;
 
@@ -29,6 +32,14 @@ pub(crate) enum Quantity {
     Trace(Curvature),
     EpsilonSharpnessQuadratic,
     RiemannianGradientNorm(Metric),
+    FisherRaoNorm,
+    KappaMax,
+    KappaSum,
+    KappaTraceMax,
+    KappaTraceSum,
+    RhoMax,
+    RhoSum,
+    RelativeFlatnessSum,
 }
 
 /// A measure of one number.
@@ -53,7 +64,13 @@ const ALWAYS: Kinds = Kinds { layerwise: true, nodewise: true, permutation: true
 impl Measure {
     /// All measures, family by family.
     pub fn all() -> impl Iterator<Item = &'static Self> {
-        gradient::MEASURES.iter().chain(hessian::MEASURES).chain(sharpness::MEASURES).chain(riemannian::MEASURES)
+        gradient::MEASURES
+            .iter()
+            .chain(hessian::MEASURES)
+            .chain(sharpness::MEASURES)
+            .chain(riemannian::MEASURES)
+            .chain(petzka::MEASURES)
+            .chain(norms::MEASURES)
     }
 
     /// The measure of this name.

@@ -27,8 +27,7 @@ pub struct Affine {
     pub columns: usize,
     /// For every column in the order (y, x, c), in which inputs lie, its place in W's row, whose order is (c, y, x).
     pub(super) column_of: Vec<u32>,
-    /// Units or channels that come in, before a flatten.
-    channels_in: usize,
+    units_in: usize,
     /// A dense layer's input is one pixel here, of as many channels as there are inputs.
     pub(super) input: Shape,
     pub(super) output: Shape,
@@ -60,7 +59,7 @@ pub struct Backward<T>(Vec<T>);
 impl Affine {
     /// The geometry of a step, if it is affine.
     pub fn new(step: &Step) -> Option<Self> {
-        let Operation::Affine { weight, bias } = &step.operation else { return None };
+        let Operation::Affine { weight, bias, columns_per_unit } = &step.operation else { return None };
         let (shape, window) = (step.input, step.window);
         let [kh, kw] = window.size;
         let mut column_of = Vec::with_capacity(shape.channels * window.area());
@@ -94,8 +93,8 @@ impl Affine {
             bias: bias.clone(),
             rows: step.output.channels,
             columns: column_of.len(),
+            units_in: column_of.len() / columns_per_unit,
             column_of,
-            channels_in: shape.channels,
             padded_output: [reach(0, input.height, step.output.height), reach(1, input.width, step.output.width)],
             input,
             output: step.output,
@@ -115,9 +114,9 @@ impl Affine {
         self.output.area()
     }
 
-    /// Units or channels that come in.
+    /// Units (of a dense layer) or channels (of a convolution) that come in.
     pub fn units_in(&self) -> usize {
-        self.channels_in
+        self.units_in
     }
 
     /// Multiplications of one sample.
