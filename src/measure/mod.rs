@@ -18,6 +18,7 @@ use serde::Serialize;
 use crate::control::Control;
 use crate::engine::{Curvature, Engine};
 use crate::error::{Result, bail};
+use crate::network::Network;
 use crate::operator::{Metric, OperatorKind};
 use crate::symmetry::Kinds;
 
@@ -71,6 +72,12 @@ impl Measure {
             .chain(riemannian::MEASURES)
             .chain(petzka::MEASURES)
             .chain(norms::MEASURES)
+    }
+
+    /// Those that are defined for a network: Petzka's need one that is piecewise linear.
+    pub fn defined_for(network: &Network) -> impl Iterator<Item = &'static Self> {
+        let is_piecewise_linear = network.first_inhomogeneous_layer().is_none();
+        Self::all().filter(move |measure| is_piecewise_linear || !measure.key.starts_with("petzka."))
     }
 
     /// The measure of this name.

@@ -213,7 +213,7 @@ impl Engine {
     pub fn measure(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
         self.call(&problem, &parameters, &options, async |call| {
             let found: MeasureOption = call.parts.parse("measure")?;
-            let measures = found.measures()?;
+            let measures = found.measures(call.problem.network())?;
             let control = call.control().await?;
             let engine = call.engine()?;
             let values =
@@ -232,7 +232,7 @@ impl Engine {
     pub fn invariance(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
         self.call(&problem, &parameters, &options, async |call| {
             let found: MeasureOption = call.parts.parse("invariance")?;
-            let (measures, transformations) = (found.measures()?, found.transformations()?);
+            let (measures, transformations) = (found.measures(call.problem.network())?, found.transformations()?);
             let control = call.control().await?;
             let engine = call.engine()?;
             let options = found.options();

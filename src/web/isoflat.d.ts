@@ -316,7 +316,9 @@ export type MeasureKey =
   | "gauss_newton.max_eigenvalue" | "gauss_newton.trace"
   | "epsilon_sharpness_quadratic"
   | `riemannian.${"layerwise" | "nodewise"}_${"flat" | "levi_civita"}.spectral_norm`
-  | `riemannian.${"layerwise" | "nodewise"}_gradient_norm`;
+  | `riemannian.${"layerwise" | "nodewise"}_gradient_norm`
+  | `petzka.${"kappa" | "kappa_trace" | "rho"}_${"max" | "sum"}` | "petzka.relative_flatness_sum"
+  | "fisher_rao_norm";
 
 export interface MeasureValue {
   key: MeasureKey;
@@ -331,7 +333,7 @@ export interface MeasureValue {
 }
 
 export interface MeasureOptions extends RunOptions {
-  /** Default: all. */
+  /** Default: all that are defined for the network (Petzka's need a piecewise linear one). */
   measures?: MeasureKey[];
   /** ε of `epsilon_sharpness_quadratic`; default 1e-3. */
   epsilon?: number;

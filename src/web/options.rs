@@ -13,6 +13,7 @@ use crate::error::ErrorCode;
 use crate::landscape::{Axis, Direction, Normalization};
 use crate::linalg::{Goal, Lanczos, PowerIteration};
 use crate::measure::{Measure, MeasureOptions};
+use crate::network::Network;
 use crate::operator::OperatorKind;
 use crate::symmetry::Transformation;
 use crate::train::{Optimizer, TrainOptions};
@@ -233,9 +234,10 @@ pub struct MeasureOption {
 }
 
 impl MeasureOption {
-    pub fn measures(&self) -> Js<Vec<&'static Measure>> {
+    /// What was asked for, or all that the network has.
+    pub fn measures(&self, network: &Network) -> Js<Vec<&'static Measure>> {
         match &self.measures {
-            None => Ok(Measure::all().collect()),
+            None => Ok(Measure::defined_for(network).collect()),
             Some(keys) => keys.iter().map(|key| Measure::from_key(key).map_err(throw)).collect(),
         }
     }
