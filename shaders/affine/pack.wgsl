@@ -31,15 +31,13 @@ struct Pack {
 fn sorted_tap(place: u32, size: u32, stride: u32) -> u32 {
     var residue = 0u;
     var rest = place;
-    loop {
-        let count = (size - residue + stride - 1u) / stride;
-        if (rest < count) {
-            return residue + (count - 1u - rest) * stride;
-        }
+    var count = (size + stride - 1u) / stride;
+    while (rest >= count) {
         rest -= count;
         residue += 1u;
+        count = (size - residue + stride - 1u) / stride;
     }
-    return 0u;
+    return residue + (count - 1u - rest) * stride;
 }
 
 @compute @workgroup_size(64)

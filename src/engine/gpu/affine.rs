@@ -68,6 +68,17 @@ pub(super) struct Extent {
     pub batch: usize,
 }
 
+/// Which panels are needed.
+#[derive(Clone, Copy)]
+pub(super) enum Ways {
+    /// Forward passes alone.
+    Forward,
+    /// Gradients too.
+    Both,
+    /// The transpose of a dense first step too.
+    Sweep,
+}
+
 /// All weights of one or more parameter vectors, laid out for the kernels.
 pub(super) struct Panels {
     pub buffer: Rc<DeviceBuffer>,
@@ -119,9 +130,13 @@ fn slabs(tiles: usize, blocks: usize, is_software: bool) -> (usize, usize) {
 }
 
 impl GpuExecutor {
-    /// Panels for `count` parameter vectors; those that go backward are needed for gradients only.
-    pub(super) fn panels(&self, count: usize, with_backward: bool) -> Result<Panels> {
-        let len = if with_backward { self.geometry.panel_len } else { self.geometry.forward_len };
+    /// Panels for `count` parameter vectors.
+    pub(super) fn panels(&self, count: usize, ways: Ways) -> Result<Panels> {
+        let len = match ways {
+            Ways::Forward => self.geometry.forward_len,
+            Ways::Both => self.geometry.panel_len,
+            Ways::Sweep => self.geometry.sweep_len,
+        };
         let buffer = self.context.buffer("weights in panels", 4 * len as u64 * count as u64)?;
         Ok(Panels { buffer, len, count })
     }
@@ -136,11 +151,9 @@ impl GpuExecutor {
         to: usize,
     ) -> Result<()> {
         debug_assert!(to + count <= panels.count);
-        let with_backward = panels.len == self.geometry.panel_len;
         for stage in &self.geometry.stages {
-            let backward = stage.backward.filter(|_| with_backward);
-            for (panel, is_backward) in [(stage.forward, false), (backward, true)] {
-                let Some(panel) = panel else { continue };
+            for (panel, is_backward) in [(stage.forward, false), (stage.backward, true)] {
+                let Some(panel) = panel.filter(|panel| panel.offset < panels.len) else { continue };
                 let (step, window) = (&stage.step, stage.step.window);
                 let start = first * self.plan.parameter_count;
                 let bias = step.bias();
@@ -183,7 +196,7 @@ impl GpuExecutor {
         self.gather(stage, panel, false, extent, terms, epilogue, out)
     }
 
-    /// Wᵀδ of an affine step, where it is not the first.
+    /// Wᵀδ of an affine step.
     pub(super) fn affine_backward(
         &self,
         stage: &Stage,

@@ -35,13 +35,20 @@ pub(super) struct Data {
 }
 
 impl Data {
-    /// Cuts the data, and loads as many chunks as `budget` bytes hold.
-    pub fn new(context: &GpuContext, plan: &Plan, geometry: &Geometry, problem: &Problem, budget: u64) -> Result<Self> {
+    /// Cuts the data into chunks of at most `most` samples, and loads as many as `budget` bytes hold.
+    pub fn new(
+        context: &GpuContext,
+        plan: &Plan,
+        geometry: &Geometry,
+        problem: &Problem,
+        budget: u64,
+        most: usize,
+    ) -> Result<Self> {
         let samples = problem.samples();
         let widest = geometry.stages.iter().flat_map(|stage| [stage.input.features(), stage.output.features()]).max();
         let limit = context.max_buffer_bytes() / 4 / widest.unwrap_or(1).max(1) as u64;
         let each = (geometry.input().features() + 4 * geometry.features()) as u64;
-        let most = (CHUNK_NUMBERS / each).min(limit) as usize / LANES * LANES;
+        let most = most.min((CHUNK_NUMBERS / each).min(limit) as usize) / LANES * LANES;
         let chunks = samples.div_ceil(most.max(LANES));
         let lanes = samples.div_ceil(chunks).next_multiple_of(LANES);
         let prepared = (!plan.prefix.is_empty()).then(|| apply_prefix(&plan.prefix, problem.inputs().to_f32()));

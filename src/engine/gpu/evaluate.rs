@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::affine::{Batched, Extent, Panels, Target};
+use super::affine::{Batched, Extent, Panels, Target, Ways};
 use super::context::DeviceBuffer;
 use super::data::ChunkData;
 use super::executor::GpuExecutor;
@@ -51,7 +51,7 @@ impl Evaluation {
         let width = geometry.output().features();
         Ok(Self {
             points,
-            panels: executor.panels(points, false)?,
+            panels: executor.panels(points, Ways::Forward)?,
             hidden: [make(widest)?, make(if hidden.len() > 1 { widest } else { 0 })?],
             outputs: make(width)?,
             probabilities: make(width)?,
@@ -202,7 +202,7 @@ impl Batch {
         let make = |what: &str, features: usize| context.buffer(what, lanes as u64 * features as u64);
         Ok(Self {
             pass: Pass::new(context, geometry, executor.loss, lanes, false)?,
-            panels: executor.panels(1, true)?,
+            panels: executor.panels(1, Ways::Both)?,
             data: ChunkData {
                 inputs: make("inputs of a batch", geometry.input().features())?,
                 targets: make("targets of a batch", executor.target_width())?,

@@ -50,13 +50,27 @@ impl GpuExecutor {
     /// # Errors
     /// `InvalidNetwork` as [`Plan::new`]; `TooLarge` if the data do not fit the device's limits; `DeviceLost`, `Gpu`.
     pub fn new(context: Rc<GpuContext>, problem: &Problem, memory_budget: Option<u64>) -> Result<Self> {
+        Self::in_chunks(context, problem, memory_budget, usize::MAX)
+    }
+
+    /// As [`GpuExecutor::new`], with at most so many samples a chunk: for tests, which would need much memory otherwise.
+    ///
+    /// # Errors
+    /// As [`GpuExecutor::new`].
+    #[doc(hidden)]
+    pub fn in_chunks(
+        context: Rc<GpuContext>,
+        problem: &Problem,
+        memory_budget: Option<u64>,
+        most: usize,
+    ) -> Result<Self> {
         context.check()?;
         let plan = Plan::new(problem.network())?;
         let geometry = Geometry::new(&plan);
         let usual = if context.info().is_software { SOFTWARE_BUDGET } else { BUDGET };
         let memory_budget = memory_budget.unwrap_or(usual);
         Ok(Self {
-            data: Data::new(&context, &plan, &geometry, problem, memory_budget / 2)?,
+            data: Data::new(&context, &plan, &geometry, problem, memory_budget / 2, most)?,
             windows: context.buffer_of("windows", geometry.windows.as_flattened())?,
             loss: problem.loss(),
             context,

@@ -78,7 +78,7 @@ pub(super) struct Stage {
     pub output: Image,
     /// For affine steps.
     pub forward: Option<Panel>,
-    /// The transpose, for affine steps but the first.
+    /// The transpose, for affine steps; the first one's is for sweeps, and only where it is dense.
     pub backward: Option<Panel>,
 }
 
@@ -88,8 +88,10 @@ pub(super) struct Geometry {
     pub stages: Vec<Stage>,
     /// Vectors of four in all panels that go forward; those that go backward follow them.
     pub forward_len: usize,
-    /// Vectors of four in all panels.
+    /// Vectors of four in all panels but the first step's backward.
     pub panel_len: usize,
+    /// Vectors of four in all panels.
+    pub sweep_len: usize,
     /// (first source row or column, first panel row or column, count) for each output row or column.
     pub windows: Vec<[u32; 4]>,
 }
@@ -117,7 +119,11 @@ impl Geometry {
         for stage in &mut stages[1..] {
             stage.backward = stage.panel(&mut end, &mut windows, true);
         }
-        Self { stages, forward_len, panel_len: end, windows }
+        let panel_len = end;
+        if stages[0].step.is_dense() {
+            stages[0].backward = stages[0].panel(&mut end, &mut windows, true);
+        }
+        Self { stages, forward_len, panel_len, sweep_len: end, windows }
     }
 
     /// What comes in.

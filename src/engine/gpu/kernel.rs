@@ -73,6 +73,12 @@ kernels! {
     MaxBackward = "pool/max_backward", ["grid", "math", "epilogue", "pool"], Pool, [Read, Read, Read, Write];
     AverageForward = "pool/average_forward", ["grid", "math", "epilogue", "pool"], Pool, [Read, Read, Write];
     AverageBackward = "pool/average_backward", ["grid", "math", "epilogue", "pool"], Pool, [Read, Read, Write];
+    Cotangent = "sweep/cotangent", ["grid"], Cotangent, [Read, Read, Read, Write];
+    Elementwise = "sweep/elementwise", ["grid", "math", "epilogue"], Elementwise, [Read, Read, Write];
+    SweepDense = "sweep/dense", ["grid"], SweepDense, [Read, Read, Read, Read, Write];
+    SampleGradient = "sweep/sample_gradient", ["grid"], SampleGradient, [Read, Read, Write];
+    RowProducts = "sweep/row_products", ["grid"], RowProducts, [Read, Write];
+    SweepWindow = "sweep/window", ["grid"], SweepWindow, [Read, Read, Read, Read, Write];
     PlaneCombine = "plane/combine", ["grid", "math", "epilogue"], PlaneCombine, [Read, Read, Write];
     TanhBackward = "activation/tanh_backward", ["grid"], TanhBackward, [Read, Write, Write];
     TanhCurvature = "activation/tanh_curvature", ["grid"], TanhCurvature, [Read, Read, Write];

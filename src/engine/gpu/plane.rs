@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::affine::{Batched, Epilogue, Extent, Panels, Term};
+use super::affine::{Batched, Epilogue, Extent, Panels, Term, Ways};
 use super::context::DeviceBuffer;
 use super::evaluate::Evaluation;
 use super::executor::GpuExecutor;
@@ -27,7 +27,7 @@ impl GpuExecutor {
         let mut kept = self.plane.borrow_mut();
         // The old one first: its memory may be needed for the new one.
         *kept = None;
-        let panels = self.panels(vectors.len(), false)?;
+        let panels = self.panels(vectors.len(), Ways::Forward)?;
         for (i, vector) in vectors.iter().enumerate() {
             self.pack(vector, 0, 1, &panels, i)?;
         }

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use super::affine::{Panels, Target};
+use super::affine::{Panels, Target, Ways};
 use super::context::DeviceBuffer;
 use super::executor::GpuExecutor;
 use super::passes::{Pass, Report, Samples};
@@ -11,8 +11,9 @@ use crate::error::{Result, bail};
 
 /// What the products at one point share.
 pub(super) struct Prepared {
+    pub theta: Rc<DeviceBuffer>,
     pub gradient: Rc<DeviceBuffer>,
-    /// θ.
+    /// θ in panels.
     pub panels: Panels,
     /// Losses of all samples, then 1 for each that was hit.
     pub report: Rc<DeviceBuffer>,
@@ -46,6 +47,7 @@ impl GpuExecutor {
             Some(prepared) => prepared.clone(),
             None => kept.insert(Rc::new(self.new_point()?)).clone(),
         };
+        self.context.copy(theta, 0, &prepared.theta.buffer, 0, self.plan.parameter_count)?;
         self.pack(theta, 0, 1, &prepared.panels, 0)?;
         for chunk in 0..self.data.chunks() {
             let to = Target { buffer: &prepared.gradient, offset: 0, accumulate: chunk > 0 };
@@ -63,8 +65,9 @@ impl GpuExecutor {
             .map(|_| Ok(Rc::new(Pass::new(&self.context, &self.geometry, self.loss, lanes, true)?)))
             .collect::<Result<_>>()?;
         Ok(Prepared {
+            theta: self.context.buffer("parameters", self.plan.parameter_count as u64)?,
             gradient: self.context.buffer("gradient", self.plan.parameter_count as u64)?,
-            panels: self.panels(1, true)?,
+            panels: self.panels(1, Ways::Both)?,
             report: self.context.buffer("losses", 2 * self.data.samples as u64)?,
             passes,
             visitor: Cell::new(0),

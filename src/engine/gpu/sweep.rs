@@ -1,11 +1,409 @@
-//! Cotangent sweeps.
+//! Cotangent sweeps: backward passes at the prepared point, and what they leave at each layer, sample by sample; the device
+//! sums over samples, the host what is left.
 
+use std::rc::Rc;
+
+use super::affine::{Batched, Epilogue, Extent, Panels, Term, Ways};
+use super::context::DeviceBuffer;
 use super::executor::GpuExecutor;
+use super::geometry::{Panel, Stage};
+use super::kernel::Kernel;
+use super::passes::{Pass, Samples};
+use super::point::Prepared;
+use super::recorder::Grid;
+use super::uniforms::{
+    Bias, Cotangent as CotangentParameters, Elementwise, RowProducts, SampleGradient, SweepDense, SweepWindow,
+};
 use crate::engine::{Cotangent, LayerSums};
-use crate::error::{Result, bail};
+use crate::error::{Result, ensure};
+use crate::problem::Loss;
+
+/// Numbers that the cotangents of one group may take in all.
+const SWEEP_NUMBERS: usize = 1 << 25;
+
+/// Numbers that single samples' gradients may take.
+const GRADIENT_NUMBERS: usize = 1 << 24;
+
+/// A layer's rows of sums over samples; `shaders/sweep/dense.wgsl` and `window.wgsl` say what they are.
+struct Rows {
+    /// Among all layers' rows.
+    first: usize,
+    /// Channels that come in.
+    channels: usize,
+    /// Rows of each of trace, relative flatness and node-wise trace.
+    each: usize,
+    /// Rows of W.
+    outputs: usize,
+}
+
+impl Rows {
+    fn count(&self) -> usize {
+        self.channels + 3 * self.each + self.outputs
+    }
+}
+
+/// Workspace of a sweep over `group` cotangents at a time.
+struct Work {
+    panels: Panels,
+    /// W ⊙ W.
+    squares: Panels,
+    /// g_l of every step.
+    deltas: Vec<Rc<DeviceBuffer>>,
+    /// g ⊙ g, Wᵀ g and (W ⊙ W)ᵀ (g ⊙ g).
+    scratch: [Rc<DeviceBuffer>; 3],
+    gradients: Rc<DeviceBuffer>,
+    /// W Wᵀ of the convolutions.
+    products: Vec<Option<Rc<DeviceBuffer>>>,
+    /// Rows of one layer, sample by sample.
+    values: Rc<DeviceBuffer>,
+    /// All rows, summed over samples.
+    sums: Rc<DeviceBuffer>,
+    /// Rows of every affine step.
+    rows: Vec<Option<Rows>>,
+    total: usize,
+}
 
 impl GpuExecutor {
-    pub(super) async fn sweep_of(&self, _: &[Cotangent]) -> Result<Vec<Vec<LayerSums>>> {
-        bail!(InvalidOption, "sweeps are not there yet")
+    pub(super) async fn sweep_of(&self, cotangents: &[Cotangent]) -> Result<Vec<Vec<LayerSums>>> {
+        let prepared = self.prepared()?;
+        cotangents.iter().try_for_each(|cotangent| self.check_cotangent(cotangent))?;
+        let group = self.sweep_group(cotangents.len());
+        let work = self.sweep_work(&prepared, group)?;
+        let mut totals = vec![0.0; cotangents.len() * work.total];
+        for chunk in 0..self.data.chunks() {
+            for (i, some) in cotangents.chunks(group).enumerate() {
+                self.sweep_chunk(&prepared, &work, chunk, some)?;
+                let sums = self.context.read(&work.sums, 0, some.len() * work.total).await?;
+                let totals = &mut totals[i * group * work.total..];
+                totals.iter_mut().zip(sums).for_each(|(total, sum)| *total += f64::from(sum));
+            }
+        }
+        let biases = self.biases(&work).await?;
+        let share = 1.0 / self.data.samples as f64;
+        let layers = |totals: &[f64]| {
+            let rows = work.rows.iter().flatten();
+            rows.zip(&biases).map(|(rows, bias)| layer_sums(&totals[rows.first..], rows, bias, share)).collect()
+        };
+        Ok(totals.chunks(work.total.max(1)).map(layers).collect())
     }
+
+    fn check_cotangent(&self, cotangent: &Cotangent) -> Result<()> {
+        let (outputs, samples) = (self.outputs_len(), self.data.samples);
+        let fits = match cotangent {
+            Cotangent::Class(class) => *class < outputs,
+            Cotangent::Drawn(classes) => {
+                self.loss == Loss::CrossEntropy
+                    && classes.len() == samples
+                    && classes.iter().all(|&class| (class as usize) < outputs)
+            }
+            Cotangent::Signs(signs) => self.loss == Loss::SquaredError && signs.len() == samples * outputs,
+        };
+        ensure!(fits, InvalidOption, "a cotangent does not fit {samples} samples of {outputs} outputs and their loss");
+        Ok(())
+    }
+
+    fn rows_of(&self) -> (Vec<Option<Rows>>, usize) {
+        let mut total = 0;
+        let rows = self.geometry.stages.iter().map(|stage| {
+            let step = &stage.step;
+            step.is_affine().then(|| {
+                let each = if step.is_dense() { 1 } else { step.input.channels * step.window.area() };
+                let rows = Rows { first: total, channels: step.input.channels, each, outputs: step.output.channels };
+                total += rows.count();
+                rows
+            })
+        });
+        (rows.collect(), total)
+    }
+
+    /// How many cotangents go through together.
+    fn sweep_group(&self, wanted: usize) -> usize {
+        let widest = self.widest();
+        let rows = self.rows_of().0.iter().flatten().map(Rows::count).max().unwrap_or(1);
+        let each = self.data.lanes * (self.geometry.features() + 3 * widest + rows);
+        let one_buffer = self.context.max_buffer_bytes() as usize / 4 / (self.data.lanes * widest.max(rows));
+        (SWEEP_NUMBERS / each).min(one_buffer).clamp(1, wanted.max(1))
+    }
+
+    /// The most lines of an image.
+    fn widest(&self) -> usize {
+        let images = self.geometry.stages.iter().flat_map(|stage| [stage.input, stage.output]);
+        images.map(|image| image.features()).max().unwrap_or(1)
+    }
+
+    fn sweep_work(&self, prepared: &Prepared, group: usize) -> Result<Work> {
+        let (lanes, widest) = (self.data.lanes, self.widest());
+        let (rows, total) = self.rows_of();
+        let make = |features: usize| self.context.buffer("cotangents", lanes as u64 * features as u64 * group as u64);
+        let panels = self.panels(1, Ways::Sweep)?;
+        self.pack(&prepared.theta, 0, 1, &panels, 0)?;
+        let squares = self.panels(1, Ways::Sweep)?;
+        self.square(&panels.buffer, &squares.buffer, panels.len, 1)?;
+        let mut gradients = 0;
+        let mut products = Vec::new();
+        for stage in &self.geometry.stages {
+            products.push(None);
+            let (true, false, Some(panel)) = (stage.step.is_affine(), stage.step.is_dense(), stage.forward) else {
+                continue;
+            };
+            let (each, most) = (panel.rows * panel.depth, GRADIENT_NUMBERS.max(4 * panel.rows * panel.depth));
+            gradients = gradients.max((each * lanes * group).min(most));
+            let buffer = self.context.buffer("products of rows", (panel.rows * panel.rows) as u64)?;
+            let parameters = RowProducts {
+                rows: panel.rows as u32,
+                rows4: panel.rows4 as u32,
+                depth: panel.depth as u32,
+                panel_offset: panel.offset as u32,
+            };
+            let len = panel.rows * panel.rows;
+            let grid = Grid { cost: 2.0 * (len * panel.depth) as f64, ..Grid::elements(len, 1) };
+            self.context.dispatch(Kernel::RowProducts, &parameters, &[&panels.buffer, &buffer], grid)?;
+            products.pop();
+            products.push(Some(buffer));
+        }
+        let deltas = self.geometry.stages.iter().map(|stage| make(stage.output.features()));
+        Ok(Work {
+            deltas: deltas.collect::<Result<_>>()?,
+            scratch: [make(widest)?, make(widest)?, make(widest)?],
+            gradients: self.context.buffer("gradients of single samples", gradients as u64)?,
+            products,
+            values: make(rows.iter().flatten().map(Rows::count).max().unwrap_or(1))?,
+            sums: self.context.buffer("sums of cotangents", total as u64 * group as u64)?,
+            panels,
+            squares,
+            rows,
+            total,
+        })
+    }
+
+    fn sweep_chunk(&self, prepared: &Prepared, work: &Work, chunk: usize, cotangents: &[Cotangent]) -> Result<()> {
+        let pass = self.pass_of(prepared, chunk)?;
+        let data = self.data.chunk(&self.context, &self.geometry, chunk)?;
+        let samples = Samples { data: &data, rows: self.data.rows(chunk), lanes: self.data.lanes };
+        let extent = Extent { lanes: samples.lanes, batch: cotangents.len() };
+        let last = self.geometry.stages.len() - 1;
+        self.start_cotangents(&pass, chunk, cotangents, &work.deltas[last])?;
+        for (l, stage) in self.geometry.stages.iter().enumerate().rev() {
+            let (delta, source) = (&*work.deltas[l], if l == 0 { &*data.inputs } else { &*pass.values[l - 1] });
+            let term = Term { panels: &work.panels, are_batched: false, source: Batched::each(delta) };
+            if !stage.step.is_dense() {
+                if let (Some(rows), Some(panel)) = (&work.rows[l], stage.forward) {
+                    self.sweep_window(work, l, panel, extent, source)?;
+                    self.sum_lanes(work, rows, extent)?;
+                }
+                if l > 0 {
+                    self.step_back(l, extent, &[term], &pass, false, &work.deltas[l - 1])?;
+                }
+                continue;
+            }
+            let [g2, h, h2] = &work.scratch;
+            self.affine_backward(stage, extent, &[term], Epilogue::None, h)?;
+            self.square(delta, g2, stage.output.features() * extent.lanes / 4, extent.batch)?;
+            let term = Term { panels: &work.squares, are_batched: false, source: Batched::each(g2) };
+            self.affine_backward(stage, extent, &[term], Epilogue::None, h2)?;
+            if let Some(rows) = &work.rows[l] {
+                self.sweep_dense(work, stage, rows, extent, delta, source)?;
+                self.sum_lanes(work, rows, extent)?;
+            }
+            if l > 0 {
+                let epilogue = Epilogue::Derive(self.geometry.stages[l - 1].step.activation, source);
+                let (number, slope, _) = epilogue.parts();
+                let size = stage.input.features() * extent.lanes / 4;
+                let parameters = Elementwise { size: size as u32, is_square: 0, epilogue: number, slope };
+                let grid = Grid::elements(size, extent.batch);
+                let buffers = [&**h, source, &*work.deltas[l - 1]];
+                self.context.dispatch(Kernel::Elementwise, &parameters, &buffers, grid)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The cotangents at the outputs of a chunk.
+    fn start_cotangents(&self, pass: &Pass, chunk: usize, cotangents: &[Cotangent], out: &DeviceBuffer) -> Result<()> {
+        let (first, rows, lanes) = (self.data.first(chunk), self.data.rows(chunk), self.data.lanes);
+        let (output, width) = (self.geometry.output(), self.outputs_len());
+        let mut values: Vec<f32> = Vec::new();
+        let mut kinds: Vec<[u32; 4]> = Vec::new();
+        for cotangent in cotangents {
+            let start = values.len();
+            let (kind, class) = match cotangent {
+                Cotangent::Class(class) if self.loss == Loss::CrossEntropy => (0, output.place(*class)),
+                Cotangent::Class(class) => (2, output.place(*class)),
+                Cotangent::Drawn(classes) => {
+                    values
+                        .extend(classes[first..first + rows].iter().map(|&class| output.place(class as usize) as f32));
+                    (1, 0)
+                }
+                Cotangent::Signs(signs) => {
+                    values.resize(start + width * lanes, 0.0);
+                    for (n, row) in signs[first * width..].chunks_exact(width).take(rows).enumerate() {
+                        for (i, &sign) in row.iter().enumerate() {
+                            values[start + output.place(i) * lanes + n] = sign;
+                        }
+                    }
+                    (3, 0)
+                }
+            };
+            kinds.push([kind, class as u32, start as u32, 0]);
+        }
+        let kinds = self.context.buffer_of("kinds of cotangents", kinds.as_flattened())?;
+        let values = self.context.buffer_of("classes or signs of cotangents", &values)?;
+        let parameters = CotangentParameters {
+            samples: rows as u32,
+            classes: width as u32,
+            lanes: lanes as u32,
+            ..Default::default()
+        };
+        let grid = Grid::elements(width * lanes, cotangents.len());
+        let buffers = [&*kinds, &*values, &*pass.probabilities, out];
+        self.context.dispatch(Kernel::Cotangent, &parameters, &buffers, grid)
+    }
+
+    /// out = x ⊙ x, `size` vectors of four for each of the batch.
+    fn square(&self, x: &DeviceBuffer, out: &DeviceBuffer, size: usize, batch: usize) -> Result<()> {
+        let parameters = Elementwise { size: size as u32, is_square: 1, ..Default::default() };
+        self.context.dispatch(Kernel::Elementwise, &parameters, &[x, x, out], Grid::elements(size, batch))
+    }
+
+    fn sweep_dense(
+        &self,
+        work: &Work,
+        stage: &Stage,
+        rows: &Rows,
+        extent: Extent,
+        delta: &DeviceBuffer,
+        source: &DeviceBuffer,
+    ) -> Result<()> {
+        let lanes4 = extent.lanes / 4;
+        let parameters = SweepDense {
+            channels: rows.channels as u32,
+            positions: stage.step.input.area() as u32,
+            rows: rows.outputs as u32,
+            lanes4: lanes4 as u32,
+            out_batch: (rows.count() * lanes4) as u32,
+            ..Default::default()
+        };
+        let [_, h, h2] = &work.scratch;
+        let cost = 32.0 * (stage.step.input.len() * extent.lanes * extent.batch) as f64;
+        let grid = Grid { cost, ..Grid::elements(rows.count() * lanes4, extent.batch) };
+        self.context.dispatch(Kernel::SweepDense, &parameters, &[delta, source, h, h2, &work.values], grid)
+    }
+
+    /// A convolution: the gradients of as many cotangents and samples as there is room for at a time.
+    fn sweep_window(&self, work: &Work, l: usize, panel: Panel, extent: Extent, source: &DeviceBuffer) -> Result<()> {
+        let stage = &self.geometry.stages[l];
+        let (Some(rows), Some(products)) = (&work.rows[l], &work.products[l]) else { return Ok(()) };
+        let (input, output, window) = (stage.input, stage.output, stage.step.window);
+        let (lanes4, delta) = (extent.lanes / 4, &*work.deltas[l]);
+        let each = 4 * panel.rows * panel.depth;
+        let room = (work.gradients.elements as usize / each).max(1);
+        let count4 = lanes4.min(room);
+        let group = (room / count4).clamp(1, extent.batch);
+        for first_z in (0..extent.batch).step_by(group) {
+            for first4 in (0..lanes4).step_by(count4) {
+                let (batch, count4) = (group.min(extent.batch - first_z), count4.min(lanes4 - first4));
+                let parameters = SampleGradient {
+                    rows: panel.rows as u32,
+                    columns: panel.depth as u32,
+                    channels: input.shape.channels as u32,
+                    window_width: window.size[1] as u32,
+                    source_row: input.row() as u32,
+                    stride_y: window.stride[0] as u32,
+                    stride_x: window.stride[1] as u32,
+                    out_height: output.shape.height as u32,
+                    out_width: output.shape.width as u32,
+                    delta_row: output.row() as u32,
+                    delta_origin: output.origin() as u32,
+                    lanes4: lanes4 as u32,
+                    first4: first4 as u32,
+                    count4: count4 as u32,
+                    delta_batch: (output.features() * lanes4) as u32,
+                    first_z: first_z as u32,
+                };
+                let threads = panel.rows.div_ceil(4) * panel.depth.div_ceil(4) * count4;
+                let cost = 8.0 * (panel.rows * panel.depth * output.shape.area() * count4 * batch) as f64;
+                let grid = Grid { cost, ..Grid::elements(threads, batch) };
+                self.context.dispatch(Kernel::SampleGradient, &parameters, &[delta, source, &work.gradients], grid)?;
+                let parameters = SweepWindow {
+                    channels: rows.channels as u32,
+                    columns: panel.depth as u32,
+                    rows: panel.rows as u32,
+                    rows4: panel.rows4 as u32,
+                    panel_offset: panel.offset as u32,
+                    lanes4: lanes4 as u32,
+                    first4: first4 as u32,
+                    count4: count4 as u32,
+                    out_height: output.shape.height as u32,
+                    out_width: output.shape.width as u32,
+                    delta_row: output.row() as u32,
+                    delta_origin: output.origin() as u32,
+                    delta_batch: (output.features() * lanes4) as u32,
+                    out_batch: (rows.count() * lanes4) as u32,
+                    first_z: first_z as u32,
+                    ..Default::default()
+                };
+                let cost = 8.0 * (panel.depth * panel.rows * (panel.rows + 4) * count4 * batch) as f64;
+                let grid = Grid { cost, ..Grid::elements(rows.count() * count4, batch) };
+                let buffers = [&*work.gradients, delta, &*work.panels.buffer, &**products, &*work.values];
+                self.context.dispatch(Kernel::SweepWindow, &parameters, &buffers, grid)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows of one layer, summed over samples: what `affine/bias` does with one position.
+    fn sum_lanes(&self, work: &Work, rows: &Rows, extent: Extent) -> Result<()> {
+        let lanes4 = extent.lanes / 4;
+        let blocks = lanes4.div_ceil(16) as u32;
+        let parameters = Bias {
+            rows: rows.count() as u32,
+            out_width: 1,
+            delta_row: 1,
+            delta_origin: 0,
+            lanes4: lanes4 as u32,
+            position_blocks: blocks,
+            blocks,
+            slabs: 1,
+            span: blocks,
+            delta_batch: (rows.count() * lanes4) as u32,
+            out_offset: rows.first as u32,
+            out_batch: work.total as u32,
+        };
+        let cost = (rows.count() * extent.lanes * extent.batch) as f64;
+        let grid = Grid { cost, ..Grid::elements(rows.count(), extent.batch) };
+        self.context.dispatch(Kernel::Bias, &parameters, &[&work.values, &work.sums], grid)
+    }
+
+    /// b of every affine step, empty where there is none.
+    async fn biases(&self, work: &Work) -> Result<Vec<Vec<f64>>> {
+        let mut biases = Vec::new();
+        for stage in self.geometry.stages.iter().filter(|stage| stage.step.is_affine()) {
+            let values = match (stage.step.bias(), stage.forward) {
+                (Some(_), Some(panel)) => {
+                    let first = 4 * (panel.offset + panel.depth * panel.rows4);
+                    self.context.read(&work.panels.buffer, first, panel.rows).await?
+                }
+                _ => Vec::new(),
+            };
+            biases.push(values.into_iter().map(f64::from).collect());
+        }
+        Ok(biases)
+    }
+}
+
+/// A layer's sums, from its rows.
+fn layer_sums(totals: &[f64], rows: &Rows, bias: &[f64], share: f64) -> LayerSums {
+    let (rho, rest) = totals.split_at(rows.channels);
+    let sum = |i: usize| rest[i * rows.each..][..rows.each].iter().sum();
+    let squares = &rest[3 * rows.each..];
+    let mut sums = LayerSums {
+        trace: sum(0),
+        relative_flatness: sum(1),
+        nodewise_trace: sum(2),
+        rho: rho.to_vec(),
+        bias_trace: bias.iter().zip(squares).map(|(_, square)| square).sum(),
+        nodewise_bias_trace: bias.iter().zip(squares).map(|(b, square)| b * b * square).sum(),
+    };
+    sums.scale(share);
+    sums
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::affine::{Batched, Epilogue, Extent, Pair, Panels, Target, Term};
+use super::affine::{Batched, Epilogue, Extent, Pair, Panels, Target, Term, Ways};
 use super::context::DeviceBuffer;
 use super::executor::GpuExecutor;
 use super::kernel::Kernel;
@@ -56,7 +56,7 @@ impl Tangent {
         };
         Ok(Self {
             directions,
-            panels: executor.panels(directions, true)?,
+            panels: executor.panels(directions, Ways::Both)?,
             values: each(stages.len())?,
             deltas: each(stages.len() - 1)?,
         })

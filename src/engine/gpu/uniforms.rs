@@ -52,6 +52,25 @@ uniforms! {
         stride_y: u32, stride_x: u32, in_batch: u32, out_batch: u32,
         chosen_batch: u32, epilogue: u32, slope: f32, unused_0: u32,
     }
+    Cotangent { samples: u32, classes: u32, lanes: u32, unused_0: u32 }
+    Elementwise { size: u32, is_square: u32, epilogue: u32, slope: f32 }
+    SweepDense {
+        channels: u32, positions: u32, rows: u32, lanes4: u32,
+        out_batch: u32, unused_0: u32, unused_1: u32, unused_2: u32,
+    }
+    SampleGradient {
+        rows: u32, columns: u32, channels: u32, window_width: u32,
+        source_row: u32, stride_y: u32, stride_x: u32, out_height: u32,
+        out_width: u32, delta_row: u32, delta_origin: u32, lanes4: u32,
+        first4: u32, count4: u32, delta_batch: u32, first_z: u32,
+    }
+    RowProducts { rows: u32, rows4: u32, depth: u32, panel_offset: u32 }
+    SweepWindow {
+        channels: u32, columns: u32, rows: u32, rows4: u32,
+        panel_offset: u32, lanes4: u32, first4: u32, count4: u32,
+        out_height: u32, out_width: u32, delta_row: u32, delta_origin: u32,
+        delta_batch: u32, out_batch: u32, first_z: u32, unused_0: u32,
+    }
     PlaneCombine {
         first: u32, len: u32, stride: u32, terms: u32,
         epilogue: u32, slope: f32, unused_0: u32, unused_1: u32,
