@@ -10,8 +10,8 @@ use super::tile::{Sums, outer};
 /// Of one block: δ (positions, rows, N), and the transposed input that it meets.
 pub type Term<'a, T> = (&'a [T], &'a [T]);
 
-/// What is read again and again, for tile after tile of columns, should stay in the cache.
-const STRIP_BYTES: usize = 256 << 10;
+/// δ is read again and again, for tile after tile of columns: it should stay in the first-level cache.
+const STRIP_BYTES: usize = 40 << 10;
 
 /// `out` += Σ over the terms, positions and lanes of δ xᵀ, for some rows of W: (rows, columns).
 pub struct WeightGradient<'a, T, const N: usize> {
@@ -40,8 +40,7 @@ impl<T: Real, const N: usize> WeightGradient<'_, T, N> {
     #[inline(always)]
     fn in_tiles<const J: usize, const FMA: bool>(self) {
         let Self { affine, rows, terms, out } = self;
-        let bytes = (affine.transposed_len::<N>() + affine.positions() * affine.rows * N) * size_of::<T>();
-        let strip = (STRIP_BYTES / bytes).max(1);
+        let strip = (STRIP_BYTES / (affine.positions() * rows.len() * N * size_of::<T>()).max(1)).max(1);
         let run = affine.window.size[1] * affine.input.channels;
         for terms in terms.chunks(strip) {
             for tile in 0..affine.window.size[0] * run.div_ceil(J) {
@@ -92,9 +91,17 @@ fn add_tile<T: Real, const R: usize, const N: usize, const J: usize, const FMA: 
             }
         }
     }
+    let first = places[0] as usize;
+    let is_one_run = places.len() == J && places[J - 1] as usize == first + J - 1;
     for (sums, out) in sums.store().iter().zip(out.chunks_exact_mut(affine.columns)) {
-        for (&sum, &place) in sums.iter().zip(places) {
-            out[place as usize] += sum;
+        if is_one_run {
+            for (out, &sum) in out[first..first + J].iter_mut().zip(sums) {
+                *out += sum;
+            }
+        } else {
+            for (&sum, &place) in sums.iter().zip(places) {
+                out[place as usize] += sum;
+            }
         }
     }
 }

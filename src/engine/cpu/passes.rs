@@ -30,6 +30,7 @@ pub struct Passes<T, const N: usize> {
     spare_points: RefCell<Vec<BlockPoint<T>>>,
     tangents: RefCell<Vec<BlockTangent<T>>>,
     spare_weights: RefCell<Weights<T>>,
+    directions: RefCell<Vec<Weights<T>>>,
 }
 
 /// A point at which products are taken: everything that does not depend on the direction.
@@ -86,6 +87,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
             spare_points: RefCell::default(),
             tangents: RefCell::default(),
             spare_weights: RefCell::default(),
+            directions: RefCell::default(),
         }
     }
 
@@ -257,11 +259,10 @@ impl<T: Real, const N: usize> Passes<T, N> {
     pub fn product(&self, point: &Point<T>, is_hessian: bool, v: &[T], out: &mut [T]) {
         let parameters = self.net.plan.parameter_count;
         let count = self.data.samples();
-        let mut directions: Vec<Weights<T>> = Vec::new();
-        for v in v.chunks_exact(parameters) {
-            let mut direction = Weights::default();
+        let mut directions = self.directions.borrow_mut();
+        directions.resize_with(v.len() / parameters, Weights::default);
+        for (direction, v) in directions.iter_mut().zip(v.chunks_exact(parameters)) {
             direction.pack(&self.net, v, 0, is_hessian);
-            directions.push(direction);
         }
         out.fill(T::ZERO);
         self.for_each_chunk(point, |blocks| {
