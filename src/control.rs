@@ -25,6 +25,9 @@ pub struct Progress {
     /// Its residual or standard error, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub residual: Option<f64>,
+    /// Landscapes: the losses of the row that is done with this step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub losses: Option<Vec<f64>>,
     /// More numbers by name, such as training's `loss` and `accuracy`.
     #[serde(flatten)]
     pub numbers: std::collections::BTreeMap<&'static str, f64>,
@@ -34,7 +37,7 @@ impl Progress {
     /// Step `done` of `total` in `phase`.
     pub fn new(phase: impl Into<String>, done: usize, total: usize) -> Self {
         let numbers = Default::default();
-        Self { phase: phase.into(), done, total, estimate: None, residual: None, numbers }
+        Self { phase: phase.into(), done, total, estimate: None, residual: None, losses: None, numbers }
     }
 
     /// The same with the estimate so far and its residual.
@@ -108,5 +111,16 @@ impl<'a> Control<'a> {
     /// Does the caller want the work stopped?
     pub fn is_stopped(&self) -> bool {
         self.stopped.as_ref().is_some_and(|f| f())
+    }
+}
+
+/// Seconds since some moment.
+pub(crate) fn now() -> f64 {
+    #[cfg(target_arch = "wasm32")]
+    return js_sys::Date::now() / 1e3;
+    #[cfg(not(target_arch = "wasm32"))]
+    {
+        static START: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
+        START.elapsed().as_secs_f64()
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::control::{Control, Progress};
-use crate::engine::{Engine, Vector};
+use crate::engine::{Engine, Step, Vector};
 use crate::error::{Result, bail, ensure};
 use crate::linalg::{Goal, Lanczos, generator, random_normal};
 use crate::network::Network;
@@ -13,6 +13,12 @@ use crate::operator::OperatorKind;
 
 /// The most points a landscape may have.
 const MAX_POINTS: usize = 1 << 20;
+
+/// Multiplications between two looks at whether to stop: about a tenth of a second on a software adapter.
+const POINT_WORK: f64 = 2e8;
+
+/// Most points that are computed together.
+const MAX_AT_ONCE: usize = 64;
 
 /// A direction through the parameter space.
 #[derive(Debug, Clone, PartialEq)]
@@ -121,32 +127,39 @@ pub async fn landscape(
     let theta = e.upload(parameters, 1)?;
     let u = e.upload(&vectors[0], 1)?;
     let v: Option<Vector> = vectors.get(1).map(|v| e.upload(v, 1)).transpose()?;
-    let mut out = e.zeros(2 * s.len(), 1)?;
-    let mut point = e.zeros(parameters.len(), 1)?;
-    let mut row_start = e.zeros(parameters.len(), 1)?;
+    e.prepare_plane(&theta, &u, v.as_ref())?;
+    let batch = points_at_once(engine);
+    let mut out = e.zeros(2 * batch, 1)?;
     let center = engine.evaluate(parameters).await?.loss;
 
     let mut landscape = Landscape { loss: Vec::new(), accuracy: Vec::new(), center, s: s.clone(), t: t.clone() };
     let rows = if t.is_empty() { vec![0.0] } else { t };
     let total = rows.len() * s.len();
-    for (j, &t) in rows.iter().enumerate() {
-        e.copy_columns(&theta, 0..1, &mut row_start, 0)?;
-        if let Some(v) = &v {
-            e.axpy(t, v, &mut row_start)?;
-        }
-        for (i, &s) in s.iter().enumerate() {
-            e.copy_columns(&row_start, 0..1, &mut point, 0)?;
-            e.axpy(s, &u, &mut point)?;
-            e.evaluate(&point, &mut out, i)?;
+    for &t in &rows {
+        let points: Vec<[f64; 2]> = s.iter().map(|&s| [s, t]).collect();
+        for points in points.chunks(batch) {
+            e.evaluate_plane(points, &mut out)?;
+            let values = e.download(&out).await?;
+            let values = values.chunks_exact(2).take(points.len());
+            // An overflow is a loss beyond all bounds, and NaN would be a hole in the plot.
+            landscape.loss.extend(values.clone().map(|v| if v[0].is_nan() { f64::INFINITY } else { v[0] }));
+            landscape.accuracy.extend(values.map(|v| v[1]));
             control.breathe().await?;
         }
-        let values = e.download(&out).await?;
-        // An overflow is a loss beyond all bounds, and NaN would be a hole in the plot.
-        landscape.loss.extend(values.chunks_exact(2).map(|v| if v[0].is_nan() { f64::INFINITY } else { v[0] }));
-        landscape.accuracy.extend(values.chunks_exact(2).map(|v| v[1]));
-        control.step(Progress::new("landscape", (j + 1) * s.len(), total)).await?;
+        let mut progress = Progress::new("landscape", landscape.loss.len(), total);
+        progress.losses = Some(landscape.loss[landscape.loss.len() - s.len()..].to_vec());
+        control.step(progress).await?;
     }
     Ok(landscape)
+}
+
+/// Points of a landscape between two looks at whether to stop: about a tenth of a second of work on a slow device.
+fn points_at_once(engine: &Engine) -> usize {
+    let network = engine.problem().network();
+    let multiplications = crate::engine::Plan::new(network)
+        .map_or(0.0, |plan| plan.steps.iter().skip(1).map(Step::multiplications).sum::<f64>());
+    let point = (multiplications * engine.problem().samples() as f64).max(1.0);
+    ((POINT_WORK / point) as usize).clamp(1, MAX_AT_ONCE)
 }
 
 /// The directions as vectors, normalised.

@@ -6,7 +6,8 @@ use crate::control::{Control, Progress};
 use crate::engine::{Curvature, Device, Engine};
 use crate::error::Result;
 use crate::linalg::{Eigenpair, Goal, Lanczos, dense_spectrum, hutchinson};
-use crate::measure::MeasureOptions;
+use crate::measure::{MeasureOptions, fisher_rao_norm, path_norm_squared, petzka};
+use crate::network::Layer;
 use crate::operator::{Metric, OperatorKind, SymmetricOperator};
 use crate::problem::ProblemFile;
 use crate::symmetry::Transformation;
@@ -89,7 +90,48 @@ impl Reporter<'_, '_> {
             riemannian.insert(format!("{name}_gradient_norm"), json!(metric.gradient_norm(self.engine).await?));
         }
         at.insert("riemannian".into(), Value::Object(riemannian));
+        at.insert("fisher_rao_norm".into(), json!(fisher_rao_norm(self.engine).await?));
+        let network = self.engine.problem().network();
+        if let Some(norm) = path_norm_squared(network, parameters) {
+            at.insert("path_norm_squared".into(), json!(norm));
+        }
+        if network.first_inhomogeneous_layer().is_none() {
+            at.insert("petzka".into(), self.petzka().await?);
+        }
         Ok(at)
+    }
+
+    async fn petzka(&self) -> Result<Value> {
+        let kappa = petzka::kappa(self.engine, self.options, self.control).await?;
+        let traces = petzka::traces(self.engine, self.control).await?;
+        let kappa: Vec<f64> = kappa.iter().map(|pair| pair.value).collect();
+        let rho: Vec<&[f64]> = traces.rho().collect();
+        let max = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
+        let sum = |values: &[f64]| values.iter().sum::<f64>();
+        let rho_max: Vec<f64> = rho.iter().map(|rho| max(rho)).collect();
+        let rho_sum: Vec<f64> = rho.iter().map(|rho| sum(rho)).collect();
+        // Petzka et al. 2021 define it for dense layers.
+        let network = self.engine.problem().network();
+        let layers = network.layout().layers().iter().zip(&traces.layers);
+        let relative_flatness: Vec<Option<f64>> = layers
+            .map(|(layer, sums)| {
+                matches!(network.layers()[layer.layer], Layer::Dense { .. }).then_some(sums.relative_flatness)
+            })
+            .collect();
+        Ok(json!({
+            "kappa": kappa,
+            "kappa_max": max(&kappa),
+            "kappa_sum": sum(&kappa),
+            "kappa_trace": traces.kappa_trace,
+            "kappa_trace_max": max(&traces.kappa_trace),
+            "kappa_trace_sum": sum(&traces.kappa_trace),
+            "rho": rho,
+            "rho_max_per_layer": rho_max,
+            "rho_sum_per_layer": rho_sum,
+            "rho_max": max(&rho_max),
+            "rho_sum": sum(&rho_sum),
+            "relative_flatness": relative_flatness,
+        }))
     }
 
     async fn spectrum(&self, kind: OperatorKind) -> Result<Value> {

@@ -123,6 +123,8 @@ export async function runWork(browser, address, work, operations, { only, device
       }
     }
     for (const operation of operations) results.push(...(await compare(tabs, work, operation, options)));
+    // Otherwise every cell after a crash, or an interruption, would be "not available" in a table that looks whole.
+    if (!browser.isConnected()) throw new Error(`the browser has gone during ${work}`);
   } finally {
     for (const { tab } of tabs) await tab?.close();
   }

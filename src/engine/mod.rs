@@ -1,6 +1,7 @@
 //! Problems on devices: [`Engine`] answers for one problem at one point, an [`Executor`] does its arithmetic.
 
 mod cpu;
+mod estimate;
 mod executor;
 pub mod gpu;
 mod plan;
@@ -12,6 +13,7 @@ use std::rc::Rc;
 
 use self::gpu::{GpuContext, GpuExecutor, GpuOptions};
 pub use cpu::{cpu_executor, cpu_info};
+pub use estimate::Estimate;
 pub use executor::{AdamStep, BackendInfo, Curvature, Executor, Precision};
 pub use plan::{Activation, Operation, Plan, Step};
 pub use sweep::{Cotangent, LayerSums};
@@ -37,12 +39,13 @@ pub enum Backend {
 pub struct Device {
     info: BackendInfo,
     gpu: Option<Rc<GpuContext>>,
+    memory_budget: Option<u64>,
 }
 
 impl Device {
     /// The CPU, in this precision.
     pub fn cpu(precision: Precision) -> Self {
-        Self { info: cpu_info(precision), gpu: None }
+        Self { info: cpu_info(precision), gpu: None, memory_budget: None }
     }
 
     /// The device of a backend; `cpu_precision` where it is the CPU.
@@ -56,7 +59,7 @@ impl Device {
             Backend::Gpu => true,
         };
         match GpuContext::request(GpuOptions { allow_software }).await {
-            Ok(context) => Ok(Self { info: context.info().clone(), gpu: Some(Rc::new(context)) }),
+            Ok(context) => Ok(Self { info: context.info().clone(), gpu: Some(Rc::new(context)), memory_budget: None }),
             Err(_) if backend == Backend::Auto => Ok(Self::cpu(cpu_precision)),
             Err(error) => Err(error),
         }
@@ -65,6 +68,13 @@ impl Device {
     /// What computes.
     pub fn info(&self) -> &BackendInfo {
         &self.info
+    }
+
+    /// The same device, whose engines keep at most about this many bytes of data and activations between passes. What does
+    /// not fit is computed again for every product: slower, with the same results.
+    #[must_use]
+    pub fn with_memory_budget(self, bytes: u64) -> Self {
+        Self { memory_budget: Some(bytes), ..self }
     }
 
     /// Destroys a GPU device, so that tests and demonstrations can see what a lost device does. No effect on the CPU.
@@ -76,8 +86,8 @@ impl Device {
 
     fn executor(&self, problem: &Problem) -> Result<Box<dyn Executor>> {
         match &self.gpu {
-            Some(context) => Ok(Box::new(GpuExecutor::new(context.clone(), problem, None)?)),
-            None => cpu_executor(problem, self.info.precision, None),
+            Some(context) => Ok(Box::new(GpuExecutor::new(context.clone(), problem, self.memory_budget)?)),
+            None => cpu_executor(problem, self.info.precision, self.memory_budget),
         }
     }
 }

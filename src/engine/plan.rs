@@ -46,6 +46,9 @@ pub enum Operation {
         weight: Range<usize>,
         /// b in the parameter vector, one number an output channel.
         bias: Option<Range<usize>>,
+        /// Consecutive columns of W that read one unit (1, of a dense layer) or channel (the window's size, of a
+        /// convolution): what ρ(j) is summed over.
+        columns_per_unit: usize,
     },
     /// The largest of each window, channel by channel; the first of equals in row-major order.
     MaxPool,
@@ -134,9 +137,9 @@ impl Plan {
                 window,
                 activation: Activation::IDENTITY,
             };
-            let mut affine = || {
+            let mut affine = |columns_per_unit| {
                 let layer = parametric.next().expect("the layout lists every parametric layer");
-                Operation::Affine { weight: layer.weight.clone(), bias: layer.bias.clone() }
+                Operation::Affine { weight: layer.weight.clone(), bias: layer.bias.clone(), columns_per_unit }
             };
             let pool = |size: [usize; 2], stride: Option<[usize; 2]>| Window {
                 size,
@@ -144,9 +147,10 @@ impl Plan {
                 padding: [0, 0],
             };
             match *layer {
-                Layer::Dense { .. } => steps.push(step(affine(), Window::whole(before))),
+                Layer::Dense { .. } => steps.push(step(affine(1), Window::whole(before))),
                 Layer::Conv2d { kernel, stride, padding, .. } => {
-                    steps.push(step(affine(), Window { size: kernel, stride, padding }));
+                    let window = Window { size: kernel, stride, padding };
+                    steps.push(step(affine(window.area()), window));
                 }
                 Layer::MaxPool2d { size, stride } => steps.push(step(Operation::MaxPool, pool(size, stride))),
                 Layer::AvgPool2d { size, stride } => steps.push(step(Operation::AveragePool, pool(size, stride))),

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::{Measure, MeasureValue, Quantity};
+use super::petzka::{self, Traces};
+use super::{Measure, MeasureValue, Quantity, fisher_rao_norm};
 use crate::control::Control;
 use crate::engine::{Curvature, Engine, Precision};
 use crate::error::{Result, ensure};
@@ -71,6 +72,8 @@ pub struct Evaluator<'a, 'c> {
     dense: HashMap<OperatorKind, DenseSpectrum>,
     extremes: HashMap<OperatorKind, Extremes>,
     traces: HashMap<Curvature, TraceEstimate>,
+    sweep: Option<Traces>,
+    kappa: Option<Vec<Eigenpair>>,
     loss: f64,
     /// Largest |output|: rounding of logits is relative to it, and reaches loss and gradient from there.
     output_scale: f64,
@@ -115,6 +118,8 @@ impl<'a, 'c> Evaluator<'a, 'c> {
             dense: HashMap::new(),
             extremes: HashMap::new(),
             traces: HashMap::new(),
+            sweep: None,
+            kappa: None,
             loss,
             output_scale: outputs.iter().fold(0.0, |scale, x| f64::max(scale, x.abs())),
         })
@@ -165,6 +170,43 @@ impl<'a, 'c> Evaluator<'a, 'c> {
                 let mut found = eigenvalue(plain(value, value), extremes.dominant(), &extremes);
                 found.residual = found.residual.map(|residual| residual * factor);
                 found
+            }
+            Quantity::FisherRaoNorm => {
+                let norm = fisher_rao_norm(self.engine).await?;
+                plain(norm, norm.abs() + self.output_scale.powi(2))
+            }
+            Quantity::KappaMax | Quantity::KappaSum => {
+                let pairs = self.kappa().await?;
+                let largest = pairs.iter().fold(0.0, |m, pair| f64::max(m, pair.value));
+                let sum: f64 = pairs.iter().map(|pair| pair.value).sum();
+                let is_max = measure.quantity == Quantity::KappaMax;
+                let residuals = pairs.iter().map(|pair| pair.residual);
+                let residual = if is_max { residuals.fold(0.0, f64::max) } else { residuals.sum() };
+                MeasureValue {
+                    residual: Some(residual),
+                    converged: pairs.iter().all(|pair| pair.converged),
+                    ..plain(if is_max { largest } else { sum }, sum)
+                }
+            }
+            Quantity::KappaTraceMax => {
+                let traces = self.sweep().await?;
+                plain(largest(traces.kappa_trace.iter()), traces.kappa_trace.iter().sum())
+            }
+            Quantity::KappaTraceSum => {
+                let sum = self.sweep().await?.kappa_trace.iter().sum();
+                plain(sum, sum)
+            }
+            Quantity::RhoMax => {
+                let traces = self.sweep().await?;
+                plain(largest(traces.rho().flatten()), traces.rho().flatten().sum())
+            }
+            Quantity::RhoSum => {
+                let sum = self.sweep().await?.rho().flatten().sum();
+                plain(sum, sum)
+            }
+            Quantity::RelativeFlatnessSum => {
+                let sum = self.sweep().await?.layers.iter().map(|layer| layer.relative_flatness).sum();
+                plain(sum, sum)
             }
             Quantity::Trace(curvature) => {
                 let kind = OperatorKind::Curvature(curvature);
@@ -228,6 +270,20 @@ impl<'a, 'c> Evaluator<'a, 'c> {
         Ok(found)
     }
 
+    async fn sweep(&mut self) -> Result<&Traces> {
+        if self.sweep.is_none() {
+            self.sweep = Some(petzka::traces(self.engine, self.control).await?);
+        }
+        Ok(self.sweep.as_ref().expect("it was just made"))
+    }
+
+    async fn kappa(&mut self) -> Result<&[Eigenpair]> {
+        if self.kappa.is_none() {
+            self.kappa = Some(petzka::kappa(self.engine, self.options, self.control).await?);
+        }
+        Ok(self.kappa.as_deref().expect("it was just made"))
+    }
+
     async fn trace(&mut self, curvature: Curvature) -> Result<TraceEstimate> {
         if let Some(found) = self.traces.get(&curvature) {
             return Ok(found.clone());
@@ -254,6 +310,10 @@ impl<'a, 'c> Evaluator<'a, 'c> {
         let curvature = self.extremes.get(&kind).map_or(0.0, |extremes| extremes.dominant().value.abs());
         norm + curvature.sqrt() * self.output_scale
     }
+}
+
+fn largest<'a>(values: impl Iterator<Item = &'a f64>) -> f64 {
+    values.fold(0.0, |m, &v| f64::max(m, v))
 }
 
 const HESSIAN: OperatorKind = OperatorKind::Curvature(Curvature::Hessian);

@@ -5,16 +5,20 @@
 mod evaluator;
 mod gradient;
 mod hessian;
+mod norms;
+pub mod petzka;
 mod riemannian;
 mod sharpness;
 
 pub use evaluator::{DENSE_LIMIT, Evaluator, MeasureOptions};
+pub use norms::{fisher_rao_norm, path_norm_squared};
 
 use serde::Serialize;
 
 use crate::control::Control;
 use crate::engine::{Curvature, Engine};
 use crate::error::{Result, bail};
+use crate::network::Network;
 use crate::operator::{Metric, OperatorKind};
 use crate::symmetry::Kinds;
 
@@ -29,6 +33,14 @@ pub(crate) enum Quantity {
     Trace(Curvature),
     EpsilonSharpnessQuadratic,
     RiemannianGradientNorm(Metric),
+    FisherRaoNorm,
+    KappaMax,
+    KappaSum,
+    KappaTraceMax,
+    KappaTraceSum,
+    RhoMax,
+    RhoSum,
+    RelativeFlatnessSum,
 }
 
 /// A measure of one number.
@@ -53,7 +65,19 @@ const ALWAYS: Kinds = Kinds { layerwise: true, nodewise: true, permutation: true
 impl Measure {
     /// All measures, family by family.
     pub fn all() -> impl Iterator<Item = &'static Self> {
-        gradient::MEASURES.iter().chain(hessian::MEASURES).chain(sharpness::MEASURES).chain(riemannian::MEASURES)
+        gradient::MEASURES
+            .iter()
+            .chain(hessian::MEASURES)
+            .chain(sharpness::MEASURES)
+            .chain(riemannian::MEASURES)
+            .chain(petzka::MEASURES)
+            .chain(norms::MEASURES)
+    }
+
+    /// Those that are defined for a network: Petzka's need one that is piecewise linear.
+    pub fn defined_for(network: &Network) -> impl Iterator<Item = &'static Self> {
+        let is_piecewise_linear = network.first_inhomogeneous_layer().is_none();
+        Self::all().filter(move |measure| is_piecewise_linear || !measure.key.starts_with("petzka."))
     }
 
     /// The measure of this name.

@@ -121,7 +121,11 @@ impl Engine {
     pub async fn create(options_value: JsValue) -> std::result::Result<Engine, JsValue> {
         let found: EngineOptions = options(options_value, "Engine.create")?;
         let (backend, precision) = found.parts()?;
-        let device = thrown(Device::request(backend, precision).await)?;
+        let memory_budget = found.memory_budget()?;
+        let mut device = thrown(Device::request(backend, precision).await)?;
+        if let Some(bytes) = memory_budget {
+            device = device.with_memory_budget(bytes);
+        }
         let shared = Shared { device, queue: Queue::new(), loaded: RefCell::new(Vec::new()) };
         Ok(Self { shared: Rc::new(shared) })
     }
@@ -130,6 +134,13 @@ impl Engine {
     #[wasm_bindgen(getter)]
     pub fn info(&self) -> std::result::Result<JsValue, JsValue> {
         to_js(self.shared.device.info())
+    }
+
+    /// Time and memory of work to come.
+    pub fn estimate(&self, problem: JsValue, parameters: JsValue) -> Promise {
+        self.call(&problem, &parameters, &JsValue::UNDEFINED, async |call| {
+            to_js(&thrown(call.engine()?.estimate(call.parameters()?).await)?)
+        })
     }
 
     /// Loss and accuracy.
@@ -202,7 +213,7 @@ impl Engine {
     pub fn measure(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
         self.call(&problem, &parameters, &options, async |call| {
             let found: MeasureOption = call.parts.parse("measure")?;
-            let measures = found.measures()?;
+            let measures = found.measures(call.problem.network())?;
             let control = call.control().await?;
             let engine = call.engine()?;
             let values =
@@ -221,7 +232,7 @@ impl Engine {
     pub fn invariance(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
         self.call(&problem, &parameters, &options, async |call| {
             let found: MeasureOption = call.parts.parse("invariance")?;
-            let (measures, transformations) = (found.measures()?, found.transformations()?);
+            let (measures, transformations) = (found.measures(call.problem.network())?, found.transformations()?);
             let control = call.control().await?;
             let engine = call.engine()?;
             let options = found.options();

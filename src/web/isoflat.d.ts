@@ -212,6 +212,8 @@ export interface Progress {
   total: number;
   estimate?: number;
   residual?: number;
+  /** Landscapes: the losses of the row that is done with this step. */
+  losses?: number[];
   /** Training: the running epoch's number. */
   epoch?: number;
   /** Training: mean loss and accuracy over the steps since the last report. */
@@ -233,6 +235,22 @@ export interface EngineOptions {
   backend?: "auto" | "webgpu" | "cpu";
   /** CPU only; default `f64`. The GPU computes in f32. */
   precision?: "f32" | "f64";
+  /** Bytes of data and activations kept between passes, about; what does not fit is computed again in each product. */
+  memoryBudget?: number;
+}
+
+/** What work will take, from the network's shape and a trial run of a few samples; times err upwards. */
+export interface Estimate {
+  gradientSeconds: number;
+  /** One product with the Hessian. */
+  productSeconds: number;
+  /** The loss over all samples; a landscape takes at most this for each of its points. */
+  evaluationSeconds: number;
+  dataBytes: number;
+  /** Activations and derivatives that one point keeps for its products, if the memory budget allows. */
+  pointBytes: number;
+  /** One vector of parameters. */
+  vectorBytes: number;
 }
 
 export interface TrainOptions extends RunOptions {
@@ -298,7 +316,9 @@ export type MeasureKey =
   | "gauss_newton.max_eigenvalue" | "gauss_newton.trace"
   | "epsilon_sharpness_quadratic"
   | `riemannian.${"layerwise" | "nodewise"}_${"flat" | "levi_civita"}.spectral_norm`
-  | `riemannian.${"layerwise" | "nodewise"}_gradient_norm`;
+  | `riemannian.${"layerwise" | "nodewise"}_gradient_norm`
+  | `petzka.${"kappa" | "kappa_trace" | "rho"}_${"max" | "sum"}` | "petzka.relative_flatness_sum"
+  | "fisher_rao_norm";
 
 export interface MeasureValue {
   key: MeasureKey;
@@ -313,7 +333,7 @@ export interface MeasureValue {
 }
 
 export interface MeasureOptions extends RunOptions {
-  /** Default: all. */
+  /** Default: all that are defined for the network (Petzka's need a piecewise linear one). */
   measures?: MeasureKey[];
   /** ε of `epsilon_sharpness_quadratic`; default 1e-3. */
   epsilon?: number;
@@ -413,6 +433,8 @@ export class Engine {
   private constructor();
   static create(options?: EngineOptions): Promise<Engine>;
   readonly info: BackendInfo;
+  /** Seconds and bytes that work on this problem will take. */
+  estimate(problem: Problem, parameters: Float64Array | Float32Array): Promise<Estimate>;
   /** Loss, and accuracy (0 for squared error). */
   evaluate(problem: Problem, parameters: Float64Array | Float32Array): Promise<{ loss: number; accuracy: number }>;
   /** samples × outputLength. */

@@ -13,6 +13,7 @@ use crate::error::ErrorCode;
 use crate::landscape::{Axis, Direction, Normalization};
 use crate::linalg::{Goal, Lanczos, PowerIteration};
 use crate::measure::{Measure, MeasureOptions};
+use crate::network::Network;
 use crate::operator::OperatorKind;
 use crate::symmetry::Transformation;
 use crate::train::{Optimizer, TrainOptions};
@@ -64,9 +65,20 @@ impl Parts {
 pub struct EngineOptions {
     backend: Option<String>,
     precision: Option<Precision>,
+    memory_budget: Option<f64>,
 }
 
 impl EngineOptions {
+    /// Bytes that may be kept between passes.
+    pub fn memory_budget(&self) -> Js<Option<u64>> {
+        match self.memory_budget {
+            Some(bytes) if !(bytes >= 0.0 && bytes.is_finite()) => {
+                Err(fault(ErrorCode::InvalidOption, format!("memoryBudget is {bytes}, but must be a number of bytes")))
+            }
+            bytes => Ok(bytes.map(|bytes| bytes as u64)),
+        }
+    }
+
     pub fn parts(&self) -> Js<(Backend, Precision)> {
         let backend = match self.backend.as_deref() {
             None | Some("auto") => Backend::Auto,
@@ -222,9 +234,10 @@ pub struct MeasureOption {
 }
 
 impl MeasureOption {
-    pub fn measures(&self) -> Js<Vec<&'static Measure>> {
+    /// What was asked for, or all that the network has.
+    pub fn measures(&self, network: &Network) -> Js<Vec<&'static Measure>> {
         match &self.measures {
-            None => Ok(Measure::all().collect()),
+            None => Ok(Measure::defined_for(network).collect()),
             Some(keys) => keys.iter().map(|key| Measure::from_key(key).map_err(throw)).collect(),
         }
     }

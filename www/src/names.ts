@@ -18,6 +18,14 @@ const NAMES: Partial<Record<MeasureKey, string>> = {
   "riemannian.nodewise_levi_civita.spectral_norm": "Riemannian spectral norm, node-wise, Levi-Civita",
   "riemannian.layerwise_gradient_norm": "Riemannian gradient norm, layer-wise",
   "riemannian.nodewise_gradient_norm": "Riemannian gradient norm, node-wise",
+  "petzka.kappa_max": "Petzka's κ, largest layer",
+  "petzka.kappa_sum": "Petzka's κ, sum",
+  "petzka.kappa_trace_max": "Petzka's κ_τ (trace), largest layer",
+  "petzka.kappa_trace_sum": "Petzka's κ_τ (trace), sum",
+  "petzka.rho_max": "Petzka's ρ, largest neuron",
+  "petzka.rho_sum": "Petzka's ρ, sum",
+  "petzka.relative_flatness_sum": "Relative flatness, sum",
+  fisher_rao_norm: "Fisher–Rao norm",
 };
 
 export function measureName(key: MeasureKey | "outputs"): string {

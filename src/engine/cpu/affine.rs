@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::real::Real;
 use super::simd::Work;
-use super::tile::{Sums, accumulate, outer};
+use super::tile::accumulate;
 use crate::engine::plan::{Operation, Step};
 use crate::network::{Shape, Window};
 
@@ -27,8 +27,7 @@ pub struct Affine {
     pub columns: usize,
     /// For every column in the order (y, x, c), in which inputs lie, its place in W's row, whose order is (c, y, x).
     pub(super) column_of: Vec<u32>,
-    /// Units or channels that come in, before a flatten.
-    channels_in: usize,
+    units_in: usize,
     /// A dense layer's input is one pixel here, of as many channels as there are inputs.
     pub(super) input: Shape,
     pub(super) output: Shape,
@@ -60,7 +59,7 @@ pub struct Backward<T>(Vec<T>);
 impl Affine {
     /// The geometry of a step, if it is affine.
     pub fn new(step: &Step) -> Option<Self> {
-        let Operation::Affine { weight, bias } = &step.operation else { return None };
+        let Operation::Affine { weight, bias, columns_per_unit } = &step.operation else { return None };
         let (shape, window) = (step.input, step.window);
         let [kh, kw] = window.size;
         let mut column_of = Vec::with_capacity(shape.channels * window.area());
@@ -94,8 +93,8 @@ impl Affine {
             bias: bias.clone(),
             rows: step.output.channels,
             columns: column_of.len(),
+            units_in: column_of.len() / columns_per_unit,
             column_of,
-            channels_in: shape.channels,
             padded_output: [reach(0, input.height, step.output.height), reach(1, input.width, step.output.width)],
             input,
             output: step.output,
@@ -115,9 +114,9 @@ impl Affine {
         self.output.area()
     }
 
-    /// Units or channels that come in.
+    /// Units (of a dense layer) or channels (of a convolution) that come in.
     pub fn units_in(&self) -> usize {
-        self.channels_in
+        self.units_in
     }
 
     /// Multiplications of one sample.
@@ -194,7 +193,7 @@ impl Affine {
         scratch
     }
 
-    /// Numbers of a block's inputs laid out for [`WeightGradient`].
+    /// Numbers of a block's inputs laid out for [`super::gradient::WeightGradient`].
     pub fn transposed_len<const N: usize>(&self) -> usize {
         match self.is_dense() {
             true => self.columns.next_multiple_of(N) * N,
@@ -204,7 +203,7 @@ impl Affine {
     }
 
     /// From one sample's row of pixels to the next sample's: not a multiple of a page, whose lines would share a cache set.
-    fn row_stride(&self) -> usize {
+    pub(super) fn row_stride(&self) -> usize {
         let row = self.padded()[1] * self.input.channels;
         if row.is_multiple_of(128) { row + 16 } else { row }
     }
@@ -366,102 +365,5 @@ fn backward_rows<T: Real, const R: usize, const N: usize, const FMA: bool>(
             }
         }
         out[(x * channels + first) * N..][..R * N].copy_from_slice(acc.as_flattened());
-    }
-}
-
-/// `out` += Σ over the terms, blocks, positions and lanes of δ xᵀ, for some rows of W: (rows, columns).
-pub struct WeightGradient<'a, T, const N: usize> {
-    pub affine: &'a Affine,
-    pub rows: Range<usize>,
-    /// For each block: δ (positions, rows, N) and the transposed input, once or twice.
-    pub blocks: &'a [Vec<(&'a [T], &'a [T])>],
-    pub out: &'a mut [T],
-}
-
-/// Transposed inputs that are read again and again for group after group of rows: they should stay in the cache.
-const STRIP_BYTES: usize = 256 << 10;
-
-impl<T: Real, const N: usize> Work for WeightGradient<'_, T, N> {
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        let Self { affine, rows, blocks, out } = self;
-        let bytes = affine.transposed_len::<N>() * size_of::<T>();
-        let strip = (STRIP_BYTES / bytes).max(1);
-        // A narrow tile where a wide one would be mostly beyond the run's end; WebAssembly's are narrow already.
-        #[cfg(not(target_arch = "wasm32"))]
-        let is_narrow = {
-            let run = affine.window.size[1] * affine.input.channels;
-            !affine.is_dense() && run.next_multiple_of(8) * 5 < run.next_multiple_of(N) * 4
-        };
-        for blocks in blocks.chunks(strip) {
-            for first in rows.clone().step_by(ROWS) {
-                let out = &mut out[(first - rows.start) * affine.columns..];
-                let count = (rows.end - first).min(ROWS);
-                #[cfg(not(target_arch = "wasm32"))]
-                if is_narrow {
-                    match count {
-                        1 => gradient_rows::<T, 1, N, 8, FMA>(affine, first, blocks, out),
-                        2 => gradient_rows::<T, 2, N, 8, FMA>(affine, first, blocks, out),
-                        3 => gradient_rows::<T, 3, N, 8, FMA>(affine, first, blocks, out),
-                        _ => gradient_rows::<T, 4, N, 8, FMA>(affine, first, blocks, out),
-                    }
-                    continue;
-                }
-                match count {
-                    1 => gradient_rows::<T, 1, N, N, FMA>(affine, first, blocks, out),
-                    2 => gradient_rows::<T, 2, N, N, FMA>(affine, first, blocks, out),
-                    3 => gradient_rows::<T, 3, N, N, FMA>(affine, first, blocks, out),
-                    _ => gradient_rows::<T, 4, N, N, FMA>(affine, first, blocks, out),
-                }
-            }
-        }
-    }
-}
-
-#[inline(always)]
-fn gradient_rows<T: Real, const R: usize, const N: usize, const J: usize, const FMA: bool>(
-    affine: &Affine,
-    first: usize,
-    blocks: &[Vec<(&[T], &[T])>],
-    out: &mut [T],
-) {
-    let channels = affine.input.channels;
-    let [kh, kw] = affine.window.size;
-    let run = kw * channels;
-    // Strides in the transposed input: between lines of pixels, pixels, samples, and tiles of columns.
-    let (line, stride, next_tile) = match affine.is_dense() {
-        true => (0, N, N * N),
-        false => (N * affine.row_stride(), affine.row_stride(), J),
-    };
-    for ky in 0..kh {
-        for tile in 0..run.div_ceil(J) {
-            let mut sums = Sums::load(&[[T::ZERO; J]; R]);
-            let base = ky * line + tile * next_tile;
-            for (delta, input) in blocks.iter().flatten() {
-                for y in 0..affine.output.height {
-                    for x in 0..affine.output.width {
-                        let position = y * affine.output.width + x;
-                        let corner = base + y * affine.window.stride[0] * line + x * affine.window.stride[1] * channels;
-                        let delta = &delta[(position * affine.rows + first) * N..][..R * N];
-                        outer::<T, R, N, J, FMA>(&mut sums, delta, &input[corner..], stride);
-                    }
-                }
-            }
-            let places = &affine.column_of[ky * run + tile * J..][..J.min(run - tile * J)];
-            for (sums, out) in sums.store().iter().zip(out.chunks_exact_mut(affine.columns)) {
-                for (&sum, &place) in sums.iter().zip(places) {
-                    out[place as usize] += sum;
-                }
-            }
-        }
-    }
-}
-
-/// `out` += Σ over positions and lanes of δ (positions, all rows, N), for some rows: the gradient of b from one block.
-pub fn bias_gradient<T: Real, const N: usize>(all_rows: usize, rows: Range<usize>, delta: &[T], out: &mut [T]) {
-    for position in delta.chunks_exact(all_rows * N) {
-        for (out, lanes) in out.iter_mut().zip(position[rows.start * N..].as_chunks::<N>().0) {
-            *out += lanes.iter().copied().sum();
-        }
     }
 }

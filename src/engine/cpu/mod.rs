@@ -3,6 +3,7 @@
 mod activation;
 mod affine;
 mod data;
+mod gradient;
 mod loss;
 mod parallel;
 mod passes;

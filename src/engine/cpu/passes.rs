@@ -4,9 +4,11 @@
 //! the others are computed again, with the same bits.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
-use super::affine::{Affine, WeightGradient, bias_gradient};
+use super::affine::{Affine, ROWS};
 use super::data::{Data, Selection};
+use super::gradient::{Term, WeightGradient, bias_gradient};
 use super::parallel;
 use super::point::{BlockPoint, Net, Scratch, Weights};
 use super::real::Real;
@@ -281,30 +283,27 @@ impl<T: Real, const N: usize> Passes<T, N> {
     }
 
     fn add_gradient(&self, blocks: &[BlockPoint<T>], gradient: &mut [T]) {
-        let terms = |l: usize| -> Vec<Vec<Term<'_, T>>> {
-            blocks.iter().map(|block| vec![(block.deltas[l].as_slice(), block.transposed[l].as_slice())]).collect()
-        };
-        self.add_weight_gradients(&terms, gradient);
+        let terms = |l: usize| blocks.iter().map(|block| (&block.deltas[l][..], &block.transposed[l][..])).collect();
+        self.add_weight_gradients(1, &terms, gradient);
     }
 
     /// (Cv)_l = δ̇_l a_{l−1}ᵀ + δ_l ȧ_{l−1}ᵀ; the term with δ is the Hessian's.
     fn add_product(&self, blocks: &[BlockPoint<T>], tangents: &[BlockTangent<T>], is_hessian: bool, out: &mut [T]) {
-        let terms = |l: usize| -> Vec<Vec<Term<'_, T>>> {
-            let both = blocks.iter().zip(tangents);
-            both.map(|(block, tangent)| {
-                let mut terms = vec![(tangent.deltas[l].as_slice(), block.transposed[l].as_slice())];
-                if is_hessian && l > 0 {
-                    terms.push((&block.deltas[l], &tangent.transposed[l]));
-                }
-                terms
-            })
-            .collect()
+        let terms = |l: usize| {
+            let first = blocks.iter().zip(tangents).map(|(block, dot)| (&dot.deltas[l][..], &block.transposed[l][..]));
+            let second = blocks.iter().zip(tangents).map(|(block, dot)| (&block.deltas[l][..], &dot.transposed[l][..]));
+            if is_hessian && l > 0 {
+                first.zip(second).flat_map(|(first, second)| [first, second]).collect()
+            } else {
+                first.collect()
+            }
         };
-        self.add_weight_gradients(&terms, out);
+        self.add_weight_gradients(if is_hessian { 2 } else { 1 }, &terms, out);
     }
 
-    /// Adds Σ δ xᵀ of all affine steps to their weights, and Σ δ of the first term to their biases.
-    fn add_weight_gradients<'a>(&self, terms: &dyn Fn(usize) -> Vec<Vec<Term<'a, T>>>, out: &mut [T]) {
+    /// Adds Σ δ xᵀ of all affine steps to their weights, and Σ δ of every `step`th term to their biases (the first step has
+    /// one term a block).
+    fn add_weight_gradients<'a>(&self, step: usize, terms: &dyn Fn(usize) -> Vec<Term<'a, T>>, out: &mut [T]) {
         let mut tasks = Vec::new();
         let (mut rest, mut done) = (out, 0);
         let mut work = 0.0;
@@ -313,13 +312,13 @@ impl<T: Real, const N: usize> Passes<T, N> {
             let (mine, after) = rest.split_at_mut(end - done);
             (rest, done) = (after, end);
             let (weight, bias) = mine.split_at_mut(affine.weight.len());
-            let blocks = std::sync::Arc::new(terms(l));
-            work += (affine.multiplications() * N * blocks.len() * blocks.first().map_or(0, Vec::len)) as f64;
-            let rows = affine.rows.div_ceil(2 * parallel::threads()).next_multiple_of(super::affine::ROWS);
+            let terms = Arc::new(terms(l));
+            work += (affine.multiplications() * N * terms.len()) as f64;
+            let rows = affine.rows.div_ceil(2 * parallel::threads()).next_multiple_of(ROWS);
             let mut bias = bias.chunks_mut(rows);
             for (i, weight) in weight.chunks_mut(rows * affine.columns).enumerate() {
-                let bias = bias.next().unwrap_or_default();
-                tasks.push(Task { affine, first: i * rows, blocks: blocks.clone(), weight, bias });
+                let (bias, step) = (bias.next().unwrap_or_default(), if l == 0 { 1 } else { step });
+                tasks.push(Task { affine, first: i * rows, terms: terms.clone(), step, weight, bias });
             }
         }
         let level = self.net.level;
@@ -327,14 +326,12 @@ impl<T: Real, const N: usize> Passes<T, N> {
     }
 }
 
-/// δ and the transposed input that it meets.
-type Term<'a, T> = (&'a [T], &'a [T]);
-
-/// Some rows of one step's weight gradient.
+/// Some rows of one step's gradient.
 struct Task<'a, 'b, T> {
     affine: &'a Affine,
     first: usize,
-    blocks: std::sync::Arc<Vec<Vec<Term<'b, T>>>>,
+    terms: Arc<Vec<Term<'b, T>>>,
+    step: usize,
     weight: &'a mut [T],
     bias: &'a mut [T],
 }
@@ -343,10 +340,10 @@ impl<T: Real> Task<'_, '_, T> {
     fn run<const N: usize>(&mut self, level: simd::Level) {
         let rows = self.first..self.first + self.weight.len() / self.affine.columns;
         if !self.bias.is_empty() {
-            for (delta, _) in self.blocks.iter().filter_map(|terms| terms.first()) {
+            for (delta, _) in self.terms.iter().step_by(self.step) {
                 bias_gradient::<T, N>(self.affine.rows, rows.clone(), delta, self.bias);
             }
         }
-        simd::run(level, WeightGradient::<T, N> { affine: self.affine, rows, blocks: &self.blocks, out: self.weight });
+        simd::run(level, WeightGradient::<T, N> { affine: self.affine, rows, terms: &self.terms, out: self.weight });
     }
 }

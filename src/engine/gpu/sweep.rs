@@ -14,7 +14,7 @@ use super::recorder::Grid;
 use super::uniforms::{
     Bias, Cotangent as CotangentParameters, Elementwise, RowProducts, SampleGradient, SweepDense, SweepWindow,
 };
-use crate::engine::{Cotangent, LayerSums};
+use crate::engine::{Cotangent, LayerSums, Operation};
 use crate::error::{Result, ensure};
 use crate::problem::Loss;
 
@@ -28,8 +28,10 @@ const GRADIENT_NUMBERS: usize = 1 << 24;
 struct Rows {
     /// Among all layers' rows.
     first: usize,
-    /// Channels that come in.
-    channels: usize,
+    /// Units (of a dense layer) or channels (of a convolution) that come in: what ρ is of.
+    units: usize,
+    /// Pixels of a flattened image, whose units lie pixel by pixel here and channel by channel in W; otherwise 1.
+    pixels: usize,
     /// Rows of each of trace, relative flatness and node-wise trace.
     each: usize,
     /// Rows of W.
@@ -38,7 +40,7 @@ struct Rows {
 
 impl Rows {
     fn count(&self) -> usize {
-        self.channels + 3 * self.each + self.outputs
+        self.units + 3 * self.each + self.outputs
     }
 }
 
@@ -108,7 +110,13 @@ impl GpuExecutor {
             let step = &stage.step;
             step.is_affine().then(|| {
                 let each = if step.is_dense() { 1 } else { step.input.channels * step.window.area() };
-                let rows = Rows { first: total, channels: step.input.channels, each, outputs: step.output.channels };
+                let (units, pixels) = match step.operation {
+                    Operation::Affine { columns_per_unit: 1, .. } if step.is_dense() => {
+                        (step.input.len(), step.input.area())
+                    }
+                    _ => (step.input.channels, 1),
+                };
+                let rows = Rows { first: total, units, pixels, each, outputs: step.output.channels };
                 total += rows.count();
                 rows
             })
@@ -276,8 +284,8 @@ impl GpuExecutor {
     ) -> Result<()> {
         let lanes4 = extent.lanes / 4;
         let parameters = SweepDense {
-            channels: rows.channels as u32,
-            positions: stage.step.input.area() as u32,
+            channels: rows.units as u32,
+            positions: (stage.step.input.len() / rows.units) as u32,
             rows: rows.outputs as u32,
             lanes4: lanes4 as u32,
             out_batch: (rows.count() * lanes4) as u32,
@@ -325,7 +333,7 @@ impl GpuExecutor {
                 let grid = Grid { cost, ..Grid::elements(threads, batch) };
                 self.context.dispatch(Kernel::SampleGradient, &parameters, &[delta, source, &work.gradients], grid)?;
                 let parameters = SweepWindow {
-                    channels: rows.channels as u32,
+                    channels: rows.units as u32,
                     columns: panel.depth as u32,
                     rows: panel.rows as u32,
                     rows4: panel.rows4 as u32,
@@ -393,14 +401,15 @@ impl GpuExecutor {
 
 /// A layer's sums, from its rows.
 fn layer_sums(totals: &[f64], rows: &Rows, bias: &[f64], share: f64) -> LayerSums {
-    let (rho, rest) = totals.split_at(rows.channels);
+    let (rho, rest) = totals.split_at(rows.units);
+    let channels = rows.units / rows.pixels;
     let sum = |i: usize| rest[i * rows.each..][..rows.each].iter().sum();
     let squares = &rest[3 * rows.each..];
     let mut sums = LayerSums {
         trace: sum(0),
         relative_flatness: sum(1),
         nodewise_trace: sum(2),
-        rho: rho.to_vec(),
+        rho: (0..rows.units).map(|j| rho[j % rows.pixels * channels + j / rows.pixels]).collect(),
         bias_trace: bias.iter().zip(squares).map(|(_, square)| square).sum(),
         nodewise_bias_trace: bias.iter().zip(squares).map(|(b, square)| b * b * square).sum(),
     };

@@ -1,0 +1,41 @@
+//! Measures that need no spectrum: the Fisher–Rao norm (Liang et al. 2019) and the path norm (Neyshabur et al. 2015).
+
+use super::{ALWAYS, Measure, Quantity};
+use crate::engine::{Curvature, Engine};
+use crate::error::Result;
+use crate::network::{Layer, Network};
+
+pub(super) const MEASURES: &[Measure] = &[Measure {
+    key: "fisher_rao_norm",
+    paper: "Liang et al. 2019",
+    description: "θᵀ G θ with the Gauss–Newton matrix G: the curvature seen along the parameters themselves.",
+    invariant: ALWAYS,
+    quantity: Quantity::FisherRaoNorm,
+}];
+
+/// θᵀ G θ at the prepared point.
+///
+/// # Errors
+/// As [`Engine::product`].
+pub async fn fisher_rao_norm(engine: &Engine) -> Result<f64> {
+    let theta = engine.parameters()?;
+    let product = engine.product(Curvature::GaussNewton, &theta).await?;
+    Ok(theta.iter().zip(product).map(|(a, b)| a * b).sum())
+}
+
+/// Σ over the paths from inputs to outputs of Π w²: a forward pass of ones through the squared weights, biases left out.
+/// Defined for networks of dense layers: a pool has no weights of its own, and papers differ on what it does to a path.
+pub fn path_norm_squared(network: &Network, parameters: &[f64]) -> Option<f64> {
+    let is_dense = |layer: &Layer| {
+        matches!(layer, Layer::Dense { .. } | Layer::Relu | Layer::LeakyRelu { .. } | Layer::Identity | Layer::Flatten)
+    };
+    if !network.layers().iter().all(is_dense) {
+        return None;
+    }
+    let mut values = vec![1.0; network.input_len()];
+    for layer in network.layout().layers() {
+        let rows = parameters[layer.weight.clone()].chunks_exact(layer.inputs);
+        values = rows.map(|row| row.iter().zip(&values).map(|(w, v)| w * w * v).sum()).collect();
+    }
+    Some(values.iter().sum())
+}

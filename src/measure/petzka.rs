@@ -1,0 +1,172 @@
+//! Petzka et al. 2020 (Table 1): κ, κ_τ and ρ of every layer and neuron, and the relative flatness of Petzka et al. 2021.
+//!
+//! Within one layer's weights a piecewise linear network is linear, so the layer's block of the Hessian is its block of
+//! the Gauss–Newton matrix, and one backward pass from each of C cotangents gives all traces and all ρ exactly.
+
+use super::{ALWAYS, LAYERWISE, Measure, Quantity};
+use crate::control::{Control, Progress};
+use crate::engine::{Cotangent, Curvature, Engine, LayerSums};
+use crate::error::{Result, bail};
+use crate::linalg::{Eigenpair, Goal, Lanczos};
+use crate::measure::MeasureOptions;
+use crate::operator::{CurvatureOperator, Scaled};
+
+/// Cotangents that go through together: between two batches of them the work may stop.
+const TOGETHER: usize = 16;
+
+const PAPER: &str = "Petzka et al. 2020, Table 1";
+
+pub(super) const MEASURES: &[Measure] = &[
+    Measure {
+        key: "petzka.kappa_max",
+        paper: PAPER,
+        description: "Largest κ of a layer: ‖W_l‖² times the largest eigenvalue of the layer's Hessian.",
+        invariant: LAYERWISE,
+        quantity: Quantity::KappaMax,
+    },
+    Measure {
+        key: "petzka.kappa_sum",
+        paper: PAPER,
+        description: "Sum over the layers of κ.",
+        invariant: LAYERWISE,
+        quantity: Quantity::KappaSum,
+    },
+    Measure {
+        key: "petzka.kappa_trace_max",
+        paper: PAPER,
+        description: "Largest κ_τ of a layer: ‖W_l‖² times the trace of the layer's Hessian.",
+        invariant: LAYERWISE,
+        quantity: Quantity::KappaTraceMax,
+    },
+    Measure {
+        key: "petzka.kappa_trace_sum",
+        paper: PAPER,
+        description: "Sum over the layers of κ_τ: the trace of the layer-wise Riemannian Hessian over the weights.",
+        invariant: LAYERWISE,
+        quantity: Quantity::KappaTraceSum,
+    },
+    Measure {
+        key: "petzka.rho_max",
+        paper: PAPER,
+        description: "Largest ρ of a neuron: curvature along the weights that leave it, at their own length.",
+        invariant: ALWAYS,
+        quantity: Quantity::RhoMax,
+    },
+    Measure {
+        key: "petzka.rho_sum",
+        paper: PAPER,
+        description: "Sum over all neurons of ρ.",
+        invariant: ALWAYS,
+        quantity: Quantity::RhoSum,
+    },
+    Measure {
+        key: "petzka.relative_flatness_sum",
+        paper: "Petzka et al. 2021",
+        description: "Sum over the layers of Σ ⟨w_s, w_s'⟩ Tr H_(s, s') over the pairs of a layer's rows.",
+        invariant: LAYERWISE,
+        quantity: Quantity::RelativeFlatnessSum,
+    },
+];
+
+/// Every trace of Petzka's Table 1, layer by layer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Traces {
+    /// What the cotangents left, summed: an estimate's mean where they were drawn.
+    pub layers: Vec<LayerSums>,
+    /// ‖W_l‖² Tr H_l.
+    pub kappa_trace: Vec<f64>,
+    /// Of `kappa_trace`, where the cotangents were drawn.
+    pub kappa_trace_error: Option<Vec<f64>>,
+}
+
+impl Traces {
+    /// ρ_l(j) for every unit or channel j that comes into layer l.
+    pub fn rho(&self) -> impl Iterator<Item = &[f64]> {
+        self.layers.iter().map(|layer| layer.rho.as_slice())
+    }
+
+    /// Tr of the node-wise Riemannian D G D over all weights and biases; of D H D too, where its off-block parts do not
+    /// reach the diagonal, that is for every piecewise linear network.
+    pub fn nodewise_trace(&self) -> f64 {
+        self.layers.iter().map(|layer| layer.nodewise_trace + layer.nodewise_bias_trace).sum()
+    }
+}
+
+/// Fails for a network with an activation that is not piecewise linear: its layers' Hessians are not Gauss–Newton blocks.
+fn ensure_piecewise_linear(engine: &Engine) -> Result<()> {
+    match engine.problem().network().first_inhomogeneous_layer() {
+        None => Ok(()),
+        Some((i, layer)) => bail!(
+            NotHomogeneous,
+            "layer {i} ({}) is not piecewise linear, so Petzka's measures are not defined by backward passes",
+            layer.name()
+        ),
+    }
+}
+
+/// κ_τ, ρ and the relative flatness of every layer at the prepared point, by one backward pass for each output.
+///
+/// # Errors
+/// `NotHomogeneous` for a network that is not piecewise linear; `Aborted`; the device's.
+pub async fn traces(engine: &Engine, control: &Control<'_>) -> Result<Traces> {
+    ensure_piecewise_linear(engine)?;
+    let outputs = engine.problem().network().output_len();
+    let cotangents: Vec<Cotangent> = (0..outputs).map(Cotangent::Class).collect();
+    let mut layers: Vec<LayerSums> = Vec::new();
+    for (i, some) in cotangents.chunks(TOGETHER).enumerate() {
+        control.step(Progress::new("cotangent sweep", i * TOGETHER, outputs)).await?;
+        for sums in engine.executor().sweep(some).await? {
+            add(&mut layers, &sums);
+        }
+    }
+    let kappa_trace = kappa_traces(engine, &layers)?;
+    Ok(Traces { layers, kappa_trace, kappa_trace_error: None })
+}
+
+fn add(layers: &mut Vec<LayerSums>, sums: &[LayerSums]) {
+    if layers.is_empty() {
+        *layers = sums.to_vec();
+        return;
+    }
+    for (layer, sums) in layers.iter_mut().zip(sums) {
+        layer.add(sums);
+    }
+}
+
+fn kappa_traces(engine: &Engine, layers: &[LayerSums]) -> Result<Vec<f64>> {
+    Ok(squared_norms(engine)?.iter().zip(layers).map(|(norm, layer)| norm * layer.trace).collect())
+}
+
+/// ‖W_l‖² of every layer.
+fn squared_norms(engine: &Engine) -> Result<Vec<f64>> {
+    let parameters = engine.parameters()?;
+    let layers = engine.problem().network().layout().layers();
+    Ok(layers.iter().map(|layer| parameters[layer.weight.clone()].iter().map(|w| w * w).sum()).collect())
+}
+
+/// κ of every layer at the prepared point: ‖W_l‖² λ_max(H_l), by Lanczos on the layer's block. The pairs' values and
+/// residuals are multiplied by ‖W_l‖².
+///
+/// # Errors
+/// As [`traces`]; `NotFinite` where products overflow.
+pub async fn kappa(engine: &Engine, options: &MeasureOptions, control: &Control<'_>) -> Result<Vec<Eigenpair>> {
+    ensure_piecewise_linear(engine)?;
+    let network = engine.problem().network();
+    let mut found = Vec::new();
+    for (layer, norm) in network.layout().layers().iter().zip(squared_norms(engine)?) {
+        let mut mask = vec![0.0; network.parameter_count()];
+        // D = ‖W_l‖ on the block: the eigenvalues are κ's own.
+        mask[layer.weight.clone()].fill(norm.sqrt());
+        let block = Scaled::new(CurvatureOperator::new(engine, Curvature::GaussNewton), &mask)?;
+        let lanczos = Lanczos {
+            goal: Goal::SpectralNorm,
+            tolerance: options.tolerance,
+            max_products: options.max_products,
+            seed: options.seed,
+            ..Lanczos::default()
+        };
+        let spectrum = lanczos.run(&block, control).await?;
+        found.extend(spectrum.dominant().cloned());
+    }
+    Ok(found)
+}
