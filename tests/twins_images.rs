@@ -241,8 +241,7 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
 fn compare(name: &str, found: &[(String, Vec<f64>)], expected: &[(String, Vec<f64>)], faults: &mut Vec<String>) {
     for ((what, found), (_, expected)) in found.iter().zip(expected) {
         let distance = distance(found, expected);
-        // Not `>`: a NaN is a fault.
-        if !(distance <= TOLERANCE) {
+        if distance.is_nan() || distance > TOLERANCE {
             faults.push(format!("{name}: {what}: {distance:.1e}"));
         }
     }

@@ -122,15 +122,10 @@ fn main(
             }
         }
     }
-    // A loop, so that the epilogue is compiled four times and not once a row and column.
-    var column0 = array<vec4<f32>, 4>(total00[0], total00[1], total00[2], total00[3]);
-    var column1 = array<vec4<f32>, 4>(total01[0], total01[1], total01[2], total01[3]);
-    var column2 = array<vec4<f32>, 4>(total02[0], total02[1], total02[2], total02[3]);
-    var column3 = array<vec4<f32>, 4>(total03[0], total03[1], total03[2], total03[3]);
-    for (var i = 0u; i < 4u; i += 1u) {
-        store(place, group.z, place.row + i, place.lane4, column0[i]);
-        store(place, group.z, place.row + i, place.lane4 + 1u, column1[i]);
-        store(place, group.z, place.row + i, place.lane4 + 2u, column2[i]);
-        store(place, group.z, place.row + i, place.lane4 + 3u, column3[i]);
-    }
+    let bias0 = bias_of(group.z, place.row);
+    store(place, group.z, place.row, bias0.x, total00[0], total01[0], total02[0], total03[0]);
+    store(place, group.z, place.row + 1u, bias0.y, total00[1], total01[1], total02[1], total03[1]);
+    store(place, group.z, place.row + 2u, bias0.z, total00[2], total01[2], total02[2], total03[2]);
+    store(place, group.z, place.row + 3u, bias0.w, total00[3], total01[3], total02[3], total03[3]);
+    curve(place, group.z, 4u);
 }

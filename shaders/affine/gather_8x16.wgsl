@@ -166,15 +166,15 @@ fn main(
             }
         }
     }
-    // A loop, so that the epilogue is compiled four times and not once a row and column.
-    var column0 = array<vec4<f32>, 8>(total00[0], total00[1], total00[2], total00[3], total10[0], total10[1], total10[2], total10[3]);
-    var column1 = array<vec4<f32>, 8>(total01[0], total01[1], total01[2], total01[3], total11[0], total11[1], total11[2], total11[3]);
-    var column2 = array<vec4<f32>, 8>(total02[0], total02[1], total02[2], total02[3], total12[0], total12[1], total12[2], total12[3]);
-    var column3 = array<vec4<f32>, 8>(total03[0], total03[1], total03[2], total03[3], total13[0], total13[1], total13[2], total13[3]);
-    for (var i = 0u; i < 8u; i += 1u) {
-        store(place, group.z, place.row + i, place.lane4, column0[i]);
-        store(place, group.z, place.row + i, place.lane4 + 1u, column1[i]);
-        store(place, group.z, place.row + i, place.lane4 + 2u, column2[i]);
-        store(place, group.z, place.row + i, place.lane4 + 3u, column3[i]);
-    }
+    let bias0 = bias_of(group.z, place.row);
+    store(place, group.z, place.row, bias0.x, total00[0], total01[0], total02[0], total03[0]);
+    store(place, group.z, place.row + 1u, bias0.y, total00[1], total01[1], total02[1], total03[1]);
+    store(place, group.z, place.row + 2u, bias0.z, total00[2], total01[2], total02[2], total03[2]);
+    store(place, group.z, place.row + 3u, bias0.w, total00[3], total01[3], total02[3], total03[3]);
+    let bias1 = bias_of(group.z, place.row + 4u);
+    store(place, group.z, place.row + 4u, bias1.x, total10[0], total11[0], total12[0], total13[0]);
+    store(place, group.z, place.row + 5u, bias1.y, total10[1], total11[1], total12[1], total13[1]);
+    store(place, group.z, place.row + 6u, bias1.z, total10[2], total11[2], total12[2], total13[2]);
+    store(place, group.z, place.row + 7u, bias1.w, total10[3], total11[3], total12[3], total13[3]);
+    curve(place, group.z, 8u);
 }

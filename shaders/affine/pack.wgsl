@@ -1,6 +1,6 @@
 // W of a parameter vector as the panel that affine/gather_* read: panel[z, t, r], rows r padded to 8 with zeros; z: column.
 //
-// Forward t = (tap, input channel) and r is an output channel; after the last t comes the bias. Backward (is_backward = 1)
+// Forward t = (tap, input channel) and r is an output channel; after the last t come zeros up to `lines`, then the bias. Backward (is_backward = 1)
 // t = (tap, output channel), r is an input channel, and along each axis the taps are sorted by their residue modulo the
 // stride, descending within a residue: those that reach one input position meet ascending output positions.
 
@@ -8,6 +8,7 @@ struct Pack {
     rows: u32,
     rows4: u32,
     depth: u32,
+    lines: u32,
     inputs: u32,
     outputs: u32,
     window_height: u32,
@@ -21,6 +22,9 @@ struct Pack {
     source_batch: u32,
     out_offset: u32,
     out_batch: u32,
+    unused_0: u32,
+    unused_1: u32,
+    unused_2: u32,
 }
 
 @group(0) @binding(0) var<uniform> pack: Pack;
@@ -49,14 +53,14 @@ fn main(
     let i = flat_index(group, groups, lane, 64u);
     let t = i / pack.rows4;
     let r = i % pack.rows4 * 4u;
-    if (t > pack.depth || (t == pack.depth && pack.is_backward == 1u)) {
+    if (t > pack.lines || (t == pack.lines && pack.is_backward == 1u)) {
         return;
     }
     let area = pack.window_height * pack.window_width;
     let source = group.z * pack.source_batch;
     var base = source + pack.weight_offset;
     var step = 0u;
-    if (t == pack.depth) {
+    if (t == pack.lines) {
         base = source + pack.bias_offset;
         step = 1u;
     } else if (pack.is_backward == 1u) {
@@ -70,7 +74,7 @@ fn main(
         step = pack.inputs * area;
     }
     var value = vec4<f32>();
-    if (t < pack.depth || pack.has_bias == 1u) {
+    if (t < pack.depth || (t == pack.lines && pack.has_bias == 1u)) {
         for (var j = 0u; j < 4u; j += 1u) {
             if (r + j < pack.rows) {
                 value[j] = parameters[base + (r + j) * step];

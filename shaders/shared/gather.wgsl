@@ -47,7 +47,7 @@ struct Gather {
 
 // A sum is taken in blocks of this many terms, and the blocks' sums are added up: the rounding error then grows with the
 // length of a block plus the number of blocks, not with their product.
-const BLOCK = 64u;
+const BLOCK = 128u;
 
 // The tile of a thread: some rows from `row` on, 16 samples from 4 `lane4` on, at one position of the output.
 struct Place {
@@ -83,19 +83,47 @@ fn outer(a: vec4<f32>, b: vec4<f32>) -> mat4x4<f32> {
     return mat4x4<f32>(a.x * b, a.y * b, a.z * b, a.w * b);
 }
 
-// Four samples of a row.
-fn store(place: Place, batch: u32, row: u32, lane4: u32, sum: vec4<f32>) {
+// The bias of four rows.
+fn bias_of(batch: u32, row: u32) -> vec4<f32> {
+    if (gather.has_bias == 0u) {
+        return vec4<f32>();
+    }
+    return panel1[gather.panel1_offset + batch * gather.panel1_batch + gather.bias_at + row / 4u];
+}
+
+// 16 samples of a row. All but tanh is done at once, without a branch: slope · x where x, or the activation it is read off, is
+// not positive. Without an activation the slope is 1.
+fn store(place: Place, batch: u32, row: u32, bias: f32, a: vec4<f32>, b: vec4<f32>, c: vec4<f32>, d: vec4<f32>) {
     if (row >= gather.rows) {
         return;
     }
-    var value = sum;
-    if (gather.has_bias == 1u) {
-        value += panel1[gather.panel1_offset + batch * gather.panel1_batch + gather.bias_at + row / 4u][row % 4u];
+    let at = (place.position * gather.rows + row) * gather.lanes4 + place.lane4;
+    let values = mat4x4<f32>(a + bias, b + bias, c + bias, d + bias);
+    var signs = values;
+    if (gather.epilogue == 3u) {
+        signs = mat4x4<f32>(kept[at], kept[at + 1u], kept[at + 2u], kept[at + 3u]);
     }
-    let at = (place.position * gather.rows + row) * gather.lanes4 + lane4;
-    var factor = vec4<f32>();
-    if (gather.epilogue >= 3u) {
-        factor = kept[at];
+    let to = batch * gather.out_batch + at;
+    let zero = vec4<f32>();
+    out[to] = select(gather.slope * values[0], values[0], signs[0] > zero);
+    out[to + 1u] = select(gather.slope * values[1], values[1], signs[1] > zero);
+    out[to + 2u] = select(gather.slope * values[2], values[2], signs[2] > zero);
+    out[to + 3u] = select(gather.slope * values[3], values[3], signs[3] > zero);
+}
+
+// tanh or its derivative, of what was just stored: a loop, so that it is compiled once and not for every row.
+fn curve(place: Place, batch: u32, tile: u32) {
+    if (gather.epilogue != 2u && gather.epilogue != 4u) {
+        return;
     }
-    out[batch * gather.out_batch + at] = finish(value, factor, gather.epilogue, gather.slope);
+    let rows = min(tile, gather.rows - place.row);
+    for (var i = 0u; i < 4u * rows; i += 1u) {
+        let at = (place.position * gather.rows + place.row + i / 4u) * gather.lanes4 + place.lane4 + i % 4u;
+        let to = batch * gather.out_batch + at;
+        var factor = vec4<f32>();
+        if (gather.epilogue == 4u) {
+            factor = kept[at];
+        }
+        out[to] = finish(out[to], factor, gather.epilogue, 1.0);
+    }
 }

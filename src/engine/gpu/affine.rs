@@ -28,9 +28,9 @@ impl<'a> Epilogue<'a> {
         match self {
             Self::None | Self::Activate(Activation::IDENTITY) | Self::Derive(Activation::IDENTITY, _) => (0, 1.0, None),
             Self::Activate(Activation::Piecewise { slope }) => (1, slope as f32, None),
-            Self::Activate(Activation::Tanh) => (2, 0.0, None),
+            Self::Activate(Activation::Tanh) => (2, 1.0, None),
             Self::Derive(Activation::Piecewise { slope }, kept) => (3, slope as f32, Some(kept)),
-            Self::Derive(Activation::Tanh, kept) => (4, 0.0, Some(kept)),
+            Self::Derive(Activation::Tanh, kept) => (4, 1.0, Some(kept)),
         }
     }
 }
@@ -161,6 +161,7 @@ impl GpuExecutor {
                     rows: panel.rows as u32,
                     rows4: panel.rows4 as u32,
                     depth: panel.depth as u32,
+                    lines: panel.lines as u32,
                     inputs: step.input.channels as u32,
                     outputs: step.output.channels as u32,
                     window_height: window.size[0] as u32,
@@ -174,8 +175,9 @@ impl GpuExecutor {
                     source_batch: self.plan.parameter_count as u32,
                     out_offset: (to * panels.len + panel.offset) as u32,
                     out_batch: panels.len as u32,
+                    ..Pack::default()
                 };
-                let len = (panel.depth + 1) * panel.rows4;
+                let len = (panel.lines + 1) * panel.rows4;
                 let grid = Grid { cost: 8.0 * (len * count) as f64, ..Grid::elements(len, count) };
                 self.context.dispatch(Kernel::Pack, &parameters_of_kernel, &[parameters, &panels.buffer], grid)?;
             }
@@ -240,7 +242,7 @@ impl GpuExecutor {
             x_windows: panel.windows[1] as u32,
             terms: terms.len() as u32,
             has_bias: (!is_backward).into(),
-            bias_at: (panel.depth * panel.rows4) as u32,
+            bias_at: (panel.lines * panel.rows4) as u32,
             epilogue: number,
             panel1_offset: panel.offset as u32,
             panel2_offset: panel.offset as u32,
@@ -255,6 +257,21 @@ impl GpuExecutor {
         let (kernel, side) = match prefers_eight(panel.rows, across * batch, self.context.info().is_software) {
             true => (Kernel::Gather8x16, 8),
             false => (Kernel::Gather4x16, 4),
+        };
+        // Looked-up places are made for one term over the inputs, whose padding is there.
+        let (kernel, side, parameters) = match panel.taps {
+            Some(taps) => {
+                let stride = stage.step.window.stride;
+                let parameters = Gather {
+                    source_row: (stride[0] * from.row() * from.shape.channels) as u32,
+                    panel_row: (stride[1] * from.shape.channels) as u32,
+                    y_windows: taps as u32,
+                    x_windows: (panel.lines / 4) as u32,
+                    ..parameters
+                };
+                (Kernel::Window4x16, 4, parameters)
+            }
+            None => (kernel, side, parameters),
         };
         let threads = across as u64 * panel.rows.div_ceil(side) as u64;
         let multiplications = stage.step.multiplications() * (lanes * terms.len() * batch) as f64;

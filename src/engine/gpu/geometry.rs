@@ -53,20 +53,28 @@ impl Image {
 pub(super) struct Panel {
     /// Where it begins, in vectors of four.
     pub offset: usize,
-    /// Lines without the bias.
+    /// Terms of a sum.
     pub depth: usize,
+    /// The same in memory: whole fours where a bias follows.
+    pub lines: usize,
     /// Channels that come out.
     pub rows: usize,
     /// The same in memory, in vectors of four.
     pub rows4: usize,
     /// First entries of [`Geometry::windows`], for y and x.
     pub windows: [usize; 2],
+    /// For the first step where its runs are short: the first entry of [`Geometry::windows`] that has the places of four
+    /// terms within a window each.
+    pub taps: Option<usize>,
 }
+
+/// Runs of fewer terms than this are short: walking them costs more than looking up every term's place.
+const SHORT_RUN: usize = 32;
 
 impl Panel {
     /// Vectors of four that it takes, with a bias if there may be one.
     fn len(&self, with_bias: bool) -> usize {
-        (self.depth + usize::from(with_bias)) * self.rows4
+        (self.lines + usize::from(with_bias)) * self.rows4
     }
 }
 
@@ -115,6 +123,19 @@ impl Geometry {
         for stage in &mut stages {
             stage.forward = stage.panel(&mut end, &mut windows, false);
         }
+        let first = &mut stages[0];
+        let (image, size) = (first.input, first.step.window.size);
+        if let Some(panel) = &mut first.forward
+            && size[1] * image.shape.channels < SHORT_RUN
+        {
+            panel.taps = Some(windows.len());
+            let channels = image.shape.channels;
+            let place = |d: usize| {
+                let tap = d.min(panel.depth - 1) / channels;
+                ((tap / size[1] * image.row() + tap % size[1]) * channels + d.min(panel.depth - 1) % channels) as u32
+            };
+            windows.extend((0..panel.lines / 4).map(|k| [0, 1, 2, 3].map(|i| place(4 * k + i))));
+        }
         let forward_len = end;
         for stage in &mut stages[1..] {
             stage.backward = stage.panel(&mut end, &mut windows, true);
@@ -161,9 +182,12 @@ impl Stage {
                 windows.push([(source + from.padding[axis]) as u32, panel.start as u32, panel.len() as u32, 0]);
             }
         }
+        let depth = self.step.window.area() * from.shape.channels;
         let panel = Panel {
             offset: *end,
-            depth: self.step.window.area() * from.shape.channels,
+            depth,
+            lines: if is_backward { depth } else { depth.next_multiple_of(4) },
+            taps: None,
             rows: to.shape.channels,
             rows4: to.shape.channels.next_multiple_of(PANEL_ROWS) / 4,
             windows: tables,

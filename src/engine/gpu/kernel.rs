@@ -63,6 +63,7 @@ pub const SHARED_SOURCES: &[&str] = &["epilogue", "gather", "grid", "math", "poo
 kernels! {
     Gather8x16 = "affine/gather_8x16", ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
     Gather4x16 = "affine/gather_4x16", ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Window4x16 = "affine/window_4x16", ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
     Weights8x16 = "affine/weights_8x16", ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
     Weights4x16 = "affine/weights_4x16", ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
     Bias = "affine/bias", ["grid"], Bias, [Read, Write];
@@ -71,6 +72,7 @@ kernels! {
     MaxForward = "pool/max_forward", ["grid", "math", "epilogue", "pool"], Pool, [Read, Write, Write];
     MaxTangent = "pool/max_tangent", ["grid", "math", "epilogue", "pool"], Pool, [Read, Read, Read, Write];
     MaxBackward = "pool/max_backward", ["grid", "math", "epilogue", "pool"], Pool, [Read, Read, Read, Write];
+    MaxSpread = "pool/max_spread", ["grid", "math", "epilogue", "pool"], Pool, [Read, Read, Read, Write];
     AverageForward = "pool/average_forward", ["grid", "math", "epilogue", "pool"], Pool, [Read, Read, Write];
     AverageBackward = "pool/average_backward", ["grid", "math", "epilogue", "pool"], Pool, [Read, Read, Write];
     Cotangent = "sweep/cotangent", ["grid"], Cotangent, [Read, Read, Read, Write];

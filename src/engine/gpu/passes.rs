@@ -245,7 +245,7 @@ impl GpuExecutor {
             self.affine_backward(stage, extent, terms, epilogue, out)
         } else {
             let delta = terms[0].source.buffer;
-            self.pool_backward(stage, extent, delta, (epilogue, kept), pass.chosen[l].as_deref(), out)
+            self.pool_backward(stage, extent, delta, (epilogue, kept, &pass.values[l]), pass.chosen[l].as_deref(), out)
         }
     }
 

@@ -7,6 +7,7 @@ use super::geometry::Stage;
 use super::kernel::Kernel;
 use super::recorder::Grid;
 use super::uniforms::Pool;
+use crate::engine::Activation;
 use crate::engine::plan::Operation;
 use crate::error::Result;
 
@@ -54,19 +55,31 @@ impl GpuExecutor {
         }
     }
 
-    /// δ before a pool, from δ behind it; `kept` are the activations before it, which the epilogue may read.
+    /// δ before a pool, from δ behind it, into a buffer that nothing else writes; `kept` are the activations before it and
+    /// behind it, which the epilogue may read.
     pub(super) fn pool_backward(
         &self,
         stage: &Stage,
         extent: Extent,
         delta: &DeviceBuffer,
-        (epilogue, kept): (Epilogue, &DeviceBuffer),
+        (epilogue, kept, result): (Epilogue, &DeviceBuffer, &DeviceBuffer),
         chosen: Option<&DeviceBuffer>,
         out: &DeviceBuffer,
     ) -> Result<()> {
         let parameters = self.pool_parameters(stage, extent, Batched::each(out), Batched::each(delta), epilogue);
         let grid = pool_grid(stage, extent, stage.step.input.len());
+        let window = stage.step.window;
+        let overlaps = (0..2).any(|axis| window.stride[axis] < window.size[axis]);
+        // φ' off the pool's own result: only its sign will do.
+        let is_curved = |activation: Activation| activation == Activation::Tanh;
+        let is_spread = !overlaps
+            && !is_curved(stage.step.activation)
+            && !matches!(epilogue, Epilogue::Derive(activation, _) if is_curved(activation));
         match chosen {
+            Some(chosen) if is_spread => {
+                let grid = pool_grid(stage, extent, stage.step.output.len());
+                self.context.dispatch(Kernel::MaxSpread, &parameters, &[delta, chosen, result, out], grid)
+            }
             Some(chosen) => self.context.dispatch(Kernel::MaxBackward, &parameters, &[delta, chosen, kept, out], grid),
             None => self.context.dispatch(Kernel::AverageBackward, &parameters, &[delta, kept, out], grid),
         }

@@ -388,7 +388,7 @@ impl GpuExecutor {
         for stage in self.geometry.stages.iter().filter(|stage| stage.step.is_affine()) {
             let values = match (stage.step.bias(), stage.forward) {
                 (Some(_), Some(panel)) => {
-                    let first = 4 * (panel.offset + panel.depth * panel.rows4);
+                    let first = 4 * (panel.offset + panel.lines * panel.rows4);
                     self.context.read(&work.panels.buffer, first, panel.rows).await?
                 }
                 _ => Vec::new(),

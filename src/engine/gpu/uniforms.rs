@@ -36,10 +36,11 @@ uniforms! {
         span: u32, delta_batch: u32, out_offset: u32, out_batch: u32,
     }
     Pack {
-        rows: u32, rows4: u32, depth: u32, inputs: u32,
-        outputs: u32, window_height: u32, window_width: u32, stride_y: u32,
-        stride_x: u32, is_backward: u32, has_bias: u32, weight_offset: u32,
-        bias_offset: u32, source_batch: u32, out_offset: u32, out_batch: u32,
+        rows: u32, rows4: u32, depth: u32, lines: u32,
+        inputs: u32, outputs: u32, window_height: u32, window_width: u32,
+        stride_y: u32, stride_x: u32, is_backward: u32, has_bias: u32,
+        weight_offset: u32, bias_offset: u32, source_batch: u32, out_offset: u32,
+        out_batch: u32, unused_0: u32, unused_1: u32, unused_2: u32,
     }
     SumSlabs {
         size: u32, slabs: u32, out_offset: u32, out_batch: u32,
