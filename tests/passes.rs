@@ -13,7 +13,7 @@ const LOSSES: [Loss; 2] = [Loss::CrossEntropy, Loss::SquaredError];
 
 /// Dense and image networks in turn.
 fn network(rng: &mut rand_chacha::ChaCha8Rng, seed: u64) -> Network {
-    if seed % 2 == 0 { random_network(rng, &ALL) } else { random_image_network(rng, &ALL) }
+    if seed.is_multiple_of(2) { random_network(rng, &ALL) } else { random_image_network(rng, &ALL) }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The CPU executor, in f64 or f32: the reference, and the default without a hardware GPU.
 
+#![allow(clippy::needless_range_loop, reason = "lanes of several arrays side by side read best by number")]
+
 mod activation;
 mod affine;
 mod data;
