@@ -1,0 +1,74 @@
+/** What work will take, in seconds and bytes, from what one sample costs on this device. */
+
+import type { ModelInfo, SampleCosts, TrainChoice } from "./worker/protocol";
+
+/** Products with operators that one point's measures take, about: extremes, Riemannian norms, a hundred probes a trace. */
+const PRODUCTS_A_POINT = 520;
+/** The check computes traces with fewer probes, before and after each of four maps. */
+const PRODUCTS_A_CHECK = 5 * 320;
+/** Products for two eigenvectors as directions. */
+const PRODUCTS_FOR_DIRECTIONS = 60;
+const LINE_POINTS = 41;
+/** Vectors of parameters that a spectral norm keeps. */
+const VECTORS = 24;
+
+/** Above this the page advises fewer samples. */
+const LONG_SECONDS = 180;
+/** Wasm addresses 4 GB, and the data are there twice for a moment. */
+const MUCH_BYTES = 2e9;
+
+export type Work = "training" | "landscape" | "measures" | "check";
+
+export interface WorkEstimate {
+  seconds: number;
+  bytes: number;
+}
+
+export interface Settings {
+  points: number;
+  directions: "random" | "eigenvectors";
+  training: Pick<TrainChoice, "epochs" | "batchSize"> | null;
+}
+
+export function estimateOf(work: Work, costs: SampleCosts, model: ModelInfo, settings: Settings): WorkEstimate {
+  const { measuredSamples: measured, samples, validationSamples } = model;
+  const point = measured * (costs.dataBytes + costs.pointBytes);
+  switch (work) {
+    case "training": {
+      const { epochs, batchSize } = settings.training ?? { epochs: 0, batchSize: 1 };
+      const batch = Math.min(batchSize, samples);
+      return {
+        seconds: epochs * (samples * costs.gradientSeconds + validationSamples * costs.evaluationSeconds),
+        bytes: (samples + validationSamples) * costs.dataBytes + batch * costs.pointBytes + 4 * costs.vectorBytes,
+      };
+    }
+    case "landscape": {
+      const evaluations = LINE_POINTS + settings.points ** 2;
+      const products = settings.directions === "eigenvectors" ? PRODUCTS_FOR_DIRECTIONS : 0;
+      return {
+        seconds: measured * (evaluations * costs.evaluationSeconds + products * costs.productSeconds),
+        bytes: point + (products > 0 ? VECTORS : 4) * costs.vectorBytes,
+      };
+    }
+    case "measures":
+      return {
+        seconds: measured * PRODUCTS_A_POINT * costs.productSeconds,
+        bytes: point + VECTORS * costs.vectorBytes,
+      };
+    case "check":
+      return {
+        seconds: measured * PRODUCTS_A_CHECK * costs.productSeconds,
+        bytes: point + VECTORS * costs.vectorBytes,
+      };
+  }
+}
+
+/** What to do about work that is too much; empty where it is not. */
+export function hint(work: Work, { seconds, bytes }: WorkEstimate): string {
+  if (bytes > MUCH_BYTES) return "That may not fit in memory: choose fewer samples or a smaller network under Options.";
+  if (seconds <= LONG_SECONDS) return "";
+  if (work === "training") return "That is long: choose fewer training samples or epochs under Options.";
+  if (work === "landscape")
+    return "That is long: choose fewer points, or fewer measured samples under Options in step 1.";
+  return "That is long: choose fewer measured samples under Options in step 1.";
+}
