@@ -8,12 +8,23 @@ import type { Messages } from "./messages";
 import { resultFile } from "./result";
 import { type Bend, measuredKeys, NO_VALUES, type State, type Store, type Task, transformationOf } from "./store";
 import { checkTransformations } from "./transformations";
-import type { BackendChoice, LandscapeChoice, ModelChoice, Point, TrainChoice } from "./worker/protocol";
+import type {
+  BackendChoice,
+  DataChoice,
+  LandscapeChoice,
+  ModelChoice,
+  Point,
+  SampleCosts,
+  TrainChoice,
+} from "./worker/protocol";
 
 const EPSILON = 1e-3;
 const PROBES = 100;
 /** The check computes every trace five times; its tolerance knows the standard error. */
 const CHECK_PROBES = 30;
+
+/** Parameters above which a trial run of one sample takes more than a moment. */
+const LARGE_NETWORK = 5e6;
 
 /** A slider sends many values; the weights are bent when it rests. */
 const BEND_DELAY_MS = 200;
@@ -39,6 +50,7 @@ export class App {
   #latest = 0;
   /** The network and device that the costs are of, or are being asked for. */
   #costsOf = "";
+  #scout: Client | undefined;
 
   constructor(
     readonly store: Store,
@@ -287,16 +299,35 @@ export class App {
     this.store.set({ growing: { ...growing, [point]: landscape } });
   }
 
+  /** The largest networks are tried out in a worker of their own: the trial takes seconds, and nobody is to wait for it. */
+  async #costs(modelChoice: ModelChoice | null, size: number): Promise<SampleCosts> {
+    if (!modelChoice || size < LARGE_NETWORK) return this.#client.call((lab) => lab.costs());
+    const scout = new Client(() => {});
+    this.#scout = scout;
+    const { network, init } = modelChoice;
+    const data: DataChoice = { kind: "synthetic", samples: 1, seed: 1 };
+    const backend = this.store.state.engine?.info.backend === "gpu" ? "webgpu" : "cpu";
+    try {
+      await scout.call((lab) => lab.startEngine(backend));
+      await scout.call((lab) => lab.setModel({ network, init, data, measured: 1 }));
+      return await scout.call((lab) => lab.costs());
+    } finally {
+      scout.discard();
+    }
+  }
+
   /** What a sample costs depends on network and device alone: asked once for both, beside all tasks. */
   async #estimate(): Promise<void> {
     const { model, engine, modelChoice } = this.store.state;
     const key = model && engine ? JSON.stringify([modelChoice?.network ?? model.data, model.summary, engine.info]) : "";
     if (key === this.#costsOf) return;
     this.#costsOf = key;
+    this.#scout?.discard();
+    this.#scout = undefined;
     this.store.set({ costs: null });
     if (key === "") return;
     try {
-      const costs = await this.#client.call((lab) => lab.costs());
+      const costs = await this.#costs(modelChoice, model?.parameterCount ?? 0);
       if (key === this.#costsOf) this.store.set({ costs });
     } catch {
       // Whatever is wrong, the work itself says so in words; until then there is no estimate.

@@ -9,8 +9,8 @@ const PRODUCTS_A_CHECK = 5 * 320;
 /** Products for two eigenvectors as directions. */
 const PRODUCTS_FOR_DIRECTIONS = 60;
 const LINE_POINTS = 41;
-/** Vectors of parameters that a spectral norm keeps. */
-const VECTORS = 24;
+/** Vectors of parameters that a spectral norm keeps: the basis of Lanczos, and some. */
+const VECTORS = 48;
 
 /** Above this the page advises fewer samples. */
 const LONG_SECONDS = 180;

@@ -77,7 +77,7 @@ export function drawContour(view: HTMLElement, landscape: Landscape, heights: He
     html(
       "p",
       { class: "marks" },
-      `+ the weights   ${whole ? "○ " : ""}lowest of ${nx} × ${rows} points: ${number(low.loss)}`,
+      `+ the weights   ${whole ? "○" : "·"} lowest of ${nx} × ${rows} points: ${number(low.loss)}`,
     ),
   );
 }

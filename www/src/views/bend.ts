@@ -80,7 +80,9 @@ export class BendView {
       );
       return html("div", { class: "lambda" }, label, slider, value);
     });
-    find("div", "lambdas").replaceChildren(...rows);
+    const place = find("div", "lambdas");
+    place.classList.toggle("lambdas-long", model?.layers.some((name) => name.includes(", ")) === true);
+    place.replaceChildren(...rows);
     this.#showBend();
   }
 

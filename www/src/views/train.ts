@@ -223,6 +223,16 @@ function showFields(): void {
   find("span", "scale-label").textContent = scheme === "normal" ? "σ" : "b";
 }
 
+/** How long it takes is said below, once it is known. */
+function story({ network, data }: ModelChoice): (string | HTMLElement)[] {
+  const small = network.kind === "preset" && network.name === "small" && data.kind === "mnist";
+  const what =
+    data.kind === "synthetic"
+      ? "A network learns the labels of random samples by heart, here in your browser. Press "
+      : `A ${small ? "small " : ""}network learns handwritten digits, here in your browser. Press `;
+  return [what, html("em", {}, "Train"), small ? ": it takes a few seconds." : "."];
+}
+
 function showModel(app: App): void {
   const { model, modelChoice } = app.store.state;
   const summary = find("p", "model-summary");
@@ -230,11 +240,13 @@ function showModel(app: App): void {
     summary.textContent = "";
     return;
   }
+  const random = modelChoice?.data.kind === "synthetic";
+  if (modelChoice) find("p", "train-story").replaceChildren(...story(modelChoice));
   const data = modelChoice ? model.data : `the file “${model.data}”`;
   const test = model.validationSamples > 0 ? `, ${integer(model.validationSamples)} test` : "";
   summary.replaceChildren(
     networkSummary(model.summary),
-    ` · ${integer(model.parameterCount)} parameters · ${data} (${integer(model.samples)} samples${test})`,
+    ` · ${integer(model.parameterCount)} parameters · ${data}${random ? "" : ` (${integer(model.samples)} samples${test})`}`,
   );
   find("li", "legend-test").hidden = model.validationSamples === 0;
   if (modelChoice) return;
