@@ -235,6 +235,9 @@ export async function checkNetworks(lab, check) {
   const chosen = (name) =>
     page.waitForFunction((name) => window.isoflatLab.app.store.state.modelChoice?.network.name === name, name);
 
+  await lab.set("network", "small");
+  await lab.set("data", "mnist");
+  await lab.idle();
   await lab.set("network", "lenet5");
   await chosen("lenet5");
   const note = await lab.text("#data-note");
