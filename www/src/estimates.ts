@@ -22,50 +22,47 @@ export type Work = "training" | "landscape" | "measures" | "check";
 export interface WorkEstimate {
   seconds: number;
   bytes: number;
+  /** The part of `bytes` that does not depend on the samples. */
+  vectors: number;
 }
 
 export interface Settings {
   points: number;
   directions: "random" | "eigenvectors";
-  training: Pick<TrainChoice, "epochs" | "batchSize"> | null;
+  training: Pick<TrainChoice, "epochs" | "batchSize">;
 }
 
 export function estimateOf(work: Work, costs: SampleCosts, model: ModelInfo, settings: Settings): WorkEstimate {
   const { measuredSamples: measured, samples, validationSamples } = model;
-  const point = measured * (costs.dataBytes + costs.pointBytes);
+  const { dataBytes, pointBytes, vectorBytes, gradientSeconds, productSeconds, evaluationSeconds } = costs;
+  const needs = (seconds: number, sampleBytes: number, count: number): WorkEstimate => {
+    const vectors = count * vectorBytes;
+    return { seconds, bytes: sampleBytes + vectors, vectors };
+  };
+  const point = measured * (dataBytes + pointBytes);
   switch (work) {
     case "training": {
-      const { epochs, batchSize } = settings.training ?? { epochs: 0, batchSize: 1 };
-      const batch = Math.min(batchSize, samples);
-      return {
-        seconds: epochs * (samples * costs.gradientSeconds + validationSamples * costs.evaluationSeconds),
-        bytes: (samples + validationSamples) * costs.dataBytes + batch * costs.pointBytes + 4 * costs.vectorBytes,
-      };
+      const { epochs, batchSize } = settings.training;
+      const seconds = epochs * (samples * gradientSeconds + validationSamples * evaluationSeconds);
+      return needs(seconds, (samples + validationSamples) * dataBytes + Math.min(batchSize, samples) * pointBytes, 4);
     }
     case "landscape": {
-      const evaluations = LINE_POINTS + settings.points ** 2;
       const products = settings.directions === "eigenvectors" ? PRODUCTS_FOR_DIRECTIONS : 0;
-      return {
-        seconds: measured * (evaluations * costs.evaluationSeconds + products * costs.productSeconds),
-        bytes: point + (products > 0 ? VECTORS : 4) * costs.vectorBytes,
-      };
+      const evaluations = LINE_POINTS + settings.points ** 2;
+      const seconds = measured * (evaluations * evaluationSeconds + products * productSeconds);
+      return needs(seconds, point, products > 0 ? VECTORS : 4);
     }
     case "measures":
-      return {
-        seconds: measured * PRODUCTS_A_POINT * costs.productSeconds,
-        bytes: point + VECTORS * costs.vectorBytes,
-      };
+      return needs(measured * PRODUCTS_A_POINT * productSeconds, point, VECTORS);
     case "check":
-      return {
-        seconds: measured * PRODUCTS_A_CHECK * costs.productSeconds,
-        bytes: point + VECTORS * costs.vectorBytes,
-      };
+      return needs(measured * PRODUCTS_A_CHECK * productSeconds, point, VECTORS);
   }
 }
 
 /** What to do about work that is too much; empty where it is not. */
-export function hint(work: Work, { seconds, bytes }: WorkEstimate): string {
-  if (bytes > MUCH_BYTES) return "That may not fit in memory: choose fewer samples or a smaller network under Options.";
+export function hint(work: Work, { seconds, bytes, vectors }: WorkEstimate): string {
+  if (vectors > MUCH_BYTES) return "That may not fit in memory, however few the samples: it takes a smaller network.";
+  if (bytes > MUCH_BYTES) return "That may not fit in memory: choose fewer samples under Options in step 1.";
   if (seconds <= LONG_SECONDS) return "";
   if (work === "training") return "That is long: choose fewer training samples or epochs under Options.";
   if (work === "landscape")

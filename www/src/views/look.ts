@@ -38,7 +38,7 @@ export class LookView {
       this.#seed++;
       change();
     });
-    app.store.watch(["surfaces", "lines", "bend"], () => this.draw());
+    app.store.watch(["surfaces", "lines", "bend", "ready"], () => this.draw());
     app.store.watch(["growing"], () => {
       if (this.#view !== "line") this.draw();
     });
@@ -165,9 +165,11 @@ export class LookView {
   #empty(point: Point, bent: boolean): void {
     const text =
       point === "trained"
-        ? "The landscape appears here when the network has been trained."
+        ? this.app.store.state.ready
+          ? "The landscape appears here, row by row."
+          : "The landscape appears here when the network has been trained."
         : bent
-          ? "…"
+          ? "The bent landscape appears here, row by row."
           : "Bend the weights in step 3, and the bent landscape appears here.";
     this.#place(point).replaceChildren(html("p", { class: "empty" }, text));
   }
