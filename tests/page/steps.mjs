@@ -197,6 +197,14 @@ async function estimate(lab, work) {
   };
 }
 
+async function setMeasured(lab, samples) {
+  await lab.set("measured", samples);
+  await lab.page.waitForFunction(
+    (samples) => window.isoflatLab.app.store.state.model?.measuredSamples === samples,
+    samples,
+  );
+}
+
 export async function checkEstimates(lab, check) {
   const works = ["train", "look", "measures", "check"];
   const said = [];
@@ -217,6 +225,13 @@ export async function checkEstimates(lab, check) {
   );
   await lab.set("epochs", epochs);
   check("the advice goes when it is followed", (await estimate(lab, "train")).text === before.text);
+
+  const measured = Number(await lab.page.inputValue("#measured"));
+  const all = await estimate(lab, "measures");
+  await setMeasured(lab, measured / 10);
+  const few = await estimate(lab, "measures");
+  check("a tenth of the samples takes a tenth of the time", Math.abs(all.seconds / few.seconds - 10) < 1e-6);
+  await setMeasured(lab, measured);
 }
 
 /** Offered in groups; those that the digits do not fit get random samples. None of them gives an error. */
@@ -272,17 +287,13 @@ export async function checkNetworks(lab, check) {
   check("nothing of this was an error", (await lab.count(".message.error")) === 0);
 }
 
-/** A small C1: trained, watched while its landscape grows row by row, stopped half way, gone on with, bent. */
-export async function checkConvolution(lab, check, { samples, measured }) {
+/** A small C1: trained, watched while its landscape grows row by row, stopped half way, gone on with; with `bend`, bent too. */
+export async function checkConvolution(lab, check, { samples, measured, bend }) {
   const { page } = lab;
   await lab.set("network", "c1");
   await lab.set("samples", samples);
-  await lab.set("measured", measured);
+  await setMeasured(lab, measured);
   await lab.set("epochs", 1);
-  await page.waitForFunction(
-    (measured) => window.isoflatLab.app.store.state.model?.measuredSamples === measured,
-    measured,
-  );
   const { points } = await page.evaluate(() => {
     const { app } = window.isoflatLab;
     // Every state that is shown is noted, and half way Stop is pressed, by whoever watches.
@@ -325,6 +336,18 @@ export async function checkConvolution(lab, check, { samples, measured }) {
   await page.waitForFunction(() => window.isoflatLab.app.store.state.surfaces.trained, null, { timeout: 240_000 });
   await page.waitForSelector(`[data-point=trained] canvas[data-rows="${points}"]`);
   check("going on makes it whole", !/ rows/.test(await lab.text("[data-point=trained] .range")));
+  if (bend) await checkBentConvolution(lab, check);
+  await page.click("#status-stop");
+  await lab.idle();
+  const { training } = await page.evaluate(() => window.isoflatLab.app.store.state);
+  await setMeasured(lab, measured / 2);
+  const after = await page.evaluate(() => window.isoflatLab.app.store.state.training);
+  check("measuring on fewer samples keeps what was learnt", after !== null && after.loss === training.loss);
+  await lab.set("network", "small");
+  await lab.idle();
+}
+
+async function checkBentConvolution(lab, check) {
   await lab.waitForMeasure("hessian.spectral_norm", "trained");
   await lab.drag("#lambda-1", 5 / 6);
   const hessian = await changeOf(lab, HESSIAN);
@@ -334,8 +357,4 @@ export async function checkConvolution(lab, check, { samples, measured }) {
     (hessian.ratio > 2 || hessian.ratio < 0.5) && still.change < 1e-3,
     `Hessian × ${hessian.ratio.toPrecision(3)}, layer-wise norm moves by ${still.change.toPrecision(2)}`,
   );
-  await page.click("#status-stop");
-  await lab.idle();
-  await lab.set("network", "small");
-  await lab.idle();
 }
