@@ -230,7 +230,8 @@ export async function checkEstimates(lab, check) {
   const all = await estimate(lab, "measures");
   await setMeasured(lab, measured / 10);
   const few = await estimate(lab, "measures");
-  check("a tenth of the samples takes a tenth of the time", Math.abs(all.seconds / few.seconds - 10) < 1e-6);
+  const times = all.seconds / few.seconds;
+  check("a tenth of the samples takes less, a tenth at best", times > 1 && times < 10 + 1e-6, `÷ ${times.toFixed(1)}`);
   await setMeasured(lab, measured);
 }
 

@@ -25,6 +25,8 @@ const CHECK_PROBES = 30;
 
 /** Parameters above which a trial run of one sample takes more than a moment. */
 const LARGE_NETWORK = 5e6;
+/** As many as the worker tries at most. */
+const TRIAL_SAMPLES = 32;
 
 /** A slider sends many values; the weights are bent when it rests. */
 const BEND_DELAY_MS = 200;
@@ -305,11 +307,11 @@ export class App {
     const scout = new Client(() => {});
     this.#scout = scout;
     const { network, init } = modelChoice;
-    const data: DataChoice = { kind: "synthetic", samples: 1, seed: 1 };
+    const data: DataChoice = { kind: "synthetic", samples: TRIAL_SAMPLES, seed: 1 };
     const backend = this.store.state.engine?.info.backend === "gpu" ? "webgpu" : "cpu";
     try {
       await scout.call((lab) => lab.startEngine(backend));
-      await scout.call((lab) => lab.setModel({ network, init, data, measured: 1 }));
+      await scout.call((lab) => lab.setModel({ network, init, data, measured: TRIAL_SAMPLES }));
       return await scout.call((lab) => lab.costs());
     } finally {
       scout.discard();

@@ -34,7 +34,8 @@ export interface Settings {
 
 export function estimateOf(work: Work, costs: SampleCosts, model: ModelInfo, settings: Settings): WorkEstimate {
   const { measuredSamples: measured, samples, validationSamples } = model;
-  const { dataBytes, pointBytes, vectorBytes, gradientSeconds, productSeconds, evaluationSeconds } = costs;
+  const { dataBytes, pointBytes, vectorBytes, callSeconds, gradientSeconds, productSeconds, evaluationSeconds } = costs;
+  const product = measured * productSeconds + callSeconds * (productSeconds / gradientSeconds);
   const needs = (seconds: number, sampleBytes: number, count: number): WorkEstimate => {
     const vectors = count * vectorBytes;
     return { seconds, bytes: sampleBytes + vectors, vectors };
@@ -43,19 +44,23 @@ export function estimateOf(work: Work, costs: SampleCosts, model: ModelInfo, set
   switch (work) {
     case "training": {
       const { epochs, batchSize } = settings.training;
-      const seconds = epochs * (samples * gradientSeconds + validationSamples * evaluationSeconds);
-      return needs(seconds, (samples + validationSamples) * dataBytes + Math.min(batchSize, samples) * pointBytes, 4);
+      const batch = Math.max(1, Math.min(batchSize, samples));
+      const epoch = samples * gradientSeconds + Math.ceil(samples / batch) * callSeconds;
+      const seconds = epochs * (epoch + validationSamples * evaluationSeconds);
+      return needs(seconds, (samples + validationSamples) * dataBytes + batch * pointBytes, 4);
     }
     case "landscape": {
       const products = settings.directions === "eigenvectors" ? PRODUCTS_FOR_DIRECTIONS : 0;
       const evaluations = LINE_POINTS + settings.points ** 2;
-      const seconds = measured * (evaluations * evaluationSeconds + products * productSeconds);
+      // Points go through together, a row at most.
+      const seconds =
+        evaluations * measured * evaluationSeconds + (settings.points + 1) * callSeconds + products * product;
       return needs(seconds, point, products > 0 ? VECTORS : 4);
     }
     case "measures":
-      return needs(measured * PRODUCTS_A_POINT * productSeconds, point, VECTORS);
+      return needs(PRODUCTS_A_POINT * product, point, VECTORS);
     case "check":
-      return needs(measured * PRODUCTS_A_CHECK * productSeconds, point, VECTORS);
+      return needs(PRODUCTS_A_CHECK * product, point, VECTORS);
   }
 }
 

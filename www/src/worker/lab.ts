@@ -45,9 +45,9 @@ const PROGRESS_INTERVAL_MS = 50;
 /** Rows of a landscape are shown as they come, but no page is drawn more often than this. */
 const ROWS_INTERVAL_MS = 80;
 const LINE_POINTS = 41;
-/** Samples of the trial run that times are estimated from, and how long one sample may take for that. */
+/** Samples of the trial run that times are estimated from, and how long one may take for more of them to be tried. */
 const TRIAL_SAMPLES = 32;
-const QUICK_TRIAL_MS = 40;
+const QUICK_TRIAL_SECONDS = { cpu: 0.01, gpu: 0.1 };
 
 interface Model {
   network: Network;
@@ -126,11 +126,21 @@ export class Lab implements LabApi {
       const { measured, trained } = this.#require();
       const engine = this.#engine;
       if (!engine) throw new LabFailure("not_possible", "there is no engine yet");
-      const start = performance.now();
       const one = await sampleCosts(engine, measured, trained, 1);
-      // More samples at once are cheaper each, and that is how the work is done; a large network has told enough.
-      const quick = performance.now() - start < QUICK_TRIAL_MS && engine === this.#engine;
-      return quick ? await sampleCosts(engine, measured, trained, TRIAL_SAMPLES) : one;
+      const more = Math.min(TRIAL_SAMPLES, measured.samples);
+      // A large network has told enough with one sample; on a GPU two trials tell what of the time is fixed.
+      if (one.gradientSeconds > QUICK_TRIAL_SECONDS[engine.info.backend] || more < 2) return one;
+      const many = await sampleCosts(engine, measured, trained, more);
+      const slope = (many.gradientSeconds * more - one.gradientSeconds) / (more - 1);
+      // A CPU has no way to go, and its times are too short to split. No sample is for nothing, no fixed part below zero.
+      const share = engine.info.backend === "cpu" ? 1 : Math.min(Math.max(slope / many.gradientSeconds, 0.02), 1);
+      return {
+        ...many,
+        callSeconds: more * many.gradientSeconds * (1 - share),
+        gradientSeconds: share * many.gradientSeconds,
+        productSeconds: share * many.productSeconds,
+        evaluationSeconds: share * many.evaluationSeconds,
+      };
     });
   }
 
@@ -389,6 +399,7 @@ async function sampleCosts(engine: Engine, problem: Problem, at: Float64Array, m
   try {
     const estimate = await engine.estimate(trial, at);
     return {
+      callSeconds: 0,
       gradientSeconds: estimate.gradientSeconds / samples,
       productSeconds: estimate.productSeconds / samples,
       evaluationSeconds: estimate.evaluationSeconds / samples,

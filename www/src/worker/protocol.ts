@@ -86,13 +86,16 @@ export interface LandscapeChoice {
   atBent: "same" | "anew";
 }
 
-/** What one sample costs on the device in use; all of it grows with their number, but for one vector of parameters. */
+/** What one sample costs on the device in use; all of it grows with their number, but for what is said to be fixed. */
 export interface SampleCosts {
+  /** Fixed for each gradient, however few its samples: a GPU's way there and back. */
+  callSeconds: number;
   gradientSeconds: number;
   productSeconds: number;
   evaluationSeconds: number;
   dataBytes: number;
   pointBytes: number;
+  /** Fixed: one vector of parameters. */
   vectorBytes: number;
 }
 
