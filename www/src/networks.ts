@@ -47,7 +47,7 @@ const PRESETS: Record<PresetName, Entry> = {
     label: "AlexNet · 2 convolutions, 3 dense",
     group: "convolutional",
     over: "cifar10",
-    defaults: { random: 32, measured: 32, epochs: 2 },
+    defaults: { random: 32, measured: 8, epochs: 2 },
   },
   vgg16_cifar10: {
     label: "VGG16 · 13 convolutions, 2 dense",
