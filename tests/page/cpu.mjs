@@ -6,8 +6,11 @@ import {
   checkBadInput,
   checkBent,
   checkComplaints,
+  checkConvolution,
+  checkEstimates,
   checkInvariance,
   checkLandscapes,
+  checkNetworks,
   checkNodewise,
   checkOpening,
   checkStop,
@@ -31,6 +34,8 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
     );
     await lab.idle();
   });
+
+  await part("Estimates", () => checkEstimates(lab, check));
 
   await part("By keyboard: train, bend, check", async () => {
     await page.evaluate(() => {
@@ -127,6 +132,10 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
     // Ten classes at random: about log 10, more where the outputs are far apart.
     check("can be looked at without training", loss > 2 && loss < 4, `loss ${loss}`);
   });
+
+  await part("Networks", () => checkNetworks(lab, check));
+
+  await part("A convolutional network", () => checkConvolution(lab, check, { samples: 300, measured: 20, bend: true }));
 
   checkComplaints(lab, check);
   await lab.close();

@@ -185,3 +185,177 @@ export async function checkOpening(lab, check, problem) {
 export function checkComplaints(lab, check) {
   check("nothing went wrong in the console", lab.complaints.length === 0, lab.complaints.join(" | "));
 }
+
+/** What the page says before it computes: seconds and bytes in words, and as numbers that can be compared. */
+async function estimate(lab, work) {
+  const place = lab.page.locator(`#${work}-estimate`);
+  await lab.page.waitForSelector(`#${work}-estimate[data-seconds]`, { state: "attached" });
+  return {
+    seconds: Number(await place.getAttribute("data-seconds")),
+    bytes: Number(await place.getAttribute("data-bytes")),
+    text: await place.innerText(),
+  };
+}
+
+async function setMeasured(lab, samples) {
+  await lab.set("measured", samples);
+  await lab.page.waitForFunction(
+    (samples) => window.isoflatLab.app.store.state.model?.measuredSamples === samples,
+    samples,
+  );
+}
+
+export async function checkEstimates(lab, check) {
+  const works = ["train", "look", "measures", "check"];
+  const said = [];
+  for (const work of works) said.push((await estimate(lab, work)).text);
+  const inWords = /take.* (less than a second|about \d+ (s|min|hours?|days)) and .+ [MG]B of memory/;
+  check(
+    "time and memory are said before the work",
+    said.every((text) => inWords.test(text)),
+    said[0],
+  );
+  const before = await estimate(lab, "train");
+  const epochs = await lab.page.inputValue("#epochs");
+  await lab.set("epochs", 10_000);
+  const long = await estimate(lab, "train");
+  check(
+    "many epochs take longer, and the page advises fewer",
+    long.seconds > before.seconds && /fewer/.test(long.text),
+  );
+  await lab.set("epochs", epochs);
+  check("the advice goes when it is followed", (await estimate(lab, "train")).text === before.text);
+
+  const measured = Number(await lab.page.inputValue("#measured"));
+  const all = await estimate(lab, "measures");
+  await setMeasured(lab, measured / 10);
+  const few = await estimate(lab, "measures");
+  const times = all.seconds / few.seconds;
+  check("a tenth of the samples takes less, a tenth at best", times > 1 && times < 10 + 1e-6, `÷ ${times.toFixed(1)}`);
+  await setMeasured(lab, measured);
+}
+
+/** Offered in groups; those that the digits do not fit get random samples. None of them gives an error. */
+export async function checkNetworks(lab, check) {
+  const { page } = lab;
+  const groups = await page
+    .locator("#network optgroup")
+    .evaluateAll((groups) => groups.map(({ label, children }) => [label, [...children].map(({ value }) => value)]));
+  const names = groups.flatMap(([, values]) => values);
+  check(
+    "the networks are offered in two groups",
+    groups.map(([label]) => label).join() === "Fully connected,Convolutional" && names.length === 11,
+    `${names.length} networks`,
+  );
+  const layers = () => page.locator("#lambdas label").allInnerTexts();
+  const chosen = (name) =>
+    page.waitForFunction((name) => window.isoflatLab.app.store.state.modelChoice?.network.name === name, name);
+
+  await lab.set("network", "small");
+  await lab.set("data", "mnist");
+  await lab.idle();
+  await lab.set("network", "lenet5");
+  await chosen("lenet5");
+  const note = await lab.text("#data-note");
+  check("a network over colour images gets random samples, and the page says why", /random samples/.test(note), note);
+  check(
+    "digits cannot be chosen for it",
+    (await page.inputValue("#data")) === "synthetic" && (await page.locator("#data option[disabled]").count()) === 1,
+  );
+  check("its samples are random ones", /random samples/.test(await lab.text("#model-summary")));
+  await lab.idle();
+
+  await lab.set("network", "widths");
+  await lab.set("widths", "12-8-3");
+  await page.waitForFunction(() => /12-8-3/.test(document.querySelector("#model-summary")?.textContent ?? ""));
+  check("so do widths that digits do not fit", /12 values/.test(await lab.text("#data-note")));
+
+  await lab.set("network", "c1");
+  await chosen("c1");
+  check(
+    "one that digits fit gets them back",
+    (await page.inputValue("#data")) === "mnist" && (await lab.count("#data-note:visible")) === 0,
+  );
+  const texts = (await layers()).map((text) => text.replace(/\s+/g, " "));
+  check(
+    "layers are named as what they are",
+    /conv 5×5, 1 → 10 channels/.test(texts[0]) &&
+      /conv 5×5, 10 → 20 channels/.test(texts[1]) &&
+      /320 → 120/.test(texts[2]),
+    texts.slice(0, 3).join("; "),
+  );
+  await lab.idle();
+  check("nothing of this was an error", (await lab.count(".message.error")) === 0);
+}
+
+/** A small C1: trained, watched while its landscape grows row by row, stopped half way, gone on with; with `bend`, bent too. */
+export async function checkConvolution(lab, check, { samples, measured, bend }) {
+  const { page } = lab;
+  await lab.set("network", "c1");
+  await lab.set("samples", samples);
+  await setMeasured(lab, measured);
+  await lab.set("epochs", 1);
+  const { points } = await page.evaluate(() => {
+    const { app } = window.isoflatLab;
+    // Every state that is shown is noted, and half way Stop is pressed, by whoever watches.
+    const seen = { rows: [], stopped: false, points: app.store.state.landscapeChoice.points };
+    window.seenRows = seen;
+    app.store.watch(["growing"], () => {
+      const { s, loss } = app.store.state.growing.trained ?? { s: [1], loss: [] };
+      seen.rows.push(loss.length / s.length);
+      if (seen.stopped || seen.rows.at(-1) < 3) return;
+      seen.stopped = true;
+      document.querySelector("#status-stop").click();
+    });
+    return seen;
+  });
+  await page.click("#train-button");
+  await page.waitForFunction(() => window.seenRows.stopped, null, { timeout: 240_000 });
+  await lab.idle();
+  const { rows, kept } = await page.evaluate(() => {
+    const { growing, surfaces } = window.isoflatLab.app.store.state;
+    const { s, loss } = growing.trained ?? { s: [1], loss: [] };
+    return { rows: window.seenRows.rows, kept: surfaces.trained ? -1 : loss.length / s.length };
+  });
+  const whole = rows.every((count, index) => Number.isInteger(count) && (index === 0 || count >= rows[index - 1]));
+  check("the landscape comes row by row", whole && rows.some((count) => count > 0 && count < points), rows.join(" "));
+  check("stopped half way, its rows stay", kept >= 3 && kept < points, `${kept} of ${points} rows`);
+  await page.waitForSelector(`[data-point=trained] canvas[data-rows="${kept}"]`);
+  check("and are drawn", (await lab.colours("[data-point=trained] canvas")) > 20);
+  check(
+    "the page says how many there are",
+    (await lab.text("[data-point=trained] .range")).includes(`${kept} of ${points} rows`),
+  );
+  await page.getByText("Contour", { exact: true }).click();
+  check(
+    "the contour map has them too",
+    (await lab.count(`[data-point=trained] svg[data-rows="${kept}"] path.level`)) > 0,
+  );
+  await page.getByText("Surface", { exact: true }).click();
+
+  await page.click("#untrained-button");
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.surfaces.trained, null, { timeout: 240_000 });
+  await page.waitForSelector(`[data-point=trained] canvas[data-rows="${points}"]`);
+  check("going on makes it whole", !/ rows/.test(await lab.text("[data-point=trained] .range")));
+  if (bend) await checkBentConvolution(lab, check);
+  await page.click("#status-stop");
+  await lab.idle();
+  const { training } = await page.evaluate(() => window.isoflatLab.app.store.state);
+  await setMeasured(lab, measured / 2);
+  const after = await page.evaluate(() => window.isoflatLab.app.store.state.training);
+  check("measuring on fewer samples keeps what was learnt", after !== null && after.loss === training.loss);
+  await lab.set("network", "small");
+  await lab.idle();
+}
+
+async function checkBentConvolution(lab, check) {
+  await lab.waitForMeasure("hessian.spectral_norm", "trained");
+  await lab.drag("#lambda-1", 5 / 6);
+  const hessian = await changeOf(lab, HESSIAN);
+  const still = await changeOf(lab, LAYERWISE);
+  check(
+    "a convolution bends as a dense layer does",
+    (hessian.ratio > 2 || hessian.ratio < 0.5) && still.change < 1e-3,
+    `Hessian × ${hessian.ratio.toPrecision(3)}, layer-wise norm moves by ${still.change.toPrecision(2)}`,
+  );
+}

@@ -4,6 +4,8 @@ import { Lab } from "./lab.mjs";
 import {
   checkBent,
   checkComplaints,
+  checkConvolution,
+  checkEstimates,
   checkInvariance,
   checkLandscapes,
   checkStop,
@@ -23,6 +25,8 @@ export async function runWithWebGpu({ browser, url, check, part, problem }) {
     await page.fill("#points", "11");
     await page.locator("#points").blur();
   });
+
+  await part("Estimates", () => checkEstimates(lab, check));
 
   await part("Training", async () => {
     await page.click("#train-button");
@@ -70,6 +74,13 @@ export async function runWithWebGpu({ browser, url, check, part, problem }) {
       /WebGPU|CPU/.test(await lab.text("#badge")),
       await lab.text("#badge"),
     );
+  });
+
+  await part("A convolutional network", async () => {
+    await page.click("#close-file");
+    await page.waitForFunction(() => /MNIST/.test(document.querySelector("#model-summary")?.textContent ?? ""));
+    await lab.idle();
+    await checkConvolution(lab, check, { samples: 128, measured: 8, bend: false });
   });
 
   checkComplaints(lab, check);

@@ -1,19 +1,32 @@
 /** What the page can do. Views call these methods; results go into the store, errors to the messages. */
 
-import type { MeasureKey } from "isoflat";
+import type { Landscape, MeasureKey } from "isoflat";
 import { Client } from "./client";
 import { LabError } from "./errors";
 import { type Job, Jobs } from "./jobs";
 import type { Messages } from "./messages";
 import { resultFile } from "./result";
-import { type Bend, NO_VALUES, type State, type Store, type Task, transformationOf } from "./store";
+import { type Bend, measuredKeys, NO_VALUES, type State, type Store, type Task, transformationOf } from "./store";
 import { checkTransformations } from "./transformations";
-import type { BackendChoice, LandscapeChoice, ModelChoice, Point, TrainChoice } from "./worker/protocol";
+import type {
+  BackendChoice,
+  DataChoice,
+  LandscapeChoice,
+  ModelChoice,
+  Point,
+  SampleCosts,
+  TrainChoice,
+} from "./worker/protocol";
 
 const EPSILON = 1e-3;
 const PROBES = 100;
 /** The check computes every trace five times; its tolerance knows the standard error. */
 const CHECK_PROBES = 30;
+
+/** Parameters above which a trial run of one sample takes more than a moment. */
+const LARGE_NETWORK = 5e6;
+/** As many as the worker tries at most. */
+const TRIAL_SAMPLES = 32;
 
 /** A slider sends many values; the weights are bent when it rests. */
 const BEND_DELAY_MS = 200;
@@ -24,6 +37,7 @@ const CLEARED = {
   bendSummary: null,
   lines: {},
   surfaces: {},
+  growing: {},
   measures: NO_VALUES,
   invariance: null,
 } satisfies Partial<State>;
@@ -36,6 +50,9 @@ export class App {
   #bendTimer = 0;
   #recovering = false;
   #latest = 0;
+  /** The network and device that the costs are of, or are being asked for. */
+  #costsOf = "";
+  #scout: Client | undefined;
 
   constructor(
     readonly store: Store,
@@ -43,10 +60,12 @@ export class App {
   ) {
     this.#client = new Client((event) => {
       if (event.type === "progress") return store.set({ progress: event.progress });
+      if (event.type === "rows") return this.#grow(event.point, event.about, event.landscape);
       store.set({ engine: event.start });
       messages.notice("The GPU was lost. It has been set up again, and the step begun anew.", event.start.note);
     });
     this.#jobs = new Jobs(this.#client, (error) => this.#failed(error));
+    store.watch(["model", "engine"], () => void this.#estimate());
   }
 
   async start(choice: ModelChoice): Promise<void> {
@@ -67,6 +86,20 @@ export class App {
   /** A network as it is before training, from the options. */
   async chooseModel(choice: ModelChoice): Promise<void> {
     await this.#task("starting", () => this.#setModel(choice));
+  }
+
+  /** The same weights, measured on another number of samples: what was learnt stays. */
+  async setMeasured(samples: number): Promise<void> {
+    await this.#task("looking", async (job) => {
+      const model = await this.#client.call((lab) => lab.setMeasured(samples));
+      const { modelChoice } = this.store.state;
+      this.store.set({
+        ...this.#withoutResults(),
+        model,
+        modelChoice: modelChoice && { ...modelChoice, measured: samples },
+      });
+      await this.#complete(job);
+    });
   }
 
   async openFile(file: File): Promise<void> {
@@ -112,12 +145,13 @@ export class App {
   }
 
   setBend(bend: Bend): void {
-    const { measures, lines, surfaces } = this.store.state;
+    const { measures, lines, surfaces, growing } = this.store.state;
     this.store.set({
       bend,
       bendSummary: null,
       lines: only(lines),
       surfaces: only(surfaces),
+      growing: only(growing),
       measures: { trained: measures.trained, bent: new Map() },
     });
     clearTimeout(this.#bendTimer);
@@ -132,9 +166,10 @@ export class App {
     const { atBent: atBentBefore, ...before } = this.store.state.landscapeChoice;
     // The trained point's landscape depends on all but `atBent`.
     const kept = JSON.stringify(now) === JSON.stringify(before) && atBent !== atBentBefore;
-    const { lines, surfaces } = this.store.state;
+    const { lines, surfaces, growing } = this.store.state;
     this.store.set({
       landscapeChoice,
+      growing: kept ? only(growing) : {},
       lines: kept ? only(lines) : {},
       surfaces: kept ? only(surfaces) : {},
     });
@@ -216,10 +251,11 @@ export class App {
       if (point === "bent") await this.#bend(job);
       await this.#landscape(job, "lines", point, (lab, choice) => lab.line(point, choice));
       if (point === "trained")
-        await this.#landscape(job, "surfaces", point, (lab, choice) => lab.surface(point, choice));
+        await this.#landscape(job, "surfaces", point, (lab, choice) => lab.surface(point, choice, this.#about(point)));
       await this.#measure(job, point, extremes);
       await this.#measure(job, point, riemannian);
-      if (point === "bent") await this.#landscape(job, "surfaces", point, (lab, choice) => lab.surface(point, choice));
+      if (point === "bent")
+        await this.#landscape(job, "surfaces", point, (lab, choice) => lab.surface(point, choice, this.#about(point)));
     }
     for (const point of points) await this.#measure(job, point, others);
   }
@@ -243,7 +279,62 @@ export class App {
     job.checkpoint();
     const landscape = await this.#client.call((lab) => ask(lab, this.store.state.landscapeChoice));
     job.checkpoint();
-    this.store.set({ [kind]: { ...this.store.state[kind], [point]: landscape } });
+    const { [point]: _, ...growing } = this.store.state.growing;
+    this.store.set({
+      [kind]: { ...this.store.state[kind], [point]: landscape },
+      ...(kind === "surfaces" && { growing }),
+    });
+  }
+
+  /** All that a point's surface depends on and the page may change while it is computed. */
+  #about(point: Point): string {
+    const { landscapeChoice, bend } = this.store.state;
+    return JSON.stringify([landscapeChoice, point === "bent" && bend]);
+  }
+
+  /** Rows that are there stay until those of a new run, over the same choice, are more. */
+  #grow(point: Point, about: string, landscape: Landscape): void {
+    const { growing, surfaces } = this.store.state;
+    // A task that is being stopped may still send a row.
+    if (about !== this.#about(point)) return;
+    if (surfaces[point] || (growing[point]?.loss.length ?? 0) > landscape.loss.length) return;
+    this.store.set({ growing: { ...growing, [point]: landscape } });
+  }
+
+  /** The largest networks are tried out in a worker of their own: the trial takes seconds, and nobody is to wait for it. */
+  async #costs(modelChoice: ModelChoice | null, size: number): Promise<SampleCosts> {
+    if (!modelChoice || size < LARGE_NETWORK) return this.#client.call((lab) => lab.costs());
+    const scout = new Client(() => {});
+    this.#scout = scout;
+    const { network, init } = modelChoice;
+    const data: DataChoice = { kind: "synthetic", samples: TRIAL_SAMPLES, seed: 1 };
+    const backend = this.store.state.engine?.info.backend === "gpu" ? "webgpu" : "cpu";
+    try {
+      await scout.call((lab) => lab.startEngine(backend));
+      await scout.call((lab) => lab.setModel({ network, init, data, measured: TRIAL_SAMPLES }));
+      return await scout.call((lab) => lab.costs());
+    } finally {
+      scout.discard();
+    }
+  }
+
+  /** What a sample costs depends on network and device alone: asked once for both, beside all tasks. */
+  async #estimate(): Promise<void> {
+    const { model, engine, modelChoice } = this.store.state;
+    const key = model && engine ? JSON.stringify([modelChoice?.network ?? model.data, model.summary, engine.info]) : "";
+    if (key === this.#costsOf) return;
+    this.#costsOf = key;
+    this.#scout?.discard();
+    this.#scout = undefined;
+    this.store.set({ costs: null });
+    if (key === "") return;
+    try {
+      const costs = await this.#costs(modelChoice, model?.parameterCount ?? 0);
+      if (key === this.#costsOf) this.store.set({ costs });
+    } catch {
+      // Whatever is wrong, the work itself says so in words; until then there is no estimate.
+      if (key === this.#costsOf) this.#costsOf = "";
+    }
   }
 
   async #measure(job: Job, point: Point, keys: MeasureKey[]): Promise<void> {
@@ -260,7 +351,7 @@ export class App {
   }
 
   #measureGroups(): [MeasureKey[], MeasureKey[], MeasureKey[]] {
-    const keys = this.store.state.descriptions.map(({ key }) => key);
+    const keys = measuredKeys(this.store.state);
     const slow = (key: MeasureKey) => key.endsWith(".trace") || key.startsWith("gauss_newton.");
     const riemannian = (key: MeasureKey) => key.startsWith("riemannian.");
     return [keys.filter((key) => !slow(key) && !riemannian(key)), keys.filter(riemannian), keys.filter(slow)];

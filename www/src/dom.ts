@@ -37,6 +37,13 @@ export function svg<K extends keyof SVGElementTagNameMap>(
   return element;
 }
 
+/** A network's summary that may break before a layer and nowhere else; a short one not at all. */
+export function networkSummary(summary: string): HTMLElement {
+  if (summary.length <= 30) return html("span", { class: "nowrap" }, summary);
+  const parts = summary.split("-").map((part, index) => (index === 0 ? part : `-${part}`));
+  return html("span", {}, ...parts.flatMap((part) => [html("wbr"), html("span", { class: "nowrap" }, part)]));
+}
+
 /** A value of the page's colours, as the theme has it now. */
 export function token(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();

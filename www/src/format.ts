@@ -42,3 +42,20 @@ export function factor(ratio: number): string {
   if (!(ratio > 0) || !Number.isFinite(ratio)) return "–";
   return ratio >= 1 ? `× ${number(ratio)}` : `÷ ${number(1 / ratio)}`;
 }
+
+/** A time as one says it: `less than a second`, `about 4 s`, `about 2 min`, `about 3 hours`. */
+export function duration(seconds: number): string {
+  if (seconds < 1) return "less than a second";
+  if (seconds < 10) return `about ${Math.round(seconds)} s`;
+  if (seconds < 90) return `about ${5 * Math.round(seconds / 5)} s`;
+  if (seconds < 90 * 60) return `about ${Math.round(seconds / 60)} min`;
+  if (seconds < 36 * 3600) return `about ${Math.round(seconds / 3600)} hours`;
+  return `about ${Math.round(seconds / 86400)} days`;
+}
+
+/** `35 MB`; two digits are what an estimate is worth. */
+export function bytes(count: number): string {
+  if (count < 1e6) return "less than 1 MB";
+  if (count < 1e9) return `${Number((count / 1e6).toPrecision(2))} MB`;
+  return `${Number((count / 1e9).toPrecision(2))} GB`;
+}

@@ -8,6 +8,7 @@ import { App } from "./app";
 import { Messages } from "./messages";
 import { NO_VALUES, Store } from "./store";
 import { BendView } from "./views/bend";
+import { estimateView } from "./views/estimate";
 import { filesView } from "./views/files";
 import { headerView, themeView } from "./views/header";
 import { InvarianceView } from "./views/invariance";
@@ -16,7 +17,7 @@ import { MeasuresView } from "./views/measures";
 import { statusView } from "./views/status";
 import { stepsView } from "./views/steps";
 import { table2View } from "./views/table2";
-import { readModelChoice, trainView } from "./views/train";
+import { fillNetworks, readModelChoice, trainView } from "./views/train";
 
 declare global {
   interface Window {
@@ -30,6 +31,7 @@ const store = new Store({
   progress: null,
   engine: null,
   descriptions: [],
+  costs: null,
   model: null,
   modelChoice: null,
   trainChoice: null,
@@ -40,11 +42,13 @@ const store = new Store({
   landscapeChoice: { directions: "random", normalization: "filter", seed: 1, points: 21, atBent: "same" },
   lines: {},
   surfaces: {},
+  growing: {},
   measures: NO_VALUES,
   invariance: null,
   table2: null,
 });
 
+fillNetworks();
 const app = new App(store, new Messages());
 headerView(app);
 statusView(app);
@@ -54,6 +58,7 @@ table2View(app);
 new MeasuresView(app);
 new InvarianceView(app);
 const training = trainView(app);
+estimateView(app);
 const look = new LookView(app);
 const bend = new BendView(app);
 themeView(() => {

@@ -16,6 +16,7 @@ import type {
   ModelChoice,
   ModelInfo,
   Point,
+  SampleCosts,
   Table2Row,
   TrainChoice,
   TrainSummary,
@@ -38,6 +39,8 @@ export interface State {
   progress: Progress | null;
   engine: EngineStart | null;
   descriptions: MeasureDescription[];
+  /** For the model and the engine there are; null until they are known. */
+  costs: SampleCosts | null;
   model: ModelInfo | null;
   modelChoice: ModelChoice | null;
   trainChoice: TrainChoice | null;
@@ -49,6 +52,8 @@ export interface State {
   landscapeChoice: LandscapeChoice;
   lines: PerPoint<Landscape>;
   surfaces: PerPoint<Landscape>;
+  /** Surfaces of which only the first rows are computed, by now or until Stop. */
+  growing: PerPoint<Landscape>;
   measures: Readonly<Record<Point, Values>>;
   invariance: InvarianceTable | null;
   table2: Table2Row[] | null;
@@ -75,11 +80,18 @@ export class Store {
 
 export const NO_VALUES: Readonly<Record<Point, Values>> = { trained: new Map(), bent: new Map() };
 
+/** The measures that are defined for the network: Petzka's need a piecewise linear one. */
+export function measuredKeys({ descriptions, model }: State): MeasureKey[] {
+  const keys = descriptions.map(({ key }) => key);
+  return model?.homogeneous === false ? keys.filter((key) => !key.startsWith("petzka.")) : keys;
+}
+
 /** Is everything there that the page shows of its points? Not after Stop. */
-export function isComplete({ descriptions, bend, surfaces, lines, measures }: State): boolean {
+export function isComplete(state: State): boolean {
+  const { bend, surfaces, lines, measures } = state;
   const points: Point[] = transformationOf(bend) ? ["trained", "bent"] : ["trained"];
   return points.every(
-    (point) => surfaces[point] && lines[point] && descriptions.every(({ key }) => measures[point].has(key)),
+    (point) => surfaces[point] && lines[point] && measuredKeys(state).every((key) => measures[point].has(key)),
   );
 }
 

@@ -4,7 +4,7 @@ import { contours } from "d3-contour";
 import type { Landscape } from "isoflat";
 import { html, svg } from "../dom";
 import { number, round } from "../format";
-import { type Heights, lowest } from "./heights";
+import { type Heights, isWhole, lowest, rowsOf } from "./heights";
 import { css, ramp } from "./palette";
 
 const SIZE = 440;
@@ -15,6 +15,8 @@ const INNER_H = SIZE - MARGIN.top - MARGIN.bottom;
 export function drawContour(view: HTMLElement, landscape: Landscape, heights: Heights, name: string): void {
   const { s, t } = landscape;
   const [nx, ny] = [s.length, t.length];
+  const rows = rowsOf(landscape);
+  const whole = isWhole(landscape);
   // d3 puts the values at the middles of unit cells; the outer half cells lie beyond the data and are clipped.
   const x = (column: number) => MARGIN.left + ((column - 0.5) / (nx - 1)) * INNER_W;
   const y = (row: number) => MARGIN.top + INNER_H - ((row - 0.5) / (ny - 1)) * INNER_H;
@@ -22,7 +24,7 @@ export function drawContour(view: HTMLElement, landscape: Landscape, heights: He
   const values = Array.from(landscape.loss, (loss) => heights.at(loss));
   const levels = [heights.low, ...heights.levels];
   const shapes = contours()
-    .size([nx, ny])
+    .size([nx, rows])
     .thresholds(levels.map((level) => heights.at(level)))(values);
 
   const clip = `clip-${name}`;
@@ -42,28 +44,41 @@ export function drawContour(view: HTMLElement, landscape: Landscape, heights: He
     const middle = (heights.at(level) + (next === undefined ? 1 : heights.at(next))) / 2;
     bands.append(svg("path", { d: path, fill: css(colour(middle)), class: index === 0 ? "floor" : "level" }));
     if (index === 0) return;
-    const at = labelPlace(shape.coordinates.flat(), nx, ny, x, y, taken);
+    const at = labelPlace(shape.coordinates.flat(), nx, rows, x, y, taken);
     if (!at) return;
     taken.push(at);
     labels.append(svg("text", { x: at[0], y: at[1], dy: "0.35em" }, round(level)));
   });
 
   const low = lowest(landscape);
+  // Rows come from below; what is not there yet stays the panel's ground.
+  const top = whole ? MARGIN.top : y(rows - 0.5);
+  const known = { x: MARGIN.left, y: top, width: INNER_W, height: MARGIN.top + INNER_H - top };
   const frame = { x: MARGIN.left, y: MARGIN.top, width: INNER_W, height: INNER_H };
   const drawing = svg(
     "svg",
-    { viewBox: `0 0 ${SIZE} ${SIZE}`, class: "contour", role: "img", "aria-label": describe(landscape, heights) },
-    svg("defs", {}, svg("clipPath", { id: clip }, svg("rect", frame))),
+    {
+      viewBox: `0 0 ${SIZE} ${SIZE}`,
+      class: "contour",
+      "data-rows": rows,
+      role: "img",
+      "aria-label": describe(landscape, heights),
+    },
+    svg("defs", {}, svg("clipPath", { id: clip }, svg("rect", known))),
     bands,
     svg("rect", { ...frame, class: "frame" }),
     axes(s, t),
     labels,
     cross(x(s.length / 2), y(t.length / 2)),
-    svg("circle", { class: "lowest", cx: x(low.i + 0.5), cy: y(low.j + 0.5), r: 7 }),
+    whole && svg("circle", { class: "lowest", cx: x(low.i + 0.5), cy: y(low.j + 0.5), r: 7 }),
   );
   view.replaceChildren(
     drawing,
-    html("p", { class: "marks" }, `+ the weights   ○ lowest of ${nx} × ${ny} points: ${number(low.loss)}`),
+    html(
+      "p",
+      { class: "marks" },
+      `+ the weights   ${whole ? "○" : "·"} lowest of ${nx} × ${rows} points: ${number(low.loss)}`,
+    ),
   );
 }
 
@@ -143,10 +158,13 @@ function cross(cx: number, cy: number): SVGPathElement {
 
 function describe(landscape: Landscape, heights: Heights): string {
   const low = lowest(landscape);
+  const known = isWhole(landscape)
+    ? `${number(landscape.center)} at the weights`
+    : `${rowsOf(landscape)} of ${landscape.t.length} rows so far`;
   let high = Number.NEGATIVE_INFINITY;
   for (const loss of landscape.loss) high = Math.max(high, loss);
   return (
-    `Contour map of the loss: ${number(landscape.center)} at the weights, lowest ${number(low.loss)}, ` +
+    `Contour map of the loss: ${known}, lowest ${number(low.loss)}, ` +
     `highest ${number(high)}; level lines at ${heights.levels.map((level) => round(level)).join(", ")}`
   );
 }

@@ -56,6 +56,11 @@ function roundLevels(low: number, high: number, at: (loss: number) => number): n
   return levels;
 }
 
+/** How many rows are there: fewer than `t` has while they are computed, or when that was stopped. */
+export const rowsOf = ({ s, loss }: Landscape): number => Math.floor(loss.length / s.length);
+
+export const isWhole = (landscape: Landscape): boolean => rowsOf(landscape) >= landscape.t.length;
+
 /** Indices of the lowest grid point. */
 export function lowest({ s, loss }: Landscape): { i: number; j: number; loss: number } {
   let best = 0;

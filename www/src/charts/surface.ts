@@ -26,7 +26,7 @@ import {
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { token } from "../dom";
 import { number } from "../format";
-import { type Heights, lowest } from "./heights";
+import { type Heights, isWhole, lowest, rowsOf } from "./heights";
 import { ramp } from "./palette";
 
 const SIDE = 2;
@@ -96,10 +96,13 @@ export class SurfaceView {
       ...pins(landscape, place, new Color(token("pin"))),
     );
     const low = lowest(landscape);
+    this.#canvas.dataset.rows = String(rowsOf(landscape));
+    const known = isWhole(landscape)
+      ? `${number(landscape.center)} at the weights (pin), lowest ${number(low.loss)} (ring)`
+      : `${rowsOf(landscape)} of ${landscape.t.length} rows so far, lowest ${number(low.loss)}`;
     this.#canvas.setAttribute(
       "aria-label",
-      `Loss surface: ${number(landscape.center)} at the weights (pin), lowest ${number(low.loss)} (ring). ` +
-        "Arrow keys turn it, plus and minus zoom, Home returns.",
+      `Loss surface: ${known}. Arrow keys turn it, plus and minus zoom, Home returns.`,
     );
     this.render();
   }
@@ -194,8 +197,9 @@ function placer({ s, t, loss }: Landscape, heights: Heights): Placer {
   ];
 }
 
-function surface({ s, t, loss }: Landscape, heights: Heights, place: Placer): Mesh {
-  const [nx, ny] = [s.length, t.length];
+function surface(landscape: Landscape, heights: Heights, place: Placer): Mesh {
+  const { s, loss } = landscape;
+  const [nx, ny] = [s.length, rowsOf(landscape)];
   const colour = ramp();
   const positions = new Float32Array(nx * ny * 3);
   const colours = new Float32Array(nx * ny * 3);
@@ -229,24 +233,28 @@ function surface({ s, t, loss }: Landscape, heights: Heights, place: Placer): Me
 }
 
 /** Lines through the points that were computed, so that one sees what is measured and what is drawn between. */
-function gridLines({ s, t }: Landscape, place: Placer, color: Color): LineSegments {
+function gridLines(landscape: Landscape, place: Placer, color: Color): LineSegments {
+  const { s } = landscape;
+  const rows = rowsOf(landscape);
   const points: number[] = [];
-  for (let j = 0; j < t.length; j++)
+  for (let j = 0; j < rows; j++)
     for (let i = 0; i < s.length; i++) {
       if (i + 1 < s.length) points.push(...place(i, j, 0.001), ...place(i + 1, j, 0.001));
-      if (j + 1 < t.length) points.push(...place(i, j, 0.001), ...place(i, j + 1, 0.001));
+      if (j + 1 < rows) points.push(...place(i, j, 0.001), ...place(i, j + 1, 0.001));
     }
   return segments(points, color, 0.22);
 }
 
-function levelLines({ s, t, loss }: Landscape, heights: Heights, color: Color): LineSegments {
+function levelLines(landscape: Landscape, heights: Heights, color: Color): LineSegments {
+  const { s, t, loss } = landscape;
+  const rows = rowsOf(landscape);
   const points: number[] = [];
   const values = Array.from(loss, (value) => heights.at(value));
   const put = ([c = 0, r = 0]: number[], height: number) =>
     points.push(((c - 0.5) / (s.length - 1) - 0.5) * SIDE, height, (0.5 - (r - 0.5) / (t.length - 1)) * SIDE);
-  const inside = ([c = 0, r = 0]: number[]) => c > 0.5 && r > 0.5 && c < s.length - 0.5 && r < t.length - 0.5;
+  const inside = ([c = 0, r = 0]: number[]) => c > 0.5 && r > 0.5 && c < s.length - 0.5 && r < rows - 0.5;
   const shapes = contours()
-    .size([s.length, t.length])
+    .size([s.length, rows])
     .thresholds(heights.levels.map((level) => heights.at(level)))(values);
   for (const { coordinates, value } of shapes) {
     for (const ring of coordinates.flat()) {
@@ -276,6 +284,8 @@ function segments(points: number[], color: Color, opacity: number): LineSegments
 
 function pins(landscape: Landscape, place: Placer, color: Color): Object3D[] {
   const { s, t } = landscape;
+  // The weights lie in the middle row; the lowest point is known when all rows are.
+  if (rowsOf(landscape) <= (t.length - 1) / 2) return [];
   const centre = place((s.length - 1) / 2, (t.length - 1) / 2);
   const material = () => new MeshBasicMaterial({ color, depthTest: false });
   const head = new Mesh(new SphereGeometry(0.03, 20, 14), material());
@@ -283,6 +293,7 @@ function pins(landscape: Landscape, place: Placer, color: Color): Object3D[] {
   head.renderOrder = 2;
   const stem = segments([...centre, centre[0], centre[1] + 0.3, centre[2]], color, 1);
   stem.material = new LineBasicMaterial({ color, depthTest: false });
+  if (!isWhole(landscape)) return [stem, head];
   const low = lowest(landscape);
   const ring = new Mesh(new RingGeometry(0.045, 0.062, 32), material());
   ring.position.set(...place(low.i, low.j, 0.008));

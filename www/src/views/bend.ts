@@ -71,10 +71,18 @@ export class BendView {
       slider.addEventListener("input", () => this.#move(layer, Number(slider.value)));
       this.#sliders.push(slider);
       this.#values.push(value);
-      const label = html("label", { for: id }, "λ", html("sub", {}, String(layer + 1)), html("small", {}, name));
+      const label = html(
+        "label",
+        { for: id },
+        "λ",
+        html("sub", {}, String(layer + 1)),
+        html("small", {}, ...inLines(name)),
+      );
       return html("div", { class: "lambda" }, label, slider, value);
     });
-    find("div", "lambdas").replaceChildren(...rows);
+    const place = find("div", "lambdas");
+    place.classList.toggle("lambdas-long", model?.layers.some((name) => name.includes(", ")) === true);
+    place.replaceChildren(...rows);
     this.#showBend();
   }
 
@@ -121,7 +129,7 @@ export class BendView {
     const product = lambda.reduce((product, factor) => product * factor, 1);
     find("p", "lambda-product").textContent =
       lambda.length > 1
-        ? `${lambda.map((_, index) => `λ${"₁₂₃₄₅₆₇₈₉"[index] ?? ""}`).join(" · ")} = ${round(Number(product.toPrecision(6)))}`
+        ? `${lambda.map((_, index) => `λ${subscript(index + 1)}`).join(" · ")} = ${round(Number(product.toPrecision(6)))}`
         : "";
     find("input", "nodewise").checked = nodewise !== null;
     find("input", "permute").checked = permutation !== null;
@@ -190,4 +198,12 @@ export class BendView {
       html("span", { class: "verdict" }, html("span", { class: "symbol" }, symbol), ` ${word}`),
     );
   }
+}
+
+const subscript = (index: number): string => [...String(index)].map((digit) => "₀₁₂₃₄₅₆₇₈₉"[Number(digit)]).join("");
+
+/** `conv 5×5, 10 → 20 channels` breaks at its comma. */
+function inLines(name: string): (string | HTMLElement)[] {
+  const [first = "", ...rest] = name.split(", ");
+  return rest.length === 0 ? [first] : [`${first},`, html("span", {}, ` ${rest.join(", ")}`)];
 }

@@ -3,7 +3,7 @@
 import type { Landscape } from "isoflat";
 import type { App } from "../app";
 import { drawContour } from "../charts/contour";
-import { type HeightKind, heightsOf } from "../charts/heights";
+import { type HeightKind, type Heights, heightsOf, isWhole, rowsOf } from "../charts/heights";
 import { LineChart } from "../charts/line";
 import type { SurfaceView } from "../charts/surface";
 import { find, html } from "../dom";
@@ -38,7 +38,10 @@ export class LookView {
       this.#seed++;
       change();
     });
-    app.store.watch(["surfaces", "lines", "bend"], () => this.draw());
+    app.store.watch(["surfaces", "lines", "bend", "ready"], () => this.draw());
+    app.store.watch(["growing"], () => {
+      if (this.#view !== "line") this.draw();
+    });
     app.store.watch(["bend", "ready", "landscapeChoice"], () => this.#showFields());
   }
 
@@ -53,7 +56,8 @@ export class LookView {
 
   draw(): void {
     this.#drawing++;
-    const { surfaces, lines, bend } = this.app.store.state;
+    const { growing, lines, bend } = this.app.store.state;
+    const surfaces = { ...growing, ...this.app.store.state.surfaces };
     const bent = transformationOf(bend) !== null;
     this.#box.dataset.view = this.#view;
     this.#box.dataset.bent = String(bent);
@@ -96,7 +100,7 @@ export class LookView {
   }
 
   #drawContours(surfaces: PerPoint<Landscape>, bent: boolean): void {
-    const heights = heightsOf(present(surfaces), this.height);
+    const heights = this.#heights(surfaces);
     for (const point of POINTS) {
       const landscape = surfaces[point];
       if (landscape) drawContour(this.#place(point), landscape, heights, point);
@@ -115,7 +119,7 @@ export class LookView {
     this.#surfaceModule ??= import("../charts/surface");
     const { SurfaceView } = await this.#surfaceModule;
     if (drawing !== this.#drawing) return;
-    const heights = heightsOf(present(surfaces), this.height);
+    const heights = this.#heights(surfaces);
     try {
       for (const point of POINTS) {
         const landscape = surfaces[point];
@@ -137,6 +141,19 @@ export class LookView {
     }
   }
 
+  /**
+   * One scale for both. The lines, which are there first, go through the middle and along an edge: with them the scale of
+   * a growing surface is nearly that of the whole one from its first row on.
+   */
+  #heights(surfaces: PerPoint<Landscape>): Heights {
+    const { lines } = this.app.store.state;
+    const early = POINTS.flatMap((point) => {
+      const surface = surfaces[point];
+      return surface && !isWhole(surface) ? (lines[point] ?? []) : [];
+    });
+    return heightsOf([...present(surfaces), ...early], this.height);
+  }
+
   /** Turning one surface turns the other. */
   #link(from: SurfaceView): void {
     for (const point of POINTS) {
@@ -148,9 +165,11 @@ export class LookView {
   #empty(point: Point, bent: boolean): void {
     const text =
       point === "trained"
-        ? "The landscape appears here when the network has been trained."
+        ? this.app.store.state.ready
+          ? "The landscape appears here, row by row."
+          : "The landscape appears here when the network has been trained."
         : bent
-          ? "…"
+          ? "The bent landscape appears here, row by row."
           : "Bend the weights in step 3, and the bent landscape appears here.";
     this.#place(point).replaceChildren(html("p", { class: "empty" }, text));
   }
@@ -169,7 +188,9 @@ export class LookView {
         low = Math.min(low, loss);
         high = Math.max(high, loss);
       }
-      range.textContent = `loss ${number(low)} to ${number(high)}`;
+      const rows =
+        this.#view === "line" || isWhole(landscape) ? "" : `${rowsOf(landscape)} of ${landscape.t.length} rows · `;
+      range.textContent = `${rows}loss ${number(low)} to ${number(high)}`;
     }
     const { model } = this.app.store.state;
     const cut = this.height === "linear" && bent ? " Heights beyond four times the trained landscape’s are cut." : "";

@@ -30,6 +30,7 @@ import {
   type ModelInfo,
   type Outcome,
   type Point,
+  type SampleCosts,
   type Table2Row,
   type TrainChoice,
   type TrainSummary,
@@ -37,11 +38,16 @@ import {
 } from "./protocol";
 import { table2 } from "./table2";
 
-/** The measures and landscapes are of this many training samples: enough to be stable, few enough to be quick. */
+/** An opened file’s measures and landscapes are of this many samples: enough to be stable, few enough to be quick. */
 const MEASURED = 500;
 /** A progress message costs the page a frame; more than this many a second nobody can read. */
 const PROGRESS_INTERVAL_MS = 50;
+/** Rows of a landscape are shown as they come, but no page is drawn more often than this. */
+const ROWS_INTERVAL_MS = 80;
 const LINE_POINTS = 41;
+/** Samples of the trial run that times are estimated from, and how long one may take for more of them to be tried. */
+const TRIAL_SAMPLES = 32;
+const QUICK_TRIAL_SECONDS = { cpu: 0.01, gpu: 0.1 };
 
 interface Model {
   network: Network;
@@ -89,16 +95,52 @@ export class Lab implements LabApi {
       if (choice.data.kind === "synthetic") {
         const { samples, seed } = choice.data;
         const train = Problem.synthetic(network, { samples, seed });
-        return this.#adopt({ network, train, trained, name: `${samples} random samples` });
+        return this.#adopt({ network, train, trained, name: `${samples} random samples` }, choice.measured);
       }
       this.#mnist ??= loadMnist(new URL(this.#mnistFolder));
       const images = await this.#mnist.catch((error: unknown) => {
         this.#mnist = undefined; // so that a later try can succeed
         throw error;
       });
-      const train = new Problem(network, { loss: "cross_entropy", ...images.train });
+      const train = new Problem(network, { loss: "cross_entropy", ...firstOf(images.train, choice.data.samples) });
       const validation = new Problem(network, { loss: "cross_entropy", ...images.test });
-      return this.#adopt({ network, train, validation, trained, name: "MNIST" });
+      return this.#adopt({ network, train, validation, trained, name: "MNIST" }, choice.measured);
+    });
+  }
+
+  setMeasured(samples: number): Promise<Outcome<ModelInfo>> {
+    return outcome(async () => {
+      const model = this.#require();
+      const old = model.measured;
+      model.measured = firstSamples(model.train, samples);
+      if (old !== model.train && old !== model.measured) old.free();
+      // Hessian eigenvectors are those of the samples measured.
+      this.#directions = undefined;
+      return infoOf(model);
+    });
+  }
+
+  /** Not by `#run`: Stop is for what a person has begun, and aborting it must not be lost on this. */
+  costs(): Promise<Outcome<SampleCosts>> {
+    return outcome(async () => {
+      const { measured, trained } = this.#require();
+      const engine = this.#engine;
+      if (!engine) throw new LabFailure("not_possible", "there is no engine yet");
+      const one = await sampleCosts(engine, measured, trained, 1);
+      const more = Math.min(TRIAL_SAMPLES, measured.samples);
+      // A large network has told enough with one sample; on a GPU two trials tell what of the time is fixed.
+      if (one.gradientSeconds > QUICK_TRIAL_SECONDS[engine.info.backend] || more < 2) return one;
+      const many = await sampleCosts(engine, measured, trained, more);
+      const slope = (many.gradientSeconds * more - one.gradientSeconds) / (more - 1);
+      // A CPU has no way to go, and its times are too short to split. No sample is for nothing, no fixed part below zero.
+      const share = engine.info.backend === "cpu" ? 1 : Math.min(Math.max(slope / many.gradientSeconds, 0.02), 1);
+      return {
+        ...many,
+        callSeconds: more * many.gradientSeconds * (1 - share),
+        gradientSeconds: share * many.gradientSeconds,
+        productSeconds: share * many.productSeconds,
+        evaluationSeconds: share * many.evaluationSeconds,
+      };
     });
   }
 
@@ -181,12 +223,13 @@ export class Lab implements LabApi {
     });
   }
 
-  surface(point: Point, choice: LandscapeChoice): Promise<Outcome<Landscape>> {
+  surface(point: Point, choice: LandscapeChoice, about: string): Promise<Outcome<Landscape>> {
     return this.#run(async (engine, options) => {
       const model = this.#require();
       const [u, v] = await this.#vectors(engine, options, point, choice);
       return engine.landscape(model.measured, model[point], {
         ...options,
+        onProgress: this.#rows(engine, point, choice.points, about),
         directions: [
           { type: "vector", values: u },
           { type: "vector", values: v },
@@ -225,26 +268,15 @@ export class Lab implements LabApi {
     return this.#model;
   }
 
-  #adopt(parts: Omit<Model, "measured" | "bent">): ModelInfo {
-    const { network, train, validation, name } = parts;
-    const measured = train.samples > MEASURED ? train.first(MEASURED) : train;
+  #adopt(parts: Omit<Model, "measured" | "bent">, samples = MEASURED): ModelInfo {
+    const measured = firstSamples(parts.train, samples);
     // The old model's handles are freed only now, when nothing of the new one can fail any more.
     const old = this.#model;
-    this.#model = { ...parts, measured, bent: parts.trained };
+    const model = { ...parts, measured, bent: parts.trained };
+    this.#model = model;
     this.#directions = undefined;
     if (old) for (const handle of new Set([old.network, old.train, old.measured, old.validation])) handle?.free();
-    return {
-      data: name,
-      summary: network.summary,
-      parameterCount: network.parameterCount,
-      depth: network.depth,
-      homogeneous: network.homogeneous,
-      loss: train.loss,
-      samples: train.samples,
-      validationSamples: validation?.samples ?? 0,
-      measuredSamples: measured.samples,
-      layers: layerNames(network),
-    };
+    return infoOf(model);
   }
 
   async #createEngine(): Promise<EngineStart> {
@@ -291,6 +323,31 @@ export class Lab implements LabApi {
     this.#listener({ type: "progress", progress });
   }
 
+  /** Collects a surface's rows and tells the page of them; a row that comes too soon goes with a later one. */
+  #rows(engine: Engine, point: Point, points: number, about: string): (progress: Progress) => void {
+    const axis = Float64Array.from({ length: points }, (_, index) => (2 * index) / (points - 1) - 1);
+    const losses: number[] = [];
+    let last = Number.NEGATIVE_INFINITY;
+    return (progress) => {
+      this.#report(progress);
+      if (!progress.losses) return;
+      losses.push(...progress.losses);
+      const now = performance.now();
+      // The last row is the landscape itself.
+      if (now - last < ROWS_INTERVAL_MS || losses.length >= points * points) return;
+      last = now;
+      const landscape: Landscape = {
+        s: axis,
+        t: axis,
+        loss: Float64Array.from(losses),
+        accuracy: new Float64Array(),
+        center: losses[(points * points - 1) / 2] ?? Number.NaN,
+        backend: engine.info,
+      };
+      this.#listener({ type: "rows", point, about, landscape });
+    };
+  }
+
   async #vectors(
     engine: Engine,
     options: RunOptions,
@@ -334,6 +391,50 @@ export class Lab implements LabApi {
 
 function measureOptions(choice: MeasureChoice) {
   return { epsilon: choice.epsilon, probes: choice.probes, ...(choice.keys && { measures: choice.keys }) };
+}
+
+async function sampleCosts(engine: Engine, problem: Problem, at: Float64Array, most: number): Promise<SampleCosts> {
+  const trial = firstSamples(problem, most);
+  const { samples } = trial;
+  try {
+    const estimate = await engine.estimate(trial, at);
+    return {
+      callSeconds: 0,
+      gradientSeconds: estimate.gradientSeconds / samples,
+      productSeconds: estimate.productSeconds / samples,
+      evaluationSeconds: estimate.evaluationSeconds / samples,
+      dataBytes: estimate.dataBytes / samples,
+      pointBytes: estimate.pointBytes / samples,
+      vectorBytes: estimate.vectorBytes,
+    };
+  } finally {
+    if (trial !== problem) trial.free();
+  }
+}
+
+/** A problem of at most so many samples: the very same where it has no more. */
+function firstSamples(problem: Problem, samples: number): Problem {
+  return problem.samples > samples ? problem.first(Math.max(samples, 1)) : problem;
+}
+
+function firstOf({ inputs, targets }: LabelledImages, samples: number): LabelledImages {
+  const length = inputs.length / targets.length;
+  return { inputs: inputs.subarray(0, samples * length), targets: targets.subarray(0, samples) };
+}
+
+function infoOf({ name, network, train, validation, measured }: Model): ModelInfo {
+  return {
+    data: name,
+    summary: network.summary,
+    parameterCount: network.parameterCount,
+    depth: network.depth,
+    homogeneous: network.homogeneous,
+    loss: train.loss,
+    samples: train.samples,
+    validationSamples: validation?.samples ?? 0,
+    measuredSamples: measured.samples,
+    layers: layerNames(network),
+  };
 }
 
 async function outcome<T>(body: () => Promise<T>): Promise<Outcome<T>> {

@@ -22,9 +22,14 @@ export function optimizerOf({ optimizer, learningRate }: TrainChoice): NonNullab
   return { type: "sgd", learningRate, momentum: optimizer === "momentum" ? 0.9 : 0 };
 }
 
+/** A parametric layer's two lines, or one: `784 → 64`, `conv 5×5, 10 → 20 channels`. */
 export function layerNames(network: Network): string[] {
-  return network
-    .blocks()
-    .filter((block) => block.kind === "weight")
-    .map((block) => `${block.inputs} → ${block.outputs}`);
+  const layers = network.toJSON().layers.filter(({ type }) => type === "dense" || type === "conv2d");
+  const weights = network.blocks().filter(({ kind }) => kind === "weight");
+  return weights.map(({ inputs, outputs }, index) => {
+    const layer = layers[index];
+    if (layer?.type !== "conv2d") return `${inputs} → ${outputs}`;
+    const [height, width] = typeof layer.kernel === "number" ? [layer.kernel, layer.kernel] : layer.kernel;
+    return `conv ${height}×${width}, ${inputs / (height * width)} → ${outputs} channels`;
+  });
 }

@@ -27,12 +27,15 @@ export interface InitChoice {
   seed: number;
 }
 
-export type DataChoice = { kind: "mnist" } | { kind: "synthetic"; samples: number; seed: number };
+/** `mnist`: the first `samples` of its training images. */
+export type DataChoice = { kind: "mnist"; samples: number } | { kind: "synthetic"; samples: number; seed: number };
 
 export interface ModelChoice {
   network: NetworkChoice;
   init: InitChoice;
   data: DataChoice;
+  /** Landscape and measures are of so many of the samples. */
+  measured: number;
 }
 
 export interface ModelInfo {
@@ -81,6 +84,19 @@ export interface LandscapeChoice {
   points: number;
   /** At the bent point: the same vectors as at the trained one, or normalised anew by the bent weights. */
   atBent: "same" | "anew";
+}
+
+/** What one sample costs on the device in use; all of it grows with their number, but for what is said to be fixed. */
+export interface SampleCosts {
+  /** Fixed for each gradient, however few its samples: a GPU's way there and back. */
+  callSeconds: number;
+  gradientSeconds: number;
+  productSeconds: number;
+  evaluationSeconds: number;
+  dataBytes: number;
+  pointBytes: number;
+  /** Fixed: one vector of parameters. */
+  vectorBytes: number;
 }
 
 export interface BendSummary {
@@ -133,6 +149,8 @@ export type Outcome<T> = { ok: true; value: T } | { ok: false; failure: Failure 
 
 export type WorkerEvent =
   | { type: "progress"; progress: Progress }
+  /** A surface's rows so far, from the first: its `loss` is as long as they are. `about` is what `surface` was told. */
+  | { type: "rows"; point: Point; about: string; landscape: Landscape }
   /** The device was lost, and the engine was set up anew. */
   | { type: "engine"; start: EngineStart };
 
@@ -142,6 +160,10 @@ export interface LabApi {
   describe(): Promise<Outcome<MeasureDescription[]>>;
   startEngine(choice: BackendChoice): Promise<Outcome<EngineStart>>;
   setModel(choice: ModelChoice): Promise<Outcome<ModelInfo>>;
+  /** The same network where it stands, measured on another number of samples. */
+  setMeasured(samples: number): Promise<Outcome<ModelInfo>>;
+  /** Of the model there is. A trial run of well under a second but for the largest networks; it touches no state. */
+  costs(): Promise<Outcome<SampleCosts>>;
   openProblem(text: string, fileName: string): Promise<Outcome<ModelInfo>>;
   saveProblem(point: Point): Promise<Outcome<string>>;
   train(choice: TrainChoice): Promise<Outcome<TrainSummary>>;
@@ -149,7 +171,8 @@ export interface LabApi {
   bend(transformation: Transformation | null): Promise<Outcome<BendSummary>>;
   measure(point: Point, choice: MeasureChoice): Promise<Outcome<MeasureReport>>;
   line(point: Point, choice: LandscapeChoice): Promise<Outcome<Landscape>>;
-  surface(point: Point, choice: LandscapeChoice): Promise<Outcome<Landscape>>;
+  /** `about` comes back with each `rows` event, so that the page can tell those of another choice. */
+  surface(point: Point, choice: LandscapeChoice, about: string): Promise<Outcome<Landscape>>;
   invariance(transformations: Transformation[], choice: MeasureChoice): Promise<Outcome<InvarianceTable>>;
   table2(): Promise<Outcome<Table2Row[]>>;
   /** Aborts what is running; resolves at once. */

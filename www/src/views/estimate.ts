@@ -1,0 +1,46 @@
+/** Before the work: how long it will take and how much memory, beside the button that begins it. */
+
+import type { App } from "../app";
+import { find, html } from "../dom";
+import { estimateOf, hint, type Settings, type Work } from "../estimates";
+import { bytes, duration } from "../format";
+
+const PLACES: [Work, string, string][] = [
+  ["training", "train-estimate", "Training takes"],
+  ["landscape", "look-estimate", "The landscape takes"],
+  ["measures", "measures-estimate", "All measures at one point take"],
+  ["check", "check-estimate", "The check takes"],
+];
+
+export function estimateView(app: App): void {
+  const show = () => {
+    for (const [work, id, begin] of PLACES) showOne(app, work, id, begin);
+  };
+  app.store.watch(["costs", "model", "landscapeChoice"], show);
+  for (const id of ["epochs", "batch"]) find("input", id).addEventListener("input", show);
+  // Setting another field may set these.
+  find("select", "network").addEventListener("change", show);
+}
+
+function showOne(app: App, work: Work, id: string, begin: string): void {
+  const { costs, model, landscapeChoice } = app.store.state;
+  const place = find("p", id);
+  if (!costs || !model) {
+    place.replaceChildren();
+    delete place.dataset.seconds;
+    delete place.dataset.bytes;
+    return;
+  }
+  const epochs = Number(find("input", "epochs").value);
+  const batchSize = Number(find("input", "batch").value);
+  const { points, directions } = landscapeChoice;
+  const settings: Settings = { points, directions, training: { epochs, batchSize } };
+  const estimate = estimateOf(work, costs, model, settings);
+  const advice = hint(work, estimate);
+  place.dataset.seconds = String(estimate.seconds);
+  place.dataset.bytes = String(estimate.bytes);
+  place.replaceChildren(
+    `${begin} ${duration(estimate.seconds)} and ${bytes(estimate.bytes)} of memory.`,
+    advice && html("strong", { class: "hint" }, ` ${advice}`),
+  );
+}
