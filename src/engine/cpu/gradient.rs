@@ -46,6 +46,7 @@ impl<T: Real, const N: usize> WeightGradient<'_, T, N> {
             for tile in 0..affine.window.size[0] * run.div_ceil(J) {
                 let (ky, tile) = (tile / run.div_ceil(J), tile % run.div_ceil(J));
                 let places = &affine.column_of[ky * run + tile * J..][..J.min(run - tile * J)];
+                let places = Places::new(places, J);
                 for first in rows.clone().step_by(ROWS) {
                     let out = &mut out[(first - rows.start) * affine.columns..];
                     match rows.end - first {
@@ -69,7 +70,7 @@ fn add_tile<T: Real, const R: usize, const N: usize, const J: usize, const FMA: 
     first: usize,
     ky: usize,
     tile: usize,
-    places: &[u32],
+    places: Places<'_>,
     out: &mut [T],
 ) {
     let mut sums = Sums::load(&[[T::ZERO; J]; R]);
@@ -91,18 +92,34 @@ fn add_tile<T: Real, const R: usize, const N: usize, const J: usize, const FMA: 
             }
         }
     }
-    let first = places[0] as usize;
-    let is_one_run = places.len() == J && places[J - 1] as usize == first + J - 1;
     for (sums, out) in sums.store().iter().zip(out.chunks_exact_mut(affine.columns)) {
-        if is_one_run {
-            for (out, &sum) in out[first..first + J].iter_mut().zip(sums) {
-                *out += sum;
+        match places {
+            Places::Run(first) => {
+                for (out, &sum) in out[first..first + J].iter_mut().zip(sums) {
+                    *out += sum;
+                }
             }
-        } else {
-            for (&sum, &place) in sums.iter().zip(places) {
-                out[place as usize] += sum;
+            Places::Listed(places) => {
+                for (&sum, &place) in sums.iter().zip(places) {
+                    out[place as usize] += sum;
+                }
             }
         }
+    }
+}
+
+/// Where a tile's columns lie in a row of W.
+#[derive(Clone, Copy)]
+enum Places<'a> {
+    /// A whole tile, one after the other from here on.
+    Run(usize),
+    Listed(&'a [u32]),
+}
+
+impl<'a> Places<'a> {
+    fn new(places: &'a [u32], tile: usize) -> Self {
+        let is_run = places.len() == tile && places.windows(2).all(|pair| pair[1] == pair[0] + 1);
+        if is_run { Self::Run(places[0] as usize) } else { Self::Listed(places) }
     }
 }
 
