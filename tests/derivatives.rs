@@ -9,15 +9,6 @@ use support::*;
 
 const LOSSES: [Loss; 2] = [Loss::CrossEntropy, Loss::SquaredError];
 
-/// Dense and image networks in turn.
-fn any_network(
-    rng: &mut rand_chacha::ChaCha8Rng,
-    seed: u64,
-    activations: &[isoflat::network::Layer],
-) -> isoflat::Network {
-    if seed.is_multiple_of(2) { random_network(rng, activations) } else { random_image_network(rng, activations) }
-}
-
 fn engine(problem: &Problem) -> Engine {
     Engine::new(&Device::cpu(Precision::F64), problem).expect("an engine")
 }

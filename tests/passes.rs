@@ -11,17 +11,12 @@ use support::*;
 
 const LOSSES: [Loss; 2] = [Loss::CrossEntropy, Loss::SquaredError];
 
-/// Dense and image networks in turn.
-fn network(rng: &mut rand_chacha::ChaCha8Rng, seed: u64) -> Network {
-    if seed.is_multiple_of(2) { random_network(rng, &ALL) } else { random_image_network(rng, &ALL) }
-}
-
 #[test]
 fn outputs_and_loss_are_those_of_plain_loops() {
     for (precision, tolerance) in [(Precision::F64, 1e-12), (Precision::F32, 2e-5)] {
         for seed in 0..80 {
             let mut rng = rng(seed);
-            let network = network(&mut rng, seed);
+            let network = any_network(&mut rng, seed, &ALL);
             let problem = random_problem(&mut rng, network.clone(), LOSSES[seed as usize / 2 % 2]);
             let parameters = random_parameters(&mut rng, &network);
             let engine = Engine::new(&Device::cpu(precision), &problem).expect("an engine");
@@ -102,7 +97,7 @@ fn without_memory_to_keep_anything_the_numbers_are_the_same() {
 fn a_plane_is_made_of_the_points_that_it_says() {
     for seed in 0..40 {
         let mut rng = rng(300 + seed);
-        let network = network(&mut rng, seed);
+        let network = any_network(&mut rng, seed, &ALL);
         let problem = random_problem(&mut rng, network.clone(), LOSSES[seed as usize / 2 % 2]);
         let parameters = random_parameters(&mut rng, &network);
         let (u, v) = (random_direction(&mut rng, parameters.len()), random_direction(&mut rng, parameters.len()));
@@ -131,7 +126,7 @@ fn a_plane_is_made_of_the_points_that_it_says() {
 fn sweeps_find_the_traces_of_the_layers_blocks() {
     for seed in 0..40 {
         let mut rng = rng(500 + seed);
-        let network = network(&mut rng, seed);
+        let network = any_network(&mut rng, seed, &ALL);
         let problem = random_problem(&mut rng, network.clone(), LOSSES[seed as usize / 2 % 2]);
         let parameters = random_parameters(&mut rng, &network);
         let engine = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");

@@ -71,24 +71,16 @@ pub(super) const MEASURES: &[Measure] = &[
 /// Every trace of Petzka's Table 1, layer by layer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Traces {
-    /// What the cotangents left, summed: an estimate's mean where they were drawn.
+    /// What the cotangents left, summed.
     pub layers: Vec<LayerSums>,
     /// ‖W_l‖² Tr H_l.
     pub kappa_trace: Vec<f64>,
-    /// Of `kappa_trace`, where the cotangents were drawn.
-    pub kappa_trace_error: Option<Vec<f64>>,
 }
 
 impl Traces {
     /// ρ_l(j) for every unit or channel j that comes into layer l.
     pub fn rho(&self) -> impl Iterator<Item = &[f64]> {
         self.layers.iter().map(|layer| layer.rho.as_slice())
-    }
-
-    /// Tr of the node-wise Riemannian D G D over all weights and biases; of D H D too, where its off-block parts do not
-    /// reach the diagonal, that is for every piecewise linear network.
-    pub fn nodewise_trace(&self) -> f64 {
-        self.layers.iter().map(|layer| layer.nodewise_trace + layer.nodewise_bias_trace).sum()
     }
 }
 
@@ -120,7 +112,7 @@ pub async fn traces(engine: &Engine, control: &Control<'_>) -> Result<Traces> {
         }
     }
     let kappa_trace = kappa_traces(engine, &layers)?;
-    Ok(Traces { layers, kappa_trace, kappa_trace_error: None })
+    Ok(Traces { layers, kappa_trace })
 }
 
 fn add(layers: &mut Vec<LayerSums>, sums: &[LayerSums]) {

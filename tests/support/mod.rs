@@ -72,6 +72,11 @@ pub fn random_image_network(rng: &mut ChaCha8Rng, activations: &[Layer]) -> Netw
     Network::new(input, layers).expect("a valid network")
 }
 
+/// Dense and image networks in turn.
+pub fn any_network(rng: &mut ChaCha8Rng, seed: u64, activations: &[Layer]) -> Network {
+    if seed.is_multiple_of(2) { random_network(rng, activations) } else { random_image_network(rng, activations) }
+}
+
 /// A problem of random data for it.
 pub fn random_problem(rng: &mut ChaCha8Rng, network: Network, loss: Loss) -> Problem {
     let samples = rng.random_range(1..=23);

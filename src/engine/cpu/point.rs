@@ -178,7 +178,7 @@ impl<T: Real> BlockPoint<T> {
         let mut d = std::mem::take(&mut scratch.d);
         let mut q = std::mem::take(&mut scratch.q);
         d.clone_from(&self.deltas[last]);
-        for (l, step) in net.plan.steps.iter().enumerate().rev() {
+        for l in (0..=last).rev() {
             if let Some(affine) = &net.affine[l] {
                 let mut transposed = std::mem::take(&mut self.transposed[l]);
                 let input = affine.pad::<T, N>(self.input_of(l), &mut scratch.padded);
@@ -189,14 +189,7 @@ impl<T: Real> BlockPoint<T> {
             if l == 0 {
                 break;
             }
-            let out = sized(&mut q, step.input.len() * N);
-            match &net.affine[l] {
-                Some(affine) => {
-                    let terms = [(&weights.backward[l], affine.pad_delta::<T, N>(&d, &mut scratch.padded))];
-                    simd::run(net.level, BackwardBlock::<T, N> { affine, terms: &terms, out });
-                }
-                None => pool_backward::<T, N>(step, &d, &self.argmax[l], out),
-            }
+            pull_back::<T, N>(net, weights, l, &self.argmax[l], &d, &mut scratch.padded, &mut q);
             let (activation, a) = (net.plan.steps[l - 1].activation, &self.activations[l - 1]);
             if activation == Activation::Tanh {
                 activation::curvature(a, &q, sized(&mut self.curvatures[l - 1], q.len()));
@@ -205,6 +198,27 @@ impl<T: Real> BlockPoint<T> {
             std::mem::swap(&mut d, &mut q);
         }
         (scratch.d, scratch.q) = (d, q);
+    }
+}
+
+/// The derivative by what comes into step l, from δ behind it.
+pub fn pull_back<T: Real, const N: usize>(
+    net: &Net,
+    weights: &Weights<T>,
+    l: usize,
+    argmax: &[u32],
+    d: &[T],
+    padded: &mut Vec<T>,
+    q: &mut Vec<T>,
+) {
+    let step = &net.plan.steps[l];
+    let out = sized(q, step.input.len() * N);
+    match &net.affine[l] {
+        Some(affine) => {
+            let terms = [(&weights.backward[l], affine.pad_delta::<T, N>(d, padded))];
+            simd::run(net.level, BackwardBlock::<T, N> { affine, terms: &terms, out });
+        }
+        None => pool_backward::<T, N>(step, d, argmax, out),
     }
 }
 

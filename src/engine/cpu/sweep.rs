@@ -1,12 +1,11 @@
 //! Cotangent sweeps: backward passes from chosen cotangents, and what they leave at each layer.
 
 use super::activation;
-use super::affine::{Affine, BackwardBlock};
+use super::affine::Affine;
 use super::parallel;
 use super::passes::{Passes, Point};
-use super::point::{BlockPoint, Net, Scratch, Weights, pool_backward, sized};
+use super::point::{BlockPoint, Net, Scratch, Weights, pull_back};
 use super::real::Real;
-use super::simd;
 use crate::engine::sweep::{Cotangent, LayerSums};
 
 impl<T: Real, const N: usize> Passes<T, N> {
@@ -59,7 +58,7 @@ fn sweep_block<T: Real, const N: usize>(
     let mut q = std::mem::take(&mut scratch.q);
     start::<T, N>(net, block, cotangent, samples, &mut d);
     let mut found = Vec::new();
-    for (l, step) in net.plan.steps.iter().enumerate().rev() {
+    for l in (0..net.plan.steps.len()).rev() {
         if let Some(affine) = &net.affine[l] {
             let input = affine.pad::<T, N>(block.input_of(l), &mut scratch.padded);
             found.push(affine.sums::<T, N>(&weights.theta, &d, input, block.valid));
@@ -67,14 +66,7 @@ fn sweep_block<T: Real, const N: usize>(
         if l == 0 {
             break;
         }
-        let out = sized(&mut q, step.input.len() * N);
-        match &net.affine[l] {
-            Some(affine) => {
-                let terms = [(&weights.backward[l], affine.pad_delta::<T, N>(&d, &mut scratch.padded))];
-                simd::run(net.level, BackwardBlock::<T, N> { affine, terms: &terms, out });
-            }
-            None => pool_backward::<T, N>(step, &d, &block.argmax[l], out),
-        }
+        pull_back::<T, N>(net, weights, l, &block.argmax[l], &d, &mut scratch.padded, &mut q);
         activation::multiply_derivative(net.plan.steps[l - 1].activation, &block.activations[l - 1], &mut q);
         std::mem::swap(&mut d, &mut q);
     }
