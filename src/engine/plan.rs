@@ -180,9 +180,4 @@ impl Plan {
     pub fn input(&self) -> Shape {
         self.steps[0].input
     }
-
-    /// Length of an output.
-    pub fn output_len(&self) -> usize {
-        self.steps[self.steps.len() - 1].output.len()
-    }
 }

@@ -150,11 +150,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
         weights
     }
 
-    /// Forward passes of these samples, and the loss: the mean is over `count` samples.
-    pub fn forward(&self, weights: &Weights<T>, selection: Selection<'_>, count: usize) -> Vec<BlockPoint<T>> {
-        self.run_blocks(weights, selection, count, false)
-    }
-
+    /// Forward passes of these samples and the loss, whose mean is over `count` samples, and backward passes if asked for.
     fn run_blocks(
         &self,
         weights: &Weights<T>,
@@ -232,7 +228,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
         let samples = self.data.samples();
         let mut tally = Tally::default();
         for selection in self.chunks(samples) {
-            let blocks = self.forward(&weights, selection, samples);
+            let blocks = self.run_blocks(&weights, selection, samples, false);
             tally.add(&blocks);
             self.give_back(blocks);
         }
