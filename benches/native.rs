@@ -17,14 +17,6 @@ mod native {
     use isoflat::network::{BiasInitialization, Initialization, Preset};
     use isoflat::{Control, Network, data};
 
-    const C1: &str = r#"{"input": [1, 28, 28], "layers": [
-        {"type": "conv2d", "channels": 10, "kernel": [5, 5], "stride": [1, 1], "padding": [0, 0], "bias": true},
-        {"type": "relu"}, {"type": "max_pool2d", "size": [2, 2], "stride": [2, 2]},
-        {"type": "conv2d", "channels": 20, "kernel": [5, 5], "stride": [1, 1], "padding": [0, 0], "bias": true},
-        {"type": "relu"}, {"type": "max_pool2d", "size": [2, 2], "stride": [2, 2]}, {"type": "flatten"},
-        {"type": "dense", "units": 120}, {"type": "relu"}, {"type": "dense", "units": 84}, {"type": "relu"},
-        {"type": "dense", "units": 10}]}"#;
-
     /// Points along each side of the landscape.
     const POINTS: usize = 21;
 
@@ -90,10 +82,7 @@ mod native {
     }
 
     fn c1(c: &mut Criterion) {
-        match Network::from_json(C1) {
-            Ok(network) => derivatives(c, "c1", &network, 500),
-            Err(error) => eprintln!("c1 is not available: {}", error.message),
-        }
+        derivatives(c, "c1", &Preset::C1.network(), 500);
     }
 
     fn wide(c: &mut Criterion) {
