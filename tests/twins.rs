@@ -9,7 +9,7 @@
 
 use std::rc::Rc;
 
-use isoflat::engine::gpu::{GpuContext, GpuExecutor, GpuOptions};
+use isoflat::engine::gpu::{GpuContext, GpuExecutor, GpuOptions, Tiling};
 use isoflat::engine::{AdamStep, Curvature, Executor, Precision, Segments, Vector, cpu_executor};
 use isoflat::network::Layer;
 use isoflat::{ErrorCode, Loss, Network, Problem, Targets};
@@ -20,7 +20,11 @@ use rand_chacha::ChaCha8Rng;
 const TOLERANCE: f64 = 1e-6;
 
 fn context() -> Rc<GpuContext> {
-    match block_on(GpuContext::request(GpuOptions::default())) {
+    context_with(Tiling::Auto)
+}
+
+fn context_with(tiling: Tiling) -> Rc<GpuContext> {
+    match block_on(GpuContext::request(GpuOptions { tiling, ..GpuOptions::default() })) {
         Ok(context) => Rc::new(context),
         Err(error) => panic!(
             "these tests need a GPU adapter, and there is none ({error}); \
@@ -109,7 +113,16 @@ fn cases() -> Vec<Case> {
 
 #[test]
 fn passes_agree_with_the_cpu() {
-    let context = context();
+    agree_with_the_cpu(Tiling::Auto);
+}
+
+#[test]
+fn passes_agree_with_the_cpu_in_workgroup_tiles() {
+    agree_with_the_cpu(Tiling::Workgroup);
+}
+
+fn agree_with_the_cpu(tiling: Tiling) {
+    let context = context_with(tiling);
     for Case { name, problem, theta } in cases() {
         let cpu = cpu_executor(&problem, Precision::F64, None).unwrap();
         let gpu = GpuExecutor::new(context.clone(), &problem, None).unwrap();
@@ -153,7 +166,12 @@ fn passes_agree_with_the_cpu() {
 
 #[test]
 fn columns_equal_single_products_and_repeat_bit_for_bit() {
-    let context = context();
+    columns_equal_single_products(Tiling::Auto);
+    columns_equal_single_products(Tiling::Workgroup);
+}
+
+fn columns_equal_single_products(tiling: Tiling) {
+    let context = context_with(tiling);
     for Case { name, problem, theta } in cases() {
         let gpu = GpuExecutor::new(context.clone(), &problem, None).unwrap();
         let n = theta.len();

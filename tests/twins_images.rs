@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use isoflat::engine::gpu::{GpuContext, GpuExecutor, GpuOptions};
+use isoflat::engine::gpu::{GpuContext, GpuExecutor, GpuOptions, Tiling};
 use isoflat::engine::{Cotangent, Curvature, Executor, LayerSums, Precision, Vector, cpu_executor};
 use isoflat::network::Layer;
 use isoflat::{Loss, Network, Problem, Targets};
@@ -16,8 +16,9 @@ use rand_chacha::ChaCha8Rng;
 
 const TOLERANCE: f64 = 2e-6;
 
-fn context() -> Rc<GpuContext> {
-    Rc::new(block_on(GpuContext::request(GpuOptions::default())).expect("a GPU adapter: tests/twins.rs says how"))
+fn context(tiling: Tiling) -> Rc<GpuContext> {
+    let options = GpuOptions { tiling, ..GpuOptions::default() };
+    Rc::new(block_on(GpuContext::request(options)).expect("a GPU adapter: tests/twins.rs says how"))
 }
 
 fn values(rng: &mut ChaCha8Rng, count: usize) -> Vec<f64> {
@@ -249,7 +250,16 @@ fn compare(name: &str, found: &[(String, Vec<f64>)], expected: &[(String, Vec<f6
 
 #[test]
 fn image_networks_agree_with_the_cpu() {
-    let context = context();
+    agree_with_the_cpu(Tiling::Auto);
+}
+
+#[test]
+fn image_networks_agree_with_the_cpu_in_workgroup_tiles() {
+    agree_with_the_cpu(Tiling::Workgroup);
+}
+
+fn agree_with_the_cpu(tiling: Tiling) {
+    let context = context(tiling);
     let mut faults = Vec::new();
     for case in cases() {
         let cpu = cpu_executor(&case.problem, Precision::F64, None).unwrap();
@@ -268,7 +278,7 @@ fn image_networks_agree_with_the_cpu() {
 
 #[test]
 fn chunks_equal_the_whole_and_the_budget_changes_no_bit() {
-    let context = context();
+    let context = context(Tiling::Auto);
     let mut faults = Vec::new();
     for case in cases().into_iter().skip(1) {
         let whole = GpuExecutor::new(context.clone(), &case.problem, None).unwrap();

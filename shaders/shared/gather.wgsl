@@ -63,15 +63,18 @@ struct Place {
 fn place_of(index: u32, tile: u32) -> Place {
     let across = gather.lanes4 / 4u;
     let down = (gather.rows + tile - 1u) / tile;
-    let position = index / across / down;
+    return place_at(index / across / down, index / across % down * tile, index % across * 4u);
+}
+
+fn place_at(position: u32, row: u32, lane4: u32) -> Place {
     if (position >= gather.positions) {
         return Place();
     }
     let y = position / gather.out_width;
     let x = position % gather.out_width;
     return Place(
-        index / across % down * tile,
-        index % across * 4u,
+        row,
+        lane4,
         windows[gather.y_windows + y],
         windows[gather.x_windows + x],
         gather.out_origin + y * gather.out_row + x,

@@ -71,12 +71,20 @@ fn place_of(index: u32, z: u32, tile: u32) -> Place {
 
 // Where four rows of delta begin within a position. Rows beyond the last are read as the last and never stored.
 fn rows_from(first: u32) -> vec4<u32> {
-    return min(vec4<u32>(first) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(weights.rows - 1u)) * weights.lanes4;
+    return places_of_rows(vec4<u32>(first) + vec4<u32>(0u, 1u, 2u, 3u));
+}
+
+fn places_of_rows(rows: vec4<u32>) -> vec4<u32> {
+    return min(rows, vec4<u32>(weights.rows - 1u)) * weights.lanes4;
 }
 
 // Where four columns begin within a window of the source.
 fn columns_from(first: u32) -> vec4<u32> {
-    let d = min(vec4<u32>(first) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(weights.columns - 1u));
+    return places_of_columns(vec4<u32>(first) + vec4<u32>(0u, 1u, 2u, 3u));
+}
+
+fn places_of_columns(columns: vec4<u32>) -> vec4<u32> {
+    let d = min(columns, vec4<u32>(weights.columns - 1u));
     let tap = d / weights.channels;
     let position = tap / weights.window_width * weights.source_row + tap % weights.window_width;
     return (position * weights.channels + d % weights.channels) * weights.lanes4;

@@ -58,7 +58,7 @@ impl Device {
             Backend::Auto => false,
             Backend::Gpu => true,
         };
-        match GpuContext::request(GpuOptions { allow_software }).await {
+        match GpuContext::request(GpuOptions { allow_software, ..GpuOptions::default() }).await {
             Ok(context) => Ok(Self { info: context.info().clone(), gpu: Some(Rc::new(context)), memory_budget: None }),
             Err(_) if backend == Backend::Auto => Ok(Self::cpu(cpu_precision)),
             Err(error) => Err(error),

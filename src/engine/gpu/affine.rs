@@ -7,6 +7,7 @@ use super::executor::GpuExecutor;
 use super::geometry::{Panel, Stage};
 use super::kernel::Kernel;
 use super::recorder::Grid;
+use super::tiling::{self, Tile};
 use super::uniforms::{Bias, Gather, Pack, SumSlabs, Weights};
 use crate::engine::Activation;
 use crate::error::Result;
@@ -111,22 +112,6 @@ pub(super) struct Target<'a> {
     pub offset: usize,
     /// Are they added to what is there?
     pub accumulate: bool,
-}
-
-/// Does a tile of 8 rows do the work of `rows` rows in less time than one of 4? A thread of twice the work takes 1.6 times
-/// as long. The place to choose kernels made for real GPUs, once there are some; a result's bits do not depend on it.
-fn prefers_eight(rows: usize, tiles_across: usize, is_software: bool) -> bool {
-    let (eight, four) = (rows.div_ceil(8), rows.div_ceil(4));
-    let is_busy = is_software || eight * tiles_across >= 16384;
-    is_busy && 1.6 * eight as f64 <= four as f64
-}
-
-/// The number of parts of a sum of `blocks` and their length, with `tiles` threads a part. Not a function of the batch, so K
-/// directions give the bits of K single ones.
-fn slabs(tiles: usize, blocks: usize, is_software: bool) -> (usize, usize) {
-    let wanted = (if is_software { 1024 } else { 32768 } / tiles).clamp(1, 256);
-    let span = blocks.div_ceil(wanted).max(2);
-    (blocks.div_ceil(span), span)
 }
 
 impl GpuExecutor {
@@ -253,13 +238,9 @@ impl GpuExecutor {
             out_batch: (to.features() * lanes4) as u32,
             slope,
         };
-        let across = lanes4 / 4 * to.shape.area();
-        let (kernel, side) = match prefers_eight(panel.rows, across * batch, self.context.info().is_software) {
-            true => (Kernel::Gather8x16, 8),
-            false => (Kernel::Gather4x16, 4),
-        };
+        let tile = Tile::gather(panel.rows, lanes, self.context.tiling(), self.context.info().is_software);
         // Looked-up places are made for one term over the inputs, whose padding is there.
-        let (kernel, side, parameters) = match panel.taps {
+        let (tile, parameters) = match panel.taps {
             Some(taps) => {
                 let stride = stage.step.window.stride;
                 let parameters = Gather {
@@ -269,11 +250,11 @@ impl GpuExecutor {
                     x_windows: (panel.lines / 4) as u32,
                     ..parameters
                 };
-                (Kernel::Window4x16, 4, parameters)
+                (Tile { kernel: Kernel::Window4x16, size: [4, 16], tiles_a_group: 64 }, parameters)
             }
-            None => (kernel, side, parameters),
+            None => (tile, parameters),
         };
-        let threads = across as u64 * panel.rows.div_ceil(side) as u64;
+        let tiles = to.shape.area() * tile.count(panel.rows, lanes);
         let multiplications = stage.step.multiplications() * (lanes * terms.len() * batch) as f64;
         let buffers = [
             first.source.buffer,
@@ -284,8 +265,9 @@ impl GpuExecutor {
             &self.windows,
             out,
         ];
-        let grid = Grid { groups: threads.div_ceil(64), layers: batch, cost: 2.0 * multiplications };
-        self.context.dispatch(kernel, &parameters, &buffers, grid)
+        let groups = tiles.div_ceil(tile.tiles_a_group) as u64;
+        let grid = Grid { groups, layers: batch, cost: 2.0 * multiplications };
+        self.context.dispatch(tile.kernel, &parameters, &buffers, grid)
     }
 
     /// The gradient of an affine step in W and b: Σ over pairs of δ times the inputs under the window, and Σ δ of the first.
@@ -306,13 +288,9 @@ impl GpuExecutor {
         let position_blocks = lanes4.div_ceil(16);
         let blocks = step.output.area() * position_blocks;
 
-        let across = columns.div_ceil(16);
-        let (kernel, side) = match prefers_eight(rows, across * 64, is_software) {
-            true => (Kernel::Weights8x16, 8),
-            false => (Kernel::Weights4x16, 4),
-        };
-        let tiles = across * rows.div_ceil(side);
-        let (slabs, span) = slabs(tiles, blocks, is_software);
+        let tile = Tile::weights(rows, columns, self.context.tiling(), is_software);
+        let tiles = tile.count(rows, columns);
+        let (slabs, span) = tiling::slabs(tiles * 64 / tile.tiles_a_group, blocks, is_software);
         let size = rows * columns;
         let sum = self.slabbed(size, slabs, batch, to, step.weight().start)?;
         let (delta_size, source_size) = (output.features() * lanes4, input.features() * lanes4);
@@ -345,9 +323,9 @@ impl GpuExecutor {
         let buffers =
             [first.delta.buffer, first.source.buffer, second.delta.buffer, second.source.buffer, sum.buffer(to)];
         let multiplications = step.multiplications() * (lanes * pairs.len() * batch) as f64;
-        let groups = (tiles as u64 * slabs as u64).div_ceil(64);
+        let groups = (tiles * slabs).div_ceil(tile.tiles_a_group) as u64;
         self.context.dispatch(
-            kernel,
+            tile.kernel,
             &parameters,
             &buffers,
             Grid { groups, layers: batch, cost: 2.0 * multiplications },
@@ -355,7 +333,7 @@ impl GpuExecutor {
         self.sum_slabs(sum, to)?;
 
         let Some(bias) = step.bias() else { return Ok(()) };
-        let (slabs, span) = self::slabs(rows, blocks, is_software);
+        let (slabs, span) = tiling::slabs(rows, blocks, is_software);
         let sum = self.slabbed(rows, slabs, batch, to, bias.start)?;
         let parameters = Bias {
             rows: rows as u32,

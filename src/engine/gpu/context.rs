@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::kernel::{Access, Kernel};
 use super::recorder::Recorder;
+use super::tiling::Tiling;
 use crate::engine::{BackendInfo, Precision};
 use crate::error::{Error, ErrorCode, Result, bail, ensure};
 
@@ -15,11 +16,13 @@ use crate::error::{Error, ErrorCode, Result, bail, ensure};
 pub struct GpuOptions {
     /// Take an adapter that runs on the CPU (SwiftShader, llvmpipe, WARP) where there is no hardware one?
     pub allow_software: bool,
+    /// Where the tiles of matrix products are kept.
+    pub tiling: Tiling,
 }
 
 impl Default for GpuOptions {
     fn default() -> Self {
-        Self { allow_software: true }
+        Self { allow_software: true, tiling: Tiling::Auto }
     }
 }
 
@@ -31,6 +34,7 @@ pub struct GpuContext {
     pub(super) recorder: RefCell<Recorder>,
     pub(super) staging: RefCell<Vec<wgpu::Buffer>>,
     info: BackendInfo,
+    tiling: Tiling,
     max_bytes: u64,
     max_groups: u32,
     fault: Fault,
@@ -153,6 +157,7 @@ impl GpuContext {
             queue,
             staging: RefCell::default(),
             info,
+            tiling: options.tiling,
             max_bytes,
             max_groups: limits.max_compute_workgroups_per_dimension,
             fault,
@@ -166,6 +171,11 @@ impl GpuContext {
     /// What computes.
     pub fn info(&self) -> &BackendInfo {
         &self.info
+    }
+
+    /// Where the tiles of matrix products are kept.
+    pub(super) fn tiling(&self) -> Tiling {
+        self.tiling
     }
 
     /// The largest buffer, in bytes.

@@ -61,9 +61,11 @@ macro_rules! kernels {
 pub const SHARED_SOURCES: &[&str] = &["epilogue", "gather", "grid", "math", "pool", "root", "tree", "weights"];
 
 kernels! {
+    Gather64x64 = "affine/gather_64x64", ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
     Gather8x16 = "affine/gather_8x16", ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
     Gather4x16 = "affine/gather_4x16", ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
     Window4x16 = "affine/window_4x16", ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Weights64x64 = "affine/weights_64x64", ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
     Weights8x16 = "affine/weights_8x16", ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
     Weights4x16 = "affine/weights_4x16", ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
     Bias = "affine/bias", ["grid"], Bias, [Read, Write];

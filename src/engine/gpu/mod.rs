@@ -19,6 +19,7 @@ mod readback;
 mod recorder;
 mod sweep;
 mod tangent;
+mod tiling;
 mod uniforms;
 mod vectors;
 
@@ -28,6 +29,7 @@ pub use context::{GpuContext, GpuOptions};
 pub use executor::GpuExecutor;
 #[doc(hidden)]
 pub use kernel::{Access, Kernel, KernelSpec, SHARED_SOURCES};
+pub use tiling::Tiling;
 
 /// A vector in device memory, column after column.
 pub(super) struct GpuVector {
