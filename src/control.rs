@@ -116,8 +116,16 @@ impl<'a> Control<'a> {
 
 /// Seconds since some moment.
 pub(crate) fn now() -> f64 {
+    // `performance` is in pages, workers and Node alike, and finer than the clock, which may also be set.
     #[cfg(target_arch = "wasm32")]
-    return js_sys::Date::now() / 1e3;
+    {
+        use wasm_bindgen::JsCast;
+        let get = |of: &wasm_bindgen::JsValue, name: &str| js_sys::Reflect::get(of, &name.into()).unwrap_or_default();
+        let performance = get(&js_sys::global(), "performance");
+        let now = get(&performance, "now");
+        let milliseconds = now.dyn_ref::<js_sys::Function>().and_then(|now| now.call0(&performance).ok()?.as_f64());
+        milliseconds.unwrap_or_else(js_sys::Date::now) / 1e3
+    }
     #[cfg(not(target_arch = "wasm32"))]
     {
         static START: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);

@@ -6,8 +6,14 @@ use super::{Engine, Plan};
 use crate::engine::Precision;
 use crate::error::Result;
 
-/// Samples of the trial run that times are estimated from.
-const TRIAL_SAMPLES: usize = 32;
+/// Samples of the trial runs that times are estimated from. The first is small enough for any network.
+const TRIALS: [usize; 2] = [16, 128];
+
+/// Where the first trial takes longer, it has told enough.
+const LONG_TRIAL: f64 = 0.5;
+
+/// Trials of one size: the first compiles pipelines and takes memory.
+const REPEATS: usize = 3;
 
 /// Seconds and bytes that work on a problem takes on an engine, estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -15,6 +21,8 @@ const TRIAL_SAMPLES: usize = 32;
 pub struct Estimate {
     /// Seconds of a gradient over all samples.
     pub gradient_seconds: f64,
+    /// The part of it that is the same for any number of samples, as for a batch of them: a GPU's way there and back.
+    pub call_seconds: f64,
     /// Seconds of one product with the Hessian.
     pub product_seconds: f64,
     /// Seconds of the loss over all samples; of a landscape, times its points at most.
@@ -39,8 +47,8 @@ fn multiplications(plan: &Plan) -> [f64; 3] {
 }
 
 impl Engine {
-    /// Estimates time and memory from the network's shape and a trial gradient of a few samples at θ. The trial is small
-    /// enough for any network, and pays more overhead a sample than the work itself: times err upwards.
+    /// Estimates time and memory from the network's shape and trial gradients of a few samples at θ. A trial pays more
+    /// overhead a sample than the work itself: times err upwards.
     ///
     /// # Errors
     /// What [`crate::Network::check_parameters`] says; the device's.
@@ -48,22 +56,24 @@ impl Engine {
         self.problem().check_parameters(parameters)?;
         let plan = Plan::new(self.problem().network())?;
         let samples = self.problem().samples();
-        let trial = samples.min(TRIAL_SAMPLES);
-        let rows: Vec<u32> = (0..trial as u32).collect();
-        let e = self.executor();
-        let theta = e.upload(parameters, 1)?;
-        let mut gradient = e.zeros(parameters.len(), 1)?;
-        let mut out = e.zeros(2, 1)?;
-        let mut seconds = f64::INFINITY;
-        // The first run compiles pipelines and takes memory.
-        for _ in 0..3 {
-            let start = crate::control::now();
-            e.batch_gradient(&theta, &rows, &mut gradient, &mut out, 0)?;
-            e.download(&out).await?;
-            seconds = seconds.min(crate::control::now() - start);
+        let [few, many] = TRIALS.map(|count| count.min(samples));
+        let mut seconds = self.trial(parameters, few, 1).await?;
+        let (mut call_seconds, mut rate) = (0.0, seconds / few as f64);
+        if seconds < LONG_TRIAL {
+            seconds = self.trial(parameters, few, REPEATS).await?;
+            rate = seconds / few as f64;
+            if many > few {
+                let more = self.trial(parameters, many, REPEATS).await?;
+                rate = more / many as f64;
+                // A CPU has no way to go, and its samples go in blocks: two times would tell of those.
+                if self.info().backend == "gpu" {
+                    // No sample is for nothing, and no call takes less than no time.
+                    let slope = ((more - seconds) / (many - few) as f64).clamp(0.02 * rate, rate);
+                    (call_seconds, rate) = (many as f64 * (rate - slope), slope);
+                }
+            }
         }
-        let [forward, gradient, product] = multiplications(&plan);
-        let rate = seconds / (gradient * trial as f64).max(1.0);
+        let [forward, gradient, product] = multiplications(&plan).map(|count| count.max(1.0));
         let bytes = match self.info().precision {
             Precision::F32 => 4,
             Precision::F64 => 8,
@@ -71,14 +81,32 @@ impl Engine {
         let outputs: usize = plan.steps.iter().map(|step| step.output.len()).sum();
         let affine = plan.steps.iter().filter(|step| step.is_affine());
         let kept = outputs + affine.map(|step| step.input.len() + step.output.len()).sum::<usize>();
-        let total = samples as f64 * rate;
+        let gradient_seconds = call_seconds + samples as f64 * rate;
         Ok(Estimate {
-            gradient_seconds: total * gradient,
-            product_seconds: total * product,
-            evaluation_seconds: total * forward,
+            gradient_seconds,
+            call_seconds,
+            product_seconds: gradient_seconds * product / gradient,
+            evaluation_seconds: gradient_seconds * forward / gradient,
             data_bytes: bytes * (samples * plan.input().len()) as u64,
             point_bytes: bytes * (samples * kept) as u64,
             vector_bytes: bytes * plan.parameter_count as u64,
         })
+    }
+
+    /// The least of some times of a gradient of the first samples, in seconds.
+    async fn trial(&self, parameters: &[f64], samples: usize, repeats: usize) -> Result<f64> {
+        let rows: Vec<u32> = (0..samples as u32).collect();
+        let e = self.executor();
+        let theta = e.upload(parameters, 1)?;
+        let mut gradient = e.zeros(parameters.len(), 1)?;
+        let mut out = e.zeros(2, 1)?;
+        let mut seconds = f64::INFINITY;
+        for _ in 0..repeats {
+            let start = crate::control::now();
+            e.batch_gradient(&theta, &rows, &mut gradient, &mut out, 0)?;
+            e.download(&out).await?;
+            seconds = seconds.min(crate::control::now() - start);
+        }
+        Ok(seconds)
     }
 }

@@ -239,9 +239,11 @@ export interface EngineOptions {
   memoryBudget?: number;
 }
 
-/** What work will take, from the network's shape and a trial run of a few samples; times err upwards. */
+/** What work will take, from the network's shape and trial runs of a few samples; times err upwards. */
 export interface Estimate {
   gradientSeconds: number;
+  /** The part of it that is the same for any number of samples, as for a batch of them: a GPU's way there and back. */
+  callSeconds: number;
   /** One product with the Hessian. */
   productSeconds: number;
   /** The loss over all samples; a landscape takes at most this for each of its points. */

@@ -45,9 +45,8 @@ const PROGRESS_INTERVAL_MS = 50;
 /** Rows of a landscape are shown as they come, but no page is drawn more often than this. */
 const ROWS_INTERVAL_MS = 80;
 const LINE_POINTS = 41;
-/** Samples of the trial run that times are estimated from, and how long one may take for more of them to be tried. */
-const TRIAL_SAMPLES = 32;
-const QUICK_TRIAL_SECONDS = { cpu: 0.01, gpu: 0.1 };
+/** More than the engine tries out when it estimates what a sample costs. */
+const TRIAL_SAMPLES = 128;
 
 interface Model {
   network: Network;
@@ -126,21 +125,7 @@ export class Lab implements LabApi {
       const { measured, trained } = this.#require();
       const engine = this.#engine;
       if (!engine) throw new LabFailure("not_possible", "there is no engine yet");
-      const one = await sampleCosts(engine, measured, trained, 1);
-      const more = Math.min(TRIAL_SAMPLES, measured.samples);
-      // A large network has told enough with one sample; on a GPU two trials tell what of the time is fixed.
-      if (one.gradientSeconds > QUICK_TRIAL_SECONDS[engine.info.backend] || more < 2) return one;
-      const many = await sampleCosts(engine, measured, trained, more);
-      const slope = (many.gradientSeconds * more - one.gradientSeconds) / (more - 1);
-      // A CPU has no way to go, and its times are too short to split. No sample is for nothing, no fixed part below zero.
-      const share = engine.info.backend === "cpu" ? 1 : Math.min(Math.max(slope / many.gradientSeconds, 0.02), 1);
-      return {
-        ...many,
-        callSeconds: more * many.gradientSeconds * (1 - share),
-        gradientSeconds: share * many.gradientSeconds,
-        productSeconds: share * many.productSeconds,
-        evaluationSeconds: share * many.evaluationSeconds,
-      };
+      return await sampleCosts(engine, measured, trained);
     });
   }
 
@@ -393,16 +378,18 @@ function measureOptions(choice: MeasureChoice) {
   return { epsilon: choice.epsilon, probes: choice.probes, ...(choice.keys && { measures: choice.keys }) };
 }
 
-async function sampleCosts(engine: Engine, problem: Problem, at: Float64Array, most: number): Promise<SampleCosts> {
-  const trial = firstSamples(problem, most);
+async function sampleCosts(engine: Engine, problem: Problem, at: Float64Array): Promise<SampleCosts> {
+  const trial = firstSamples(problem, TRIAL_SAMPLES);
   const { samples } = trial;
   try {
     const estimate = await engine.estimate(trial, at);
+    // What is fixed for a gradient is so for the others, in proportion.
+    const share = (1 - estimate.callSeconds / estimate.gradientSeconds) / samples;
     return {
-      callSeconds: 0,
-      gradientSeconds: estimate.gradientSeconds / samples,
-      productSeconds: estimate.productSeconds / samples,
-      evaluationSeconds: estimate.evaluationSeconds / samples,
+      callSeconds: estimate.callSeconds,
+      gradientSeconds: share * estimate.gradientSeconds,
+      productSeconds: share * estimate.productSeconds,
+      evaluationSeconds: share * estimate.evaluationSeconds,
       dataBytes: estimate.dataBytes / samples,
       pointBytes: estimate.pointBytes / samples,
       vectorBytes: estimate.vectorBytes,
