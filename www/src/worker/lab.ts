@@ -16,7 +16,7 @@ import {
   type Transformation,
 } from "isoflat";
 import { norm, randomVector, scaled } from "./directions";
-import { type LabelledImages, loadMnist } from "./mnist";
+import { type LabelledImages, Mnist } from "./mnist";
 import { initialize, layerNames, networkOf, optimizerOf } from "./options";
 import {
   type BackendChoice,
@@ -62,7 +62,7 @@ export class Lab implements LabApi {
   #engine: Engine | undefined;
   #choice: BackendChoice = "auto";
   #model: Model | undefined;
-  #mnist: Promise<{ train: LabelledImages; test: LabelledImages }> | undefined;
+  #mnist: Mnist | undefined;
   #directions: { key: string; raw: [Float64Array, Float64Array]; length: number } | undefined;
   #controller = new AbortController();
   #listener: (event: WorkerEvent) => void = () => {};
@@ -96,13 +96,11 @@ export class Lab implements LabApi {
         const train = Problem.synthetic(network, { samples, seed });
         return this.#adopt({ network, train, trained, name: `${samples} random samples` }, choice.measured);
       }
-      this.#mnist ??= loadMnist(new URL(this.#mnistFolder));
-      const images = await this.#mnist.catch((error: unknown) => {
-        this.#mnist = undefined; // so that a later try can succeed
-        throw error;
-      });
-      const train = new Problem(network, { loss: "cross_entropy", ...firstOf(images.train, choice.data.samples) });
-      const validation = new Problem(network, { loss: "cross_entropy", ...images.test });
+      this.#mnist ??= new Mnist(new URL(this.#mnistFolder));
+      const { samples } = choice.data;
+      const [images, test] = await Promise.all([this.#mnist.train(samples), this.#mnist.test()]);
+      const train = new Problem(network, { loss: "cross_entropy", ...firstOf(images, samples) });
+      const validation = new Problem(network, { loss: "cross_entropy", ...test });
       return this.#adopt({ network, train, validation, trained, name: "MNIST" }, choice.measured);
     });
   }

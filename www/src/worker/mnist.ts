@@ -34,7 +34,43 @@ async function read(folder: URL, name: string): Promise<LabelledImages> {
   return { inputs, targets: parseIdx(labels).values };
 }
 
-export async function loadMnist(folder: URL): Promise<{ train: LabelledImages; test: LabelledImages }> {
-  const [train, test] = await Promise.all([read(folder, "train"), read(folder, "test")]);
-  return { train, test };
+/** How many training images come first; the others are loaded only when more are asked for. */
+const FIRST = 24000;
+
+/** The data set beside the page, each part loaded once. A part that failed is tried again at the next call. */
+export class Mnist {
+  readonly #parts = new Map<string, Promise<LabelledImages>>();
+  #whole: LabelledImages | undefined;
+
+  constructor(private readonly folder: URL) {}
+
+  /** At least so many training images, if there are as many. */
+  async train(samples: number): Promise<LabelledImages> {
+    if (samples <= FIRST) return this.#part("train");
+    if (this.#whole) return this.#whole;
+    const [first, rest] = await Promise.all([this.#part("train"), this.#part("rest")]);
+    const inputs = new Float32Array(first.inputs.length + rest.inputs.length);
+    inputs.set(first.inputs);
+    inputs.set(rest.inputs, first.inputs.length);
+    const targets = new Uint8Array(first.targets.length + rest.targets.length);
+    targets.set(first.targets);
+    targets.set(rest.targets, first.targets.length);
+    this.#whole = { inputs, targets };
+    // 113 MB that are in the whole now.
+    this.#parts.delete("rest");
+    return this.#whole;
+  }
+
+  test(): Promise<LabelledImages> {
+    return this.#part("test");
+  }
+
+  #part(name: string): Promise<LabelledImages> {
+    const known = this.#parts.get(name);
+    if (known) return known;
+    const part = read(this.folder, name);
+    this.#parts.set(name, part);
+    part.catch(() => this.#parts.delete(name));
+    return part;
+  }
 }
