@@ -1,6 +1,7 @@
 /**
  * The page in Chrome, driven as a person would: once with WebGPU, once without. `--screenshots` writes the README's
- * pictures. `--only webgpu` or `--only cpu` runs one of the two. Needs the built page in dist/.
+ * pictures. `--only webgpu` or `--only cpu` runs one of the two, `--only large` what takes long (large.mjs). Needs the built
+ * page in dist/.
  */
 
 import { existsSync, readFileSync } from "node:fs";
@@ -8,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { chromium } from "playwright-core";
 import { runWithoutWebGpu } from "./cpu.mjs";
+import { runLarge } from "./large.mjs";
 import { serve } from "./server.mjs";
 import { runWithWebGpu } from "./webgpu.mjs";
 
@@ -26,7 +28,8 @@ const runs = [
   { name: "webgpu", says: "with WebGPU", flags: ["--enable-unsafe-webgpu"], body: runWithWebGpu },
   // Without the switch above Chrome offers no software adapter, and without a GPU process no other.
   { name: "cpu", says: "without WebGPU", flags: ["--disable-gpu"], body: runWithoutWebGpu },
-].filter(({ name }) => values.only === undefined || values.only === name);
+  { name: "large", says: "large", flags: ["--enable-unsafe-webgpu"], body: runLarge },
+].filter(({ name }) => (values.only === undefined ? name !== "large" : values.only === name));
 
 let passed = 0;
 let failed = 0;

@@ -1,0 +1,90 @@
+/**
+ * Sizes that take minutes on two cores, so not part of `npm test`: `node tests/page/run.mjs --only large`. All 60,000 images of
+ * MNIST on the CPU executor, and the VGG16 type (15 million parameters) on a few images on the CPU executor and on WebGPU,
+ * which here is a software adapter.
+ */
+
+import { Lab } from "./lab.mjs";
+
+const MINUTES = 60_000;
+
+export async function runLarge({ browser, url, check, part }) {
+  await part("60,000 images of MNIST", async () => {
+    const lab = await Lab.open(browser, url);
+    await choose(lab, { network: "f1", samples: 60000, measured: 60000, epochs: 1, batch: 256 });
+    await train(lab, 5 * MINUTES);
+    const { training } = await state(lab);
+    check("an epoch over all of them is learnt from", training.accuracy > 0.9, `accuracy ${training.accuracy}`);
+    const start = performance.now();
+    await lab.page.waitForSelector('tr[data-key="hessian.spectral_norm"] td[data-value]', {
+      state: "attached",
+      timeout: 10 * MINUTES,
+    });
+    const norm = await lab.measure("hessian.spectral_norm", "trained");
+    const seconds = ((performance.now() - start) / 1000).toFixed(0);
+    check("the Hessian's spectral norm over all of them", norm > 0, `${norm}, after ${seconds} s`);
+    await complaints(lab, check);
+    await lab.close();
+  });
+
+  for (const [backend, samples] of [
+    ["cpu", 8],
+    ["webgpu", 4],
+  ]) {
+    await part(`VGG16 type on ${samples} images, ${backend}`, async () => {
+      const lab = await Lab.open(browser, url);
+      await lab.page.selectOption("#backend", backend);
+      await lab.idle(10 * MINUTES);
+      check("the device", true, await lab.text("#badge"));
+      await choose(lab, {
+        network: "vgg16_cifar10",
+        data: "synthetic",
+        samples,
+        measured: samples,
+        epochs: 2,
+        batch: samples,
+      });
+      check(
+        "the estimate is there before",
+        (await lab.text("#train-estimate")) !== "",
+        await lab.text("#train-estimate"),
+      );
+      await train(lab, 10 * MINUTES);
+      const { training, model } = await state(lab);
+      check("it trains", Number.isFinite(training.loss) && training.epochs === 2, `loss ${training.loss}`);
+      check("15 million parameters", model.parameterCount > 14e6, String(model.parameterCount));
+      await lab.page.waitForFunction(() => window.isoflatLab.app.store.state.lines.trained, null, {
+        timeout: 15 * MINUTES,
+      });
+      const line = await lab.page.evaluate(() => [...window.isoflatLab.app.store.state.lines.trained.loss]);
+      check("a line of its landscape is finite", line.length > 20 && line.every(Number.isFinite));
+      await lab.page.click("#status-stop");
+      await lab.idle(2 * MINUTES);
+      await complaints(lab, check);
+      await lab.close();
+    });
+  }
+}
+
+async function choose(lab, settings) {
+  const { data, network, ...numbers } = settings;
+  await lab.set("network", network);
+  if (data) await lab.set("data", data);
+  for (const [id, value] of Object.entries(numbers)) await lab.set(id, value);
+  await lab.idle(5 * MINUTES);
+}
+
+async function train(lab, timeout) {
+  await lab.page.click("#train-button");
+  await lab.page.waitForFunction(() => window.isoflatLab.app.store.state.training, null, { timeout });
+}
+
+const state = (lab) =>
+  lab.page.evaluate(() => {
+    const { training, model } = window.isoflatLab.app.store.state;
+    return { training, model };
+  });
+
+function complaints(lab, check) {
+  check("the console has no complaint", lab.complaints.length === 0, lab.complaints.join("; "));
+}
