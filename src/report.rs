@@ -81,9 +81,10 @@ impl Reporter<'_, '_> {
         let mut riemannian = Map::new();
         for kind in OperatorKind::ALL {
             let spectrum = self.spectrum(kind).await?;
-            match kind.name().strip_prefix("riemannian.") {
+            let name = kind.name();
+            match name.strip_prefix("riemannian.") {
                 Some(name) => riemannian.insert(name.into(), spectrum),
-                None => at.insert(kind.name().into(), spectrum),
+                None => at.insert(name, spectrum),
             };
         }
         for (name, metric) in [("layerwise", Metric::Layerwise), ("nodewise", Metric::Nodewise)] {
@@ -187,7 +188,7 @@ impl Reporter<'_, '_> {
 fn top(kind: OperatorKind) -> usize {
     match kind {
         OperatorKind::Curvature(_) => TOP.0,
-        OperatorKind::Riemannian(..) => TOP.1,
+        _ => TOP.1,
     }
 }
 
