@@ -102,6 +102,14 @@ fn ensure_piecewise_linear(engine: &Engine) -> Result<()> {
 /// `NotHomogeneous` for a network that is not piecewise linear; `Aborted`; the device's.
 pub async fn traces(engine: &Engine, control: &Control<'_>) -> Result<Traces> {
     ensure_piecewise_linear(engine)?;
+    let layers = sweep(engine, control).await?;
+    let kappa_trace = kappa_traces(engine, &layers)?;
+    Ok(Traces { layers, kappa_trace })
+}
+
+/// What the cotangents of all outputs leave at every layer, summed. Of a network that is not piecewise linear it is about the
+/// Gauss–Newton matrix alone.
+pub(super) async fn sweep(engine: &Engine, control: &Control<'_>) -> Result<Vec<LayerSums>> {
     let outputs = engine.problem().network().output_len();
     let cotangents: Vec<Cotangent> = (0..outputs).map(Cotangent::Class).collect();
     let mut layers: Vec<LayerSums> = Vec::new();
@@ -111,8 +119,7 @@ pub async fn traces(engine: &Engine, control: &Control<'_>) -> Result<Traces> {
             add(&mut layers, &sums);
         }
     }
-    let kappa_trace = kappa_traces(engine, &layers)?;
-    Ok(Traces { layers, kappa_trace })
+    Ok(layers)
 }
 
 fn add(layers: &mut Vec<LayerSums>, sums: &[LayerSums]) {
