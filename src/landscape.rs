@@ -199,7 +199,7 @@ async fn direction_vectors(
 }
 
 /// Eigenvectors of the operators that the directions name, one run an operator.
-struct Eigenvectors(BTreeMap<&'static str, Ends>);
+struct Eigenvectors(BTreeMap<String, Ends>);
 
 /// Eigenvectors at both ends of a spectrum, from the end inwards.
 struct Ends {
@@ -209,7 +209,7 @@ struct Ends {
 
 impl Eigenvectors {
     async fn compute(engine: &Engine, parameters: &[f64], specs: &[&Direction], control: &Control<'_>) -> Result<Self> {
-        let mut wanted: BTreeMap<&'static str, (OperatorKind, usize, usize)> = BTreeMap::new();
+        let mut wanted: BTreeMap<String, (OperatorKind, usize, usize)> = BTreeMap::new();
         for spec in specs {
             if let Direction::Eigenvector { operator, index } = spec {
                 let (_, top, bottom) = wanted.entry(operator.name()).or_insert((*operator, 0, 0));
@@ -238,21 +238,16 @@ impl Eigenvectors {
                 ..Lanczos::default()
             };
             let spectrum = lanczos.run(&operator, control).await?;
-            let scale = match kind {
-                OperatorKind::Curvature(_) => vec![1.0; parameters.len()],
-                OperatorKind::Riemannian(metric, _) => metric.scale(engine, parameters),
+            let mapped = |pairs: Vec<crate::linalg::Eigenpair>| -> Result<Vec<Vec<f64>>> {
+                pairs.into_iter().filter_map(|pair| pair.vector).map(|v| kind.displacement(engine, &v)).collect()
             };
-            let mapped = |pairs: Vec<crate::linalg::Eigenpair>| -> Vec<Vec<f64>> {
-                let vectors = pairs.into_iter().filter_map(|pair| pair.vector);
-                vectors.map(|v| v.iter().zip(&scale).map(|(v, d)| v * d).collect()).collect()
-            };
-            found.insert(name, Ends { top: mapped(spectrum.top), bottom: mapped(spectrum.bottom) });
+            found.insert(name, Ends { top: mapped(spectrum.top)?, bottom: mapped(spectrum.bottom)? });
         }
         Ok(Self(found))
     }
 
     fn get(&self, kind: OperatorKind, index: isize) -> Vec<f64> {
-        let Ends { top, bottom } = &self.0[kind.name()];
+        let Ends { top, bottom } = &self.0[&kind.name()];
         match usize::try_from(index) {
             Ok(i) => top[i].clone(),
             Err(_) => bottom[index.unsigned_abs() - 1].clone(),

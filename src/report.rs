@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 use crate::control::{Control, Progress};
 use crate::engine::{Curvature, Device, Engine};
 use crate::error::Result;
-use crate::linalg::{Eigenpair, Goal, Lanczos, dense_spectrum, hutchinson};
-use crate::measure::{MeasureOptions, fisher_rao_norm, path_norm_squared, petzka};
+use crate::linalg::{Eigenpair, Goal, Lanczos, dense_spectrum, trace_and_norm};
+use crate::measure::{MeasureOptions, exact_trace, fisher_rao_norm, path_norm_squared, petzka};
 use crate::network::Layer;
 use crate::operator::{Metric, OperatorKind, SymmetricOperator};
 use crate::problem::ProblemFile;
@@ -85,9 +85,10 @@ impl Reporter<'_, '_> {
         let mut riemannian = Map::new();
         for kind in OperatorKind::ALL {
             let spectrum = self.spectrum(kind).await?;
-            match kind.name().strip_prefix("riemannian.") {
+            let name = kind.name();
+            match name.strip_prefix("riemannian.") {
                 Some(name) => riemannian.insert(name.into(), spectrum),
-                None => at.insert(kind.name().into(), spectrum),
+                None => at.insert(name, spectrum),
             };
         }
         for (name, metric) in [("layerwise", Metric::Layerwise), ("nodewise", Metric::Nodewise)] {
@@ -154,10 +155,7 @@ impl Reporter<'_, '_> {
         out.insert("trace".into(), json!(found.trace));
         let descending: Vec<f64> = found.values.iter().rev().copied().collect();
         out.insert("top_eigenvalues".into(), json!(descending[..top(kind).min(descending.len())]));
-        if let OperatorKind::Curvature(_) = kind {
-            let squares: f64 = found.values.iter().map(|v| v * v).sum();
-            out.insert("frobenius_norm".into(), json!(squares.sqrt()));
-        }
+        out.insert("frobenius_norm".into(), json!(found.frobenius_norm()));
         if kind == OperatorKind::Curvature(Curvature::Hessian) {
             out.insert("eigenvalues".into(), json!(found.values));
         }
@@ -179,11 +177,18 @@ impl Reporter<'_, '_> {
         out.insert("top_eigenvalues".into(), json!(list(|pair| pair.value)));
         out.insert("top_residuals".into(), json!(list(|pair| pair.residual)));
         out.insert("converged".into(), json!(found.converged));
+        out.insert("verified".into(), json!(found.verified));
         out.insert("products".into(), json!(found.products));
-        let trace = hutchinson(operator, self.options.probes, self.options.seed, self.control).await?;
-        out.insert("trace".into(), json!(trace.value));
-        out.insert("trace_standard_error".into(), json!(trace.standard_error));
-        out.insert("trace_probes".into(), json!(trace.probes));
+        let estimates = trace_and_norm(operator, self.options.probes, self.options.seed, self.control).await?;
+        if let Some(trace) = exact_trace(self.engine, kind, self.control).await? {
+            out.insert("trace".into(), json!(trace));
+        } else {
+            out.insert("trace".into(), json!(estimates.trace.value));
+            out.insert("trace_standard_error".into(), json!(estimates.trace.standard_error));
+            out.insert("trace_products".into(), json!(estimates.products));
+        }
+        out.insert("frobenius_norm".into(), json!(estimates.norm.value));
+        out.insert("frobenius_norm_standard_error".into(), json!(estimates.norm.standard_error));
         Ok(Value::Object(out))
     }
 }
@@ -191,7 +196,7 @@ impl Reporter<'_, '_> {
 fn top(kind: OperatorKind) -> usize {
     match kind {
         OperatorKind::Curvature(_) => TOP.0,
-        OperatorKind::Riemannian(..) => TOP.1,
+        _ => TOP.1,
     }
 }
 

@@ -112,6 +112,9 @@ pub trait Executor {
     /// `to[:, to_column + i] = from[:, columns.start + i]`.
     fn copy_columns(&self, from: &Vector, columns: Range<usize>, to: &mut Vector, to_column: usize) -> Result<()>;
 
+    /// `to[to_row + i, k] = from[rows.start + i, k]` for every column k; both have the same number of them.
+    fn copy_rows(&self, from: &Vector, rows: Range<usize>, to: &mut Vector, to_row: usize) -> Result<()>;
+
     /// `y *= alpha`, all columns.
     fn scale(&self, alpha: f64, y: &mut Vector) -> Result<()>;
 

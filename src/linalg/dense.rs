@@ -2,6 +2,7 @@
 
 use nalgebra::DMatrix;
 
+use super::krylov::RitzPairs;
 use super::{Eigenpair, rayleigh_ritz};
 use crate::control::{Control, Progress};
 use crate::error::{Result, ensure};
@@ -26,6 +27,13 @@ pub struct DenseSpectrum {
     pub trace: f64,
     /// Products with the operator.
     pub products: usize,
+}
+
+impl DenseSpectrum {
+    /// The Frobenius norm: the length of the vector of eigenvalues.
+    pub fn frobenius_norm(&self) -> f64 {
+        self.values.iter().map(|v| v * v).sum::<f64>().sqrt()
+    }
 }
 
 /// The operator as a dense matrix (n × n, symmetric up to rounding), column after column.
@@ -64,24 +72,33 @@ pub async fn dense_spectrum(
     control: &Control<'_>,
 ) -> Result<DenseSpectrum> {
     let n = operator.len();
-    let matrix = DMatrix::from_vec(n, n, dense_matrix(operator, control).await?);
-    let trace = matrix.trace();
-    let eigen = ((&matrix + matrix.transpose()) * 0.5).symmetric_eigen();
-    let mut order: Vec<usize> = (0..n).collect();
-    order.sort_by(|&a, &b| eigen.eigenvalues[a].total_cmp(&eigen.eigenvalues[b]));
-    let ends: Vec<f64> = [order[n - 1], order[0]]
-        .iter()
-        .flat_map(|&j| eigen.eigenvectors.column(j).iter().copied().collect::<Vec<_>>())
-        .collect();
+    let (trace, eigen) = decompose(operator, control).await?;
+    let ends: Vec<f64> =
+        [n - 1, 0].iter().flat_map(|&j| eigen.vectors.column(j).iter().copied().collect::<Vec<_>>()).collect();
     let ends = operator.executor().upload(&ends, 2)?;
-    let mut pairs = rayleigh_ritz(operator, &ends, tolerance, false).await?;
+    let mut pairs = rayleigh_ritz(operator, &ends, tolerance, 0.0, false).await?;
     let min = pairs.remove(1);
     let max = pairs.remove(0);
-    Ok(DenseSpectrum {
-        values: order.iter().map(|&i| eigen.eigenvalues[i]).collect(),
-        max,
-        min,
-        trace,
-        products: n + 2,
-    })
+    Ok(DenseSpectrum { values: eigen.values, max, min, trace, products: n + 2 })
+}
+
+/// Every eigenvalue of the operator's symmetric part, ascending, and the eigenvectors: n × n, of unit length, one after the
+/// other in the same order.
+///
+/// # Errors
+/// As [`dense_matrix`].
+pub async fn dense_eigenvectors(
+    operator: &dyn SymmetricOperator,
+    control: &Control<'_>,
+) -> Result<(Vec<f64>, Vec<f64>)> {
+    let (_, eigen) = decompose(operator, control).await?;
+    Ok((eigen.values, eigen.vectors.as_slice().to_vec()))
+}
+
+/// Trace, and the eigenpairs of the symmetric part.
+async fn decompose(operator: &dyn SymmetricOperator, control: &Control<'_>) -> Result<(f64, RitzPairs)> {
+    let n = operator.len();
+    let matrix = DMatrix::from_vec(n, n, dense_matrix(operator, control).await?);
+    let trace = matrix.trace();
+    Ok((trace, RitzPairs::new((&matrix + matrix.transpose()) * 0.5, 0.0)))
 }

@@ -1,15 +1,13 @@
 //! Hutchinson's estimate of a trace: the mean of zᵀ A z over random signs z (Hutchinson 1990).
 
-use rand::Rng;
-
-use super::generator;
+use super::{generator, mean_and_error, random_signs};
 use crate::control::{Control, Progress};
 use crate::engine::Segments;
 use crate::error::{Result, ensure};
 use crate::operator::SymmetricOperator;
 
 /// Probes that go through an operator together.
-const COLUMNS: usize = 8;
+pub(super) const COLUMNS: usize = 8;
 
 /// A trace estimated from random probes.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
@@ -40,8 +38,7 @@ pub async fn hutchinson(
     let mut samples: Vec<f64> = Vec::with_capacity(probes);
     while samples.len() < probes {
         let columns = COLUMNS.min(probes - samples.len());
-        let signs: Vec<f64> = (0..n * columns).map(|_| if rng.random::<bool>() { 1.0 } else { -1.0 }).collect();
-        let z = executor.upload(&signs, columns)?;
+        let z = executor.upload(&random_signs(n * columns, &mut rng), columns)?;
         let mut az = executor.zeros(n, columns)?;
         operator.apply(&z, &mut az)?;
         let mut column = executor.zeros(n, 1)?;
@@ -58,15 +55,4 @@ pub async fn hutchinson(
     }
     let (value, standard_error) = mean_and_error(&samples);
     Ok(TraceEstimate { value, standard_error, probes })
-}
-
-/// Mean, and the standard deviation of the mean (0 for one sample).
-fn mean_and_error(samples: &[f64]) -> (f64, f64) {
-    let count = samples.len() as f64;
-    let mean = samples.iter().sum::<f64>() / count;
-    if samples.len() < 2 {
-        return (mean, 0.0);
-    }
-    let variance = samples.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / (count - 1.0);
-    (mean, (variance / count).sqrt())
 }

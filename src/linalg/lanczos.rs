@@ -1,19 +1,21 @@
-//! Lanczos with full reorthogonalisation and thick restarts (Wu and Simon 2000): the largest and the smallest eigenvalues.
+//! Lanczos with full reorthogonalisation and thick restarts (Wu and Simon 2000): the largest and the smallest eigenvalues,
+//! with their multiplicities.
 //!
-//! The basis stays on the device. The projected matrix is read off the coefficients of the orthogonalisation,
-//! t_{ij} = q_i · A q_j, so a restart needs no arrowhead bookkeeping. Scalars come back every few steps; eigenvalues at
-//! the end are Rayleigh quotients in double precision with explicitly computed residuals.
+//! One start vector shows one copy of a multiple eigenvalue, and nothing of an eigenvector that is orthogonal to it. So
+//! where that can matter, what has converged is kept, and the iteration goes on from a random vector orthogonal to it, until
+//! that settles next to the wanted values without a new one among them; if there is a new one, it converges, and the search
+//! begins again.
+//! Eigenvalues at the end are Rayleigh quotients in double precision with explicitly computed residuals.
 
-use nalgebra::DMatrix;
-
+use super::krylov::{Basis, CHECK_EVERY, RitzPairs};
 use super::{Eigenpair, generator, random_normal, rayleigh_ritz};
 use crate::control::{Control, Progress};
-use crate::engine::{Executor, Segments, Vector};
-use crate::error::{Result, bail, ensure};
+use crate::error::{Result, ensure, ensure_finite};
 use crate::operator::SymmetricOperator;
 
-/// Steps between two readbacks.
-const CHECK_EVERY: usize = 6;
+/// Share of the tolerance at which a residual estimate stops an iteration: rounding and what a restart leaves out have
+/// the rest.
+const SHARE: f64 = 0.25;
 
 /// What has to converge before the iteration stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,8 +42,10 @@ pub struct Lanczos {
     pub max_products: usize,
     /// Vectors in the basis before a restart; `None` takes what suits the goal.
     pub basis: Option<usize>,
-    /// Seed of the start vector.
+    /// Seed of the start vector, and of those that look for what it lacked.
     pub seed: u64,
+    /// The start vector, where a random one is not wanted; of any length but 0.
+    pub start: Option<Vec<f64>>,
     /// Whether eigenvectors are wanted.
     pub vectors: bool,
 }
@@ -54,6 +58,7 @@ impl Default for Lanczos {
             max_products: 1000,
             basis: None,
             seed: 0,
+            start: None,
             vectors: false,
         }
     }
@@ -70,6 +75,11 @@ pub struct Spectrum {
     pub products: usize,
     /// Has everything that the goal names converged?
     pub converged: bool,
+    /// Was no eigenvalue missed, as far as a random vector that lacks no eigenvector can tell? Where two or more were wanted of
+    /// an end, a second start from a random vector orthogonal to them has found none; a single one from a random start
+    /// has no copies to miss. `false` where the products ran out before: the values are eigenvalues within their
+    /// residuals, but there may be others between them.
+    pub verified: bool,
 }
 
 impl Spectrum {
@@ -79,40 +89,92 @@ impl Spectrum {
     }
 }
 
-/// Basis and projected matrix of a run.
-struct Run<'a> {
-    operator: &'a dyn SymmetricOperator,
-    executor: &'a dyn Executor,
-    whole: Segments,
-    /// n × (capacity + 1).
-    q: Vector,
-    /// Coefficients of the two orthogonalisations of the steps since the last readback, capacity + 1 each.
-    coefficients: Vector,
-    norms: Vector,
-    capacity: usize,
-    /// q_i · A q_j for i ≤ j, capacity × capacity.
-    t: DMatrix<f64>,
-    /// Norm of the remainder after the last step.
-    beta: f64,
-    /// Columns of q for which t is known.
-    size: usize,
-    /// Size at which the last random vector was put in place of a vanished remainder.
-    fresh: Option<usize>,
-    /// Has a random vector orthogonal to the basis turned out to be an eigenvector? Then the operator is a multiple of
-    /// the identity there (with probability 1), and no eigenvalue is left to find.
-    exhausted: bool,
-    x: Vector,
-    w: Vector,
-    rng: rand_chacha::ChaCha8Rng,
+/// A goal with the numbers that decide when it is reached.
+struct Target {
+    goal: Goal,
+    top: usize,
+    bottom: usize,
+    tolerance: f64,
+    /// Whether a search for missed values has to follow at the top, and at the bottom: for two or more, which may be copies, and
+    /// after a start vector that is not random.
+    verify: [bool; 2],
 }
 
 impl Lanczos {
     /// Runs it.
     ///
     /// # Errors
-    /// `InvalidOption` for more eigenvalues than there are, or a basis too small for them; `NotFinite` where products
-    /// overflow; `Aborted`; the device's.
+    /// `InvalidOption` for more eigenvalues than there are, a basis too small for them, or a start vector of another
+    /// length or of zeros; `NotFinite` where products overflow; `Aborted`; the device's.
     pub async fn run(&self, operator: &dyn SymmetricOperator, control: &Control<'_>) -> Result<Spectrum> {
+        let n = operator.len();
+        let target = self.target(operator)?;
+        let (top, bottom) = (target.top, target.bottom);
+        let capacity = self.basis.unwrap_or(2 * (top + bottom) + 40).min(n);
+        ensure!(
+            capacity == n || capacity >= top + bottom + 4,
+            InvalidOption,
+            "a basis of {capacity} vectors is too small for {} eigenvalues",
+            top + bottom
+        );
+        let mut basis = self.start(operator, capacity)?;
+        let mut products = 0;
+        // The wanted values that were kept when the search for missed ones began.
+        let mut kept: Option<Vec<f64>> = None;
+        let mut verified = false;
+        let ritz = loop {
+            let steps = CHECK_EVERY.min(capacity - basis.size).min(self.max_products.saturating_sub(products).max(1));
+            products += basis.advance(steps).await?;
+            let ritz = basis.ritz_pairs();
+            let wanted = target.wanted(&ritz);
+            let scale = ritz.scale();
+            let worst = wanted.iter().map(|&i| ritz.residuals[i]).fold(0.0, f64::max);
+            let phase = if kept.is_some() { "lanczos, verification" } else { "lanczos" };
+            let progress = Progress::new(phase, products, self.max_products)
+                .with_estimate(ritz.dominant(), if scale > 0.0 { worst / scale } else { 0.0 });
+            control.step(progress).await?;
+            let is_enough = basis.size >= top + bottom;
+            if basis.size == n || (basis.exhausted && is_enough) {
+                verified = true;
+                break ritz;
+            }
+            if products >= self.max_products {
+                break ritz;
+            }
+            // A remainder of 0 makes every residual 0 and says nothing of what the start vector lacked.
+            if basis.beta > 0.0 && is_enough && worst <= SHARE * target.tolerance * scale {
+                let values: Vec<f64> = wanted.iter().map(|&i| ritz.values[i]).collect();
+                let is_new = kept.as_ref().is_none_or(|kept| target.differ(kept, &values, scale, operator));
+                if target.verify == [false; 2] || (!is_new && target.is_settled(&ritz, &wanted)) {
+                    verified = true;
+                    break ritz;
+                }
+                if is_new {
+                    basis.restart_at_random(&ritz, &wanted)?;
+                    kept = Some(values);
+                    continue;
+                }
+            }
+            if basis.size == capacity {
+                basis.restart(&ritz, &target.guarded(&ritz, capacity))?;
+            }
+        };
+        let count = ritz.values.len();
+        let (top, bottom) = (top.min(count), bottom.min(count));
+        let chosen: Vec<usize> = (0..top).map(|i| count - 1 - i).chain(0..bottom).collect();
+        let vectors = basis.ritz_vectors(&ritz, &chosen)?;
+        let mut pairs = rayleigh_ritz(operator, &vectors, target.tolerance, ritz.scale(), self.vectors).await?;
+        products += chosen.len();
+        let low = pairs.split_off(top);
+        let mut spectrum = Spectrum { top: pairs, bottom: low, products, converged: false, verified };
+        spectrum.converged = match self.goal {
+            Goal::Extremes { .. } => spectrum.top.iter().chain(&spectrum.bottom).all(|pair| pair.converged),
+            Goal::SpectralNorm => spectrum.dominant().is_some_and(|pair| pair.converged),
+        };
+        Ok(spectrum)
+    }
+
+    fn target(&self, operator: &dyn SymmetricOperator) -> Result<Target> {
         let n = operator.len();
         let (top, bottom) = match self.goal {
             Goal::Extremes { top, bottom } => (top, bottom),
@@ -125,223 +187,82 @@ impl Lanczos {
             top.max(bottom)
         );
         ensure!(top + bottom > 0, InvalidOption, "no eigenvalue was asked for");
-        let capacity = self.basis.unwrap_or(2 * (top + bottom) + 40).min(n);
-        ensure!(
-            capacity == n || capacity >= top + bottom + 4,
-            InvalidOption,
-            "a basis of {capacity} vectors is too small for {} eigenvalues",
-            top + bottom
-        );
         let tolerance = self.tolerance.unwrap_or_else(|| operator.executor().info().precision.eigenvalue_tolerance());
-
-        let mut run = Run::start(operator, capacity, self.seed)?;
-        let mut products = 0;
-        let ritz = loop {
-            let steps = CHECK_EVERY.min(capacity - run.size).min(self.max_products.saturating_sub(products).max(1));
-            products += run.advance(steps).await?;
-            let ritz = run.ritz_pairs();
-            let wanted = self.wanted(&ritz, top, bottom, tolerance);
-            let scale = ritz.scale();
-            let worst = wanted.iter().map(|&i| ritz.residuals[i]).fold(0.0, f64::max);
-            let dominant = ritz.dominant();
-            let progress = Progress::new("lanczos", products, self.max_products)
-                .with_estimate(dominant, if scale > 0.0 { worst / scale } else { 0.0 });
-            control.step(progress).await?;
-            // A remainder of 0 makes every residual 0 and says nothing of what the start vector lacked.
-            let converged = if run.beta == 0.0 {
-                run.exhausted && run.size >= top + bottom
-            } else {
-                run.size >= top + bottom && worst <= 0.5 * tolerance * scale
-            };
-            if converged || run.size == n || products >= self.max_products {
-                break ritz;
-            }
-            if run.size == capacity {
-                run.restart(&ritz, top, bottom)?;
-            }
-        };
-        let count = ritz.values.len();
-        let (top, bottom) = (top.min(count), bottom.min(count));
-        let chosen: Vec<usize> = (0..top).map(|i| count - 1 - i).chain(0..bottom).collect();
-        let vectors = run.ritz_vectors(&ritz, &chosen)?;
-        let mut pairs = rayleigh_ritz(operator, &vectors, tolerance, self.vectors).await?;
-        products += chosen.len();
-        let low = pairs.split_off(top);
-        let mut spectrum = Spectrum { top: pairs, bottom: low, products, converged: false };
-        spectrum.converged = match self.goal {
-            Goal::Extremes { .. } => spectrum.top.iter().chain(&spectrum.bottom).all(|pair| pair.converged),
-            Goal::SpectralNorm => spectrum.dominant().is_some_and(|pair| pair.converged),
-        };
-        Ok(spectrum)
+        let verify = [top, bottom].map(|count| count > 1 || (count > 0 && self.start.is_some()));
+        Ok(Target { goal: self.goal, top, bottom, tolerance, verify })
     }
 
-    /// Indices of the Ritz pairs whose residuals decide.
-    fn wanted(&self, ritz: &RitzPairs, top: usize, bottom: usize, tolerance: f64) -> Vec<usize> {
+    fn start<'a>(&self, operator: &'a dyn SymmetricOperator, capacity: usize) -> Result<Basis<'a>> {
+        let n = operator.len();
+        let mut rng = generator(self.seed);
+        let random = random_normal(n, &mut rng);
+        let start = self.start.as_ref().unwrap_or(&random);
+        ensure!(start.len() == n, InvalidOption, "the start vector has {} values, but must have {n}", start.len());
+        ensure_finite("start vector", start)?;
+        ensure!(start.iter().any(|&x| x != 0.0), InvalidOption, "the start vector is zero");
+        Basis::start(operator, capacity, start, rng)
+    }
+}
+
+impl Target {
+    /// Ritz pairs whose residuals count, from the ends inwards. For a spectral norm, the dominant one, and the other end until
+    /// it is known to be smaller.
+    fn wanted(&self, ritz: &RitzPairs) -> Vec<usize> {
         let count = ritz.values.len();
         match self.goal {
-            Goal::Extremes { .. } => (0..top.min(count)).map(|i| count - 1 - i).chain(0..bottom.min(count)).collect(),
+            Goal::Extremes { .. } => {
+                (0..self.top.min(count)).map(|i| count - 1 - i).chain(0..self.bottom.min(count)).collect()
+            }
             Goal::SpectralNorm => {
                 let (low, high) = (0, count - 1);
                 let magnitude = |i: usize| ritz.values[i].abs();
                 let (first, second) = if magnitude(high) >= magnitude(low) { (high, low) } else { (low, high) };
                 // A Ritz value can still grow by about its residual.
-                let settled = magnitude(second) + ritz.residuals[second] <= magnitude(first) * (1.0 - tolerance);
+                let settled =
+                    magnitude(second) + ritz.residuals[second] <= magnitude(first) * (1.0 - self.tolerance);
                 if settled { vec![first] } else { vec![first, second] }
             }
         }
     }
-}
 
-/// Eigenpairs of the projected matrix, ascending, with the residual of each as the recurrence tells it.
-struct RitzPairs {
-    values: Vec<f64>,
-    /// Column i belongs to values[i].
-    vectors: DMatrix<f64>,
-    residuals: Vec<f64>,
-}
-
-impl RitzPairs {
-    /// The spectral norm as far as known.
-    fn scale(&self) -> f64 {
-        self.values.iter().fold(0.0, |scale, v| f64::max(scale, v.abs()))
+    /// Are there values among these that were not among those kept, beyond what the tolerance and rounding explain?
+    fn differ(&self, kept: &[f64], values: &[f64], scale: f64, operator: &dyn SymmetricOperator) -> bool {
+        let noise = 16.0 * operator.executor().info().precision.epsilon();
+        let count = if self.goal == Goal::SpectralNorm { 1 } else { values.len() };
+        let pairs = kept.iter().zip(values).take(count);
+        pairs.fold(0.0, |m, (a, b)| f64::max(m, (a - b).abs())) > self.tolerance.max(noise) * scale
     }
 
-    fn dominant(&self) -> f64 {
-        self.values.iter().copied().max_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0)
-    }
-}
-
-impl<'a> Run<'a> {
-    fn start(operator: &'a dyn SymmetricOperator, capacity: usize, seed: u64) -> Result<Self> {
-        let executor = operator.executor();
-        let n = operator.len();
-        let mut rng = generator(seed);
-        let mut run = Self {
-            operator,
-            executor,
-            whole: Segments::whole(n),
-            q: executor.zeros(n, capacity + 1)?,
-            coefficients: executor.zeros(2 * CHECK_EVERY * (capacity + 1), 1)?,
-            norms: executor.zeros(capacity + 2, 1)?,
-            capacity,
-            t: DMatrix::zeros(capacity, capacity),
-            beta: 0.0,
-            size: 0,
-            fresh: None,
-            exhausted: false,
-            x: executor.upload(&random_normal(n, &mut rng), 1)?,
-            w: executor.zeros(n, 1)?,
-            rng,
-        };
-        executor.normalize(&run.x, &mut run.q, 0, &mut run.norms, 0)?;
-        Ok(run)
-    }
-
-    /// w ← w − Q (Qᵀ w) over the first `columns` of Q; the coefficients go to `offset`.
-    fn orthogonalize(&mut self, columns: usize, offset: usize) -> Result<()> {
-        let e = self.executor;
-        e.segment_inner(&self.whole, &self.w, &self.q, 0..columns, &mut self.coefficients, offset)?;
-        e.combine(-1.0, &self.q, 0..columns, &self.coefficients, offset, &mut self.w)
-    }
-
-    /// Up to `steps` steps, then one readback. Returns the products taken.
-    async fn advance(&mut self, steps: usize) -> Result<usize> {
-        let stride = self.capacity + 1;
-        let start = self.size;
-        for step in 0..steps {
-            let j = start + step;
-            self.executor.copy_columns(&self.q, j..j + 1, &mut self.x, 0)?;
-            self.operator.apply(&self.x, &mut self.w)?;
-            // Twice is enough (Kahan, after Parlett): the second pass removes what rounding left of the first.
-            self.orthogonalize(j + 1, 2 * step * stride)?;
-            self.orthogonalize(j + 1, (2 * step + 1) * stride)?;
-            self.executor.normalize(&self.w, &mut self.q, j + 1, &mut self.norms, j + 1)?;
+    /// Are the values next to the wanted ones known well enough to say that they stay beyond? Those of a basis that began
+    /// at random grow towards the ends of the spectrum; each can still grow by about its residual.
+    fn is_settled(&self, ritz: &RitzPairs, wanted: &[usize]) -> bool {
+        let count = ritz.values.len();
+        let known = SHARE * self.tolerance * ritz.scale();
+        let is_calm = |i: usize, gap: f64| ritz.residuals[i] <= f64::max(known, SHARE * gap);
+        if self.goal == Goal::SpectralNorm {
+            let (first, magnitude) = (wanted[0], |i: usize| ritz.values[i].abs());
+            let others = (0..count).filter(|&i| i != first);
+            let next = others.max_by(|&a, &b| magnitude(a).total_cmp(&magnitude(b)));
+            return next.is_none_or(|i| is_calm(i, magnitude(first) - magnitude(i)));
         }
-        let coefficients = self.executor.download(&self.coefficients).await?;
-        let norms = self.executor.download(&self.norms).await?;
-        for step in 0..steps {
-            let j = start + step;
-            for i in 0..=j {
-                let value = coefficients[2 * step * stride + i] + coefficients[(2 * step + 1) * stride + i];
-                if !value.is_finite() {
-                    bail!(NotFinite, "the curvature is not finite at this point: its numbers overflow");
-                }
-                self.t[(i, j)] = value;
-                self.t[(j, i)] = value;
-            }
-            self.size = j + 1;
-            self.beta = norms[j + 1];
-            // An invariant subspace: what is left is rounding, and what followed in this burst is built on it.
-            let scale = self.t.view((0, 0), (j + 1, j + 1)).amax();
-            let noise = 4.0 * self.executor.info().precision.epsilon() * scale;
-            if self.beta <= noise && self.size < self.operator.len() {
-                self.beta = 0.0;
-                self.exhausted |= self.fresh == Some(j);
-                self.fresh = Some(self.size);
-                self.start_anew()?;
-                return Ok(step + 1);
-            }
+        if count <= self.top + self.bottom {
+            return false;
         }
-        Ok(steps)
+        let (below, above) = (count - 1 - self.top, self.bottom);
+        let [top, bottom] = self.verify;
+        (!top || is_calm(below, ritz.values[below + 1] - ritz.values[below]))
+            && (!bottom || is_calm(above, ritz.values[above] - ritz.values[above - 1]))
     }
 
-    /// Puts a random vector orthogonal to the basis where the remainder vanished, so that eigenvectors the start vector
-    /// lacked, and further copies of multiple eigenvalues, are found too.
-    fn start_anew(&mut self) -> Result<()> {
-        let random = random_normal(self.operator.len(), &mut self.rng);
-        self.w = self.executor.upload(&random, 1)?;
-        for _ in 0..3 {
-            self.orthogonalize(self.size, 0)?;
-            self.executor.normalize(&self.w, &mut self.q, self.size, &mut self.norms, 0)?;
-            self.executor.copy_columns(&self.q, self.size..self.size + 1, &mut self.w, 0)?;
-        }
-        Ok(())
-    }
-
-    fn ritz_pairs(&self) -> RitzPairs {
-        let size = self.size;
-        let eigen = self.t.view((0, 0), (size, size)).into_owned().symmetric_eigen();
-        let mut order: Vec<usize> = (0..size).collect();
-        order.sort_by(|&a, &b| eigen.eigenvalues[a].total_cmp(&eigen.eigenvalues[b]));
-        let vectors = DMatrix::from_fn(size, size, |i, j| eigen.eigenvectors[(i, order[j])]);
-        RitzPairs {
-            values: order.iter().map(|&i| eigen.eigenvalues[i]).collect(),
-            residuals: (0..size).map(|j| (self.beta * vectors[(size - 1, j)]).abs()).collect(),
-            vectors,
-        }
-    }
-
-    /// Q S for the chosen columns of S.
-    fn ritz_vectors(&self, ritz: &RitzPairs, chosen: &[usize]) -> Result<Vector> {
-        let s: Vec<f64> =
-            chosen.iter().flat_map(|&j| ritz.vectors.column(j).iter().copied().collect::<Vec<_>>()).collect();
-        let s = self.executor.upload(&s, 1)?;
-        let mut x = self.executor.zeros(self.operator.len(), chosen.len())?;
-        self.executor.combine(1.0, &self.q, 0..self.size, &s, 0, &mut x)?;
-        Ok(x)
-    }
-
-    /// Keeps the Ritz vectors at both ends and the remainder; t becomes their diagonal.
-    fn restart(&mut self, ritz: &RitzPairs, top: usize, bottom: usize) -> Result<()> {
-        let size = self.size;
-        // Half of what is free goes to guard vectors: they speed up what is wanted next to them.
-        let spare = (self.capacity - top - bottom) / 2;
+    /// The wanted Ritz pairs, ascending, with guards next to them: half of what is free. They speed up what is wanted.
+    fn guarded(&self, ritz: &RitzPairs, capacity: usize) -> Vec<usize> {
+        let (size, top, bottom) = (ritz.values.len(), self.top, self.bottom);
+        let spare = (capacity - top - bottom) / 2;
         let (keep_top, keep_bottom) = match (top, bottom) {
             (_, 0) => (top + spare, 0),
             (0, _) => (0, bottom + spare),
             _ => (top + spare / 2, bottom + spare / 2),
         };
-        let kept: Vec<usize> = (0..keep_bottom).chain(size - keep_top..size).collect();
-        let x = self.ritz_vectors(ritz, &kept)?;
-        self.executor.copy_columns(&self.q, size..size + 1, &mut self.x, 0)?;
-        self.executor.copy_columns(&x, 0..kept.len(), &mut self.q, 0)?;
-        self.executor.copy_columns(&self.x, 0..1, &mut self.q, kept.len())?;
-        self.t.fill(0.0);
-        for (i, &j) in kept.iter().enumerate() {
-            self.t[(i, i)] = ritz.values[j];
-        }
-        self.size = kept.len();
-        self.fresh = self.fresh.filter(|&fresh| fresh == size).map(|_| kept.len());
-        Ok(())
+        (0..keep_bottom).chain(size - keep_top..size).collect()
     }
 }

@@ -1,11 +1,18 @@
 //! Estimators over symmetric linear operators. None of them knows what a network is.
 
 mod dense;
+mod density;
+mod diagonal;
+mod hutch_plus_plus;
 mod hutchinson;
+mod krylov;
 mod lanczos;
 mod power;
 
-pub use dense::{DenseSpectrum, dense_matrix, dense_spectrum};
+pub use dense::{DenseSpectrum, dense_eigenvectors, dense_matrix, dense_spectrum};
+pub use density::{Moment, SpectralDensity, StochasticLanczos};
+pub use diagonal::{DiagonalEstimate, diagonal};
+pub use hutch_plus_plus::{NormEstimate, TraceAndNorm, frobenius_norm, hutch_plus_plus, trace_and_norm};
 pub use hutchinson::{TraceEstimate, hutchinson};
 pub use lanczos::{Goal, Lanczos, Spectrum};
 pub use power::{PowerIteration, PowerResult};
@@ -37,17 +44,35 @@ pub(crate) fn random_normal(len: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
     (0..len).map(|_| rng.sample(StandardNormal)).collect()
 }
 
+/// `len` random signs, each 1 or −1: the probes of traces, norms and densities.
+pub(crate) fn random_signs(len: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
+    (0..len).map(|_| if rng.random::<bool>() { 1.0 } else { -1.0 }).collect()
+}
+
+/// Mean of independent samples, and the standard deviation of that mean from their spread (0 for one sample).
+pub(crate) fn mean_and_error(samples: &[f64]) -> (f64, f64) {
+    let count = samples.len() as f64;
+    let mean = samples.iter().sum::<f64>() / count;
+    if samples.len() < 2 {
+        return (mean, 0.0);
+    }
+    let variance = samples.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    (mean, (variance / count).sqrt())
+}
+
 /// The generator of a seed.
 pub(crate) fn generator(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
 /// Rayleigh quotients and residuals of the columns of x, in double precision on the host whatever the device's: the
-/// last digits of an eigenvalue are decided here.
+/// last digits of an eigenvalue are decided here. Residuals up to `tolerance` times the spectral norm count as converged;
+/// `norm` is what is known of it, beside the quotients themselves.
 pub(crate) async fn rayleigh_ritz(
     operator: &dyn SymmetricOperator,
     x: &Vector,
     tolerance: f64,
+    norm: f64,
     keep_vectors: bool,
 ) -> Result<Vec<Eigenpair>> {
     let executor: &dyn Executor = operator.executor();
@@ -67,7 +92,7 @@ pub(crate) async fn rayleigh_ritz(
         let vector = keep_vectors.then(|| x.iter().map(|x| x / norm).collect());
         pairs.push(Eigenpair { value, residual: residual.sqrt(), converged: false, vector });
     }
-    let scale = pairs.iter().map(|pair| pair.value.abs()).fold(0.0, f64::max);
+    let scale = pairs.iter().map(|pair| pair.value.abs()).fold(norm, f64::max);
     for pair in &mut pairs {
         pair.converged = pair.residual <= tolerance * scale;
     }

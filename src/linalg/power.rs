@@ -97,7 +97,7 @@ impl PowerIteration {
             let pair = Eigenpair { value: 0.0, residual: 0.0, converged: true, vector };
             return Ok(PowerResult { pair, products, norms: history, change });
         }
-        let mut pair = rayleigh_ritz(operator, &u, tolerance, self.vector).await?.remove(0);
+        let mut pair = rayleigh_ritz(operator, &u, tolerance, 0.0, self.vector).await?.remove(0);
         pair.converged = change <= tolerance;
         Ok(PowerResult { pair, products: products + 1, norms: history, change })
     }

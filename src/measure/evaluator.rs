@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use super::petzka::{self, Traces};
+use super::trace::{Trace, has_exact_trace, trace_of};
 use super::{Measure, MeasureValue, Quantity, fisher_rao_norm};
 use crate::control::Control;
 use crate::engine::{Curvature, Engine, Precision};
 use crate::error::{Result, ensure};
-use crate::linalg::{DenseSpectrum, Eigenpair, Goal, Lanczos, TraceEstimate, dense_spectrum, hutchinson};
+use crate::linalg::{DenseSpectrum, Eigenpair, Goal, Lanczos, TraceAndNorm, dense_spectrum, trace_and_norm};
 use crate::operator::{Metric, OperatorKind};
 use crate::problem::Loss;
 
@@ -19,7 +20,8 @@ pub const DENSE_LIMIT: usize = 512;
 pub struct MeasureOptions {
     /// ε of `epsilon_sharpness_quadratic`.
     pub epsilon: f64,
-    /// Probes of Hutchinson's method, for networks above [`DENSE_LIMIT`] parameters.
+    /// Products by which Hutch++ estimates traces and Frobenius norms that have no exact form, for networks above
+    /// [`DENSE_LIMIT`] parameters; at least 4.
     pub probes: usize,
     /// Residual of eigenvalues relative to the spectral norm; `None` takes 1e-9 in f64 and 2e-5 in f32.
     pub tolerance: Option<f64>,
@@ -71,7 +73,7 @@ pub struct Evaluator<'a, 'c> {
     ends: HashMap<OperatorKind, Ends>,
     dense: HashMap<OperatorKind, DenseSpectrum>,
     extremes: HashMap<OperatorKind, Extremes>,
-    traces: HashMap<Curvature, TraceEstimate>,
+    estimates: HashMap<OperatorKind, TraceAndNorm>,
     sweep: Option<Traces>,
     kappa: Option<Vec<Eigenpair>>,
     loss: f64,
@@ -117,7 +119,7 @@ impl<'a, 'c> Evaluator<'a, 'c> {
             ends,
             dense: HashMap::new(),
             extremes: HashMap::new(),
-            traces: HashMap::new(),
+            estimates: HashMap::new(),
             sweep: None,
             kappa: None,
             loss,
@@ -208,17 +210,32 @@ impl<'a, 'c> Evaluator<'a, 'c> {
                 let sum = self.sweep().await?.layers.iter().map(|layer| layer.relative_flatness).sum();
                 plain(sum, sum)
             }
-            Quantity::Trace(curvature) => {
-                let kind = OperatorKind::Curvature(curvature);
-                if let Some(dense) = self.dense(kind).await? {
+            Quantity::Trace(kind) => {
+                if let Some(trace) = self.swept_trace(kind).await? {
+                    plain(trace.value, trace.scale)
+                } else if let Some(dense) = self.dense(kind).await? {
                     let scale = dense.values.iter().map(|v| v.abs()).sum();
                     MeasureValue { iterations: Some(dense.products), ..plain(dense.trace, scale) }
                 } else {
-                    let trace = self.trace(curvature).await?;
+                    let found = self.estimates(kind).await?;
                     MeasureValue {
-                        standard_error: Some(trace.standard_error),
-                        iterations: Some(trace.probes),
-                        ..plain(trace.value, trace.value.abs())
+                        standard_error: Some(found.trace.standard_error),
+                        iterations: Some(found.products),
+                        // Tr |A| is not known; its probes are of the norm's size.
+                        ..plain(found.trace.value, found.trace.value.abs() + found.norm.value)
+                    }
+                }
+            }
+            Quantity::FrobeniusNorm(kind) => {
+                if let Some(dense) = self.dense(kind).await? {
+                    let norm = dense.frobenius_norm();
+                    MeasureValue { iterations: Some(dense.products), ..plain(norm, norm) }
+                } else {
+                    let found = self.estimates(kind).await?;
+                    MeasureValue {
+                        standard_error: Some(found.norm.standard_error),
+                        iterations: Some(found.products),
+                        ..plain(found.norm.value, found.norm.value)
                     }
                 }
             }
@@ -277,6 +294,21 @@ impl<'a, 'c> Evaluator<'a, 'c> {
         Ok(self.sweep.as_ref().expect("it was just made"))
     }
 
+    /// An operator's trace by the cotangent sweep, where that gives it.
+    async fn swept_trace(&mut self, kind: OperatorKind) -> Result<Option<Trace>> {
+        let network = self.engine.problem().network();
+        if !has_exact_trace(network, kind) {
+            return Ok(None);
+        }
+        let engine = self.engine;
+        let trace = if network.first_inhomogeneous_layer().is_none() {
+            trace_of(engine, kind, &self.sweep().await?.layers).await?
+        } else {
+            trace_of(engine, kind, &petzka::sweep(engine, self.control).await?).await?
+        };
+        Ok(Some(trace))
+    }
+
     async fn kappa(&mut self) -> Result<&[Eigenpair]> {
         if self.kappa.is_none() {
             self.kappa = Some(petzka::kappa(self.engine, self.options, self.control).await?);
@@ -284,14 +316,15 @@ impl<'a, 'c> Evaluator<'a, 'c> {
         Ok(self.kappa.as_deref().expect("it was just made"))
     }
 
-    async fn trace(&mut self, curvature: Curvature) -> Result<TraceEstimate> {
-        if let Some(found) = self.traces.get(&curvature) {
+    /// Trace and Frobenius norm of an operator whose spectrum is not taken whole.
+    async fn estimates(&mut self, kind: OperatorKind) -> Result<TraceAndNorm> {
+        if let Some(found) = self.estimates.get(&kind) {
             return Ok(found.clone());
         }
-        let operator = OperatorKind::Curvature(curvature).operator(self.engine).await?;
-        let estimate = hutchinson(&operator, self.options.probes, self.options.seed, self.control).await?;
-        self.traces.insert(curvature, estimate.clone());
-        Ok(estimate)
+        let operator = kind.operator(self.engine).await?;
+        let found = trace_and_norm(&operator, self.options.probes, self.options.seed, self.control).await?;
+        self.estimates.insert(kind, found.clone());
+        Ok(found)
     }
 
     /// A change Δ of the outputs changes the cross-entropy by up to 2 |Δ|, and a sum of squares s by 2 √(s C) |Δ|.

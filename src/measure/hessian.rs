@@ -1,4 +1,4 @@
-//! The ordinary curvature of the loss: eigenvalues and trace of the Hessian and of the Gauss–Newton matrix.
+//! The ordinary curvature of the loss: eigenvalues, trace and Frobenius norm of the Hessian and of the Gauss–Newton matrix.
 //! Dinh et al. 2017 (Theorem 4) show that rescaling makes them as large as one likes.
 
 use super::{Measure, NEVER_BUT_PERMUTED, Quantity};
@@ -32,7 +32,14 @@ pub(super) const MEASURES: &[Measure] = &[
         paper: "Dinh et al. 2017",
         description: "Sum of the Hessian's eigenvalues: the mean curvature times the number of parameters.",
         invariant: NEVER_BUT_PERMUTED,
-        quantity: Quantity::Trace(Hessian),
+        quantity: Quantity::Trace(Curvature(Hessian)),
+    },
+    Measure {
+        key: "hessian.frobenius_norm",
+        paper: "Dinh et al. 2017",
+        description: "Root of the sum of the squared eigenvalues of the Hessian: all its curvature, of either sign.",
+        invariant: NEVER_BUT_PERMUTED,
+        quantity: Quantity::FrobeniusNorm(Curvature(Hessian)),
     },
     Measure {
         key: "gauss_newton.max_eigenvalue",
@@ -46,6 +53,13 @@ pub(super) const MEASURES: &[Measure] = &[
         paper: "—",
         description: "Sum of the eigenvalues of the Gauss–Newton matrix.",
         invariant: NEVER_BUT_PERMUTED,
-        quantity: Quantity::Trace(GaussNewton),
+        quantity: Quantity::Trace(Curvature(GaussNewton)),
+    },
+    Measure {
+        key: "gauss_newton.frobenius_norm",
+        paper: "—",
+        description: "Root of the sum of the squared eigenvalues of the Gauss–Newton matrix.",
+        invariant: NEVER_BUT_PERMUTED,
+        quantity: Quantity::FrobeniusNorm(Curvature(GaussNewton)),
     },
 ];

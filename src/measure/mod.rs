@@ -9,14 +9,16 @@ mod norms;
 pub mod petzka;
 mod riemannian;
 mod sharpness;
+mod trace;
 
 pub use evaluator::{DENSE_LIMIT, Evaluator, MeasureOptions};
 pub use norms::{fisher_rao_norm, path_norm_squared};
+pub use trace::{exact_trace, has_exact_trace};
 
 use serde::Serialize;
 
 use crate::control::Control;
-use crate::engine::{Curvature, Engine};
+use crate::engine::Engine;
 use crate::error::{Result, bail};
 use crate::network::Network;
 use crate::operator::{Metric, OperatorKind};
@@ -30,7 +32,8 @@ pub(crate) enum Quantity {
     LargestEigenvalue(OperatorKind),
     SmallestEigenvalue(OperatorKind),
     SpectralNorm(OperatorKind),
-    Trace(Curvature),
+    Trace(OperatorKind),
+    FrobeniusNorm(OperatorKind),
     EpsilonSharpnessQuadratic,
     RiemannianGradientNorm(Metric),
     FisherRaoNorm,
@@ -109,7 +112,7 @@ pub struct MeasureValue {
     /// Products it took (shared by measures of one operator).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iterations: Option<usize>,
-    /// Of a trace by Hutchinson's method.
+    /// Of a trace or norm from random probes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standard_error: Option<f64>,
     /// Is it within the tolerance that was asked for?

@@ -9,7 +9,7 @@ use crate::engine::{Cotangent, Curvature, Engine, LayerSums};
 use crate::error::{Result, bail};
 use crate::linalg::{Eigenpair, Goal, Lanczos};
 use crate::measure::MeasureOptions;
-use crate::operator::{CurvatureOperator, Scaled};
+use crate::operator::{OperatorKind, Part};
 
 /// Cotangents that go through together: between two batches of them the work may stop.
 const TOGETHER: usize = 16;
@@ -102,6 +102,14 @@ fn ensure_piecewise_linear(engine: &Engine) -> Result<()> {
 /// `NotHomogeneous` for a network that is not piecewise linear; `Aborted`; the device's.
 pub async fn traces(engine: &Engine, control: &Control<'_>) -> Result<Traces> {
     ensure_piecewise_linear(engine)?;
+    let layers = sweep(engine, control).await?;
+    let kappa_trace = kappa_traces(engine, &layers)?;
+    Ok(Traces { layers, kappa_trace })
+}
+
+/// What the cotangents of all outputs leave at every layer, summed. Of a network that is not piecewise linear it is about the
+/// Gauss–Newton matrix alone.
+pub(super) async fn sweep(engine: &Engine, control: &Control<'_>) -> Result<Vec<LayerSums>> {
     let outputs = engine.problem().network().output_len();
     let cotangents: Vec<Cotangent> = (0..outputs).map(Cotangent::Class).collect();
     let mut layers: Vec<LayerSums> = Vec::new();
@@ -111,8 +119,7 @@ pub async fn traces(engine: &Engine, control: &Control<'_>) -> Result<Traces> {
             add(&mut layers, &sums);
         }
     }
-    let kappa_trace = kappa_traces(engine, &layers)?;
-    Ok(Traces { layers, kappa_trace })
+    Ok(layers)
 }
 
 fn add(layers: &mut Vec<LayerSums>, sums: &[LayerSums]) {
@@ -143,13 +150,9 @@ fn squared_norms(engine: &Engine) -> Result<Vec<f64>> {
 /// As [`traces`]; `NotFinite` where products overflow.
 pub async fn kappa(engine: &Engine, options: &MeasureOptions, control: &Control<'_>) -> Result<Vec<Eigenpair>> {
     ensure_piecewise_linear(engine)?;
-    let network = engine.problem().network();
     let mut found = Vec::new();
-    for (layer, norm) in network.layout().layers().iter().zip(squared_norms(engine)?) {
-        let mut mask = vec![0.0; network.parameter_count()];
-        // D = ‖W_l‖ on the block: the eigenvalues are κ's own.
-        mask[layer.weight.clone()].fill(norm.sqrt());
-        let block = Scaled::new(CurvatureOperator::new(engine, Curvature::GaussNewton), &mask)?;
+    for (l, norm) in squared_norms(engine)?.into_iter().enumerate() {
+        let block = OperatorKind::Curvature(Curvature::GaussNewton).over(Part::Layer(l)).operator(engine).await?;
         let lanczos = Lanczos {
             goal: Goal::SpectralNorm,
             tolerance: options.tolerance,
@@ -158,7 +161,11 @@ pub async fn kappa(engine: &Engine, options: &MeasureOptions, control: &Control<
             ..Lanczos::default()
         };
         let spectrum = lanczos.run(&block, control).await?;
-        found.extend(spectrum.dominant().cloned());
+        found.extend(spectrum.dominant().map(|pair| Eigenpair {
+            value: norm * pair.value,
+            residual: norm * pair.residual,
+            ..pair.clone()
+        }));
     }
     Ok(found)
 }

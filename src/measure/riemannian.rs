@@ -1,4 +1,4 @@
-//! Rangamani et al. 2019: the spectral norm of the Riemannian Hessian, D H D in ordinary coordinates, and the length of
+//! Rangamani et al. 2019: spectral norm and trace of the Riemannian Hessian, D H D in ordinary coordinates, and the length of
 //! the Riemannian gradient. D holds the norm of each entry's block: a whole W_l or b_l, or the entry itself.
 
 use super::{ALWAYS, LAYERWISE, Measure, Quantity};
@@ -34,6 +34,34 @@ pub(super) const MEASURES: &[Measure] = &[
         description: "The same with the connection term; equal to it at a minimum.",
         invariant: ALWAYS,
         quantity: Quantity::SpectralNorm(Riemannian(Nodewise, LeviCivita)),
+    },
+    Measure {
+        key: "riemannian.layerwise_flat.trace",
+        paper: "Rangamani et al. 2019; Petzka et al. 2020",
+        description: "Mean curvature relative to the size of each layer, times the number of parameters: Σ κ_τ and the biases' share.",
+        invariant: LAYERWISE,
+        quantity: Quantity::Trace(Riemannian(Layerwise, Flat)),
+    },
+    Measure {
+        key: "riemannian.layerwise_levi_civita.trace",
+        paper: "Rangamani et al. 2019, with the metric's own connection",
+        description: "The same with the connection term; equal to it at a minimum.",
+        invariant: LAYERWISE,
+        quantity: Quantity::Trace(Riemannian(Layerwise, LeviCivita)),
+    },
+    Measure {
+        key: "riemannian.nodewise_flat.trace",
+        paper: "Rangamani et al. 2019, with one block a weight",
+        description: "Mean curvature relative to the size of each weight, times the number of parameters.",
+        invariant: ALWAYS,
+        quantity: Quantity::Trace(Riemannian(Nodewise, Flat)),
+    },
+    Measure {
+        key: "riemannian.nodewise_levi_civita.trace",
+        paper: "Rangamani et al. 2019, with one block a weight and the metric's own connection",
+        description: "The same with the connection term; equal to it at a minimum.",
+        invariant: ALWAYS,
+        quantity: Quantity::Trace(Riemannian(Nodewise, LeviCivita)),
     },
     Measure {
         key: "riemannian.layerwise_gradient_norm",

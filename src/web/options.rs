@@ -188,9 +188,9 @@ impl EigenOptions {
                 goal: Goal::Extremes { top: self.top.unwrap_or(1), bottom: self.bottom.unwrap_or(0) },
                 tolerance: self.tolerance,
                 max_products,
-                basis: None,
                 seed,
                 vectors,
+                ..Lanczos::default()
             })),
             Some("power") => {
                 if self.top.unwrap_or(1) != 1 || self.bottom.unwrap_or(0) != 0 {

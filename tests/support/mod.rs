@@ -3,6 +3,7 @@
 
 pub mod golden;
 pub mod naive;
+pub mod reflected;
 
 use isoflat::engine::{Backend, Device, Precision};
 use isoflat::network::{BiasInitialization, Initialization, Layer};

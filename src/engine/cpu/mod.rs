@@ -163,6 +163,15 @@ impl<T: Real, const N: usize> Executor for CpuExecutor<T, N> {
         Ok(())
     }
 
+    fn copy_rows(&self, from: &Vector, rows: Range<usize>, to: &mut Vector, to_row: usize) -> Result<()> {
+        let len = to.len;
+        let source = T::slice(from)?.chunks_exact(from.len);
+        for (from, to) in source.zip(T::slice_mut(to)?.chunks_exact_mut(len)) {
+            to[to_row..][..rows.len()].copy_from_slice(&from[rows.clone()]);
+        }
+        Ok(())
+    }
+
     fn scale(&self, alpha: f64, y: &mut Vector) -> Result<()> {
         let alpha = T::from_f64(alpha);
         T::slice_mut(y)?.iter_mut().for_each(|y| *y *= alpha);

@@ -167,6 +167,10 @@ impl Executor for GpuExecutor {
         self.copy_columns_of(from, columns, to, to_column)
     }
 
+    fn copy_rows(&self, from: &Vector, rows: Range<usize>, to: &mut Vector, to_row: usize) -> Result<()> {
+        self.copy_rows_of(from, rows, to, to_row)
+    }
+
     fn scale(&self, alpha: f64, y: &mut Vector) -> Result<()> {
         self.scale_by(alpha, y)
     }

@@ -85,6 +85,17 @@ impl GpuExecutor {
         self.context.copy(source, columns.start * len, &target.buffer, to_column * len, columns.len() * len)
     }
 
+    pub(super) fn copy_rows_of(&self, from: &Vector, rows: Range<usize>, to: &Vector, to_row: usize) -> Result<()> {
+        let is_inside = rows.end <= from.len && to_row + rows.len() <= to.len;
+        fits(from.columns == to.columns && is_inside, "copy")?;
+        let (source, target) = (self.data_of(from)?, self.data_of(to)?);
+        for k in 0..from.columns {
+            let (start, to_start) = (k * from.len + rows.start, k * to.len + to_row);
+            self.context.copy(source, start, &target.buffer, to_start, rows.len())?;
+        }
+        Ok(())
+    }
+
     pub(super) fn scale_by(&self, alpha: f64, y: &Vector) -> Result<()> {
         let parameters = Scale { len: y.len as u32, alpha: alpha as f32, ..Default::default() };
         self.context.dispatch(Kernel::Scale, &parameters, &[self.data_of(y)?], Grid::elements(y.len, y.columns))

@@ -1,0 +1,245 @@
+//! The spectral density by stochastic Lanczos quadrature (Lin, Saad and Yang 2016; Ubaru, Chen and Saad 2017; for networks
+//! Ghorbani, Krishnan and Xiao 2019).
+//!
+//! For a probe z of random signs, m steps of Lanczos from z/√n give Ritz values θ_i, and weights τ_i (the squared first
+//! entries of the Ritz vectors) with Σ τ_i f(θ_i) = zᵀ f(A) z / n for every polynomial f of degree below 2m. Its mean over the
+//! probes is Tr f(A) / n. With f a Gaussian around t it is the density at t, broadened.
+
+use serde::Serialize;
+
+use super::krylov::{Basis, CHECK_EVERY, RitzPairs};
+use super::{generator, mean_and_error, random_signs};
+use crate::control::{Control, Progress};
+use crate::error::{Result, ensure};
+use crate::operator::SymmetricOperator;
+
+/// The grid reaches this many widths beyond the outermost Ritz values: what is left out there is below 2e-9.
+const MARGIN: f64 = 6.0;
+
+/// Moments that a density comes with.
+const MOMENTS: i32 = 4;
+
+/// What to do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StochasticLanczos {
+    /// Random probes, at least 2: the error bands come from their spread.
+    pub probes: usize,
+    /// Lanczos steps for each, all of them kept and orthogonalised against.
+    pub steps: usize,
+    /// Points of the grid, evenly spaced.
+    pub points: usize,
+    /// Standard deviation σ of the Gaussian that each eigenvalue is broadened to; `None` takes a hundredth of the spectrum's
+    /// extent (at least 1e-5 of its largest magnitude). The grid must not be coarser.
+    pub width: Option<f64>,
+    /// Seed of the probes.
+    pub seed: u64,
+}
+
+impl Default for StochasticLanczos {
+    fn default() -> Self {
+        Self { probes: 10, steps: 80, points: 512, width: None, seed: 0 }
+    }
+}
+
+/// The mean of λ^k over the spectrum: Tr A^k / n.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Moment {
+    /// k.
+    pub order: i32,
+    /// Its mean over the probes.
+    pub value: f64,
+    /// Standard deviation of that mean.
+    pub standard_error: f64,
+}
+
+/// The density of a spectrum, broadened, with what says how far to trust it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SpectralDensity {
+    /// Points t, ascending and evenly spaced.
+    pub grid: Vec<f64>,
+    /// Share of the eigenvalues per unit of λ, at each point: it integrates to 1.
+    pub density: Vec<f64>,
+    /// Standard error of each, over the probes.
+    pub density_error: Vec<f64>,
+    /// Share of the eigenvalues up to each point: the integral of `density`.
+    pub cumulative: Vec<f64>,
+    /// Standard error of each, over the probes.
+    pub cumulative_error: Vec<f64>,
+    /// Standard deviation σ of the Gaussian each eigenvalue is broadened to. Nothing finer can be seen.
+    pub width: f64,
+    /// Means of λ, λ², λ³ and λ⁴, without the broadening.
+    pub moments: Vec<Moment>,
+    /// The largest change of the density when the last quarter of the Lanczos steps is left out: of the order of the
+    /// quadrature's error, or above it. More steps, or a larger width, lower it.
+    pub quadrature_error: f64,
+    /// Number of eigenvalues n.
+    pub dimension: usize,
+    /// Probes; 0 for a spectrum that is known whole.
+    pub probes: usize,
+    /// Lanczos steps for each, at most.
+    pub steps: usize,
+    /// Seed of the probes.
+    pub seed: u64,
+    /// Products with the operator.
+    pub products: usize,
+}
+
+/// Nodes and weights of one probe.
+type Quadrature = Vec<(f64, f64)>;
+
+impl StochasticLanczos {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// `InvalidOption` for fewer than 2 probes, 2 steps or 2 points, a width that is not positive, or a grid coarser than
+    /// the width; `NotFinite` where products overflow; `Aborted`; the device's.
+    pub async fn run(&self, operator: &dyn SymmetricOperator, control: &Control<'_>) -> Result<SpectralDensity> {
+        ensure!(self.probes >= 2, InvalidOption, "a spectral density needs at least 2 probes, for its error bands");
+        ensure!(self.steps >= 2, InvalidOption, "a spectral density needs at least 2 Lanczos steps");
+        self.check_grid()?;
+        let n = operator.len();
+        let steps = self.steps.min(n);
+        let mut rng = generator(self.seed);
+        let (mut all, mut shorter) = (Vec::new(), Vec::new());
+        let mut products = 0;
+        for probe in 0..self.probes {
+            let mut basis = Basis::start(operator, steps, &random_signs(n, &mut rng), generator(self.seed))?;
+            while basis.size < steps {
+                let done = probe * steps + basis.size;
+                control.step(Progress::new("spectral density", done, self.probes * steps)).await?;
+                products += basis.advance(CHECK_EVERY.min(steps - basis.size)).await?;
+                // An invariant subspace: the quadrature is exact for this probe.
+                if basis.beta == 0.0 {
+                    break;
+                }
+            }
+            let t = basis.projected();
+            let fewer = if basis.beta == 0.0 { basis.size } else { (3 * basis.size).div_ceil(4) };
+            shorter.push(quadrature(RitzPairs::new(t.view((0, 0), (fewer, fewer)).into_owned(), 0.0)));
+            all.push(quadrature(RitzPairs::new(t, 0.0)));
+        }
+        let mut found = self.density(&all)?;
+        let coarse = broadened(&shorter, &found.grid, found.width);
+        found.quadrature_error =
+            coarse.iter().zip(&found.density).fold(0.0, |m, ((coarse, _), fine)| f64::max(m, (coarse - fine).abs()));
+        Ok(SpectralDensity { dimension: n, probes: self.probes, steps, seed: self.seed, products, ..found })
+    }
+
+    /// The density of a spectrum that is known whole, broadened likewise: no probes, no errors but rounding.
+    ///
+    /// # Errors
+    /// `InvalidOption` as [`StochasticLanczos::run`], and for no eigenvalue at all.
+    pub fn exact(&self, eigenvalues: &[f64]) -> Result<SpectralDensity> {
+        ensure!(!eigenvalues.is_empty(), InvalidOption, "a spectral density needs at least one eigenvalue");
+        self.check_grid()?;
+        let share = 1.0 / eigenvalues.len() as f64;
+        let nodes: Quadrature = eigenvalues.iter().map(|&value| (value, share)).collect();
+        let found = self.density(&[nodes])?;
+        Ok(SpectralDensity { dimension: eigenvalues.len(), ..found })
+    }
+
+    fn check_grid(&self) -> Result<()> {
+        ensure!(self.points >= 2, InvalidOption, "a spectral density needs a grid of at least 2 points");
+        let is_positive = |width: f64| width.is_finite() && width > 0.0;
+        ensure!(self.width.is_none_or(is_positive), InvalidOption, "the width of a spectral density must be positive");
+        Ok(())
+    }
+
+    /// Everything that follows from the nodes.
+    fn density(&self, probes: &[Quadrature]) -> Result<SpectralDensity> {
+        let nodes = || probes.iter().flatten().map(|(node, _)| *node);
+        let (low, high) = nodes().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+        // A multiple of the identity is a spike: rounding alone tells its Ritz values apart.
+        let magnitude = f64::max(low.abs(), high.abs());
+        let extent = if magnitude > 0.0 { f64::max(high - low, 1e-3 * magnitude) } else { 1.0 };
+        let width = self.width.unwrap_or(extent / 100.0);
+        let (from, to) = (low - MARGIN * width, high + MARGIN * width);
+        let spacing = (to - from) / (self.points - 1) as f64;
+        ensure!(
+            spacing <= width,
+            InvalidOption,
+            "a grid of {} points from {from:.3e} to {to:.3e} is coarser than the width {width:.3e}: at least {} are needed",
+            self.points,
+            ((to - from) / width).ceil() + 1.0
+        );
+        let grid: Vec<f64> = (0..self.points).map(|i| from + i as f64 * spacing).collect();
+        let (density, density_error) = broadened(probes, &grid, width).into_iter().unzip();
+        let (cumulative, cumulative_error) = accumulated(probes, &grid, width).into_iter().unzip();
+        let moments = (1..=MOMENTS).map(|order| {
+            let of_probe = |nodes: &Quadrature| nodes.iter().map(|(x, weight)| weight * x.powi(order)).sum();
+            let (value, standard_error) = mean_and_error(&probes.iter().map(of_probe).collect::<Vec<f64>>());
+            Moment { order, value, standard_error }
+        });
+        Ok(SpectralDensity {
+            density,
+            density_error,
+            cumulative,
+            cumulative_error,
+            width,
+            moments: moments.collect(),
+            quadrature_error: 0.0,
+            grid,
+            dimension: 0,
+            probes: 0,
+            steps: 0,
+            seed: self.seed,
+            products: 0,
+        })
+    }
+}
+
+/// Ritz values with the squared first entries of their vectors, which sum to 1.
+fn quadrature(ritz: RitzPairs) -> Quadrature {
+    ritz.values.iter().enumerate().map(|(i, &value)| (value, ritz.vectors[(0, i)].powi(2))).collect()
+}
+
+/// Σ τ_i of Gaussians around θ_i at t.
+fn gaussians(nodes: &Quadrature, t: f64, width: f64) -> f64 {
+    let height = 1.0 / (width * std::f64::consts::TAU.sqrt());
+    nodes.iter().map(|(node, weight)| weight * height * (-0.5 * ((t - node) / width).powi(2)).exp()).sum()
+}
+
+/// Mean and standard error over the probes, at every point.
+fn broadened(probes: &[Quadrature], grid: &[f64], width: f64) -> Vec<(f64, f64)> {
+    let at = |&t: &f64| mean_and_error(&probes.iter().map(|nodes| gaussians(nodes, t, width)).collect::<Vec<_>>());
+    grid.iter().map(at).collect()
+}
+
+/// The same of the share of eigenvalues up to every point.
+fn accumulated(probes: &[Quadrature], grid: &[f64], width: f64) -> Vec<(f64, f64)> {
+    let share = |nodes: &Quadrature, t: f64| -> f64 {
+        nodes.iter().map(|(node, weight)| weight * normal_distribution((t - node) / width)).sum()
+    };
+    let at = |&t: &f64| mean_and_error(&probes.iter().map(|nodes| share(nodes, t)).collect::<Vec<_>>());
+    grid.iter().map(at).collect()
+}
+
+/// Φ(x) = ½ + φ(x) (x + x³/3 + x⁵/(3·5) + …) (Marsaglia 2004).
+fn normal_distribution(x: f64) -> f64 {
+    if x.abs() > 8.0 {
+        return if x > 0.0 { 1.0 } else { 0.0 };
+    }
+    let (mut term, mut sum, mut before, mut i) = (x, x, 0.0, 1.0);
+    while sum != before {
+        before = sum;
+        i += 2.0;
+        term *= x * x / i;
+        sum += term;
+    }
+    0.5 + sum * (-0.5 * x * x).exp() / std::f64::consts::TAU.sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::normal_distribution;
+
+    #[test]
+    fn the_normal_distribution_has_its_known_values() {
+        // Tables of Φ to ten digits.
+        for (x, expected) in [(0.0, 0.5), (1.0, 0.8413447461), (-1.96, 0.0249978951), (3.0, 0.9986501020), (-6.0, 0.0)] {
+            assert!((normal_distribution(x) - expected).abs() < 1e-9, "{x}");
+        }
+    }
+}

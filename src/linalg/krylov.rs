@@ -1,0 +1,219 @@
+//! A Krylov basis on an operator's device, and the operator projected onto it.
+//!
+//! The projected matrix is read off the coefficients of the orthogonalisation, t_{ij} = q_i · A q_j, so that a basis may go
+//! on from any orthonormal vectors, Ritz vectors of an earlier basis among them. Scalars come back every few steps.
+
+use nalgebra::DMatrix;
+use rand_chacha::ChaCha8Rng;
+
+use super::random_normal;
+use crate::engine::{Executor, Segments, Vector};
+use crate::error::{Result, bail};
+use crate::operator::SymmetricOperator;
+
+/// Steps between two readbacks.
+pub(super) const CHECK_EVERY: usize = 6;
+
+/// Orthonormal columns, the operator projected onto them, and the remainder of the last step.
+pub(super) struct Basis<'a> {
+    operator: &'a dyn SymmetricOperator,
+    executor: &'a dyn Executor,
+    whole: Segments,
+    /// n × (capacity + 1).
+    q: Vector,
+    /// Coefficients of the two orthogonalisations of the steps since the last readback, capacity + 1 each.
+    coefficients: Vector,
+    norms: Vector,
+    pub capacity: usize,
+    /// q_i · A q_j for i ≤ j, capacity × capacity.
+    t: DMatrix<f64>,
+    /// Norm of the remainder after the last step. 0 where it vanished: a random vector is in its place then.
+    pub beta: f64,
+    /// Columns of q for which t is known.
+    pub size: usize,
+    /// Size at which the last random vector was put in place of a remainder.
+    fresh: Option<usize>,
+    /// Has a random vector orthogonal to the basis turned out to be an eigenvector? Then the operator is a multiple of
+    /// the identity there (with probability 1), and no eigenvalue is left to find.
+    pub exhausted: bool,
+    x: Vector,
+    w: Vector,
+    rng: ChaCha8Rng,
+}
+
+/// Eigenpairs of the projected matrix, ascending, with the residual of each as the recurrence tells it.
+pub(super) struct RitzPairs {
+    pub values: Vec<f64>,
+    /// Column i belongs to values[i].
+    pub vectors: DMatrix<f64>,
+    pub residuals: Vec<f64>,
+}
+
+impl RitzPairs {
+    /// Of a projected matrix and the remainder behind it.
+    pub fn new(t: DMatrix<f64>, beta: f64) -> Self {
+        let size = t.nrows();
+        let eigen = t.symmetric_eigen();
+        let mut order: Vec<usize> = (0..size).collect();
+        order.sort_by(|&a, &b| eigen.eigenvalues[a].total_cmp(&eigen.eigenvalues[b]));
+        let vectors = DMatrix::from_fn(size, size, |i, j| eigen.eigenvectors[(i, order[j])]);
+        Self {
+            values: order.iter().map(|&i| eigen.eigenvalues[i]).collect(),
+            residuals: (0..size).map(|j| (beta * vectors[(size - 1, j)]).abs()).collect(),
+            vectors,
+        }
+    }
+
+    /// The spectral norm as far as known.
+    pub fn scale(&self) -> f64 {
+        self.values.iter().fold(0.0, |scale, v| f64::max(scale, v.abs()))
+    }
+
+    /// The value of largest magnitude.
+    pub fn dominant(&self) -> f64 {
+        self.values.iter().copied().max_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0)
+    }
+}
+
+impl<'a> Basis<'a> {
+    /// A basis of up to `capacity` columns that starts from this vector, of any length but 0. Random vectors, where they
+    /// are needed, come from `rng`.
+    pub fn start(
+        operator: &'a dyn SymmetricOperator,
+        capacity: usize,
+        start: &[f64],
+        rng: ChaCha8Rng,
+    ) -> Result<Self> {
+        let executor = operator.executor();
+        let n = operator.len();
+        let mut basis = Self {
+            operator,
+            executor,
+            whole: Segments::whole(n),
+            q: executor.zeros(n, capacity + 1)?,
+            coefficients: executor.zeros(2 * CHECK_EVERY * (capacity + 1), 1)?,
+            norms: executor.zeros(capacity + 2, 1)?,
+            capacity,
+            t: DMatrix::zeros(capacity, capacity),
+            beta: 0.0,
+            size: 0,
+            fresh: None,
+            exhausted: false,
+            x: executor.upload(start, 1)?,
+            w: executor.zeros(n, 1)?,
+            rng,
+        };
+        executor.normalize(&basis.x, &mut basis.q, 0, &mut basis.norms, 0)?;
+        Ok(basis)
+    }
+
+    /// w ← w − Q (Qᵀ w) over the first `columns` of Q; the coefficients go to `offset`.
+    fn orthogonalize(&mut self, columns: usize, offset: usize) -> Result<()> {
+        let e = self.executor;
+        e.segment_inner(&self.whole, &self.w, &self.q, 0..columns, &mut self.coefficients, offset)?;
+        e.combine(-1.0, &self.q, 0..columns, &self.coefficients, offset, &mut self.w)
+    }
+
+    /// Up to `steps` steps (at most [`CHECK_EVERY`]), then one readback. Returns the products taken.
+    pub async fn advance(&mut self, steps: usize) -> Result<usize> {
+        let stride = self.capacity + 1;
+        let start = self.size;
+        for step in 0..steps {
+            let j = start + step;
+            self.executor.copy_columns(&self.q, j..j + 1, &mut self.x, 0)?;
+            self.operator.apply(&self.x, &mut self.w)?;
+            // Twice is enough (Kahan, after Parlett): the second pass removes what rounding left of the first.
+            self.orthogonalize(j + 1, 2 * step * stride)?;
+            self.orthogonalize(j + 1, (2 * step + 1) * stride)?;
+            self.executor.normalize(&self.w, &mut self.q, j + 1, &mut self.norms, j + 1)?;
+        }
+        let coefficients = self.executor.download(&self.coefficients).await?;
+        let norms = self.executor.download(&self.norms).await?;
+        for step in 0..steps {
+            let j = start + step;
+            for i in 0..=j {
+                let value = coefficients[2 * step * stride + i] + coefficients[(2 * step + 1) * stride + i];
+                if !value.is_finite() {
+                    bail!(NotFinite, "the curvature is not finite at this point: its numbers overflow");
+                }
+                self.t[(i, j)] = value;
+                self.t[(j, i)] = value;
+            }
+            self.size = j + 1;
+            self.beta = norms[j + 1];
+            // An invariant subspace: what is left is rounding, and what followed in this burst is built on it.
+            let scale = self.t.view((0, 0), (j + 1, j + 1)).amax();
+            let noise = 4.0 * self.executor.info().precision.epsilon() * scale;
+            if self.beta <= noise && self.size < self.operator.len() {
+                self.beta = 0.0;
+                self.exhausted |= self.fresh == Some(j);
+                self.start_anew()?;
+                return Ok(step + 1);
+            }
+        }
+        Ok(steps)
+    }
+
+    /// Puts a random vector orthogonal to the basis where the remainder was, so that eigenvectors the start vector lacked,
+    /// and further copies of multiple eigenvalues, are found too.
+    fn start_anew(&mut self) -> Result<()> {
+        self.fresh = Some(self.size);
+        let random = random_normal(self.operator.len(), &mut self.rng);
+        self.w = self.executor.upload(&random, 1)?;
+        for _ in 0..3 {
+            self.orthogonalize(self.size, 0)?;
+            self.executor.normalize(&self.w, &mut self.q, self.size, &mut self.norms, 0)?;
+            self.executor.copy_columns(&self.q, self.size..self.size + 1, &mut self.w, 0)?;
+        }
+        Ok(())
+    }
+
+    /// The operator projected onto the basis, size × size.
+    pub fn projected(&self) -> DMatrix<f64> {
+        self.t.view((0, 0), (self.size, self.size)).into_owned()
+    }
+
+    /// Eigenpairs of the projected operator.
+    pub fn ritz_pairs(&self) -> RitzPairs {
+        RitzPairs::new(self.projected(), self.beta)
+    }
+
+    /// Q S for the chosen columns of S.
+    pub fn ritz_vectors(&self, ritz: &RitzPairs, chosen: &[usize]) -> Result<Vector> {
+        let s: Vec<f64> =
+            chosen.iter().flat_map(|&j| ritz.vectors.column(j).iter().copied().collect::<Vec<_>>()).collect();
+        let s = self.executor.upload(&s, 1)?;
+        let mut x = self.executor.zeros(self.operator.len(), chosen.len())?;
+        self.executor.combine(1.0, &self.q, 0..self.size, &s, 0, &mut x)?;
+        Ok(x)
+    }
+
+    /// The first columns become these Ritz vectors, and t their diagonal.
+    fn keep(&mut self, ritz: &RitzPairs, kept: &[usize]) -> Result<()> {
+        let x = self.ritz_vectors(ritz, kept)?;
+        self.executor.copy_columns(&x, 0..kept.len(), &mut self.q, 0)?;
+        self.t.fill(0.0);
+        for (i, &j) in kept.iter().enumerate() {
+            self.t[(i, i)] = ritz.values[j];
+        }
+        self.size = kept.len();
+        Ok(())
+    }
+
+    /// Keeps these Ritz vectors and the remainder (Wu and Simon 2000).
+    pub fn restart(&mut self, ritz: &RitzPairs, kept: &[usize]) -> Result<()> {
+        let size = self.size;
+        self.executor.copy_columns(&self.q, size..size + 1, &mut self.x, 0)?;
+        self.keep(ritz, kept)?;
+        self.executor.copy_columns(&self.x, 0..1, &mut self.q, kept.len())?;
+        self.fresh = self.fresh.filter(|&fresh| fresh == size).map(|_| kept.len());
+        Ok(())
+    }
+
+    /// Keeps these Ritz vectors alone, and goes on from a random vector orthogonal to them.
+    pub fn restart_at_random(&mut self, ritz: &RitzPairs, kept: &[usize]) -> Result<()> {
+        self.keep(ritz, kept)?;
+        self.beta = 0.0;
+        self.start_anew()
+    }
+}

@@ -1,0 +1,102 @@
+//! Exact traces by the cotangent sweep: what Hutchinson's method estimates, from one backward pass for each output.
+//!
+//! z_l is linear in (W_l, b_l), and a piecewise linear network stays so behind it. The Hessian's diagonal blocks over the
+//! parameters of one layer, weight and bias together, are therefore those of the Gauss–Newton matrix, and H has its trace:
+//! Tr H = Tr G = Σ over layers of the squared lengths of the cotangents' gradients. D H D likewise, with the entries of D²
+//! before the squares. The Levi-Civita connection adds, for a block w of n entries with gradient g,
+//! Tr (w gᵀ + g wᵀ − (w·g) I) = (2 − n) (w·g), and w·g itself for n = 1. The trace of G needs no piecewise linear network.
+
+use super::petzka;
+use crate::control::Control;
+use crate::engine::{Curvature, Engine, LayerSums, Segments};
+use crate::error::Result;
+use crate::network::{Network, ParametricLayer};
+use crate::operator::{Connection, Metric, OperatorKind, Part};
+
+/// A trace with the size of what it is the sum of, which its rounding is relative to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Trace {
+    pub value: f64,
+    pub scale: f64,
+}
+
+/// Does the sweep give this operator's trace exactly? It does for all of a piecewise linear network, and for the
+/// Gauss–Newton ones of any.
+pub fn has_exact_trace(network: &Network, kind: OperatorKind) -> bool {
+    let is_gauss_newton =
+        matches!(kind.whole(), OperatorKind::Curvature(Curvature::GaussNewton) | OperatorKind::RiemannianGaussNewton(_));
+    is_gauss_newton || network.first_inhomogeneous_layer().is_none()
+}
+
+/// The trace of an operator at the prepared point, by one backward pass for each output; `None` where that does not give it
+/// (see [`has_exact_trace`]).
+///
+/// # Errors
+/// `InvalidParameters` if no point is prepared; `InvalidOption` for a layer that is not there; `Aborted`; the device's.
+pub async fn exact_trace(engine: &Engine, kind: OperatorKind, control: &Control<'_>) -> Result<Option<f64>> {
+    if !has_exact_trace(engine.problem().network(), kind) {
+        return Ok(None);
+    }
+    let sums = petzka::sweep(engine, control).await?;
+    Ok(Some(trace_of(engine, kind, &sums).await?.value))
+}
+
+/// The trace of an operator that has an exact one, from the sums of a sweep over all cotangents.
+pub(crate) async fn trace_of(engine: &Engine, kind: OperatorKind, sums: &[LayerSums]) -> Result<Trace> {
+    let layout = engine.problem().network().layout();
+    let theta = engine.parameters()?;
+    let square = |range: &std::ops::Range<usize>| theta[range.clone()].iter().map(|w| w * w).sum::<f64>();
+    // The shares of a layer's weight and of its bias.
+    let shares = |layer: &ParametricLayer, sums: &LayerSums| match kind.whole() {
+        OperatorKind::Riemannian(Metric::Layerwise, _) | OperatorKind::RiemannianGaussNewton(Metric::Layerwise) => {
+            let bias = layer.bias.as_ref().map_or(0.0, square);
+            (square(&layer.weight) * sums.trace, bias * sums.bias_trace)
+        }
+        OperatorKind::Riemannian(Metric::Nodewise, _) | OperatorKind::RiemannianGaussNewton(Metric::Nodewise) => {
+            (sums.nodewise_trace, sums.nodewise_bias_trace)
+        }
+        _ => (sums.trace, sums.bias_trace),
+    };
+    let layers = layout.layers().iter().zip(sums).map(|(layer, sums)| shares(layer, sums));
+    let value = match kind.part() {
+        None => layers.map(|(weight, bias)| weight + bias).sum(),
+        Some(Part::Weights) => layers.map(|(weight, _)| weight).sum(),
+        Some(Part::Layer(l)) => {
+            kind.part().expect("it is one").ranges(layout)?;
+            layers.map(|(weight, _)| weight).nth(l).unwrap_or(0.0)
+        }
+    };
+    let mut trace = Trace { value, scale: value };
+    if let OperatorKind::Riemannian(metric, Connection::LeviCivita) = kind.whole() {
+        add_connection(&mut trace, engine, kind.part(), metric, &theta).await?;
+    }
+    Ok(trace)
+}
+
+/// Adds the trace of the Levi-Civita connection's term.
+async fn add_connection(
+    trace: &mut Trace,
+    engine: &Engine,
+    part: Option<Part>,
+    metric: Metric,
+    theta: &[f64],
+) -> Result<()> {
+    let g = engine.gradient().await?;
+    let layout = engine.problem().network().layout();
+    // Parts are whole blocks.
+    let ranges: Vec<_> = match part {
+        None => Segments::blocks(layout).ranges().collect(),
+        Some(part) => part.ranges(layout)?,
+    };
+    for range in ranges {
+        let factor = match metric {
+            Metric::Layerwise => 2.0 - range.len() as f64,
+            Metric::Nodewise => 1.0,
+        };
+        for i in range {
+            trace.value += factor * theta[i] * g[i];
+            trace.scale += (factor * theta[i] * g[i]).abs();
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,246 @@
+//! The operators that can be asked for by name.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::{Connection, CurvatureOperator, LeviCivita, Metric, Restricted, Scaled, SymmetricOperator};
+use crate::engine::{Curvature, Engine, Segments};
+use crate::error::{Error, Result, bail, ensure};
+use crate::network::Layout;
+
+/// An operator at an engine's prepared point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum OperatorKind {
+    /// H or the Gauss–Newton matrix G.
+    Curvature(Curvature),
+    /// Rangamani's D H D.
+    Riemannian(Metric, Connection),
+    /// D G D: it is never negative, and at every point of a piecewise linear network it has the diagonal of D H D.
+    RiemannianGaussNewton(Metric),
+    /// One of the above on part of the parameters: see [`OperatorKind::over`].
+    Over(&'static OperatorKind, Part),
+}
+
+/// Part of the parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// Every W_l, without the biases: what Petzka's measures are about.
+    Weights,
+    /// One W_l, by the index of the parametric layer, from 0. In names layers count from 1, as in the papers.
+    Layer(usize),
+}
+
+impl Part {
+    /// Its coordinates.
+    ///
+    /// # Errors
+    /// `InvalidOption` for a layer that is not there.
+    pub fn ranges(self, layout: &Layout) -> Result<Vec<Range<usize>>> {
+        let layers = layout.layers();
+        match self {
+            Self::Weights => Ok(layers.iter().map(|layer| layer.weight.clone()).collect()),
+            Self::Layer(l) => {
+                let count = layers.len();
+                ensure!(
+                    l < count,
+                    InvalidOption,
+                    "there is no {self}: layers with parameters are layer_1 to layer_{count}"
+                );
+                Ok(vec![layers[l].weight.clone()])
+            }
+        }
+    }
+
+    fn from_name(name: &str) -> Option<Self> {
+        match name.strip_prefix("layer_") {
+            Some(number) => number.parse::<usize>().ok()?.checked_sub(1).map(Self::Layer),
+            None => (name == "weights").then_some(Self::Weights),
+        }
+    }
+}
+
+impl fmt::Display for Part {
+    /// `weights` or `layer_3`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Weights => f.write_str("weights"),
+            Self::Layer(l) => write!(f, "layer_{}", l + 1),
+        }
+    }
+}
+
+/// Every operator over all parameters: those that reports have, then the Riemannian Gauss–Newton ones.
+static WHOLE: [OperatorKind; 8] = [
+    OperatorKind::Curvature(Curvature::Hessian),
+    OperatorKind::Curvature(Curvature::GaussNewton),
+    OperatorKind::Riemannian(Metric::Layerwise, Connection::Flat),
+    OperatorKind::Riemannian(Metric::Layerwise, Connection::LeviCivita),
+    OperatorKind::Riemannian(Metric::Nodewise, Connection::Flat),
+    OperatorKind::Riemannian(Metric::Nodewise, Connection::LeviCivita),
+    OperatorKind::RiemannianGaussNewton(Metric::Layerwise),
+    OperatorKind::RiemannianGaussNewton(Metric::Nodewise),
+];
+
+impl OperatorKind {
+    /// Those that reports have, in their order.
+    pub const ALL: [Self; 6] = [
+        Self::Curvature(Curvature::Hessian),
+        Self::Curvature(Curvature::GaussNewton),
+        Self::Riemannian(Metric::Layerwise, Connection::Flat),
+        Self::Riemannian(Metric::Layerwise, Connection::LeviCivita),
+        Self::Riemannian(Metric::Nodewise, Connection::Flat),
+        Self::Riemannian(Metric::Nodewise, Connection::LeviCivita),
+    ];
+
+    /// The same on part of the parameters: the principal submatrix there, of that part's length. A layer's block of the
+    /// Hessian of a piecewise linear network is its block of the Gauss–Newton matrix.
+    #[must_use]
+    pub fn over(self, part: Part) -> Self {
+        let whole = self.whole();
+        let place = WHOLE.iter().find(|kind| **kind == whole);
+        Self::Over(place.expect("every operator over all parameters is in the list"), part)
+    }
+
+    /// The operator over all parameters that this one is, or is part of.
+    pub fn whole(self) -> Self {
+        match self {
+            Self::Over(kind, _) => kind.whole(),
+            kind => kind,
+        }
+    }
+
+    /// The part of the parameters it is over; `None` for all.
+    pub fn part(self) -> Option<Part> {
+        match self {
+            Self::Over(_, part) => Some(part),
+            _ => None,
+        }
+    }
+
+    /// The stable name: `hessian`, `gauss_newton`, `riemannian.layerwise_flat`, `riemannian.layerwise_gauss_newton` and so
+    /// on, with `.weights` or `.layer_3` behind it for a part.
+    pub fn name(self) -> String {
+        self.to_string()
+    }
+
+    fn whole_name(self) -> &'static str {
+        match self.whole() {
+            Self::Curvature(Curvature::Hessian) => "hessian",
+            Self::Curvature(Curvature::GaussNewton) => "gauss_newton",
+            Self::Riemannian(Metric::Layerwise, Connection::Flat) => "riemannian.layerwise_flat",
+            Self::Riemannian(Metric::Layerwise, Connection::LeviCivita) => "riemannian.layerwise_levi_civita",
+            Self::Riemannian(Metric::Nodewise, Connection::Flat) => "riemannian.nodewise_flat",
+            Self::Riemannian(Metric::Nodewise, Connection::LeviCivita) => "riemannian.nodewise_levi_civita",
+            Self::RiemannianGaussNewton(Metric::Layerwise) => "riemannian.layerwise_gauss_newton",
+            Self::RiemannianGaussNewton(Metric::Nodewise) => "riemannian.nodewise_gauss_newton",
+            Self::Over(..) => unreachable!("whole() is over all parameters"),
+        }
+    }
+
+    /// The operator of this name.
+    ///
+    /// # Errors
+    /// `InvalidOption`, with the names there are.
+    pub fn from_name(name: &str) -> Result<Self> {
+        let whole = |name: &str| WHOLE.into_iter().find(|kind| kind.whole_name() == name);
+        let part = || {
+            let (kind, part) = name.rsplit_once('.')?;
+            Some(whole(kind)?.over(Part::from_name(part)?))
+        };
+        match whole(name).or_else(part) {
+            Some(kind) => Ok(kind),
+            None => {
+                let names: Vec<_> = WHOLE.iter().map(|kind| kind.whole_name()).collect();
+                bail!(
+                    InvalidOption,
+                    "no operator is named \"{name}\"; there are {}, each also with .weights or .layer_1, .layer_2, … \
+                     behind it",
+                    names.join(", ")
+                )
+            }
+        }
+    }
+
+    /// The operator at an engine's prepared point.
+    ///
+    /// # Errors
+    /// `InvalidParameters` if no point is prepared, `InvalidOption` for a layer that is not there, and the device's errors.
+    pub async fn operator<'a>(self, engine: &'a Engine) -> Result<Box<dyn SymmetricOperator + 'a>> {
+        let whole = self.whole().over_all(engine).await?;
+        Ok(match self.part() {
+            Some(part) => Box::new(Restricted::new(whole, part.ranges(engine.problem().network().layout())?)?),
+            None => whole,
+        })
+    }
+
+    /// The change of all parameters that a vector of the operator stands for: 0 outside its part, and for a Riemannian
+    /// operator ξ = D u.
+    ///
+    /// # Errors
+    /// `InvalidParameters` for a vector of another length or where no point is prepared; `InvalidOption` for a layer that is
+    /// not there.
+    pub fn displacement(self, engine: &Engine, vector: &[f64]) -> Result<Vec<f64>> {
+        let parameters = engine.parameters()?;
+        let mut full = vec![0.0; parameters.len()];
+        let ranges = match self.part() {
+            Some(part) => part.ranges(engine.problem().network().layout())?,
+            None => vec![0..full.len()],
+        };
+        let len: usize = ranges.iter().map(Range::len).sum();
+        ensure!(
+            vector.len() == len,
+            InvalidParameters,
+            "a vector of {self} has {len} values, but {} were given",
+            vector.len()
+        );
+        let mut rest = vector;
+        for range in ranges {
+            let (values, after) = rest.split_at(range.len());
+            full[range].copy_from_slice(values);
+            rest = after;
+        }
+        if let Self::Riemannian(metric, _) | Self::RiemannianGaussNewton(metric) = self.whole() {
+            full.iter_mut().zip(metric.scale(engine, &parameters)).for_each(|(v, d)| *v *= d);
+        }
+        Ok(full)
+    }
+
+    async fn over_all<'a>(self, engine: &'a Engine) -> Result<Box<dyn SymmetricOperator + 'a>> {
+        let w = engine.parameters()?;
+        let curved = |curvature| CurvatureOperator::new(engine, curvature);
+        let scaled = |curvature, metric: Metric| Scaled::new(curved(curvature), &metric.scale(engine, &w));
+        Ok(match self {
+            Self::Curvature(curvature) => Box::new(curved(curvature)),
+            Self::RiemannianGaussNewton(metric) => Box::new(scaled(Curvature::GaussNewton, metric)?),
+            Self::Riemannian(metric, Connection::Flat) => Box::new(scaled(Curvature::Hessian, metric)?),
+            Self::Riemannian(metric, Connection::LeviCivita) => {
+                let scaled = scaled(Curvature::Hessian, metric)?;
+                let g = engine.gradient().await?;
+                Box::new(match metric {
+                    Metric::Layerwise => {
+                        LeviCivita::blocks(scaled, Segments::blocks(engine.problem().network().layout()), &w, &g)?
+                    }
+                    Metric::Nodewise => LeviCivita::entries(scaled, &w, &g)?,
+                })
+            }
+            Self::Over(..) => unreachable!("whole() is over all parameters"),
+        })
+    }
+}
+
+impl fmt::Display for OperatorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Over(kind, part) => write!(f, "{kind}.{part}"),
+            kind => f.write_str(kind.whole_name()),
+        }
+    }
+}
+
+impl std::str::FromStr for OperatorKind {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Self::from_name(name)
+    }
+}

@@ -1,0 +1,73 @@
+//! The connection term of Rangamani et al. 2019, section 4, which the paper sets to zero.
+
+use super::SymmetricOperator;
+use crate::engine::{Executor, Segments, Vector};
+use crate::error::Result;
+
+/// What the Levi-Civita connection adds to D H D (Rangamani et al. 2019, completed): for each block w with
+/// gradient g, w gᵀ + g wᵀ − (w·g) I in the coordinates of D H D; for single entries as blocks, diag(w_i g_i).
+pub struct LeviCivita<A> {
+    inner: A,
+    term: Term,
+}
+
+enum Term {
+    /// Blocks of several entries: w, g, and the diagonal −(w·g) of each entry's block.
+    Blocks { segments: Segments, w: Vector, g: Vector, diagonal: Vector },
+    /// Blocks of one entry: diag(w_i g_i).
+    Entries { diagonal: Vector },
+}
+
+impl<A: SymmetricOperator> LeviCivita<A> {
+    /// Adds the term for whole blocks w, with this gradient.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn blocks(inner: A, segments: Segments, w: &[f64], g: &[f64]) -> Result<Self> {
+        let mut diagonal = vec![0.0; w.len()];
+        for range in segments.ranges() {
+            let product: f64 = range.clone().map(|i| w[i] * g[i]).sum();
+            diagonal[range].fill(-product);
+        }
+        let executor = inner.executor();
+        let (w, g) = (executor.upload(w, 1)?, executor.upload(g, 1)?);
+        let diagonal = executor.upload(&diagonal, 1)?;
+        Ok(Self { inner, term: Term::Blocks { segments, w, g, diagonal } })
+    }
+
+    /// Adds the term for single entries as blocks.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn entries(inner: A, w: &[f64], g: &[f64]) -> Result<Self> {
+        let diagonal: Vec<f64> = w.iter().zip(g).map(|(w, g)| w * g).collect();
+        let diagonal = inner.executor().upload(&diagonal, 1)?;
+        Ok(Self { inner, term: Term::Entries { diagonal } })
+    }
+}
+
+impl<A: SymmetricOperator> SymmetricOperator for LeviCivita<A> {
+    fn executor(&self) -> &dyn Executor {
+        self.inner.executor()
+    }
+
+    fn len(&self) -> usize {
+        self.inner.len()
+    }
+
+    fn apply(&self, x: &Vector, y: &mut Vector) -> Result<()> {
+        let executor = self.executor();
+        self.inner.apply(x, y)?;
+        match &self.term {
+            Term::Entries { diagonal } => executor.multiply_add(1.0, diagonal, x, 1.0, y),
+            Term::Blocks { segments, w, g, diagonal } => {
+                executor.multiply_add(1.0, diagonal, x, 1.0, y)?;
+                let mut inner = executor.zeros(segments.count() * x.columns(), 1)?;
+                executor.segment_inner(segments, g, x, 0..x.columns(), &mut inner, 0)?;
+                executor.segment_axpy(segments, &inner, w, y)?;
+                executor.segment_inner(segments, w, x, 0..x.columns(), &mut inner, 0)?;
+                executor.segment_axpy(segments, &inner, g, y)
+            }
+        }
+    }
+}

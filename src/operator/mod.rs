@@ -1,0 +1,80 @@
+//! Symmetric linear operators over an engine's prepared point: what estimators see.
+//!
+//! An estimator knows an operator's length and how to apply it, nothing of networks. Operators nest: [`Scaled`] is
+//! D A D for any A, [`Restricted`] a principal submatrix of any A.
+
+mod kind;
+mod levi_civita;
+mod metric;
+mod restricted;
+mod scaled;
+
+pub use kind::{OperatorKind, Part};
+pub use levi_civita::LeviCivita;
+pub use metric::{Connection, Metric};
+pub use restricted::Restricted;
+pub use scaled::Scaled;
+
+use crate::engine::{Curvature, Engine, Executor, Vector};
+use crate::error::Result;
+
+/// A symmetric linear operator whose vectors live on an executor's device.
+pub trait SymmetricOperator {
+    /// Where its vectors live.
+    fn executor(&self) -> &dyn Executor;
+
+    /// Length of its vectors.
+    fn len(&self) -> usize;
+
+    /// Length 0? Never, for a network's operators.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// `y[:, k] = A x[:, k]`; y's old values are overwritten.
+    ///
+    /// # Errors
+    /// The device's.
+    fn apply(&self, x: &Vector, y: &mut Vector) -> Result<()>;
+}
+
+impl<A: SymmetricOperator + ?Sized> SymmetricOperator for Box<A> {
+    fn executor(&self) -> &dyn Executor {
+        (**self).executor()
+    }
+
+    fn len(&self) -> usize {
+        (**self).len()
+    }
+
+    fn apply(&self, x: &Vector, y: &mut Vector) -> Result<()> {
+        (**self).apply(x, y)
+    }
+}
+
+/// The Hessian of the mean loss, or its Gauss–Newton matrix, at the engine's prepared point.
+pub struct CurvatureOperator<'a> {
+    engine: &'a Engine,
+    curvature: Curvature,
+}
+
+impl<'a> CurvatureOperator<'a> {
+    /// H or GGN of this engine.
+    pub fn new(engine: &'a Engine, curvature: Curvature) -> Self {
+        Self { engine, curvature }
+    }
+}
+
+impl SymmetricOperator for CurvatureOperator<'_> {
+    fn executor(&self) -> &dyn Executor {
+        self.engine.executor()
+    }
+
+    fn len(&self) -> usize {
+        self.engine.problem().network().parameter_count()
+    }
+
+    fn apply(&self, x: &Vector, y: &mut Vector) -> Result<()> {
+        self.engine.executor().product(self.curvature, x, y)
+    }
+}

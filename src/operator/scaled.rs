@@ -1,0 +1,50 @@
+//! D A D for a diagonal D.
+
+use std::cell::RefCell;
+
+use super::SymmetricOperator;
+use crate::engine::{Executor, Vector};
+use crate::error::Result;
+
+/// D A D for a diagonal D.
+pub struct Scaled<A> {
+    inner: A,
+    d: Vector,
+    scratch: RefCell<Option<Vector>>,
+}
+
+impl<A: SymmetricOperator> Scaled<A> {
+    /// Scales `inner` by this diagonal on both sides.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn new(inner: A, diagonal: &[f64]) -> Result<Self> {
+        let d = inner.executor().upload(diagonal, 1)?;
+        Ok(Self { inner, d, scratch: RefCell::new(None) })
+    }
+}
+
+impl<A: SymmetricOperator> SymmetricOperator for Scaled<A> {
+    fn executor(&self) -> &dyn Executor {
+        self.inner.executor()
+    }
+
+    fn len(&self) -> usize {
+        self.inner.len()
+    }
+
+    fn apply(&self, x: &Vector, y: &mut Vector) -> Result<()> {
+        let executor = self.executor();
+        let mut kept = self.scratch.borrow_mut();
+        let mut scaled = match kept.take() {
+            Some(vector) if vector.columns() == x.columns() => vector,
+            _ => executor.zeros(x.len(), x.columns())?,
+        };
+        executor.multiply_add(1.0, &self.d, x, 0.0, &mut scaled)?;
+        self.inner.apply(&scaled, y)?;
+        executor.copy_columns(y, 0..y.columns(), &mut scaled, 0)?;
+        executor.multiply_add(1.0, &self.d, &scaled, 0.0, y)?;
+        *kept = Some(scaled);
+        Ok(())
+    }
+}
