@@ -8,7 +8,7 @@ use wasm_bindgen::prelude::*;
 
 use super::convert::{float64, options, parameters, set, to_js};
 use super::options::{
-    EigenMethod, EigenOptions, EngineOptions, LandscapeOption, MeasureOption, Parts, ProductOptions, TrainOption,
+    EngineOptions, LandscapeOption, MeasureOption, Parts, ProductOptions,
 };
 use super::problem::Problem;
 use super::run::{Queue, thrown};
@@ -54,22 +54,22 @@ impl Shared {
 }
 
 /// What a method's call carries into its turn: nothing of it borrows from JavaScript.
-struct Call {
+pub(super) struct Call {
     shared: Rc<Shared>,
     id: u64,
-    problem: InnerProblem,
+    pub problem: InnerProblem,
     parameters: std::result::Result<Vec<f64>, JsValue>,
-    parts: Parts,
+    pub parts: Parts,
     /// `train`'s validation problem: found when the call is made, since its handle may be freed before its turn.
     validation: std::result::Result<Option<(u64, InnerProblem)>, JsValue>,
 }
 
 impl Call {
-    fn engine(&self) -> std::result::Result<Rc<Inner>, JsValue> {
+    pub fn engine(&self) -> std::result::Result<Rc<Inner>, JsValue> {
         thrown(self.shared.load(self.id, &self.problem))
     }
 
-    fn parameters(&self) -> std::result::Result<&[f64], JsValue> {
+    pub fn parameters(&self) -> std::result::Result<&[f64], JsValue> {
         match &self.parameters {
             Ok(parameters) => Ok(parameters),
             Err(error) => Err(error.clone()),
@@ -77,26 +77,34 @@ impl Call {
     }
 
     /// An engine prepared at the call's parameters.
-    fn prepared(&self) -> std::result::Result<Rc<Inner>, JsValue> {
+    pub fn prepared(&self) -> std::result::Result<Rc<Inner>, JsValue> {
         let engine = self.engine()?;
         thrown(engine.prepare(self.parameters()?))?;
         Ok(engine)
     }
 
+    /// The engine of `train`'s validation problem, if there is one.
+    pub fn validation(&self) -> std::result::Result<Option<Rc<Inner>>, JsValue> {
+        match self.validation.clone()? {
+            Some((id, problem)) => Ok(Some(thrown(self.shared.load(id, &problem))?)),
+            None => Ok(None),
+        }
+    }
+
     /// The control, after a first look at whether the caller has stopped the work already.
-    async fn control(&self) -> std::result::Result<Control<'static>, JsValue> {
+    pub async fn control(&self) -> std::result::Result<Control<'static>, JsValue> {
         let control = self.parts.control()?;
         thrown(control.breathe().await)?;
         Ok(control)
     }
 
-    fn backend(&self) -> std::result::Result<JsValue, JsValue> {
+    pub fn backend(&self) -> std::result::Result<JsValue, JsValue> {
         to_js(self.shared.device.info())
     }
 }
 
 impl Engine {
-    fn call<F>(&self, problem: &JsValue, parameters_value: &JsValue, options: &JsValue, work: F) -> Promise
+    pub(super) fn call<F>(&self, problem: &JsValue, parameters_value: &JsValue, options: &JsValue, work: F) -> Promise
     where
         F: AsyncFnOnce(Call) -> std::result::Result<JsValue, JsValue> + 'static,
     {
@@ -178,37 +186,6 @@ impl Engine {
         })
     }
 
-    /// Trains; resolves with what was reached, also when stopped.
-    pub fn train(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
-        self.call(&problem, &parameters, &options, train)
-    }
-
-    /// Ends of an operator's spectrum.
-    pub fn eigenvalues(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
-        self.call(&problem, &parameters, &options, async |call| {
-            let found: EigenOptions = call.parts.parse("eigenvalues")?;
-            let (kind, method) = (found.operator()?, found.method()?);
-            let control = call.control().await?;
-            let engine = call.prepared()?;
-            let operator = thrown(kind.operator(&engine).await)?;
-            let (top, bottom, products, converged) = match method {
-                EigenMethod::Lanczos(lanczos) => {
-                    let found = thrown(lanczos.run(&operator, &control).await)?;
-                    (found.top, found.bottom, found.products, found.converged)
-                }
-                EigenMethod::Power(power) => {
-                    let found = thrown(power.run(&operator, &control).await)?;
-                    let converged = found.pair.converged;
-                    (vec![found.pair], Vec::new(), found.products, converged)
-                }
-            };
-            let out = to_js(&serde_json::json!({ "products": products, "converged": converged }))?;
-            set(&out, "top", &pairs(&top)?);
-            set(&out, "bottom", &pairs(&bottom)?);
-            Ok(out)
-        })
-    }
-
     /// Measures with what says how far to trust them.
     pub fn measure(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
         self.call(&problem, &parameters, &options, async |call| {
@@ -277,28 +254,8 @@ impl Engine {
     }
 }
 
-async fn train(call: Call) -> std::result::Result<JsValue, JsValue> {
-    let found: TrainOption = call.parts.parse("train")?;
-    let control = call.parts.control()?;
-    let engine = call.engine()?;
-    let validation = match call.validation.clone()? {
-        Some((id, problem)) => Some(thrown(call.shared.load(id, &problem))?),
-        None => None,
-    };
-    let options = found.options();
-    let training = crate::train::train(&engine, call.parameters()?, validation.as_deref(), &options, &control).await;
-    let training = thrown(training)?;
-    let out = to_js(&serde_json::json!({
-        "epochs": training.epochs,
-        "steps": training.steps,
-        "stopped": training.stopped,
-        "history": training.history,
-    }))?;
-    set(&out, "parameters", &float64(&training.parameters));
-    Ok(out)
-}
-
-fn pairs(pairs: &[Eigenpair]) -> std::result::Result<JsValue, JsValue> {
+/// Eigenpairs, with their vectors if they are there.
+pub(super) fn pairs(pairs: &[Eigenpair]) -> std::result::Result<JsValue, JsValue> {
     let list = js_sys::Array::new();
     for pair in pairs {
         let item = to_js(&serde_json::json!({

@@ -146,6 +146,10 @@ export class Network {
   transform(parameters: Float64Array | Float32Array, transformation: Transformation): Float64Array;
   /** The transformation that undoes this one (random ones are drawn first). */
   invert(transformation: Transformation): Transformation;
+  /** A parameter space at these parameters. */
+  space(parameters: Float64Array | Float32Array, spec: SpaceSpec): ParameterSpace;
+  /** The rescaling of least norm, one factor a layer or one a unit (default). */
+  balance(parameters: Float64Array | Float32Array, options?: RunOptions & { per?: "layer" | "node" }): Promise<Balanced>;
   free(): void;
   [Symbol.dispose](): void;
 }
@@ -255,30 +259,138 @@ export interface Estimate {
   vectorBytes: number;
 }
 
+/** Which weights are fixed: one that leaves each hidden unit. */
+export type FixedChoice =
+  /** Entry (j mod outputs, j) for unit j: the thesis' choice. */
+  | "diagonal"
+  /** The assignment that needs the least rescaling (Hungarian method). */
+  | "hungarian";
+
+/** What the fixed weights are: as they are (default), set to a value (which changes the function), or rescaled to ±1. */
+export type FixedValues = "keep" | "reparametrize" | { set: number };
+
+/** A space to train in, and to take the curvature in. */
+export type SpaceSpec =
+  | { type: "weights" }
+  /** Jestädt's G-space: path values, which no node-wise rescaling changes. Biases stay as they are, or become paths too. */
+  | { type: "g_space"; choice?: FixedChoice; values?: FixedValues; biases?: "appended" | "paths" }
+  | { type: "weight_fixing"; choice?: FixedChoice; values?: FixedValues }
+  /** w = s v / ‖v‖, one v a unit or channel (default) or one a layer. */
+  | { type: "weight_norm"; grouping?: "unit" | "layer" };
+
+/** Where factors between coordinates and parameters are numerically dangerous. */
+export interface ScalingWarning {
+  /** The factor furthest from 1. */
+  factor: number;
+  /** The largest over the smallest factor. */
+  spread: number;
+  message: string;
+}
+
+/** A parameter space at some parameters of a network. */
+export class ParameterSpace {
+  private constructor();
+  readonly name: string;
+  /** m − H for the G-space and for fixed weights. */
+  readonly dimension: number;
+  /** The parameters to begin at, with the fixed weights at their values. */
+  readonly parameters: Float64Array;
+  /** Is their function that of the parameters the space was opened at? */
+  readonly keepsFunction: boolean;
+  readonly warning: ScalingWarning | undefined;
+  toCoordinates(parameters: Float64Array | Float32Array): Float64Array;
+  toParameters(coordinates: Float64Array | Float32Array): Float64Array;
+  /** ∇_v L from ∇_θ L. */
+  pullBack(coordinates: Float64Array | Float32Array, gradient: Float64Array | Float32Array): Float64Array;
+  free(): void;
+  [Symbol.dispose](): void;
+}
+
+/** The rescaling of least norm. */
+export interface Balanced {
+  parameters: Float64Array;
+  transformation: Transformation;
+  squaredNormBefore: number;
+  squaredNorm: number;
+  sweeps: number;
+  change: number;
+  converged: boolean;
+}
+
+/** In PyTorch's conventions. */
+export type Optimizer =
+  | { type: "sgd"; learningRate: number; momentum?: number }
+  | { type: "adam"; learningRate: number; beta1?: number; beta2?: number; epsilon?: number }
+  /** Adam with decoupled weight decay. */
+  | { type: "adam_w"; learningRate: number; beta1?: number; beta2?: number; epsilon?: number };
+
+export interface Schedule {
+  /** Steps over which the rate grows linearly. */
+  warmUpSteps?: number;
+  decay?: { type: "constant" } | { type: "step"; every: number; factor: number } | { type: "exponential"; factor: number }
+    | { type: "cosine"; epochs: number; minimum?: number } | { type: "linear"; epochs: number; minimum?: number };
+}
+
 export interface TrainOptions extends RunOptions {
-  optimizer?: { type: "sgd"; learningRate: number; momentum?: number }
-    | { type: "adam"; learningRate: number; beta1?: number; beta2?: number; epsilon?: number };
+  optimizer?: Optimizer;
+  /** Of the coordinates; fixed weights never feel it. Default 0. */
+  weightDecay?: number;
+  schedule?: Schedule;
   batchSize?: number;
+  /** At most; default 10. */
   epochs?: number;
+  /** Ends the run before: asked of all training samples after every epoch. */
+  target?: { loss: number } | { accuracy: number };
   seed?: number;
   /** Evaluated after each epoch. */
   validation?: Problem;
+  /** Default the weights themselves. */
+  space?: SpaceSpec;
+  /** Goes on from here, with the same space, seed and batch size, to the same bits on the same device. */
+  checkpoint?: Checkpoint;
+}
+
+/** The state of a run between two steps. Structured cloning (IndexedDB, postMessage) keeps it as it is. */
+export interface Checkpoint {
+  space: string;
+  chart: string;
+  coordinates: Float64Array;
+  /** Momentum or the mean gradient, and the mean squared gradient, where the optimiser has them. */
+  mean?: Float64Array;
+  square?: Float64Array;
+  steps: number;
+  batch: number;
+  lossSum: number;
+  accuracySum: number;
+  history: TrainResult["history"];
+  seed: number;
+  batchSize: number;
+  samples: number;
 }
 
 export interface TrainResult {
   parameters: Float64Array;
+  /** In the space that was trained in. */
+  coordinates: Float64Array;
   epochs: number;
   steps: number;
   /** Did the signal stop it? The parameters reached until then are handed over all the same. */
   stopped: boolean;
+  reachedTarget: boolean;
   history: { epoch: number; loss: number; accuracy: number; validationLoss?: number; validationAccuracy?: number }[];
+  warning?: ScalingWarning;
+  /** The state between two steps, to go on from. */
+  checkpoint: Checkpoint;
 }
 
-/** The operators whose spectra can be asked for. */
-export type OperatorName =
+/** The operators over all parameters. The Riemannian Gauss–Newton ones are D G D, never negative. */
+export type WholeOperatorName =
   | "hessian" | "gauss_newton"
-  | "riemannian.layerwise_flat" | "riemannian.layerwise_levi_civita"
-  | "riemannian.nodewise_flat" | "riemannian.nodewise_levi_civita";
+  | "riemannian.layerwise_flat" | "riemannian.layerwise_levi_civita" | "riemannian.layerwise_gauss_newton"
+  | "riemannian.nodewise_flat" | "riemannian.nodewise_levi_civita" | "riemannian.nodewise_gauss_newton";
+
+/** The same on part of the parameters: all weights without the biases, or one W_l, layers counted from 1 as in the papers. */
+export type OperatorName = WholeOperatorName | `${WholeOperatorName}.weights` | `${WholeOperatorName}.layer_${number}`;
 
 export interface Eigenpair {
   value: number;
@@ -301,6 +413,8 @@ export interface EigenOptions extends RunOptions {
   maxProducts?: number;
   seed?: number;
   vectors?: boolean;
+  /** Lanczos, `hessian` and `gauss_newton`: the curvature in this space's coordinates, Jᵀ H J + ∇L · ∇²θ. */
+  space?: SpaceSpec;
 }
 
 export interface EigenResult {
@@ -309,18 +423,303 @@ export interface EigenResult {
   /** Products with the operator. */
   products: number;
   converged: boolean;
+  /**
+   * Lanczos: has a fresh start in the complement of what was found shown that nothing was missed? Copies of multiple
+   * eigenvalues, and eigenvectors that the first start lacked, are found this way.
+   */
+  verified?: boolean;
+}
+
+export interface DensityOptions extends RunOptions {
+  /** Default `hessian`. */
+  operator?: OperatorName;
+  /** At least 2; default 10. */
+  probes?: number;
+  /** Lanczos steps for each; default 80. */
+  steps?: number;
+  /** Of the grid; default 512. */
+  points?: number;
+  /** Standard deviation of the Gaussian that each eigenvalue is broadened to; default a hundredth of the spectrum. */
+  width?: number;
+  seed?: number;
+}
+
+/** The density of a spectrum by stochastic Lanczos quadrature; exact, without error bands, for small networks. */
+export interface SpectralDensity {
+  grid: number[];
+  /** Share of the eigenvalues per unit of λ: it integrates to 1. */
+  density: number[];
+  /** Standard error of each, over the probes. */
+  densityError: number[];
+  cumulative: number[];
+  cumulativeError: number[];
+  width: number;
+  /** Means of λ, λ², λ³ and λ⁴. */
+  moments: { order: number; value: number; standardError: number }[];
+  /** The largest change of the density when the last quarter of the steps is left out. */
+  quadratureError: number;
+  /** Number of eigenvalues. */
+  dimension: number;
+  probes: number;
+  steps: number;
+  seed: number;
+  products: number;
+}
+
+export interface TraceOptions extends RunOptions {
+  /** Default `hessian`. */
+  operator?: OperatorName;
+  /**
+   * `auto` (default): exactly by the cotangent sweep where it gives the trace (every operator of a piecewise linear network), by
+   * Hutch++ elsewhere. `hutchinson` and `hutch_plus_plus` estimate in any case.
+   */
+  method?: "auto" | "hutchinson" | "hutch_plus_plus";
+  /** Products for an estimate; default 100. */
+  probes?: number;
+  seed?: number;
+}
+
+export interface TraceResult {
+  value: number;
+  /** Absent where the trace is exact. */
+  standardError?: number;
+  probes?: number;
+  method: "sweep" | "hutchinson" | "hutch_plus_plus";
+}
+
+/** Petzka's Table 1, layer by layer and neuron by neuron. */
+export interface PetzkaReport {
+  /** ‖W_l‖² λ_max(H_l). */
+  kappa: Eigenpair[];
+  /** ‖W_l‖² Tr H_l. */
+  kappaTrace: number[];
+  /** ρ_l(j) of every unit or channel j that comes into layer l. */
+  rho: Float64Array[];
+  relativeFlatness: number[];
+  /** Standard errors, where cotangents were drawn and not all taken. */
+  errors?: { kappaTrace: number[]; rho: Float64Array[]; relativeFlatness: number[] };
+  backend: BackendInfo;
+}
+
+export interface PetzkaOptions extends RunOptions {
+  /** Random cotangents instead of one for each class: for networks of very many outputs. At least 2. */
+  draws?: number;
+  /** Of κ's eigenvalues. */
+  tolerance?: number;
+  maxProducts?: number;
+  seed?: number;
+}
+
+/** Where the loss is searched for its highest point. */
+export type Region =
+  /** ‖Δ‖₂ ≤ ε. */
+  | { type: "ball" }
+  /** |Δ_i| ≤ ε (|θ_i| + 1). */
+  | { type: "box" }
+  /** The ball, or Keskar's box, within a random subspace. */
+  | { type: "subspace"; dimension: number }
+  | { type: "subspace_box"; dimension: number }
+  /** ‖ξ‖_g ≤ ε in Rangamani's metrics. */
+  | { type: "riemannian_layerwise" }
+  | { type: "riemannian_nodewise" };
+
+export interface SharpnessOptions extends RunOptions {
+  /** Default the ball. */
+  region?: Region;
+  /** Default 1e-3. */
+  epsilon?: number;
+  restarts?: number;
+  maxIterations?: number;
+  tolerance?: number;
+  seed?: number;
+}
+
+/** ε-sharpness by projected ascent. */
+export interface Sharpness {
+  region: Region;
+  epsilon: number;
+  /** (max L − L) / (1 + L). */
+  value: number;
+  /** max L − L. */
+  rise: number;
+  loss: number;
+  /** The second-order approximation, of balls. */
+  quadratic?: number | null;
+  /** What could be gained still, to first order. */
+  gap: number;
+  error: number;
+  converged: boolean;
+  iterations: number;
+  starts: { kind: unknown; value: number; iterations: number; stop: string }[];
+  /** Largest less smallest value over the ascents. */
+  spread: number;
+  precision: "f32" | "f64";
+  /** Was the engine's precision too coarse for the difference of losses, so that the CPU took over in f64? */
+  fellBack: boolean;
+  resolution: number;
+  resolved: boolean;
+  /** The Δ of the highest point found. */
+  delta: Float64Array;
+}
+
+export interface AverageSharpnessOptions extends RunOptions {
+  /** `scaled`: noise in proportion to each weight, which no rescaling changes. Default `plain`. */
+  noise?: "plain" | "scaled";
+  /** Default 0.01, scaled 0.05. */
+  sigma?: number;
+  /** Pairs ±z; default 50. */
+  pairs?: number;
+  seed?: number;
+}
+
+export interface AverageSharpness {
+  value: number;
+  standardError: number;
+  [key: string]: unknown;
+}
+
+export interface FeatureOptions extends RunOptions {
+  /** Index of the parametric layer, from 0: its inputs are perturbed. */
+  layer: number;
+  /** φ becomes φ + δ A φ. */
+  delta: number;
+  /** Random orthogonal matrices A to average over (at least 2; noise injection), default 10. */
+  draws?: number;
+  seed?: number;
+}
+
+/** Petzka, Appendix D: the mean over orthogonal A of the loss with φ + δ A φ, minus the loss, and the bound (δ²/2) κ. */
+export interface NoiseInjection {
+  layer: number;
+  delta: number;
+  value: number;
+  standardError: number;
+  bound: number;
+  secondOrder?: number;
+  draws: { value: number; firstOrder: number; bound: number; resolved: boolean; [key: string]: unknown }[];
+}
+
+// --- Dinh's constructions ---------------------------------------------------------------------------------------
+
+/** What the outputs did. */
+export interface OutputChange {
+  /** Largest change of an output. */
+  largest: number;
+  /** The same over the largest output. */
+  relative: number;
+  /** Are all outputs the same to the last bit? */
+  bitwise: boolean;
+}
+
+export interface SpectrumEnds {
+  max: Eigenpair;
+  min: Eigenpair;
+  norm: number;
+  products: number;
+  converged: boolean;
+}
+
+export interface SharpenOptions extends RunOptions {
+  /** M: the spectral norm to reach. */
+  target: number;
+  /** The layer to shrink, from 0; default the one that takes the least. */
+  layer?: number;
+  /** α as a power of two: no output changes in a single bit. */
+  powersOfTwo?: boolean;
+}
+
+/** Theorem 4: the same function with a Hessian as large as one likes. */
+export interface Sharpened {
+  target: number;
+  alpha: number;
+  layer: number;
+  compensatingLayer: number;
+  transformation: Transformation;
+  block: Eigenpair;
+  guaranteed: number;
+  before: SpectrumEnds;
+  /** Of diag(α⁻¹, α) H diag(α⁻¹, α). */
+  predicted: SpectrumEnds;
+  measured: SpectrumEnds;
+  relativeDifference: number;
+  reached: boolean;
+  outputs: OutputChange;
+  lossBefore: number;
+  lossAfter: number;
+  parameters: Float64Array;
+}
+
+export interface VolumeOptions extends RunOptions {
+  /** Default 0.05. */
+  epsilon?: number;
+  /** r′; default the largest found by sampling. */
+  radius?: number;
+  boxes?: number;
+  samples?: number;
+  seed?: number;
+}
+
+/** Theorem 2: disjoint boxes of the same loss, whose volumes add up to infinity. Volumes are natural logarithms. */
+export interface VolumeFlatness {
+  epsilon: number;
+  radius: number;
+  radiusFound: boolean;
+  alpha: number;
+  loss: number;
+  largestRise: number;
+  inside: boolean;
+  disjoint: boolean;
+  boxes: { power: number; interval: [number, number]; logVolume: number; totalLogVolume: number; largestDifference: number }[];
+  samples: number;
+  [key: string]: unknown;
+}
+
+/** Theorem 5: many eigenvalues above M at once. Small networks: whole spectra are computed. */
+export interface ManyEigenvalues {
+  target: number;
+  beta: number;
+  rank: number;
+  promised: number;
+  measured: number;
+  before: number;
+  holds: boolean;
+  spectrumBefore: number[];
+  spectrumAfter: number[];
+  outputs: OutputChange;
+  transformation: Transformation;
+  parameters: Float64Array;
+  [key: string]: unknown;
+}
+
+/** Section 4.3: a ball of radius ε that holds a constant function. */
+export interface ConstantInBall {
+  epsilon: number;
+  alpha: number;
+  distance: number;
+  loss: number;
+  constantLoss: number;
+  guaranteed: number;
+  least: number;
+  before: Omit<Sharpness, "delta">;
+  measured: Omit<Sharpness, "delta">;
+  holds: boolean;
+  outputs: OutputChange;
+  transformation: Transformation;
+  parameters: Float64Array;
+  [key: string]: unknown;
 }
 
 /** A measure of one number, by its key. */
 export type MeasureKey =
   | "loss" | "gradient_norm"
-  | "hessian.max_eigenvalue" | "hessian.min_eigenvalue" | "hessian.spectral_norm" | "hessian.trace"
-  | "gauss_newton.max_eigenvalue" | "gauss_newton.trace"
-  | "epsilon_sharpness_quadratic"
-  | `riemannian.${"layerwise" | "nodewise"}_${"flat" | "levi_civita"}.spectral_norm`
+  | `hessian.${"max_eigenvalue" | "min_eigenvalue" | "spectral_norm" | "trace" | "frobenius_norm"}`
+  | `gauss_newton.${"max_eigenvalue" | "trace" | "frobenius_norm"}`
+  | "epsilon_sharpness_quadratic" | "epsilon_sharpness" | "epsilon_sharpness_subspace" | "epsilon_sharpness_box"
+  | `riemannian_sharpness.${"layerwise" | "nodewise"}` | "average_sharpness" | "average_sharpness_scaled"
+  | `riemannian.${"layerwise" | "nodewise"}_${"flat" | "levi_civita"}.${"spectral_norm" | "trace"}`
   | `riemannian.${"layerwise" | "nodewise"}_gradient_norm`
   | `petzka.${"kappa" | "kappa_trace" | "rho"}_${"max" | "sum"}` | "petzka.relative_flatness_sum"
-  | "fisher_rao_norm";
+  | "fisher_rao_norm" | "path_norm_squared";
 
 export interface MeasureValue {
   key: MeasureKey;
@@ -394,6 +793,23 @@ export interface InvarianceTable {
   backend: BackendInfo;
 }
 
+/** Parts of a report, in the order in which they are computed: what is cheap, and what others share, first. */
+export type ReportSection =
+  | "point" | "traces" | "norms" | "hessian" | "gauss_newton" | "riemannian" | "petzka" | "sharpness" | "density" | "spaces";
+
+export interface ReportOptions extends MeasureOptions {
+  /** Default: all that are defined for the network. */
+  sections?: ReportSection[];
+}
+
+/** What was finished, by section, with the keys of a report file. */
+export interface Report {
+  /** Did the signal stop it? What was finished until then is here. */
+  stopped: boolean;
+  sections: { section: ReportSection; seconds: number; finished: boolean }[];
+  values: Record<string, unknown>;
+}
+
 export type DirectionSpec =
   | { type: "random"; seed: number }
   /** Eigenvector `index` (0 is the largest; −1 the most negative) of the operator, default `hessian`. */
@@ -446,10 +862,29 @@ export class Engine {
   product(problem: Problem, parameters: Float64Array | Float32Array, directions: Float64Array | Float32Array,
     options?: { operator?: OperatorName }): Promise<Float64Array>;
   train(problem: Problem, parameters: Float64Array | Float32Array, options?: TrainOptions): Promise<TrainResult>;
+  /** Several runs, an epoch of each in turn; one that diverges leaves the others going and has `error` instead. */
+  trainSideBySide(problem: Problem, runs: { parameters: Float64Array | Float32Array; options: Omit<TrainOptions, "validation" | "checkpoint" | keyof RunOptions> }[],
+    options?: RunOptions & { validation?: Problem }): Promise<(TrainResult | { error: IsoflatError })[]>;
   eigenvalues(problem: Problem, parameters: Float64Array | Float32Array, options?: EigenOptions): Promise<EigenResult>;
   measure(problem: Problem, parameters: Float64Array | Float32Array, options?: MeasureOptions): Promise<MeasureReport>;
   invariance(problem: Problem, parameters: Float64Array | Float32Array, options: InvarianceOptions): Promise<InvarianceTable>;
   landscape(problem: Problem, parameters: Float64Array | Float32Array, options: LandscapeOptions): Promise<Landscape>;
+  density(problem: Problem, parameters: Float64Array | Float32Array, options?: DensityOptions): Promise<SpectralDensity>;
+  trace(problem: Problem, parameters: Float64Array | Float32Array, options?: TraceOptions): Promise<TraceResult>;
+  petzka(problem: Problem, parameters: Float64Array | Float32Array, options?: PetzkaOptions): Promise<PetzkaReport>;
+  sharpness(problem: Problem, parameters: Float64Array | Float32Array, options?: SharpnessOptions): Promise<Sharpness>;
+  averageSharpness(problem: Problem, parameters: Float64Array | Float32Array, options?: AverageSharpnessOptions): Promise<AverageSharpness>;
+  noiseInjection(problem: Problem, parameters: Float64Array | Float32Array, options: FeatureOptions): Promise<NoiseInjection>;
+  /** Dinh et al. 2017, Theorem 4. */
+  sharpen(problem: Problem, parameters: Float64Array | Float32Array, options: SharpenOptions): Promise<Sharpened>;
+  /** Dinh et al. 2017, Theorem 2. */
+  volumeFlatness(problem: Problem, parameters: Float64Array | Float32Array, options?: VolumeOptions): Promise<VolumeFlatness>;
+  /** Dinh et al. 2017, Theorem 5. */
+  manyLargeEigenvalues(problem: Problem, parameters: Float64Array | Float32Array, options: RunOptions & { target: number }): Promise<ManyEigenvalues>;
+  /** Dinh et al. 2017, section 4.3. */
+  constantInBall(problem: Problem, parameters: Float64Array | Float32Array, options?: RunOptions & { epsilon?: number; seed?: number }): Promise<ConstantInBall>;
+  /** All that was asked for in the cheapest order; a stop hands over what is finished. */
+  report(problem: Problem, parameters: Float64Array | Float32Array, options?: ReportOptions): Promise<Report>;
   /** Destroys the GPU device, so that a program can see how it takes a lost device. No effect on the CPU. */
   loseDevice(): void;
   free(): void;

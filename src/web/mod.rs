@@ -4,12 +4,17 @@
 //! ones. A call never consumes a handle.
 
 mod convert;
+mod curvature;
+mod dinh;
 mod engine;
 mod error;
 mod network;
 mod options;
 mod problem;
 mod run;
+mod sharpness;
+mod space;
+mod training;
 
 use wasm_bindgen::prelude::*;
 

@@ -15,8 +15,8 @@ use crate::linalg::{Goal, Lanczos, PowerIteration};
 use crate::measure::{Measure, MeasureOptions};
 use crate::network::Network;
 use crate::operator::OperatorKind;
+use crate::space::SpaceKind;
 use crate::symmetry::Transformation;
-use crate::train::{Optimizer, TrainOptions};
 
 type Js<T> = Result<T, JsValue>;
 
@@ -27,6 +27,8 @@ pub struct Parts {
     signal: JsValue,
     /// `train`'s validation problem.
     pub validation: JsValue,
+    /// `train`'s checkpoint: it holds vectors.
+    pub checkpoint: JsValue,
     /// `landscape`'s directions: they may hold parameter vectors.
     directions: JsValue,
 }
@@ -43,6 +45,7 @@ impl Parts {
             on_progress: take("onProgress"),
             signal: take("signal"),
             validation: take("validation"),
+            checkpoint: take("checkpoint"),
             directions: take("directions"),
             rest: rest.into(),
         }
@@ -106,52 +109,9 @@ impl ProductOptions {
     }
 }
 
-fn operator(name: Option<&str>) -> Js<OperatorKind> {
+/// An operator by its name, H by default.
+pub fn operator(name: Option<&str>) -> Js<OperatorKind> {
     OperatorKind::from_name(name.unwrap_or("hessian")).map_err(throw)
-}
-
-#[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
-enum OptimizerOption {
-    #[serde(rename_all = "camelCase")]
-    Sgd { learning_rate: f64, momentum: Option<f64> },
-    #[serde(rename_all = "camelCase")]
-    Adam { learning_rate: f64, beta1: Option<f64>, beta2: Option<f64>, epsilon: Option<f64> },
-}
-
-/// `engine.train`.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct TrainOption {
-    optimizer: Option<OptimizerOption>,
-    batch_size: Option<usize>,
-    epochs: Option<usize>,
-    seed: Option<u64>,
-}
-
-impl TrainOption {
-    pub fn options(&self) -> TrainOptions {
-        let defaults = TrainOptions::default();
-        let optimizer = match self.optimizer {
-            None => defaults.optimizer,
-            Some(OptimizerOption::Sgd { learning_rate, momentum }) => {
-                Optimizer::Sgd { learning_rate, momentum: momentum.unwrap_or(0.0) }
-            }
-            Some(OptimizerOption::Adam { learning_rate, beta1, beta2, epsilon }) => Optimizer::Adam {
-                learning_rate,
-                beta1: beta1.unwrap_or(0.9),
-                beta2: beta2.unwrap_or(0.999),
-                epsilon: epsilon.unwrap_or(1e-8),
-            },
-        };
-        TrainOptions {
-            optimizer,
-            batch_size: self.batch_size.unwrap_or(defaults.batch_size),
-            epochs: self.epochs.unwrap_or(defaults.epochs),
-            seed: self.seed.unwrap_or(defaults.seed),
-            ..defaults
-        }
-    }
 }
 
 /// `engine.eigenvalues`.
@@ -166,6 +126,8 @@ pub struct EigenOptions {
     max_products: Option<usize>,
     seed: Option<u64>,
     vectors: Option<bool>,
+    /// The space whose coordinates the curvature is taken in.
+    pub space: Option<SpaceKind>,
 }
 
 /// The two iterations.
@@ -331,7 +293,7 @@ fn direction(value: JsValue) -> Js<Direction> {
 }
 
 /// Takes a property out of an object of our own.
-fn take(object: &Object, key: &str) -> JsValue {
+pub fn take(object: &Object, key: &str) -> JsValue {
     let value = Reflect::get(object, &key.into()).unwrap_or(JsValue::UNDEFINED);
     let _ = Reflect::delete_property(object, &key.into());
     value

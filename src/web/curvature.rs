@@ -1,0 +1,212 @@
+//! Spectra, densities, traces and Petzka's measures: what `Engine` in JavaScript says of curvature.
+
+use js_sys::{Array, Object, Promise};
+use serde::Deserialize;
+use serde_json::json;
+use wasm_bindgen::prelude::*;
+
+use super::convert::{float64, set, to_js};
+use super::engine::{Call, Engine, pairs};
+use super::error::fault;
+use super::options::{EigenMethod, EigenOptions, operator};
+use super::run::thrown;
+use crate::control::Control;
+use crate::error::ErrorCode;
+use crate::linalg::{StochasticLanczos, dense_spectrum, hutch_plus_plus, hutchinson};
+use crate::measure::{DENSE_LIMIT, MeasureOptions, exact_trace, petzka};
+use crate::operator::{OperatorKind, SymmetricOperator};
+use crate::space::{SecondOrder, SpaceCurvature, SpaceKind};
+
+type Js<T> = Result<T, JsValue>;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct DensityOptions {
+    operator: Option<String>,
+    probes: Option<usize>,
+    steps: Option<usize>,
+    points: Option<usize>,
+    width: Option<f64>,
+    seed: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct TraceOptions {
+    operator: Option<String>,
+    method: Option<String>,
+    probes: Option<usize>,
+    seed: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct PetzkaOptions {
+    draws: Option<usize>,
+    tolerance: Option<f64>,
+    max_products: Option<usize>,
+    seed: Option<u64>,
+}
+
+#[wasm_bindgen]
+impl Engine {
+    /// Ends of an operator's spectrum.
+    pub fn eigenvalues(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(&problem, &parameters, &options, eigenvalues)
+    }
+
+    /// The density of an operator's spectrum.
+    pub fn density(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(&problem, &parameters, &options, density)
+    }
+
+    /// The trace of an operator.
+    pub fn trace(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(&problem, &parameters, &options, trace)
+    }
+
+    /// Petzka's Table 1, layer by layer and neuron by neuron.
+    pub fn petzka(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(&problem, &parameters, &options, petzka_report)
+    }
+}
+
+async fn eigenvalues(call: Call) -> Js<JsValue> {
+    let found: EigenOptions = call.parts.parse("eigenvalues")?;
+    let (kind, method) = (found.operator()?, found.method()?);
+    let control = call.control().await?;
+    match found.space {
+        None | Some(SpaceKind::Weights) => {
+            let engine = call.prepared()?;
+            let operator = thrown(kind.operator(&engine).await)?;
+            ends(&operator, method, &control).await
+        }
+        Some(space) => {
+            let OperatorKind::Curvature(curvature) = kind else {
+                let message = format!("in a space there are hessian and gauss_newton, not {kind}");
+                return Err(fault(ErrorCode::InvalidOption, message));
+            };
+            let engine = call.engine()?;
+            let open = thrown(space.open(engine.problem().network(), call.parameters()?))?;
+            thrown(engine.prepare(&open.parameters))?;
+            let second = match curvature {
+                crate::engine::Curvature::Hessian => SecondOrder::Included,
+                crate::engine::Curvature::GaussNewton => SecondOrder::LeftOut,
+            };
+            let operator = thrown(SpaceCurvature::new(&engine, &*open.space, curvature, second))?;
+            ends(&operator, method, &control).await
+        }
+    }
+}
+
+async fn ends(operator: &dyn SymmetricOperator, method: EigenMethod, control: &Control<'_>) -> Js<JsValue> {
+    let (top, bottom, plain) = match method {
+        EigenMethod::Lanczos(lanczos) => {
+            let found = thrown(lanczos.run(operator, control).await)?;
+            let plain =
+                json!({ "products": found.products, "converged": found.converged, "verified": found.verified });
+            (found.top, found.bottom, plain)
+        }
+        EigenMethod::Power(power) => {
+            let found = thrown(power.run(operator, control).await)?;
+            let plain = json!({ "products": found.products, "converged": found.pair.converged });
+            (vec![found.pair], Vec::new(), plain)
+        }
+    };
+    let out = to_js(&plain)?;
+    set(&out, "top", &pairs(&top)?);
+    set(&out, "bottom", &pairs(&bottom)?);
+    Ok(out)
+}
+
+async fn density(call: Call) -> Js<JsValue> {
+    let found: DensityOptions = call.parts.parse("density")?;
+    let kind = operator(found.operator.as_deref())?;
+    let defaults = StochasticLanczos::default();
+    let lanczos = StochasticLanczos {
+        probes: found.probes.unwrap_or(defaults.probes),
+        steps: found.steps.unwrap_or(defaults.steps),
+        points: found.points.unwrap_or(defaults.points),
+        width: found.width,
+        seed: found.seed.unwrap_or(defaults.seed),
+    };
+    let control = call.control().await?;
+    let engine = call.prepared()?;
+    let operator = thrown(kind.operator(&engine).await)?;
+    let density = if operator.len() <= DENSE_LIMIT {
+        let tolerance = engine.info().precision.eigenvalue_tolerance();
+        let spectrum = thrown(dense_spectrum(&operator, tolerance, &control).await)?;
+        thrown(lanczos.exact(&spectrum.values))?
+    } else {
+        thrown(lanczos.run(&operator, &control).await)?
+    };
+    to_js(&density)
+}
+
+async fn trace(call: Call) -> Js<JsValue> {
+    let found: TraceOptions = call.parts.parse("trace")?;
+    let kind = operator(found.operator.as_deref())?;
+    let (probes, seed) = (found.probes.unwrap_or(100), found.seed.unwrap_or(0));
+    let method = found.method.as_deref().unwrap_or("auto");
+    if !["auto", "hutchinson", "hutch_plus_plus"].contains(&method) {
+        let message = format!("no method is named \"{method}\"; there are auto, hutchinson and hutch_plus_plus");
+        return Err(fault(ErrorCode::InvalidOption, message));
+    }
+    let control = call.control().await?;
+    let engine = call.prepared()?;
+    if method == "auto"
+        && let Some(value) = thrown(exact_trace(&engine, kind, &control).await)?
+    {
+        return to_js(&json!({ "value": value, "method": "sweep" }));
+    }
+    let operator = thrown(kind.operator(&engine).await)?;
+    let (estimate, method) = match method {
+        "hutchinson" => (hutchinson(&operator, probes, seed, &control).await, "hutchinson"),
+        _ => (hutch_plus_plus(&operator, probes, seed, &control).await, "hutch_plus_plus"),
+    };
+    let estimate = thrown(estimate)?;
+    to_js(&json!({
+        "value": estimate.value,
+        "standardError": estimate.standard_error,
+        "probes": estimate.probes,
+        "method": method,
+    }))
+}
+
+async fn petzka_report(call: Call) -> Js<JsValue> {
+    let found: PetzkaOptions = call.parts.parse("petzka")?;
+    let defaults = MeasureOptions::default();
+    let options = MeasureOptions {
+        tolerance: found.tolerance,
+        max_products: found.max_products.unwrap_or(defaults.max_products),
+        seed: found.seed.unwrap_or(defaults.seed),
+        ..defaults
+    };
+    let control = call.control().await?;
+    let engine = call.prepared()?;
+    let (traces, errors) = match found.draws {
+        None => (thrown(petzka::traces(&engine, &control).await)?, None),
+        Some(draws) => {
+            let sampled = thrown(petzka::sampled_traces(&engine, draws, options.seed, &control).await)?;
+            let errors = Object::new().into();
+            set(&errors, "kappaTrace", &to_js(&sampled.kappa_trace_error)?);
+            set(&errors, "rho", &arrays(sampled.rho_error.iter().map(Vec::as_slice)));
+            set(&errors, "relativeFlatness", &to_js(&sampled.relative_flatness_error)?);
+            (sampled.traces, Some(errors))
+        }
+    };
+    let kappa = thrown(petzka::kappa(&engine, &options, &control).await)?;
+    let flatness: Vec<f64> = traces.layers.iter().map(|layer| layer.relative_flatness).collect();
+    let out = to_js(&json!({ "kappaTrace": traces.kappa_trace, "relativeFlatness": flatness }))?;
+    set(&out, "kappa", &pairs(&kappa)?);
+    set(&out, "rho", &arrays(traces.rho()));
+    if let Some(errors) = errors {
+        set(&out, "errors", &errors);
+    }
+    set(&out, "backend", &call.backend()?);
+    Ok(out)
+}
+
+fn arrays<'a>(lists: impl Iterator<Item = &'a [f64]>) -> JsValue {
+    lists.map(float64).collect::<Array>().into()
+}

@@ -1,0 +1,199 @@
+//! `engine.train` and `engine.trainSideBySide` in JavaScript.
+
+use js_sys::{Array, Object, Promise, Reflect};
+use serde::Deserialize;
+use serde_json::json;
+use wasm_bindgen::prelude::*;
+
+use super::convert::{float64, numbers, options, parameters, set, to_js};
+use super::engine::{Call, Engine};
+use super::error::fault;
+use super::options::take;
+use super::run::thrown;
+use crate::error::ErrorCode;
+use crate::space::{OpenSpace, SpaceKind};
+use crate::train::{Checkpoint, Optimizer, Run, Schedule, Target, TrainOptions, Training};
+
+type Js<T> = Result<T, JsValue>;
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+enum OptimizerOption {
+    #[serde(rename_all = "camelCase")]
+    Sgd { learning_rate: f64, momentum: Option<f64> },
+    #[serde(rename_all = "camelCase")]
+    Adam { learning_rate: f64, beta1: Option<f64>, beta2: Option<f64>, epsilon: Option<f64> },
+    #[serde(rename_all = "camelCase")]
+    AdamW { learning_rate: f64, beta1: Option<f64>, beta2: Option<f64>, epsilon: Option<f64> },
+}
+
+impl OptimizerOption {
+    fn optimizer(&self) -> Optimizer {
+        let constants = |beta1: Option<f64>, beta2: Option<f64>, epsilon: Option<f64>| {
+            (beta1.unwrap_or(0.9), beta2.unwrap_or(0.999), epsilon.unwrap_or(1e-8))
+        };
+        match *self {
+            Self::Sgd { learning_rate, momentum } => Optimizer::Sgd { learning_rate, momentum: momentum.unwrap_or(0.0) },
+            Self::Adam { learning_rate, beta1, beta2, epsilon } => {
+                let (beta1, beta2, epsilon) = constants(beta1, beta2, epsilon);
+                Optimizer::Adam { learning_rate, beta1, beta2, epsilon }
+            }
+            Self::AdamW { learning_rate, beta1, beta2, epsilon } => {
+                let (beta1, beta2, epsilon) = constants(beta1, beta2, epsilon);
+                Optimizer::AdamW { learning_rate, beta1, beta2, epsilon }
+            }
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct TrainOption {
+    optimizer: Option<OptimizerOption>,
+    weight_decay: Option<f64>,
+    schedule: Option<Schedule>,
+    batch_size: Option<usize>,
+    epochs: Option<usize>,
+    target: Option<Target>,
+    seed: Option<u64>,
+    space: Option<SpaceKind>,
+}
+
+impl TrainOption {
+    fn options(&self) -> TrainOptions {
+        let defaults = TrainOptions::default();
+        TrainOptions {
+            optimizer: self.optimizer.as_ref().map_or(defaults.optimizer, OptimizerOption::optimizer),
+            weight_decay: self.weight_decay.unwrap_or(defaults.weight_decay),
+            schedule: self.schedule.unwrap_or(defaults.schedule),
+            batch_size: self.batch_size.unwrap_or(defaults.batch_size),
+            epochs: self.epochs.unwrap_or(defaults.epochs),
+            target: self.target,
+            seed: self.seed.unwrap_or(defaults.seed),
+        }
+    }
+
+    fn open(&self, call: &Call, parameters: &[f64]) -> Js<OpenSpace> {
+        thrown(self.space.unwrap_or_default().open(call.problem.network(), parameters))
+    }
+}
+
+#[wasm_bindgen]
+impl Engine {
+    /// Trains; resolves with what was reached, also when stopped.
+    pub fn train(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(&problem, &parameters, &options, train)
+    }
+
+    /// Several runs, an epoch of each in turn.
+    #[wasm_bindgen(js_name = trainSideBySide)]
+    pub fn train_side_by_side(&self, problem: JsValue, runs: JsValue, options: JsValue) -> Promise {
+        let runs = read_runs(&runs);
+        self.call(&problem, &JsValue::UNDEFINED, &options, async move |call| side_by_side(call, runs?).await)
+    }
+}
+
+async fn train(call: Call) -> Js<JsValue> {
+    let found: TrainOption = call.parts.parse("train")?;
+    let checkpoint = read_checkpoint(&call.parts.checkpoint)?;
+    let control = call.parts.control()?;
+    let (engine, validation) = (call.engine()?, call.validation()?);
+    let open = found.open(&call, call.parameters()?)?;
+    let (space, options) = (&*open.space, found.options());
+    let training = match &checkpoint {
+        Some(from) => crate::train::resume(&engine, space, from, validation.as_deref(), &options, &control).await,
+        None => {
+            let from = &open.parameters;
+            crate::train::train_in(&engine, space, from, validation.as_deref(), &options, &control).await
+        }
+    };
+    result(thrown(training)?, &open)
+}
+
+async fn side_by_side(call: Call, runs: Vec<(Vec<f64>, TrainOption)>) -> Js<JsValue> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Nothing {}
+    let Nothing {} = call.parts.parse("trainSideBySide")?;
+    let control = call.parts.control()?;
+    let (engine, validation) = (call.engine()?, call.validation()?);
+    let opened: Vec<OpenSpace> =
+        runs.iter().map(|(parameters, found)| found.open(&call, parameters)).collect::<Js<_>>()?;
+    let begun: Vec<Run<'_>> = runs
+        .iter()
+        .zip(&opened)
+        .map(|((_, found), open)| Run { space: &*open.space, parameters: &open.parameters, options: found.options() })
+        .collect();
+    let trainings = crate::train::train_side_by_side(&engine, &begun, validation.as_deref(), &control).await;
+    let list = Array::new();
+    for (training, open) in thrown(trainings)?.into_iter().zip(&opened) {
+        list.push(&match training {
+            Ok(training) => result(training, open)?,
+            Err(error) => {
+                let item = Object::new().into();
+                set(&item, "error", &super::error::throw(error));
+                item
+            }
+        });
+    }
+    Ok(list.into())
+}
+
+fn read_runs(runs: &JsValue) -> Js<Vec<(Vec<f64>, TrainOption)>> {
+    let list = runs
+        .dyn_ref::<Array>()
+        .filter(|list| list.length() > 0)
+        .ok_or_else(|| fault(ErrorCode::InvalidOption, "trainSideBySide needs runs, an array of at least one"))?;
+    let read = |run: JsValue| {
+        let get = |key: &str| Reflect::get(&run, &key.into()).unwrap_or(JsValue::UNDEFINED);
+        Ok((parameters(&get("parameters"))?, options(get("options"), "trainSideBySide: options")?))
+    };
+    list.iter().map(read).collect()
+}
+
+fn result(training: Training, open: &OpenSpace) -> Js<JsValue> {
+    let out = to_js(&json!({
+        "epochs": training.epochs,
+        "steps": training.steps,
+        "stopped": training.stopped,
+        "reachedTarget": training.reached_target,
+        "history": training.history,
+    }))?;
+    if let Some(warning) = training.warning.as_ref().or(open.warning.as_ref()) {
+        set(&out, "warning", &to_js(warning)?);
+    }
+    set(&out, "parameters", &float64(&training.parameters));
+    set(&out, "coordinates", &float64(&training.coordinates));
+    set(&out, "checkpoint", &write_checkpoint(training.checkpoint)?);
+    Ok(out)
+}
+
+/// Vectors as typed arrays, the rest plain.
+fn write_checkpoint(mut checkpoint: Checkpoint) -> Js<JsValue> {
+    let coordinates = std::mem::take(&mut checkpoint.coordinates);
+    let (mean, square) = (checkpoint.mean.take(), checkpoint.square.take());
+    let out = to_js(&checkpoint)?;
+    set(&out, "coordinates", &float64(&coordinates));
+    for (key, values) in [("mean", mean), ("square", square)] {
+        set(&out, key, &values.map_or(JsValue::UNDEFINED, |values| float64(&values)));
+    }
+    Ok(out)
+}
+
+fn read_checkpoint(value: &JsValue) -> Js<Option<Checkpoint>> {
+    if value.is_undefined() || value.is_null() {
+        return Ok(None);
+    }
+    let Some(object) = value.dyn_ref::<Object>() else {
+        return Err(fault(ErrorCode::InvalidOption, "checkpoint must be one that train has given"));
+    };
+    let rest = Object::assign(&Object::new(), object);
+    let vector = |key: &str| match take(&rest, key) {
+        value if value.is_undefined() || value.is_null() => Ok(None),
+        value => numbers(&value, &format!("checkpoint.{key}"), ErrorCode::InvalidOption).map(Some),
+    };
+    let (coordinates, mean, square) = (vector("coordinates")?, vector("mean")?, vector("square")?);
+    set(&rest, "coordinates", &Array::new());
+    let plain: Checkpoint = options(rest.into(), "checkpoint")?;
+    Ok(Some(Checkpoint { coordinates: coordinates.unwrap_or_default(), mean, square, ..plain }))
+}
