@@ -14,7 +14,10 @@ mod native {
     use criterion::{BatchSize, Criterion, criterion_group};
     use isoflat::engine::{Backend, Curvature, Device, Engine, Precision};
     use isoflat::landscape::{Axis, Direction, Normalization, landscape};
+    use isoflat::linalg::{TraceEstimate, hutchinson};
+    use isoflat::measure::petzka;
     use isoflat::network::{BiasInitialization, Initialization, Preset};
+    use isoflat::operator::CurvatureOperator;
     use isoflat::{Control, Network, data};
 
     /// Points along each side of the landscape.
@@ -32,8 +35,9 @@ mod native {
         devices
     }
 
-    /// How many samples Criterion takes is for this one call to say: the slow work would otherwise take an hour.
-    fn budget(c: &mut Criterion, work: impl Fn()) {
+    /// How many samples Criterion takes is for this one call to say: the slow work would otherwise take an hour. Returns what
+    /// the call took.
+    fn budget(c: &mut Criterion, work: impl Fn()) -> Duration {
         let start = Instant::now();
         work();
         let time = start.elapsed();
@@ -42,6 +46,7 @@ mod native {
             .sample_size(samples)
             .warm_up_time(Duration::from_secs(1))
             .measurement_time((time * samples as u32).clamp(Duration::from_secs(3), Duration::from_secs(60)));
+        time
     }
 
     fn derivatives(c: &mut Criterion, work: &str, network: &Network, samples: usize) {
@@ -110,7 +115,85 @@ mod native {
         }
     }
 
-    criterion_group!(benches, f1, c1, wide, grid);
+    /// What one product at a time would have to do for the sweep's numbers.
+    struct Naive<'a> {
+        engine: &'a Engine,
+        parameters: &'a [f64],
+    }
+
+    impl Naive<'_> {
+        /// ρ of every neuron by a product along the weights that leave it, as many together as `COLUMNS`.
+        fn rho(&self) -> f64 {
+            const COLUMNS: usize = 32;
+            let n = self.parameters.len();
+            let layers = self.engine.problem().network().layout().layers();
+            let neurons: Vec<_> = layers.iter().flat_map(|layer| (0..layer.inputs).map(move |j| (layer, j))).collect();
+            let mut sum = 0.0;
+            for some in neurons.chunks(COLUMNS) {
+                let mut directions = vec![0.0; n * some.len()];
+                for ((layer, j), v) in some.iter().zip(directions.chunks_exact_mut(n)) {
+                    for i in layer.weight.clone().skip(*j).step_by(layer.inputs) {
+                        v[i] = self.parameters[i];
+                    }
+                }
+                let products = self.engine.product(Curvature::GaussNewton, &directions);
+                let products = pollster::block_on(products).expect("a device that works");
+                sum += directions.iter().zip(products).map(|(v, p)| v * p).sum::<f64>();
+            }
+            sum
+        }
+
+        /// The trace by Hutchinson's method.
+        fn trace(&self, probes: usize) -> TraceEstimate {
+            let operator = CurvatureOperator::new(self.engine, Curvature::GaussNewton);
+            let control = Control::default();
+            pollster::block_on(hutchinson(&operator, probes, 1, &control)).expect("a device that works")
+        }
+
+        /// Probes after which its standard error is 1 % of the trace, by what 30 of them say of their spread.
+        fn probes_to_one_percent(&self) -> usize {
+            let pilot = self.trace(30);
+            (30.0 * (pilot.standard_error / (0.01 * pilot.value)).powi(2)).ceil().max(2.0) as usize
+        }
+    }
+
+    /// Every ρ and every trace of Petzka's Table 1 from one sweep, and what they cost one product at a time: all ρ by a product
+    /// for each neuron, or one trace alone by Hutchinson's method to 1 %.
+    fn sweep(c: &mut Criterion) {
+        let network = Preset::Small.network();
+        let problem = data::synthetic(network.clone(), 500, 1).expect("valid sizes");
+        let parameters =
+            network.initialize(Initialization::KaimingUniform, BiasInitialization::Uniform, 1).expect("valid");
+        for (name, device) in devices() {
+            let engine = Engine::new(&device, &problem).expect("it fits everywhere");
+            engine.prepare(&parameters).expect("a device that works");
+            let naive = Naive { engine: &engine, parameters: &parameters };
+            let probes = naive.probes_to_one_percent();
+            let swept = || {
+                black_box(pollster::block_on(petzka::traces(&engine, &Control::default())).expect("traces"));
+            };
+            let rho = || {
+                black_box(naive.rho());
+            };
+            let trace = || {
+                black_box(naive.trace(probes));
+            };
+            let time = budget(c, swept);
+            c.bench_function(&format!("sweep/all/{name}"), |b| b.iter(swept));
+            let rho_time = budget(c, rho);
+            c.bench_function(&format!("sweep/rho-by-products/{name}"), |b| b.iter(rho));
+            let trace_time = budget(c, trace);
+            c.bench_function(&format!("sweep/trace-by-{probes}-probes/{name}"), |b| b.iter(trace));
+            let ratio = |other: Duration| other.as_secs_f64() / time.as_secs_f64();
+            eprintln!(
+                "{name}: ρ by products takes {:.1} sweeps, one trace to 1 % by {probes} probes {:.1}",
+                ratio(rho_time),
+                ratio(trace_time)
+            );
+        }
+    }
+
+    criterion_group!(benches, f1, c1, wide, grid, sweep);
 }
 
 #[cfg(not(target_arch = "wasm32"))]

@@ -59,7 +59,9 @@ fn names_and_kinds_belong_together() {
         }
     }
     assert_eq!(HESSIAN.over(Part::Layer(2)).name(), "hessian.layer_3");
-    for strange in ["hesian", "hessian.layer_0", "hessian.layer_", "hessian.biases", "layer_1", "hessian.weights.weights"] {
+    for strange in
+        ["hesian", "hessian.layer_0", "hessian.layer_", "hessian.biases", "layer_1", "hessian.weights.weights"]
+    {
         assert_eq!(OperatorKind::from_name(strange).expect_err(strange).code, ErrorCode::InvalidOption);
     }
     let network = Network::dense(&[2, 3, 2], true).expect("a network");
@@ -84,8 +86,11 @@ fn parts_are_principal_submatrices_of_their_own_length() {
                 for part in layers.chain([Part::Weights]) {
                     let places: Vec<usize> = part.ranges(layout).expect("ranges").into_iter().flatten().collect();
                     let found = matrix(&engine, kind.over(part));
-                    let expected: Vec<f64> =
-                        places.iter().flat_map(|&j| places.iter().map(move |&i| (i, j))).map(|(i, j)| whole[j * n + i]).collect();
+                    let expected: Vec<f64> = places
+                        .iter()
+                        .flat_map(|&j| places.iter().map(move |&i| (i, j)))
+                        .map(|(i, j)| whole[j * n + i])
+                        .collect();
                     // The same products of the same columns.
                     assert_eq!(found, expected, "{seed}: {kind} over {part}");
                 }
@@ -247,7 +252,8 @@ fn norms_and_traces_lie_within_their_error_bars() {
             // Rounding of sums over n terms of the norm's size.
             let rounding = 16.0 * device.info().precision.epsilon() * norm * (d.len() as f64).sqrt();
             for products in [4, 30, 3 * d.len() + 7] {
-                let found = pollster::block_on(trace_and_norm(&operator, products, 3, &Control::default())).expect("both");
+                let found =
+                    pollster::block_on(trace_and_norm(&operator, products, 3, &Control::default())).expect("both");
                 let is_whole = products / 3 >= d.len();
                 assert_eq!(found.products, if is_whole { 2 * d.len() } else { products });
                 // Two probes alone know little of their spread: their error bars are Student's with one degree of freedom.
@@ -343,7 +349,8 @@ fn densities_integrate_to_one_and_have_the_spectrums_moments() {
         let epsilon = device.info().precision.epsilon();
         for_random_networks(6, |seed, problem, parameters| {
             let engine = prepared(&device, problem, parameters);
-            for kind in [HESSIAN, GAUSS_NEWTON, OperatorKind::ALL[2].over(Part::Weights), HESSIAN.over(Part::Layer(0))] {
+            for kind in [HESSIAN, GAUSS_NEWTON, OperatorKind::ALL[2].over(Part::Weights), HESSIAN.over(Part::Layer(0))]
+            {
                 pollster::block_on(async {
                     let (operator, control) = (kind.operator(&engine).await.expect("an operator"), Control::default());
                     let spectrum = dense_spectrum(&operator, 1e-4, &control).await.expect("a spectrum");
@@ -363,7 +370,8 @@ fn densities_integrate_to_one_and_have_the_spectrums_moments() {
 #[test]
 fn a_density_lies_within_its_error_bands() {
     let engine = any_engine(&Device::cpu(Precision::F64));
-    let d: Vec<f64> = (0..500).map(|i| if i < 10 { 2.0 + f64::from(i) * 0.2 } else { (f64::from(i) * 0.37).sin() }).collect();
+    let d: Vec<f64> =
+        (0..500).map(|i| if i < 10 { 2.0 + f64::from(i) * 0.2 } else { (f64::from(i) * 0.37).sin() }).collect();
     let operator = Reflected::new(&engine, &d);
     let options =
         StochasticLanczos { probes: 20, steps: 100, width: Some(0.05), points: 300, ..StochasticLanczos::default() };

@@ -238,7 +238,8 @@ mod tests {
     #[test]
     fn the_normal_distribution_has_its_known_values() {
         // Tables of Φ to ten digits.
-        for (x, expected) in [(0.0, 0.5), (1.0, 0.8413447461), (-1.96, 0.0249978951), (3.0, 0.9986501020), (-6.0, 0.0)] {
+        for (x, expected) in [(0.0, 0.5), (1.0, 0.8413447461), (-1.96, 0.0249978951), (3.0, 0.9986501020), (-6.0, 0.0)]
+        {
             assert!((normal_distribution(x) - expected).abs() < 1e-9, "{x}");
         }
     }

@@ -78,12 +78,7 @@ impl RitzPairs {
 impl<'a> Basis<'a> {
     /// A basis of up to `capacity` columns that starts from this vector, of any length but 0. Random vectors, where they
     /// are needed, come from `rng`.
-    pub fn start(
-        operator: &'a dyn SymmetricOperator,
-        capacity: usize,
-        start: &[f64],
-        rng: ChaCha8Rng,
-    ) -> Result<Self> {
+    pub fn start(operator: &'a dyn SymmetricOperator, capacity: usize, start: &[f64], rng: ChaCha8Rng) -> Result<Self> {
         let executor = operator.executor();
         let n = operator.len();
         let mut basis = Self {

@@ -218,8 +218,7 @@ impl Target {
                 let magnitude = |i: usize| ritz.values[i].abs();
                 let (first, second) = if magnitude(high) >= magnitude(low) { (high, low) } else { (low, high) };
                 // A Ritz value can still grow by about its residual.
-                let settled =
-                    magnitude(second) + ritz.residuals[second] <= magnitude(first) * (1.0 - self.tolerance);
+                let settled = magnitude(second) + ritz.residuals[second] <= magnitude(first) * (1.0 - self.tolerance);
                 if settled { vec![first] } else { vec![first, second] }
             }
         }

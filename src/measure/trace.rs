@@ -23,8 +23,10 @@ pub(crate) struct Trace {
 /// Does the sweep give this operator's trace exactly? It does for all of a piecewise linear network, and for the
 /// Gauss–Newton ones of any.
 pub fn has_exact_trace(network: &Network, kind: OperatorKind) -> bool {
-    let is_gauss_newton =
-        matches!(kind.whole(), OperatorKind::Curvature(Curvature::GaussNewton) | OperatorKind::RiemannianGaussNewton(_));
+    let is_gauss_newton = matches!(
+        kind.whole(),
+        OperatorKind::Curvature(Curvature::GaussNewton) | OperatorKind::RiemannianGaussNewton(_)
+    );
     is_gauss_newton || network.first_inhomogeneous_layer().is_none()
 }
 
