@@ -61,7 +61,7 @@ pub async fn hutchinson(
 }
 
 /// Mean, and the standard deviation of the mean (0 for one sample).
-fn mean_and_error(samples: &[f64]) -> (f64, f64) {
+pub(crate) fn mean_and_error(samples: &[f64]) -> (f64, f64) {
     let count = samples.len() as f64;
     let mean = samples.iter().sum::<f64>() / count;
     if samples.len() < 2 {

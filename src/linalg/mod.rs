@@ -6,6 +6,7 @@ mod lanczos;
 mod power;
 
 pub use dense::{DenseSpectrum, dense_matrix, dense_spectrum};
+pub(crate) use hutchinson::mean_and_error;
 pub use hutchinson::{TraceEstimate, hutchinson};
 pub use lanczos::{Goal, Lanczos, Spectrum};
 pub use power::{PowerIteration, PowerResult};

@@ -3,6 +3,12 @@
 //! Within one layer's weights a piecewise linear network is linear, so the layer's block of the Hessian is its block of
 //! the Gauss–Newton matrix, and one backward pass from each of C cotangents gives all traces and all ρ exactly.
 
+mod features;
+mod sampled;
+
+pub use features::{FeatureMatrix, FeatureRobustness, NoiseInjection, feature_robustness, noise_injection};
+pub use sampled::{SampledTraces, sampled_traces};
+
 use super::{ALWAYS, LAYERWISE, Measure, Quantity};
 use crate::control::{Control, Progress};
 use crate::engine::{Cotangent, Curvature, Engine, LayerSums};
@@ -143,22 +149,34 @@ fn squared_norms(engine: &Engine) -> Result<Vec<f64>> {
 /// As [`traces`]; `NotFinite` where products overflow.
 pub async fn kappa(engine: &Engine, options: &MeasureOptions, control: &Control<'_>) -> Result<Vec<Eigenpair>> {
     ensure_piecewise_linear(engine)?;
-    let network = engine.problem().network();
     let mut found = Vec::new();
-    for (layer, norm) in network.layout().layers().iter().zip(squared_norms(engine)?) {
-        let mut mask = vec![0.0; network.parameter_count()];
-        // D = ‖W_l‖ on the block: the eigenvalues are κ's own.
-        mask[layer.weight.clone()].fill(norm.sqrt());
-        let block = Scaled::new(CurvatureOperator::new(engine, Curvature::GaussNewton), &mask)?;
-        let lanczos = Lanczos {
-            goal: Goal::SpectralNorm,
-            tolerance: options.tolerance,
-            max_products: options.max_products,
-            seed: options.seed,
-            ..Lanczos::default()
-        };
-        let spectrum = lanczos.run(&block, control).await?;
-        found.extend(spectrum.dominant().cloned());
+    for layer in 0..engine.problem().network().layout().layers().len() {
+        found.push(kappa_of(engine, layer, options, control).await?);
     }
     Ok(found)
+}
+
+/// κ of one layer.
+async fn kappa_of(
+    engine: &Engine,
+    layer: usize,
+    options: &MeasureOptions,
+    control: &Control<'_>,
+) -> Result<Eigenpair> {
+    ensure_piecewise_linear(engine)?;
+    let network = engine.problem().network();
+    let norm = squared_norms(engine)?[layer];
+    let mut mask = vec![0.0; network.parameter_count()];
+    // D = ‖W_l‖ on the block: the eigenvalues are κ's own.
+    mask[network.layout().layers()[layer].weight.clone()].fill(norm.sqrt());
+    let block = Scaled::new(CurvatureOperator::new(engine, Curvature::GaussNewton), &mask)?;
+    let lanczos = Lanczos {
+        goal: Goal::SpectralNorm,
+        tolerance: options.tolerance,
+        max_products: options.max_products,
+        seed: options.seed,
+        ..Lanczos::default()
+    };
+    let spectrum = lanczos.run(&block, control).await?;
+    Ok(spectrum.dominant().cloned().expect("a spectrum has an end"))
 }
