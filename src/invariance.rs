@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::control::{Control, Progress};
-use crate::engine::Engine;
+use crate::engine::{Engine, Precision};
 use crate::error::{Result, ensure};
 use crate::measure::{Measure, MeasureOptions, MeasureValue, measure};
 use crate::symmetry::{Kinds, Transformation};
@@ -103,8 +103,7 @@ pub async fn invariance(
         let outputs_after = engine.outputs().await?;
         let mut column = vec![output_cell(engine, t, &outputs_before, &outputs_after)];
         for ((measure, before), after) in measures.iter().zip(&before).zip(&after) {
-            let expected = expected(measure.invariant, map.kinds());
-            column.push(compare(engine, t, expected, before, after));
+            column.push(compare(engine, t, measure.invariant, map.kinds(), before, after));
         }
         columns.push(column);
     }
@@ -112,43 +111,49 @@ pub async fn invariance(
     Ok(InvarianceTable { transformations: resolved, cells })
 }
 
-/// A measure stands still under a map if it does so under every kind the map is made of.
-fn expected(invariant: Kinds, map: Kinds) -> Expected {
-    let still = (invariant.layerwise || !map.layerwise)
-        && (invariant.nodewise || !map.nodewise)
-        && (invariant.permutation || !map.permutation);
-    if still { Expected::Invariant } else { Expected::Changes }
+/// What holds under these kinds of maps holds under a map that is made of no others.
+fn holds_under(kinds: Kinds, map: Kinds) -> bool {
+    (kinds.layerwise || !map.layerwise)
+        && (kinds.nodewise || !map.nodewise)
+        && (kinds.permutation || !map.permutation)
 }
 
 /// Rounding of one pass, relative to the numbers it works on: L layers forward and as many back, each a sum over up to
 /// `fan` terms whose errors add like a random walk, ε √fan; times 4 for the passes that meet in one product.
-fn rounding(engine: &Engine) -> f64 {
+fn rounding(engine: &Engine, precision: Precision) -> f64 {
     let layers = engine.problem().network().layout().layers();
     let fan = layers.iter().map(|layer| layer.inputs.max(layer.outputs)).max().unwrap_or(1);
-    8.0 * engine.info().precision.epsilon() * layers.len() as f64 * (fan as f64).sqrt()
+    8.0 * precision.epsilon() * layers.len() as f64 * (fan as f64).sqrt()
 }
 
 fn compare(
     engine: &Engine,
     transformation: usize,
-    expected: Expected,
+    invariant: Kinds,
+    map: Kinds,
     before: &MeasureValue,
     after: &MeasureValue,
 ) -> Cell {
-    let rounding = rounding(engine);
+    let expected = if holds_under(invariant, map) { Expected::Invariant } else { Expected::Changes };
+    let own = engine.info().precision;
+    let precisions = [before, after].map(|value| value.precision.unwrap_or(own));
+    let precision = if precisions[0].epsilon() >= precisions[1].epsilon() { precisions[0] } else { precisions[1] };
+    let rounding = rounding(engine, precision);
     let scale = before.scale.max(after.scale);
     let residuals = before.residual.unwrap_or(0.0) + after.residual.unwrap_or(0.0);
-    let spread = before.standard_error.zip(after.standard_error).map(|(a, b)| 4.0 * a.hypot(b));
+    // Draws that the map takes along are the same before and after: their spread is in both numbers alike.
+    let errors = before.standard_error.zip(after.standard_error).filter(|_| !holds_under(before.paired, map));
+    let spread = errors.map(|(a, b)| 4.0 * a.hypot(b));
     let absolute = rounding * scale + residuals + spread.unwrap_or(0.0);
     let magnitude = before.value.abs().max(f64::MIN_POSITIVE);
-    let name = engine.info().precision.name();
+    let name = precision.name();
     let mut reason = if scale > before.value.abs() * 1.01 {
         format!("rounding in {name}, {rounding:.1e} of numbers as large as {scale:.3e} on the way to it")
     } else {
         format!("rounding in {name}, {rounding:.1e} of its size")
     };
     if before.residual.is_some() {
-        reason += &format!("; the eigenvalues' residuals before and after, together {residuals:.1e}");
+        reason += &format!("; the residuals before and after, together {residuals:.1e}");
     }
     if let Some(spread) = spread {
         reason += &format!("; 4 standard errors of the estimates, {spread:.1e}");
@@ -180,7 +185,7 @@ fn output_cell(engine: &Engine, transformation: usize, before: &[f64], after: &[
     let change = before.iter().zip(after).fold(0.0, |m, (a, b)| f64::max(m, (a - b).abs()));
     let (before, after) = (largest(before), largest(after));
     let relative_change = change / before.max(f64::MIN_POSITIVE);
-    let tolerance = rounding(engine);
+    let tolerance = rounding(engine, engine.info().precision);
     let verdict = if relative_change <= tolerance { Verdict::Invariant } else { Verdict::Changed };
     Cell {
         measure: "outputs",

@@ -7,6 +7,7 @@
 
 pub mod control;
 pub mod data;
+pub mod dinh;
 pub mod engine;
 mod error;
 pub mod invariance;

@@ -3,14 +3,16 @@
 use std::collections::HashMap;
 
 use super::petzka::{self, Traces};
+use super::sharpness::{Noise, SharpnessOptions, average_sharpness, epsilon_sharpness, subspace_sharpness};
 use super::trace::{Trace, has_exact_trace, trace_of};
-use super::{Measure, MeasureValue, Quantity, fisher_rao_norm};
+use super::{Measure, MeasureValue, Quantity, fisher_rao_norm, path_norm_squared};
 use crate::control::Control;
 use crate::engine::{Curvature, Engine, Precision};
-use crate::error::{Result, ensure};
+use crate::error::{Result, bail, ensure};
 use crate::linalg::{DenseSpectrum, Eigenpair, Goal, Lanczos, TraceAndNorm, dense_spectrum, trace_and_norm};
 use crate::operator::{Metric, OperatorKind};
 use crate::problem::Loss;
+use crate::symmetry::Kinds;
 
 /// Up to this many parameters a spectrum is computed whole: quicker than an iteration, and exact.
 pub const DENSE_LIMIT: usize = 512;
@@ -18,7 +20,7 @@ pub const DENSE_LIMIT: usize = 512;
 /// How measures are computed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeasureOptions {
-    /// ε of `epsilon_sharpness_quadratic`.
+    /// ε of the ε-sharpness, in all regions.
     pub epsilon: f64,
     /// Products by which Hutch++ estimates traces and Frobenius norms that have no exact form, for networks above
     /// [`DENSE_LIMIT`] parameters; at least 4.
@@ -27,13 +29,16 @@ pub struct MeasureOptions {
     pub tolerance: Option<f64>,
     /// Most products per operator.
     pub max_products: usize,
-    /// Of start vectors and probes.
+    /// Of start vectors, probes, restarts and noise.
     pub seed: u64,
+    /// How sharpness is searched for and averaged; its seed is the one above.
+    pub sharpness: SharpnessOptions,
 }
 
 impl Default for MeasureOptions {
     fn default() -> Self {
-        Self { epsilon: 1e-3, probes: 100, tolerance: None, max_products: 1000, seed: 0 }
+        let sharpness = SharpnessOptions::default();
+        Self { epsilon: 1e-3, probes: 100, tolerance: None, max_products: 1000, seed: 0, sharpness }
     }
 }
 
@@ -41,6 +46,11 @@ impl MeasureOptions {
     /// The tolerance asked for, or this precision's own.
     pub(crate) fn tolerance_in(&self, precision: Precision) -> f64 {
         self.tolerance.unwrap_or_else(|| precision.eigenvalue_tolerance())
+    }
+
+    /// The sharpness options with these options' seed.
+    fn sharpness(&self) -> SharpnessOptions {
+        SharpnessOptions { seed: self.seed, ..self.sharpness.clone() }
     }
 }
 
@@ -132,15 +142,7 @@ impl<'a, 'c> Evaluator<'a, 'c> {
     /// # Errors
     /// `NotFinite` where products overflow; `Aborted`; the device's.
     pub async fn value(&mut self, measure: &'static Measure) -> Result<MeasureValue> {
-        let plain = |value: f64, scale: f64| MeasureValue {
-            key: measure.key,
-            value,
-            residual: None,
-            iterations: None,
-            standard_error: None,
-            converged: true,
-            scale,
-        };
+        let plain = |value: f64, scale: f64| MeasureValue::exact(measure.key, value, scale);
         Ok(match measure.quantity {
             Quantity::Loss => plain(self.loss, self.loss_scale()),
             Quantity::GradientNorm => {
@@ -172,6 +174,55 @@ impl<'a, 'c> Evaluator<'a, 'c> {
                 let mut found = eigenvalue(plain(value, value), extremes.dominant(), &extremes);
                 found.residual = found.residual.map(|residual| residual * factor);
                 found
+            }
+            Quantity::EpsilonSharpness(region) => {
+                let (theta, options) = (self.engine.parameters()?, self.options.sharpness());
+                let epsilon = self.options.epsilon;
+                let found = epsilon_sharpness(self.engine, &theta, region, epsilon, &options, self.control).await?;
+                MeasureValue {
+                    residual: Some(found.error),
+                    iterations: Some(found.iterations),
+                    precision: Some(found.precision),
+                    converged: found.converged,
+                    ..plain(found.value, self.rise_scale() / (1.0 + self.loss))
+                }
+            }
+            Quantity::SubspaceSharpness => {
+                let (theta, options) = (self.engine.parameters()?, self.options.sharpness());
+                let found = subspace_sharpness(self.engine, &theta, self.options.epsilon, &options, self.control);
+                let found = found.await?;
+                MeasureValue {
+                    residual: Some(found.runs.iter().fold(0.0, |m, run| f64::max(m, run.error))),
+                    iterations: Some(found.runs.iter().map(|run| run.iterations).sum()),
+                    standard_error: Some(found.standard_error),
+                    precision: found.runs.iter().map(|run| run.precision).max_by(|a, b| coarser(*a, *b)),
+                    converged: found.runs.iter().all(|run| run.converged),
+                    ..plain(found.value, self.rise_scale() / (1.0 + self.loss))
+                }
+            }
+            Quantity::AverageSharpness(noise) => {
+                let (theta, options) = (self.engine.parameters()?, self.options.sharpness());
+                let found = average_sharpness(self.engine, &theta, noise, &options, self.control).await?;
+                let is_scaled = noise == Noise::Scaled;
+                MeasureValue {
+                    iterations: Some(2 * found.pairs),
+                    standard_error: Some(found.standard_error),
+                    precision: Some(found.precision),
+                    // Rescaling takes σ |θ_i| z_i along; a permutation does not take the numbers z_i with the weights.
+                    paired: Kinds { layerwise: is_scaled, nodewise: is_scaled, permutation: false },
+                    ..plain(found.value, self.rise_scale())
+                }
+            }
+            Quantity::PathNormSquared => {
+                let network = self.engine.problem().network();
+                match path_norm_squared(network, &self.engine.parameters()?) {
+                    Some(norm) => plain(norm, norm),
+                    None => bail!(InvalidOption, "the path norm is defined for networks of dense layers only"),
+                }
+            }
+            Quantity::Custom(custom) => {
+                let found = custom.compute(self.engine, self.options, self.control).await?;
+                MeasureValue { key: measure.key, ..found }
             }
             Quantity::FisherRaoNorm => {
                 let norm = fisher_rao_norm(self.engine).await?;
@@ -337,6 +388,11 @@ impl<'a, 'c> Evaluator<'a, 'c> {
         self.loss + factor * self.output_scale
     }
 
+    /// A rise is the difference of two losses.
+    fn rise_scale(&self) -> f64 {
+        2.0 * self.loss_scale()
+    }
+
     /// A change Δ of the outputs changes a gradient by up to √λ_max |Δ|, λ_max of the Gauss–Newton matrix in its metric;
     /// the spectral norm of the Hessian there stands in for it, where it was computed.
     fn gradient_scale(&self, norm: f64, kind: OperatorKind) -> f64 {
@@ -347,6 +403,11 @@ impl<'a, 'c> Evaluator<'a, 'c> {
 
 fn largest<'a>(values: impl Iterator<Item = &'a f64>) -> f64 {
     values.fold(0.0, |m, &v| f64::max(m, v))
+}
+
+/// Orders precisions by their rounding.
+fn coarser(a: Precision, b: Precision) -> std::cmp::Ordering {
+    a.epsilon().total_cmp(&b.epsilon())
 }
 
 const HESSIAN: OperatorKind = OperatorKind::Curvature(Curvature::Hessian);

@@ -2,30 +2,35 @@
 //!
 //! A measure sees an engine or an operator, never a device. Each family has its file, with its paper in the header.
 
+mod custom;
 mod evaluator;
 mod gradient;
 mod hessian;
 mod norms;
 pub mod petzka;
 mod riemannian;
-mod sharpness;
+pub mod sharpness;
 mod trace;
 
+pub use custom::CustomMeasure;
 pub use evaluator::{DENSE_LIMIT, Evaluator, MeasureOptions};
 pub use norms::{fisher_rao_norm, path_norm_squared};
+pub use sharpness::SharpnessOptions;
 pub use trace::{exact_trace, has_exact_trace};
 
 use serde::Serialize;
 
+use self::custom::Custom;
+use self::sharpness::{Noise, Region};
 use crate::control::Control;
-use crate::engine::Engine;
+use crate::engine::{Engine, Precision};
 use crate::error::{Result, bail};
 use crate::network::Network;
 use crate::operator::{Metric, OperatorKind};
 use crate::symmetry::Kinds;
 
 /// What a measure computes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Quantity {
     Loss,
     GradientNorm,
@@ -35,8 +40,12 @@ pub(crate) enum Quantity {
     Trace(OperatorKind),
     FrobeniusNorm(OperatorKind),
     EpsilonSharpnessQuadratic,
+    EpsilonSharpness(Region),
+    SubspaceSharpness,
+    AverageSharpness(Noise),
     RiemannianGradientNorm(Metric),
     FisherRaoNorm,
+    PathNormSquared,
     KappaMax,
     KappaSum,
     KappaTraceMax,
@@ -44,6 +53,7 @@ pub(crate) enum Quantity {
     RhoMax,
     RhoSum,
     RelativeFlatnessSum,
+    Custom(Custom),
 }
 
 /// A measure of one number.
@@ -77,10 +87,14 @@ impl Measure {
             .chain(norms::MEASURES)
     }
 
-    /// Those that are defined for a network: Petzka's need one that is piecewise linear.
+    /// Those that are defined for a network: Petzka's need one that is piecewise linear, the path norm one of dense layers.
     pub fn defined_for(network: &Network) -> impl Iterator<Item = &'static Self> {
         let is_piecewise_linear = network.first_inhomogeneous_layer().is_none();
-        Self::all().filter(move |measure| is_piecewise_linear || !measure.key.starts_with("petzka."))
+        let has_path_norm = norms::has_path_norm(network);
+        Self::all().filter(move |measure| match measure.quantity {
+            Quantity::PathNormSquared => has_path_norm,
+            _ => is_piecewise_linear || !measure.key.starts_with("petzka."),
+        })
     }
 
     /// The measure of this name.
@@ -112,14 +126,37 @@ pub struct MeasureValue {
     /// Products it took (shared by measures of one operator).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iterations: Option<usize>,
-    /// Of a trace or norm from random probes.
+    /// Of a mean over random draws, such as a trace or norm from random probes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standard_error: Option<f64>,
+    /// What gave the number, where it may not have been the engine's own precision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Precision>,
     /// Is it within the tolerance that was asked for?
     pub converged: bool,
     /// The size of the numbers it was computed from: what rounding errors are relative to.
     #[serde(skip)]
-    pub(crate) scale: f64,
+    pub scale: f64,
+    /// The maps that carry the random draws along, so that the standard error says nothing of a change under them.
+    #[serde(skip)]
+    pub paired: Kinds,
+}
+
+impl MeasureValue {
+    /// A value that is exact but for rounding, relative to numbers of size `scale`.
+    pub fn exact(key: &'static str, value: f64, scale: f64) -> Self {
+        Self {
+            key,
+            value,
+            residual: None,
+            iterations: None,
+            standard_error: None,
+            precision: None,
+            converged: true,
+            scale,
+            paired: Kinds::default(),
+        }
+    }
 }
 
 /// Computes measures at parameters θ, in the order given.

@@ -213,6 +213,7 @@ impl MeasureOption {
             tolerance: self.tolerance,
             max_products: self.max_products.unwrap_or(defaults.max_products),
             seed: self.seed.unwrap_or(defaults.seed),
+            ..defaults
         }
     }
 

@@ -3,6 +3,12 @@
 //! Within one layer's weights a piecewise linear network is linear, so the layer's block of the Hessian is its block of
 //! the Gauss–Newton matrix, and one backward pass from each of C cotangents gives all traces and all ρ exactly.
 
+mod features;
+mod sampled;
+
+pub use features::{FeatureMatrix, FeatureRobustness, NoiseInjection, feature_robustness, noise_injection};
+pub use sampled::{SampledTraces, sampled_traces};
+
 use super::{ALWAYS, LAYERWISE, Measure, Quantity};
 use crate::control::{Control, Progress};
 use crate::engine::{Cotangent, Curvature, Engine, LayerSums};
@@ -151,21 +157,30 @@ fn squared_norms(engine: &Engine) -> Result<Vec<f64>> {
 pub async fn kappa(engine: &Engine, options: &MeasureOptions, control: &Control<'_>) -> Result<Vec<Eigenpair>> {
     ensure_piecewise_linear(engine)?;
     let mut found = Vec::new();
-    for (l, norm) in squared_norms(engine)?.into_iter().enumerate() {
-        let block = OperatorKind::Curvature(Curvature::GaussNewton).over(Part::Layer(l)).operator(engine).await?;
-        let lanczos = Lanczos {
-            goal: Goal::SpectralNorm,
-            tolerance: options.tolerance,
-            max_products: options.max_products,
-            seed: options.seed,
-            ..Lanczos::default()
-        };
-        let spectrum = lanczos.run(&block, control).await?;
-        found.extend(spectrum.dominant().map(|pair| Eigenpair {
-            value: norm * pair.value,
-            residual: norm * pair.residual,
-            ..pair.clone()
-        }));
+    for layer in 0..engine.problem().network().layout().layers().len() {
+        found.push(kappa_of(engine, layer, options, control).await?);
     }
     Ok(found)
+}
+
+/// κ of one layer.
+async fn kappa_of(
+    engine: &Engine,
+    layer: usize,
+    options: &MeasureOptions,
+    control: &Control<'_>,
+) -> Result<Eigenpair> {
+    ensure_piecewise_linear(engine)?;
+    let norm = squared_norms(engine)?[layer];
+    let block = OperatorKind::Curvature(Curvature::GaussNewton).over(Part::Layer(layer)).operator(engine).await?;
+    let lanczos = Lanczos {
+        goal: Goal::SpectralNorm,
+        tolerance: options.tolerance,
+        max_products: options.max_products,
+        seed: options.seed,
+        ..Lanczos::default()
+    };
+    let spectrum = lanczos.run(&block, control).await?;
+    let pair = spectrum.dominant().cloned().expect("a spectrum has an end");
+    Ok(Eigenpair { value: norm * pair.value, residual: norm * pair.residual, ..pair })
 }

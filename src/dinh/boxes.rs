@@ -1,0 +1,246 @@
+//! Theorem 2 of Dinh et al. 2017: the volume ε-flatness of every minimum is infinite.
+//!
+//! A box of radius r′ around θ within C(L, θ, ε) is carried by T_α^k to boxes of the same losses. With
+//! α = 2 (‖θ_1‖_∞ + r′) / (‖θ_1‖_∞ − r′) they are disjoint, since they are along the coordinate that attains ‖θ_1‖_∞, and T_α (or
+//! its inverse) does not make them smaller: its determinant is α to the number of parameters it enlarges less those it shrinks.
+
+use rand::Rng;
+use serde::Serialize;
+
+use super::{depth, diagonal, ensure_deep, ensure_positive, scale_pair};
+use crate::control::{Control, Progress};
+use crate::engine::Engine;
+use crate::error::{Result, ensure};
+use crate::linalg::generator;
+
+/// Halvings of the radius before the search gives up.
+const HALVINGS: usize = 60;
+
+/// Bisections after that.
+const BISECTIONS: usize = 8;
+
+/// What boxes are built.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BoxOptions {
+    /// ε: the loss in the boxes stays below L(θ) + ε.
+    pub epsilon: f64,
+    /// r; `None` looks for a large one whose samples all stay below.
+    pub radius: Option<f64>,
+    /// Boxes, the first one included.
+    pub boxes: usize,
+    /// Points at which losses are compared (half of them corners).
+    pub samples: usize,
+    /// Of the points.
+    pub seed: u64,
+}
+
+impl Default for BoxOptions {
+    fn default() -> Self {
+        Self { epsilon: 0.1, radius: None, boxes: 8, samples: 32, seed: 0 }
+    }
+}
+
+/// The image of the first box under T^k.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FlatBox {
+    /// k.
+    pub power: usize,
+    /// What it covers of the separating coordinate's magnitude.
+    pub interval: [f64; 2],
+    /// ln of its volume.
+    pub log_volume: f64,
+    /// ln of the volume of all boxes up to this one.
+    pub total_log_volume: f64,
+    /// Largest |L(T^k θ′) − L(θ′)| over the sampled θ′ of the first box.
+    pub largest_difference: f64,
+}
+
+/// Disjoint boxes of the same losses: a lower bound of the volume ε-flatness that grows with every box.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VolumeFlatness {
+    /// ε.
+    pub epsilon: f64,
+    /// r′.
+    pub radius: f64,
+    /// Was r′ found from samples, rather than given?
+    pub radius_found: bool,
+    /// ‖θ_1‖_∞.
+    pub largest_weight: f64,
+    /// Where it is attained.
+    pub separating_coordinate: usize,
+    /// α.
+    pub alpha: f64,
+    /// Is T = T_α, or T_α⁻¹, which does not shrink volumes where the last layer has more parameters?
+    pub inverted: bool,
+    /// ln det T = |parameters enlarged − parameters shrunk by T_α| ln α: what a box's log-volume grows by.
+    pub log_determinant: f64,
+    /// L(θ).
+    pub loss: f64,
+    /// Largest L(θ′) − L(θ) over the samples of the first box, the corner along the gradient's signs among them.
+    pub largest_rise: f64,
+    /// Is it below ε?
+    pub inside: bool,
+    /// Are the boxes' intervals disjoint?
+    pub disjoint: bool,
+    /// The boxes.
+    pub boxes: Vec<FlatBox>,
+    /// Sampled points.
+    pub samples: usize,
+}
+
+/// Builds the boxes and checks them. T_α multiplies layer 1 by α and the last one by 1/α. Leaves the engine prepared at θ.
+///
+/// # Errors
+/// `InvalidOption` for options out of range, a network of one layer, first weights that are all 0, or where no box of positive
+/// radius stays below L + ε; `NotHomogeneous`; `NotFinite` for more boxes than numbers hold; `Aborted`; the device's.
+pub async fn volume_flatness(
+    engine: &Engine,
+    parameters: &[f64],
+    options: &BoxOptions,
+    control: &Control<'_>,
+) -> Result<VolumeFlatness> {
+    let network = engine.problem().network();
+    ensure_deep(network)?;
+    ensure_positive("ε", options.epsilon)?;
+    ensure!(options.boxes > 0, InvalidOption, "at least one box is needed");
+    ensure!(options.samples > 0, InvalidOption, "at least one sample is needed");
+    engine.prepare(parameters)?;
+    let loss = engine.loss().await?;
+    crate::error::ensure_finite("loss", &[loss])?;
+    let first = network.layout().layers()[0].weight.clone();
+    let (separating_coordinate, largest_weight) =
+        first.map(|i| (i, parameters[i].abs())).max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or_default();
+    ensure!(largest_weight > 0.0, InvalidOption, "the weights of layer 1 are all 0: the function is constant");
+
+    let cube = Cube::new(engine, parameters, options).await?;
+    let most = largest_weight / 2.0;
+    let (radius, largest_rise) = match options.radius {
+        Some(radius) => {
+            ensure_positive("the radius", radius)?;
+            let radius = radius.min(most);
+            (radius, cube.largest_rise(loss, radius).await?)
+        }
+        None => cube.largest_within(loss, most, options.epsilon, control).await?,
+    };
+    let alpha = 2.0 * (largest_weight + radius) / (largest_weight - radius);
+    // Of T_2, whose diagonal has 2, 1 and ½, and so logarithms 1, 0 and −1.
+    let exponents = diagonal(network, &scale_pair(network, 0, depth(network) - 1, 2.0)?)?;
+    let balance = exponents.iter().map(|t| t.log2()).sum::<f64>();
+    let inverted = balance < 0.0;
+    let log_determinant = balance.abs() * alpha.ln();
+
+    let points: Vec<Vec<f64>> = cube.corners.iter().map(|corner| cube.point(corner, radius)).collect();
+    let mut losses = Vec::new();
+    for point in &points {
+        losses.push(engine.evaluate(point).await?.loss);
+    }
+    let mut boxes: Vec<FlatBox> = Vec::new();
+    for power in 0..options.boxes {
+        control.step(Progress::new("boxes", power, options.boxes)).await?;
+        let factor = alpha.powi(if inverted { -(power as i32) } else { power as i32 });
+        let map = scale_pair(network, 0, depth(network) - 1, factor)?;
+        let mut largest_difference: f64 = 0.0;
+        for (point, before) in points.iter().zip(&losses) {
+            let after = engine.evaluate(&map.apply(network, point)?).await?.loss;
+            largest_difference = largest_difference.max((after - before).abs());
+        }
+        let log_volume = parameters.len() as f64 * (2.0 * radius).ln() + power as f64 * log_determinant;
+        let total_log_volume = boxes.last().map_or(log_volume, |last| log_sum(last.total_log_volume, log_volume));
+        let interval = [(largest_weight - radius) * factor, (largest_weight + radius) * factor];
+        boxes.push(FlatBox { power, interval, log_volume, total_log_volume, largest_difference });
+    }
+    let mut intervals: Vec<[f64; 2]> = boxes.iter().map(|flat| flat.interval).collect();
+    intervals.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    Ok(VolumeFlatness {
+        epsilon: options.epsilon,
+        radius,
+        radius_found: options.radius.is_none(),
+        largest_weight,
+        separating_coordinate,
+        alpha,
+        inverted,
+        log_determinant,
+        loss,
+        largest_rise,
+        inside: largest_rise < options.epsilon,
+        disjoint: intervals.windows(2).all(|pair| pair[0][1] < pair[1][0]),
+        boxes,
+        samples: points.len(),
+    })
+}
+
+/// ln(eᵃ + eᵇ).
+fn log_sum(a: f64, b: f64) -> f64 {
+    let (low, high) = if a < b { (a, b) } else { (b, a) };
+    high + (low - high).exp().ln_1p()
+}
+
+/// Sampled points of a cube around θ, the same ones whatever its radius.
+struct Cube<'a> {
+    engine: &'a Engine,
+    parameters: &'a [f64],
+    /// In [−1, 1]ⁿ: random corners and inner points in turn, and the corner along the gradient's signs.
+    corners: Vec<Vec<f64>>,
+}
+
+impl<'a> Cube<'a> {
+    async fn new(engine: &'a Engine, parameters: &'a [f64], options: &BoxOptions) -> Result<Self> {
+        let mut rng = generator(options.seed);
+        let mut corners = vec![engine.gradient().await?.iter().map(|g| g.signum()).collect()];
+        for i in 0..options.samples {
+            let mut coordinate = || {
+                let x: f64 = rng.random_range(-1.0..=1.0);
+                if i % 2 == 0 { x.signum() } else { x }
+            };
+            corners.push(parameters.iter().map(|_| coordinate()).collect());
+        }
+        Ok(Self { engine, parameters, corners })
+    }
+
+    fn point(&self, corner: &[f64], radius: f64) -> Vec<f64> {
+        self.parameters.iter().zip(corner).map(|(w, c)| w + radius * c).collect()
+    }
+
+    /// Largest L(θ′) − L(θ) over the samples.
+    async fn largest_rise(&self, loss: f64, radius: f64) -> Result<f64> {
+        let mut largest = f64::NEG_INFINITY;
+        for corner in &self.corners {
+            let rise = self.engine.evaluate(&self.point(corner, radius)).await?.loss - loss;
+            largest = if rise.is_nan() { f64::INFINITY } else { largest.max(rise) };
+        }
+        Ok(largest)
+    }
+
+    /// A radius up to `most` at which all samples rise by less than ε, and their largest rise.
+    async fn largest_within(&self, loss: f64, most: f64, epsilon: f64, control: &Control<'_>) -> Result<(f64, f64)> {
+        let (mut radius, mut rise) = (most, self.largest_rise(loss, most).await?);
+        let mut halvings = 0;
+        while rise >= epsilon {
+            ensure!(
+                halvings < HALVINGS,
+                InvalidOption,
+                "no box around this point stays below L + ε with ε = {epsilon}: ε is below the rounding of the loss"
+            );
+            control.step(Progress::new("radius", halvings, HALVINGS)).await?;
+            radius /= 2.0;
+            halvings += 1;
+            rise = self.largest_rise(loss, radius).await?;
+        }
+        if halvings > 0 {
+            let mut outside = 2.0 * radius;
+            for _ in 0..BISECTIONS {
+                control.breathe().await?;
+                let middle = 0.5 * (radius + outside);
+                let found = self.largest_rise(loss, middle).await?;
+                if found < epsilon {
+                    (radius, rise) = (middle, found);
+                } else {
+                    outside = middle;
+                }
+            }
+        }
+        Ok((radius, rise))
+    }
+}

@@ -1,0 +1,129 @@
+//! ε-sharpness, section 4.3 of Dinh et al. 2017: with α = ε / ‖θ_1‖₂ the point where the first layer's weights are 0 lies in the
+//! ball around T_α(θ). The network is a constant function there, whatever its biases: the sharpness is at least that of it.
+
+use serde::Serialize;
+
+use super::{OutputChange, depth, ensure_deep, ensure_positive, outputs_at, scale_pair};
+use crate::control::{Control, Progress};
+use crate::engine::Engine;
+use crate::error::{Result, ensure};
+use crate::measure::sharpness::{Region, Sharpness, SharpnessOptions, ascend, epsilon_sharpness};
+use crate::problem::{Problem, Targets};
+use crate::symmetry::Transformation;
+
+/// A point of the same function whose ε-ball holds a constant function.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConstantInBall {
+    /// ε.
+    pub epsilon: f64,
+    /// α = ε / ‖θ_1‖₂.
+    pub alpha: f64,
+    /// T_α: layer 1 by α, the last layer by 1/α.
+    pub transformation: Transformation,
+    /// ‖α θ_1‖₂, the distance of the constant function: at most ε.
+    pub distance: f64,
+    /// L(θ).
+    pub loss: f64,
+    /// Loss of the constant function in the ball.
+    pub constant_loss: f64,
+    /// The least loss that a constant function can have on these targets.
+    pub best_constant_loss: f64,
+    /// (constant_loss − L) / (1 + L): the sharpness is no less.
+    pub guaranteed: f64,
+    /// (best_constant_loss − L) / (1 + L), the paper's bound: known without looking.
+    pub least: f64,
+    /// The sharpness at θ, by ascent.
+    pub before: Sharpness,
+    /// The sharpness at T_α(θ), by ascent, one start being the constant function.
+    pub measured: Sharpness,
+    /// measured ≥ guaranteed, up to rounding of the losses?
+    pub holds: bool,
+    /// What became of the outputs.
+    pub outputs: OutputChange,
+    /// T_α(θ).
+    #[serde(skip)]
+    pub parameters: Vec<f64>,
+}
+
+/// Moves θ to where a constant function lies within ε, and measures the ε-sharpness before and after. Leaves the engine
+/// prepared at T_α(θ).
+///
+/// # Errors
+/// `InvalidOption` for an ε that is not positive, first weights that are 0 already, or a network of one layer;
+/// `NotHomogeneous`; `NotFinite`; `Aborted`; the device's.
+pub async fn constant_in_ball(
+    engine: &Engine,
+    parameters: &[f64],
+    epsilon: f64,
+    options: &SharpnessOptions,
+    control: &Control<'_>,
+) -> Result<ConstantInBall> {
+    let problem = engine.problem();
+    let network = problem.network();
+    ensure_deep(network)?;
+    ensure_positive("ε", epsilon)?;
+    let outputs_before = outputs_at(engine, parameters).await?;
+    let loss = engine.loss().await?;
+    let first = network.layout().layers()[0].weight.clone();
+    let norm = |values: &[f64]| values.iter().map(|w| w * w).sum::<f64>().sqrt();
+    let length = norm(&parameters[first.clone()]);
+    ensure!(length > 0.0, InvalidOption, "the weights of layer 1 are 0: the function is constant already");
+    let alpha = epsilon / length;
+    let transformation = scale_pair(network, 0, depth(network) - 1, alpha)?;
+    let moved = transformation.apply(network, parameters)?;
+
+    let mut delta = vec![0.0; moved.len()];
+    let mut constant = moved.clone();
+    for i in first.clone() {
+        delta[i] = -moved[i];
+        constant[i] = 0.0;
+    }
+    let constant_loss = engine.evaluate(&constant).await?.loss;
+    control.step(Progress::new("sharpness at θ", 0, 2)).await?;
+    let before = epsilon_sharpness(engine, parameters, Region::Ball, epsilon, options, control).await?;
+    control.step(Progress::new("sharpness at T(θ)", 1, 2)).await?;
+    let measured = ascend(engine, &moved, Region::Ball, epsilon, options, &[delta], control).await?;
+    let outputs_after = outputs_at(engine, &moved).await?;
+    let over = |other: f64| (other - loss) / (1.0 + loss);
+    let best_constant_loss = best_constant_loss(problem);
+    // Two losses, each rounded; and θ + Δ rounds to 0 up to an ulp of ε a weight.
+    let slack = 16.0 * engine.info().precision.epsilon() * (1.0 + constant_loss.abs()) + 4.0 * measured.resolution;
+    Ok(ConstantInBall {
+        epsilon,
+        alpha,
+        transformation,
+        distance: norm(&moved[first]),
+        loss,
+        constant_loss,
+        best_constant_loss,
+        guaranteed: over(constant_loss),
+        least: over(best_constant_loss),
+        before,
+        holds: measured.value >= over(constant_loss) - slack,
+        measured,
+        outputs: OutputChange::new(&outputs_before, &outputs_after),
+        parameters: moved,
+    })
+}
+
+/// The least mean loss of a constant output: the entropy of the labels, or the targets' variance summed over the outputs.
+fn best_constant_loss(problem: &Problem) -> f64 {
+    let count = problem.samples() as f64;
+    match problem.targets() {
+        Targets::Classes(labels) => {
+            let mut counts = vec![0.0; problem.network().output_len()];
+            labels.iter().for_each(|&y| counts[y as usize] += 1.0);
+            counts.iter().filter(|&&n| n > 0.0).map(|n| -n / count * (n / count).ln()).sum()
+        }
+        Targets::Vectors(values) => {
+            let width = problem.network().output_len();
+            let variance = |c: usize| {
+                let column = || values.iter().skip(c).step_by(width);
+                let mean = column().sum::<f64>() / count;
+                column().map(|y| (y - mean).powi(2)).sum::<f64>() / count
+            };
+            (0..width).map(variance).sum()
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! Input representation, section 5.2 of Dinh et al. 2017: for inputs x = ξ(u) the function of u has the gradients
+//! ∂L/∂u = (∇ξ)ᵀ ∂L/∂x, as small or large as ξ makes them. An affine ξ folds into the first layer, so that it is the same network.
+//!
+//! Input gradients come from the weights' gradient: a layer put before the network holds the samples themselves, x_n in
+//! column n, and gets one-hot inputs e_n. The gradient in column n is then ∂ℓ_n/∂x_n over the number of samples.
+
+use nalgebra::DMatrix;
+use serde::Serialize;
+
+use super::OutputChange;
+use crate::control::{Control, Progress};
+use crate::engine::{Device, Engine};
+use crate::error::{Result, bail, ensure};
+use crate::network::{Layer, Network};
+use crate::problem::{Problem, Targets};
+
+/// Samples that share one network of columns: of images fewer, whose layer does (H W)² multiplications a sample and column.
+const GROUP: (usize, usize) = (256, 16);
+
+/// Variances up to this share of the largest count as 0, and are left as they are.
+const FLOOR: f64 = 1e-12;
+
+/// ∂ℓ_n/∂x_n of every sample's own loss at θ (samples × input_len, row-major), exactly.
+///
+/// # Errors
+/// What [`Engine::new`] and [`Engine::prepare`] say; `Aborted`.
+pub async fn input_gradients(
+    device: &Device,
+    problem: &Problem,
+    parameters: &[f64],
+    control: &Control<'_>,
+) -> Result<Vec<f64>> {
+    problem.check_parameters(parameters)?;
+    let network = problem.network();
+    let (width, outputs) = (network.input_len(), network.output_len());
+    let inputs = problem.inputs().to_f64();
+    let group = if network.input().len() == 1 { GROUP.0 } else { GROUP.1 };
+    let mut gradients = Vec::with_capacity(inputs.len());
+    for (i, x) in inputs.chunks(group * width).enumerate() {
+        control.step(Progress::new("input gradients", i * group, problem.samples())).await?;
+        let count = x.len() / width;
+        let columns = Columns::new(network, count)?;
+        let rows = i * group..i * group + count;
+        let targets = match problem.targets() {
+            Targets::Classes(labels) => Targets::Classes(labels[rows].to_vec()),
+            Targets::Vectors(v) => Targets::Vectors(v[rows.start * outputs..rows.end * outputs].to_vec()),
+        };
+        let mut one_hot = vec![0.0f32; count * count];
+        one_hot.iter_mut().step_by(count + 1).for_each(|x| *x = 1.0);
+        let problem = Problem::new(columns.network.clone(), problem.loss(), one_hot, targets)?;
+        let engine = Engine::new(device, &problem)?;
+        let mut theta = vec![0.0; x.len()];
+        for (place, value) in columns.places().zip(x) {
+            theta[place] = *value;
+        }
+        theta.extend(parameters);
+        engine.prepare(&theta)?;
+        let gradient = engine.gradient().await?;
+        gradients.extend(columns.places().map(|place| gradient[place] * count as f64));
+    }
+    Ok(gradients)
+}
+
+/// A network with a layer before it whose weights are its inputs, a sample a column.
+struct Columns {
+    network: Network,
+    count: usize,
+    shape: [usize; 3],
+}
+
+impl Columns {
+    fn new(network: &Network, count: usize) -> Result<Self> {
+        let shape = network.input_shape();
+        let (input, first) = if network.input().len() == 1 {
+            (vec![count], Layer::Dense { units: shape.len(), bias: false })
+        } else {
+            // A window as large as the image around a single pixel of `count` channels: at each place another one of its
+            // weights meets the pixel, so that weight (c, n, H−1−i, W−1−j) is the image's value (c, i, j).
+            let (kernel, padding) = ([shape.height, shape.width], [shape.height - 1, shape.width - 1]);
+            (
+                vec![count, 1, 1],
+                Layer::Conv2d { channels: shape.channels, kernel, stride: [1, 1], padding, bias: false },
+            )
+        };
+        let layers = std::iter::once(first).chain(network.layers().iter().cloned()).collect();
+        let network = Network::new(input, layers)?;
+        Ok(Self { network, count, shape: [shape.channels, shape.height, shape.width] })
+    }
+
+    /// Where each value of each sample lies among the weights, sample by sample.
+    fn places(&self) -> impl Iterator<Item = usize> + '_ {
+        let [channels, height, width] = self.shape;
+        (0..self.count).flat_map(move |n| {
+            (0..channels).flat_map(move |c| {
+                // Mirrored; of a dense layer (height and width 1) the column alone.
+                (0..height * width).map(move |i| ((c * self.count + n) * height * width) + height * width - 1 - i)
+            })
+        })
+    }
+}
+
+/// An affine map of inputs, x = A u + c.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InputMap {
+    matrix: Matrix,
+    shift: Vec<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Matrix {
+    Diagonal(Vec<f64>),
+    Full { a: DMatrix<f64>, inverse: DMatrix<f64> },
+}
+
+impl InputMap {
+    /// x_i = a_i u_i + c_i.
+    ///
+    /// # Errors
+    /// `InvalidOption` for unequal lengths or a factor of 0; `NotFinite`.
+    pub fn diagonal(factors: Vec<f64>, shift: Vec<f64>) -> Result<Self> {
+        crate::error::ensure_finite("factors", &factors)?;
+        crate::error::ensure_finite("shift", &shift)?;
+        ensure!(factors.len() == shift.len(), InvalidOption, "there must be as many factors as shifts");
+        ensure!(factors.iter().all(|a| *a != 0.0), InvalidOption, "a factor of 0 loses an input");
+        Ok(Self { matrix: Matrix::Diagonal(factors), shift })
+    }
+
+    /// u of mean 0 and variance 1, per feature; per channel where the network begins with a convolution, which can take nothing
+    /// else. What is constant keeps its size.
+    pub fn standardize(problem: &Problem) -> Result<Self> {
+        let network = problem.network();
+        let area = if begins_with_convolution(network) { network.input_shape().area() } else { 1 };
+        let (x, width) = (problem.inputs().to_f64(), network.input_len());
+        let count = (problem.samples() * area) as f64;
+        let (mut mean, mut square) = (vec![0.0; width / area], vec![0.0; width / area]);
+        for (i, x) in x.iter().enumerate() {
+            mean[i % width / area] += x / count;
+        }
+        for (i, x) in x.iter().enumerate() {
+            square[i % width / area] += (x - mean[i % width / area]).powi(2) / count;
+        }
+        let largest = square.iter().fold(0.0, |m, s| f64::max(m, *s));
+        let factor = |i: usize| if square[i / area] > FLOOR * largest { square[i / area].sqrt() } else { 1.0 };
+        Self::diagonal((0..width).map(factor).collect(), (0..width).map(|i| mean[i / area]).collect())
+    }
+
+    /// u with mean 0 and the identity as its covariance: u = Λ^(−½) Vᵀ (x − mean) with the covariance V Λ Vᵀ. Directions without
+    /// variance keep their size.
+    ///
+    /// # Errors
+    /// `InvalidOption` for a network that begins with a convolution.
+    pub fn whiten(problem: &Problem) -> Result<Self> {
+        let network = problem.network();
+        ensure!(
+            !begins_with_convolution(network),
+            InvalidOption,
+            "whitening mixes all inputs, which no convolution can take into its weights"
+        );
+        let (x, width, count) = (problem.inputs().to_f64(), network.input_len(), problem.samples() as f64);
+        let rows = DMatrix::from_row_slice(problem.samples(), width, &x);
+        let mean = rows.row_sum() / count;
+        let centred = DMatrix::from_fn(rows.nrows(), width, |n, i| rows[(n, i)] - mean[i]);
+        let eigen = (centred.transpose() * &centred / count).symmetric_eigen();
+        let largest = eigen.eigenvalues.amax();
+        let deviations = eigen.eigenvalues.map(|v| if v > FLOOR * largest { v.sqrt() } else { 1.0 });
+        let a = &eigen.eigenvectors * DMatrix::from_diagonal(&deviations);
+        let inverse = DMatrix::from_diagonal(&deviations.map(|d| 1.0 / d)) * eigen.eigenvectors.transpose();
+        Ok(Self { matrix: Matrix::Full { a, inverse }, shift: mean.iter().copied().collect() })
+    }
+
+    /// u = A⁻¹ (x − c).
+    fn representation(&self, x: &[f64]) -> Vec<f64> {
+        let centred: Vec<f64> = x.iter().zip(&self.shift).map(|(x, c)| x - c).collect();
+        match &self.matrix {
+            Matrix::Diagonal(a) => centred.iter().zip(a).map(|(x, a)| x / a).collect(),
+            Matrix::Full { inverse, .. } => product(inverse, &centred),
+        }
+    }
+
+    /// Aᵀ g.
+    fn pull(&self, g: &[f64]) -> Vec<f64> {
+        match &self.matrix {
+            Matrix::Diagonal(a) => g.iter().zip(a).map(|(g, a)| g * a).collect(),
+            Matrix::Full { a, .. } => a.tr_mul(&nalgebra::DVectorView::from_slice(g, g.len())).iter().copied().collect(),
+        }
+    }
+
+    /// The network and parameters that compute from u what `network` and `parameters` compute from x: W_1 A and b_1 + W_1 c. A
+    /// first layer without a bias gets one where there is a shift.
+    ///
+    /// # Errors
+    /// `InvalidOption` for a map of another length, and for what a first layer cannot take: an activation or pool before it, a
+    /// map that is not per channel before a convolution, a shift before one that pads with zeros; what
+    /// [`Network::check_parameters`] says.
+    pub fn fold(&self, network: &Network, parameters: &[f64]) -> Result<(Network, Vec<f64>)> {
+        network.check_parameters(parameters)?;
+        let width = network.input_len();
+        ensure!(
+            self.shift.len() == width,
+            InvalidOption,
+            "the map is of {} inputs, but the network has {width}",
+            self.shift.len()
+        );
+        let first = &network.layout().layers()[0];
+        for (i, layer) in network.layers()[..first.layer].iter().enumerate() {
+            let is_neutral = matches!(layer, Layer::Flatten | Layer::Identity);
+            ensure!(is_neutral, InvalidOption, "layer {i} ({}) comes before the first weights", layer.name());
+        }
+        let mut weight = parameters[first.weight.clone()].to_vec();
+        // What a constant input of the shift adds to each row.
+        let mut added = vec![0.0; first.outputs];
+        let is_shifted = self.shift.iter().any(|c| *c != 0.0);
+        if let Layer::Conv2d { padding, .. } = &network.layers()[first.layer] {
+            let (factors, shift) = self.per_channel(network)?;
+            ensure!(
+                !is_shifted || *padding == [0, 0],
+                InvalidOption,
+                "the first convolution pads with zeros of x, which are no zeros of u: its weights cannot take the shift"
+            );
+            for (row, added) in weight.chunks_exact_mut(first.inputs).zip(&mut added) {
+                for (c, kernel) in row.chunks_exact_mut(first.inputs / factors.len()).enumerate() {
+                    for w in kernel {
+                        *added += *w * shift[c];
+                        *w *= factors[c];
+                    }
+                }
+            }
+        } else {
+            for (row, added) in weight.chunks_exact_mut(width).zip(&mut added) {
+                *added = row.iter().zip(&self.shift).map(|(w, c)| w * c).sum();
+                row.copy_from_slice(&self.pull(row));
+            }
+        }
+        let mut layers = network.layers().to_vec();
+        let mut folded = weight;
+        let rest = match &first.bias {
+            Some(bias) => {
+                folded.extend(parameters[bias.clone()].iter().zip(&added).map(|(b, a)| b + a));
+                bias.end
+            }
+            None => {
+                if is_shifted {
+                    folded.extend(&added);
+                    match &mut layers[first.layer] {
+                        Layer::Dense { bias, .. } | Layer::Conv2d { bias, .. } => *bias = true,
+                        _ => bail!(InvalidNetwork, "the first layer with parameters is neither dense nor conv2d"),
+                    }
+                }
+                first.weight.end
+            }
+        };
+        folded.extend(&parameters[rest..]);
+        Ok((Network::new(network.input().to_vec(), layers)?, folded))
+    }
+
+    /// Factors and shifts by channel.
+    fn per_channel(&self, network: &Network) -> Result<(Vec<f64>, Vec<f64>)> {
+        let area = network.input_shape().area();
+        let of = |values: &[f64]| -> Option<Vec<f64>> {
+            values.chunks(area).map(|c| c.iter().all(|v| *v == c[0]).then_some(c[0])).collect()
+        };
+        let Matrix::Diagonal(factors) = &self.matrix else {
+            bail!(InvalidOption, "a convolution can take a factor a channel into its weights, but no matrix")
+        };
+        match of(factors).zip(of(&self.shift)) {
+            Some(found) => Ok(found),
+            None => bail!(InvalidOption, "a convolution can take one factor and shift a channel, but not one a pixel"),
+        }
+    }
+}
+
+fn begins_with_convolution(network: &Network) -> bool {
+    matches!(network.layers()[network.layout().layers()[0].layer], Layer::Conv2d { .. })
+}
+
+fn product(matrix: &DMatrix<f64>, x: &[f64]) -> Vec<f64> {
+    (matrix * nalgebra::DVectorView::from_slice(x, x.len())).iter().copied().collect()
+}
+
+/// The same function of inputs in another representation, and what that does to its input gradients.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InputRepresentation {
+    /// ‖∂ℓ_n/∂x_n‖₂ of every sample.
+    pub norms_before: Vec<f64>,
+    /// ‖∂ℓ_n/∂u_n‖₂ of every sample, by the folded network's own gradients.
+    pub norms_after: Vec<f64>,
+    /// Mean of the first.
+    pub mean_before: f64,
+    /// Mean of the second.
+    pub mean_after: f64,
+    /// Smallest and largest ratio of a sample's two norms (of those that are not 0).
+    pub ratios: [f64; 2],
+    /// Largest difference of ∂ℓ/∂u from Aᵀ ∂ℓ/∂x, over the largest of them.
+    pub chain_rule_error: f64,
+    /// What became of the outputs.
+    pub outputs: OutputChange,
+    /// The network of u, with a bias in its first layer where the shift needs one.
+    pub network: Network,
+    /// Its parameters.
+    #[serde(skip)]
+    pub parameters: Vec<f64>,
+    /// u of every sample, samples × input_len.
+    #[serde(skip)]
+    pub inputs: Vec<f64>,
+}
+
+/// Folds x = A u + c into the first layer and compares outputs and input gradients.
+///
+/// # Errors
+/// As [`InputMap::fold`] and [`input_gradients`].
+pub async fn input_representation(
+    device: &Device,
+    problem: &Problem,
+    parameters: &[f64],
+    map: &InputMap,
+    control: &Control<'_>,
+) -> Result<InputRepresentation> {
+    let (network, folded) = map.fold(problem.network(), parameters)?;
+    let width = network.input_len();
+    let inputs: Vec<f64> = problem.inputs().to_f64().chunks(width).flat_map(|x| map.representation(x)).collect();
+    let other = Problem::new(network.clone(), problem.loss(), inputs.clone(), problem.targets().clone())?;
+    let before = super::outputs_at(&Engine::new(device, problem)?, parameters).await?;
+    let after = super::outputs_at(&Engine::new(device, &other)?, &folded).await?;
+    let in_x = input_gradients(device, problem, parameters, control).await?;
+    let in_u = input_gradients(device, &other, &folded, control).await?;
+    let expected: Vec<f64> = in_x.chunks(width).flat_map(|g| map.pull(g)).collect();
+    let norms = |g: &[f64]| -> Vec<f64> { g.chunks(width).map(|g| g.iter().map(|g| g * g).sum::<f64>().sqrt()).collect() };
+    let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
+    let (norms_before, norms_after) = (norms(&in_x), norms(&in_u));
+    let ratios = norms_before.iter().zip(&norms_after).filter(|(before, _)| **before > 0.0).map(|(b, a)| a / b);
+    let ratios = ratios.fold([f64::INFINITY, 0.0], |[low, high], r| [f64::min(low, r), f64::max(high, r)]);
+    Ok(InputRepresentation {
+        mean_before: mean(&norms_before),
+        mean_after: mean(&norms_after),
+        norms_before,
+        norms_after,
+        ratios,
+        chain_rule_error: OutputChange::new(&expected, &in_u).relative,
+        outputs: OutputChange::new(&before, &after),
+        network,
+        parameters: folded,
+        inputs,
+    })
+}

@@ -1,0 +1,135 @@
+//! The constructions of Dinh et al. 2017 ("Sharp Minima Can Generalize For Deep Nets"): how every notion of flatness that
+//! looks at single weights is fooled. Each function returns what its theorem promises and, beside it, what was measured.
+//!
+//! The paper's α-scale is for one hidden layer; here α goes to one layer and 1/α to another of any network. Biases go along
+//! as in the paper's Appendix B.
+
+mod boxes;
+mod constant;
+mod eigenvalues;
+mod input;
+mod one_dimension;
+mod radial;
+mod reparametrization;
+mod sharpen;
+mod weight_normalization;
+
+pub use boxes::{BoxOptions, FlatBox, VolumeFlatness, volume_flatness};
+pub use constant::{ConstantInBall, constant_in_ball};
+pub use eigenvalues::{ManyEigenvalues, many_large_eigenvalues};
+pub use input::{InputMap, InputRepresentation, input_gradients, input_representation};
+pub use one_dimension::{PowerMap, PowerPoint};
+pub use radial::RadialMap;
+pub use reparametrization::{Reparametrization, ReparametrizedHessian, reparametrized_hessian};
+pub use sharpen::{SharpenOptions, Sharpened, sharpen};
+pub use weight_normalization::{NormalizedScale, WeightNormalization, weight_normalization};
+
+use serde::Serialize;
+
+use crate::control::Control;
+use crate::engine::Engine;
+use crate::error::{Result, ensure};
+use crate::linalg::{Eigenpair, Goal, Lanczos};
+use crate::measure::MeasureOptions;
+use crate::network::Network;
+use crate::operator::SymmetricOperator;
+use crate::symmetry::Transformation;
+
+/// Both ends of a spectrum.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Ends {
+    /// The largest eigenvalue.
+    pub max: Eigenpair,
+    /// The smallest.
+    pub min: Eigenpair,
+    /// The spectral norm.
+    pub norm: f64,
+    /// Products it took.
+    pub products: usize,
+    /// Have both converged?
+    pub converged: bool,
+}
+
+/// How far the outputs of two networks over the same samples differ.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OutputChange {
+    /// The largest |change| of an output.
+    pub largest: f64,
+    /// The same over the largest |output|.
+    pub relative: f64,
+    /// Are all outputs the same to the last bit?
+    pub bitwise: bool,
+}
+
+impl OutputChange {
+    fn new(before: &[f64], after: &[f64]) -> Self {
+        let largest = before.iter().zip(after).fold(0.0, |m, (a, b)| f64::max(m, (a - b).abs()));
+        let size = before.iter().fold(f64::MIN_POSITIVE, |m, a| f64::max(m, a.abs()));
+        Self { largest, relative: largest / size, bitwise: before == after }
+    }
+}
+
+/// Both ends of an operator's spectrum by Lanczos.
+async fn ends(operator: &dyn SymmetricOperator, options: &MeasureOptions, control: &Control<'_>) -> Result<Ends> {
+    let lanczos = Lanczos {
+        goal: Goal::Extremes { top: 1, bottom: 1 },
+        tolerance: options.tolerance,
+        max_products: options.max_products,
+        seed: options.seed,
+        ..Lanczos::default()
+    };
+    let mut found = lanczos.run(operator, control).await?;
+    let (max, min) = (found.top.remove(0), found.bottom.remove(0));
+    let norm = max.value.abs().max(min.value.abs());
+    Ok(Ends { max, min, norm, products: found.products, converged: found.converged })
+}
+
+/// Outputs at θ, which is the prepared point then.
+async fn outputs_at(engine: &Engine, parameters: &[f64]) -> Result<Vec<f64>> {
+    engine.prepare(parameters)?;
+    engine.outputs().await
+}
+
+/// Number of parametric layers.
+fn depth(network: &Network) -> usize {
+    network.layout().layers().len()
+}
+
+/// λ = α at one layer and 1/α at another.
+///
+/// # Errors
+/// `InvalidOption` for a network of one layer: it has no rescaling.
+fn scale_pair(network: &Network, layer: usize, other: usize, alpha: f64) -> Result<Transformation> {
+    ensure_deep(network)?;
+    let mut lambda = vec![1.0; depth(network)];
+    lambda[layer] = alpha;
+    lambda[other] = 1.0 / alpha;
+    Ok(Transformation::Layerwise { lambda })
+}
+
+fn ensure_deep(network: &Network) -> Result<()> {
+    ensure!(
+        depth(network) >= 2,
+        InvalidOption,
+        "a network of one parametric layer has no rescaling that leaves its function as it is"
+    );
+    Ok(())
+}
+
+fn ensure_positive(what: &str, value: f64) -> Result<()> {
+    ensure!(value.is_finite() && value > 0.0, InvalidOption, "{what} is {value}, but must be positive");
+    Ok(())
+}
+
+/// The diagonal of a rescaling T: its image of ones.
+fn diagonal(network: &Network, map: &Transformation) -> Result<Vec<f64>> {
+    map.apply(network, &vec![1.0; network.parameter_count()])
+}
+
+/// The largest power of two that is at most x > 0.
+fn power_of_two_below(x: f64) -> f64 {
+    let power = x.log2().floor().exp2();
+    if power > x { power / 2.0 } else { power }
+}

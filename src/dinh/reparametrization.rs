@@ -1,0 +1,157 @@
+//! Reparametrisation, section 5.1 of Dinh et al. 2017: for θ = g(η), ∇²L_η = (∇g)ᵀ ∇²L (∇g) + Σ_k ∂_k L ∇²g_k. At a critical
+//! point the second term vanishes, and the first can have any positive eigenvalues one likes.
+
+use nalgebra::DMatrix;
+use serde::Serialize;
+
+use crate::control::{Control, Progress};
+use crate::engine::{Curvature, Engine};
+use crate::error::{Result, ensure};
+
+/// The largest η whose Hessian is taken whole.
+const MAX_DIMENSION: usize = 2048;
+
+/// Columns that go through the engine together.
+const COLUMNS: usize = 32;
+
+/// Other coordinates η of the parameters: θ = g(η), with g's first and second derivatives.
+pub trait Reparametrization {
+    /// Length of η.
+    fn dimension(&self) -> usize;
+
+    /// θ = g(η).
+    fn parameters(&self, eta: &[f64]) -> Vec<f64>;
+
+    /// (∇g) x: what a change x of η does to θ.
+    fn push(&self, eta: &[f64], x: &[f64]) -> Vec<f64>;
+
+    /// (∇g)ᵀ p: a gradient p in θ, seen in η.
+    fn pull(&self, eta: &[f64], p: &[f64]) -> Vec<f64>;
+
+    /// (Σ_k p_k ∇²g_k) x.
+    fn bend(&self, eta: &[f64], p: &[f64], x: &[f64]) -> Vec<f64>;
+}
+
+/// The Hessian in other coordinates, with and without the term that a critical point does not have.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReparametrizedHessian {
+    /// Length of η.
+    pub dimension: usize,
+    /// L(g(η)).
+    pub loss: f64,
+    /// ‖∇L‖₂ in θ: 0 at a critical point.
+    pub gradient_norm: f64,
+    /// ‖(∇g)ᵀ ∇L‖₂, the gradient in η.
+    pub gradient_norm_eta: f64,
+    /// Eigenvalues of (∇g)ᵀ H (∇g), ascending: the paper's at a critical point.
+    pub transformed: Vec<f64>,
+    /// Eigenvalues of the Hessian in η, ascending.
+    pub full: Vec<f64>,
+    /// Spectral norm of Σ_k ∂_k L ∇²g_k, the difference of the two.
+    pub term_norm: f64,
+    /// The same over the spectral norm of the Hessian in η.
+    pub relative_term: f64,
+    /// The Hessian in η, column after column.
+    #[serde(skip)]
+    pub matrix: Vec<f64>,
+}
+
+/// The Hessian of the loss in η, whole, by products of the engine with (∇g) e_i and g's second derivatives. Leaves the engine
+/// prepared at g(η).
+///
+/// # Errors
+/// `InvalidParameters` for an η of the wrong length; `TooLarge` above 2048 coordinates; `NotFinite`; `Aborted`; the device's.
+pub async fn reparametrized_hessian(
+    engine: &Engine,
+    map: &dyn Reparametrization,
+    eta: &[f64],
+    control: &Control<'_>,
+) -> Result<ReparametrizedHessian> {
+    let n = map.dimension();
+    ensure!(eta.len() == n, InvalidParameters, "η has {} coordinates, but must have {n}", eta.len());
+    ensure!(n <= MAX_DIMENSION, TooLarge, "a whole Hessian is for at most {MAX_DIMENSION} coordinates, but η has {n}");
+    crate::error::ensure_finite("η", eta)?;
+    engine.prepare(&map.parameters(eta))?;
+    let (loss, gradient) = (engine.loss().await?, engine.gradient().await?);
+    let unit = |i: usize| {
+        let mut unit = vec![0.0; n];
+        unit[i] = 1.0;
+        unit
+    };
+    let (mut transformed, mut term) = (Vec::with_capacity(n * n), Vec::with_capacity(n * n));
+    for start in (0..n).step_by(COLUMNS) {
+        control.step(Progress::new("Hessian in other coordinates", start, n)).await?;
+        let columns = start..(start + COLUMNS).min(n);
+        let directions: Vec<f64> = columns.clone().flat_map(|i| map.push(eta, &unit(i))).collect();
+        let products = engine.product(Curvature::Hessian, &directions).await?;
+        for (i, product) in columns.zip(products.chunks_exact(gradient.len())) {
+            transformed.extend(map.pull(eta, product));
+            term.extend(map.bend(eta, &gradient, &unit(i)));
+        }
+    }
+    crate::error::ensure_finite("Hessian in η", &transformed)?;
+    crate::error::ensure_finite("second derivatives of the map", &term)?;
+    let transformed = DMatrix::from_vec(n, n, transformed);
+    let term = DMatrix::from_vec(n, n, term);
+    let full = &transformed + &term;
+    let norm = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let largest = |v: &[f64]| v.iter().fold(0.0, |m, x| f64::max(m, x.abs()));
+    let values = eigenvalues(&full);
+    let term_norm = largest(&eigenvalues(&term));
+    Ok(ReparametrizedHessian {
+        dimension: n,
+        loss,
+        gradient_norm: norm(&gradient),
+        gradient_norm_eta: norm(&map.pull(eta, &gradient)),
+        transformed: eigenvalues(&transformed),
+        relative_term: term_norm / largest(&values).max(f64::MIN_POSITIVE),
+        full: values,
+        term_norm,
+        matrix: full.as_slice().to_vec(),
+    })
+}
+
+/// Eigenvalues of the symmetric part, ascending.
+fn eigenvalues(matrix: &DMatrix<f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = ((matrix + matrix.transpose()) * 0.5).symmetric_eigenvalues().iter().copied().collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+/// The direction v/‖v‖ of a vector and its derivatives, which radial maps and weight normalisation are made of.
+pub(super) struct Direction {
+    unit: Vec<f64>,
+    length: f64,
+}
+
+impl Direction {
+    /// Of v ≠ 0.
+    pub fn new(v: &[f64]) -> Self {
+        let length = dot(v, v).sqrt();
+        Self { unit: v.iter().map(|x| x / length).collect(), length }
+    }
+
+    /// e = v/‖v‖.
+    pub fn unit(&self) -> &[f64] {
+        &self.unit
+    }
+
+    /// (∇e) x = (x − e (e·x)) / ‖v‖; ∇e is symmetric.
+    pub fn derivative(&self, x: &[f64]) -> Vec<f64> {
+        let along = dot(&self.unit, x);
+        x.iter().zip(&self.unit).map(|(x, e)| (x - along * e) / self.length).collect()
+    }
+
+    /// (∇²(p·e)) x = (3 (p·e)(e·x) e − (e·x) p − (p·x) e − (p·e) x) / ‖v‖².
+    pub fn second_derivative(&self, p: &[f64], x: &[f64]) -> Vec<f64> {
+        let (pe, ex, px) = (dot(p, &self.unit), dot(&self.unit, x), dot(p, x));
+        let square = self.length * self.length;
+        let terms = p.iter().zip(x).zip(&self.unit);
+        terms.map(|((p, x), e)| (3.0 * pe * ex * e - ex * p - px * e - pe * x) / square).collect()
+    }
+}
+
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}

@@ -1,0 +1,391 @@
+//! Projected gradient ascent of the loss within a region, from several starts.
+//!
+//! A step goes along the gradient and back into the region, shorter until the loss rises by a share of what the gradient
+//! promises (Armijo), longer after each success: with long steps it is the power iteration u ← ∇L / ‖∇L‖. The starts are ± the
+//! top eigenvector of MᵀHM, the gradient, and gradients of random halves of the samples. A symmetry of the network carries all
+//! of them along, so ascents at θ and at T(θ) correspond.
+
+use nalgebra::DMatrix;
+use rand::seq::SliceRandom;
+use serde::Serialize;
+
+use super::probe::Probe;
+use super::SharpnessOptions;
+use super::region::{Coordinates, Region};
+use crate::control::{Control, Progress};
+use crate::engine::{Curvature, Device, Engine, Precision};
+use crate::error::{Result, ensure};
+use crate::linalg::{Goal, Lanczos, generator, mean_and_error, random_normal};
+use crate::operator::{CurvatureOperator, Scaled};
+
+/// Share of the promised rise that a step must bring.
+const ARMIJO: f64 = 1e-4;
+
+/// Shortest and longest step, in units of the region.
+const STEPS: (f64, f64) = (1e-9, 1e12);
+
+/// Most products for a start vector: ascents need no exact eigenvector.
+const EIGENVECTOR_PRODUCTS: usize = 300;
+
+/// Where an ascent began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum StartKind {
+    /// The top eigenvector of the Hessian in the region's coordinates.
+    Eigenvector,
+    /// The same, the other way.
+    MinusEigenvector,
+    /// The gradient.
+    Gradient,
+    /// The gradient over a random half of the samples, or a random direction where that is 0.
+    Random,
+    /// A direction that the caller gave.
+    Given,
+}
+
+/// Why an ascent ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Stop {
+    /// The optimality gap is within the tolerance.
+    Stationary,
+    /// No step along the gradient raises the loss any more: a kink, or rounding.
+    Stalled,
+    /// The steps are used up.
+    Limit,
+}
+
+/// One ascent.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Start {
+    /// Where it began.
+    pub kind: StartKind,
+    /// The sharpness it came to.
+    pub value: f64,
+    /// Gradients it took.
+    pub iterations: usize,
+    /// Why it ended.
+    pub stop: Stop,
+}
+
+/// ε-sharpness: a lower bound by ascent, with what says how good it is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Sharpness {
+    /// Where the loss was searched.
+    pub region: Region,
+    /// ε.
+    pub epsilon: f64,
+    /// (L(θ + Δ) − L(θ)) / (1 + L(θ)) at the best Δ.
+    pub value: f64,
+    /// L(θ + Δ) − L(θ).
+    pub rise: f64,
+    /// L(θ).
+    pub loss: f64,
+    /// The quadratic approximation at a critical point, ‖MᵀHM‖₂ / (2 (1 + L)) with M = ε for the ball; none for boxes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quadratic: Option<f64>,
+    /// What could be gained still at the best point, to first order, in units of `value`.
+    pub gap: f64,
+    /// How far the value may be from the local maximum it climbs, in units of `value`: the gap where the ascent ended
+    /// stationary or at its limit, the last step's gain where it stalled.
+    pub error: f64,
+    /// Did the best ascent end before its limit?
+    pub converged: bool,
+    /// Gradients over all ascents.
+    pub iterations: usize,
+    /// All ascents.
+    pub starts: Vec<Start>,
+    /// Largest less smallest value over the ascents.
+    pub spread: f64,
+    /// What gave the number.
+    pub precision: Precision,
+    /// Was the engine's own precision too coarse for the difference of losses, so that the CPU took over in f64?
+    pub fell_back: bool,
+    /// How much the loss changes when θ is rounded another way.
+    pub resolution: f64,
+    /// Is the rise more than rounding, to three digits?
+    pub resolved: bool,
+    /// The best Δ.
+    #[serde(skip)]
+    pub delta: Vec<f64>,
+}
+
+/// ε-sharpness in a region around θ. Where the engine's precision cannot resolve the rise, the CPU computes it in f64.
+/// Prepares θ.
+///
+/// # Errors
+/// `InvalidOption` for options out of range; what [`Engine::prepare`] says; `NotFinite`; `Aborted`; the device's.
+pub async fn epsilon_sharpness(
+    engine: &Engine,
+    parameters: &[f64],
+    region: Region,
+    epsilon: f64,
+    options: &SharpnessOptions,
+    control: &Control<'_>,
+) -> Result<Sharpness> {
+    ascend(engine, parameters, region, epsilon, options, &[], control).await
+}
+
+/// [`epsilon_sharpness`] with more starts: directions Δ of the caller's.
+pub(crate) async fn ascend(
+    engine: &Engine,
+    parameters: &[f64],
+    region: Region,
+    epsilon: f64,
+    options: &SharpnessOptions,
+    given: &[Vec<f64>],
+    control: &Control<'_>,
+) -> Result<Sharpness> {
+    options.check()?;
+    ensure!(epsilon.is_finite() && epsilon > 0.0, InvalidOption, "ε is {epsilon}, but must be positive");
+    let found = search(engine, parameters, region, epsilon, options, given, control).await?;
+    if found.resolved || engine.info().precision == Precision::F64 {
+        return Ok(found);
+    }
+    let precise = Engine::new(&Device::cpu(Precision::F64), engine.problem())?;
+    let found = search(&precise, parameters, region, epsilon, options, given, control).await?;
+    Ok(Sharpness { fell_back: true, ..found })
+}
+
+async fn search(
+    engine: &Engine,
+    parameters: &[f64],
+    region: Region,
+    epsilon: f64,
+    options: &SharpnessOptions,
+    given: &[Vec<f64>],
+    control: &Control<'_>,
+) -> Result<Sharpness> {
+    engine.prepare(parameters)?;
+    let coordinates = region.coordinates(engine, parameters, epsilon, options.seed)?;
+    let probe = Probe::new(engine)?;
+    let (loss, gradient) = probe.gradient(parameters).await?;
+    let resolution = probe.resolution(parameters, loss).await?;
+    let (eigenvalue, eigenvector) = top_eigenvector(engine, &coordinates, options.seed, control).await?;
+
+    let opposite = eigenvector.iter().map(|x| -x).collect();
+    let mut starts = vec![(StartKind::Eigenvector, eigenvector), (StartKind::MinusEigenvector, opposite)];
+    starts.extend(given.iter().map(|delta| (StartKind::Given, coordinates.coordinates_of(delta))));
+    starts.push((StartKind::Gradient, coordinates.pull(&gradient)));
+    for i in 0..options.restarts {
+        let direction = random_start(&probe, parameters, &coordinates, options.seed, i as u64).await?;
+        starts.push((StartKind::Random, direction));
+    }
+
+    let climb = Climb { probe: &probe, theta: parameters, coordinates: &coordinates, loss, resolution, options };
+    let (mut summits, total) = (Vec::new(), starts.len());
+    for (i, (kind, direction)) in starts.into_iter().enumerate() {
+        let size = coordinates.size(&direction);
+        if size.is_finite() && size > 0.0 {
+            let start = direction.iter().map(|x| x / size).collect();
+            let summit = climb.from(start, control).await?;
+            let progress = Progress::new("sharpness", i + 1, total);
+            control.step(progress.with_estimate(summit.rise / (1.0 + loss), summit.gap / (1.0 + loss))).await?;
+            summits.push((kind, summit));
+        }
+    }
+    let value = |rise: f64| rise.max(0.0) / (1.0 + loss);
+    let starts = summits.iter().map(|(kind, summit)| Start {
+        kind: *kind,
+        value: value(summit.rise),
+        iterations: summit.iterations,
+        stop: summit.stop,
+    });
+    let starts: Vec<Start> = starts.collect();
+    // θ itself where every start falls, or none has a direction: then nothing depends on the parameters here.
+    let best = summits.into_iter().map(|(_, summit)| summit).max_by(|a, b| a.rise.total_cmp(&b.rise));
+    let best = best.filter(|best| best.rise > 0.0).unwrap_or_else(|| Summit::at_rest(coordinates.len()));
+    let ends = starts.iter().map(|start| start.value);
+    let (low, high) = ends.fold((f64::INFINITY, 0.0), |(low, high), v| (f64::min(low, v), f64::max(high, v)));
+    let error = if best.stop == Stop::Stalled { best.last_gain } else { best.gap };
+    Ok(Sharpness {
+        region,
+        epsilon,
+        value: value(best.rise),
+        rise: best.rise,
+        loss,
+        quadratic: coordinates.is_round().then(|| eigenvalue.abs() / (2.0 * (1.0 + loss))),
+        gap: best.gap / (1.0 + loss),
+        error: error / (1.0 + loss),
+        converged: best.stop != Stop::Limit,
+        iterations: starts.iter().map(|start| start.iterations).sum(),
+        spread: if starts.is_empty() { 0.0 } else { high - low },
+        starts,
+        precision: engine.info().precision,
+        fell_back: false,
+        resolution,
+        resolved: Probe::resolves(best.rise, resolution),
+        delta: coordinates.delta(&best.u),
+    })
+}
+
+/// Where an ascent ended.
+struct Summit {
+    u: Vec<f64>,
+    rise: f64,
+    gap: f64,
+    last_gain: f64,
+    iterations: usize,
+    stop: Stop,
+}
+
+impl Summit {
+    fn at_rest(len: usize) -> Self {
+        Self { u: vec![0.0; len], rise: 0.0, gap: 0.0, last_gain: 0.0, iterations: 0, stop: Stop::Stationary }
+    }
+}
+
+struct Climb<'a> {
+    probe: &'a Probe<'a>,
+    theta: &'a [f64],
+    coordinates: &'a Coordinates,
+    loss: f64,
+    resolution: f64,
+    options: &'a SharpnessOptions,
+}
+
+impl Climb<'_> {
+    /// L(θ + M u) − L(θ), and its gradient in u.
+    async fn at(&self, u: &[f64]) -> Result<(f64, Vec<f64>)> {
+        let moved: Vec<f64> = self.theta.iter().zip(self.coordinates.delta(u)).map(|(w, d)| w + d).collect();
+        let (loss, gradient) = self.probe.gradient(&moved).await?;
+        Ok((loss - self.loss, self.coordinates.pull(&gradient)))
+    }
+
+    async fn from(&self, start: Vec<f64>, control: &Control<'_>) -> Result<Summit> {
+        let tolerance = self.options.tolerance.unwrap_or(match self.probe.engine().info().precision {
+            Precision::F64 => 1e-6,
+            Precision::F32 => 1e-3,
+        });
+        let mut u = start;
+        let (mut rise, mut gradient) = self.at(&u).await?;
+        let (mut step, mut last_gain, mut iterations) = (0.25, 0.0, 1);
+        let (stop, gap) = loop {
+            control.breathe().await?;
+            let gap = self.coordinates.gap(&u, &gradient);
+            if gap <= tolerance * f64::max(rise.abs(), self.resolution) {
+                break (Stop::Stationary, gap);
+            }
+            if iterations >= self.options.max_iterations {
+                break (Stop::Limit, gap);
+            }
+            let unit = self.coordinates.size(&gradient);
+            let mut accepted = None;
+            let mut length = f64::min(step * 4.0, STEPS.1);
+            while length > STEPS.0 && iterations < self.options.max_iterations {
+                let mut next: Vec<f64> = u.iter().zip(&gradient).map(|(u, g)| u + length / unit * g).collect();
+                self.coordinates.project(&mut next);
+                let promised: f64 = next.iter().zip(&u).zip(&gradient).map(|((n, u), g)| (n - u) * g).sum();
+                let (found, slope) = self.at(&next).await?;
+                iterations += 1;
+                // A loss that overflows compares false: the step was too long.
+                if promised > 0.0 && found - rise >= ARMIJO * promised && slope.iter().all(|g| g.is_finite()) {
+                    accepted = Some((next, found, slope));
+                    break;
+                }
+                length /= 4.0;
+            }
+            let Some((next, found, slope)) = accepted else {
+                break (if length > STEPS.0 { Stop::Limit } else { Stop::Stalled }, gap);
+            };
+            (step, last_gain) = (length, found - rise);
+            (u, rise, gradient) = (next, found, slope);
+        };
+        Ok(Summit { u, rise, gap, last_gain, iterations, stop })
+    }
+}
+
+/// The gradient over a random half of the samples, or a normal direction where it vanishes, in the region's coordinates.
+async fn random_start(
+    probe: &Probe<'_>,
+    theta: &[f64],
+    coordinates: &Coordinates,
+    seed: u64,
+    i: u64,
+) -> Result<Vec<f64>> {
+    let mut rng = generator(seed.wrapping_add(i));
+    rng.set_stream(1);
+    let samples = probe.engine().problem().samples();
+    let mut rows: Vec<u32> = (0..samples as u32).collect();
+    let (half, _) = rows.partial_shuffle(&mut rng, samples.div_ceil(2));
+    half.sort_unstable();
+    let direction = coordinates.pull(&probe.gradient_over(theta, half).await?.1);
+    if samples > 1 && coordinates.size(&direction) > 0.0 {
+        return Ok(direction);
+    }
+    Ok(random_normal(coordinates.len(), &mut rng))
+}
+
+/// The eigenvalue of MᵀHM of largest magnitude at the prepared point, and its eigenvector.
+async fn top_eigenvector(
+    engine: &Engine,
+    coordinates: &Coordinates,
+    seed: u64,
+    control: &Control<'_>,
+) -> Result<(f64, Vec<f64>)> {
+    if let Some(diagonal) = coordinates.diagonal() {
+        let operator = Scaled::new(CurvatureOperator::new(engine, Curvature::Hessian), diagonal)?;
+        let lanczos = Lanczos {
+            goal: Goal::SpectralNorm,
+            max_products: EIGENVECTOR_PRODUCTS,
+            seed,
+            vectors: true,
+            ..Lanczos::default()
+        };
+        let found = lanczos.run(&operator, control).await?;
+        let pair = found.dominant().expect("a spectrum has an end");
+        return Ok((pair.value, pair.vector.clone().unwrap_or_default()));
+    }
+    // A few columns: MᵀHM as a dense matrix.
+    let p = coordinates.len();
+    let mut matrix = DMatrix::zeros(p, p);
+    for j in 0..p {
+        control.breathe().await?;
+        let mut unit = vec![0.0; p];
+        unit[j] = 1.0;
+        let product = engine.product(Curvature::Hessian, &coordinates.delta(&unit)).await?;
+        matrix.column_mut(j).copy_from_slice(&coordinates.pull(&product));
+    }
+    crate::error::ensure_finite("curvature", matrix.as_slice())?;
+    let eigen = ((&matrix + matrix.transpose()) * 0.5).symmetric_eigen();
+    let top = eigen.eigenvalues.iamax();
+    Ok((eigen.eigenvalues[top], eigen.eigenvectors.column(top).iter().copied().collect()))
+}
+
+/// The mean of the sharpness over random subspaces, as Keskar et al. report it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SubspaceSharpness {
+    /// The mean.
+    pub value: f64,
+    /// Its standard error, over the subspaces.
+    pub standard_error: f64,
+    /// One a subspace.
+    pub runs: Vec<Sharpness>,
+}
+
+/// ε-sharpness in random subspaces of `options.subspace_dimension` (at most the number of parameters). Prepares θ.
+///
+/// # Errors
+/// As [`epsilon_sharpness`].
+pub async fn subspace_sharpness(
+    engine: &Engine,
+    parameters: &[f64],
+    epsilon: f64,
+    options: &SharpnessOptions,
+    control: &Control<'_>,
+) -> Result<SubspaceSharpness> {
+    options.check()?;
+    let dimension = options.subspace_dimension.min(parameters.len());
+    let mut runs = Vec::new();
+    for i in 0..options.subspaces {
+        let options = SharpnessOptions { seed: options.seed.wrapping_add(i as u64), ..options.clone() };
+        let region = Region::Subspace { dimension };
+        runs.push(epsilon_sharpness(engine, parameters, region, epsilon, &options, control).await?);
+    }
+    let values: Vec<f64> = runs.iter().map(|run| run.value).collect();
+    let (value, standard_error) = mean_and_error(&values);
+    Ok(SubspaceSharpness { value, standard_error, runs })
+}

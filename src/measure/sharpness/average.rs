@@ -1,0 +1,116 @@
+//! Average sharpness: the mean rise of the loss under Gaussian noise on the weights (Neyshabur et al. 2017), plain or in
+//! proportion to each weight.
+//!
+//! Noise comes in pairs ±z, so that the gradient's share cancels to first order. Scaled noise σ |θ_i| z_i moves with a rescaling
+//! of the weights: with the same z the losses are the same, pair by pair.
+
+use serde::Serialize;
+
+use super::SharpnessOptions;
+use super::probe::Probe;
+use crate::control::{Control, Progress};
+use crate::engine::{Device, Engine, Precision};
+use crate::error::Result;
+use crate::linalg::{generator, mean_and_error, random_normal};
+
+/// What the noise on a weight is proportional to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Noise {
+    /// σ z_i, the same for all weights.
+    Plain,
+    /// σ |θ_i| z_i.
+    Scaled,
+}
+
+/// A mean rise of the loss.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AverageSharpness {
+    /// The mean of (L(θ + Δ) + L(θ − Δ)) / 2 − L(θ).
+    pub value: f64,
+    /// Its standard error, over the pairs.
+    pub standard_error: f64,
+    /// Pairs ±z.
+    pub pairs: usize,
+    /// σ.
+    pub sigma: f64,
+    /// What it was proportional to.
+    pub noise: Noise,
+    /// What gave the number.
+    pub precision: Precision,
+    /// Was the engine's own precision too coarse, so that the CPU took over in f64?
+    pub fell_back: bool,
+    /// How much the loss changes when θ is rounded another way.
+    pub resolution: f64,
+    /// Is the mean more than rounding, to three digits?
+    pub resolved: bool,
+}
+
+/// Mean rise of the loss under noise on all parameters. Where the engine's precision cannot resolve it, the CPU computes it in
+/// f64. Leaves the prepared point as it is.
+///
+/// # Errors
+/// `InvalidOption` for options out of range; what [`crate::Network::check_parameters`] says; `NotFinite` where the noise makes
+/// the loss overflow; `Aborted`; the device's.
+pub async fn average_sharpness(
+    engine: &Engine,
+    parameters: &[f64],
+    noise: Noise,
+    options: &SharpnessOptions,
+    control: &Control<'_>,
+) -> Result<AverageSharpness> {
+    options.check()?;
+    let found = sample(engine, parameters, noise, options, control).await?;
+    if found.resolved || engine.info().precision == Precision::F64 {
+        return Ok(found);
+    }
+    let precise = Engine::new(&Device::cpu(Precision::F64), engine.problem())?;
+    let found = sample(&precise, parameters, noise, options, control).await?;
+    Ok(AverageSharpness { fell_back: true, ..found })
+}
+
+async fn sample(
+    engine: &Engine,
+    parameters: &[f64],
+    noise: Noise,
+    options: &SharpnessOptions,
+    control: &Control<'_>,
+) -> Result<AverageSharpness> {
+    let probe = Probe::new(engine)?;
+    let loss = probe.loss(parameters).await?;
+    let resolution = probe.resolution(parameters, loss).await?;
+    let sigma = match noise {
+        Noise::Plain => options.sigma,
+        Noise::Scaled => options.relative_sigma,
+    };
+    let mut rng = generator(options.seed);
+    let mut rises = Vec::with_capacity(options.pairs);
+    for i in 0..options.pairs {
+        let mut delta = random_normal(parameters.len(), &mut rng);
+        for (z, w) in delta.iter_mut().zip(parameters) {
+            *z *= match noise {
+                Noise::Plain => sigma,
+                Noise::Scaled => sigma * w.abs(),
+            };
+        }
+        let at = |sign: f64| parameters.iter().zip(&delta).map(|(w, d)| w + sign * d).collect::<Vec<_>>();
+        let (up, down) = (at(1.0), at(-1.0));
+        rises.push(0.5 * ((probe.loss(&up).await? - loss) + (probe.loss(&down).await? - loss)));
+        crate::error::ensure_finite("losses under noise", &rises[i..])?;
+        let (value, error) = mean_and_error(&rises);
+        control.step(Progress::new("average sharpness", i + 1, options.pairs).with_estimate(value, error)).await?;
+    }
+    let (value, standard_error) = mean_and_error(&rises);
+    Ok(AverageSharpness {
+        value,
+        standard_error,
+        pairs: options.pairs,
+        sigma,
+        noise,
+        precision: engine.info().precision,
+        fell_back: false,
+        resolution,
+        resolved: Probe::resolves(value, resolution),
+    })
+}

@@ -1,0 +1,101 @@
+//! Losses and gradients at points near the prepared one, which stays as it is, and how fine a difference of losses is.
+
+use rand::Rng;
+
+use crate::engine::{Engine, Plan};
+use crate::error::{Result, bail};
+use crate::linalg::generator;
+
+/// Numbers that the activations of one batch may take: the GPU keeps a whole batch's.
+const BATCH_NUMBERS: usize = 1 << 24;
+
+/// Differences of losses below this many times their rounding are not resolved: three digits are lost already.
+const RESOLVED: f64 = 1e3;
+
+/// Roundings of θ that the loss's own rounding is measured from.
+const ROUNDINGS: u64 = 4;
+
+/// Looks at one problem's loss anywhere.
+pub(crate) struct Probe<'a> {
+    engine: &'a Engine,
+    /// Samples that go through together.
+    batch: usize,
+}
+
+impl<'a> Probe<'a> {
+    /// # Errors
+    /// `InvalidNetwork` as [`Plan::new`].
+    pub fn new(engine: &'a Engine) -> Result<Self> {
+        let plan = Plan::new(engine.problem().network())?;
+        let numbers: usize = plan.steps.iter().map(|step| 2 * step.output.len()).sum::<usize>() + plan.input().len();
+        // A multiple of every executor's block, so that all batches but the last are of one size.
+        Ok(Self { engine, batch: (BATCH_NUMBERS / numbers.max(1)).clamp(64, 1 << 14).next_multiple_of(64) })
+    }
+
+    /// The engine that computes.
+    pub fn engine(&self) -> &'a Engine {
+        self.engine
+    }
+
+    /// L(θ). It may be infinite, or NaN where numbers overflow.
+    ///
+    /// # Errors
+    /// The device's.
+    pub async fn loss(&self, theta: &[f64]) -> Result<f64> {
+        Ok(self.engine.evaluate(theta).await?.loss)
+    }
+
+    /// L(θ) and ∇L(θ) over all samples.
+    ///
+    /// # Errors
+    /// The device's.
+    pub async fn gradient(&self, theta: &[f64]) -> Result<(f64, Vec<f64>)> {
+        let rows: Vec<u32> = (0..self.engine.problem().samples() as u32).collect();
+        self.gradient_over(theta, &rows).await
+    }
+
+    /// Mean loss over these samples and its gradient.
+    ///
+    /// # Errors
+    /// The device's.
+    pub async fn gradient_over(&self, theta: &[f64], rows: &[u32]) -> Result<(f64, Vec<f64>)> {
+        let executor = self.engine.executor();
+        let theta = executor.upload(theta, 1)?;
+        let mut total = executor.zeros(theta.len(), 1)?;
+        let mut gradient = executor.zeros(theta.len(), 1)?;
+        let mut out = executor.zeros(2, 1)?;
+        let mut loss = 0.0;
+        for rows_of_batch in rows.chunks(self.batch) {
+            let share = rows_of_batch.len() as f64 / rows.len() as f64;
+            executor.batch_gradient(&theta, rows_of_batch, &mut gradient, &mut out, 0)?;
+            executor.axpy(share, &gradient, &mut total)?;
+            loss += share * executor.download(&out).await?[0];
+        }
+        Ok((loss, executor.download(&total).await?))
+    }
+
+    /// How much the loss at θ changes when every parameter is rounded up or down by one unit in the last place: θ + Δ is
+    /// stored no better than that, so no difference of losses means anything below it.
+    ///
+    /// # Errors
+    /// `NotFinite` if the loss is not finite; the device's.
+    pub async fn resolution(&self, theta: &[f64], loss: f64) -> Result<f64> {
+        if !loss.is_finite() {
+            bail!(NotFinite, "the loss at this point is {loss}: its numbers overflow");
+        }
+        let epsilon = self.engine.info().precision.epsilon();
+        let mut largest = epsilon * loss.abs();
+        for seed in 0..ROUNDINGS {
+            let mut rng = generator(seed);
+            let sign = |w: &f64| if rng.random::<bool>() { w * (1.0 + epsilon) } else { w * (1.0 - epsilon) };
+            let rounded: Vec<f64> = theta.iter().map(sign).collect();
+            largest = f64::max(largest, (self.loss(&rounded).await? - loss).abs());
+        }
+        Ok(largest)
+    }
+
+    /// Is a difference of losses of this size more than rounding?
+    pub fn resolves(difference: f64, resolution: f64) -> bool {
+        difference.abs() >= RESOLVED * resolution
+    }
+}

@@ -1,0 +1,202 @@
+//! The regions that sharpness is searched in, each as the unit ball of coordinates u with Δ = M u.
+//!
+//! Rangamani's ball ‖ξ‖_g ≤ ε is ‖u‖₂ ≤ 1 with ξ = ε D u. A rescaling of the weights takes D to T D, so L(θ + ε D u) is the same
+//! function of u before and after: an ascent in u goes the same way.
+
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::engine::Engine;
+use crate::error::{Result, ensure};
+use crate::linalg::{generator, random_normal};
+use crate::memory::reserve;
+use crate::operator::Metric;
+
+/// Where the loss is searched for its highest point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Region {
+    /// ‖Δ‖₂ ≤ ε (Dinh et al., Definition 2).
+    Ball,
+    /// |Δ_i| ≤ ε (|θ_i| + 1) (Keskar et al. in the full space).
+    Box,
+    /// ‖Δ‖₂ ≤ ε with Δ = A z in a uniformly random subspace, A with orthonormal columns.
+    Subspace {
+        /// Columns of A.
+        dimension: usize,
+    },
+    /// |z_i| ≤ ε (|(A⁺θ)_i| + 1), Δ = A z (Keskar et al.).
+    SubspaceBox {
+        /// Columns of A.
+        dimension: usize,
+    },
+    /// ‖ξ‖_g ≤ ε in the layer-wise metric: ‖D⁻¹ ξ‖₂ ≤ ε, D holding the norm of each entry's block (Rangamani et al.).
+    RiemannianLayerwise,
+    /// The same in the node-wise metric, D holding |θ_i|.
+    RiemannianNodewise,
+}
+
+/// What "within 1" means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Norm {
+    Two,
+    Infinity,
+}
+
+enum Map {
+    /// Δ_i = m_i u_i.
+    Diagonal(Vec<f64>),
+    /// Δ = A (s ⊙ u), A with orthonormal columns one after the other.
+    Columns { a: Vec<f64>, scale: Vec<f64> },
+}
+
+/// Coordinates u of a region: Δ = M u, and u within 1 in one of two norms.
+pub(crate) struct Coordinates {
+    map: Map,
+    norm: Norm,
+    parameters: usize,
+}
+
+impl Region {
+    /// The region's coordinates around θ.
+    ///
+    /// # Errors
+    /// `InvalidOption` for a subspace larger than the space; `TooLarge` if A does not fit in memory.
+    pub(crate) fn coordinates(self, engine: &Engine, theta: &[f64], epsilon: f64, seed: u64) -> Result<Coordinates> {
+        let n = theta.len();
+        let riemannian = |metric: Metric| metric.scale(engine, theta).iter().map(|d| epsilon * d).collect();
+        let (map, norm) = match self {
+            Self::Ball => (Map::Diagonal(vec![epsilon; n]), Norm::Two),
+            Self::Box => {
+                (Map::Diagonal(theta.iter().map(|w| epsilon * (w.abs() + 1.0)).collect()), Norm::Infinity)
+            }
+            Self::RiemannianLayerwise => (Map::Diagonal(riemannian(Metric::Layerwise)), Norm::Two),
+            Self::RiemannianNodewise => (Map::Diagonal(riemannian(Metric::Nodewise)), Norm::Two),
+            Self::Subspace { dimension } => {
+                let a = orthonormal_columns(n, dimension, seed)?;
+                (Map::Columns { a, scale: vec![epsilon; dimension] }, Norm::Two)
+            }
+            Self::SubspaceBox { dimension } => {
+                let a = orthonormal_columns(n, dimension, seed)?;
+                let scale = a.chunks_exact(n).map(|column| epsilon * (dot(column, theta).abs() + 1.0)).collect();
+                (Map::Columns { a, scale }, Norm::Infinity)
+            }
+        };
+        Ok(Coordinates { map, norm, parameters: n })
+    }
+}
+
+impl Coordinates {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match &self.map {
+            Map::Diagonal(m) => m.len(),
+            Map::Columns { scale, .. } => scale.len(),
+        }
+    }
+
+    /// M as a diagonal, if it is one.
+    pub fn diagonal(&self) -> Option<&[f64]> {
+        match &self.map {
+            Map::Diagonal(m) => Some(m),
+            Map::Columns { .. } => None,
+        }
+    }
+
+    /// Is the region a ball, whose quadratic approximation is an eigenvalue?
+    pub fn is_round(&self) -> bool {
+        self.norm == Norm::Two
+    }
+
+    /// M u.
+    pub fn delta(&self, u: &[f64]) -> Vec<f64> {
+        match &self.map {
+            Map::Diagonal(m) => m.iter().zip(u).map(|(m, u)| m * u).collect(),
+            Map::Columns { a, scale } => {
+                let mut delta = vec![0.0; self.parameters];
+                for ((column, s), u) in a.chunks_exact(self.parameters).zip(scale).zip(u) {
+                    delta.iter_mut().zip(column).for_each(|(d, a)| *d += a * s * u);
+                }
+                delta
+            }
+        }
+    }
+
+    /// Mᵀ g.
+    pub fn pull(&self, gradient: &[f64]) -> Vec<f64> {
+        match &self.map {
+            Map::Diagonal(m) => m.iter().zip(gradient).map(|(m, g)| m * g).collect(),
+            Map::Columns { a, scale } => {
+                a.chunks_exact(self.parameters).zip(scale).map(|(column, s)| s * dot(column, gradient)).collect()
+            }
+        }
+    }
+
+    /// u with Δ = M u, of a Δ in M's range; entries whose m is 0 cannot move.
+    pub fn coordinates_of(&self, delta: &[f64]) -> Vec<f64> {
+        match &self.map {
+            Map::Diagonal(m) => m.iter().zip(delta).map(|(m, d)| if *m == 0.0 { 0.0 } else { d / m }).collect(),
+            Map::Columns { a, scale } => {
+                a.chunks_exact(self.parameters).zip(scale).map(|(column, s)| dot(column, delta) / s).collect()
+            }
+        }
+    }
+
+    /// The norm that the region is the unit ball of.
+    pub fn size(&self, u: &[f64]) -> f64 {
+        match self.norm {
+            Norm::Two => dot(u, u).sqrt(),
+            Norm::Infinity => u.iter().fold(0.0, |m, x| f64::max(m, x.abs())),
+        }
+    }
+
+    /// The nearest point of the region.
+    pub fn project(&self, u: &mut [f64]) {
+        match self.norm {
+            Norm::Two => {
+                let size = self.size(u);
+                if size > 1.0 {
+                    u.iter_mut().for_each(|x| *x /= size);
+                }
+            }
+            Norm::Infinity => u.iter_mut().for_each(|x| *x = x.clamp(-1.0, 1.0)),
+        }
+    }
+
+    /// max over u′ in the region of ⟨g, u′ − u⟩: what could be gained still, to first order; 0 at a stationary point.
+    pub fn gap(&self, u: &[f64], gradient: &[f64]) -> f64 {
+        let support = match self.norm {
+            Norm::Two => dot(gradient, gradient).sqrt(),
+            Norm::Infinity => gradient.iter().map(|g| g.abs()).sum(),
+        };
+        (support - dot(gradient, u)).max(0.0)
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// `dimension` orthonormal columns of length n, uniformly random: Gram–Schmidt, twice, on normal ones.
+pub(crate) fn orthonormal_columns(n: usize, dimension: usize, seed: u64) -> Result<Vec<f64>> {
+    ensure!(
+        (1..=n).contains(&dimension),
+        InvalidOption,
+        "a subspace of dimension {dimension} was asked for, but there are {n} parameters"
+    );
+    let mut rng: ChaCha8Rng = generator(seed);
+    let mut a: Vec<f64> = reserve(n.saturating_mul(dimension))?;
+    for _ in 0..dimension {
+        let mut column = random_normal(n, &mut rng);
+        for _ in 0..2 {
+            for other in a.chunks_exact(n) {
+                let share = dot(other, &column);
+                column.iter_mut().zip(other).for_each(|(x, o)| *x -= share * o);
+            }
+            let norm = dot(&column, &column).sqrt();
+            column.iter_mut().for_each(|x| *x /= norm);
+        }
+        a.extend(column);
+    }
+    Ok(a)
+}

@@ -1,0 +1,112 @@
+//! The invariance table over random networks: every cell as theory has it, for all measures; and it catches measures that are
+//! wrongly said to be invariant.
+#![cfg(not(target_arch = "wasm32"))]
+
+mod support;
+
+use isoflat::engine::{Device, Engine, Precision};
+use isoflat::invariance::{Expected, Verdict, invariance};
+use isoflat::measure::{Measure, MeasureOptions, MeasureValue, SharpnessOptions, petzka};
+use isoflat::symmetry::{Kinds, Transformation};
+use isoflat::{Control, Loss, Network};
+use support::*;
+
+const SAID: Kinds = Kinds { layerwise: true, nodewise: false, permutation: true };
+
+/// max over layers of ‖W_l‖^power λ_max(H_l).
+async fn kappa(engine: &Engine, options: &MeasureOptions, control: &Control<'_>, power: i32) -> isoflat::Result<MeasureValue> {
+    let parameters = engine.parameters()?;
+    let layers = engine.problem().network().layout().layers();
+    let mut largest: f64 = 0.0;
+    for (pair, layer) in petzka::kappa(engine, options, control).await?.iter().zip(layers) {
+        let norm = parameters[layer.weight.clone()].iter().map(|w| w * w).sum::<f64>().sqrt();
+        largest = largest.max(pair.value * norm.powi(power - 2));
+    }
+    let residual = Some(1e-8 * largest);
+    Ok(MeasureValue { residual, ..MeasureValue::exact("kappa", largest, largest) })
+}
+
+static RIGHT: Measure = Measure::custom("right", "max ‖W_l‖² λ_max(H_l)", SAID, |engine, options, control| {
+    Box::pin(kappa(engine, options, control, 2))
+});
+static BROKEN: Measure = Measure::custom("broken", "max ‖W_l‖ λ_max(H_l)", SAID, |engine, options, control| {
+    Box::pin(kappa(engine, options, control, 1))
+});
+
+#[test]
+fn the_table_catches_a_broken_measure() {
+    let network = Network::dense(&[5, 7, 6, 3], true).expect("a network");
+    let mut rng = rng(1);
+    let problem = random_problem(&mut rng, network.clone(), Loss::CrossEntropy);
+    let parameters = random_parameters(&mut rng, &network);
+    let engine = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");
+    let maps = [
+        Transformation::RandomLayerwise { seed: 3, low: 0.5, high: 2.0 },
+        Transformation::RandomPermutation { seed: 3 },
+    ];
+    let (options, control) = (MeasureOptions::default(), Control::default());
+    let measures = [&RIGHT, &BROKEN];
+    let table = invariance(&engine, &parameters, &measures, &maps, &options, &control);
+    let table = pollster::block_on(table).expect("a table");
+    let verdicts: Vec<_> = table.cells[2..].iter().map(|cell| (cell.measure, cell.verdict, cell.agrees)).collect();
+    let expected = [
+        ("right", Verdict::Invariant, true),
+        ("right", Verdict::Invariant, true),
+        ("broken", Verdict::Changed, false),
+        ("broken", Verdict::Invariant, true),
+    ];
+    assert_eq!(verdicts, expected, "{:?}", table.cells);
+    assert!(!table.agrees());
+}
+
+/// Has every hidden layer units enough that the kinds of maps differ, and does anything get through?
+fn is_telling(network: &Network) -> bool {
+    let layers = network.layout().layers();
+    layers.len() >= 2 && layers[..layers.len() - 1].iter().all(|layer| layer.outputs >= 2)
+}
+
+#[test]
+fn every_cell_over_random_networks_is_as_theory_has_it() {
+    let (mut networks, mut images, mut wrong) = (0, 0, Vec::new());
+    for seed in 0..40 {
+        let mut rng = rng(9000 + seed);
+        let network = any_network(&mut rng, seed, &HOMOGENEOUS);
+        if !is_telling(&network) || network.parameter_count() > 400 {
+            continue;
+        }
+        let is_image = network.input().len() == 3;
+        if is_image && images == 3 || !is_image && networks - images == 4 {
+            continue;
+        }
+        let loss = if networks % 2 == 0 { Loss::CrossEntropy } else { Loss::SquaredError };
+        let problem = random_problem(&mut rng, network.clone(), loss);
+        let parameters = random_parameters(&mut rng, &network);
+        let engine = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");
+        let measures: Vec<_> = Measure::defined_for(&network).collect();
+        let layerwise = Transformation::RandomLayerwise { seed, low: 0.1, high: 10.0 };
+        let nodewise = Transformation::RandomNodewise { seed, low: 0.1, high: 10.0 };
+        let permutation = Transformation::RandomPermutation { seed };
+        let of = vec![nodewise.clone(), permutation.clone(), layerwise.clone()];
+        let maps = [layerwise, nodewise, permutation, Transformation::Composition { of }];
+        // Draws enough that a mean's own spread hides no change.
+        let sharpness = SharpnessOptions { pairs: 1000, subspaces: 20, ..SharpnessOptions::default() };
+        let (options, control) = (MeasureOptions { sharpness, ..MeasureOptions::default() }, Control::default());
+        let table = invariance(&engine, &parameters, &measures, &maps, &options, &control);
+        let table = pollster::block_on(table).expect("a table");
+        let gradient = table.cells.iter().find(|cell| cell.measure == "gradient_norm").expect("a gradient");
+        if gradient.before < 1e-3 {
+            continue; // All units are dead: nothing changes with weights that do nothing.
+        }
+        networks += 1;
+        images += usize::from(is_image);
+        assert_eq!(table.cells.len(), (measures.len() + 1) * maps.len());
+        for cell in table.cells {
+            let wanted = if cell.expected == Expected::Invariant { Verdict::Invariant } else { Verdict::Changed };
+            if cell.verdict != wanted || !cell.agrees {
+                wrong.push(format!("seed {seed}, {}: {cell:?}", network.summary()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} cells are wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(networks >= 6 && images >= 2, "only {networks} networks, {images} of images");
+}
