@@ -113,9 +113,7 @@ pub async fn invariance(
 
 /// What holds under these kinds of maps holds under a map that is made of no others.
 fn holds_under(kinds: Kinds, map: Kinds) -> bool {
-    (kinds.layerwise || !map.layerwise)
-        && (kinds.nodewise || !map.nodewise)
-        && (kinds.permutation || !map.permutation)
+    (kinds.layerwise || !map.layerwise) && (kinds.nodewise || !map.nodewise) && (kinds.permutation || !map.permutation)
 }
 
 /// Rounding of one pass, relative to the numbers it works on: L layers forward and as many back, each a sum over up to

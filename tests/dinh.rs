@@ -310,7 +310,11 @@ fn one_dimension_is_inverted_and_its_curvature_is_that_of_the_composition() {
             let slope = (map.eta(theta + step) - map.eta(theta - step)) / (2.0 * step);
             assert!((slope - size).abs() < 1e-6 * size, "{a} {b} {theta}: {slope} {size}");
             let bend = (map.slope(theta + step) - map.slope(theta - step)) / (2.0 * step);
-            assert!((bend - map.bend(theta)).abs() < 1e-5 * (1.0 + size), "{a} {b} {theta}: {bend} {}", map.bend(theta));
+            assert!(
+                (bend - map.bend(theta)).abs() < 1e-5 * (1.0 + size),
+                "{a} {b} {theta}: {bend} {}",
+                map.bend(theta)
+            );
             let point = map.point(theta, loss(theta));
             // dL_η/dη is smooth in θ: its change by η is its change by θ over η'.
             let down = |theta: f64| map.point(theta, loss(theta)).slope.expect("a regular point");
@@ -382,7 +386,8 @@ fn other_input_representations_are_the_same_network_with_other_input_gradients()
     let flattened = Network::new(vec![2, 3, 2], vec![Layer::Flatten, Layer::Dense { units: 3, bias: true }]);
     let flattened = flattened.expect("a network");
     for network in [dense.clone(), conv([0, 0]), flattened] {
-        let inputs: Vec<f64> = (0..40 * network.input_len()).map(|i| rng.random_range(-2.0..5.0) * (1 + i % 3) as f64).collect();
+        let inputs: Vec<f64> =
+            (0..40 * network.input_len()).map(|i| rng.random_range(-2.0..5.0) * (1 + i % 3) as f64).collect();
         let targets = Targets::Classes((0..40).map(|i| i % network.output_len() as u32).collect());
         let problem = Problem::new(network.clone(), Loss::CrossEntropy, inputs, targets).expect("a problem");
         let parameters = random_parameters(&mut rng, &network);
@@ -413,7 +418,8 @@ fn other_input_representations_are_the_same_network_with_other_input_gradients()
     let map = InputMap::standardize(&problem).expect("a map");
     let refused = map.fold(&padded, &parameters).expect_err("padding");
     assert!(refused.message.contains("pads"), "{refused}");
-    let tanh_first = Network::new(vec![2], vec![Layer::Tanh, Layer::Dense { units: 2, bias: true }]).expect("a network");
+    let tanh_first =
+        Network::new(vec![2], vec![Layer::Tanh, Layer::Dense { units: 2, bias: true }]).expect("a network");
     let map = InputMap::diagonal(vec![2.0, 1.0], vec![0.0; 2]).expect("a map");
     assert!(map.fold(&tanh_first, &[0.0; 6]).expect_err("an activation").message.contains("tanh"));
 }

@@ -5,9 +5,7 @@ mod support;
 
 use isoflat::engine::{Device, Engine, Precision};
 use isoflat::measure::MeasureOptions;
-use isoflat::measure::petzka::{
-    FeatureMatrix, feature_robustness, kappa, noise_injection, sampled_traces, traces,
-};
+use isoflat::measure::petzka::{FeatureMatrix, feature_robustness, kappa, noise_injection, sampled_traces, traces};
 use isoflat::{Control, ErrorCode, Loss, Network, Problem, Targets};
 use pollster::block_on;
 use rand::Rng;
@@ -71,7 +69,10 @@ fn solved(network: &Network, seed: u64) -> (Problem, Vec<f64>) {
     let parameters = random_parameters(&mut rng, network);
     let engine = engine(&Device::cpu(Precision::F64), &problem, &parameters);
     let targets = Targets::Vectors(block_on(engine.outputs()).expect("outputs"));
-    (Problem::new(network.clone(), Loss::SquaredError, problem.inputs().to_f64(), targets).expect("a problem"), parameters)
+    (
+        Problem::new(network.clone(), Loss::SquaredError, problem.inputs().to_f64(), targets).expect("a problem"),
+        parameters,
+    )
 }
 
 #[test]
@@ -140,7 +141,8 @@ fn noise_injection_is_relative_flatness_to_second_order() {
     let (problem, parameters) = solved(&network, 4);
     let engine = engine(&Device::cpu(Precision::F64), &problem, &parameters);
     for layer in 0..3 {
-        let found = block_on(noise_injection(&engine, &parameters, layer, 1e-4, 100, &options, &control)).expect("noise");
+        let found =
+            block_on(noise_injection(&engine, &parameters, layer, 1e-4, 100, &options, &control)).expect("noise");
         let expected = found.second_order.expect("a dense layer");
         assert!((found.value - expected).abs() <= 4.0 * found.standard_error + 1e-2 * expected, "{found:?}");
         assert!(found.value <= found.bound && found.standard_error < 0.3 * expected);

@@ -14,7 +14,12 @@ use support::*;
 const SAID: Kinds = Kinds { layerwise: true, nodewise: false, permutation: true };
 
 /// max over layers of ‖W_l‖^power λ_max(H_l).
-async fn kappa(engine: &Engine, options: &MeasureOptions, control: &Control<'_>, power: i32) -> isoflat::Result<MeasureValue> {
+async fn kappa(
+    engine: &Engine,
+    options: &MeasureOptions,
+    control: &Control<'_>,
+    power: i32,
+) -> isoflat::Result<MeasureValue> {
     let parameters = engine.parameters()?;
     let layers = engine.problem().network().layout().layers();
     let mut largest: f64 = 0.0;

@@ -60,11 +60,14 @@ fn balls_of_a_quadratic_loss_have_the_trust_regions_maximum() {
         for epsilon in [1e-3, 0.1, 3.0] {
             for region in [Region::Ball, Region::RiemannianLayerwise, Region::RiemannianNodewise] {
                 let norms = |range: std::ops::Range<usize>| theta[range].iter().map(|w| w * w).sum::<f64>().sqrt();
-                let d = DVector::from_iterator(theta.len(), (0..theta.len()).map(|i| match region {
-                    Region::Ball => epsilon,
-                    Region::RiemannianLayerwise => epsilon * if i < 8 { norms(0..8) } else { norms(8..10) },
-                    _ => epsilon * theta[i].abs(),
-                }));
+                let d = DVector::from_iterator(
+                    theta.len(),
+                    (0..theta.len()).map(|i| match region {
+                        Region::Ball => epsilon,
+                        Region::RiemannianLayerwise => epsilon * if i < 8 { norms(0..8) } else { norms(8..10) },
+                        _ => epsilon * theta[i].abs(),
+                    }),
+                );
                 let a = DMatrix::from_fn(theta.len(), theta.len(), |i, j| d[i] * h[(i, j)] * d[j]);
                 let expected = largest_on_ball(&a, &g.component_mul(&d)) / (1.0 + loss);
                 let found = sharpness(&engine, &theta, region, epsilon);
@@ -76,7 +79,11 @@ fn balls_of_a_quadratic_loss_have_the_trust_regions_maximum() {
                     found.value
                 );
                 let norm = a.symmetric_eigenvalues().amax() / (2.0 * (1.0 + loss));
-                assert!((found.quadratic.expect("a ball") - norm).abs() <= 1e-8 * norm, "{:?}, {norm}", found.quadratic);
+                assert!(
+                    (found.quadratic.expect("a ball") - norm).abs() <= 1e-8 * norm,
+                    "{:?}, {norm}",
+                    found.quadratic
+                );
             }
         }
     }
@@ -97,7 +104,8 @@ fn boxes_of_a_quadratic_loss_end_at_corners_that_no_flip_improves() {
         // A convex function is largest at a corner; 2¹⁰ of them are soon tried.
         let best = (0..1 << n)
             .map(|corner: usize| {
-                let corner: Vec<f64> = (0..n).map(|i| if corner >> i & 1 == 1 { bound(i) } else { -bound(i) }).collect();
+                let corner: Vec<f64> =
+                    (0..n).map(|i| if corner >> i & 1 == 1 { bound(i) } else { -bound(i) }).collect();
                 loss(&corner)
             })
             .fold(0.0, f64::max);
@@ -109,7 +117,11 @@ fn boxes_of_a_quadratic_loss_end_at_corners_that_no_flip_improves() {
             let mut flipped = found.delta.clone();
             flipped[i] = -flipped[i];
             let value = (loss(&flipped) - base) / (1.0 + base);
-            assert!(value <= found.value * (1.0 + 1e-5), "seed {seed}: flipping {i} gives {value}, not {}", found.value);
+            assert!(
+                value <= found.value * (1.0 + 1e-5),
+                "seed {seed}: flipping {i} gives {value}, not {}",
+                found.value
+            );
         }
     }
 }
@@ -151,7 +163,10 @@ fn ascents_end_within_the_region_and_above_what_sampling_finds() {
                     for (d, w) in delta.iter_mut().zip(&theta) {
                         *d *= if region == Region::Ball { epsilon / length } else { epsilon * (w.abs() + 1.0) };
                     }
-                    assert!(at(&delta) - found.loss <= found.rise + 1e-12, "seed {seed} {region:?}: sampling is higher");
+                    assert!(
+                        at(&delta) - found.loss <= found.rise + 1e-12,
+                        "seed {seed} {region:?}: sampling is higher"
+                    );
                 }
             }
             let best = found.starts.iter().fold(0.0, |m: f64, start| m.max(start.value));
@@ -172,8 +187,11 @@ fn what_f32_cannot_resolve_is_computed_in_f64() {
     let engine = cpu(&problem);
     engine.prepare(&theta).expect("a point");
     // The targets are the network's own outputs and a little more, so that θ is nearly a minimum of a loss that is not 0.
-    let targets: Vec<f64> =
-        pollster::block_on(engine.outputs()).expect("outputs").iter().map(|y| y + rng.random_range(-1e-3..1e-3) + 1.0).collect();
+    let targets: Vec<f64> = pollster::block_on(engine.outputs())
+        .expect("outputs")
+        .iter()
+        .map(|y| y + rng.random_range(-1e-3..1e-3) + 1.0)
+        .collect();
     let problem = Problem::new(network, Loss::SquaredError, inputs, Targets::Vectors(targets)).expect("a problem");
     let exact = cpu(&problem);
     for device in [Device::cpu(Precision::F32), gpu()] {
@@ -190,7 +208,8 @@ fn what_f32_cannot_resolve_is_computed_in_f64() {
         }
         let options = SharpnessOptions { sigma: 1e-7, ..SharpnessOptions::default() };
         let control = Control::default();
-        let found = pollster::block_on(average_sharpness(&engine, &theta, Noise::Plain, &options, &control)).expect("a mean");
+        let found =
+            pollster::block_on(average_sharpness(&engine, &theta, Noise::Plain, &options, &control)).expect("a mean");
         assert!(found.fell_back && found.precision == Precision::F64, "{found:?}");
     }
 }
@@ -204,7 +223,8 @@ fn average_sharpness_of_a_quadratic_loss_is_a_trace() {
         for (noise, sigma) in [(Noise::Plain, options.sigma), (Noise::Scaled, options.relative_sigma)] {
             let d = |i: usize| if noise == Noise::Plain { 1.0 } else { theta[i].abs() };
             let expected = 0.5 * sigma * sigma * (0..theta.len()).map(|i| d(i) * d(i) * h[(i, i)]).sum::<f64>();
-            let found = pollster::block_on(average_sharpness(&engine, &theta, noise, &options, &control)).expect("a mean");
+            let found =
+                pollster::block_on(average_sharpness(&engine, &theta, noise, &options, &control)).expect("a mean");
             assert!((found.value - expected).abs() <= 4.5 * found.standard_error, "{found:?}, expected {expected}");
             assert!(found.standard_error < 0.5 * expected, "{found:?}");
         }
@@ -226,10 +246,12 @@ fn options_out_of_range_are_refused_and_work_stops() {
         (SharpnessOptions { relative_sigma: -1.0, ..good() }, "σ"),
     ];
     for (options, says) in bad {
-        let refused = pollster::block_on(subspace_sharpness(&engine, &theta, 0.1, &options, &control)).expect_err("a fault");
+        let refused =
+            pollster::block_on(subspace_sharpness(&engine, &theta, 0.1, &options, &control)).expect_err("a fault");
         assert!(refused.code == ErrorCode::InvalidOption && refused.message.contains(says), "{refused}");
     }
-    for (region, epsilon) in [(Region::Ball, 0.0), (Region::Ball, f64::NAN), (Region::Subspace { dimension: 11 }, 0.1)] {
+    for (region, epsilon) in [(Region::Ball, 0.0), (Region::Ball, f64::NAN), (Region::Subspace { dimension: 11 }, 0.1)]
+    {
         let refused = pollster::block_on(epsilon_sharpness(&engine, &theta, region, epsilon, &good(), &control));
         assert_eq!(refused.expect_err("a fault").code, ErrorCode::InvalidOption);
     }

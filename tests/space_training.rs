@@ -179,7 +179,11 @@ fn optimizers_run_on_coordinates_in_every_space() {
             }
             let found = run(&engine, &*space, &parameters, &options);
             // The order of the samples differs, and with it the rounding, which the factors of a space multiply.
-            assert!(error(&found.coordinates, &v) < 1e-8, "{kind:?} {optimizer:?}: {:.1e}", error(&found.coordinates, &v));
+            assert!(
+                error(&found.coordinates, &v) < 1e-8,
+                "{kind:?} {optimizer:?}: {:.1e}",
+                error(&found.coordinates, &v)
+            );
         }
     }
 }
@@ -236,7 +240,9 @@ fn fixed_weights_never_move() {
     let (problem, start) = image_problem();
     for device in devices() {
         let engine = Engine::new(&device, &problem).expect("an engine");
-        for kind in all_kinds().into_iter().filter(|kind| !matches!(kind, SpaceKind::Weights | SpaceKind::WeightNorm { .. })) {
+        for kind in
+            all_kinds().into_iter().filter(|kind| !matches!(kind, SpaceKind::Weights | SpaceKind::WeightNorm { .. }))
+        {
             let OpenSpace { space, parameters, .. } = open(kind, &problem, &start);
             for optimizer in optimizers() {
                 let options = TrainOptions { weight_decay: 0.05, ..options(optimizer) };
@@ -339,7 +345,10 @@ fn plain_training_and_free_fixing_come_to_the_same_bits() {
         let options = options(Optimizer::adam(0.01));
         let plain = block_on(train(&engine, &start, None, &options, &Control::default())).expect("training");
         for kind in [KEPT, KEPT_G] {
-            assert_eq!(plain.parameters, run(&engine, &*open(kind, &problem, &start).space, &start, &options).parameters);
+            assert_eq!(
+                plain.parameters,
+                run(&engine, &*open(kind, &problem, &start).space, &start, &options).parameters
+            );
         }
     }
 }
@@ -408,7 +417,11 @@ fn a_checkpoint_goes_on_in_its_own_run_alone() {
     broken = Checkpoint { steps: 5, ..checkpoint.clone() };
     refuse(&*space, &broken, &options, "5 steps");
     // More epochs at another rate are welcome.
-    let more = TrainOptions { epochs: 4, optimizer: Optimizer::Adam { learning_rate: 0.02, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 }, ..options };
+    let more = TrainOptions {
+        epochs: 4,
+        optimizer: Optimizer::Adam { learning_rate: 0.02, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 },
+        ..options
+    };
     let found = block_on(resume(&engine, &*space, &checkpoint, None, &more, &Control::default())).expect("training");
     assert_eq!((found.epochs, found.steps), (4, 16));
 }
@@ -422,7 +435,11 @@ fn a_target_ends_a_run() {
         for target in [Target::Accuracy(1.0), Target::Loss(0.05)] {
             let options = TrainOptions { epochs: 2000, target: Some(target), ..options(Optimizer::adam(0.01)) };
             let found = run(&engine, &*space, &parameters, &options);
-            assert!(found.reached_target && !found.stopped && found.epochs < 2000, "{kind:?} {target:?}: {}", found.epochs);
+            assert!(
+                found.reached_target && !found.stopped && found.epochs < 2000,
+                "{kind:?} {target:?}: {}",
+                found.epochs
+            );
             let there = block_on(engine.evaluate(&found.parameters)).expect("a loss");
             match target {
                 Target::Accuracy(_) => assert_eq!(there.accuracy, 1.0),
@@ -476,7 +493,10 @@ fn schedules_are_pytorchs() {
     assert_eq!(at(Decay::Constant), [1.0; 6]);
     assert_eq!(at(Decay::Step { every: 2, factor: 0.5 }), [1.0, 1.0, 0.5, 0.5, 0.25, 0.25]);
     assert_eq!(at(Decay::Exponential { factor: 0.5 }), [1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125]);
-    assert_eq!(at(Decay::Linear { epochs: 4, minimum: 0.2 }), [1.0, 0.8, 0.6, 0.3999999999999999, 0.19999999999999996, 0.19999999999999996]);
+    assert_eq!(
+        at(Decay::Linear { epochs: 4, minimum: 0.2 }),
+        [1.0, 0.8, 0.6, 0.3999999999999999, 0.19999999999999996, 0.19999999999999996]
+    );
     // CosineAnnealingLR with T_max = 4: (1 + cos(π e/4)) / 2.
     let root = 0.5_f64.sqrt();
     let expected = [1.0, (1.0 + root) / 2.0, 0.5, (1.0 - root) / 2.0, 0.0, 0.0];

@@ -275,7 +275,12 @@ fn gradients_agree_with_finite_differences_in_every_space() {
         let engine = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");
         for (space, parameters) in spaces(&network, &start) {
             let v = space.to_coordinates(&parameters).expect("coordinates");
-            assert_same(space.name(), &space.to_parameters(&v).expect("parameters"), &parameters, 2.0 * rounding(&network));
+            assert_same(
+                space.name(),
+                &space.to_parameters(&v).expect("parameters"),
+                &parameters,
+                2.0 * rounding(&network),
+            );
             engine.prepare(&parameters).expect("a point");
             let gradient = space.pull_back(&v, &block_on(engine.gradient()).expect("a gradient")).expect("a gradient");
             // Relative to the coordinates: those of the G-space span many orders of magnitude.
@@ -372,7 +377,8 @@ fn the_hungarian_choice_needs_the_least_rescaling() {
             let mut parameters = random_parameters(&mut rng, &network);
             let second = network.layout().layers()[1].weight.clone();
             parameters[second.start] = 0.0;
-            let cost = |unit: usize, row: usize| parameters[second.start + row * hidden + unit].abs().ln().abs().min(1e3);
+            let cost =
+                |unit: usize, row: usize| parameters[second.start + row * hidden + unit].abs().ln().abs().min(1e3);
             let copies = hidden.div_ceil(outputs);
             let mut best = f64::INFINITY;
             for number in 0..outputs.pow(hidden as u32) {
@@ -411,7 +417,8 @@ fn dangerous_factors_are_warned_of() {
 
 #[test]
 fn kinds_read_back_from_json() {
-    let kind = SpaceKind::GSpace { choice: FixedChoice::Hungarian, values: FixedValues::Set(1.0), biases: Biases::Paths };
+    let kind =
+        SpaceKind::GSpace { choice: FixedChoice::Hungarian, values: FixedValues::Set(1.0), biases: Biases::Paths };
     let text = serde_json::to_string(&kind).expect("a JSON");
     assert_eq!(text, r#"{"type":"g_space","choice":"hungarian","values":{"set":1.0},"biases":"paths"}"#);
     assert_eq!(serde_json::from_str::<SpaceKind>(&text).expect("a kind"), kind);

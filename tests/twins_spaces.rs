@@ -26,7 +26,8 @@ fn results(e: &dyn Executor, open: &OpenSpace, columns: usize, seed: u64) -> Vec
     let g = single(random_direction(&mut rng, n));
     let upload = |values: &[f64], columns| e.upload(values, columns).expect("a vector");
     let zeros = |len, columns| e.zeros(len, columns).expect("a vector");
-    let (loaded, v, x, z, g) = (e.load_chart(chart).expect("a chart"), upload(&v, 1), upload(&x, columns), upload(&z, columns), upload(&g, 1));
+    let (loaded, v, x, z, g) =
+        (e.load_chart(chart).expect("a chart"), upload(&v, 1), upload(&x, columns), upload(&z, columns), upload(&g, 1));
     let (mut theta, mut tangent) = (zeros(n, 1), zeros(n, columns));
     let (mut first, mut second) = (zeros(d, columns), zeros(d, columns));
     e.chart_parameters(&loaded, &v, &mut theta).expect("parameters");
@@ -54,7 +55,11 @@ fn charts_agree_with_the_cpu() {
         for kind in [
             SpaceKind::Weights,
             SpaceKind::GSpace { choice, values: FixedValues::Keep, biases: Biases::Paths },
-            SpaceKind::GSpace { choice: FixedChoice::Hungarian, values: FixedValues::Reparametrize, biases: Biases::Appended },
+            SpaceKind::GSpace {
+                choice: FixedChoice::Hungarian,
+                values: FixedValues::Reparametrize,
+                biases: Biases::Appended,
+            },
             SpaceKind::WeightFixing { choice, values: FixedValues::Set(0.5) },
             SpaceKind::WeightNorm { grouping: Grouping::Unit },
             SpaceKind::WeightNorm { grouping: Grouping::Layer },

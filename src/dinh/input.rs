@@ -181,7 +181,9 @@ impl InputMap {
     fn pull(&self, g: &[f64]) -> Vec<f64> {
         match &self.matrix {
             Matrix::Diagonal(a) => g.iter().zip(a).map(|(g, a)| g * a).collect(),
-            Matrix::Full { a, .. } => a.tr_mul(&nalgebra::DVectorView::from_slice(g, g.len())).iter().copied().collect(),
+            Matrix::Full { a, .. } => {
+                a.tr_mul(&nalgebra::DVectorView::from_slice(g, g.len())).iter().copied().collect()
+            }
         }
     }
 
@@ -325,7 +327,8 @@ pub async fn input_representation(
     let in_x = input_gradients(device, problem, parameters, control).await?;
     let in_u = input_gradients(device, &other, &folded, control).await?;
     let expected: Vec<f64> = in_x.chunks(width).flat_map(|g| map.pull(g)).collect();
-    let norms = |g: &[f64]| -> Vec<f64> { g.chunks(width).map(|g| g.iter().map(|g| g * g).sum::<f64>().sqrt()).collect() };
+    let norms =
+        |g: &[f64]| -> Vec<f64> { g.chunks(width).map(|g| g.iter().map(|g| g * g).sum::<f64>().sqrt()).collect() };
     let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
     let (norms_before, norms_after) = (norms(&in_x), norms(&in_u));
     let ratios = norms_before.iter().zip(&norms_after).filter(|(before, _)| **before > 0.0).map(|(b, a)| a / b);

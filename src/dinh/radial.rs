@@ -23,7 +23,11 @@ impl RadialMap {
         crate::error::ensure_finite("centre", &center)?;
         super::ensure_positive("δ", delta)?;
         for (name, value) in [("r̂", inner), ("ρ", rho)] {
-            ensure!(value > 0.0 && value < delta, InvalidOption, "{name} is {value}, but must be between 0 and δ = {delta}");
+            ensure!(
+                value > 0.0 && value < delta,
+                InvalidOption,
+                "{name} is {value}, but must be between 0 and δ = {delta}"
+            );
         }
         Ok(Self { center, delta, inner, rho })
     }

@@ -5,7 +5,9 @@
 
 use serde::Serialize;
 
-use super::{Ends, OutputChange, diagonal, ends, ensure_deep, ensure_positive, outputs_at, power_of_two_below, scale_pair};
+use super::{
+    Ends, OutputChange, diagonal, ends, ensure_deep, ensure_positive, outputs_at, power_of_two_below, scale_pair,
+};
 use crate::control::{Control, Progress};
 use crate::engine::{Curvature, Engine};
 use crate::error::{Result, ensure};

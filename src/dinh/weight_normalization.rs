@@ -24,9 +24,11 @@ pub struct WeightNormalization {
 impl WeightNormalization {
     /// Of all layers of a network: a row is a unit's incoming weights, or a channel's kernel.
     pub fn new(network: &Network) -> Self {
-        let rows = network.layout().layers().iter().flat_map(|layer| {
-            layer.weight.clone().step_by(layer.inputs).map(|start| start..start + layer.inputs)
-        });
+        let rows = network
+            .layout()
+            .layers()
+            .iter()
+            .flat_map(|layer| layer.weight.clone().step_by(layer.inputs).map(|start| start..start + layer.inputs));
         Self { parameters: network.parameter_count(), rows: rows.collect() }
     }
 

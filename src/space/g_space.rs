@@ -130,8 +130,7 @@ impl ParameterSpace for GSpace {
                 }));
             }
             let Some(tree) = self.skeleton.tree.get(l) else { break };
-            before =
-                tree.iter().map(|edge| parameters[edge.index] * before.get(edge.unit).unwrap_or(&1.0)).collect();
+            before = tree.iter().map(|edge| parameters[edge.index] * before.get(edge.unit).unwrap_or(&1.0)).collect();
         }
         ensure_finite("path values", &coordinates)?;
         Ok(coordinates)

@@ -153,9 +153,8 @@ fn tree(layers: &[ParametricLayer], fixed: &[Vec<Edge>]) -> Vec<Vec<Edge>> {
         .map(|l| {
             let layer = &layers[l];
             let before = layer.inputs / layer.columns_per_unit;
-            let mut edges: Vec<Edge> = (0..layer.outputs)
-                .map(|r| Edge { unit: r % before, index: index(layer, r, r % before, 0) })
-                .collect();
+            let mut edges: Vec<Edge> =
+                (0..layer.outputs).map(|r| Edge { unit: r % before, index: index(layer, r, r % before, 0) }).collect();
             // Where a fixed weight comes in the path follows it: the first one of the row.
             let incoming = l.checked_sub(1).map_or(&[][..], |before| &fixed[before]);
             for (j, edge) in incoming.iter().enumerate().rev() {

@@ -103,8 +103,7 @@ async fn ends(operator: &dyn SymmetricOperator, method: EigenMethod, control: &C
     let (top, bottom, plain) = match method {
         EigenMethod::Lanczos(lanczos) => {
             let found = thrown(lanczos.run(operator, control).await)?;
-            let plain =
-                json!({ "products": found.products, "converged": found.converged, "verified": found.verified });
+            let plain = json!({ "products": found.products, "converged": found.converged, "verified": found.verified });
             (found.top, found.bottom, plain)
         }
         EigenMethod::Power(power) => {

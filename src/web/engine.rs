@@ -7,9 +7,7 @@ use js_sys::Promise;
 use wasm_bindgen::prelude::*;
 
 use super::convert::{float64, options, parameters, set, to_js};
-use super::options::{
-    EngineOptions, LandscapeOption, MeasureOption, Parts, ProductOptions,
-};
+use super::options::{EngineOptions, LandscapeOption, MeasureOption, Parts, ProductOptions};
 use super::problem::Problem;
 use super::run::{Queue, thrown};
 use crate::control::Control;

@@ -650,7 +650,7 @@ export interface Sharpened {
 }
 
 export interface VolumeOptions extends RunOptions {
-  /** Default 0.05. */
+  /** The loss in the boxes stays below L(θ) + ε; default 0.1. */
   epsilon?: number;
   /** r′; default the largest found by sampling. */
   radius?: number;
@@ -880,7 +880,7 @@ export class Engine {
   /** Dinh et al. 2017, Theorem 2. */
   volumeFlatness(problem: Problem, parameters: Float64Array | Float32Array, options?: VolumeOptions): Promise<VolumeFlatness>;
   /** Dinh et al. 2017, Theorem 5. */
-  manyLargeEigenvalues(problem: Problem, parameters: Float64Array | Float32Array, options: RunOptions & { target: number }): Promise<ManyEigenvalues>;
+  manyLargeEigenvalues(problem: Problem, parameters: Float64Array | Float32Array, options: RunOptions & { target: number; powersOfTwo?: boolean }): Promise<ManyEigenvalues>;
   /** Dinh et al. 2017, section 4.3. */
   constantInBall(problem: Problem, parameters: Float64Array | Float32Array, options?: RunOptions & { epsilon?: number; seed?: number }): Promise<ConstantInBall>;
   /** All that was asked for in the cheapest order; a stop hands over what is finished. */

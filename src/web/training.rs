@@ -33,7 +33,9 @@ impl OptimizerOption {
             (beta1.unwrap_or(0.9), beta2.unwrap_or(0.999), epsilon.unwrap_or(1e-8))
         };
         match *self {
-            Self::Sgd { learning_rate, momentum } => Optimizer::Sgd { learning_rate, momentum: momentum.unwrap_or(0.0) },
+            Self::Sgd { learning_rate, momentum } => {
+                Optimizer::Sgd { learning_rate, momentum: momentum.unwrap_or(0.0) }
+            }
             Self::Adam { learning_rate, beta1, beta2, epsilon } => {
                 let (beta1, beta2, epsilon) = constants(beta1, beta2, epsilon);
                 Optimizer::Adam { learning_rate, beta1, beta2, epsilon }

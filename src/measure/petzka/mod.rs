@@ -164,12 +164,7 @@ pub async fn kappa(engine: &Engine, options: &MeasureOptions, control: &Control<
 }
 
 /// κ of one layer.
-async fn kappa_of(
-    engine: &Engine,
-    layer: usize,
-    options: &MeasureOptions,
-    control: &Control<'_>,
-) -> Result<Eigenpair> {
+async fn kappa_of(engine: &Engine, layer: usize, options: &MeasureOptions, control: &Control<'_>) -> Result<Eigenpair> {
     ensure_piecewise_linear(engine)?;
     let norm = squared_norms(engine)?[layer];
     let block = OperatorKind::Curvature(Curvature::GaussNewton).over(Part::Layer(layer)).operator(engine).await?;

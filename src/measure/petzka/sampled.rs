@@ -71,7 +71,9 @@ pub async fn sampled_traces(engine: &Engine, draws: usize, seed: u64, control: &
     while found.len() < draws {
         control.step(Progress::new("cotangent sweep", found.len(), draws)).await?;
         let cotangent = |_| match problem.loss() {
-            Loss::CrossEntropy => Cotangent::Drawn(outputs.chunks(width).map(|z| draw_class(z, rng.random())).collect()),
+            Loss::CrossEntropy => {
+                Cotangent::Drawn(outputs.chunks(width).map(|z| draw_class(z, rng.random())).collect())
+            }
             Loss::SquaredError => {
                 Cotangent::Signs(outputs.iter().map(|_| if rng.random::<bool>() { 1.0 } else { -1.0 }).collect())
             }

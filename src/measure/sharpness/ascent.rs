@@ -9,8 +9,8 @@ use nalgebra::DMatrix;
 use rand::seq::SliceRandom;
 use serde::Serialize;
 
-use super::probe::Probe;
 use super::SharpnessOptions;
+use super::probe::Probe;
 use super::region::{Coordinates, Region};
 use crate::control::{Control, Progress};
 use crate::engine::{Curvature, Device, Engine, Precision};

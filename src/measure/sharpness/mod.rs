@@ -9,8 +9,8 @@ mod average;
 mod probe;
 mod region;
 
-pub use ascent::{Sharpness, Start, StartKind, Stop, SubspaceSharpness, epsilon_sharpness, subspace_sharpness};
 pub(crate) use ascent::ascend;
+pub use ascent::{Sharpness, Start, StartKind, Stop, SubspaceSharpness, epsilon_sharpness, subspace_sharpness};
 pub use average::{AverageSharpness, Noise, average_sharpness};
 pub(crate) use probe::Probe;
 pub use region::Region;

@@ -67,9 +67,7 @@ impl Region {
         let riemannian = |metric: Metric| metric.scale(engine, theta).iter().map(|d| epsilon * d).collect();
         let (map, norm) = match self {
             Self::Ball => (Map::Diagonal(vec![epsilon; n]), Norm::Two),
-            Self::Box => {
-                (Map::Diagonal(theta.iter().map(|w| epsilon * (w.abs() + 1.0)).collect()), Norm::Infinity)
-            }
+            Self::Box => (Map::Diagonal(theta.iter().map(|w| epsilon * (w.abs() + 1.0)).collect()), Norm::Infinity),
             Self::RiemannianLayerwise => (Map::Diagonal(riemannian(Metric::Layerwise)), Norm::Two),
             Self::RiemannianNodewise => (Map::Diagonal(riemannian(Metric::Nodewise)), Norm::Two),
             Self::Subspace { dimension } => {
