@@ -83,6 +83,16 @@ impl<'a> Control<'a> {
         self
     }
 
+    /// The same, with every progress changed on its way to the caller.
+    pub(crate) fn map_progress(&self, change: impl Fn(Progress) -> Progress + 'a) -> Self {
+        let mut mapped = self.clone();
+        if let Some(outer) = self.progress.clone() {
+            mapped.progress =
+                Some(Rc::new(RefCell::new(move |progress: &Progress| (outer.borrow_mut())(&change(progress.clone())))));
+        }
+        mapped
+    }
+
     /// Reports, lets the event loop run, then fails if the caller wants the work stopped.
     ///
     /// # Errors

@@ -29,7 +29,7 @@ pub use control::{Control, Progress};
 pub use error::{Error, ErrorCode, Result};
 pub use network::Network;
 pub use problem::{Loss, Problem, ProblemFile, Targets, Values};
-pub use report::report;
+pub use report::{Report, ReportOptions, Section, SectionRun, report, report_at};
 
 /// The README's Rust is compiled with the tests.
 #[cfg(doctest)]

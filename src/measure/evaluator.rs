@@ -49,7 +49,7 @@ impl MeasureOptions {
     }
 
     /// The sharpness options with these options' seed.
-    fn sharpness(&self) -> SharpnessOptions {
+    pub(crate) fn sharpness(&self) -> SharpnessOptions {
         SharpnessOptions { seed: self.seed, ..self.sharpness.clone() }
     }
 }

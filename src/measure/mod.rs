@@ -16,6 +16,7 @@ pub use custom::CustomMeasure;
 pub use evaluator::{DENSE_LIMIT, Evaluator, MeasureOptions};
 pub use norms::{fisher_rao_norm, path_norm_squared};
 pub use sharpness::SharpnessOptions;
+pub(crate) use trace::trace_of;
 pub use trace::{exact_trace, has_exact_trace};
 
 use serde::Serialize;

@@ -7,7 +7,7 @@ use js_sys::Promise;
 use wasm_bindgen::prelude::*;
 
 use super::convert::{float64, options, parameters, set, to_js};
-use super::options::{EngineOptions, LandscapeOption, MeasureOption, Parts, ProductOptions};
+use super::options::{EngineOptions, LandscapeOption, MeasureOption, Parts, ProductOptions, ReportOption};
 use super::problem::Problem;
 use super::run::{Queue, thrown};
 use crate::control::Control;
@@ -242,6 +242,16 @@ impl Engine {
             set(&out, "accuracy", &float64(&landscape.accuracy));
             set(&out, "backend", &call.backend()?);
             Ok(out)
+        })
+    }
+
+    /// All that was asked for; a stop hands over what is finished.
+    pub fn report(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(&problem, &parameters, &options, async |call| {
+            let options = call.parts.parse::<ReportOption>("report")?.options();
+            let control = call.parts.control()?;
+            let engine = call.engine()?;
+            to_js(&thrown(crate::report::report_at(&engine, call.parameters()?, &options, &control).await)?)
         })
     }
 

@@ -218,6 +218,12 @@ export interface Progress {
   residual?: number;
   /** Landscapes: the losses of the row that is done with this step. */
   losses?: number[];
+  /** Reports: which section of how many, and an estimate of the time that is left. */
+  section?: number;
+  sections?: number;
+  remainingSeconds?: number;
+  /** `trainSideBySide`: the run's index. */
+  run?: number;
   /** Training: the running epoch's number. */
   epoch?: number;
   /** Training: mean loss and accuracy over the steps since the last report. */
@@ -793,11 +799,11 @@ export interface InvarianceTable {
   backend: BackendInfo;
 }
 
-/** Parts of a report, in the order in which they are computed: what is cheap, and what others share, first. */
+/** Parts of a report, in the order in which they are computed: what is quick, and what others share, first. */
 export type ReportSection =
-  | "point" | "traces" | "norms" | "hessian" | "gauss_newton" | "riemannian" | "petzka" | "sharpness" | "density" | "spaces";
+  | "point" | "norms" | "petzka" | "gauss_newton" | "hessian" | "riemannian" | "density" | "sharpness" | "spaces";
 
-export interface ReportOptions extends MeasureOptions {
+export interface ReportOptions extends Omit<MeasureOptions, "measures"> {
   /** Default: all that are defined for the network. */
   sections?: ReportSection[];
 }

@@ -11,10 +11,11 @@ use crate::control::Control;
 use crate::engine::{Backend, Precision};
 use crate::error::ErrorCode;
 use crate::landscape::{Axis, Direction, Normalization};
-use crate::linalg::{Goal, Lanczos, PowerIteration};
+use crate::linalg::{Goal, Lanczos, PowerIteration, StochasticLanczos};
 use crate::measure::{Measure, MeasureOptions};
 use crate::network::Network;
 use crate::operator::OperatorKind;
+use crate::report::{ReportOptions, Section};
 use crate::space::SpaceKind;
 use crate::symmetry::Transformation;
 
@@ -222,6 +223,34 @@ impl MeasureOption {
             Some(list) => Ok(list),
             None => Err(fault(ErrorCode::InvalidOption, "invariance needs transformations")),
         }
+    }
+}
+
+/// `engine.report`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ReportOption {
+    sections: Option<Vec<Section>>,
+    epsilon: Option<f64>,
+    probes: Option<usize>,
+    tolerance: Option<f64>,
+    max_products: Option<usize>,
+    seed: Option<u64>,
+}
+
+impl ReportOption {
+    pub fn options(&self) -> ReportOptions {
+        let defaults = MeasureOptions::default();
+        let measure = MeasureOptions {
+            epsilon: self.epsilon.unwrap_or(defaults.epsilon),
+            probes: self.probes.unwrap_or(defaults.probes),
+            tolerance: self.tolerance,
+            max_products: self.max_products.unwrap_or(defaults.max_products),
+            seed: self.seed.unwrap_or(defaults.seed),
+            ..defaults
+        };
+        let density = StochasticLanczos { seed: measure.seed, ..StochasticLanczos::default() };
+        ReportOptions { sections: self.sections.clone(), measure, density }
     }
 }
 

@@ -84,6 +84,12 @@ pub struct Traces {
 }
 
 impl Traces {
+    /// From the sums of a sweep over all cotangents.
+    pub(crate) fn of(engine: &Engine, layers: Vec<LayerSums>) -> Result<Self> {
+        let kappa_trace = kappa_traces(engine, &layers)?;
+        Ok(Self { layers, kappa_trace })
+    }
+
     /// ρ_l(j) for every unit or channel j that comes into layer l.
     pub fn rho(&self) -> impl Iterator<Item = &[f64]> {
         self.layers.iter().map(|layer| layer.rho.as_slice())
@@ -108,14 +114,12 @@ fn ensure_piecewise_linear(engine: &Engine) -> Result<()> {
 /// `NotHomogeneous` for a network that is not piecewise linear; `Aborted`; the device's.
 pub async fn traces(engine: &Engine, control: &Control<'_>) -> Result<Traces> {
     ensure_piecewise_linear(engine)?;
-    let layers = sweep(engine, control).await?;
-    let kappa_trace = kappa_traces(engine, &layers)?;
-    Ok(Traces { layers, kappa_trace })
+    Traces::of(engine, sweep(engine, control).await?)
 }
 
 /// What the cotangents of all outputs leave at every layer, summed. Of a network that is not piecewise linear it is about the
 /// Gauss–Newton matrix alone.
-pub(super) async fn sweep(engine: &Engine, control: &Control<'_>) -> Result<Vec<LayerSums>> {
+pub(crate) async fn sweep(engine: &Engine, control: &Control<'_>) -> Result<Vec<LayerSums>> {
     let outputs = engine.problem().network().output_len();
     let cotangents: Vec<Cotangent> = (0..outputs).map(Cotangent::Class).collect();
     let mut layers: Vec<LayerSums> = Vec::new();

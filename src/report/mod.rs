@@ -1,0 +1,367 @@
+//! The report of a point: everything that is asked for, in the cheapest order, as JSON with stable keys. What is not built, or
+//! not defined for a network, is absent, never null or zero. A stop hands over what is finished.
+
+mod phases;
+mod spectrum;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use self::phases::Phases;
+use crate::control::{Control, Progress, now};
+use crate::engine::{Curvature, Device, Engine, LayerSums};
+use crate::error::{Error, ErrorCode, Result};
+use crate::linalg::{StochasticLanczos, dense_spectrum};
+use crate::measure::sharpness::{Noise, Region, average_sharpness, epsilon_sharpness};
+use crate::measure::{MeasureOptions, fisher_rao_norm, path_norm_squared, petzka};
+use crate::network::{Layer, Network};
+use crate::operator::{Connection, Metric, OperatorKind};
+use crate::problem::ProblemFile;
+use crate::symmetry::Transformation;
+
+/// A part of a report, in the order in which they are computed: what is quick comes first, and what others share before them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Section {
+    /// Loss, and lengths of the gradient in three metrics.
+    Point,
+    /// Fisher–Rao norm, and the path norm of dense networks.
+    Norms,
+    /// κ, κ_τ, ρ and relative flatness, by one sweep whose traces the spectra share, and one Lanczos run a layer.
+    Petzka,
+    /// Spectrum of the Gauss–Newton matrix.
+    GaussNewton,
+    /// Spectrum of the Hessian.
+    Hessian,
+    /// Spectra of the four Riemannian Hessians.
+    Riemannian,
+    /// The Hessian's spectral density.
+    Density,
+    /// ε-sharpness in four regions and average sharpness.
+    Sharpness,
+    /// The G-space and weight fixing.
+    Spaces,
+}
+
+impl Section {
+    /// All of them, in their order.
+    pub const ALL: [Self; 9] = [
+        Self::Point,
+        Self::Norms,
+        Self::Petzka,
+        Self::GaussNewton,
+        Self::Hessian,
+        Self::Riemannian,
+        Self::Density,
+        Self::Sharpness,
+        Self::Spaces,
+    ];
+
+    /// Those that a problem file's report has at each of its points.
+    const OF_A_FILE: [Self; 6] =
+        [Self::Point, Self::Norms, Self::Petzka, Self::GaussNewton, Self::Hessian, Self::Riemannian];
+
+    /// Is it defined for this network? Petzka's measures and the spaces are for piecewise linear ones.
+    pub fn is_defined_for(self, network: &Network) -> bool {
+        !matches!(self, Self::Petzka | Self::Spaces) || network.first_inhomogeneous_layer().is_none()
+    }
+
+    /// Its name, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Point => "point",
+            Self::Norms => "norms",
+            Self::Petzka => "petzka",
+            Self::GaussNewton => "gauss_newton",
+            Self::Hessian => "hessian",
+            Self::Riemannian => "riemannian",
+            Self::Density => "density",
+            Self::Sharpness => "sharpness",
+            Self::Spaces => "spaces",
+        }
+    }
+}
+
+/// What a report is to hold, and how it is computed.
+#[derive(Debug, Clone, Default)]
+pub struct ReportOptions {
+    /// `None` takes all that are defined for the network.
+    pub sections: Option<Vec<Section>>,
+    /// How measures are computed.
+    pub measure: MeasureOptions,
+    /// How the density is.
+    pub density: StochasticLanczos,
+}
+
+/// How far a section came.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct SectionRun {
+    /// Which.
+    pub section: Section,
+    /// How long it took.
+    pub seconds: f64,
+    /// Is it whole? What is not is absent from the values.
+    pub finished: bool,
+}
+
+/// A report.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// What was finished, with the keys of [`report`].
+    pub values: Map<String, Value>,
+    /// The sections in their order.
+    pub sections: Vec<SectionRun>,
+    /// Did the caller stop it?
+    pub stopped: bool,
+}
+
+/// The report of one point. Progress has the section as its phase, and in `remainingSeconds` an estimate of what is left. A stop is
+/// no error here: what is finished is handed over.
+///
+/// # Errors
+/// What [`Engine::prepare`] says; `InvalidOption` for options out of range, `NotHomogeneous` for a section that is not defined for
+/// the network; `NotFinite`; the device's.
+pub async fn report_at(
+    engine: &Engine,
+    parameters: &[f64],
+    options: &ReportOptions,
+    control: &Control<'_>,
+) -> Result<Report> {
+    let network = engine.problem().network();
+    let mut sections = match &options.sections {
+        Some(sections) => sections.clone(),
+        None => Section::ALL.into_iter().filter(|section| section.is_defined_for(network)).collect(),
+    };
+    sections.sort_unstable();
+    sections.dedup();
+    let mut reporter = Reporter { engine, options, parameters, sums: None };
+    let mut report = Report { values: Map::new(), sections: Vec::new(), stopped: false };
+    let mut phases = Phases::new(engine, parameters, &sections, options).await?;
+    for &section in &sections {
+        let start = now();
+        let finished = !report.stopped && {
+            let inner = phases.begin(section, control);
+            match reporter.section(section, &mut report.values, &inner).await {
+                Ok(()) => true,
+                Err(Error { code: ErrorCode::Aborted, .. }) => {
+                    report.stopped = true;
+                    false
+                }
+                Err(error) => return Err(error),
+            }
+        };
+        let seconds = now() - start;
+        phases.end(section, seconds);
+        report.sections.push(SectionRun { section, seconds, finished });
+    }
+    Ok(report)
+}
+
+/// Everything that can be said of a problem file: at its parameters, and after each of its transformations.
+///
+/// # Errors
+/// What [`Engine::new`], [`report_at`] and [`Transformation::apply`] say; `Aborted`.
+pub async fn report(
+    file: &ProblemFile,
+    device: &Device,
+    options: &MeasureOptions,
+    control: &Control<'_>,
+) -> Result<Value> {
+    let engine = Engine::new(device, &file.problem)?;
+    let mut report = Map::new();
+    if let Some(name) = &file.name {
+        report.insert("name".into(), json!(name));
+    }
+    report.insert("backend".into(), json!(engine.info()));
+    report.insert("parameter_count".into(), json!(file.parameters.len()));
+    report.insert("samples".into(), json!(file.problem.samples()));
+    report.extend(whole(&engine, &file.parameters, options, &[Section::Spaces], control).await?);
+
+    engine.prepare(&file.parameters)?;
+    let width = file.problem.network().output_len();
+    report.insert("outputs_first".into(), json!(engine.outputs().await?[..width]));
+    report.insert("gradient".into(), json!(engine.gradient().await?));
+    if let Some(direction) = &file.direction {
+        report.insert("hvp".into(), json!(engine.product(Curvature::Hessian, direction).await?));
+        let product = engine.product(Curvature::GaussNewton, direction).await?;
+        report["gauss_newton"]["product"] = json!(product);
+    }
+    let mut transformed = Vec::new();
+    for (i, map) in file.transformations.iter().enumerate() {
+        control.step(Progress::new("transformations", i, file.transformations.len())).await?;
+        transformed.push(after(&engine, map, &file.parameters, options, control).await?);
+    }
+    report.insert("transformed".into(), Value::Array(transformed));
+    Ok(Value::Object(report))
+}
+
+async fn after(
+    engine: &Engine,
+    map: &Transformation,
+    parameters: &[f64],
+    options: &MeasureOptions,
+    control: &Control<'_>,
+) -> Result<Value> {
+    let moved = map.apply(engine.problem().network(), parameters)?;
+    let mut entry = Map::new();
+    entry.insert("type".into(), json!(map)["type"].take());
+    entry.extend(whole(engine, &moved, options, &[], control).await?);
+    entry.insert("parameters".into(), json!(moved));
+    Ok(Value::Object(entry))
+}
+
+/// The values of a file's sections and of `more`, all or none.
+async fn whole(
+    engine: &Engine,
+    parameters: &[f64],
+    options: &MeasureOptions,
+    more: &[Section],
+    control: &Control<'_>,
+) -> Result<Map<String, Value>> {
+    let network = engine.problem().network();
+    let sections = Section::OF_A_FILE.iter().chain(more).filter(|section| section.is_defined_for(network));
+    let options =
+        ReportOptions { sections: Some(sections.copied().collect()), measure: options.clone(), ..Default::default() };
+    let report = report_at(engine, parameters, &options, control).await?;
+    if report.stopped {
+        control.breathe().await?;
+    }
+    Ok(report.values)
+}
+
+/// Computes sections. What several of them need is computed once.
+struct Reporter<'a> {
+    engine: &'a Engine,
+    options: &'a ReportOptions,
+    parameters: &'a [f64],
+    sums: Option<Vec<LayerSums>>,
+}
+
+impl Reporter<'_> {
+    async fn section(
+        &mut self,
+        section: Section,
+        values: &mut Map<String, Value>,
+        control: &Control<'_>,
+    ) -> Result<()> {
+        let network = self.engine.problem().network();
+        control.breathe().await?;
+        self.engine.prepare(self.parameters)?;
+        let mut put = |name: &str, value: Value| {
+            values.insert(name.into(), value);
+        };
+        match section {
+            Section::Point => {
+                let gradient = self.engine.gradient().await?;
+                put("loss", json!(self.engine.loss().await?));
+                put("gradient_norm", json!(gradient.iter().map(|g| g * g).sum::<f64>().sqrt()));
+            }
+            Section::Norms => {
+                put("fisher_rao_norm", json!(fisher_rao_norm(self.engine).await?));
+                if let Some(norm) = path_norm_squared(network, self.parameters) {
+                    put("path_norm_squared", json!(norm));
+                }
+            }
+            Section::Petzka => put("petzka", self.petzka(control).await?),
+            Section::GaussNewton => put("gauss_newton", self.spectrum(GAUSS_NEWTON, control).await?),
+            Section::Hessian => put("hessian", self.spectrum(HESSIAN, control).await?),
+            Section::Riemannian => put("riemannian", self.riemannian(control).await?),
+            Section::Density => put("density", self.density(control).await?),
+            Section::Sharpness => put("sharpness", self.sharpness(control).await?),
+            Section::Spaces => {
+                if let Some(spaces) = crate::space::report(self.engine, self.parameters, control).await? {
+                    put("spaces", spaces);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What the cotangents of all outputs leave at every layer: taken once, for all traces.
+    async fn sums(&mut self, control: &Control<'_>) -> Result<&[LayerSums]> {
+        if self.sums.is_none() {
+            self.sums = Some(petzka::sweep(self.engine, control).await?);
+        }
+        Ok(self.sums.as_deref().expect("they were just made"))
+    }
+
+    async fn riemannian(&mut self, control: &Control<'_>) -> Result<Value> {
+        let mut found = Map::new();
+        for (name, metric) in [("layerwise", Metric::Layerwise), ("nodewise", Metric::Nodewise)] {
+            for (connection, kind) in [("flat", Connection::Flat), ("levi_civita", Connection::LeviCivita)] {
+                let spectrum = self.spectrum(OperatorKind::Riemannian(metric, kind), control).await?;
+                found.insert(format!("{name}_{connection}"), spectrum);
+            }
+            found.insert(format!("{name}_gradient_norm"), json!(metric.gradient_norm(self.engine).await?));
+        }
+        Ok(Value::Object(found))
+    }
+
+    async fn density(&self, control: &Control<'_>) -> Result<Value> {
+        let operator = HESSIAN.operator(self.engine).await?;
+        let density = if operator.len() <= spectrum::EXACT_LIMIT {
+            let tolerance = self.options.measure.tolerance_in(self.engine.info().precision);
+            self.options.density.exact(&dense_spectrum(&operator, tolerance, control).await?.values)?
+        } else {
+            self.options.density.run(&operator, control).await?
+        };
+        Ok(json!({ "hessian": density }))
+    }
+
+    async fn sharpness(&self, control: &Control<'_>) -> Result<Value> {
+        let (theta, options) = (self.parameters, self.options.measure.sharpness());
+        let epsilon = self.options.measure.epsilon;
+        let mut found = Map::new();
+        for (name, region) in [
+            ("epsilon_sharpness", Region::Ball),
+            ("epsilon_sharpness_box", Region::Box),
+            ("riemannian_sharpness_layerwise", Region::RiemannianLayerwise),
+            ("riemannian_sharpness_nodewise", Region::RiemannianNodewise),
+        ] {
+            let sharpness = epsilon_sharpness(self.engine, theta, region, epsilon, &options, control).await?;
+            found.insert(name.into(), json!(sharpness));
+        }
+        for (name, noise) in [("average_sharpness", Noise::Plain), ("average_sharpness_scaled", Noise::Scaled)] {
+            let sharpness = average_sharpness(self.engine, theta, noise, &options, control).await?;
+            found.insert(name.into(), json!(sharpness));
+        }
+        Ok(Value::Object(found))
+    }
+
+    async fn petzka(&mut self, control: &Control<'_>) -> Result<Value> {
+        let kappa = petzka::kappa(self.engine, &self.options.measure, control).await?;
+        let sums = self.sums(control).await?.to_vec();
+        let traces = petzka::Traces::of(self.engine, sums)?;
+        let kappa: Vec<f64> = kappa.iter().map(|pair| pair.value).collect();
+        let rho: Vec<&[f64]> = traces.rho().collect();
+        let max = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
+        let sum = |values: &[f64]| values.iter().sum::<f64>();
+        let rho_max: Vec<f64> = rho.iter().map(|rho| max(rho)).collect();
+        let rho_sum: Vec<f64> = rho.iter().map(|rho| sum(rho)).collect();
+        // Petzka et al. 2021 define it for dense layers.
+        let network = self.engine.problem().network();
+        let layers = network.layout().layers().iter().zip(&traces.layers);
+        let relative_flatness: Vec<Option<f64>> = layers
+            .map(|(layer, sums)| {
+                matches!(network.layers()[layer.layer], Layer::Dense { .. }).then_some(sums.relative_flatness)
+            })
+            .collect();
+        Ok(json!({
+            "kappa": kappa,
+            "kappa_max": max(&kappa),
+            "kappa_sum": sum(&kappa),
+            "kappa_trace": traces.kappa_trace,
+            "kappa_trace_max": max(&traces.kappa_trace),
+            "kappa_trace_sum": sum(&traces.kappa_trace),
+            "rho": rho,
+            "rho_max_per_layer": rho_max,
+            "rho_sum_per_layer": rho_sum,
+            "rho_max": max(&rho_max),
+            "rho_sum": sum(&rho_sum),
+            "relative_flatness": relative_flatness,
+        }))
+    }
+}
+
+const HESSIAN: OperatorKind = OperatorKind::Curvature(Curvature::Hessian);
+const GAUSS_NEWTON: OperatorKind = OperatorKind::Curvature(Curvature::GaussNewton);
