@@ -1,0 +1,126 @@
+/** Spectra, sharpness, Dinh's constructions, spaces and the report, through the installed package in Node. */
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import init, { Engine, IsoflatError, Network, Problem } from "isoflat";
+
+await init({ module_or_path: await readFile(fileURLToPath(import.meta.resolve("isoflat/isoflat_bg.wasm"))) });
+
+const near = (a, b, tolerance = 1e-9) =>
+  assert(Math.abs(a - b) <= tolerance * Math.max(Math.abs(a), Math.abs(b), 1e-300), `${a} is not ${b}`);
+const refused = async (code, work) => {
+  await assert.rejects(
+    async () => await work(),
+    (error) => error instanceof IsoflatError && error.code === code,
+  );
+};
+
+const network = Network.dense([6, 9, 5, 3]);
+const problem = Problem.synthetic(network, { samples: 40, seed: 3 });
+const engine = await Engine.create({ backend: "cpu" });
+const start = network.initialize({ seed: 4, bias: "uniform" });
+const { parameters } = await engine.train(problem, start, { epochs: 30 });
+
+// The spectrum, its density and its trace agree with each other.
+const whole = await engine.eigenvalues(problem, parameters, { top: network.parameterCount });
+assert(whole.converged && whole.top.every(({ residual }) => residual < 1e-8));
+const sum = whole.top.reduce((total, { value }) => total + value, 0);
+const trace = await engine.trace(problem, parameters);
+assert.equal(trace.method, "sweep");
+near(trace.value, sum, 1e-8);
+const guessed = await engine.trace(problem, parameters, { method: "hutch_plus_plus", probes: 60, seed: 1 });
+assert(Math.abs(guessed.value - sum) <= 5 * guessed.standardError + 1e-9 * Math.abs(sum));
+const density = await engine.density(problem, parameters, { points: 200 });
+const step = density.grid[1] - density.grid[0];
+near(
+  density.density.reduce((total, value) => total + value * step, 0),
+  1,
+  1e-3,
+);
+near(density.moments[0].value * density.dimension, sum, 1e-8);
+const block = await engine.eigenvalues(problem, parameters, { operator: "hessian.layer_2", vectors: true });
+assert.equal(block.top[0].vector.length, 45);
+
+// Petzka's measures: κ is the layer's eigenvalue times ‖W‖².
+const { kappa, kappaTrace, rho, relativeFlatness } = await engine.petzka(problem, parameters);
+const weights = network.blocks().filter(({ kind }) => kind === "weight");
+const norm = parameters.subarray(weights[1].start, weights[1].end).reduce((total, w) => total + w * w, 0);
+near(kappa[1].value, norm * block.top[0].value, 1e-7);
+assert(kappaTrace.length === 3 && relativeFlatness.length === 3 && rho[1].length === 9);
+const drawn = await engine.petzka(problem, parameters, { draws: 200, seed: 1 });
+assert(drawn.errors.kappaTrace.every((error, l) => Math.abs(drawn.kappaTrace[l] - kappaTrace[l]) <= 5 * error));
+
+// Sharpness.
+const ball = await engine.sharpness(problem, parameters, { epsilon: 0.05 });
+assert(ball.resolved && ball.delta.length === parameters.length && ball.value > 0);
+const node = { region: { type: "riemannian_nodewise" }, epsilon: 0.05 };
+const map = { type: "random_nodewise", seed: 2, low: 0.2, high: 5 };
+const before = await engine.sharpness(problem, parameters, node);
+const after = await engine.sharpness(problem, network.transform(parameters, map), node);
+near(after.value, before.value, 1e-3);
+const average = await engine.averageSharpness(problem, parameters, { noise: "scaled", pairs: 20 });
+assert(average.standardError > 0);
+const noise = await engine.noiseInjection(problem, parameters, { layer: 1, delta: 0.01, draws: 3 });
+assert(noise.draws.length === 3 && noise.bound > 0);
+await refused("invalid_option", () => engine.sharpness(problem, parameters, { region: { type: "sphere" } }));
+
+// Dinh's constructions: another Hessian, the same outputs to the last bit.
+const { before: first } = await engine.sharpen(problem, parameters, { target: 1e3 });
+const sharpened = await engine.sharpen(problem, parameters, { target: 100 * first.norm, powersOfTwo: true });
+assert(sharpened.reached && sharpened.outputs.bitwise && sharpened.measured.norm >= 100 * first.norm);
+near(sharpened.measured.norm, sharpened.predicted.norm, 1e-6);
+const boxes = await engine.volumeFlatness(problem, parameters, { boxes: 4, samples: 8 });
+assert(boxes.disjoint && boxes.boxes.length === 4 && boxes.boxes[3].totalLogVolume > boxes.boxes[0].totalLogVolume);
+const many = await engine.manyLargeEigenvalues(problem, parameters, { target: 50 });
+assert(many.holds && many.measured >= many.promised);
+const constant = await engine.constantInBall(problem, parameters, { epsilon: 0.1 });
+assert(constant.holds);
+
+// Spaces: there and back, training in them, and on from a checkpoint to the same bits.
+const space = network.space(parameters, { type: "g_space", biases: "paths" });
+assert.equal(space.dimension, network.parameterCount - 14);
+const coordinates = space.toCoordinates(parameters);
+for (const [i, w] of space.toParameters(coordinates).entries()) near(w, parameters[i], 1e-12);
+const moved = network.transform(parameters, map);
+for (const [i, v] of network.space(moved, { type: "g_space", biases: "paths" }).toCoordinates(moved).entries())
+  near(v, coordinates[i], 1e-10);
+const options = {
+  space: { type: "weight_fixing", values: { set: 1 } },
+  optimizer: { type: "adam_w", learningRate: 0.01 },
+  weightDecay: 0.1,
+  schedule: { warmUpSteps: 3, decay: { type: "cosine", epochs: 8 } },
+  batchSize: 16,
+};
+const fixed = network.space(start, options.space);
+assert(!fixed.keepsFunction);
+const whole8 = await engine.train(problem, fixed.parameters, { ...options, epochs: 8 });
+const half = await engine.train(problem, fixed.parameters, { ...options, epochs: 4 });
+const rest = await engine.train(problem, fixed.parameters, { ...options, epochs: 8, checkpoint: half.checkpoint });
+assert.deepEqual(rest.parameters, whole8.parameters);
+assert.equal(whole8.parameters.filter((w) => w === 1).length, 14);
+await refused("invalid_option", () =>
+  engine.train(problem, fixed.parameters, { ...options, seed: 5, epochs: 8, checkpoint: half.checkpoint }),
+);
+const sgd = (learningRate) => ({ parameters: start, options: { optimizer: { type: "sgd", learningRate }, epochs: 3 } });
+const side = await engine.trainSideBySide(problem, [sgd(0.1), sgd(1e300)]);
+assert(side[0].history.length === 3 && side[1].error instanceof IsoflatError && side[1].error.code === "not_finite");
+const inSpace = await engine.eigenvalues(problem, parameters, { space: { type: "g_space" }, vectors: true });
+assert.equal(inSpace.top[0].vector.length, network.parameterCount - 14);
+const balanced = await network.balance(moved);
+assert(balanced.converged && balanced.squaredNorm <= balanced.squaredNormBefore);
+await refused("invalid_option", () => network.balance(moved, { per: "planet" }));
+
+// The report stops with what is finished.
+const controller = new AbortController();
+const report = await engine.report(problem, parameters, {
+  signal: controller.signal,
+  onProgress: ({ phase }) => phase.startsWith("hessian") && controller.abort(),
+});
+assert(report.stopped && report.values.petzka && !report.values.riemannian);
+assert(report.sections.some(({ section, finished }) => section === "riemannian" && !finished));
+const all = await engine.report(problem, parameters, { sections: ["point", "spaces"] });
+assert(!all.stopped && all.values.loss > 0 && all.values.spaces);
+
+for (const handle of [space, fixed, engine, problem, network]) handle.free();
+console.log("curvature and spaces work in Node");
