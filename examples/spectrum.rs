@@ -103,7 +103,7 @@ async fn trained(problem: &Problem) -> Result<Vec<f64>> {
     let engine = Engine::new(&Device::cpu(Precision::F32), problem)?;
     let initial = problem.network().initialize(Initialization::KaimingUniform, BiasInitialization::Uniform, 1)?;
     let options = TrainOptions { optimizer: Optimizer::adam(1e-3), batch_size: 64, epochs: EPOCHS, seed: 1 };
-    let found = train(&engine, &initial, &options, None, &control()).await?;
+    let found = train(&engine, &initial, None, &options, &control()).await?;
     let at = engine.evaluate(&found.parameters).await?;
     eprintln!();
     println!(

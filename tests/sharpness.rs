@@ -255,6 +255,8 @@ fn options_out_of_range_are_refused_and_work_stops() {
         let refused = pollster::block_on(epsilon_sharpness(&engine, &theta, region, epsilon, &good(), &control));
         assert_eq!(refused.expect_err("a fault").code, ErrorCode::InvalidOption);
     }
+    let refused = pollster::block_on(epsilon_sharpness(&engine, &theta, Region::Ball, 1e300, &good(), &control));
+    assert_eq!(refused.expect_err("an overflow").code, ErrorCode::NotFinite);
     let stop = Control::default().stop_when(|| true);
     let stopped = pollster::block_on(epsilon_sharpness(&engine, &theta, Region::Ball, 0.1, &good(), &stop));
     assert_eq!(stopped.expect_err("a stop").code, ErrorCode::Aborted);

@@ -1,11 +1,11 @@
 //! The symmetries: outputs stay, inverses undo, derivatives follow, bad factors are refused, and the invariance table
-//! finds what theory says and catches what it must.
+//! catches what it must.
 #![cfg(not(target_arch = "wasm32"))]
 
 mod support;
 
 use isoflat::engine::{Curvature, Device, Engine, Precision};
-use isoflat::invariance::{Expected, Verdict, invariance};
+use isoflat::invariance::{Verdict, invariance};
 use isoflat::measure::{Measure, MeasureOptions};
 use isoflat::network::Layer;
 use isoflat::operator::{Connection, Metric, OperatorKind, SymmetricOperator};
@@ -149,29 +149,6 @@ fn vertical_directions_lie_in_the_kernel_of_the_levi_civita_hessian() {
             });
             let norm = dot(&found, &found).sqrt() / size;
             assert!(norm < 1e-10, "seed {seed} {metric:?}: ‖A u‖ / ‖u‖ = {norm:.1e}");
-        }
-    }
-}
-
-#[test]
-fn the_table_finds_what_theory_says() {
-    for seed in 0..6 {
-        let mut rng = rng(4000 + seed);
-        let network = Network::dense(&[6, 7, 5, 3], seed % 2 == 0).expect("a network");
-        let problem =
-            random_problem(&mut rng, network.clone(), if seed < 3 { Loss::CrossEntropy } else { Loss::SquaredError });
-        let parameters = random_parameters(&mut rng, &network);
-        let engine = cpu(&problem);
-        let measures: Vec<_> = Measure::all().collect();
-        let maps = random_maps(seed);
-        let (options, control) = (MeasureOptions::default(), Control::default());
-        let table = invariance(&engine, &parameters, &measures, &maps, &options, &control);
-        let table = pollster::block_on(table).expect("a table");
-        assert_eq!(table.cells.len(), (measures.len() + 1) * maps.len());
-        for cell in &table.cells {
-            let wanted = if cell.expected == Expected::Invariant { Verdict::Invariant } else { Verdict::Changed };
-            assert_eq!(cell.verdict, wanted, "seed {seed}: {cell:?}");
-            assert!(cell.agrees);
         }
     }
 }

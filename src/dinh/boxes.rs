@@ -112,7 +112,7 @@ pub async fn volume_flatness(
     let first = network.layout().layers()[0].weight.clone();
     let (separating_coordinate, largest_weight) =
         first.map(|i| (i, parameters[i].abs())).max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or_default();
-    ensure!(largest_weight > 0.0, InvalidOption, "the weights of layer 1 are all 0: the function is constant");
+    ensure!(largest_weight != 0.0, InvalidOption, "the weights of layer 1 are all 0: the function is constant");
 
     let cube = Cube::new(engine, parameters, options).await?;
     let most = largest_weight / 2.0;

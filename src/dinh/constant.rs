@@ -68,7 +68,7 @@ pub async fn constant_in_ball(
     let first = network.layout().layers()[0].weight.clone();
     let norm = |values: &[f64]| values.iter().map(|w| w * w).sum::<f64>().sqrt();
     let length = norm(&parameters[first.clone()]);
-    ensure!(length > 0.0, InvalidOption, "the weights of layer 1 are 0: the function is constant already");
+    ensure!(length != 0.0, InvalidOption, "the weights of layer 1 are 0: the function is constant already");
     let alpha = epsilon / length;
     let transformation = scale_pair(network, 0, depth(network) - 1, alpha)?;
     let moved = transformation.apply(network, parameters)?;

@@ -291,8 +291,9 @@ pub struct InputRepresentation {
     pub mean_before: f64,
     /// Mean of the second.
     pub mean_after: f64,
-    /// Smallest and largest ratio of a sample's two norms (of those that are not 0).
-    pub ratios: [f64; 2],
+    /// Smallest and largest ratio of a sample's two norms, of those that are not 0; none where all are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratios: Option<[f64; 2]>,
     /// Largest difference of ∂ℓ/∂u from Aᵀ ∂ℓ/∂x, over the largest of them.
     pub chain_rule_error: f64,
     /// What became of the outputs.
@@ -332,7 +333,7 @@ pub async fn input_representation(
     let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
     let (norms_before, norms_after) = (norms(&in_x), norms(&in_u));
     let ratios = norms_before.iter().zip(&norms_after).filter(|(before, _)| **before > 0.0).map(|(b, a)| a / b);
-    let ratios = ratios.fold([f64::INFINITY, 0.0], |[low, high], r| [f64::min(low, r), f64::max(high, r)]);
+    let ratios = ratios.map(|r| [r, r]).reduce(|a, b| [a[0].min(b[0]), a[1].max(b[1])]);
     Ok(InputRepresentation {
         mean_before: mean(&norms_before),
         mean_after: mean(&norms_after),

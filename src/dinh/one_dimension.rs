@@ -42,8 +42,9 @@ impl PowerMap {
     /// `InvalidOption` unless b ≥ 0 and a > −½, where the map is a bijection; `NotFinite`.
     pub fn new(center: f64, a: f64, b: f64) -> Result<Self> {
         crate::error::ensure_finite("centre, a, b", &[center, a, b])?;
-        ensure!(a > -0.5, InvalidOption, "a is {a}, but must be above −½: η would not grow with θ");
-        ensure!(b >= 0.0, InvalidOption, "b is {b}, but must not be negative");
+        let (grows, is_real) = (a > -0.5, b >= 0.0);
+        ensure!(grows, InvalidOption, "a is {a}, but must be above −½: η would not grow with θ");
+        ensure!(is_real, InvalidOption, "b is {b}, but must not be negative");
         Ok(Self { center, a, b })
     }
 

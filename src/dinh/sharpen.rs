@@ -106,7 +106,8 @@ pub async fn sharpen(
     let (layer, block) = largest.expect("a network has a layer");
     // An eigenvalue of the block is at least this large.
     let certain = block.value.abs() - block.residual;
-    ensure!(certain > 0.0, InvalidOption, "the Hessian of layer {layer} is 0 here: no rescaling makes it sharp");
+    let is_curved = certain > 0.0;
+    ensure!(is_curved, InvalidOption, "the Hessian of layer {layer} is 0 here: no rescaling makes it sharp");
     let mut alpha = ((certain / options.target).sqrt() * (1.0 - MARGIN)).min(1.0);
     if options.powers_of_two {
         alpha = power_of_two_below(alpha);

@@ -47,7 +47,7 @@ impl WeightNormalization {
         let mut eta = parameters.to_vec();
         for (i, row) in self.rows.iter().enumerate() {
             let length = dot(&parameters[row.clone()], &parameters[row.clone()]).sqrt();
-            ensure!(length > 0.0, InvalidParameters, "row {i} of the weights is 0, and has no direction v");
+            ensure!(length != 0.0, InvalidParameters, "row {i} of the weights is 0, and has no direction v");
             eta.push(length);
         }
         Ok(eta)

@@ -157,8 +157,9 @@ impl StochasticLanczos {
         let width = self.width.unwrap_or(extent / 100.0);
         let (from, to) = (low - MARGIN * width, high + MARGIN * width);
         let spacing = (to - from) / (self.points - 1) as f64;
+        let is_fine = spacing <= width;
         ensure!(
-            spacing <= width,
+            is_fine,
             InvalidOption,
             "a grid of {} points from {from:.3e} to {to:.3e} is coarser than the width {width:.3e}: at least {} are needed",
             self.points,

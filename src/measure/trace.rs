@@ -6,9 +6,11 @@
 //! before the squares. The Levi-Civita connection adds, for a block w of n entries with gradient g,
 //! Tr (w gᵀ + g wᵀ − (w·g) I) = (2 − n) (w·g), and w·g itself for n = 1. The trace of G needs no piecewise linear network.
 
+use std::ops::Range;
+
 use super::petzka;
 use crate::control::Control;
-use crate::engine::{Curvature, Engine, LayerSums, Segments};
+use crate::engine::{Curvature, Engine, LayerSums};
 use crate::error::Result;
 use crate::network::{Network, ParametricLayer};
 use crate::operator::{Connection, Metric, OperatorKind, Part};
@@ -46,8 +48,10 @@ pub async fn exact_trace(engine: &Engine, kind: OperatorKind, control: &Control<
 /// The trace of an operator that has an exact one, from the sums of a sweep over all cotangents.
 pub(crate) async fn trace_of(engine: &Engine, kind: OperatorKind, sums: &[LayerSums]) -> Result<Trace> {
     let layout = engine.problem().network().layout();
+    // Fails for a layer that is not there.
+    let blocks = kind.blocks(layout)?;
     let theta = engine.parameters()?;
-    let square = |range: &std::ops::Range<usize>| theta[range.clone()].iter().map(|w| w * w).sum::<f64>();
+    let square = |range: &Range<usize>| theta[range.clone()].iter().map(|w| w * w).sum::<f64>();
     // The shares of a layer's weight and of its bias.
     let shares = |layer: &ParametricLayer, sums: &LayerSums| match kind.whole() {
         OperatorKind::Riemannian(Metric::Layerwise, _) | OperatorKind::RiemannianGaussNewton(Metric::Layerwise) => {
@@ -63,42 +67,21 @@ pub(crate) async fn trace_of(engine: &Engine, kind: OperatorKind, sums: &[LayerS
     let value = match kind.part() {
         None => layers.map(|(weight, bias)| weight + bias).sum(),
         Some(Part::Weights) => layers.map(|(weight, _)| weight).sum(),
-        Some(Part::Layer(l)) => {
-            kind.part().expect("it is one").ranges(layout)?;
-            layers.map(|(weight, _)| weight).nth(l).unwrap_or(0.0)
-        }
+        Some(Part::Layer(l)) => layers.map(|(weight, _)| weight).nth(l).unwrap_or(0.0),
     };
     let mut trace = Trace { value, scale: value };
     if let OperatorKind::Riemannian(metric, Connection::LeviCivita) = kind.whole() {
-        add_connection(&mut trace, engine, kind.part(), metric, &theta).await?;
-    }
-    Ok(trace)
-}
-
-/// Adds the trace of the Levi-Civita connection's term.
-async fn add_connection(
-    trace: &mut Trace,
-    engine: &Engine,
-    part: Option<Part>,
-    metric: Metric,
-    theta: &[f64],
-) -> Result<()> {
-    let g = engine.gradient().await?;
-    let layout = engine.problem().network().layout();
-    // Parts are whole blocks.
-    let ranges: Vec<_> = match part {
-        None => Segments::blocks(layout).ranges().collect(),
-        Some(part) => part.ranges(layout)?,
-    };
-    for range in ranges {
-        let factor = match metric {
-            Metric::Layerwise => 2.0 - range.len() as f64,
-            Metric::Nodewise => 1.0,
-        };
-        for i in range {
-            trace.value += factor * theta[i] * g[i];
-            trace.scale += (factor * theta[i] * g[i]).abs();
+        let g = engine.gradient().await?;
+        for block in blocks {
+            let factor = match metric {
+                Metric::Layerwise => 2.0 - block.len() as f64,
+                Metric::Nodewise => 1.0,
+            };
+            for i in block {
+                trace.value += factor * theta[i] * g[i];
+                trace.scale += (factor * theta[i] * g[i]).abs();
+            }
         }
     }
-    Ok(())
+    Ok(trace)
 }

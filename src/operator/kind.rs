@@ -117,6 +117,17 @@ impl OperatorKind {
         }
     }
 
+    /// The blocks W_l and b_l of the parameter vector that it is over, in order.
+    ///
+    /// # Errors
+    /// `InvalidOption` for a layer that is not there.
+    pub fn blocks(self, layout: &Layout) -> Result<Vec<Range<usize>>> {
+        match self.part() {
+            Some(part) => part.ranges(layout),
+            None => Ok(Segments::blocks(layout).ranges().collect()),
+        }
+    }
+
     /// The stable name: `hessian`, `gauss_newton`, `riemannian.layerwise_flat`, `riemannian.layerwise_gauss_newton` and so
     /// on, with `.weights` or `.layer_3` behind it for a part.
     pub fn name(self) -> String {
@@ -182,10 +193,7 @@ impl OperatorKind {
     pub fn displacement(self, engine: &Engine, vector: &[f64]) -> Result<Vec<f64>> {
         let parameters = engine.parameters()?;
         let mut full = vec![0.0; parameters.len()];
-        let ranges = match self.part() {
-            Some(part) => part.ranges(engine.problem().network().layout())?,
-            None => vec![0..full.len()],
-        };
+        let ranges = self.blocks(engine.problem().network().layout())?;
         let len: usize = ranges.iter().map(Range::len).sum();
         ensure!(
             vector.len() == len,

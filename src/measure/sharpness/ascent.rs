@@ -14,7 +14,7 @@ use super::probe::Probe;
 use super::region::{Coordinates, Region};
 use crate::control::{Control, Progress};
 use crate::engine::{Curvature, Device, Engine, Precision};
-use crate::error::{Result, ensure};
+use crate::error::{Result, bail, ensure};
 use crate::linalg::{Goal, Lanczos, generator, mean_and_error, random_normal};
 use crate::operator::{CurvatureOperator, Scaled};
 
@@ -29,7 +29,7 @@ const EIGENVECTOR_PRODUCTS: usize = 300;
 
 /// Where an ascent began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "snake_case")]
 pub enum StartKind {
     /// The top eigenvector of the Hessian in the region's coordinates.
     Eigenvector,
@@ -45,7 +45,7 @@ pub enum StartKind {
 
 /// Why an ascent ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "snake_case")]
 pub enum Stop {
     /// The optimality gap is within the tolerance.
     Stationary,
@@ -261,6 +261,9 @@ impl Climb<'_> {
         });
         let mut u = start;
         let (mut rise, mut gradient) = self.at(&u).await?;
+        if !rise.is_finite() || gradient.iter().any(|g| !g.is_finite()) {
+            bail!(NotFinite, "the loss overflows within the region: a smaller ε is needed");
+        }
         let (mut step, mut last_gain, mut iterations) = (0.25, 0.0, 1);
         let (stop, gap) = loop {
             control.breathe().await?;
