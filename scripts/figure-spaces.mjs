@@ -1,0 +1,130 @@
+/**
+ * Draws docs/results/spaces.svg from docs/results/spaces.json, or from what `cargo run --release --example spaces` has printed:
+ * `node scripts/figure-spaces.mjs [FILE]` then writes both. The README shows the figure.
+ */
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "./lib/process.mjs";
+
+const results = join(root, "docs", "results");
+const METHODS = [
+  { name: "SGD", colour: "#c2571a", mark: "circle" },
+  { name: "G-SGD", colour: "#2f6fb5", mark: "square" },
+  { name: "Fixed SGD", colour: "#2e8b57", mark: "diamond" },
+];
+const RATES = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5];
+const [LOW, HIGH] = [0.05, 10];
+const [WIDTH, HEIGHT] = [920, 330];
+
+/** Losses by epoch, to five digits. */
+function compact(printed) {
+  const { runs, ...setting } = JSON.parse(printed.slice(0, printed.search(/\n\| /) + 1 || undefined));
+  const digits = (value) => Number(value?.toPrecision(5));
+  const series = (history, key) => history.map((epoch) => digits(epoch[key]));
+  return {
+    ...setting,
+    runs: runs.map(({ method, learning_rate, history, warning }) => ({
+      method,
+      learning_rate,
+      validation_loss: series(history, "validationLoss"),
+      validation_accuracy: series(history, "validationAccuracy"),
+      training_loss: series(history, "loss"),
+      ...(warning && { warning }),
+    })),
+  };
+}
+
+const clamp = (loss) => Math.min(Math.max(Number.isFinite(loss) ? loss : HIGH, LOW), HIGH);
+const power = (rate) =>
+  `10${[..."⁰¹²³⁴⁵"][Math.round(-Math.log10(rate))] ? `⁻${[..."⁰¹²³⁴⁵"][Math.round(-Math.log10(rate))]}` : ""}`;
+
+/** A panel with a logarithmic loss axis. */
+function panel({ x, y, width, height, title, ticks, labelled = true }) {
+  const at = (loss) => y + height * (1 - Math.log(clamp(loss) / LOW) / Math.log(HIGH / LOW));
+  const lines = [0.1, 1, 10].map(
+    (loss) =>
+      `<line class="grid" x1="${x}" x2="${x + width}" y1="${at(loss)}" y2="${at(loss)}"/>` +
+      (labelled
+        ? `<text class="tick" x="${x - 6}" y="${at(loss) + 4}" text-anchor="end">${loss === 10 ? "≥ 10" : loss}</text>`
+        : ""),
+  );
+  const marks = ticks.map(
+    ([place, text]) => `<text class="tick" x="${place}" y="${y + height + 16}" text-anchor="middle">${text}</text>`,
+  );
+  return {
+    at,
+    svg: `<text class="title" x="${x}" y="${y - 10}">${title}</text>${lines.join("")}${marks.join("")}`,
+  };
+}
+
+function mark(kind, x, y, colour) {
+  if (kind === "circle") return `<circle cx="${x}" cy="${y}" r="4" fill="${colour}"/>`;
+  const turn = kind === "diamond" ? ` transform="rotate(45 ${x} ${y})"` : "";
+  return `<rect x="${x - 3.5}" y="${y - 3.5}" width="7" height="7" fill="${colour}"${turn}/>`;
+}
+
+function draw({ runs, epochs, training }) {
+  const run = (method, rate) => runs.find((found) => found.method === method && found.learning_rate === rate);
+  const [top, height] = [70, 200];
+  const overview = { x: 50, width: 290 };
+  const rateAt = (i) => overview.x + 20 + (i * (overview.width - 40)) / (RATES.length - 1);
+  const left = panel({
+    ...overview,
+    y: top,
+    height,
+    title: "best test loss against learning rate",
+    ticks: RATES.map((rate, i) => [rateAt(i), power(rate)]),
+  });
+  const parts = [left.svg];
+  METHODS.forEach(({ name, colour, mark: kind }, m) => {
+    const points = RATES.map((rate, i) => [
+      rateAt(i),
+      left.at(Math.min(...(run(name, rate)?.validation_loss ?? []).filter(Number.isFinite))),
+    ]);
+    parts.push(`<polyline class="line" stroke="${colour}" points="${points.map((p) => p.join(",")).join(" ")}"/>`);
+    parts.push(...points.map(([px, py]) => mark(kind, px, py, colour)));
+    const legend = 50 + 105 * m;
+    parts.push(mark(kind, legend + 4, 26, colour), `<text class="label" x="${legend + 14}" y="30">${name}</text>`);
+  });
+  METHODS.forEach(({ name, colour }, m) => {
+    const [x, width] = [400 + 180 * m, 130];
+    const epochAt = (epoch) => x + ((epoch - 1) * width) / (epochs - 1);
+    const right = panel({
+      x,
+      y: top,
+      width,
+      height,
+      title: `${name}, by epoch`,
+      ticks: [1, epochs].map((epoch) => [epochAt(epoch), epoch]),
+      labelled: m === 0,
+    });
+    parts.push(right.svg);
+    RATES.forEach((rate, i) => {
+      const losses = run(name, rate)?.validation_loss ?? [];
+      const points = losses.map((loss, e) => `${epochAt(e + 1).toFixed(1)},${right.at(loss).toFixed(1)}`);
+      const opacity = 1 - 0.17 * i;
+      parts.push(`<polyline class="line" stroke="${colour}" opacity="${opacity}" points="${points.join(" ")}"/>`);
+    });
+    const ends = RATES.map((rate) => ({ rate, y: right.at(run(name, rate)?.validation_loss.at(-1)) }));
+    ends.sort((a, b) => a.y - b.y);
+    // Labels of lines that end together stand below each other.
+    for (let i = 1; i < ends.length; i++) ends[i].y = Math.max(ends[i].y, ends[i - 1].y + 11);
+    for (const { rate, y: end } of ends)
+      parts.push(`<text class="small" x="${x + width + 4}" y="${end + 3}">${power(rate)}</text>`);
+  });
+  const style =
+    "text{font:12px system-ui,sans-serif;fill:#444}.title{font-weight:600}.tick,.small{font-size:10px}.grid{stroke:#ccc}" +
+    ".line{fill:none;stroke-width:1.8}.ground{fill:#fff}";
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img"` +
+    ` aria-label="Test loss of SGD on the weights, on the G-space and on fixed weights, at five learning rates">` +
+    `<style>${style}</style><rect class="ground" width="${WIDTH}" height="${HEIGHT}" rx="8"/>${parts.join("")}` +
+    `<text class="small" x="50" y="${HEIGHT - 12}">784-64×4-10 without biases, MNIST (${training} images), batches of 64, ${epochs} epochs, one seed</text></svg>\n`
+  );
+}
+
+const [file] = process.argv.slice(2);
+const json = join(results, "spaces.json");
+if (file) writeFileSync(json, `${JSON.stringify(compact(readFileSync(file, "utf8")))}\n`);
+writeFileSync(join(results, "spaces.svg"), draw(JSON.parse(readFileSync(json, "utf8"))));
