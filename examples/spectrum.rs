@@ -102,7 +102,13 @@ async fn trained(problem: &Problem) -> Result<Vec<f64>> {
     let start = Instant::now();
     let engine = Engine::new(&Device::cpu(Precision::F32), problem)?;
     let initial = problem.network().initialize(Initialization::KaimingUniform, BiasInitialization::Uniform, 1)?;
-    let options = TrainOptions { optimizer: Optimizer::adam(1e-3), batch_size: 64, epochs: EPOCHS, seed: 1 };
+    let options = TrainOptions {
+        optimizer: Optimizer::adam(1e-3),
+        batch_size: 64,
+        epochs: EPOCHS,
+        seed: 1,
+        ..TrainOptions::default()
+    };
     let found = train(&engine, &initial, None, &options, &control()).await?;
     let at = engine.evaluate(&found.parameters).await?;
     eprintln!();
