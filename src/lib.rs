@@ -18,6 +18,7 @@ pub mod network;
 pub mod operator;
 mod problem;
 mod report;
+pub mod space;
 pub mod symmetry;
 pub mod train;
 #[cfg(target_arch = "wasm32")]

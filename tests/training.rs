@@ -48,7 +48,7 @@ const OPTIMIZERS: [Optimizer; 3] = [
 fn every_optimizer_learns_on_every_device_and_repeats_itself() {
     for device in [Device::cpu(Precision::F64), Device::cpu(Precision::F32), gpu()] {
         for optimizer in OPTIMIZERS {
-            let options = TrainOptions { optimizer, batch_size: 32, epochs: 25, seed: 3 };
+            let options = TrainOptions { optimizer, batch_size: 32, epochs: 25, seed: 3, ..TrainOptions::default() };
             let found = run(&device, &options, &Control::default()).expect("training");
             assert_eq!((found.epochs, found.steps, found.stopped), (25, 25 * 13, false));
             let last = found.history[24];
@@ -78,7 +78,8 @@ fn steps_follow_the_rules() {
                         mean[i] = momentum * mean[i] + g;
                         theta[i] -= learning_rate * mean[i];
                     }
-                    Optimizer::Adam { learning_rate, beta1, beta2, epsilon } => {
+                    Optimizer::Adam { learning_rate, beta1, beta2, epsilon }
+                    | Optimizer::AdamW { learning_rate, beta1, beta2, epsilon } => {
                         mean[i] = beta1 * mean[i] + (1.0 - beta1) * g;
                         square[i] = beta2 * square[i] + (1.0 - beta2) * g * g;
                         let (m, v) = (mean[i] / (1.0 - beta1.powi(t)), square[i] / (1.0 - beta2.powi(t)));
@@ -87,7 +88,7 @@ fn steps_follow_the_rules() {
                 }
             }
         }
-        let options = TrainOptions { optimizer, batch_size: 1000, epochs: 3, seed: 0 };
+        let options = TrainOptions { optimizer, batch_size: 1000, epochs: 3, ..TrainOptions::default() };
         let (start, control) = (start(&problem), Control::default());
         let found = pollster::block_on(train(&engine, &start, None, &options, &control)).expect("training");
         // The order of the samples differs, and with it the rounding.

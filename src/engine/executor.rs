@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use super::chart::{Chart, LoadedChart};
 use super::sweep::{Cotangent, LayerSums};
 use super::vector::{Segments, Vector};
 use crate::control::LocalFuture;
@@ -156,6 +157,27 @@ pub trait Executor {
         mean: &mut Vector,
         square: &mut Vector,
         theta: &mut Vector,
+    ) -> Result<()>;
+
+    // --- parameter spaces --------------------------------------------------------------------------------------
+
+    /// A chart's constants on the device.
+    fn load_chart(&self, chart: &Chart) -> Result<LoadedChart>;
+
+    /// `theta = θ(v)`, both one column. A constant parameter is the chart's constant, bit for bit, rounded to the precision.
+    fn chart_parameters(&self, chart: &LoadedChart, v: &Vector, theta: &mut Vector) -> Result<()>;
+
+    /// `out[:, k] = J(v) x[:, k]`, J = ∂θ/∂v, v one column.
+    fn chart_tangent(&self, chart: &LoadedChart, v: &Vector, x: &Vector, out: &mut Vector) -> Result<()>;
+
+    /// `out[:, k] = J(v)ᵀ z[:, k]`, and where `second` is (g, x), `+ (g · ∇²θ(v)) x[:, k]`; v and g one column.
+    fn chart_cotangent(
+        &self,
+        chart: &LoadedChart,
+        v: &Vector,
+        z: &Vector,
+        second: Option<(&Vector, &Vector)>,
+        out: &mut Vector,
     ) -> Result<()>;
 
     // --- passes over the whole data ----------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 //! Problems on devices: [`Engine`] answers for one problem at one point, an [`Executor`] does its arithmetic.
 
+mod chart;
 mod cpu;
 mod estimate;
 mod executor;
@@ -12,6 +13,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use self::gpu::{GpuContext, GpuExecutor, GpuOptions};
+pub use chart::{Chart, LoadedChart, Normalized, Quotient};
+pub(crate) use chart::NONE;
 pub use cpu::{cpu_executor, cpu_info};
 pub use estimate::Estimate;
 pub use executor::{AdamStep, BackendInfo, Curvature, Executor, Precision};

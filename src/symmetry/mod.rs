@@ -183,7 +183,7 @@ impl Transformation {
 }
 
 /// Refuses a rescaling of a network that has none.
-fn ensure_homogeneous(network: &Network) -> Result<()> {
+pub(crate) fn ensure_homogeneous(network: &Network) -> Result<()> {
     if let Some((i, layer)) = network.first_inhomogeneous_layer() {
         bail!(
             NotHomogeneous,

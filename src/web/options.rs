@@ -149,6 +149,7 @@ impl TrainOption {
             batch_size: self.batch_size.unwrap_or(defaults.batch_size),
             epochs: self.epochs.unwrap_or(defaults.epochs),
             seed: self.seed.unwrap_or(defaults.seed),
+            ..defaults
         }
     }
 }

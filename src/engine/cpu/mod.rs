@@ -4,6 +4,7 @@
 
 mod activation;
 mod affine;
+pub(in crate::engine) mod chart;
 mod data;
 mod gradient;
 mod loss;
@@ -31,6 +32,7 @@ use self::point::Net;
 pub(in crate::engine) use self::prefix::apply as apply_prefix;
 use self::real::Real;
 use self::simd::Level;
+use super::chart::{Chart, ChartStorage, LoadedChart};
 use super::executor::{AdamStep, BackendInfo, Curvature, Executor, Precision};
 use super::plan::Plan;
 use super::sweep::{Cotangent, LayerSums};
@@ -118,6 +120,13 @@ impl<T: Real, const N: usize> CpuExecutor<T, N> {
             vector.len
         );
         Ok(())
+    }
+}
+
+fn chart_of(chart: &LoadedChart) -> Result<&Chart> {
+    match &chart.storage {
+        ChartStorage::Cpu(chart) => Ok(chart),
+        ChartStorage::Gpu(_) => bail!(InvalidParameters, "a chart of the GPU was given to the CPU"),
     }
 }
 
@@ -219,6 +228,40 @@ impl<T: Real, const N: usize> Executor for CpuExecutor<T, N> {
     ) -> Result<()> {
         let (mean, square) = (T::slice_mut(mean)?, T::slice_mut(square)?);
         vector_ops::adam(step, T::slice(gradient)?, mean, square, T::slice_mut(theta)?);
+        Ok(())
+    }
+
+    fn load_chart(&self, chart: &Chart) -> Result<LoadedChart> {
+        let storage = ChartStorage::Cpu(chart.clone());
+        Ok(LoadedChart { dimension: chart.dimension(), parameter_count: chart.parameter_count(), storage })
+    }
+
+    fn chart_parameters(&self, chart: &LoadedChart, v: &Vector, theta: &mut Vector) -> Result<()> {
+        chart.check_parameters(v, theta)?;
+        chart::parameters(chart_of(chart)?, T::slice(v)?, T::slice_mut(theta)?);
+        Ok(())
+    }
+
+    fn chart_tangent(&self, chart: &LoadedChart, v: &Vector, x: &Vector, out: &mut Vector) -> Result<()> {
+        chart.check_tangent(v, x, out)?;
+        chart::tangent(chart_of(chart)?, T::slice(v)?, T::slice(x)?, T::slice_mut(out)?);
+        Ok(())
+    }
+
+    fn chart_cotangent(
+        &self,
+        chart: &LoadedChart,
+        v: &Vector,
+        z: &Vector,
+        second: Option<(&Vector, &Vector)>,
+        out: &mut Vector,
+    ) -> Result<()> {
+        chart.check_cotangent(v, z, second, out)?;
+        let second = match second {
+            Some((g, x)) => Some((T::slice(g)?, T::slice(x)?)),
+            None => None,
+        };
+        chart::cotangent(chart_of(chart)?, T::slice(v)?, T::slice(z)?, second, T::slice_mut(out)?);
         Ok(())
     }
 

@@ -14,6 +14,7 @@ use super::point::Point;
 use super::tangent::Tangent;
 use super::vectors::SegmentTables;
 use crate::control::LocalFuture;
+use crate::engine::chart::{Chart, LoadedChart};
 use crate::engine::vector::Storage;
 use crate::engine::{AdamStep, BackendInfo, Cotangent, Curvature, Executor, LayerSums, Plan, Segments, Vector};
 use crate::error::{Error, ErrorCode, Result, ensure};
@@ -219,6 +220,29 @@ impl Executor for GpuExecutor {
         theta: &mut Vector,
     ) -> Result<()> {
         self.adam_step(step, gradient, mean, square, theta)
+    }
+
+    fn load_chart(&self, chart: &Chart) -> Result<LoadedChart> {
+        self.load(chart)
+    }
+
+    fn chart_parameters(&self, chart: &LoadedChart, v: &Vector, theta: &mut Vector) -> Result<()> {
+        self.parameters_of(chart, v, theta)
+    }
+
+    fn chart_tangent(&self, chart: &LoadedChart, v: &Vector, x: &Vector, out: &mut Vector) -> Result<()> {
+        self.tangent_of(chart, v, x, out)
+    }
+
+    fn chart_cotangent(
+        &self,
+        chart: &LoadedChart,
+        v: &Vector,
+        z: &Vector,
+        second: Option<(&Vector, &Vector)>,
+        out: &mut Vector,
+    ) -> Result<()> {
+        self.cotangent_of(chart, v, z, second, out)
     }
 
     fn prepare(&self, theta: &Vector) -> Result<()> {

@@ -2,9 +2,10 @@
 //!
 //! `context` holds the device, `kernel` the table of shaders, `recorder` collects dispatches and submits them, `readback`
 //! brings values to the host; `geometry` says how a plan lies in memory and `data` cuts the samples into chunks. The steps are in `affine`
-//! and `pool`; `passes` walks them, for the prepared `point`, for `tangent`s, `evaluate`, a `plane`'s points and a `sweep`.
+//! and `pool`, a parameter space's maps in `chart`; `passes` walks the steps, for the prepared `point`, for `tangent`s, `evaluate`, a `plane`'s points and a `sweep`.
 
 mod affine;
+mod chart;
 mod context;
 mod data;
 mod evaluate;
@@ -25,6 +26,7 @@ mod vectors;
 
 use std::rc::Rc;
 
+pub(super) use chart::GpuChart;
 pub use context::{GpuContext, GpuOptions};
 pub use executor::GpuExecutor;
 #[doc(hidden)]

@@ -108,6 +108,19 @@ uniforms! {
         beta2: f32, one_minus_beta2: f32, epsilon: f32, mean_correction: f32,
         square_correction: f32, unused_0: u32, unused_1: u32, unused_2: u32,
     }
+    Quotient { len: u32, unused_0: u32, unused_1: u32, unused_2: u32 }
+    QuotientTangent { len: u32, coordinates: u32, unused_0: u32, unused_1: u32 }
+    QuotientCotangent { len: u32, coordinates: u32, second: u32, unused_0: u32 }
+    QuotientAnchors {
+        anchors: u32, len: u32, coordinates: u32, second: u32,
+        zero: u32, unused_0: u32, unused_1: u32, unused_2: u32,
+    }
+    Normalized { runs: u32, groups: u32, zero: u32, unused_0: u32 }
+    NormalizedTangent { runs: u32, groups: u32, len: u32, zero: u32 }
+    NormalizedCotangent {
+        runs: u32, groups: u32, len: u32, second: u32,
+        zero: u32, unused_0: u32, unused_1: u32, unused_2: u32,
+    }
     GatherRows {
         features: u32, count: u32, rows_offset: u32, lanes: u32,
         out_lanes: u32, unused_0: u32, unused_1: u32, unused_2: u32,

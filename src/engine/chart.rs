@@ -1,0 +1,238 @@
+//! Charts: how parameters follow from the coordinates of a parameter space, as a device evaluates it.
+//!
+//! Two shapes are enough for all spaces. A quotient θ_e = κ_e v_{n(e)} / v_{a(e)} with constants κ is Jestädt's G-space at any
+//! widths, and with no denominators the fixed weights; a normalisation θ = s v/‖v‖ over groups is weight normalisation.
+
+use std::ops::Range;
+
+use super::cpu::chart as twin;
+use super::gpu::GpuChart;
+use super::vector::Vector;
+use crate::error::{Result, ensure};
+
+/// In a [`Quotient`]: no numerator, or no denominator.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// θ = θ(v), with what its derivatives need. Vectors: v of [`Chart::dimension`], θ of [`Chart::parameter_count`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum Chart {
+    /// θ = v, of this length.
+    Identity(usize),
+    /// θ_e = κ_e v_{n(e)} / v_{a(e)}.
+    Quotient(Quotient),
+    /// θ = s v/‖v‖, group by group.
+    Normalized(Normalized),
+}
+
+/// θ_e = κ_e v_{n(e)} / v_{a(e)}; without n(e) the parameter is the constant κ_e, without a(e) nothing divides.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Quotient {
+    pub(super) scale: Vec<f64>,
+    pub(super) numerator: Vec<u32>,
+    pub(super) denominator: Vec<u32>,
+    /// The parameter whose numerator a coordinate is.
+    pub(super) parameter: Vec<u32>,
+    /// The coordinates that divide, with the range of `members` that each divides.
+    pub(super) anchors: Vec<(u32, Range<usize>)>,
+    /// Parameters that are divided, anchor by anchor.
+    pub(super) members: Vec<u32>,
+}
+
+impl Quotient {
+    /// κ, n and a of every parameter; every coordinate is the numerator of exactly one.
+    ///
+    /// # Errors
+    /// `InvalidParameters` for a κ that is 0 or not finite where there is a numerator: the coordinate could not be found again.
+    pub(crate) fn new(scale: Vec<f64>, numerator: Vec<u32>, denominator: Vec<u32>) -> Result<Self> {
+        for (e, (&scale, &n)) in scale.iter().zip(&numerator).enumerate() {
+            ensure!(
+                scale.is_finite() && (n == NONE || scale != 0.0),
+                InvalidParameters,
+                "parameter {e} would be {scale} times its coordinate: a weight on its path is 0, or too large or small"
+            );
+        }
+        let dimension = numerator.iter().filter(|&&n| n != NONE).count();
+        let mut parameter = vec![NONE; dimension];
+        let mut divided: Vec<Vec<u32>> = vec![Vec::new(); dimension];
+        for (e, (&n, &a)) in numerator.iter().zip(&denominator).enumerate() {
+            if n != NONE {
+                debug_assert_eq!(parameter[n as usize], NONE, "two parameters with one numerator");
+                parameter[n as usize] = e as u32;
+            }
+            if a != NONE {
+                divided[a as usize].push(e as u32);
+            }
+        }
+        let (mut anchors, mut members) = (Vec::new(), Vec::new());
+        for (a, list) in divided.into_iter().enumerate().filter(|(_, list)| !list.is_empty()) {
+            anchors.push((a as u32, members.len()..members.len() + list.len()));
+            members.extend(list);
+        }
+        Ok(Self { scale, numerator, denominator, parameter, anchors, members })
+    }
+
+    /// κ_e / v_{a(e)} = ∂θ_e/∂v_{n(e)} of every parameter that has a coordinate, with its index.
+    pub(crate) fn factors<'a>(&'a self, v: &'a [f64]) -> impl Iterator<Item = (usize, f64)> + 'a {
+        self.parameter.iter().map(move |&e| {
+            let e = e as usize;
+            let a = self.denominator[e];
+            (e, self.scale[e] / if a == NONE { 1.0 } else { v[a as usize] })
+        })
+    }
+}
+
+/// For each group q of consecutive parameters θ_q = s_q v_q / ‖v_q‖; the others are their own coordinates. Coordinates: all s_q,
+/// then one for each parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Normalized {
+    pub(super) parameters: usize,
+    pub(super) groups: Vec<Range<usize>>,
+}
+
+impl Normalized {
+    /// Over these groups, ascending and disjoint, of `parameters` parameters.
+    pub(crate) fn new(parameters: usize, groups: Vec<Range<usize>>) -> Self {
+        debug_assert!(groups.windows(2).all(|pair| pair[0].end <= pair[1].start));
+        Self { parameters, groups }
+    }
+
+    /// All parameters in runs: the groups with their numbers, and what lies between them.
+    pub(super) fn runs(&self) -> Vec<(Range<usize>, Option<usize>)> {
+        let mut runs = Vec::new();
+        let mut at = 0;
+        for (q, group) in self.groups.iter().enumerate() {
+            if at < group.start {
+                runs.push((at..group.start, None));
+            }
+            runs.push((group.clone(), Some(q)));
+            at = group.end;
+        }
+        if at < self.parameters {
+            runs.push((at..self.parameters, None));
+        }
+        runs
+    }
+}
+
+impl Chart {
+    /// Number of coordinates.
+    pub fn dimension(&self) -> usize {
+        match self {
+            Self::Identity(len) => *len,
+            Self::Quotient(quotient) => quotient.parameter.len(),
+            Self::Normalized(normalized) => normalized.groups.len() + normalized.parameters,
+        }
+    }
+
+    /// Number of parameters.
+    pub fn parameter_count(&self) -> usize {
+        match self {
+            Self::Identity(len) => *len,
+            Self::Quotient(quotient) => quotient.scale.len(),
+            Self::Normalized(normalized) => normalized.parameters,
+        }
+    }
+
+    /// Are the coordinates the parameters themselves?
+    pub fn is_identity(&self) -> bool {
+        matches!(self, Self::Identity(_))
+    }
+
+    /// θ(v), in double precision on the host.
+    pub fn parameters(&self, v: &[f64]) -> Vec<f64> {
+        let mut theta = vec![0.0; self.parameter_count()];
+        twin::parameters(self, v, &mut theta);
+        theta
+    }
+
+    /// J(v) x, on the host.
+    pub fn tangent(&self, v: &[f64], x: &[f64]) -> Vec<f64> {
+        let mut out = vec![0.0; self.parameter_count()];
+        twin::tangent(self, v, x, &mut out);
+        out
+    }
+
+    /// J(v)ᵀ z, plus (g · ∇²θ(v)) x where `(g, x)` is given, on the host.
+    pub fn cotangent(&self, v: &[f64], z: &[f64], second: Option<(&[f64], &[f64])>) -> Vec<f64> {
+        let mut out = vec![0.0; self.dimension()];
+        twin::cotangent(self, v, z, second, &mut out);
+        out
+    }
+
+    /// The same number for the same chart, and most probably another for another (FNV-1a over all constants).
+    pub fn fingerprint(&self) -> u64 {
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        let mut add = |value: u64| {
+            for byte in value.to_le_bytes() {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+        };
+        match self {
+            Self::Identity(len) => add(*len as u64),
+            Self::Quotient(quotient) => {
+                quotient.scale.iter().for_each(|scale| add(scale.to_bits()));
+                quotient.numerator.iter().chain(&quotient.denominator).for_each(|&place| add(place.into()));
+            }
+            Self::Normalized(normalized) => {
+                add(normalized.parameters as u64);
+                normalized.groups.iter().for_each(|group| add(((group.start as u64) << 32) | group.end as u64));
+            }
+        }
+        hash
+    }
+}
+
+/// A chart on the device of the executor that loaded it.
+pub struct LoadedChart {
+    pub(super) dimension: usize,
+    pub(super) parameter_count: usize,
+    pub(super) storage: ChartStorage,
+}
+
+/// Where a chart's constants are.
+pub(in crate::engine) enum ChartStorage {
+    Cpu(Chart),
+    Gpu(GpuChart),
+}
+
+impl LoadedChart {
+    /// Number of coordinates.
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// Number of parameters.
+    pub fn parameter_count(&self) -> usize {
+        self.parameter_count
+    }
+
+    fn fits(&self, vectors: &[(&Vector, usize, usize)]) -> Result<()> {
+        let fits = vectors.iter().all(|&(vector, len, columns)| vector.len() == len && vector.columns() == columns);
+        ensure!(fits, InvalidParameters, "the vectors do not fit a chart of {} coordinates", self.dimension);
+        Ok(())
+    }
+
+    /// Fails where the shapes are not those of [`super::Executor::chart_parameters`].
+    pub(super) fn check_parameters(&self, v: &Vector, theta: &Vector) -> Result<()> {
+        self.fits(&[(v, self.dimension, 1), (theta, self.parameter_count, 1)])
+    }
+
+    /// Fails where the shapes are not those of [`super::Executor::chart_tangent`].
+    pub(super) fn check_tangent(&self, v: &Vector, x: &Vector, out: &Vector) -> Result<()> {
+        let columns = x.columns();
+        self.fits(&[(v, self.dimension, 1), (x, self.dimension, columns), (out, self.parameter_count, columns)])
+    }
+
+    /// Fails where the shapes are not those of [`super::Executor::chart_cotangent`].
+    pub(super) fn check_cotangent(
+        &self,
+        v: &Vector,
+        z: &Vector,
+        second: Option<(&Vector, &Vector)>,
+        out: &Vector,
+    ) -> Result<()> {
+        let (d, n, columns) = (self.dimension, self.parameter_count, z.columns());
+        self.fits(&[(v, d, 1), (z, n, columns), (out, d, columns)])?;
+        second.map_or(Ok(()), |(g, x)| self.fits(&[(g, n, 1), (x, d, columns)]))
+    }
+}

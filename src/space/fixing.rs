@@ -1,0 +1,133 @@
+//! What the fixed weights are set to before a space is built on them (Jestädt 2025, sections 3.0.3, 3.0.4 and 6.3.1), and
+//! warnings where scaling factors grow dangerous.
+
+use serde::{Deserialize, Serialize};
+
+use super::skeleton::{FixedChoice, Skeleton};
+use crate::error::{Result, bail, ensure};
+use crate::network::Network;
+use crate::symmetry::Transformation;
+
+/// What becomes of the fixed weights.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FixedValues {
+    /// They stay as they are: for trained networks.
+    #[default]
+    Keep,
+    /// All are set to this value, not 0. The thesis sets 1. This changes the function of the network.
+    Set(f64),
+    /// The network is rescaled node by node until each is 1 or −1, which leaves its function as it is.
+    Reparametrize,
+}
+
+/// Scaling factors that grow numerically dangerous.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ScalingWarning {
+    /// The factor furthest from 1.
+    pub factor: f64,
+    /// The largest over the smallest factor.
+    pub spread: f64,
+    /// What they do, in a sentence.
+    pub message: String,
+}
+
+impl ScalingWarning {
+    /// A weight that a factor f multiplies has its gradient divided by f, so steps of one learning rate move the weights by
+    /// shares that differ by up to the square of the factors' spread. Beyond 1/ε of single precision the smaller
+    /// share is rounded away where the larger one is as large as the weight.
+    pub(super) fn of(what: &str, factors: impl Iterator<Item = f64>) -> Option<Self> {
+        let (mut smallest, mut largest) = (f64::INFINITY, 0.0_f64);
+        for factor in factors.map(f64::abs) {
+            smallest = smallest.min(factor);
+            largest = largest.max(factor);
+        }
+        let spread = largest / smallest;
+        let limit = 1.0 / f64::from(f32::EPSILON).sqrt();
+        if spread.is_nan() || spread <= limit || largest == 0.0 {
+            return None;
+        }
+        let factor = if largest.ln().abs() >= smallest.ln().abs() { largest } else { smallest };
+        let message = format!(
+            "{what} by factors from {smallest:.1e} to {largest:.1e}: steps of one learning rate differ by up to {:.0e} relative to \
+             the weights, beyond what single precision can tell apart",
+            spread * spread
+        );
+        Some(Self { factor, spread, message })
+    }
+}
+
+/// A skeleton with the parameters that a space begins at.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fixing {
+    /// The fixed weights.
+    pub skeleton: Skeleton,
+    /// θ with the fixed weights at their values.
+    pub parameters: Vec<f64>,
+    /// Is the function of the network as before?
+    pub keeps_function: bool,
+    /// The rescaling that was applied, where there was one.
+    pub rescaling: Option<Transformation>,
+    /// Where its factors are dangerous.
+    pub warning: Option<ScalingWarning>,
+}
+
+impl Fixing {
+    /// Chooses the fixed weights and sets them.
+    ///
+    /// # Errors
+    /// As [`Skeleton::new`]; `InvalidOption` for a value that is 0 or not finite; `InvalidParameters` for a fixed weight of 0 to be
+    /// rescaled; `NotFinite` where factors overflow.
+    pub fn new(network: &Network, parameters: &[f64], choice: FixedChoice, values: FixedValues) -> Result<Self> {
+        let skeleton = Skeleton::new(network, parameters, choice)?;
+        match values {
+            FixedValues::Keep => Ok(Self {
+                skeleton,
+                parameters: parameters.to_vec(),
+                keeps_function: true,
+                rescaling: None,
+                warning: None,
+            }),
+            FixedValues::Set(value) => {
+                ensure!(
+                    value.is_finite() && value != 0.0,
+                    InvalidOption,
+                    "fixed weights are to be set to {value}, but that must be finite and not 0"
+                );
+                let mut moved = parameters.to_vec();
+                for index in skeleton.fixed_indices() {
+                    moved[index] = value;
+                }
+                let keeps_function = moved == parameters;
+                Ok(Self { skeleton, parameters: moved, keeps_function, rescaling: None, warning: None })
+            }
+            FixedValues::Reparametrize => Self::reparametrize(network, parameters, skeleton),
+        }
+    }
+
+    /// W_l → D_l W_l D_{l−1}⁻¹ with D_{l−1} the magnitudes of the fixed entries of D_l W_l, last layer first.
+    fn reparametrize(network: &Network, parameters: &[f64], skeleton: Skeleton) -> Result<Self> {
+        let layers = network.layout().layers();
+        for (l, edges) in skeleton.fixed.iter().enumerate() {
+            if let Some((j, edge)) = edges.iter().enumerate().find(|(_, edge)| parameters[edge.index] == 0.0) {
+                bail!(
+                    InvalidParameters,
+                    "the fixed weight of unit {j} of hidden layer {l}, parameter {}, is 0: no rescaling makes it 1",
+                    edge.index
+                );
+            }
+        }
+        let mut factors: Vec<Vec<f64>> = skeleton.out(layers, parameters);
+        factors.pop();
+        factors.iter_mut().flatten().for_each(|factor| *factor = factor.abs());
+        let rescaling = Transformation::Nodewise { factors };
+        let mut moved = rescaling.apply(network, parameters)?;
+        // Rounding may have left the last digit.
+        for index in skeleton.fixed_indices() {
+            moved[index] = parameters[index].signum();
+        }
+        let factors = moved.iter().zip(parameters).filter(|(_, old)| **old != 0.0).map(|(new, old)| new / old);
+        let warning = ScalingWarning::of("making the fixed weights ±1 multiplies weights", factors);
+        Ok(Self { skeleton, parameters: moved, keeps_function: true, rescaling: Some(rescaling), warning })
+    }
+}

@@ -1,0 +1,108 @@
+//! Curvature in the coordinates of a space: with θ = θ(v) and J = ∂θ/∂v the Hessian in v is Jᵀ H J + ∇L · ∇²θ(v) (Dinh et al. 2017,
+//! section 5.1). The second term is 0 at critical points alone.
+
+use std::cell::RefCell;
+
+use super::ParameterSpace;
+use crate::engine::{Curvature, Engine, Executor, LoadedChart, Vector};
+use crate::error::{Result, bail, ensure};
+use crate::operator::SymmetricOperator;
+
+/// Is ∇L · ∇²θ(v) part of the operator?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SecondOrder {
+    /// Yes: the Hessian of L(θ(v)).
+    Included,
+    /// No: Jᵀ C J, what the Hessian is at a critical point.
+    LeftOut,
+}
+
+/// The Hessian or Gauss–Newton matrix in a space's coordinates, at the engine's prepared point. An operator like any other: every
+/// estimator takes it.
+pub struct SpaceCurvature<'a> {
+    engine: &'a Engine,
+    curvature: Curvature,
+    chart: LoadedChart,
+    v: Vector,
+    /// ∇_θ L, where the second-order term is included.
+    gradient: Option<Vector>,
+    /// J x and C J x.
+    scratch: RefCell<Option<(Vector, Vector)>>,
+}
+
+impl<'a> SpaceCurvature<'a> {
+    /// Curvature of the engine's loss in this space.
+    ///
+    /// # Errors
+    /// `InvalidParameters` if no point is prepared, or one that is not in the space (its fixed weights have other values);
+    /// `InvalidOption` for a Gauss–Newton matrix with second-order term, which it has none of; the device's.
+    pub fn new(
+        engine: &'a Engine,
+        space: &dyn ParameterSpace,
+        curvature: Curvature,
+        second_order: SecondOrder,
+    ) -> Result<Self> {
+        ensure!(
+            curvature == Curvature::Hessian || second_order == SecondOrder::LeftOut,
+            InvalidOption,
+            "the Gauss–Newton matrix leaves second-order terms out, ∇L · ∇²θ too"
+        );
+        let theta = engine.parameters()?;
+        let coordinates = space.to_coordinates(&theta)?;
+        let back = space.to_parameters(&coordinates)?;
+        // The way there and back rounds a few times a layer; another point of the space is further away.
+        let largest = theta.iter().fold(0.0_f64, |m, w| m.max(w.abs()));
+        if let Some(i) = theta.iter().zip(&back).position(|(a, b)| (a - b).abs() > 1e-9 * (largest + a.abs())) {
+            bail!(
+                InvalidParameters,
+                "parameter {i} of the prepared point is {}, but {} in {}: prepare the point that the space was built at",
+                theta[i],
+                back[i],
+                space.name()
+            );
+        }
+        let executor = engine.executor();
+        let gradient = match second_order {
+            SecondOrder::LeftOut => None,
+            SecondOrder::Included => {
+                let mut gradient = executor.zeros(theta.len(), 1)?;
+                executor.gradient(&mut gradient)?;
+                Some(gradient)
+            }
+        };
+        Ok(Self {
+            engine,
+            curvature,
+            chart: executor.load_chart(space.chart())?,
+            v: executor.upload(&coordinates, 1)?,
+            gradient,
+            scratch: RefCell::default(),
+        })
+    }
+}
+
+impl SymmetricOperator for SpaceCurvature<'_> {
+    fn executor(&self) -> &dyn Executor {
+        self.engine.executor()
+    }
+
+    fn len(&self) -> usize {
+        self.chart.dimension()
+    }
+
+    fn apply(&self, x: &Vector, y: &mut Vector) -> Result<()> {
+        let executor = self.executor();
+        let n = self.chart.parameter_count();
+        let mut kept = self.scratch.borrow_mut();
+        let (mut tangent, mut product) = match kept.take() {
+            Some(pair) if pair.0.columns() == x.columns() => pair,
+            _ => (executor.zeros(n, x.columns())?, executor.zeros(n, x.columns())?),
+        };
+        executor.chart_tangent(&self.chart, &self.v, x, &mut tangent)?;
+        executor.product(self.curvature, &tangent, &mut product)?;
+        let second = self.gradient.as_ref().map(|gradient| (gradient, x));
+        executor.chart_cotangent(&self.chart, &self.v, &product, second, y)?;
+        *kept = Some((tangent, product));
+        Ok(())
+    }
+}

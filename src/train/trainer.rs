@@ -1,0 +1,363 @@
+//! One run: its state on the device, its steps and epochs.
+
+use rand::seq::SliceRandom;
+
+use super::checkpoint::chart_name;
+use super::optimizer::State;
+use super::{Checkpoint, Epoch, Target, TrainOptions, Training};
+use crate::control::{Control, Progress};
+use crate::engine::{Engine, Evaluation, Executor, LoadedChart, Vector};
+use crate::error::{ErrorCode, Result, bail, ensure_finite};
+use crate::linalg::generator;
+use crate::space::ParameterSpace;
+
+/// Steps between two readbacks of the loss.
+const REPORT_EVERY: usize = 8;
+
+/// v on the device, and θ and ∇_v L beside it where they are not v and ∇_θ L themselves.
+struct Point {
+    v: Vector,
+    /// ∇_θ L.
+    gradient: Vector,
+    /// Of a space that is not the weights' own.
+    mapped: Option<Mapped>,
+}
+
+struct Mapped {
+    chart: LoadedChart,
+    theta: Vector,
+    /// ∇_v L.
+    gradient: Vector,
+}
+
+impl Mapped {
+    fn theta_of(&mut self, e: &dyn Executor, v: &Vector) -> Result<&Vector> {
+        e.chart_parameters(&self.chart, v, &mut self.theta)?;
+        Ok(&self.theta)
+    }
+}
+
+impl Point {
+    fn new(e: &dyn Executor, space: &dyn ParameterSpace, coordinates: &[f64]) -> Result<Self> {
+        let chart = space.chart();
+        let n = chart.parameter_count();
+        let mapped = if chart.is_identity() {
+            None
+        } else {
+            let (theta, gradient) = (e.zeros(n, 1)?, e.zeros(chart.dimension(), 1)?);
+            Some(Mapped { chart: e.load_chart(chart)?, theta, gradient })
+        };
+        Ok(Self { v: e.upload(coordinates, 1)?, gradient: e.zeros(n, 1)?, mapped })
+    }
+
+    /// θ(v).
+    fn theta(&mut self, e: &dyn Executor) -> Result<&Vector> {
+        match &mut self.mapped {
+            None => Ok(&self.v),
+            Some(mapped) => mapped.theta_of(e, &self.v),
+        }
+    }
+
+    /// ∇_θ L over a batch, with its loss and accuracy in a slot of `outcomes`.
+    fn batch_gradient(&mut self, e: &dyn Executor, rows: &[u32], outcomes: &mut Vector, slot: usize) -> Result<()> {
+        let Self { v, gradient, mapped } = self;
+        let theta = match mapped {
+            None => &*v,
+            Some(mapped) => mapped.theta_of(e, v)?,
+        };
+        e.batch_gradient(theta, rows, gradient, outcomes, slot)
+    }
+
+    /// ∇_v L from ∇_θ L, and v, both to write.
+    fn gradient_and_v(&mut self, e: &dyn Executor) -> Result<(&mut Vector, &mut Vector)> {
+        match &mut self.mapped {
+            None => Ok((&mut self.gradient, &mut self.v)),
+            Some(mapped) => {
+                e.chart_cotangent(&mapped.chart, &self.v, &self.gradient, None, &mut mapped.gradient)?;
+                Ok((&mut mapped.gradient, &mut self.v))
+            }
+        }
+    }
+}
+
+pub(super) struct Trainer<'a> {
+    engine: &'a Engine,
+    executor: &'a dyn Executor,
+    space: &'a dyn ParameterSpace,
+    options: TrainOptions,
+    samples: usize,
+    order: Vec<u32>,
+    rng: rand_chacha::ChaCha8Rng,
+    point: Point,
+    state: State,
+    /// Loss and accuracy of the steps since the last readback, and how many samples each had.
+    outcomes: Vector,
+    pending: Vec<usize>,
+    /// Steps done in the epoch under way, and the sums over them; none of an epoch that has not begun.
+    batch: usize,
+    loss_sum: f64,
+    accuracy_sum: f64,
+    history: Vec<Epoch>,
+    stopped: bool,
+    reached_target: bool,
+    number: Option<usize>,
+}
+
+impl<'a> Trainer<'a> {
+    /// A run from these parameters.
+    pub fn begin(
+        engine: &'a Engine,
+        space: &'a dyn ParameterSpace,
+        parameters: &[f64],
+        validation: Option<&Engine>,
+        options: &TrainOptions,
+    ) -> Result<Self> {
+        options.check()?;
+        engine.problem().check_parameters(parameters)?;
+        if let Some(validation) = validation {
+            validation.problem().check_parameters(parameters)?;
+        }
+        Self::at(engine, space, &space.to_coordinates(parameters)?, options)
+    }
+
+    /// A run that goes on.
+    pub fn resume(
+        engine: &'a Engine,
+        space: &'a dyn ParameterSpace,
+        checkpoint: &Checkpoint,
+        validation: Option<&Engine>,
+        options: &TrainOptions,
+    ) -> Result<Self> {
+        options.check()?;
+        checkpoint.check(space, options, engine.problem().samples())?;
+        let parameters = space.to_parameters(&checkpoint.coordinates)?;
+        for engine in [engine].into_iter().chain(validation) {
+            engine.problem().check_parameters(&parameters)?;
+        }
+        let mut trainer = Self::at(engine, space, &checkpoint.coordinates, options)?;
+        let executor = engine.executor();
+        for (what, mine, saved) in [
+            ("mean", &mut trainer.state.mean, &checkpoint.mean),
+            ("square", &mut trainer.state.square, &checkpoint.square),
+        ] {
+            match (mine, saved) {
+                (None, None) => {}
+                (Some(mine), Some(saved)) => *mine = executor.upload(saved, 1)?,
+                _ => bail!(InvalidOption, "the checkpoint is of another optimizer: its {what} gradient tells"),
+            }
+        }
+        trainer.state.steps = checkpoint.steps;
+        trainer.batch = checkpoint.batch;
+        (trainer.loss_sum, trainer.accuracy_sum) = (checkpoint.loss_sum, checkpoint.accuracy_sum);
+        trainer.history = checkpoint.history.clone();
+        // The order of an epoch is that of the one before, shuffled again.
+        for _ in 0..trainer.history.len() + usize::from(trainer.batch > 0) {
+            trainer.order.shuffle(&mut trainer.rng);
+        }
+        Ok(trainer)
+    }
+
+    fn at(
+        engine: &'a Engine,
+        space: &'a dyn ParameterSpace,
+        coordinates: &[f64],
+        options: &TrainOptions,
+    ) -> Result<Self> {
+        let executor = engine.executor();
+        let samples = engine.problem().samples();
+        if space.chart().parameter_count() != engine.problem().network().parameter_count() {
+            bail!(InvalidParameters, "the space is of another network than the engine's problem");
+        }
+        Ok(Self {
+            engine,
+            executor,
+            space,
+            options: *options,
+            samples,
+            order: (0..samples as u32).collect(),
+            rng: generator(options.seed),
+            point: Point::new(executor, space, coordinates)?,
+            state: State::new(executor, options.optimizer, space.dimension())?,
+            outcomes: executor.zeros(2 * REPORT_EVERY, 1)?,
+            pending: Vec::new(),
+            batch: 0,
+            loss_sum: 0.0,
+            accuracy_sum: 0.0,
+            history: Vec::new(),
+            stopped: false,
+            reached_target: false,
+            number: None,
+        })
+    }
+
+    /// The same run, with its number in progress.
+    pub fn numbered(self, number: usize) -> Self {
+        Self { number: Some(number), ..self }
+    }
+
+    /// All epochs.
+    pub async fn run(mut self, validation: Option<&Engine>, control: &Control<'_>) -> Result<Training> {
+        while !self.is_done() {
+            self.next_epoch(validation, control).await?;
+        }
+        self.finish().await
+    }
+
+    /// Is there nothing left to do?
+    pub fn is_done(&self) -> bool {
+        self.stopped || self.reached_target || self.history.len() >= self.options.epochs
+    }
+
+    /// The rest of the epoch under way, or the next one. A stop is no error: it is kept in mind.
+    pub async fn next_epoch(&mut self, validation: Option<&Engine>, control: &Control<'_>) -> Result<()> {
+        match self.epoch(validation, control).await {
+            Err(error) if error.code == ErrorCode::Aborted => {
+                // The last epoch is whole: a stop after it stops nothing.
+                self.stopped = !self.is_done();
+                self.read_outcomes().await.map(|_| ())
+            }
+            other => other,
+        }
+    }
+
+    /// What was reached.
+    pub async fn finish(self) -> Result<Training> {
+        let executor = self.executor;
+        let coordinates = executor.download(&self.point.v).await?;
+        ensure_finite("trained coordinates", &coordinates)?;
+        let parameters = self.space.to_parameters(&coordinates)?;
+        let mut kept = [None, None];
+        for (kept, vector) in kept.iter_mut().zip([&self.state.mean, &self.state.square]) {
+            if let Some(vector) = vector {
+                *kept = Some(executor.download(vector).await?);
+            }
+        }
+        let [mean, square] = kept;
+        let checkpoint = Checkpoint {
+            space: self.space.name().into(),
+            chart: chart_name(self.space),
+            coordinates: coordinates.clone(),
+            mean,
+            square,
+            steps: self.state.steps,
+            batch: self.batch,
+            loss_sum: self.loss_sum,
+            accuracy_sum: self.accuracy_sum,
+            history: self.history.clone(),
+            seed: self.options.seed,
+            batch_size: self.options.batch_size,
+            samples: self.samples,
+        };
+        Ok(Training {
+            parameters,
+            warning: self.space.scaling_warning(&coordinates),
+            coordinates,
+            epochs: self.history.len(),
+            steps: self.state.steps,
+            stopped: self.stopped,
+            reached_target: self.reached_target,
+            history: self.history,
+            checkpoint,
+        })
+    }
+
+    async fn epoch(&mut self, validation: Option<&Engine>, control: &Control<'_>) -> Result<()> {
+        if self.batch == 0 {
+            self.order.shuffle(&mut self.rng);
+            (self.loss_sum, self.accuracy_sum) = (0.0, 0.0);
+        }
+        let order = std::mem::take(&mut self.order);
+        let found = self.batches(&order, control).await;
+        self.order = order;
+        found?;
+        let number = self.history.len() + 1;
+        let (loss, accuracy) = (self.loss_sum / self.samples as f64, self.accuracy_sum / self.samples as f64);
+        let mut epoch = Epoch { epoch: number, loss, accuracy, validation_loss: None, validation_accuracy: None };
+        let mut progress = self.progress(number).with("loss", loss).with("accuracy", accuracy);
+        if let Some(validation) = validation {
+            let found = self.evaluate(validation).await?;
+            epoch.validation_loss = Some(found.loss);
+            epoch.validation_accuracy = Some(found.accuracy);
+            progress = progress.with("validationLoss", found.loss).with("validationAccuracy", found.accuracy);
+        }
+        if let Some(target) = self.options.target {
+            let found = self.evaluate(self.engine).await?;
+            self.reached_target = match target {
+                Target::Loss(loss) => found.loss <= loss,
+                Target::Accuracy(accuracy) => found.accuracy >= accuracy,
+            };
+        }
+        self.batch = 0;
+        (self.loss_sum, self.accuracy_sum) = (0.0, 0.0);
+        self.history.push(epoch);
+        control.step(progress).await
+    }
+
+    async fn evaluate(&mut self, engine: &Engine) -> Result<Evaluation> {
+        let mut out = engine.executor().zeros(2, 1)?;
+        let theta = self.point.theta(self.executor)?;
+        engine.executor().evaluate(theta, &mut out, 0)?;
+        let out = engine.executor().download(&out).await?;
+        Ok(Evaluation { loss: out[0], accuracy: out[1] })
+    }
+
+    /// The steps of the epoch that are left.
+    async fn batches(&mut self, order: &[u32], control: &Control<'_>) -> Result<()> {
+        let number = self.history.len() + 1;
+        let steps = self.options.steps_per_epoch(order.len());
+        for rows in order.chunks(self.options.batch_size).skip(self.batch) {
+            self.step(rows)?;
+            if self.pending.len() < REPORT_EVERY && self.batch < steps {
+                control.breathe().await?;
+                continue;
+            }
+            let [loss, accuracy] = self.read_outcomes().await?;
+            if self.batch < steps {
+                let progress = self.progress(number);
+                control.step(progress.with("loss", loss).with("accuracy", accuracy)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the outcomes of the last steps to the epoch's sums; their means.
+    async fn read_outcomes(&mut self) -> Result<[f64; 2]> {
+        let outcomes = self.executor.download(&self.outcomes).await?;
+        let (mut loss, mut accuracy, mut samples) = (0.0, 0.0, 0);
+        // Step by step, so that the epoch's sums do not depend on when they were read.
+        for (outcome, rows) in outcomes.chunks_exact(2).zip(self.pending.drain(..)) {
+            let terms = [outcome[0] * rows as f64, outcome[1] * rows as f64];
+            (self.loss_sum, self.accuracy_sum) = (self.loss_sum + terms[0], self.accuracy_sum + terms[1]);
+            (loss, accuracy, samples) = (loss + terms[0], accuracy + terms[1], samples + rows);
+        }
+        if !loss.is_finite() {
+            let (epoch, step) = (self.history.len() + 1, self.batch);
+            bail!(NotFinite, "training diverged in epoch {epoch}, step {step}: try a smaller learning rate");
+        }
+        Ok([loss / samples as f64, accuracy / samples as f64])
+    }
+
+    fn progress(&self, epoch: usize) -> Progress {
+        let total = self.options.epochs * self.options.steps_per_epoch(self.samples);
+        let progress = Progress::new("training", self.state.steps, total).with("epoch", epoch as f64);
+        match self.number {
+            Some(number) => progress.with("run", number as f64),
+            None => progress,
+        }
+    }
+
+    /// One step on these samples.
+    fn step(&mut self, rows: &[u32]) -> Result<()> {
+        let e = self.executor;
+        let slot = self.pending.len();
+        self.point.batch_gradient(e, rows, &mut self.outcomes, slot)?;
+        let factor = self.options.schedule.factor(self.history.len(), self.state.steps + 1);
+        let learning_rate = self.options.optimizer.learning_rate() * factor;
+        let (optimizer, decay) = (self.options.optimizer, self.options.weight_decay);
+        let (gradient, v) = self.point.gradient_and_v(e)?;
+        self.state.step(e, optimizer, learning_rate, decay, gradient, v)?;
+        self.pending.push(rows.len());
+        self.batch += 1;
+        Ok(())
+    }
+}
