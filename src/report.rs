@@ -43,8 +43,7 @@ pub async fn report(
     let width = file.problem.network().output_len();
     report.insert("outputs_first".into(), json!(engine.outputs().await?[..width]));
     report.insert("gradient".into(), json!(engine.gradient().await?));
-    if let Some(spaces) = crate::space::report(&engine, &file.parameters, control).await? {
-        engine.prepare(&file.parameters)?;
+    if let Some(spaces) = crate::space::report(&engine).await? {
         report.insert("spaces".into(), spaces);
     }
     if let Some(direction) = &file.direction {

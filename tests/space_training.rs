@@ -359,10 +359,10 @@ fn a_resumed_run_comes_to_the_same_bits() {
             let mut checkpoint: Option<Checkpoint> = None;
             let mut pieces = 0;
             let resumed = loop {
-                let breaths = Cell::new(0);
+                let (breaths, most) = (Cell::new(0), [17, 12, 1, 30, 9][pieces % 5]);
                 let control = Control::default().stop_when(|| {
                     breaths.set(breaths.get() + 1);
-                    breaths.get() > [17, 12, 1, 30, 9][pieces % 5]
+                    breaths.get() > most
                 });
                 let training = match &checkpoint {
                     None => block_on(train_in(&engine, &*space, &parameters, None, &options, &control)),
