@@ -54,7 +54,9 @@ impl Arguments {
                 "--seed" => found.seed = number(value()?)?,
                 "--data" => found.data = value()?.into(),
                 "--gpu" => found.backend = Backend::Gpu,
-                strange => return Err(bad(format!("{strange} is none of --quick, --epochs, --seed, --data and --gpu"))),
+                strange => {
+                    return Err(bad(format!("{strange} is none of --quick, --epochs, --seed, --data and --gpu")));
+                }
             }
         }
         found.epochs = epochs.unwrap_or(found.epochs);
@@ -95,10 +97,7 @@ async fn run(arguments: &Arguments) -> Result<()> {
     // PyTorch's own, uniform in ±1/√inputs: He's are √6 times as large.
     let start = network.initialize(Initialization::KaimingUniform, BiasInitialization::Zero, arguments.seed)?;
     let start: Vec<f64> = start.iter().map(|w| w / 6.0_f64.sqrt()).collect();
-    let opened = METHODS
-        .iter()
-        .map(|(_, kind)| kind.open(network, &start))
-        .collect::<Result<Vec<OpenSpace>>>()?;
+    let opened = METHODS.iter().map(|(_, kind)| kind.open(network, &start)).collect::<Result<Vec<OpenSpace>>>()?;
     let mut runs = Vec::new();
     for open in &opened {
         for learning_rate in LEARNING_RATES {
@@ -114,7 +113,11 @@ async fn run(arguments: &Arguments) -> Result<()> {
     }
     let control = Control::default().on_progress(|progress| {
         if let (Some(run), Some(loss)) = (progress.numbers.get("run"), progress.numbers.get("validationLoss")) {
-            eprintln!("run {run} of {}, epoch {}: {loss:.4}", METHODS.len() * LEARNING_RATES.len(), progress.numbers["epoch"]);
+            eprintln!(
+                "run {run} of {}, epoch {}: {loss:.4}",
+                METHODS.len() * LEARNING_RATES.len(),
+                progress.numbers["epoch"]
+            );
         }
     });
     let found = train_side_by_side(&training, &runs, Some(&test), &control).await?;
@@ -142,7 +145,8 @@ fn best(training: &Training) -> Option<(f64, f64)> {
 }
 
 fn entry(number: usize, found: &Result<Training>) -> Value {
-    let (method, learning_rate) = (METHODS[number / LEARNING_RATES.len()].0, LEARNING_RATES[number % LEARNING_RATES.len()]);
+    let (method, learning_rate) =
+        (METHODS[number / LEARNING_RATES.len()].0, LEARNING_RATES[number % LEARNING_RATES.len()]);
     let mut entry = json!({ "method": method, "learning_rate": learning_rate });
     match found {
         Ok(training) => {
@@ -158,7 +162,8 @@ fn entry(number: usize, found: &Result<Training>) -> Value {
 
 fn table(found: &[Result<Training>]) -> String {
     let rates = LEARNING_RATES.map(|rate| format!("{rate:.0e}")).join(" | ");
-    let mut lines = vec![format!("| best validation loss (accuracy) | {rates} |"), "| --- ".repeat(LEARNING_RATES.len() + 1) + "|"];
+    let mut lines =
+        vec![format!("| best validation loss (accuracy) | {rates} |"), "| --- ".repeat(LEARNING_RATES.len() + 1) + "|"];
     for ((method, _), found) in METHODS.iter().zip(found.chunks(LEARNING_RATES.len())) {
         let cells: Vec<String> = found
             .iter()

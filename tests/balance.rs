@@ -60,7 +60,8 @@ fn in_and_out_are_equally_long() {
             let row = pair[0].weight.start + j * pair[0].inputs;
             let bias = found[pair[0].bias.clone().expect("a bias").start + j];
             let incoming = squared_norm(&found[row..row + pair[0].inputs]) + bias * bias;
-            let column: Vec<f64> = found[pair[1].weight.clone()].iter().skip(j).step_by(pair[1].inputs).copied().collect();
+            let column: Vec<f64> =
+                found[pair[1].weight.clone()].iter().skip(j).step_by(pair[1].inputs).copied().collect();
             assert!((incoming - squared_norm(&column)).abs() < 1e-10 * incoming);
         }
     }
@@ -107,7 +108,9 @@ fn dead_units_and_faults() {
     assert_eq!(factors[0][0], 1.0);
 
     let code = |network: &Network, parameters: &[f64], options: BalanceOptions, control: &Control<'_>| {
-        pollster::block_on(balance(network, parameters, Balance::Nodewise, &options, control)).expect_err("a fault").code
+        pollster::block_on(balance(network, parameters, Balance::Nodewise, &options, control))
+            .expect_err("a fault")
+            .code
     };
     let (options, control) = (BalanceOptions::default(), Control::default());
     let stopped = Control::default().stop_when(|| true);
@@ -121,6 +124,7 @@ fn dead_units_and_faults() {
     );
     assert_eq!(code(&tanh.expect("a network"), &[1.0; 12], options, &control), ErrorCode::NotHomogeneous);
     let few = BalanceOptions { max_sweeps: 1, ..options };
-    let found = pollster::block_on(balance(&network, &parameters, Balance::Nodewise, &few, &control)).expect("a network");
+    let found =
+        pollster::block_on(balance(&network, &parameters, Balance::Nodewise, &few, &control)).expect("a network");
     assert!(!found.converged && found.sweeps == 1);
 }

@@ -127,7 +127,8 @@ fn the_fixed_weights_hessian_is_a_submatrix() {
     for curvature in [Curvature::Hessian, Curvature::GaussNewton] {
         let whole = matrix(&CurvatureOperator::new(&engine, curvature));
         let n = start.len();
-        let expected: Vec<f64> = free.iter().flat_map(|&j| free.iter().map(move |&i| (i, j))).map(|(i, j)| whole[j * n + i]).collect();
+        let expected: Vec<f64> =
+            free.iter().flat_map(|&j| free.iter().map(move |&i| (i, j))).map(|(i, j)| whole[j * n + i]).collect();
         let operator = SpaceCurvature::new(&engine, &*space, curvature, SecondOrder::LeftOut).expect("an operator");
         assert!(error(&matrix(&operator), &expected) < 1e-13);
     }

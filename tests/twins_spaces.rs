@@ -72,7 +72,11 @@ fn charts_agree_with_the_cpu() {
         for kind in [
             SpaceKind::Weights,
             SpaceKind::GSpace { choice, values: FixedValues::Keep, biases: Biases::Paths },
-            SpaceKind::GSpace { choice: FixedChoice::Hungarian, values: FixedValues::Reparametrize, biases: Biases::Appended },
+            SpaceKind::GSpace {
+                choice: FixedChoice::Hungarian,
+                values: FixedValues::Reparametrize,
+                biases: Biases::Appended,
+            },
             SpaceKind::WeightFixing { choice, values: FixedValues::Set(0.5) },
             SpaceKind::WeightNorm { grouping: Grouping::Unit },
             SpaceKind::WeightNorm { grouping: Grouping::Layer },

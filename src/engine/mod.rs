@@ -13,8 +13,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use self::gpu::{GpuContext, GpuExecutor, GpuOptions};
-pub use chart::{Chart, LoadedChart, Normalized, Quotient};
 pub(crate) use chart::NONE;
+pub use chart::{Chart, LoadedChart, Normalized, Quotient};
 pub use cpu::{cpu_executor, cpu_info};
 pub use estimate::Estimate;
 pub use executor::{AdamStep, BackendInfo, Curvature, Executor, Precision};

@@ -85,11 +85,7 @@ impl Schedule {
                 minimum
             }
         };
-        ensure!(
-            (0.0..=1.0).contains(&factor),
-            InvalidOption,
-            "a schedule's factor is {factor}, but must be in [0, 1]"
-        );
+        ensure!((0.0..=1.0).contains(&factor), InvalidOption, "a schedule's factor is {factor}, but must be in [0, 1]");
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 
 pub mod golden;
 pub mod naive;
+pub mod space_cases;
 
 use isoflat::engine::{Backend, Device, Precision};
 use isoflat::network::{BiasInitialization, Initialization, Layer};

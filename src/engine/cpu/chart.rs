@@ -169,13 +169,7 @@ fn normalized_tangent<T: Real>(chart: &Normalized, v: &[T], x: &[T], out: &mut [
 
 /// With p = g − v̂ (v̂·g) and u = ẋ: to s, v̂·z + p·u/n; to v,
 /// (s/n) (z − v̂ (v̂·z)) + ṡ p/n − (s/n²) (p (v̂·u) + v̂ (p·u) + (v̂·g) (u − v̂ (v̂·u))).
-fn normalized_cotangent<T: Real>(
-    chart: &Normalized,
-    v: &[T],
-    z: &[T],
-    second: Option<(&[T], &[T])>,
-    out: &mut [T],
-) {
+fn normalized_cotangent<T: Real>(chart: &Normalized, v: &[T], z: &[T], second: Option<(&[T], &[T])>, out: &mut [T]) {
     let (to_s, to_v) = out.split_at_mut(chart.groups.len());
     for (range, group) in chart.runs() {
         let (s, w) = split(chart, v, &range, group);

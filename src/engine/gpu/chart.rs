@@ -10,8 +10,8 @@ use super::uniforms::{
     Normalized as NormalizedUniform, NormalizedCotangent, NormalizedTangent, Quotient as QuotientUniform,
     QuotientAnchors, QuotientCotangent, QuotientTangent,
 };
-use crate::engine::chart::{Chart, ChartStorage, LoadedChart, NONE, Normalized, Quotient};
 use crate::engine::Vector;
+use crate::engine::chart::{Chart, ChartStorage, LoadedChart, NONE, Normalized, Quotient};
 use crate::error::{Result, bail};
 
 /// A chart's tables in device memory.

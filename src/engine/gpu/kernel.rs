@@ -58,7 +58,8 @@ macro_rules! kernels {
 }
 
 /// The files in `shaders/shared/`, without `.wgsl`.
-pub const SHARED_SOURCES: &[&str] = &["epilogue", "gather", "grid", "math", "pool", "quotient", "root", "run", "tree", "weights"];
+pub const SHARED_SOURCES: &[&str] =
+    &["epilogue", "gather", "grid", "math", "pool", "quotient", "root", "run", "tree", "weights"];
 
 kernels! {
     Gather64x64 = "affine/gather_64x64", ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
