@@ -10,8 +10,8 @@ use isoflat::{Control, ErrorCode, Loss, Network};
 use support::*;
 
 fn balanced(network: &Network, parameters: &[f64], kind: Balance) -> Balancing {
-    let found = balance(network, parameters, kind, &BalanceOptions::default(), &Control::default());
-    pollster::block_on(found).expect("a balanced network")
+    let (options, control) = (BalanceOptions::default(), Control::default());
+    pollster::block_on(balance(network, parameters, kind, &options, &control)).expect("a balanced network")
 }
 
 fn squared_norm(values: &[f64]) -> f64 {

@@ -6,6 +6,8 @@
 
 mod support;
 
+use std::ops::Range;
+
 use isoflat::engine::{Device, Engine, Executor, Precision};
 use isoflat::space::{Biases, FixedChoice, FixedValues, Grouping, OpenSpace, SpaceKind};
 use isoflat::{ErrorCode, Loss, Network};
@@ -14,29 +16,44 @@ use support::*;
 
 const TOLERANCE: f64 = 4e-6;
 
-fn results(e: &dyn Executor, open: &OpenSpace, columns: usize, seed: u64) -> Vec<(&'static str, Vec<f64>)> {
-    let mut rng = rng(seed);
-    let single = |values: Vec<f64>| values.into_iter().map(|v| f64::from(v as f32)).collect::<Vec<f64>>();
+/// A point v, a cotangent g, and columns x and z, all exact in f32.
+struct Inputs {
+    v: Vec<f64>,
+    g: Vec<f64>,
+    x: Vec<Vec<f64>>,
+    z: Vec<Vec<f64>>,
+}
+
+impl Inputs {
+    fn new(open: &OpenSpace, columns: usize, seed: u64) -> Self {
+        let mut rng = rng(seed);
+        let single = |values: Vec<f64>| values.into_iter().map(|v| f64::from(v as f32)).collect::<Vec<f64>>();
+        let n = open.parameters.len();
+        let v = single(open.space.to_coordinates(&open.parameters).expect("coordinates"));
+        let x = (0..columns)
+            .map(|_| single(random_direction(&mut rng, v.len()).iter().zip(&v).map(|(x, v)| x * v).collect()))
+            .collect();
+        let z = (0..columns).map(|_| single(random_direction(&mut rng, n))).collect();
+        Self { g: single(random_direction(&mut rng, n)), v, x, z }
+    }
+}
+
+/// θ(v); then for these columns J x, Jᵀ z, and Jᵀ z + (g · ∇²θ) x.
+fn results(e: &dyn Executor, open: &OpenSpace, inputs: &Inputs, columns: Range<usize>) -> [Vec<f64>; 4] {
     let chart = open.space.chart();
-    let (d, n) = (chart.dimension(), chart.parameter_count());
-    let v = single(open.space.to_coordinates(&open.parameters).expect("coordinates"));
-    let x: Vec<f64> = (0..columns).flat_map(|_| random_direction(&mut rng, d)).collect();
-    let x = single(x.iter().enumerate().map(|(i, x)| x * v[i % d]).collect());
-    let z = single(random_direction(&mut rng, n * columns));
-    let g = single(random_direction(&mut rng, n));
+    let (d, n, k) = (chart.dimension(), chart.parameter_count(), columns.len());
     let upload = |values: &[f64], columns| e.upload(values, columns).expect("a vector");
     let zeros = |len, columns| e.zeros(len, columns).expect("a vector");
-    let (loaded, v, x, z, g) =
-        (e.load_chart(chart).expect("a chart"), upload(&v, 1), upload(&x, columns), upload(&z, columns), upload(&g, 1));
-    let (mut theta, mut tangent) = (zeros(n, 1), zeros(n, columns));
-    let (mut first, mut second) = (zeros(d, columns), zeros(d, columns));
+    let loaded = e.load_chart(chart).expect("a chart");
+    let (v, g) = (upload(&inputs.v, 1), upload(&inputs.g, 1));
+    let (x, z) = (upload(&inputs.x[columns.clone()].concat(), k), upload(&inputs.z[columns].concat(), k));
+    let (mut theta, mut tangent) = (zeros(n, 1), zeros(n, k));
+    let (mut first, mut second) = (zeros(d, k), zeros(d, k));
     e.chart_parameters(&loaded, &v, &mut theta).expect("parameters");
     e.chart_tangent(&loaded, &v, &x, &mut tangent).expect("a tangent");
     e.chart_cotangent(&loaded, &v, &z, None, &mut first).expect("a cotangent");
     e.chart_cotangent(&loaded, &v, &z, Some((&g, &x)), &mut second).expect("a cotangent");
-    [("parameters", &theta), ("tangent", &tangent), ("cotangent", &first), ("second order", &second)]
-        .map(|(what, vector)| (what, block_on(e.download(vector)).expect("values")))
-        .into()
+    [theta, tangent, first, second].map(|vector| block_on(e.download(&vector)).expect("values"))
 }
 
 #[test]
@@ -66,15 +83,22 @@ fn charts_agree_with_the_cpu() {
         ] {
             let open = kind.open(&network, &parameters).expect("a space");
             let columns = 1 + seed % 3;
-            let on_cpu = results(cpu.executor(), &open, columns, seed as u64);
-            let on_gpu = results(gpu.executor(), &open, columns, seed as u64);
-            for ((what, on_cpu), (_, on_gpu)) in on_cpu.into_iter().zip(on_gpu) {
-                let error = error(&on_gpu, &on_cpu);
+            let inputs = Inputs::new(&open, columns, seed as u64);
+            let on_cpu = results(cpu.executor(), &open, &inputs, 0..columns);
+            let on_gpu = results(gpu.executor(), &open, &inputs, 0..columns);
+            for (what, (on_cpu, on_gpu)) in
+                ["parameters", "tangent", "cotangent", "second order"].iter().zip(on_cpu.iter().zip(&on_gpu))
+            {
+                let error = error(on_gpu, on_cpu);
                 assert!(error < TOLERANCE, "{what} of {kind:?} of {}: {error:.1e}", network.summary());
             }
             // K columns are K single ones, bit for bit.
-            let repeated = results(gpu.executor(), &open, columns, seed as u64);
-            assert_eq!(repeated, results(gpu.executor(), &open, columns, seed as u64));
+            let mut singles: [Vec<f64>; 4] = Default::default();
+            for k in 0..columns {
+                let [_, found @ ..] = results(gpu.executor(), &open, &inputs, k..k + 1);
+                singles[1..].iter_mut().zip(found).for_each(|(single, found)| single.extend(found));
+            }
+            assert_eq!(singles[1..], on_gpu[1..]);
         }
     }
 }

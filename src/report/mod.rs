@@ -269,7 +269,7 @@ impl Reporter<'_> {
             Section::Density => put("density", self.density(control).await?),
             Section::Sharpness => put("sharpness", self.sharpness(control).await?),
             Section::Spaces => {
-                if let Some(spaces) = crate::space::report(self.engine, self.parameters, control).await? {
+                if let Some(spaces) = crate::space::report(self.engine).await? {
                     put("spaces", spaces);
                 }
             }

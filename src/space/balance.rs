@@ -111,12 +111,8 @@ pub async fn balance(
 ) -> Result<Balancing> {
     ensure_homogeneous(network)?;
     network.check_parameters(parameters)?;
-    ensure!(
-        options.tolerance >= 0.0,
-        InvalidOption,
-        "the tolerance is {}, but must not be negative",
-        options.tolerance
-    );
+    let is_valid = options.tolerance >= 0.0;
+    ensure!(is_valid, InvalidOption, "the tolerance is {}, but must not be negative", options.tolerance);
     let layers = network.layout().layers();
     let squares: Vec<Squares> = layers.iter().map(|layer| Squares::of(layer, parameters)).collect();
     let mut mu: Vec<Vec<f64>> = layers[..layers.len() - 1].iter().map(|layer| vec![1.0; layer.outputs]).collect();

@@ -108,7 +108,7 @@ impl Fixing {
     /// W_l → D_l W_l D_{l−1}⁻¹ with D_{l−1} the magnitudes of the fixed entries of D_l W_l, last layer first.
     fn reparametrize(network: &Network, parameters: &[f64], skeleton: Skeleton) -> Result<Self> {
         let layers = network.layout().layers();
-        for (l, edges) in skeleton.fixed.iter().enumerate() {
+        for (l, edges) in skeleton.fixed().iter().enumerate() {
             if let Some((j, edge)) = edges.iter().enumerate().find(|(_, edge)| parameters[edge.index] == 0.0) {
                 bail!(
                     InvalidParameters,

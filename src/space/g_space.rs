@@ -42,9 +42,11 @@ impl GSpace {
     /// The space in which the skeleton's fixed weights have their values in `parameters`.
     ///
     /// # Errors
-    /// What [`Network::check_parameters`] says; `InvalidParameters` where a weight of the skeleton is 0.
+    /// What [`Network::check_parameters`] says; `InvalidParameters` where a weight of the skeleton is 0, or it is of
+    /// another network.
     pub fn new(network: &Network, skeleton: &Skeleton, parameters: &[f64], biases: Biases) -> Result<Self> {
         network.check_parameters(parameters)?;
+        skeleton.check(network)?;
         skeleton.check_nonzero(parameters)?;
         let layers = network.layout().layers();
         let free = skeleton.free(network);
@@ -70,7 +72,7 @@ impl GSpace {
                     };
                 }
             }
-            let Some(tree) = skeleton.tree.get(l) else { break };
+            let Some(tree) = skeleton.tree().get(l) else { break };
             before = tree
                 .iter()
                 .enumerate()
@@ -129,7 +131,7 @@ impl ParameterSpace for GSpace {
                     Biases::Paths => b * out,
                 }));
             }
-            let Some(tree) = self.skeleton.tree.get(l) else { break };
+            let Some(tree) = self.skeleton.tree().get(l) else { break };
             before = tree.iter().map(|edge| parameters[edge.index] * before.get(edge.unit).unwrap_or(&1.0)).collect();
         }
         ensure_finite("path values", &coordinates)?;

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::assignment::assign;
-use crate::error::{Result, bail};
+use crate::error::{Result, bail, ensure};
 use crate::network::{Network, ParametricLayer};
 use crate::symmetry::ensure_homogeneous;
 
@@ -36,10 +36,8 @@ pub struct Edge {
 /// The fixed weights and the tree of a network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skeleton {
-    /// For every unit of every hidden layer its fixed outgoing weight.
-    pub fixed: Vec<Vec<Edge>>,
-    /// For every unit of every hidden layer the incoming weight on its path.
-    pub tree: Vec<Vec<Edge>>,
+    fixed: Vec<Vec<Edge>>,
+    tree: Vec<Vec<Edge>>,
 }
 
 /// Place of the weight from unit `column` of the layer before (entry `tap` of its window) to unit `row`.
@@ -62,6 +60,16 @@ impl Skeleton {
             FixedChoice::Hungarian => hungarian(layers, parameters)?,
         };
         Ok(Self { tree: tree(layers, &fixed), fixed })
+    }
+
+    /// For every unit of every hidden layer its fixed outgoing weight.
+    pub fn fixed(&self) -> &[Vec<Edge>] {
+        &self.fixed
+    }
+
+    /// For every unit of every hidden layer the incoming weight on its path.
+    pub fn tree(&self) -> &[Vec<Edge>] {
+        &self.tree
     }
 
     /// The fixed weights' places in the parameter vector, ascending.
@@ -97,6 +105,20 @@ impl Skeleton {
             out[l] = self.fixed[l].iter().map(|edge| parameters[edge.index] * out[l + 1][edge.unit]).collect();
         }
         out
+    }
+
+    /// Fails for a skeleton of another network.
+    pub(super) fn check(&self, network: &Network) -> Result<()> {
+        let layers = network.layout().layers();
+        let is_weight = |l: usize, edge: &Edge| layers[l].weight.contains(&edge.index);
+        let fits = self.fixed.len() + 1 == layers.len()
+            && self.fixed.iter().zip(&self.tree).enumerate().all(|(l, (fixed, tree))| {
+                fixed.len() == layers[l].outputs
+                    && fixed.iter().all(|edge| edge.unit < layers[l + 1].outputs && is_weight(l + 1, edge))
+                    && tree.iter().all(|edge| edge.unit < layers[l].inputs && is_weight(l, edge))
+            });
+        ensure!(fits, InvalidParameters, "the skeleton is of another network than {}", network.summary());
+        Ok(())
     }
 
     /// Fails where a weight of the tree or the forest is 0: paths over it have the value 0 whatever their other weights are.

@@ -23,9 +23,10 @@ impl WeightFixing {
     /// The space in which the skeleton's fixed weights have their values in `parameters`.
     ///
     /// # Errors
-    /// What [`Network::check_parameters`] says.
+    /// What [`Network::check_parameters`] says; `InvalidParameters` for a skeleton of another network.
     pub fn new(network: &Network, skeleton: &Skeleton, parameters: &[f64]) -> Result<Self> {
         network.check_parameters(parameters)?;
+        skeleton.check(network)?;
         let (numerator, free) = chart_of_free(&skeleton.free(network));
         let fixed: Vec<(usize, f64)> =
             skeleton.fixed_indices().into_iter().map(|index| (index, parameters[index])).collect();

@@ -4,6 +4,7 @@
 pub mod golden;
 pub mod naive;
 pub mod reflected;
+pub mod space_cases;
 
 use isoflat::engine::{Backend, Device, Precision};
 use isoflat::network::{BiasInitialization, Initialization, Layer};
