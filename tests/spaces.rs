@@ -229,11 +229,11 @@ fn straight_networks_follow_the_thesis() {
         }
     }
     let (mut first_values, mut first) = (Vec::new(), Vec::new());
-    for r in 0..n {
+    for (r, psi) in psi.iter().enumerate() {
         for c in 0..inputs {
             let (e, s) = (at(0, r, c), after(0, r));
             first_values.push(w[e] * s);
-            first.push(if r == c { (gradient[e] - psi[r]) / s } else { gradient[e] / s });
+            first.push(if r == c { (gradient[e] - psi) / s } else { gradient[e] / s });
         }
     }
     first_values.extend(values);
