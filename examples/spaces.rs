@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use isoflat::data::IdxFile;
 use isoflat::engine::{Backend, Device, Engine, Precision};
 use isoflat::network::{BiasInitialization, Initialization};
-use isoflat::space::{Biases, FixedChoice, FixedValues, OpenSpace, SpaceKind};
+use isoflat::space::{Biases, FixedChoice, FixedValues, OpenSpace, Skeleton, SpaceKind};
 use isoflat::train::{Optimizer, Run, TrainOptions, Training, train_side_by_side};
 use isoflat::{Control, Error, ErrorCode, Loss, Network, Problem, Result, Targets};
 use serde_json::{Value, json};
@@ -20,14 +20,41 @@ const LEARNING_RATES: [f64; 5] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5];
 const WIDTHS: [usize; 6] = [784, 64, 64, 64, 64, 10];
 const BATCH: usize = 64;
 
-const METHODS: [(&str, SpaceKind); 3] = [
-    ("SGD", SpaceKind::Weights),
-    (
-        "G-SGD",
-        SpaceKind::GSpace { choice: FixedChoice::Diagonal, values: FixedValues::Set(1.0), biases: Biases::Appended },
-    ),
-    ("Fixed SGD", SpaceKind::WeightFixing { choice: FixedChoice::Diagonal, values: FixedValues::Set(1.0) }),
+const G_SPACE: SpaceKind =
+    SpaceKind::GSpace { choice: FixedChoice::Diagonal, values: FixedValues::Set(1.0), biases: Biases::Appended };
+
+/// A row of the table.
+struct Method {
+    name: &'static str,
+    kind: SpaceKind,
+    /// Do the tree's weights of layer 1, the thesis' w_j, begin at 1 too? It does not say, and every later path is divided by one
+    /// of them, so that small ones make for large steps.
+    sets_first_layer: bool,
+}
+
+const METHODS: [Method; 4] = [
+    Method { name: "SGD", kind: SpaceKind::Weights, sets_first_layer: false },
+    Method { name: "G-SGD", kind: G_SPACE, sets_first_layer: false },
+    Method { name: "G-SGD, w_j from 1", kind: G_SPACE, sets_first_layer: true },
+    Method {
+        name: "Fixed SGD",
+        kind: SpaceKind::WeightFixing { choice: FixedChoice::Diagonal, values: FixedValues::Set(1.0) },
+        sets_first_layer: false,
+    },
 ];
+
+impl Method {
+    fn open(&self, network: &Network, start: &[f64]) -> Result<OpenSpace> {
+        let mut start = start.to_vec();
+        if self.sets_first_layer {
+            let skeleton = Skeleton::new(network, &start, FixedChoice::Diagonal)?;
+            for edge in &skeleton.tree()[0] {
+                start[edge.index] = 1.0;
+            }
+        }
+        self.kind.open(network, &start)
+    }
+}
 
 struct Arguments {
     training: usize,
@@ -97,7 +124,7 @@ async fn run(arguments: &Arguments) -> Result<()> {
     // PyTorch's own, uniform in ±1/√inputs: He's are √6 times as large.
     let start = network.initialize(Initialization::KaimingUniform, BiasInitialization::Zero, arguments.seed)?;
     let start: Vec<f64> = start.iter().map(|w| w / 6.0_f64.sqrt()).collect();
-    let opened = METHODS.iter().map(|(_, kind)| kind.open(network, &start)).collect::<Result<Vec<OpenSpace>>>()?;
+    let opened = METHODS.iter().map(|method| method.open(network, &start)).collect::<Result<Vec<OpenSpace>>>()?;
     let mut runs = Vec::new();
     for open in &opened {
         for learning_rate in LEARNING_RATES {
@@ -146,7 +173,7 @@ fn best(training: &Training) -> Option<(f64, f64)> {
 
 fn entry(number: usize, found: &Result<Training>) -> Value {
     let (method, learning_rate) =
-        (METHODS[number / LEARNING_RATES.len()].0, LEARNING_RATES[number % LEARNING_RATES.len()]);
+        (METHODS[number / LEARNING_RATES.len()].name, LEARNING_RATES[number % LEARNING_RATES.len()]);
     let mut entry = json!({ "method": method, "learning_rate": learning_rate });
     match found {
         Ok(training) => {
@@ -164,7 +191,7 @@ fn table(found: &[Result<Training>]) -> String {
     let rates = LEARNING_RATES.map(|rate| format!("{rate:.0e}")).join(" | ");
     let mut lines =
         vec![format!("| best validation loss (accuracy) | {rates} |"), "| --- ".repeat(LEARNING_RATES.len() + 1) + "|"];
-    for ((method, _), found) in METHODS.iter().zip(found.chunks(LEARNING_RATES.len())) {
+    for (method, found) in METHODS.iter().zip(found.chunks(LEARNING_RATES.len())) {
         let cells: Vec<String> = found
             .iter()
             .map(|found| match found.as_ref().ok().and_then(best) {
@@ -172,7 +199,7 @@ fn table(found: &[Result<Training>]) -> String {
                 None => "diverged".into(),
             })
             .collect();
-        lines.push(format!("| {method} | {} |", cells.join(" | ")));
+        lines.push(format!("| {} | {} |", method.name, cells.join(" | ")));
     }
     lines.join("\n")
 }
