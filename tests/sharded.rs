@@ -160,15 +160,21 @@ fn everything(engine: &Engine, parameters: &[f64], seed: u64) -> Vec<(&'static s
                 Loss::CrossEntropy => {
                     Cotangent::Drawn((0..samples).map(|_| rng.random_range(0..outputs as u32)).collect())
                 }
-                Loss::SquaredError => Cotangent::Signs(
-                    (0..samples * outputs).map(|_| if rng.random() { 1.0 } else { -1.0 }).collect(),
-                ),
+                Loss::SquaredError => {
+                    Cotangent::Signs((0..samples * outputs).map(|_| if rng.random() { 1.0 } else { -1.0 }).collect())
+                }
             },
         );
         for sums in e.sweep(&cotangents).await.expect("a sweep").concat() {
             all.push((
                 "sweep",
-                vec![sums.trace, sums.relative_flatness, sums.nodewise_trace, sums.bias_trace, sums.nodewise_bias_trace],
+                vec![
+                    sums.trace,
+                    sums.relative_flatness,
+                    sums.nodewise_trace,
+                    sums.bias_trace,
+                    sums.nodewise_bias_trace,
+                ],
             ));
             all.push(("rho", sums.rho));
         }

@@ -6,10 +6,12 @@
 mod convert;
 mod engine;
 mod error;
+mod helper;
 mod network;
 mod options;
 mod problem;
 mod run;
+pub mod threads;
 
 use wasm_bindgen::prelude::*;
 
