@@ -7,6 +7,7 @@
 mod web {
     use isoflat::engine::{Backend, Curvature, Device, Engine, Precision, Vector};
     use isoflat::landscape::{Axis, Direction, Normalization, landscape};
+    use isoflat::threads::cpu_with_threads;
     use isoflat::{Control, Loss, Network, Problem, Result, Targets};
     use wasm_bindgen::prelude::*;
 
@@ -62,10 +63,11 @@ mod web {
 
     #[wasm_bindgen]
     impl Bench {
-        /// `backend` is `cpu-f32`, `cpu-f64` or `webgpu`.
+        /// `backend` is `cpu-f32`, `cpu-f64` or `webgpu`; `threads` are the CPU's.
         #[allow(clippy::too_many_arguments)] // as they come from JavaScript, which has no arrays of arrays to give
         pub async fn open(
             backend: String,
+            threads: usize,
             network: String,
             inputs: Vec<f32>,
             labels: Vec<u32>,
@@ -76,8 +78,8 @@ mod web {
         ) -> std::result::Result<Bench, JsError> {
             let device = match backend.as_str() {
                 "webgpu" => thrown(Device::request(Backend::Gpu, Precision::F32).await)?,
-                "cpu-f64" => Device::cpu(Precision::F64),
-                _ => Device::cpu(Precision::F32),
+                "cpu-f64" => cpu_with_threads(Precision::F64, threads).await,
+                _ => cpu_with_threads(Precision::F32, threads).await,
             };
             thrown(Self::new(&device, &network, inputs, labels, parameters, [direction, u, v]).await)
         }

@@ -6,7 +6,8 @@ use std::fmt;
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// What kind of fault it is. The spelling of [`ErrorCode::as_str`] is stable: programs may match on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ErrorCode {
     /// Text that is not the JSON (or the file format) that was expected.
@@ -29,7 +30,7 @@ pub enum ErrorCode {
     TooLarge,
     /// The backend that was asked for is not there.
     BackendUnavailable,
-    /// The GPU was lost in the middle of the work; create a new engine.
+    /// The GPU, or a thread, was lost in the middle of the work; create a new engine.
     DeviceLost,
     /// The GPU refused a command: a fault of isoflat, please report it.
     Gpu,
@@ -59,7 +60,7 @@ impl ErrorCode {
 }
 
 /// An error: a stable code and a message that names the fault.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Error {
     /// The kind of fault.
     pub code: ErrorCode,

@@ -30,6 +30,8 @@ pub use error::{Error, ErrorCode, Result};
 pub use network::Network;
 pub use problem::{Loss, Problem, ProblemFile, Targets, Values};
 pub use report::{Report, ReportOptions, Section, SectionRun, report, report_at};
+#[cfg(target_arch = "wasm32")]
+pub use web::threads;
 
 /// The README's Rust is compiled with the tests.
 #[cfg(doctest)]

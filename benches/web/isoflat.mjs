@@ -2,10 +2,11 @@
 
 import init, { Bench } from "/built/bench.js";
 
-export async function open(problem, { device }) {
+export async function open(problem, { device, threads = 1 }) {
   await init();
   const bench = await Bench.open(
     device,
+    threads,
     JSON.stringify(problem.network),
     problem.inputs,
     problem.labels,

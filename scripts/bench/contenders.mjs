@@ -1,16 +1,27 @@
 /** Who is measured, each in a tab of its own. `library` is what --only names. */
 
+import { availableParallelism } from "node:os";
+
+/** As many as the package's "auto" takes. */
+const threads = Math.min(Math.max(availableParallelism(), 2), 8);
 const isoflat = { library: "isoflat", module: "/web/isoflat.mjs" };
+const isoflatThreads = { library: "isoflat", module: "/web/isoflat-threads.mjs" };
 const jax = { library: "jax", module: "/web/jax.mjs" };
 const tfjs = { library: "tfjs", module: "/web/tfjs.mjs" };
 
 /**
- * `isolated` tabs get the headers without which a page has no shared memory and hence one thread: isoflat uses one anyway.
+ * `isolated` tabs get the headers without which a page has no shared memory and hence one thread.
  * `reference` is what all errors are relative to, so it goes first and is always there.
  */
 export const contenders = [
   { name: "isoflat CPU f64", ...isoflat, options: { device: "cpu-f64" }, threads: 1, reference: true },
   { name: "isoflat CPU f32", ...isoflat, options: { device: "cpu-f32" }, threads: 1 },
+  {
+    name: `isoflat CPU f32, ${threads} threads`,
+    ...isoflatThreads,
+    options: { device: "cpu-f32", threads },
+    isolated: true,
+  },
   { name: "isoflat WebGPU", ...isoflat, options: { device: "webgpu" }, gpu: true },
   { name: "jax-js wasm", ...jax, options: { device: "wasm" }, threads: 1 },
   { name: "jax-js wasm, threads", ...jax, options: { device: "wasm" }, isolated: true },

@@ -34,6 +34,8 @@ pub struct Estimate {
     pub point_bytes: u64,
     /// Bytes of one vector of parameters; Lanczos keeps some dozens.
     pub vector_bytes: u64,
+    /// Threads that a pass over the data is shared out to: the device's, or one where more would not help.
+    pub threads: usize,
 }
 
 /// Multiplications of one sample in a forward pass, a gradient and a product at a prepared point: layer 1 needs no
@@ -57,14 +59,19 @@ impl Engine {
         let plan = Plan::new(self.problem().network())?;
         let samples = self.problem().samples();
         let [few, many] = TRIALS.map(|count| count.min(samples));
+        // A trial may be too small to be shared out as the work itself is.
+        let threads = self.executor().threads(samples);
+        let seconds_a_sample = |seconds: f64, trial: usize| {
+            seconds / trial as f64 * self.executor().threads(trial) as f64 / threads as f64
+        };
         let mut seconds = self.trial(parameters, few, 1).await?;
-        let (mut call_seconds, mut rate) = (0.0, seconds / few as f64);
+        let (mut call_seconds, mut rate) = (0.0, seconds_a_sample(seconds, few));
         if seconds < LONG_TRIAL {
             seconds = self.trial(parameters, few, REPEATS).await?;
-            rate = seconds / few as f64;
+            rate = seconds_a_sample(seconds, few);
             if many > few {
                 let more = self.trial(parameters, many, REPEATS).await?;
-                rate = more / many as f64;
+                rate = seconds_a_sample(more, many);
                 // A CPU has no way to go, and its samples go in blocks: two times would tell of those.
                 if self.info().backend == "gpu" {
                     // No sample is for nothing, and no call takes less than no time.
@@ -90,6 +97,7 @@ impl Engine {
             data_bytes: bytes * (samples * plan.input().len()) as u64,
             point_bytes: bytes * (samples * kept) as u64,
             vector_bytes: bytes * plan.parameter_count as u64,
+            threads,
         })
     }
 

@@ -51,7 +51,7 @@ impl Precision {
 }
 
 /// Which second derivative a product is taken with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Curvature {
     /// The Hessian of the mean loss.
     Hessian,
@@ -73,6 +73,11 @@ pub struct BackendInfo {
     pub precision: Precision,
     /// Does the GPU API run on a CPU (SwiftShader, llvmpipe, WARP)?
     pub is_software: bool,
+    /// Threads of the CPU that compute; 1 on a GPU.
+    pub threads: usize,
+    /// Why there are fewer threads than were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threads_reason: Option<String>,
 }
 
 /// Decay rates and step size of one Adam step; see [`Executor::adam`].
@@ -97,6 +102,11 @@ pub struct AdamStep {
 pub trait Executor {
     /// What computes.
     fn info(&self) -> &BackendInfo;
+
+    /// How many threads a batch of this many samples, or a pass over all if there are so many, is shared out to.
+    fn threads(&self, _samples: usize) -> usize {
+        self.info().threads
+    }
 
     // --- vectors -----------------------------------------------------------------------------------------------
 

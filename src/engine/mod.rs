@@ -6,6 +6,7 @@ mod estimate;
 mod executor;
 pub mod gpu;
 mod plan;
+mod sharded;
 mod sweep;
 mod vector;
 
@@ -13,12 +14,14 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use self::gpu::{GpuContext, GpuExecutor, GpuOptions};
+use self::sharded::ShardedExecutor;
 pub(crate) use chart::NONE;
 pub use chart::{Chart, LoadedChart, Normalized, Quotient};
 pub use cpu::{cpu_executor, cpu_info};
 pub use estimate::Estimate;
 pub use executor::{AdamStep, BackendInfo, Curvature, Executor, Precision};
 pub use plan::{Activation, Operation, Plan, Step};
+pub use sharded::{Helper, Team};
 pub use sweep::{Cotangent, LayerSums};
 pub use vector::{Segments, Vector};
 
@@ -42,13 +45,14 @@ pub enum Backend {
 pub struct Device {
     info: BackendInfo,
     gpu: Option<Rc<GpuContext>>,
+    team: Option<Rc<dyn Team>>,
     memory_budget: Option<u64>,
 }
 
 impl Device {
     /// The CPU, in this precision.
     pub fn cpu(precision: Precision) -> Self {
-        Self { info: cpu_info(precision), gpu: None, memory_budget: None }
+        Self { info: cpu_info(precision), gpu: None, team: None, memory_budget: None }
     }
 
     /// The device of a backend; `cpu_precision` where it is the CPU.
@@ -62,7 +66,10 @@ impl Device {
             Backend::Gpu => true,
         };
         match GpuContext::request(GpuOptions { allow_software, ..GpuOptions::default() }).await {
-            Ok(context) => Ok(Self { info: context.info().clone(), gpu: Some(Rc::new(context)), memory_budget: None }),
+            Ok(context) => {
+                let info = context.info().clone();
+                Ok(Self { info, gpu: Some(Rc::new(context)), team: None, memory_budget: None })
+            }
             Err(_) if backend == Backend::Auto => Ok(Self::cpu(cpu_precision)),
             Err(error) => Err(error),
         }
@@ -80,6 +87,19 @@ impl Device {
         Self { memory_budget: Some(bytes), ..self }
     }
 
+    /// The CPU, whose engines share their samples with these helpers where that is worthwhile. Natively the executor has
+    /// threads of its own; helpers are for where threads have no memory in common, as in a page.
+    pub fn cpu_with_helpers(precision: Precision, team: Rc<dyn Team>) -> Self {
+        Self { info: cpu::cpu_info_of(precision, team.helpers() + 1), team: Some(team), ..Self::cpu(precision) }
+    }
+
+    /// The same device, which says why it has fewer threads than were asked for.
+    #[must_use]
+    pub fn with_threads_reason(mut self, reason: impl Into<String>) -> Self {
+        self.info.threads_reason = Some(reason.into());
+        self
+    }
+
     /// Destroys a GPU device, so that tests and demonstrations can see what a lost device does. No effect on the CPU.
     pub fn destroy(&self) {
         if let Some(context) = &self.gpu {
@@ -88,9 +108,15 @@ impl Device {
     }
 
     fn executor(&self, problem: &Problem) -> Result<Box<dyn Executor>> {
-        match &self.gpu {
-            Some(context) => Ok(Box::new(GpuExecutor::new(context.clone(), problem, self.memory_budget)?)),
-            None => cpu_executor(problem, self.info.precision, self.memory_budget),
+        if let Some(context) = &self.gpu {
+            return Ok(Box::new(GpuExecutor::new(context.clone(), problem, self.memory_budget)?));
+        }
+        let precision = self.info.precision;
+        match &self.team {
+            Some(team) if sharded::is_worthwhile(&**team, problem)? => {
+                Ok(Box::new(ShardedExecutor::new(team.clone(), problem, precision, self.memory_budget)?))
+            }
+            _ => cpu_executor(problem, precision, self.memory_budget),
         }
     }
 }

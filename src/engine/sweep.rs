@@ -33,23 +33,25 @@ pub struct LayerSums {
 impl LayerSums {
     /// Adds another sum of the same layer.
     pub fn add(&mut self, other: &Self) {
-        self.trace += other.trace;
-        self.bias_trace += other.bias_trace;
-        self.relative_flatness += other.relative_flatness;
-        self.nodewise_trace += other.nodewise_trace;
-        self.nodewise_bias_trace += other.nodewise_bias_trace;
-        for (rho, other) in self.rho.iter_mut().zip(&other.rho) {
-            *rho += other;
-        }
+        self.numbers_mut().zip(other.numbers()).for_each(|(number, other)| *number += other);
     }
 
     /// Multiplies everything.
     pub fn scale(&mut self, factor: f64) {
-        self.trace *= factor;
-        self.bias_trace *= factor;
-        self.relative_flatness *= factor;
-        self.nodewise_trace *= factor;
-        self.nodewise_bias_trace *= factor;
-        self.rho.iter_mut().for_each(|rho| *rho *= factor);
+        self.numbers_mut().for_each(|number| *number *= factor);
+    }
+
+    /// All numbers, in an order of their own.
+    pub(in crate::engine) fn numbers(&self) -> impl Iterator<Item = f64> {
+        let Self { trace, bias_trace, rho, relative_flatness, nodewise_trace, nodewise_bias_trace } = self;
+        let others = [trace, bias_trace, relative_flatness, nodewise_trace, nodewise_bias_trace];
+        others.into_iter().chain(rho).copied()
+    }
+
+    /// The same to write, in the same order.
+    pub(in crate::engine) fn numbers_mut(&mut self) -> impl Iterator<Item = &mut f64> {
+        let Self { trace, bias_trace, rho, relative_flatness, nodewise_trace, nodewise_bias_trace } = self;
+        let others = [trace, bias_trace, relative_flatness, nodewise_trace, nodewise_bias_trace];
+        others.into_iter().chain(rho)
     }
 }

@@ -2,8 +2,13 @@
 
 use std::ops::Range;
 
+use super::executor::Precision;
 use super::gpu::GpuVector;
+use crate::error::{Result, bail};
 use crate::network::Layout;
+
+/// What is said of a vector that another device's executor made.
+pub(in crate::engine) const ELSEWHERE: &str = "this vector lives on another device than the engine it was given to";
 
 /// A dense vector with `columns` columns of length `len`, on the device of the executor that made it.
 pub struct Vector {
@@ -33,6 +38,34 @@ impl Vector {
     /// Number of columns.
     pub fn columns(&self) -> usize {
         self.columns
+    }
+
+    /// The values of a CPU executor's vector as they lie in memory.
+    pub(in crate::engine) fn bytes(&self) -> Result<&[u8]> {
+        match &self.storage {
+            Storage::F64(values) => Ok(bytemuck::cast_slice(values)),
+            Storage::F32(values) => Ok(bytemuck::cast_slice(values)),
+            Storage::Gpu(_) => bail!(InvalidParameters, "{ELSEWHERE}"),
+        }
+    }
+
+    /// A CPU executor's vector from [`Vector::bytes`].
+    pub(in crate::engine) fn from_bytes(precision: Precision, bytes: &[u8], columns: usize) -> Self {
+        let (len, storage) = match precision {
+            Precision::F64 => (bytes.len() / 8, Storage::F64(bytemuck::pod_collect_to_vec(bytes))),
+            Precision::F32 => (bytes.len() / 4, Storage::F32(bytemuck::pod_collect_to_vec(bytes))),
+        };
+        Self { len: len / columns.max(1), columns, storage }
+    }
+
+    /// Writes values into a CPU executor's vector, from place `at` on.
+    pub(in crate::engine) fn set(&mut self, at: usize, values: &[f64]) -> Result<()> {
+        match &mut self.storage {
+            Storage::F64(all) => all[at..][..values.len()].copy_from_slice(values),
+            Storage::F32(all) => all[at..].iter_mut().zip(values).for_each(|(to, &value)| *to = value as f32),
+            Storage::Gpu(_) => bail!(InvalidParameters, "{ELSEWHERE}"),
+        }
+        Ok(())
     }
 }
 

@@ -10,6 +10,7 @@ use super::convert::{float64, options, parameters, set, to_js};
 use super::options::{EngineOptions, LandscapeOption, MeasureOption, Parts, ProductOptions, ReportOption};
 use super::problem::Problem;
 use super::run::{Queue, thrown};
+use super::threads::cpu_with_threads;
 use crate::control::Control;
 use crate::engine::{Device, Engine as Inner};
 use crate::error::Result;
@@ -127,8 +128,13 @@ impl Engine {
     pub async fn create(options_value: JsValue) -> std::result::Result<Engine, JsValue> {
         let found: EngineOptions = options(options_value, "Engine.create")?;
         let (backend, precision) = found.parts()?;
-        let memory_budget = found.memory_budget()?;
+        let (memory_budget, threads) = (found.memory_budget()?, found.threads()?);
         let mut device = thrown(Device::request(backend, precision).await)?;
+        if device.info().backend == "cpu" {
+            device = cpu_with_threads(precision, threads).await;
+        } else if threads > 1 {
+            device = device.with_threads_reason("the GPU computes");
+        }
         if let Some(bytes) = memory_budget {
             device = device.with_memory_budget(bytes);
         }

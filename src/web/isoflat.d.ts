@@ -208,6 +208,10 @@ export interface BackendInfo {
   precision: "f32" | "f64";
   /** Does the GPU API run on a CPU (SwiftShader, llvmpipe)? */
   isSoftware: boolean;
+  /** Threads that compute on the CPU, the engine's own among them; 1 on a GPU. */
+  threads: number;
+  /** Why there are fewer threads than were asked for. */
+  threadsReason?: string;
 }
 
 export interface Progress {
@@ -247,6 +251,14 @@ export interface EngineOptions {
   precision?: "f32" | "f64";
   /** Bytes of data and activations kept between passes, about; what does not fit is computed again in each product. */
   memoryBudget?: number;
+  /**
+   * CPU only: a number from 1 (the default) to 64, or `"auto"` for as many as the computer has, 8 at most. More than one takes a
+   * cross-origin isolated page (`crossOriginIsolated`), an engine that is created in a Worker, and a Content-Security-Policy
+   * that allows `worker-src blob:`, if there is one; elsewhere there is one, and `info.threadsReason` says why. The engine then
+   * starts workers of its own, each with a share of the samples in its own memory, and `free()` ends them. Results differ by
+   * rounding between numbers of threads, and are the same in every run with the same number.
+   */
+  threads?: number | "auto";
 }
 
 /** What work will take, from the network's shape and trial runs of a few samples; times err upwards. */
@@ -263,6 +275,8 @@ export interface Estimate {
   pointBytes: number;
   /** One vector of parameters. */
   vectorBytes: number;
+  /** Threads that a pass over the data is shared out to: the engine's, or one where more would not help. */
+  threads: number;
 }
 
 /** Which weights are fixed: one that leaves each hidden unit. */
@@ -893,6 +907,7 @@ export class Engine {
   report(problem: Problem, parameters: Float64Array | Float32Array, options?: ReportOptions): Promise<Report>;
   /** Destroys the GPU device, so that a program can see how it takes a lost device. No effect on the CPU. */
   loseDevice(): void;
+  /** Ends the engine's threads too, once calls that were made before have ended. */
   free(): void;
   [Symbol.dispose](): void;
 }

@@ -8,12 +8,14 @@ mod curvature;
 mod dinh;
 mod engine;
 mod error;
+mod helper;
 mod network;
 mod options;
 mod problem;
 mod run;
 mod sharpness;
 mod space;
+pub mod threads;
 mod training;
 
 use wasm_bindgen::prelude::*;

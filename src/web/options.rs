@@ -7,6 +7,7 @@ use wasm_bindgen::prelude::*;
 use super::convert::numbers;
 use super::error::{fault, throw};
 use super::run;
+use super::threads::hardware_threads;
 use crate::control::Control;
 use crate::engine::{Backend, Precision};
 use crate::error::ErrorCode;
@@ -70,9 +71,44 @@ pub struct EngineOptions {
     backend: Option<String>,
     precision: Option<Precision>,
     memory_budget: Option<f64>,
+    threads: Option<ThreadsOption>,
 }
 
+/// A number, or `"auto"`.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum ThreadsOption {
+    Count(f64),
+    Name(String),
+}
+
+/// Most threads that `"auto"` takes, and that may be asked for: joining takes as long as it saves some time.
+const AUTO_THREADS: usize = 8;
+const MOST_THREADS: usize = 64;
+
 impl EngineOptions {
+    /// How many threads are asked for.
+    pub fn threads(&self) -> Js<usize> {
+        match &self.threads {
+            None => Ok(1),
+            Some(ThreadsOption::Count(count))
+                if count.fract() == 0.0 && (1.0..=MOST_THREADS as f64).contains(count) =>
+            {
+                Ok(*count as usize)
+            }
+            Some(ThreadsOption::Name(name)) if name == "auto" => Ok(hardware_threads().clamp(1, AUTO_THREADS)),
+            Some(other) => {
+                let other = match other {
+                    ThreadsOption::Count(count) => count.to_string(),
+                    ThreadsOption::Name(name) => format!("\"{name}\""),
+                };
+                let message =
+                    format!("threads is {other}, but must be a whole number from 1 to {MOST_THREADS} or \"auto\"");
+                Err(fault(ErrorCode::InvalidOption, message))
+            }
+        }
+    }
+
     /// Bytes that may be kept between passes.
     pub fn memory_budget(&self) -> Js<Option<u64>> {
         match self.memory_budget {

@@ -1,7 +1,7 @@
 /**
- * The page in Chrome, driven as a person would: once with WebGPU, once without. `--screenshots` writes the README's
- * pictures. `--only webgpu` or `--only cpu` runs one of the two, `--only large` what takes long (large.mjs). Needs the built
- * page in dist/.
+ * The page in Chrome, driven as a person would: once with WebGPU, once without; and the package's threads. `--screenshots`
+ * writes the README's pictures. `--only webgpu`, `--only cpu` or `--only threads` runs one of them, `--only large` what takes
+ * long (large.mjs). Needs the built page in dist/ and the package in pkg/.
  */
 
 import { existsSync, readFileSync } from "node:fs";
@@ -11,6 +11,7 @@ import { chromium } from "playwright-core";
 import { runWithoutWebGpu } from "./cpu.mjs";
 import { runLarge } from "./large.mjs";
 import { serve } from "./server.mjs";
+import { runThreads } from "./threads.mjs";
 import { runWithWebGpu } from "./webgpu.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -28,6 +29,7 @@ const runs = [
   { name: "webgpu", says: "with WebGPU", flags: ["--enable-unsafe-webgpu"], body: runWithWebGpu },
   // Without the switch above Chrome offers no software adapter, and without a GPU process no other.
   { name: "cpu", says: "without WebGPU", flags: ["--disable-gpu"], body: runWithoutWebGpu },
+  { name: "threads", says: "with threads", flags: ["--disable-gpu"], body: runThreads },
   { name: "large", says: "large", flags: ["--enable-unsafe-webgpu"], body: runLarge },
 ].filter(({ name }) => (values.only === undefined ? name !== "large" : values.only === name));
 

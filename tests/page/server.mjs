@@ -1,4 +1,4 @@
-/** Serves a folder on a free port of this computer, the way a plain file server does. */
+/** Serves a folder on a free port of this computer, the way a plain file server does, or with headers of its own. */
 
 import { createReadStream, statSync } from "node:fs";
 import { createServer } from "node:http";
@@ -7,18 +7,19 @@ import { extname, join, normalize } from "node:path";
 const TYPES = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript",
+  ".mjs": "text/javascript",
   ".css": "text/css",
   ".svg": "image/svg+xml",
   ".wasm": "application/wasm",
 };
 
-export function serve(folder) {
+export function serve(folder, headers = {}) {
   const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url, "http://localhost").pathname);
     const file = join(folder, normalize(path), path.endsWith("/") ? "index.html" : "");
     const found = file.startsWith(folder) && statSync(file, { throwIfNoEntry: false })?.isFile();
     if (!found) return response.writeHead(404).end();
-    response.writeHead(200, { "Content-Type": TYPES[extname(file)] ?? "application/octet-stream" });
+    response.writeHead(200, { ...headers, "Content-Type": TYPES[extname(file)] ?? "application/octet-stream" });
     createReadStream(file).pipe(response);
   });
   return new Promise((resolve) => {

@@ -310,7 +310,7 @@ export class App {
     const data: DataChoice = { kind: "synthetic", samples: TRIAL_SAMPLES, seed: 1 };
     const backend = this.store.state.engine?.info.backend === "gpu" ? "webgpu" : "cpu";
     try {
-      await scout.call((lab) => lab.startEngine(backend));
+      await scout.call((lab) => lab.startEngine(backend, 1));
       await scout.call((lab) => lab.setModel({ network, init, data, measured: TRIAL_SAMPLES }));
       return await scout.call((lab) => lab.costs());
     } finally {

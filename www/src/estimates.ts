@@ -12,6 +12,9 @@ const LINE_POINTS = 41;
 /** Vectors of parameters that a spectral norm keeps: the basis of Lanczos, and some. */
 const VECTORS = 48;
 
+/** Samples that a thread has at least. */
+const SHARE = 8;
+
 /** Above this the page advises fewer samples. */
 const LONG_SECONDS = 180;
 /** Wasm addresses 4 GB, and the data are there twice for a moment. */
@@ -27,6 +30,8 @@ export interface WorkEstimate {
 }
 
 export interface Settings {
+  /** Threads of the CPU; 1 on a GPU. */
+  threads: number;
   points: number;
   directions: "random" | "eigenvectors";
   training: Pick<TrainChoice, "epochs" | "batchSize">;
@@ -35,7 +40,9 @@ export interface Settings {
 export function estimateOf(work: Work, costs: SampleCosts, model: ModelInfo, settings: Settings): WorkEstimate {
   const { measuredSamples: measured, samples, validationSamples } = model;
   const { dataBytes, pointBytes, vectorBytes, callSeconds, gradientSeconds, productSeconds, evaluationSeconds } = costs;
-  const product = measured * productSeconds + callSeconds * (productSeconds / gradientSeconds);
+  // Training's batches may be too small to be shared out, so its time may come out too long; the others' passes are shared.
+  const shared = (samples: number): number => samples / Math.max(1, Math.min(settings.threads, samples / SHARE));
+  const product = shared(measured) * productSeconds + callSeconds * (productSeconds / gradientSeconds);
   const needs = (seconds: number, sampleBytes: number, count: number): WorkEstimate => {
     const vectors = count * vectorBytes;
     return { seconds, bytes: sampleBytes + vectors, vectors };
@@ -54,7 +61,7 @@ export function estimateOf(work: Work, costs: SampleCosts, model: ModelInfo, set
       const evaluations = LINE_POINTS + settings.points ** 2;
       // Points go through together, a row at most.
       const seconds =
-        evaluations * measured * evaluationSeconds + (settings.points + 1) * callSeconds + products * product;
+        evaluations * shared(measured) * evaluationSeconds + (settings.points + 1) * callSeconds + products * product;
       return needs(seconds, point, products > 0 ? VECTORS : 4);
     }
     case "measures":

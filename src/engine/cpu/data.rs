@@ -10,6 +10,8 @@ use crate::problem::{Problem, Targets, Values};
 pub struct Data<T> {
     problem: Problem,
     prepared: Option<Vec<T>>,
+    /// Passes over the data take so many samples, the first.
+    share: usize,
     /// What comes into the first step.
     shape: Shape,
 }
@@ -27,13 +29,18 @@ pub enum Rows<'a, T> {
 
 impl<T: Real> Data<T> {
     /// A problem's data, through the steps that come before the first affine one.
-    pub fn new(plan: &Plan, problem: &Problem) -> Self {
+    pub fn new(plan: &Plan, problem: &Problem, share: usize) -> Self {
         let prepared = (!plan.prefix.is_empty()).then(|| prefix::apply(&plan.prefix, T::values(problem.inputs())));
-        Self { problem: problem.clone(), prepared, shape: plan.input() }
+        Self { problem: problem.clone(), prepared, share, shape: plan.input() }
     }
 
-    /// Number of samples.
+    /// Number of samples that passes over the data take.
     pub fn samples(&self) -> usize {
+        self.share
+    }
+
+    /// Number of samples that a batch may be of.
+    pub fn all_samples(&self) -> usize {
         self.problem.samples()
     }
 

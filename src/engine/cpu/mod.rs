@@ -43,23 +43,30 @@ use crate::memory::reserve;
 use crate::problem::Problem;
 
 /// Bytes that a point may keep where the caller says nothing.
-const MEMORY_BUDGET: u64 = if cfg!(target_arch = "wasm32") { 1 << 30 } else { 4 << 30 };
+pub(in crate::engine) const MEMORY_BUDGET: u64 = if cfg!(target_arch = "wasm32") { 1 << 30 } else { 4 << 30 };
 
 /// Bytes that the packed directions of one product may take.
 const DIRECTION_BYTES: usize = 256 << 20;
 
 /// What the CPU executors say of themselves.
 pub fn cpu_info(precision: Precision) -> BackendInfo {
-    let threads = match parallel::threads() {
+    cpu_info_of(precision, parallel::threads())
+}
+
+/// What CPU executors of so many threads say of themselves.
+pub(in crate::engine) fn cpu_info_of(precision: Precision, threads: usize) -> BackendInfo {
+    let said = match threads {
         1 => "one thread".into(),
         n => format!("{n} threads"),
     };
     BackendInfo {
         backend: "cpu",
-        adapter: format!("{}, {threads}", Level::detect().name()),
+        adapter: format!("{}, {said}", Level::detect().name()),
         api: if cfg!(target_arch = "wasm32") { "wasm" } else { "native" }.into(),
         precision,
         is_software: false,
+        threads,
+        threads_reason: None,
     }
 }
 
@@ -68,21 +75,32 @@ pub fn cpu_info(precision: Precision) -> BackendInfo {
 /// # Errors
 /// `InvalidNetwork` as [`Plan::new`]; `TooLarge` if the data do not fit in memory.
 pub fn cpu_executor(problem: &Problem, precision: Precision, memory_budget: Option<u64>) -> Result<Box<dyn Executor>> {
+    cpu_executor_of_first(problem, problem.samples(), precision, memory_budget)
+}
+
+/// As [`cpu_executor`], for a problem of which all passes over the data take the first `share` samples alone. A batch may
+/// name any sample.
+pub(in crate::engine) fn cpu_executor_of_first(
+    problem: &Problem,
+    share: usize,
+    precision: Precision,
+    memory_budget: Option<u64>,
+) -> Result<Box<dyn Executor>> {
     let level = Level::detect();
     // Samples in a block: two vectors of a tile's row, or one of AVX-512's.
     Ok(match (precision, level) {
         #[cfg(target_arch = "wasm32")]
-        (Precision::F32, _) => Box::new(CpuExecutor::<f32, 8>::new(problem, level, memory_budget)?),
+        (Precision::F32, _) => Box::new(CpuExecutor::<f32, 8>::new(problem, share, level, memory_budget)?),
         #[cfg(target_arch = "wasm32")]
-        (Precision::F64, _) => Box::new(CpuExecutor::<f64, 4>::new(problem, level, memory_budget)?),
+        (Precision::F64, _) => Box::new(CpuExecutor::<f64, 4>::new(problem, share, level, memory_budget)?),
         #[cfg(target_arch = "x86_64")]
-        (Precision::F32, Level::Avx512) => Box::new(CpuExecutor::<f32, 32>::new(problem, level, memory_budget)?),
+        (Precision::F32, Level::Avx512) => Box::new(CpuExecutor::<f32, 32>::new(problem, share, level, memory_budget)?),
         #[cfg(target_arch = "x86_64")]
-        (Precision::F64, Level::Avx512) => Box::new(CpuExecutor::<f64, 16>::new(problem, level, memory_budget)?),
+        (Precision::F64, Level::Avx512) => Box::new(CpuExecutor::<f64, 16>::new(problem, share, level, memory_budget)?),
         #[cfg(not(target_arch = "wasm32"))]
-        (Precision::F32, _) => Box::new(CpuExecutor::<f32, 16>::new(problem, level, memory_budget)?),
+        (Precision::F32, _) => Box::new(CpuExecutor::<f32, 16>::new(problem, share, level, memory_budget)?),
         #[cfg(not(target_arch = "wasm32"))]
-        (Precision::F64, _) => Box::new(CpuExecutor::<f64, 8>::new(problem, level, memory_budget)?),
+        (Precision::F64, _) => Box::new(CpuExecutor::<f64, 8>::new(problem, share, level, memory_budget)?),
     })
 }
 
@@ -95,9 +113,9 @@ struct CpuExecutor<T, const N: usize> {
 }
 
 impl<T: Real, const N: usize> CpuExecutor<T, N> {
-    fn new(problem: &Problem, level: Level, memory_budget: Option<u64>) -> Result<Self> {
+    fn new(problem: &Problem, share: usize, level: Level, memory_budget: Option<u64>) -> Result<Self> {
         let net = Net::new(Plan::new(problem.network())?, level);
-        let data = Data::new(&net.plan, problem);
+        let data = Data::new(&net.plan, problem, share);
         let passes = Passes::new(net, data, memory_budget.unwrap_or(MEMORY_BUDGET));
         // A failed allocation in the middle of a pass would end the program; asked for first, it is an error.
         reserve::<u8>(passes.working_bytes() as usize)?;
@@ -127,6 +145,15 @@ fn chart_of(chart: &LoadedChart) -> Result<&Chart> {
     match &chart.storage {
         ChartStorage::Cpu(chart) => Ok(chart),
         ChartStorage::Gpu(_) => bail!(InvalidParameters, "a chart of the GPU was given to the CPU"),
+    }
+}
+
+/// Fails unless a batch has samples, and only such as there are.
+pub(in crate::engine) fn ensure_batch(rows: &[u32], samples: usize) -> Result<()> {
+    ensure!(!rows.is_empty(), InvalidOption, "a batch needs at least one sample");
+    match rows.iter().find(|&&row| row as usize >= samples) {
+        Some(row) => bail!(InvalidOption, "the batch names sample {row}, but there are {samples} samples"),
+        None => Ok(()),
     }
 }
 
@@ -351,11 +378,7 @@ impl<T: Real, const N: usize> Executor for CpuExecutor<T, N> {
         out: &mut Vector,
         index: usize,
     ) -> Result<()> {
-        ensure!(!rows.is_empty(), InvalidOption, "a batch needs at least one sample");
-        let samples = self.passes.data.samples();
-        if let Some(row) = rows.iter().find(|&&row| row as usize >= samples) {
-            bail!(InvalidOption, "the batch names sample {row}, but there are {samples} samples");
-        }
+        ensure_batch(rows, self.passes.data.all_samples())?;
         let means = self.passes.batch(T::slice(theta)?, rows, T::slice_mut(gradient)?);
         write_means(means, index, T::slice_mut(out)?);
         Ok(())

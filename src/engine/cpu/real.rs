@@ -6,7 +6,7 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub};
 
 use super::super::executor::Precision;
-use super::super::vector::{Storage, Vector};
+use super::super::vector::{ELSEWHERE, Storage, Vector};
 use crate::error::{Result, bail};
 use crate::problem::Values;
 
@@ -100,18 +100,14 @@ macro_rules! real {
             fn slice(vector: &Vector) -> Result<&[Self]> {
                 match &vector.storage {
                     Storage::$variant(values) => Ok(values),
-                    _ => {
-                        bail!(InvalidParameters, "this vector lives on another device than the engine it was given to")
-                    }
+                    _ => bail!(InvalidParameters, "{ELSEWHERE}"),
                 }
             }
 
             fn slice_mut(vector: &mut Vector) -> Result<&mut [Self]> {
                 match &mut vector.storage {
                     Storage::$variant(values) => Ok(values),
-                    _ => {
-                        bail!(InvalidParameters, "this vector lives on another device than the engine it was given to")
-                    }
+                    _ => bail!(InvalidParameters, "{ELSEWHERE}"),
                 }
             }
 

@@ -377,7 +377,15 @@ fn describe(info: &wgpu::AdapterInfo, device: &wgpu::Device) -> BackendInfo {
     let lower = name.to_lowercase();
     let known = ["swiftshader", "llvmpipe", "lavapipe", "basic render"];
     let is_software = info.device_type == wgpu::DeviceType::Cpu || known.iter().any(|part| lower.contains(part));
-    BackendInfo { backend: "gpu", adapter: name, api: api.into(), precision: Precision::F32, is_software }
+    BackendInfo {
+        backend: "gpu",
+        adapter: name,
+        api: api.into(),
+        precision: Precision::F32,
+        is_software,
+        threads: 1,
+        threads_reason: None,
+    }
 }
 
 #[cfg(not(target_arch = "wasm32"))]

@@ -20,7 +20,7 @@ export async function flatness(wasm: Uint8Array, signal: AbortSignal): Promise<n
     inputs: new Float32Array(network.inputLength),
     targets: [3],
   });
-  const engine = await Engine.create({ backend: "auto", precision: "f64" });
+  const engine = await Engine.create({ backend: "auto", precision: "f64", threads: "auto" });
   const info: BackendInfo = engine.info;
   const parameters: Float64Array = network.initialize({ seed: 1, scheme: "uniform", bound: 0.1 });
   const rescalings: Transformation[] = [{ type: "random_nodewise", seed: 1, low: 0.1, high: 10 }];
@@ -48,6 +48,9 @@ export async function flatness(wasm: Uint8Array, signal: AbortSignal): Promise<n
   }
 }
 
+void Engine.create({ threads: 4 }).then(({ info }) => info.threads satisfies number);
+// @ts-expect-error threads are a number or "auto"
+void Engine.create({ threads: "all" });
 // @ts-expect-error a misspelt backend
 void Engine.create({ backend: "gpu" });
 // @ts-expect-error a bound belongs to the uniform scheme only

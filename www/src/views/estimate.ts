@@ -23,7 +23,7 @@ export function estimateView(app: App): void {
 }
 
 function showOne(app: App, work: Work, id: string, begin: string): void {
-  const { costs, model, landscapeChoice } = app.store.state;
+  const { costs, model, landscapeChoice, engine } = app.store.state;
   const place = find("p", id);
   if (!costs || !model) {
     place.replaceChildren();
@@ -34,7 +34,8 @@ function showOne(app: App, work: Work, id: string, begin: string): void {
   const epochs = Number(find("input", "epochs").value);
   const batchSize = Number(find("input", "batch").value);
   const { points, directions } = landscapeChoice;
-  const settings: Settings = { points, directions, training: { epochs, batchSize } };
+  const threads = engine?.info.threads ?? 1;
+  const settings: Settings = { threads, points, directions, training: { epochs, batchSize } };
   const estimate = estimateOf(work, costs, model, settings);
   const advice = hint(work, estimate);
   place.dataset.seconds = String(estimate.seconds);

@@ -26,7 +26,7 @@ export function headerView(app: App): void {
     }
     badge.textContent = badgeText(engine.info);
     badge.dataset.state = engine.info.backend;
-    badge.title = engine.note ?? "";
+    badge.title = engine.note ?? engine.info.threadsReason ?? "";
     // What is shown as chosen must be what computes.
     if (engine.note) select.value = engine.info.backend === "cpu" ? "cpu" : "webgpu";
   });

@@ -61,6 +61,7 @@ interface Model {
 export class Lab implements LabApi {
   #engine: Engine | undefined;
   #choice: BackendChoice = "auto";
+  #threads: EngineOptions["threads"] = "auto";
   #model: Model | undefined;
   #mnist: Mnist | undefined;
   #directions: { key: string; raw: [Float64Array, Float64Array]; length: number } | undefined;
@@ -78,9 +79,10 @@ export class Lab implements LabApi {
     return outcome(async () => describeMeasures());
   }
 
-  startEngine(choice: BackendChoice): Promise<Outcome<EngineStart>> {
+  startEngine(choice: BackendChoice, threads: EngineOptions["threads"] = "auto"): Promise<Outcome<EngineStart>> {
     return outcome(async () => {
       this.#choice = choice;
+      this.#threads = threads;
       this.#engine?.free();
       this.#engine = undefined;
       return this.#createEngine();
@@ -264,12 +266,11 @@ export class Lab implements LabApi {
 
   async #createEngine(): Promise<EngineStart> {
     try {
-      const options: EngineOptions = { backend: this.#choice };
-      this.#engine = await Engine.create(options);
+      this.#engine = await Engine.create({ backend: this.#choice, threads: this.#threads });
       return { info: this.#engine.info };
     } catch (error) {
       if (this.#choice === "cpu" || !(error instanceof IsoflatError)) throw error;
-      this.#engine = await Engine.create({ backend: "cpu" });
+      this.#engine = await Engine.create({ backend: "cpu", threads: this.#threads });
       return { info: this.#engine.info, note: error.message };
     }
   }
@@ -381,8 +382,9 @@ async function sampleCosts(engine: Engine, problem: Problem, at: Float64Array): 
   const { samples } = trial;
   try {
     const estimate = await engine.estimate(trial, at);
-    // What is fixed for a gradient is so for the others, in proportion.
-    const share = (1 - estimate.callSeconds / estimate.gradientSeconds) / samples;
+    // What is fixed for a gradient is so for the others, in proportion. A trial is so small that several threads may not be worth
+    // their while: these are the times of one, and `estimateOf` knows how many the work has.
+    const share = (estimate.threads / samples) * (1 - estimate.callSeconds / estimate.gradientSeconds);
     return {
       callSeconds: estimate.callSeconds,
       gradientSeconds: share * estimate.gradientSeconds,

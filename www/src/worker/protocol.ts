@@ -2,6 +2,7 @@
 
 import type {
   BackendInfo,
+  EngineOptions,
   InvarianceTable,
   IsoflatErrorCode,
   Landscape,
@@ -86,7 +87,10 @@ export interface LandscapeChoice {
   atBent: "same" | "anew";
 }
 
-/** What one sample costs on the device in use; all of it grows with their number, but for what is said to be fixed. */
+/**
+ * What one sample costs on the device in use, on one thread of it; all of it grows with their number, but for what is said to
+ * be fixed.
+ */
 export interface SampleCosts {
   /** Fixed for each gradient, however few its samples: a GPU's way there and back. */
   callSeconds: number;
@@ -158,7 +162,8 @@ export interface LabApi {
   /** `mnistFolder`: address of the folder with the data files. */
   connect(mnistFolder: string, listener: (event: WorkerEvent) => void): void;
   describe(): Promise<Outcome<MeasureDescription[]>>;
-  startEngine(choice: BackendChoice): Promise<Outcome<EngineStart>>;
+  /** By default with as many threads as can be had. */
+  startEngine(choice: BackendChoice, threads?: EngineOptions["threads"]): Promise<Outcome<EngineStart>>;
   setModel(choice: ModelChoice): Promise<Outcome<ModelInfo>>;
   /** The same network where it stands, measured on another number of samples. */
   setMeasured(samples: number): Promise<Outcome<ModelInfo>>;

@@ -1,0 +1,438 @@
+//! Data-parallel shares of a problem on threads without common memory: in a page, workers with a WebAssembly instance each.
+//!
+//! Every pass over the data is a fork and a join. A [`Team`] carries a command to all [`Helper`]s, each goes over its own
+//! share of the samples, the caller over its own, and what they find is added up. All of it is means over samples, so the
+//! mean over all of N is Σ_k (N_k / N) · (mean over share k), always added in the order of the shares: for the same number
+//! of threads the same calls give the same bits, and another number changes results by rounding alone. Vectors and what is
+//! done to them stay with the caller.
+
+mod helper;
+mod message;
+
+use std::future::ready;
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+pub use helper::Helper;
+use helper::{now, own_rows};
+use message::{Command, Load, Reply, Request, beginning};
+
+use super::chart::{Chart, LoadedChart};
+use super::cpu::{MEMORY_BUDGET, cpu_executor_of_first, cpu_info_of, ensure_batch};
+use super::executor::{AdamStep, BackendInfo, Curvature, Executor, Precision};
+use super::plan::{Plan, Step};
+use super::sweep::{Cotangent, LayerSums};
+use super::vector::{Segments, Vector};
+use crate::control::LocalFuture;
+use crate::error::{Result, ensure};
+use crate::problem::{Problem, Targets, Values};
+
+/// Shares are whole multiples of this but for the last: as many samples as the widest block in a browser has lanes.
+const SHARE: usize = 8;
+
+/// The helpers that one device's engines share their work with, and the way to them.
+pub trait Team {
+    /// How many there are.
+    fn helpers(&self) -> usize;
+
+    /// Hands one message, which is these pieces one behind the other, to the helpers of this range. Each passes it to
+    /// [`Helper::answer`]; the answer must be taken by [`Team::receive`] before the next message to that helper.
+    ///
+    /// # Errors
+    /// `DeviceLost` if any of the team's helpers is gone: from then on always.
+    fn send(&self, to: Range<usize>, message: &[&[u8]]) -> Result<()>;
+
+    /// Waits for a helper's answer.
+    ///
+    /// # Errors
+    /// `DeviceLost` if the helper is gone.
+    fn receive(&self, from: usize) -> Result<Vec<u8>>;
+
+    /// Is work of this many multiplications (in a forward pass over its samples) worth sending a vector of parameters to
+    /// the helpers and back?
+    fn is_worthwhile(&self, multiplications: f64, parameters: usize) -> bool;
+}
+
+/// Multiplications of a forward pass of one sample.
+fn sample_work(plan: &Plan) -> f64 {
+    plan.steps.iter().map(Step::multiplications).sum()
+}
+
+/// Is a pass over this problem worth sharing out?
+///
+/// # Errors
+/// As [`Plan::new`].
+pub(super) fn is_worthwhile(team: &dyn Team, problem: &Problem) -> Result<bool> {
+    let plan = Plan::new(problem.network())?;
+    Ok(team.is_worthwhile(sample_work(&plan) * problem.samples() as f64, plan.parameter_count))
+}
+
+/// At most `shares` runs of samples of about the same length, in order.
+fn split(samples: usize, shares: usize) -> Vec<Range<usize>> {
+    let blocks = samples.div_ceil(SHARE);
+    let shares = shares.clamp(1, blocks.max(1));
+    let at = |share: usize| (share * blocks / shares * SHARE).min(samples);
+    (0..shares).map(|share| at(share)..at(share + 1)).collect()
+}
+
+/// A CPU executor over the first share of a problem, and helpers over the others.
+pub(super) struct ShardedExecutor {
+    info: BackendInfo,
+    team: Rc<dyn Team>,
+    /// Passes over the first share; batches of any samples.
+    own: Box<dyn Executor>,
+    /// The helpers' name for the problem.
+    problem: u32,
+    /// First the caller's own.
+    shares: Vec<Range<usize>>,
+    /// N_k / N.
+    weights: Vec<f64>,
+    sample_work: f64,
+    parameters: usize,
+}
+
+impl ShardedExecutor {
+    /// Loads the shares of a problem; together they may keep `memory_budget` bytes between passes.
+    pub fn new(
+        team: Rc<dyn Team>,
+        problem: &Problem,
+        precision: Precision,
+        memory_budget: Option<u64>,
+    ) -> Result<Self> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let plan = Plan::new(problem.network())?;
+        let samples = problem.samples();
+        let shares = split(samples, team.helpers() + 1);
+        let weights: Vec<f64> = shares.iter().map(|share| share.len() as f64 / samples as f64).collect();
+        let budget = memory_budget.unwrap_or(MEMORY_BUDGET) as f64;
+        let budgets: Vec<u64> = weights.iter().map(|weight| (budget * weight) as u64).collect();
+        let own = cpu_executor_of_first(problem, shares[0].len(), precision, Some(budgets[0]))?;
+        let found = Self {
+            info: cpu_info_of(precision, shares.len()),
+            team,
+            own,
+            problem: NEXT.fetch_add(1, Ordering::Relaxed),
+            shares,
+            weights,
+            sample_work: sample_work(&plan),
+            parameters: plan.parameter_count,
+        };
+        found.load(problem, precision, &budgets)?;
+        Ok(found)
+    }
+
+    /// Every helper's share goes to it; they take them in at the same time.
+    fn load(&self, problem: &Problem, precision: Precision, budgets: &[u64]) -> Result<()> {
+        let network = serde_json::to_string(problem.network())?;
+        let (width, outputs) = (problem.network().input_len(), problem.network().output_len());
+        let mut outcome = Ok(());
+        let mut asked = 0;
+        for (share, &memory_budget) in self.shares.iter().zip(budgets).skip(1) {
+            let (inputs, values): (_, &[u8]) = match problem.inputs() {
+                Values::F32(v) => (Precision::F32, bytemuck::cast_slice(&v[share.start * width..share.end * width])),
+                Values::F64(v) => (Precision::F64, bytemuck::cast_slice(&v[share.start * width..share.end * width])),
+            };
+            let targets: &[u8] = match problem.targets() {
+                Targets::Classes(v) => bytemuck::cast_slice(&v[share.clone()]),
+                Targets::Vectors(v) => bytemuck::cast_slice(&v[share.start * outputs..share.end * outputs]),
+            };
+            let (network, loss) = (network.clone(), problem.loss());
+            let load = Load { network, loss, precision, inputs, memory_budget, first: share.start };
+            outcome = self.send(asked..asked + 1, Command::Load(load), &[values, targets]);
+            if outcome.is_err() {
+                break;
+            }
+            asked += 1;
+        }
+        let replies = self.receive(asked);
+        outcome.and(replies).map(|_| ())
+    }
+
+    fn send(&self, to: Range<usize>, command: Command, parts: &[&[u8]]) -> Result<()> {
+        let beginning = beginning(&Request { problem: self.problem, command }, parts);
+        let pieces: Vec<&[u8]> = std::iter::once(&beginning[..]).chain(parts.iter().copied()).collect();
+        self.team.send(to, &pieces)
+    }
+
+    /// The first `count` helpers' replies. All are taken before the first error is told.
+    fn receive(&self, count: usize) -> Result<Vec<Reply>> {
+        let replies: Vec<_> = (0..count).map(|helper| self.team.receive(helper).and_then(Reply::new)).collect();
+        replies.into_iter().collect()
+    }
+
+    /// The helpers do `command` while the caller does `own`.
+    fn together<R>(
+        &self,
+        command: Command,
+        parts: &[&[u8]],
+        own: impl FnOnce() -> Result<R>,
+    ) -> Result<(R, Vec<Reply>)> {
+        let helpers = self.shares.len() - 1;
+        self.send(0..helpers, command, parts)?;
+        let own = own();
+        let replies = self.receive(helpers);
+        Ok((own?, replies?))
+    }
+
+    /// `out`, which holds what the first share gave, becomes Σ weight · (part 0 of each share's).
+    fn weigh(&self, weights: &[f64], replies: &[Reply], out: &mut Vector) -> Result<()> {
+        self.own.scale(weights[0], out)?;
+        for (&weight, reply) in weights[1..].iter().zip(replies) {
+            // A helper without samples in a batch has nothing to say.
+            if weight > 0.0 {
+                let theirs = Vector::from_bytes(self.info.precision, reply.part(0)?, out.columns());
+                ensure!(theirs.len() == out.len(), Parse, "a thread sent {} numbers too few or many", theirs.len());
+                self.own.axpy(weight, &theirs, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The same for numbers, in the part of this index.
+    fn weigh_numbers(&self, weights: &[f64], own: Vec<f64>, replies: &[Reply], index: usize) -> Result<Vec<f64>> {
+        let mut sums: Vec<f64> = own.iter().map(|own| weights[0] * own).collect();
+        for (&weight, reply) in weights[1..].iter().zip(replies) {
+            if weight > 0.0 {
+                let theirs = reply.numbers(index)?;
+                ensure!(theirs.len() == sums.len(), Parse, "a thread sent {} numbers too few or many", theirs.len());
+                sums.iter_mut().zip(theirs).for_each(|(sum, theirs)| *sum += weight * theirs);
+            }
+        }
+        Ok(sums)
+    }
+
+    fn is_batch_shared(&self, rows: usize) -> bool {
+        self.team.is_worthwhile(self.sample_work * rows as f64, self.parameters)
+    }
+
+    fn mean_loss(&self) -> Result<f64> {
+        let (own, replies) = self.together(Command::Loss, &[], || now(self.own.loss()))?;
+        Ok(self.weigh_numbers(&self.weights, vec![own], &replies, 0)?[0])
+    }
+
+    fn all_outputs(&self) -> Result<Vec<f64>> {
+        let (mut outputs, replies) = self.together(Command::Outputs, &[], || now(self.own.outputs()))?;
+        for reply in &replies {
+            outputs.extend(reply.numbers(0)?);
+        }
+        Ok(outputs)
+    }
+
+    fn mean_sums(&self, cotangents: &[Cotangent]) -> Result<Vec<Vec<LayerSums>>> {
+        let lists: Vec<&[u8]> = cotangents
+            .iter()
+            .filter_map(|cotangent| match cotangent {
+                Cotangent::Class(_) => None,
+                Cotangent::Drawn(classes) => Some(bytemuck::cast_slice(classes)),
+                Cotangent::Signs(signs) => Some(bytemuck::cast_slice(signs)),
+            })
+            .collect();
+        let command = Command::Sweep(cotangents.iter().map(Into::into).collect());
+        let (mut found, replies) = self.together(command, &lists, || now(self.own.sweep(cotangents)))?;
+        let own = found.iter().flatten().flat_map(LayerSums::numbers).collect();
+        let sums = self.weigh_numbers(&self.weights, own, &replies, 0)?;
+        for (number, sum) in found.iter_mut().flatten().flat_map(LayerSums::numbers_mut).zip(sums) {
+            *number = sum;
+        }
+        Ok(found)
+    }
+}
+
+impl Drop for ShardedExecutor {
+    fn drop(&mut self) {
+        // A team that is gone has forgotten the problem too.
+        let helpers = self.shares.len() - 1;
+        if self.send(0..helpers, Command::Unload, &[]).is_ok() {
+            let _ = self.receive(helpers);
+        }
+    }
+}
+
+impl Executor for ShardedExecutor {
+    fn info(&self) -> &BackendInfo {
+        &self.info
+    }
+
+    fn threads(&self, samples: usize) -> usize {
+        if self.is_batch_shared(samples) { self.shares.len() } else { 1 }
+    }
+
+    fn zeros(&self, len: usize, columns: usize) -> Result<Vector> {
+        self.own.zeros(len, columns)
+    }
+
+    fn upload(&self, values: &[f64], columns: usize) -> Result<Vector> {
+        self.own.upload(values, columns)
+    }
+
+    fn download<'a>(&'a self, vector: &'a Vector) -> LocalFuture<'a, Result<Vec<f64>>> {
+        self.own.download(vector)
+    }
+
+    fn copy_columns(&self, from: &Vector, columns: Range<usize>, to: &mut Vector, to_column: usize) -> Result<()> {
+        self.own.copy_columns(from, columns, to, to_column)
+    }
+
+    fn copy_rows(&self, from: &Vector, rows: Range<usize>, to: &mut Vector, to_row: usize) -> Result<()> {
+        self.own.copy_rows(from, rows, to, to_row)
+    }
+
+    fn scale(&self, alpha: f64, y: &mut Vector) -> Result<()> {
+        self.own.scale(alpha, y)
+    }
+
+    fn axpy(&self, alpha: f64, x: &Vector, y: &mut Vector) -> Result<()> {
+        self.own.axpy(alpha, x, y)
+    }
+
+    fn multiply_add(&self, alpha: f64, d: &Vector, x: &Vector, beta: f64, y: &mut Vector) -> Result<()> {
+        self.own.multiply_add(alpha, d, x, beta, y)
+    }
+
+    fn segment_inner(
+        &self,
+        segments: &Segments,
+        a: &Vector,
+        x: &Vector,
+        columns: Range<usize>,
+        out: &mut Vector,
+        out_offset: usize,
+    ) -> Result<()> {
+        self.own.segment_inner(segments, a, x, columns, out, out_offset)
+    }
+
+    fn segment_axpy(&self, segments: &Segments, coefficients: &Vector, a: &Vector, y: &mut Vector) -> Result<()> {
+        self.own.segment_axpy(segments, coefficients, a, y)
+    }
+
+    fn combine(
+        &self,
+        alpha: f64,
+        q: &Vector,
+        columns: Range<usize>,
+        c: &Vector,
+        offset: usize,
+        y: &mut Vector,
+    ) -> Result<()> {
+        self.own.combine(alpha, q, columns, c, offset, y)
+    }
+
+    fn normalize(&self, x: &Vector, q: &mut Vector, column: usize, norms: &mut Vector, index: usize) -> Result<()> {
+        self.own.normalize(x, q, column, norms, index)
+    }
+
+    fn adam(
+        &self,
+        step: &AdamStep,
+        gradient: &Vector,
+        mean: &mut Vector,
+        square: &mut Vector,
+        theta: &mut Vector,
+    ) -> Result<()> {
+        self.own.adam(step, gradient, mean, square, theta)
+    }
+
+    fn load_chart(&self, chart: &Chart) -> Result<LoadedChart> {
+        self.own.load_chart(chart)
+    }
+
+    fn chart_parameters(&self, chart: &LoadedChart, v: &Vector, theta: &mut Vector) -> Result<()> {
+        self.own.chart_parameters(chart, v, theta)
+    }
+
+    fn chart_tangent(&self, chart: &LoadedChart, v: &Vector, x: &Vector, out: &mut Vector) -> Result<()> {
+        self.own.chart_tangent(chart, v, x, out)
+    }
+
+    fn chart_cotangent(
+        &self,
+        chart: &LoadedChart,
+        v: &Vector,
+        z: &Vector,
+        second: Option<(&Vector, &Vector)>,
+        out: &mut Vector,
+    ) -> Result<()> {
+        self.own.chart_cotangent(chart, v, z, second, out)
+    }
+
+    fn prepare(&self, theta: &Vector) -> Result<()> {
+        self.together(Command::Prepare, &[theta.bytes()?], || self.own.prepare(theta)).map(|_| ())
+    }
+
+    fn loss(&self) -> LocalFuture<'_, Result<f64>> {
+        Box::pin(ready(self.mean_loss()))
+    }
+
+    fn outputs(&self) -> LocalFuture<'_, Result<Vec<f64>>> {
+        Box::pin(ready(self.all_outputs()))
+    }
+
+    fn gradient(&self, out: &mut Vector) -> Result<()> {
+        let ((), replies) = self.together(Command::Gradient, &[], || self.own.gradient(out))?;
+        self.weigh(&self.weights, &replies, out)
+    }
+
+    fn product(&self, curvature: Curvature, v: &Vector, out: &mut Vector) -> Result<()> {
+        let command = Command::Product { curvature, columns: v.columns() };
+        let ((), replies) = self.together(command, &[v.bytes()?], || self.own.product(curvature, v, out))?;
+        self.weigh(&self.weights, &replies, out)
+    }
+
+    fn evaluate(&self, theta: &Vector, out: &mut Vector, index: usize) -> Result<()> {
+        let mut own = self.own.zeros(2, 1)?;
+        let ((), replies) =
+            self.together(Command::Evaluate, &[theta.bytes()?], || self.own.evaluate(theta, &mut own, 0))?;
+        let means = self.weigh_numbers(&self.weights, now(self.own.download(&own))?, &replies, 0)?;
+        out.set(2 * index, &means)
+    }
+
+    fn prepare_plane(&self, theta: &Vector, u: &Vector, v: Option<&Vector>) -> Result<()> {
+        let vectors: Vec<&[u8]> =
+            [Some(theta), Some(u), v].into_iter().flatten().map(Vector::bytes).collect::<Result<_>>()?;
+        self.together(Command::PreparePlane, &vectors, || self.own.prepare_plane(theta, u, v)).map(|_| ())
+    }
+
+    fn evaluate_plane(&self, points: &[[f64; 2]], out: &mut Vector) -> Result<()> {
+        let mut own = self.own.zeros(2 * points.len(), 1)?;
+        let parts = [bytemuck::cast_slice(points)];
+        let ((), replies) =
+            self.together(Command::EvaluatePlane, &parts, || self.own.evaluate_plane(points, &mut own))?;
+        let means = self.weigh_numbers(&self.weights, now(self.own.download(&own))?, &replies, 0)?;
+        out.set(0, &means)
+    }
+
+    fn sweep<'a>(&'a self, cotangents: &'a [Cotangent]) -> LocalFuture<'a, Result<Vec<Vec<LayerSums>>>> {
+        Box::pin(ready(self.mean_sums(cotangents)))
+    }
+
+    /// A batch's samples go to whoever has them; a small one the caller, who has the whole problem, computes alone.
+    fn batch_gradient(
+        &self,
+        theta: &Vector,
+        rows: &[u32],
+        gradient: &mut Vector,
+        out: &mut Vector,
+        index: usize,
+    ) -> Result<()> {
+        if !self.is_batch_shared(rows.len()) {
+            return self.own.batch_gradient(theta, rows, gradient, out, index);
+        }
+        ensure_batch(rows, self.shares[self.shares.len() - 1].end)?;
+        let rows_of = |share: &Range<usize>| own_rows(rows, share);
+        let weights: Vec<f64> =
+            self.shares.iter().map(|share| rows_of(share).len() as f64 / rows.len() as f64).collect();
+        let mut means = self.own.zeros(2, 1)?;
+        let parts = [theta.bytes()?, bytemuck::cast_slice(rows)];
+        let ((), replies) = self.together(Command::BatchGradient, &parts, || {
+            if weights[0] > 0.0 {
+                return self.own.batch_gradient(theta, &rows_of(&self.shares[0]), gradient, &mut means, 0);
+            }
+            *gradient = self.own.zeros(gradient.len(), 1)?;
+            Ok(())
+        })?;
+        self.weigh(&weights, &replies, gradient)?;
+        let means = self.weigh_numbers(&weights, now(self.own.download(&means))?, &replies, 1)?;
+        out.set(2 * index, &means)
+    }
+}
