@@ -4,9 +4,10 @@ import "./style/layout.css";
 import "./style/notices.css";
 import "./style/charts.css";
 import "./style/tables.css";
+import "./style/heat.css";
 import { App } from "./app";
 import { Messages } from "./messages";
-import { NO_VALUES, Store } from "./store";
+import { NO_DINH, NO_VALUES, Store } from "./store";
 import { BendView } from "./views/bend";
 import { estimateView } from "./views/estimate";
 import { filesView } from "./views/files";
@@ -44,6 +45,11 @@ const store = new Store({
   surfaces: {},
   growing: {},
   measures: NO_VALUES,
+  layers: {},
+  spectrumChoice: { operator: "hessian", part: "all", probes: 4, steps: 60 },
+  spectra: {},
+  densities: {},
+  dinh: NO_DINH,
   invariance: null,
   table2: null,
 });
