@@ -27,6 +27,12 @@ export function power(value: number): string {
   return Number.isFinite(value) ? `10${superscript(Math.round(Math.log10(value)))}` : "∞";
 }
 
+/** `2⁻⁷`; as a number where it is no power of two. */
+export function powerOfTwo(value: number): string {
+  const exponent = Math.log2(value);
+  return Number.isInteger(exponent) && exponent !== 0 ? `2${superscript(exponent)}` : number(value);
+}
+
 /** A round number as it is: `0.5`, `100`, `1 × 10⁶`. */
 export function round(value: number): string {
   const size = Math.abs(value);

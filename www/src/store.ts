@@ -55,6 +55,12 @@ export type PerPoint<T> = Readonly<Partial<Record<Point, T>>>;
 /** What a construction found, or in words why it is not for this network. */
 export type Finding<T> = { value: T } | { refusal: string };
 
+export const found = <T>(finding: Finding<T> | null): T | null =>
+  finding && "value" in finding ? finding.value : null;
+
+export const refusalOf = (finding: Finding<unknown> | null): string | null =>
+  finding && "refusal" in finding ? finding.refusal : null;
+
 /** Dinh et al. 2017, at the trained point. */
 export interface Dinh {
   /** The wanted spectral norm as a multiple of the Hessian’s, in powers of ten. */
