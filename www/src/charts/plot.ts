@@ -28,6 +28,8 @@ export interface PlotOptions {
 const BOTTOM = 38;
 const TOP = 10;
 const RIGHT = 14;
+/** Height of a label. */
+const LINE = 14;
 
 let plots = 0;
 
@@ -90,12 +92,13 @@ function axes({ x, y, xLabel, yLabel }: PlotOptions, frame: Frame): SVGGElement 
     last = at + half + 6;
     group.append(svg("text", { x: at, y: bottom + 14, "text-anchor": "middle" }, label));
   }
+  const taken: number[] = [];
   for (const { value, label } of y.ticks) {
     const at = frame.y(value);
-    group.append(
-      svg("line", { x1: left, x2: right, y1: at, y2: at, class: "grid" }),
-      svg("text", { x: left - 6, y: at, dy: "0.33em", "text-anchor": "end" }, label),
-    );
+    group.append(svg("line", { x1: left, x2: right, y1: at, y2: at, class: "grid" }));
+    if (taken.some((other) => Math.abs(other - at) < LINE)) continue;
+    taken.push(at);
+    group.append(svg("text", { x: left - 6, y: at, dy: "0.33em", "text-anchor": "end" }, label));
   }
   group.append(
     svg("text", { x: (left + right) / 2, y: bottom + 31, "text-anchor": "middle", class: "axis-name" }, xLabel),

@@ -96,7 +96,7 @@ function showBoxes(card: Card, plot: Plot, volume: VolumeFlatness): void {
     facts([
       ["ε", number(volume.epsilon)],
       ["half a side", `${number(volume.radius)}${volume.radiusFound ? ", found by sampling" : ""}`],
-      ["each next box: the layers × and ÷", number(volume.alpha)],
+      ["from box to box, layers × and ÷", number(volume.alpha)],
       ["largest rise of the loss sampled inside", number(volume.largestRise, 2)],
       ["losses in all boxes the same to", number(largest, 1)],
       ["boxes disjoint", volume.disjoint ? "✓ yes" : "✗ no"],

@@ -55,7 +55,7 @@ export class Figure5 {
       "div",
       { class: "figure5-sliders" },
       this.#slider("center", "θ̂, where it acts", LOW, HIGH, 0.01),
-      this.#slider("a", "a: above 0 flattens, below 0 sharpens", -0.45, 1.5, 0.01),
+      this.#slider("a", "a: above 0 sharpens, below 0 flattens", -0.45, 1.5, 0.01),
       this.#slider("b", "b, how gently", 0, 0.5, 0.005),
     );
     this.root = html(

@@ -17,6 +17,8 @@ const NAMES: Record<Point, string> = { trained: "● as trained", bent: "◆ ben
 const IMAGE_SIDE = 28;
 /** Neurons of ρ = 0, which never fire, lie so far below the largest. */
 const FLOOR = 1e-8;
+/** More neurons than this are drawn smaller. */
+const CROWD = 150;
 
 type Values = (report: PetzkaReport) => number[];
 const CHARTS: { title: string; about: string; values: Values }[] = [
@@ -122,6 +124,7 @@ export class LayersView {
       }
     }
     const low = high * FLOOR;
+    const crowded = trained.length > CROWD;
     const sorted = (values: Float64Array) => [...values].sort((a, b) => b - a).map((value) => Math.max(value, low));
     const ranks = (values: Float64Array) => Array.from(values, (_, index) => index + 1);
     this.#rho.show({
@@ -132,8 +135,8 @@ export class LayersView {
       label: `ρ of ${trained.length} neurons, from ${number(high)} down`,
       left: 58,
       marks: (frame) => [
-        dots(frame, ranks(trained), sorted(trained), "trained hollow", 3.2),
-        bent ? dots(frame, ranks(bent), sorted(bent), "bent", 1.8) : null,
+        dots(frame, ranks(trained), sorted(trained), "trained hollow", crowded ? 2.2 : 3.4),
+        bent ? dots(frame, ranks(bent), sorted(bent), "bent", crowded ? 1.1 : 1.9) : null,
       ],
     });
     const silent = trained.filter((value) => value <= low).length;
@@ -182,5 +185,9 @@ function table(layers: PerPoint<PetzkaReport>): HTMLElement {
       ];
     });
   });
-  return numbers(["", "κ ± residual", "κ_τ", "relative flatness", "largest ρ", "sum of ρ"], rows);
+  return numbers(
+    "Numbers, layer by layer",
+    ["", "κ ± residual", "κ_τ", "relative flatness", "largest ρ", "sum of ρ"],
+    rows,
+  );
 }

@@ -3,7 +3,7 @@
 import { html } from "../dom";
 
 /** Folded up; the first column is the rows' heads. */
-export function numbers(head: string[], rows: string[][]): HTMLDetailsElement {
+export function numbers(title: string, head: string[], rows: string[][]): HTMLDetailsElement {
   const cells = ([first = "", ...rest]: string[]) =>
     html(
       "tr",
@@ -15,7 +15,7 @@ export function numbers(head: string[], rows: string[][]): HTMLDetailsElement {
   return html(
     "details",
     { class: "options numbers" },
-    html("summary", {}, "Numbers"),
+    html("summary", {}, title),
     html(
       "table",
       { class: "plain" },

@@ -211,8 +211,10 @@ export class SpectrumView {
       ]),
     );
     this.#tables.replaceChildren(
-      rows.length > 0 ? numbers(["eigenvalue", "value", "residual", "converged"], rows) : "",
-      moments.length > 0 ? numbers(["density", "value", "standard error", "probes × steps"], moments) : "",
+      rows.length > 0 ? numbers("Eigenvalues in numbers", ["eigenvalue", "value", "residual", "converged"], rows) : "",
+      moments.length > 0
+        ? numbers("Moments of the density", ["moment", "value", "standard error", "probes × steps"], moments)
+        : "",
     );
   }
 }
@@ -273,8 +275,8 @@ function endsChart(there: { point: Point; value: EigenResult }[]): PlotOptions {
       ...linear(0.3, last + 0.7),
       ticks: [
         { value: 1, label: "largest" },
-        { value: tops, label: `${tops}.` },
-        { value: tops + 2, label: `${bottoms}. last` },
+        { value: tops, label: `${tops}th` },
+        { value: tops + 2, label: `${bottoms}th smallest` },
         { value: last, label: "smallest" },
       ],
     },
