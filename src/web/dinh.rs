@@ -6,6 +6,7 @@ use wasm_bindgen::prelude::*;
 
 use super::convert::{float64, set, to_js};
 use super::engine::{Call, Engine};
+use super::options::check_tolerance;
 use super::run::thrown;
 use crate::dinh::{self, BoxOptions};
 use crate::measure::{MeasureOptions, SharpnessOptions};
@@ -18,6 +19,8 @@ struct SharpenOptions {
     target: f64,
     layer: Option<usize>,
     powers_of_two: Option<bool>,
+    tolerance: Option<f64>,
+    max_products: Option<usize>,
 }
 
 #[derive(Deserialize)]
@@ -84,8 +87,15 @@ async fn sharpen(call: Call) -> Js<JsValue> {
         layer: found.layer,
         powers_of_two: found.powers_of_two.unwrap_or(false),
     };
+    check_tolerance(found.tolerance)?;
+    let defaults = MeasureOptions::default();
+    let estimation = MeasureOptions {
+        tolerance: found.tolerance,
+        max_products: found.max_products.unwrap_or(defaults.max_products),
+        ..defaults
+    };
     let control = call.control().await?;
-    let (engine, estimation) = (call.engine()?, MeasureOptions::default());
+    let engine = call.engine()?;
     let found = thrown(dinh::sharpen(&engine, call.parameters()?, &options, &estimation, &control).await)?;
     with_parameters(&found, &found.parameters)
 }

@@ -646,6 +646,10 @@ export interface SharpenOptions extends RunOptions {
   layer?: number;
   /** α as a power of two: no output changes in a single bit. */
   powersOfTwo?: boolean;
+  /** Of the spectra's ends, relative to the spectral norm; default from the precision. */
+  tolerance?: number;
+  /** For each spectrum; default 1000. */
+  maxProducts?: number;
 }
 
 /** Theorem 4: the same function with a Hessian as large as one likes. */
@@ -748,8 +752,10 @@ export interface MeasureValue {
   residual?: number;
   /** Products it took. */
   iterations?: number;
-  /** Of a trace by Hutchinson's method. */
+  /** Of a mean over random draws, such as a trace or norm from random probes. */
   standardError?: number;
+  /** What gave the number, where it may not have been the engine's own precision. */
+  precision?: "f32" | "f64";
   converged: boolean;
 }
 

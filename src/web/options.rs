@@ -211,7 +211,7 @@ impl EigenOptions {
     }
 }
 
-fn check_tolerance(tolerance: Option<f64>) -> Js<()> {
+pub(super) fn check_tolerance(tolerance: Option<f64>) -> Js<()> {
     match tolerance {
         Some(value) if !(value.is_finite() && value > 0.0) => {
             Err(fault(ErrorCode::InvalidOption, format!("the tolerance is {value}, but must be positive")))

@@ -3,6 +3,19 @@
 import { mkdirSync } from "node:fs";
 import { Lab } from "./lab.mjs";
 import {
+  checkConstructions,
+  checkFigure5,
+  checkHeatMap,
+  checkLayers,
+  checkPapers,
+  checkPixels,
+  checkSearch,
+  checkSharpen,
+  checkSpectrum,
+  checkSpectrumStop,
+  checkTooLarge,
+} from "./panels.mjs";
+import {
   checkBadInput,
   checkBent,
   checkComplaints,
@@ -52,14 +65,38 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
     await lab.tabTo("#lambda-1");
     for (let presses = 0; presses < 3; presses++) await page.keyboard.press("PageUp");
     await checkBent(lab, check, "f64");
-    await lab.idle();
-    await lab.tabTo("#check-button");
+    await lab.looked();
+    // Behind the sliders of step 4 and the measures, each of which has a button of its own.
+    await lab.tabTo("#check-button", 120);
     await page.keyboard.press("Enter");
     await checkInvariance(lab, check);
-    await lab.idle();
+    const row = () => page.evaluate(() => document.activeElement?.closest("tr")?.rowIndex);
+    const before = await row();
     await page.keyboard.press("ArrowDown");
-    const focused = await page.evaluate(() => document.activeElement?.closest("tr")?.rowIndex);
-    check("arrow keys move in the table", focused === 3, `row ${focused}`);
+    const after = await row();
+    check("arrow keys move in the table", after === before + 1, `row ${before} to ${after}`);
+  });
+
+  await part("Measures by paper, the check as a heat map", async () => {
+    await checkPapers(lab, check);
+    await checkHeatMap(lab, check);
+  });
+
+  await part("Layers and neurons", async () => {
+    await checkLayers(lab, check, { bent: true, tolerance: 1e-6 });
+    await checkPixels(lab, check);
+  });
+
+  await part("The spectrum", async () => {
+    await checkSpectrum(lab, check, { part: "layer_3", points: ["trained", "bent"] });
+    await checkSpectrumStop(lab, check);
+  });
+
+  await part("Sharpening", async () => {
+    await checkSharpen(lab, check, { precision: "f64", longest: 250 });
+    await checkTooLarge(lab, check);
+    await checkFigure5(lab, check);
+    await checkSearch(lab, check);
   });
 
   if (screenshots) await part("Screenshots", () => takeScreenshots(lab, root));
@@ -67,12 +104,12 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
   await part("Looking", async () => {
     await checkLandscapes(lab, check, ["trained", "bent"]);
     await page.selectOption("#directions", "eigenvectors");
-    await lab.idle();
+    await lab.looked();
     check("along Hessian eigenvectors too", (await lab.colours("[data-point=trained] canvas")) > 20);
     await page.selectOption("#directions", "random");
     await page.selectOption("#normalization", "layer");
     await page.selectOption("#at-bent", "anew");
-    await lab.idle();
+    await lab.looked();
     check("scaled anew by layer, both are the same", await sameLandscapes(page));
   });
 
@@ -119,7 +156,10 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
 
   await part("Bad input", () => checkBadInput(lab, check, problem));
 
-  await part("Opening", () => checkOpening(lab, check, problem));
+  await part("Opening", async () => {
+    await checkOpening(lab, check, problem);
+    await checkConstructions(lab, check);
+  });
 
   await part("Random samples", async () => {
     await page.click("#close-file");
@@ -127,7 +167,7 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
     await page.waitForFunction(() => /500 random/.test(document.querySelector("#model-summary")?.textContent ?? ""));
     await page.click("#untrained-button");
     await page.waitForSelector("[data-point=trained] canvas");
-    await lab.idle();
+    await lab.looked();
     const loss = await lab.measure("loss", "trained");
     // Ten classes at random: about log 10, more where the outputs are far apart.
     check("can be looked at without training", loss > 2 && loss < 4, `loss ${loss}`);

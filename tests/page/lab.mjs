@@ -56,6 +56,21 @@ export class Lab {
     );
   }
 
+  /** Until all is there but the searches for the highest point, which come last and take longest. */
+  looked(timeout = 4 * MINUTE) {
+    return this.page.waitForFunction(
+      () => {
+        const { task, measures, surfaces, dinh } = window.isoflatLab.app.store.state;
+        const bent = document.querySelector("#landscapes")?.dataset.bent === "true";
+        const points = bent ? ["trained", "bent"] : ["trained"];
+        const there = points.every((point) => surfaces[point] && measures[point].has("gauss_newton.frobenius_norm"));
+        return task === "idle" || (task === "looking" && there && dinh.valley);
+      },
+      null,
+      { timeout },
+    );
+  }
+
   async set(id, value) {
     const options = this.page.locator("details.options");
     if (!(await options.evaluate((element) => element.open))) await options.locator("summary").click();

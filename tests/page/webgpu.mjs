@@ -1,6 +1,7 @@
 /** The run with WebGPU, by mouse. A software adapter is slow, so the check is made on the small problem file. */
 
 import { Lab } from "./lab.mjs";
+import { checkConstructions, checkHeatMap, checkLayers, checkPapers, checkSharpen, checkSpectrum } from "./panels.mjs";
 import {
   checkBent,
   checkComplaints,
@@ -63,6 +64,13 @@ export async function runWithWebGpu({ browser, url, check, part, problem }) {
     await lab.idle();
     await page.click("#check-button");
     await checkInvariance(lab, check);
+    await lab.idle();
+    await checkPapers(lab, check);
+    await checkHeatMap(lab, check);
+    await checkLayers(lab, check, { bent: false, tolerance: 1e-3 });
+    await checkSpectrum(lab, check, { part: "all", points: ["trained"] });
+    await checkSharpen(lab, check, { precision: "f32", longest: 500 });
+    await checkConstructions(lab, check);
     await lab.idle();
     await page.evaluate(() => window.isoflatLab.loseDevice());
     await page.click("#check-button");

@@ -1,35 +1,30 @@
 /** What the page can do. Views call these methods; results go into the store, errors to the messages. */
 
-import type { Landscape, MeasureKey } from "isoflat";
 import { Client } from "./client";
+import { Completion, EPSILON } from "./completion";
+import { Costs } from "./costs";
 import { LabError } from "./errors";
+import { Experiments } from "./experiments";
 import { type Job, Jobs } from "./jobs";
 import type { Messages } from "./messages";
+import { isSearch } from "./papers";
 import { resultFile } from "./result";
-import { type Bend, measuredKeys, NO_VALUES, type State, type Store, type Task, transformationOf } from "./store";
+import { type Bend, measuredKeys, NO_DINH, NO_VALUES, type PerPoint, type State, type Store, type Task } from "./store";
 import { checkTransformations } from "./transformations";
 import type {
   BackendChoice,
-  DataChoice,
   LandscapeChoice,
   ModelChoice,
   Point,
-  SampleCosts,
+  SpectrumChoice,
   TrainChoice,
 } from "./worker/protocol";
 
-const EPSILON = 1e-3;
-const PROBES = 100;
 /** The check computes every trace five times; its tolerance knows the standard error. */
 const CHECK_PROBES = 30;
 
-/** Parameters above which a trial run of one sample takes more than a moment. */
-const LARGE_NETWORK = 5e6;
-/** As many as the worker tries at most. */
-const TRIAL_SAMPLES = 32;
-
-/** A slider sends many values; the weights are bent when it rests. */
-const BEND_DELAY_MS = 200;
+/** A slider sends many values; what it asks for is computed when it rests. */
+const REST_DELAY_MS = 200;
 
 const CLEARED = {
   training: null,
@@ -39,20 +34,22 @@ const CLEARED = {
   surfaces: {},
   growing: {},
   measures: NO_VALUES,
+  layers: {},
+  spectra: {},
+  densities: {},
+  dinh: NO_DINH,
   invariance: null,
 } satisfies Partial<State>;
-
-type Lab = Parameters<Parameters<Client["call"]>[0]>[0];
 
 export class App {
   readonly #client: Client;
   readonly #jobs: Jobs;
-  #bendTimer = 0;
+  readonly #completion: Completion;
+  readonly #experiments: Experiments;
+  /** Bending and sharpening begin when their slider rests. */
+  #restTimer = 0;
   #recovering = false;
   #latest = 0;
-  /** The network and device that the costs are of, or are being asked for. */
-  #costsOf = "";
-  #scout: Client | undefined;
 
   constructor(
     readonly store: Store,
@@ -60,12 +57,14 @@ export class App {
   ) {
     this.#client = new Client((event) => {
       if (event.type === "progress") return store.set({ progress: event.progress });
-      if (event.type === "rows") return this.#grow(event.point, event.about, event.landscape);
+      if (event.type === "rows") return this.#completion.grow(event.point, event.about, event.landscape);
       store.set({ engine: event.start });
       messages.notice("The GPU was lost. It has been set up again, and the step begun anew.", event.start.note);
     });
     this.#jobs = new Jobs(this.#client, (error) => this.#failed(error));
-    store.watch(["model", "engine"], () => void this.#estimate());
+    this.#experiments = new Experiments(store, this.#client);
+    this.#completion = new Completion(store, this.#client, this.#experiments);
+    new Costs(store, this.#client);
   }
 
   async start(choice: ModelChoice): Promise<void> {
@@ -79,7 +78,7 @@ export class App {
       const engine = await this.#client.call((lab) => lab.startEngine(choice));
       this.store.set({ engine, ...this.#withoutResults() });
       if (engine.note) this.messages.notice("WebGPU is not available here: going on with the CPU.", engine.note);
-      await this.#complete(job);
+      await this.#completion.run(job);
     });
   }
 
@@ -98,7 +97,7 @@ export class App {
         model,
         modelChoice: modelChoice && { ...modelChoice, measured: samples },
       });
-      await this.#complete(job);
+      await this.#completion.run(job);
     });
   }
 
@@ -115,7 +114,7 @@ export class App {
         bend: noBend(model.depth),
         ready: true,
       });
-      await this.#complete(job);
+      await this.#completion.run(job);
     });
   }
 
@@ -127,7 +126,7 @@ export class App {
       job.checkpoint();
       const training = await this.#client.call((lab) => lab.train(choice));
       this.store.set({ training, trainChoice: choice, ready: true });
-      if (!training.stopped) await this.#complete(job);
+      if (!training.stopped) await this.#completion.run(job);
     });
   }
 
@@ -135,30 +134,33 @@ export class App {
   async look(): Promise<void> {
     await this.#task("looking", async (job) => {
       this.store.set({ ready: true });
-      await this.#complete(job);
+      await this.#completion.run(job);
     });
   }
 
   stop(): void {
-    clearTimeout(this.#bendTimer);
+    clearTimeout(this.#restTimer);
     void this.#jobs.stop();
   }
 
   setBend(bend: Bend): void {
-    const { measures, lines, surfaces, growing } = this.store.state;
+    const { measures, lines, surfaces, growing, layers, spectra, densities } = this.store.state;
     this.store.set({
       bend,
       bendSummary: null,
+      layers: only(layers),
+      spectra: only(spectra),
+      densities: only(densities),
       lines: only(lines),
       surfaces: only(surfaces),
       growing: only(growing),
       measures: { trained: measures.trained, bent: new Map() },
     });
-    clearTimeout(this.#bendTimer);
+    clearTimeout(this.#restTimer);
     if (!this.store.state.ready) return;
-    this.#bendTimer = window.setTimeout(() => {
-      void this.#task("bending", (job) => this.#complete(job));
-    }, BEND_DELAY_MS);
+    this.#restTimer = window.setTimeout(() => {
+      void this.#task("bending", (job) => this.#completion.run(job));
+    }, REST_DELAY_MS);
   }
 
   setLandscape(landscapeChoice: LandscapeChoice): void {
@@ -173,19 +175,51 @@ export class App {
       lines: kept ? only(lines) : {},
       surfaces: kept ? only(surfaces) : {},
     });
-    if (this.store.state.ready) void this.#task("looking", (job) => this.#complete(job));
+    if (this.store.state.ready) void this.#task("looking", (job) => this.#completion.run(job));
   }
 
-  async check(range: number): Promise<void> {
+  setSpectrum(spectrumChoice: SpectrumChoice): void {
+    this.store.set({ spectrumChoice, spectra: {}, densities: {} });
+  }
+
+  async computeSpectrum(): Promise<void> {
+    await this.#ask("spectrum", (job) => this.#experiments.spectrum(job));
+  }
+
+  /** As sharp as wanted, with α a power of two or not. */
+  setSharpen(decades: number, powersOfTwo: boolean): void {
+    this.store.set({ dinh: { ...this.store.state.dinh, decades, powersOfTwo, sharpened: null } });
+    clearTimeout(this.#restTimer);
+    if (!this.store.state.ready) return;
+    this.#restTimer = window.setTimeout(() => {
+      void this.#ask("sharpening", (job) => this.#experiments.sharpen(job));
+    }, REST_DELAY_MS);
+  }
+
+  async findBoxes(): Promise<void> {
+    await this.#ask("sharpening", (job) => this.#experiments.boxes(job));
+  }
+
+  async findManyEigenvalues(): Promise<void> {
+    await this.#ask("sharpening", (job) => this.#experiments.many(job));
+  }
+
+  async findBall(epsilon: number): Promise<void> {
+    await this.#ask("sharpening", (job) => this.#experiments.ball(job, epsilon));
+  }
+
+  /** `searches`: with the ascents, which take most of the time. */
+  async check(range: number, searches: boolean): Promise<void> {
     await this.#task("checking", async (job) => {
       const { bend, model } = this.store.state;
       if (!model) return;
       this.store.set({ invariance: null });
       const transformations = checkTransformations(bend, model.depth, range);
-      const choice = { epsilon: EPSILON, probes: CHECK_PROBES };
+      const keys = measuredKeys(this.store.state).filter((key) => searches || !isSearch(key));
+      const choice = { keys, epsilon: EPSILON, probes: CHECK_PROBES };
       const invariance = await this.#client.call((lab) => lab.invariance(transformations, choice));
       this.store.set({ invariance });
-      await this.#complete(job);
+      await this.#completion.run(job);
     });
   }
 
@@ -193,7 +227,7 @@ export class App {
     await this.#task("table2", async (job) => {
       this.store.set({ table2: null });
       this.store.set({ table2: await this.#client.call((lab) => lab.table2()) });
-      if (this.store.state.ready) await this.#complete(job);
+      if (this.store.state.ready) await this.#completion.run(job);
     });
   }
 
@@ -224,6 +258,14 @@ export class App {
     if (mine === this.#latest) this.store.set({ task: "idle", progress: null });
   }
 
+  /** What was asked for, then what is missing. */
+  #ask(task: Task, body: (job: Job) => Promise<void>): Promise<void> {
+    return this.#task(task, async (job) => {
+      await body(job);
+      await this.#completion.run(job);
+    });
+  }
+
   /** Also after a start that failed, when the next task tries again. */
   async #startEngine(): Promise<void> {
     if (this.store.state.descriptions.length === 0) {
@@ -238,123 +280,6 @@ export class App {
     await this.#startEngine();
     const model = await this.#client.call((lab) => lab.setModel(modelChoice));
     this.store.set({ ...CLEARED, model, modelChoice, bend: noBend(model.depth) });
-  }
-
-  /** Computes what is not there yet, in the order in which it is most telling. */
-  async #complete(job: Job): Promise<void> {
-    job.checkpoint();
-    // Whatever came before is over: the sliders may move again.
-    if (this.store.state.task !== "bending") this.store.set({ task: "looking", progress: null });
-    const points: Point[] = transformationOf(this.store.state.bend) ? ["trained", "bent"] : ["trained"];
-    const [extremes, riemannian, others] = this.#measureGroups();
-    for (const point of points) {
-      if (point === "bent") await this.#bend(job);
-      await this.#landscape(job, "lines", point, (lab, choice) => lab.line(point, choice));
-      if (point === "trained")
-        await this.#landscape(job, "surfaces", point, (lab, choice) => lab.surface(point, choice, this.#about(point)));
-      await this.#measure(job, point, extremes);
-      await this.#measure(job, point, riemannian);
-      if (point === "bent")
-        await this.#landscape(job, "surfaces", point, (lab, choice) => lab.surface(point, choice, this.#about(point)));
-    }
-    for (const point of points) await this.#measure(job, point, others);
-  }
-
-  async #bend(job: Job): Promise<void> {
-    if (this.store.state.bendSummary) return;
-    job.checkpoint();
-    const transformation = transformationOf(this.store.state.bend);
-    const bendSummary = await this.#client.call((lab) => lab.bend(transformation));
-    job.checkpoint();
-    this.store.set({ bendSummary });
-  }
-
-  async #landscape(
-    job: Job,
-    kind: "lines" | "surfaces",
-    point: Point,
-    ask: (lab: Lab, choice: LandscapeChoice) => ReturnType<Lab["line"]>,
-  ): Promise<void> {
-    if (this.store.state[kind][point]) return;
-    job.checkpoint();
-    const landscape = await this.#client.call((lab) => ask(lab, this.store.state.landscapeChoice));
-    job.checkpoint();
-    const { [point]: _, ...growing } = this.store.state.growing;
-    this.store.set({
-      [kind]: { ...this.store.state[kind], [point]: landscape },
-      ...(kind === "surfaces" && { growing }),
-    });
-  }
-
-  /** All that a point's surface depends on and the page may change while it is computed. */
-  #about(point: Point): string {
-    const { landscapeChoice, bend } = this.store.state;
-    return JSON.stringify([landscapeChoice, point === "bent" && bend]);
-  }
-
-  /** Rows that are there stay until those of a new run, over the same choice, are more. */
-  #grow(point: Point, about: string, landscape: Landscape): void {
-    const { growing, surfaces } = this.store.state;
-    // A task that is being stopped may still send a row.
-    if (about !== this.#about(point)) return;
-    if (surfaces[point] || (growing[point]?.loss.length ?? 0) > landscape.loss.length) return;
-    this.store.set({ growing: { ...growing, [point]: landscape } });
-  }
-
-  /** The largest networks are tried out in a worker of their own: the trial takes seconds, and nobody is to wait for it. */
-  async #costs(modelChoice: ModelChoice | null, size: number): Promise<SampleCosts> {
-    if (!modelChoice || size < LARGE_NETWORK) return this.#client.call((lab) => lab.costs());
-    const scout = new Client(() => {});
-    this.#scout = scout;
-    const { network, init } = modelChoice;
-    const data: DataChoice = { kind: "synthetic", samples: TRIAL_SAMPLES, seed: 1 };
-    const backend = this.store.state.engine?.info.backend === "gpu" ? "webgpu" : "cpu";
-    try {
-      await scout.call((lab) => lab.startEngine(backend, 1));
-      await scout.call((lab) => lab.setModel({ network, init, data, measured: TRIAL_SAMPLES }));
-      return await scout.call((lab) => lab.costs());
-    } finally {
-      scout.discard();
-    }
-  }
-
-  /** What a sample costs depends on network and device alone: asked once for both, beside all tasks. */
-  async #estimate(): Promise<void> {
-    const { model, engine, modelChoice } = this.store.state;
-    const key = model && engine ? JSON.stringify([modelChoice?.network ?? model.data, model.summary, engine.info]) : "";
-    if (key === this.#costsOf) return;
-    this.#costsOf = key;
-    this.#scout?.discard();
-    this.#scout = undefined;
-    this.store.set({ costs: null });
-    if (key === "") return;
-    try {
-      const costs = await this.#costs(modelChoice, model?.parameterCount ?? 0);
-      if (key === this.#costsOf) this.store.set({ costs });
-    } catch {
-      // Whatever is wrong, the work itself says so in words; until then there is no estimate.
-      if (key === this.#costsOf) this.#costsOf = "";
-    }
-  }
-
-  async #measure(job: Job, point: Point, keys: MeasureKey[]): Promise<void> {
-    const missing = keys.filter((key) => !this.store.state.measures[point].has(key));
-    if (missing.length === 0) return;
-    job.checkpoint();
-    const choice = { keys: missing, epsilon: EPSILON, probes: PROBES };
-    const report = await this.#client.call((lab) => lab.measure(point, choice));
-    job.checkpoint();
-    const { measures } = this.store.state;
-    const values = new Map(measures[point]);
-    for (const value of report.values) values.set(value.key, value);
-    this.store.set({ measures: { ...measures, [point]: values } });
-  }
-
-  #measureGroups(): [MeasureKey[], MeasureKey[], MeasureKey[]] {
-    const keys = measuredKeys(this.store.state);
-    const slow = (key: MeasureKey) => key.endsWith(".trace") || key.startsWith("gauss_newton.");
-    const riemannian = (key: MeasureKey) => key.startsWith("riemannian.");
-    return [keys.filter((key) => !slow(key) && !riemannian(key)), keys.filter(riemannian), keys.filter(slow)];
   }
 
   #withoutResults(): Partial<State> {
@@ -385,8 +310,9 @@ export class App {
   }
 }
 
-function only<T>(landscapes: { trained?: T }): { trained?: T } {
-  return landscapes.trained ? { trained: landscapes.trained } : {};
+/** The bent point’s are of another bend. */
+function only<T>(values: PerPoint<T>): PerPoint<T> {
+  return values.trained ? { trained: values.trained } : {};
 }
 
 export function noBend(depth: number): Bend {

@@ -2,10 +2,12 @@
 
 import type { ModelInfo, SampleCosts, TrainChoice } from "./worker/protocol";
 
-/** Products with operators that one point's measures take, about: extremes, Riemannian norms, a hundred probes a trace. */
-const PRODUCTS_A_POINT = 520;
-/** The check computes traces with fewer probes, before and after each of four maps. */
-const PRODUCTS_A_CHECK = 5 * 320;
+/** Products with operators that one point's measures take, about, and as many for the searches' gradients. */
+const PRODUCTS_A_POINT = 600 + 1200;
+/** The check leaves the searches out and has fewer probes, before and after each of four maps. */
+const PRODUCTS_A_CHECK = 5 * 400;
+/** Products for the ten largest and the five smallest eigenvalues, about. */
+const PRODUCTS_FOR_ENDS = 250;
 /** Products for two eigenvectors as directions. */
 const PRODUCTS_FOR_DIRECTIONS = 60;
 const LINE_POINTS = 41;
@@ -20,7 +22,7 @@ const LONG_SECONDS = 180;
 /** Wasm addresses 4 GB, and the data are there twice for a moment. */
 const MUCH_BYTES = 2e9;
 
-export type Work = "training" | "landscape" | "measures" | "check";
+export type Work = "training" | "landscape" | "measures" | "spectrum" | "check";
 
 export interface WorkEstimate {
   seconds: number;
@@ -34,6 +36,8 @@ export interface Settings {
   threads: number;
   points: number;
   directions: "random" | "eigenvectors";
+  /** Products for a density: probes × steps. */
+  density: number;
   training: Pick<TrainChoice, "epochs" | "batchSize">;
 }
 
@@ -66,6 +70,8 @@ export function estimateOf(work: Work, costs: SampleCosts, model: ModelInfo, set
     }
     case "measures":
       return needs(PRODUCTS_A_POINT * product, point, VECTORS);
+    case "spectrum":
+      return needs((PRODUCTS_FOR_ENDS + settings.density) * product, point, VECTORS);
     case "check":
       return needs(PRODUCTS_A_CHECK * product, point, VECTORS);
   }

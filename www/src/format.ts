@@ -20,6 +20,19 @@ export function number(value: number, digits = 3): string {
   return `${minus(mantissa)} × 10${superscript(Number(exponent))}`;
 }
 
+/** The power of ten nearest to a small or large number, the number itself near 1: `10⁻¹²`, `0.3`, `12`. */
+export function power(value: number): string {
+  if (value === 0) return "0";
+  if (value >= 0.01 && value < 1000) return plain(value, 2);
+  return Number.isFinite(value) ? `10${superscript(Math.round(Math.log10(value)))}` : "∞";
+}
+
+/** `2⁻⁷`; as a number where it is no power of two. */
+export function powerOfTwo(value: number): string {
+  const exponent = Math.log2(value);
+  return Number.isInteger(exponent) && exponent !== 0 ? `2${superscript(exponent)}` : number(value);
+}
+
 /** A round number as it is: `0.5`, `100`, `1 × 10⁶`. */
 export function round(value: number): string {
   const size = Math.abs(value);

@@ -4,16 +4,22 @@ import "./style/layout.css";
 import "./style/notices.css";
 import "./style/charts.css";
 import "./style/tables.css";
+import "./style/heat.css";
+import "./style/plots.css";
 import { App } from "./app";
 import { Messages } from "./messages";
-import { NO_VALUES, Store } from "./store";
+import { NO_DINH, NO_VALUES, Store } from "./store";
 import { BendView } from "./views/bend";
+import { dinhView } from "./views/dinh";
 import { estimateView } from "./views/estimate";
 import { filesView } from "./views/files";
 import { headerView, themeView } from "./views/header";
 import { InvarianceView } from "./views/invariance";
+import { LayersView } from "./views/layers";
 import { LookView } from "./views/look";
 import { MeasuresView } from "./views/measures";
+import { sharpenView } from "./views/sharpen";
+import { SpectrumView } from "./views/spectrum";
 import { statusView } from "./views/status";
 import { stepsView } from "./views/steps";
 import { table2View } from "./views/table2";
@@ -44,6 +50,11 @@ const store = new Store({
   surfaces: {},
   growing: {},
   measures: NO_VALUES,
+  layers: {},
+  spectrumChoice: { operator: "hessian", part: "all", probes: 4, steps: 60 },
+  spectra: {},
+  densities: {},
+  dinh: NO_DINH,
   invariance: null,
   table2: null,
 });
@@ -55,7 +66,11 @@ statusView(app);
 stepsView(app);
 filesView(app);
 table2View(app);
+sharpenView(app);
+dinhView(app);
 new MeasuresView(app);
+const layers = new LayersView(app);
+new SpectrumView(app);
 new InvarianceView(app);
 const training = trainView(app);
 estimateView(app);
@@ -65,6 +80,7 @@ themeView(() => {
   training.redraw();
   look.redraw();
   bend.redraw();
+  layers.redraw();
 });
 
 window.isoflatLab = { app, loseDevice: () => app.loseDevice() };

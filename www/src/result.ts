@@ -1,6 +1,6 @@
 /** The JSON that "Save the result" writes: every number shown, and what it was computed with. */
 
-import type { Landscape } from "isoflat";
+import type { Landscape, PetzkaReport } from "isoflat";
 import type { PerPoint, State } from "./store";
 import type { Point } from "./worker/protocol";
 
@@ -10,6 +10,10 @@ function plain(landscape: Landscape | undefined) {
   if (!landscape) return undefined;
   const { s, t, loss, accuracy, center, backend } = landscape;
   return { s: [...s], t: [...t], loss: [...loss], accuracy: [...accuracy], center, backend };
+}
+
+function layers(report: PetzkaReport | undefined) {
+  return report && { ...report, rho: report.rho.map((values) => [...values]) };
 }
 
 function both<T>(values: PerPoint<T>, map: (value: T | undefined) => unknown) {
@@ -27,6 +31,13 @@ export function resultFile(state: State): string {
     training,
     bend: bendSummary,
     measures: both(state.measures, (values) => values && [...values.values()]),
+    layers: both(state.layers, layers),
+    spectrum: {
+      choice: state.spectrumChoice,
+      ends: both(state.spectra, (ends) => ends),
+      density: both(state.densities, (density) => density),
+    },
+    dinh: state.dinh,
     invariance: state.invariance,
     rangamani_table_2: state.table2,
     landscape: {

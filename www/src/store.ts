@@ -1,28 +1,46 @@
 /** What the page knows. Views read it and are told which parts have changed. */
 
 import type {
+  EigenResult,
   InvarianceTable,
   Landscape,
   MeasureDescription,
   MeasureKey,
   MeasureValue,
+  PetzkaReport,
   Progress,
+  SpectralDensity,
   Transformation,
+  VolumeFlatness,
 } from "isoflat";
 import type {
+  BallFinding,
   BendSummary,
   EngineStart,
   LandscapeChoice,
+  ManyFinding,
   ModelChoice,
   ModelInfo,
   Point,
   SampleCosts,
+  SharpenFinding,
+  SpectrumChoice,
   Table2Row,
   TrainChoice,
   TrainSummary,
+  Valley,
 } from "./worker/protocol";
 
-export type Task = "idle" | "starting" | "training" | "looking" | "bending" | "checking" | "table2";
+export type Task =
+  | "idle"
+  | "starting"
+  | "training"
+  | "looking"
+  | "bending"
+  | "sharpening"
+  | "spectrum"
+  | "checking"
+  | "table2";
 
 export interface Bend {
   lambda: number[];
@@ -33,6 +51,28 @@ export interface Bend {
 
 export type Values = ReadonlyMap<MeasureKey, MeasureValue>;
 export type PerPoint<T> = Readonly<Partial<Record<Point, T>>>;
+
+/** What a construction found, or in words why it is not for this network. */
+export type Finding<T> = { value: T } | { refusal: string };
+
+export const found = <T>(finding: Finding<T> | null): T | null =>
+  finding && "value" in finding ? finding.value : null;
+
+export const refusalOf = (finding: Finding<unknown> | null): string | null =>
+  finding && "refusal" in finding ? finding.refusal : null;
+
+/** Dinh et al. 2017, at the trained point. */
+export interface Dinh {
+  /** The wanted spectral norm as a multiple of the Hessian’s, in powers of ten. */
+  decades: number;
+  powersOfTwo: boolean;
+  valley: Finding<Valley> | null;
+  /** For the choice above; null while it is not computed. */
+  sharpened: Finding<SharpenFinding> | null;
+  boxes: Finding<VolumeFlatness> | null;
+  many: Finding<ManyFinding> | null;
+  ball: Finding<BallFinding> | null;
+}
 
 export interface State {
   task: Task;
@@ -55,6 +95,12 @@ export interface State {
   /** Surfaces of which only the first rows are computed, by now or until Stop. */
   growing: PerPoint<Landscape>;
   measures: Readonly<Record<Point, Values>>;
+  layers: PerPoint<PetzkaReport>;
+  spectrumChoice: SpectrumChoice;
+  /** For the choice; null while or where they are not computed. */
+  spectra: PerPoint<EigenResult>;
+  densities: PerPoint<SpectralDensity>;
+  dinh: Dinh;
   invariance: InvarianceTable | null;
   table2: Table2Row[] | null;
 }
@@ -80,18 +126,35 @@ export class Store {
 
 export const NO_VALUES: Readonly<Record<Point, Values>> = { trained: new Map(), bent: new Map() };
 
-/** The measures that are defined for the network: Petzka's need a piecewise linear one. */
+export const NO_DINH: Dinh = {
+  decades: 0,
+  powersOfTwo: false,
+  valley: null,
+  sharpened: null,
+  boxes: null,
+  many: null,
+  ball: null,
+};
+
+/** The measures that are defined for the network: Petzka's need a piecewise linear one, the path norm one of dense layers. */
 export function measuredKeys({ descriptions, model }: State): MeasureKey[] {
   const keys = descriptions.map(({ key }) => key);
-  return model?.homogeneous === false ? keys.filter((key) => !key.startsWith("petzka.")) : keys;
+  return keys.filter((key) => {
+    if (key.startsWith("petzka.")) return model?.homogeneous !== false;
+    return key !== "path_norm_squared" || model?.dense !== false;
+  });
 }
 
 /** Is everything there that the page shows of its points? Not after Stop. */
 export function isComplete(state: State): boolean {
-  const { bend, surfaces, lines, measures } = state;
+  const { bend, surfaces, lines, measures, layers, model } = state;
   const points: Point[] = transformationOf(bend) ? ["trained", "bent"] : ["trained"];
   return points.every(
-    (point) => surfaces[point] && lines[point] && measuredKeys(state).every((key) => measures[point].has(key)),
+    (point) =>
+      surfaces[point] &&
+      lines[point] &&
+      (layers[point] || model?.homogeneous === false) &&
+      measuredKeys(state).every((key) => measures[point].has(key)),
   );
 }
 

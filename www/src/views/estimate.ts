@@ -9,6 +9,7 @@ const PLACES: [Work, string, string][] = [
   ["training", "train-estimate", "Training takes"],
   ["landscape", "look-estimate", "The landscape takes"],
   ["measures", "measures-estimate", "All measures at one point take"],
+  ["spectrum", "spectrum-estimate", "The spectrum of one point takes"],
   ["check", "check-estimate", "The check takes"],
 ];
 
@@ -16,14 +17,14 @@ export function estimateView(app: App): void {
   const show = () => {
     for (const [work, id, begin] of PLACES) showOne(app, work, id, begin);
   };
-  app.store.watch(["costs", "model", "landscapeChoice"], show);
+  app.store.watch(["costs", "model", "landscapeChoice", "spectrumChoice"], show);
   for (const id of ["epochs", "batch"]) find("input", id).addEventListener("input", show);
   // Setting another field may set these.
   find("select", "network").addEventListener("change", show);
 }
 
 function showOne(app: App, work: Work, id: string, begin: string): void {
-  const { costs, model, landscapeChoice, engine } = app.store.state;
+  const { costs, model, landscapeChoice, spectrumChoice, engine } = app.store.state;
   const place = find("p", id);
   if (!costs || !model) {
     place.replaceChildren();
@@ -34,8 +35,9 @@ function showOne(app: App, work: Work, id: string, begin: string): void {
   const epochs = Number(find("input", "epochs").value);
   const batchSize = Number(find("input", "batch").value);
   const { points, directions } = landscapeChoice;
+  const density = spectrumChoice.probes * spectrumChoice.steps;
   const threads = engine?.info.threads ?? 1;
-  const settings: Settings = { threads, points, directions, training: { epochs, batchSize } };
+  const settings: Settings = { threads, points, directions, density, training: { epochs, batchSize } };
   const estimate = estimateOf(work, costs, model, settings);
   const advice = hint(work, estimate);
   place.dataset.seconds = String(estimate.seconds);

@@ -1,10 +1,14 @@
-/** Measure × transformation: what theory expects, what was found, and why the tolerance is what it is. */
+/**
+ * Measure × transformation as a heat map: how far each number moved, on a logarithmic scale, with what theory expects and
+ * what was found as symbols; the numbers and the tolerance's reasons are in the aside.
+ */
 
-import type { InvarianceCell } from "isoflat";
+import type { InvarianceCell, InvarianceTable, MeasureKey } from "isoflat";
 import type { App } from "../app";
 import { find, html } from "../dom";
-import { number } from "../format";
+import { number, power } from "../format";
 import { measureName } from "../names";
+import { byPaper } from "../papers";
 import { transformationName } from "../transformations";
 
 const VERDICTS: Record<InvarianceCell["verdict"], { symbol: string; word: string }> = {
@@ -12,6 +16,16 @@ const VERDICTS: Record<InvarianceCell["verdict"], { symbol: string; word: string
   changed: { symbol: "≠", word: "changes" },
   unresolved: { symbol: "?", word: "unresolved" },
 };
+
+/** Ends of the colours, in powers of ten of the relative change: rounding in f64, and a thousandfold. */
+const COLDEST = -16;
+const HOTTEST = 3;
+
+/** [0, 1]; no change at all is coldest. */
+function heat(relativeChange: number): number {
+  if (!(relativeChange > 0)) return 0;
+  return Math.min(Math.max((Math.log10(relativeChange) - COLDEST) / (HOTTEST - COLDEST), 0), 1);
+}
 
 export class InvarianceView {
   #cells: HTMLButtonElement[][] = [];
@@ -21,7 +35,7 @@ export class InvarianceView {
     find("button", "check-button").addEventListener("click", () => {
       const wanted = Math.min(Math.max(Number(range.value) || 10, 1.1), 1000);
       range.value = String(wanted);
-      void app.check(wanted);
+      void app.check(wanted, find("input", "check-searches").checked);
     });
     app.store.watch(["invariance"], () => this.#show());
     app.store.watch(["ready", "model", "task"], () => {
@@ -43,7 +57,7 @@ export class InvarianceView {
       delete summary.dataset.agrees;
       return;
     }
-    const { cells, transformations } = invariance;
+    const { cells } = invariance;
     const against = cells.filter((cell) => !cell.agrees).length;
     const unresolved = cells.filter((cell) => cell.verdict === "unresolved").length;
     summary.dataset.agrees = String(against === 0);
@@ -51,41 +65,61 @@ export class InvarianceView {
       against === 0
         ? `✓ All ${cells.length} verdicts are as theory says${unresolved > 0 ? `; ${unresolved} of them unresolved` : ""}.`
         : `✗ ${against} of ${cells.length} verdicts are not as theory says.`;
-    const measures = [...new Set(cells.map((cell) => cell.measure))];
-    const rows = measures.map((measure, row) => {
-      const buttons: HTMLButtonElement[] = [];
-      const tds = transformations.map((_, column) => {
-        const cell = cells.find((other) => other.measure === measure && other.transformation === column);
-        if (!cell) return html("td", { role: "gridcell" });
-        const button = this.#button(cell, row, column);
-        buttons.push(button);
-        return html("td", { role: "gridcell" }, button);
-      });
-      this.#cells.push(buttons);
-      return html("tr", { role: "row" }, html("th", { scope: "row", role: "rowheader" }, measureName(measure)), ...tds);
-    });
+    place.replaceChildren(legend(), this.#table(invariance));
+    this.#cells[0]?.[0]?.setAttribute("tabindex", "0");
+  }
+
+  #table({ cells, transformations }: InvarianceTable): HTMLTableElement {
     const heads = transformations.map((transformation) =>
       html("th", { scope: "col", role: "columnheader" }, transformationName(transformation)),
     );
-    place.replaceChildren(
-      html(
-        "table",
-        { class: "invariance", role: "grid", "aria-labelledby": "invariance-title" },
-        html("thead", {}, html("tr", { role: "row" }, html("th", { role: "columnheader" }, "Measure"), ...heads)),
-        html("tbody", {}, ...rows),
-      ),
+    const row = (measure: InvarianceCell["measure"]): HTMLTableRowElement => {
+      const buttons: HTMLButtonElement[] = [];
+      const index = this.#cells.push(buttons) - 1;
+      const tds = transformations.map((_, column) => {
+        const cell = cells.find((other) => other.measure === measure && other.transformation === column);
+        if (!cell) return html("td", { role: "gridcell" });
+        const button = this.#button(cell, index, column);
+        buttons.push(button);
+        return html("td", { role: "gridcell" }, button);
+      });
+      return html("tr", { role: "row" }, html("th", { scope: "row", role: "rowheader" }, measureName(measure)), ...tds);
+    };
+    const body = (title: string, measures: InvarianceCell["measure"][]): HTMLTableSectionElement => {
+      const head = html("th", { colspan: transformations.length + 1, scope: "rowgroup", role: "rowheader" }, title);
+      return html("tbody", {}, html("tr", { class: "group", role: "row" }, head), ...measures.map(row));
+    };
+    const there = new Set(cells.map((cell) => cell.measure));
+    const groups = byPaper(this.app.store.state.descriptions).flatMap(({ paper, measures }) => {
+      const keys: (MeasureKey | "outputs")[] = measures.map(({ key }) => key).filter((key) => there.has(key));
+      if (paper.id === "point" && there.has("outputs")) keys.unshift("outputs");
+      return keys.length > 0 ? [body(paper.title, keys)] : [];
+    });
+    return html(
+      "table",
+      { class: "invariance", role: "grid", "aria-labelledby": "invariance-title" },
+      html("thead", {}, html("tr", { role: "row" }, html("th", { role: "columnheader" }, "Measure"), ...heads)),
+      ...groups,
     );
-    this.#cells[0]?.[0]?.setAttribute("tabindex", "0");
   }
 
   #button(cell: InvarianceCell, row: number, column: number): HTMLButtonElement {
     const { symbol, word } = VERDICTS[cell.verdict];
+    const should = cell.expected === "invariant";
+    const label = `${word}, relative change ${number(cell.relativeChange, 2)}, ${should ? "should stand still" : "may change"}`;
     const button = html(
       "button",
-      { type: "button", tabindex: -1, "data-verdict": cell.verdict, "data-agrees": String(cell.agrees) },
+      {
+        type: "button",
+        tabindex: -1,
+        "data-verdict": cell.verdict,
+        "data-expected": cell.expected,
+        "data-agrees": String(cell.agrees),
+        "aria-label": cell.agrees ? label : `${label}: against theory`,
+        style: `--heat: ${heat(cell.relativeChange).toFixed(3)}`,
+      },
       html("span", { class: "symbol", "aria-hidden": "true" }, symbol),
-      html("span", { class: "word" }, word),
-      html("span", { class: "change" }, number(cell.relativeChange, cell.relativeChange < 1e-3 ? 1 : 2)),
+      html("span", { class: "change", "aria-hidden": "true" }, power(cell.relativeChange)),
       cell.agrees ? "" : html("span", { class: "against" }, "✗ against theory"),
     );
     button.addEventListener("focus", () => this.#detail(cell));
@@ -137,4 +171,32 @@ export class InvarianceView {
       html("p", { class: "note" }, cell.reason),
     );
   }
+}
+
+/** What colours, symbols and bars mean; also what a reader without colours goes by. */
+function legend(): HTMLElement {
+  const sign = (symbol: string, word: string) =>
+    html("li", {}, html("span", { class: "symbol", "aria-hidden": "true" }, symbol), word);
+  const ends = [COLDEST, -8, 0, HOTTEST].map((exponent) =>
+    html("span", { style: `--at: ${(exponent - COLDEST) / (HOTTEST - COLDEST)}` }, power(10 ** exponent)),
+  );
+  return html(
+    "div",
+    { class: "heat-legend" },
+    html(
+      "div",
+      { class: "heat-scale" },
+      html("span", { class: "label" }, "relative change"),
+      html("span", { class: "ramp", "aria-hidden": "true" }),
+      html("span", { class: "ends" }, ...ends),
+    ),
+    html(
+      "ul",
+      { class: "signs" },
+      sign("=", "the same, within its tolerance"),
+      sign("≠", "changes"),
+      sign("?", "unresolved: an estimate did not converge"),
+      html("li", {}, html("span", { class: "should-mark", "aria-hidden": "true" }), "should stand still, says theory"),
+    ),
+  );
 }

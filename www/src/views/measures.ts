@@ -6,9 +6,12 @@ import { compare } from "../compare";
 import { find, html } from "../dom";
 import { integer, number, round } from "../format";
 import { measureName } from "../names";
-import { transformationOf } from "../store";
+import { byPaper, type Paper } from "../papers";
+import { type Bend, transformationOf } from "../store";
 import { badgeText } from "./header";
 import { ratioBar } from "./ratio";
+
+const COLUMNS = 6;
 
 interface Row {
   description: MeasureDescription;
@@ -32,7 +35,6 @@ export class MeasuresView {
   #build(): void {
     const { descriptions } = this.app.store.state;
     if (descriptions.length === 0) return;
-    const invariant = (description: MeasureDescription) => description.invariant.layerwise;
     this.#axis = html("span", { class: "axis-ends", "aria-hidden": "true" });
     const head = html(
       "thead",
@@ -41,6 +43,7 @@ export class MeasuresView {
         "tr",
         {},
         html("th", { scope: "col" }, "Measure"),
+        html("th", { scope: "col" }, "Should stand still under"),
         html("th", { scope: "col", class: "num" }, html("span", { class: "point trained" }, "● as trained")),
         html("th", { scope: "col", class: "num" }, html("span", { class: "point bent" }, "◆ bent")),
         html("th", { scope: "col", class: "bar" }, "bent ÷ trained", this.#axis),
@@ -48,26 +51,13 @@ export class MeasuresView {
       ),
     );
     this.#rows = [];
-    const body = (title: string, of: MeasureDescription[]): HTMLTableSectionElement => {
-      const section = html(
-        "tbody",
-        {},
-        html("tr", { class: "group" }, html("th", { colspan: 5, scope: "rowgroup" }, title)),
-      );
-      for (const description of of) section.append(...this.#row(description));
+    const bodies = byPaper(descriptions).map(({ paper, measures }) => {
+      const section = html("tbody", { "data-paper": paper.id }, groupRow(paper));
+      for (const description of measures) section.append(...this.#row(description));
       return section;
-    };
+    });
     find("div", "measures").replaceChildren(
-      html(
-        "table",
-        { class: "measures", "aria-labelledby": "measures-title" },
-        head,
-        body(
-          "Ordinary: they follow the weights",
-          descriptions.filter((d) => !invariant(d)),
-        ),
-        body("Invariant: they follow the function", descriptions.filter(invariant)),
-      ),
+      html("table", { class: "measures", "aria-labelledby": "measures-title" }, head, ...bodies),
     );
   }
 
@@ -85,9 +75,14 @@ export class MeasuresView {
       { class: "about", id, hidden: true },
       html(
         "td",
-        { colspan: 5 },
+        { colspan: COLUMNS },
         html("p", {}, description.description),
-        html("p", { class: "faint" }, html("code", {}, key), ` · ${description.paper} · ${invariances(description)}`),
+        html(
+          "p",
+          { class: "faint" },
+          html("code", {}, key),
+          description.paper === "—" ? "" : ` · ${description.paper}`,
+        ),
         trust,
       ),
     );
@@ -100,7 +95,16 @@ export class MeasuresView {
     const after = cell("◆ bent", "num");
     const bar = cell("", "bar");
     const verdict = cell("", "verdict");
-    const row = html("tr", { "data-key": key }, html("th", { scope: "row" }, button), before, after, bar, verdict);
+    const row = html(
+      "tr",
+      { "data-key": key },
+      html("th", { scope: "row" }, button),
+      html("td", { class: "stands" }, badge(description)),
+      before,
+      after,
+      bar,
+      verdict,
+    );
     this.#rows.push({ description, row, before, after, bar, verdict, trust });
     return [row, about];
   }
@@ -118,11 +122,12 @@ export class MeasuresView {
     for (const { description, row, before, after, bar, verdict, trust } of this.#rows) {
       const first = measures.trained.get(description.key);
       const second = bent ? measures.bent.get(description.key) : undefined;
-      showValue(before, first);
-      showValue(after, second);
+      showValue(before, first, precision);
+      showValue(after, second, precision);
       trust.textContent = [said("As trained", first), said("Bent", second)].filter(Boolean).join(" ");
       if (!first || !second) {
         delete row.dataset.verdict;
+        delete row.dataset.agrees;
         bar.replaceChildren();
         verdict.replaceChildren();
         continue;
@@ -132,7 +137,13 @@ export class MeasuresView {
       bar.replaceChildren(
         Number.isNaN(comparison.ratio) ? "" : ratioBar(comparison.ratio, decades, comparison.verdict),
       );
-      verdict.replaceChildren(html("span", { class: "symbol" }, comparison.symbol), ` ${comparison.word}`);
+      const against = comparison.verdict === "moves" && shouldStandStill(description, bend);
+      row.dataset.agrees = String(!against);
+      verdict.replaceChildren(
+        html("span", { class: "symbol" }, comparison.symbol),
+        ` ${comparison.word}`,
+        against ? html("small", { class: "warn" }, " ✗ and should not") : "",
+      );
     }
     find("p", "measures-note").textContent =
       measures.trained.size > 0 && engine && model
@@ -154,26 +165,52 @@ export class MeasuresView {
   }
 }
 
-function invariances({ invariant }: MeasureDescription): string {
-  const kinds: [boolean, string][] = [
-    [invariant.layerwise, "layer-wise"],
-    [invariant.nodewise, "node-wise"],
-    [invariant.permutation, "permutation"],
-  ];
-  return `should stand still under: ${kinds.flatMap(([yes, name]) => (yes ? [name] : [])).join(", ")} maps`;
+function groupRow({ title, about }: Paper): HTMLTableRowElement {
+  const head = html(
+    "th",
+    { colspan: COLUMNS, scope: "rowgroup" },
+    html("span", { class: "title" }, title),
+    html("span", { class: "definition" }, about),
+  );
+  return html("tr", { class: "group" }, head);
 }
 
-function showValue(cell: HTMLTableCellElement, value: MeasureValue | undefined): void {
+/** Filled: every map; outlined: whole layers (and orders of units); empty: neither. The words say it without colour. */
+function badge({ invariant }: MeasureDescription): HTMLElement {
+  const [kind, word, more] = invariant.nodewise
+    ? ["all", "every map", "Should stand still under layer-wise and node-wise rescalings and permutations."]
+    : invariant.layerwise
+      ? ["layers", "layer-wise", "Should stand still under layer-wise rescalings and permutations, not node-wise ones."]
+      : ["none", "no rescaling", "Follows the weights: a rescaling may move it, an order of units does not."];
+  return html("span", { class: "stand", "data-stand": kind, title: more }, word);
+}
+
+/** Under the maps that the bend is made of. */
+function shouldStandStill({ invariant }: MeasureDescription, { lambda, nodewise, permutation }: Bend): boolean {
+  return (
+    (invariant.layerwise || lambda.every((factor) => factor === 1)) &&
+    (invariant.nodewise || nodewise === null) &&
+    (invariant.permutation || permutation === null)
+  );
+}
+
+/** The number, and below it what says how far to trust it. */
+function showValue(cell: HTMLTableCellElement, value: MeasureValue | undefined, precision: "f32" | "f64"): void {
   if (!value) {
     cell.textContent = "–";
     delete cell.dataset.value;
     return;
   }
   cell.dataset.value = String(value.value);
+  const trust = [
+    value.standardError ? `± ${number(value.standardError, 1)}` : "",
+    value.residual !== undefined ? `residual ${number(value.residual, 1)}` : "",
+    value.precision && value.precision !== precision ? `in ${value.precision}` : "",
+  ].filter(Boolean);
   cell.replaceChildren(
     number(value.value),
-    value.standardError ? html("small", {}, ` ± ${number(value.standardError, 2)}`) : "",
-    value.converged ? "" : html("small", { class: "warn" }, " not converged"),
+    trust.length > 0 ? html("small", {}, trust.join(", ")) : "",
+    value.converged ? "" : html("small", { class: "warn" }, "not converged"),
   );
 }
 
@@ -183,6 +220,7 @@ function said(point: string, value: MeasureValue | undefined): string {
   if (value.standardError !== undefined) parts.push(`standard error ${number(value.standardError, 2)}`);
   if (value.residual !== undefined) parts.push(`residual ${number(value.residual, 2)}`);
   if (value.iterations !== undefined) parts.push(`${integer(value.iterations)} products`);
+  if (value.precision !== undefined) parts.push(`computed in ${value.precision}`);
   if (!value.converged) parts.push("not converged");
   return `${parts.join(", ")}.`;
 }

@@ -11,6 +11,8 @@ const TASKS: Record<Task, string> = {
   training: "Training",
   looking: "Looking around",
   bending: "Bending",
+  sharpening: "Sharpening",
+  spectrum: "Spectrum",
   checking: "Checking",
   table2: "Table 2",
 };

@@ -18,13 +18,14 @@ export function stepsView(app: App): void {
     { rootMargin: "-33% 0px -66% 0px" },
   );
   for (const section of document.querySelectorAll("section.step")) observer.observe(section);
-  app.store.watch(["ready", "surfaces", "bend", "measures"], () => {
-    const { ready, surfaces, bend, measures } = app.store.state;
+  app.store.watch(["ready", "surfaces", "bend", "measures", "dinh"], () => {
+    const { ready, surfaces, bend, measures, dinh } = app.store.state;
     const bent = transformationOf(bend) !== null;
     const done: [string, boolean][] = [
       ["train", ready],
       ["look", surfaces.trained !== undefined],
       ["bend", bent],
+      ["sharpen", dinh.sharpened !== null],
       ["compare", bent && measures.bent.size > 0],
     ];
     for (const [id, yes] of done) byId.get(id)?.toggleAttribute("data-done", yes);

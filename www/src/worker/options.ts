@@ -1,7 +1,9 @@
-/** From the page's choices to the engine's options. */
+/** From the page's choices to the engine's options, and from the engine's objects to what the page shows of them. */
 
-import { type InitializeOptions, Network, type TrainOptions } from "isoflat";
-import type { InitChoice, NetworkChoice, TrainChoice } from "./protocol";
+import { type InitializeOptions, Network, type Problem, type TrainOptions } from "isoflat";
+import type { LabelledImages } from "./mnist";
+import type { InitChoice, MeasureChoice, ModelInfo, NetworkChoice, TrainChoice } from "./protocol";
+import type { Model } from "./session";
 
 export function networkOf(choice: NetworkChoice): Network {
   return choice.kind === "preset" ? Network.preset(choice.name) : Network.dense(choice.widths, choice.bias);
@@ -32,4 +34,36 @@ export function layerNames(network: Network): string[] {
     const [height, width] = typeof layer.kernel === "number" ? [layer.kernel, layer.kernel] : layer.kernel;
     return `conv ${height}×${width}, ${inputs / (height * width)} → ${outputs} channels`;
   });
+}
+
+export function measureOptions(choice: MeasureChoice) {
+  return { epsilon: choice.epsilon, probes: choice.probes, ...(choice.keys && { measures: choice.keys }) };
+}
+
+/** A problem of at most so many samples: the very same where it has no more. */
+export function firstSamples(problem: Problem, samples: number): Problem {
+  return problem.samples > samples ? problem.first(Math.max(samples, 1)) : problem;
+}
+
+export function firstOf({ inputs, targets }: LabelledImages, samples: number): LabelledImages {
+  const length = inputs.length / targets.length;
+  return { inputs: inputs.subarray(0, samples * length), targets: targets.subarray(0, samples) };
+}
+
+const DENSE: ReadonlySet<string> = new Set(["dense", "relu", "leaky_relu", "identity", "flatten"]);
+
+export function infoOf({ name, network, train, validation, measured }: Omit<Model, "trained" | "bent">): ModelInfo {
+  return {
+    data: name,
+    summary: network.summary,
+    parameterCount: network.parameterCount,
+    depth: network.depth,
+    homogeneous: network.homogeneous,
+    dense: network.toJSON().layers.every(({ type }) => DENSE.has(type)),
+    loss: train.loss,
+    samples: train.samples,
+    validationSamples: validation?.samples ?? 0,
+    measuredSamples: measured.samples,
+    layers: layerNames(network),
+  };
 }

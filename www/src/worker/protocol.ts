@@ -2,17 +2,25 @@
 
 import type {
   BackendInfo,
+  ConstantInBall,
+  EigenResult,
   EngineOptions,
   InvarianceTable,
   IsoflatErrorCode,
   Landscape,
   LossName,
+  ManyEigenvalues,
   MeasureDescription,
   MeasureKey,
   MeasureReport,
+  PetzkaReport,
   PresetName,
   Progress,
+  Sharpened,
+  SpectralDensity,
   Transformation,
+  VolumeFlatness,
+  WholeOperatorName,
 } from "isoflat";
 
 export type BackendChoice = "auto" | "webgpu" | "cpu";
@@ -46,6 +54,8 @@ export interface ModelInfo {
   parameterCount: number;
   depth: number;
   homogeneous: boolean;
+  /** Dense layers and piecewise linear activations alone: what the path norm is defined for. */
+  dense: boolean;
   loss: LossName;
   samples: number;
   validationSamples: number;
@@ -116,6 +126,50 @@ export interface MeasureChoice {
   probes: number;
 }
 
+/** Which operator, on which part of the parameters, and how finely its density is sampled. */
+export interface SpectrumChoice {
+  operator: WholeOperatorName;
+  part: "all" | "weights" | `layer_${number}`;
+  /** Random vectors that the density is the mean over. */
+  probes: number;
+  /** Lanczos steps with each. */
+  steps: number;
+}
+
+/** Losses along a line, from left to right; not evenly spaced. */
+export interface Curve {
+  s: number[];
+  loss: number[];
+}
+
+/** The trained point along the steepest direction of the layer that takes the least to be made sharp. */
+export interface Valley {
+  layer: number;
+  /** Spectral norm of that layer's block of the Hessian. */
+  block: number;
+  /** Spectral norm of the whole Hessian. */
+  norm: number;
+  /** The loss has risen by about 2 at s = ±span. */
+  span: number;
+  /** Far beyond the span, and closer together near the middle. */
+  line: Curve;
+}
+
+export interface SharpenChoice {
+  /** M. */
+  target: number;
+  powersOfTwo: boolean;
+}
+
+/** The line is along the valley's direction, at the sharpened weights. */
+export type SharpenFinding = Omit<Sharpened, "parameters"> & { line: Curve };
+/** Not `Omit`: these types are open, and it would lose their keys. */
+export type ManyFinding = { [Key in Known<ManyEigenvalues>]: ManyEigenvalues[Key] };
+export type BallFinding = { [Key in Known<ConstantInBall>]: ConstantInBall[Key] };
+type Known<T> = keyof {
+  [Key in keyof T as string extends Key ? never : Key extends "parameters" ? never : Key]: T[Key];
+};
+
 export interface Table2Row {
   lambda: number[];
   before: number;
@@ -175,10 +229,25 @@ export interface LabApi {
   evaluate(): Promise<Outcome<{ loss: number; accuracy: number }>>;
   bend(transformation: Transformation | null): Promise<Outcome<BendSummary>>;
   measure(point: Point, choice: MeasureChoice): Promise<Outcome<MeasureReport>>;
+  /** Petzka's measures layer by layer and neuron by neuron. */
+  layers(point: Point): Promise<Outcome<PetzkaReport>>;
+  /** The largest and the smallest eigenvalues. */
+  spectrum(point: Point, choice: SpectrumChoice): Promise<Outcome<EigenResult>>;
+  density(point: Point, choice: SpectrumChoice): Promise<Outcome<SpectralDensity>>;
   line(point: Point, choice: LandscapeChoice): Promise<Outcome<Landscape>>;
   /** `about` comes back with each `rows` event, so that the page can tell those of another choice. */
   surface(point: Point, choice: LandscapeChoice, about: string): Promise<Outcome<Landscape>>;
   invariance(transformations: Transformation[], choice: MeasureChoice): Promise<Outcome<InvarianceTable>>;
+  /** Dinh et al. 2017, all at the trained point: what `sharpen` begins with. */
+  valley(): Promise<Outcome<Valley>>;
+  /** Theorem 4. */
+  sharpen(valley: Valley, choice: SharpenChoice): Promise<Outcome<SharpenFinding>>;
+  /** Theorem 2. */
+  boxes(): Promise<Outcome<VolumeFlatness>>;
+  /** Theorem 5. */
+  manyEigenvalues(choice: SharpenChoice): Promise<Outcome<ManyFinding>>;
+  /** Section 4.3. */
+  constantInBall(epsilon: number): Promise<Outcome<BallFinding>>;
   table2(): Promise<Outcome<Table2Row[]>>;
   /** Aborts what is running; resolves at once. */
   stop(): void;

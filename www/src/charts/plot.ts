@@ -1,0 +1,197 @@
+/** A small plot in SVG: axes, a frame, and marks that the caller draws. Its colours are the style sheet’s. */
+
+import { svg } from "../dom";
+import type { Scale } from "./scales";
+
+export interface Frame {
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+  x: (value: number) => number;
+  y: (value: number) => number;
+}
+
+export interface PlotOptions {
+  x: Scale;
+  y: Scale;
+  xLabel: string;
+  yLabel: string;
+  /** What a screen reader says. */
+  label: string;
+  /** Drawn in this order, clipped to the frame. */
+  marks: (frame: Frame) => (SVGElement | null)[];
+  /** Room for the labels of the y axis, in pixels. */
+  left?: number;
+}
+
+const BOTTOM = 38;
+const TOP = 10;
+const RIGHT = 14;
+/** Height of a label. */
+const LINE = 14;
+
+let plots = 0;
+
+export class Plot {
+  #options: PlotOptions | undefined;
+  readonly #clip = `plot-${++plots}`;
+
+  /** The plot is as large as its box, and follows it. */
+  constructor(private readonly box: HTMLElement) {
+    new ResizeObserver(() => this.#draw()).observe(box);
+  }
+
+  show(options: PlotOptions | undefined): void {
+    this.#options = options;
+    this.#draw();
+  }
+
+  #draw(): void {
+    const { clientWidth: width, clientHeight: height } = this.box;
+    const options = this.#options;
+    if (!options || width === 0 || height === 0) {
+      this.box.replaceChildren();
+      return;
+    }
+    const { x, y, left = 52 } = options;
+    const [right, bottom] = [width - RIGHT, height - BOTTOM];
+    const frame: Frame = {
+      left,
+      right,
+      top: TOP,
+      bottom,
+      x: (value) => left + x.at(value) * (right - left),
+      y: (value) => bottom - y.at(value) * (bottom - TOP),
+    };
+    const area = { x: left, y: TOP, width: Math.max(right - left, 1), height: Math.max(bottom - TOP, 1) };
+    this.box.replaceChildren(
+      svg(
+        "svg",
+        { class: "plot", width, height, role: "img", "aria-label": options.label },
+        svg("defs", {}, svg("clipPath", { id: this.#clip }, svg("rect", area))),
+        axes(options, frame),
+        svg("g", { "clip-path": `url(#${this.#clip})` }, ...options.marks(frame)),
+        svg("rect", { ...area, class: "frame" }),
+      ),
+    );
+  }
+}
+
+function axes({ x, y, xLabel, yLabel }: PlotOptions, frame: Frame): SVGGElement {
+  const { left, right, top, bottom } = frame;
+  const group = svg("g", { class: "axes" });
+  let last = Number.NEGATIVE_INFINITY;
+  const inOrder = [...x.ticks].sort((a, b) => a.value - b.value);
+  for (const { value, label } of inOrder) {
+    const at = frame.x(value);
+    group.append(svg("line", { x1: at, x2: at, y1: top, y2: bottom, class: "grid" }));
+    // Labels that would touch are left out.
+    const half = label.length * 3.6;
+    if (at - half < last || at + half > right + RIGHT) continue;
+    last = at + half + 6;
+    group.append(svg("text", { x: at, y: bottom + 14, "text-anchor": "middle" }, label));
+  }
+  const taken: number[] = [];
+  for (const { value, label } of y.ticks) {
+    const at = frame.y(value);
+    group.append(svg("line", { x1: left, x2: right, y1: at, y2: at, class: "grid" }));
+    if (taken.some((other) => Math.abs(other - at) < LINE)) continue;
+    taken.push(at);
+    group.append(svg("text", { x: left - 6, y: at, dy: "0.33em", "text-anchor": "end" }, label));
+  }
+  group.append(
+    svg("text", { x: (left + right) / 2, y: bottom + 31, "text-anchor": "middle", class: "axis-name" }, xLabel),
+    svg(
+      "text",
+      { transform: `translate(12 ${(top + bottom) / 2}) rotate(-90)`, "text-anchor": "middle", class: "axis-name" },
+      yLabel,
+    ),
+  );
+  return group;
+}
+
+const places = (frame: Frame, xs: ArrayLike<number>, ys: ArrayLike<number>): string[] =>
+  Array.from(xs, (x, index) => `${frame.x(x).toFixed(2)},${frame.y(ys[index] ?? Number.NaN).toFixed(2)}`).filter(
+    (place) => !/NaN|Infinity/.test(place),
+  );
+
+export function curve(frame: Frame, xs: ArrayLike<number>, ys: ArrayLike<number>, kind: string): SVGPathElement | null {
+  const points = places(frame, xs, ys);
+  return points.length < 2 ? null : svg("path", { class: `curve ${kind}`, d: `M${points.join("L")}` });
+}
+
+/** Between two curves over the same x. */
+export function band(
+  frame: Frame,
+  xs: ArrayLike<number>,
+  low: ArrayLike<number>,
+  high: ArrayLike<number>,
+  kind: string,
+): SVGPathElement | null {
+  const [below, above] = [places(frame, xs, low), places(frame, xs, high)];
+  if (below.length < 2 || above.length < 2) return null;
+  return svg("path", { class: `band ${kind}`, d: `M${above.join("L")}L${below.reverse().join("L")}Z` });
+}
+
+/** Circles for the trained point, diamonds for what became of it: all as one path, however many they are. */
+export function dots(
+  frame: Frame,
+  xs: ArrayLike<number>,
+  ys: ArrayLike<number>,
+  kind: string,
+  size = 3.5,
+): SVGPathElement {
+  const shape = kind.split(" ").includes("bent")
+    ? `m0,${-1.25 * size}l${1.25 * size},${1.25 * size}l${-1.25 * size},${1.25 * size}l${-1.25 * size},${-1.25 * size}z`
+    : `m${-size},0a${size},${size} 0 1 0 ${2 * size},0a${size},${size} 0 1 0 ${-2 * size},0z`;
+  const d = places(frame, xs, ys).map((place) => `M${place}${shape}`);
+  return svg("path", { class: `dots ${kind}`, "data-count": d.length, d: d.join("") });
+}
+
+/** A level line across the plot, with what it is. */
+export function level(frame: Frame, value: number, text: string): SVGGElement {
+  const y = frame.y(value);
+  return svg(
+    "g",
+    { class: "level-mark" },
+    svg("line", { x1: frame.left, x2: frame.right, y1: y, y2: y }),
+    svg("text", { x: frame.right - 6, y: y - 5, "text-anchor": "end" }, text),
+  );
+}
+
+/** One bar a layer, beside those of the other point, with its number above. */
+export function bars(
+  frame: Frame,
+  values: number[],
+  kind: string,
+  index: number,
+  of: number,
+  say: (value: number) => string,
+): SVGGElement {
+  const unit = frame.x(2) - frame.x(1);
+  const width = (0.7 * unit) / of;
+  const group = svg("g", { class: "bars" });
+  values.forEach((value, at) => {
+    const left = frame.x(at + 1) - (width * of) / 2 + index * width;
+    const [top, bottom] = [frame.y(Math.max(value, 0)), frame.y(Math.min(value, 0))];
+    group.append(
+      svg("rect", { class: `bar ${kind}`, x: left, y: top, width: width - 1.5, height: Math.max(bottom - top, 0.75) }),
+    );
+    const text = say(value);
+    // Where there is room for it.
+    if (text.length * 6.2 < width + 8) {
+      group.append(svg("text", { x: left + width / 2, y: top - 4, "text-anchor": "middle" }, text));
+    }
+  });
+  return group;
+}
+
+/** Vertical bars of ± error. */
+export function errorBars(frame: Frame, xs: number[], ys: number[], errors: number[], kind: string): SVGPathElement {
+  const d = xs.map((x, index) => {
+    const [y, error] = [ys[index] ?? 0, errors[index] ?? 0];
+    return `M${frame.x(x)},${frame.y(y - error)}V${frame.y(y + error)}`;
+  });
+  return svg("path", { class: `error ${kind}`, d: d.join("") });
+}

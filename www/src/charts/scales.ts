@@ -1,0 +1,68 @@
+/** Scales of the small plots: from values to [0, 1], with round ticks. */
+
+import { power, round } from "../format";
+
+export interface Tick {
+  value: number;
+  label: string;
+}
+
+export interface Scale {
+  low: number;
+  high: number;
+  at: (value: number) => number;
+  ticks: Tick[];
+}
+
+/** At most about this many ticks an axis. */
+const TICKS = 6;
+
+export function linear(low: number, high: number, ticks = TICKS): Scale {
+  const span = high - low || 1;
+  const raw = span / ticks;
+  const unit = 10 ** Math.floor(Math.log10(raw));
+  const step = unit * ([1, 2, 5, 10].find((factor) => factor * unit >= raw) ?? 10);
+  const found: Tick[] = [];
+  for (let index = Math.ceil(low / step); index * step <= high + 1e-9 * span; index++) {
+    const value = Number((index * step).toPrecision(12));
+    found.push({ value, label: round(value) });
+  }
+  return { low, high, at: (value) => (value - low) / span, ticks: found };
+}
+
+/** What is not above `low` lies at the bottom. */
+export function log(low: number, high: number, ticks = TICKS): Scale {
+  const [from, to] = [Math.log10(low), Math.log10(Math.max(high, low * 1.01))];
+  const found: Tick[] = [];
+  const step = Math.max(1, Math.ceil((to - from) / ticks));
+  for (let exponent = Math.ceil(from - 1e-9); exponent <= to + 1e-9; exponent++) {
+    if (exponent % step === 0) found.push({ value: 10 ** exponent, label: powerLabel(exponent) });
+  }
+  const at = (value: number) => (Math.log10(Math.max(value, low)) - from) / (to - from);
+  if (found.length >= 2) return { low, high, at, ticks: found };
+  // Within a decade there is no room for powers of ten alone.
+  return { low, high, at, ticks: linear(low, high, Math.min(ticks, 4)).ticks.filter(({ value }) => value >= low) };
+}
+
+/** Linear up to `unit` on either side of 0, logarithmic beyond: for values of both signs and many sizes. */
+export function symlog(low: number, high: number, unit: number): Scale {
+  const bent = (value: number) => Math.asinh(value / (2 * unit)) / Math.LN10;
+  const [from, to] = [bent(low), bent(high)];
+  const span = to - from || 1;
+  const decades = (end: number) => (Math.abs(end) > unit ? Math.log10(Math.abs(end) / unit) : 0);
+  const step = Math.max(1, Math.ceil((decades(low) + decades(high)) / TICKS));
+  const found: Tick[] = low <= 0 && high >= 0 ? [{ value: 0, label: "0" }] : [];
+  const first = Math.ceil(Math.log10(unit));
+  for (let exponent = first; 10 ** exponent <= Math.max(high, -low); exponent++) {
+    if ((exponent - first) % step !== 0) continue;
+    for (const value of [10 ** exponent, -(10 ** exponent)]) {
+      if (value < low || value > high) continue;
+      found.push({ value, label: `${value < 0 ? "−" : ""}${powerLabel(exponent)}` });
+    }
+  }
+  return { low, high, at: (value) => (bent(value) - from) / span, ticks: found };
+}
+
+/** 0.01, 0.1, 1, 10, 100 as they are. */
+const powerLabel = (exponent: number): string =>
+  Math.abs(exponent) <= 2 ? round(10 ** exponent) : power(10 ** exponent).replace(/^1000$/, "10³");

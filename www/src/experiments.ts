@@ -1,0 +1,97 @@
+/** What is computed when a person asks for it: an operator’s spectrum, and Dinh’s constructions. */
+
+import type { Client } from "./client";
+import { LabError } from "./errors";
+import type { Job } from "./jobs";
+import { type Dinh, type Finding, type Store, transformationOf } from "./store";
+import type { Outcome, Point, SharpenChoice } from "./worker/protocol";
+
+type Lab = Parameters<Parameters<Client["call"]>[0]>[0];
+
+/** What a construction says of a network that it is not for: shown in its place, since nothing is wrong with the page. */
+const REFUSALS: ReadonlySet<string> = new Set([
+  "too_large",
+  "invalid_option",
+  "not_homogeneous",
+  "not_finite",
+  "not_possible",
+]);
+
+export class Experiments {
+  constructor(
+    private readonly store: Store,
+    private readonly client: Client,
+  ) {}
+
+  /** The ends of the spectrum first: they are there soon. */
+  async spectrum(job: Job): Promise<void> {
+    const points: Point[] = transformationOf(this.store.state.bend) ? ["trained", "bent"] : ["trained"];
+    const { spectrumChoice } = this.store.state;
+    for (const point of points) {
+      if (this.store.state.spectra[point]) continue;
+      job.checkpoint();
+      const spectrum = await this.client.call((lab) => lab.spectrum(point, spectrumChoice));
+      job.checkpoint();
+      this.store.set({ spectra: { ...this.store.state.spectra, [point]: spectrum } });
+    }
+    for (const point of points) {
+      if (this.store.state.densities[point]) continue;
+      job.checkpoint();
+      const density = await this.client.call((lab) => lab.density(point, spectrumChoice));
+      job.checkpoint();
+      this.store.set({ densities: { ...this.store.state.densities, [point]: density } });
+    }
+  }
+
+  async valley(job: Job): Promise<void> {
+    const { dinh, model } = this.store.state;
+    if (dinh.valley || !model?.homogeneous || model.depth < 2) return;
+    await this.#find(job, "valley", (lab) => lab.valley());
+  }
+
+  async sharpen(job: Job): Promise<void> {
+    await this.valley(job);
+    const choice = this.#choice();
+    const { valley } = this.store.state.dinh;
+    if (!choice || !valley || !("value" in valley)) return;
+    await this.#find(job, "sharpened", (lab) => lab.sharpen(valley.value, choice));
+  }
+
+  boxes(job: Job): Promise<void> {
+    return this.#find(job, "boxes", (lab) => lab.boxes());
+  }
+
+  async many(job: Job): Promise<void> {
+    await this.valley(job);
+    const choice = this.#choice();
+    if (choice) await this.#find(job, "many", (lab) => lab.manyEigenvalues(choice));
+  }
+
+  ball(job: Job, epsilon: number): Promise<void> {
+    return this.#find(job, "ball", (lab) => lab.constantInBall(epsilon));
+  }
+
+  #choice(): SharpenChoice | null {
+    const { valley, decades, powersOfTwo } = this.store.state.dinh;
+    return valley && "value" in valley ? { target: valley.value.norm * 10 ** decades, powersOfTwo } : null;
+  }
+
+  async #find<K extends "valley" | "sharpened" | "boxes" | "many" | "ball">(
+    job: Job,
+    key: K,
+    ask: (lab: Lab) => Promise<Outcome<Found<K>>>,
+  ): Promise<void> {
+    job.checkpoint();
+    const finding = await this.client.call(ask).then(
+      (value): Finding<Found<K>> => ({ value }),
+      (error: unknown): Finding<Found<K>> => {
+        if (error instanceof LabError && REFUSALS.has(error.code)) return { refusal: error.message };
+        throw error;
+      },
+    );
+    job.checkpoint();
+    this.store.set({ dinh: { ...this.store.state.dinh, [key]: finding } });
+  }
+}
+
+type Found<K extends keyof Dinh> = Dinh[K] extends Finding<infer T> | null ? T : never;

@@ -1,0 +1,36 @@
+/** A card: a title, a sentence or two, a button that begins the work, and a place for what it found. */
+
+import { html } from "../dom";
+
+export interface Card {
+  root: HTMLElement;
+  button: HTMLButtonElement;
+  /** Numbers and words. */
+  body: HTMLElement;
+  /** A drawing; hidden while there is none. */
+  plot: HTMLElement;
+}
+
+export function card(id: string, title: string, about: string, action: string): Card {
+  const button = html("button", { type: "button", id: `${id}-button`, disabled: true }, action);
+  const body = html("div", { class: "finding", id: `${id}-finding`, role: "status" });
+  const plot = html("div", { class: "chart small", id: `${id}-plot`, hidden: true });
+  const root = html(
+    "article",
+    { class: "card", id, "aria-labelledby": `${id}-title` },
+    html("h3", { id: `${id}-title` }, title),
+    html("p", { class: "about-card" }, about),
+    html("div", { class: "row" }, button),
+    plot,
+    body,
+  );
+  return { root, button, body, plot };
+}
+
+/** Name and value pairs; `null` entries are left out. */
+export function facts(entries: ([name: string, value: string] | null)[]): HTMLElement {
+  const rows = entries.flatMap((entry) =>
+    entry ? [html("div", {}, html("dt", {}, entry[0]), html("dd", {}, entry[1]))] : [],
+  );
+  return html("dl", { class: "facts" }, ...rows);
+}

@@ -1,0 +1,156 @@
+/** Beside the slider: what else Dinh et al. 2017 do with the same function's weights. */
+
+import type { VolumeFlatness } from "isoflat";
+import type { App } from "../app";
+import { curve, dots, level, Plot } from "../charts/plot";
+import { linear, log } from "../charts/scales";
+import { find, html } from "../dom";
+import { integer, number, power } from "../format";
+import { type Finding, found, refusalOf } from "../store";
+import type { BallFinding, ManyFinding } from "../worker/protocol";
+import { type Card, card, facts } from "./card";
+import { Figure5 } from "./figure5";
+
+/** Parameters up to which the engine computes whole spectra. */
+const WHOLE_SPECTRUM = 4096;
+const EPSILON = 0.01;
+
+export function dinhView(app: App): void {
+  const boxes = card(
+    "boxes",
+    "Boxes without end",
+    "Around the weights lies a box in which the loss stays below L + ε. Stretching the layers moves it elsewhere, no smaller and with the same losses, as often as one likes: the flat region’s volume is infinite (Theorem 2).",
+    "Build the boxes",
+  );
+  const many = card(
+    "many",
+    "Many large eigenvalues",
+    "Not one direction alone: shrinking all layers but the smallest makes nearly all positive eigenvalues of the Hessian exceed M at once (Theorem 5). M is the slider’s.",
+    "Compute both spectra",
+  );
+  const ball = card(
+    "ball",
+    "A constant function within reach",
+    "Shrink the first layer until it is as short as ε. Then setting it to zero, which leaves a constant function, is a step of length ε: the ε-sharpness is at least that large (section 4.3).",
+    `Measure it, ε = ${EPSILON}`,
+  );
+  const figure = new Figure5();
+  find("div", "dinh-cards").append(boxes.root, ball.root, many.root, figure.root);
+
+  const plots = { boxes: new Plot(boxes.plot), many: new Plot(many.plot) };
+  boxes.button.addEventListener("click", () => void app.findBoxes());
+  many.button.addEventListener("click", () => void app.findManyEigenvalues());
+  ball.button.addEventListener("click", () => void app.findBall(EPSILON));
+
+  app.store.watch(["ready", "model", "task"], () => {
+    const { ready, model, task } = app.store.state;
+    const possible = ready && model?.homogeneous === true && model.depth >= 2;
+    const busy = ["training", "starting", "sharpening"].includes(task);
+    for (const { button } of [boxes, many, ball]) button.disabled = !possible || busy;
+  });
+  app.store.watch(["dinh", "model"], () => {
+    const { dinh, model } = app.store.state;
+    show(boxes, dinh.boxes, (value) => showBoxes(boxes, plots.boxes, value));
+    show(many, dinh.many, (value) => showMany(many, plots.many, value));
+    show(ball, dinh.ball, (value) => showBall(ball, value));
+    if (!dinh.many && model && model.parameterCount > WHOLE_SPECTRUM) {
+      many.body.replaceChildren(
+        html(
+          "p",
+          { class: "note" },
+          `Whole spectra are for networks of up to ${integer(WHOLE_SPECTRUM)} parameters; this one has ${integer(model.parameterCount)}. ` +
+            "Under Options in step 1, other widths such as 784-5-10 are small enough.",
+        ),
+      );
+    }
+  });
+}
+
+function show<T>(card: Card, finding: Finding<T> | null, body: (value: T) => void): void {
+  const value = found(finding);
+  const refusal = refusalOf(finding);
+  card.plot.hidden = value === null;
+  if (value) body(value);
+  else card.body.replaceChildren(refusal ? html("p", { class: "note refusal" }, sentence(refusal)) : "");
+}
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+
+function showBoxes(card: Card, plot: Plot, volume: VolumeFlatness): void {
+  const ks = volume.boxes.map(({ power }) => power + 1);
+  const volumes = volume.boxes.map(({ totalLogVolume }) => totalLogVolume / Math.LN10);
+  const [low, high] = [Math.min(...volumes), Math.max(...volumes)];
+  const room = (high - low) * 0.08 || 1;
+  plot.show({
+    x: linear(0.5, ks.length + 0.5),
+    y: linear(low - room, high + room, 5),
+    xLabel: "boxes",
+    yLabel: "log₁₀ of their volume",
+    label: `Volume of the boxes together: a power of ten of ${number(low)} with one box, ${number(high)} with ${ks.length}`,
+    left: 76,
+    marks: (frame) => [curve(frame, ks, volumes, "bent"), dots(frame, ks, volumes, "bent", 4)],
+  });
+  const largest = Math.max(...volume.boxes.map(({ largestDifference }) => largestDifference));
+  card.body.dataset.disjoint = String(volume.disjoint);
+  card.body.replaceChildren(
+    facts([
+      ["ε", number(volume.epsilon)],
+      ["half a side", `${number(volume.radius)}${volume.radiusFound ? ", found by sampling" : ""}`],
+      ["from box to box, layers × and ÷", number(volume.alpha)],
+      ["largest rise of the loss sampled inside", number(volume.largestRise, 2)],
+      ["losses in all boxes the same to", number(largest, 1)],
+      ["boxes disjoint", volume.disjoint ? "✓ yes" : "✗ no"],
+    ]),
+    html("p", { class: "note" }, `Sampled at ${volume.samples} points a box, half of them corners.`),
+  );
+}
+
+function showMany(card: Card, plot: Plot, many: ManyFinding): void {
+  const positive = (values: number[]) => [...values].reverse().filter((value) => value > 0);
+  const [before, after] = [positive(many.spectrumBefore), positive(many.spectrumAfter)];
+  const high = Math.max(after[0] ?? 1, before[0] ?? 1, many.target) * 2;
+  // Below it eigenvalues are rounding.
+  const low = Math.max((before[0] ?? 1) * 1e-8, 1e-12);
+  const ranks = (values: number[]) => values.map((_, index) => index + 1);
+  plot.show({
+    x: log(1, Math.max(before.length, after.length, 2)),
+    y: log(low, high),
+    xLabel: "positive eigenvalues, largest first",
+    yLabel: "eigenvalue",
+    label: `Eigenvalues of the Hessian: ${many.before} above M as trained, ${many.measured} after the rescaling`,
+    marks: (frame) => [
+      level(frame, many.target, `M = ${number(many.target)}`),
+      dots(frame, ranks(before), before, "trained", 2.5),
+      dots(frame, ranks(after), after, "bent", 2.5),
+    ],
+  });
+  card.body.dataset.holds = String(many.holds);
+  card.body.replaceChildren(
+    facts([
+      ["eigenvalues above M, as trained", integer(many.before)],
+      ["promised by the theorem", integer(many.promised)],
+      ["measured", `${integer(many.measured)} ${many.holds ? "✓" : "✗ fewer than promised"}`],
+      ["layers ÷ β, the smallest × β…", number(many.beta)],
+      ["outputs", many.outputs.bitwise ? "equal, bit for bit" : `equal to ${number(many.outputs.relative, 1)}`],
+    ]),
+  );
+}
+
+function showBall(card: Card, ball: BallFinding): void {
+  card.plot.hidden = true;
+  card.body.dataset.holds = String(ball.holds);
+  const sharp = ({ value, converged }: BallFinding["before"]) =>
+    `${number(value)}${converged ? "" : ", not converged"}`;
+  card.body.replaceChildren(
+    facts([
+      ["length of the first layer, now", `${number(ball.distance)} ≤ ε = ${number(ball.epsilon)}`],
+      ["loss", number(ball.loss)],
+      ["loss of the constant function", number(ball.constantLoss)],
+      ["ε-sharpness as trained", sharp(ball.before)],
+      ["guaranteed after the rescaling", `≥ ${number(ball.guaranteed)}`],
+      ["measured", `${sharp(ball.measured)} ${ball.holds ? "✓" : "✗ less than guaranteed"}`],
+      ["outputs", ball.outputs.bitwise ? "equal, bit for bit" : `equal to ${power(ball.outputs.relative)}`],
+    ]),
+    html("p", { class: "note" }, "By ascent from several starts: lower bounds, in the same ball before and after."),
+  );
+}

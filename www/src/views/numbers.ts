@@ -1,0 +1,35 @@
+/** Tables of numbers behind a drawing, for who wants them. */
+
+import { html } from "../dom";
+
+/** Folded up; the first column is the rows' heads. */
+export function numbers(title: string, head: string[], rows: string[][]): HTMLDetailsElement {
+  const cells = ([first = "", ...rest]: string[]) =>
+    html(
+      "tr",
+      {},
+      html("th", { scope: "row" }, first),
+      ...rest.map((text, index) => html("td", { class: "num", "data-label": head[index + 1] ?? "" }, text)),
+    );
+  const [first = "", ...others] = head;
+  return html(
+    "details",
+    { class: "options numbers" },
+    html("summary", {}, title),
+    html(
+      "table",
+      { class: "plain" },
+      html(
+        "thead",
+        {},
+        html(
+          "tr",
+          {},
+          html("th", { scope: "col" }, first),
+          ...others.map((text) => html("th", { scope: "col", class: "num" }, text)),
+        ),
+      ),
+      html("tbody", {}, ...rows.map(cells)),
+    ),
+  );
+}

@@ -1,0 +1,109 @@
+/** Step 4: the same function as sharp as one likes (Dinh et al. 2017, Theorem 4). */
+
+import type { App } from "../app";
+import { ValleyChart } from "../charts/valley";
+import { find, html } from "../dom";
+import { factor, number, powerOfTwo } from "../format";
+import { found, refusalOf } from "../store";
+import type { SharpenFinding, Valley } from "../worker/protocol";
+
+/** The engine takes α this much smaller than the bound, for rounding. */
+const MARGIN = 1e-3;
+
+export function sharpenView(app: App): void {
+  const slider = find("input", "sharpness");
+  const powers = find("input", "powers-of-two");
+  const chart = new ValleyChart(find("div", "valley"));
+  const change = () => app.setSharpen(Number(slider.value), powers.checked);
+  slider.addEventListener("input", change);
+  powers.addEventListener("change", change);
+  app.store.watch(["model", "ready", "task"], () => {
+    const { model, ready, task } = app.store.state;
+    const possible = model?.homogeneous !== false && (model?.depth ?? 2) >= 2;
+    find("fieldset", "sharpen-controls").disabled = !ready || !possible || task === "training" || task === "starting";
+  });
+  app.store.watch(["dinh", "model", "measures"], () => {
+    const { decades, powersOfTwo, valley, sharpened } = app.store.state.dinh;
+    slider.value = String(decades);
+    powers.checked = powersOfTwo;
+    const times = factor(10 ** decades);
+    find("output", "sharpness-value").textContent = times;
+    slider.setAttribute("aria-valuetext", `${times} the Hessian’s norm as trained`);
+    const there = found(valley);
+    const measured = found(sharpened);
+    const alpha = there ? (measured?.alpha ?? alphaFor(there, decades, powersOfTwo)) : 1;
+    if (there) chart.show(there, alpha, measured?.line ?? null);
+    else chart.clear();
+    showNumbers(app, there, measured, alpha);
+    showSame(app, measured);
+    showNote(app, there, alpha);
+  });
+}
+
+/** The α that the theorem asks for: ‖H_l‖ / α² ≥ M. While the slider moves there is no time to ask the engine. */
+function alphaFor({ block, norm }: Valley, decades: number, powersOfTwo: boolean): number {
+  const alpha = Math.min(Math.sqrt(block / (norm * 10 ** decades)) * (1 - MARGIN), 1);
+  return powersOfTwo ? 2 ** Math.floor(Math.log2(alpha)) : alpha;
+}
+
+function showNumbers(app: App, valley: Valley | null, sharpened: SharpenFinding | null, alpha: number): void {
+  const { engine } = app.store.state;
+  const show = (id: string, value: number | undefined, small = "") => {
+    const output = find("output", id);
+    output.replaceChildren(value === undefined ? "–" : number(value), small && html("small", {}, small));
+    if (value === undefined) delete output.dataset.value;
+    else output.dataset.value = String(value);
+  };
+  const trust = (residual: number) => `residual ${number(residual, 1)}, ${engine?.info.precision ?? ""}`;
+  find("output", "r-alpha").replaceChildren(valley ? powerOfTwo(alpha) : "–");
+  find("output", "r-alpha").dataset.value = String(alpha);
+  show("r-before", valley?.norm);
+  if (sharpened) {
+    show("r-predicted", sharpened.predicted.norm, trust(sharpened.predicted.max.residual));
+    show("r-measured", sharpened.measured.norm, trust(sharpened.measured.max.residual));
+  } else {
+    show("r-predicted", valley ? valley.block / alpha ** 2 : undefined, valley ? "at least" : "");
+    show("r-measured", undefined);
+  }
+}
+
+function showSame(app: App, sharpened: SharpenFinding | null): void {
+  const { dinh, ready, model } = app.store.state;
+  const box = find("div", "sharpen-same");
+  const text = find("span", "sharpen-text");
+  const refusal = refusalOf(dinh.valley) ?? refusalOf(dinh.sharpened);
+  delete box.dataset.bitwise;
+  if (model?.homogeneous === false || (model && model.depth < 2)) {
+    box.dataset.state = "none";
+    text.textContent = "This network cannot be rescaled: it has a single layer, or an activation that scaling changes.";
+  } else if (refusal) {
+    box.dataset.state = "none";
+    text.textContent = `Not possible here: ${refusal}.`;
+  } else if (sharpened) {
+    box.dataset.state = "same";
+    box.dataset.bitwise = String(sharpened.outputs.bitwise);
+    const sharper = factor(sharpened.measured.norm / sharpened.before.norm);
+    text.textContent = sharpened.outputs.bitwise
+      ? `Same function: all outputs are equal, bit for bit. The Hessian is ${sharper}.`
+      : `Same function: outputs differ by ${number(sharpened.outputs.relative, 1)} of the largest, which is rounding. The Hessian is ${sharper}.`;
+  } else {
+    box.dataset.state = dinh.decades > 0 || dinh.powersOfTwo ? "pending" : "none";
+    text.textContent = !ready
+      ? "Train a network first."
+      : box.dataset.state === "pending"
+        ? "The outputs are compared when the slider rests…"
+        : "Not sharpened yet.";
+  }
+}
+
+function showNote(app: App, valley: Valley | null, alpha: number): void {
+  const { model } = app.store.state;
+  if (!valley || !model) {
+    find("p", "sharpen-note").textContent = "";
+    return;
+  }
+  const other = valley.layer + 1 < model.depth ? valley.layer + 1 : valley.layer - 1;
+  find("p", "sharpen-note").textContent =
+    `Layer ${valley.layer + 1} (${model.layers[valley.layer]}) is multiplied by α = ${number(alpha)}, ` +
+    `layer ${other + 1} by 1/α. A step in layer ${valley.layer + 1} is then worth 1/α steps: its valley is as deep as before, and α times as wide.`;
+}

@@ -1,0 +1,46 @@
+/** Curvature layer by layer, and the spectrum of an operator: its ends and its density. */
+
+import type { EigenResult, Engine, OperatorName, PetzkaReport, RunOptions, SpectralDensity } from "isoflat";
+import type { Point, SpectrumChoice } from "./protocol";
+import type { Model } from "./session";
+
+const TOP = 10;
+const BOTTOM = 5;
+/** Relative to the spectral norm. The smallest eigenvalues crowd together: more digits of them would take very long. */
+const TOLERANCE = { f64: 1e-6, f32: 1e-4 } as const;
+const MAX_PRODUCTS = 1500;
+
+const operatorOf = ({ operator, part }: SpectrumChoice): OperatorName =>
+  part === "all" ? operator : `${operator}.${part}`;
+
+export function layers(engine: Engine, options: RunOptions, model: Model, point: Point): Promise<PetzkaReport> {
+  return engine.petzka(model.measured, model[point], options);
+}
+
+export function spectrum(
+  engine: Engine,
+  options: RunOptions,
+  model: Model,
+  point: Point,
+  choice: SpectrumChoice,
+): Promise<EigenResult> {
+  return engine.eigenvalues(model.measured, model[point], {
+    ...options,
+    operator: operatorOf(choice),
+    top: TOP,
+    bottom: BOTTOM,
+    tolerance: TOLERANCE[engine.info.precision],
+    maxProducts: MAX_PRODUCTS,
+  });
+}
+
+export function density(
+  engine: Engine,
+  options: RunOptions,
+  model: Model,
+  point: Point,
+  choice: SpectrumChoice,
+): Promise<SpectralDensity> {
+  const { probes, steps } = choice;
+  return engine.density(model.measured, model[point], { ...options, operator: operatorOf(choice), probes, steps });
+}

@@ -1,0 +1,126 @@
+/** What the worker holds between two calls: the device and the network with its data and points. And how work is run on them. */
+
+import { Engine, type EngineOptions, IsoflatError, type Network, type Problem, type Progress, type RunOptions } from "isoflat";
+import { firstSamples, infoOf } from "./options";
+import {
+  type BackendChoice,
+  type EngineStart,
+  LabFailure,
+  type ModelInfo,
+  type Outcome,
+  type WorkerEvent,
+} from "./protocol";
+
+/** An opened file’s measures and landscapes are of this many samples: enough to be stable, few enough to be quick. */
+const MEASURED = 500;
+/** A progress message costs the page a frame; more than this many a second nobody can read. */
+const PROGRESS_INTERVAL_MS = 50;
+
+export interface Model {
+  network: Network;
+  train: Problem;
+  measured: Problem;
+  validation?: Problem;
+  trained: Float64Array;
+  bent: Float64Array;
+  name: string;
+}
+
+export class Session {
+  listener: (event: WorkerEvent) => void = () => {};
+  #engine: Engine | undefined;
+  #choice: BackendChoice = "auto";
+  #threads: EngineOptions["threads"] = "auto";
+  #model: Model | undefined;
+  #controller = new AbortController();
+  #lastProgress = 0;
+
+  /** The device there is; none before the first start. */
+  get engine(): Engine {
+    if (!this.#engine) throw new LabFailure("not_possible", "there is no engine yet");
+    return this.#engine;
+  }
+
+  get model(): Model {
+    if (!this.#model) throw new LabFailure("not_possible", "there is no network yet");
+    return this.#model;
+  }
+
+  async start(choice: BackendChoice, threads: EngineOptions["threads"]): Promise<EngineStart> {
+    this.#choice = choice;
+    this.#threads = threads;
+    this.#engine?.free();
+    this.#engine = undefined;
+    return this.#create();
+  }
+
+  adopt(parts: Omit<Model, "measured" | "bent">, samples = MEASURED): ModelInfo {
+    const measured = firstSamples(parts.train, samples);
+    // The old model's handles are freed only now, when nothing of the new one can fail any more.
+    const old = this.#model;
+    const model = { ...parts, measured, bent: parts.trained };
+    this.#model = model;
+    if (old) for (const handle of new Set([old.network, old.train, old.measured, old.validation])) handle?.free();
+    return infoOf(model);
+  }
+
+  stop(): void {
+    this.#controller.abort();
+  }
+
+  loseDevice(): void {
+    this.#engine?.loseDevice();
+  }
+
+  /** Runs with the engine; a lost device is replaced once and the step begun anew. */
+  run<T>(body: (engine: Engine, options: RunOptions) => Promise<T>): Promise<Outcome<T>> {
+    return outcome(async () => {
+      this.#controller = new AbortController();
+      const options: RunOptions = {
+        signal: this.#controller.signal,
+        onProgress: (progress) => this.report(progress),
+      };
+      if (!this.#engine) await this.#create();
+      const { engine } = this;
+      try {
+        return await body(engine, options);
+      } catch (error) {
+        if (!(error instanceof IsoflatError) || error.code !== "device_lost") throw error;
+        engine.free();
+        const start = await this.#create();
+        this.listener({ type: "engine", start });
+        return await body(this.engine, options);
+      }
+    });
+  }
+
+  report(progress: Progress): void {
+    const now = performance.now();
+    // An epoch's validation must not get lost between two reports.
+    if (now - this.#lastProgress < PROGRESS_INTERVAL_MS && progress.validationAccuracy === undefined) return;
+    this.#lastProgress = now;
+    this.listener({ type: "progress", progress });
+  }
+
+  async #create(): Promise<EngineStart> {
+    try {
+      this.#engine = await Engine.create({ backend: this.#choice, threads: this.#threads });
+      return { info: this.#engine.info };
+    } catch (error) {
+      if (this.#choice === "cpu" || !(error instanceof IsoflatError)) throw error;
+      this.#engine = await Engine.create({ backend: "cpu", threads: this.#threads });
+      return { info: this.#engine.info, note: error.message };
+    }
+  }
+}
+
+/** Errors as values: on their way between threads they would lose their code. */
+export async function outcome<T>(body: () => Promise<T>): Promise<Outcome<T>> {
+  try {
+    return { ok: true, value: await body() };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const known = error instanceof IsoflatError || error instanceof LabFailure;
+    return { ok: false, failure: { code: known ? error.code : "unexpected", message } };
+  }
+}
