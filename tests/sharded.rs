@@ -282,6 +282,7 @@ fn training_takes_the_same_way() {
         batch_size,
         epochs: 3,
         seed: 1,
+        ..TrainOptions::default()
     };
     for batch_size in [10, 64] {
         let mut team = Threads::new(3);
