@@ -2,6 +2,7 @@
 
 import { mkdirSync } from "node:fs";
 import { Lab } from "./lab.mjs";
+import { checkSpaces } from "./spaces.mjs";
 import {
   checkBadInput,
   checkBent,
@@ -139,6 +140,8 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
 
   checkComplaints(lab, check);
   await lab.close();
+
+  await part("Parameter spaces", () => checkSpaces(browser, url, check));
 
   await part("What cannot be loaded", async () => {
     await checkMissing(browser, url, check, "mnist", "the data");

@@ -4,9 +4,10 @@ import "./style/layout.css";
 import "./style/notices.css";
 import "./style/charts.css";
 import "./style/tables.css";
+import "./style/spaces.css";
 import { App } from "./app";
 import { Messages } from "./messages";
-import { NO_VALUES, Store } from "./store";
+import { NO_VALUES, type State, Store } from "./store";
 import { BendView } from "./views/bend";
 import { estimateView } from "./views/estimate";
 import { filesView } from "./views/files";
@@ -14,6 +15,7 @@ import { headerView, themeView } from "./views/header";
 import { InvarianceView } from "./views/invariance";
 import { LookView } from "./views/look";
 import { MeasuresView } from "./views/measures";
+import { spacesView } from "./views/spaces";
 import { statusView } from "./views/status";
 import { stepsView } from "./views/steps";
 import { table2View } from "./views/table2";
@@ -26,7 +28,7 @@ declare global {
   }
 }
 
-const store = new Store({
+const store = new Store<State>({
   task: "starting",
   progress: null,
   engine: null,
@@ -51,6 +53,7 @@ const store = new Store({
 fillNetworks();
 const app = new App(store, new Messages());
 headerView(app);
+const spaces = spacesView(app);
 statusView(app);
 stepsView(app);
 filesView(app);
@@ -65,6 +68,7 @@ themeView(() => {
   training.redraw();
   look.redraw();
   bend.redraw();
+  spaces.redraw();
 });
 
 window.isoflatLab = { app, loseDevice: () => app.loseDevice() };

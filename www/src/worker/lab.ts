@@ -18,6 +18,7 @@ import {
 import { norm, randomVector, scaled } from "./directions";
 import { type LabelledImages, Mnist } from "./mnist";
 import { initialize, layerNames, networkOf, optimizerOf } from "./options";
+import { outcome } from "./outcome";
 import {
   type BackendChoice,
   type BendSummary,
@@ -420,14 +421,4 @@ function infoOf({ name, network, train, validation, measured }: Model): ModelInf
     measuredSamples: measured.samples,
     layers: layerNames(network),
   };
-}
-
-async function outcome<T>(body: () => Promise<T>): Promise<Outcome<T>> {
-  try {
-    return { ok: true, value: await body() };
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    const known = error instanceof IsoflatError || error instanceof LabFailure;
-    return { ok: false, failure: { code: known ? error.code : "unexpected", message } };
-  }
 }
