@@ -15,6 +15,7 @@ import {
   checkSpectrumStop,
   checkTooLarge,
 } from "./panels.mjs";
+import { checkSpaces } from "./spaces.mjs";
 import {
   checkBadInput,
   checkBent,
@@ -179,6 +180,8 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
 
   checkComplaints(lab, check);
   await lab.close();
+
+  await part("Parameter spaces", () => checkSpaces(browser, url, check));
 
   await part("What cannot be loaded", async () => {
     await checkMissing(browser, url, check, "mnist", "the data");

@@ -246,7 +246,7 @@ export class App {
 
   /** For trying out how the page takes a lost GPU. */
   loseDevice(): Promise<void> {
-    return this.#client.loseDevice();
+    return this.#client.tell((lab) => lab.loseDevice());
   }
 
   async #task(task: Task, body: (job: Job) => Promise<void>): Promise<void> {

@@ -6,9 +6,10 @@ import "./style/charts.css";
 import "./style/tables.css";
 import "./style/heat.css";
 import "./style/plots.css";
+import "./style/spaces.css";
 import { App } from "./app";
 import { Messages } from "./messages";
-import { NO_DINH, NO_VALUES, Store } from "./store";
+import { NO_DINH, NO_VALUES, type State, Store } from "./store";
 import { BendView } from "./views/bend";
 import { dinhView } from "./views/dinh";
 import { estimateView } from "./views/estimate";
@@ -19,6 +20,7 @@ import { LayersView } from "./views/layers";
 import { LookView } from "./views/look";
 import { MeasuresView } from "./views/measures";
 import { sharpenView } from "./views/sharpen";
+import { spacesView } from "./views/spaces";
 import { SpectrumView } from "./views/spectrum";
 import { statusView } from "./views/status";
 import { stepsView } from "./views/steps";
@@ -32,7 +34,7 @@ declare global {
   }
 }
 
-const store = new Store({
+const store = new Store<State>({
   task: "starting",
   progress: null,
   engine: null,
@@ -62,6 +64,7 @@ const store = new Store({
 fillNetworks();
 const app = new App(store, new Messages());
 headerView(app);
+const spaces = spacesView(app);
 statusView(app);
 stepsView(app);
 filesView(app);
@@ -81,6 +84,7 @@ themeView(() => {
   look.redraw();
   bend.redraw();
   layers.redraw();
+  spaces.redraw();
 });
 
 window.isoflatLab = { app, loseDevice: () => app.loseDevice() };

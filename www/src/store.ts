@@ -107,18 +107,18 @@ export interface State {
 
 export type Key = keyof State;
 
-export class Store {
-  #listeners: { keys: Key[]; listener: () => void }[] = [];
+export class Store<S extends object = State> {
+  #listeners: { keys: (keyof S)[]; listener: () => void }[] = [];
 
-  constructor(public state: Readonly<State>) {}
+  constructor(public state: Readonly<S>) {}
 
-  set(change: Partial<State>): void {
+  set(change: Partial<S>): void {
     this.state = { ...this.state, ...change };
     for (const { keys, listener } of this.#listeners) if (keys.some((key) => key in change)) listener();
   }
 
   /** Calls the listener now and after each change of one of the parts. */
-  watch(keys: Key[], listener: () => void): void {
+  watch(keys: (keyof S)[], listener: () => void): void {
     this.#listeners.push({ keys, listener });
     listener();
   }

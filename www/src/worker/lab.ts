@@ -20,6 +20,7 @@ import { Dinh } from "./dinh";
 import { Landscapes } from "./landscapes";
 import { Mnist } from "./mnist";
 import { firstOf, firstSamples, infoOf, initialize, measureOptions, networkOf, optimizerOf } from "./options";
+import { outcome } from "./outcome";
 import type {
   BackendChoice,
   BallFinding,
@@ -43,7 +44,7 @@ import type {
   Valley,
   WorkerEvent,
 } from "./protocol";
-import { outcome, Session } from "./session";
+import { Session } from "./session";
 import { table2 } from "./table2";
 
 export class Lab implements LabApi {

@@ -1,7 +1,16 @@
 /** What the worker holds between two calls: the device and the network with its data and points. And how work is run on them. */
 
-import { Engine, type EngineOptions, IsoflatError, type Network, type Problem, type Progress, type RunOptions } from "isoflat";
+import {
+  Engine,
+  type EngineOptions,
+  IsoflatError,
+  type Network,
+  type Problem,
+  type Progress,
+  type RunOptions,
+} from "isoflat";
 import { firstSamples, infoOf } from "./options";
+import { outcome } from "./outcome";
 import {
   type BackendChoice,
   type EngineStart,
@@ -111,16 +120,5 @@ export class Session {
       this.#engine = await Engine.create({ backend: "cpu", threads: this.#threads });
       return { info: this.#engine.info, note: error.message };
     }
-  }
-}
-
-/** Errors as values: on their way between threads they would lose their code. */
-export async function outcome<T>(body: () => Promise<T>): Promise<Outcome<T>> {
-  try {
-    return { ok: true, value: await body() };
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    const known = error instanceof IsoflatError || error instanceof LabFailure;
-    return { ok: false, failure: { code: known ? error.code : "unexpected", message } };
   }
 }

@@ -1,0 +1,131 @@
+/** The step on parameter spaces: the drawing, the check, the toy networks, the thesis' experiments cut short, the curvature. */
+
+import { Lab } from "./lab.mjs";
+
+export async function checkSpaces(browser, url, check) {
+  const lab = await Lab.open(browser, url);
+  const { page } = lab;
+  await page.locator("#spaces").scrollIntoViewIfNeeded();
+  await checkSkeleton(page, check);
+  await checkRescaling(page, check);
+  await checkToys(page, check);
+  await checkExperiment(lab, check);
+  await checkCurvature(page, check);
+  await checkStopping(lab, check);
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.waitForTimeout(200);
+  const overflow = await lab.overflow();
+  check("the step is no wider than a window of 390 px", overflow <= 0, `${overflow} px`);
+  check("the console is quiet", lab.complaints.length === 0, lab.complaints.join("; "));
+  await lab.close();
+}
+
+async function checkSkeleton(page, check) {
+  const value = () => page.locator("#path-value").getAttribute("data-value").then(Number);
+  const words = () => page.locator("#path-value").innerText();
+  const [before, said] = [await value(), await words()];
+  // The unit that the path drawn at first goes through.
+  for (const unit of ["unit-1-2", "unit-2-0"]) await page.locator(`#${unit}`).click();
+  check("a rescaled unit changes the weights on the path", (await words()) !== said, await words());
+  check("and not the path's value", Math.abs((await value()) - before) < 1e-12, `${before}`);
+  await page.locator("#edge-0-1-0").hover();
+  check("another weight has another path", Math.abs((await value()) - before) > 1e-6);
+}
+
+async function checkRescaling(page, check) {
+  await page.click("#rescaling-button");
+  await page.waitForSelector("#rescaling tr[data-space]");
+  const difference = (space) =>
+    page.locator(`#rescaling tr[data-space=${space}]`).getAttribute("data-difference").then(Number);
+  const [weights, fixed, paths] = [
+    await difference("weights"),
+    await difference("weight_fixing"),
+    await difference("g_space"),
+  ];
+  check("G-SGD does not see a rescaled starting point", paths < 1e-10, `path values differ by ${paths}`);
+  check("SGD and Fixed SGD do", weights > 1e-3 && fixed > 1e-3, `${weights}, ${fixed}`);
+  check("the page says so", /As theory says/.test(await page.locator("#rescaling-verdict").innerText()));
+}
+
+async function checkToys(page, check) {
+  const line = (place) => page.locator(`#toy-losses .series.space-${place} .line`).getAttribute("d");
+  const before = { weights: await line("weights"), paths: await line("g_space") };
+  await page.locator("#toy-along").fill("0.9");
+  check("from another start on the same line SGD's losses change", (await line("weights")) !== before.weights);
+  check("and the G-space's do not", (await line("g_space")) === before.paths);
+  for (const name of ["Level curves", "One weight fixed", "One layer"]) {
+    await page.getByText(name, { exact: true }).click();
+    const drawn = await page.locator("#toy-map :is(.level, .mark)").count();
+    check(`${name}: level bands and a way down`, drawn > 12, `${drawn}`);
+  }
+}
+
+async function set(page, values) {
+  const options = page.locator("#thesis details");
+  if (!(await options.evaluate(({ open }) => open))) await options.locator("summary").click();
+  for (const [key, value] of Object.entries(values)) {
+    await page.fill(`#spaces-${key}`, String(value));
+    await page.locator(`#spaces-${key}`).blur();
+  }
+}
+
+const settled = (page, timeout = 60_000) =>
+  page.waitForFunction(() => document.querySelector("#spaces-stop").disabled, null, { timeout });
+
+async function checkExperiment(lab, check) {
+  const { page } = lab;
+  await page.locator("#thesis").scrollIntoViewIfNeeded();
+  await page.waitForSelector("#spaces-estimate[data-seconds]");
+  check("an estimate is there before the work", true, await page.locator("#spaces-estimate").innerText());
+  await page.selectOption("#spaces-setting", "thesis");
+  const long = Number(await page.locator("#spaces-estimate").getAttribute("data-seconds"));
+  await set(page, { images: 384, testImages: 100, epochs: 2 });
+  const short = Number(await page.locator("#spaces-estimate").getAttribute("data-seconds"));
+  check("that of the thesis' setting is far longer", long > 50 * short, `${Math.round(long)} s`);
+  await lab.watchFrames();
+  await page.click("#spaces-run");
+  await page.waitForFunction(() => document.querySelectorAll("#spaces-charts .line").length > 0);
+  await settled(page);
+  const gap = await lab.longestGap();
+  check("the page does not freeze meanwhile", gap < 400, `longest gap ${Math.round(gap)} ms`);
+  const marks = await page.locator("#spaces-charts figure:first-child .mark").count();
+  check("the loss is drawn at five rates for six optimisers", marks === 30, `${marks} marks`);
+  const lines = await page.locator("#spaces-charts figure:nth-child(2) .line").count();
+  check("and their curves", lines === 6, `${lines} lines`);
+  const findings = await page.locator("#spaces-findings li").allInnerTexts();
+  check(
+    "each finding of the thesis has a verdict and our numbers",
+    findings.length === 5 && findings.every((text) => /agrees|differs/.test(text) && /Here: .*\d/.test(text)),
+    findings[0]?.replaceAll("\n", " "),
+  );
+  await page.getByText("Set to one, or kept", { exact: true }).click();
+  check(
+    "what was run before is not run again",
+    /10 more runs/.test(await page.locator("#spaces-estimate").innerText()),
+  );
+}
+
+async function checkCurvature(page, check) {
+  await page.click("#curvature-button");
+  await page.waitForSelector("#curvature tr[data-place=g_space][data-change]", { timeout: 60_000 });
+  const change = (place) => page.locator(`#curvature tr[data-place=${place}]`).getAttribute("data-change").then(Number);
+  const [weights, paths] = [await change("weights"), await change("g_space")];
+  check("the curvature in the G-space does not see a rescaling", Math.abs(paths - 1) < 1e-4, `ratio ${paths}`);
+  check("that in the weights does", Math.abs(weights - 1) > 0.01, `ratio ${weights}`);
+}
+
+async function checkStopping(lab, check) {
+  const { page } = lab;
+  await page.getByText("Rate × fixed value", { exact: true }).click();
+  await set(page, { images: 640, epochs: 1000 });
+  await page.click("#spaces-run");
+  await page.waitForFunction(() => document.querySelectorAll("#spaces-grid td[data-loss]").length >= 30);
+  const start = performance.now();
+  await page.click("#spaces-stop");
+  await settled(page, 20_000);
+  const seconds = (performance.now() - start) / 1000;
+  const cells = await page.locator("#spaces-grid td[data-loss]").count();
+  check("Stop works, and what is there stays", seconds < 5 && cells === 30, `${seconds.toFixed(1)} s, ${cells} cells`);
+  const waiting = await page.locator("#spaces-findings li[data-agrees=waiting]").count();
+  check("nothing is decided by half an experiment", waiting === 2);
+}

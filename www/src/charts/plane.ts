@@ -1,0 +1,90 @@
+/** A function of two weights as filled bands with level lines, and paths of gradient descent over it. SVG. */
+
+import { contours } from "d3-contour";
+import { svg } from "../dom";
+import { round } from "../format";
+import { css, ramp } from "./palette";
+import { type Mark, shapeOf } from "./xy";
+
+const WIDTH = 440;
+const HEIGHT = 400;
+const MARGIN = { left: 40, right: 10, top: 10, bottom: 38 };
+const GRID = 96;
+/** Bands between the lowest and the highest level. */
+const BANDS = 12;
+
+export interface PlanePath {
+  kind: string;
+  mark: Mark;
+  points: [number, number][];
+}
+
+export interface Plane {
+  axes: readonly [string, string];
+  range: { readonly x: readonly [number, number]; readonly y: readonly [number, number] };
+  of: (x: number, y: number) => number;
+  /** What lies above stays in the uppermost band. */
+  ceiling: number;
+  paths: PlanePath[];
+  label: string;
+}
+
+export function drawPlane(box: HTMLElement, { axes, range, of, ceiling, paths, label }: Plane): void {
+  const [x0, x1] = range.x;
+  const [y0, y1] = range.y;
+  const [left, right, top, bottom] = [MARGIN.left, WIDTH - MARGIN.right, MARGIN.top, HEIGHT - MARGIN.bottom];
+  const x = (value: number) => left + ((value - x0) / (x1 - x0)) * (right - left);
+  const y = (value: number) => bottom - ((value - y0) / (y1 - y0)) * (bottom - top);
+  const at = (index: number, low: number, high: number) => low + ((index + 0.5) / GRID) * (high - low);
+  const values = Array.from({ length: GRID * GRID }, (_, k) =>
+    Math.min(of(at(k % GRID, x0, x1), at(Math.floor(k / GRID), y0, y1)), ceiling),
+  );
+  const low = Math.min(...values);
+  const levels = Array.from({ length: BANDS }, (_, index) => low + ((ceiling - low) * index) / BANDS);
+  const colour = ramp();
+  const shapes = contours().size([GRID, GRID]).thresholds(levels)(values);
+  const bands = shapes.map((shape, index) => {
+    const d = shape.coordinates.flat().map((ring) => {
+      const points = ring.map(([c = 0, r = 0]) => {
+        return `${x(x0 + (c / GRID) * (x1 - x0)).toFixed(1)},${y(y0 + (r / GRID) * (y1 - y0)).toFixed(1)}`;
+      });
+      return `M${points.join("L")}Z`;
+    });
+    return svg("path", { d: d.join(""), fill: css(colour((index + 0.5) / BANDS)), class: index === 0 ? "" : "level" });
+  });
+  const clip = `clip-plane-${box.id}`;
+  const frame = { x: left, y: top, width: right - left, height: bottom - top };
+  const drawn = paths.map(({ kind, mark, points }) => {
+    const places = points.map(([px, py]): [number, number] => [x(px), y(py)]);
+    const d = places.map(([px, py], index) => `${index === 0 ? "M" : "L"}${px.toFixed(1)},${py.toFixed(1)}`).join("");
+    return svg(
+      "g",
+      { class: `series ${kind}` },
+      svg("path", { class: "halo", d }),
+      svg("path", { class: "line", d }),
+      ...places.map(([px, py]) => shapeOf(mark, px, py)),
+    );
+  });
+  const start = paths[0]?.points[0];
+  box.replaceChildren(
+    svg(
+      "svg",
+      { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "plane", role: "img", "aria-label": label },
+      svg("defs", {}, svg("clipPath", { id: clip }, svg("rect", frame))),
+      svg("g", { "clip-path": `url(#${clip})` }, ...bands, ...drawn, start && ring(x(start[0]), y(start[1]))),
+      svg("rect", { ...frame, class: "frame" }),
+      ...ticks(x0, x1).map((tick) => svg("text", { x: x(tick), y: bottom + 16, "text-anchor": "middle" }, round(tick))),
+      ...ticks(y0, y1).map((tick) =>
+        svg("text", { x: left - 7, y: y(tick), dy: "0.35em", "text-anchor": "end" }, round(tick)),
+      ),
+      svg("text", { x: (left + right) / 2, y: HEIGHT - 5, "text-anchor": "middle", class: "name" }, axes[0]),
+      svg("text", { x: 11, y: (top + bottom) / 2, "text-anchor": "middle", class: "name" }, axes[1]),
+    ),
+  );
+}
+
+const ring = (cx: number, cy: number): SVGElement => svg("circle", { class: "start", cx, cy, r: 8 });
+
+function ticks(low: number, high: number): number[] {
+  return Array.from({ length: Math.floor(high - low) + 1 }, (_, index) => Math.ceil(low) + index);
+}

@@ -1,0 +1,248 @@
+/** What the step on parameter spaces can do. Its worker is its own, so that nothing here stops the lab's other work, nor the other way. */
+
+import { Client } from "../client";
+import { LabError } from "../errors";
+import type { Messages } from "../messages";
+import { Store } from "../store";
+import type { Curvature, Rescaling, RunPoint, Setting, SpacesApi, SpacesEvent, Speed } from "../worker/spaces-protocol";
+import { EXPERIMENTS, type ExperimentId, QUICK } from "./experiments";
+import { keyOf, METHODS, orderOf, type Place, type Run } from "./methods";
+import { type Curve, type Curves, Results } from "./results";
+
+export type SpacesTask = "idle" | "training" | "rescaling" | "curvature";
+
+export interface CurvatureRow {
+  place: Place;
+  rescaled: boolean;
+  value: Curvature;
+}
+
+export interface SpacesState {
+  task: SpacesTask;
+  experiment: ExperimentId;
+  setting: Setting;
+  curves: Curves;
+  /** Seconds left of the runs, as far as one knows. */
+  remaining: number | null;
+  speed: Speed | null;
+  rescaling: Rescaling | null;
+  /** Of which run, and what is there by now. */
+  curvature: { run: Run; rows: CurvatureRow[] } | null;
+  products: number;
+}
+
+const PLACES: Place[] = ["weights", "weight_fixing", "g_space"];
+
+const spacesWorker = (): Worker =>
+  new Worker(new URL("../worker/spaces-worker.ts", import.meta.url), { type: "module", name: "isoflat-spaces" });
+
+export class SpacesApp {
+  readonly store = new Store<SpacesState>({
+    task: "idle",
+    experiment: "rates",
+    setting: QUICK,
+    curves: new Map(),
+    remaining: null,
+    speed: null,
+    rescaling: null,
+    curvature: null,
+    products: 0,
+  });
+  readonly #client = new Client<SpacesApi, SpacesEvent>((event) => this.#heard(event), spacesWorker);
+  #stopped = false;
+  #progress = { begun: 0, known: 0, steps: 0 };
+  /** Where the points of a run go: its key, and which of its repeats. */
+  #places = new Map<string, { key: string; repeat: number }>();
+
+  constructor(private readonly messages: Messages) {}
+
+  choose(experiment: ExperimentId): void {
+    this.store.set({ experiment });
+  }
+
+  /** Other settings are other results. */
+  set(setting: Setting): void {
+    this.store.set({ setting, curves: new Map(), curvature: null });
+    void this.#client.tell((lab) => lab.forget());
+  }
+
+  /** How long a step takes here; asked once, when it begins to matter. */
+  async measureSpeed(): Promise<void> {
+    if (this.store.state.speed || this.store.state.task !== "idle") return;
+    try {
+      const speed = await this.#client.call((lab) => lab.speed(this.store.state.setting.batch));
+      this.store.set({ speed });
+    } catch {
+      // What is wrong, the work itself will say; until then there is no estimate.
+    }
+  }
+
+  /** Runs what the experiment has not run yet; what was stopped begins anew. */
+  async run(): Promise<void> {
+    await this.#task("training", async () => {
+      const { setting, experiment } = this.store.state;
+      const runs = EXPERIMENTS[experiment].runs.filter((run) => !this.results.complete([run]));
+      const again = new Map(this.store.state.curves);
+      for (const run of runs) again.set(keyOf(run), []);
+      this.store.set({ curves: again });
+      this.#progress = { begun: performance.now(), known: 0, steps: runs.length * setting.repeats * stepsOf(setting) };
+      for (let repeat = 0; repeat < setting.repeats && !this.#stopped; repeat++) await this.#repeat(runs, repeat);
+      this.#learnSpeed();
+    });
+  }
+
+  async rescale(): Promise<void> {
+    await this.#task("rescaling", async () => {
+      const seed = (this.store.state.rescaling ? this.#seed : 0) + 1;
+      this.#seed = seed;
+      this.store.set({ rescaling: await this.#client.call((lab) => lab.rescaling(seed)) });
+    });
+  }
+
+  #seed = 0;
+
+  /** At the best point that was reached with ones on the skeleton, where all three spaces have sound coordinates. */
+  get curvatureRun(): Run | undefined {
+    const { setting, curves } = this.store.state;
+    const reached = [...curves].flatMap(([key, [curve]]) => (curve && curve.end === "done" ? key : []));
+    const runs = Object.values(EXPERIMENTS).flatMap((experiment) => experiment.runs);
+    const fit = runs.filter((run) => {
+      const { place } = METHODS[run.method];
+      return place !== "weights" && !("kept" in METHODS[run.method]) && run.value === 1 && reached.includes(keyOf(run));
+    });
+    return setting.repeats > 0 ? this.results.winner(fit)?.run : undefined;
+  }
+
+  async takeCurvature(): Promise<void> {
+    const run = this.curvatureRun;
+    if (!run) return;
+    await this.#task("curvature", async () => {
+      this.store.set({ curvature: { run, rows: [] } });
+      for (const rescaled of [false, true]) {
+        for (const place of PLACES) {
+          if (this.#stopped) return;
+          this.store.set({ products: 0 });
+          const key = workerKey(run, 0);
+          const value = await this.#client.call((lab) => lab.curvature(key, { type: place }, rescaled));
+          const rows = this.store.state.curvature?.rows ?? [];
+          this.store.set({ curvature: { run, rows: [...rows, { place, rescaled, value }] } });
+        }
+      }
+    });
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    void this.#client.stop().catch(() => {});
+  }
+
+  get results(): Results {
+    return new Results(this.store.state.curves);
+  }
+
+  /** Seconds that the runs which are missing will take; null while it is not known how fast this device is. */
+  estimate(): number | null {
+    const { speed, setting, experiment } = this.store.state;
+    if (!speed) return null;
+    const missing = EXPERIMENTS[experiment].runs.filter((run) => !this.results.complete([run])).length;
+    const evaluation = setting.epochs * setting.testImages * speed.evaluationSeconds;
+    return missing * setting.repeats * (stepsOf(setting) * speed.stepSeconds + evaluation);
+  }
+
+  async #repeat(runs: Run[], repeat: number): Promise<void> {
+    const { setting } = this.store.state;
+    this.#places = new Map(runs.map((run) => [workerKey(run, repeat), { key: keyOf(run), repeat }]));
+    this.#change((curves) => {
+      for (const run of runs)
+        curves.set(keyOf(run), [...(curves.get(keyOf(run)) ?? []), { points: [], end: "running" }]);
+    });
+    const orders = runs.map((run) => orderOf(run, workerKey(run, repeat)));
+    const own = { ...setting, seed: setting.seed + repeat };
+    const failed: { error?: unknown } = {};
+    const ends = await this.#client
+      .call((lab) => lab.train(own, orders))
+      .catch((error: unknown) => {
+        failed.error = error;
+        return orders.map(({ key }) => ({ key, end: "stopped" as const }));
+      });
+    for (const { key, end } of ends) this.#extend(key, (curve) => ({ ...curve, end }));
+    this.store.set({ curves: new Map(this.store.state.curves) });
+    if ("error" in failed) throw failed.error;
+  }
+
+  #heard(event: SpacesEvent): void {
+    if (event.type === "products") {
+      this.store.set({ products: event.products });
+      return;
+    }
+    const byKey = new Map<string, RunPoint[]>();
+    for (const point of event.points) byKey.set(point.key, [...(byKey.get(point.key) ?? []), point]);
+    for (const [key, points] of byKey) {
+      this.#extend(key, (curve) => ({ ...curve, points: [...curve.points, ...points] }));
+    }
+    this.store.set({ curves: new Map(this.store.state.curves), remaining: this.#remaining() });
+  }
+
+  /** Without telling anybody: news of many runs come together. */
+  #extend(workerKey: string, change: (curve: Curve) => Curve): void {
+    const place = this.#places.get(workerKey);
+    if (!place) return;
+    const curves = this.store.state.curves as Map<string, readonly Curve[]>;
+    const own = curves.get(place.key) ?? [];
+    curves.set(
+      place.key,
+      own.map((curve, index) => (index === place.repeat ? change(curve) : curve)),
+    );
+  }
+
+  #change(body: (curves: Map<string, readonly Curve[]>) => void): void {
+    const curves = new Map(this.store.state.curves);
+    body(curves);
+    this.store.set({ curves });
+  }
+
+  /** From what is done since the beginning: runs that diverge are over sooner, so this errs upwards. */
+  #remaining(): number | null {
+    const { setting } = this.store.state;
+    const per = stepsOf(setting) / setting.epochs;
+    let done = 0;
+    for (const { key, repeat } of this.#places.values()) {
+      const curve = this.store.state.curves.get(key)?.[repeat];
+      done += (curve?.points.at(-1)?.epoch ?? 0) * per + repeat * stepsOf(setting);
+    }
+    const seconds = (performance.now() - this.#progress.begun) / 1000;
+    this.#progress.known = done;
+    return done > 0 && seconds > 1 ? (seconds / done) * Math.max(this.#progress.steps - done, 0) : null;
+  }
+
+  /** A whole experiment tells more than the trial did. */
+  #learnSpeed(): void {
+    const { speed, setting } = this.store.state;
+    const { known, begun } = this.#progress;
+    if (known < 1000) return;
+    const evaluation =
+      (setting.testImages * (speed?.evaluationSeconds ?? 0) * known) / (stepsOf(setting) / setting.epochs);
+    const seconds = Math.max((performance.now() - begun) / 1000 - evaluation, 0);
+    this.store.set({ speed: { stepSeconds: seconds / known, evaluationSeconds: speed?.evaluationSeconds ?? 0 } });
+  }
+
+  async #task(task: SpacesTask, body: () => Promise<void>): Promise<void> {
+    if (this.store.state.task !== "idle") return;
+    this.#stopped = false;
+    this.messages.clear();
+    this.store.set({ task, remaining: null, products: 0 });
+    try {
+      await body();
+    } catch (error) {
+      const wanted = this.#stopped || (error instanceof LabError && error.code === "aborted");
+      if (!wanted) this.messages.error(error);
+      // A trap in wasm leaves a worker unusable: the next task begins with a new one.
+      if (error instanceof LabError && error.code === "unexpected") this.#client.discard();
+    } finally {
+      this.store.set({ task: "idle", remaining: null });
+    }
+  }
+}
+
+const stepsOf = ({ images, batch, epochs }: Setting): number => epochs * Math.ceil(images / Math.max(batch, 1));
+const workerKey = (run: Run, repeat: number): string => `${keyOf(run)} ${repeat}`;

@@ -1,0 +1,75 @@
+/** The thesis' experiments: which runs each has, and what is read from them. Runs that several have are run once. */
+
+import type { Setting } from "../worker/spaces-protocol";
+import {
+  type Finding,
+  gridFindings,
+  HIGH_RATE,
+  keptFindings,
+  LOW_RATE,
+  lowHighFindings,
+  RATES,
+  rateFindings,
+  VALUES,
+} from "./findings";
+import { type MethodId, type Run, run } from "./methods";
+import type { Results } from "./results";
+
+export type ExperimentId = "rates" | "low_high" | "kept" | "grid";
+
+export interface Experiment {
+  title: string;
+  /** Of the thesis. */
+  figures: string;
+  about: string;
+  methods: MethodId[];
+  runs: Run[];
+  findings: (results: Results) => Finding[];
+}
+
+const SIX: MethodId[] = ["sgd", "g_sgd", "fixed_sgd", "adam", "g_adam", "fixed_adam"];
+const KEPT: MethodId[] = ["sgd", "fixed_sgd", "fixed_sgd_kept", "g_sgd", "g_sgd_kept"];
+const all = (methods: MethodId[], rates: number[]): Run[] =>
+  methods.flatMap((method) => rates.map((rate) => run(method, rate)));
+
+export const EXPERIMENTS: Record<ExperimentId, Experiment> = {
+  rates: {
+    title: "Learning rates",
+    figures: "Figures 4.1, 4.2, 4.4, 4.5, 4.10",
+    about:
+      "SGD and Adam on the weights, in the G-space and with fixed weights (both set to one), at five learning rates.",
+    methods: SIX,
+    runs: all(SIX, RATES),
+    findings: rateFindings,
+  },
+  low_high: {
+    title: "Low and high",
+    figures: "Figure 4.3",
+    about: `The same six at a low rate, ${LOW_RATE}, and at a high one, ${HIGH_RATE}: what happens where the rate is not chosen well?`,
+    methods: SIX,
+    runs: all(SIX, [LOW_RATE, HIGH_RATE]),
+    findings: lowHighFindings,
+  },
+  kept: {
+    title: "Set to one, or kept",
+    figures: "Figure 4.6",
+    about:
+      "Setting the fixed weights to one changes the function that training begins with. Is it that which helps, or the symmetry that is gone? " +
+      "With the skeleton kept as drawn there is nothing but the symmetry.",
+    methods: KEPT,
+    runs: all(KEPT, RATES),
+    findings: keptFindings,
+  },
+  grid: {
+    title: "Rate × fixed value",
+    figures: "Figure 4.7",
+    about: "Fixed SGD with its fixed weights set to other values than one, at five learning rates.",
+    methods: ["fixed_sgd"],
+    runs: VALUES.flatMap((value) => RATES.map((rate) => run("fixed_sgd", rate, value))),
+    findings: gridFindings,
+  },
+};
+
+export const QUICK: Setting = { images: 6000, testImages: 1000, batch: 64, epochs: 3, seed: 1, repeats: 1 };
+/** As in the thesis, which averages ten runs of each kind and validates on all 10,000 test images; the page has 2,000 of them. */
+export const THESIS: Setting = { images: 60000, testImages: 2000, batch: 64, epochs: 20, seed: 1, repeats: 1 };

@@ -1,0 +1,48 @@
+/** Jestädt's optimisers (2025, chapter 4): SGD and Adam, each on the weights, in the G-space and with fixed weights. */
+
+import type { Optimizer, SpaceSpec } from "isoflat";
+import type { RunOrder } from "../worker/spaces-protocol";
+
+export type Place = "weights" | "g_space" | "weight_fixing";
+
+export interface Method {
+  name: string;
+  place: Place;
+  optimizer: "sgd" | "adam";
+  /** Fixed weights stay as they were drawn, and are not set to a value. */
+  kept?: true;
+}
+
+export const METHODS = {
+  sgd: { name: "SGD", place: "weights", optimizer: "sgd" },
+  g_sgd: { name: "G-SGD", place: "g_space", optimizer: "sgd" },
+  fixed_sgd: { name: "Fixed SGD", place: "weight_fixing", optimizer: "sgd" },
+  adam: { name: "Adam", place: "weights", optimizer: "adam" },
+  g_adam: { name: "G-Adam", place: "g_space", optimizer: "adam" },
+  fixed_adam: { name: "Fixed Adam", place: "weight_fixing", optimizer: "adam" },
+  fixed_sgd_kept: { name: "Fixed SGD, kept", place: "weight_fixing", optimizer: "sgd", kept: true },
+  g_sgd_kept: { name: "G-SGD, kept", place: "g_space", optimizer: "sgd", kept: true },
+} as const satisfies Record<string, Method>;
+
+export type MethodId = keyof typeof METHODS;
+
+export const PLACES: Record<Place, string> = { weights: "weights", g_space: "G-space", weight_fixing: "fixed weights" };
+
+/** One run of an experiment; `value` is what the fixed weights are set to, where they are. */
+export interface Run {
+  method: MethodId;
+  rate: number;
+  value: number;
+}
+
+export const run = (method: MethodId, rate: number, value = 1): Run => ({ method, rate, value });
+
+export const keyOf = ({ method, rate, value }: Run): string => `${method} ${rate} ${value}`;
+
+export function orderOf({ method, rate, value }: Run, key: string): RunOrder {
+  const { place, optimizer, kept }: Method = METHODS[method];
+  const space: SpaceSpec =
+    place === "weights" ? { type: place } : { type: place, values: kept ? "keep" : { set: value } };
+  const algorithm: Optimizer = { type: optimizer, learningRate: rate };
+  return { key, space, optimizer: algorithm };
+}

@@ -1,0 +1,65 @@
+/** What the runs have come to, and the numbers that charts and findings read from it. */
+
+import type { RunEnd, RunPoint } from "../worker/spaces-protocol";
+import { keyOf, type Run } from "./methods";
+
+/** Nobody knows less than one who gives each of ten digits the same probability: that loss is ln 10. */
+export const GUESSING = Math.log(10);
+/** A validation loss above this is a run that has blown up, though its numbers may still be finite. */
+const BLOWN_UP = 10;
+
+/** One run from one initialisation. */
+export interface Curve {
+  /** Where it began: the seed's number among the repeats. */
+  points: RunPoint[];
+  end: RunEnd["end"] | "running";
+}
+
+/** By the run's key; one curve for each initialisation. */
+export type Curves = ReadonlyMap<string, readonly Curve[]>;
+
+export class Results {
+  constructor(readonly curves: Curves) {}
+
+  /** The curves of a run, as many as there are by now. */
+  of(run: Run): readonly Curve[] {
+    return this.curves.get(keyOf(run)) ?? [];
+  }
+
+  /**
+   * The best validation loss over the epochs, as the thesis counts, averaged over the initialisations. Infinite if one diverged;
+   * undefined while there is none.
+   */
+  best(run: Run): number | undefined {
+    const losses = this.of(run).flatMap((curve) => lowest(curve) ?? []);
+    return losses.length === 0 ? undefined : losses.reduce((sum, loss) => sum + loss, 0) / losses.length;
+  }
+
+  /** The run of the lowest loss, if one has a finite one. */
+  winner(runs: Run[]): { run: Run; loss: number } | undefined {
+    let winner: { run: Run; loss: number } | undefined;
+    for (const run of runs) {
+      const loss = this.best(run);
+      if (loss !== undefined && Number.isFinite(loss) && !(winner && winner.loss <= loss)) winner = { run, loss };
+    }
+    return winner;
+  }
+
+  /** Have all these ended by themselves? */
+  complete(runs: Run[]): boolean {
+    return runs.every((run) => {
+      const curves = this.of(run);
+      return curves.length > 0 && curves.every(({ end }) => end === "done" || end === "diverged");
+    });
+  }
+}
+
+function lowest({ points, end }: Curve): number | undefined {
+  const losses = points.flatMap(({ validationLoss }) => validationLoss ?? []);
+  const least = Math.min(...losses);
+  if (losses.length === 0) return end === "diverged" ? Number.POSITIVE_INFINITY : undefined;
+  return least > BLOWN_UP ? Number.POSITIVE_INFINITY : least;
+}
+
+/** Better than half of what guessing costs: at such a rate a network can be said to learn. */
+export const learns = (loss: number | undefined): boolean => loss !== undefined && loss < GUESSING / 2;

@@ -1,0 +1,117 @@
+/** The Hessian's largest eigenvalue in the three spaces, at a trained point and at the same function with its units rescaled. */
+
+import { html } from "../dom";
+import { number } from "../format";
+import type { CurvatureRow, SpacesApp } from "../spaces/app";
+import { METHODS, PLACES, type Place } from "../spaces/methods";
+import { part } from "./part";
+
+const ORDER: Place[] = ["weights", "weight_fixing", "g_space"];
+const TITLES: Record<Place, string> = {
+  weights: "In the weights",
+  weight_fixing: "With fixed weights",
+  g_space: "In the G-space",
+};
+
+export function curvatureView(app: SpacesApp): HTMLElement {
+  const button = html("button", { id: "curvature-button", type: "button", disabled: true }, "Compute");
+  const stop = html("button", { type: "button", hidden: true }, "Stop");
+  const place = html("div", { id: "curvature" });
+  const status = html("p", { class: "note", role: "status" });
+  button.addEventListener("click", () => void app.takeCurvature());
+  stop.addEventListener("click", () => app.stop());
+  app.store.watch(["task", "curves", "products"], () => {
+    const { task, products } = app.store.state;
+    const run = app.curvatureRun;
+    button.disabled = task !== "idle" || !run;
+    stop.hidden = task !== "curvature";
+    if (task === "curvature") status.textContent = `${products} products with the Hessian…`;
+    else if (!run) status.textContent = "It needs a trained network: run one of the experiments above to its end.";
+    else status.textContent = `At the end of the best run so far: ${METHODS[run.method].name} at rate ${run.rate}.`;
+  });
+  app.store.watch(["curvature"], () => {
+    const { curvature } = app.store.state;
+    place.replaceChildren(...(curvature && curvature.rows.length > 0 ? [table(curvature.rows)] : []));
+  });
+  return part(
+    "curvature-part",
+    "How sharp is one point in three spaces?",
+    [button, stop],
+    "The largest eigenvalue of the Hessian over 500 images, in each space’s own coordinates: how much the loss bends per step that an optimiser there " +
+      "takes. Then again with every hidden unit rescaled by up to × 3, which is the same function. We know of no other program that computes these numbers for " +
+      "path values.",
+    place,
+    status,
+  );
+}
+
+function table(rows: CurvatureRow[]): HTMLElement {
+  const head = (text: string, kind?: string) => html("th", { scope: "col", class: kind }, text);
+  const body = ORDER.map((place) => {
+    const [before, after] = [false, true].map((rescaled) =>
+      rows.find((row) => row.place === place && row.rescaled === rescaled),
+    );
+    const change = before && after ? after.value.value / before.value.value : undefined;
+    const resolution = before && after ? resolved(before, after) : 0;
+    const still = change !== undefined && Math.abs(change - 1) <= resolution;
+    return html(
+      "tr",
+      {
+        "data-place": place,
+        "data-change": change,
+        "data-verdict": change === undefined ? undefined : still ? "still" : "moves",
+      },
+      html("th", { scope: "row" }, TITLES[place], html("small", {}, warning(before) ?? "")),
+      cell("at the point", before),
+      cell("rescaled", after),
+      html(
+        "td",
+        { class: "verdict" },
+        change === undefined ? "" : still ? "= stands still" : `≠ moves: × ${number(change)}`,
+      ),
+    );
+  });
+  return html(
+    "table",
+    {
+      class: "plain curvature",
+      "aria-label": `Largest eigenvalue of the Hessian in ${Object.values(PLACES).join(", ")}`,
+    },
+    html(
+      "thead",
+      {},
+      html(
+        "tr",
+        {},
+        head("Largest eigenvalue"),
+        head("at the trained point", "num"),
+        head("with its units rescaled", "num"),
+        head(""),
+      ),
+    ),
+    html("tbody", {}, ...body),
+  );
+}
+
+/** What the two residuals leave open, relative, and rounding. */
+function resolved(before: CurvatureRow, after: CurvatureRow): number {
+  return (before.value.residual + after.value.residual) / Math.abs(before.value.value) + 1e-9;
+}
+
+const warning = (row: CurvatureRow | undefined): string | undefined =>
+  row?.value.warning === undefined ? undefined : " ill-conditioned coordinates";
+
+function cell(label: string, row: CurvatureRow | undefined): HTMLElement {
+  if (!row) return html("td", { class: "num", "data-label": label }, "…");
+  const { value, residual, converged, products } = row.value;
+  return html(
+    "td",
+    { class: "num", "data-label": label, "data-value": value, title: row.value.warning },
+    `${number(value, 6)} `,
+    html(
+      "small",
+      converged ? {} : { class: "warn" },
+      `residual ${number(residual, 1)}, ${products} products${converged ? "" : ", not converged"}`,
+    ),
+  );
+}

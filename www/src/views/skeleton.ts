@@ -1,0 +1,245 @@
+/** A small network with its skeleton of fixed weights; a weight that is pointed at shows its basis path and the path's value. */
+
+import { html, svg } from "../dom";
+import { integer, number } from "../format";
+import { type Edge, SmallNetwork } from "../spaces/skeleton";
+import { part } from "./part";
+
+const WIDTHS = [2, 3, 3, 2];
+const WEIGHTS = [
+  [
+    [0.8, -0.5],
+    [0.6, 1.2],
+    [-0.9, 0.7],
+  ],
+  [
+    [1.1, 0.4, -0.6],
+    [-0.7, 0.9, 0.5],
+    [0.3, -0.8, 1.3],
+  ],
+  [
+    [0.9, 0.5, 1.2],
+    [-0.4, 1.4, 0.6],
+  ],
+];
+/** What a press on a unit multiplies the weights into it by. */
+const FACTOR = 2;
+
+const WIDTH = 560;
+const HEIGHT = 270;
+const RADIUS = 15;
+
+/** Networks of the thesis: widths of their layers. */
+const THESIS: [string, number[]][] = [
+  ["784-64×4-10", [784, 64, 64, 64, 64, 10]],
+  ["3072-64×5-10", [3072, 64, 64, 64, 64, 64, 10]],
+];
+
+export function skeletonView(): HTMLElement {
+  let network = new SmallNetwork(WIDTHS, WEIGHTS);
+  const free = network.edges().filter((edge) => !network.isFixed(edge));
+  let chosen: Edge = free.find(({ layer, from, to }) => layer === 1 && from === 2 && to === 0) ?? {
+    layer: 0,
+    from: 0,
+    to: 0,
+  };
+  const value = html("p", { id: "path-value", class: "path-value", role: "status" });
+  const reset = html("button", { type: "button" }, "Reset");
+  const drawing = svg("svg", {
+    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+    class: "skeleton",
+    role: "group",
+    "aria-label": "A network of 2, 3, 3 and 2 units with its fixed weights; choose a weight to see its path",
+  });
+
+  const choose = (edge: Edge): void => {
+    chosen = edge;
+    draw();
+  };
+  const draw = (): void => {
+    const focused = drawing.contains(document.activeElement) ? document.activeElement?.id : undefined;
+    drawing.replaceChildren(
+      ...edges(network, chosen, free, choose),
+      ...labels(network, chosen),
+      ...units(network, press),
+    );
+    if (focused) document.getElementById(focused)?.focus();
+    value.replaceChildren(...spelled(network, chosen));
+    value.dataset.value = String(network.pathValue(chosen));
+    reset.disabled = network.weights === WEIGHTS;
+  };
+  const press = (layer: number, unit: number): void => {
+    network = network.rescaled(layer, unit, FACTOR);
+    draw();
+  };
+  reset.addEventListener("click", () => {
+    network = new SmallNetwork(WIDTHS, WEIGHTS);
+    draw();
+  });
+  draw();
+
+  return part(
+    "skeleton",
+    "Coordinates that no rescaling moves",
+    [reset],
+    "One weight that leaves each hidden unit is fixed (drawn bold). For every other weight there is then one path from an input to an output: " +
+      "over the weight, and otherwise along the skeleton. The product of the weights along it is a coordinate of the G-space. " +
+      "Point at a weight to see its path; press a hidden unit to double what comes in and halve what goes out.",
+    html(
+      "div",
+      { class: "space-columns wide-first" },
+      html("figure", { class: "panel" }, drawing, value),
+      dimensions(network),
+    ),
+  );
+}
+
+function position(layer: number, unit: number): [number, number] {
+  const count = WIDTHS[layer] ?? 1;
+  const x = 60 + (layer * (WIDTH - 120)) / (WIDTHS.length - 1);
+  return [x, HEIGHT / 2 + (unit - (count - 1) / 2) * 92];
+}
+
+const idOf = ({ layer, from, to }: Edge): string => `edge-${layer}-${from}-${to}`;
+const same = (a: Edge, b: Edge): boolean => idOf(a) === idOf(b);
+
+function edges(network: SmallNetwork, chosen: Edge, free: Edge[], choose: (edge: Edge) => void): SVGElement[] {
+  const path = network.path(chosen);
+  const rank = (edge: Edge): number => (path.some((step) => same(step, edge)) ? 2 : network.isFixed(edge) ? 1 : 0);
+  const lines = [...network.edges()].sort((a, b) => rank(a) - rank(b));
+  const drawn = lines.map((edge) => {
+    const [x1, y1] = position(edge.layer, edge.from);
+    const [x2, y2] = position(edge.layer + 1, edge.to);
+    const fixed = network.isFixed(edge);
+    const kind = `edge${fixed ? " fixed" : ""}${rank(edge) === 2 ? " on" : ""}${same(edge, chosen) ? " chosen" : ""}`;
+    return svg("line", { class: kind, x1, y1, x2, y2 });
+  });
+  // Wide and invisible: what a finger or the keyboard can get hold of.
+  const targets = free.map((edge, index) => {
+    const [x1, y1] = position(edge.layer, edge.from);
+    const [x2, y2] = position(edge.layer + 1, edge.to);
+    const target = svg("line", {
+      id: idOf(edge),
+      class: "target",
+      role: "button",
+      tabindex: same(edge, chosen) ? 0 : -1,
+      "aria-label": `Weight from unit ${edge.from + 1} of layer ${edge.layer} to unit ${edge.to + 1} of the next: path value ${number(network.pathValue(edge))}`,
+      x1,
+      y1,
+      x2,
+      y2,
+    });
+    target.addEventListener("pointerenter", () => !same(edge, chosen) && choose(edge));
+    target.addEventListener("click", () => choose(edge));
+    target.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      const next = step && free[(index + step + free.length) % free.length];
+      if (!next) return;
+      event.preventDefault();
+      choose(next);
+      document.getElementById(idOf(next))?.focus();
+    });
+    return target;
+  });
+  return [...drawn, ...targets];
+}
+
+function units(network: SmallNetwork, press: (layer: number, unit: number) => void): SVGElement[] {
+  return network.widths.flatMap((count, layer) =>
+    Array.from({ length: count }, (_, unit) => {
+      const [cx, cy] = position(layer, unit);
+      const hidden = layer > 0 && layer + 1 < network.widths.length;
+      if (!hidden) return svg("circle", { class: "unit", cx, cy, r: RADIUS - 4 });
+      const label = `Double what comes into unit ${unit + 1} of hidden layer ${layer}, halve what leaves it`;
+      const circle = svg("circle", { cx, cy, r: RADIUS });
+      const text = svg("text", { x: cx, y: cy, dy: "0.35em" }, "×2");
+      const button = svg(
+        "g",
+        { id: `unit-${layer}-${unit}`, class: "unit hidden-unit", role: "button", tabindex: 0, "aria-label": label },
+        circle,
+        text,
+      );
+      button.addEventListener("click", () => press(layer, unit));
+      button.addEventListener("keydown", (event) => {
+        if (event.key !== "Enter" && event.key !== " ") return;
+        event.preventDefault();
+        press(layer, unit);
+      });
+      return button;
+    }),
+  );
+}
+
+/** The weights along the path, beside their lines. */
+function labels(network: SmallNetwork, chosen: Edge): SVGElement[] {
+  return network.path(chosen).map((edge) => {
+    const [x1, y1] = position(edge.layer, edge.from);
+    const [x2, y2] = position(edge.layer + 1, edge.to);
+    const kind = `weight${network.isFixed(edge) ? " fixed" : ""}`;
+    return svg("text", { class: kind, x: (x1 + x2) / 2, y: (y1 + y2) / 2 - 8 }, number(network.weight(edge), 2));
+  });
+}
+
+function spelled(network: SmallNetwork, chosen: Edge): Node[] {
+  const factors = network
+    .path(chosen)
+    .flatMap((edge, index) => [
+      ...(index > 0 ? [" · "] : []),
+      html(
+        "span",
+        { class: same(edge, chosen) ? "chosen" : network.isFixed(edge) ? "fixed" : "" },
+        number(network.weight(edge), 2),
+      ),
+    ]);
+  const value = html("strong", {}, number(network.pathValue(chosen), 3));
+  return [html("span", {}, "path value = ", ...factors, " = ", value)];
+}
+
+function dimensions(network: SmallNetwork): HTMLElement {
+  const row = (name: string, weights: number, hidden: number) =>
+    html(
+      "tr",
+      {},
+      html("th", { scope: "row" }, name),
+      html("td", { class: "num" }, integer(weights)),
+      html("td", { class: "num" }, integer(hidden)),
+      html("td", { class: "num" }, integer(weights - hidden)),
+    );
+  const rows = THESIS.map(([name, widths]) => {
+    const weights = widths.slice(1).reduce((sum, width, index) => sum + width * (widths[index] ?? 0), 0);
+    return row(
+      name,
+      weights,
+      widths.slice(1, -1).reduce((sum, width) => sum + width, 0),
+    );
+  });
+  const head = (text: string, title: string) => html("th", { scope: "col", class: "num", title }, text);
+  return html(
+    "div",
+    {},
+    html(
+      "table",
+      { class: "dimensions" },
+      html("caption", {}, "One coordinate less for each hidden unit"),
+      html(
+        "thead",
+        {},
+        html(
+          "tr",
+          {},
+          html("th", { scope: "col" }, "network"),
+          head("m", "weights"),
+          head("H", "hidden units"),
+          head("m − H", "dimension of the G-space, and of the weights that are not fixed"),
+        ),
+      ),
+      html("tbody", {}, row("the one drawn", network.parameterCount, network.fixedCount), ...rows),
+    ),
+    html(
+      "p",
+      { class: "note" },
+      "Each hidden unit can be rescaled without a change of the function: H directions in which nothing happens. Both of the thesis’ spaces have " +
+        "m − H coordinates. The G-space’s are path values; weight fixing keeps the other weights as they are and never moves the skeleton.",
+    ),
+  );
+}

@@ -1,0 +1,232 @@
+/** The charts of the thesis' experiments, drawn as the thesis draws them, and growing while the runs do. */
+
+import { legendKey, type Mark, XyChart, type XySeries } from "../charts/xy";
+import { html } from "../dom";
+import { number, percent } from "../format";
+import type { SpacesApp } from "../spaces/app";
+import { EXPERIMENTS } from "../spaces/experiments";
+import { HIGH_RATE, LOW_RATE, RATES, VALUES } from "../spaces/findings";
+import { METHODS, type Method, type MethodId, type Place, type Run, run } from "../spaces/methods";
+import { type Curve, GUESSING } from "../spaces/results";
+import type { RunPoint } from "../worker/spaces-protocol";
+
+const MARKS: Record<Place, Mark> = { weights: "circle", g_space: "diamond", weight_fixing: "square" };
+/** More points on a line than this nobody can tell apart. */
+const MOST_POINTS = 150;
+const CURVE_TOP = 6;
+
+function look(method: MethodId): Pick<XySeries, "name" | "kind" | "dashed" | "mark"> {
+  const { name, place, optimizer, kept }: Method = METHODS[method];
+  const hollow = optimizer === "adam" || kept === true;
+  return { name, kind: `space-${place}${hollow ? " hollow" : ""}`, dashed: hollow, mark: MARKS[place] };
+}
+
+export class ThesisCharts {
+  readonly element = html("div", { id: "spaces-charts", class: "space-charts" });
+  readonly #left = html("div", { class: "chart" });
+  readonly #right = html("div", { class: "chart" });
+  readonly #captions = [html("figcaption"), html("figcaption")] as const;
+  readonly #legend = html("ul", { class: "legend" });
+  readonly #heat = html("div", { id: "spaces-grid" });
+  readonly #rate = html("select", { id: "spaces-rate", "aria-label": "Learning rate of the curves" });
+  readonly #charts: readonly [XyChart, XyChart];
+  #frame = 0;
+
+  constructor(private readonly app: SpacesApp) {
+    this.#charts = [new XyChart(this.#left), new XyChart(this.#right)];
+    this.#rate.append(html("option", { value: "best" }, "each at its best rate"));
+    for (const rate of RATES) this.#rate.append(html("option", { value: rate }, `all at ${rate}`));
+    this.#rate.addEventListener("change", () => this.#show());
+    const pair = [this.#left, this.#right].map((chart, index) =>
+      html("figure", {}, this.#captions[index] ?? "", chart),
+    );
+    this.element.append(html("div", { class: "space-pair" }, ...pair), this.#heat, this.#legend);
+    app.store.watch(["experiment"], () => this.#show());
+    // News may come faster than frames.
+    app.store.watch(["curves"], () => {
+      if (this.#frame !== 0) return;
+      this.#frame = requestAnimationFrame(() => {
+        this.#frame = 0;
+        this.#show();
+      });
+    });
+  }
+
+  #show(): void {
+    const { experiment } = this.app.store.state;
+    const grid = experiment === "grid";
+    this.element.dataset.experiment = experiment;
+    for (const box of [this.#left, this.#right]) box.parentElement?.toggleAttribute("hidden", grid);
+    this.#heat.hidden = !grid;
+    this.#legend.hidden = grid;
+    if (grid) this.#showGrid();
+    else this.#showPair();
+  }
+
+  #showPair(): void {
+    const { experiment } = this.app.store.state;
+    const { methods } = EXPERIMENTS[experiment];
+    const [left, right] = this.#captions;
+    if (experiment === "low_high") {
+      left.replaceChildren(`Loss at the low rate, ${LOW_RATE}`);
+      right.replaceChildren(`Loss at the high rate, ${HIGH_RATE}`);
+      this.#showCurves(
+        this.#charts[0],
+        methods.map((method) => run(method, LOW_RATE)),
+      );
+      this.#showCurves(
+        this.#charts[1],
+        methods.map((method) => run(method, HIGH_RATE)),
+      );
+    } else {
+      left.replaceChildren("Lowest validation loss by learning rate");
+      right.replaceChildren(html("span", {}, "Loss, "), this.#rate);
+      this.#showRates(methods);
+      this.#showCurves(
+        this.#charts[1],
+        methods.map((method) => this.#chosen(method)),
+      );
+    }
+    this.#legend.replaceChildren(
+      ...methods.map((method) => legendItem(method)),
+      html("li", { class: "text" }, "lines: training loss; marks: validation loss after each epoch"),
+    );
+  }
+
+  #chosen(method: MethodId): Run {
+    if (this.#rate.value !== "best") return run(method, Number(this.#rate.value));
+    const runs = RATES.map((rate) => run(method, rate));
+    return this.app.results.winner(runs)?.run ?? runs[0] ?? run(method, 0.1);
+  }
+
+  #showRates(methods: MethodId[]): void {
+    const { results } = this.app;
+    const finite: number[] = [];
+    const series = methods.map((method): XySeries => {
+      const points = RATES.flatMap((rate) => {
+        const loss = results.best(run(method, rate));
+        if (loss === undefined) return [];
+        if (Number.isFinite(loss)) finite.push(loss);
+        const title = `${METHODS[method].name}, rate ${rate}: ${Number.isFinite(loss) ? number(loss) : "diverged"}`;
+        return [{ x: rate, y: loss, title }];
+      });
+      return { ...look(method), points: spread(points, methods.indexOf(method), methods.length) };
+    });
+    const low = Math.min(0.5, ...finite) * 0.85;
+    const high = Math.max(3, ...finite) * 1.1;
+    this.#charts[0].show(series, {
+      x: { label: "learning rate", log: true, range: [6e-6, 1.7e-1], ticks: [...RATES].reverse() },
+      y: { label: "validation loss", log: true, range: [low, high] },
+      levels: [{ y: GUESSING, name: "guessing" }],
+      lost: "diverged",
+      label: `Lowest validation loss by learning rate: ${series.map((each) => described(each)).join("; ")}`,
+    });
+  }
+
+  #showCurves(chart: XyChart, runs: Run[]): void {
+    const { setting } = this.app.store.state;
+    const { results } = this.app;
+    let low = 1;
+    const series = runs.flatMap((each): XySeries[] => {
+      const [curve] = results.of(each);
+      if (!curve) return [];
+      const line = thinned(curve.points.filter(({ validationLoss }) => validationLoss === undefined));
+      const marks = validated(curve, each, MOST_POINTS / 6);
+      for (const { y } of [...line, ...marks]) if (y > 0) low = Math.min(low, y);
+      const style = look(each.method);
+      return [
+        { ...style, mark: undefined, points: line },
+        { ...style, line: false, points: marks },
+      ];
+    });
+    chart.show(series, {
+      x: { label: "epoch", range: [0, setting.epochs] },
+      y: { label: "loss", log: true, range: [low * 0.85, CURVE_TOP] },
+      levels: [{ y: GUESSING, name: "guessing" }],
+      label: `Loss over the epochs: ${runs.map((each) => `${METHODS[each.method].name} at ${each.rate}`).join(", ")}`,
+    });
+  }
+
+  #showGrid(): void {
+    const { results } = this.app;
+    const losses = VALUES.map((value) => RATES.map((rate) => results.best(run("fixed_sgd", rate, value))));
+    const finite = losses.flat().filter((loss): loss is number => loss !== undefined && Number.isFinite(loss));
+    const low = Math.log(Math.min(1, ...finite));
+    const rows = losses.map((row, index) => {
+      const least = Math.min(...row.map((loss) => loss ?? Number.POSITIVE_INFINITY));
+      const cells = row.map((loss) => {
+        if (loss === undefined) return html("td", {}, html("span", { class: "visually-hidden" }, "not run"));
+        if (!Number.isFinite(loss)) return html("td", { class: "lost", "data-loss": "diverged" }, "✕");
+        const heat = Math.min(Math.max((Math.log(loss) - low) / (Math.log(GUESSING) - low), 0), 1);
+        const best = loss === least && loss < GUESSING * 0.98;
+        const td = html(
+          "td",
+          { "data-loss": loss, class: `${heat < 0.5 ? "deep" : ""}${best ? " best" : ""}` },
+          number(loss),
+        );
+        td.style.setProperty("--heat", `${(100 * heat).toFixed(1)}%`);
+        return td;
+      });
+      return html("tr", {}, html("th", { scope: "row" }, String(VALUES[index])), ...cells);
+    });
+    const heads = RATES.map((rate) => html("th", { scope: "col" }, String(rate)));
+    this.#heat.replaceChildren(
+      html(
+        "table",
+        { class: "heat" },
+        html(
+          "caption",
+          {},
+          "Validation loss of Fixed SGD by learning rate (columns) and value of the fixed weights (rows)",
+        ),
+        html("thead", {}, html("tr", {}, html("th", {}, "value"), ...heads)),
+        html("tbody", {}, ...rows),
+      ),
+      html(
+        "p",
+        { class: "note" },
+        "Framed: the best rate of a value. ✕: diverged. The thesis’ grid is finer, and each cell the median of five runs.",
+      ),
+    );
+  }
+}
+
+/** Marks of the same rate side by side, or those that have diverged would lie on each other. */
+function spread(points: XySeries["points"], index: number, count: number): XySeries["points"] {
+  const shift = 10 ** ((index - (count - 1) / 2) * 0.035);
+  return points
+    .map((point) => ({ ...point, x: point.x * (Number.isFinite(point.y) ? 1 : shift ** 2.2) }))
+    .sort((a, b) => a.x - b.x);
+}
+
+function thinned(points: RunPoint[]): XySeries["points"] {
+  const size = Math.ceil(points.length / MOST_POINTS);
+  const found: XySeries["points"] = [];
+  for (let start = 0; start < points.length; start += size) {
+    const group = points.slice(start, start + size);
+    const mean = (of: (point: RunPoint) => number) => group.reduce((sum, point) => sum + of(point), 0) / group.length;
+    found.push({ x: mean(({ epoch }) => epoch), y: mean(({ loss }) => loss) });
+  }
+  return found.filter(({ y }) => Number.isFinite(y));
+}
+
+function validated({ points }: Curve, { method, rate }: Run, most: number): XySeries["points"] {
+  const all = points.flatMap(({ epoch, validationLoss, validationAccuracy }) => {
+    if (validationLoss === undefined || !Number.isFinite(validationLoss)) return [];
+    const accuracy = validationAccuracy === undefined ? "" : `, accuracy ${percent(validationAccuracy)}`;
+    const title = `${METHODS[method].name} at ${rate}, epoch ${Math.round(epoch)}: ${number(validationLoss)}${accuracy}`;
+    return [{ x: epoch, y: validationLoss, title }];
+  });
+  const step = Math.ceil(all.length / most);
+  return all.filter((_, index) => (all.length - 1 - index) % step === 0);
+}
+
+function described({ name, points }: XySeries): string {
+  const said = points.map(({ y }) => (Number.isFinite(y) ? number(y) : "diverged"));
+  return `${name} ${said.length > 0 ? said.join(", ") : "not run"}`;
+}
+
+function legendItem(method: MethodId): HTMLElement {
+  const { name, ...style } = look(method);
+  return html("li", {}, legendKey(style), name);
+}

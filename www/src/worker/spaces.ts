@@ -1,0 +1,219 @@
+/**
+ * Training in parameter spaces, in a worker of its own: a long experiment goes on while one works in the lab's other steps. On the
+ * CPU: steps of 64 images through so small a network are over before a GPU has begun. In f32 for training, in f64 for what is compared.
+ */
+
+import { Engine, IsoflatError, Network, Problem, type Progress, type RunOptions, type SpaceSpec } from "isoflat";
+import { type LabelledImages, Mnist } from "./mnist";
+import { outcome } from "./outcome";
+import { LabFailure, type Outcome } from "./protocol";
+import { rescaling } from "./rescaling";
+import type {
+  Curvature,
+  Rescaling,
+  RunEnd,
+  RunOrder,
+  RunPoint,
+  Setting,
+  SpacesApi,
+  SpacesEvent,
+  Speed,
+} from "./spaces-protocol";
+
+/** News of the runs go to the page this often. */
+const POINTS_INTERVAL_MS = 120;
+const TRIAL_STEPS = 10;
+/** The curvature is that of the loss over so many of the training images. */
+const CURVATURE_IMAGES = 500;
+/** Factors that the rescaled point's units are multiplied by. */
+const RESCALING = { type: "random_nodewise", seed: 7, low: 1 / 3, high: 3 } as const;
+
+interface Data {
+  key: string;
+  train: Problem;
+  test: Problem;
+}
+
+export class SpacesLab implements SpacesApi {
+  /** 784-64-64-64-64-10 without biases, as in the thesis. */
+  readonly #network = Network.preset("straight_mnist");
+  readonly #engines = new Map<"f32" | "f64", Promise<Engine>>();
+  readonly #trained = new Map<string, Float64Array>();
+  #mnist: Mnist | undefined;
+  #data: Data | undefined;
+  #controller = new AbortController();
+  #listener: (event: SpacesEvent) => void = () => {};
+
+  connect(mnistFolder: string, listener: (event: SpacesEvent) => void): void {
+    this.#mnist = new Mnist(new URL(mnistFolder));
+    this.#listener = listener;
+  }
+
+  speed(batch: number): Promise<Outcome<Speed>> {
+    return outcome(async () => {
+      const engine = await this.#engine("f32");
+      const problem = Problem.synthetic(this.#network, { samples: batch * TRIAL_STEPS, seed: 1 });
+      try {
+        const parameters = startOf(this.#network, 1);
+        const options = { batchSize: batch, epochs: 1, optimizer: { type: "sgd", learningRate: 1e-3 } } as const;
+        // The first pass loads what stays loaded.
+        await engine.evaluate(problem, parameters);
+        const [, evaluation] = await timed(() => engine.evaluate(problem, parameters));
+        const [, training] = await timed(() => engine.train(problem, parameters, options));
+        return { stepSeconds: training / TRIAL_STEPS, evaluationSeconds: evaluation / problem.samples };
+      } finally {
+        problem.free();
+      }
+    });
+  }
+
+  train(setting: Setting, runs: RunOrder[]): Promise<Outcome<RunEnd[]>> {
+    return this.#run(async (signal) => {
+      const [engine, { train, test }] = await Promise.all([this.#engine("f32"), this.#problems(setting)]);
+      const start = startOf(this.#network, setting.seed);
+      const { epochs, seed } = setting;
+      const batchSize = Math.min(setting.batch, train.samples);
+      const orders = runs.map(({ space, optimizer }) => ({
+        parameters: start,
+        options: { space, optimizer, epochs, batchSize, seed },
+      }));
+      const news = new News(runs, epochs, this.#listener);
+      const options: RunOptions & { validation: Problem } = {
+        signal,
+        validation: test,
+        onProgress: (progress) => news.add(progress),
+      };
+      try {
+        const results = await engine.trainSideBySide(train, orders, options);
+        return results.map((result, index): RunEnd => {
+          const key = runs[index]?.key ?? "";
+          if ("error" in result) return { key, end: "diverged" };
+          this.#trained.set(key, result.parameters);
+          return { key, end: result.stopped ? "stopped" : "done" };
+        });
+      } catch (error) {
+        if (!(error instanceof IsoflatError) || error.code !== "aborted") throw error;
+        return runs.map(({ key }) => ({ key, end: "stopped" }));
+      } finally {
+        news.send();
+      }
+    });
+  }
+
+  forget(): void {
+    this.#trained.clear();
+  }
+
+  rescaling(seed: number): Promise<Outcome<Rescaling>> {
+    return this.#run(async (signal) => rescaling(await this.#engine("f64"), { signal }, seed));
+  }
+
+  curvature(run: string, space: SpaceSpec, rescaled: boolean): Promise<Outcome<Curvature>> {
+    return this.#run(async (signal) => {
+      const trained = this.#trained.get(run);
+      if (!trained || !this.#data) throw new LabFailure("not_possible", "this run has left no weights");
+      const engine = await this.#engine("f64");
+      const network = this.#network;
+      const at = rescaled ? network.transform(trained, RESCALING) : trained;
+      const problem = this.#data.train.first(Math.min(CURVATURE_IMAGES, this.#data.train.samples));
+      const opened = network.space(at, space);
+      try {
+        const found = await engine.eigenvalues(problem, at, {
+          signal,
+          space,
+          operator: "hessian",
+          onProgress: ({ done }) => this.#listener({ type: "products", products: done }),
+        });
+        const { value, residual, converged } = found.top[0] ?? { value: Number.NaN, residual: 0, converged: false };
+        const { warning } = opened;
+        return { value, residual, converged, products: found.products, ...(warning && { warning: warning.message }) };
+      } finally {
+        opened.free();
+        problem.free();
+      }
+    });
+  }
+
+  stop(): void {
+    this.#controller.abort();
+  }
+
+  #engine(precision: "f32" | "f64"): Promise<Engine> {
+    const engine = this.#engines.get(precision) ?? Engine.create({ backend: "cpu", precision });
+    this.#engines.set(precision, engine);
+    return engine;
+  }
+
+  #run<T>(body: (signal: AbortSignal) => Promise<T>): Promise<Outcome<T>> {
+    this.#controller = new AbortController();
+    const { signal } = this.#controller;
+    return outcome(() => body(signal));
+  }
+
+  async #problems({ images, testImages }: Setting): Promise<Data> {
+    const key = `${images} ${testImages}`;
+    if (this.#data?.key === key) return this.#data;
+    if (!this.#mnist) throw new LabFailure("not_possible", "the worker is not connected");
+    const [training, tests] = await Promise.all([this.#mnist.train(images), this.#mnist.test()]);
+    this.#data?.train.free();
+    this.#data?.test.free();
+    this.#data = {
+      key,
+      train: firstOf(this.#network, training, images),
+      test: firstOf(this.#network, tests, testImages),
+    };
+    return this.#data;
+  }
+}
+
+/** The weights as PyTorch draws them, uniform in ±1/√inputs: He's are √6 times as large. */
+function startOf(network: Network, seed: number): Float64Array {
+  return network.initialize({ scheme: "kaiming_uniform", seed }).map((weight) => weight / Math.sqrt(6));
+}
+
+function firstOf(network: Network, { inputs, targets }: LabelledImages, count: number): Problem {
+  return new Problem(network, {
+    loss: "cross_entropy",
+    inputs: inputs.subarray(0, count * network.inputLength),
+    targets: targets.subarray(0, count),
+  });
+}
+
+async function timed<T>(body: () => Promise<T>): Promise<[T, number]> {
+  const start = performance.now();
+  const value = await body();
+  return [value, (performance.now() - start) / 1000];
+}
+
+/** Collects what the runs report and sends it on in parcels. */
+class News {
+  #points: RunPoint[] = [];
+  #sent = performance.now();
+
+  constructor(
+    private readonly runs: RunOrder[],
+    private readonly epochs: number,
+    private readonly listener: (event: SpacesEvent) => void,
+  ) {}
+
+  add({ run, done, total, loss, validationLoss, validationAccuracy }: Progress): void {
+    const key = this.runs[run ?? 0]?.key;
+    if (key === undefined || loss === undefined) return;
+    const epoch = (this.epochs * done) / Math.max(total, 1);
+    this.#points.push({
+      key,
+      epoch,
+      loss,
+      ...(validationLoss !== undefined && { validationLoss }),
+      ...(validationAccuracy !== undefined && { validationAccuracy }),
+    });
+    if (performance.now() - this.#sent > POINTS_INTERVAL_MS) this.send();
+  }
+
+  send(): void {
+    this.#sent = performance.now();
+    if (this.#points.length === 0) return;
+    this.listener({ type: "points", points: this.#points });
+    this.#points = [];
+  }
+}
