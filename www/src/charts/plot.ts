@@ -199,7 +199,7 @@ export function level(frame: Frame, value: number, text: string): SVGGElement {
     "g",
     { class: "level-mark" },
     svg("line", { x1: frame.left, x2: frame.right, y1: y, y2: y }),
-    svg("text", { x: frame.right - 6, y: y - 5, "text-anchor": "end" }, text),
+    svg("text", { x: frame.left + 0.4 * (frame.right - frame.left), y: y - 5, "text-anchor": "middle" }, text),
   );
 }
 
