@@ -84,15 +84,13 @@ export class Lab {
 
   /** A measure's number in the table; undefined while it is not there. */
   async measure(key, point) {
-    const column = point === "trained" ? 0 : 1;
-    const cell = this.page.locator(`tr[data-key="${key}"] td`).nth(column);
+    const cell = this.page.locator(`tr[data-key="${key}"] td[data-of=${point}]`);
     const value = await cell.getAttribute("data-value");
     return value === null ? undefined : Number(value);
   }
 
   async waitForMeasure(key, point) {
-    const column = point === "trained" ? 1 : 2;
-    await this.page.waitForSelector(`tr[data-key="${key}"] td:nth-of-type(${column})[data-value]`, {
+    await this.page.waitForSelector(`tr[data-key="${key}"] td[data-of=${point}][data-value]`, {
       state: "attached",
       timeout: 3 * MINUTE,
     });

@@ -104,7 +104,7 @@ export async function checkLayers(lab, check, { bent, tolerance }) {
 }
 
 export async function checkPixels(lab, check) {
-  const colours = await lab.colours("#rho-images [data-point=trained] canvas");
+  const colours = await lab.colours("#rho-images [data-of=trained] canvas");
   check("ρ of the pixels is an image", colours > 20, `${colours} colours`);
 }
 

@@ -17,7 +17,8 @@ export function number(value: number, digits = 3): string {
   const size = Math.abs(value);
   if (size >= 1e-3 && size < 1e5) return minus(plain(value, digits));
   const [mantissa = "", exponent = "0"] = value.toExponential(digits - 1).split("e");
-  return `${minus(mantissa)} × 10${superscript(Number(exponent))}`;
+  // Unbreakable: a line must not end before the power of ten.
+  return `${minus(mantissa)}\u00a0×\u00a010${superscript(Number(exponent))}`;
 }
 
 /** The power of ten nearest to a small or large number, the number itself near 1: `10⁻¹²`, `0.3`, `12`. */

@@ -25,9 +25,13 @@ export interface PlotOptions {
   left?: number;
 }
 
+type Place = readonly [x: number, y: number];
+
 const BOTTOM = 38;
 const TOP = 10;
 const RIGHT = 14;
+/** A line may go so far beyond the frame: as far as its own width shows. */
+const BESIDE = 4;
 /** Height of a label. */
 const LINE = 14;
 
@@ -111,14 +115,53 @@ function axes({ x, y, xLabel, yLabel }: PlotOptions, frame: Frame): SVGGElement 
   return group;
 }
 
-const places = (frame: Frame, xs: ArrayLike<number>, ys: ArrayLike<number>): string[] =>
-  Array.from(xs, (x, index) => `${frame.x(x).toFixed(2)},${frame.y(ys[index] ?? Number.NaN).toFixed(2)}`).filter(
-    (place) => !/NaN|Infinity/.test(place),
-  );
+const isFinitePlace = ([x, y]: Place): boolean => Number.isFinite(x) && Number.isFinite(y);
 
+const placesOf = (frame: Frame, xs: ArrayLike<number>, ys: ArrayLike<number>): Place[] =>
+  Array.from(xs, (x, index): Place => [frame.x(x), frame.y(ys[index] ?? Number.NaN)]).filter(isFinitePlace);
+
+const said = ([x, y]: Place): string => `${x.toFixed(2)},${y.toFixed(2)}`;
+
+const places = (frame: Frame, xs: ArrayLike<number>, ys: ArrayLike<number>): string[] =>
+  placesOf(frame, xs, ys).map(said);
+
+/**
+ * Cut at the frame, and not only hidden beyond it: a dashed line that goes on for a million pixels takes seconds to draw.
+ */
 export function curve(frame: Frame, xs: ArrayLike<number>, ys: ArrayLike<number>, kind: string): SVGPathElement | null {
-  const points = places(frame, xs, ys);
-  return points.length < 2 ? null : svg("path", { class: `curve ${kind}`, d: `M${points.join("L")}` });
+  const points = placesOf(frame, xs, ys);
+  let d = "";
+  let end = "";
+  for (let index = 0; index + 1 < points.length; index++) {
+    const piece = inside(frame, points[index] as Place, points[index + 1] as Place);
+    if (!piece) continue;
+    const [from, to] = piece.map(said);
+    d += from === end ? `L${to}` : `M${from}L${to}`;
+    end = to ?? "";
+  }
+  return d === "" ? null : svg("path", { class: `curve ${kind}`, d });
+}
+
+/** The part of a segment that lies in the frame or next to it (Liang and Barsky), if any does. */
+function inside({ left, right, top, bottom }: Frame, [x0, y0]: Place, [x1, y1]: Place): [Place, Place] | null {
+  const [dx, dy] = [x1 - x0, y1 - y0];
+  let [from, to] = [0, 1];
+  for (const [step, room] of [
+    [-dx, x0 - left + BESIDE],
+    [dx, right + BESIDE - x0],
+    [-dy, y0 - top + BESIDE],
+    [dy, bottom + BESIDE - y0],
+  ] as const) {
+    if (step === 0 && room < 0) return null;
+    if (step < 0) from = Math.max(from, room / step);
+    if (step > 0) to = Math.min(to, room / step);
+  }
+  return from > to
+    ? null
+    : [
+        [x0 + from * dx, y0 + from * dy],
+        [x0 + to * dx, y0 + to * dy],
+      ];
 }
 
 /** Between two curves over the same x. */
@@ -156,7 +199,7 @@ export function level(frame: Frame, value: number, text: string): SVGGElement {
     "g",
     { class: "level-mark" },
     svg("line", { x1: frame.left, x2: frame.right, y1: y, y2: y }),
-    svg("text", { x: frame.right - 6, y: y - 5, "text-anchor": "end" }, text),
+    svg("text", { x: frame.left + 0.4 * (frame.right - frame.left), y: y - 5, "text-anchor": "middle" }, text),
   );
 }
 

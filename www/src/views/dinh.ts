@@ -130,7 +130,7 @@ function showMany(card: Card, plot: Plot, many: ManyFinding): void {
       ["eigenvalues above M, as trained", integer(many.before)],
       ["promised by the theorem", integer(many.promised)],
       ["measured", `${integer(many.measured)} ${many.holds ? "✓" : "✗ fewer than promised"}`],
-      ["layers ÷ β, the smallest × β…", number(many.beta)],
+      ["β, by which the larger layers shrink", number(many.beta)],
       ["outputs", many.outputs.bitwise ? "equal, bit for bit" : `equal to ${number(many.outputs.relative, 1)}`],
     ]),
   );

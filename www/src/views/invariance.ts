@@ -17,14 +17,15 @@ const VERDICTS: Record<InvarianceCell["verdict"], { symbol: string; word: string
   unresolved: { symbol: "?", word: "unresolved" },
 };
 
-/** Ends of the colours, in powers of ten of the relative change: rounding in f64, and a thousandfold. */
-const COLDEST = -16;
+/** Ends of the colours, in powers of ten of the relative change: rounding in the engine's precision, and a thousandfold. */
+const COLDEST = { f64: -16, f32: -8 } as const;
 const HOTTEST = 3;
 
 /** [0, 1]; no change at all is coldest. */
-function heat(relativeChange: number): number {
+function heat(relativeChange: number, precision: "f32" | "f64"): number {
   if (!(relativeChange > 0)) return 0;
-  return Math.min(Math.max((Math.log10(relativeChange) - COLDEST) / (HOTTEST - COLDEST), 0), 1);
+  const coldest = COLDEST[precision];
+  return Math.min(Math.max((Math.log10(relativeChange) - coldest) / (HOTTEST - coldest), 0), 1);
 }
 
 export class InvarianceView {
@@ -65,11 +66,11 @@ export class InvarianceView {
       against === 0
         ? `✓ All ${cells.length} verdicts are as theory says${unresolved > 0 ? `; ${unresolved} of them unresolved` : ""}.`
         : `✗ ${against} of ${cells.length} verdicts are not as theory says.`;
-    place.replaceChildren(legend(), this.#table(invariance));
+    place.replaceChildren(legend(invariance.backend.precision), this.#table(invariance));
     this.#cells[0]?.[0]?.setAttribute("tabindex", "0");
   }
 
-  #table({ cells, transformations }: InvarianceTable): HTMLTableElement {
+  #table({ cells, transformations, backend }: InvarianceTable): HTMLTableElement {
     const heads = transformations.map((transformation) =>
       html("th", { scope: "col", role: "columnheader" }, transformationName(transformation)),
     );
@@ -79,7 +80,7 @@ export class InvarianceView {
       const tds = transformations.map((_, column) => {
         const cell = cells.find((other) => other.measure === measure && other.transformation === column);
         if (!cell) return html("td", { role: "gridcell" });
-        const button = this.#button(cell, index, column);
+        const button = this.#button(cell, backend.precision, index, column);
         buttons.push(button);
         return html("td", { role: "gridcell" }, button);
       });
@@ -103,7 +104,7 @@ export class InvarianceView {
     );
   }
 
-  #button(cell: InvarianceCell, row: number, column: number): HTMLButtonElement {
+  #button(cell: InvarianceCell, precision: "f32" | "f64", row: number, column: number): HTMLButtonElement {
     const { symbol, word } = VERDICTS[cell.verdict];
     const should = cell.expected === "invariant";
     const label = `${word}, relative change ${number(cell.relativeChange, 2)}, ${should ? "should stand still" : "may change"}`;
@@ -116,7 +117,7 @@ export class InvarianceView {
         "data-expected": cell.expected,
         "data-agrees": String(cell.agrees),
         "aria-label": cell.agrees ? label : `${label}: against theory`,
-        style: `--heat: ${heat(cell.relativeChange).toFixed(3)}`,
+        style: `--heat: ${heat(cell.relativeChange, precision).toFixed(3)}`,
       },
       html("span", { class: "symbol", "aria-hidden": "true" }, symbol),
       html("span", { class: "change", "aria-hidden": "true" }, power(cell.relativeChange)),
@@ -174,11 +175,16 @@ export class InvarianceView {
 }
 
 /** What colours, symbols and bars mean; also what a reader without colours goes by. */
-function legend(): HTMLElement {
+function legend(precision: "f32" | "f64"): HTMLElement {
+  const coldest = COLDEST[precision];
   const sign = (symbol: string, word: string) =>
     html("li", {}, html("span", { class: "symbol", "aria-hidden": "true" }, symbol), word);
-  const ends = [COLDEST, -8, 0, HOTTEST].map((exponent) =>
-    html("span", { style: `--at: ${(exponent - COLDEST) / (HOTTEST - COLDEST)}` }, power(10 ** exponent)),
+  const ends = [coldest, coldest / 2, 0, HOTTEST].map((exponent) =>
+    html(
+      "span",
+      { style: `--at: ${(exponent - coldest) / (HOTTEST - coldest)}` },
+      exponent === 0 ? "1" : power(10 ** exponent),
+    ),
   );
   return html(
     "div",

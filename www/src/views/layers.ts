@@ -54,12 +54,7 @@ export class LayersView {
     );
     for (const point of POINTS) {
       this.#images.append(
-        html(
-          "figure",
-          { "data-point": point },
-          this.#canvases[point],
-          html("figcaption", { class: point }, NAMES[point]),
-        ),
+        html("figure", { "data-of": point }, this.#canvases[point], html("figcaption", { class: point }, NAMES[point])),
       );
     }
     find("div", "layers").append(
@@ -135,8 +130,8 @@ export class LayersView {
       label: `ρ of ${trained.length} neurons, from ${number(high)} down`,
       left: 58,
       marks: (frame) => [
-        dots(frame, ranks(trained), sorted(trained), "trained hollow", crowded ? 2.2 : 3.4),
-        bent ? dots(frame, ranks(bent), sorted(bent), "bent", crowded ? 1.1 : 1.9) : null,
+        dots(frame, ranks(trained), sorted(trained), "trained hollow", crowded ? 2.8 : 3.4),
+        bent ? dots(frame, ranks(bent), sorted(bent), crowded ? "bent bare" : "bent", crowded ? 1.2 : 1.9) : null,
       ],
     });
     const silent = trained.filter((value) => value <= low).length;

@@ -8,6 +8,7 @@ import { integer, number, round } from "../format";
 import { measureName } from "../names";
 import { byPaper, type Paper } from "../papers";
 import { type Bend, transformationOf } from "../store";
+import type { Point } from "../worker/protocol";
 import { badgeText } from "./header";
 import { ratioBar } from "./ratio";
 
@@ -90,9 +91,10 @@ export class MeasuresView {
       about.hidden = !about.hidden;
       button.setAttribute("aria-expanded", String(!about.hidden));
     });
-    const cell = (label: string, kind: string) => html("td", { class: kind, "data-label": label });
-    const before = cell("● as trained", "num");
-    const after = cell("◆ bent", "num");
+    const cell = (label: string, kind: string, of?: Point) =>
+      html("td", { class: kind, "data-label": label, "data-of": of });
+    const before = cell("● as trained", "num", "trained");
+    const after = cell("◆ bent", "num", "bent");
     const bar = cell("", "bar");
     const verdict = cell("", "verdict");
     const row = html(

@@ -74,7 +74,7 @@ export class SpectrumView {
     const figure = (point: Point) =>
       html(
         "figure",
-        { "data-point": point, hidden: true },
+        { "data-of": point, hidden: true },
         html(
           "figcaption",
           {},
@@ -159,7 +159,7 @@ export class SpectrumView {
       ...there.map(({ point, value }) =>
         html(
           "p",
-          { class: "note", "data-point": point },
+          { class: "note", "data-of": point },
           html("span", { class: point }, NAMES[point]),
           `: ${trust(value)}`,
         ),

@@ -8,7 +8,7 @@ const TOP = 10;
 const BOTTOM = 5;
 /** Relative to the spectral norm. The smallest eigenvalues crowd together: more digits of them would take very long. */
 const TOLERANCE = { f64: 1e-6, f32: 1e-4 } as const;
-const MAX_PRODUCTS = 1500;
+const MAX_PRODUCTS = 600;
 
 const operatorOf = ({ operator, part }: SpectrumChoice): OperatorName =>
   part === "all" ? operator : `${operator}.${part}`;
