@@ -28,8 +28,12 @@ async function checkSkeleton(page, check) {
   for (const unit of ["unit-1-2", "unit-2-0"]) await page.locator(`#${unit}`).click();
   check("a rescaled unit changes the weights on the path", (await words()) !== said, await words());
   check("and not the path's value", Math.abs((await value()) - before) < 1e-12, `${before}`);
-  await page.locator("#edge-0-1-0").hover();
-  check("another weight has another path", Math.abs((await value()) - before) > 1e-6);
+  await page.locator("#edge-0-0-0").hover();
+  const another = await value();
+  check("another weight has another path", Math.abs(another - before) > 1e-6, `${another}`);
+  await page.locator("#skeleton .target[tabindex='0']").focus();
+  await page.keyboard.press("ArrowRight");
+  check("so it has by keyboard", Math.abs((await value()) - another) > 1e-6);
 }
 
 async function checkRescaling(page, check) {
@@ -95,7 +99,7 @@ async function checkExperiment(lab, check) {
   const findings = await page.locator("#spaces-findings li").allInnerTexts();
   check(
     "each finding of the thesis has a verdict and our numbers",
-    findings.length === 5 && findings.every((text) => /agrees|differs/.test(text) && /Here: .*\d/.test(text)),
+    findings.length === 6 && findings.every((text) => /agrees|differs/.test(text) && /Here: .*\d/.test(text)),
     findings[0]?.replaceAll("\n", " "),
   );
   await page.getByText("Set to one, or kept", { exact: true }).click();

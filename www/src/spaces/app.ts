@@ -50,6 +50,7 @@ export class SpacesApp {
   });
   readonly #client = new Client<SpacesApi, SpacesEvent>((event) => this.#heard(event), spacesWorker);
   #stopped = false;
+  #seed = 0;
   #progress = { begun: 0, known: 0, steps: 0 };
   /** Where the points of a run go: its key, and which of its repeats. */
   #places = new Map<string, { key: string; repeat: number }>();
@@ -93,24 +94,21 @@ export class SpacesApp {
 
   async rescale(): Promise<void> {
     await this.#task("rescaling", async () => {
-      const seed = (this.store.state.rescaling ? this.#seed : 0) + 1;
-      this.#seed = seed;
+      const seed = ++this.#seed;
       this.store.set({ rescaling: await this.#client.call((lab) => lab.rescaling(seed)) });
     });
   }
 
-  #seed = 0;
-
   /** At the best point that was reached with ones on the skeleton, where all three spaces have sound coordinates. */
   get curvatureRun(): Run | undefined {
-    const { setting, curves } = this.store.state;
+    const { curves } = this.store.state;
     const reached = [...curves].flatMap(([key, [curve]]) => (curve && curve.end === "done" ? key : []));
     const runs = Object.values(EXPERIMENTS).flatMap((experiment) => experiment.runs);
     const fit = runs.filter((run) => {
       const { place } = METHODS[run.method];
       return place !== "weights" && !("kept" in METHODS[run.method]) && run.value === 1 && reached.includes(keyOf(run));
     });
-    return setting.repeats > 0 ? this.results.winner(fit)?.run : undefined;
+    return this.results.winner(fit)?.run;
   }
 
   async takeCurvature(): Promise<void> {

@@ -2,7 +2,7 @@
 
 import { number } from "../format";
 import { METHODS, type MethodId, type Run, run } from "./methods";
-import { learns, type Results } from "./results";
+import { GUESSING, learns, type Results } from "./results";
 
 export const RATES = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5];
 /** Figure 4.3's. */
@@ -58,9 +58,15 @@ export function rateFindings(results: Results): Finding[] {
     },
     {
       place: "Figures 4.4, 4.5",
-      thesis: "Fixed SGD is a little better than SGD, Fixed Adam a little worse than Adam.",
-      agrees: fixed < sgd && fixedAdam > adam,
-      here: `best losses: ${said(results, "sgd", "fixed_sgd", "adam", "fixed_adam")}`,
+      thesis: "Fixed SGD is a little better than SGD.",
+      agrees: fixed < sgd,
+      here: `best losses: ${said(results, "sgd", "fixed_sgd")}`,
+    },
+    {
+      place: "Figures 4.4, 4.5",
+      thesis: "Fixed Adam is a little worse than Adam.",
+      agrees: fixedAdam > adam,
+      here: `best losses: ${said(results, "adam", "fixed_adam")}`,
     },
     {
       place: "Figure 4.10",
@@ -73,6 +79,7 @@ export function rateFindings(results: Results): Finding[] {
 
 export function lowHighFindings(results: Results): Finding[] {
   const loss = (method: MethodId, rate: number): number => results.best(run(method, rate)) ?? Number.POSITIVE_INFINITY;
+  const begun = Math.min(loss("sgd", LOW_RATE), loss("sgd", HIGH_RATE)) < 0.9 * GUESSING;
   const pair = (method: MethodId): string =>
     `${METHODS[method].name} ${say(loss(method, LOW_RATE))} and ${say(loss(method, HIGH_RATE))}`;
   return [
@@ -85,7 +92,10 @@ export function lowHighFindings(results: Results): Finding[] {
     {
       place: "Figure 4.3",
       thesis: "Adam does well only at the low rate, SGD only at the high one.",
-      agrees: loss("adam", LOW_RATE) < loss("adam", HIGH_RATE) && loss("sgd", HIGH_RATE) < loss("sgd", LOW_RATE),
+      // Where SGD has not begun to learn at either rate, they cannot be told apart.
+      agrees: begun
+        ? loss("adam", LOW_RATE) < loss("adam", HIGH_RATE) && loss("sgd", HIGH_RATE) < loss("sgd", LOW_RATE)
+        : null,
       here: `losses at ${LOW_RATE} and at ${HIGH_RATE}: ${pair("adam")}; ${pair("sgd")}`,
     },
   ];
@@ -132,7 +142,7 @@ export function gridFindings(results: Results): Finding[] {
       place: "Figure 4.7",
       thesis: "Rate and fixed value go together: the larger the value, the smaller the rate it needs.",
       agrees: falls && last < first,
-      here: `best rate at ${rows.map(({ value, rate }) => `${value}: ${rate}`).join(", at ")}`,
+      here: `best rate by fixed value: ${rows.map(({ value, rate }) => `${value} → ${rate}`).join(", ")}`,
     },
     {
       place: "Figure 4.7",

@@ -155,7 +155,7 @@ export const TOYS = {
     formula: "L = sin y, y = w₂ w₁",
     about:
       "All points on a hyperbola w₁ w₂ = c are the same function. Move the start along it: on the weights the steps change with it, and so do " +
-      "those with w₂ fixed. In the G-space the network is one of a single weight, y = v: its losses stay the same.",
+      "those with w₂ fixed, along a horizontal line. The G-space goes along that line too, but there the network is one of a single weight, y = v: its losses stay the same.",
     axes: ["w₁", "w₂"],
     range: { x: [0, 5], y: [0, 5] },
     knobs: ["along"],

@@ -71,7 +71,7 @@ function table(rows: CurvatureRow[]): HTMLElement {
       ),
     );
   });
-  return html(
+  const found = html(
     "table",
     {
       class: "plain curvature",
@@ -91,6 +91,16 @@ function table(rows: CurvatureRow[]): HTMLElement {
     ),
     html("tbody", {}, ...body),
   );
+  return html("div", {}, found, html("p", { class: "note" }, fastest(rows)));
+}
+
+/** Gradient descent on a quadratic runs away at rates above 2 over its largest eigenvalue. */
+function fastest(rows: CurvatureRow[]): string {
+  const rates = ORDER.flatMap((place) => {
+    const row = rows.find((each) => each.place === place && !each.rescaled);
+    return row && row.value.value > 0 ? `${PLACES[place]} ${number(2 / row.value.value, 2)}` : [];
+  });
+  return `Near a minimum plain gradient descent runs away at learning rates above 2 over this eigenvalue. At the trained point: ${rates.join(", ")}.`;
 }
 
 /** What the two residuals leave open, relative, and rounding. */

@@ -129,7 +129,8 @@ function edges(network: SmallNetwork, chosen: Edge, free: Edge[], choose: (edge:
       x2,
       y2,
     });
-    target.addEventListener("pointerenter", () => !same(edge, chosen) && choose(edge));
+    // Not pointerenter: what is drawn anew under a mouse at rest is entered too, and would undo what the keyboard has chosen.
+    target.addEventListener("pointermove", () => !same(edge, chosen) && choose(edge));
     target.addEventListener("click", () => choose(edge));
     target.addEventListener("keydown", (event) => {
       const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];

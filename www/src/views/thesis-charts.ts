@@ -130,7 +130,7 @@ export class ThesisCharts {
     const series = runs.flatMap((each): XySeries[] => {
       const [curve] = results.of(each);
       if (!curve) return [];
-      const line = thinned(curve.points.filter(({ validationLoss }) => validationLoss === undefined));
+      const line = thinned(trained(curve));
       const marks = validated(curve, each, MOST_POINTS / 6);
       for (const { y } of [...line, ...marks]) if (y > 0) low = Math.min(low, y);
       const style = look(each.method);
@@ -161,7 +161,7 @@ export class ThesisCharts {
         const best = loss === least && loss < GUESSING * 0.98;
         const td = html(
           "td",
-          { "data-loss": loss, class: `${heat < 0.5 ? "deep" : ""}${best ? " best" : ""}` },
+          { "data-loss": loss, class: `${heat < 0.42 ? "deep" : ""}${best ? " best" : ""}` },
           number(loss),
         );
         td.style.setProperty("--heat", `${(100 * heat).toFixed(1)}%`);
@@ -197,6 +197,12 @@ function spread(points: XySeries["points"], index: number, count: number): XySer
   return points
     .map((point) => ({ ...point, x: point.x * (Number.isFinite(point.y) ? 1 : shift ** 2.2) }))
     .sort((a, b) => a.x - b.x);
+}
+
+/** Reported every eight steps; an epoch's mean comes with its validation, and is all there is of shorter epochs. */
+function trained({ points }: Curve): RunPoint[] {
+  const within = points.filter(({ validationLoss }) => validationLoss === undefined);
+  return within.length > 1 ? within : points;
 }
 
 function thinned(points: RunPoint[]): XySeries["points"] {

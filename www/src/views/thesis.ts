@@ -3,7 +3,7 @@
 import { html } from "../dom";
 import { duration, integer } from "../format";
 import type { SpacesApp } from "../spaces/app";
-import { EXPERIMENTS, type ExperimentId, QUICK, THESIS } from "../spaces/experiments";
+import { caveat, EXPERIMENTS, type ExperimentId, QUICK, THESIS } from "../spaces/experiments";
 import type { Setting } from "../worker/spaces-protocol";
 import { part } from "./part";
 import { ThesisCharts } from "./thesis-charts";
@@ -18,7 +18,7 @@ const FIELDS: { key: keyof Setting; name: string; most: number }[] = [
 ];
 
 const SETTINGS: { value: string; name: string; setting: Setting }[] = [
-  { value: "quick", name: "quick: 6,000 images, 3 epochs", setting: QUICK },
+  { value: "quick", name: "quick: 12,000 images, 3 epochs", setting: QUICK },
   { value: "thesis", name: "the thesis’: 60,000 images, 20 epochs", setting: THESIS },
 ];
 
@@ -29,9 +29,10 @@ export class ThesisView {
   readonly #preset = html("select", { id: "spaces-setting" });
   readonly #inputs = new Map<keyof Setting, HTMLInputElement>();
   readonly #about = html("p", { class: "note" });
-  readonly #estimate = html("p", { id: "spaces-estimate", class: "note estimate", role: "status" });
+  readonly #estimate = html("p", { id: "spaces-estimate", class: "note estimate" });
   readonly #bar = html("progress", { max: 1, value: 0, "aria-label": "Progress of the experiment" });
   readonly #findings = html("ul", { id: "spaces-findings", class: "findings" });
+  readonly #caveat = html("p", { class: "note" });
   readonly #charts: ThesisCharts;
 
   constructor(private readonly app: SpacesApp) {
@@ -50,6 +51,7 @@ export class ThesisView {
         this.#charts.element,
       ),
       this.#findings,
+      this.#caveat,
     );
     app.store.watch(["experiment"], () => this.#showExperiment());
     app.store.watch(["setting"], () => this.#showSetting());
@@ -178,6 +180,7 @@ export class ThesisView {
       );
     });
     this.#findings.replaceChildren(...items);
+    this.#caveat.textContent = complete ? caveat(experiment, results) : "";
   }
 }
 

@@ -15,7 +15,11 @@ const SPACES: SpaceSpec[] = [{ type: "weights" }, { type: "weight_fixing" }, { t
 export async function rescaling(engine: Engine, options: RunOptions, seed: number): Promise<Rescaling> {
   const network = Network.dense(WIDTHS, false);
   const problem = Problem.synthetic(network, { samples: SAMPLES, seed });
-  const first = network.initialize({ scheme: "kaiming_uniform", seed });
+  const drawn = network.initialize({ scheme: "kaiming_uniform", seed });
+  // With ones on its skeleton, as the thesis begins: path values are then of the weights' own size, and one rate fits all.
+  const opened = network.space(drawn, { type: "g_space", values: { set: 1 } });
+  const first = opened.parameters;
+  opened.free();
   const second = network.transform(first, { type: "random_nodewise", seed: seed + 1, ...RANGE });
   const paths = network.space(first, { type: "g_space" });
   try {

@@ -22,6 +22,7 @@ import type {
 
 /** News of the runs go to the page this often. */
 const POINTS_INTERVAL_MS = 120;
+const TRIALS = 4;
 const TRIAL_STEPS = 10;
 /** The curvature is that of the loss over so many of the training images. */
 const CURVATURE_IMAGES = 500;
@@ -56,11 +57,16 @@ export class SpacesLab implements SpacesApi {
       try {
         const parameters = startOf(this.#network, 1);
         const options = { batchSize: batch, epochs: 1, optimizer: { type: "sgd", learningRate: 1e-3 } } as const;
-        // The first pass loads what stays loaded.
+        // The first passes load what stays loaded, and let the browser compile.
         await engine.evaluate(problem, parameters);
+        await engine.train(problem, parameters, options);
         const [, evaluation] = await timed(() => engine.evaluate(problem, parameters));
-        const [, training] = await timed(() => engine.train(problem, parameters, options));
-        return { stepSeconds: training / TRIAL_STEPS, evaluationSeconds: evaluation / problem.samples };
+        // The least of a few trials: whatever else the computer does only makes them longer.
+        const trials: number[] = [];
+        for (let trial = 0; trial < TRIALS; trial++) {
+          trials.push((await timed(() => engine.train(problem, parameters, options)))[1]);
+        }
+        return { stepSeconds: Math.min(...trials) / TRIAL_STEPS, evaluationSeconds: evaluation / problem.samples };
       } finally {
         problem.free();
       }
