@@ -20,9 +20,15 @@ use support::*;
 
 const LOSSES: [Loss; 2] = [Loss::CrossEntropy, Loss::SquaredError];
 
+/// The ways to a helper's thread and back.
+struct Thread {
+    to: Sender<Vec<u8>>,
+    from: Receiver<Vec<u8>>,
+}
+
 /// Threads that obey commands until they are hung up on.
 struct Threads {
-    channels: Vec<(Sender<Vec<u8>>, Receiver<Vec<u8>>)>,
+    threads: Vec<Thread>,
     /// Multiplications below which nothing is sent.
     least: f64,
     sent: Cell<usize>,
@@ -45,10 +51,10 @@ impl Threads {
                     to_here.send(helper.answer(&message)).expect("somebody waits for the answer");
                 }
             });
-            (to, from)
+            Thread { to, from }
         };
         Self {
-            channels: (0..helpers).map(start).collect(),
+            threads: (0..helpers).map(start).collect(),
             least: 0.0,
             sent: Cell::new(0),
             dies: None,
@@ -68,7 +74,7 @@ fn gone() -> Error {
 
 impl Team for Threads {
     fn helpers(&self) -> usize {
-        self.channels.len()
+        self.threads.len()
     }
 
     fn send(&self, to: Range<usize>, message: &[&[u8]]) -> Result<()> {
@@ -81,7 +87,7 @@ impl Team for Threads {
             assert!(!self.open.borrow_mut()[helper], "helper {helper} has not been heard yet");
             self.open.borrow_mut()[helper] = true;
             let whole = message[..message.len() - self.lost.get().min(message.len())].to_vec();
-            self.channels[helper].0.send(whole).expect("the thread runs");
+            self.threads[helper].to.send(whole).expect("the thread runs");
         }
         Ok(())
     }
@@ -89,7 +95,7 @@ impl Team for Threads {
     fn receive(&self, from: usize) -> Result<Vec<u8>> {
         assert!(self.open.borrow()[from], "helper {from} was asked nothing");
         self.open.borrow_mut()[from] = false;
-        let answer = self.channels[from].1.recv().expect("the thread answers");
+        let answer = self.threads[from].from.recv().expect("the thread answers");
         if self.is_gone(from) { Err(gone()) } else { Ok(answer) }
     }
 
@@ -115,7 +121,7 @@ fn problem_of(seed: u64, samples: usize) -> (Problem, Vec<f64>) {
     };
     let parameters = random_parameters(&mut rng, &network);
     // Inputs come in either format.
-    let problem = if seed % 3 == 0 {
+    let problem = if seed.is_multiple_of(3) {
         let inputs: Vec<f32> = inputs.iter().map(|&x| x as f32).collect();
         Problem::new(network, loss, inputs, targets)
     } else {
@@ -293,6 +299,8 @@ fn training_takes_the_same_way() {
         let loaded = team.sent.get();
         assert_eq!(loaded, 3, "a share each");
         assert_eq!((engine.executor().threads(10), engine.executor().threads(64)), (1, 4));
+        assert_eq!(block_on(engine.estimate(&start)).expect("an estimate").threads, 4);
+        let loaded = team.sent.get();
         let run = |engine: &Engine| {
             block_on(train(engine, &start, None, &options(batch_size), &Control::default())).expect("training")
         };
@@ -316,6 +324,7 @@ fn work_that_is_not_worthwhile_is_not_sent() {
     let engine = Engine::new(&device, &problem).expect("an engine");
     let alone = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");
     assert_eq!(everything(&engine, &parameters, 3), everything(&alone, &parameters, 3));
+    assert_eq!(block_on(engine.estimate(&parameters)).expect("an estimate").threads, alone.info().threads);
     assert_eq!(team.sent.get(), 0);
 }
 

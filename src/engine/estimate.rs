@@ -61,8 +61,9 @@ impl Engine {
         let [few, many] = TRIALS.map(|count| count.min(samples));
         // A trial may be too small to be shared out as the work itself is.
         let threads = self.executor().threads(samples);
-        let seconds_a_sample =
-            |seconds: f64, trial: usize| seconds / trial as f64 * self.executor().threads(trial) as f64 / threads as f64;
+        let seconds_a_sample = |seconds: f64, trial: usize| {
+            seconds / trial as f64 * self.executor().threads(trial) as f64 / threads as f64
+        };
         let mut seconds = self.trial(parameters, few, 1).await?;
         let (mut call_seconds, mut rate) = (0.0, seconds_a_sample(seconds, few));
         if seconds < LONG_TRIAL {
