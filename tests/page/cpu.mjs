@@ -106,7 +106,7 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
     await checkLandscapes(lab, check, ["trained", "bent"]);
     await page.selectOption("#directions", "eigenvectors");
     await lab.looked();
-    check("along Hessian eigenvectors too", (await lab.colours("[data-point=trained] canvas")) > 20);
+    check("along Hessian eigenvectors too", (await lab.colours("#landscapes [data-point=trained] canvas")) > 20);
     await page.selectOption("#directions", "random");
     await page.selectOption("#normalization", "layer");
     await page.selectOption("#at-bent", "anew");
@@ -167,7 +167,7 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
     await lab.set("data", "synthetic");
     await page.waitForFunction(() => /500 random/.test(document.querySelector("#model-summary")?.textContent ?? ""));
     await page.click("#untrained-button");
-    await page.waitForSelector("[data-point=trained] canvas");
+    await page.waitForSelector("#landscapes [data-point=trained] canvas");
     await lab.looked();
     const loss = await lab.measure("loss", "trained");
     // Ten classes at random: about log 10, more where the outputs are far apart.

@@ -72,7 +72,7 @@ export class Lab {
   }
 
   async set(id, value) {
-    const options = this.page.locator("details.options");
+    const options = this.page.locator("#train-form details.options");
     if (!(await options.evaluate((element) => element.open))) await options.locator("summary").click();
     const field = this.page.locator(`#${id}`);
     if ((await field.evaluate((element) => element.localName)) === "select") await field.selectOption(value);

@@ -15,15 +15,15 @@ export async function checkTestAccuracy(lab, check) {
 export async function checkLandscapes(lab, check, points) {
   const { page } = lab;
   for (const point of points) {
-    await page.waitForSelector(`[data-point=${point}] canvas`, { timeout: 180_000 });
-    const colours = await lab.colours(`[data-point=${point}] canvas`);
+    await page.waitForSelector(`#landscapes [data-point=${point}] canvas`, { timeout: 180_000 });
+    const colours = await lab.colours(`#landscapes [data-point=${point}] canvas`);
     check(`the ${point} surface is drawn`, colours > 20, `${colours} colours`);
   }
   await page.getByText("Contour", { exact: true }).click();
   for (const point of points) {
-    const levels = await lab.count(`[data-point=${point}] path.level`);
-    const labels = await lab.count(`[data-point=${point}] .level-labels text`);
-    const marks = await lab.count(`[data-point=${point}] :is(.lowest, .weights)`);
+    const levels = await lab.count(`#landscapes [data-point=${point}] path.level`);
+    const labels = await lab.count(`#landscapes [data-point=${point}] .level-labels text`);
+    const marks = await lab.count(`#landscapes [data-point=${point}] :is(.lowest, .weights)`);
     check(`the ${point} contour map has labelled levels and marks`, levels >= 3 && labels >= 3 && marks === 2);
   }
   await page.getByText("Line", { exact: true }).click();
@@ -320,23 +320,23 @@ export async function checkConvolution(lab, check, { samples, measured, bend }) 
   const whole = rows.every((count, index) => Number.isInteger(count) && (index === 0 || count >= rows[index - 1]));
   check("the landscape comes row by row", whole && rows.some((count) => count > 0 && count < points), rows.join(" "));
   check("stopped half way, its rows stay", kept >= 3 && kept < points, `${kept} of ${points} rows`);
-  await page.waitForSelector(`[data-point=trained] canvas[data-rows="${kept}"]`);
-  check("and are drawn", (await lab.colours("[data-point=trained] canvas")) > 20);
+  await page.waitForSelector(`#landscapes [data-point=trained] canvas[data-rows="${kept}"]`);
+  check("and are drawn", (await lab.colours("#landscapes [data-point=trained] canvas")) > 20);
   check(
     "the page says how many there are",
-    (await lab.text("[data-point=trained] .range")).includes(`${kept} of ${points} rows`),
+    (await lab.text("#landscapes [data-point=trained] .range")).includes(`${kept} of ${points} rows`),
   );
   await page.getByText("Contour", { exact: true }).click();
   check(
     "the contour map has them too",
-    (await lab.count(`[data-point=trained] svg[data-rows="${kept}"] path.level`)) > 0,
+    (await lab.count(`#landscapes [data-point=trained] svg[data-rows="${kept}"] path.level`)) > 0,
   );
   await page.getByText("Surface", { exact: true }).click();
 
   await page.click("#untrained-button");
   await page.waitForFunction(() => window.isoflatLab.app.store.state.surfaces.trained, null, { timeout: 240_000 });
-  await page.waitForSelector(`[data-point=trained] canvas[data-rows="${points}"]`);
-  check("going on makes it whole", !/ rows/.test(await lab.text("[data-point=trained] .range")));
+  await page.waitForSelector(`#landscapes [data-point=trained] canvas[data-rows="${points}"]`);
+  check("going on makes it whole", !/ rows/.test(await lab.text("#landscapes [data-point=trained] .range")));
   if (bend) await checkBentConvolution(lab, check);
   await page.click("#status-stop");
   await lab.idle();

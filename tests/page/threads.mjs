@@ -151,7 +151,7 @@ export async function runThreads({ browser, check, part, root }) {
     await lab.set("epochs", 1);
     await page.click("#train-button");
     await page.waitForFunction(() => window.isoflatLab.app.store.state.ready, null, { timeout: 120_000 });
-    await page.waitForSelector("[data-point=trained] canvas", { timeout: 180_000 });
+    await page.waitForSelector("#landscapes [data-point=trained] canvas", { timeout: 180_000 });
     const norm = await lab.waitForMeasure("hessian.spectral_norm", "trained");
     check("it trains, measures and draws", norm > 0, `spectral norm ${norm}`);
     await lab.idle();

@@ -44,8 +44,8 @@ export async function runWithWebGpu({ browser, url, check, part, problem }) {
     await lab.waitForMeasure("hessian.spectral_norm", "trained");
     await lab.drag("#lambda-1", 5 / 6);
     await checkBent(lab, check, "f32");
-    await page.waitForSelector("[data-point=bent] canvas", { timeout: 180_000 });
-    check("the bent surface is drawn beside it", (await lab.colours("[data-point=bent] canvas")) > 20);
+    await page.waitForSelector("#landscapes [data-point=bent] canvas", { timeout: 180_000 });
+    check("the bent surface is drawn beside it", (await lab.colours("#landscapes [data-point=bent] canvas")) > 20);
   });
 
   await part("Table 2", async () => {
