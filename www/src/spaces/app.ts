@@ -135,7 +135,7 @@ export class SpacesApp {
   }
 
   get results(): Results {
-    return new Results(this.store.state.curves);
+    return new Results(this.store.state.curves, this.store.state.setting.repeats);
   }
 
   /** Seconds that the runs which are missing will take; null while it is not known how fast this device is. */

@@ -10,7 +10,6 @@ const BLOWN_UP = 10;
 
 /** One run from one initialisation. */
 export interface Curve {
-  /** Where it began: the seed's number among the repeats. */
   points: RunPoint[];
   end: RunEnd["end"] | "running";
 }
@@ -19,7 +18,11 @@ export interface Curve {
 export type Curves = ReadonlyMap<string, readonly Curve[]>;
 
 export class Results {
-  constructor(readonly curves: Curves) {}
+  constructor(
+    readonly curves: Curves,
+    /** How many curves each run is to have. */
+    readonly repeats: number,
+  ) {}
 
   /** The curves of a run, as many as there are by now. */
   of(run: Run): readonly Curve[] {
@@ -45,11 +48,11 @@ export class Results {
     return winner;
   }
 
-  /** Have all these ended by themselves? */
+  /** Have all these ended by themselves, from every initialisation? */
   complete(runs: Run[]): boolean {
     return runs.every((run) => {
       const curves = this.of(run);
-      return curves.length > 0 && curves.every(({ end }) => end === "done" || end === "diverged");
+      return curves.length >= this.repeats && curves.every(({ end }) => end === "done" || end === "diverged");
     });
   }
 }
