@@ -256,7 +256,8 @@ export interface EngineOptions {
    * cross-origin isolated page (`crossOriginIsolated`), an engine that is created in a Worker, and a Content-Security-Policy
    * that allows `worker-src blob:`, if there is one; elsewhere there is one, and `info.threadsReason` says why. The engine then
    * starts workers of its own, each with a share of the samples in its own memory, and `free()` ends them. Results differ by
-   * rounding between numbers of threads, and are the same in every run with the same number.
+   * rounding between numbers of threads, and are the same in every run with the same number. If one of the workers fails, calls
+   * reject with code `device_lost`.
    */
   threads?: number | "auto";
 }
