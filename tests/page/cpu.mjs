@@ -158,6 +158,7 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
 
   await part("Opening", async () => {
     await checkOpening(lab, check, problem);
+    await checkSpectrum(lab, check, { part: "all", points: ["trained"] });
     await checkConstructions(lab, check);
   });
 
