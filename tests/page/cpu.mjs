@@ -67,7 +67,7 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
     await checkBent(lab, check, "f64");
     await lab.looked();
     // Behind the sliders of step 4 and the measures, each of which has a button of its own.
-    await lab.tabTo("#check-button", 120);
+    await lab.tabTo("#check-button");
     await page.keyboard.press("Enter");
     await checkInvariance(lab, check);
     const row = () => page.evaluate(() => document.activeElement?.closest("tr")?.rowIndex);
