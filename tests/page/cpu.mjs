@@ -68,7 +68,7 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
     await checkBent(lab, check, "f64");
     await lab.looked();
     // Behind the sliders of step 4 and the measures, each of which has a button of its own.
-    await lab.tabTo("#check-button", 120);
+    await lab.tabTo("#check-button");
     await page.keyboard.press("Enter");
     await checkInvariance(lab, check);
     const row = () => page.evaluate(() => document.activeElement?.closest("tr")?.rowIndex);
@@ -159,6 +159,7 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
 
   await part("Opening", async () => {
     await checkOpening(lab, check, problem);
+    await checkSpectrum(lab, check, { part: "all", points: ["trained"] });
     await checkConstructions(lab, check);
   });
 

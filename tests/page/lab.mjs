@@ -135,7 +135,7 @@ export class Lab {
   }
 
   /** Presses Tab until the element has the focus. */
-  async tabTo(selector, most = 60) {
+  async tabTo(selector, most = 200) {
     for (let presses = 0; presses <= most; presses++) {
       if (await this.page.evaluate((selector) => document.activeElement?.matches(selector), selector)) return presses;
       await this.page.keyboard.press("Tab");

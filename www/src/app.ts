@@ -78,7 +78,7 @@ export class App {
       const engine = await this.#client.call((lab) => lab.startEngine(choice));
       this.store.set({ engine, ...this.#withoutResults() });
       if (engine.note) this.messages.notice("WebGPU is not available here: going on with the CPU.", engine.note);
-      await this.#completion.run(job);
+      if (this.store.state.ready) await this.#completion.run(job);
     });
   }
 

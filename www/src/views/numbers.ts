@@ -14,7 +14,7 @@ export function numbers(title: string, head: string[], rows: string[][]): HTMLDe
   const [first = "", ...others] = head;
   return html(
     "details",
-    { class: "options numbers" },
+    { class: "numbers" },
     html("summary", {}, title),
     html(
       "table",

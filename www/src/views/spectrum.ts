@@ -238,7 +238,7 @@ function integral(grid: number[], density: number[]): number {
 function trust({ products, converged, verified, top, bottom }: EigenResult): string {
   const worst = Math.max(...[...top, ...bottom].map(({ residual }) => residual));
   return [
-    `λ from ${number(bottom[0]?.value ?? Number.NaN)} to ${number(top[0]?.value ?? Number.NaN)}`,
+    extent(top, bottom),
     `${integer(products)} products`,
     converged ? "all converged" : "✗ not all converged",
     verified === undefined
@@ -252,11 +252,16 @@ function trust({ products, converged, verified, top, bottom }: EigenResult): str
     .join("; ");
 }
 
+const extent = (top: EigenResult["top"], bottom: EigenResult["bottom"]): string => {
+  const high = number(top[0]?.value ?? Number.NaN);
+  return bottom[0] ? `λ from ${number(bottom[0].value)} to ${high}` : `λ up to ${high}, and never below 0`;
+};
+
 /** The largest on the left, the smallest on the right, as trained and bent side by side. */
 function endsChart(there: { point: Point; value: EigenResult }[]): PlotOptions {
   const tops = Math.max(...there.map(({ value }) => value.top.length));
   const bottoms = Math.max(...there.map(({ value }) => value.bottom.length));
-  const last = tops + 1 + bottoms;
+  const last = bottoms > 0 ? tops + 1 + bottoms : tops;
   const series = there.map(({ point, value }, index) => {
     const shift = there.length > 1 ? (index - 0.5) * 0.3 : 0;
     const pairs = [
@@ -276,14 +281,18 @@ function endsChart(there: { point: Point; value: EigenResult }[]): PlotOptions {
       ticks: [
         { value: 1, label: "largest" },
         { value: tops, label: `${tops}th` },
-        { value: tops + 2, label: `${bottoms}th smallest` },
-        { value: last, label: "smallest" },
+        ...(bottoms > 0
+          ? [
+              { value: tops + 2, label: `${bottoms}th smallest` },
+              { value: last, label: "smallest" },
+            ]
+          : []),
       ],
     },
     y: symlog(Math.min(0, ...values) * 1.6 - unit, Math.max(0, ...values) * 1.6 + unit, unit),
     xLabel: "eigenvalues",
     yLabel: "λ",
-    label: `Ends of the spectrum: ${there.map(({ point, value }) => `${point} from ${number(value.bottom[0]?.value ?? Number.NaN)} to ${number(value.top[0]?.value ?? Number.NaN)}`).join("; ")}`,
+    label: `Ends of the spectrum: ${there.map(({ point, value }) => `${point} ${extent(value.top, value.bottom)}`).join("; ")}`,
     left: 62,
     marks: (frame) =>
       series.flatMap(({ point, xs, pairs }) => [

@@ -13,6 +13,14 @@ const MAX_PRODUCTS = 600;
 const operatorOf = ({ operator, part }: SpectrumChoice): OperatorName =>
   part === "all" ? operator : `${operator}.${part}`;
 
+/**
+ * Gauss–Newton matrices are never negative, nor is a layer's block of the Hessian where the network is piecewise linear: their
+ * smallest eigenvalues are a crowd at 0, which tells nothing and takes long to tell apart.
+ */
+const isSemidefinite = ({ operator, part }: SpectrumChoice, { network }: Model): boolean =>
+  operator.endsWith("gauss_newton") ||
+  (part.startsWith("layer_") && !operator.endsWith("levi_civita") && network.homogeneous);
+
 export function layers(engine: Engine, options: RunOptions, model: Model, point: Point): Promise<PetzkaReport> {
   return engine.petzka(model.measured, model[point], options);
 }
@@ -28,7 +36,7 @@ export function spectrum(
     ...options,
     operator: operatorOf(choice),
     top: TOP,
-    bottom: BOTTOM,
+    bottom: isSemidefinite(choice, model) ? 0 : BOTTOM,
     tolerance: TOLERANCE[engine.info.precision],
     maxProducts: MAX_PRODUCTS,
   });
