@@ -1,5 +1,6 @@
 /** The charts of the thesis' experiments, drawn as the thesis draws them, and growing while the runs do. */
 
+import { linear, log } from "../charts/scales";
 import { legendKey, type Mark, XyChart, type XySeries } from "../charts/xy";
 import { html } from "../dom";
 import { number, percent } from "../format";
@@ -115,9 +116,11 @@ export class ThesisCharts {
     const low = Math.min(0.5, ...finite) * 0.85;
     const high = Math.max(3, ...finite) * 1.1;
     this.#charts[0].show(series, {
-      x: { label: "learning rate", log: true, range: [6e-6, 1.7e-1], ticks: [...RATES].reverse() },
-      y: { label: "validation loss", log: true, range: [low, high] },
-      levels: [{ y: GUESSING, name: "guessing" }],
+      x: log(6e-6, 1.7e-1),
+      y: log(low, high),
+      xLabel: "learning rate",
+      yLabel: "validation loss",
+      level: { y: GUESSING, name: "guessing" },
       lost: "diverged",
       label: `Lowest validation loss by learning rate: ${series.map((each) => described(each)).join("; ")}`,
     });
@@ -140,9 +143,12 @@ export class ThesisCharts {
       ];
     });
     chart.show(series, {
-      x: { label: "epoch", range: [0, setting.epochs] },
-      y: { label: "loss", log: true, range: [low * 0.85, CURVE_TOP] },
-      levels: [{ y: GUESSING, name: "guessing" }],
+      // A little further than the last epoch, or its marks would be cut in half.
+      x: linear(0, setting.epochs * 1.02),
+      y: log(low * 0.85, CURVE_TOP),
+      xLabel: "epoch",
+      yLabel: "loss",
+      level: { y: GUESSING, name: "guessing" },
       label: `Loss over the epochs: ${runs.map((each) => `${METHODS[each.method].name} at ${each.rate}`).join(", ")}`,
     });
   }
