@@ -75,11 +75,14 @@ function band({ left, right, top }: Frame, name: string): SVGGElement {
 
 function drawn({ name, kind, line = true, dashed, mark, points }: XySeries, place: Place): SVGGElement {
   const group = svg("g", { class: `series ${kind}`, "data-series": name, "data-points": points.length });
-  const finite = points.filter(({ y }) => Number.isFinite(y));
-  if (line && finite.length > 1) {
-    const d = finite
-      .map((point, index) => `${index === 0 ? "M" : "L"}${place(point).map((v) => v.toFixed(1))}`)
-      .join("");
+  if (line && points.length > 1) {
+    // What is not finite breaks the line.
+    const broken = points.map((point, index) => {
+      if (!Number.isFinite(point.y)) return "";
+      const before = points[index - 1];
+      return `${before && Number.isFinite(before.y) ? "L" : "M"}${place(point).map((v) => v.toFixed(1))}`;
+    });
+    const d = broken.join("");
     group.append(svg("path", { d, class: dashed ? "line dashed" : "line" }));
   }
   if (mark) {

@@ -8,7 +8,7 @@ import type { SpacesApp } from "../spaces/app";
 import { EXPERIMENTS } from "../spaces/experiments";
 import { HIGH_RATE, LOW_RATE, RATES, VALUES } from "../spaces/findings";
 import { METHODS, type Method, type MethodId, type Place, type Run, run } from "../spaces/methods";
-import { type Curve, GUESSING } from "../spaces/results";
+import { begun, type Curve, GUESSING } from "../spaces/results";
 import type { RunPoint } from "../worker/spaces-protocol";
 
 const MARKS: Record<Place, Mark> = { weights: "circle", g_space: "diamond", weight_fixing: "square" };
@@ -121,7 +121,7 @@ export class ThesisCharts {
       xLabel: "learning rate",
       yLabel: "validation loss",
       level: { y: GUESSING, name: "guessing" },
-      lost: "diverged",
+      lost: "diverged, or above 10",
       label: `Lowest validation loss by learning rate: ${series.map((each) => described(each)).join("; ")}`,
     });
   }
@@ -164,7 +164,7 @@ export class ThesisCharts {
         if (loss === undefined) return html("td", {}, html("span", { class: "visually-hidden" }, "not run"));
         if (!Number.isFinite(loss)) return html("td", { class: "lost", "data-loss": "diverged" }, "✕");
         const heat = Math.min(Math.max((Math.log(loss) - low) / (Math.log(GUESSING) - low), 0), 1);
-        const best = loss === least && loss < GUESSING * 0.98;
+        const best = loss === least && begun(loss);
         const td = html(
           "td",
           { "data-loss": loss, class: `${heat < 0.42 ? "deep" : ""}${best ? " best" : ""}` },
@@ -191,7 +191,7 @@ export class ThesisCharts {
       html(
         "p",
         { class: "note" },
-        "Framed: the best rate of a value. ✕: diverged. The thesis’ grid is finer, and each cell the median of five runs.",
+        "Framed: the best rate of a value. ✕: diverged, or above 10. The thesis’ grid is finer, and each cell the median of five runs.",
       ),
     );
   }
