@@ -7,6 +7,7 @@ import "./style/tables.css";
 import "./style/heat.css";
 import "./style/plots.css";
 import "./style/spaces.css";
+import "./style/findings.css";
 import { App } from "./app";
 import { Messages } from "./messages";
 import { NO_DINH, NO_VALUES, type State, Store } from "./store";

@@ -30,6 +30,10 @@ export function linear(low: number, high: number, ticks = TICKS): Scale {
   return { low, high, at: (value) => (value - low) / span, ticks: found };
 }
 
+/** Exponents of the powers of ten that the range begins in and goes through. */
+const decadesOf = (from: number, to: number): number[] =>
+  Array.from({ length: Math.floor(to) - Math.floor(from) + 1 }, (_, index) => Math.floor(from) + index);
+
 /** What is not above `low` lies at the bottom. */
 export function log(low: number, high: number, ticks = TICKS): Scale {
   const [from, to] = [Math.log10(low), Math.log10(Math.max(high, low * 1.01))];
@@ -39,6 +43,10 @@ export function log(low: number, high: number, ticks = TICKS): Scale {
     if (exponent % step === 0) found.push({ value: 10 ** exponent, label: powerLabel(exponent) });
   }
   const at = (value: number) => (Math.log10(Math.max(value, low)) - from) / (to - from);
+  if (found.length < 4 && to - from > 0.9) {
+    const between = [2, 5].flatMap((factor) => decadesOf(from, to).map((exponent) => factor * 10 ** exponent));
+    for (const value of between) if (value >= low && value <= high) found.push({ value, label: round(value) });
+  }
   if (found.length >= 2) return { low, high, at, ticks: found };
   // Within a decade there is no room for powers of ten alone.
   return { low, high, at, ticks: linear(low, high, Math.min(ticks, 4)).ticks.filter(({ value }) => value >= low) };

@@ -13,7 +13,7 @@ import {
   VALUES,
 } from "./findings";
 import { type MethodId, type Run, run } from "./methods";
-import { GUESSING, type Results } from "./results";
+import { begun, type Results } from "./results";
 
 export type ExperimentId = "rates" | "low_high" | "kept" | "grid";
 
@@ -78,7 +78,7 @@ export const THESIS: Setting = { images: 60000, testImages: 2000, batch: 64, epo
 export function caveat(experiment: ExperimentId, results: Results): string {
   if (!EXPERIMENTS[experiment].methods.includes("sgd")) return "";
   const sgd = results.winner(EXPERIMENTS[experiment].runs.filter(({ method }) => method === "sgd"));
-  return sgd && sgd.loss < 0.9 * GUESSING
+  return sgd && begun(sgd.loss)
     ? ""
     : "In so few steps SGD on the weights has hardly begun to learn at any rate: over more images or epochs the verdicts that it is part of may turn.";
 }

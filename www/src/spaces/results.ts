@@ -66,3 +66,6 @@ function lowest({ points, end }: Curve): number | undefined {
 
 /** Better than half of what guessing costs: at such a rate a network can be said to learn. */
 export const learns = (loss: number | undefined): boolean => loss !== undefined && loss < GUESSING / 2;
+
+/** Has training got anywhere yet? */
+export const begun = (loss: number): boolean => loss < 0.9 * GUESSING;

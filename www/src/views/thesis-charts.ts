@@ -1,5 +1,6 @@
 /** The charts of the thesis' experiments, drawn as the thesis draws them, and growing while the runs do. */
 
+import { linear, log } from "../charts/scales";
 import { legendKey, type Mark, XyChart, type XySeries } from "../charts/xy";
 import { html } from "../dom";
 import { number, percent } from "../format";
@@ -7,7 +8,7 @@ import type { SpacesApp } from "../spaces/app";
 import { EXPERIMENTS } from "../spaces/experiments";
 import { HIGH_RATE, LOW_RATE, RATES, VALUES } from "../spaces/findings";
 import { METHODS, type Method, type MethodId, type Place, type Run, run } from "../spaces/methods";
-import { type Curve, GUESSING } from "../spaces/results";
+import { begun, type Curve, GUESSING } from "../spaces/results";
 import type { RunPoint } from "../worker/spaces-protocol";
 
 const MARKS: Record<Place, Mark> = { weights: "circle", g_space: "diamond", weight_fixing: "square" };
@@ -115,10 +116,12 @@ export class ThesisCharts {
     const low = Math.min(0.5, ...finite) * 0.85;
     const high = Math.max(3, ...finite) * 1.1;
     this.#charts[0].show(series, {
-      x: { label: "learning rate", log: true, range: [6e-6, 1.7e-1], ticks: [...RATES].reverse() },
-      y: { label: "validation loss", log: true, range: [low, high] },
-      levels: [{ y: GUESSING, name: "guessing" }],
-      lost: "diverged",
+      x: log(6e-6, 1.7e-1),
+      y: log(low, high),
+      xLabel: "learning rate",
+      yLabel: "validation loss",
+      level: { y: GUESSING, name: "guessing" },
+      lost: "diverged, or above 10",
       label: `Lowest validation loss by learning rate: ${series.map((each) => described(each)).join("; ")}`,
     });
   }
@@ -140,9 +143,12 @@ export class ThesisCharts {
       ];
     });
     chart.show(series, {
-      x: { label: "epoch", range: [0, setting.epochs] },
-      y: { label: "loss", log: true, range: [low * 0.85, CURVE_TOP] },
-      levels: [{ y: GUESSING, name: "guessing" }],
+      // A little further than the last epoch, or its marks would be cut in half.
+      x: linear(0, setting.epochs * 1.02),
+      y: log(low * 0.85, CURVE_TOP),
+      xLabel: "epoch",
+      yLabel: "loss",
+      level: { y: GUESSING, name: "guessing" },
       label: `Loss over the epochs: ${runs.map((each) => `${METHODS[each.method].name} at ${each.rate}`).join(", ")}`,
     });
   }
@@ -158,7 +164,7 @@ export class ThesisCharts {
         if (loss === undefined) return html("td", {}, html("span", { class: "visually-hidden" }, "not run"));
         if (!Number.isFinite(loss)) return html("td", { class: "lost", "data-loss": "diverged" }, "✕");
         const heat = Math.min(Math.max((Math.log(loss) - low) / (Math.log(GUESSING) - low), 0), 1);
-        const best = loss === least && loss < GUESSING * 0.98;
+        const best = loss === least && begun(loss);
         const td = html(
           "td",
           { "data-loss": loss, class: `${heat < 0.42 ? "deep" : ""}${best ? " best" : ""}` },
@@ -185,7 +191,7 @@ export class ThesisCharts {
       html(
         "p",
         { class: "note" },
-        "Framed: the best rate of a value. ✕: diverged. The thesis’ grid is finer, and each cell the median of five runs.",
+        "Framed: the best rate of a value. ✕: diverged, or above 10. The thesis’ grid is finer, and each cell the median of five runs.",
       ),
     );
   }

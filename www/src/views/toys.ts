@@ -1,6 +1,7 @@
 /** Gradient descent on networks of two or three weights: the loss as a map, the paths over it, and the losses step by step. */
 
 import { drawPlane } from "../charts/plane";
+import { linear } from "../charts/scales";
 import { legendKey, type Mark, XyChart } from "../charts/xy";
 import { html } from "../dom";
 import { number } from "../format";
@@ -96,8 +97,10 @@ export class ToysView {
         })),
       })),
       {
-        x: { label: "step", range: [0, STEPS] },
-        y: { label: "loss", range: sine ? [-1.05, 1.05] : [-0.1, CEILING] },
+        x: linear(0, STEPS * 1.02),
+        y: sine ? linear(-1.05, 1.05) : linear(-0.1, CEILING),
+        xLabel: "step",
+        yLabel: "loss",
         label: `Loss after each step; after the last: ${descents.map(({ place, steps }) => `${PLACES[place]} ${number(steps.at(-1)?.loss ?? Number.NaN)}`).join(", ")}`,
       },
     );
