@@ -785,7 +785,7 @@ export interface MeasureDescription {
   paper: string;
   /** One sentence. */
   description: string;
-  /** Should it stand still under this kind of map , by the papers’ theory? */
+  /** Should it stand still under this kind of map, by the papers’ theory? */
   invariant: { layerwise: boolean; nodewise: boolean; permutation: boolean };
 }
 /** All measures with their meaning. */

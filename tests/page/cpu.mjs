@@ -161,6 +161,10 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
     await checkOpening(lab, check, problem);
     await checkSpectrum(lab, check, { part: "all", points: ["trained"] });
     await checkConstructions(lab, check);
+    const report = JSON.parse(await lab.download("#save-report"));
+    const finished = report.sections.filter((section) => section.finished);
+    check("the full report has all its sections", finished.length === 9, finished.map((of) => of.section).join(", "));
+    check("and their values", report.values.hessian.trace !== undefined && report.values.spaces !== undefined);
   });
 
   await part("Random samples", async () => {

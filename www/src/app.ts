@@ -231,6 +231,15 @@ export class App {
     });
   }
 
+  /** Of the trained weights; what is finished, if it is stopped. Null where it fails, or the page has gone on to something else. */
+  async fullReport(): Promise<string | null> {
+    let text: string | null = null;
+    await this.#task("reporting", async () => {
+      text = await this.#client.call((lab) => lab.report());
+    });
+    return text;
+  }
+
   async problemFile(point: Point): Promise<string | null> {
     try {
       return await this.#client.call((lab) => lab.saveProblem(point));

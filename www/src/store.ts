@@ -38,6 +38,7 @@ export type Task =
   | "looking"
   | "bending"
   | "sharpening"
+  | "reporting"
   | "spectrum"
   | "checking"
   | "table2";

@@ -16,6 +16,10 @@ export function filesView(app: App): void {
   dropping(app);
 
   find("button", "save-result").addEventListener("click", () => download("isoflat-result.json", app.resultFile()));
+  find("button", "save-report").addEventListener("click", async () => {
+    const text = await app.fullReport();
+    if (text !== null) download("isoflat-report.json", text);
+  });
   const save = async (point: Point) => {
     const text = await app.problemFile(point);
     if (text !== null) download(point === "bent" ? "isoflat-problem-bent.json" : "isoflat-problem.json", text);
@@ -25,6 +29,9 @@ export function filesView(app: App): void {
   app.store.watch(["model", "bendSummary"], () => {
     find("button", "save-problem").disabled = app.store.state.model === null;
     find("button", "save-bent").disabled = app.store.state.bendSummary === null;
+  });
+  app.store.watch(["ready"], () => {
+    find("button", "save-report").disabled = !app.store.state.ready;
   });
 }
 

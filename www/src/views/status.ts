@@ -2,7 +2,7 @@
 
 import type { App } from "../app";
 import { find } from "../dom";
-import { integer, number } from "../format";
+import { duration, integer, number } from "../format";
 import type { Task } from "../store";
 
 const TASKS: Record<Task, string> = {
@@ -15,6 +15,7 @@ const TASKS: Record<Task, string> = {
   spectrum: "Spectrum",
   checking: "Checking",
   table2: "Table 2",
+  reporting: "Report",
 };
 
 /** Shorter work than this shows no bar: it would only flicker. */
@@ -55,6 +56,7 @@ export function statusView(app: App): void {
     const parts = task === "training" ? [`epoch ${progress.epoch ?? 1}`] : [progress.phase.replaceAll("_", " ")];
     parts.push(`${integer(progress.done)} of ${integer(progress.total)}`);
     if (progress.estimate !== undefined) parts.push(`≈ ${number(progress.estimate)}`);
+    if (progress.remainingSeconds !== undefined) parts.push(`${duration(progress.remainingSeconds)} left`);
     if (progress.residual !== undefined) parts.push(`residual ${number(progress.residual, 1)}`);
     detail.textContent = parts.join(" · ");
   });

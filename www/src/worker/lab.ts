@@ -230,6 +230,15 @@ export class Lab implements LabApi {
     return this.#session.run(table2);
   }
 
+  report(): Promise<Outcome<string>> {
+    return this.#session.run(async (engine, options) => {
+      const { measured, trained, name, network } = this.#session.model;
+      const report = await engine.report(measured, trained, options);
+      const of = { data: name, network: network.summary, samples: measured.samples, backend: engine.info };
+      return JSON.stringify({ ...of, ...report }, null, 1);
+    });
+  }
+
   stop(): void {
     this.#session.stop();
   }

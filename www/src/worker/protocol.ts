@@ -249,6 +249,8 @@ export interface LabApi {
   /** Section 4.3. */
   constantInBall(epsilon: number): Promise<Outcome<BallFinding>>;
   table2(): Promise<Outcome<Table2Row[]>>;
+  /** The report of the trained weights, as JSON text. */
+  report(): Promise<Outcome<string>>;
   /** Aborts what is running; resolves at once. */
   stop(): void;
   loseDevice(): void;
