@@ -97,7 +97,7 @@ export async function refused({ Engine }, values) {
   return codes;
 }
 
-/** Stops a long measurement after a moment; how long that takes, and whether the engine still works. */
+/** Stops a long estimate after a moment; how long that takes, and whether the engine still works. */
 export async function stop(isoflat) {
   const engine = await isoflat.Engine.create({ backend: "cpu", threads: 2 });
   const { problem, parameters } = problemOf(isoflat);
@@ -105,8 +105,8 @@ export async function stop(isoflat) {
   let reports = 0;
   let at = 0;
   const code = await engine
-    .measure(problem, parameters, {
-      measures: ["hessian.trace"],
+    .trace(problem, parameters, {
+      method: "hutchinson",
       probes: 100_000,
       signal: controller.signal,
       onProgress: () => {
