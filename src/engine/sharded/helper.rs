@@ -30,7 +30,7 @@ struct Share {
 }
 
 impl Helper {
-    /// Obeys a command of [`super::ShardedExecutor`]; the reply is the message to send back. Errors are replies too.
+    /// Obeys a command of the sharded executor; the reply is the message to send back. Errors are replies too.
     pub fn answer(&mut self, request: &[u8]) -> Vec<u8> {
         Reply::encode(self.obey(request))
     }
