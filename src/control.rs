@@ -83,6 +83,11 @@ impl<'a> Control<'a> {
         self
     }
 
+    /// Does anybody want to know of progress?
+    pub(crate) fn is_watched(&self) -> bool {
+        self.progress.is_some()
+    }
+
     /// The same, with every progress changed on its way to the caller.
     pub(crate) fn map_progress(&self, change: impl Fn(Progress) -> Progress + 'a) -> Self {
         let mut mapped = self.clone();

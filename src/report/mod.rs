@@ -136,7 +136,7 @@ pub async fn report_at(
     sections.dedup();
     let mut reporter = Reporter { engine, options, parameters, sums: None };
     let mut report = Report { values: Map::new(), sections: Vec::new(), stopped: false };
-    let mut phases = Phases::new(engine, parameters, &sections, options).await?;
+    let mut phases = Phases::new(engine, parameters, &sections, options, control).await?;
     for &section in &sections {
         let start = now();
         let finished = !report.stopped && {

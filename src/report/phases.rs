@@ -29,8 +29,10 @@ impl Phases {
         parameters: &[f64],
         sections: &[Section],
         options: &ReportOptions,
+        control: &Control<'_>,
     ) -> Result<Self> {
-        let product = engine.estimate(parameters).await?.product_seconds;
+        // The trial gradients are for the sake of progress alone.
+        let product = if control.is_watched() { engine.estimate(parameters).await?.product_seconds } else { 0.0 };
         let network = engine.problem().network();
         let rest = sections.iter().map(|&section| (section, product * products(section, network, options))).collect();
         Ok(Self { rest, predicted: 0.0, taken: 0.0, count: sections.len() })
