@@ -153,6 +153,21 @@ fn cases() -> Vec<Case> {
             cross_entropy,
             5,
         ),
+        // More channels than positions: the CPU's sweep pairs positions there, the GPU's pairs rows.
+        case(
+            [3, 5, 4],
+            vec![
+                conv(18, [3, 2], [2, 2], [1, 0], true),
+                Relu,
+                conv(24, [2, 2], [1, 1], [0, 0], false),
+                Relu,
+                Flatten,
+                dense(4),
+            ],
+            21,
+            cross_entropy,
+            6,
+        ),
     ]
 }
 

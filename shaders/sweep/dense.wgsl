@@ -1,8 +1,8 @@
-// What a cotangent leaves at a dense layer, sample by sample, where G = g aᵀ; h = Wᵀg, h2 = (W ⊙ W)ᵀ(g ⊙ g). Rows of
+// What a cotangent leaves at a dense layer, sample by sample, where G = g aᵀ; h = Wᵀg, spread = (W ⊙ W)(a ⊙ a). Rows of
 // out[z, row, n], with C channels (of some positions each) coming in and M rows of W:
 //
 //   c < C                 (Σ over the positions of channel c of a h)², the share of ρ(c)
-//   C, C + 1, C + 2       ‖g‖² ‖a‖² = ‖G‖², ‖a‖² ‖h‖² = ‖Wᵀ G‖², Σ a² h2 = ‖W ⊙ G‖²
+//   C, C + 1, C + 2       ‖g‖² ‖a‖² = ‖G‖², ‖a‖² ‖h‖² = ‖Wᵀ G‖², Σ g² spread = ‖W ⊙ G‖²
 //   C + 3 + m             g_m², for the bias
 //
 // A thread four samples of a row. z: cotangent.
@@ -22,7 +22,7 @@ struct SweepDense {
 @group(0) @binding(1) var<storage, read> g: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> a: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read> h: array<vec4<f32>>;
-@group(0) @binding(4) var<storage, read> h2: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read> spread: array<vec4<f32>>;
 @group(0) @binding(5) var<storage, read_write> out: array<vec4<f32>>;
 
 // Blocks, for the reason given in shared/gather.wgsl.
@@ -56,36 +56,40 @@ fn main(
         value = g[first_g + (row - channels - 3u) * lanes4];
         value = value * value;
     } else {
-        // Sums over what comes in: a² or a² h2, and h².
-        var square_a = vec4<f32>();
-        var square_h = vec4<f32>();
-        for (var start = 0u; start < features; start += BLOCK) {
-            let stop = min(start + BLOCK, features);
-            var sum_a = vec4<f32>();
-            var sum_h = vec4<f32>();
-            for (var f = start; f < stop; f += 1u) {
-                let x = a[lane4 + f * lanes4];
+        // ‖g‖² or, for the last of the three, Σ g² spread.
+        var square_g = vec4<f32>();
+        for (var start = 0u; start < sweep_dense.rows; start += BLOCK) {
+            let stop = min(start + BLOCK, sweep_dense.rows);
+            var sum_g = vec4<f32>();
+            for (var m = start; m < stop; m += 1u) {
+                let x = g[first_g + m * lanes4];
                 var factor = vec4<f32>(1.0);
                 if (row == channels + 2u) {
-                    factor = h2[first_h + f * lanes4];
+                    factor = spread[lane4 + m * lanes4];
                 }
-                let y = h[first_h + f * lanes4];
-                sum_a += x * x * factor;
-                sum_h += y * y;
+                sum_g += x * x * factor;
             }
-            square_a += sum_a;
-            square_h += sum_h;
+            square_g += sum_g;
         }
-        var square_g = vec4<f32>();
-        for (var m = 0u; m < sweep_dense.rows; m += 1u) {
-            let x = g[first_g + m * lanes4];
-            square_g += x * x;
-        }
-        value = square_a;
-        if (row == channels) {
-            value = square_a * square_g;
-        } else if (row == channels + 1u) {
-            value = square_a * square_h;
+        value = square_g;
+        if (row < channels + 2u) {
+            // ‖a‖², and ‖h‖² in the place of ‖g‖².
+            var square_a = vec4<f32>();
+            var square_h = vec4<f32>();
+            for (var start = 0u; start < features; start += BLOCK) {
+                let stop = min(start + BLOCK, features);
+                var sum_a = vec4<f32>();
+                var sum_h = vec4<f32>();
+                for (var f = start; f < stop; f += 1u) {
+                    let x = a[lane4 + f * lanes4];
+                    let y = h[first_h + f * lanes4];
+                    sum_a += x * x;
+                    sum_h += y * y;
+                }
+                square_a += sum_a;
+                square_h += sum_h;
+            }
+            value = square_a * select(square_h, square_g, row == channels);
         }
     }
     out[group.z * sweep_dense.out_batch + row * lanes4 + lane4] = value;

@@ -109,6 +109,28 @@ impl Affine {
         self.input.area() == 1 && self.window.padding == [0, 0]
     }
 
+    /// The same weights, where every window of this step is a pixel by itself: they are met one after the other.
+    pub(super) fn of_windows(&self) -> Self {
+        let input = Shape { channels: self.columns, height: self.output.height, width: self.output.width };
+        Self {
+            weight: self.weight.clone(),
+            bias: None,
+            column_of: self.column_of.clone(),
+            padded_output: [input.height, input.width],
+            window: Window { size: [1, 1], stride: [1, 1], padding: [0, 0] },
+            classes: vec![Class { residue: [0, 0], taps: [1, 1], start: 0 }],
+            delta_padding: [0, 0],
+            input,
+            ..*self
+        }
+    }
+
+    /// Where the window of an output position begins among the padded input's numbers.
+    pub(super) fn corner(&self, position: usize) -> usize {
+        let [y, x] = [position / self.output.width, position % self.output.width];
+        (y * self.window.stride[0] * self.padded()[1] + x * self.window.stride[1]) * self.input.channels
+    }
+
     /// Positions that each weight is used at.
     pub fn positions(&self) -> usize {
         self.output.area()
@@ -266,6 +288,15 @@ impl<T: Real, const N: usize> Work for ForwardBlock<'_, T, N> {
     #[inline(always)]
     fn run<const FMA: bool>(self) {
         let Self { affine, bias, terms, out } = self;
+        if affine.is_dense() {
+            for (row, out) in out.as_chunks_mut::<N>().0.iter_mut().enumerate() {
+                *out = [bias.map_or(T::ZERO, |b| b[row]); N];
+            }
+            for (weights, input) in terms {
+                dense_rows::<T, N, FMA>(&weights.0, affine.columns, input, out);
+            }
+            return;
+        }
         let row_len = affine.output.width * affine.rows * N;
         for (y, out) in out.chunks_exact_mut(row_len).enumerate() {
             for first in (0..affine.rows).step_by(ROWS) {
@@ -277,6 +308,27 @@ impl<T: Real, const N: usize> Work for ForwardBlock<'_, T, N> {
                 }
             }
         }
+    }
+}
+
+/// `out` += W x, with W packed in groups of rows.
+#[inline(always)]
+fn dense_rows<T: Real, const N: usize, const FMA: bool>(weights: &[T], columns: usize, x: &[T], out: &mut [T]) {
+    let x = &x[..columns * N];
+    for (weights, out) in weights.chunks(ROWS * columns).zip(out.chunks_mut(ROWS * N)) {
+        match out.len() / N {
+            1 => add_rows::<T, 1, N, FMA>(weights, x, out),
+            2 => add_rows::<T, 2, N, FMA>(weights, x, out),
+            3 => add_rows::<T, 3, N, FMA>(weights, x, out),
+            _ => add_rows::<T, 4, N, FMA>(weights, x, out),
+        }
+    }
+}
+
+#[inline(always)]
+fn add_rows<T: Real, const R: usize, const N: usize, const FMA: bool>(weights: &[T], x: &[T], out: &mut [T]) {
+    if let Some(out) = out.as_chunks_mut::<N>().0.first_chunk_mut::<R>() {
+        accumulate::<T, R, N, FMA>(out, weights, x);
     }
 }
 
@@ -295,15 +347,15 @@ fn forward_rows<T: Real, const R: usize, const N: usize, const FMA: bool>(
     let (line, run) = (affine.padded()[1] * pixel, kw * affine.input.channels);
     let start: [T; R] = std::array::from_fn(|r| bias.map_or(T::ZERO, |b| b[first + r]));
     for (x, out) in out.chunks_exact_mut(affine.rows * N).enumerate() {
-        let mut acc = start.map(|b| [b; N]);
+        let Some(out) = out[first * N..].as_chunks_mut::<N>().0.first_chunk_mut::<R>() else { return };
+        *out = start.map(|b| [b; N]);
         let corner = y * affine.window.stride[0] * line + x * affine.window.stride[1] * pixel;
         for (weights, input) in terms {
             let weights = &weights.0[first * affine.columns..][..R * affine.columns];
             for (ky, weights) in weights.chunks_exact(R * run).enumerate().take(kh) {
-                accumulate::<T, R, N, FMA>(&mut acc, weights, &input[corner + ky * line..][..run * N]);
+                accumulate::<T, R, N, FMA>(out, weights, &input[corner + ky * line..][..run * N]);
             }
         }
-        out[first * N..][..R * N].copy_from_slice(acc.as_flattened());
     }
 }
 
@@ -320,6 +372,13 @@ impl<T: Real, const N: usize> Work for BackwardBlock<'_, T, N> {
     fn run<const FMA: bool>(self) {
         let Self { affine, terms, out } = self;
         let channels = affine.input.channels;
+        if affine.is_dense() {
+            out.fill(T::ZERO);
+            for (weights, delta) in terms {
+                dense_rows::<T, N, FMA>(&weights.0, affine.rows, delta, out);
+            }
+            return;
+        }
         for (y, out) in out.chunks_exact_mut(affine.input.width * channels * N).enumerate() {
             let residue = (y + affine.window.padding[0]) % affine.window.stride[0];
             for class in affine.classes.iter().filter(|class| class.residue[0] == residue) {
@@ -356,14 +415,14 @@ fn backward_rows<T: Real, const R: usize, const N: usize, const FMA: bool>(
     let start = (class.residue[1] + sx - affine.window.padding[1] % sx) % sx;
     for x in (start..affine.input.width).step_by(sx) {
         let left = (x + affine.window.padding[1]) / sx + affine.delta_padding[1] + 1 - class.taps[1];
-        let mut acc = [[T::ZERO; N]; R];
+        let Some(out) = out[(x * channels + first) * N..].as_chunks_mut::<N>().0.first_chunk_mut::<R>() else { return };
+        *out = [[T::ZERO; N]; R];
         for (weights, delta) in terms {
             let weights = &weights.0[begin..][..R * columns];
             for i in 0..class.taps[0] {
                 let delta = &delta[(top + i) * line + left * pixel..][..run * N];
-                accumulate::<T, R, N, FMA>(&mut acc, &weights[i * run * R..][..run * R], delta);
+                accumulate::<T, R, N, FMA>(out, &weights[i * run * R..][..run * R], delta);
             }
         }
-        out[(x * channels + first) * N..][..R * N].copy_from_slice(acc.as_flattened());
     }
 }

@@ -5,19 +5,35 @@ use std::ops::Range;
 use super::affine::{Affine, ROWS};
 use super::real::Real;
 use super::simd::Work;
-use super::tile::{Sums, outer};
+use super::tile::{PART, accumulate, copy};
 
 /// Of one block: δ (positions, rows, N), and the transposed input that it meets.
 pub type Term<'a, T> = (&'a [T], &'a [T]);
 
-/// δ is read again and again, for tile after tile of columns: it should stay in the first-level cache.
-const STRIP_BYTES: usize = 40 << 10;
+/// Memory that one thread uses again and again.
+#[derive(Default)]
+pub struct Room<T> {
+    /// Sums tile by tile, (tiles, rows, J): written row by row into W, whose rows are pages apart, they would come and go
+    /// through the same few sets of the cache.
+    tiles: Vec<T>,
+    /// δ of a strip for each group of rows, step by step: (steps, rows of the group).
+    delta: Vec<T>,
+    /// Inputs of a strip that one tile meets, (steps, J).
+    input: Vec<T>,
+    /// Where the strip's cells lie: term, position, and where the window begins in the input.
+    cells: Vec<[usize; 3]>,
+}
 
 /// `out` += Σ over the terms, positions and lanes of δ xᵀ, for some rows of W: (rows, columns).
+///
+/// The sum goes over strips of cells, a cell being a term's position and its N lanes the steps. Everything that a strip's
+/// tile needs is laid out step by step first, so that a tile is one loop without jumps: engines that compile WebAssembly
+/// keep a tile in registers there, and with fused multiply-adds nowhere else.
 pub struct WeightGradient<'a, T, const N: usize> {
     pub affine: &'a Affine,
     pub rows: Range<usize>,
     pub terms: &'a [Term<'a, T>],
+    pub room: &'a mut Room<T>,
     pub out: &'a mut [T],
 }
 
@@ -39,67 +55,43 @@ impl<T: Real, const N: usize> Work for WeightGradient<'_, T, N> {
 impl<T: Real, const N: usize> WeightGradient<'_, T, N> {
     #[inline(always)]
     fn in_tiles<const J: usize, const FMA: bool>(self) {
-        let Self { affine, rows, terms, out } = self;
-        let strip = (STRIP_BYTES / (affine.positions() * rows.len() * N * size_of::<T>()).max(1)).max(1);
+        let Self { affine, rows, terms, room, out } = self;
+        let Room { tiles, delta, input, cells } = room;
         let run = affine.window.size[1] * affine.input.channels;
-        for terms in terms.chunks(strip) {
-            for tile in 0..affine.window.size[0] * run.div_ceil(J) {
-                let (ky, tile) = (tile / run.div_ceil(J), tile % run.div_ceil(J));
-                let places = &affine.column_of[ky * run + tile * J..][..J.min(run - tile * J)];
-                let places = Places::new(places, J);
-                for first in rows.clone().step_by(ROWS) {
-                    let out = &mut out[(first - rows.start) * affine.columns..];
-                    match rows.end - first {
-                        1 => add_tile::<T, 1, N, J, FMA>(affine, terms, first, ky, tile, places, out),
-                        2 => add_tile::<T, 2, N, J, FMA>(affine, terms, first, ky, tile, places, out),
-                        3 => add_tile::<T, 3, N, J, FMA>(affine, terms, first, ky, tile, places, out),
-                        _ => add_tile::<T, 4, N, J, FMA>(affine, terms, first, ky, tile, places, out),
+        let in_line = run.div_ceil(J);
+        tiles.clear();
+        tiles.resize(affine.window.size[0] * in_line * rows.len() * J, T::ZERO);
+        let count = terms.len() * affine.positions();
+        for first in (0..count).step_by(PART / N) {
+            let last = count.min(first + PART / N);
+            affine.list_cells::<N>(first..last, cells);
+            let steps = cells.len() * N;
+            delta.resize(rows.len() * steps, T::ZERO);
+            for (row, delta) in rows.clone().step_by(ROWS).zip(delta.chunks_mut(ROWS * steps)) {
+                match rows.end - row {
+                    1 => pack_delta::<T, 1, N>(affine.rows, row, terms, cells, delta),
+                    2 => pack_delta::<T, 2, N>(affine.rows, row, terms, cells, delta),
+                    3 => pack_delta::<T, 3, N>(affine.rows, row, terms, cells, delta),
+                    _ => pack_delta::<T, 4, N>(affine.rows, row, terms, cells, delta),
+                }
+            }
+            input.resize(steps * J, T::ZERO);
+            for (tile, sums) in tiles.chunks_exact_mut(rows.len() * J).enumerate() {
+                pack_input::<T, N, J>(affine, terms, cells, [tile / in_line, tile % in_line], input);
+                for (delta, sums) in delta.chunks(ROWS * steps).zip(sums.chunks_mut(ROWS * J)) {
+                    match sums.len() / J {
+                        1 => add_tile::<T, 1, J, FMA>(delta, input, sums),
+                        2 => add_tile::<T, 2, J, FMA>(delta, input, sums),
+                        3 => add_tile::<T, 3, J, FMA>(delta, input, sums),
+                        _ => add_tile::<T, 4, J, FMA>(delta, input, sums),
                     }
                 }
             }
         }
-    }
-}
-
-/// R rows of W and up to J of its columns, of the window's line `ky`.
-#[inline(always)]
-#[allow(clippy::too_many_arguments, reason = "a tile's place in W")]
-fn add_tile<T: Real, const R: usize, const N: usize, const J: usize, const FMA: bool>(
-    affine: &Affine,
-    terms: &[Term<'_, T>],
-    first: usize,
-    ky: usize,
-    tile: usize,
-    places: Places<'_>,
-    out: &mut [T],
-) {
-    let mut sums = Sums::load(&[[T::ZERO; J]; R]);
-    if affine.is_dense() {
-        for (delta, input) in terms {
-            outer::<T, R, N, J, FMA>(&mut sums, &delta[first * N..], &input[tile * N * N..], N);
-        }
-    } else {
-        let stride = affine.row_stride();
-        let line = N * stride;
-        let ([sy, sx], channels) = (affine.window.stride, affine.input.channels);
-        for (delta, input) in terms {
-            let input = &input[ky * line + tile * J..];
-            for (y, delta) in delta.chunks_exact(affine.output.width * affine.rows * N).enumerate() {
-                for (x, delta) in delta.chunks_exact(affine.rows * N).enumerate() {
-                    let corner = y * sy * line + x * sx * channels;
-                    outer::<T, R, N, J, FMA>(&mut sums, &delta[first * N..], &input[corner..], stride);
-                }
-            }
-        }
-    }
-    for (sums, out) in sums.store().iter().zip(out.chunks_exact_mut(affine.columns)) {
-        match places {
-            Places::Run(first) => {
-                for (out, &sum) in out[first..first + J].iter_mut().zip(sums) {
-                    *out += sum;
-                }
-            }
-            Places::Listed(places) => {
+        for (tile, sums) in tiles.chunks_exact(rows.len() * J).enumerate() {
+            let (ky, tile) = (tile / in_line, tile % in_line);
+            let places = &affine.column_of[ky * run + tile * J..][..J.min(run - tile * J)];
+            for (sums, out) in sums.chunks_exact(J).zip(out.chunks_exact_mut(affine.columns)) {
                 for (&sum, &place) in sums.iter().zip(places) {
                     out[place as usize] += sum;
                 }
@@ -108,18 +100,66 @@ fn add_tile<T: Real, const R: usize, const N: usize, const J: usize, const FMA: 
     }
 }
 
-/// Where a tile's columns lie in a row of W.
-#[derive(Clone, Copy)]
-enum Places<'a> {
-    /// A whole tile, one after the other from here on.
-    Run(usize),
-    Listed(&'a [u32]),
+impl Affine {
+    /// Cells `range` of all terms' positions.
+    #[inline(always)]
+    fn list_cells<const N: usize>(&self, range: Range<usize>, cells: &mut Vec<[usize; 3]>) {
+        let (positions, width) = (self.positions(), self.output.width);
+        let [sy, sx] = self.window.stride;
+        cells.clear();
+        cells.extend(range.map(|cell| {
+            let (term, position) = (cell / positions, cell % positions);
+            let (y, x) = (position / width, position % width);
+            [term, position, y * sy * N * self.row_stride() + x * sx * self.input.channels]
+        }));
+    }
 }
 
-impl<'a> Places<'a> {
-    fn new(places: &'a [u32], tile: usize) -> Self {
-        let is_run = places.len() == tile && places.windows(2).all(|pair| pair[1] == pair[0] + 1);
-        if is_run { Self::Run(places[0] as usize) } else { Self::Listed(places) }
+/// δ of rows `row` to `row` + R at these cells, (steps, R).
+#[inline(always)]
+fn pack_delta<T: Real, const R: usize, const N: usize>(
+    rows: usize,
+    row: usize,
+    terms: &[Term<'_, T>],
+    cells: &[[usize; 3]],
+    out: &mut [T],
+) {
+    for (&[term, position, _], out) in cells.iter().zip(out.as_chunks_mut::<R>().0.chunks_exact_mut(N)) {
+        let delta = terms[term].0[(position * rows + row) * N..][..R * N].as_chunks::<N>().0;
+        for n in 0..N {
+            for r in 0..R {
+                out[n][r] = delta[r][n];
+            }
+        }
+    }
+}
+
+/// The inputs that a tile of the window's line `ky` meets at these cells, (steps, J).
+#[inline(always)]
+fn pack_input<T: Real, const N: usize, const J: usize>(
+    affine: &Affine,
+    terms: &[Term<'_, T>],
+    cells: &[[usize; 3]],
+    [ky, tile]: [usize; 2],
+    out: &mut [T],
+) {
+    let (stride, start) = match affine.is_dense() {
+        true => (N, tile * N * N),
+        false => (affine.row_stride(), ky * N * affine.row_stride() + tile * J),
+    };
+    for (&[term, _, corner], out) in cells.iter().zip(out.as_chunks_mut::<J>().0.chunks_exact_mut(N)) {
+        let input = &terms[term].1[start + corner..][..(N - 1) * stride + J];
+        for (n, out) in out.iter_mut().enumerate() {
+            copy(&input[n * stride..], out);
+        }
+    }
+}
+
+/// R rows and J columns: `sums` += δᵀ x over the steps.
+#[inline(always)]
+fn add_tile<T: Real, const R: usize, const J: usize, const FMA: bool>(delta: &[T], input: &[T], sums: &mut [T]) {
+    if let Some(sums) = sums.as_chunks_mut::<J>().0.first_chunk_mut::<R>() {
+        accumulate::<T, R, J, FMA>(sums, delta, input);
     }
 }
 

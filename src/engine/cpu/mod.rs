@@ -7,6 +7,7 @@ mod affine;
 pub(in crate::engine) mod chart;
 mod data;
 mod gradient;
+mod layer_sums;
 mod loss;
 mod parallel;
 mod passes;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::affine::{Affine, ROWS};
 use super::data::{Data, Selection};
-use super::gradient::{Term, WeightGradient, bias_gradient};
+use super::gradient::{Room, Term, WeightGradient, bias_gradient};
 use super::parallel;
 use super::point::{BlockPoint, Net, Scratch, Weights};
 use super::real::Real;
@@ -319,7 +319,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
             }
         }
         let level = self.net.level;
-        parallel::for_each(&mut tasks, work, || (), |(), _, task| task.run::<N>(level));
+        parallel::for_each(&mut tasks, work, Room::default, |room, _, task| task.run::<N>(level, room));
     }
 }
 
@@ -334,13 +334,14 @@ struct Task<'a, 'b, T> {
 }
 
 impl<T: Real> Task<'_, '_, T> {
-    fn run<const N: usize>(&mut self, level: simd::Level) {
+    fn run<const N: usize>(&mut self, level: simd::Level, room: &mut Room<T>) {
         let rows = self.first..self.first + self.weight.len() / self.affine.columns;
         if !self.bias.is_empty() {
             for (delta, _) in self.terms.iter().step_by(self.step) {
                 bias_gradient::<T, N>(self.affine.rows, rows.clone(), delta, self.bias);
             }
         }
-        simd::run(level, WeightGradient::<T, N> { affine: self.affine, rows, terms: &self.terms, out: self.weight });
+        let (affine, terms) = (self.affine, &self.terms[..]);
+        simd::run(level, WeightGradient::<T, N> { affine, rows, terms, room, out: self.weight });
     }
 }

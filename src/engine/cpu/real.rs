@@ -65,13 +65,18 @@ pub(in crate::engine) trait Real:
     /// A vector of this number.
     #[cfg(target_arch = "wasm32")]
     fn splat(self) -> v128;
-    /// sum + a b.
+    /// a + b.
+    #[cfg(target_arch = "wasm32")]
+    fn add_vectors(a: v128, b: v128) -> v128;
+    /// sum + a b, in one rounding where the instructions are [relaxed] and the machine has that.
+    ///
+    /// [relaxed]: https://github.com/WebAssembly/relaxed-simd
     #[cfg(target_arch = "wasm32")]
     fn multiply_add(sum: v128, a: v128, b: v128) -> v128;
 }
 
 macro_rules! real {
-    ($t:ty, $variant:ident, $precision:ident, $values:ident, $lanes:literal, $splat:ident, $add:ident, $mul:ident) => {
+    ($t:ty, $variant:ident, $precision:ident, $values:ident, $lanes:literal, $splat:ident, $add:ident, $mul:ident, $fused:ident) => {
         impl Real for $t {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -146,12 +151,21 @@ macro_rules! real {
 
             #[cfg(target_arch = "wasm32")]
             #[inline(always)]
+            fn add_vectors(a: v128, b: v128) -> v128 {
+                $add(a, b)
+            }
+
+            #[cfg(target_arch = "wasm32")]
+            #[inline(always)]
             fn multiply_add(sum: v128, a: v128, b: v128) -> v128 {
+                #[cfg(target_feature = "relaxed-simd")]
+                return $fused(a, b, sum);
+                #[cfg(not(target_feature = "relaxed-simd"))]
                 $add(sum, $mul(a, b))
             }
         }
     };
 }
 
-real!(f32, F32, F32, to_f32, 4, f32x4_splat, f32x4_add, f32x4_mul);
-real!(f64, F64, F64, to_f64, 2, f64x2_splat, f64x2_add, f64x2_mul);
+real!(f32, F32, F32, to_f32, 4, f32x4_splat, f32x4_add, f32x4_mul, f32x4_relaxed_madd);
+real!(f64, F64, F64, to_f64, 2, f64x2_splat, f64x2_add, f64x2_mul, f64x2_relaxed_madd);

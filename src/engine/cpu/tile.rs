@@ -1,61 +1,47 @@
-//! The two register tiles that all matrix products are made of. Samples lie `N` to a block, side by side: the lanes.
+//! The register tile that all matrix products are made of.
 
 use super::real::Real;
 
 /// Terms of a sum that are added up before they join the rest: rounding then grows with this number plus the number of
 /// such parts, not with their product.
-const PART: usize = 256;
+pub const PART: usize = 256;
 
-/// `acc[r] += Σ_i a[i][r] b[i]`: R rows of weights, packed R to a step, times the lanes of what comes in.
+/// `out[r] += Σ_i a[i][r] b[i]`: R rows, packed R to a step, times J columns to a step.
 #[inline(always)]
-pub fn accumulate<T: Real, const R: usize, const N: usize, const FMA: bool>(acc: &mut [[T; N]; R], a: &[T], b: &[T]) {
-    if b.len() <= PART * N {
-        add_products::<T, R, N, FMA>(acc, a, b);
-        return;
+pub fn accumulate<T: Real, const R: usize, const J: usize, const FMA: bool>(out: &mut [[T; J]; R], a: &[T], b: &[T]) {
+    let (mut a, mut b) = (a, b);
+    while b.len() > PART * J {
+        let (first, second) = (a.split_at(PART * R), b.split_at(PART * J));
+        add_part::<T, R, J, FMA>(out, first.0, second.0);
+        (a, b) = (first.1, second.1);
     }
-    for (a, b) in a.chunks(PART * R).zip(b.chunks(PART * N)) {
-        let mut part = [[T::ZERO; N]; R];
-        add_products::<T, R, N, FMA>(&mut part, a, b);
-        for (sums, part) in acc.iter_mut().zip(&part) {
-            for (sum, &part) in sums.iter_mut().zip(part) {
-                *sum += part;
-            }
-        }
+    add_part::<T, R, J, FMA>(out, a, b);
+}
+
+/// The first J numbers, by vectors: of WebAssembly a call of memory.copy would be made.
+#[inline(always)]
+pub fn copy<T: Real, const J: usize>(from: &[T], to: &mut [T; J]) {
+    #[cfg(target_arch = "wasm32")]
+    for (from, to) in from[..J].chunks_exact(T::PER_VECTOR).zip(to.chunks_exact_mut(T::PER_VECTOR)) {
+        T::store_vector(T::load(from), to);
     }
+    #[cfg(not(target_arch = "wasm32"))]
+    to.copy_from_slice(&from[..J]);
 }
 
 #[inline(always)]
-fn add_products<T: Real, const R: usize, const N: usize, const FMA: bool>(acc: &mut [[T; N]; R], a: &[T], b: &[T]) {
-    let mut sums = Sums::load(acc);
-    for (a, b) in a.as_chunks::<R>().0.iter().zip(b.as_chunks::<N>().0) {
+fn add_part<T: Real, const R: usize, const J: usize, const FMA: bool>(out: &mut [[T; J]; R], a: &[T], b: &[T]) {
+    let mut sums = Sums::zero();
+    for (a, b) in a.as_chunks::<R>().0.iter().zip(b.as_chunks::<J>().0) {
         sums.add::<FMA>(*a, b);
     }
-    *acc = sums.store();
-}
-
-/// `sums[r][j] += Σ_n d[r][n] x[n · stride + j]`: R rows of cotangents (R, N), times inputs that lie sample by sample.
-#[inline(always)]
-#[allow(unsafe_code)]
-pub fn outer<T: Real, const R: usize, const N: usize, const J: usize, const FMA: bool>(
-    sums: &mut Sums<T, R, J>,
-    d: &[T],
-    x: &[T],
-    stride: usize,
-) {
-    assert!(d.len() >= R * N && x.len() >= (N - 1) * stride + J, "cotangents or inputs end before the tile does");
-    let (d, x) = (d.as_ptr(), x.as_ptr());
-    for n in 0..N {
-        // SAFETY: the last elements, r = R − 1 and n = N − 1, are in bounds by the assertion. Checked one by one they would
-        // cost as much as the arithmetic.
-        let (a, b) = unsafe { (std::array::from_fn(|r| *d.add(r * N + n)), &*x.add(n * stride).cast::<[T; J]>()) };
-        sums.add::<FMA>(a, b);
-    }
+    sums.add_to(out);
 }
 
 #[cfg(not(target_arch = "wasm32"))]
-pub use arrays::Sums;
+use arrays::Sums;
 #[cfg(target_arch = "wasm32")]
-pub use vectors::Sums;
+use vectors::Sums;
 
 #[cfg(not(target_arch = "wasm32"))]
 mod arrays {
@@ -66,13 +52,17 @@ mod arrays {
 
     impl<T: Real, const R: usize, const J: usize> Sums<T, R, J> {
         #[inline(always)]
-        pub fn load(tile: &[[T; J]; R]) -> Self {
-            Self(*tile)
+        pub fn zero() -> Self {
+            Self([[T::ZERO; J]; R])
         }
 
         #[inline(always)]
-        pub fn store(&self) -> [[T; J]; R] {
-            self.0
+        pub fn add_to(&self, tile: &mut [[T; J]; R]) {
+            for (row, sums) in tile.iter_mut().zip(&self.0) {
+                for (out, &sum) in row.iter_mut().zip(sums) {
+                    *out += sum;
+                }
+            }
         }
 
         /// `sums[r] += a[r] b`
@@ -102,21 +92,18 @@ mod vectors {
 
     impl<T: Real, const R: usize, const J: usize> Sums<T, R, J> {
         #[inline(always)]
-        pub fn load(tile: &[[T; J]; R]) -> Self {
+        pub fn zero() -> Self {
             const { assert!(J == PAIR * T::PER_VECTOR, "a row of a tile is two vectors") };
-            let sums = std::array::from_fn(|r| std::array::from_fn(|i| T::load(&tile[r][i * T::PER_VECTOR..])));
-            Self(sums, PhantomData)
+            Self([[T::ZERO.splat(); PAIR]; R], PhantomData)
         }
 
         #[inline(always)]
-        pub fn store(&self) -> [[T; J]; R] {
-            let mut tile = [[T::ZERO; J]; R];
-            for (sums, row) in self.0.iter().zip(&mut tile) {
-                for (sum, out) in sums.iter().zip(row.chunks_exact_mut(T::PER_VECTOR)) {
-                    T::store_vector(*sum, out);
+        pub fn add_to(&self, tile: &mut [[T; J]; R]) {
+            for (row, sums) in tile.iter_mut().zip(&self.0) {
+                for (out, &sum) in row.chunks_exact_mut(T::PER_VECTOR).zip(sums) {
+                    T::store_vector(T::add_vectors(T::load(out), sum), out);
                 }
             }
-            tile
         }
 
         /// `sums[r] += a[r] b`

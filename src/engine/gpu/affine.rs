@@ -69,6 +69,13 @@ pub(super) struct Extent {
     pub batch: usize,
 }
 
+/// Through an affine step, or through its transpose.
+#[derive(Clone, Copy)]
+enum Way {
+    Forward { has_bias: bool },
+    Backward,
+}
+
 /// Which panels are needed.
 #[derive(Clone, Copy)]
 pub(super) enum Ways {
@@ -180,7 +187,19 @@ impl GpuExecutor {
         out: &DeviceBuffer,
     ) -> Result<()> {
         let Some(panel) = stage.forward else { return Ok(()) };
-        self.gather(stage, panel, false, extent, terms, epilogue, out)
+        self.gather(stage, panel, Way::Forward { has_bias: true }, extent, terms, epilogue, out)
+    }
+
+    /// W x alone, without the bias.
+    pub(super) fn affine_linear(
+        &self,
+        stage: &Stage,
+        extent: Extent,
+        terms: &[Term],
+        out: &DeviceBuffer,
+    ) -> Result<()> {
+        let Some(panel) = stage.forward else { return Ok(()) };
+        self.gather(stage, panel, Way::Forward { has_bias: false }, extent, terms, Epilogue::None, out)
     }
 
     /// Wᵀδ of an affine step.
@@ -193,7 +212,7 @@ impl GpuExecutor {
         out: &DeviceBuffer,
     ) -> Result<()> {
         let Some(panel) = stage.backward else { return Ok(()) };
-        self.gather(stage, panel, true, extent, terms, epilogue, out)
+        self.gather(stage, panel, Way::Backward, extent, terms, epilogue, out)
     }
 
     #[allow(clippy::too_many_arguments, reason = "one call of one kernel, in the kernel's terms")]
@@ -201,13 +220,16 @@ impl GpuExecutor {
         &self,
         stage: &Stage,
         panel: Panel,
-        is_backward: bool,
+        way: Way,
         Extent { lanes, batch }: Extent,
         terms: &[Term],
         epilogue: Epilogue,
         out: &DeviceBuffer,
     ) -> Result<()> {
-        let (from, to) = if is_backward { (stage.output, stage.input) } else { (stage.input, stage.output) };
+        let (from, to) = match way {
+            Way::Forward { .. } => (stage.input, stage.output),
+            Way::Backward => (stage.output, stage.input),
+        };
         let lanes4 = lanes / 4;
         let (number, slope, kept) = epilogue.parts();
         let (first, second) = (terms[0], terms[terms.len() - 1]);
@@ -226,7 +248,7 @@ impl GpuExecutor {
             y_windows: panel.windows[0] as u32,
             x_windows: panel.windows[1] as u32,
             terms: terms.len() as u32,
-            has_bias: (!is_backward).into(),
+            has_bias: matches!(way, Way::Forward { has_bias: true }).into(),
             bias_at: (panel.lines * panel.rows4) as u32,
             epilogue: number,
             panel1_offset: panel.offset as u32,

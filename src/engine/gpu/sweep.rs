@@ -51,8 +51,10 @@ struct Work {
     squares: Panels,
     /// g_l of every step.
     deltas: Vec<Rc<DeviceBuffer>>,
-    /// g ⊙ g, Wᵀ g and (W ⊙ W)ᵀ (g ⊙ g).
-    scratch: [Rc<DeviceBuffer>; 3],
+    /// Wᵀ g.
+    pulled: Rc<DeviceBuffer>,
+    /// a ⊙ a and (W ⊙ W)(a ⊙ a), the same for all cotangents.
+    spread: [Rc<DeviceBuffer>; 2],
     gradients: Rc<DeviceBuffer>,
     /// W Wᵀ of the convolutions.
     products: Vec<Option<Rc<DeviceBuffer>>>,
@@ -128,7 +130,7 @@ impl GpuExecutor {
     fn sweep_group(&self, wanted: usize) -> usize {
         let widest = self.widest();
         let rows = self.rows_of().0.iter().flatten().map(Rows::count).max().unwrap_or(1);
-        let each = self.data.lanes * (self.geometry.features() + 3 * widest + rows);
+        let each = self.data.lanes * (self.geometry.features() + widest + rows);
         let one_buffer = self.context.max_buffer_bytes() as usize / 4 / (self.data.lanes * widest.max(rows));
         (SWEEP_NUMBERS / each).min(one_buffer).clamp(1, wanted.max(1))
     }
@@ -143,6 +145,7 @@ impl GpuExecutor {
         let (lanes, widest) = (self.data.lanes, self.widest());
         let (rows, total) = self.rows_of();
         let make = |features: usize| self.context.buffer("cotangents", lanes as u64 * features as u64 * group as u64);
+        let of_inputs = || self.context.buffer("squares of inputs", lanes as u64 * widest as u64);
         let panels = self.panels(1, Ways::Sweep)?;
         self.pack(&prepared.theta, 0, 1, &panels, 0)?;
         let squares = self.panels(1, Ways::Sweep)?;
@@ -172,7 +175,8 @@ impl GpuExecutor {
         let deltas = self.geometry.stages.iter().map(|stage| make(stage.output.features()));
         Ok(Work {
             deltas: deltas.collect::<Result<_>>()?,
-            scratch: [make(widest)?, make(widest)?, make(widest)?],
+            pulled: make(widest)?,
+            spread: [of_inputs()?, of_inputs()?],
             gradients: self.context.buffer("gradients of single samples", gradients as u64)?,
             products,
             values: make(rows.iter().flatten().map(Rows::count).max().unwrap_or(1))?,
@@ -204,11 +208,12 @@ impl GpuExecutor {
                 }
                 continue;
             }
-            let [g2, h, h2] = &work.scratch;
+            let h = &*work.pulled;
             self.affine_backward(stage, extent, &[term], Epilogue::None, h)?;
-            self.square(delta, g2, stage.output.features() * extent.lanes / 4, extent.batch)?;
-            let term = Term { panels: &work.squares, are_batched: false, source: Batched::each(g2) };
-            self.affine_backward(stage, extent, &[term], Epilogue::None, h2)?;
+            let [a2, spread] = &work.spread;
+            self.square(source, a2, stage.input.features() * extent.lanes / 4, 1)?;
+            let term = Term { panels: &work.squares, are_batched: false, source: Batched::shared(a2) };
+            self.affine_linear(stage, Extent { batch: 1, ..extent }, &[term], spread)?;
             if let Some(rows) = &work.rows[l] {
                 self.sweep_dense(work, stage, rows, extent, delta, source)?;
                 self.sum_lanes(work, rows, extent)?;
@@ -219,7 +224,7 @@ impl GpuExecutor {
                 let size = stage.input.features() * extent.lanes / 4;
                 let parameters = Elementwise { size: size as u32, is_square: 0, epilogue: number, slope };
                 let grid = Grid::elements(size, extent.batch);
-                let buffers = [&**h, source, &*work.deltas[l - 1]];
+                let buffers = [h, source, &*work.deltas[l - 1]];
                 self.context.dispatch(Kernel::Elementwise, &parameters, &buffers, grid)?;
             }
         }
@@ -291,10 +296,10 @@ impl GpuExecutor {
             out_batch: (rows.count() * lanes4) as u32,
             ..Default::default()
         };
-        let [_, h, h2] = &work.scratch;
+        let (h, spread) = (&work.pulled, &work.spread[1]);
         let cost = 32.0 * (stage.step.input.len() * extent.lanes * extent.batch) as f64;
         let grid = Grid { cost, ..Grid::elements(rows.count() * lanes4, extent.batch) };
-        self.context.dispatch(Kernel::SweepDense, &parameters, &[delta, source, h, h2, &work.values], grid)
+        self.context.dispatch(Kernel::SweepDense, &parameters, &[delta, source, h, spread, &work.values], grid)
     }
 
     /// A convolution: the gradients of as many cotangents and samples as there is room for at a time.

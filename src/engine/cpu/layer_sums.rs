@@ -1,0 +1,317 @@
+//! What a cotangent that arrives at an affine step leaves there: the sums of [`LayerSums`] over one block.
+
+use super::affine::{Affine, Backward, BackwardBlock, Forward, ForwardBlock, ROWS};
+use super::point::{Net, sized};
+use super::real::Real;
+use super::simd::{self, Work};
+use super::tile::PART;
+use crate::engine::sweep::LayerSums;
+
+/// What the sums of a step need of its weights, whatever block and cotangent.
+pub enum Layer<T> {
+    /// G = g aᵀ: everything comes from products of norms.
+    Dense {
+        /// W ⊙ W.
+        squares: Forward<T>,
+        /// W where the backward pass has no use for it, at the first step.
+        first: Option<Backward<T>>,
+    },
+    /// ‖Wᵀ G‖² = Σ over pairs of rows of (W Wᵀ)(G Gᵀ), with W Wᵀ (rows, rows).
+    Rows(Vec<f64>),
+    /// ‖Wᵀ G‖² = Σ over pairs of positions of (Wᵀ g · Wᵀ g′)(x · x′), where they are fewer: W, and a step that takes every
+    /// window for a pixel of its own.
+    Positions { windows: Box<Affine>, backward: Backward<T> },
+}
+
+impl<T: Real> Layer<T> {
+    /// Of step `l` at `theta`.
+    pub fn new(l: usize, affine: &Affine, theta: &[T]) -> Self {
+        let pack_backward = |affine: &Affine| {
+            let mut packed = Backward::default();
+            affine.pack_backward(theta, &mut packed);
+            packed
+        };
+        let (rows, columns, positions) = (affine.rows, affine.columns, affine.positions());
+        if affine.is_dense() {
+            let square: Vec<T> = theta.iter().map(|&w| w * w).collect();
+            let mut squares = Forward::default();
+            affine.pack_forward(&square, &mut squares);
+            return Self::Dense { squares, first: (l == 0).then(|| pack_backward(affine)) };
+        }
+        if positions * (positions + rows) < rows * rows / 2 {
+            let windows = Box::new(affine.of_windows());
+            let backward = pack_backward(&windows);
+            return Self::Positions { windows, backward };
+        }
+        let rows_of_w: Vec<&[T]> = theta[affine.weight.clone()].chunks_exact(columns).collect();
+        let product = |a: &[T], b: &[T]| a.iter().zip(b).map(|(a, b)| a.to_f64() * b.to_f64()).sum();
+        Self::Rows(rows_of_w.iter().flat_map(|a| rows_of_w.iter().map(|b| product(a, b))).collect())
+    }
+}
+
+/// What the sums of a dense step need of a block, whatever cotangent.
+#[derive(Default)]
+pub struct BlockLayer<T> {
+    /// ‖a‖² of every lane.
+    input_square: Vec<f64>,
+    /// (W ⊙ W) a², (rows, N): with g² the diagonal of the node-wise D H D, added up over the columns.
+    spread: Vec<T>,
+}
+
+impl<T: Real> BlockLayer<T> {
+    /// Of a block whose padded input is `x`.
+    pub fn new<const N: usize>(net: &Net, affine: &Affine, layer: &Layer<T>, x: &[T]) -> Self {
+        let Layer::Dense { squares, .. } = layer else { return Self::default() };
+        let lanes = x.as_chunks::<N>().0;
+        let square: Vec<T> = x.iter().map(|&a| a * a).collect();
+        let mut spread = vec![T::ZERO; affine.rows * N];
+        let terms = [(squares, &square[..])];
+        simd::run(net.level, ForwardBlock::<T, N> { affine, bias: None, terms: &terms, out: &mut spread });
+        Self { input_square: sum::<T, N>(lanes, lanes, |a, b| a * b).to_vec(), spread }
+    }
+}
+
+/// A cotangent's arrival at an affine step, in one block.
+pub struct Arrival<'a, T> {
+    pub affine: &'a Affine,
+    pub layer: &'a Layer<T>,
+    pub block: &'a BlockLayer<T>,
+    pub theta: &'a [T],
+    /// (positions, rows, N), 0 in the lanes that do not count.
+    pub g: &'a [T],
+    /// The padded input.
+    pub x: &'a [T],
+    /// Wᵀ g of a dense step in the order of its inputs, (columns, N).
+    pub pulled: &'a [T],
+}
+
+impl<T: Real> Arrival<'_, T> {
+    /// Its sums.
+    pub fn sums<const N: usize>(&self, net: &Net, room: &mut Room<T>) -> LayerSums {
+        let mut found = LayerSums { rho: vec![0.0; self.affine.units_in()], ..LayerSums::default() };
+        self.add_bias::<N>(&mut found);
+        if let Layer::Positions { windows, backward } = self.layer {
+            let out = sized(&mut room.pulled, windows.positions() * windows.columns * N);
+            let terms = [(backward, self.g)];
+            simd::run(net.level, BackwardBlock::<T, N> { affine: windows, terms: &terms, out });
+        }
+        match self.layer {
+            Layer::Dense { .. } => simd::run(net.level, DenseSums::<T, N> { arrival: self, room, found: &mut found }),
+            _ => simd::run(net.level, WindowSums::<T, N> { arrival: self, room, found: &mut found }),
+        }
+        found
+    }
+
+    fn add_bias<const N: usize>(&self, found: &mut LayerSums) {
+        let Some(bias) = self.affine.bias.clone() else { return };
+        let g = self.g.as_chunks::<N>().0;
+        for (row, &b) in self.theta[bias].iter().enumerate() {
+            let mut sums = [T::ZERO; N];
+            for position in g.chunks_exact(self.affine.rows) {
+                add(&mut sums, &position[row]);
+            }
+            let square: f64 = sums.iter().map(|s| s.to_f64() * s.to_f64()).sum();
+            found.bias_trace += square;
+            found.nodewise_bias_trace += square * b.to_f64() * b.to_f64();
+        }
+    }
+}
+
+/// Memory that one thread uses again and again.
+#[derive(Default)]
+pub struct Room<T> {
+    units: Vec<f64>,
+    gradient: Vec<T>,
+    pulled: Vec<T>,
+}
+
+impl<T: Real> Room<T> {
+    /// Zeros, N for every unit that comes in.
+    fn units<const N: usize>(&mut self, units: usize) -> &mut [[f64; N]] {
+        self.units.clear();
+        sized(&mut self.units, units * N).as_chunks_mut::<N>().0
+    }
+}
+
+#[inline(always)]
+fn add<S: Real, T: Real, const N: usize>(sums: &mut [S; N], values: &[T; N]) {
+    for (sum, &value) in sums.iter_mut().zip(values) {
+        *sum += S::from_f64(value.to_f64());
+    }
+}
+
+/// Σ of `term` over pairs of rows, lane by lane.
+#[inline(always)]
+fn sum<T: Real, const N: usize>(a: &[[T; N]], b: &[[T; N]], term: impl Fn(T, T) -> T) -> [f64; N] {
+    let mut sums = [0.0; N];
+    for (a, b) in a.chunks(PART).zip(b.chunks(PART)) {
+        let mut part = [T::ZERO; N];
+        for (a, b) in a.iter().zip(b) {
+            for n in 0..N {
+                part[n] += term(a[n], b[n]);
+            }
+        }
+        add(&mut sums, &part);
+    }
+    sums
+}
+
+/// ρ from the sums over the weights that leave each unit, (units, N).
+#[inline(always)]
+fn add_squares<const N: usize>(units: &[[f64; N]], rho: &mut [f64]) {
+    for (rho, lanes) in rho.iter_mut().zip(units) {
+        *rho += lanes.iter().map(|sum| sum * sum).sum::<f64>();
+    }
+}
+
+struct DenseSums<'a, 'b, T, const N: usize> {
+    arrival: &'a Arrival<'b, T>,
+    room: &'a mut Room<T>,
+    found: &'a mut LayerSums,
+}
+
+impl<T: Real, const N: usize> Work for DenseSums<'_, '_, T, N> {
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let Self { arrival, room, found } = self;
+        let Arrival { affine, block, .. } = arrival;
+        let [g, x, pulled] = [arrival.g, arrival.x, arrival.pulled].map(|values| values.as_chunks::<N>().0);
+        let g_square = sum(g, g, |a, b| a * b);
+        let pulled_square = sum(pulled, pulled, |a, b| a * b);
+        for (n, a) in block.input_square.iter().enumerate() {
+            found.trace += g_square[n] * a;
+            found.relative_flatness += pulled_square[n] * a;
+        }
+        found.nodewise_trace += sum(g, block.spread.as_chunks::<N>().0, |g, s| g * g * s).iter().sum::<f64>();
+        let (units, per_unit) = (room.units::<N>(affine.units_in()), affine.columns / affine.units_in());
+        for (&column, (x, pulled)) in affine.column_of.iter().zip(x.iter().zip(pulled)) {
+            let unit = if per_unit == 1 { column as usize } else { column as usize / per_unit };
+            add(&mut units[unit], &std::array::from_fn::<T, N, _>(|n| x[n] * pulled[n]));
+        }
+        add_squares(units, &mut found.rho);
+    }
+}
+
+struct WindowSums<'a, 'b, T, const N: usize> {
+    arrival: &'a Arrival<'b, T>,
+    room: &'a mut Room<T>,
+    found: &'a mut LayerSums,
+}
+
+impl<T: Real, const N: usize> Work for WindowSums<'_, '_, T, N> {
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let Self { arrival, room, found } = self;
+        let affine = arrival.affine;
+        let (rows, columns, per_unit) = (affine.rows, affine.columns, affine.columns / affine.units_in());
+        let [g, x] = [arrival.g, arrival.x].map(|values| values.as_chunks::<N>().0);
+        let weight = &arrival.theta[affine.weight.clone()];
+        // All of G where its rows are paired, one group of rows after the other where not.
+        let is_whole = matches!(arrival.layer, Layer::Rows(_));
+        let mut gradient = std::mem::take(&mut room.gradient);
+        let kept = if is_whole { rows } else { ROWS.min(rows) };
+        let gradient_of = sized(&mut gradient, kept * columns * N).as_chunks_mut::<N>().0;
+        let units = room.units::<N>(affine.units_in());
+        for first in (0..rows).step_by(ROWS) {
+            let count = ROWS.min(rows - first);
+            let at = if is_whole { first * columns } else { 0 };
+            let gradient = &mut gradient_of[at..][..count * columns];
+            match count {
+                1 => sample_gradients::<T, 1, N, FMA>(affine, first, g, x, gradient),
+                2 => sample_gradients::<T, 2, N, FMA>(affine, first, g, x, gradient),
+                3 => sample_gradients::<T, 3, N, FMA>(affine, first, g, x, gradient),
+                _ => sample_gradients::<T, 4, N, FMA>(affine, first, g, x, gradient),
+            }
+            found.trace += sum(gradient, gradient, |a, b| a * b).iter().sum::<f64>();
+            for (row, weight) in gradient.chunks_exact(columns).zip(weight[first * columns..].chunks_exact(columns)) {
+                let mut squares = [0.0; N];
+                let by_unit = row.chunks_exact(per_unit).zip(weight.chunks_exact(per_unit));
+                for (unit, (row, weight)) in units.iter_mut().zip(by_unit) {
+                    let mut part = [[T::ZERO; N]; 2];
+                    for (lanes, &w) in row.iter().zip(weight) {
+                        for n in 0..N {
+                            let term = w * lanes[n];
+                            part[0][n] += term;
+                            part[1][n] += term * term;
+                        }
+                    }
+                    add(unit, &part[0]);
+                    add(&mut squares, &part[1]);
+                }
+                found.nodewise_trace += squares.iter().sum::<f64>();
+            }
+        }
+        add_squares(units, &mut found.rho);
+        found.relative_flatness += match arrival.layer {
+            Layer::Rows(products) => pairs_of_rows(products, gradient_of, columns),
+            _ => pairs_of_positions(affine, x, room.pulled.as_chunks::<N>().0),
+        };
+        room.gradient = gradient;
+    }
+}
+
+/// Σ over pairs of rows of (W Wᵀ)(G Gᵀ), over all lanes.
+#[inline(always)]
+fn pairs_of_rows<T: Real, const N: usize>(products: &[f64], gradient: &[[T; N]], columns: usize) -> f64 {
+    let rows = gradient.len() / columns;
+    let mut total = 0.0;
+    for (i, a) in gradient.chunks_exact(columns).enumerate() {
+        for (j, b) in gradient.chunks_exact(columns).enumerate().skip(i) {
+            let factor = if i == j { products[i * rows + j] } else { 2.0 * products[i * rows + j] };
+            total += factor * sum(a, b, |a, b| a * b).iter().sum::<f64>();
+        }
+    }
+    total
+}
+
+/// Σ over pairs of positions of (Wᵀ g · Wᵀ g′)(x · x′), over all lanes; `pulled` is (positions, columns, N).
+#[inline(always)]
+fn pairs_of_positions<T: Real, const N: usize>(affine: &Affine, x: &[[T; N]], pulled: &[[T; N]]) -> f64 {
+    let run = affine.window.size[1] * affine.input.channels;
+    let line = affine.padded()[1] * affine.input.channels;
+    let mut total = 0.0;
+    for (i, a) in pulled.chunks_exact(affine.columns).enumerate() {
+        for (j, b) in pulled.chunks_exact(affine.columns).enumerate().skip(i) {
+            let mut inputs = [0.0; N];
+            for ky in 0..affine.window.size[0] {
+                let [a, b] = [i, j].map(|position| &x[affine.corner(position) + ky * line..][..run]);
+                add(&mut inputs, &sum(a, b, |a, b| a * b));
+            }
+            let factor = if i == j { 1.0 } else { 2.0 };
+            let products = sum(a, b, |a, b| a * b);
+            total += factor * products.iter().zip(inputs).map(|(p, x)| p * x).sum::<f64>();
+        }
+    }
+    total
+}
+
+/// R rows of the gradient of every sample by itself, from row `first`: (R, columns in W's order, N).
+#[inline(always)]
+fn sample_gradients<T: Real, const R: usize, const N: usize, const FMA: bool>(
+    affine: &Affine,
+    first: usize,
+    g: &[[T; N]],
+    x: &[[T; N]],
+    out: &mut [[T; N]],
+) {
+    let channels = affine.input.channels;
+    let (line, run) = (affine.padded()[1] * channels, affine.window.size[1] * channels);
+    let [sy, sx] = affine.window.stride;
+    for (i, &column) in affine.column_of.iter().enumerate() {
+        let offset = i / run * line + i % run;
+        let mut sums = [[T::ZERO; N]; R];
+        for (y, g) in g.chunks_exact(affine.output.width * affine.rows).enumerate() {
+            let x = &x[y * sy * line + offset..];
+            for (g, x) in g.chunks_exact(affine.rows).zip(x.iter().step_by(sx * channels)) {
+                for (sums, g) in sums.iter_mut().zip(&g[first..first + R]) {
+                    for n in 0..N {
+                        sums[n] += g[n] * x[n];
+                    }
+                }
+            }
+        }
+        for (r, sums) in sums.into_iter().enumerate() {
+            out[r * affine.columns + column as usize] = sums;
+        }
+    }
+}
