@@ -8,6 +8,7 @@
  *   --rounds 15                   the most rounds a cell
  *   --budget 15                   seconds a cell may take, if that is at least 3 rounds
  *   --browser, --native           one side alone
+ *   --plain-simd                  isoflat without relaxed SIMD, as browsers without it get it
  *   --markdown                    tables as the README has them
  *
  * Everything is in target/bench/results.json as well.
@@ -25,6 +26,7 @@ import { serve } from "./bench/server.mjs";
 import { print } from "./bench/tables.mjs";
 import { chromeArguments, findChrome } from "./lib/browser.mjs";
 import { Failure, fail, root, run } from "./lib/process.mjs";
+import { relaxedEnvironment } from "./lib/relaxed.mjs";
 import { setUp } from "./setup.mjs";
 
 const folder = join(root, "target", "bench");
@@ -55,6 +57,7 @@ function options() {
       budget: { ...text, default: "15" },
       browser: flag,
       native: flag,
+      "plain-simd": flag,
       markdown: flag,
     },
   });
@@ -64,6 +67,7 @@ function options() {
     devices: list(values.device, ["cpu", "webgpu"], "device"),
     rounds: Math.floor(number(values.rounds, "rounds")),
     budget: number(values.budget, "budget"),
+    plain: values["plain-simd"],
     browser: values.browser || !values.native,
     native: values.native || !values.browser,
     markdown: values.markdown,
@@ -87,9 +91,12 @@ async function bundleTensorflow() {
   });
 }
 
-async function inBrowser({ works: chosen, only, devices, rounds, budget }) {
-  await run("cargo", ["build", "--release", "--example", "bench", "--target", "wasm32-unknown-unknown"]);
-  const wasm = join(root, "target", "wasm32-unknown-unknown", "release", "examples", "bench.wasm");
+async function inBrowser({ works: chosen, only, devices, rounds, budget, plain }) {
+  // As the package's module that this browser gets.
+  const env = plain ? {} : relaxedEnvironment;
+  await run("cargo", ["build", "--release", "--example", "bench", "--target", "wasm32-unknown-unknown"], { env });
+  const target = env.CARGO_TARGET_DIR ?? join(root, "target");
+  const wasm = join(target, "wasm32-unknown-unknown", "release", "examples", "bench.wasm");
   await run("wasm-bindgen", ["--target", "web", "--no-typescript", "--out-dir", folder, wasm]);
   await bundleTensorflow();
   const { chromium } = await import("playwright-core");

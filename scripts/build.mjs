@@ -1,8 +1,9 @@
 /** Builds the npm package's `pkg/` (wasm and its JavaScript) and the page's data: `npm run build`. */
 
-import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fail, isMain, root, run, runNode, seconds, step } from "./lib/process.mjs";
+import { assertSame, relaxedEnvironment, withChoice } from "./lib/relaxed.mjs";
 import { buildMnist } from "./mnist.mjs";
 import { setUp } from "./setup.mjs";
 
@@ -16,34 +17,38 @@ function newest(path) {
   return Math.max(state.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
 }
 
+/**
+ * wasm-pack's output, into a folder of its own: without a package.json (the root's counts) and .gitignore (npm would leave the
+ * whole folder out for it).
+ */
+async function pack(folder, env) {
+  rmSync(join(root, folder), { recursive: true, force: true });
+  const flags = ["--release", "--mode", "no-install", "--no-pack", "--no-gitignore"];
+  await run("wasm-pack", ["build", "--target", "web", ...flags, "--out-dir", folder], { env });
+  return join(root, folder);
+}
+
 export async function buildWasm() {
   await step("isoflat as WebAssembly", async (say) => {
     const pkg = join(root, "pkg");
-    const built = join(pkg, "isoflat_bg.wasm");
-    const size = () => `${(statSync(built).size / 1e6).toFixed(2)} MB`;
-    if (existsSync(built)) {
+    const modules = ["isoflat_bg.wasm", "isoflat_relaxed_bg.wasm"];
+    const [built, relaxedBuilt] = modules.map((name) => join(pkg, name));
+    const size = () => modules.map((name) => `${(statSync(join(pkg, name)).size / 1e6).toFixed(2)} MB`).join(" and ");
+    if (existsSync(built) && existsSync(relaxedBuilt)) {
       const changed = Math.max(...sources.map((name) => newest(join(root, name))));
-      if (statSync(built).mtimeMs > changed) return `up to date, ${size()}`;
+      if (statSync(relaxedBuilt).mtimeMs > changed) return `up to date, ${size()}`;
     }
     say("compiling it with wasm-pack (some minutes the first time, then seconds)");
-    // Built aside and moved when it is whole, so that what was interrupted is never taken for finished. Without
-    // wasm-pack's own package.json (the root's counts) and .gitignore (npm would leave the whole folder out for it).
-    const fresh = join("target", "pkg");
-    rmSync(join(root, fresh), { recursive: true, force: true });
-    await run("wasm-pack", [
-      "build",
-      "--target",
-      "web",
-      "--release",
-      "--mode",
-      "no-install",
-      "--no-pack",
-      "--no-gitignore",
-      "--out-dir",
-      fresh,
-    ]);
+    // Built aside and moved when it is whole, so that what was interrupted is never taken for finished.
+    const fresh = await pack(join("target", "pkg"));
+    say("compiling it again for relaxed SIMD");
+    const relaxed = await pack(join("target", "pkg-relaxed"), relaxedEnvironment);
+    const glue = (folder) => readFileSync(join(folder, "isoflat.js"), "utf8");
+    assertSame(glue(fresh), glue(relaxed));
+    writeFileSync(join(fresh, "isoflat.js"), withChoice(glue(fresh)));
+    renameSync(join(relaxed, modules[0]), join(fresh, modules[1]));
     rmSync(pkg, { recursive: true, force: true });
-    renameSync(join(root, fresh), pkg);
+    renameSync(fresh, pkg);
     return `${size()} in pkg/`;
   });
 }

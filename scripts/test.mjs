@@ -9,6 +9,7 @@ import { parseArgs } from "node:util";
 import { buildSite, buildWasm } from "./build.mjs";
 import { driverCapabilities, findChrome, findDriver } from "./lib/browser.mjs";
 import { Failure, fail, root, run, runNode, seconds } from "./lib/process.mjs";
+import { relaxedEnvironment } from "./lib/relaxed.mjs";
 import { buildMnist } from "./mnist.mjs";
 import { setUp } from "./setup.mjs";
 
@@ -37,6 +38,8 @@ async function browserTests(webgpu) {
       WASM_BINDGEN_TEST_TIMEOUT: "600",
       WASM_BINDGEN_TEST_DRIVER_TIMEOUT: "60",
       ISOFLAT_TEST_WEBGPU: webgpu ? "1" : "0",
+      // Each of the package's two modules once.
+      ...(webgpu ? {} : relaxedEnvironment),
     },
   });
   // A file without tests for the browser ends with 0 too; if no file has any, nothing was tested.
@@ -67,7 +70,12 @@ const steps = [
     work: () => run("cargo", ["doc", "--no-deps"], { env: { RUSTDOCFLAGS: "-D warnings" } }),
   },
   { name: "webgpu", group: "wasm", says: "wasm tests in Chrome with WebGPU", work: () => browserTests(true) },
-  { name: "cpu", group: "wasm", says: "wasm tests in Chrome without WebGPU", work: () => browserTests(false) },
+  {
+    name: "cpu",
+    group: "wasm",
+    says: "wasm tests in Chrome without WebGPU, relaxed SIMD",
+    work: () => browserTests(false),
+  },
   { name: "build", group: "web", says: "the package: wasm and data", work: () => buildWasm().then(buildMnist) },
   {
     name: "lint",

@@ -35,6 +35,7 @@ impl Level {
             Self::Avx512 => "AVX-512",
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => "AVX2",
+            Self::Baseline if cfg!(target_feature = "relaxed-simd") => "WebAssembly relaxed SIMD",
             Self::Baseline if cfg!(target_arch = "wasm32") => "WebAssembly SIMD",
             Self::Baseline if cfg!(target_arch = "aarch64") => "NEON",
             Self::Baseline => "SSE2",
