@@ -16,13 +16,16 @@ export async function runLarge({ browser, url, check, part }) {
     const { training } = await state(lab);
     check("an epoch over all of them is learnt from", training.accuracy > 0.9, `accuracy ${training.accuracy}`);
     const start = performance.now();
-    await lab.page.waitForSelector('tr[data-key="hessian.spectral_norm"] td[data-value]', {
+    await lab.page.waitForSelector('tr[data-key="hessian.trace"] td[data-value]', {
       state: "attached",
-      timeout: 10 * MINUTES,
+      timeout: 20 * MINUTES,
     });
-    const norm = await lab.measure("hessian.spectral_norm", "trained");
+    const trace = await lab.measure("hessian.trace", "trained");
     const seconds = ((performance.now() - start) / 1000).toFixed(0);
-    check("the Hessian's spectral norm over all of them", norm > 0, `${norm}, after ${seconds} s`);
+    check("the Hessian's trace over all of them", trace > 0, `${trace}, after ${seconds} s`);
+    // The rest is products by the dozen, each of seconds.
+    await lab.page.click("#status-stop");
+    await lab.idle(2 * MINUTES);
     await complaints(lab, check);
     await lab.close();
   });
@@ -44,11 +47,9 @@ export async function runLarge({ browser, url, check, part }) {
         epochs: 2,
         batch: samples,
       });
-      check(
-        "the estimate is there before",
-        (await lab.text("#train-estimate")) !== "",
-        await lab.text("#train-estimate"),
-      );
+      // Large networks are tried out beside all work, which takes a while.
+      await lab.page.waitForSelector("#train-estimate:not(:empty)", { timeout: 5 * MINUTES });
+      check("the estimate is there before", true, await lab.text("#train-estimate"));
       await train(lab, 10 * MINUTES);
       const { training, model } = await state(lab);
       check("it trains", Number.isFinite(training.loss) && training.epochs === 2, `loss ${training.loss}`);
