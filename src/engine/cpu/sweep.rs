@@ -16,8 +16,12 @@ impl<T: Real, const N: usize> Passes<T, N> {
         let count = self.data.samples();
         let mut found: Vec<Vec<LayerSums>> = cotangents.iter().map(|_| self.empty_sums()).collect();
         let (net, weights) = (&self.net, &point.weights);
-        let layers: Vec<_> =
-            net.affine.iter().enumerate().map(|(l, affine)| Some(Layer::new(l, affine.as_ref()?, &weights.theta))).collect();
+        let layers: Vec<_> = net
+            .affine
+            .iter()
+            .enumerate()
+            .map(|(l, affine)| Some(Layer::new(l, affine.as_ref()?, &weights.theta)))
+            .collect();
         let mut selections = self.chunks(count).into_iter();
         self.for_each_chunk(point, |blocks| {
             let Some(selection) = selections.next() else { return };
@@ -115,7 +119,7 @@ impl<'a, T: Real, const N: usize> BlockSweep<'a, T, N> {
 }
 
 /// The cotangent at the outputs of one block; 0 in the lanes that do not count.
-fn start<T: Real, const N: usize>(
+pub fn start<T: Real, const N: usize>(
     net: &Net,
     block: &BlockPoint<T>,
     cotangent: &Cotangent,
