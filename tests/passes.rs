@@ -57,6 +57,7 @@ fn everything(engine: &Engine, parameters: &[f64], direction: &[f64]) -> Vec<f64
                 all.extend(sums.rho);
             }
         }
+        all.extend(e.squared_gradients(&[Cotangent::Class(1)]).await.expect("squares"));
     });
     all
 }

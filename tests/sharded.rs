@@ -184,6 +184,7 @@ fn everything(engine: &Engine, parameters: &[f64], seed: u64) -> Vec<(&'static s
             ));
             all.push(("rho", sums.rho));
         }
+        all.push(("squared gradients", e.squared_gradients(&cotangents).await.expect("squares")));
 
         // Some rows more than once; some helpers may have none.
         for count in [1, 5, 3 * samples] {

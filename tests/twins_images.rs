@@ -225,6 +225,7 @@ fn results(executor: &dyn Executor, Case { problem, theta, .. }: &Case) -> Vec<(
             Cotangent::Signs((0..samples * outputs).map(|_| if rng.random() { 1.0 } else { -1.0 }).collect())
         }
     });
+    found.push(("squared gradients".into(), block_on(executor.squared_gradients(&cotangents)).unwrap()));
     let sums = block_on(executor.sweep(&cotangents)).unwrap();
     for (c, layers) in sums.iter().enumerate() {
         for (l, sums) in layers.iter().enumerate() {

@@ -226,6 +226,9 @@ pub trait Executor {
     /// One backward pass at the prepared point for each cotangent; for each, what it leaves at every affine step in order.
     fn sweep<'a>(&'a self, cotangents: &'a [Cotangent]) -> LocalFuture<'a, Result<Vec<Vec<LayerSums>>>>;
 
+    /// The same passes; for every parameter, Σ over the cotangents of the mean over samples of the square of its gradient.
+    fn squared_gradients<'a>(&'a self, cotangents: &'a [Cotangent]) -> LocalFuture<'a, Result<Vec<f64>>>;
+
     // --- passes over a batch -----------------------------------------------------------------------------------
 
     /// Gradient at θ of the mean loss over these samples (indices may repeat), and their loss and accuracy as in

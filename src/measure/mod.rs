@@ -3,6 +3,7 @@
 //! A measure sees an engine or an operator, never a device. Each family has its file, with its paper in the header.
 
 mod custom;
+mod diagonal;
 mod evaluator;
 mod gradient;
 mod hessian;
@@ -13,6 +14,7 @@ pub mod sharpness;
 mod trace;
 
 pub use custom::CustomMeasure;
+pub use diagonal::exact_diagonal;
 pub use evaluator::{DENSE_LIMIT, Evaluator, MeasureOptions};
 pub use norms::{fisher_rao_norm, path_norm_squared};
 pub use sharpness::SharpnessOptions;

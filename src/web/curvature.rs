@@ -12,8 +12,8 @@ use super::options::{EigenMethod, EigenOptions, operator};
 use super::run::thrown;
 use crate::control::Control;
 use crate::error::ErrorCode;
-use crate::linalg::{StochasticLanczos, dense_spectrum, hutch_plus_plus, hutchinson};
-use crate::measure::{DENSE_LIMIT, MeasureOptions, exact_trace, petzka};
+use crate::linalg::{StochasticLanczos, dense_spectrum, diagonal, hutch_plus_plus, hutchinson};
+use crate::measure::{DENSE_LIMIT, MeasureOptions, exact_diagonal, exact_trace, petzka};
 use crate::operator::{OperatorKind, SymmetricOperator};
 use crate::space::{SecondOrder, SpaceCurvature, SpaceKind};
 
@@ -35,6 +35,14 @@ struct DensityOptions {
 struct TraceOptions {
     operator: Option<String>,
     method: Option<String>,
+    probes: Option<usize>,
+    seed: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct DiagonalOptions {
+    operator: Option<String>,
     probes: Option<usize>,
     seed: Option<u64>,
 }
@@ -63,6 +71,11 @@ impl Engine {
     /// The trace of an operator.
     pub fn trace(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
         self.call(&problem, &parameters, &options, trace)
+    }
+
+    /// The diagonal of an operator.
+    pub fn diagonal(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(&problem, &parameters, &options, diagonal_report)
     }
 
     /// Petzka's Table 1, layer by layer and neuron by neuron.
@@ -170,6 +183,30 @@ async fn trace(call: Call) -> Js<JsValue> {
         "probes": estimate.probes,
         "method": method,
     }))
+}
+
+async fn diagonal_report(call: Call) -> Js<JsValue> {
+    let found: DiagonalOptions = call.parts.parse("diagonal")?;
+    let kind = operator(found.operator.as_deref())?;
+    let (probes, seed) = (found.probes.unwrap_or(100), found.seed.unwrap_or(0));
+    let control = call.control().await?;
+    let engine = call.prepared()?;
+    let (found, method) = match thrown(exact_diagonal(&engine, kind, &control).await)? {
+        Some(exact) => (exact, "sweep"),
+        None => {
+            let operator = thrown(kind.operator(&engine).await)?;
+            let found = thrown(diagonal(&operator, probes, seed, &control).await)?;
+            let method = if found.probes > 0 { "probes" } else { "products" };
+            (found, method)
+        }
+    };
+    let out = to_js(&json!({ "method": method }))?;
+    set(&out, "values", &float64(&found.values));
+    if found.probes > 0 {
+        set(&out, "standardErrors", &float64(&found.standard_errors));
+        set(&out, "probes", &to_js(&found.probes)?);
+    }
+    Ok(out)
 }
 
 async fn petzka_report(call: Call) -> Js<JsValue> {

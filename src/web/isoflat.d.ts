@@ -508,6 +508,29 @@ export interface TraceResult {
   method: "sweep" | "hutchinson" | "hutch_plus_plus";
 }
 
+export interface DiagonalOptions extends RunOptions {
+  /** Default `hessian`. */
+  operator?: OperatorName;
+  /** Products for an estimate, at least 2; default 100. As many as there are entries give them exactly, one by one. */
+  probes?: number;
+  seed?: number;
+}
+
+/** An operator's diagonal, entry by entry: how curved the loss is along each parameter by itself. */
+export interface DiagonalResult {
+  /** As long as the parameters, or as the operator's part of them. */
+  values: Float64Array;
+  /** Of each entry. Absent where the diagonal is exact. */
+  standardErrors?: Float64Array;
+  /** Random probes of an estimate. */
+  probes?: number;
+  /**
+   * `sweep`: exactly by one backward pass for each output (every operator of a piecewise linear network, and the Gauss–Newton ones
+   * of any). Elsewhere `products`, exactly by one product for each entry, or `probes`, estimated.
+   */
+  method: "sweep" | "products" | "probes";
+}
+
 /** Petzka's Table 1, layer by layer and neuron by neuron. */
 export interface PetzkaReport {
   /** ‖W_l‖² λ_max(H_l). */
@@ -898,6 +921,8 @@ export class Engine {
   landscape(problem: Problem, parameters: Float64Array | Float32Array, options: LandscapeOptions): Promise<Landscape>;
   density(problem: Problem, parameters: Float64Array | Float32Array, options?: DensityOptions): Promise<SpectralDensity>;
   trace(problem: Problem, parameters: Float64Array | Float32Array, options?: TraceOptions): Promise<TraceResult>;
+  /** Exact for every piecewise linear network, estimated with standard errors where it is not. */
+  diagonal(problem: Problem, parameters: Float64Array | Float32Array, options?: DiagonalOptions): Promise<DiagonalResult>;
   petzka(problem: Problem, parameters: Float64Array | Float32Array, options?: PetzkaOptions): Promise<PetzkaReport>;
   sharpness(problem: Problem, parameters: Float64Array | Float32Array, options?: SharpnessOptions): Promise<Sharpness>;
   averageSharpness(problem: Problem, parameters: Float64Array | Float32Array, options?: AverageSharpnessOptions): Promise<AverageSharpness>;

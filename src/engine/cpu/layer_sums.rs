@@ -287,7 +287,7 @@ fn pairs_of_positions<T: Real, const N: usize>(affine: &Affine, x: &[[T; N]], pu
 
 /// R rows of the gradient of every sample by itself, from row `first`: (R, columns in W's order, N).
 #[inline(always)]
-fn sample_gradients<T: Real, const R: usize, const N: usize, const FMA: bool>(
+pub fn sample_gradients<T: Real, const R: usize, const N: usize, const FMA: bool>(
     affine: &Affine,
     first: usize,
     g: &[[T; N]],

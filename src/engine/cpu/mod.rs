@@ -17,6 +17,7 @@ mod pool;
 mod prefix;
 mod real;
 mod simd;
+mod squares;
 mod sweep;
 mod tangent;
 mod tile;
@@ -369,6 +370,10 @@ impl<T: Real, const N: usize> Executor for CpuExecutor<T, N> {
 
     fn sweep<'a>(&'a self, cotangents: &'a [Cotangent]) -> LocalFuture<'a, Result<Vec<Vec<LayerSums>>>> {
         Box::pin(ready(self.with_point(|point| self.passes.sweep(point, cotangents))))
+    }
+
+    fn squared_gradients<'a>(&'a self, cotangents: &'a [Cotangent]) -> LocalFuture<'a, Result<Vec<f64>>> {
+        Box::pin(ready(self.with_point(|point| self.passes.squared_gradients(point, cotangents))))
     }
 
     fn batch_gradient(

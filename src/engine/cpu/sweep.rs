@@ -119,7 +119,7 @@ impl<'a, T: Real, const N: usize> BlockSweep<'a, T, N> {
 }
 
 /// The cotangent at the outputs of one block; 0 in the lanes that do not count.
-fn start<T: Real, const N: usize>(
+pub fn start<T: Real, const N: usize>(
     net: &Net,
     block: &BlockPoint<T>,
     cotangent: &Cotangent,

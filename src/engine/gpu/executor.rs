@@ -304,6 +304,10 @@ impl Executor for GpuExecutor {
         Box::pin(self.sweep_of(cotangents))
     }
 
+    fn squared_gradients<'a>(&'a self, cotangents: &'a [Cotangent]) -> LocalFuture<'a, Result<Vec<f64>>> {
+        Box::pin(self.squares_of(cotangents))
+    }
+
     fn batch_gradient(
         &self,
         theta: &Vector,

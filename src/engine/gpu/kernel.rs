@@ -82,6 +82,7 @@ kernels! {
     Elementwise = "sweep/elementwise", ["grid", "math", "epilogue"], Elementwise, [Read, Read, Write];
     SweepDense = "sweep/dense", ["grid"], SweepDense, [Read, Read, Read, Read, Write];
     SampleGradient = "sweep/sample_gradient", ["grid"], SampleGradient, [Read, Read, Write];
+    SampleSquares = "sweep/sample_squares", ["grid"], SampleSquares, [Read, Read, Write];
     RowProducts = "sweep/row_products", ["grid"], RowProducts, [Read, Write];
     SweepWindow = "sweep/window", ["grid"], SweepWindow, [Read, Read, Read, Read, Write];
     PlaneCombine = "plane/combine", ["grid", "math", "epilogue"], PlaneCombine, [Read, Read, Write];

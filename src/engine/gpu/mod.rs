@@ -18,6 +18,8 @@ mod point;
 mod pool;
 mod readback;
 mod recorder;
+mod sample_gradient;
+mod squares;
 mod sweep;
 mod tangent;
 mod tiling;

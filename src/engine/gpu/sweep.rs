@@ -11,18 +11,14 @@ use super::kernel::Kernel;
 use super::passes::{Pass, Samples};
 use super::point::Prepared;
 use super::recorder::Grid;
-use super::uniforms::{
-    Bias, Cotangent as CotangentParameters, Elementwise, RowProducts, SampleGradient, SweepDense, SweepWindow,
-};
+use super::sample_gradient::parts;
+use super::uniforms::{Bias, Cotangent as CotangentParameters, Elementwise, RowProducts, SweepDense, SweepWindow};
 use crate::engine::{Cotangent, LayerSums, Operation};
 use crate::error::{Result, ensure};
 use crate::problem::Loss;
 
 /// Numbers that the cotangents of one group may take in all.
 const SWEEP_NUMBERS: usize = 1 << 25;
-
-/// Numbers that single samples' gradients may take.
-const GRADIENT_NUMBERS: usize = 1 << 24;
 
 /// A layer's rows of sums over samples; `shaders/sweep/dense.wgsl` and `window.wgsl` say what they are.
 struct Rows {
@@ -91,7 +87,7 @@ impl GpuExecutor {
         Ok(totals.chunks(work.total.max(1)).map(layers).collect())
     }
 
-    fn check_cotangent(&self, cotangent: &Cotangent) -> Result<()> {
+    pub(super) fn check_cotangent(&self, cotangent: &Cotangent) -> Result<()> {
         let (outputs, samples) = (self.outputs_len(), self.data.samples);
         let fits = match cotangent {
             Cotangent::Class(class) => *class < outputs,
@@ -127,7 +123,7 @@ impl GpuExecutor {
     }
 
     /// How many cotangents go through together.
-    fn sweep_group(&self, wanted: usize) -> usize {
+    pub(super) fn sweep_group(&self, wanted: usize) -> usize {
         let widest = self.widest();
         let rows = self.rows_of().0.iter().flatten().map(Rows::count).max().unwrap_or(1);
         let each = self.data.lanes * (self.geometry.features() + widest + rows);
@@ -136,7 +132,7 @@ impl GpuExecutor {
     }
 
     /// The most lines of an image.
-    fn widest(&self) -> usize {
+    pub(super) fn widest(&self) -> usize {
         let images = self.geometry.stages.iter().flat_map(|stage| [stage.input, stage.output]);
         images.map(|image| image.features()).max().unwrap_or(1)
     }
@@ -150,15 +146,12 @@ impl GpuExecutor {
         self.pack(&prepared.theta, 0, 1, &panels, 0)?;
         let squares = self.panels(1, Ways::Sweep)?;
         self.square(&panels.buffer, &squares.buffer, panels.len, 1)?;
-        let mut gradients = 0;
         let mut products = Vec::new();
         for stage in &self.geometry.stages {
             products.push(None);
             let (true, false, Some(panel)) = (stage.step.is_affine(), stage.step.is_dense(), stage.forward) else {
                 continue;
             };
-            let (each, most) = (panel.rows * panel.depth, GRADIENT_NUMBERS.max(4 * panel.rows * panel.depth));
-            gradients = gradients.max((each * lanes * group).min(most));
             let buffer = self.context.buffer("products of rows", (panel.rows * panel.rows) as u64)?;
             let parameters = RowProducts {
                 rows: panel.rows as u32,
@@ -177,7 +170,7 @@ impl GpuExecutor {
             deltas: deltas.collect::<Result<_>>()?,
             pulled: make(widest)?,
             spread: [of_inputs()?, of_inputs()?],
-            gradients: self.context.buffer("gradients of single samples", gradients as u64)?,
+            gradients: self.sample_gradients(group)?,
             products,
             values: make(rows.iter().flatten().map(Rows::count).max().unwrap_or(1))?,
             sums: self.context.buffer("sums of cotangents", total as u64 * group as u64)?,
@@ -232,7 +225,13 @@ impl GpuExecutor {
     }
 
     /// The cotangents at the outputs of a chunk.
-    fn start_cotangents(&self, pass: &Pass, chunk: usize, cotangents: &[Cotangent], out: &DeviceBuffer) -> Result<()> {
+    pub(super) fn start_cotangents(
+        &self,
+        pass: &Pass,
+        chunk: usize,
+        cotangents: &[Cotangent],
+        out: &DeviceBuffer,
+    ) -> Result<()> {
         let (first, rows, lanes) = (self.data.first(chunk), self.data.rows(chunk), self.data.lanes);
         let (output, width) = (self.geometry.output(), self.outputs_len());
         let mut values: Vec<f32> = Vec::new();
@@ -273,7 +272,7 @@ impl GpuExecutor {
     }
 
     /// out = x ⊙ x, `size` vectors of four for each of the batch.
-    fn square(&self, x: &DeviceBuffer, out: &DeviceBuffer, size: usize, batch: usize) -> Result<()> {
+    pub(super) fn square(&self, x: &DeviceBuffer, out: &DeviceBuffer, size: usize, batch: usize) -> Result<()> {
         let parameters = Elementwise { size: size as u32, is_square: 1, ..Default::default() };
         self.context.dispatch(Kernel::Elementwise, &parameters, &[x, x, out], Grid::elements(size, batch))
     }
@@ -306,60 +305,32 @@ impl GpuExecutor {
     fn sweep_window(&self, work: &Work, l: usize, panel: Panel, extent: Extent, source: &DeviceBuffer) -> Result<()> {
         let stage = &self.geometry.stages[l];
         let (Some(rows), Some(products)) = (&work.rows[l], &work.products[l]) else { return Ok(()) };
-        let (input, output, window) = (stage.input, stage.output, stage.step.window);
+        let output = stage.output;
         let (lanes4, delta) = (extent.lanes / 4, &*work.deltas[l]);
-        let each = 4 * panel.rows * panel.depth;
-        let room = (work.gradients.elements as usize / each).max(1);
-        let count4 = lanes4.min(room);
-        let group = (room / count4).clamp(1, extent.batch);
-        for first_z in (0..extent.batch).step_by(group) {
-            for first4 in (0..lanes4).step_by(count4) {
-                let (batch, count4) = (group.min(extent.batch - first_z), count4.min(lanes4 - first4));
-                let parameters = SampleGradient {
-                    rows: panel.rows as u32,
-                    columns: panel.depth as u32,
-                    channels: input.shape.channels as u32,
-                    window_width: window.size[1] as u32,
-                    source_row: input.row() as u32,
-                    stride_y: window.stride[0] as u32,
-                    stride_x: window.stride[1] as u32,
-                    out_height: output.shape.height as u32,
-                    out_width: output.shape.width as u32,
-                    delta_row: output.row() as u32,
-                    delta_origin: output.origin() as u32,
-                    lanes4: lanes4 as u32,
-                    first4: first4 as u32,
-                    count4: count4 as u32,
-                    delta_batch: (output.features() * lanes4) as u32,
-                    first_z: first_z as u32,
-                };
-                let threads = panel.rows.div_ceil(4) * panel.depth.div_ceil(4) * count4;
-                let cost = 8.0 * (panel.rows * panel.depth * output.shape.area() * count4 * batch) as f64;
-                let grid = Grid { cost, ..Grid::elements(threads, batch) };
-                self.context.dispatch(Kernel::SampleGradient, &parameters, &[delta, source, &work.gradients], grid)?;
-                let parameters = SweepWindow {
-                    channels: rows.units as u32,
-                    columns: panel.depth as u32,
-                    rows: panel.rows as u32,
-                    rows4: panel.rows4 as u32,
-                    panel_offset: panel.offset as u32,
-                    lanes4: lanes4 as u32,
-                    first4: first4 as u32,
-                    count4: count4 as u32,
-                    out_height: output.shape.height as u32,
-                    out_width: output.shape.width as u32,
-                    delta_row: output.row() as u32,
-                    delta_origin: output.origin() as u32,
-                    delta_batch: (output.features() * lanes4) as u32,
-                    out_batch: (rows.count() * lanes4) as u32,
-                    first_z: first_z as u32,
-                    ..Default::default()
-                };
-                let cost = 8.0 * (panel.depth * panel.rows * (panel.rows + 4) * count4 * batch) as f64;
-                let grid = Grid { cost, ..Grid::elements(rows.count() * count4, batch) };
-                let buffers = [&*work.gradients, delta, &*work.panels.buffer, &**products, &*work.values];
-                self.context.dispatch(Kernel::SweepWindow, &parameters, &buffers, grid)?;
-            }
+        for part in parts(&work.gradients, panel, extent) {
+            self.sample_gradient(stage, panel, [delta, source, &work.gradients], part)?;
+            let parameters = SweepWindow {
+                channels: rows.units as u32,
+                columns: panel.depth as u32,
+                rows: panel.rows as u32,
+                rows4: panel.rows4 as u32,
+                panel_offset: panel.offset as u32,
+                lanes4: lanes4 as u32,
+                first4: part.first4 as u32,
+                count4: part.count4 as u32,
+                out_height: output.shape.height as u32,
+                out_width: output.shape.width as u32,
+                delta_row: output.row() as u32,
+                delta_origin: output.origin() as u32,
+                delta_batch: (output.features() * lanes4) as u32,
+                out_batch: (rows.count() * lanes4) as u32,
+                first_z: part.first_z as u32,
+                ..Default::default()
+            };
+            let cost = 8.0 * (panel.depth * panel.rows * (panel.rows + 4) * part.count4 * part.batch) as f64;
+            let grid = Grid { cost, ..Grid::elements(rows.count() * part.count4, part.batch) };
+            let buffers = [&*work.gradients, delta, &*work.panels.buffer, &**products, &*work.values];
+            self.context.dispatch(Kernel::SweepWindow, &parameters, &buffers, grid)?;
         }
         Ok(())
     }

@@ -65,6 +65,12 @@ uniforms! {
         out_width: u32, delta_row: u32, delta_origin: u32, lanes4: u32,
         first4: u32, count4: u32, delta_batch: u32, first_z: u32,
     }
+    SampleSquares {
+        rows: u32, columns: u32, channels: u32, size: u32,
+        lanes4: u32, first4: u32, count4: u32, first_z: u32,
+        out_height: u32, out_width: u32, delta_row: u32, delta_origin: u32,
+        delta_batch: u32, unused_0: u32, unused_1: u32, unused_2: u32,
+    }
     RowProducts { rows: u32, rows4: u32, depth: u32, panel_offset: u32 }
     SweepWindow {
         channels: u32, columns: u32, rows: u32, rows4: u32,

@@ -122,6 +122,9 @@ impl Share {
                 let numbers: Vec<f64> = found.iter().flatten().flat_map(LayerSums::numbers).collect();
                 Ok(vec![bytes_of(&numbers)])
             }
+            Command::SquaredGradients(kinds) => {
+                Ok(vec![bytes_of(&now(e.squared_gradients(&self.cotangents(kinds, parts)?))?)])
+            }
             Command::BatchGradient => {
                 let rows = own_rows(&bytemuck::pod_collect_to_vec(part(1)), &self.samples);
                 if rows.is_empty() {

@@ -50,6 +50,8 @@ pub enum Command {
     EvaluatePlane,
     /// Classes and signs of the cotangents that have some in (u32, f32), all sums out (f64).
     Sweep(Vec<CotangentKind>),
+    /// As `Sweep`; a number for every parameter out (f64).
+    SquaredGradients(Vec<CotangentKind>),
     /// θ (vector) and the batch's samples (u32, numbers in the whole problem) in. Out: gradient (vector), loss and accuracy
     /// (f64) of those that are the helper's own; nothing where none is.
     BatchGradient,

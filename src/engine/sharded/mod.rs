@@ -220,16 +220,8 @@ impl ShardedExecutor {
     }
 
     fn mean_sums(&self, cotangents: &[Cotangent]) -> Result<Vec<Vec<LayerSums>>> {
-        let lists: Vec<&[u8]> = cotangents
-            .iter()
-            .filter_map(|cotangent| match cotangent {
-                Cotangent::Class(_) => None,
-                Cotangent::Drawn(classes) => Some(bytemuck::cast_slice(classes)),
-                Cotangent::Signs(signs) => Some(bytemuck::cast_slice(signs)),
-            })
-            .collect();
         let command = Command::Sweep(cotangents.iter().map(Into::into).collect());
-        let (mut found, replies) = self.together(command, &lists, || now(self.own.sweep(cotangents)))?;
+        let (mut found, replies) = self.together(command, &lists(cotangents), || now(self.own.sweep(cotangents)))?;
         let own = found.iter().flatten().flat_map(LayerSums::numbers).collect();
         let sums = self.weigh_numbers(&self.weights, own, &replies, 0)?;
         for (number, sum) in found.iter_mut().flatten().flat_map(LayerSums::numbers_mut).zip(sums) {
@@ -237,6 +229,23 @@ impl ShardedExecutor {
         }
         Ok(found)
     }
+
+    fn mean_squares(&self, cotangents: &[Cotangent]) -> Result<Vec<f64>> {
+        let command = Command::SquaredGradients(cotangents.iter().map(Into::into).collect());
+        let own = || now(self.own.squared_gradients(cotangents));
+        let (own, replies) = self.together(command, &lists(cotangents), own)?;
+        self.weigh_numbers(&self.weights, own, &replies, 0)
+    }
+}
+
+/// The classes and signs of those cotangents that have some, for all samples.
+fn lists(cotangents: &[Cotangent]) -> Vec<&[u8]> {
+    let list = |cotangent| match cotangent {
+        &Cotangent::Class(_) => None,
+        Cotangent::Drawn(classes) => Some(bytemuck::cast_slice(classes)),
+        Cotangent::Signs(signs) => Some(bytemuck::cast_slice(signs)),
+    };
+    cotangents.iter().filter_map(list).collect()
 }
 
 impl Drop for ShardedExecutor {
@@ -404,6 +413,10 @@ impl Executor for ShardedExecutor {
 
     fn sweep<'a>(&'a self, cotangents: &'a [Cotangent]) -> LocalFuture<'a, Result<Vec<Vec<LayerSums>>>> {
         Box::pin(ready(self.mean_sums(cotangents)))
+    }
+
+    fn squared_gradients<'a>(&'a self, cotangents: &'a [Cotangent]) -> LocalFuture<'a, Result<Vec<f64>>> {
+        Box::pin(ready(self.mean_squares(cotangents)))
     }
 
     /// A batch's samples go to whoever has them; a small one the caller, who has the whole problem, computes alone.

@@ -120,16 +120,23 @@ pub async fn traces(engine: &Engine, control: &Control<'_>) -> Result<Traces> {
 /// What the cotangents of all outputs leave at every layer, summed. Of a network that is not piecewise linear it is about the
 /// Gauss–Newton matrix alone.
 pub(crate) async fn sweep(engine: &Engine, control: &Control<'_>) -> Result<Vec<LayerSums>> {
-    let outputs = engine.problem().network().output_len();
-    let cotangents: Vec<Cotangent> = (0..outputs).map(Cotangent::Class).collect();
     let mut layers: Vec<LayerSums> = Vec::new();
-    for (i, some) in cotangents.chunks(TOGETHER).enumerate() {
-        control.step(Progress::new("cotangent sweep", i * TOGETHER, outputs)).await?;
-        for sums in engine.executor().sweep(some).await? {
+    for (progress, some) in cotangents(engine) {
+        control.step(progress).await?;
+        for sums in engine.executor().sweep(&some).await? {
             add(&mut layers, &sums);
         }
     }
     Ok(layers)
+}
+
+/// The cotangents of all outputs, in the groups that go through together, with what to report before each.
+pub(super) fn cotangents(engine: &Engine) -> impl Iterator<Item = (Progress, Vec<Cotangent>)> {
+    let outputs = engine.problem().network().output_len();
+    (0..outputs).step_by(TOGETHER).map(move |first| {
+        let group = first..outputs.min(first + TOGETHER);
+        (Progress::new("cotangent sweep", first, outputs), group.map(Cotangent::Class).collect())
+    })
 }
 
 fn add(layers: &mut Vec<LayerSums>, sums: &[LayerSums]) {

@@ -31,6 +31,13 @@ assert.equal(trace.method, "sweep");
 near(trace.value, sum, 1e-8);
 const guessed = await engine.trace(problem, parameters, { method: "hutch_plus_plus", probes: 60, seed: 1 });
 assert(Math.abs(guessed.value - sum) <= 5 * guessed.standardError + 1e-9 * Math.abs(sum));
+const diagonal = await engine.diagonal(problem, parameters);
+assert(diagonal.method === "sweep" && diagonal.values.length === parameters.length && !diagonal.standardErrors);
+near(
+  diagonal.values.reduce((total, value) => total + value, 0),
+  sum,
+  1e-8,
+);
 const density = await engine.density(problem, parameters, { points: 200 });
 const step = density.grid[1] - density.grid[0];
 near(
@@ -41,6 +48,19 @@ near(
 near(density.moments[0].value * density.dimension, sum, 1e-8);
 const block = await engine.eigenvalues(problem, parameters, { operator: "hessian.layer_2", vectors: true });
 assert.equal(block.top[0].vector.length, 45);
+
+// Of a smooth network the Hessian's diagonal is estimated, and exact where there are as many products as entries.
+const smooth = Network.fromJSON({
+  input: [4],
+  layers: [{ type: "dense", units: 6 }, { type: "tanh" }, { type: "dense", units: 3 }],
+});
+const curved = [Problem.synthetic(smooth, { samples: 30, seed: 1 }), smooth.initialize({ seed: 2 })];
+const probed = await engine.diagonal(...curved, { probes: 40, seed: 1 });
+const entries = await engine.diagonal(...curved, { probes: smooth.parameterCount });
+assert(probed.method === "probes" && probed.probes === 40 && entries.method === "products");
+assert(probed.values.every((value, i) => Math.abs(value - entries.values[i]) <= 6 * probed.standardErrors[i] + 1e-12));
+assert.equal((await engine.diagonal(...curved, { operator: "gauss_newton.layer_1" })).values.length, 24);
+await refused("invalid_option", () => engine.diagonal(...curved, { operator: "hessian.layer_3" }));
 
 // Petzka's measures: κ is the layer's eigenvalue times ‖W‖².
 const { kappa, kappaTrace, rho, relativeFlatness } = await engine.petzka(problem, parameters);

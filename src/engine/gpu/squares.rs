@@ -1,0 +1,150 @@
+//! Squared gradients: of every sample and cotangent by itself, added up parameter by parameter on the device. The head of
+//! `engine/cpu/squares.rs` says how.
+
+use std::rc::Rc;
+
+use super::affine::{Batched, Extent, Pair, Panels, Target, Term, Ways};
+use super::context::DeviceBuffer;
+use super::executor::GpuExecutor;
+use super::geometry::{Panel, Stage};
+use super::kernel::Kernel;
+use super::point::Prepared;
+use super::recorder::Grid;
+use super::sample_gradient::{Part, parts};
+use super::uniforms::{SampleSquares, SumSlabs};
+use crate::engine::Cotangent;
+use crate::error::Result;
+
+/// Workspace for a group of cotangents at a time.
+struct Work {
+    panels: Panels,
+    /// g_l of every step.
+    deltas: Vec<Rc<DeviceBuffer>>,
+    /// g ⊙ g of a dense step, and its sum over the cotangents.
+    squares: [Rc<DeviceBuffer>; 2],
+    /// a ⊙ a.
+    inputs: Rc<DeviceBuffer>,
+    gradients: Rc<DeviceBuffer>,
+    /// A number for every parameter.
+    sums: Rc<DeviceBuffer>,
+}
+
+impl GpuExecutor {
+    pub(super) async fn squares_of(&self, cotangents: &[Cotangent]) -> Result<Vec<f64>> {
+        let prepared = self.prepared()?;
+        cotangents.iter().try_for_each(|cotangent| self.check_cotangent(cotangent))?;
+        let group = self.sweep_group(cotangents.len());
+        let work = self.squares_work(&prepared, group)?;
+        for chunk in 0..self.data.chunks() {
+            for some in cotangents.chunks(group) {
+                self.square_chunk(&prepared, &work, chunk, some)?;
+            }
+        }
+        let sums = self.context.read(&work.sums, 0, self.plan.parameter_count).await?;
+        Ok(sums.into_iter().map(|sum| f64::from(sum) / self.data.samples as f64).collect())
+    }
+
+    fn squares_work(&self, prepared: &Prepared, group: usize) -> Result<Work> {
+        let (lanes, widest) = (self.data.lanes, self.widest());
+        let make = |features: usize, count: usize| {
+            self.context.buffer("cotangents", lanes as u64 * features as u64 * count as u64)
+        };
+        let panels = self.panels(1, Ways::Both)?;
+        self.pack(&prepared.theta, 0, 1, &panels, 0)?;
+        let deltas = self.geometry.stages.iter().map(|stage| make(stage.output.features(), group));
+        Ok(Work {
+            deltas: deltas.collect::<Result<_>>()?,
+            squares: [make(widest, group)?, make(widest, 1)?],
+            inputs: make(widest, 1)?,
+            gradients: self.sample_gradients(group)?,
+            // Zeros, as every buffer that is made.
+            sums: self.context.buffer("squared gradients", self.plan.parameter_count as u64)?,
+            panels,
+        })
+    }
+
+    /// Adds what these cotangents leave in a chunk.
+    fn square_chunk(&self, prepared: &Prepared, work: &Work, chunk: usize, cotangents: &[Cotangent]) -> Result<()> {
+        let pass = self.pass_of(prepared, chunk)?;
+        let data = self.data.chunk(&self.context, &self.geometry, chunk)?;
+        let extent = Extent { lanes: self.data.lanes, batch: cotangents.len() };
+        let last = self.geometry.stages.len() - 1;
+        self.start_cotangents(&pass, chunk, cotangents, &work.deltas[last])?;
+        for (l, stage) in self.geometry.stages.iter().enumerate().rev() {
+            let (delta, source) = (&*work.deltas[l], if l == 0 { &*data.inputs } else { &*pass.values[l - 1] });
+            match stage.forward {
+                Some(_) if stage.step.is_dense() => self.square_dense(work, stage, extent, delta, source)?,
+                Some(panel) => {
+                    for part in parts(&work.gradients, panel, extent) {
+                        self.sample_gradient(stage, panel, [delta, source, &work.gradients], part)?;
+                        self.square_window(work, stage, panel, delta, part)?;
+                    }
+                }
+                None => {}
+            }
+            if l > 0 {
+                let term = Term { panels: &work.panels, are_batched: false, source: Batched::each(delta) };
+                self.step_back(l, extent, &[term], &pass, false, &work.deltas[l - 1])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A dense step: its gradient from g² and a² in the places of δ and a.
+    fn square_dense(
+        &self,
+        work: &Work,
+        stage: &Stage,
+        extent: Extent,
+        delta: &DeviceBuffer,
+        source: &DeviceBuffer,
+    ) -> Result<()> {
+        let [squares, sum] = &work.squares;
+        let size = stage.output.features() * extent.lanes;
+        self.square(delta, squares, size / 4, extent.batch)?;
+        let parameters = SumSlabs { size: size as u32, slabs: extent.batch as u32, ..SumSlabs::default() };
+        let grid = Grid { cost: (size * extent.batch) as f64, ..Grid::elements(size, 1) };
+        self.context.dispatch(Kernel::SumSlabs, &parameters, &[squares, sum], grid)?;
+        self.square(source, &work.inputs, stage.input.features() * extent.lanes / 4, 1)?;
+        let pair = Pair { delta: Batched::shared(sum), source: Batched::shared(&work.inputs) };
+        let to = Target { buffer: &work.sums, offset: 0, accumulate: true };
+        self.affine_gradient(stage, Extent { batch: 1, ..extent }, &[pair], to)
+    }
+
+    /// A convolution: squares of single samples' gradients, summed over the samples by themselves and then over the cotangents.
+    fn square_window(&self, work: &Work, stage: &Stage, panel: Panel, delta: &DeviceBuffer, part: Part) -> Result<()> {
+        let output = stage.output;
+        let (weight, bias) = (stage.step.weight(), stage.step.bias());
+        // A bias follows its weight.
+        let size = bias.map_or(weight.end, |bias| bias.end) - weight.start;
+        let parameters = SampleSquares {
+            rows: panel.rows as u32,
+            columns: panel.depth as u32,
+            channels: stage.input.shape.channels as u32,
+            size: size as u32,
+            lanes4: part.lanes4 as u32,
+            first4: part.first4 as u32,
+            count4: part.count4 as u32,
+            first_z: part.first_z as u32,
+            out_height: output.shape.height as u32,
+            out_width: output.shape.width as u32,
+            delta_row: output.row() as u32,
+            delta_origin: output.origin() as u32,
+            delta_batch: (output.features() * part.lanes4) as u32,
+            ..SampleSquares::default()
+        };
+        let sums = self.scratch(size * part.batch)?;
+        let cost = 8.0 * ((size + panel.rows * output.shape.area()) * part.count4 * part.batch) as f64;
+        let grid = Grid { cost, ..Grid::elements(size, part.batch) };
+        self.context.dispatch(Kernel::SampleSquares, &parameters, &[&work.gradients, delta, &sums], grid)?;
+        let parameters = SumSlabs {
+            size: size as u32,
+            slabs: part.batch as u32,
+            out_offset: weight.start as u32,
+            accumulate: 1,
+            ..SumSlabs::default()
+        };
+        let grid = Grid { cost: (size * part.batch) as f64, ..Grid::elements(size, 1) };
+        self.context.dispatch(Kernel::SumSlabs, &parameters, &[&sums, &work.sums], grid)
+    }
+}
