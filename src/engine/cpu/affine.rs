@@ -52,6 +52,14 @@ struct Class {
 #[derive(Debug, Clone, Default)]
 pub struct Forward<T>(Vec<T>);
 
+impl<T: Real> Forward<T> {
+    /// W ⊙ W, packed likewise.
+    pub fn squared(mut self) -> Self {
+        self.0.iter_mut().for_each(|w| *w = *w * *w);
+        self
+    }
+}
+
 /// W packed for backward passes: class by class, for each group of input channels, tap by tap and output by output.
 #[derive(Debug, Clone, Default)]
 pub struct Backward<T>(Vec<T>);

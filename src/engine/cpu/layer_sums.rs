@@ -33,10 +33,9 @@ impl<T: Real> Layer<T> {
         };
         let (rows, columns, positions) = (affine.rows, affine.columns, affine.positions());
         if affine.is_dense() {
-            let square: Vec<T> = theta.iter().map(|&w| w * w).collect();
-            let mut squares = Forward::default();
-            affine.pack_forward(&square, &mut squares);
-            return Self::Dense { squares, first: (l == 0).then(|| pack_backward(affine)) };
+            let mut packed = Forward::default();
+            affine.pack_forward(theta, &mut packed);
+            return Self::Dense { squares: packed.squared(), first: (l == 0).then(|| pack_backward(affine)) };
         }
         if positions * (positions + rows) < rows * rows / 2 {
             let windows = Box::new(affine.of_windows());
