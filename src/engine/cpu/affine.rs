@@ -162,11 +162,14 @@ impl Affine {
     /// W out of a parameter vector, packed for forward passes.
     pub fn pack_forward<T: Real>(&self, theta: &[T], out: &mut Forward<T>) {
         let weight = &theta[self.weight.clone()];
-        out.0.clear();
-        out.0.reserve(weight.len());
-        for group in weight.chunks(ROWS * self.columns) {
-            for &column in &self.column_of {
-                out.0.extend(group[column as usize..].iter().step_by(self.columns));
+        out.0.resize(weight.len(), T::ZERO);
+        let groups = weight.chunks(ROWS * self.columns).zip(out.0.chunks_mut(ROWS * self.columns));
+        for (group, out) in groups {
+            match group.len() / self.columns {
+                1 => interleave::<T, 1>(group, &self.column_of, out),
+                2 => interleave::<T, 2>(group, &self.column_of, out),
+                3 => interleave::<T, 3>(group, &self.column_of, out),
+                _ => interleave::<T, 4>(group, &self.column_of, out),
             }
         }
     }
@@ -263,6 +266,14 @@ impl Affine {
                 }
             }
         }
+    }
+}
+
+/// R rows, these columns of them: column by column.
+fn interleave<T: Real, const R: usize>(rows: &[T], columns: &[u32], out: &mut [T]) {
+    let rows: [&[T]; R] = std::array::from_fn(|r| &rows[r * columns.len()..][..columns.len()]);
+    for (&column, out) in columns.iter().zip(out.as_chunks_mut::<R>().0) {
+        *out = rows.map(|row| row[column as usize]);
     }
 }
 

@@ -83,6 +83,11 @@ impl Selection<'_> {
         }
     }
 
+    /// Are they consecutive samples?
+    pub fn is_run(&self) -> bool {
+        matches!(self, Self::Run { .. })
+    }
+
     /// The sample of a place in the selection, the last one beyond it.
     fn sample(&self, place: usize) -> usize {
         match self {

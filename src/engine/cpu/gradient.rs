@@ -91,7 +91,13 @@ impl<T: Real, const N: usize> WeightGradient<'_, T, N> {
         for (tile, sums) in tiles.chunks_exact(rows.len() * J).enumerate() {
             let (ky, tile) = (tile / in_line, tile % in_line);
             let places = &affine.column_of[ky * run + tile * J..][..J.min(run - tile * J)];
+            let start = places[0] as usize;
+            let is_run = places.windows(2).all(|pair| pair[1] == pair[0] + 1);
             for (sums, out) in sums.chunks_exact(J).zip(out.chunks_exact_mut(affine.columns)) {
+                if is_run {
+                    out[start..start + places.len()].iter_mut().zip(sums).for_each(|(out, &sum)| *out += sum);
+                    continue;
+                }
                 for (&sum, &place) in sums.iter().zip(places) {
                     out[place as usize] += sum;
                 }

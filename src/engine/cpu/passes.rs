@@ -21,6 +21,15 @@ const CHUNK_NUMBERS: usize = 1 << 24;
 /// Most samples in a chunk.
 const CHUNK_SAMPLES: usize = 1024;
 
+/// Bytes of weights that stay in a core's cache from block to block.
+const WEIGHTS_KEPT: usize = 2 << 20;
+
+/// Bytes of a step's images that should be in the cache together.
+const IMAGES_KEPT: usize = 256 << 10;
+
+/// Most blocks in a group: fetching weights costs little then.
+const GROUP: usize = 8;
+
 /// One problem's passes, in blocks of N samples.
 pub struct Passes<T, const N: usize> {
     pub net: Net,
@@ -99,11 +108,9 @@ impl<T: Real, const N: usize> Passes<T, N> {
     /// Numbers that one block's passes keep at a point.
     fn block_numbers(&self) -> usize {
         let steps = self.net.plan.steps.iter().map(|step| step.output.len() * N).sum::<usize>();
-        let affine = self
-            .net
-            .affine_steps()
-            .map(|(_, affine)| affine.transposed_len::<N>() + affine.positions() * affine.rows * N);
-        self.data.shape().len() * N + steps + affine.sum::<usize>()
+        let inputs = self.net.affine_steps().map(|(_, affine)| affine.transposed_len::<N>());
+        // Activations and δ.
+        self.data.shape().len() * N + 2 * steps + inputs.sum::<usize>()
     }
 
     /// Samples in a chunk.
@@ -128,7 +135,9 @@ impl<T: Real, const N: usize> Passes<T, N> {
 
     pub fn take_blocks(&self, count: usize) -> Vec<BlockPoint<T>> {
         let mut spare = self.spare_points.borrow_mut();
-        let mut blocks: Vec<_> = (0..count.min(spare.len())).filter_map(|_| spare.pop()).collect();
+        // The first that were given back, which hold the samples that are likely to be asked for.
+        let given = count.min(spare.len());
+        let mut blocks: Vec<_> = spare.drain(..given).collect();
         blocks.resize_with(count, BlockPoint::default);
         blocks
     }
@@ -150,6 +159,30 @@ impl<T: Real, const N: usize> Passes<T, N> {
         weights
     }
 
+    /// Blocks that go through a step before any of them goes through the next. Weights that do not stay in the cache come
+    /// once a group then; where images are large, it is they that should stay, a block's from step to step.
+    fn group(&self, blocks: usize) -> usize {
+        let weights = self.net.plan.parameter_count * size_of::<T>();
+        let image = self.net.plan.steps.iter().map(|step| step.output.len()).max().unwrap_or(1) * N * size_of::<T>();
+        if weights < WEIGHTS_KEPT {
+            return 1;
+        }
+        // All threads should have something to do.
+        (IMAGES_KEPT / image).min(blocks / (2 * parallel::threads())).clamp(1, GROUP)
+    }
+
+    /// `f(scratch, first, group)` for groups of blocks, or of what belongs to blocks.
+    pub fn in_groups<I: Send>(
+        &self,
+        items: &mut [I],
+        work: f64,
+        f: impl Fn(&mut Scratch<T>, usize, &mut [I]) + Sync + Send,
+    ) {
+        let size = self.group(items.len());
+        let mut groups: Vec<_> = items.chunks_mut(size).collect();
+        parallel::for_each(&mut groups, work, Scratch::default, |scratch, i, group| f(scratch, i * size, group));
+    }
+
     /// Forward passes of these samples and the loss, whose mean is over `count` samples, and backward passes if asked for.
     fn run_blocks(
         &self,
@@ -160,14 +193,23 @@ impl<T: Real, const N: usize> Passes<T, N> {
     ) -> Vec<BlockPoint<T>> {
         let mut blocks = self.take_blocks(selection.count().div_ceil(N));
         let (net, rows, targets) = (&self.net, self.data.rows(), self.data.targets());
+        let steps = net.plan.steps.len();
         let work = net.block_work::<N>() * blocks.len() as f64;
-        parallel::for_each(&mut blocks, work, Scratch::default, |scratch, i, block| {
-            let (samples, valid) = selection.lanes::<N>(i);
-            block.load(net, rows, &samples, valid);
-            block.forward::<N>(net, weights, scratch);
-            block.evaluate::<N>(net, targets, &samples, count);
-            if with_backward {
-                block.backward::<N>(net, weights, scratch);
+        self.in_groups(&mut blocks, work, |scratch, first, group| {
+            for l in 0..steps {
+                for (i, block) in (first..).zip(&mut *group) {
+                    if l == 0 {
+                        block.prepare_lists(steps);
+                        block.load::<N>(net, rows, &selection, i);
+                    }
+                    block.forward_step::<N>(net, weights, l, with_backward, scratch);
+                }
+            }
+            for (i, block) in (first..).zip(&mut *group) {
+                block.evaluate::<N>(net, targets, &selection.lanes::<N>(i).0, count);
+            }
+            for l in (1..steps).rev().filter(|_| with_backward) {
+                group.iter_mut().for_each(|block| block.backward_step::<N>(net, weights, l, scratch));
             }
         });
         blocks
@@ -268,11 +310,25 @@ impl<T: Real, const N: usize> Passes<T, N> {
             }
             let tangents = &mut tangents[..blocks.len()];
             let work = 4.0 * self.net.block_work::<N>() * blocks.len() as f64;
+            let steps = self.net.plan.steps.len();
             for (direction, out) in directions.iter().zip(out.chunks_exact_mut(parameters)) {
-                let (net, weights) = (&self.net, &point.weights);
-                parallel::for_each(tangents, work, Scratch::default, |scratch, i, tangent| {
-                    tangent.forward::<N>(net, weights, direction, &blocks[i], scratch);
-                    tangent.backward::<N>(net, weights, direction, &blocks[i], is_hessian, count, scratch);
+                let (net, weights) = (&self.net, [&point.weights, direction]);
+                self.in_groups(tangents, work, |scratch, first, group| {
+                    let blocks = &blocks[first..];
+                    for l in 0..steps {
+                        for (tangent, block) in group.iter_mut().zip(blocks) {
+                            tangent.prepare_lists(steps);
+                            tangent.forward_step::<N>(net, weights, l, block, scratch);
+                        }
+                    }
+                    for (tangent, block) in group.iter_mut().zip(blocks) {
+                        tangent.evaluate::<N>(block, count);
+                    }
+                    for l in (1..steps).rev() {
+                        for (tangent, block) in group.iter_mut().zip(blocks) {
+                            tangent.backward_step::<N>(net, weights, l, block, is_hessian, scratch);
+                        }
+                    }
                 });
                 self.add_product(blocks, tangents, is_hessian, out);
             }
@@ -311,7 +367,9 @@ impl<T: Real, const N: usize> Passes<T, N> {
             let (weight, bias) = mine.split_at_mut(affine.weight.len());
             let terms = Arc::new(terms(l));
             work += (affine.multiplications() * N * terms.len()) as f64;
-            let rows = affine.rows.div_ceil(2 * parallel::threads()).next_multiple_of(ROWS);
+            // A task lays out all of the inputs for itself, so there are no more than it takes to keep all threads busy.
+            let parts = if parallel::threads() == 1 { 1 } else { 2 * parallel::threads() };
+            let rows = affine.rows.div_ceil(parts).next_multiple_of(ROWS);
             let mut bias = bias.chunks_mut(rows);
             for (i, weight) in weight.chunks_mut(rows * affine.columns).enumerate() {
                 let (bias, step) = (bias.next().unwrap_or_default(), if l == 0 { 1 } else { step });

@@ -1,6 +1,8 @@
 //! Losses over a plane θ + s u + t v. Layer 1 is linear in (s, t): W_1 x, U_1 x and V_1 x are taken once, and each point
 //! starts from a sum of three.
 
+use std::ops::Range;
+
 use super::affine::{Forward, ForwardBlock};
 use super::data::Selection;
 use super::parallel;
@@ -54,8 +56,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
         let work = (affine.multiplications() * N * products.len() * plane.first.len()) as f64;
         let scratch = || (Scratch::default(), BlockPoint::default());
         parallel::for_each(&mut products, work, scratch, |(scratch, block), i, products| {
-            let (samples, valid) = selection.lanes::<N>(i);
-            block.load(net, rows, &samples, valid);
+            block.load::<N>(net, rows, &selection, i);
             let input = affine.pad::<T, N>(&block.input, &mut scratch.padded);
             let vectors = std::iter::once(&plane.theta).chain(&plane.directions);
             for ((out, packed), vector) in products.iter_mut().zip(&plane.first).zip(vectors) {
@@ -72,6 +73,8 @@ impl<T: Real, const N: usize> Passes<T, N> {
         let mut tallies: Vec<Tally> = points.iter().map(|_| Tally::default()).collect();
         let mut weights = Weights::default();
         let mut theta = plane.theta.clone();
+        // Layer 1 of a point is a sum of products that are there already.
+        let rest = self.net.start(1)..theta.len();
         let mut done = 0;
         for selection in self.chunks(samples) {
             let count = selection.count().div_ceil(N);
@@ -87,7 +90,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
             let mut blocks = self.take_blocks(count);
             for (point, tally) in points.iter().zip(&mut tallies) {
                 let factors = point.map(T::from_f64);
-                combine(&plane.theta, &plane.directions, &factors, &mut theta);
+                combine(&plane.theta, &plane.directions, &factors, rest.clone(), &mut theta);
                 weights.pack(&self.net, &theta, 1, false);
                 self.run_plane_blocks(&mut blocks, products, &weights, &factors, selection);
                 tally.add(&blocks);
@@ -107,28 +110,38 @@ impl<T: Real, const N: usize> Passes<T, N> {
     ) {
         let (net, targets, samples) = (&self.net, self.data.targets(), self.data.samples());
         let work = net.block_work::<N>() * blocks.len() as f64;
-        parallel::for_each(blocks, work, Scratch::default, |scratch, i, block| {
-            let (rows, valid) = selection.lanes::<N>(i);
-            block.valid = valid;
-            block.prepare_lists(net.plan.steps.len());
-            let (base, directions) = products[i].split_first().expect("θ's product is there");
-            combine(base, directions, factors, sized(&mut block.activations[0], base.len()));
-            block.forward_from_first::<N>(net, weights, scratch);
-            block.evaluate::<N>(net, targets, &rows, samples);
+        let steps = net.plan.steps.len();
+        self.in_groups(blocks, work, |scratch, first, group| {
+            for (products, block) in products[first..].iter().zip(&mut *group) {
+                block.prepare_lists(steps);
+                let (base, directions) = products.split_first().expect("θ's product is there");
+                let out = sized(&mut block.activations[0], base.len());
+                combine(base, directions, factors, 0..base.len(), out);
+                block.activate_first(net);
+            }
+            for l in 1..steps {
+                group.iter_mut().for_each(|block| block.forward_step::<N>(net, weights, l, false, scratch));
+            }
+            for (i, block) in (first..).zip(group) {
+                let (rows, valid) = selection.lanes::<N>(i);
+                block.valid = valid;
+                block.evaluate::<N>(net, targets, &rows, samples);
+            }
         });
     }
 }
 
-/// out = base + Σ factor · direction.
-fn combine<T: Real>(base: &[T], directions: &[Vec<T>], factors: &[T], out: &mut [T]) {
+/// out = base + Σ factor · direction, these of the numbers.
+fn combine<T: Real>(base: &[T], directions: &[Vec<T>], factors: &[T], range: Range<usize>, out: &mut [T]) {
+    let (base, out) = (&base[range.clone()], &mut out[range.clone()]);
     match directions {
         [u] => {
-            for ((out, &base), &u) in out.iter_mut().zip(base).zip(u) {
+            for ((out, &base), &u) in out.iter_mut().zip(base).zip(&u[range]) {
                 *out = base + factors[0] * u;
             }
         }
         [u, v] => {
-            for (((out, &base), &u), &v) in out.iter_mut().zip(base).zip(u).zip(v) {
+            for (((out, &base), &u), &v) in out.iter_mut().zip(base).zip(&u[range.clone()]).zip(&v[range]) {
                 *out = base + factors[0] * u + factors[1] * v;
             }
         }

@@ -2,7 +2,7 @@
 
 use super::activation;
 use super::affine::{Affine, Backward, BackwardBlock, Forward, ForwardBlock};
-use super::data::{self, Rows};
+use super::data::{self, Rows, Selection};
 use super::loss::{self, BlockLoss};
 use super::pool;
 use super::real::Real;
@@ -33,6 +33,11 @@ impl Net {
         self.affine.iter().enumerate().filter_map(|(l, affine)| Some((l, affine.as_ref()?)))
     }
 
+    /// Where the parameters of step `first` and those behind it begin.
+    pub fn start(&self, first: usize) -> usize {
+        self.affine_steps().find(|(l, _)| *l >= first).map_or(self.plan.parameter_count, |(_, affine)| affine.weight.start)
+    }
+
     /// Multiplications of a forward pass of one block.
     pub fn block_work<const N: usize>(&self) -> f64 {
         self.plan.steps.iter().map(Step::multiplications).sum::<f64>() * N as f64
@@ -50,10 +55,11 @@ pub struct Weights<T> {
 }
 
 impl<T: Real> Weights<T> {
-    /// Packs θ from step `first` on, for backward passes too if asked for. The memory of before is used again.
+    /// Packs θ from step `first` on, and nothing before it, for backward passes too if asked for. The memory of before is used again.
     pub fn pack(&mut self, net: &Net, theta: &[T], first: usize, with_backward: bool) {
-        self.theta.clear();
-        self.theta.extend_from_slice(theta);
+        self.theta.resize(theta.len(), T::ZERO);
+        let start = net.start(first);
+        self.theta[start..].copy_from_slice(&theta[start..]);
         self.forward.resize_with(net.plan.steps.len(), Default::default);
         self.backward.resize_with(net.plan.steps.len(), Default::default);
         for (l, affine) in net.affine_steps().filter(|(l, _)| *l >= first) {
@@ -74,12 +80,16 @@ impl<T: Real> Weights<T> {
 #[derive(Default)]
 pub struct BlockPoint<T> {
     pub valid: usize,
+    /// The first sample of the input and how many count, where they are consecutive ones. Data do not change.
+    run: Option<(usize, usize)>,
+    /// Has it been laid out sample by sample?
+    is_input_transposed: bool,
     pub input: Vec<T>,
     /// a of every step.
     pub activations: Vec<Vec<T>>,
     /// Of the max pools.
     pub argmax: Vec<Vec<u32>>,
-    /// δ, the derivative by z, of the affine steps.
+    /// δ of every step, the derivative by what its activation is of.
     pub deltas: Vec<Vec<T>>,
     /// What comes into the affine steps, sample by sample.
     pub transposed: Vec<Vec<T>>,
@@ -114,11 +124,17 @@ impl<T: Real> BlockPoint<T> {
         self.curvatures.resize_with(steps, Vec::new);
     }
 
-    /// Takes these samples' inputs.
-    pub fn load<const N: usize>(&mut self, net: &Net, rows: Rows<'_, T>, samples: &[usize; N], valid: usize) {
+    /// Takes the inputs of block `i` of these samples, unless it has them from before.
+    pub fn load<const N: usize>(&mut self, net: &Net, rows: Rows<'_, T>, selection: &Selection<'_>, i: usize) {
         let shape = net.plan.input();
+        let (samples, valid) = selection.lanes::<N>(i);
         self.valid = valid;
-        data::load(rows, shape, samples, sized(&mut self.input, shape.len() * N));
+        let run = selection.is_run().then_some((samples[0], valid));
+        if run.is_none() || self.run != run {
+            data::load(rows, shape, &samples, sized(&mut self.input, shape.len() * N));
+            self.run = run;
+            self.is_input_transposed = false;
+        }
     }
 
     /// What comes into step l.
@@ -126,41 +142,44 @@ impl<T: Real> BlockPoint<T> {
         if l == 0 { &self.input } else { &self.activations[l - 1] }
     }
 
-    /// Activations of all steps.
-    pub fn forward<const N: usize>(&mut self, net: &Net, weights: &Weights<T>, scratch: &mut Scratch<T>) {
-        self.prepare_lists(net.plan.steps.len());
-        let affine = net.affine[0].as_ref().expect("the first step of a plan is affine");
-        let mut z = std::mem::take(&mut self.activations[0]);
-        let terms = [(&weights.forward[0], affine.pad::<T, N>(&self.input, &mut scratch.padded))];
-        let out = sized(&mut z, net.plan.steps[0].output.len() * N);
-        simd::run(net.level, ForwardBlock::<T, N> { affine, bias: weights.bias(affine), terms: &terms, out });
-        self.activations[0] = z;
-        self.forward_from_first::<N>(net, weights, scratch);
-    }
-
-    /// The rest of [`BlockPoint::forward`], once z of the first step is in its activations.
-    pub fn forward_from_first<const N: usize>(&mut self, net: &Net, weights: &Weights<T>, scratch: &mut Scratch<T>) {
-        activation::apply(net.plan.steps[0].activation, &mut self.activations[0]);
-        for (l, step) in net.plan.steps.iter().enumerate().skip(1) {
-            let (before, rest) = self.activations.split_at_mut(l);
-            let input = &before[l - 1];
-            let out = sized(&mut rest[0], step.output.len() * N);
-            match &step.operation {
-                Operation::Affine { .. } => {
-                    let affine = net.affine[l].as_ref().expect("an affine step has its geometry");
-                    let terms = [(&weights.forward[l], affine.pad::<T, N>(input, &mut scratch.padded))];
-                    let bias = weights.bias(affine);
-                    simd::run(net.level, ForwardBlock::<T, N> { affine, bias, terms: &terms, out });
+    /// The activation of step l, and what backward passes need of its input if asked for.
+    pub fn forward_step<const N: usize>(
+        &mut self,
+        net: &Net,
+        weights: &Weights<T>,
+        l: usize,
+        with_backward: bool,
+        scratch: &mut Scratch<T>,
+    ) {
+        let step = &net.plan.steps[l];
+        let (before, rest) = self.activations.split_at_mut(l);
+        let input = before.last().unwrap_or(&self.input);
+        let out = sized(&mut rest[0], step.output.len() * N);
+        match &net.affine[l] {
+            Some(affine) => {
+                let input = affine.pad::<T, N>(input, &mut scratch.padded);
+                if with_backward && !(l == 0 && self.is_input_transposed) {
+                    self.is_input_transposed |= l == 0;
+                    affine.transpose::<T, N>(input, sized(&mut self.transposed[l], affine.transposed_len::<N>()));
                 }
+                let (bias, terms) = (weights.bias(affine), [(&weights.forward[l], input)]);
+                simd::run(net.level, ForwardBlock::<T, N> { affine, bias, terms: &terms, out });
+            }
+            None => match &step.operation {
                 Operation::MaxPool => {
                     self.argmax[l].resize(out.len(), 0);
                     pool::max::<T, N>(step, input, out, &mut self.argmax[l]);
                 }
                 Operation::AveragePool => pool::average::<T, N>(step, input, out),
-                Operation::Copy => out.copy_from_slice(input),
-            }
-            activation::apply(step.activation, out);
+                _ => out.copy_from_slice(input),
+            },
         }
+        activation::apply(step.activation, out);
+    }
+
+    /// The activation of the first step from its z.
+    pub fn activate_first(&mut self, net: &Net) {
+        activation::apply(net.plan.steps[0].activation, &mut self.activations[0]);
     }
 
     /// Losses and δ_L of these samples; `count` is the number of samples that the mean is over.
@@ -172,32 +191,22 @@ impl<T: Real> BlockPoint<T> {
         self.loss = loss::evaluate(outputs, &net.places, targets, samples, valid, count, p, delta);
     }
 
-    /// δ of all affine steps from δ_L, and what else products need.
-    pub fn backward<const N: usize>(&mut self, net: &Net, weights: &Weights<T>, scratch: &mut Scratch<T>) {
-        let last = net.plan.steps.len() - 1;
-        let mut d = std::mem::take(&mut scratch.d);
-        let mut q = std::mem::take(&mut scratch.q);
-        d.clone_from(&self.deltas[last]);
-        for l in (0..=last).rev() {
-            if let Some(affine) = &net.affine[l] {
-                let mut transposed = std::mem::take(&mut self.transposed[l]);
-                let input = affine.pad::<T, N>(self.input_of(l), &mut scratch.padded);
-                affine.transpose::<T, N>(input, sized(&mut transposed, affine.transposed_len::<N>()));
-                self.transposed[l] = transposed;
-                self.deltas[l].clone_from(&d);
-            }
-            if l == 0 {
-                break;
-            }
-            pull_back::<T, N>(net, weights, l, &self.argmax[l], &d, &mut scratch.padded, &mut q);
-            let (activation, a) = (net.plan.steps[l - 1].activation, &self.activations[l - 1]);
-            if activation == Activation::Tanh {
-                activation::curvature(a, &q, sized(&mut self.curvatures[l - 1], q.len()));
-            }
-            activation::multiply_derivative(activation, a, &mut q);
-            std::mem::swap(&mut d, &mut q);
+    /// δ of step l − 1 from that of step l, and what else products need.
+    pub fn backward_step<const N: usize>(
+        &mut self,
+        net: &Net,
+        weights: &Weights<T>,
+        l: usize,
+        scratch: &mut Scratch<T>,
+    ) {
+        let (before, rest) = self.deltas.split_at_mut(l);
+        let q = &mut before[l - 1];
+        pull_back::<T, N>(net, weights, l, &self.argmax[l], &rest[0], &mut scratch.padded, q);
+        let (activation, a) = (net.plan.steps[l - 1].activation, &self.activations[l - 1]);
+        if activation == Activation::Tanh {
+            activation::curvature(a, q, sized(&mut self.curvatures[l - 1], q.len()));
         }
-        (scratch.d, scratch.q) = (d, q);
+        activation::multiply_derivative(activation, a, q);
     }
 }
 
