@@ -93,6 +93,57 @@ fn without_memory_to_keep_anything_the_numbers_are_the_same() {
     }
 }
 
+/// Weights that do not stay in the cache are shared by several blocks at a time, as many as leave all threads something to
+/// do: with many threads by none. The numbers are the same.
+#[test]
+fn blocks_in_groups_compute_what_they_compute_alone() {
+    let compute = |precision| {
+        let network = Network::dense(&[40, 1000, 600, 3], true).expect("a network");
+        assert!(network.parameter_count() * size_of::<f32>() > 2 << 20, "more than stays in the cache");
+        let mut rng = rng(8);
+        let samples = 300;
+        let inputs: Vec<f64> = random_direction(&mut rng, samples * network.input_len());
+        let parameters = random_parameters(&mut rng, &network);
+        let direction = random_direction(&mut rng, parameters.len());
+        let targets = Targets::Classes((0..samples as u32).map(|i| i % 3).collect());
+        let problem = Problem::new(network, Loss::CrossEntropy, inputs, targets).expect("a problem");
+        let engine = Engine::new(&Device::cpu(precision), &problem).expect("an engine");
+        everything(&engine, &parameters, &direction)
+    };
+    for precision in [Precision::F64, Precision::F32] {
+        let with_threads = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            pool.install(|| compute(precision))
+        };
+        let alone = with_threads(16);
+        assert!(with_threads(1) == alone, "{precision:?}");
+        assert!(alone.iter().all(|v| v.is_finite()));
+    }
+}
+
+/// Inputs of a point stay laid out for the next one, in memory that batches use too.
+#[test]
+fn a_point_has_its_own_inputs_after_batches() {
+    for seed in 0..20 {
+        let mut rng = rng(500 + seed);
+        let network = any_network(&mut rng, seed, &ALL);
+        let problem = random_problem(&mut rng, network.clone(), Loss::SquaredError);
+        let parameters = random_parameters(&mut rng, &network);
+        let direction = random_direction(&mut rng, parameters.len());
+        for precision in [Precision::F64, Precision::F32] {
+            let engine = Engine::new(&Device::cpu(precision), &problem).expect("an engine");
+            let before = everything(&engine, &parameters, &direction);
+            let e = engine.executor();
+            let theta = e.upload(&parameters, 1).expect("a vector");
+            let (mut gradient, mut means) =
+                (e.zeros(parameters.len(), 1).expect("a vector"), e.zeros(2, 1).expect("two"));
+            let rows: Vec<u32> = (0..problem.samples() as u32).rev().collect();
+            e.batch_gradient(&theta, &rows, &mut gradient, &mut means, 0).expect("a gradient");
+            assert_eq!(before, everything(&engine, &parameters, &direction), "seed {seed} {}", network.summary());
+        }
+    }
+}
+
 /// The loss on a plane is the loss at the point that the plane's coordinates stand for.
 #[test]
 fn a_plane_is_made_of_the_points_that_it_says() {

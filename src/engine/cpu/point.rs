@@ -35,7 +35,9 @@ impl Net {
 
     /// Where the parameters of step `first` and those behind it begin.
     pub fn start(&self, first: usize) -> usize {
-        self.affine_steps().find(|(l, _)| *l >= first).map_or(self.plan.parameter_count, |(_, affine)| affine.weight.start)
+        self.affine_steps()
+            .find(|(l, _)| *l >= first)
+            .map_or(self.plan.parameter_count, |(_, affine)| affine.weight.start)
     }
 
     /// Multiplications of a forward pass of one block.
