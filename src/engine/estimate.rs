@@ -15,6 +15,9 @@ const LONG_TRIAL: f64 = 0.5;
 /// Trials of one size: the first compiles pipelines and takes memory.
 const REPEATS: usize = 3;
 
+/// Seconds that compiling the pipelines of one network may take, on a software adapter where it takes longest.
+const COMPILING: f64 = 5.0;
+
 /// Seconds and bytes that work on a problem takes on an engine, estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -64,7 +67,11 @@ impl Engine {
         let seconds_a_sample = |seconds: f64, trial: usize| {
             seconds / trial as f64 * self.executor().threads(trial) as f64 / threads as f64
         };
+        let is_gpu = self.info().backend == "gpu";
         let mut seconds = self.trial(parameters, few, 1).await?;
+        if is_gpu && (LONG_TRIAL..COMPILING).contains(&seconds) {
+            seconds = self.trial(parameters, few, 1).await?;
+        }
         let (mut call_seconds, mut rate) = (0.0, seconds_a_sample(seconds, few));
         if seconds < LONG_TRIAL {
             seconds = self.trial(parameters, few, REPEATS).await?;
@@ -73,7 +80,7 @@ impl Engine {
                 let more = self.trial(parameters, many, REPEATS).await?;
                 rate = seconds_a_sample(more, many);
                 // A CPU has no way to go, and its samples go in blocks: two times would tell of those.
-                if self.info().backend == "gpu" {
+                if is_gpu {
                     // No sample is for nothing, and no call takes less than no time.
                     let slope = ((more - seconds) / (many - few) as f64).clamp(0.02 * rate, rate);
                     (call_seconds, rate) = (many as f64 * (rate - slope), slope);

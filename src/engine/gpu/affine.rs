@@ -272,7 +272,7 @@ impl GpuExecutor {
                     x_windows: (panel.lines / 4) as u32,
                     ..parameters
                 };
-                (Tile { kernel: Kernel::Window4x16, size: [4, 16], tiles_a_group: 64 }, parameters)
+                (Tile::window(panel.rows, self.context.info().is_software), parameters)
             }
             None => (tile, parameters),
         };
@@ -312,7 +312,7 @@ impl GpuExecutor {
 
         let tile = Tile::weights(rows, columns, self.context.tiling(), is_software);
         let tiles = tile.count(rows, columns);
-        let (slabs, span) = tiling::slabs(tiles * 64 / tile.tiles_a_group, blocks, is_software);
+        let (slabs, span) = tiling::slabs(tiles * tile.threads, blocks, is_software);
         let size = rows * columns;
         let sum = self.slabbed(size, slabs, batch, to, step.weight().start)?;
         let (delta_size, source_size) = (output.features() * lanes4, input.features() * lanes4);

@@ -273,7 +273,7 @@ impl GpuContext {
             return Ok(found.clone());
         }
         let spec = kernel.spec();
-        let label = Some(spec.path);
+        let label = Some(spec.label);
         let entry = |binding, ty, has_dynamic_offset| wgpu::BindGroupLayoutEntry {
             binding,
             visibility: wgpu::ShaderStages::COMPUTE,
@@ -288,7 +288,7 @@ impl GpuContext {
             self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries });
         let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label,
-            source: wgpu::ShaderSource::Wgsl(spec.source.into()),
+            source: wgpu::ShaderSource::Wgsl(spec.source()),
         });
         let pipeline_layout = self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label,
@@ -336,7 +336,7 @@ impl GpuContext {
                 .map(|(buffer, binding)| wgpu::BindGroupEntry { binding, resource: buffer.buffer.as_entire_binding() }),
         );
         let group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some(spec.path),
+            label: Some(spec.label),
             layout: &pipeline.layout,
             entries: &entries,
         });

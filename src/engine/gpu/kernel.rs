@@ -1,6 +1,8 @@
 //! The table of kernels: path in `shaders/`, source with its includes, bindings, size of its parameters.
 
-use super::uniforms;
+use std::borrow::Cow;
+
+use super::{template, uniforms};
 
 /// How a kernel uses a storage buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,18 +17,50 @@ use Access::{Read, Write};
 /// One kernel as a pipeline needs it. Binding 0 is its parameters, a uniform; the storage buffers follow from 1 on.
 #[derive(Debug)]
 pub struct KernelSpec {
-    /// Path in `shaders/` without `.wgsl`; also the pipeline's label.
+    /// Path in `shaders/` without `.wgsl`.
     pub path: &'static str,
+    /// The pipeline's.
+    pub label: &'static str,
     /// The includes, then the file.
-    pub source: &'static str,
+    text: &'static str,
+    /// Fours of rows in a tile, if the file is written for any number of them.
+    fours: Option<u32>,
     /// The storage buffers in the order of their bindings.
     pub storage: &'static [Access],
     /// Bytes of the parameters.
     pub uniform_size: usize,
 }
 
+impl KernelSpec {
+    /// WGSL.
+    pub fn source(&self) -> Cow<'static, str> {
+        match self.fours {
+            Some(fours) => template::expand(self.text, fours).into(),
+            None => self.text.into(),
+        }
+    }
+}
+
+macro_rules! fours {
+    () => {
+        None
+    };
+    ($fours:literal) => {
+        Some($fours)
+    };
+}
+
+macro_rules! label {
+    ($path:literal) => {
+        $path
+    };
+    ($path:literal $fours:literal) => {
+        concat!($path, ", fours ", $fours)
+    };
+}
+
 macro_rules! kernels {
-    ($($name:ident = $path:literal, [$($shared:literal),*], $uniform:ident, [$($access:ident),+];)+) => {
+    ($($name:ident = $path:literal $(of $fours:literal)?, [$($shared:literal),*], $uniform:ident, [$($access:ident),+];)+) => {
         /// A kernel, named by its place in the table.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[allow(missing_docs, reason = "each is the file of its path, whose header says what it does")]
@@ -42,7 +76,9 @@ macro_rules! kernels {
                     $(Kernel::$name => {
                         static SPEC: KernelSpec = KernelSpec {
                             path: $path,
-                            source: concat!(
+                            label: label!($path $($fours)?),
+                            fours: fours!($($fours)?),
+                            text: concat!(
                                 $(include_str!(concat!("../../../shaders/shared/", $shared, ".wgsl")), "\n",)*
                                 include_str!(concat!("../../../shaders/", $path, ".wgsl"))
                             ),
@@ -63,12 +99,22 @@ pub const SHARED_SOURCES: &[&str] =
 
 kernels! {
     Gather64x64 = "affine/gather_64x64", ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
-    Gather8x16 = "affine/gather_8x16", ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
-    Gather4x16 = "affine/gather_4x16", ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
-    Window4x16 = "affine/window_4x16", ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Gather4x16 = "affine/gather_rows" of 1, ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Gather8x16 = "affine/gather_rows" of 2, ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Gather12x16 = "affine/gather_rows" of 3, ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Gather16x16 = "affine/gather_rows" of 4, ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Gather20x16 = "affine/gather_rows" of 5, ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Window4x16 = "affine/window_rows" of 1, ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Window8x16 = "affine/window_rows" of 2, ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Window12x16 = "affine/window_rows" of 3, ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Window16x16 = "affine/window_rows" of 4, ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Window20x16 = "affine/window_rows" of 5, ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
     Weights64x64 = "affine/weights_64x64", ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
-    Weights8x16 = "affine/weights_8x16", ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
-    Weights4x16 = "affine/weights_4x16", ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
+    Weights4x16 = "affine/weights_rows" of 1, ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
+    Weights8x16 = "affine/weights_rows" of 2, ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
+    Weights12x16 = "affine/weights_rows" of 3, ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
+    Weights16x16 = "affine/weights_rows" of 4, ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
+    Weights20x16 = "affine/weights_rows" of 5, ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
     Bias = "affine/bias", ["grid"], Bias, [Read, Write];
     SumSlabs = "affine/sum_slabs", ["grid"], SumSlabs, [Read, Write];
     Pack = "affine/pack", ["grid"], Pack, [Read, Write];

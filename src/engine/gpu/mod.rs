@@ -22,6 +22,7 @@ mod sample_gradient;
 mod squares;
 mod sweep;
 mod tangent;
+mod template;
 mod tiling;
 mod uniforms;
 mod vectors;

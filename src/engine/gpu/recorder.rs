@@ -94,7 +94,7 @@ impl GpuContext {
             TooLarge,
             "{} needs a dispatch of {x} × {y} × {} workgroups, but {} allows {max} in each dimension; \
              use fewer samples or directions",
-            kernel.spec().path,
+            kernel.spec().label,
             grid.layers,
             self.info().adapter
         );
