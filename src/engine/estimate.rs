@@ -94,7 +94,7 @@ impl Engine {
         };
         let outputs: usize = plan.steps.iter().map(|step| step.output.len()).sum();
         let affine = plan.steps.iter().filter(|step| step.is_affine());
-        let kept = outputs + affine.map(|step| step.input.len() + step.output.len()).sum::<usize>();
+        let kept = 2 * outputs + affine.map(|step| step.input.len()).sum::<usize>();
         let gradient_seconds = call_seconds + samples as f64 * rate;
         Ok(Estimate {
             gradient_seconds,

@@ -57,7 +57,8 @@ pub struct Weights<T> {
 }
 
 impl<T: Real> Weights<T> {
-    /// Packs θ from step `first` on, and nothing before it, for backward passes too if asked for. The memory of before is used again.
+    /// Packs θ from step `first` on, and nothing before it, for backward passes too if asked for. The memory of before is
+    /// used again.
     pub fn pack(&mut self, net: &Net, theta: &[T], first: usize, with_backward: bool) {
         self.theta.resize(theta.len(), T::ZERO);
         let start = net.start(first);

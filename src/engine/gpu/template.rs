@@ -3,8 +3,8 @@
 //! What stands between the lines `//: each x of a b` and `//: end` is there once for a and once for b, with `$x` replaced by
 //! it; `fours` stands for the numbers of a tile's fours of rows. FOURS and THREADS (of a workgroup) are constants.
 
-/// Threads of a workgroup: on hardware, which has the lowest tiles alone, two of its own groups; fewer where each has much to
-/// do, as they are what the cores of software adapters share out.
+/// Threads of a workgroup. Hardware, which gets the lowest tiles alone, wants two or more of its own groups; software
+/// adapters share workgroups out to their cores, so there they are small where a thread has much to do.
 pub(super) const fn threads(fours: u32) -> u32 {
     if fours == 1 { 64 } else { 16 }
 }
