@@ -85,7 +85,7 @@ fn uses_workgroups(rows: usize, columns: usize, tiling: Tiling, is_software: boo
 }
 
 /// Fours of rows in the tiles that do the work of `rows` rows in the least time. On a software adapter every number that
-/// is read costs about as much as four multiplications, so a tile of n fours takes about 0.55 + 0.43 n times the time of the
+/// is read costs about as much as six multiplications, so a tile of n fours takes about 0.55 + 0.43 n times the time of the
 /// lowest. On hardware a higher one would need more registers than a thread has (255 on NVIDIA's): two fours of sums and
 /// their totals alone take 256.
 fn fours(rows: usize, is_software: bool) -> usize {
