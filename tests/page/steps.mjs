@@ -216,6 +216,8 @@ export async function checkEstimates(lab, check) {
     said[0],
   );
   const before = await estimate(lab, "train");
+  // It takes a minute. What must not be in it is the time in which pipelines are compiled, for every 16 samples again.
+  check("the default training is said to take minutes", before.seconds < 1800, before.text);
   const epochs = await lab.page.inputValue("#epochs");
   await lab.set("epochs", 10_000);
   const long = await estimate(lab, "train");
