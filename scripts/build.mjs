@@ -1,7 +1,17 @@
 /** Builds the npm package's `pkg/` (wasm and its JavaScript) and the page's data: `npm run build`. */
 
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
+import { asFactory } from "./lib/glue.mjs";
 import { fail, isMain, root, run, runNode, seconds, step } from "./lib/process.mjs";
 import { assertSame, relaxedEnvironment, withChoice } from "./lib/relaxed.mjs";
 import { buildMnist } from "./mnist.mjs";
@@ -28,6 +38,13 @@ async function pack(folder, env) {
   return join(root, folder);
 }
 
+/** What callers see: the package's own JavaScript and its types. */
+function copyFace(folder) {
+  const face = join(root, "src", "web", "package");
+  for (const name of readdirSync(face)) copyFileSync(join(face, name), join(folder, name));
+  copyFileSync(join(root, "src", "web", "isoflat.d.ts"), join(folder, "isoflat.d.ts"));
+}
+
 export async function buildWasm() {
   await step("isoflat as WebAssembly", async (say) => {
     const pkg = join(root, "pkg");
@@ -45,8 +62,11 @@ export async function buildWasm() {
     const relaxed = await pack(join("target", "pkg-relaxed"), relaxedEnvironment);
     const glue = (folder) => readFileSync(join(folder, "isoflat.js"), "utf8");
     assertSame(glue(fresh), glue(relaxed));
-    writeFileSync(join(fresh, "isoflat.js"), withChoice(glue(fresh)));
+    writeFileSync(join(fresh, "isoflat_glue.js"), asFactory(withChoice(glue(fresh))));
     renameSync(join(relaxed, modules[0]), join(fresh, modules[1]));
+    // Declarations of the glue are nobody's business: the package has its own.
+    for (const name of ["isoflat.js", "isoflat_bg.wasm.d.ts"]) rmSync(join(fresh, name), { force: true });
+    copyFace(fresh);
     rmSync(pkg, { recursive: true, force: true });
     renameSync(fresh, pkg);
     return `${size()} in pkg/`;

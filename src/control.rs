@@ -56,11 +56,20 @@ impl Progress {
 
 type OnProgress<'a> = Rc<RefCell<dyn FnMut(&Progress) + 'a>>;
 
+type Wish<'a> = Rc<dyn Fn() -> bool + 'a>;
+
 /// What the caller of long work may do to it. `Control::default()` neither reports nor stops.
+///
+/// There are two ways to end work early. To stop it ([`Control::stop_when`]) ends everything with `Aborted`, and nothing is
+/// handed over. To have it finish ([`Control::finish_when`]) is heard where there is something to hand over, by training and
+/// reports: they return what they have.
 #[derive(Clone, Default)]
 pub struct Control<'a> {
     progress: Option<OnProgress<'a>>,
-    stopped: Option<Rc<dyn Fn() -> bool + 'a>>,
+    stopped: Option<Wish<'a>>,
+    finishing: Option<Wish<'a>>,
+    /// Is this the control of work that can hand over what it has?
+    is_finishable: bool,
     breathe: Option<Rc<dyn Fn() -> LocalFuture<'static, ()> + 'a>>,
 }
 
@@ -75,6 +84,18 @@ impl<'a> Control<'a> {
     pub fn stop_when(mut self, f: impl Fn() -> bool + 'a) -> Self {
         self.stopped = Some(Rc::new(f));
         self
+    }
+
+    /// Ends training and reports within a step after `f` says true, with what they have; other work goes on.
+    pub fn finish_when(mut self, f: impl Fn() -> bool + 'a) -> Self {
+        self.finishing = Some(Rc::new(f));
+        self
+    }
+
+    /// The same for work that can hand over what it has: a wish to finish stops it too. It is that and no stop where the
+    /// work fails with `Aborted` and [`Control::is_stopped`] says no.
+    pub(crate) fn finishable(&self) -> Self {
+        Self { is_finishable: true, ..self.clone() }
     }
 
     /// Awaits `f()` between steps, so that an event loop can run; `f` decides how often it really yields.
@@ -117,15 +138,20 @@ impl<'a> Control<'a> {
         if let Some(f) = &self.breathe {
             f().await;
         }
-        if self.is_stopped() {
+        if self.is_stopped() || (self.is_finishable && self.is_finishing()) {
             bail!(Aborted, "stopped by the caller");
         }
         Ok(())
     }
 
-    /// Does the caller want the work stopped?
+    /// Does the caller want the work stopped, and nothing of it?
     pub fn is_stopped(&self) -> bool {
         self.stopped.as_ref().is_some_and(|f| f())
+    }
+
+    /// Does the caller want what there is?
+    pub fn is_finishing(&self) -> bool {
+        self.finishing.as_ref().is_some_and(|f| f())
     }
 }
 

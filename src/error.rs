@@ -36,6 +36,8 @@ pub enum ErrorCode {
     Gpu,
     /// The caller stopped the work.
     Aborted,
+    /// A handle that was freed, or is none; JavaScript only.
+    InvalidHandle,
 }
 
 impl ErrorCode {
@@ -55,6 +57,7 @@ impl ErrorCode {
             Self::DeviceLost => "device_lost",
             Self::Gpu => "gpu",
             Self::Aborted => "aborted",
+            Self::InvalidHandle => "invalid_handle",
         }
     }
 }
@@ -83,9 +86,10 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// Of messages that isoflat writes itself; what others write is read by `crate::json`.
 impl From<serde_json::Error> for Error {
     fn from(error: serde_json::Error) -> Self {
-        Self::new(ErrorCode::Parse, format!("not a valid isoflat JSON: {error}"))
+        Self::new(ErrorCode::Parse, format!("a message between threads cannot be read: {error}"))
     }
 }
 

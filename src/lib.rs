@@ -11,6 +11,7 @@ pub mod dinh;
 pub mod engine;
 mod error;
 pub mod invariance;
+mod json;
 pub mod landscape;
 pub mod linalg;
 pub mod measure;

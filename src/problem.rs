@@ -282,7 +282,7 @@ impl ProblemFile {
             Parse,
             "a problem file is one JSON object with network, loss, parameters, inputs and targets; this is something else"
         );
-        let raw: RawFile = serde_json::from_str(json)?;
+        let raw: RawFile = crate::json::read(json)?;
         let network: Network = raw.network.try_into()?;
         let width = network.input_len();
         if let Some(i) = raw.inputs.iter().position(|row| row.len() != width) {

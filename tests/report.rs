@@ -64,7 +64,7 @@ fn all_sections_agree_with_the_measures() {
 }
 
 #[test]
-fn a_stop_hands_over_what_is_finished() {
+fn a_wish_to_finish_hands_over_what_is_finished() {
     let stop = Cell::new(false);
     let control = Control::default()
         .on_progress(|progress| {
@@ -72,12 +72,20 @@ fn a_stop_hands_over_what_is_finished() {
                 stop.set(true);
             }
         })
-        .stop_when(|| stop.get());
+        .finish_when(|| stop.get());
     let report = run("conv_lenet_tiny", None, &control).expect("a report");
     assert!(report.stopped);
     let finished: Vec<_> = report.sections.iter().filter(|run| run.finished).map(|run| run.section).collect();
     assert_eq!(finished, [Section::Point, Section::Norms, Section::Petzka, Section::GaussNewton]);
     assert!(report.values.contains_key("petzka") && !report.values.contains_key("hessian"));
+}
+
+#[test]
+fn a_stop_hands_over_nothing() {
+    let stop = Cell::new(false);
+    let control = Control::default().on_progress(|_| stop.set(true)).stop_when(|| stop.get());
+    let error = run("conv_lenet_tiny", None, &control).expect_err("a stop");
+    assert_eq!(error.code, ErrorCode::Aborted);
 }
 
 #[test]

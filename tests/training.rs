@@ -97,7 +97,7 @@ fn steps_follow_the_rules() {
 }
 
 #[test]
-fn a_stop_hands_over_what_was_reached() {
+fn a_wish_to_finish_hands_over_what_was_reached() {
     let options = TrainOptions { epochs: 1_000_000, ..TrainOptions::default() };
     let reports = Cell::new(0);
     let control = Control::default()
@@ -106,10 +106,33 @@ fn a_stop_hands_over_what_was_reached() {
             assert!(progress.numbers.contains_key("loss"));
             reports.set(reports.get() + 1);
         })
-        .stop_when(|| reports.get() == 20);
+        .finish_when(|| reports.get() == 20);
     let found = run(&Device::cpu(Precision::F64), &options, &control).expect("training");
     assert!(found.stopped && found.steps > 0 && found.epochs == found.history.len());
     assert_ne!(found.parameters, start(&rings(400, 1)));
+}
+
+#[test]
+fn a_stop_hands_over_nothing() {
+    let options = TrainOptions { epochs: 1_000_000, ..TrainOptions::default() };
+    let reports = Cell::new(0);
+    let control = Control::default().on_progress(|_| reports.set(reports.get() + 1)).stop_when(|| reports.get() == 3);
+    let found = run(&Device::cpu(Precision::F64), &options, &control).expect_err("a stop");
+    assert_eq!(found.code, ErrorCode::Aborted);
+}
+
+#[test]
+fn a_last_step_that_diverges_is_an_error() {
+    // One step, whose own loss is the one before it: only what it leads to overflows.
+    let options = TrainOptions {
+        optimizer: Optimizer::Sgd { learning_rate: 1e160, momentum: 0.0 },
+        batch_size: 400,
+        epochs: 1,
+        ..TrainOptions::default()
+    };
+    let found = run(&Device::cpu(Precision::F64), &options, &Control::default()).expect_err("a divergence");
+    assert_eq!(found.code, ErrorCode::NotFinite, "{found}");
+    assert!(found.message.contains("last step"), "{found}");
 }
 
 #[test]

@@ -26,12 +26,12 @@ fn a_resumed_run_comes_to_the_same_bits() {
             let schedule = Schedule { warm_up_steps: 5, decay: Decay::Linear { epochs: 4, minimum: 0.2 } };
             let options = TrainOptions { epochs: 5, schedule, batch_size: 2, ..options(optimizer) };
             let whole = run(&engine, &*space, &parameters, &options);
-            // Stops between two steps, in the middle of an epoch, and at an epoch's end; and again.
+            // Finishes between two steps, in the middle of an epoch, and at an epoch's end; and again.
             let mut checkpoint: Option<Checkpoint> = None;
             let mut pieces = 0;
             let resumed = loop {
                 let (breaths, most) = (Cell::new(0), [17, 12, 1, 30, 9][pieces % 5]);
-                let control = Control::default().stop_when(|| {
+                let control = Control::default().finish_when(|| {
                     breaths.set(breaths.get() + 1);
                     breaths.get() > most
                 });

@@ -121,7 +121,7 @@ enum Item {
 /// `Parse`; what [`Network::new`] says; `InvalidNetwork` for statistics of a wrong length or sign, a batch normalisation beside
 /// no layer that takes it, or one before padding; `InvalidParameters` for a wrong number of them; `NotFinite`.
 pub fn fold_batch_norm(network_json: &str, parameters: &[f64]) -> Result<(Network, Vec<f64>)> {
-    let raw: RawNetwork = serde_json::from_str(network_json)?;
+    let raw: RawNetwork = crate::json::read(network_json)?;
     let mut items = items(raw.layers, &raw.input, parameters)?;
     // From the front: one may stand behind another that has just gone.
     let mut i = 0;

@@ -70,7 +70,7 @@ impl Network {
     /// `Parse` if it is not such a JSON, `InvalidNetwork` for a batch normalisation ([`fold_batch_norm`] makes a network without
     /// it), and what [`Network::new`] says.
     pub fn from_json(json: &str) -> Result<Self> {
-        let raw: RawNetwork = serde_json::from_str(json)?;
+        let raw: RawNetwork = crate::json::read(json)?;
         raw.try_into()
     }
 

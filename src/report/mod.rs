@@ -1,5 +1,5 @@
 //! The report of a point: everything that is asked for, in the cheapest order, as JSON with stable keys. What is not built, or
-//! not defined for a network, is absent, never null or zero. A stop hands over what is finished.
+//! not defined for a network, is absent, never null or zero. A wish to finish hands over what is finished.
 
 mod phases;
 mod spectrum;
@@ -111,16 +111,16 @@ pub struct Report {
     pub values: Map<String, Value>,
     /// The sections in their order.
     pub sections: Vec<SectionRun>,
-    /// Did the caller stop it?
+    /// Did the caller have it finish before its end?
     pub stopped: bool,
 }
 
-/// The report of one point. Progress has the section as its phase, and in `remainingSeconds` an estimate of what is left. A stop is
-/// no error here: what is finished is handed over.
+/// The report of one point. Progress has the section as its phase, and in `remainingSeconds` an estimate of what is left. A wish to
+/// finish ([`Control::finish_when`]) is no error: what is finished is handed over.
 ///
 /// # Errors
 /// What [`Engine::prepare`] says; `InvalidOption` for options out of range, `NotHomogeneous` for a section that is not defined for
-/// the network; `NotFinite`; the device's.
+/// the network; `NotFinite`; `Aborted`; the device's.
 pub async fn report_at(
     engine: &Engine,
     parameters: &[f64],
@@ -128,6 +128,7 @@ pub async fn report_at(
     control: &Control<'_>,
 ) -> Result<Report> {
     let network = engine.problem().network();
+    let control = &control.finishable();
     let mut sections = match &options.sections {
         Some(sections) => sections.clone(),
         None => Section::ALL.into_iter().filter(|section| section.is_defined_for(network)).collect(),
@@ -143,7 +144,7 @@ pub async fn report_at(
             let inner = phases.begin(section, control);
             match reporter.section(section, &mut report.values, &inner).await {
                 Ok(()) => true,
-                Err(Error { code: ErrorCode::Aborted, .. }) => {
+                Err(Error { code: ErrorCode::Aborted, .. }) if !control.is_stopped() => {
                     report.stopped = true;
                     false
                 }

@@ -178,7 +178,7 @@ impl Transformation {
     /// # Errors
     /// `Parse`.
     pub fn from_json(json: &str) -> Result<Self> {
-        Ok(serde_json::from_str(json)?)
+        crate::json::read(json)
     }
 }
 

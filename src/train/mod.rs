@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use self::trainer::Trainer;
 use crate::control::Control;
 use crate::engine::Engine;
-use crate::error::{Result, ensure};
+use crate::error::{ErrorCode, Result, ensure};
 use crate::space::{ParameterSpace, ScalingWarning, Weights};
 
 /// When a run is good enough. It is asked of all training samples after every epoch.
@@ -118,7 +118,7 @@ pub struct Training {
     pub epochs: usize,
     /// Steps done.
     pub steps: usize,
-    /// Did the caller stop it?
+    /// Did the caller have it finish before its end?
     pub stopped: bool,
     /// Was the target reached?
     pub reached_target: bool,
@@ -130,11 +130,12 @@ pub struct Training {
     pub checkpoint: Checkpoint,
 }
 
-/// Trains from these parameters on the engine's problem. A stop hands over what was reached. `validation` must be on
-/// the same device.
+/// Trains from these parameters on the engine's problem. A wish to finish ([`Control::finish_when`]) hands over what was
+/// reached. `validation` must be on the same device.
 ///
 /// # Errors
-/// `InvalidOption` for a rate, decay or count out of range; `NotFinite` when the loss diverges; the device's.
+/// `InvalidOption` for a rate, decay or count out of range; `NotFinite` when the loss diverges, in the last step too;
+/// `Aborted`; the device's.
 pub async fn train(
     engine: &Engine,
     parameters: &[f64],
@@ -191,7 +192,7 @@ pub struct Run<'a> {
 /// of the `run`. Each comes to the same bits as alone. One that diverges ends in its own error and leaves the others going.
 ///
 /// # Errors
-/// As [`train_in`], for what is wrong with a run at its beginning.
+/// As [`train_in`], for what is wrong with a run at its beginning; `Aborted`.
 pub async fn train_side_by_side(
     engine: &Engine,
     runs: &[Run<'_>],
@@ -208,6 +209,9 @@ pub async fn train_side_by_side(
         for (trainer, fault) in &mut trainers {
             if fault.is_none() && !trainer.is_done() {
                 *fault = trainer.next_epoch(validation, control).await.err();
+                if let Some(stop) = fault.take_if(|fault| fault.code == ErrorCode::Aborted) {
+                    return Err(stop);
+                }
                 all_done &= fault.is_some() || trainer.is_done();
             }
         }

@@ -208,11 +208,11 @@ impl<'a> Trainer<'a> {
         self.stopped || self.reached_target || self.history.len() >= self.options.epochs
     }
 
-    /// The rest of the epoch under way, or the next one. A stop is no error: it is kept in mind.
+    /// The rest of the epoch under way, or the next one. A wish to finish is no error: it is kept in mind.
     pub async fn next_epoch(&mut self, validation: Option<&Engine>, control: &Control<'_>) -> Result<()> {
-        match self.epoch(validation, control).await {
-            Err(error) if error.code == ErrorCode::Aborted => {
-                // The last epoch is whole: a stop after it stops nothing.
+        match self.epoch(validation, &control.finishable()).await {
+            Err(error) if error.code == ErrorCode::Aborted && !control.is_stopped() => {
+                // The last epoch is whole: a wish to finish after it stops nothing.
                 self.stopped = !self.is_done();
                 self.read_outcomes().await.map(|_| ())
             }
@@ -221,7 +221,8 @@ impl<'a> Trainer<'a> {
     }
 
     /// What was reached.
-    pub async fn finish(self) -> Result<Training> {
+    pub async fn finish(mut self) -> Result<Training> {
+        self.check_last_step().await?;
         let executor = self.executor;
         let coordinates = executor.download(&self.point.v).await?;
         ensure_finite("trained coordinates", &coordinates)?;
@@ -261,6 +262,20 @@ impl<'a> Trainer<'a> {
         })
     }
 
+    /// Each step's loss is the one before it: what the last step led to is looked at on the samples that begin the order.
+    async fn check_last_step(&mut self) -> Result<()> {
+        if self.state.steps == 0 {
+            return Ok(());
+        }
+        let rows: Vec<u32> = self.order.iter().copied().take(self.options.batch_size).collect();
+        self.point.batch_gradient(self.executor, &rows, &mut self.outcomes, 0)?;
+        let outcome = self.executor.download(&self.outcomes).await?;
+        if !outcome[0].is_finite() {
+            bail!(NotFinite, "training diverged in its last step, {}: try a smaller learning rate", self.state.steps);
+        }
+        Ok(())
+    }
+
     async fn epoch(&mut self, validation: Option<&Engine>, control: &Control<'_>) -> Result<()> {
         if self.batch == 0 {
             self.order.shuffle(&mut self.rng);
@@ -276,6 +291,9 @@ impl<'a> Trainer<'a> {
         let mut progress = self.progress(number).with("loss", loss).with("accuracy", accuracy);
         if let Some(validation) = validation {
             let found = self.evaluate(validation).await?;
+            if !found.loss.is_finite() {
+                bail!(NotFinite, "training diverged in epoch {number}: the validation loss is {}", found.loss);
+            }
             epoch.validation_loss = Some(found.loss);
             epoch.validation_accuracy = Some(found.accuracy);
             progress = progress.with("validationLoss", found.loss).with("validationAccuracy", found.accuracy);

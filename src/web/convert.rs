@@ -1,12 +1,13 @@
 //! Values between JavaScript and Rust.
 
-use js_sys::{Array, Float32Array, Float64Array, Reflect, Uint8Array, Uint32Array};
+use js_sys::{Float32Array, Float64Array, Reflect, Uint8Array, Uint32Array};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 
-use super::error::fault;
+use super::error::{fault, throw};
 use crate::error::ErrorCode;
+use crate::memory::reserve;
 
 /// A plain object, array or number; absent fields stay absent.
 pub fn to_js(value: &impl Serialize) -> Result<JsValue, JsValue> {
@@ -17,27 +18,15 @@ pub fn to_js(value: &impl Serialize) -> Result<JsValue, JsValue> {
 /// An options object; `undefined` and `null` mean all defaults.
 pub fn options<T: DeserializeOwned>(value: JsValue, what: &str) -> Result<T, JsValue> {
     let value = if value.is_undefined() || value.is_null() { js_sys::Object::new().into() } else { value };
-    if let Some(key) = not_finite(&value) {
-        return Err(fault(ErrorCode::InvalidOption, format!("{what}: {key} is not a finite number")));
-    }
-    // By way of a JSON value: read straight into a struct, keys that it does not know would pass unseen.
-    let fault = |error: String| fault(ErrorCode::InvalidOption, format!("{what}: {error}"));
-    let plain: serde_json::Value = serde_wasm_bindgen::from_value(value).map_err(|error| fault(error.to_string()))?;
-    serde_json::from_value(plain).map_err(|error| fault(error.to_string()))
+    plain(value, what, ErrorCode::InvalidOption)
 }
 
-/// The key of a NaN or an infinity, which JSON would turn into a null, and so into a default.
-fn not_finite(value: &JsValue) -> Option<String> {
-    let object = value.dyn_ref::<js_sys::Object>()?;
-    js_sys::Object::entries(object).iter().find_map(|entry| {
-        let entry: Array = entry.unchecked_into();
-        let (key, value) = (entry.get(0).as_string().unwrap_or_default(), entry.get(1));
-        match value.as_f64() {
-            Some(number) if !number.is_finite() => Some(key),
-            Some(_) => None,
-            None => not_finite(&value).map(|inner| format!("{key}.{inner}")),
-        }
-    })
+/// A value made of plain ones, whose numbers are finite.
+pub fn plain<T: DeserializeOwned>(value: JsValue, what: &str, code: ErrorCode) -> Result<T, JsValue> {
+    // By way of a JSON value: read straight into a struct, keys that it does not know would pass unseen.
+    let fault = |error: String| fault(code, format!("{what}: {error}"));
+    let plain: serde_json::Value = serde_wasm_bindgen::from_value(value).map_err(|error| fault(error.to_string()))?;
+    crate::json::from_value(plain).map_err(fault)
 }
 
 /// `object[key] = value` on an object of our own making.
@@ -45,34 +34,58 @@ pub fn set(object: &JsValue, key: &str, value: &JsValue) {
     let _ = Reflect::set(object, &key.into(), value);
 }
 
-/// Numbers from a Float64Array, a Float32Array or a plain array.
+/// Numbers from a Float64Array or a Float32Array; the package's JavaScript makes the former of an array of numbers.
 pub fn numbers(value: &JsValue, what: &str, code: ErrorCode) -> Result<Vec<f64>, JsValue> {
     if let Some(array) = value.dyn_ref::<Float64Array>() {
-        return Ok(array.to_vec());
+        let mut found = room(array.length())?;
+        array.copy_to(&mut found);
+        return Ok(found);
     }
     if let Some(array) = value.dyn_ref::<Float32Array>() {
-        return Ok(array.to_vec().into_iter().map(f64::from).collect());
-    }
-    let Some(array) = value.dyn_ref::<Array>() else {
-        return Err(fault(code, format!("{what} must be a Float64Array, a Float32Array or an array of numbers")));
-    };
-    let mut found = Vec::with_capacity(array.length() as usize);
-    for (i, item) in array.iter().enumerate() {
-        match item.as_f64() {
-            Some(number) => found.push(number),
-            None => return Err(fault(code, format!("{what}[{i}] is not a number"))),
+        let mut found = room(array.length())?;
+        for (to, from) in found.iter_mut().zip(float32(array)?) {
+            *to = from.into();
         }
+        return Ok(found);
     }
-    Ok(found)
+    Err(fault(code, format!("{what} must be a Float64Array, a Float32Array or an array of numbers")))
+}
+
+/// As many zeros; an error where there is no memory for them.
+fn room<T: Copy + Default>(length: u32) -> Result<Vec<T>, JsValue> {
+    let mut values = reserve(length as usize).map_err(throw)?;
+    values.resize(length as usize, T::default());
+    Ok(values)
+}
+
+/// The values of a Float32Array.
+pub fn float32(array: &Float32Array) -> Result<Vec<f32>, JsValue> {
+    let mut values = room(array.length())?;
+    array.copy_to(&mut values);
+    Ok(values)
+}
+
+/// The values of a Uint8Array.
+pub fn bytes(array: &Uint8Array) -> Result<Vec<u8>, JsValue> {
+    let mut values = room(array.length())?;
+    array.copy_to(&mut values);
+    Ok(values)
+}
+
+/// A text from the bytes of its encoding.
+pub fn text(array: &Uint8Array) -> Result<String, JsValue> {
+    String::from_utf8(bytes(array)?).map_err(|_| fault(ErrorCode::Parse, "the text is not valid UTF-8"))
 }
 
 /// Class numbers from a Uint8Array, a Uint32Array or numbers that are whole.
 pub fn classes(value: &JsValue) -> Result<Vec<u32>, JsValue> {
     if let Some(array) = value.dyn_ref::<Uint8Array>() {
-        return Ok(array.to_vec().into_iter().map(u32::from).collect());
+        return Ok(bytes(array)?.into_iter().map(u32::from).collect());
     }
     if let Some(array) = value.dyn_ref::<Uint32Array>() {
-        return Ok(array.to_vec());
+        let mut values = room(array.length())?;
+        array.copy_to(&mut values);
+        return Ok(values);
     }
     let numbers = numbers(value, "targets", ErrorCode::InvalidProblem)?;
     let whole = |y: f64| y.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&y);

@@ -9,6 +9,7 @@ use super::convert::{float64, set, to_js};
 use super::engine::{Call, Engine, pairs};
 use super::error::fault;
 use super::options::{EigenMethod, EigenOptions, operator};
+use super::problem::Problem;
 use super::run::thrown;
 use crate::control::Control;
 use crate::error::ErrorCode;
@@ -59,28 +60,28 @@ struct PetzkaOptions {
 #[wasm_bindgen]
 impl Engine {
     /// Ends of an operator's spectrum.
-    pub fn eigenvalues(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
-        self.call(&problem, &parameters, &options, eigenvalues)
+    pub fn eigenvalues(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, eigenvalues)
     }
 
     /// The density of an operator's spectrum.
-    pub fn density(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
-        self.call(&problem, &parameters, &options, density)
+    pub fn density(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, density)
     }
 
     /// The trace of an operator.
-    pub fn trace(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
-        self.call(&problem, &parameters, &options, trace)
+    pub fn trace(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, trace)
     }
 
     /// The diagonal of an operator.
-    pub fn diagonal(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
-        self.call(&problem, &parameters, &options, diagonal_report)
+    pub fn diagonal(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, diagonal_report)
     }
 
     /// Petzka's Table 1, layer by layer and neuron by neuron.
-    pub fn petzka(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
-        self.call(&problem, &parameters, &options, petzka_report)
+    pub fn petzka(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, petzka_report)
     }
 }
 

@@ -7,6 +7,7 @@ use wasm_bindgen::prelude::*;
 use super::convert::{float64, set, to_js};
 use super::engine::{Call, Engine};
 use super::options::check_tolerance;
+use super::problem::Problem;
 use super::run::thrown;
 use crate::dinh::{self, BoxOptions};
 use crate::measure::{MeasureOptions, SharpnessOptions};
@@ -50,26 +51,26 @@ struct BallOptions {
 #[wasm_bindgen]
 impl Engine {
     /// Theorem 4.
-    pub fn sharpen(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
-        self.call(&problem, &parameters, &options, sharpen)
+    pub fn sharpen(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, sharpen)
     }
 
     /// Theorem 2.
     #[wasm_bindgen(js_name = volumeFlatness)]
-    pub fn volume_flatness(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
-        self.call(&problem, &parameters, &options, volume_flatness)
+    pub fn volume_flatness(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, volume_flatness)
     }
 
     /// Theorem 5.
     #[wasm_bindgen(js_name = manyLargeEigenvalues)]
-    pub fn many_large_eigenvalues(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
-        self.call(&problem, &parameters, &options, many_large_eigenvalues)
+    pub fn many_large_eigenvalues(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, many_large_eigenvalues)
     }
 
     /// Section 4.3.
     #[wasm_bindgen(js_name = constantInBall)]
-    pub fn constant_in_ball(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
-        self.call(&problem, &parameters, &options, constant_in_ball)
+    pub fn constant_in_ball(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, constant_in_ball)
     }
 }
 

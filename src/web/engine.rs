@@ -6,8 +6,8 @@ use std::rc::Rc;
 use js_sys::Promise;
 use wasm_bindgen::prelude::*;
 
-use super::convert::{float64, options, parameters, set, to_js};
-use super::options::{EngineOptions, LandscapeOption, MeasureOption, Parts, ProductOptions, ReportOption};
+use super::convert::{float64, numbers, options, parameters, set, to_js};
+use super::options::{EngineOptions, LandscapeOption, MeasureOption, NoOptions, Parts, ProductOptions, ReportOption};
 use super::problem::Problem;
 use super::run::{Queue, thrown};
 use super::threads::cpu_with_threads;
@@ -92,7 +92,7 @@ impl Call {
 
     /// The control, after a first look at whether the caller has stopped the work already.
     pub async fn control(&self) -> std::result::Result<Control<'static>, JsValue> {
-        let control = self.parts.control()?;
+        let control = self.parts.control();
         thrown(control.breathe().await)?;
         Ok(control)
     }
@@ -103,20 +103,17 @@ impl Call {
 }
 
 impl Engine {
-    pub(super) fn call<F>(&self, problem: &JsValue, parameters_value: &JsValue, options: &JsValue, work: F) -> Promise
+    pub(super) fn call<F>(&self, problem: &Problem, parameters_value: &JsValue, options: &JsValue, work: F) -> Promise
     where
         F: AsyncFnOnce(Call) -> std::result::Result<JsValue, JsValue> + 'static,
     {
-        let (id, problem) = match Problem::find(problem, "problem") {
-            Ok(found) => found,
-            Err(error) => return Promise::reject(&error),
-        };
         let parts = Parts::new(options);
         let validation = match &parts.validation {
             handle if handle.is_undefined() || handle.is_null() => Ok(None),
             handle => Problem::find(handle, "train: validation").map(Some),
         };
         let parameters = parameters(parameters_value);
+        let (id, problem) = (problem.id, problem.inner.clone());
         let call = Call { shared: self.shared.clone(), id, problem, parameters, parts, validation };
         self.shared.queue.push(async move { work(call).await })
     }
@@ -127,6 +124,7 @@ impl Engine {
     /// An engine on the backend that is asked for.
     pub async fn create(options_value: JsValue) -> std::result::Result<Engine, JsValue> {
         let found: EngineOptions = options(options_value, "Engine.create")?;
+        found.check()?;
         let (backend, precision) = found.parts()?;
         let (memory_budget, threads) = (found.memory_budget()?, found.threads()?);
         let mut device = thrown(Device::request(backend, precision).await)?;
@@ -149,38 +147,47 @@ impl Engine {
     }
 
     /// Time and memory of work to come.
-    pub fn estimate(&self, problem: JsValue, parameters: JsValue) -> Promise {
-        self.call(&problem, &parameters, &JsValue::UNDEFINED, async |call| {
+    pub fn estimate(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, async |call| {
+            let NoOptions {} = call.parts.parse("estimate")?;
+            call.control().await?;
             to_js(&thrown(call.engine()?.estimate(call.parameters()?).await)?)
         })
     }
 
     /// Loss and accuracy.
-    pub fn evaluate(&self, problem: JsValue, parameters: JsValue) -> Promise {
-        self.call(&problem, &parameters, &JsValue::UNDEFINED, async |call| {
+    pub fn evaluate(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, async |call| {
+            let NoOptions {} = call.parts.parse("evaluate")?;
+            call.control().await?;
             to_js(&thrown(call.engine()?.evaluate(call.parameters()?).await)?)
         })
     }
 
     /// Outputs of all samples.
-    pub fn outputs(&self, problem: JsValue, parameters: JsValue) -> Promise {
-        self.call(&problem, &parameters, &JsValue::UNDEFINED, async |call| {
+    pub fn outputs(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, async |call| {
+            let NoOptions {} = call.parts.parse("outputs")?;
+            call.control().await?;
             Ok(float64(&thrown(call.prepared()?.outputs().await)?))
         })
     }
 
     /// ∇L.
-    pub fn gradient(&self, problem: JsValue, parameters: JsValue) -> Promise {
-        self.call(&problem, &parameters, &JsValue::UNDEFINED, async |call| {
+    pub fn gradient(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, async |call| {
+            let NoOptions {} = call.parts.parse("gradient")?;
+            call.control().await?;
             Ok(float64(&thrown(call.prepared()?.gradient().await)?))
         })
     }
 
     /// Products of an operator with directions.
-    pub fn product(&self, problem: JsValue, parameters: JsValue, directions: JsValue, options: JsValue) -> Promise {
-        let directions = super::convert::numbers(&directions, "directions", crate::ErrorCode::InvalidParameters);
-        self.call(&problem, &parameters, &options, async move |call| {
+    pub fn product(&self, problem: &Problem, parameters: JsValue, directions: JsValue, options: JsValue) -> Promise {
+        let directions = numbers(&directions, "directions", crate::ErrorCode::InvalidParameters);
+        self.call(problem, &parameters, &options, async move |call| {
             let found: ProductOptions = call.parts.parse("product")?;
+            call.control().await?;
             let engine = call.prepared()?;
             let operator = thrown(found.operator()?.operator(&engine).await)?;
             let v = thrown(engine.upload_directions(&directions?))?;
@@ -191,8 +198,8 @@ impl Engine {
     }
 
     /// Measures with what says how far to trust them.
-    pub fn measure(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
-        self.call(&problem, &parameters, &options, async |call| {
+    pub fn measure(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, async |call| {
             let found: MeasureOption = call.parts.parse("measure")?;
             let measures = found.measures(call.problem.network())?;
             let control = call.control().await?;
@@ -210,8 +217,8 @@ impl Engine {
     }
 
     /// The invariance table.
-    pub fn invariance(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
-        self.call(&problem, &parameters, &options, async |call| {
+    pub fn invariance(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, async |call| {
             let found: MeasureOption = call.parts.parse("invariance")?;
             let (measures, transformations) = (found.measures(call.problem.network())?, found.transformations()?);
             let control = call.control().await?;
@@ -232,8 +239,8 @@ impl Engine {
     }
 
     /// A line or a grid of losses.
-    pub fn landscape(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
-        self.call(&problem, &parameters, &options, async |call| {
+    pub fn landscape(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, async |call| {
             let found: LandscapeOption = call.parts.parse("landscape")?;
             let (directions, normalization) = (found.directions(&call.parts)?, found.normalization()?);
             let control = call.control().await?;
@@ -251,11 +258,11 @@ impl Engine {
         })
     }
 
-    /// All that was asked for; a stop hands over what is finished.
-    pub fn report(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
-        self.call(&problem, &parameters, &options, async |call| {
+    /// All that was asked for; a wish to finish hands over what there is.
+    pub fn report(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, async |call| {
             let options = call.parts.parse::<ReportOption>("report")?.options();
-            let control = call.parts.control()?;
+            let control = call.control().await?;
             let engine = call.engine()?;
             to_js(&thrown(crate::report::report_at(&engine, call.parameters()?, &options, &control).await)?)
         })

@@ -62,7 +62,7 @@ function serve(wasm, { control, request, reply }) {
 
 /** What the module said before it panicked. */
 function lastWords(wasm) {
-  const text = new Uint8Array(wasm.memory.buffer).subarray(wasm.isoflat_helper_fault() >>> 0);
+  const text = new Uint8Array(wasm.memory.buffer).subarray(wasm.isoflat_last_panic() >>> 0);
   return new TextDecoder().decode(text.slice(0, text.indexOf(0)));
 }
 

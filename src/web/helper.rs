@@ -2,8 +2,8 @@
 //! makes is not loaded there.
 
 use std::cell::RefCell;
-use std::sync::Once;
 
+use super::crash::keep_panics;
 use crate::engine::Helper;
 use crate::memory::reserve;
 
@@ -19,20 +19,13 @@ struct State {
 
 thread_local! {
     static STATE: RefCell<State> = RefCell::default();
-    /// What a panic said, and a 0 behind it.
-    static FAULT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Where a message of this length is to be written; 0 where there is no room.
 #[allow(unsafe_code)] // An exported name; nothing else is unsafe about it.
 #[unsafe(no_mangle)]
 pub extern "C" fn isoflat_helper_reserve(length: usize) -> usize {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        std::panic::set_hook(Box::new(|fault| {
-            FAULT.with_borrow_mut(|text| *text = format!("{fault}\0").into_bytes());
-        }));
-    });
+    keep_panics(false);
     STATE.with_borrow_mut(|state| {
         if state.request.capacity() < length {
             state.request = Vec::new();
@@ -65,16 +58,4 @@ pub extern "C" fn isoflat_helper_answer() -> usize {
 #[unsafe(no_mangle)]
 pub extern "C" fn isoflat_helper_reply() -> usize {
     STATE.with_borrow(|state| state.reply.as_ptr() as usize)
-}
-
-/// Where the last panic's text is, which ends with a 0.
-#[allow(unsafe_code)]
-#[unsafe(no_mangle)]
-pub extern "C" fn isoflat_helper_fault() -> usize {
-    FAULT.with_borrow_mut(|text| {
-        if text.is_empty() {
-            text.push(0);
-        }
-        text.as_ptr() as usize
-    })
 }

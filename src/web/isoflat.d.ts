@@ -1,9 +1,41 @@
+/** Where the module comes from: its address, a response, its bytes, or a compiled module. */
+export type InitInput = RequestInfo | URL | Response | BufferSource | WebAssembly.Module;
+
+export interface InitOutput {
+  readonly memory: WebAssembly.Memory;
+}
+
+/**
+ * Loads the WebAssembly module; everything else wants it loaded. Without an argument it is fetched from beside this file. A second call does
+ * nothing, unless the module has crashed (code `crashed`): then it is made anew, without being fetched again. Handles that were
+ * made before a crash are lost.
+ */
+export default function init(input?: { module_or_path: InitInput | Promise<InitInput> } | InitInput | Promise<InitInput>): Promise<InitOutput>;
+
+/** The same from bytes or a compiled module, at once. */
+export function initSync(input: { module: BufferSource | WebAssembly.Module } | BufferSource | WebAssembly.Module): InitOutput;
+
 /** What went wrong, for programs. */
 export type IsoflatErrorCode =
-  | "parse" | "invalid_network" | "invalid_problem" | "invalid_parameters" | "not_finite" | "invalid_option"
-  | "invalid_transformation" | "not_homogeneous" | "too_large" | "backend_unavailable" | "device_lost" | "gpu" | "aborted";
+  | "parse" | "invalid_network" | "invalid_problem" | "invalid_parameters" | "invalid_option" | "invalid_transformation"
+  /** A handle that was freed, that `new` made, or that is of another class; or a method called on something else. */
+  | "invalid_handle"
+  /** `init` has not been awaited, or could not load the module. */
+  | "not_initialized"
+  /** A number that must be finite is not: in what was given, or in a result that overflows. */
+  | "not_finite"
+  /** Numbers too large or too small for the device's precision. */
+  | "out_of_range"
+  | "not_homogeneous" | "too_large" | "backend_unavailable" | "device_lost" | "gpu"
+  /** In results that hold an error of their own. A call that is stopped rejects with its signal's reason. */
+  | "aborted"
+  /** The module has crashed: a fault of isoflat, or memory has run out. `init()` makes it anew. */
+  | "crashed";
 
-/** Every error isoflat throws or rejects with. `message` names the fault, `code` is stable. */
+/**
+ * Every error isoflat throws or rejects with, but for what the caller brings: a signal's reason, and what `onProgress` throws.
+ * `message` names the fault, `code` is stable. Methods that return promises never throw.
+ */
 export class IsoflatError extends Error {
   private constructor();
   readonly name: "IsoflatError";
@@ -124,8 +156,8 @@ export class Network {
    */
   static foldBatchNorm(json: BatchNormNetworkJSON | string, parameters: Float64Array | Float32Array):
     { network: Network; parameters: Float64Array };
-  /** A ReLU network of these widths, input first. */
-  static dense(widths: number[], bias?: boolean): Network;
+  /** A ReLU network of these widths, input first; `bias` is true by default. */
+  static dense(widths: number[], bias?: boolean | { bias?: boolean }): Network;
   static preset(name: PresetName): Network;
   toJSON(): NetworkJSON;
   readonly inputShape: InputShape;
@@ -186,7 +218,7 @@ export class Problem {
   readonly loss: LossName;
   /** A new handle to the network. */
   readonly network: Network;
-  /** The problem over the first samples. */
+  /** The problem over the first samples, at least 1, or over all if there are fewer. It shares the data. */
   first(samples: number): Problem;
   free(): void;
   [Symbol.dispose](): void;
@@ -239,15 +271,25 @@ export interface Progress {
 }
 
 export interface RunOptions {
+  /** What it throws rejects the call. */
   onProgress?: (progress: Progress) => void;
-  /** Aborting rejects with code `aborted` within a step. */
+  /**
+   * Gives the call up: it rejects with the signal's `reason` at once, and nothing is handed over. The engine is free for
+   * the next call within a step, of one pass over the data at most.
+   */
   signal?: AbortSignal;
+}
+
+/** Of work that can hand over what it has. */
+export interface FinishOptions extends RunOptions {
+  /** Ends the call early: it resolves, within a step, with what is finished, and `stopped` says so. */
+  finish?: AbortSignal;
 }
 
 export interface EngineOptions {
   /** Default `auto`: a hardware GPU where there is one, otherwise the CPU. */
   backend?: "auto" | "webgpu" | "cpu";
-  /** CPU only; default `f64`. The GPU computes in f32. */
+  /** Default `f64` on the CPU. The GPU computes in f32, and `webgpu` with `f64` is refused. */
   precision?: "f32" | "f64";
   /** Bytes of data and activations kept between passes, about; what does not fit is computed again in each product. */
   memoryBudget?: number;
@@ -352,7 +394,7 @@ export interface Schedule {
     | { type: "cosine"; epochs: number; minimum?: number } | { type: "linear"; epochs: number; minimum?: number };
 }
 
-export interface TrainOptions extends RunOptions {
+export interface TrainOptions extends FinishOptions {
   optimizer?: Optimizer;
   /** Of the coordinates; fixed weights never feel it. Default 0. */
   weightDecay?: number;
@@ -395,7 +437,7 @@ export interface TrainResult {
   coordinates: Float64Array;
   epochs: number;
   steps: number;
-  /** Did the signal stop it? The parameters reached until then are handed over all the same. */
+  /** Did `finish` end it early? */
   stopped: boolean;
   reachedTarget: boolean;
   history: { epoch: number; loss: number; accuracy: number; validationLoss?: number; validationAccuracy?: number }[];
@@ -847,14 +889,14 @@ export interface InvarianceTable {
 export type ReportSection =
   | "point" | "norms" | "petzka" | "gauss_newton" | "hessian" | "riemannian" | "density" | "sharpness" | "spaces";
 
-export interface ReportOptions extends Omit<MeasureOptions, "measures"> {
+export interface ReportOptions extends Omit<MeasureOptions, "measures">, FinishOptions {
   /** Default: all that are defined for the network. */
   sections?: ReportSection[];
 }
 
 /** What was finished, by section, with the keys of a report file. */
 export interface Report {
-  /** Did the signal stop it? What was finished until then is here. */
+  /** Did `finish` end it early? What was finished until then is here. */
   stopped: boolean;
   sections: { section: ReportSection; seconds: number; finished: boolean }[];
   values: Record<string, unknown>;
@@ -899,22 +941,22 @@ export interface Landscape {
 /** Computes on one device. Calls on one engine run one after the other, in the order they were made. */
 export class Engine {
   private constructor();
-  static create(options?: EngineOptions): Promise<Engine>;
+  static create(options?: EngineOptions & { signal?: AbortSignal }): Promise<Engine>;
   readonly info: BackendInfo;
   /** Seconds and bytes that work on this problem will take. */
-  estimate(problem: Problem, parameters: Float64Array | Float32Array): Promise<Estimate>;
+  estimate(problem: Problem, parameters: Float64Array | Float32Array, options?: RunOptions): Promise<Estimate>;
   /** Loss, and accuracy (0 for squared error). */
-  evaluate(problem: Problem, parameters: Float64Array | Float32Array): Promise<{ loss: number; accuracy: number }>;
+  evaluate(problem: Problem, parameters: Float64Array | Float32Array, options?: RunOptions): Promise<{ loss: number; accuracy: number }>;
   /** samples × outputLength. */
-  outputs(problem: Problem, parameters: Float64Array | Float32Array): Promise<Float64Array>;
-  gradient(problem: Problem, parameters: Float64Array | Float32Array): Promise<Float64Array>;
+  outputs(problem: Problem, parameters: Float64Array | Float32Array, options?: RunOptions): Promise<Float64Array>;
+  gradient(problem: Problem, parameters: Float64Array | Float32Array, options?: RunOptions): Promise<Float64Array>;
   /** One or several directions, one after the other in `directions`; as many products. */
   product(problem: Problem, parameters: Float64Array | Float32Array, directions: Float64Array | Float32Array,
-    options?: { operator?: OperatorName }): Promise<Float64Array>;
+    options?: RunOptions & { operator?: OperatorName }): Promise<Float64Array>;
   train(problem: Problem, parameters: Float64Array | Float32Array, options?: TrainOptions): Promise<TrainResult>;
   /** Several runs, an epoch of each in turn; one that diverges leaves the others going and has `error` instead. */
-  trainSideBySide(problem: Problem, runs: { parameters: Float64Array | Float32Array; options: Omit<TrainOptions, "validation" | "checkpoint" | keyof RunOptions> }[],
-    options?: RunOptions & { validation?: Problem }): Promise<(TrainResult | { error: IsoflatError })[]>;
+  trainSideBySide(problem: Problem, runs: { parameters: Float64Array | Float32Array; options?: Omit<TrainOptions, "validation" | "checkpoint" | keyof FinishOptions> }[],
+    options?: FinishOptions & { validation?: Problem }): Promise<(TrainResult | { error: IsoflatError })[]>;
   eigenvalues(problem: Problem, parameters: Float64Array | Float32Array, options?: EigenOptions): Promise<EigenResult>;
   measure(problem: Problem, parameters: Float64Array | Float32Array, options?: MeasureOptions): Promise<MeasureReport>;
   invariance(problem: Problem, parameters: Float64Array | Float32Array, options: InvarianceOptions): Promise<InvarianceTable>;
@@ -935,7 +977,7 @@ export class Engine {
   manyLargeEigenvalues(problem: Problem, parameters: Float64Array | Float32Array, options: RunOptions & { target: number; powersOfTwo?: boolean }): Promise<ManyEigenvalues>;
   /** Dinh et al. 2017, section 4.3. */
   constantInBall(problem: Problem, parameters: Float64Array | Float32Array, options?: RunOptions & { epsilon?: number; seed?: number }): Promise<ConstantInBall>;
-  /** All that was asked for in the cheapest order; a stop hands over what is finished. */
+  /** All that was asked for in the cheapest order. */
   report(problem: Problem, parameters: Float64Array | Float32Array, options?: ReportOptions): Promise<Report>;
   /** Destroys the GPU device, so that a program can see how it takes a lost device. No effect on the CPU. */
   loseDevice(): void;

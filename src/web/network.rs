@@ -1,10 +1,10 @@
 //! `Network` in JavaScript.
 
-use js_sys::{Array, Function, JSON, Object, Reflect};
+use js_sys::{Array, Object};
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
-use super::convert::{float64, numbers, options, parameters, set, to_js};
+use super::convert::{float64, numbers, options, parameters, plain, set, to_js};
 use super::error::{fault, throw};
 use crate::error::ErrorCode;
 use crate::network::{BiasInitialization, Initialization, Network as Inner, Preset, fold_batch_norm};
@@ -50,16 +50,16 @@ impl InitializeOptions {
 
 #[wasm_bindgen]
 impl Network {
-    /// From an object or a JSON text.
+    /// From a JSON text.
     #[wasm_bindgen(js_name = fromJSON)]
-    pub fn from_json(json: JsValue) -> Result<Network, JsValue> {
-        Ok(Self { inner: Inner::from_json(&text_of(&json)).map_err(throw)? })
+    pub fn from_json(json: &str) -> Result<Network, JsValue> {
+        Ok(Self { inner: Inner::from_json(json).map_err(throw)? })
     }
 
     /// A network without its batch normalisations, and its parameters: `{ network, parameters }`.
     #[wasm_bindgen(js_name = foldBatchNorm)]
-    pub fn fold_batch_norm(json: JsValue, parameters_value: JsValue) -> Result<JsValue, JsValue> {
-        let folded = fold_batch_norm(&text_of(&json), &parameters(&parameters_value)?);
+    pub fn fold_batch_norm(json: &str, parameters_value: JsValue) -> Result<JsValue, JsValue> {
+        let folded = fold_batch_norm(json, &parameters(&parameters_value)?);
         let (inner, folded) = folded.map_err(throw)?;
         let out = Object::new().into();
         set(&out, "network", &Self { inner }.into());
@@ -68,13 +68,13 @@ impl Network {
     }
 
     /// A ReLU network of these widths.
-    pub fn dense(widths: JsValue, bias: Option<bool>) -> Result<Network, JsValue> {
+    pub fn dense(widths: JsValue, bias: bool) -> Result<Network, JsValue> {
         let widths = numbers(&widths, "widths", ErrorCode::InvalidNetwork)?;
         if let Some(width) = widths.iter().find(|w| !(w.fract() == 0.0 && **w >= 0.0 && **w <= 1e9)) {
             return Err(fault(ErrorCode::InvalidNetwork, format!("a width is {width}, but must be a whole number")));
         }
         let widths: Vec<usize> = widths.into_iter().map(|w| w as usize).collect();
-        Ok(Self { inner: Inner::dense(&widths, bias.unwrap_or(true)).map_err(throw)? })
+        Ok(Self { inner: Inner::dense(&widths, bias).map_err(throw)? })
     }
 
     /// A network of the papers.
@@ -165,22 +165,7 @@ impl Network {
     }
 }
 
-/// A JSON text, of an object or as it is.
-fn text_of(json: &JsValue) -> String {
-    json.as_string().unwrap_or_else(|| JSON::stringify(json).map(String::from).unwrap_or_default())
-}
-
-/// The network behind a handle that is a value: by its own `toJSON`, so that a freed one is an error and not a crash.
-pub fn network_from(handle: &JsValue) -> Result<Inner, JsValue> {
-    let method = Reflect::get(handle, &"toJSON".into()).ok().and_then(|method| method.dyn_into::<Function>().ok());
-    let Some(json) = method.and_then(|method| method.call0(handle).ok()) else {
-        return Err(fault(ErrorCode::InvalidNetwork, "network must be a Network that has not been freed"));
-    };
-    Ok(Network::from_json(json)?.inner)
-}
-
 /// A transformation from its object.
 pub fn transformation_from(value: JsValue) -> Result<Transformation, JsValue> {
-    serde_wasm_bindgen::from_value(value)
-        .map_err(|error| fault(ErrorCode::InvalidTransformation, format!("transformation: {error}")))
+    plain(value, "transformation", ErrorCode::InvalidTransformation)
 }

@@ -22,11 +22,13 @@ use crate::symmetry::Transformation;
 
 type Js<T> = Result<T, JsValue>;
 
-/// An options object, with what is no plain data taken out of it.
+/// An options object, with what is no plain data taken out of it. The package's JavaScript has read it from the caller's, and
+/// made functions of what watches and stops the work.
 pub struct Parts {
     rest: JsValue,
     on_progress: JsValue,
-    signal: JsValue,
+    stopped: JsValue,
+    finishing: JsValue,
     /// `train`'s validation problem.
     pub validation: JsValue,
     /// `train`'s checkpoint: it holds vectors.
@@ -45,7 +47,8 @@ impl Parts {
         let take = |key: &str| take(&rest, key);
         Self {
             on_progress: take("onProgress"),
-            signal: take("signal"),
+            stopped: take("stopped"),
+            finishing: take("finishing"),
             validation: take("validation"),
             checkpoint: take("checkpoint"),
             directions: take("directions"),
@@ -54,8 +57,8 @@ impl Parts {
     }
 
     /// The control that the caller asked for.
-    pub fn control(&self) -> Js<Control<'static>> {
-        run::control(&self.on_progress, &self.signal)
+    pub fn control(&self) -> Control<'static> {
+        run::control(&self.on_progress, &self.stopped, &self.finishing)
     }
 
     /// The plain rest.
@@ -63,6 +66,11 @@ impl Parts {
         super::convert::options(self.rest.clone(), what)
     }
 }
+
+/// Of methods that have no options beside those that watch and stop.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoOptions {}
 
 /// `Engine.create`.
 #[derive(Deserialize)]
@@ -76,7 +84,7 @@ pub struct EngineOptions {
 
 /// A number, or `"auto"`.
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "threads must be a whole number from 1 to 64 or \"auto\"")]
 enum ThreadsOption {
     Count(f64),
     Name(String),
@@ -87,6 +95,15 @@ const AUTO_THREADS: usize = 8;
 const MOST_THREADS: usize = 64;
 
 impl EngineOptions {
+    /// What is asked for must be there together.
+    pub fn check(&self) -> Js<()> {
+        if self.backend.as_deref() == Some("webgpu") && self.precision == Some(Precision::F64) {
+            let message = "WebGPU computes in f32 alone: leave out precision, or take the backend cpu";
+            return Err(fault(ErrorCode::InvalidOption, message));
+        }
+        Ok(())
+    }
+
     /// How many threads are asked for.
     pub fn threads(&self) -> Js<usize> {
         match &self.threads {

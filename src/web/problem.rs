@@ -3,13 +3,13 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
-use js_sys::{Float32Array, Reflect};
+use js_sys::{Float32Array, Reflect, Uint8Array};
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
-use super::convert::{classes, float64, numbers, options, parameters, set, to_js};
+use super::convert::{classes, float32, float64, numbers, options, parameters, set, text, to_js};
 use super::error::{fault, throw};
-use super::network::{Network, network_from};
+use super::network::Network;
 use crate::error::ErrorCode;
 use crate::problem::{Loss, Problem as Inner, ProblemFile, Targets, Values};
 
@@ -49,7 +49,7 @@ impl Problem {
         let found =
             id.and_then(|id| ALIVE.with_borrow(|alive| alive.get(&(id as u64)).cloned()).map(|p| (id as u64, p)));
         found
-            .ok_or_else(|| fault(ErrorCode::InvalidOption, format!("{what} must be a Problem that has not been freed")))
+            .ok_or_else(|| fault(ErrorCode::InvalidHandle, format!("{what} must be a Problem that has not been freed")))
     }
 }
 
@@ -63,15 +63,12 @@ impl Drop for Problem {
 impl Problem {
     /// From a network and data.
     #[wasm_bindgen(constructor)]
-    pub fn new(network: JsValue, data: JsValue) -> Result<Problem, JsValue> {
+    pub fn new(network: &Network, data: JsValue) -> Result<Problem, JsValue> {
         let get = |key: &str| Reflect::get(&data, &key.into()).unwrap_or(JsValue::UNDEFINED);
-        let Some(name) = get("loss").as_string() else {
-            return Err(fault(ErrorCode::InvalidProblem, "data.loss must be \"cross_entropy\" or \"squared_error\""));
-        };
-        let loss = Loss::from_name(&name).map_err(throw)?;
+        let loss = Loss::from_name(&get("loss").as_string().unwrap_or_default()).map_err(throw)?;
         let inputs = get("inputs");
         let inputs = match inputs.dyn_ref::<Float32Array>() {
-            Some(array) => Values::F32(array.to_vec()),
+            Some(array) => Values::F32(float32(array)?),
             None => Values::F64(numbers(&inputs, "data.inputs", ErrorCode::InvalidProblem)?),
         };
         let targets = match loss {
@@ -80,19 +77,20 @@ impl Problem {
                 Targets::Vectors(numbers(&get("targets"), "data.targets", ErrorCode::InvalidProblem)?)
             }
         };
-        Ok(Self::handle(Inner::new(network_from(&network)?, loss, inputs, targets).map_err(throw)?))
+        Ok(Self::handle(Inner::new(network.inner.clone(), loss, inputs, targets).map_err(throw)?))
     }
 
     /// Standard normal inputs with random labels.
-    pub fn synthetic(network: JsValue, options_value: JsValue) -> Result<Problem, JsValue> {
+    pub fn synthetic(network: &Network, options_value: JsValue) -> Result<Problem, JsValue> {
         let found: SyntheticOptions = options(options_value, "synthetic")?;
-        let inner = crate::data::synthetic(network_from(&network)?, found.samples, found.seed).map_err(throw)?;
+        let inner = crate::data::synthetic(network.inner.clone(), found.samples, found.seed).map_err(throw)?;
         Ok(Self::handle(inner))
     }
 
-    /// Reads a problem file.
-    pub fn open(json: &str) -> Result<JsValue, JsValue> {
-        let file = ProblemFile::from_json(json).map_err(throw)?;
+    /// Reads a problem file, from the bytes of its text.
+    pub fn open(bytes: &Uint8Array) -> Result<JsValue, JsValue> {
+        let json = text(bytes)?;
+        let file = ProblemFile::from_json(&json).map_err(throw)?;
         let out = to_js(&serde_json::json!({ "transformations": file.transformations }))?;
         if let Some(name) = &file.name {
             set(&out, "name", &name.into());

@@ -7,38 +7,35 @@ use std::rc::Rc;
 use js_sys::{Date, Function, Promise, Reflect};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{AbortSignal, MessageChannel};
+use web_sys::MessageChannel;
 
 use super::convert::to_js;
-use super::error::fault;
 use crate::control::Control;
-use crate::error::{ErrorCode, Result};
+use crate::error::Result;
 
 /// Longest time without a turn of the event loop, in milliseconds: half a frame at 60 Hz.
 const SLICE: f64 = 8.0;
 
-/// A control from `onProgress` and `signal`.
-pub fn control(on_progress: &JsValue, signal: &JsValue) -> std::result::Result<Control<'static>, JsValue> {
+/// A control from functions of the package's JavaScript, each of which may be missing: `onProgress(progress)`, `stopped()` and
+/// `finishing()`. None of them throws.
+pub fn control(on_progress: &JsValue, stopped: &JsValue, finishing: &JsValue) -> Control<'static> {
     let mut control = Control::default();
-    if !on_progress.is_undefined() && !on_progress.is_null() {
-        let Some(callback) = on_progress.dyn_ref::<Function>().cloned() else {
-            return Err(fault(ErrorCode::InvalidOption, "onProgress must be a function"));
-        };
+    if let Some(callback) = on_progress.dyn_ref::<Function>().cloned() {
         control = control.on_progress(move |progress| {
             if let Ok(value) = to_js(progress) {
-                // What the caller's callback throws is the caller's; the work goes on.
                 let _ = callback.call1(&JsValue::UNDEFINED, &value);
             }
         });
     }
-    if !signal.is_undefined() && !signal.is_null() {
-        let Some(signal) = signal.dyn_ref::<AbortSignal>().cloned() else {
-            return Err(fault(ErrorCode::InvalidOption, "signal must be an AbortSignal"));
-        };
-        control = control.stop_when(move || signal.aborted());
+    let asks = |function: Function| move || function.call0(&JsValue::UNDEFINED).is_ok_and(|answer| answer.is_truthy());
+    if let Some(stopped) = stopped.dyn_ref::<Function>().cloned() {
+        control = control.stop_when(asks(stopped));
+    }
+    if let Some(finishing) = finishing.dyn_ref::<Function>().cloned() {
+        control = control.finish_when(asks(finishing));
     }
     let last = Rc::new(Cell::new(Date::now()));
-    Ok(control.breathe_with(move || {
+    control.breathe_with(move || {
         let last = last.clone();
         Box::pin(async move {
             if Date::now() - last.get() >= SLICE {
@@ -46,7 +43,7 @@ pub fn control(on_progress: &JsValue, signal: &JsValue) -> std::result::Result<C
                 last.set(Date::now());
             }
         })
-    }))
+    })
 }
 
 /// Lets everything that waits in the event loop run once. A message to oneself, since timers are held back by 4 ms.

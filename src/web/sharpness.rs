@@ -7,6 +7,7 @@ use wasm_bindgen::prelude::*;
 use super::convert::{float64, set, to_js};
 use super::engine::{Call, Engine};
 use super::error::fault;
+use super::problem::Problem;
 use super::run::thrown;
 use crate::error::ErrorCode;
 use crate::measure::sharpness::{Noise, Region, SharpnessOptions, average_sharpness, epsilon_sharpness};
@@ -46,20 +47,20 @@ struct FeatureOptions {
 #[wasm_bindgen]
 impl Engine {
     /// ε-sharpness by ascent.
-    pub fn sharpness(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
-        self.call(&problem, &parameters, &options, sharpness)
+    pub fn sharpness(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, sharpness)
     }
 
     /// The mean rise of the loss under noise.
     #[wasm_bindgen(js_name = averageSharpness)]
-    pub fn average_sharpness(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
-        self.call(&problem, &parameters, &options, average)
+    pub fn average_sharpness(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, average)
     }
 
     /// Petzka's noise on a layer's features.
     #[wasm_bindgen(js_name = noiseInjection)]
-    pub fn noise_injection(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
-        self.call(&problem, &parameters, &options, noise_injection)
+    pub fn noise_injection(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, noise_injection)
     }
 }
 

@@ -105,7 +105,7 @@ impl Network {
                     return Err(fault(ErrorCode::InvalidOption, message));
                 }
             };
-            let control = parts.control()?;
+            let control = parts.control();
             let found = balance(&network, &theta?, per, &BalanceOptions::default(), &control).await.map_err(throw)?;
             let out = to_js(&found)?;
             set(&out, "parameters", &float64(&found.parameters));

@@ -1,6 +1,6 @@
 //! `engine.train` and `engine.trainSideBySide` in JavaScript.
 
-use js_sys::{Array, Object, Promise, Reflect};
+use js_sys::{Array, Object, Promise};
 use serde::Deserialize;
 use serde_json::json;
 use wasm_bindgen::prelude::*;
@@ -8,7 +8,8 @@ use wasm_bindgen::prelude::*;
 use super::convert::{float64, numbers, options, parameters, set, to_js};
 use super::engine::{Call, Engine};
 use super::error::fault;
-use super::options::take;
+use super::options::{NoOptions, take};
+use super::problem::Problem;
 use super::run::thrown;
 use crate::error::ErrorCode;
 use crate::space::{OpenSpace, SpaceKind};
@@ -82,23 +83,23 @@ impl TrainOption {
 
 #[wasm_bindgen]
 impl Engine {
-    /// Trains; resolves with what was reached, also when stopped.
-    pub fn train(&self, problem: JsValue, parameters: JsValue, options: JsValue) -> Promise {
-        self.call(&problem, &parameters, &options, train)
+    /// Trains; a wish to finish resolves with what was reached.
+    pub fn train(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, train)
     }
 
     /// Several runs, an epoch of each in turn.
     #[wasm_bindgen(js_name = trainSideBySide)]
-    pub fn train_side_by_side(&self, problem: JsValue, runs: JsValue, options: JsValue) -> Promise {
+    pub fn train_side_by_side(&self, problem: &Problem, runs: JsValue, options: JsValue) -> Promise {
         let runs = read_runs(&runs);
-        self.call(&problem, &JsValue::UNDEFINED, &options, async move |call| side_by_side(call, runs?).await)
+        self.call(problem, &JsValue::UNDEFINED, &options, async move |call| side_by_side(call, runs?).await)
     }
 }
 
 async fn train(call: Call) -> Js<JsValue> {
     let found: TrainOption = call.parts.parse("train")?;
     let checkpoint = read_checkpoint(&call.parts.checkpoint)?;
-    let control = call.parts.control()?;
+    let control = call.control().await?;
     let (engine, validation) = (call.engine()?, call.validation()?);
     let open = found.open(&call, call.parameters()?)?;
     let (space, options) = (&*open.space, found.options());
@@ -113,11 +114,8 @@ async fn train(call: Call) -> Js<JsValue> {
 }
 
 async fn side_by_side(call: Call, runs: Vec<(Vec<f64>, TrainOption)>) -> Js<JsValue> {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Nothing {}
-    let Nothing {} = call.parts.parse("trainSideBySide")?;
-    let control = call.parts.control()?;
+    let NoOptions {} = call.parts.parse("trainSideBySide")?;
+    let control = call.control().await?;
     let (engine, validation) = (call.engine()?, call.validation()?);
     let opened: Vec<OpenSpace> =
         runs.iter().map(|(parameters, found)| found.open(&call, parameters)).collect::<Js<_>>()?;
@@ -142,15 +140,13 @@ async fn side_by_side(call: Call, runs: Vec<(Vec<f64>, TrainOption)>) -> Js<JsVa
 }
 
 fn read_runs(runs: &JsValue) -> Js<Vec<(Vec<f64>, TrainOption)>> {
-    let list = runs
-        .dyn_ref::<Array>()
-        .filter(|list| list.length() > 0)
-        .ok_or_else(|| fault(ErrorCode::InvalidOption, "trainSideBySide needs runs, an array of at least one"))?;
     let read = |run: JsValue| {
-        let get = |key: &str| Reflect::get(&run, &key.into()).unwrap_or(JsValue::UNDEFINED);
-        Ok((parameters(&get("parameters"))?, options(get("options"), "trainSideBySide: options")?))
+        let run = Object::unchecked_from_js(run);
+        let (theta, given) = (take(&run, "parameters"), take(&run, "options"));
+        options::<NoOptions>(run.into(), "trainSideBySide: run")?;
+        Ok((parameters(&theta)?, options(given, "trainSideBySide: options")?))
     };
-    list.iter().map(read).collect()
+    Array::unchecked_from_js_ref(runs).iter().map(read).collect()
 }
 
 fn result(training: Training, open: &OpenSpace) -> Js<JsValue> {

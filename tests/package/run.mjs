@@ -29,7 +29,8 @@ async function test(folder) {
   const installed = readdirSync(join(project, "node_modules")).filter((name) => !name.startsWith("."));
   assert.deepEqual(installed, ["isoflat"], "the package brings other packages with it");
 
-  for (const program of ["use.mjs", "curvature.mjs"]) await run(process.execPath, [program], { cwd: project });
+  for (const program of ["use.mjs", "curvature.mjs", "hostile.mjs"])
+    await run(process.execPath, [program], { cwd: project });
 
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
   for (const config of ["tsconfig.bundler.json", "tsconfig.node.json"]) {

@@ -24,6 +24,8 @@ const ADVICE: Partial<Record<Failure["code"], string>> = {
   too_large: "Choose narrower layers or fewer samples.",
   backend_unavailable: "The CPU does the same computations; choose it at the top of the page.",
   device_lost: "Press the button again, or choose the CPU at the top of the page.",
+  out_of_range: "Such numbers need double precision: choose the CPU at the top of the page.",
+  crashed: "Choose a smaller network, fewer samples or fewer points, and try again.",
   gpu: "Try again, or choose the CPU at the top of the page.",
   download: "Check the connection and press Train again, or use random samples under Options.",
   unexpected: "The engine has been started anew. Press Train, or open the file again.",

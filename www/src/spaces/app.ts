@@ -234,13 +234,15 @@ export class SpacesApp {
     } catch (error) {
       const wanted = this.#stopped || (error instanceof LabError && error.code === "aborted");
       if (!wanted) this.messages.error(error);
-      // A trap in wasm leaves a worker unusable: the next task begins with a new one.
-      if (error instanceof LabError && error.code === "unexpected") this.#client.discard();
+      // A module that has crashed, or a broken worker: the next task begins with a new one.
+      if (error instanceof LabError && BROKEN.has(error.code)) this.#client.discard();
     } finally {
       this.store.set({ task: "idle", remaining: null });
     }
   }
 }
+
+const BROKEN: ReadonlySet<LabError["code"]> = new Set(["unexpected", "crashed"]);
 
 const stepsOf = ({ images, batch, epochs }: Setting): number => epochs * Math.ceil(images / Math.max(batch, 1));
 const workerKey = (run: Run, repeat: number): string => `${keyOf(run)} ${repeat}`;

@@ -20,7 +20,6 @@ import { Dinh } from "./dinh";
 import { Landscapes } from "./landscapes";
 import { Mnist } from "./mnist";
 import { firstOf, firstSamples, infoOf, initialize, measureOptions, networkOf, optimizerOf } from "./options";
-import { outcome } from "./outcome";
 import type {
   BackendChoice,
   BallFinding,
@@ -44,7 +43,7 @@ import type {
   Valley,
   WorkerEvent,
 } from "./protocol";
-import { Session } from "./session";
+import { type Handles, Session } from "./session";
 import { table2 } from "./table2";
 
 export class Lab implements LabApi {
@@ -60,36 +59,40 @@ export class Lab implements LabApi {
   }
 
   describe(): Promise<Outcome<MeasureDescription[]>> {
-    return outcome(async () => describeMeasures());
+    return this.#session.outcome(async () => describeMeasures());
   }
 
   startEngine(choice: BackendChoice, threads: EngineOptions["threads"] = "auto"): Promise<Outcome<EngineStart>> {
-    return outcome(() => this.#session.start(choice, threads));
+    return this.#session.outcome(() => this.#session.start(choice, threads));
   }
 
   setModel(choice: ModelChoice): Promise<Outcome<ModelInfo>> {
-    return outcome(async () => {
-      const network = networkOf(choice.network);
-      const trained = initialize(network, choice.init);
-      if (choice.data.kind === "synthetic") {
-        const { samples, seed } = choice.data;
-        const train = Problem.synthetic(network, { samples, seed });
-        return this.#adopt({ network, train, trained, name: `${samples} random samples` }, choice.measured);
-      }
-      this.#mnist ??= new Mnist(new URL(this.#mnistFolder));
-      const { samples } = choice.data;
-      const [images, test] = await Promise.all([this.#mnist.train(samples), this.#mnist.test()]);
-      const train = new Problem(network, { loss: "cross_entropy", ...firstOf(images, samples) });
-      const validation = new Problem(network, { loss: "cross_entropy", ...test });
-      return this.#adopt({ network, train, validation, trained, name: "MNIST" }, choice.measured);
+    return this.#session.outcome(async () => {
+      const source = (): Promise<Handles> => this.#handles(choice);
+      const handles = await source();
+      const trained = initialize(handles.network, choice.init);
+      const name = choice.data.kind === "mnist" ? "MNIST" : `${choice.data.samples} random samples`;
+      return this.#adopt({ ...handles, source, trained, name }, choice.measured);
     });
   }
 
+  async #handles({ network: choice, data }: ModelChoice): Promise<Handles> {
+    const network = networkOf(choice);
+    if (data.kind === "synthetic") {
+      return { network, train: Problem.synthetic(network, { samples: data.samples, seed: data.seed }) };
+    }
+    this.#mnist ??= new Mnist(new URL(this.#mnistFolder));
+    const [images, test] = await Promise.all([this.#mnist.train(data.samples), this.#mnist.test()]);
+    const train = new Problem(network, { loss: "cross_entropy", ...firstOf(images, data.samples) });
+    return { network, train, validation: new Problem(network, { loss: "cross_entropy", ...test }) };
+  }
+
   setMeasured(samples: number): Promise<Outcome<ModelInfo>> {
-    return outcome(async () => {
+    return this.#session.outcome(async () => {
       const { model } = this.#session;
       const old = model.measured;
       model.measured = firstSamples(model.train, samples);
+      model.measuredSamples = model.measured.samples;
       if (old !== model.train && old !== model.measured) old.free();
       this.#forget();
       return infoOf(model);
@@ -98,31 +101,35 @@ export class Lab implements LabApi {
 
   /** Not by `run`: Stop is for what a person has begun, and aborting it must not be lost on this. */
   costs(): Promise<Outcome<SampleCosts>> {
-    return outcome(async () => {
+    return this.#session.outcome(async () => {
       const { model, engine } = this.#session;
       return await sampleCosts(engine, model.measured, model.trained);
     });
   }
 
   openProblem(text: string, fileName: string): Promise<Outcome<ModelInfo>> {
-    return outcome(async () => {
+    return this.#session.outcome(async () => {
       const { problem, parameters, name } = Problem.open(text);
-      return this.#adopt({ network: problem.network, train: problem, trained: parameters, name: name ?? fileName });
+      const handlesOf = (train: Problem): Handles => ({ network: train.network, train });
+      const source = async (): Promise<Handles> => handlesOf(Problem.open(text).problem);
+      return this.#adopt({ ...handlesOf(problem), source, trained: parameters, name: name ?? fileName });
     });
   }
 
   saveProblem(point: Point): Promise<Outcome<string>> {
-    return outcome(async () => {
+    return this.#session.outcome(async () => {
       const { model } = this.#session;
       return model.measured.save(model[point], model.name);
     });
   }
 
   train(choice: TrainChoice): Promise<Outcome<TrainSummary>> {
-    return this.#session.run(async (engine, options) => {
+    return this.#session.run(async (engine, { onProgress, signal }) => {
       const { model } = this.#session;
+      // Stop keeps what was reached.
       const { parameters, stopped, epochs } = await engine.train(model.train, model.trained, {
-        ...options,
+        onProgress,
+        finish: signal,
         optimizer: optimizerOf(choice),
         batchSize: Math.min(choice.batchSize, model.train.samples),
         epochs: choice.epochs,
@@ -231,9 +238,9 @@ export class Lab implements LabApi {
   }
 
   report(): Promise<Outcome<string>> {
-    return this.#session.run(async (engine, options) => {
+    return this.#session.run(async (engine, { onProgress, signal }) => {
       const { measured, trained, name, network } = this.#session.model;
-      const report = await engine.report(measured, trained, options);
+      const report = await engine.report(measured, trained, { onProgress, finish: signal });
       const of = { data: name, network: network.summary, samples: measured.samples, backend: engine.info };
       return JSON.stringify({ ...of, ...report }, null, 1);
     });

@@ -184,7 +184,7 @@ export interface EngineStart {
   note?: string;
 }
 
-export type LabFailureCode = "download" | "not_possible";
+export type LabFailureCode = "download" | "not_possible" | "aborted" | "crashed";
 
 /** What goes wrong in the lab's own part of the worker. */
 export class LabFailure extends Error {
@@ -196,7 +196,7 @@ export class LabFailure extends Error {
   }
 }
 
-/** `unexpected`: neither isoflat's nor the lab's error, so the worker may be broken and is replaced. */
+/** `aborted`: by Stop. `crashed`: the module was made anew. `unexpected`: neither isoflat's nor the lab's error, so the worker may be broken and is replaced. */
 export interface Failure {
   code: IsoflatErrorCode | LabFailureCode | "unexpected";
   message: string;

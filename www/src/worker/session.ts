@@ -1,6 +1,6 @@
 /** What the worker holds between two calls: the device and the network with its data and points. And how work is run on them. */
 
-import {
+import init, {
   Engine,
   type EngineOptions,
   IsoflatError,
@@ -25,11 +25,19 @@ const MEASURED = 500;
 /** A progress message costs the page a frame; more than this many a second nobody can read. */
 const PROGRESS_INTERVAL_MS = 50;
 
-export interface Model {
+/** What the module holds of a model. */
+export interface Handles {
   network: Network;
   train: Problem;
-  measured: Problem;
   validation?: Problem;
+}
+
+export interface Model extends Handles {
+  measured: Problem;
+  /** How many the measured ones are: a handle that is lost cannot be asked. */
+  measuredSamples: number;
+  /** Makes the handles again, when the module has crashed and lost them. */
+  source: () => Promise<Handles>;
   trained: Float64Array;
   bent: Float64Array;
   name: string;
@@ -63,27 +71,40 @@ export class Session {
     return this.#create();
   }
 
-  adopt(parts: Omit<Model, "measured" | "bent">, samples = MEASURED): ModelInfo {
+  adopt(parts: Omit<Model, "measured" | "measuredSamples" | "bent">, samples = MEASURED): ModelInfo {
     const measured = firstSamples(parts.train, samples);
+    const measuredSamples = measured.samples;
     // The old model's handles are freed only now, when nothing of the new one can fail any more.
     const old = this.#model;
-    const model = { ...parts, measured, bent: parts.trained };
+    const model = { ...parts, measured, measuredSamples, bent: parts.trained };
     this.#model = model;
     if (old) for (const handle of new Set([old.network, old.train, old.measured, old.validation])) handle?.free();
     return infoOf(model);
   }
 
   stop(): void {
-    this.#controller.abort();
+    this.#controller.abort(new LabFailure("aborted", "stopped"));
   }
 
   loseDevice(): void {
     this.#engine?.loseDevice();
   }
 
+  /** What a body comes to. If the module crashes on the way, it is made anew, and the model with it. */
+  outcome<T>(body: () => Promise<T>): Promise<Outcome<T>> {
+    return outcome(async () => {
+      try {
+        return await body();
+      } catch (error) {
+        if (!(error instanceof IsoflatError) || error.code !== "crashed") throw error;
+        throw await this.#revive(error);
+      }
+    });
+  }
+
   /** Runs with the engine; a lost device is replaced once and the step begun anew. */
   run<T>(body: (engine: Engine, options: RunOptions) => Promise<T>): Promise<Outcome<T>> {
-    return outcome(async () => {
+    return this.outcome(async () => {
       this.#controller = new AbortController();
       const options: RunOptions = {
         signal: this.#controller.signal,
@@ -109,6 +130,25 @@ export class Session {
     if (now - this.#lastProgress < PROGRESS_INTERVAL_MS && progress.validationAccuracy === undefined) return;
     this.#lastProgress = now;
     this.listener({ type: "progress", progress });
+  }
+
+  /** Parameters live on this side of the module and are kept; the rest is made again. */
+  async #revive(crash: IsoflatError): Promise<LabFailure> {
+    this.#engine = undefined;
+    await init();
+    this.listener({ type: "engine", start: await this.#create() });
+    const model = this.#model;
+    if (model) {
+      const samples = model.measuredSamples;
+      this.#model = undefined;
+      const handles = await model.source();
+      this.#model = { ...model, ...handles, measured: firstSamples(handles.train, samples) };
+    }
+    const kept = model ? "; the network and its weights are kept" : "";
+    return new LabFailure(
+      "crashed",
+      `${crash.message.split(". Call init")[0]}. The engine has been started anew${kept}`,
+    );
   }
 
   async #create(): Promise<EngineStart> {

@@ -3,7 +3,7 @@
  * CPU: steps of 64 images through so small a network are over before a GPU has begun. In f32 for training, in f64 for what is compared.
  */
 
-import { Engine, IsoflatError, Network, Problem, type Progress, type RunOptions, type SpaceSpec } from "isoflat";
+import { Engine, type FinishOptions, Network, Problem, type Progress, type SpaceSpec } from "isoflat";
 import { type LabelledImages, Mnist } from "./mnist";
 import { outcome } from "./outcome";
 import { LabFailure, type Outcome } from "./protocol";
@@ -84,8 +84,8 @@ export class SpacesLab implements SpacesApi {
         options: { space, optimizer, epochs, batchSize, seed },
       }));
       const news = new News(runs, epochs, this.#listener);
-      const options: RunOptions & { validation: Problem } = {
-        signal,
+      const options: FinishOptions & { validation: Problem } = {
+        finish: signal,
         validation: test,
         onProgress: (progress) => news.add(progress),
       };
@@ -97,9 +97,6 @@ export class SpacesLab implements SpacesApi {
           this.#trained.set(key, result.parameters);
           return { key, end: result.stopped ? "stopped" : "done" };
         });
-      } catch (error) {
-        if (!(error instanceof IsoflatError) || error.code !== "aborted") throw error;
-        return runs.map(({ key }) => ({ key, end: "stopped" }));
       } finally {
         news.send();
       }
@@ -141,7 +138,7 @@ export class SpacesLab implements SpacesApi {
   }
 
   stop(): void {
-    this.#controller.abort();
+    this.#controller.abort(new LabFailure("aborted", "stopped"));
   }
 
   #engine(precision: "f32" | "f64"): Promise<Engine> {

@@ -1,0 +1,30 @@
+/**
+ * The JavaScript that wasm-bindgen makes, as the package uses it: a function that makes an instance with a state of its own, so that
+ * a module that has crashed can be made again beside what is left of the old one, and with a guard around what it calls.
+ */
+
+import { Failure } from "./process.mjs";
+
+/** Replaces what must be there exactly once. */
+function replaced(text, from, to) {
+  if (text.split(from).length !== 2) {
+    throw new Failure(`wasm-bindgen's JavaScript is another one now: it has not "${from}" once.`);
+  }
+  return text.replace(from, () => to);
+}
+
+/** `createGlue(guard)` for wasm-bindgen's `--target web` module: `guard` is given the exports and returns those to call. */
+export function asFactory(glue) {
+  const names = [...glue.matchAll(/^export (?:class|function) (\w+)/gm)].map(([, name]) => name);
+  if (!names.includes("Engine")) throw new Failure("wasm-bindgen's JavaScript exports other things now.");
+  let body = glue.replace(/^export (?=class|function)/gm, "").replace(/^\/\* @ts-self-types.*\n/, "");
+  body = replaced(body, "export { initSync, __wbg_init as default };", "");
+  body = replaced(body, "wasm = instance.exports;", "wasm = guard(instance.exports);");
+  const returned = [...names, "initSync", "init: __wbg_init", "compiled: () => wasmModule"].join(", ");
+  return `// Made by wasm-bindgen, and wrapped in a function by scripts/lib/glue.mjs.
+export function createGlue(guard) {
+${body}
+return { ${returned} };
+}
+`;
+}

@@ -1,0 +1,178 @@
+//! Reading JSON, with errors in the words of the format: which value it is, what it must be, which choices there are. serde's
+//! own speak of Rust's types.
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::error::{Error, ErrorCode, Result};
+
+/// A value from a JSON text.
+///
+/// # Errors
+/// `Parse`, with the path of what is wrong and its line and column.
+pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let fault = |message| Error::new(ErrorCode::Parse, format!("not a valid isoflat JSON: {message}"));
+    let value = serde_path_to_error::deserialize(&mut deserializer)
+        .map_err(|error| fault(placed(error.path(), &error.inner().to_string())))?;
+    deserializer.end().map_err(|error| fault(in_words(&error.to_string())))?;
+    Ok(value)
+}
+
+/// A value from a plain one; the message says what is wrong with what.
+pub(crate) fn from_value<T: DeserializeOwned>(value: Value) -> std::result::Result<T, String> {
+    serde_path_to_error::deserialize(value).map_err(|error| placed(error.path(), &error.inner().to_string()))
+}
+
+/// A message with the path of what it speaks of; none for the whole.
+fn placed(path: &serde_path_to_error::Path, message: &str) -> String {
+    let path = path.to_string();
+    let message = in_words(message);
+    if path == "." || path.contains('?') {
+        return message;
+    }
+    if message.starts_with("must be ") {
+        return format!("{path} {message}");
+    }
+    // A key that should not be there is the last part of the path.
+    let path = if message.starts_with("there is no key") {
+        path.rsplit_once('.').map_or("", |(parent, _)| parent)
+    } else {
+        &path
+    };
+    if path.is_empty() { message } else { format!("{path}: {message}") }
+}
+
+/// serde's message without Rust's types.
+fn in_words(message: &str) -> String {
+    let (message, place) = match message.rsplit_once(" at line ") {
+        Some((message, place)) => (message, format!(" (line {})", place.replacen(" column", ", column", 1))),
+        None => (message, String::new()),
+    };
+    let found = sentence(message).unwrap_or_else(|| message.to_owned());
+    format!("{found}{place}")
+}
+
+fn sentence(message: &str) -> Option<String> {
+    let (kind, rest) = message.split_once(' ')?;
+    match kind {
+        "invalid" => {
+            let (found, expected) = rest.split_once(", expected ")?;
+            if let Some(found) = found.strip_prefix("type: ").or_else(|| found.strip_prefix("value: ")) {
+                return Some(format!("must be {}, not {}", wanted(expected), given(found)));
+            }
+            let count = found.strip_prefix("length ")?;
+            Some(format!("must be {}, but has {count} elements", wanted(expected)))
+        }
+        "unknown" => {
+            let (what, choices) = rest.split_once(", ")?;
+            let name = what.split_once(' ')?.1.replace('`', "\"");
+            let choices = match choices.strip_prefix("expected ") {
+                Some(choices) => format!("there are {}", listed(choices.strip_prefix("one of ").unwrap_or(choices))),
+                None => "there are none".into(),
+            };
+            let kind = if what.starts_with("variant") { "choice" } else { "key" };
+            Some(format!("there is no {kind} {name}; {choices}"))
+        }
+        "missing" => Some(format!("the key {} is missing", rest.strip_prefix("field ")?.replace('`', "\""))),
+        "duplicate" => Some(format!("the key {} is there twice", rest.strip_prefix("field ")?.replace('`', "\""))),
+        "data" => {
+            rest.starts_with("did not match any variant").then(|| "has none of the forms that it may have".into())
+        }
+        _ => None,
+    }
+}
+
+/// `` `a`, `b` or `c` `` as `a, b, c`.
+fn listed(choices: &str) -> String {
+    choices.replace(" or ", ", ").replace('`', "")
+}
+
+/// What was found, from serde's name of it.
+fn given(found: &str) -> String {
+    if let Some(text) = found.strip_prefix("string ") {
+        return format!("the string {text}");
+    }
+    match found {
+        "sequence" => "an array".into(),
+        "map" => "an object".into(),
+        "unit value" | "Option value" => "null".into(),
+        _ => match found.split_once('`') {
+            Some((_, value)) => value.trim_end_matches('`').into(),
+            None => found.into(),
+        },
+    }
+}
+
+/// What is wanted, from serde's name of it.
+fn wanted(expected: &str) -> String {
+    match expected {
+        "usize" if usize::BITS == 32 => "a whole number from 0 to 4294967295".into(),
+        "usize" | "u64" => "a whole number of at least 0".into(),
+        "u32" => "a whole number from 0 to 4294967295".into(),
+        "isize" | "i64" | "i32" => "a whole number".into(),
+        "f64" | "f32" => "a number".into(),
+        "a sequence" => "an array".into(),
+        "a map" => "an object".into(),
+        "a boolean" => "true or false".into(),
+        _ if expected.starts_with("struct ") => "an object".into(),
+        _ if expected.starts_with("internally tagged enum ") => "an object with a type".into(),
+        _ if expected.contains("enum ") => "one of the names there are".into(),
+        _ => expected
+            .replace("a tuple of size ", "an array of ")
+            .replace("tuple of ", "an array of ")
+            .replace("an array of length ", "an array of "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{from_value, read};
+    use crate::space::SpaceKind;
+    use crate::symmetry::Transformation;
+
+    #[derive(Debug, serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[allow(dead_code, reason = "only what is wrong with it is looked at")]
+    struct Options {
+        count: Option<usize>,
+        seed: Option<u64>,
+        range: Option<(f64, f64)>,
+        space: Option<SpaceKind>,
+        names: Option<Vec<String>>,
+    }
+
+    #[test]
+    fn errors_are_in_the_words_of_the_format() {
+        for (value, says) in [
+            (json!({ "count": -1 }), "count must be a whole number"),
+            (json!({ "count": 1.5 }), ", not 1.5"),
+            (json!({ "seed": "five" }), "seed must be a whole number of at least 0, not the string \"five\""),
+            (json!({ "range": [1] }), "range must be an array of 2 elements, but has 1 elements"),
+            (json!({ "range": {} }), "range must be an array of 2 elements, not an object"),
+            (json!({ "names": [true] }), "names[0] must be a string, not true"),
+            (json!({ "nonsense": 1 }), "there is no key \"nonsense\"; there are count, seed, range, space, names"),
+            (json!({ "space": { "type": "g" } }), "there is no choice \"g\"; there are weights, g_space"),
+            (json!({ "space": {} }), "space: the key \"type\" is missing"),
+            (json!({ "space": 3 }), "space must be an object with a type, not 3"),
+            (json!([[]]), "must be an object"),
+            (json!("x"), "must be an object, not the string \"x\""),
+        ] {
+            let message = from_value::<Options>(value.clone()).expect_err("a fault");
+            assert!(message.contains(says), "{value}: {message}");
+        }
+    }
+
+    #[test]
+    fn a_text_says_where() {
+        let message =
+            read::<Transformation>("{\"type\": \"alpha_scale\",\n\"alpha\": \"x\"}").expect_err("a fault").message;
+        assert!(message.contains("must be a number, not the string \"x\"") && !message.contains("f64"), "{message}");
+        let message = read::<Options>("{\"count\": [").expect_err("a fault").message;
+        assert!(message.contains("line 1, column"), "{message}");
+        let message = read::<Options>("{} {}").expect_err("a fault").message;
+        assert!(message.contains("trailing characters (line 1, column 4)"), "{message}");
+    }
+}

@@ -1,0 +1,124 @@
+/** Work that takes time: its options, how it is watched, stopped and ended. */
+
+import { adopted, fault } from "./errors.js";
+import { instance } from "./instance.js";
+import { isAbsent, named, object, reading } from "./read.js";
+
+const OPTION = "invalid_option";
+
+/** Options that are no plain data, taken out of the rest. */
+const watchers = ["onProgress", "signal", "finish"];
+
+/**
+ * An options object in two parts: what watches and stops the work, and the rest, whose values are as they were given.
+ * `canFinish` says whether the work hands over what it has when it is asked to.
+ */
+export function options(value, method, canFinish = false) {
+  const found = isAbsent(value)
+    ? {}
+    : reading(`${method}: options`, OPTION, () => object(value, `${method}: options`, OPTION));
+  const watch = {
+    onProgress: callback(found.onProgress, method),
+    signal: signal(found.signal, `${method}: signal`),
+    finish: signal(found.finish, `${method}: finish`),
+  };
+  if (watch.finish && !canFinish) {
+    throw fault(
+      OPTION,
+      `${method}: there is no option finish, since ${method} has nothing to hand over before its end; use signal`,
+    );
+  }
+  for (const key of watchers) delete found[key];
+  return { rest: found, watch };
+}
+
+function callback(value, method) {
+  if (isAbsent(value)) return undefined;
+  if (typeof value === "function") return value;
+  throw fault(OPTION, `${method}: onProgress must be a function, not ${named(value)}`);
+}
+
+/** An AbortSignal, read by its prototype's own getters and methods: they throw for what only looks like one. */
+function signal(value, what) {
+  if (isAbsent(value)) return undefined;
+  const { prototype } = AbortSignal;
+  const read = (key) => Reflect.apply(Object.getOwnPropertyDescriptor(prototype, key).get, value, []);
+  try {
+    read("aborted");
+  } catch (error) {
+    throw fault(OPTION, `${what} must be an AbortSignal, not ${named(value)}`, error);
+  }
+  return {
+    aborted: () => read("aborted"),
+    reason: () => read("reason"),
+    listen: (listener) => Reflect.apply(prototype.addEventListener, value, ["abort", listener]),
+    forget: (listener) => Reflect.apply(prototype.removeEventListener, value, ["abort", listener]),
+  };
+}
+
+/** A promise of what `prepare` leads to: all that is wrong with a call's arguments rejects it. */
+export async function promised(prepare) {
+  return prepare();
+}
+
+/**
+ * Runs work in the module. `start(glue, controls)` enters it and returns its promise. An aborted signal rejects at once with the
+ * signal's reason, an `onProgress` that throws with what it threw; the work behind it ends at its next step.
+ */
+export function run(home, watch, start) {
+  return new Promise((resolve, reject) => {
+    const { onProgress, signal, finish } = watch;
+    // What rejected the call before the module did.
+    let over = false;
+    const give = (settle) => (value) => {
+      over = true;
+      home.pending.delete(crashed);
+      signal?.forget(aborted);
+      settle(value);
+    };
+    const crashed = give(reject);
+    const aborted = () => give(reject)(signal.reason());
+    if (signal?.aborted()) {
+      reject(signal.reason());
+      return;
+    }
+    const controls = {
+      stopped: () => over || (signal?.aborted() ?? false),
+      finishing: finish && (() => finish.aborted()),
+      onProgress:
+        onProgress &&
+        ((progress) => {
+          if (over) return;
+          try {
+            onProgress(progress);
+          } catch (error) {
+            give(reject)(error);
+          }
+        }),
+    };
+    home.pending.add(crashed);
+    signal?.listen(aborted);
+    try {
+      const answer = home.enter((glue) => start(glue, controls));
+      answer.then(give(resolve), (error) => {
+        if (over) return;
+        if (signal?.aborted()) aborted();
+        else give(reject)(home.crash ?? adopted(error));
+      });
+    } catch (error) {
+      crashed(adopted(error));
+    }
+  });
+}
+
+/** Enters the module for something that takes no time. */
+export function entered(home, body) {
+  try {
+    return home.enter(body);
+  } catch (error) {
+    throw adopted(error);
+  }
+}
+
+/** The same in the instance there is. */
+export const atOnce = (body) => entered(instance(), body);

@@ -1,0 +1,76 @@
+/** Handles: objects of the module's, with their memory there. */
+
+import { entered } from "./call.js";
+import { fault } from "./errors.js";
+
+const key = Symbol("isoflat");
+
+/** Runs when a handle that nobody has freed is collected; the module's own memory is freed by the module's finalizers. */
+const forgotten = new FinalizationRegistry((count) => count());
+
+/** What every handle has. A handle is made by this package alone, never by `new`. */
+export class Handle {
+  #home;
+  #raw;
+  #released;
+
+  constructor(given, home, raw, released) {
+    if (given !== key) {
+      throw fault(
+        "invalid_handle",
+        `${new.target?.name ?? "a handle"} is no public constructor: see its static methods`,
+      );
+    }
+    this.#home = home;
+    this.#raw = raw;
+    this.#released = released;
+    if (released) forgotten.register(this, released, this);
+  }
+
+  static #is(value) {
+    return typeof value === "object" && value !== null && #raw in value;
+  }
+
+  /** The instance that a handle lives in. */
+  static home(value) {
+    if (!Handle.#is(value)) throw fault("invalid_handle", "a method was called on something that is no handle");
+    return value.#home;
+  }
+
+  /** Ends the handle; what is under way with it goes on. A second time does nothing. */
+  free() {
+    if (!Handle.#is(this)) throw fault("invalid_handle", "free() was called on something that is no handle");
+    const raw = this.#raw;
+    this.#raw = undefined;
+    if (raw === undefined) return;
+    forgotten.unregister(this);
+    this.#released?.();
+    if (!this.#home.crash) entered(this.#home, () => raw.free());
+  }
+
+  /** The module's object behind a value that should be a handle of this class. */
+  static raw(value, type, what) {
+    if (!Handle.#is(value) || !(value instanceof type))
+      throw fault("invalid_handle", `${what} must be a handle of the class ${type.name}, as isoflat makes it`);
+    if (value.#raw === undefined) throw fault("invalid_handle", `${what} has been freed`);
+    if (value.#home.crash) throw value.#home.crash;
+    return value.#raw;
+  }
+}
+
+if (Symbol.dispose) Handle.prototype[Symbol.dispose] = Handle.prototype.free;
+
+/** A handle of this class for a module's object. */
+export const wrap = (type, home, raw) => new type(key, home, raw);
+
+/** Is this how `wrap` calls a constructor? */
+export const isWrapped = (given) => given[0] === key;
+
+/** What a constructor that a caller may call hands on. */
+export const owned = (home, raw, released) => [key, home, raw, released];
+
+/** A value of a handle's, at once: `of(this, Network, "depth", (raw) => raw.depth)`. */
+export function of(value, type, what, body) {
+  const raw = Handle.raw(value, type, `${what}: this ${type.name}`);
+  return entered(Handle.home(value), (glue) => body(raw, glue));
+}

@@ -1,0 +1,22 @@
+/** The package: how flat a neural network's minimum is, in a way that rescaling the weights cannot fake. */
+
+import { atOnce } from "./call.js";
+import { bytes } from "./read.js";
+
+export { Engine } from "./engine.js";
+export { IsoflatError } from "./errors.js";
+export { init as default, initSync } from "./instance.js";
+export { Network } from "./network.js";
+export { Problem } from "./problem.js";
+export { ParameterSpace } from "./space.js";
+
+/** All measures with their meaning. */
+export function describeMeasures() {
+  return atOnce((glue) => glue.describeMeasures());
+}
+
+/** An IDX file of unsigned bytes. */
+export function parseIdx(given) {
+  const file = bytes(given, "an IDX file", "parse");
+  return atOnce((glue) => glue.parseIdx(file));
+}

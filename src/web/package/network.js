@@ -1,0 +1,124 @@
+/** `Network`: what a network is, and what follows from it without data. */
+
+import { atOnce, options, promised, run } from "./call.js";
+import { fault } from "./errors.js";
+import { Handle, of, wrap } from "./handle.js";
+import { instance } from "./instance.js";
+import { isAbsent, named, numbers, object, plain, reading, text } from "./read.js";
+import { ParameterSpace } from "./space.js";
+
+const INVALID = "invalid_network";
+
+/** A network's JSON as a text. */
+function jsonOf(value) {
+  if (typeof value === "string") return value;
+  return JSON.stringify(value instanceof Network ? value.toJSON() : plain(value, "network", INVALID)) ?? "";
+}
+
+const vector = (value) => numbers(value, "parameters", "invalid_parameters");
+const transformation = (value) => plain(value, "transformation", "invalid_transformation");
+
+/** Whether dense layers have biases: a boolean, or an object with one. */
+function biasOf(value) {
+  if (isAbsent(value) || typeof value === "boolean") return value ?? true;
+  const { bias = true, ...rest } = object(value, "dense: bias, when it is not true or false,", "invalid_option");
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined) throw fault("invalid_option", `dense: there is no option ${unknown}; there is bias`);
+  if (typeof bias === "boolean") return bias;
+  throw fault("invalid_option", `dense: bias must be true or false, not ${named(bias)}`);
+}
+
+export class Network extends Handle {
+  static #wrap(raw) {
+    return wrap(Network, instance(), raw);
+  }
+
+  static fromJSON(json) {
+    const given = jsonOf(json);
+    return Network.#wrap(atOnce((glue) => glue.Network.fromJSON(given)));
+  }
+
+  static foldBatchNorm(json, parameters) {
+    const [given, theta] = [jsonOf(json), vector(parameters)];
+    const folded = atOnce((glue) => glue.Network.foldBatchNorm(given, theta));
+    return { network: Network.#wrap(folded.network), parameters: folded.parameters };
+  }
+
+  static dense(widths, bias) {
+    const given = numbers(widths, "widths", INVALID);
+    const hasBias = reading("dense: options", "invalid_option", () => biasOf(bias));
+    return Network.#wrap(atOnce((glue) => glue.Network.dense(given, hasBias)));
+  }
+
+  static preset(name) {
+    const given = text(name, "the preset's name", "invalid_option");
+    return Network.#wrap(atOnce((glue) => glue.Network.preset(given)));
+  }
+
+  toJSON() {
+    return of(this, Network, "toJSON", (raw) => raw.toJSON());
+  }
+
+  get inputShape() {
+    return of(this, Network, "inputShape", (raw) => raw.inputShape);
+  }
+
+  get inputLength() {
+    return of(this, Network, "inputLength", (raw) => raw.inputLength);
+  }
+
+  get outputLength() {
+    return of(this, Network, "outputLength", (raw) => raw.outputLength);
+  }
+
+  get parameterCount() {
+    return of(this, Network, "parameterCount", (raw) => raw.parameterCount);
+  }
+
+  get depth() {
+    return of(this, Network, "depth", (raw) => raw.depth);
+  }
+
+  get summary() {
+    return of(this, Network, "summary", (raw) => raw.summary);
+  }
+
+  get homogeneous() {
+    return of(this, Network, "homogeneous", (raw) => raw.homogeneous);
+  }
+
+  blocks() {
+    return of(this, Network, "blocks", (raw) => raw.blocks());
+  }
+
+  initialize(options) {
+    const given = plain(options, "initialize", "invalid_option");
+    return of(this, Network, "initialize", (raw) => raw.initialize(given));
+  }
+
+  transform(parameters, map) {
+    const [theta, given] = [vector(parameters), transformation(map)];
+    return of(this, Network, "transform", (raw) => raw.transform(theta, given));
+  }
+
+  invert(map) {
+    const given = transformation(map);
+    return of(this, Network, "invert", (raw) => raw.invert(given));
+  }
+
+  space(parameters, spec) {
+    const [theta, given] = [vector(parameters), plain(spec, "space", "invalid_option")];
+    const raw = of(this, Network, "space", (raw) => raw.space(theta, given));
+    return wrap(ParameterSpace, Handle.home(this), raw);
+  }
+
+  balance(parameters, given) {
+    return promised(() => {
+      const raw = Handle.raw(this, Network, "balance: this Network");
+      const theta = vector(parameters);
+      const { rest, watch } = options(given, "balance");
+      const settings = plain(rest, "balance", "invalid_option");
+      return run(Handle.home(this), watch, (_, controls) => raw.balance(theta, { ...settings, ...controls }));
+    });
+  }
+}
