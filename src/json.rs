@@ -3,6 +3,7 @@
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_path_to_error::{Path, Segment};
 
 use crate::error::{Error, ErrorCode, Result};
 
@@ -20,12 +21,36 @@ pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T> {
 }
 
 /// A value from a plain one; the message says what is wrong with what.
-pub(crate) fn from_value<T: DeserializeOwned>(value: Value) -> std::result::Result<T, String> {
-    serde_path_to_error::deserialize(value).map_err(|error| placed(error.path(), &error.inner().to_string()))
+pub(crate) fn from_value<T: DeserializeOwned>(value: &Value) -> std::result::Result<T, String> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let message = placed(error.path(), &error.inner().to_string());
+        match key_of(value, error.path(), &message) {
+            Some(key) => message.replacen("must be ", &format!("{key} must be "), 1),
+            None => message,
+        }
+    })
+}
+
+/// serde loses the path inside an object that is read by its type: the one key whose value is what the message speaks of.
+fn key_of(value: &Value, path: &Path, message: &str) -> Option<String> {
+    let (_, found) = message.split_once(", not ")?;
+    let inner = path.iter().try_fold(value, |value, segment| match segment {
+        Segment::Map { key } => value.get(key),
+        Segment::Seq { index } => value.get(index),
+        Segment::Enum { .. } | Segment::Unknown => Some(value),
+    })?;
+    let mut keys = inner.as_object()?.iter().filter(|(_, value)| match value {
+        Value::String(text) => found == format!("the string {text:?}"),
+        Value::Array(_) => found == "an array",
+        Value::Object(_) => found == "an object",
+        other => found == other.to_string(),
+    });
+    let (key, _) = keys.next()?;
+    keys.next().is_none().then(|| key.clone())
 }
 
 /// A message with the path of what it speaks of; none for the whole.
-fn placed(path: &serde_path_to_error::Path, message: &str) -> String {
+fn placed(path: &Path, message: &str) -> String {
     let path = path.to_string();
     let message = in_words(message);
     if path == "." || path.contains('?') {
@@ -62,7 +87,7 @@ fn sentence(message: &str) -> Option<String> {
                 return Some(format!("must be {}, not {}", wanted(expected), given(found)));
             }
             let count = found.strip_prefix("length ")?;
-            Some(format!("must be {}, but has {count} elements", wanted(expected)))
+            Some(format!("must be {}, but has {count}", wanted(expected)))
         }
         "unknown" => {
             let (what, choices) = rest.split_once(", ")?;
@@ -150,17 +175,18 @@ mod tests {
             (json!({ "count": -1 }), "count must be a whole number"),
             (json!({ "count": 1.5 }), ", not 1.5"),
             (json!({ "seed": "five" }), "seed must be a whole number of at least 0, not the string \"five\""),
-            (json!({ "range": [1] }), "range must be an array of 2 elements, but has 1 elements"),
-            (json!({ "range": {} }), "range must be an array of 2 elements, not an object"),
+            (json!({ "range": [1] }), "range must be an array of 2, but has 1"),
+            (json!({ "range": {} }), "range must be an array of 2, not an object"),
             (json!({ "names": [true] }), "names[0] must be a string, not true"),
             (json!({ "nonsense": 1 }), "there is no key \"nonsense\"; there are count, seed, range, space, names"),
             (json!({ "space": { "type": "g" } }), "there is no choice \"g\"; there are weights, g_space"),
             (json!({ "space": {} }), "space: the key \"type\" is missing"),
             (json!({ "space": 3 }), "space must be an object with a type, not 3"),
+            (json!({ "space": { "type": "g_space", "choice": 5 } }), "choice"),
             (json!([[]]), "must be an object"),
             (json!("x"), "must be an object, not the string \"x\""),
         ] {
-            let message = from_value::<Options>(value.clone()).expect_err("a fault");
+            let message = from_value::<Options>(&value).expect_err("a fault");
             assert!(message.contains(says), "{value}: {message}");
         }
     }

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "vite";
+import { defineConfig, type Plugin } from "vite";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -12,13 +12,38 @@ const headers = {
   "Cross-Origin-Embedder-Policy": "require-corp",
 };
 
+/**
+ * What the page may do: load what is its own, compile WebAssembly, and start workers, those of the engine's threads from a blob.
+ * Styles of its own are set on elements by the charts.
+ */
+const policy = [
+  "default-src 'self'",
+  "script-src 'self' 'wasm-unsafe-eval'",
+  "worker-src 'self' blob:",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join("; ");
+
+/** The policy in the built page, so that it holds on servers that send no headers; the development server injects scripts. */
+const withPolicy: Plugin = {
+  name: "content-security-policy",
+  apply: "build",
+  transformIndexHtml: () => [
+    { tag: "meta", attrs: { "http-equiv": "Content-Security-Policy", content: policy }, injectTo: "head-prepend" },
+  ],
+};
+
 export default defineConfig({
+  plugins: [withPolicy],
   root: here("."),
   // Relative addresses: the built page works from any folder of any static server.
   base: "./",
   resolve: { alias: { isoflat: here("../pkg/isoflat.js") } },
   server: { headers, fs: { allow: [here(".."), here("../pkg")] } },
-  preview: { headers },
+  preview: { headers: { ...headers, "Content-Security-Policy": policy } },
   worker: { format: "es" },
   build: {
     outDir: here("../dist"),

@@ -51,10 +51,10 @@ impl<'de> Visitor<'de> for LayerVisitor {
         }
         if fields.get("type").and_then(Value::as_str) == Some("batch_norm") {
             fields.remove("type");
-            return crate::json::from_value(fields.into()).map(RawLayer::BatchNorm).map_err(A::Error::custom);
+            return crate::json::from_value(&fields.into()).map(RawLayer::BatchNorm).map_err(A::Error::custom);
         }
         let stray = fields.keys().find(|key| *key != "type").cloned();
-        let layer: Layer = crate::json::from_value(fields.into()).map_err(A::Error::custom)?;
+        let layer: Layer = crate::json::from_value(&fields.into()).map_err(A::Error::custom)?;
         // serde does not look for unknown fields beside a tag that has none of its own.
         let has_no_fields = matches!(layer, Layer::Flatten | Layer::Relu | Layer::Identity | Layer::Tanh);
         match stray {

@@ -26,7 +26,7 @@ pub fn plain<T: DeserializeOwned>(value: JsValue, what: &str, code: ErrorCode) -
     // By way of a JSON value: read straight into a struct, keys that it does not know would pass unseen.
     let fault = |error: String| fault(code, format!("{what}: {error}"));
     let plain: serde_json::Value = serde_wasm_bindgen::from_value(value).map_err(|error| fault(error.to_string()))?;
-    crate::json::from_value(plain).map_err(fault)
+    crate::json::from_value(&plain).map_err(fault)
 }
 
 /// `object[key] = value` on an object of our own making.

@@ -21,6 +21,12 @@ fn start() {
     keep_panics(true);
 }
 
+/// `crash()`: ends the module as a fault of isoflat would.
+#[wasm_bindgen(skip_typescript)]
+pub fn crash() {
+    panic!("crash() was called");
+}
+
 /// Keeps what a panic says, and prints it where there is a console.
 pub fn keep_panics(has_console: bool) {
     static HOOK: Once = Once::new();

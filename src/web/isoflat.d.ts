@@ -15,6 +15,9 @@ export default function init(input?: { module_or_path: InitInput | Promise<InitI
 /** The same from bytes or a compiled module, at once. */
 export function initSync(input: { module: BufferSource | WebAssembly.Module } | BufferSource | WebAssembly.Module): InitOutput;
 
+/** Ends the module as a fault of isoflat would, so that a program can see how it takes code `crashed`. */
+export function crash(): void;
+
 /** What went wrong, for programs. */
 export type IsoflatErrorCode =
   | "parse" | "invalid_network" | "invalid_problem" | "invalid_parameters" | "invalid_option" | "invalid_transformation"

@@ -157,6 +157,8 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
 
   await part("Bad input", () => checkBadInput(lab, check, problem));
 
+  await part("A crash of the module", () => checkCrash(lab, check));
+
   await part("Opening", async () => {
     await checkOpening(lab, check, problem);
     await checkSpectrum(lab, check, { part: "all", points: ["trained"] });
@@ -192,6 +194,25 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
     await checkMissing(browser, url, check, "mnist", "the data");
     await checkMissing(browser, url, check, "*.wasm", "the engine");
   });
+}
+
+/** The module is made anew, and what was trained is still there. */
+async function checkCrash(lab, check) {
+  const { page } = lab;
+  const trained = await lab.measure("loss", "trained");
+  await page.evaluate(() => window.isoflatLab.crash());
+  await page.click("#check-button");
+  await page.waitForSelector(".message.error");
+  const said = await lab.text(".message.error");
+  check("a crash is said, and what is kept", /started anew; the network and its weights are kept/.test(said), said);
+  await lab.idle();
+  await page.click("#check-button");
+  await checkInvariance(lab, check);
+  await lab.idle();
+  const loss = await lab.measure("loss", "trained");
+  check("the weights are what they were", loss !== undefined && loss === trained, `loss ${loss}, before ${trained}`);
+  // The panic itself is printed, as it should be.
+  lab.complaints = lab.complaints.filter((complaint) => !/crash\(\) was called/.test(complaint));
 }
 
 /** Opens the page while a file is not to be had, and tries again when it is. */

@@ -254,6 +254,10 @@ export class App {
   }
 
   /** For trying out how the page takes a lost GPU. */
+  crash(): Promise<void> {
+    return this.#client.tell((lab) => lab.crash());
+  }
+
   loseDevice(): Promise<void> {
     return this.#client.tell((lab) => lab.loseDevice());
   }

@@ -31,7 +31,7 @@ import { fillNetworks, readModelChoice, trainView } from "./views/train";
 declare global {
   interface Window {
     /** For trying out what a person cannot bring about by hand. */
-    isoflatLab: { app: App; loseDevice: () => Promise<void> };
+    isoflatLab: { app: App; loseDevice: () => Promise<void>; crash: () => Promise<void> };
   }
 }
 
@@ -88,5 +88,5 @@ themeView(() => {
   spaces.redraw();
 });
 
-window.isoflatLab = { app, loseDevice: () => app.loseDevice() };
+window.isoflatLab = { app, loseDevice: () => app.loseDevice(), crash: () => app.crash() };
 void app.start(readModelChoice());

@@ -1,6 +1,7 @@
 /** The package: how flat a neural network's minimum is, in a way that rescaling the weights cannot fake. */
 
 import { atOnce } from "./call.js";
+import { instance } from "./instance.js";
 import { bytes } from "./read.js";
 
 export { Engine } from "./engine.js";
@@ -13,6 +14,15 @@ export { ParameterSpace } from "./space.js";
 /** All measures with their meaning. */
 export function describeMeasures() {
   return atOnce((glue) => glue.describeMeasures());
+}
+
+/** Ends the module as a fault of isoflat would, so that a program can see how it takes that. */
+export function crash() {
+  try {
+    instance().enter((glue) => glue.crash());
+  } catch {
+    // All that follows says so.
+  }
 }
 
 /** An IDX file of unsigned bytes. */

@@ -181,7 +181,7 @@ assert.deepEqual(await inner, known);
 const running = [engine.train(problem, theta, { epochs: 1e9 }), engine.gradient(problem, theta)];
 const settled = Promise.allSettled(running);
 await new Promise((resolve) => setTimeout(resolve, 30));
-first.engine_info(0);
+isoflat.crash();
 for (const { status, reason: error } of await settled) {
   assert(status === "rejected" && error.code === "crashed" && /init\(\)/.test(error.message), `${error}`);
 }

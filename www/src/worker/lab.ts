@@ -1,6 +1,7 @@
 /** The lab's operations, all in the worker. The page asks; nothing here knows of the page. */
 
 import {
+  crash,
   describeMeasures,
   type EigenResult,
   type EngineOptions,
@@ -252,6 +253,10 @@ export class Lab implements LabApi {
 
   loseDevice(): void {
     this.#session.loseDevice();
+  }
+
+  crash(): void {
+    crash();
   }
 
   #adopt(...parts: Parameters<Session["adopt"]>): ModelInfo {

@@ -254,6 +254,7 @@ export interface LabApi {
   /** Aborts what is running; resolves at once. */
   stop(): void;
   loseDevice(): void;
+  crash(): void;
 }
 
 /** The worker's first message, before any call: wasm takes a moment to load, or fails to. */

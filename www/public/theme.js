@@ -1,0 +1,8 @@
+// A file of its own and no module: it runs before the first paint, or a dark page would flash light, and needs no exception from
+// the page's Content-Security-Policy.
+try {
+  const theme = localStorage.getItem("isoflat.theme");
+  if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
+} catch {
+  // A browser that keeps nothing has no choice to remember.
+}
