@@ -117,6 +117,13 @@ impl Problem {
         self.id as f64
     }
 
+    /// Bytes of the inputs, which are nearly all that a problem takes; not part of the interface.
+    #[wasm_bindgen(getter, js_name = __bytes)]
+    pub fn bytes(&self) -> f64 {
+        let values = self.inner.samples() as f64 * self.inner.network().input_len() as f64;
+        values * if matches!(self.inner.inputs(), Values::F32(_)) { 4.0 } else { 8.0 }
+    }
+
     /// Number of samples.
     #[wasm_bindgen(getter)]
     pub fn samples(&self) -> usize {

@@ -8,13 +8,30 @@ const key = Symbol("isoflat");
 /** Runs when a handle that nobody has freed is collected; the module's own memory is freed by the module's finalizers. */
 const forgotten = new FinalizationRegistry((count) => count());
 
+/** Data below this are nothing to speak of. */
+const LIGHT = 1 << 20;
+
+/**
+ * JavaScript's collector sees a handle as a few bytes, and lets thousands that nobody has freed lie about while the module's memory
+ * fills. So a handle with data holds an array as large, which is never touched and takes no memory, but counts.
+ */
+function weightOf(bytes) {
+  try {
+    return bytes > LIGHT ? new ArrayBuffer(bytes) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** What every handle has. A handle is made by this package alone, never by `new`. */
 export class Handle {
   #home;
   #raw;
   #released;
+  // biome-ignore lint/correctness/noUnusedPrivateClassMembers: it is there to be held.
+  #weight;
 
-  constructor(given, home, raw, released) {
+  constructor(given, home, raw, released, bytes = 0) {
     if (given !== key) {
       throw fault(
         "invalid_handle",
@@ -24,6 +41,7 @@ export class Handle {
     this.#home = home;
     this.#raw = raw;
     this.#released = released;
+    this.#weight = weightOf(bytes);
     if (released) forgotten.register(this, released, this);
   }
 
@@ -42,6 +60,7 @@ export class Handle {
     if (!Handle.#is(this)) throw fault("invalid_handle", "free() was called on something that is no handle");
     const raw = this.#raw;
     this.#raw = undefined;
+    this.#weight = undefined;
     if (raw === undefined) return;
     forgotten.unregister(this);
     this.#released?.();
@@ -66,8 +85,8 @@ export const wrap = (type, home, raw) => new type(key, home, raw);
 /** Is this how `wrap` calls a constructor? */
 export const isWrapped = (given) => given[0] === key;
 
-/** What a constructor that a caller may call hands on. */
-export const owned = (home, raw, released) => [key, home, raw, released];
+/** What a constructor that a caller may call hands on; `bytes` is what the handle holds in the module. */
+export const owned = (home, raw, released, bytes) => [key, home, raw, released, bytes];
 
 /** A value of a handle's, at once: `of(this, Network, "depth", (raw) => raw.depth)`. */
 export function of(value, type, what, body) {

@@ -35,12 +35,12 @@ function dataOf(value) {
   });
 }
 
-/** Makes a problem's data in the module. A lack of memory is told with what else is there. */
-function made(home, body) {
+/** Makes a problem's data in the module, or shares those there are. A lack of memory is told with what else is there. */
+function made(home, body, isShared = false) {
   try {
     const raw = entered(home, body);
     alive++;
-    return owned(home, raw, release);
+    return owned(home, raw, release, isShared ? 0 : raw.__bytes);
   } catch (error) {
     if (!(error instanceof IsoflatError) || error.code !== "too_large" || alive === 0) throw error;
     const others = alive === 1 ? "Another problem is alive: free()" : `${alive} other problems are alive: free() those`;
@@ -100,6 +100,6 @@ export class Problem extends Handle {
   first(samples) {
     const raw = Handle.raw(this, Problem, "first: this Problem");
     const count = Math.min(whole(samples, "first: samples", 1), this.samples);
-    return new Problem(...made(Handle.home(this), () => raw.first(count)));
+    return new Problem(...made(Handle.home(this), () => raw.first(count), true));
   }
 }
