@@ -62,7 +62,7 @@ if (!existsSync(`${root}dist/index.html`)) {
 }
 
 const page = readFileSync(`${root}dist/index.html`, "utf8");
-const policy = /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(page)?.[1];
+const policy = /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(page)?.[1].replaceAll("&#39;", "'");
 if (policy === undefined) {
   console.error("dist/index.html has no Content-Security-Policy.");
   console.log("0 passed, 1 failed");
