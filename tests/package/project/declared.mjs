@@ -1,0 +1,42 @@
+/** What isoflat.d.ts declares is there, and nothing else. */
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import * as isoflat from "isoflat";
+
+const declarations = await readFile(
+  fileURLToPath(new URL("isoflat.d.ts", import.meta.resolve("isoflat/isoflat_bg.wasm"))),
+  "utf8",
+);
+
+const exported = [...declarations.matchAll(/^export (default )?(?:class|function) (\w+)/gm)];
+const names = exported.map(([, isDefault, name]) => (isDefault ? "default" : name));
+assert.deepEqual(Object.keys(isoflat).sort(), names.sort());
+
+/** Names of a class' members in the declarations. */
+function membersOf(name) {
+  const [, body] = new RegExp(`^export class ${name}[^{]*\\{\\n([\\s\\S]*?)^\\}`, "m").exec(declarations);
+  // Members stand at the first indent; the rest of a longer one stands further in.
+  const members = body.matchAll(/^ {2}(?:private )?(static )?(?:readonly )?(\[Symbol\.dispose\]|\w+)[(:]/gm);
+  return [...members].map(([, isStatic, member]) => `${isStatic ?? ""}${member}`);
+}
+
+/** Names of a class' members as they are, those it inherits from Handle among them. */
+function foundIn(Class) {
+  const found = new Set(["constructor"]);
+  for (let prototype = Class.prototype; prototype.constructor !== Error; prototype = Object.getPrototypeOf(prototype)) {
+    if (prototype === Object.prototype) break;
+    for (const key of Reflect.ownKeys(prototype)) found.add(key === Symbol.dispose ? "[Symbol.dispose]" : key);
+  }
+  for (const key of Object.getOwnPropertyNames(Class)) {
+    if (!["length", "name", "prototype"].includes(key)) found.add(`static ${key}`);
+  }
+  return found;
+}
+
+for (const name of ["Network", "Problem", "ParameterSpace", "Engine"]) {
+  const declared = membersOf(name).filter((member) => member !== "[Symbol.dispose]" || Symbol.dispose);
+  assert.deepEqual([...foundIn(isoflat[name])].sort(), declared.sort(), name);
+}
+console.log("what is declared is there");
