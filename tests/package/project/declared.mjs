@@ -35,8 +35,8 @@ function foundIn(Class) {
   return found;
 }
 
-for (const name of ["Network", "Problem", "ParameterSpace", "Engine"]) {
-  const declared = membersOf(name).filter((member) => member !== "[Symbol.dispose]" || Symbol.dispose);
-  assert.deepEqual([...foundIn(isoflat[name])].sort(), declared.sort(), name);
+for (const Class of [isoflat.Network, isoflat.Problem, isoflat.ParameterSpace, isoflat.Engine]) {
+  const declared = membersOf(Class.name).filter((member) => member !== "[Symbol.dispose]" || Symbol.dispose);
+  assert.deepEqual([...foundIn(Class)].sort(), declared.sort(), Class.name);
 }
 console.log("what is declared is there");
