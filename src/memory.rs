@@ -104,17 +104,23 @@ pub(crate) fn collected<T>(what: &str, values: impl Iterator<Item = T>) -> Resul
     Ok(memory)
 }
 
-/// A vector that is made longer or shorter, in its own memory where that is large enough.
+/// Fails where so many bytes cannot be had, and gives them back. Where memory comes in small pieces they are at hand then: a
+/// WebAssembly module that grows by pages takes a second for each 60 MiB.
+///
+/// # Errors
+/// `TooLarge`.
+pub(crate) fn ask_for(what: &str, bytes: u64) -> Result<()> {
+    room::<u8>(what, length::<u8>(what, bytes)?).map(|_| ())
+}
+
+/// A vector that is made longer or shorter, in its own memory where that is large enough; what was in it is lost where it is not.
 ///
 /// # Errors
 /// `TooLarge`.
 pub(crate) fn resized<'a, T: Clone + Default>(what: &str, memory: &'a mut Vec<T>, len: usize) -> Result<&'a mut [T]> {
     if len > memory.capacity() {
         // What is there need not be kept: two pieces at once would be twice the memory.
-        if memory.len() < len {
-            memory.clear();
-            memory.shrink_to_fit();
-        }
+        *memory = Vec::new();
         make_room(what, memory, len)?;
     }
     memory.resize(len, T::default());

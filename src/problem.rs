@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use self::json::{FileOut, Numbers, RawFile, RawTargets, RowsOut};
 use crate::error::{Result, bail, ensure, ensure_finite};
+use crate::memory::{collected, copied};
 use crate::network::Network;
 use crate::symmetry::Transformation;
 
@@ -81,6 +82,30 @@ impl Values {
     /// All of them in double precision.
     pub fn to_f64(&self) -> Vec<f64> {
         (0..self.len()).map(|i| self.get(i)).collect()
+    }
+
+    /// The first `count` of them in single precision.
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    pub(crate) fn first_in_f32(&self, count: usize) -> Result<Vec<f32>> {
+        const WHAT: &str = "a copy of the inputs";
+        match self {
+            Self::F32(v) => copied(WHAT, &v[..count]),
+            Self::F64(v) => collected(WHAT, v[..count].iter().map(|&x| x as f32)),
+        }
+    }
+
+    /// The first `count` of them in double precision.
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    pub(crate) fn first_in_f64(&self, count: usize) -> Result<Vec<f64>> {
+        const WHAT: &str = "a copy of the inputs";
+        match self {
+            Self::F32(v) => collected(WHAT, v[..count].iter().map(|&x| f64::from(x))),
+            Self::F64(v) => copied(WHAT, &v[..count]),
+        }
     }
 
     /// All of them in single precision.

@@ -60,7 +60,7 @@ pub trait ParameterSpace {
     /// `InvalidParameters` for a wrong length; `NotFinite` for such coordinates, or a division by 0.
     fn to_parameters(&self, coordinates: &[f64]) -> Result<Vec<f64>> {
         check(self.name(), coordinates, self.dimension(), "coordinates")?;
-        let parameters = self.chart().parameters(coordinates);
+        let parameters = self.chart().try_parameters(coordinates)?;
         ensure_finite("parameters of the coordinates", &parameters)?;
         Ok(parameters)
     }
@@ -72,7 +72,7 @@ pub trait ParameterSpace {
     fn pull_back(&self, coordinates: &[f64], gradient: &[f64]) -> Result<Vec<f64>> {
         check(self.name(), coordinates, self.dimension(), "coordinates")?;
         check(self.name(), gradient, self.chart().parameter_count(), "gradient")?;
-        Ok(self.chart().cotangent(coordinates, gradient, None))
+        self.chart().try_cotangent(coordinates, gradient)
     }
 }
 
