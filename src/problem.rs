@@ -1,12 +1,20 @@
 //! A problem: network, loss and data. What everything is asked of. Also the problem file, its JSON form.
 
+mod json;
+
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
+use self::json::{FileOut, Numbers, RawFile, RawTargets, RowsOut};
 use crate::error::{Result, bail, ensure, ensure_finite};
-use crate::network::{Network, RawNetwork};
+use crate::memory::{collected, copied};
+use crate::network::Network;
 use crate::symmetry::Transformation;
+
+/// The most samples of a problem: what 32-bit numbers of samples tell apart.
+const MAX_SAMPLES: usize = 1 << 31;
 
 /// The loss of one sample; a problem's loss is its mean over the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -76,6 +84,30 @@ impl Values {
         (0..self.len()).map(|i| self.get(i)).collect()
     }
 
+    /// The first `count` of them in single precision.
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    pub(crate) fn first_in_f32(&self, count: usize) -> Result<Vec<f32>> {
+        const WHAT: &str = "a copy of the inputs";
+        match self {
+            Self::F32(v) => copied(WHAT, &v[..count]),
+            Self::F64(v) => collected(WHAT, v[..count].iter().map(|&x| x as f32)),
+        }
+    }
+
+    /// The first `count` of them in double precision.
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    pub(crate) fn first_in_f64(&self, count: usize) -> Result<Vec<f64>> {
+        const WHAT: &str = "a copy of the inputs";
+        match self {
+            Self::F32(v) => collected(WHAT, v[..count].iter().map(|&x| f64::from(x))),
+            Self::F64(v) => copied(WHAT, &v[..count]),
+        }
+    }
+
     /// All of them in single precision.
     pub fn to_f32(&self) -> Vec<f32> {
         match self {
@@ -106,14 +138,23 @@ pub enum Targets {
     Vectors(Vec<f64>),
 }
 
-/// Network, loss and data, checked against each other. Cheap to clone: the parts are shared.
+/// Inputs and targets of all samples, however few of them a problem is over.
+#[derive(Debug)]
+struct Data {
+    inputs: Values,
+    targets: Targets,
+    samples: usize,
+}
+
+/// Network, loss and data, checked against each other. Cheap to clone and to cut short: the parts are shared.
 #[derive(Debug, Clone)]
 pub struct Problem {
     network: Rc<Network>,
     loss: Loss,
-    inputs: Rc<Values>,
-    targets: Rc<Targets>,
+    data: Rc<Data>,
     samples: usize,
+    /// The first samples' data by themselves, where they are fewer than there are and somebody has asked.
+    part: OnceCell<Rc<Data>>,
 }
 
 impl Problem {
@@ -133,6 +174,11 @@ impl Problem {
             inputs.len()
         );
         let samples = inputs.len() / width;
+        ensure!(
+            samples <= MAX_SAMPLES,
+            TooLarge,
+            "the problem has {samples} samples, but isoflat takes {MAX_SAMPLES} at most"
+        );
         if let Some(i) = (0..inputs.len()).find(|&i| !inputs.get(i).is_finite()) {
             bail!(NotFinite, "input {} of sample {} is {}, but must be finite", i % width, i / width, inputs.get(i));
         }
@@ -154,12 +200,12 @@ impl Problem {
                 }
             }
             (Targets::Vectors(values), Loss::SquaredError) => {
+                let needed = samples as u64 * classes as u64;
                 ensure!(
-                    values.len() == samples * classes,
+                    values.len() as u64 == needed,
                     InvalidProblem,
-                    "the targets have {} values, but {samples} samples of {classes} outputs need {}",
-                    values.len(),
-                    samples * classes
+                    "the targets have {} values, but {samples} samples of {classes} outputs need {needed}",
+                    values.len()
                 );
                 ensure_finite("targets", values)?;
             }
@@ -170,7 +216,8 @@ impl Problem {
                 bail!(InvalidProblem, "squared_error needs a vector a sample, but the targets are class numbers")
             }
         }
-        Ok(Self { network: Rc::new(network), loss, inputs: Rc::new(inputs), targets: Rc::new(targets), samples })
+        let data = Rc::new(Data { inputs, targets, samples });
+        Ok(Self { network: Rc::new(network), loss, data, samples, part: OnceCell::new() })
     }
 
     /// The network.
@@ -183,14 +230,42 @@ impl Problem {
         self.loss
     }
 
-    /// Inputs, samples × input_len, row-major.
+    /// Inputs, samples × input_len, row-major. Of a problem that [`Problem::first`] made they are copied when first asked for.
     pub fn inputs(&self) -> &Values {
-        &self.inputs
+        &self.own().inputs
     }
 
-    /// Targets, a sample each.
+    /// Targets, a sample each; copied likewise.
     pub fn targets(&self) -> &Targets {
-        &self.targets
+        &self.own().targets
+    }
+
+    /// The inputs of these samples and perhaps of more behind them: nothing is copied.
+    pub(crate) fn shared_inputs(&self) -> &Values {
+        &self.data.inputs
+    }
+
+    /// The targets likewise.
+    pub(crate) fn shared_targets(&self) -> &Targets {
+        &self.data.targets
+    }
+
+    fn own(&self) -> &Data {
+        if self.samples == self.data.samples {
+            return &self.data;
+        }
+        self.part.get_or_init(|| {
+            let (width, outputs) = (self.network.input_len(), self.network.output_len());
+            let inputs = match &self.data.inputs {
+                Values::F32(v) => Values::F32(v[..self.samples * width].to_vec()),
+                Values::F64(v) => Values::F64(v[..self.samples * width].to_vec()),
+            };
+            let targets = match &self.data.targets {
+                Targets::Classes(v) => Targets::Classes(v[..self.samples].to_vec()),
+                Targets::Vectors(v) => Targets::Vectors(v[..self.samples * outputs].to_vec()),
+            };
+            Rc::new(Data { inputs, targets, samples: self.samples })
+        })
     }
 
     /// Number of samples N.
@@ -198,18 +273,10 @@ impl Problem {
         self.samples
     }
 
-    /// The problem over the first `samples` samples, or over all if there are fewer.
+    /// The problem over the first `samples` samples (at least one), or over all if there are fewer. It shares this one's data.
     pub fn first(&self, samples: usize) -> Self {
         let samples = samples.clamp(1, self.samples);
-        let inputs = match &*self.inputs {
-            Values::F32(v) => Values::F32(v[..samples * self.network.input_len()].to_vec()),
-            Values::F64(v) => Values::F64(v[..samples * self.network.input_len()].to_vec()),
-        };
-        let targets = match &*self.targets {
-            Targets::Classes(v) => Targets::Classes(v[..samples].to_vec()),
-            Targets::Vectors(v) => Targets::Vectors(v[..samples * self.network.output_len()].to_vec()),
-        };
-        Self { inputs: Rc::new(inputs), targets: Rc::new(targets), samples, ..self.clone() }
+        Self { samples, part: OnceCell::new(), ..self.clone() }
     }
 
     /// Fails unless `parameters` has the network's length and is finite.
@@ -236,41 +303,6 @@ pub struct ProblemFile {
     pub transformations: Vec<Transformation>,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum RawTargets {
-    Classes(Vec<u32>),
-    Vectors(Vec<Vec<f64>>),
-}
-
-#[derive(Deserialize)]
-struct RawFile {
-    name: Option<String>,
-    network: RawNetwork,
-    loss: Loss,
-    parameters: Vec<f64>,
-    inputs: Vec<Vec<f64>>,
-    targets: RawTargets,
-    direction: Option<Vec<f64>>,
-    #[serde(default)]
-    transformations: Vec<Transformation>,
-}
-
-#[derive(Serialize)]
-struct FileOut<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: &'a Option<String>,
-    network: &'a Network,
-    loss: Loss,
-    parameters: &'a [f64],
-    inputs: Vec<Vec<f64>>,
-    targets: RawTargets,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    direction: &'a Option<Vec<f64>>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    transformations: &'a [Transformation],
-}
-
 impl ProblemFile {
     /// Reads a problem file. Keys it does not know are left alone.
     ///
@@ -282,64 +314,66 @@ impl ProblemFile {
             Parse,
             "a problem file is one JSON object with network, loss, parameters, inputs and targets; this is something else"
         );
-        let raw: RawFile = crate::json::read(json)?;
+        let raw: RawFile = json::read(json)?;
         let network: Network = raw.network.try_into()?;
-        let width = network.input_len();
-        if let Some(i) = raw.inputs.iter().position(|row| row.len() != width) {
-            bail!(InvalidProblem, "input row {i} has {} values, but the network takes {width}", raw.inputs[i].len());
-        }
+        let inputs = raw.inputs.flat(network.input_len(), |i, found, width| {
+            format!("input row {i} has {found} values, but the network takes {width}")
+        })?;
         let targets = match raw.targets {
             RawTargets::Classes(labels) => Targets::Classes(labels),
             RawTargets::Vectors(rows) => {
-                let outputs = network.output_len();
-                if let Some(i) = rows.iter().position(|row| row.len() != outputs) {
-                    bail!(
-                        InvalidProblem,
-                        "target row {i} has {} values, but the network has {outputs} outputs",
-                        rows[i].len()
-                    );
-                }
-                Targets::Vectors(rows.concat())
+                Targets::Vectors(rows.flat(network.output_len(), |i, found, outputs| {
+                    format!("target row {i} has {found} values, but the network has {outputs} outputs")
+                })?)
             }
         };
-        let problem = Problem::new(network, raw.loss, raw.inputs.concat(), targets)?;
-        problem.check_parameters(&raw.parameters)?;
-        if let Some(direction) = &raw.direction {
+        let problem = Problem::new(network, raw.loss, inputs, targets)?;
+        problem.check_parameters(&raw.parameters.0)?;
+        let parameters = raw.parameters.0;
+        let direction = raw.direction.map(|Numbers(direction)| direction);
+        if let Some(direction) = &direction {
             ensure!(
-                direction.len() == raw.parameters.len(),
+                direction.len() == parameters.len(),
                 InvalidParameters,
                 "the direction has {} values, but the network {} parameters",
                 direction.len(),
-                raw.parameters.len()
+                parameters.len()
             );
             ensure_finite("direction", direction)?;
         }
-        Ok(Self {
-            name: raw.name,
-            problem,
-            parameters: raw.parameters,
-            direction: raw.direction,
-            transformations: raw.transformations,
-        })
+        Ok(Self { name: raw.name, problem, parameters, direction, transformations: raw.transformations })
     }
 
     /// The file as JSON, numbers written so that they read back the same.
+    ///
+    /// # Panics
+    /// Where the text does not fit in memory: [`ProblemFile::try_to_json`] does not.
     pub fn to_json(&self) -> String {
-        let rows = |values: &[f64], width: usize| values.chunks(width).map(<[f64]>::to_vec).collect::<Vec<_>>();
+        self.try_to_json().expect("a problem of finite numbers has a JSON form that fits in memory")
+    }
+
+    /// The file as JSON.
+    ///
+    /// # Errors
+    /// `TooLarge` where the text does not fit in memory.
+    pub fn try_to_json(&self) -> Result<String> {
         let network = self.problem.network();
-        let out = FileOut {
+        let samples = self.problem.samples();
+        json::write(&FileOut {
             name: &self.name,
             network,
             loss: self.problem.loss(),
             parameters: &self.parameters,
-            inputs: rows(&self.problem.inputs().to_f64(), network.input_len()),
-            targets: match self.problem.targets() {
-                Targets::Classes(labels) => RawTargets::Classes(labels.clone()),
-                Targets::Vectors(values) => RawTargets::Vectors(rows(values, network.output_len())),
+            inputs: match self.problem.shared_inputs() {
+                Values::F32(v) => RowsOut::F32(&v[..samples * network.input_len()], network.input_len()),
+                Values::F64(v) => RowsOut::F64(&v[..samples * network.input_len()], network.input_len()),
+            },
+            targets: match self.problem.shared_targets() {
+                Targets::Classes(v) => RowsOut::Classes(&v[..samples]),
+                Targets::Vectors(v) => RowsOut::F64(&v[..samples * network.output_len()], network.output_len()),
             },
             direction: &self.direction,
             transformations: &self.transformations,
-        };
-        serde_json::to_string(&out).expect("a problem of finite numbers has a JSON form")
+        })
     }
 }

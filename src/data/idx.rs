@@ -36,14 +36,14 @@ impl IdxFile {
         ensure!(axes > 0 && header.len() == 4 * axes, Parse, "the IDX file ends within its header");
         let (lengths, _) = header.as_chunks::<4>();
         let shape: Vec<usize> = lengths.iter().map(|&length| u32::from_be_bytes(length) as usize).collect();
-        let expected = shape.iter().try_fold(1usize, |product, &length| product.checked_mul(length));
+        let expected = shape.iter().try_fold(1u64, |product, &length| product.checked_mul(length as u64));
         ensure!(
-            expected == Some(values.len()),
+            expected == Some(values.len() as u64),
             Parse,
             "the IDX file's shape is {shape:?}, but {} values follow",
             values.len()
         );
-        Ok(Self { shape, values: values.to_vec() })
+        Ok(Self { shape, values: crate::memory::copied("an IDX file's values", values)? })
     }
 }
 

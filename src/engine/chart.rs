@@ -9,6 +9,7 @@ use super::cpu::chart as twin;
 use super::gpu::GpuChart;
 use super::vector::Vector;
 use crate::error::{Result, ensure};
+use crate::memory::{copied, filled, room, zeros};
 
 /// In a [`Quotient`]: no numerator, or no denominator.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -52,21 +53,30 @@ impl Quotient {
             );
         }
         let dimension = numerator.iter().filter(|&&n| n != NONE).count();
-        let mut parameter = vec![NONE; dimension];
-        let mut divided: Vec<Vec<u32>> = vec![Vec::new(); dimension];
+        const WHAT: &str = "a chart's constants";
+        let mut parameter = filled(WHAT, NONE, dimension)?;
+        // How many each coordinate divides; then where the next of them goes.
+        let mut places = zeros(WHAT, dimension)?;
         for (e, (&n, &a)) in numerator.iter().zip(&denominator).enumerate() {
             if n != NONE {
                 debug_assert_eq!(parameter[n as usize], NONE, "two parameters with one numerator");
                 parameter[n as usize] = e as u32;
             }
             if a != NONE {
-                divided[a as usize].push(e as u32);
+                places[a as usize] += 1;
             }
         }
-        let (mut anchors, mut members) = (Vec::new(), Vec::new());
-        for (a, list) in divided.into_iter().enumerate().filter(|(_, list)| !list.is_empty()) {
-            anchors.push((a as u32, members.len()..members.len() + list.len()));
-            members.extend(list);
+        let mut anchors = room(WHAT, places.iter().filter(|&&count| count > 0).count())?;
+        let mut end = 0;
+        for (a, place) in places.iter_mut().enumerate().filter(|(_, count)| **count > 0) {
+            let start = end;
+            end += std::mem::replace(place, start);
+            anchors.push((a as u32, start..end));
+        }
+        let mut members = zeros(WHAT, end)?;
+        for (e, &a) in denominator.iter().enumerate().filter(|(_, a)| **a != NONE) {
+            members[places[a as usize]] = e as u32;
+            places[a as usize] += 1;
         }
         Ok(Self { scale, numerator, denominator, parameter, anchors, members })
     }
@@ -115,6 +125,28 @@ impl Normalized {
 }
 
 impl Chart {
+    /// A copy of it.
+    ///
+    /// # Errors
+    /// `TooLarge` where it does not fit in memory.
+    pub(super) fn try_clone(&self) -> Result<Self> {
+        const WHAT: &str = "a chart's constants";
+        Ok(match self {
+            Self::Identity(len) => Self::Identity(*len),
+            Self::Normalized(chart) => {
+                Self::Normalized(Normalized { parameters: chart.parameters, groups: copied(WHAT, &chart.groups)? })
+            }
+            Self::Quotient(chart) => Self::Quotient(Quotient {
+                scale: copied(WHAT, &chart.scale)?,
+                numerator: copied(WHAT, &chart.numerator)?,
+                denominator: copied(WHAT, &chart.denominator)?,
+                parameter: copied(WHAT, &chart.parameter)?,
+                anchors: copied(WHAT, &chart.anchors)?,
+                members: copied(WHAT, &chart.members)?,
+            }),
+        })
+    }
+
     /// Number of coordinates.
     pub fn dimension(&self) -> usize {
         match self {
@@ -145,6 +177,13 @@ impl Chart {
         theta
     }
 
+    /// [`Chart::parameters`], or `TooLarge`.
+    pub(crate) fn try_parameters(&self, v: &[f64]) -> Result<Vec<f64>> {
+        let mut theta = zeros("a vector of parameters", self.parameter_count())?;
+        twin::parameters(self, v, &mut theta);
+        Ok(theta)
+    }
+
     /// J(v) x, on the host.
     pub fn tangent(&self, v: &[f64], x: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; self.parameter_count()];
@@ -157,6 +196,13 @@ impl Chart {
         let mut out = vec![0.0; self.dimension()];
         twin::cotangent(self, v, z, second, &mut out);
         out
+    }
+
+    /// [`Chart::cotangent`] without a second derivative, or `TooLarge`.
+    pub(crate) fn try_cotangent(&self, v: &[f64], z: &[f64]) -> Result<Vec<f64>> {
+        let mut out = zeros("coordinates", self.dimension())?;
+        twin::cotangent(self, v, z, None, &mut out);
+        Ok(out)
     }
 
     /// The same number for the same chart, and most probably another for another (FNV-1a over all constants).

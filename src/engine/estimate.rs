@@ -93,17 +93,17 @@ impl Engine {
             Precision::F32 => 4,
             Precision::F64 => 8,
         };
-        let outputs: usize = plan.steps.iter().map(|step| step.output.len()).sum();
+        let outputs: u64 = plan.steps.iter().map(|step| step.output.len() as u64).sum();
         let affine = plan.steps.iter().filter(|step| step.is_affine());
-        let kept = 2 * outputs + affine.map(|step| step.input.len()).sum::<usize>();
+        let kept = 2 * outputs + affine.map(|step| step.input.len() as u64).sum::<u64>();
         let gradient_seconds = call_seconds + samples as f64 * rate;
         Ok(Estimate {
             gradient_seconds,
             call_seconds,
             product_seconds: gradient_seconds * product / gradient,
             evaluation_seconds: gradient_seconds * forward / gradient,
-            data_bytes: bytes * (samples * plan.input().len()) as u64,
-            point_bytes: bytes * (samples * kept) as u64,
+            data_bytes: bytes * samples as u64 * plan.input().len() as u64,
+            point_bytes: bytes * samples as u64 * kept,
             vector_bytes: bytes * plan.parameter_count as u64,
             threads,
         })

@@ -25,7 +25,8 @@ pub use sharded::{Helper, Team};
 pub use sweep::{Cotangent, LayerSums};
 pub use vector::{Segments, Vector};
 
-use crate::error::{Result, ensure};
+use crate::error::{Result, bail, ensure};
+use crate::memory::copied;
 use crate::problem::Problem;
 
 /// Which device to compute on.
@@ -165,8 +166,10 @@ impl Engine {
         self.problem.check_parameters(parameters)?;
         *self.prepared.borrow_mut() = None;
         let theta = self.executor.upload(parameters, 1)?;
+        // Asked for before the work that it would undo.
+        let kept = copied("a point's parameters", parameters)?;
         self.executor.prepare(&theta)?;
-        *self.prepared.borrow_mut() = Some(parameters.to_vec());
+        *self.prepared.borrow_mut() = Some(kept);
         Ok(())
     }
 
@@ -175,9 +178,10 @@ impl Engine {
     /// # Errors
     /// `InvalidParameters` if there is none.
     pub fn parameters(&self) -> Result<Vec<f64>> {
-        let prepared = self.prepared.borrow().clone();
-        ensure!(prepared.is_some(), InvalidParameters, "no point is prepared: call Engine::prepare first");
-        Ok(prepared.unwrap_or_default())
+        match &*self.prepared.borrow() {
+            Some(prepared) => copied("a point's parameters", prepared),
+            None => bail!(InvalidParameters, "no point is prepared: call Engine::prepare first"),
+        }
     }
 
     /// Mean loss at the prepared point.

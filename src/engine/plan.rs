@@ -102,7 +102,7 @@ impl Step {
 
     /// Multiplications of one sample: window × input channels × outputs for an affine step, one an element read otherwise.
     pub fn multiplications(&self) -> f64 {
-        let reads = (self.window.area() * self.output.len()) as f64;
+        let reads = self.window.area() as f64 * self.output.len() as f64;
         if self.is_affine() { reads * self.input.channels as f64 } else { reads }
     }
 }
@@ -141,15 +141,13 @@ impl Plan {
                 let layer = parametric.next().expect("the layout lists every parametric layer");
                 Operation::Affine { weight: layer.weight.clone(), bias: layer.bias.clone(), columns_per_unit }
             };
-            let pool = |size: [usize; 2], stride: Option<[usize; 2]>| Window {
-                size,
-                stride: stride.unwrap_or(size),
-                padding: [0, 0],
+            let pool = |size: [usize; 2], stride: Option<[usize; 2]>| {
+                Window { size, stride: stride.unwrap_or(size), padding: [0, 0] }.within(before)
             };
             match *layer {
                 Layer::Dense { .. } => steps.push(step(affine(1), Window::whole(before))),
                 Layer::Conv2d { kernel, stride, padding, .. } => {
-                    let window = Window { size: kernel, stride, padding };
+                    let window = Window { size: kernel, stride, padding }.within(before);
                     steps.push(step(affine(window.area()), window));
                 }
                 Layer::MaxPool2d { size, stride } => steps.push(step(Operation::MaxPool, pool(size, stride))),

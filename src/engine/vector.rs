@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::executor::Precision;
 use super::gpu::GpuVector;
 use crate::error::{Result, bail};
+use crate::memory::collected;
 use crate::network::Layout;
 
 /// What is said of a vector that another device's executor made.
@@ -50,12 +51,22 @@ impl Vector {
     }
 
     /// A CPU executor's vector from [`Vector::bytes`].
-    pub(in crate::engine) fn from_bytes(precision: Precision, bytes: &[u8], columns: usize) -> Self {
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    pub(in crate::engine) fn from_bytes(precision: Precision, bytes: &[u8], columns: usize) -> Result<Self> {
+        const WHAT: &str = "a vector from another thread";
         let (len, storage) = match precision {
-            Precision::F64 => (bytes.len() / 8, Storage::F64(bytemuck::pod_collect_to_vec(bytes))),
-            Precision::F32 => (bytes.len() / 4, Storage::F32(bytemuck::pod_collect_to_vec(bytes))),
+            Precision::F64 => {
+                let values = bytes.as_chunks::<8>().0.iter().map(|&bytes| f64::from_ne_bytes(bytes));
+                (bytes.len() / 8, Storage::F64(collected(WHAT, values)?))
+            }
+            Precision::F32 => {
+                let values = bytes.as_chunks::<4>().0.iter().map(|&bytes| f32::from_ne_bytes(bytes));
+                (bytes.len() / 4, Storage::F32(collected(WHAT, values)?))
+            }
         };
-        Self { len: len / columns.max(1), columns, storage }
+        Ok(Self { len: len / columns.max(1), columns, storage })
     }
 
     /// Writes values into a CPU executor's vector, from place `at` on.

@@ -1,11 +1,10 @@
 //! Whole spectra of small operators, by products with the identity and a dense eigenvalue library.
 
-use nalgebra::DMatrix;
-
-use super::krylov::RitzPairs;
+use super::symmetric::{Decomposition, symmetric_eigen};
 use super::{Eigenpair, rayleigh_ritz};
 use crate::control::{Control, Progress};
 use crate::error::{Result, ensure};
+use crate::memory::{room, zeros};
 use crate::operator::SymmetricOperator;
 
 /// Columns of the identity that go through an operator together.
@@ -44,11 +43,11 @@ pub async fn dense_matrix(operator: &dyn SymmetricOperator, control: &Control<'_
     let n = operator.len();
     ensure!(n <= MAX_LEN, TooLarge, "a dense spectrum is for at most {MAX_LEN} parameters, but there are {n}");
     let executor = operator.executor();
-    let mut matrix = Vec::with_capacity(n * n);
+    let mut matrix = room("a dense matrix", n * n)?;
     for start in (0..n).step_by(COLUMNS) {
         control.step(Progress::new("dense matrix", start, n)).await?;
         let columns = COLUMNS.min(n - start);
-        let mut identity = vec![0.0; n * columns];
+        let mut identity = zeros("columns of the identity", n * columns)?;
         for k in 0..columns {
             identity[k * n + start + k] = 1.0;
         }
@@ -73,8 +72,8 @@ pub async fn dense_spectrum(
 ) -> Result<DenseSpectrum> {
     let n = operator.len();
     let (trace, eigen) = decompose(operator, control).await?;
-    let ends: Vec<f64> =
-        [n - 1, 0].iter().flat_map(|&j| eigen.vectors.column(j).iter().copied().collect::<Vec<_>>()).collect();
+    let mut ends = room("eigenvectors", 2 * n)?;
+    [n - 1, 0].iter().for_each(|&j| ends.extend_from_slice(&eigen.vectors[j * n..(j + 1) * n]));
     let ends = operator.executor().upload(&ends, 2)?;
     let mut pairs = rayleigh_ritz(operator, &ends, tolerance, 0.0, false).await?;
     let min = pairs.remove(1);
@@ -92,13 +91,18 @@ pub async fn dense_eigenvectors(
     control: &Control<'_>,
 ) -> Result<(Vec<f64>, Vec<f64>)> {
     let (_, eigen) = decompose(operator, control).await?;
-    Ok((eigen.values, eigen.vectors.as_slice().to_vec()))
+    Ok((eigen.values, eigen.vectors))
 }
 
 /// Trace, and the eigenpairs of the symmetric part.
-async fn decompose(operator: &dyn SymmetricOperator, control: &Control<'_>) -> Result<(f64, RitzPairs)> {
+async fn decompose(operator: &dyn SymmetricOperator, control: &Control<'_>) -> Result<(f64, Decomposition)> {
     let n = operator.len();
-    let matrix = DMatrix::from_vec(n, n, dense_matrix(operator, control).await?);
-    let trace = matrix.trace();
-    Ok((trace, RitzPairs::new((&matrix + matrix.transpose()) * 0.5, 0.0)))
+    let mut matrix = dense_matrix(operator, control).await?;
+    let trace = matrix.iter().step_by(n + 1).sum();
+    for j in 0..n {
+        for i in j + 1..n {
+            matrix[j * n + i] = 0.5 * matrix[j * n + i] + 0.5 * matrix[i * n + j];
+        }
+    }
+    Ok((trace, symmetric_eigen(matrix, n, control).await?))
 }

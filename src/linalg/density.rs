@@ -16,6 +16,12 @@ use crate::operator::SymmetricOperator;
 /// The grid reaches this many widths beyond the outermost Ritz values: what is left out there is below 2e-9.
 const MARGIN: f64 = 6.0;
 
+/// The most points of a grid.
+const MAX_POINTS: usize = 1_000_000;
+
+/// The most Lanczos steps of a probe: the matrix that they leave has their number squared.
+const MAX_STEPS: usize = 2048;
+
 /// Moments that a density comes with.
 const MOMENTS: i32 = 4;
 
@@ -24,9 +30,9 @@ const MOMENTS: i32 = 4;
 pub struct StochasticLanczos {
     /// Random probes, at least 2: the error bands come from their spread.
     pub probes: usize,
-    /// Lanczos steps for each, all of them kept and orthogonalised against.
+    /// Lanczos steps for each, at most 2048, all of them kept and orthogonalised against.
     pub steps: usize,
-    /// Points of the grid, evenly spaced.
+    /// Points of the grid, evenly spaced, at most a million.
     pub points: usize,
     /// Standard deviation σ of the Gaussian that each eigenvalue is broadened to; `None` takes a hundredth of the spectrum's
     /// extent (at least 1e-5 of its largest magnitude). The grid must not be coarser.
@@ -98,6 +104,12 @@ impl StochasticLanczos {
     pub async fn run(&self, operator: &dyn SymmetricOperator, control: &Control<'_>) -> Result<SpectralDensity> {
         ensure!(self.probes >= 2, InvalidOption, "a spectral density needs at least 2 probes, for its error bands");
         ensure!(self.steps >= 2, InvalidOption, "a spectral density needs at least 2 Lanczos steps");
+        ensure!(
+            self.steps.min(operator.len()) <= MAX_STEPS,
+            InvalidOption,
+            "a spectral density takes at most {MAX_STEPS} Lanczos steps, but {} were asked for",
+            self.steps
+        );
         self.check_grid()?;
         let n = operator.len();
         let steps = self.steps.min(n);
@@ -141,6 +153,12 @@ impl StochasticLanczos {
     }
 
     fn check_grid(&self) -> Result<()> {
+        ensure!(
+            self.points <= MAX_POINTS,
+            InvalidOption,
+            "a spectral density has at most {MAX_POINTS} points, but {} were asked for",
+            self.points
+        );
         ensure!(self.points >= 2, InvalidOption, "a spectral density needs a grid of at least 2 points");
         let is_positive = |width: f64| width.is_finite() && width > 0.0;
         ensure!(self.width.is_none_or(is_positive), InvalidOption, "the width of a spectral density must be positive");

@@ -8,6 +8,7 @@ mod hutchinson;
 mod krylov;
 mod lanczos;
 mod power;
+mod symmetric;
 
 pub use dense::{DenseSpectrum, dense_eigenvectors, dense_matrix, dense_spectrum};
 pub use density::{Moment, SpectralDensity, StochasticLanczos};
@@ -16,6 +17,7 @@ pub use hutch_plus_plus::{NormEstimate, TraceAndNorm, frobenius_norm, hutch_plus
 pub use hutchinson::{TraceEstimate, hutchinson};
 pub use lanczos::{Goal, Lanczos, Spectrum};
 pub use power::{PowerIteration, PowerResult};
+pub(crate) use symmetric::symmetric_eigen;
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

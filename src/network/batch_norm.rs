@@ -5,6 +5,7 @@ use serde::Deserialize;
 use super::json::{RawLayer, RawNetwork};
 use super::{Layer, Network, Shape};
 use crate::error::{Result, bail, ensure, ensure_finite};
+use crate::memory::{collected, copied, filled, room};
 
 /// `{"type": "batch_norm", "mean": [..], "variance": [..], "scale": [..], "shift": [..], "epsilon": 1e-5}`: a trained network's
 /// scale · (x − mean) / √(variance + epsilon) + shift, one number of each a channel of an image, or a feature of a flat row.
@@ -38,8 +39,8 @@ struct Affine {
 impl BatchNorm {
     /// The map over `channels`; `what` names the layer in errors.
     fn affine(self, what: &str, channels: usize) -> Result<Affine> {
-        let scale = self.scale.unwrap_or_else(|| vec![1.0; channels]);
-        let shift = self.shift.unwrap_or_else(|| vec![0.0; channels]);
+        let scale = self.scale.map_or_else(|| filled("scales", 1.0, channels), Ok)?;
+        let shift = self.shift.map_or_else(|| filled("shifts", 0.0, channels), Ok)?;
         for (name, values) in [("mean", &self.mean), ("variance", &self.variance), ("scale", &scale), ("shift", &shift)]
         {
             ensure!(
@@ -64,8 +65,10 @@ impl BatchNorm {
                 self.epsilon
             );
         }
-        let factor: Vec<f64> = scale.iter().zip(&self.variance).map(|(s, v)| s / (v + self.epsilon).sqrt()).collect();
-        let offset = shift.iter().zip(&self.mean).zip(&factor).map(|((shift, mean), f)| shift - mean * f).collect();
+        let factors = scale.iter().zip(&self.variance).map(|(s, v)| s / (v + self.epsilon).sqrt());
+        let factor: Vec<f64> = collected("factors", factors)?;
+        let offsets = shift.iter().zip(&self.mean).zip(&factor).map(|((shift, mean), f)| shift - mean * f);
+        let offset = collected("offsets", offsets)?;
         Ok(Affine { factor, offset })
     }
 }
@@ -139,7 +142,8 @@ pub fn fold_batch_norm(network_json: &str, parameters: &[f64]) -> Result<(Networ
         }
     }
     let mut layers = Vec::with_capacity(items.len());
-    let mut folded = crate::memory::reserve(parameters.len())?;
+    let biases = network_biases(&items);
+    let mut folded = room("folded parameters", parameters.len() + biases)?;
     for item in items {
         match item {
             Item::Parametric { mut layer, parameters, folded: has_folded } => {
@@ -156,6 +160,11 @@ pub fn fold_batch_norm(network_json: &str, parameters: &[f64]) -> Result<(Networ
     }
     ensure_finite("folded parameters", &folded)?;
     Ok((Network::new(raw.input, layers)?, folded))
+}
+
+/// Biases of all layers with parameters: as many as may be added.
+fn network_biases(items: &[Item]) -> usize {
+    items.iter().map(|item| if let Item::Parametric { parameters, .. } = item { parameters.bias.len() } else { 0 }).sum()
 }
 
 /// The layers with their parameters, checked.
@@ -187,12 +196,12 @@ fn items(raw: Vec<RawLayer>, input: &[usize], parameters: &[f64]) -> Result<Vec<
             }
             RawLayer::Layer(layer) if layer.is_parametric() => {
                 let place = parametric.next().expect("the layout has every layer with parameters");
-                let bias = place.bias.clone().map(|range| parameters[range].to_vec());
-                let parameters = Parameters {
-                    weight: parameters[place.weight.clone()].to_vec(),
-                    inputs: place.inputs,
-                    bias: bias.unwrap_or_else(|| vec![0.0; place.outputs]),
+                let bias = match place.bias.clone() {
+                    Some(range) => copied("a bias", &parameters[range])?,
+                    None => filled("a bias", 0.0, place.outputs)?,
                 };
+                let weight = copied("weights to fold", &parameters[place.weight.clone()])?;
+                let parameters = Parameters { weight, inputs: place.inputs, bias };
                 Item::Parametric { layer, parameters, folded: false }
             }
             RawLayer::Layer(layer) => {

@@ -56,8 +56,7 @@ impl Network {
             );
         }
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let mut parameters = crate::memory::reserve(self.parameter_count())?;
-        parameters.resize(self.parameter_count(), 0.0);
+        let mut parameters = crate::memory::zeros("a vector of parameters", self.parameter_count())?;
         for layer in self.layout().layers() {
             let (fan_in, fan_out) = (layer.inputs as f64, layer.fan_out as f64);
             let gain_squared = self.gain_squared(layer.layer);

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
+use super::layer::Count;
 use super::{BatchNorm, Layer, Network};
 use crate::error::{Result, bail};
 
@@ -13,8 +14,13 @@ use crate::error::{Result, bail};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawNetwork {
+    #[serde(deserialize_with = "shape")]
     pub(super) input: Vec<usize>,
     pub(super) layers: Vec<RawLayer>,
+}
+
+fn shape<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Vec<usize>, D::Error> {
+    Vec::<Count>::deserialize(deserializer).map(|sizes| sizes.into_iter().map(|Count(n)| n).collect())
 }
 
 /// One of its layers.

@@ -20,6 +20,7 @@ pub enum Layer {
     /// z = W a + b, with W of shape (units, inputs), row-major.
     Dense {
         /// Number of outputs.
+        #[serde(deserialize_with = "count")]
         units: usize,
         /// Whether there is a b.
         #[serde(default = "yes")]
@@ -28,6 +29,7 @@ pub enum Layer {
     /// Cross-correlation with W of shape (channels, input channels, kernel height, kernel width) over (C, H, W) images.
     Conv2d {
         /// Number of output channels.
+        #[serde(deserialize_with = "count")]
         channels: usize,
         /// Size of the window.
         #[serde(deserialize_with = "pair")]
@@ -79,15 +81,42 @@ pub enum Layer {
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "a size must be a whole number, or two: [height, width]")]
 enum Size {
-    Both(usize),
-    Pair([usize; 2]),
+    Both(Count),
+    Pair([Count; 2]),
+}
+
+/// A whole number as files and options write it. They have 64 bits; where memory is addressed by 32, larger ones are refused in words.
+#[derive(Clone, Copy)]
+pub(super) struct Count(pub usize);
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Whole;
+        impl serde::de::Visitor<'_> for Whole {
+            type Value = Count;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, "a whole number from 0 to {}", usize::MAX)
+            }
+
+            fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Count, E> {
+                let number = usize::try_from(value);
+                number.map(Count).map_err(|_| E::invalid_value(serde::de::Unexpected::Unsigned(value), &self))
+            }
+        }
+        deserializer.deserialize_u64(Whole)
+    }
+}
+
+fn count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    Count::deserialize(deserializer).map(|Count(n)| n)
 }
 
 impl From<Size> for [usize; 2] {
     fn from(size: Size) -> Self {
         match size {
-            Size::Both(n) => [n, n],
-            Size::Pair(pair) => pair,
+            Size::Both(Count(n)) => [n, n],
+            Size::Pair(pair) => pair.map(|Count(n)| n),
         }
     }
 }

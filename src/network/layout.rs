@@ -103,16 +103,16 @@ impl Layout {
                     );
                     ensure!(units > 0, InvalidNetwork, "{what} has 0 units");
                     let columns_per_unit = current.shape.area();
-                    found.add(i, &what, [units, current.shape.len()], columns_per_unit, units, bias)?;
+                    found.add(i, &what, units, current.shape.len() as u64, columns_per_unit, units, bias)?;
                     current = Current { shape: Shape::flat(units), is_flat: true };
                 }
                 Layer::Conv2d { channels, kernel, stride, padding, bias } => {
                     current.ensure_image(&what)?;
                     let window = Window { size: kernel, stride, padding };
                     let output = window.output(&what, current.shape, channels)?;
-                    let columns = current.shape.channels.saturating_mul(window.area());
+                    let columns = (current.shape.channels as u64).saturating_mul(window.wide_area());
                     let fan_out = channels.saturating_mul(window.area());
-                    found.add(i, &what, [channels, columns], window.area(), fan_out, bias)?;
+                    found.add(i, &what, channels, columns, window.area(), fan_out, bias)?;
                     current.shape = output;
                 }
                 Layer::MaxPool2d { size, stride } | Layer::AvgPool2d { size, stride } => {
@@ -149,17 +149,19 @@ impl Layout {
     }
 
     /// Adds a layer of (rows, columns) weights.
+    #[allow(clippy::too_many_arguments, reason = "one layer, in the layout's terms")]
     fn add(
         &mut self,
         layer: usize,
         what: &str,
-        [rows, columns]: [usize; 2],
+        rows: usize,
+        columns: u64,
         columns_per_unit: usize,
         fan_out: usize,
         bias: bool,
     ) -> Result<()> {
         let start = self.parameter_count;
-        let weights = (rows as u64).checked_mul(columns as u64);
+        let weights = (rows as u64).checked_mul(columns);
         let end = weights
             .and_then(|w| w.checked_add(start as u64))
             .and_then(|c| c.checked_add(if bias { rows as u64 } else { 0 }));
@@ -170,6 +172,7 @@ impl Layout {
                  whose weights are {rows} × {columns}"
             );
         };
+        let columns = columns as usize;
         let middle = start + rows * columns;
         self.parameter_count = end as usize;
         self.layers.push(ParametricLayer {

@@ -7,9 +7,16 @@ use crate::error::{Result, ensure};
 /// The most values one sample may have between two layers: what 32-bit indices address with room to spare.
 const MAX_LEN: u64 = 1 << 30;
 
+/// A padded image of so many values is no burden, however little is in it.
+const PADDED_FREELY: u64 = 1 << 16;
+
+/// Otherwise it has at most so many times the values of the layer's input, weights and output together: what a problem takes
+/// is in proportion to what it states.
+const PADDED_MOST: u64 = 64;
+
 /// How many values that makes, if the number can be written.
-fn count(sizes: [usize; 3]) -> Option<u64> {
-    sizes.iter().try_fold(1u64, |n, &m| n.checked_mul(m as u64))
+fn count(sizes: [u64; 3]) -> Option<u64> {
+    sizes.iter().try_fold(1u64, |n, &m| n.checked_mul(m))
 }
 
 /// Channels of an image and its size, in the order (C, H, W). A flat row of features is an image of 1 × 1.
@@ -74,6 +81,11 @@ impl Window {
         self.size[0].saturating_mul(self.size[1])
     }
 
+    /// [`Window::area`] where memory is addressed by fewer bits than it has.
+    pub(super) fn wide_area(&self) -> u64 {
+        (self.size[0] as u64).saturating_mul(self.size[1] as u64)
+    }
+
     /// The shape that comes out over `input`, with this many channels.
     ///
     /// # Errors
@@ -84,10 +96,10 @@ impl Window {
         ensure!(self.size.iter().all(|&n| n > 0), InvalidNetwork, "{what} has a window of size {:?}", self.size);
         ensure!(self.stride.iter().all(|&n| n > 0), InvalidNetwork, "{what} has stride {:?}", self.stride);
         let sides = [input.height, input.width];
-        let padded: [usize; 2] = std::array::from_fn(|i| self.padding[i].saturating_mul(2).saturating_add(sides[i]));
+        let padded = std::array::from_fn(|i| (self.padding[i] as u64).saturating_mul(2).saturating_add(sides[i] as u64));
         // An executor may want to write the padded image out: its size counts even where few windows read it.
         ensure!(
-            count([input.channels, padded[0], padded[1]]).is_some_and(|n| n <= MAX_LEN),
+            count([input.channels as u64, padded[0], padded[1]]).is_some_and(|n| n <= MAX_LEN),
             TooLarge,
             "{what} pads its input of {input} to {}×{} a channel, but isoflat takes {MAX_LEN} values at most",
             padded[0],
@@ -95,21 +107,49 @@ impl Window {
         );
         let extent = |axis: usize| -> Result<usize> {
             ensure!(
-                padded[axis] >= self.size[axis],
+                padded[axis] >= self.size[axis] as u64,
                 InvalidNetwork,
                 "{what} has a window of {}×{}, which does not fit its input of {input} with padding {:?}",
                 self.size[0],
                 self.size[1],
                 self.padding
             );
-            Ok((padded[axis] - self.size[axis]) / self.stride[axis] + 1)
+            Ok(((padded[axis] - self.size[axis] as u64) / self.stride[axis] as u64 + 1) as usize)
         };
         let (height, width) = (extent(0)?, extent(1)?);
         ensure!(
-            count([channels, height, width]).is_some_and(|n| n <= MAX_LEN),
+            count([channels, height, width].map(|n| n as u64)).is_some_and(|n| n <= MAX_LEN),
             TooLarge,
             "{what} puts out {channels}×{height}×{width} values a sample, but isoflat takes {MAX_LEN} at most"
         );
-        Ok(Shape { channels, height, width })
+        let output = Shape { channels, height, width };
+        self.ensure_in_proportion(what, input, padded, output)?;
+        Ok(output)
+    }
+
+    /// Fails where the padded image is mostly zeros that no window needs.
+    fn ensure_in_proportion(&self, what: &str, input: Shape, padded: [u64; 2], output: Shape) -> Result<()> {
+        let values = count([input.channels as u64, padded[0], padded[1]]).unwrap_or(u64::MAX);
+        let channels = input.channels as u64 * output.channels as u64;
+        let weights = channels.saturating_mul(self.wide_area());
+        let stated = [input, output].map(|shape| shape.len() as u64).iter().fold(weights, |n, &m| n.saturating_add(m));
+        ensure!(
+            values <= PADDED_FREELY || values / PADDED_MOST <= stated,
+            TooLarge,
+            "{what} pads its input of {input} to {}×{} a channel, mostly zeros: {values} values, where input, weights and output \
+             have {stated}; a padding of {}×{}, one less than the window, lets it begin and end at any value",
+            padded[0],
+            padded[1],
+            self.size[0] - 1,
+            self.size[1] - 1
+        );
+        Ok(())
+    }
+
+    /// The same window with steps no longer than the padded image: longer ones take no other place, but need larger numbers.
+    pub(crate) fn within(self, input: Shape) -> Self {
+        let sides = [input.height, input.width];
+        let stride = std::array::from_fn(|i| self.stride[i].min(sides[i] + 2 * self.padding[i]).max(1));
+        Self { stride, ..self }
     }
 }

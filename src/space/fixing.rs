@@ -4,8 +4,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::skeleton::{FixedChoice, Skeleton};
+use crate::control::Control;
 use crate::error::{Result, bail, ensure};
+use crate::memory::copied;
 use crate::network::Network;
+use crate::ready::now;
 use crate::symmetry::Transformation;
 
 /// What becomes of the fixed weights.
@@ -57,6 +60,8 @@ impl ScalingWarning {
     }
 }
 
+const PARAMETERS: &str = "a vector of parameters";
+
 /// A skeleton with the parameters that a space begins at.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fixing {
@@ -79,11 +84,25 @@ impl Fixing {
     /// As [`Skeleton::new`]; `InvalidOption` for a value that is 0 or not finite; `InvalidParameters` for a fixed weight of 0 to be
     /// rescaled; `NotFinite` where factors overflow.
     pub fn new(network: &Network, parameters: &[f64], choice: FixedChoice, values: FixedValues) -> Result<Self> {
-        let skeleton = Skeleton::new(network, parameters, choice)?;
+        now(Self::new_under(network, parameters, choice, values, &Control::default()))
+    }
+
+    /// [`Fixing::new`] where an event loop must run.
+    ///
+    /// # Errors
+    /// As [`Fixing::new`]; `Aborted`.
+    pub async fn new_under(
+        network: &Network,
+        parameters: &[f64],
+        choice: FixedChoice,
+        values: FixedValues,
+        control: &Control<'_>,
+    ) -> Result<Self> {
+        let skeleton = Skeleton::new_under(network, parameters, choice, control).await?;
         match values {
             FixedValues::Keep => Ok(Self {
                 skeleton,
-                parameters: parameters.to_vec(),
+                parameters: copied(PARAMETERS, parameters)?,
                 keeps_function: true,
                 rescaling: None,
                 warning: None,
@@ -94,7 +113,7 @@ impl Fixing {
                     InvalidOption,
                     "fixed weights are to be set to {value}, but that must be finite and not 0"
                 );
-                let mut moved = parameters.to_vec();
+                let mut moved = copied(PARAMETERS, parameters)?;
                 for index in skeleton.fixed_indices() {
                     moved[index] = value;
                 }

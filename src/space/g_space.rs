@@ -17,6 +17,7 @@ use super::skeleton::Skeleton;
 use super::{ParameterSpace, chart_of_free};
 use crate::engine::{Chart, NONE, Quotient};
 use crate::error::{Result, ensure_finite};
+use crate::memory::{copied, filled, room};
 use crate::network::Network;
 
 /// What biases are in the G-space.
@@ -49,10 +50,10 @@ impl GSpace {
         skeleton.check(network)?;
         skeleton.check_nonzero(parameters)?;
         let layers = network.layout().layers();
-        let free = skeleton.free(network);
-        let (numerator, _) = chart_of_free(&free);
-        let mut denominator = vec![NONE; parameters.len()];
-        let mut scale = parameters.to_vec();
+        let free = skeleton.try_free(network)?;
+        let (numerator, _) = chart_of_free(&free)?;
+        let mut denominator = filled("a chart's constants", NONE, parameters.len())?;
+        let mut scale = copied("a chart's constants", parameters)?;
         let out = skeleton.out(layers, parameters);
         // For each unit of the layer before: in(c) = factor · v[anchor], or 1 for an input.
         let mut before: Vec<(f64, u32)> = Vec::new();
@@ -114,9 +115,9 @@ impl ParameterSpace for GSpace {
         self.network.check_parameters(parameters)?;
         self.skeleton.check_nonzero(parameters)?;
         let layers = self.network.layout().layers();
-        let free = self.skeleton.free(&self.network);
+        let free = self.skeleton.try_free(&self.network)?;
         let out = self.skeleton.out(layers, parameters);
-        let mut coordinates = Vec::with_capacity(self.chart.dimension());
+        let mut coordinates = room("coordinates", self.chart.dimension())?;
         let mut before: Vec<f64> = Vec::new();
         for (l, layer) in layers.iter().enumerate() {
             for (r, row) in layer.weight.clone().step_by(layer.inputs).enumerate() {

@@ -26,9 +26,12 @@ pub use skeleton::{Edge, FixedChoice, Skeleton};
 pub use weight_fixing::WeightFixing;
 pub use weight_norm::{Grouping, WeightNorm};
 
+use crate::control::Control;
 use crate::engine::{Chart, NONE};
 use crate::error::{Result, ensure, ensure_finite};
+use crate::memory::{copied, room};
 use crate::network::Network;
+use crate::ready::now;
 
 /// Coordinates v for the parameters θ of one network.
 pub trait ParameterSpace {
@@ -60,7 +63,7 @@ pub trait ParameterSpace {
     /// `InvalidParameters` for a wrong length; `NotFinite` for such coordinates, or a division by 0.
     fn to_parameters(&self, coordinates: &[f64]) -> Result<Vec<f64>> {
         check(self.name(), coordinates, self.dimension(), "coordinates")?;
-        let parameters = self.chart().parameters(coordinates);
+        let parameters = self.chart().try_parameters(coordinates)?;
         ensure_finite("parameters of the coordinates", &parameters)?;
         Ok(parameters)
     }
@@ -72,7 +75,7 @@ pub trait ParameterSpace {
     fn pull_back(&self, coordinates: &[f64], gradient: &[f64]) -> Result<Vec<f64>> {
         check(self.name(), coordinates, self.dimension(), "coordinates")?;
         check(self.name(), gradient, self.chart().parameter_count(), "gradient")?;
-        Ok(self.chart().cotangent(coordinates, gradient, None))
+        self.chart().try_cotangent(coordinates, gradient)
     }
 }
 
@@ -83,20 +86,17 @@ fn check(space: &str, values: &[f64], expected: usize, what: &str) -> Result<()>
 }
 
 /// For each parameter its coordinate ([`NONE`] if fixed), and for each coordinate its parameter.
-fn chart_of_free(free: &[bool]) -> (Vec<u32>, Vec<usize>) {
-    let mut parameters = Vec::new();
-    let coordinates = free
-        .iter()
-        .enumerate()
-        .map(|(e, &free)| {
-            if !free {
-                return NONE;
-            }
+fn chart_of_free(free: &[bool]) -> Result<(Vec<u32>, Vec<usize>)> {
+    const WHAT: &str = "a chart's constants";
+    let mut parameters = room(WHAT, free.iter().filter(|&&free| free).count())?;
+    let mut coordinates = room(WHAT, free.len())?;
+    for (e, &free) in free.iter().enumerate() {
+        coordinates.push(if free { parameters.len() as u32 } else { NONE });
+        if free {
             parameters.push(e);
-            (parameters.len() - 1) as u32
-        })
-        .collect();
-    (coordinates, parameters)
+        }
+    }
+    Ok((coordinates, parameters))
 }
 
 /// The parameters themselves.
@@ -123,7 +123,7 @@ impl ParameterSpace for Weights {
 
     fn to_coordinates(&self, parameters: &[f64]) -> Result<Vec<f64>> {
         self.network.check_parameters(parameters)?;
-        Ok(parameters.to_vec())
+        copied("coordinates", parameters)
     }
 }
 
@@ -182,21 +182,29 @@ impl SpaceKind {
     /// # Errors
     /// What [`Fixing::new`], [`GSpace::new`] and [`WeightNorm`]'s coordinates say.
     pub fn open(self, network: &Network, parameters: &[f64]) -> Result<OpenSpace> {
+        now(self.open_under(network, parameters, &Control::default()))
+    }
+
+    /// [`SpaceKind::open`] where an event loop must run: the Hungarian choice takes a while in wide layers.
+    ///
+    /// # Errors
+    /// As [`SpaceKind::open`]; `Aborted`.
+    pub async fn open_under(self, network: &Network, parameters: &[f64], control: &Control<'_>) -> Result<OpenSpace> {
         network.check_parameters(parameters)?;
         let plain = |space: Box<dyn ParameterSpace>| {
-            let parameters = parameters.to_vec();
-            OpenSpace { space, parameters, keeps_function: true, warning: None }
+            let parameters = copied("a vector of parameters", parameters)?;
+            Ok(OpenSpace { space, parameters, keeps_function: true, warning: None })
         };
         let (fixing, space): (Fixing, Box<dyn ParameterSpace>) = match self {
-            Self::Weights => return Ok(plain(Box::new(Weights::new(network)))),
-            Self::WeightNorm { grouping } => return Ok(plain(Box::new(WeightNorm::new(network, grouping)))),
+            Self::Weights => return plain(Box::new(Weights::new(network))),
+            Self::WeightNorm { grouping } => return plain(Box::new(WeightNorm::new(network, grouping))),
             Self::GSpace { choice, values, biases } => {
-                let fixing = Fixing::new(network, parameters, choice, values)?;
+                let fixing = Fixing::new_under(network, parameters, choice, values, control).await?;
                 let space = GSpace::new(network, &fixing.skeleton, &fixing.parameters, biases)?;
                 (fixing, Box::new(space))
             }
             Self::WeightFixing { choice, values } => {
-                let fixing = Fixing::new(network, parameters, choice, values)?;
+                let fixing = Fixing::new_under(network, parameters, choice, values, control).await?;
                 let space = WeightFixing::new(network, &fixing.skeleton, &fixing.parameters)?;
                 (fixing, Box::new(space))
             }

@@ -19,9 +19,10 @@ pub(crate) async fn report(engine: &Engine) -> Result<Option<Value>> {
         return Ok(None);
     }
     let skeleton = Skeleton::new(network, parameters, FixedChoice::Diagonal)?;
-    let free = skeleton.free(network);
+    let free = skeleton.try_free(network)?;
     let gradient = engine.gradient().await?;
-    let masked: Vec<f64> = gradient.iter().zip(&free).map(|(g, &free)| if free { *g } else { 0.0 }).collect();
+    let masked = gradient.iter().zip(&free).map(|(g, &free)| if free { *g } else { 0.0 });
+    let masked: Vec<f64> = crate::memory::collected("a gradient", masked)?;
     let mut report = json!({
         "free": free.iter().map(|&free| u8::from(free)).collect::<Vec<_>>(),
         "weight_fixing": { "gradient": masked },

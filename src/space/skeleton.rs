@@ -7,8 +7,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::assignment::assign;
+use crate::control::Control;
 use crate::error::{Result, bail, ensure};
+use crate::memory::filled;
 use crate::network::{Network, ParametricLayer};
+use crate::ready::now;
 use crate::symmetry::ensure_homogeneous;
 
 /// How the fixed weight of each hidden unit is chosen.
@@ -52,12 +55,25 @@ impl Skeleton {
     /// `NotHomogeneous` for a network whose rescalings change its function; what [`Network::check_parameters`] says;
     /// `TooLarge` where the Hungarian choice would take too long.
     pub fn new(network: &Network, parameters: &[f64], choice: FixedChoice) -> Result<Self> {
+        now(Self::new_under(network, parameters, choice, &Control::default()))
+    }
+
+    /// [`Skeleton::new`] where an event loop must run: the Hungarian choice takes a while in wide layers.
+    ///
+    /// # Errors
+    /// As [`Skeleton::new`]; `Aborted`.
+    pub async fn new_under(
+        network: &Network,
+        parameters: &[f64],
+        choice: FixedChoice,
+        control: &Control<'_>,
+    ) -> Result<Self> {
         ensure_homogeneous(network)?;
         network.check_parameters(parameters)?;
         let layers = network.layout().layers();
         let fixed = match choice {
             FixedChoice::Diagonal => layers.windows(2).map(|pair| diagonal(&pair[0], &pair[1])).collect(),
-            FixedChoice::Hungarian => hungarian(layers, parameters)?,
+            FixedChoice::Hungarian => hungarian(layers, parameters, control).await?,
         };
         Ok(Self { tree: tree(layers, &fixed), fixed })
     }
@@ -82,10 +98,19 @@ impl Skeleton {
     /// For every parameter: may it move?
     pub fn free(&self, network: &Network) -> Vec<bool> {
         let mut free = vec![true; network.parameter_count()];
-        for index in self.fixed_indices() {
-            free[index] = false;
-        }
+        self.mark(&mut free);
         free
+    }
+
+    /// [`Skeleton::free`], or `TooLarge`.
+    pub(super) fn try_free(&self, network: &Network) -> Result<Vec<bool>> {
+        let mut free = filled("which parameters are free", true, network.parameter_count())?;
+        self.mark(&mut free);
+        Ok(free)
+    }
+
+    fn mark(&self, free: &mut [bool]) {
+        self.fixed.iter().flatten().for_each(|edge| free[edge.index] = false);
     }
 
     /// H, the number of fixed weights.
@@ -148,7 +173,11 @@ fn diagonal(layer: &ParametricLayer, next: &ParametricLayer) -> Vec<Edge> {
 }
 
 /// Last layer first, since a unit's rescaling changes the incoming weights among which the layer before chooses.
-fn hungarian(layers: &[ParametricLayer], parameters: &[f64]) -> Result<Vec<Vec<Edge>>> {
+async fn hungarian(
+    layers: &[ParametricLayer],
+    parameters: &[f64],
+    control: &Control<'_>,
+) -> Result<Vec<Vec<Edge>>> {
     let hidden = layers.len() - 1;
     let mut fixed = vec![Vec::new(); hidden];
     let mut scale = vec![1.0; layers[hidden].outputs];
@@ -162,7 +191,7 @@ fn hungarian(layers: &[ParametricLayer], parameters: &[f64]) -> Result<Vec<Vec<E
                 .min_by(|a, b| a.0.total_cmp(&b.0))
                 .unwrap_or((f64::INFINITY, index(next, row, j, 0)))
         };
-        let rows = assign(units, next.outputs, |j, row| best(j, row).0)?;
+        let rows = assign(units, next.outputs, |j, row| best(j, row).0, control).await?;
         fixed[l] = rows.iter().enumerate().map(|(j, &row)| Edge { unit: row, index: best(j, row).1 }).collect();
         scale = fixed[l].iter().map(|edge: &Edge| (parameters[edge.index] * scale[edge.unit]).abs()).collect();
     }

@@ -7,6 +7,7 @@ use super::skeleton::Skeleton;
 use super::{ParameterSpace, chart_of_free};
 use crate::engine::{Chart, NONE, Quotient};
 use crate::error::{Result, bail};
+use crate::memory::{collected, filled};
 use crate::network::Network;
 
 /// The parameters of a network that are not fixed.
@@ -27,14 +28,14 @@ impl WeightFixing {
     pub fn new(network: &Network, skeleton: &Skeleton, parameters: &[f64]) -> Result<Self> {
         network.check_parameters(parameters)?;
         skeleton.check(network)?;
-        let (numerator, free) = chart_of_free(&skeleton.free(network));
+        let (numerator, free) = chart_of_free(&skeleton.try_free(network)?)?;
         let fixed: Vec<(usize, f64)> =
             skeleton.fixed_indices().into_iter().map(|index| (index, parameters[index])).collect();
-        let mut scale = vec![1.0; parameters.len()];
+        let mut scale = filled("a chart's constants", 1.0, parameters.len())?;
         for &(index, value) in &fixed {
             scale[index] = value;
         }
-        let denominator = vec![NONE; parameters.len()];
+        let denominator = filled("a chart's constants", NONE, parameters.len())?;
         let chart = Rc::new(Chart::Quotient(Quotient::new(scale, numerator, denominator)?));
         Ok(Self { network: network.clone(), fixed, free, chart })
     }
@@ -60,6 +61,6 @@ impl ParameterSpace for WeightFixing {
                 parameters[index]
             );
         }
-        Ok(self.free.iter().map(|&index| parameters[index]).collect())
+        collected("coordinates", self.free.iter().map(|&index| parameters[index]))
     }
 }

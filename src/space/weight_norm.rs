@@ -58,7 +58,7 @@ impl ParameterSpace for WeightNorm {
     /// What [`Network::check_parameters`] says; `InvalidParameters` where all weights of a group are 0.
     fn to_coordinates(&self, parameters: &[f64]) -> Result<Vec<f64>> {
         self.network.check_parameters(parameters)?;
-        let mut coordinates = Vec::with_capacity(self.chart.dimension());
+        let mut coordinates = crate::memory::room("coordinates", self.chart.dimension())?;
         for group in &self.groups {
             let norm = parameters[group.clone()].iter().map(|w| w * w).sum::<f64>().sqrt();
             if norm == 0.0 {

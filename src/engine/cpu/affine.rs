@@ -5,10 +5,13 @@
 
 use std::ops::Range;
 
+use super::point::sized;
 use super::real::Real;
 use super::simd::Work;
 use super::tile::accumulate;
 use crate::engine::plan::{Operation, Step};
+use crate::error::Result;
+use crate::memory::{collected, copied, make_room, room};
 use crate::network::{Shape, Window};
 
 /// Rows of W in a register tile.
@@ -32,7 +35,8 @@ pub struct Affine {
     pub(super) input: Shape,
     pub(super) output: Shape,
     pub(super) window: Window,
-    /// Residue classes of input pixels modulo the stride: which part of the window reaches them.
+    /// Residue classes of input pixels modulo the stride, row residue by row residue, as far as there are such pixels: which
+    /// part of the window reaches them.
     classes: Vec<Class>,
     /// Zeros above and left of δ, and its padded size, for the backward pass.
     delta_padding: [usize; 2],
@@ -66,11 +70,14 @@ pub struct Backward<T>(Vec<T>);
 
 impl Affine {
     /// The geometry of a step, if it is affine.
-    pub fn new(step: &Step) -> Option<Self> {
-        let Operation::Affine { weight, bias, columns_per_unit } = &step.operation else { return None };
+    ///
+    /// # Errors
+    /// `TooLarge` where its tables do not fit in memory.
+    pub fn new(step: &Step) -> Result<Option<Self>> {
+        let Operation::Affine { weight, bias, columns_per_unit } = &step.operation else { return Ok(None) };
         let (shape, window) = (step.input, step.window);
         let [kh, kw] = window.size;
-        let mut column_of = Vec::with_capacity(shape.channels * window.area());
+        let mut column_of = room("places of weights", shape.channels * window.area())?;
         for tap in 0..kh * kw {
             column_of.extend((0..shape.channels).map(|c| (c * kh * kw + tap) as u32));
         }
@@ -82,10 +89,11 @@ impl Affine {
         };
         let [kh, kw] = window.size;
         let [sy, sx] = window.stride;
-        let mut classes = Vec::new();
+        let [rows, columns] = [residues(input.height, window, 0)?, residues(input.width, window, 1)?];
+        let mut classes = room("classes of pixels", rows.len() * columns.len())?;
         let mut start = 0;
-        for ry in 0..sy {
-            for rx in 0..sx {
+        for &ry in &rows {
+            for &rx in &columns {
                 let taps = [kh.saturating_sub(ry).div_ceil(sy), kw.saturating_sub(rx).div_ceil(sx)];
                 classes.push(Class { residue: [ry, rx], taps, start });
                 start += taps[0] * taps[1];
@@ -96,7 +104,7 @@ impl Affine {
             let last = (length - 1 + window.padding[axis]) / window.stride[axis];
             delta_padding[axis] + output.max(last + 1)
         };
-        Some(Self {
+        Ok(Some(Self {
             weight: weight.clone(),
             bias: bias.clone(),
             rows: step.output.channels,
@@ -109,7 +117,7 @@ impl Affine {
             window,
             classes,
             delta_padding,
-        })
+        }))
     }
 
     /// One pixel in, one out.
@@ -118,19 +126,19 @@ impl Affine {
     }
 
     /// The same weights, where every window of this step is a pixel by itself: they are met one after the other.
-    pub(super) fn of_windows(&self) -> Self {
+    pub(super) fn of_windows(&self) -> Result<Self> {
         let input = Shape { channels: self.columns, height: self.output.height, width: self.output.width };
-        Self {
+        Ok(Self {
             weight: self.weight.clone(),
             bias: None,
-            column_of: self.column_of.clone(),
+            column_of: copied("places of weights", &self.column_of)?,
             padded_output: [input.height, input.width],
             window: Window { size: [1, 1], stride: [1, 1], padding: [0, 0] },
             classes: vec![Class { residue: [0, 0], taps: [1, 1], start: 0 }],
             delta_padding: [0, 0],
             input,
             ..*self
-        }
+        })
     }
 
     /// Where the window of an output position begins among the padded input's numbers.
@@ -150,8 +158,8 @@ impl Affine {
     }
 
     /// Multiplications of one sample.
-    pub fn multiplications(&self) -> usize {
-        self.positions() * self.rows * self.columns
+    pub fn multiplications(&self) -> f64 {
+        self.positions() as f64 * self.rows as f64 * self.columns as f64
     }
 
     /// Height and width with the padding.
@@ -160,9 +168,9 @@ impl Affine {
     }
 
     /// W out of a parameter vector, packed for forward passes.
-    pub fn pack_forward<T: Real>(&self, theta: &[T], out: &mut Forward<T>) {
+    pub fn pack_forward<T: Real>(&self, theta: &[T], out: &mut Forward<T>) -> Result<()> {
         let weight = &theta[self.weight.clone()];
-        out.0.resize(weight.len(), T::ZERO);
+        sized(&mut out.0, weight.len())?;
         let groups = weight.chunks(ROWS * self.columns).zip(out.0.chunks_mut(ROWS * self.columns));
         for (group, out) in groups {
             match group.len() / self.columns {
@@ -172,16 +180,17 @@ impl Affine {
                 _ => interleave::<T, 4>(group, &self.column_of, out),
             }
         }
+        Ok(())
     }
 
     /// W out of a parameter vector, packed for backward passes.
-    pub fn pack_backward<T: Real>(&self, theta: &[T], out: &mut Backward<T>) {
+    pub fn pack_backward<T: Real>(&self, theta: &[T], out: &mut Backward<T>) -> Result<()> {
         let weight = &theta[self.weight.clone()];
         let channels = self.input.channels;
         let [_, kw] = self.window.size;
         let [sy, sx] = self.window.stride;
         out.0.clear();
-        out.0.reserve(weight.len());
+        make_room("packed weights", &mut out.0, weight.len())?;
         for class in &self.classes {
             for first in (0..channels).step_by(ROWS) {
                 let group = first..(first + ROWS).min(channels);
@@ -195,13 +204,14 @@ impl Affine {
                 }
             }
         }
+        Ok(())
     }
 
     /// One block's input with its padding: itself, or a copy in `scratch`.
-    pub fn pad<'a, T: Real, const N: usize>(&self, x: &'a [T], scratch: &'a mut Vec<T>) -> &'a [T] {
+    pub fn pad<'a, T: Real, const N: usize>(&self, x: &'a [T], scratch: &'a mut Vec<T>) -> Result<&'a [T]> {
         let [top, left] = self.window.padding;
         if [top, left] == [0, 0] {
-            return x;
+            return Ok(x);
         }
         copy_padded(
             x,
@@ -211,27 +221,39 @@ impl Affine {
             self.padded(),
             self.input.channels * N,
             scratch,
-        );
-        scratch
+        )?;
+        Ok(scratch)
     }
 
     /// One block's δ as backward passes need it: itself, or a copy in `scratch`.
-    pub fn pad_delta<'a, T: Real, const N: usize>(&self, d: &'a [T], scratch: &'a mut Vec<T>) -> &'a [T] {
+    pub fn pad_delta<'a, T: Real, const N: usize>(&self, d: &'a [T], scratch: &'a mut Vec<T>) -> Result<&'a [T]> {
         if self.is_dense() {
-            return d;
+            return Ok(d);
         }
         let pixel = self.rows * N;
         let [top, left] = self.delta_padding;
-        copy_padded(d, self.output.width * pixel, left * pixel, top, self.padded_output, pixel, scratch);
-        scratch
+        copy_padded(d, self.output.width * pixel, left * pixel, top, self.padded_output, pixel, scratch)?;
+        Ok(scratch)
+    }
+
+    /// Numbers of a block that its passes lay out at this step beside what comes in and goes out: transposed and padded.
+    pub fn layout_numbers<const N: usize>(&self) -> [u64; 2] {
+        let [height, width] = self.padded_output.map(|side| side as u64);
+        let padded_output = if self.is_dense() { 0 } else { height * width * self.rows as u64 * N as u64 };
+        [self.wide_transposed_len::<N>(), padded_output]
     }
 
     /// Numbers of a block's inputs laid out for [`super::gradient::WeightGradient`].
     pub fn transposed_len<const N: usize>(&self) -> usize {
+        self.wide_transposed_len::<N>() as usize
+    }
+
+    /// The same where no vector may be so long.
+    fn wide_transposed_len<const N: usize>(&self) -> u64 {
         match self.is_dense() {
-            true => self.columns.next_multiple_of(N) * N,
+            true => (self.columns.next_multiple_of(N) as u64) * N as u64,
             // The last tile of a row may look beyond its end.
-            false => self.padded()[0] * N * self.row_stride() + N,
+            false => self.padded()[0] as u64 * N as u64 * self.row_stride() as u64 + N as u64,
         }
     }
 
@@ -286,12 +308,22 @@ fn copy_padded<T: Real>(
     [height, width]: [usize; 2],
     pixel: usize,
     out: &mut Vec<T>,
-) {
+) -> Result<()> {
     out.clear();
-    out.resize(height * width * pixel, T::ZERO);
+    sized(out, height * width * pixel)?;
     for (from, to) in x.chunks_exact(row).zip(out.chunks_exact_mut(width * pixel).skip(top)) {
         to[left..left + row].copy_from_slice(from);
     }
+    Ok(())
+}
+
+/// The residues modulo the stride that pixels have along an axis, ascending.
+fn residues(pixels: usize, window: Window, axis: usize) -> Result<Vec<usize>> {
+    let (stride, padding) = (window.stride[axis], window.padding[axis]);
+    let mut found: Vec<usize> =
+        collected("residues of pixels", (0..pixels.min(stride)).map(|y| (y + padding) % stride))?;
+    found.sort_unstable();
+    Ok(found)
 }
 
 /// z = Σ over the terms of W x, plus b: one block. `out` is (positions, rows, N).
@@ -400,7 +432,8 @@ impl<T: Real, const N: usize> Work for BackwardBlock<'_, T, N> {
         }
         for (y, out) in out.chunks_exact_mut(affine.input.width * channels * N).enumerate() {
             let residue = (y + affine.window.padding[0]) % affine.window.stride[0];
-            for class in affine.classes.iter().filter(|class| class.residue[0] == residue) {
+            let first_of_row = affine.classes.partition_point(|class| class.residue[0] < residue);
+            for class in affine.classes[first_of_row..].iter().take_while(|class| class.residue[0] == residue) {
                 for first in (0..channels).step_by(ROWS) {
                     match channels - first {
                         1 => backward_rows::<T, 1, N, FMA>(affine, class, terms, y, first, out),

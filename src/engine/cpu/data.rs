@@ -3,6 +3,7 @@
 use super::prefix;
 use super::real::Real;
 use crate::engine::plan::Plan;
+use crate::error::Result;
 use crate::network::Shape;
 use crate::problem::{Problem, Targets, Values};
 
@@ -29,9 +30,16 @@ pub enum Rows<'a, T> {
 
 impl<T: Real> Data<T> {
     /// A problem's data, through the steps that come before the first affine one.
-    pub fn new(plan: &Plan, problem: &Problem, share: usize) -> Self {
-        let prepared = (!plan.prefix.is_empty()).then(|| prefix::apply(&plan.prefix, T::values(problem.inputs())));
-        Self { problem: problem.clone(), prepared, share, shape: plan.input() }
+    ///
+    /// # Errors
+    /// `TooLarge` where what comes out of those steps does not fit in memory.
+    pub fn new(plan: &Plan, problem: &Problem, share: usize) -> Result<Self> {
+        let values = problem.samples() * problem.network().input_len();
+        let prepared = match plan.prefix.is_empty() {
+            true => None,
+            false => Some(prefix::apply(&plan.prefix, T::values(problem.shared_inputs(), values)?)?),
+        };
+        Ok(Self { problem: problem.clone(), prepared, share, shape: plan.input() })
     }
 
     /// Number of samples that passes over the data take.
@@ -44,18 +52,18 @@ impl<T: Real> Data<T> {
         self.problem.samples()
     }
 
-    /// The inputs.
+    /// The inputs, of all samples and perhaps of more.
     pub fn rows(&self) -> Rows<'_, T> {
-        match (&self.prepared, self.problem.inputs()) {
+        match (&self.prepared, self.problem.shared_inputs()) {
             (Some(rows), _) => Rows::Prepared(rows),
             (None, Values::F32(rows)) => Rows::F32(rows),
             (None, Values::F64(rows)) => Rows::F64(rows),
         }
     }
 
-    /// The targets.
+    /// The targets likewise.
     pub fn targets(&self) -> &Targets {
-        self.problem.targets()
+        self.problem.shared_targets()
     }
 
     /// What comes into the first step.

@@ -6,6 +6,8 @@ use super::affine::{Affine, ROWS};
 use super::real::Real;
 use super::simd::Work;
 use super::tile::{PART, accumulate, copy};
+use crate::error::Result;
+use crate::memory::{make_room, product};
 
 /// Of one block: δ (positions, rows, N), and the transposed input that it meets.
 pub type Term<'a, T> = (&'a [T], &'a [T]);
@@ -22,6 +24,31 @@ pub struct Room<T> {
     input: Vec<T>,
     /// Where the strip's cells lie: term, position, and where the window begins in the input.
     cells: Vec<[usize; 3]>,
+}
+
+impl<T: Real> Room<T> {
+    /// Room for what the gradient of so many rows lays out, asked for before its loops begin.
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    pub fn fit<const N: usize>(&mut self, affine: &Affine, rows: usize, terms: usize) -> Result<()> {
+        const WHAT: &str = "sums of a weight gradient";
+        // The tiles of both widths there are: a narrow one covers a run no worse than a wide one.
+        let run = affine.window.size[1] * affine.input.channels;
+        let columns = affine.window.size[0] * run.div_ceil(N) * N;
+        let cells = (PART / N).min(terms * affine.positions());
+        let steps = cells * N;
+        for (memory, len) in [
+            (&mut self.tiles, product::<T>(WHAT, &[columns, rows])?),
+            (&mut self.delta, product::<T>(WHAT, &[rows, steps])?),
+            (&mut self.input, product::<T>(WHAT, &[steps, N])?),
+        ] {
+            memory.clear();
+            make_room(WHAT, memory, len)?;
+        }
+        self.cells.clear();
+        make_room(WHAT, &mut self.cells, cells)
+    }
 }
 
 /// `out` += Σ over the terms, positions and lanes of δ xᵀ, for some rows of W: (rows, columns).

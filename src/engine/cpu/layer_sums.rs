@@ -6,6 +6,8 @@ use super::real::Real;
 use super::simd::{self, Work};
 use super::tile::PART;
 use crate::engine::sweep::LayerSums;
+use crate::error::Result;
+use crate::memory::{collected, make_room, product, room, zeros};
 
 /// What the sums of a step need of its weights, whatever block and cotangent.
 pub enum Layer<T> {
@@ -25,26 +27,33 @@ pub enum Layer<T> {
 
 impl<T: Real> Layer<T> {
     /// Of step `l` at `theta`.
-    pub fn new(l: usize, affine: &Affine, theta: &[T]) -> Self {
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    pub fn new(l: usize, affine: &Affine, theta: &[T]) -> Result<Self> {
         let pack_backward = |affine: &Affine| {
             let mut packed = Backward::default();
-            affine.pack_backward(theta, &mut packed);
-            packed
+            affine.pack_backward(theta, &mut packed).map(|()| packed)
         };
         let (rows, columns, positions) = (affine.rows, affine.columns, affine.positions());
         if affine.is_dense() {
             let mut packed = Forward::default();
-            affine.pack_forward(theta, &mut packed);
-            return Self::Dense { squares: packed.squared(), first: (l == 0).then(|| pack_backward(affine)) };
+            affine.pack_forward(theta, &mut packed)?;
+            let first = (l == 0).then(|| pack_backward(affine)).transpose()?;
+            return Ok(Self::Dense { squares: packed.squared(), first });
         }
-        if positions * (positions + rows) < rows * rows / 2 {
-            let windows = Box::new(affine.of_windows());
-            let backward = pack_backward(&windows);
-            return Self::Positions { windows, backward };
+        let [p, r] = [positions, rows].map(|n| n as u64);
+        if p * (p + r) < r * r / 2 {
+            let windows = Box::new(affine.of_windows()?);
+            let backward = pack_backward(&windows)?;
+            return Ok(Self::Positions { windows, backward });
         }
-        let rows_of_w: Vec<&[T]> = theta[affine.weight.clone()].chunks_exact(columns).collect();
-        let product = |a: &[T], b: &[T]| a.iter().zip(b).map(|(a, b)| a.to_f64() * b.to_f64()).sum();
-        Self::Rows(rows_of_w.iter().flat_map(|a| rows_of_w.iter().map(|b| product(a, b))).collect())
+        let rows_of_w = || theta[affine.weight.clone()].chunks_exact(columns);
+        let inner = |a: &[T], b: &[T]| a.iter().zip(b).map(|(a, b)| a.to_f64() * b.to_f64()).sum::<f64>();
+        const WHAT: &str = "inner products of a layer's rows";
+        let mut products = room(WHAT, product::<f64>(WHAT, &[rows, rows])?)?;
+        rows_of_w().for_each(|a| products.extend(rows_of_w().map(|b| inner(a, b))));
+        Ok(Self::Rows(products))
     }
 }
 
@@ -59,14 +68,17 @@ pub struct BlockLayer<T> {
 
 impl<T: Real> BlockLayer<T> {
     /// Of a block whose padded input is `x`.
-    pub fn new<const N: usize>(net: &Net, affine: &Affine, layer: &Layer<T>, x: &[T]) -> Self {
-        let Layer::Dense { squares, .. } = layer else { return Self::default() };
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    pub fn new<const N: usize>(net: &Net, affine: &Affine, layer: &Layer<T>, x: &[T]) -> Result<Self> {
+        let Layer::Dense { squares, .. } = layer else { return Ok(Self::default()) };
         let lanes = x.as_chunks::<N>().0;
-        let square: Vec<T> = x.iter().map(|&a| a * a).collect();
-        let mut spread = vec![T::ZERO; affine.rows * N];
+        let square: Vec<T> = collected("squares of inputs", x.iter().map(|&a| a * a))?;
+        let mut spread = zeros("squares of inputs", affine.rows * N)?;
         let terms = [(squares, &square[..])];
         simd::run(net.level, ForwardBlock::<T, N> { affine, bias: None, terms: &terms, out: &mut spread });
-        Self { input_square: sum::<T, N>(lanes, lanes, |a, b| a * b).to_vec(), spread }
+        Ok(Self { input_square: sum::<T, N>(lanes, lanes, |a, b| a * b).to_vec(), spread })
     }
 }
 
@@ -86,19 +98,25 @@ pub struct Arrival<'a, T> {
 
 impl<T: Real> Arrival<'_, T> {
     /// Its sums.
-    pub fn sums<const N: usize>(&self, net: &Net, room: &mut Room<T>) -> LayerSums {
-        let mut found = LayerSums { rho: vec![0.0; self.affine.units_in()], ..LayerSums::default() };
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    pub fn sums<const N: usize>(&self, net: &Net, room: &mut Room<T>) -> Result<LayerSums> {
+        let mut found = LayerSums { rho: zeros("sums of units", self.affine.units_in())?, ..LayerSums::default() };
         self.add_bias::<N>(&mut found);
         if let Layer::Positions { windows, backward } = self.layer {
-            let out = sized(&mut room.pulled, windows.positions() * windows.columns * N);
+            const WHAT: &str = "cotangents of windows";
+            let len = product::<T>(WHAT, &[windows.positions(), windows.columns, N])?;
+            let out = sized(&mut room.pulled, len)?;
             let terms = [(backward, self.g)];
             simd::run(net.level, BackwardBlock::<T, N> { affine: windows, terms: &terms, out });
         }
+        room.fit::<N>(self.affine, self.layer)?;
         match self.layer {
             Layer::Dense { .. } => simd::run(net.level, DenseSums::<T, N> { arrival: self, room, found: &mut found }),
             _ => simd::run(net.level, WindowSums::<T, N> { arrival: self, room, found: &mut found }),
         }
-        found
+        Ok(found)
     }
 
     fn add_bias<const N: usize>(&self, found: &mut LayerSums) {
@@ -125,11 +143,28 @@ pub struct Room<T> {
 }
 
 impl<T: Real> Room<T> {
-    /// Zeros, N for every unit that comes in.
+    /// Room for the sums of a layer, asked for before its loops begin.
+    fn fit<const N: usize>(&mut self, affine: &Affine, layer: &Layer<T>) -> Result<()> {
+        const WHAT: &str = "sums of a layer";
+        self.units.clear();
+        make_room(WHAT, &mut self.units, product::<f64>(WHAT, &[affine.units_in(), N])?)?;
+        if !matches!(layer, Layer::Dense { .. }) {
+            sized(&mut self.gradient, product::<T>(WHAT, &[kept_rows(affine, layer), affine.columns, N])?)?;
+        }
+        Ok(())
+    }
+
+    /// Zeros, N for every unit that comes in, for which there is room.
     fn units<const N: usize>(&mut self, units: usize) -> &mut [[f64; N]] {
         self.units.clear();
-        sized(&mut self.units, units * N).as_chunks_mut::<N>().0
+        self.units.resize(units * N, 0.0);
+        self.units.as_chunks_mut::<N>().0
     }
+}
+
+/// Rows of a convolution's gradient that are kept: all where they are paired, one group after the other where not.
+fn kept_rows<T>(affine: &Affine, layer: &Layer<T>) -> usize {
+    if matches!(layer, Layer::Rows(_)) { affine.rows } else { ROWS.min(affine.rows) }
 }
 
 #[inline(always)]
@@ -205,11 +240,9 @@ impl<T: Real, const N: usize> Work for WindowSums<'_, '_, T, N> {
         let (rows, columns, per_unit) = (affine.rows, affine.columns, affine.columns / affine.units_in());
         let [g, x] = [arrival.g, arrival.x].map(|values| values.as_chunks::<N>().0);
         let weight = &arrival.theta[affine.weight.clone()];
-        // All of G where its rows are paired, one group of rows after the other where not.
         let is_whole = matches!(arrival.layer, Layer::Rows(_));
         let mut gradient = std::mem::take(&mut room.gradient);
-        let kept = if is_whole { rows } else { ROWS.min(rows) };
-        let gradient_of = sized(&mut gradient, kept * columns * N).as_chunks_mut::<N>().0;
+        let gradient_of = gradient.as_chunks_mut::<N>().0;
         let units = room.units::<N>(affine.units_in());
         for first in (0..rows).step_by(ROWS) {
             let count = ROWS.min(rows - first);

@@ -41,7 +41,7 @@ use super::sweep::{Cotangent, LayerSums};
 use super::vector::{Segments, Vector};
 use crate::control::LocalFuture;
 use crate::error::{Result, bail, ensure};
-use crate::memory::reserve;
+use crate::memory::{self, ask_for, collected, product};
 use crate::problem::Problem;
 
 /// Bytes that a point may keep where the caller says nothing.
@@ -116,11 +116,11 @@ struct CpuExecutor<T, const N: usize> {
 
 impl<T: Real, const N: usize> CpuExecutor<T, N> {
     fn new(problem: &Problem, share: usize, level: Level, memory_budget: Option<u64>) -> Result<Self> {
-        let net = Net::new(Plan::new(problem.network())?, level);
-        let data = Data::new(&net.plan, problem, share);
+        let net = Net::new(Plan::new(problem.network())?, level)?;
+        let data = Data::new(&net.plan, problem, share)?;
         let passes = Passes::new(net, data, memory_budget.unwrap_or(MEMORY_BUDGET));
-        // A failed allocation in the middle of a pass would end the program; asked for first, it is an error.
-        reserve::<u8>(passes.working_bytes() as usize)?;
+        // Told now rather than in the middle of a pass; and what can be addressed all together can be so piece by piece.
+        ask_for("what a gradient and a product take of this network", passes.working_bytes())?;
         Ok(Self { info: cpu_info(T::PRECISION), passes, point: RefCell::default(), plane: RefCell::default() })
     }
 
@@ -159,6 +159,10 @@ pub(in crate::engine) fn ensure_batch(rows: &[u32], samples: usize) -> Result<()
     }
 }
 
+fn in_double<T: Real>(values: &[T]) -> Result<Vec<f64>> {
+    collected("numbers read back", values.iter().map(|&value| value.to_f64()))
+}
+
 fn write_means<T: Real>(means: Means, index: usize, out: &mut [T]) {
     out[2 * index] = T::from_f64(means.loss);
     out[2 * index + 1] = T::from_f64(means.accuracy);
@@ -170,19 +174,18 @@ impl<T: Real, const N: usize> Executor for CpuExecutor<T, N> {
     }
 
     fn zeros(&self, len: usize, columns: usize) -> Result<Vector> {
-        let mut values = reserve(len.saturating_mul(columns))?;
-        values.resize(len * columns, T::ZERO);
+        const WHAT: &str = "vectors of parameters";
+        let values = memory::zeros(WHAT, product::<T>(WHAT, &[len, columns])?)?;
         Ok(Vector { len, columns, storage: T::store(values) })
     }
 
     fn upload(&self, values: &[f64], columns: usize) -> Result<Vector> {
-        let mut stored = reserve(values.len())?;
-        stored.extend(values.iter().map(|&v| T::from_f64(v)));
+        let stored = collected("vectors of parameters", values.iter().map(|&v| T::from_f64(v)))?;
         Ok(Vector { len: values.len() / columns, columns, storage: T::store(stored) })
     }
 
     fn download<'a>(&'a self, vector: &'a Vector) -> LocalFuture<'a, Result<Vec<f64>>> {
-        Box::pin(ready(T::slice(vector).map(|values| values.iter().map(|&v| v.to_f64()).collect())))
+        Box::pin(ready(T::slice(vector).and_then(in_double)))
     }
 
     fn copy_columns(&self, from: &Vector, columns: Range<usize>, to: &mut Vector, to_column: usize) -> Result<()> {
@@ -270,7 +273,7 @@ impl<T: Real, const N: usize> Executor for CpuExecutor<T, N> {
     }
 
     fn load_chart(&self, chart: &Chart) -> Result<LoadedChart> {
-        let storage = ChartStorage::Cpu(chart.clone());
+        let storage = ChartStorage::Cpu(chart.try_clone()?);
         Ok(LoadedChart { dimension: chart.dimension(), parameter_count: chart.parameter_count(), storage })
     }
 
@@ -308,7 +311,7 @@ impl<T: Real, const N: usize> Executor for CpuExecutor<T, N> {
         if let Some(old) = self.point.take() {
             self.passes.recycle(old);
         }
-        *self.point.borrow_mut() = Some(self.passes.point(T::slice(theta)?));
+        *self.point.borrow_mut() = Some(self.passes.point(T::slice(theta)?)?);
         Ok(())
     }
 
@@ -317,7 +320,7 @@ impl<T: Real, const N: usize> Executor for CpuExecutor<T, N> {
     }
 
     fn outputs(&self) -> LocalFuture<'_, Result<Vec<f64>>> {
-        Box::pin(ready(self.with_point(|point| point.outputs.iter().map(|&v| v.to_f64()).collect())))
+        Box::pin(ready(self.with_point(|point| in_double(&point.outputs)).flatten()))
     }
 
     fn gradient(&self, out: &mut Vector) -> Result<()> {
@@ -336,14 +339,16 @@ impl<T: Real, const N: usize> Executor for CpuExecutor<T, N> {
         let group = (DIRECTION_BYTES / (2 * n * size_of::<T>()).max(1)).max(1) * n;
         self.with_point(|point| {
             for (v, out) in v.chunks(group).zip(out.chunks_mut(group)) {
-                self.passes.product(point, curvature == Curvature::Hessian, v, out);
+                self.passes.product(point, curvature == Curvature::Hessian, v, out)?;
             }
+            Ok(())
         })
+        .flatten()
     }
 
     fn evaluate(&self, theta: &Vector, out: &mut Vector, index: usize) -> Result<()> {
         self.check_parameters("the point", theta)?;
-        write_means(self.passes.evaluate(T::slice(theta)?), index, T::slice_mut(out)?);
+        write_means(self.passes.evaluate(T::slice(theta)?)?, index, T::slice_mut(out)?);
         Ok(())
     }
 
@@ -354,7 +359,7 @@ impl<T: Real, const N: usize> Executor for CpuExecutor<T, N> {
             directions.push(T::slice(direction)?);
         }
         *self.plane.borrow_mut() = None;
-        *self.plane.borrow_mut() = Some(self.passes.plane(T::slice(theta)?, &directions));
+        *self.plane.borrow_mut() = Some(self.passes.plane(T::slice(theta)?, &directions)?);
         Ok(())
     }
 
@@ -362,18 +367,18 @@ impl<T: Real, const N: usize> Executor for CpuExecutor<T, N> {
         let plane = self.plane.borrow();
         let Some(plane) = &*plane else { bail!(InvalidParameters, "no plane is prepared") };
         let out = T::slice_mut(out)?;
-        for (i, means) in self.passes.evaluate_plane(plane, points).into_iter().enumerate() {
+        for (i, means) in self.passes.evaluate_plane(plane, points)?.into_iter().enumerate() {
             write_means(means, i, out);
         }
         Ok(())
     }
 
     fn sweep<'a>(&'a self, cotangents: &'a [Cotangent]) -> LocalFuture<'a, Result<Vec<Vec<LayerSums>>>> {
-        Box::pin(ready(self.with_point(|point| self.passes.sweep(point, cotangents))))
+        Box::pin(ready(self.with_point(|point| self.passes.sweep(point, cotangents)).flatten()))
     }
 
     fn squared_gradients<'a>(&'a self, cotangents: &'a [Cotangent]) -> LocalFuture<'a, Result<Vec<f64>>> {
-        Box::pin(ready(self.with_point(|point| self.passes.squared_gradients(point, cotangents))))
+        Box::pin(ready(self.with_point(|point| self.passes.squared_gradients(point, cotangents)).flatten()))
     }
 
     fn batch_gradient(
@@ -385,7 +390,7 @@ impl<T: Real, const N: usize> Executor for CpuExecutor<T, N> {
         index: usize,
     ) -> Result<()> {
         ensure_batch(rows, self.passes.data.all_samples())?;
-        let means = self.passes.batch(T::slice(theta)?, rows, T::slice_mut(gradient)?);
+        let means = self.passes.batch(T::slice(theta)?, rows, T::slice_mut(gradient)?)?;
         write_means(means, index, T::slice_mut(out)?);
         Ok(())
     }

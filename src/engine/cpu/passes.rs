@@ -4,6 +4,7 @@
 //! the others are computed again, with the same bits.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::affine::{Affine, ROWS};
@@ -14,9 +15,11 @@ use super::point::{BlockPoint, Net, Scratch, Weights};
 use super::real::Real;
 use super::simd;
 use super::tangent::BlockTangent;
+use crate::error::Result;
+use crate::memory::{ask_for, product, room, zeros};
 
 /// Numbers that the blocks of one chunk may hold: enough for long sums, little enough for any machine.
-const CHUNK_NUMBERS: usize = 1 << 24;
+const CHUNK_NUMBERS: u64 = 1 << 24;
 
 /// Most samples in a chunk.
 const CHUNK_SAMPLES: usize = 1024;
@@ -36,7 +39,7 @@ pub struct Passes<T, const N: usize> {
     pub data: Data<T>,
     /// Bytes that kept chunks may take.
     budget: u64,
-    spare_points: RefCell<Vec<BlockPoint<T>>>,
+    spare_points: RefCell<VecDeque<BlockPoint<T>>>,
     tangents: RefCell<Vec<BlockTangent<T>>>,
     spare_weights: RefCell<Weights<T>>,
     directions: RefCell<Vec<Weights<T>>>,
@@ -69,11 +72,17 @@ pub struct Tally {
 
 impl Tally {
     /// Adds blocks in their order.
-    pub fn add<T>(&mut self, blocks: &[BlockPoint<T>]) {
+    pub fn add<T>(&mut self, blocks: &[BlockPoint<T>]) -> Result<()> {
         for block in blocks {
+            if self.losses.capacity() - self.losses.len() < block.loss.losses.len() {
+                // Doubled, so that they are copied a few times at most.
+                let more = self.losses.len().max(block.loss.losses.len());
+                crate::memory::make_room("losses of samples", &mut self.losses, more)?;
+            }
             self.losses.extend(&block.loss.losses);
             self.hits += block.loss.hits;
         }
+        Ok(())
     }
 
     pub fn means(&self) -> Means {
@@ -84,7 +93,14 @@ impl Tally {
 
 /// The mean of per-sample losses.
 pub fn mean(values: &[f64]) -> f64 {
-    super::vector_ops::dot(values, &vec![1.0; values.len()]) / values.len() as f64
+    let (blocks, rest) = values.as_chunks::<8>();
+    let mut lanes = [0.0; 8];
+    for block in blocks {
+        lanes.iter_mut().zip(block).for_each(|(lane, value)| *lane += value);
+    }
+    let [a, b, c, d, e, f, g, h] = lanes;
+    let sum = ((a + b) + (c + d)) + ((e + f) + (g + h)) + rest.iter().sum::<f64>();
+    sum / values.len() as f64
 }
 
 impl<T: Real, const N: usize> Passes<T, N> {
@@ -106,44 +122,62 @@ impl<T: Real, const N: usize> Passes<T, N> {
     }
 
     /// Numbers that one block's passes keep at a point.
-    fn block_numbers(&self) -> usize {
-        let steps = self.net.plan.steps.iter().map(|step| step.output.len() * N).sum::<usize>();
-        let inputs = self.net.affine_steps().map(|(_, affine)| affine.transposed_len::<N>());
+    fn block_numbers(&self) -> u64 {
+        let steps = self.net.plan.steps.iter().map(|step| (step.output.len() as u64) * N as u64).sum::<u64>();
+        let inputs = self.net.affine_steps().map(|(_, affine)| affine.layout_numbers::<N>()[0]);
         // Activations and δ.
-        self.data.shape().len() * N + 2 * steps + inputs.sum::<usize>()
+        self.data.shape().len() as u64 * N as u64 + 2 * steps + inputs.sum::<u64>()
+    }
+
+    /// Bytes that a block takes beside its numbers: lists of the steps, and what an allocator adds to each vector.
+    fn block_overhead(&self) -> u64 {
+        let lists = 5 * self.net.plan.steps.len() * (size_of::<Vec<T>>() + 16);
+        (size_of::<BlockPoint<T>>() + lists + 8 * N) as u64
+    }
+
+    /// Numbers that one thread lays out for a step beside what is kept: padded inputs and δ of a point and of a direction.
+    fn scratch_numbers(&self) -> u64 {
+        let padded = self.net.affine_steps().map(|(_, affine)| affine.layout_numbers::<N>().iter().max().copied());
+        2 * padded.flatten().max().unwrap_or(0)
     }
 
     /// Samples in a chunk.
     pub fn chunk(&self) -> usize {
         // A point and the tangents of a direction.
         let blocks = CHUNK_NUMBERS / (2 * self.block_numbers()).max(1);
-        (blocks * N).clamp(N, CHUNK_SAMPLES.max(N)).next_multiple_of(N)
+        (blocks as usize * N).clamp(N, CHUNK_SAMPLES.max(N)).next_multiple_of(N)
     }
 
     /// Bytes that a point and a product take, whatever the budget: two chunks' worth, and vectors of parameters.
     pub fn working_bytes(&self) -> u64 {
-        let blocks = self.chunk().min(self.data.samples()).div_ceil(N);
-        let numbers = 2 * blocks * self.block_numbers() + 8 * self.net.plan.parameter_count;
-        (numbers * size_of::<T>()) as u64
+        let blocks = self.chunk().min(self.data.samples()).div_ceil(N) as u64;
+        let passes = blocks.saturating_mul(2 * self.block_numbers());
+        let vectors = 8 * self.net.plan.parameter_count as u64;
+        passes.saturating_add(self.scratch_numbers() + vectors).saturating_mul(size_of::<T>() as u64)
     }
 
     /// The chunks of a selection of `count` samples.
-    pub fn chunks(&self, count: usize) -> Vec<Selection<'static>> {
+    pub fn chunks(&self, count: usize) -> impl Iterator<Item = Selection<'static>> + use<T, N> {
         let chunk = self.chunk();
-        (0..count).step_by(chunk).map(|first| Selection::Run { first, end: (first + chunk).min(count) }).collect()
+        (0..count).step_by(chunk).map(move |first| Selection::Run { first, end: (first + chunk).min(count) })
     }
 
-    pub fn take_blocks(&self, count: usize) -> Vec<BlockPoint<T>> {
+    pub fn take_blocks(&self, count: usize) -> Result<Vec<BlockPoint<T>>> {
         let mut spare = self.spare_points.borrow_mut();
         // The first that were given back, which hold the samples that are likely to be asked for.
         let given = count.min(spare.len());
-        let mut blocks: Vec<_> = spare.drain(..given).collect();
+        let mut blocks = room("blocks of samples", count)?;
+        blocks.extend(spare.drain(..given));
         blocks.resize_with(count, BlockPoint::default);
-        blocks
+        Ok(blocks)
     }
 
     pub fn give_back(&self, blocks: Vec<BlockPoint<T>>) {
-        self.spare_points.borrow_mut().extend(blocks);
+        let mut spare = self.spare_points.borrow_mut();
+        // Where there is no room for them they are let go: they only save time.
+        if spare.try_reserve(blocks.len()).is_ok() {
+            spare.extend(blocks);
+        }
     }
 
     /// A point's memory is used again for the next one.
@@ -153,10 +187,10 @@ impl<T: Real, const N: usize> Passes<T, N> {
     }
 
     /// θ packed, in memory of before where there is some.
-    pub fn pack(&self, theta: &[T], with_backward: bool) -> Weights<T> {
+    pub fn pack(&self, theta: &[T], with_backward: bool) -> Result<Weights<T>> {
         let mut weights = self.spare_weights.take();
-        weights.pack(&self.net, theta, 0, with_backward);
-        weights
+        weights.pack(&self.net, theta, 0, with_backward)?;
+        Ok(weights)
     }
 
     /// Blocks that go through a step before any of them goes through the next. Weights that do not stay in the cache come
@@ -176,11 +210,11 @@ impl<T: Real, const N: usize> Passes<T, N> {
         &self,
         items: &mut [I],
         work: f64,
-        f: impl Fn(&mut Scratch<T>, usize, &mut [I]) + Sync + Send,
-    ) {
+        f: impl Fn(&mut Scratch<T>, usize, &mut [I]) -> Result<()> + Sync + Send,
+    ) -> Result<()> {
         let size = self.group(items.len());
         let mut groups: Vec<_> = items.chunks_mut(size).collect();
-        parallel::for_each(&mut groups, work, Scratch::default, |scratch, i, group| f(scratch, i * size, group));
+        parallel::for_each(&mut groups, work, Scratch::default, |scratch, i, group| f(scratch, i * size, group))
     }
 
     /// Forward passes of these samples and the loss, whose mean is over `count` samples, and backward passes if asked for.
@@ -190,8 +224,8 @@ impl<T: Real, const N: usize> Passes<T, N> {
         selection: Selection<'_>,
         count: usize,
         with_backward: bool,
-    ) -> Vec<BlockPoint<T>> {
-        let mut blocks = self.take_blocks(selection.count().div_ceil(N));
+    ) -> Result<Vec<BlockPoint<T>>> {
+        let mut blocks = self.take_blocks(selection.count().div_ceil(N))?;
         let (net, rows, targets) = (&self.net, self.data.rows(), self.data.targets());
         let steps = net.plan.steps.len();
         let work = net.block_work::<N>() * blocks.len() as f64;
@@ -200,35 +234,41 @@ impl<T: Real, const N: usize> Passes<T, N> {
                 for (i, block) in (first..).zip(&mut *group) {
                     if l == 0 {
                         block.prepare_lists(steps);
-                        block.load::<N>(net, rows, &selection, i);
+                        block.load::<N>(net, rows, &selection, i)?;
                     }
-                    block.forward_step::<N>(net, weights, l, with_backward, scratch);
+                    block.forward_step::<N>(net, weights, l, with_backward, scratch)?;
                 }
             }
             for (i, block) in (first..).zip(&mut *group) {
-                block.evaluate::<N>(net, targets, &selection.lanes::<N>(i).0, count);
+                block.evaluate::<N>(net, targets, &selection.lanes::<N>(i).0, count)?;
             }
             for l in (1..steps).rev().filter(|_| with_backward) {
-                group.iter_mut().for_each(|block| block.backward_step::<N>(net, weights, l, scratch));
+                group.iter_mut().try_for_each(|block| block.backward_step::<N>(net, weights, l, scratch))?;
             }
-        });
-        blocks
+            Ok(())
+        })?;
+        Ok(blocks)
     }
 
     /// Forward and backward over all samples at θ.
-    pub fn point(&self, theta: &[T]) -> Point<T> {
-        let weights = self.pack(theta, true);
+    pub fn point(&self, theta: &[T]) -> Result<Point<T>> {
+        let weights = self.pack(theta, true)?;
         let samples = self.data.samples();
+        let outputs = product::<T>("outputs", &[samples, self.net.places.len()])?;
         let mut point = Point {
             weights,
-            chunks: Vec::new(),
-            outputs: Vec::with_capacity(samples * self.net.places.len()),
-            losses: Vec::with_capacity(samples),
-            gradient: vec![T::ZERO; self.net.plan.parameter_count],
+            chunks: room("chunks of samples", samples.div_ceil(self.chunk()))?,
+            outputs: room("outputs", outputs)?,
+            losses: room("losses of samples", samples)?,
+            gradient: zeros("a gradient", self.net.plan.parameter_count)?,
         };
-        let mut left = self.budget / (self.block_numbers() * size_of::<T>()).max(1) as u64;
+        let bytes = (self.block_numbers() * size_of::<T>() as u64).max(1);
+        let mut left = self.budget / bytes;
+        let kept = left.min(samples.div_ceil(N) as u64);
+        let new = kept.saturating_sub(self.spare_points.borrow().len() as u64);
+        ask_for("activations and derivatives that a point keeps", new.saturating_mul(bytes + self.block_overhead()))?;
         for selection in self.chunks(samples) {
-            let blocks = self.run_blocks(&point.weights, selection, samples, true);
+            let blocks = self.run_blocks(&point.weights, selection, samples, true)?;
             for block in &blocks {
                 let outputs = block.activations[self.net.plan.steps.len() - 1].as_chunks::<N>().0;
                 for n in 0..block.valid {
@@ -236,7 +276,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
                 }
                 point.losses.extend(&block.loss.losses);
             }
-            self.add_gradient(&blocks, &mut point.gradient);
+            self.add_gradient(&blocks, &mut point.gradient)?;
             let is_kept = blocks.len() as u64 <= left;
             if is_kept {
                 left -= blocks.len() as u64;
@@ -246,61 +286,62 @@ impl<T: Real, const N: usize> Passes<T, N> {
                 self.give_back(blocks);
             }
         }
-        point
+        Ok(point)
     }
 
     /// Gradient at θ over the listed samples, and their loss and accuracy.
-    pub fn batch(&self, theta: &[T], rows: &[u32], gradient: &mut [T]) -> Means {
-        let weights = self.pack(theta, true);
+    pub fn batch(&self, theta: &[T], rows: &[u32], gradient: &mut [T]) -> Result<Means> {
+        let weights = self.pack(theta, true)?;
         gradient.fill(T::ZERO);
         let mut tally = Tally::default();
         for rows_of_chunk in rows.chunks(self.chunk()) {
-            let blocks = self.run_blocks(&weights, Selection::Listed(rows_of_chunk), rows.len(), true);
-            self.add_gradient(&blocks, gradient);
-            tally.add(&blocks);
+            let blocks = self.run_blocks(&weights, Selection::Listed(rows_of_chunk), rows.len(), true)?;
+            self.add_gradient(&blocks, gradient)?;
+            tally.add(&blocks)?;
             self.give_back(blocks);
         }
         *self.spare_weights.borrow_mut() = weights;
-        tally.means()
+        Ok(tally.means())
     }
 
     /// Loss and accuracy over all samples at θ.
-    pub fn evaluate(&self, theta: &[T]) -> Means {
-        let weights = self.pack(theta, false);
+    pub fn evaluate(&self, theta: &[T]) -> Result<Means> {
+        let weights = self.pack(theta, false)?;
         let samples = self.data.samples();
         let mut tally = Tally::default();
         for selection in self.chunks(samples) {
-            let blocks = self.run_blocks(&weights, selection, samples, false);
-            tally.add(&blocks);
+            let blocks = self.run_blocks(&weights, selection, samples, false)?;
+            tally.add(&blocks)?;
             self.give_back(blocks);
         }
         *self.spare_weights.borrow_mut() = weights;
-        tally.means()
+        Ok(tally.means())
     }
 
     /// Calls `f` with each chunk's blocks at the point, kept or computed again.
-    pub fn for_each_chunk(&self, point: &Point<T>, mut f: impl FnMut(&[BlockPoint<T>])) {
+    pub fn for_each_chunk(&self, point: &Point<T>, mut f: impl FnMut(&[BlockPoint<T>]) -> Result<()>) -> Result<()> {
         let samples = self.data.samples();
-        for (selection, kept) in self.chunks(samples).into_iter().zip(&point.chunks) {
+        for (selection, kept) in self.chunks(samples).zip(&point.chunks) {
             match kept {
-                Some(blocks) => f(blocks),
+                Some(blocks) => f(blocks)?,
                 None => {
-                    let blocks = self.run_blocks(&point.weights, selection, samples, true);
-                    f(&blocks);
+                    let blocks = self.run_blocks(&point.weights, selection, samples, true)?;
+                    f(&blocks)?;
                     self.give_back(blocks);
                 }
             }
         }
+        Ok(())
     }
 
     /// C v for directions that lie one after the other.
-    pub fn product(&self, point: &Point<T>, is_hessian: bool, v: &[T], out: &mut [T]) {
+    pub fn product(&self, point: &Point<T>, is_hessian: bool, v: &[T], out: &mut [T]) -> Result<()> {
         let parameters = self.net.plan.parameter_count;
         let count = self.data.samples();
         let mut directions = self.directions.borrow_mut();
         directions.resize_with(v.len() / parameters, Weights::default);
         for (direction, v) in directions.iter_mut().zip(v.chunks_exact(parameters)) {
-            direction.pack(&self.net, v, 0, is_hessian);
+            direction.pack(&self.net, v, 0, is_hessian)?;
         }
         out.fill(T::ZERO);
         self.for_each_chunk(point, |blocks| {
@@ -318,30 +359,38 @@ impl<T: Real, const N: usize> Passes<T, N> {
                     for l in 0..steps {
                         for (tangent, block) in group.iter_mut().zip(blocks) {
                             tangent.prepare_lists(steps);
-                            tangent.forward_step::<N>(net, weights, l, block, scratch);
+                            tangent.forward_step::<N>(net, weights, l, block, scratch)?;
                         }
                     }
                     for (tangent, block) in group.iter_mut().zip(blocks) {
-                        tangent.evaluate::<N>(block, count);
+                        tangent.evaluate::<N>(block, count)?;
                     }
                     for l in (1..steps).rev() {
                         for (tangent, block) in group.iter_mut().zip(blocks) {
-                            tangent.backward_step::<N>(net, weights, l, block, is_hessian, scratch);
+                            tangent.backward_step::<N>(net, weights, l, block, is_hessian, scratch)?;
                         }
                     }
-                });
-                self.add_product(blocks, tangents, is_hessian, out);
+                    Ok(())
+                })?;
+                self.add_product(blocks, tangents, is_hessian, out)?;
             }
-        });
+            Ok(())
+        })
     }
 
-    fn add_gradient(&self, blocks: &[BlockPoint<T>], gradient: &mut [T]) {
+    fn add_gradient(&self, blocks: &[BlockPoint<T>], gradient: &mut [T]) -> Result<()> {
         let terms = |l: usize| blocks.iter().map(|block| (&block.deltas[l][..], &block.transposed[l][..])).collect();
-        self.add_weight_gradients(1, &terms, gradient);
+        self.add_weight_gradients(1, &terms, gradient)
     }
 
     /// (Cv)_l = δ̇_l a_{l−1}ᵀ + δ_l ȧ_{l−1}ᵀ; the term with δ is the Hessian's.
-    fn add_product(&self, blocks: &[BlockPoint<T>], tangents: &[BlockTangent<T>], is_hessian: bool, out: &mut [T]) {
+    fn add_product(
+        &self,
+        blocks: &[BlockPoint<T>],
+        tangents: &[BlockTangent<T>],
+        is_hessian: bool,
+        out: &mut [T],
+    ) -> Result<()> {
         let terms = |l: usize| {
             let first = blocks.iter().zip(tangents).map(|(block, dot)| (&dot.deltas[l][..], &block.transposed[l][..]));
             let second = blocks.iter().zip(tangents).map(|(block, dot)| (&block.deltas[l][..], &dot.transposed[l][..]));
@@ -351,12 +400,17 @@ impl<T: Real, const N: usize> Passes<T, N> {
                 first.collect()
             }
         };
-        self.add_weight_gradients(if is_hessian { 2 } else { 1 }, &terms, out);
+        self.add_weight_gradients(if is_hessian { 2 } else { 1 }, &terms, out)
     }
 
     /// Adds Σ δ xᵀ of all affine steps to their weights, and Σ δ of every `step`th term to their biases (the first step has
     /// one term a block).
-    fn add_weight_gradients<'a>(&self, step: usize, terms: &dyn Fn(usize) -> Vec<Term<'a, T>>, out: &mut [T]) {
+    fn add_weight_gradients<'a>(
+        &self,
+        step: usize,
+        terms: &dyn Fn(usize) -> Vec<Term<'a, T>>,
+        out: &mut [T],
+    ) -> Result<()> {
         let mut tasks = Vec::new();
         let (mut rest, mut done) = (out, 0);
         let mut work = 0.0;
@@ -366,7 +420,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
             (rest, done) = (after, end);
             let (weight, bias) = mine.split_at_mut(affine.weight.len());
             let terms = Arc::new(terms(l));
-            work += (affine.multiplications() * N * terms.len()) as f64;
+            work += affine.multiplications() * (N * terms.len()) as f64;
             // A task lays out all of the inputs for itself, so there are no more than it takes to keep all threads busy.
             let parts = if parallel::threads() == 1 { 1 } else { 2 * parallel::threads() };
             let rows = affine.rows.div_ceil(parts).next_multiple_of(ROWS);
@@ -377,7 +431,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
             }
         }
         let level = self.net.level;
-        parallel::for_each(&mut tasks, work, Room::default, |room, _, task| task.run::<N>(level, room));
+        parallel::for_each(&mut tasks, work, Room::default, |room, _, task| task.run::<N>(level, room))
     }
 }
 
@@ -392,7 +446,7 @@ struct Task<'a, 'b, T> {
 }
 
 impl<T: Real> Task<'_, '_, T> {
-    fn run<const N: usize>(&mut self, level: simd::Level, room: &mut Room<T>) {
+    fn run<const N: usize>(&mut self, level: simd::Level, room: &mut Room<T>) -> Result<()> {
         let rows = self.first..self.first + self.weight.len() / self.affine.columns;
         if !self.bias.is_empty() {
             for (delta, _) in self.terms.iter().step_by(self.step) {
@@ -400,6 +454,8 @@ impl<T: Real> Task<'_, '_, T> {
             }
         }
         let (affine, terms) = (self.affine, &self.terms[..]);
+        room.fit::<N>(affine, rows.len(), terms.len())?;
         simd::run(level, WeightGradient::<T, N> { affine, rows, terms, room, out: self.weight });
+        Ok(())
     }
 }

@@ -10,6 +10,8 @@ use super::passes::{Means, Passes, Tally};
 use super::point::{BlockPoint, Scratch, Weights, sized};
 use super::real::Real;
 use super::simd;
+use crate::error::Result;
+use crate::memory::{ask_for, copied, room, zeros};
 
 /// A plane, or with one direction a line.
 pub struct Plane<T> {
@@ -23,56 +25,70 @@ pub struct Plane<T> {
 
 impl<T: Real, const N: usize> Passes<T, N> {
     /// Fixes a plane.
-    pub fn plane(&self, theta: &[T], directions: &[&[T]]) -> Plane<T> {
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    pub fn plane(&self, theta: &[T], directions: &[&[T]]) -> Result<Plane<T>> {
         let affine = self.net.affine[0].as_ref().expect("the first step of a plan is affine");
         let vectors = std::iter::once(theta).chain(directions.iter().copied());
         let first = vectors.map(|vector| {
             let mut packed = Forward::default();
-            affine.pack_forward(vector, &mut packed);
-            packed
+            affine.pack_forward(vector, &mut packed).map(|()| packed)
         });
         let mut plane = Plane {
-            theta: theta.to_vec(),
-            directions: directions.iter().map(|direction| direction.to_vec()).collect(),
-            first: first.collect(),
+            theta: copied("a point", theta)?,
+            directions: directions.iter().map(|direction| copied("a direction", direction)).collect::<Result<_>>()?,
+            first: first.collect::<Result<_>>()?,
             kept: None,
         };
         let samples = self.data.samples();
-        let numbers = samples.next_multiple_of(N) * self.net.plan.steps[0].output.len() * plane.first.len();
-        if (numbers * size_of::<T>()) as u64 <= self.budget() {
-            let chunks = self.chunks(samples);
-            plane.kept = Some(chunks.into_iter().flat_map(|chunk| self.first_products(&plane, chunk)).collect());
+        let each = self.net.plan.steps[0].output.len() as u64 * (plane.first.len() * size_of::<T>()) as u64;
+        let bytes = each.saturating_mul(samples.next_multiple_of(N) as u64);
+        if bytes <= self.budget() {
+            ask_for("layer 1 of a plane", bytes)?;
+            let mut kept = room("layer 1 of a plane", samples.div_ceil(N))?;
+            for chunk in self.chunks(samples) {
+                kept.extend(self.first_products(&plane, chunk)?);
+            }
+            plane.kept = Some(kept);
         }
-        plane
+        Ok(plane)
     }
 
     /// Layer 1 of these samples: for each block, W_1 x + b_1 for θ and for every direction.
-    fn first_products(&self, plane: &Plane<T>, selection: Selection<'_>) -> Vec<Vec<Vec<T>>> {
+    fn first_products(&self, plane: &Plane<T>, selection: Selection<'_>) -> Result<Vec<Vec<Vec<T>>>> {
         let net = &self.net;
         let affine = net.affine[0].as_ref().expect("the first step of a plan is affine");
         let len = net.plan.steps[0].output.len() * N;
         let rows = self.data.rows();
-        let mut products = vec![vec![vec![T::ZERO; len]; plane.first.len()]; selection.count().div_ceil(N)];
-        let work = (affine.multiplications() * N * products.len() * plane.first.len()) as f64;
+        let of_vector = |_| zeros("layer 1 of a plane", len);
+        let of_block = |_| (0..plane.first.len()).map(of_vector).collect();
+        let mut products: Vec<Vec<Vec<T>>> =
+            (0..selection.count().div_ceil(N)).map(of_block).collect::<Result<_>>()?;
+        let work = affine.multiplications() * (N * products.len() * plane.first.len()) as f64;
         let scratch = || (Scratch::default(), BlockPoint::default());
         parallel::for_each(&mut products, work, scratch, |(scratch, block), i, products| {
-            block.load::<N>(net, rows, &selection, i);
-            let input = affine.pad::<T, N>(&block.input, &mut scratch.padded);
+            block.load::<N>(net, rows, &selection, i)?;
+            let input = affine.pad::<T, N>(&block.input, &mut scratch.padded)?;
             let vectors = std::iter::once(&plane.theta).chain(&plane.directions);
             for ((out, packed), vector) in products.iter_mut().zip(&plane.first).zip(vectors) {
                 let bias = affine.bias.clone().map(|range| &vector[range]);
                 simd::run(net.level, ForwardBlock::<T, N> { affine, bias, terms: &[(packed, input)], out });
             }
-        });
-        products
+            Ok(())
+        })?;
+        Ok(products)
     }
 
     /// Losses and accuracies at these points of the plane.
-    pub fn evaluate_plane(&self, plane: &Plane<T>, points: &[[f64; 2]]) -> Vec<Means> {
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    pub fn evaluate_plane(&self, plane: &Plane<T>, points: &[[f64; 2]]) -> Result<Vec<Means>> {
         let samples = self.data.samples();
         let mut tallies: Vec<Tally> = points.iter().map(|_| Tally::default()).collect();
         let mut weights = Weights::default();
-        let mut theta = plane.theta.clone();
+        let mut theta = copied("a point", &plane.theta)?;
         // Layer 1 of a point is a sum of products that are there already.
         let rest = self.net.start(1)..theta.len();
         let mut done = 0;
@@ -82,22 +98,22 @@ impl<T: Real, const N: usize> Passes<T, N> {
             let products = match &plane.kept {
                 Some(kept) => &kept[done..done + count],
                 None => {
-                    computed = self.first_products(plane, selection);
+                    computed = self.first_products(plane, selection)?;
                     &computed
                 }
             };
             done += count;
-            let mut blocks = self.take_blocks(count);
+            let mut blocks = self.take_blocks(count)?;
             for (point, tally) in points.iter().zip(&mut tallies) {
                 let factors = point.map(T::from_f64);
                 combine(&plane.theta, &plane.directions, &factors, rest.clone(), &mut theta);
-                weights.pack(&self.net, &theta, 1, false);
-                self.run_plane_blocks(&mut blocks, products, &weights, &factors, selection);
-                tally.add(&blocks);
+                weights.pack(&self.net, &theta, 1, false)?;
+                self.run_plane_blocks(&mut blocks, products, &weights, &factors, selection)?;
+                tally.add(&blocks)?;
             }
             self.give_back(blocks);
         }
-        tallies.iter().map(Tally::means).collect()
+        Ok(tallies.iter().map(Tally::means).collect())
     }
 
     fn run_plane_blocks(
@@ -107,7 +123,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
         weights: &Weights<T>,
         factors: &[T],
         selection: Selection<'_>,
-    ) {
+    ) -> Result<()> {
         let (net, targets, samples) = (&self.net, self.data.targets(), self.data.samples());
         let work = net.block_work::<N>() * blocks.len() as f64;
         let steps = net.plan.steps.len();
@@ -115,19 +131,20 @@ impl<T: Real, const N: usize> Passes<T, N> {
             for (products, block) in products[first..].iter().zip(&mut *group) {
                 block.prepare_lists(steps);
                 let (base, directions) = products.split_first().expect("θ's product is there");
-                let out = sized(&mut block.activations[0], base.len());
+                let out = sized(&mut block.activations[0], base.len())?;
                 combine(base, directions, factors, 0..base.len(), out);
                 block.activate_first(net);
             }
             for l in 1..steps {
-                group.iter_mut().for_each(|block| block.forward_step::<N>(net, weights, l, false, scratch));
+                group.iter_mut().try_for_each(|block| block.forward_step::<N>(net, weights, l, false, scratch))?;
             }
             for (i, block) in (first..).zip(group) {
                 let (rows, valid) = selection.lanes::<N>(i);
                 block.valid = valid;
-                block.evaluate::<N>(net, targets, &rows, samples);
+                block.evaluate::<N>(net, targets, &rows, samples)?;
             }
-        });
+            Ok(())
+        })
     }
 }
 

@@ -8,6 +8,8 @@ use super::pool;
 use super::real::Real;
 use super::simd::{self, Level};
 use crate::engine::plan::{Activation, Operation, Plan, Step};
+use crate::error::Result;
+use crate::memory::{collected, resized};
 use crate::problem::Targets;
 
 /// A plan with the geometry of its affine steps.
@@ -20,12 +22,15 @@ pub struct Net {
 }
 
 impl Net {
-    pub fn new(plan: Plan, level: Level) -> Self {
-        let affine = plan.steps.iter().map(Affine::new).collect();
+    /// # Errors
+    /// `TooLarge` where the geometry's tables do not fit in memory.
+    pub fn new(plan: Plan, level: Level) -> Result<Self> {
+        let affine = plan.steps.iter().map(Affine::new).collect::<Result<_>>()?;
         let output = plan.steps[plan.steps.len() - 1].output;
         let area = output.area();
-        let places = (0..output.len()).map(|c| (c % area * output.channels + c / area) as u32).collect();
-        Self { plan, affine, places, level }
+        let place = |c: usize| (c % area * output.channels + c / area) as u32;
+        let places = collected("places of outputs", (0..output.len()).map(place))?;
+        Ok(Self { plan, affine, places, level })
     }
 
     /// Steps with their geometry, the affine ones.
@@ -59,18 +64,19 @@ pub struct Weights<T> {
 impl<T: Real> Weights<T> {
     /// Packs θ from step `first` on, and nothing before it, for backward passes too if asked for. The memory of before is
     /// used again.
-    pub fn pack(&mut self, net: &Net, theta: &[T], first: usize, with_backward: bool) {
-        self.theta.resize(theta.len(), T::ZERO);
+    pub fn pack(&mut self, net: &Net, theta: &[T], first: usize, with_backward: bool) -> Result<()> {
+        sized(&mut self.theta, theta.len())?;
         let start = net.start(first);
         self.theta[start..].copy_from_slice(&theta[start..]);
         self.forward.resize_with(net.plan.steps.len(), Default::default);
         self.backward.resize_with(net.plan.steps.len(), Default::default);
         for (l, affine) in net.affine_steps().filter(|(l, _)| *l >= first) {
-            affine.pack_forward(theta, &mut self.forward[l]);
+            affine.pack_forward(theta, &mut self.forward[l])?;
             if with_backward && l > 0 {
-                affine.pack_backward(theta, &mut self.backward[l]);
+                affine.pack_backward(theta, &mut self.backward[l])?;
             }
         }
+        Ok(())
     }
 
     /// b of an affine step.
@@ -112,9 +118,11 @@ pub struct Scratch<T> {
 }
 
 /// Room for `len` numbers, whatever they are.
-pub fn sized<T: Real>(values: &mut Vec<T>, len: usize) -> &mut [T] {
-    values.resize(len, T::ZERO);
-    values
+///
+/// # Errors
+/// `TooLarge`.
+pub fn sized<T: Clone + Default>(values: &mut Vec<T>, len: usize) -> Result<&mut [T]> {
+    resized("numbers of a pass", values, len)
 }
 
 impl<T: Real> BlockPoint<T> {
@@ -128,16 +136,24 @@ impl<T: Real> BlockPoint<T> {
     }
 
     /// Takes the inputs of block `i` of these samples, unless it has them from before.
-    pub fn load<const N: usize>(&mut self, net: &Net, rows: Rows<'_, T>, selection: &Selection<'_>, i: usize) {
+    pub fn load<const N: usize>(
+        &mut self,
+        net: &Net,
+        rows: Rows<'_, T>,
+        selection: &Selection<'_>,
+        i: usize,
+    ) -> Result<()> {
         let shape = net.plan.input();
         let (samples, valid) = selection.lanes::<N>(i);
         self.valid = valid;
         let run = selection.is_run().then_some((samples[0], valid));
         if run.is_none() || self.run != run {
-            data::load(rows, shape, &samples, sized(&mut self.input, shape.len() * N));
+            self.run = None;
+            data::load(rows, shape, &samples, sized(&mut self.input, shape.len() * N)?);
             self.run = run;
             self.is_input_transposed = false;
         }
+        Ok(())
     }
 
     /// What comes into step l.
@@ -153,31 +169,31 @@ impl<T: Real> BlockPoint<T> {
         l: usize,
         with_backward: bool,
         scratch: &mut Scratch<T>,
-    ) {
+    ) -> Result<()> {
         let step = &net.plan.steps[l];
         let (before, rest) = self.activations.split_at_mut(l);
         let input = before.last().unwrap_or(&self.input);
-        let out = sized(&mut rest[0], step.output.len() * N);
+        let out = sized(&mut rest[0], step.output.len() * N)?;
         match &net.affine[l] {
             Some(affine) => {
-                let input = affine.pad::<T, N>(input, &mut scratch.padded);
+                let input = affine.pad::<T, N>(input, &mut scratch.padded)?;
                 if with_backward && !(l == 0 && self.is_input_transposed) {
+                    affine.transpose::<T, N>(input, sized(&mut self.transposed[l], affine.transposed_len::<N>())?);
                     self.is_input_transposed |= l == 0;
-                    affine.transpose::<T, N>(input, sized(&mut self.transposed[l], affine.transposed_len::<N>()));
                 }
                 let (bias, terms) = (weights.bias(affine), [(&weights.forward[l], input)]);
                 simd::run(net.level, ForwardBlock::<T, N> { affine, bias, terms: &terms, out });
             }
             None => match &step.operation {
                 Operation::MaxPool => {
-                    self.argmax[l].resize(out.len(), 0);
-                    pool::max::<T, N>(step, input, out, &mut self.argmax[l]);
+                    pool::max::<T, N>(step, input, out, sized(&mut self.argmax[l], out.len())?)?;
                 }
-                Operation::AveragePool => pool::average::<T, N>(step, input, out),
+                Operation::AveragePool => pool::average::<T, N>(step, input, out)?,
                 _ => out.copy_from_slice(input),
             },
         }
         activation::apply(step.activation, out);
+        Ok(())
     }
 
     /// The activation of the first step from its z.
@@ -186,12 +202,22 @@ impl<T: Real> BlockPoint<T> {
     }
 
     /// Losses and δ_L of these samples; `count` is the number of samples that the mean is over.
-    pub fn evaluate<const N: usize>(&mut self, net: &Net, targets: &Targets, samples: &[usize; N], count: usize) {
+    pub fn evaluate<const N: usize>(
+        &mut self,
+        net: &Net,
+        targets: &Targets,
+        samples: &[usize; N],
+        count: usize,
+    ) -> Result<()> {
         let last = net.plan.steps.len() - 1;
         let outputs = &self.activations[last];
-        let delta = sized(&mut self.deltas[last], outputs.len());
+        let delta = sized(&mut self.deltas[last], outputs.len())?;
+        if matches!(targets, Targets::Classes(_)) {
+            sized(&mut self.probabilities, outputs.len())?;
+        }
         let (valid, p) = (self.valid, &mut self.probabilities);
         self.loss = loss::evaluate(outputs, &net.places, targets, samples, valid, count, p, delta);
+        Ok(())
     }
 
     /// δ of step l − 1 from that of step l, and what else products need.
@@ -201,15 +227,16 @@ impl<T: Real> BlockPoint<T> {
         weights: &Weights<T>,
         l: usize,
         scratch: &mut Scratch<T>,
-    ) {
+    ) -> Result<()> {
         let (before, rest) = self.deltas.split_at_mut(l);
         let q = &mut before[l - 1];
-        pull_back::<T, N>(net, weights, l, &self.argmax[l], &rest[0], &mut scratch.padded, q);
+        pull_back::<T, N>(net, weights, l, &self.argmax[l], &rest[0], &mut scratch.padded, q)?;
         let (activation, a) = (net.plan.steps[l - 1].activation, &self.activations[l - 1]);
         if activation == Activation::Tanh {
-            activation::curvature(a, q, sized(&mut self.curvatures[l - 1], q.len()));
+            activation::curvature(a, q, sized(&mut self.curvatures[l - 1], q.len())?);
         }
         activation::multiply_derivative(activation, a, q);
+        Ok(())
     }
 }
 
@@ -222,23 +249,25 @@ pub fn pull_back<T: Real, const N: usize>(
     d: &[T],
     padded: &mut Vec<T>,
     q: &mut Vec<T>,
-) {
+) -> Result<()> {
     let step = &net.plan.steps[l];
-    let out = sized(q, step.input.len() * N);
+    let out = sized(q, step.input.len() * N)?;
     match &net.affine[l] {
         Some(affine) => {
-            let terms = [(&weights.backward[l], affine.pad_delta::<T, N>(d, padded))];
+            let terms = [(&weights.backward[l], affine.pad_delta::<T, N>(d, padded)?)];
             simd::run(net.level, BackwardBlock::<T, N> { affine, terms: &terms, out });
         }
-        None => pool_backward::<T, N>(step, d, argmax, out),
+        None => pool_backward::<T, N>(step, d, argmax, out)?,
     }
+    Ok(())
 }
 
 /// The transpose of a step without parameters.
-pub fn pool_backward<T: Real, const N: usize>(step: &Step, d: &[T], argmax: &[u32], out: &mut [T]) {
+pub fn pool_backward<T: Real, const N: usize>(step: &Step, d: &[T], argmax: &[u32], out: &mut [T]) -> Result<()> {
     match step.operation {
         Operation::MaxPool => pool::max_backward(d, argmax, out),
-        Operation::AveragePool => pool::average_backward::<T, N>(step, d, out),
+        Operation::AveragePool => pool::average_backward::<T, N>(step, d, out)?,
         _ => out.copy_from_slice(d),
     }
+    Ok(())
 }

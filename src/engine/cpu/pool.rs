@@ -2,20 +2,22 @@
 
 use super::real::Real;
 use crate::engine::plan::Step;
+use crate::error::Result;
+use crate::memory::collected;
 
 /// The input pixel at the top left of output pixel (y, x)'s window, and steps from there to each of its pixels, row by row.
-fn windows(step: &Step) -> (impl Iterator<Item = usize>, Vec<usize>) {
+fn windows(step: &Step) -> Result<(impl Iterator<Item = usize>, Vec<usize>)> {
     let ([height, width], [sy, sx], row) = (step.window.size, step.window.stride, step.input.width);
-    let offsets = (0..height * width).map(|i| i / width * row + i % width).collect();
+    let offsets = collected("places in a window", (0..height * width).map(|i| i / width * row + i % width))?;
     let output = step.output;
     let corners = (0..output.area()).map(move |i| i / output.width * sy * row + i % output.width * sx);
-    (corners, offsets)
+    Ok((corners, offsets))
 }
 
 /// Largest of each window, and which element of the block's input it is.
-pub fn max<T: Real, const N: usize>(step: &Step, x: &[T], out: &mut [T], argmax: &mut [u32]) {
+pub fn max<T: Real, const N: usize>(step: &Step, x: &[T], out: &mut [T], argmax: &mut [u32]) -> Result<()> {
     let channels = step.input.channels;
-    let (corners, offsets) = windows(step);
+    let (corners, offsets) = windows(step)?;
     let out = out.as_chunks_mut::<N>().0.chunks_exact_mut(channels);
     let argmax = argmax.as_chunks_mut::<N>().0.chunks_exact_mut(channels);
     let x = x.as_chunks::<N>().0;
@@ -36,6 +38,7 @@ pub fn max<T: Real, const N: usize>(step: &Step, x: &[T], out: &mut [T], argmax:
             }
         }
     }
+    Ok(())
 }
 
 /// The tangent of a max pool: what lies at the argmax.
@@ -54,9 +57,9 @@ pub fn max_backward<T: Real>(d: &[T], argmax: &[u32], out: &mut [T]) {
 }
 
 /// Mean of each window; its own tangent.
-pub fn average<T: Real, const N: usize>(step: &Step, x: &[T], out: &mut [T]) {
+pub fn average<T: Real, const N: usize>(step: &Step, x: &[T], out: &mut [T]) -> Result<()> {
     let channels = step.input.channels;
-    let (corners, offsets) = windows(step);
+    let (corners, offsets) = windows(step)?;
     let share = T::from_f64(1.0 / offsets.len() as f64);
     let x = x.as_chunks::<N>().0;
     for (corner, out) in corners.zip(out.as_chunks_mut::<N>().0.chunks_exact_mut(channels)) {
@@ -71,12 +74,13 @@ pub fn average<T: Real, const N: usize>(step: &Step, x: &[T], out: &mut [T]) {
             *out = sums.map(|sum| sum * share);
         }
     }
+    Ok(())
 }
 
 /// The transpose of [`average`].
-pub fn average_backward<T: Real, const N: usize>(step: &Step, d: &[T], out: &mut [T]) {
+pub fn average_backward<T: Real, const N: usize>(step: &Step, d: &[T], out: &mut [T]) -> Result<()> {
     let channels = step.input.channels;
-    let (corners, offsets) = windows(step);
+    let (corners, offsets) = windows(step)?;
     let share = T::from_f64(1.0 / offsets.len() as f64);
     out.fill(T::ZERO);
     let out = out.as_chunks_mut::<N>().0;
@@ -90,4 +94,5 @@ pub fn average_backward<T: Real, const N: usize>(step: &Step, d: &[T], out: &mut
             }
         }
     }
+    Ok(())
 }

@@ -3,23 +3,30 @@
 use super::activation;
 use super::real::Real;
 use crate::engine::plan::{Operation, Step};
+use crate::error::Result;
+use crate::memory::{product, room};
 
 /// Rows of inputs (samples, C · H · W) as they come into the first affine step.
-pub fn apply<T: Real>(prefix: &[Step], mut rows: Vec<T>) -> Vec<T> {
+///
+/// # Errors
+/// `TooLarge` where they do not fit in memory.
+pub fn apply<T: Real>(prefix: &[Step], mut rows: Vec<T>) -> Result<Vec<T>> {
     for step in prefix {
         if step.operation != Operation::Copy {
-            rows = rows.chunks_exact(step.input.len()).flat_map(|image| pool(step, image)).collect();
+            let images = rows.chunks_exact(step.input.len());
+            let mut pooled = room("pooled inputs", product::<T>("pooled inputs", &[images.len(), step.output.len()])?)?;
+            images.for_each(|image| pool(step, image, &mut pooled));
+            rows = pooled;
         }
         activation::apply(step.activation, &mut rows);
     }
-    rows
+    Ok(rows)
 }
 
 /// One image (C, H, W) through a pool.
-fn pool<T: Real>(step: &Step, image: &[T]) -> Vec<T> {
+fn pool<T: Real>(step: &Step, image: &[T], out: &mut Vec<T>) {
     let (input, output, window) = (step.input, step.output, step.window);
     let share = T::from_f64(1.0 / window.area() as f64);
-    let mut out = Vec::with_capacity(output.len());
     for channel in image.chunks_exact(input.area()) {
         for y in 0..output.height {
             for x in 0..output.width {
@@ -33,5 +40,4 @@ fn pool<T: Real>(step: &Step, image: &[T]) -> Vec<T> {
             }
         }
     }
-    out
 }

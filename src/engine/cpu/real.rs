@@ -8,6 +8,7 @@ use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub};
 use super::super::executor::Precision;
 use super::super::vector::{ELSEWHERE, Storage, Vector};
 use crate::error::{Result, bail};
+use crate::memory::collected;
 use crate::problem::Values;
 
 /// f32 or f64.
@@ -40,8 +41,8 @@ pub(in crate::engine) trait Real:
     fn to_f64(self) -> f64;
     /// tanh.
     fn tanh(self) -> Self;
-    /// The values of a data set.
-    fn values(values: &Values) -> Vec<Self>;
+    /// The first `count` values of a data set.
+    fn values(values: &Values, count: usize) -> Result<Vec<Self>>;
     /// Wraps the values of a vector.
     fn store(values: Vec<Self>) -> Storage;
     /// The values of a vector that this executor made.
@@ -76,7 +77,7 @@ pub(in crate::engine) trait Real:
 }
 
 macro_rules! real {
-    ($t:ty, $variant:ident, $precision:ident, $values:ident, $lanes:literal, $splat:ident, $add:ident, $mul:ident, $fused:ident) => {
+    ($t:ty, $variant:ident, $precision:ident, $lanes:literal, $splat:ident, $add:ident, $mul:ident, $fused:ident) => {
         impl Real for $t {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -94,8 +95,12 @@ macro_rules! real {
                 <$t>::tanh(self)
             }
 
-            fn values(values: &Values) -> Vec<Self> {
-                values.$values()
+            fn values(values: &Values, count: usize) -> Result<Vec<Self>> {
+                const WHAT: &str = "a copy of the inputs";
+                match values {
+                    Values::F32(values) => collected(WHAT, values[..count].iter().map(|&v| v as Self)),
+                    Values::F64(values) => collected(WHAT, values[..count].iter().map(|&v| v as Self)),
+                }
             }
 
             fn store(values: Vec<Self>) -> Storage {
@@ -167,5 +172,5 @@ macro_rules! real {
     };
 }
 
-real!(f32, F32, F32, to_f32, 4, f32x4_splat, f32x4_add, f32x4_mul, f32x4_relaxed_madd);
-real!(f64, F64, F64, to_f64, 2, f64x2_splat, f64x2_add, f64x2_mul, f64x2_relaxed_madd);
+real!(f32, F32, F32, 4, f32x4_splat, f32x4_add, f32x4_mul, f32x4_relaxed_madd);
+real!(f64, F64, F64, 2, f64x2_splat, f64x2_add, f64x2_mul, f64x2_relaxed_madd);

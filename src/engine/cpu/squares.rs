@@ -15,44 +15,51 @@ use super::real::Real;
 use super::simd::{self, Work};
 use super::sweep::start;
 use crate::engine::sweep::Cotangent;
+use crate::error::Result;
+use crate::memory::{collected, product, zeros};
 
 impl<T: Real, const N: usize> Passes<T, N> {
     /// Σ over the cotangents of the mean over samples of the squared gradient in every parameter.
-    pub fn squared_gradients(&self, point: &Point<T>, cotangents: &[Cotangent]) -> Vec<f64> {
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    pub fn squared_gradients(&self, point: &Point<T>, cotangents: &[Cotangent]) -> Result<Vec<f64>> {
         let count = self.data.samples();
         let (net, weights) = (&self.net, &point.weights);
-        let mut found = vec![0.0; net.plan.parameter_count];
-        let mut selections = self.chunks(count).into_iter();
+        let mut found = zeros("squared gradients", net.plan.parameter_count)?;
+        let mut selections = self.chunks(count);
         self.for_each_chunk(point, |blocks| {
-            let Some(selection) = selections.next() else { return };
+            let Some(selection) = selections.next() else { return Ok(()) };
             let mut arrivals = Vec::new();
             arrivals.resize_with(blocks.len(), Arrivals::default);
             let work = net.block_work::<N>() * blocks.len() as f64;
             for cotangent in cotangents {
                 parallel::for_each(&mut arrivals, work, Scratch::default, |scratch, i, arrivals| {
                     let (samples, _) = selection.lanes::<N>(i);
-                    arrivals.run::<N>(net, weights, &blocks[i], &samples, cotangent, scratch);
-                });
+                    arrivals.run::<N>(net, weights, &blocks[i], &samples, cotangent, scratch)
+                })?;
                 for (l, affine) in net.affine_steps().filter(|(_, affine)| !affine.is_dense()) {
                     let terms: Vec<_> =
                         arrivals.iter().zip(blocks).map(|(a, block)| (&a.steps[l][..], block.input_of(l))).collect();
-                    self.add_squares(affine, &terms, &mut found);
+                    self.add_squares(affine, &terms, &mut found)?;
                 }
             }
             for (l, affine) in net.affine_steps().filter(|(_, affine)| affine.is_dense()) {
-                let squares = |block: &BlockPoint<T>| block.transposed[l].iter().map(|&a| a * a).collect();
-                let inputs: Vec<Vec<T>> = blocks.iter().map(squares).collect();
+                let squares =
+                    |block: &BlockPoint<T>| collected("squares of inputs", block.transposed[l].iter().map(|&a| a * a));
+                let inputs = blocks.iter().map(squares).collect::<Result<Vec<Vec<T>>>>()?;
                 let terms: Vec<_> = arrivals.iter().zip(&inputs).map(|(a, x)| (&a.steps[l][..], &x[..])).collect();
-                self.add_squares(affine, &terms, &mut found);
+                self.add_squares(affine, &terms, &mut found)?;
             }
-        });
+            Ok(())
+        })?;
         found.iter_mut().for_each(|sum| *sum /= count as f64);
-        found
+        Ok(found)
     }
 
     /// Adds the sums of one step, from what arrived at it in every block and what comes into it: of a dense step the squares
     /// of both.
-    fn add_squares(&self, affine: &Affine, terms: &[Term<'_, T>], out: &mut [f64]) {
+    fn add_squares(&self, affine: &Affine, terms: &[Term<'_, T>], out: &mut [f64]) -> Result<()> {
         let end = affine.bias.as_ref().unwrap_or(&affine.weight).end;
         let (weight, bias) = out[affine.weight.start..end].split_at_mut(affine.weight.len());
         let rows = affine.rows.div_ceil(2 * parallel::threads()).next_multiple_of(ROWS);
@@ -61,9 +68,9 @@ impl<T: Real, const N: usize> Passes<T, N> {
         let mut tasks: Vec<_> = weight
             .map(|(i, weight)| Task { affine, terms, first: i * rows, weight, bias: bias.next().unwrap_or_default() })
             .collect();
-        let work = (affine.multiplications() * N * terms.len()) as f64;
+        let work = affine.multiplications() * (N * terms.len()) as f64;
         let level = self.net.level;
-        parallel::for_each(&mut tasks, work, Memory::default, |memory, _, task| task.run::<N>(level, memory));
+        parallel::for_each(&mut tasks, work, Memory::default, |memory, _, task| task.run::<N>(level, memory))
     }
 }
 
@@ -89,27 +96,28 @@ impl<T: Real> Arrivals<T> {
         samples: &[usize; N],
         cotangent: &Cotangent,
         scratch: &mut Scratch<T>,
-    ) {
+    ) -> Result<()> {
         self.steps.resize_with(net.plan.steps.len(), Vec::new);
         let mut d = std::mem::take(&mut scratch.d);
         let mut q = std::mem::take(&mut scratch.q);
-        start::<T, N>(net, block, cotangent, samples, &mut d);
+        start::<T, N>(net, block, cotangent, samples, &mut d)?;
         for l in (0..net.plan.steps.len()).rev() {
             match &net.affine[l] {
                 Some(affine) if affine.is_dense() => {
-                    let sums = sized(&mut self.steps[l], d.len());
+                    let sums = sized(&mut self.steps[l], d.len())?;
                     sums.iter_mut().zip(&d).for_each(|(sum, &g)| *sum += g * g);
                 }
-                Some(_) => self.steps[l].clone_from(&d),
+                Some(_) => sized(&mut self.steps[l], d.len())?.copy_from_slice(&d),
                 None => {}
             }
             if l > 0 {
-                pull_back::<T, N>(net, weights, l, &block.argmax[l], &d, &mut scratch.padded, &mut q);
+                pull_back::<T, N>(net, weights, l, &block.argmax[l], &d, &mut scratch.padded, &mut q)?;
                 activation::multiply_derivative(net.plan.steps[l - 1].activation, &block.activations[l - 1], &mut q);
                 std::mem::swap(&mut d, &mut q);
             }
         }
         (scratch.d, scratch.q) = (d, q);
+        Ok(())
     }
 }
 
@@ -131,7 +139,7 @@ struct Task<'a, 'b, T> {
 }
 
 impl<T: Real> Task<'_, '_, T> {
-    fn run<const N: usize>(&mut self, level: simd::Level, memory: &mut Memory<T>) {
+    fn run<const N: usize>(&mut self, level: simd::Level, memory: &mut Memory<T>) -> Result<()> {
         let affine = self.affine;
         let Memory { room, gradient, padded } = memory;
         let rows = self.first..self.first + self.weight.len() / affine.columns;
@@ -150,16 +158,20 @@ impl<T: Real> Task<'_, '_, T> {
         }
         if affine.is_dense() {
             gradient.clear();
-            let out = sized(gradient, self.weight.len());
+            let out = sized(gradient, self.weight.len())?;
+            room.fit::<N>(affine, rows.len(), self.terms.len())?;
             simd::run(level, WeightGradient::<T, N> { affine, rows, terms: self.terms, room, out });
             self.weight.iter_mut().zip(gradient).for_each(|(sum, square)| *sum += square.to_f64());
-            return;
+            return Ok(());
         }
+        const WHAT: &str = "gradients of single samples";
+        sized(gradient, product::<T>(WHAT, &[ROWS.min(rows.len()), affine.columns, N])?)?;
         for (g, x) in self.terms {
-            let (g, x) = (g.as_chunks::<N>().0, affine.pad::<T, N>(x, padded).as_chunks::<N>().0);
+            let (g, x) = (g.as_chunks::<N>().0, affine.pad::<T, N>(x, padded)?.as_chunks::<N>().0);
             let (first, out) = (self.first, &mut *self.weight);
             simd::run(level, SampleSquares::<T, N> { affine, first, g, x, gradient, out });
         }
+        Ok(())
     }
 }
 
@@ -169,7 +181,8 @@ struct SampleSquares<'a, T, const N: usize> {
     first: usize,
     g: &'a [[T; N]],
     x: &'a [[T; N]],
-    gradient: &'a mut Vec<T>,
+    /// Room for a group of rows.
+    gradient: &'a mut [T],
     out: &'a mut [f64],
 }
 
@@ -179,7 +192,7 @@ impl<T: Real, const N: usize> Work for SampleSquares<'_, T, N> {
         let Self { affine, first, g, x, gradient, out } = self;
         for (group, out) in out.chunks_mut(ROWS * affine.columns).enumerate() {
             let first = first + group * ROWS;
-            let gradient = sized(gradient, out.len() * N).as_chunks_mut::<N>().0;
+            let gradient = gradient[..out.len() * N].as_chunks_mut::<N>().0;
             match out.len() / affine.columns {
                 1 => sample_gradients::<T, 1, N, FMA>(affine, first, g, x, gradient),
                 2 => sample_gradients::<T, 2, N, FMA>(affine, first, g, x, gradient),

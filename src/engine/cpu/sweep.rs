@@ -1,7 +1,7 @@
 //! Cotangent sweeps: backward passes from chosen cotangents, and what they leave at each layer.
 
 use super::activation;
-use super::affine::BackwardBlock;
+use super::affine::{Affine, BackwardBlock};
 use super::layer_sums::{Arrival, BlockLayer, Layer, Room};
 use super::parallel;
 use super::passes::{Passes, Point};
@@ -9,29 +9,36 @@ use super::point::{BlockPoint, Net, Scratch, Weights, pull_back, sized};
 use super::real::Real;
 use super::simd;
 use crate::engine::sweep::{Cotangent, LayerSums};
+use crate::error::Result;
+use crate::memory::zeros;
 
 impl<T: Real, const N: usize> Passes<T, N> {
     /// For each cotangent, what it leaves at every affine step.
-    pub fn sweep(&self, point: &Point<T>, cotangents: &[Cotangent]) -> Vec<Vec<LayerSums>> {
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    pub fn sweep(&self, point: &Point<T>, cotangents: &[Cotangent]) -> Result<Vec<Vec<LayerSums>>> {
         let count = self.data.samples();
-        let mut found: Vec<Vec<LayerSums>> = cotangents.iter().map(|_| self.empty_sums()).collect();
+        let mut found = cotangents.iter().map(|_| self.empty_sums()).collect::<Result<Vec<Vec<LayerSums>>>>()?;
         let (net, weights) = (&self.net, &point.weights);
-        let layers: Vec<_> = net
-            .affine
-            .iter()
-            .enumerate()
-            .map(|(l, affine)| Some(Layer::new(l, affine.as_ref()?, &weights.theta)))
-            .collect();
-        let mut selections = self.chunks(count).into_iter();
+        let layer = |(l, affine): (usize, &Option<Affine>)| match affine {
+            Some(affine) => Layer::new(l, affine, &weights.theta).map(Some),
+            None => Ok(None),
+        };
+        let layers = net.affine.iter().enumerate().map(layer).collect::<Result<Vec<_>>>()?;
+        let mut selections = self.chunks(count);
         self.for_each_chunk(point, |blocks| {
-            let Some(selection) = selections.next() else { return };
+            let Some(selection) = selections.next() else { return Ok(()) };
             let mut sums: Vec<Vec<Vec<LayerSums>>> = vec![Vec::new(); blocks.len()];
             let work = self.net.block_work::<N>() * (blocks.len() * cotangents.len()) as f64;
             parallel::for_each(&mut sums, work, Memory::default, |memory, i, sums| {
                 let (samples, _) = selection.lanes::<N>(i);
-                let sweep = BlockSweep::<T, N>::new(net, weights, &layers, &blocks[i], memory);
-                sums.extend(cotangents.iter().map(|cotangent| sweep.run(&samples, cotangent, memory)));
-            });
+                let sweep = BlockSweep::<T, N>::new(net, weights, &layers, &blocks[i], memory)?;
+                for cotangent in cotangents {
+                    sums.push(sweep.run(&samples, cotangent, memory)?);
+                }
+                Ok(())
+            })?;
             for (c, found) in found.iter_mut().enumerate() {
                 for block in &sums {
                     for (found, sums) in found.iter_mut().zip(&block[c]) {
@@ -39,16 +46,19 @@ impl<T: Real, const N: usize> Passes<T, N> {
                     }
                 }
             }
-        });
+            Ok(())
+        })?;
         for sums in found.iter_mut().flatten() {
             sums.scale(1.0 / count as f64);
         }
-        found
+        Ok(found)
     }
 
-    fn empty_sums(&self) -> Vec<LayerSums> {
-        let steps = self.net.affine_steps();
-        steps.map(|(_, affine)| LayerSums { rho: vec![0.0; affine.units_in()], ..LayerSums::default() }).collect()
+    fn empty_sums(&self) -> Result<Vec<LayerSums>> {
+        let empty = |affine: &Affine| {
+            Ok(LayerSums { rho: zeros("sums of units", affine.units_in())?, ..LayerSums::default() })
+        };
+        self.net.affine_steps().map(|(_, affine)| empty(affine)).collect()
     }
 }
 
@@ -76,36 +86,37 @@ impl<'a, T: Real, const N: usize> BlockSweep<'a, T, N> {
         layers: &'a [Option<Layer<T>>],
         block: &'a BlockPoint<T>,
         memory: &mut Memory<T>,
-    ) -> Self {
+    ) -> Result<Self> {
         let mut of_step = |l: usize| {
-            let (affine, layer) = (net.affine[l].as_ref()?, layers[l].as_ref()?);
-            let x = affine.pad::<T, N>(block.input_of(l), &mut memory.scratch.padded);
-            Some(BlockLayer::new::<N>(net, affine, layer, x))
+            let (Some(affine), Some(layer)) = (&net.affine[l], &layers[l]) else { return Ok(None) };
+            let x = affine.pad::<T, N>(block.input_of(l), &mut memory.scratch.padded)?;
+            BlockLayer::new::<N>(net, affine, layer, x).map(Some)
         };
-        Self { net, weights, layers, block, of_block: (0..layers.len()).map(&mut of_step).collect() }
+        let of_block = (0..layers.len()).map(&mut of_step).collect::<Result<_>>()?;
+        Ok(Self { net, weights, layers, block, of_block })
     }
 
     /// What a cotangent leaves at the affine steps.
-    fn run(&self, samples: &[usize; N], cotangent: &Cotangent, memory: &mut Memory<T>) -> Vec<LayerSums> {
+    fn run(&self, samples: &[usize; N], cotangent: &Cotangent, memory: &mut Memory<T>) -> Result<Vec<LayerSums>> {
         let Self { net, weights, block, .. } = *self;
         let Memory { scratch, room } = memory;
         let mut d = std::mem::take(&mut scratch.d);
         let mut q = std::mem::take(&mut scratch.q);
-        start::<T, N>(net, block, cotangent, samples, &mut d);
+        start::<T, N>(net, block, cotangent, samples, &mut d)?;
         let mut found = Vec::new();
         for l in (0..net.plan.steps.len()).rev() {
             if l > 0 {
-                pull_back::<T, N>(net, weights, l, &block.argmax[l], &d, &mut scratch.padded, &mut q);
+                pull_back::<T, N>(net, weights, l, &block.argmax[l], &d, &mut scratch.padded, &mut q)?;
             }
             if let (Some(affine), Some(layer), Some(of_block)) = (&net.affine[l], &self.layers[l], &self.of_block[l]) {
                 if let Layer::Dense { first: Some(first), .. } = layer {
-                    let out = sized(&mut q, affine.columns * N);
+                    let out = sized(&mut q, affine.columns * N)?;
                     simd::run(net.level, BackwardBlock::<T, N> { affine, terms: &[(first, &d)], out });
                 }
-                let x = affine.pad::<T, N>(block.input_of(l), &mut scratch.padded);
+                let x = affine.pad::<T, N>(block.input_of(l), &mut scratch.padded)?;
                 let theta = &weights.theta;
                 let arrival = Arrival { affine, layer, block: of_block, theta, g: &d, x, pulled: &q };
-                found.push(arrival.sums::<N>(net, room));
+                found.push(arrival.sums::<N>(net, room)?);
             }
             if l > 0 {
                 activation::multiply_derivative(net.plan.steps[l - 1].activation, &block.activations[l - 1], &mut q);
@@ -114,7 +125,7 @@ impl<'a, T: Real, const N: usize> BlockSweep<'a, T, N> {
         }
         (scratch.d, scratch.q) = (d, q);
         found.reverse();
-        found
+        Ok(found)
     }
 }
 
@@ -125,10 +136,10 @@ pub fn start<T: Real, const N: usize>(
     cotangent: &Cotangent,
     samples: &[usize; N],
     out: &mut Vec<T>,
-) {
+) -> Result<()> {
     let outputs = net.places.len();
     out.clear();
-    out.resize(outputs * N, T::ZERO);
+    sized(out, outputs * N)?;
     let out = out.as_chunks_mut::<N>().0;
     let p = block.probabilities.as_chunks::<N>().0;
     let two_root = std::f64::consts::SQRT_2;
@@ -153,4 +164,5 @@ pub fn start<T: Real, const N: usize>(
             });
         }
     }
+    Ok(())
 }

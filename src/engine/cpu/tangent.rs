@@ -8,6 +8,7 @@ use super::pool;
 use super::real::Real;
 use super::simd;
 use crate::engine::plan::Operation;
+use crate::error::Result;
 
 /// What a block's tangent passes leave behind.
 #[derive(Default)]
@@ -36,20 +37,20 @@ impl<T: Real> BlockTangent<T> {
         l: usize,
         point: &BlockPoint<T>,
         scratch: &mut Scratch<T>,
-    ) {
+    ) -> Result<()> {
         let step = &net.plan.steps[l];
         let (before, rest) = self.activations.split_at_mut(l);
-        let out = sized(&mut rest[0], step.output.len() * N);
+        let out = sized(&mut rest[0], step.output.len() * N)?;
         match (&net.affine[l], before.last()) {
             (Some(affine), tangent) => {
-                let input = affine.pad::<T, N>(point.input_of(l), &mut scratch.padded);
+                let input = affine.pad::<T, N>(point.input_of(l), &mut scratch.padded)?;
                 let first = (&direction.forward[l], input);
                 let bias = direction.bias(affine);
                 match tangent {
                     None => simd::run(net.level, ForwardBlock::<T, N> { affine, bias, terms: &[first], out }),
                     Some(tangent) => {
-                        let tangent = affine.pad::<T, N>(tangent, &mut scratch.padded_too);
-                        let transposed = sized(&mut self.transposed[l], affine.transposed_len::<N>());
+                        let tangent = affine.pad::<T, N>(tangent, &mut scratch.padded_too)?;
+                        let transposed = sized(&mut self.transposed[l], affine.transposed_len::<N>())?;
                         affine.transpose::<T, N>(tangent, transposed);
                         let terms = [first, (&weights.forward[l], tangent)];
                         simd::run(net.level, ForwardBlock::<T, N> { affine, bias, terms: &terms, out });
@@ -58,19 +59,23 @@ impl<T: Real> BlockTangent<T> {
             }
             (None, Some(tangent)) => match step.operation {
                 Operation::MaxPool => pool::max_tangent(tangent, &point.argmax[l], out),
-                Operation::AveragePool => pool::average::<T, N>(step, tangent, out),
+                Operation::AveragePool => pool::average::<T, N>(step, tangent, out)?,
                 _ => out.copy_from_slice(tangent),
             },
             (None, None) => unreachable!("the first step of a plan is affine"),
         }
         activation::multiply_derivative(step.activation, &point.activations[l], out);
+        Ok(())
     }
 
     /// δ̇_L; `count` is the number of samples that the mean is over.
-    pub fn evaluate<const N: usize>(&mut self, point: &BlockPoint<T>, count: usize) {
+    pub fn evaluate<const N: usize>(&mut self, point: &BlockPoint<T>, count: usize) -> Result<()> {
         let last = self.activations.len() - 1;
-        self.deltas[last].clone_from(&self.activations[last]);
-        loss::second_derivative::<T, N>(&point.probabilities, point.valid, count, &mut self.deltas[last]);
+        let outputs = &self.activations[last];
+        let delta = sized(&mut self.deltas[last], outputs.len())?;
+        delta.copy_from_slice(outputs);
+        loss::second_derivative::<T, N>(&point.probabilities, point.valid, count, delta);
+        Ok(())
     }
 
     /// δ̇ of step l − 1 from that of step l: the Hessian's, or without the terms in δ the Gauss–Newton matrix's.
@@ -82,22 +87,22 @@ impl<T: Real> BlockTangent<T> {
         point: &BlockPoint<T>,
         is_hessian: bool,
         scratch: &mut Scratch<T>,
-    ) {
+    ) -> Result<()> {
         let step = &net.plan.steps[l];
         let (before, rest) = self.deltas.split_at_mut(l);
-        let (q, d) = (sized(&mut before[l - 1], step.input.len() * N), &rest[0]);
+        let (q, d) = (sized(&mut before[l - 1], step.input.len() * N)?, &rest[0]);
         match &net.affine[l] {
             Some(affine) => {
-                let first = (&weights.backward[l], affine.pad_delta::<T, N>(d, &mut scratch.padded));
+                let first = (&weights.backward[l], affine.pad_delta::<T, N>(d, &mut scratch.padded)?);
                 if is_hessian {
-                    let delta = affine.pad_delta::<T, N>(&point.deltas[l], &mut scratch.padded_too);
+                    let delta = affine.pad_delta::<T, N>(&point.deltas[l], &mut scratch.padded_too)?;
                     let terms = [first, (&direction.backward[l], delta)];
                     simd::run(net.level, BackwardBlock::<T, N> { affine, terms: &terms, out: &mut *q });
                 } else {
                     simd::run(net.level, BackwardBlock::<T, N> { affine, terms: &[first], out: &mut *q });
                 }
             }
-            None => pool_backward::<T, N>(step, d, &point.argmax[l], q),
+            None => pool_backward::<T, N>(step, d, &point.argmax[l], q)?,
         }
         activation::multiply_derivative(net.plan.steps[l - 1].activation, &point.activations[l - 1], q);
         if is_hessian && !point.curvatures[l - 1].is_empty() {
@@ -106,5 +111,6 @@ impl<T: Real> BlockTangent<T> {
                 *q += c * t;
             }
         }
+        Ok(())
     }
 }

@@ -4,10 +4,11 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::context::{DeviceBuffer, GpuContext};
-use super::geometry::{Geometry, LANES};
+use super::geometry::{Geometry, Image, LANES};
 use crate::engine::Plan;
 use crate::engine::cpu::apply_prefix;
 use crate::error::Result;
+use crate::memory::{collected, product, zeros};
 use crate::problem::{Problem, Targets, Values};
 
 /// Numbers that the data, activations and derivatives of a chunk may take, for one direction. Fixed, and not the budget,
@@ -44,14 +45,17 @@ impl Data {
         budget: u64,
         most: usize,
     ) -> Result<Self> {
-        let samples = problem.samples();
+        let (samples, width) = (problem.samples(), problem.network().input_len());
         let widest = geometry.stages.iter().flat_map(|stage| [stage.input.features(), stage.output.features()]).max();
         let limit = context.max_buffer_bytes() / 4 / widest.unwrap_or(1).max(1) as u64;
-        let each = (geometry.input().features() + 4 * geometry.features()) as u64;
+        let each = geometry.input().features() as u64 + 4 * geometry.features();
         let most = most.min((CHUNK_NUMBERS / each).min(limit) as usize) / LANES * LANES;
         let chunks = samples.div_ceil(most.max(LANES));
         let lanes = samples.div_ceil(chunks).next_multiple_of(LANES);
-        let prepared = (!plan.prefix.is_empty()).then(|| apply_prefix(&plan.prefix, problem.inputs().to_f32()));
+        let prepared = match plan.prefix.is_empty() {
+            true => None,
+            false => Some(apply_prefix(&plan.prefix, problem.shared_inputs().first_in_f32(samples * width)?)?),
+        };
         let mut data = Self {
             samples,
             lanes,
@@ -60,9 +64,9 @@ impl Data {
             resident: Vec::new(),
             visitor: RefCell::default(),
         };
-        let bytes = 4 * (lanes * (geometry.input().features() + geometry.output().features())) as u64;
-        let fit = (budget / bytes) as usize;
-        for chunk in 0..data.chunks().min(fit) {
+        let bytes = 4 * lanes as u64 * (geometry.input().features() + geometry.output().features()) as u64;
+        let fit = budget / bytes;
+        for chunk in 0..(data.chunks() as u64).min(fit) as usize {
             let loaded = data.load(context, geometry, chunk)?;
             data.resident.push(loaded);
         }
@@ -110,10 +114,13 @@ impl Data {
     fn load(&self, context: &GpuContext, geometry: &Geometry, chunk: usize) -> Result<ChunkData> {
         let (first, rows, lanes, input) = (self.first(chunk), self.rows(chunk), self.lanes, geometry.input());
         let what = format!("inputs of {rows} samples of width {}", input.shape.len());
-        context.check_size(&what, (input.features() * lanes) as u64)?;
-        let mut inputs = vec![0.0; input.features() * lanes];
-        let places: Vec<usize> = (0..input.shape.len()).map(|i| input.place(i) * lanes).collect();
-        match (&self.prepared, self.problem.inputs()) {
+        context.check_size(&what, input.features() as u64 * lanes as u64)?;
+        let mut inputs = zeros(&what, product::<f32>(&what, &[input.features(), lanes])?)?;
+        let places_of = |image: Image| {
+            collected("places of values", (0..image.shape.len()).map(|i| image.place(i) * lanes))
+        };
+        let places: Vec<usize> = places_of(input)?;
+        match (&self.prepared, self.problem.shared_inputs()) {
             (Some(values), _) | (None, Values::F32(values)) => {
                 spread(values, first, rows, &places, &mut inputs, |v| v);
             }
@@ -121,18 +128,18 @@ impl Data {
         }
         let output = geometry.output();
         let mut targets;
-        match self.problem.targets() {
+        match self.problem.shared_targets() {
             Targets::Classes(labels) => {
-                targets = vec![0.0; lanes];
+                targets = zeros("targets", lanes)?;
                 for (to, &label) in targets.iter_mut().zip(&labels[first..first + rows]) {
                     // Whole numbers up to 2²⁴ are exact; more classes than that do not fit anywhere.
                     *to = output.place(label as usize) as f32;
                 }
             }
             Targets::Vectors(values) => {
-                targets = vec![0.0; lanes * output.features()];
-                let places: Vec<usize> = (0..output.shape.len()).map(|i| output.place(i) * lanes).collect();
-                spread(values, first, rows, &places, &mut targets, |v| v as f32);
+                context.check_size("targets", output.features() as u64 * lanes as u64)?;
+                targets = zeros("targets", product::<f32>("targets", &[output.features(), lanes])?)?;
+                spread(values, first, rows, &places_of(output)?, &mut targets, |v| v as f32);
             }
         }
         Ok(ChunkData { inputs: context.buffer_of(&what, &inputs)?, targets: context.buffer_of("targets", &targets)? })

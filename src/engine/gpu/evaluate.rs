@@ -14,7 +14,7 @@ use super::uniforms::GatherRows;
 use crate::error::{Result, bail, ensure};
 
 /// Numbers that the activations of the points of an evaluation may take together.
-const EVALUATION_NUMBERS: usize = 1 << 24;
+const EVALUATION_NUMBERS: u64 = 1 << 24;
 
 /// Workspace of evaluations of some points at a time: nothing is kept of a step, so two buffers take turns. (Zeros around
 /// images are not needed: forward steps clip their windows.)
@@ -34,9 +34,10 @@ impl Evaluation {
     pub fn group(executor: &GpuExecutor, wanted: usize) -> usize {
         let geometry = &executor.geometry;
         let widest = geometry.stages.iter().map(|stage| stage.output.features()).max().unwrap_or(1);
-        let each = executor.data.lanes * (3 * widest + 3 * geometry.output().features()) + 4 * geometry.forward_len;
-        let report = (executor.context.max_buffer_bytes() / 8) as usize / executor.data.samples;
-        (EVALUATION_NUMBERS / each).min(report).min(64).clamp(1, wanted.max(1))
+        let values = 3 * (widest as u64 + geometry.output().features() as u64);
+        let each = executor.data.lanes as u64 * values + 4 * geometry.forward_len as u64;
+        let report = executor.context.max_buffer_bytes() / 8 / executor.data.samples as u64;
+        ((EVALUATION_NUMBERS / each).min(report).min(64) as usize).clamp(1, wanted.max(1))
     }
 
     pub fn new(executor: &GpuExecutor, points: usize) -> Result<Self> {

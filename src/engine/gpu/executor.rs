@@ -8,7 +8,7 @@ use super::GpuVector;
 use super::context::{DeviceBuffer, GpuContext};
 use super::data::Data;
 use super::evaluate::{Batch, Evaluation};
-use super::geometry::Geometry;
+use super::geometry::{Geometry, LANES};
 use super::plane::Plane;
 use super::point::Point;
 use super::tangent::Tangent;
@@ -18,6 +18,7 @@ use crate::engine::chart::{Chart, LoadedChart};
 use crate::engine::vector::Storage;
 use crate::engine::{AdamStep, BackendInfo, Cotangent, Curvature, Executor, LayerSums, Plan, Segments, Vector};
 use crate::error::{Error, ErrorCode, Result, ensure};
+use crate::memory::collected;
 use crate::problem::{Loss, Problem};
 
 /// What data and kept activations may take where the caller sets no budget, in bytes.
@@ -67,7 +68,10 @@ impl GpuExecutor {
     ) -> Result<Self> {
         context.check()?;
         let plan = Plan::new(problem.network())?;
-        let geometry = Geometry::new(&plan);
+        let geometry = Geometry::new(&plan)?;
+        let widest = geometry.stages.iter().flat_map(|stage| [stage.input.features(), stage.output.features()]).max();
+        let what = format!("a layer's values of {LANES} samples");
+        context.check_size(&what, widest.unwrap_or(0) as u64 * LANES as u64)?;
         let usual = if context.info().is_software { SOFTWARE_BUDGET } else { BUDGET };
         let memory_budget = memory_budget.unwrap_or(usual);
         Ok(Self {
@@ -152,14 +156,14 @@ impl Executor for GpuExecutor {
     fn upload(&self, values: &[f64], columns: usize) -> Result<Vector> {
         let len = values.len().checked_div(columns).unwrap_or(0);
         let what = format!("a vector of {columns} × {len}");
-        let values: Vec<f32> = values[..len * columns].iter().map(|&v| v as f32).collect();
+        let values: Vec<f32> = collected(&what, values[..len * columns].iter().map(|&v| v as f32))?;
         Ok(self.vector(self.context.buffer_of(&what, &values)?, len, columns))
     }
 
     fn download<'a>(&'a self, vector: &'a Vector) -> LocalFuture<'a, Result<Vec<f64>>> {
         Box::pin(async move {
             let values = self.context.read(self.data_of(vector)?, 0, vector.len * vector.columns).await?;
-            Ok(values.into_iter().map(f64::from).collect())
+            collected("numbers read back", values.into_iter().map(f64::from))
         })
     }
 

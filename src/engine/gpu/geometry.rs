@@ -8,6 +8,8 @@
 use std::ops::Range;
 
 use crate::engine::plan::{Operation, Plan, Step};
+use crate::error::{Result, ensure};
+use crate::memory::make_room;
 use crate::network::Shape;
 
 /// Samples are padded to a multiple of this: the tiles of the kernels have so many.
@@ -68,13 +70,16 @@ pub(super) struct Panel {
     pub taps: Option<usize>,
 }
 
+/// The most vectors of four in all panels: 32-bit places of single numbers tell so many apart.
+const MOST_PANELS: u64 = 1 << 29;
+
 /// Runs of fewer terms than this are short: walking them costs more than looking up every term's place.
 const SHORT_RUN: usize = 32;
 
 impl Panel {
     /// Vectors of four that it takes, with a bias if there may be one.
-    fn len(&self, with_bias: bool) -> usize {
-        (self.lines + usize::from(with_bias)) * self.rows4
+    fn len(&self, with_bias: bool) -> u64 {
+        (self.lines as u64 + u64::from(with_bias)) * self.rows4 as u64
     }
 }
 
@@ -105,7 +110,9 @@ pub(super) struct Geometry {
 }
 
 impl Geometry {
-    pub fn new(plan: &Plan) -> Self {
+    /// # Errors
+    /// `TooLarge` for more weights in panels than 32-bit places tell apart, or tables that do not fit in memory.
+    pub fn new(plan: &Plan) -> Result<Self> {
         let steps = &plan.steps;
         let padding_of = |l: usize| steps.get(l).map_or([0, 0], |step: &Step| step.window.padding);
         let mut windows = Vec::new();
@@ -121,7 +128,7 @@ impl Geometry {
         // A flatten changes the shape, but not the memory: the next window is the whole image.
         let mut end = 0;
         for stage in &mut stages {
-            stage.forward = stage.panel(&mut end, &mut windows, false);
+            stage.forward = stage.panel(&mut end, &mut windows, false)?;
         }
         let first = &mut stages[0];
         let (image, size) = (first.input, first.step.window.size);
@@ -134,17 +141,18 @@ impl Geometry {
                 let tap = d.min(panel.depth - 1) / channels;
                 ((tap / size[1] * image.row() + tap % size[1]) * channels + d.min(panel.depth - 1) % channels) as u32
             };
+            make_room("places of terms", &mut windows, panel.lines / 4)?;
             windows.extend((0..panel.lines / 4).map(|k| [0, 1, 2, 3].map(|i| place(4 * k + i))));
         }
         let forward_len = end;
         for stage in &mut stages[1..] {
-            stage.backward = stage.panel(&mut end, &mut windows, true);
+            stage.backward = stage.panel(&mut end, &mut windows, true)?;
         }
         let panel_len = end;
         if stages[0].step.is_dense() {
-            stages[0].backward = stages[0].panel(&mut end, &mut windows, true);
+            stages[0].backward = stages[0].panel(&mut end, &mut windows, true)?;
         }
-        Self { stages, forward_len, panel_len, sweep_len: end, windows }
+        Ok(Self { stages, forward_len, panel_len, sweep_len: end, windows })
     }
 
     /// What comes in.
@@ -158,14 +166,14 @@ impl Geometry {
     }
 
     /// Lines of one sample that go out of the steps, all together.
-    pub fn features(&self) -> usize {
-        self.stages.iter().map(|stage| stage.output.features()).sum()
+    pub fn features(&self) -> u64 {
+        self.stages.iter().map(|stage| stage.output.features() as u64).sum()
     }
 }
 
 impl Stage {
-    fn panel(&self, end: &mut usize, windows: &mut Vec<[u32; 4]>, is_backward: bool) -> Option<Panel> {
-        let Operation::Affine { .. } = self.step.operation else { return None };
+    fn panel(&self, end: &mut usize, windows: &mut Vec<[u32; 4]>, is_backward: bool) -> Result<Option<Panel>> {
+        let Operation::Affine { .. } = self.step.operation else { return Ok(None) };
         let (from, to) = if is_backward { (self.output, self.input) } else { (self.input, self.output) };
         let mut tables = [0; 2];
         for (axis, table) in tables.iter_mut().enumerate() {
@@ -176,6 +184,7 @@ impl Stage {
                 stride: self.step.window.stride[axis],
                 padding: self.step.window.padding[axis],
             };
+            make_room("windows of an image", windows, length(to))?;
             for i in 0..length(to) {
                 let (source, panel) =
                     if is_backward { slide.backward(i, length(from)) } else { slide.forward(i, length(from)) };
@@ -192,8 +201,15 @@ impl Stage {
             rows4: to.shape.channels.next_multiple_of(PANEL_ROWS) / 4,
             windows: tables,
         };
-        *end += panel.len(!is_backward);
-        Some(panel)
+        let after = *end as u64 + panel.len(!is_backward);
+        ensure!(
+            after <= MOST_PANELS,
+            TooLarge,
+            "the network's weights take {after} × 4 numbers as the GPU's kernels read them, but the most is {MOST_PANELS} × 4; \
+             a smaller network, or the CPU, is needed"
+        );
+        *end = after as usize;
+        Ok(Some(panel))
     }
 }
 
@@ -220,7 +236,8 @@ impl Slide {
             return (0, 0..0);
         }
         let count = |residue: usize| (self.size - residue).div_ceil(self.stride);
-        let start: usize = (0..residue).map(count).sum();
+        // Σ of the counts of the residues before: each has one more than the quotient as long as it is below the rest.
+        let start = residue * (self.size / self.stride) + residue.min(self.size % self.stride);
         // Tap residue + j stride is read by output quotient − j.
         let first = (quotient + 1).saturating_sub(outputs);
         let last = count(residue).min(quotient + 1);
@@ -240,7 +257,7 @@ mod tests {
     #[test]
     fn backward_is_the_transpose_of_forward() {
         for (size, stride, padding, inputs) in
-            [(1, 1, 0, 4), (3, 1, 1, 5), (5, 1, 2, 4), (3, 2, 1, 7), (2, 3, 0, 8), (4, 3, 2, 6), (3, 2, 4, 3)]
+            [(1, 1, 0, 4), (3, 1, 1, 5), (5, 1, 2, 4), (3, 2, 1, 7), (2, 3, 0, 8), (4, 3, 2, 6), (3, 2, 4, 3), (11, 4, 9, 5), (3, 50, 1, 2)]
         {
             let slide = Slide { size, stride, padding };
             let outputs = (inputs + 2 * padding - size) / stride + 1;

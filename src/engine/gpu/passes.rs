@@ -75,10 +75,10 @@ impl Pass {
 
     /// Bytes that one takes.
     pub fn bytes(geometry: &Geometry, lanes: usize) -> u64 {
-        let chosen: usize = geometry.stages.iter().filter_map(GpuExecutor::chosen_features).sum();
+        let chosen: u64 = geometry.stages.iter().filter_map(GpuExecutor::chosen_features).map(|n| n as u64).sum();
         let curved = (0..geometry.stages.len()).filter(|&l| is_curved(geometry, l));
-        let curved: usize = curved.map(|l| geometry.stages[l].output.features()).sum();
-        4 * (lanes * (2 * geometry.features() + geometry.output().features() + chosen + curved)) as u64
+        let curved: u64 = curved.map(|l| geometry.stages[l].output.features() as u64).sum();
+        4 * lanes as u64 * (2 * geometry.features() + geometry.output().features() as u64 + chosen + curved)
     }
 
     /// δ_L.

@@ -31,11 +31,11 @@ impl GpuExecutor {
         for (i, vector) in vectors.iter().enumerate() {
             self.pack(vector, 0, 1, &panels, i)?;
         }
-        let numbers = vectors.len() * self.geometry.stages[0].output.features() * self.data.lanes;
+        let numbers = (vectors.len() * self.data.lanes) as u64 * self.geometry.stages[0].output.features() as u64;
         let left = self.memory_budget.saturating_sub(self.data.resident_bytes()) / 2;
-        let fit = (left / (4 * numbers as u64)).max(1) as usize;
-        let first = (0..self.data.chunks().min(fit))
-            .map(|_| self.context.buffer("the first layer's values on a plane", numbers as u64))
+        let fit = (left / (4 * numbers)).max(1);
+        let first = (0..(self.data.chunks() as u64).min(fit))
+            .map(|_| self.context.buffer("the first layer's values on a plane", numbers))
             .collect::<Result<_>>()?;
         *kept = Some(Rc::new(Plane { panels, first, known: RefCell::default() }));
         Ok(())

@@ -8,6 +8,7 @@ use super::context::DeviceBuffer;
 use super::executor::GpuExecutor;
 use super::passes::{Pass, Report, Samples};
 use crate::error::{Result, bail};
+use crate::memory::{product, zeros};
 
 /// What the products at one point share.
 pub(super) struct Prepared {
@@ -99,7 +100,7 @@ impl GpuExecutor {
     pub(super) async fn outputs_at(&self, prepared: &Prepared) -> Result<Vec<f64>> {
         let output = self.geometry.output();
         let (width, lanes) = (output.shape.len(), self.data.lanes);
-        let mut outputs = vec![0.0; self.data.samples * width];
+        let mut outputs = zeros("outputs", product::<f64>("outputs", &[self.data.samples, width])?)?;
         for chunk in 0..self.data.chunks() {
             let values = {
                 let pass = self.pass_of(prepared, chunk)?;

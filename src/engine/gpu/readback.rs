@@ -39,8 +39,11 @@ impl GpuContext {
             let view = staging
                 .get_mapped_range(0..bytes)
                 .map_err(|error| self.fault_or(format!("a readback could not be mapped: {error}")))?;
-            bytemuck::pod_collect_to_vec(&view)
+            // Byte by byte: nothing says how the view is aligned.
+            let numbers = view.as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes));
+            crate::memory::collected("numbers read back", numbers)
         };
+        let values: Vec<f32> = values.inspect_err(|_| staging.unmap())?;
         staging.unmap();
         let mut pool = self.staging.borrow_mut();
         if pool.len() < MAX_POOLED && staging.size() <= MAX_POOLED_BYTES {

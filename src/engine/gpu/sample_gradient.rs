@@ -12,7 +12,7 @@ use super::uniforms::SampleGradient;
 use crate::error::Result;
 
 /// Numbers that single samples' gradients may take.
-const GRADIENT_NUMBERS: usize = 1 << 24;
+const GRADIENT_NUMBERS: u64 = 1 << 24;
 
 /// Cotangents and samples whose gradients are there together.
 #[derive(Clone, Copy)]
@@ -32,7 +32,7 @@ pub(super) struct Part {
 /// The parts that there is room for in this buffer, in order.
 pub(super) fn parts(gradients: &DeviceBuffer, panel: Panel, extent: Extent) -> impl Iterator<Item = Part> + use<> {
     let lanes4 = extent.lanes / 4;
-    let room = (gradients.elements as usize / (4 * panel.rows * panel.depth)).max(1);
+    let room = (gradients.elements / (4 * panel.rows as u64 * panel.depth as u64)).max(1) as usize;
     let most4 = lanes4.min(room);
     let group = (room / most4).clamp(1, extent.batch);
     (0..extent.batch).step_by(group).flat_map(move |first_z| {
@@ -50,12 +50,13 @@ impl GpuExecutor {
     /// A buffer for the gradients of `group` cotangents and a chunk's samples, or some of them, at any convolution.
     pub(super) fn sample_gradients(&self, group: usize) -> Result<Rc<DeviceBuffer>> {
         let mut numbers = 0;
+        let columns = (self.data.lanes * group) as u64;
         for stage in self.geometry.stages.iter().filter(|stage| !stage.step.is_dense()) {
             let Some(panel) = stage.forward else { continue };
-            let each = panel.rows * panel.depth;
-            numbers = numbers.max((each * self.data.lanes * group).min(GRADIENT_NUMBERS.max(4 * each)));
+            let each = panel.rows as u64 * panel.depth as u64;
+            numbers = numbers.max((each * columns).min(GRADIENT_NUMBERS.max(4 * each)));
         }
-        self.context.buffer("gradients of single samples", numbers as u64)
+        self.context.buffer("gradients of single samples", numbers)
     }
 
     /// The gradients of one part, from δ and what comes into the step.

@@ -14,6 +14,7 @@ use super::sample_gradient::{Part, parts};
 use super::uniforms::{SampleSquares, SumSlabs};
 use crate::engine::Cotangent;
 use crate::error::Result;
+use crate::memory::collected;
 
 /// Workspace for a group of cotangents at a time.
 struct Work {
@@ -41,7 +42,7 @@ impl GpuExecutor {
             }
         }
         let sums = self.context.read(&work.sums, 0, self.plan.parameter_count).await?;
-        Ok(sums.into_iter().map(|sum| f64::from(sum) / self.data.samples as f64).collect())
+        collected("squared gradients", sums.into_iter().map(|sum| f64::from(sum) / self.data.samples as f64))
     }
 
     fn squares_work(&self, prepared: &Prepared, group: usize) -> Result<Work> {
@@ -133,7 +134,7 @@ impl GpuExecutor {
             delta_batch: (output.features() * part.lanes4) as u32,
             ..SampleSquares::default()
         };
-        let sums = self.scratch(size * part.batch)?;
+        let sums = self.scratch(&[size, part.batch])?;
         let cost = 8.0 * ((size + panel.rows * output.shape.area()) * part.count4 * part.batch) as f64;
         let grid = Grid { cost, ..Grid::elements(size, part.batch) };
         self.context.dispatch(Kernel::SampleSquares, &parameters, &[&work.gradients, delta, &sums], grid)?;

@@ -18,7 +18,7 @@ use crate::error::{Result, ensure};
 use crate::problem::Loss;
 
 /// Numbers that the cotangents of one group may take in all.
-const SWEEP_NUMBERS: usize = 1 << 25;
+const SWEEP_NUMBERS: u64 = 1 << 25;
 
 /// A layer's rows of sums over samples; `shaders/sweep/dense.wgsl` and `window.wgsl` say what they are.
 struct Rows {
@@ -126,9 +126,10 @@ impl GpuExecutor {
     pub(super) fn sweep_group(&self, wanted: usize) -> usize {
         let widest = self.widest();
         let rows = self.rows_of().0.iter().flatten().map(Rows::count).max().unwrap_or(1);
-        let each = self.data.lanes * (self.geometry.features() + widest + rows);
-        let one_buffer = self.context.max_buffer_bytes() as usize / 4 / (self.data.lanes * widest.max(rows));
-        (SWEEP_NUMBERS / each).min(one_buffer).clamp(1, wanted.max(1))
+        let lanes = self.data.lanes as u64;
+        let each = lanes * (self.geometry.features() + widest as u64 + rows as u64);
+        let one_buffer = self.context.max_buffer_bytes() / 4 / (lanes * widest.max(rows) as u64);
+        ((SWEEP_NUMBERS / each).min(one_buffer) as usize).clamp(1, wanted.max(1))
     }
 
     /// The most lines of an image.

@@ -134,7 +134,7 @@ impl GpuExecutor {
         let is_inside = columns.end <= x.columns && out_offset + count * columns.len() <= out.len * out.columns;
         fits(a.len == x.len && tables.len <= a.len && is_inside, "inner product")?;
         // Pairs, see shared/tree.wgsl.
-        let partials = self.scratch(2 * tables.tile_count * columns.len())?;
+        let partials = self.scratch(&[2, tables.tile_count, columns.len()])?;
         let parameters = SegmentInner {
             len: x.len as u32,
             x_offset: (columns.start * x.len) as u32,

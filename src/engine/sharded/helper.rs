@@ -4,15 +4,18 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::task::{Context, Poll, Waker};
 
-use super::message::{Command, CotangentKind, Load, Reply, Request, open};
+use super::message::{Command, CotangentKind, Load, Reply, Request, numbers, open};
 use crate::control::LocalFuture;
 use crate::engine::cpu::cpu_executor;
 use crate::engine::executor::{Executor, Precision};
 use crate::engine::sweep::{Cotangent, LayerSums};
 use crate::engine::vector::Vector;
 use crate::error::{Result, ensure};
+use crate::memory::{copied, room};
 use crate::network::Network;
 use crate::problem::{Loss, Problem, Targets, Values};
+
+const REPLY: &str = "a thread's reply";
 
 /// One of the threads that an executor shares its samples with. It knows nothing of how commands come to it.
 #[derive(Default)]
@@ -60,12 +63,12 @@ impl Share {
         ensure!(parts.len() == 2, Parse, "a share is inputs and targets, not {} lists", parts.len());
         let network = Network::from_json(&load.network)?;
         let inputs = match load.inputs {
-            Precision::F32 => Values::F32(bytemuck::pod_collect_to_vec(parts[0])),
-            Precision::F64 => Values::F64(bytemuck::pod_collect_to_vec(parts[0])),
+            Precision::F32 => Values::F32(numbers(parts[0])?),
+            Precision::F64 => Values::F64(numbers(parts[0])?),
         };
         let targets = match load.loss {
-            Loss::CrossEntropy => Targets::Classes(bytemuck::pod_collect_to_vec(parts[1])),
-            Loss::SquaredError => Targets::Vectors(bytemuck::pod_collect_to_vec(parts[1])),
+            Loss::CrossEntropy => Targets::Classes(numbers(parts[1])?),
+            Loss::SquaredError => Targets::Vectors(numbers(parts[1])?),
         };
         let (parameters, outputs) = (network.parameter_count(), network.output_len());
         let problem = Problem::new(network, load.loss, inputs, targets)?;
@@ -74,7 +77,7 @@ impl Share {
     }
 
     fn vector(&self, bytes: &[u8], columns: usize) -> Result<Vector> {
-        let vector = Vector::from_bytes(self.executor.info().precision, bytes, columns);
+        let vector = Vector::from_bytes(self.executor.info().precision, bytes, columns)?;
         ensure!(vector.len() == self.parameters, InvalidParameters, "a vector for {} parameters", vector.len());
         Ok(vector)
     }
@@ -88,22 +91,22 @@ impl Share {
                 e.prepare(&self.vector(part(0), 1)?)?;
                 Ok(Vec::new())
             }
-            Command::Loss => Ok(vec![bytes_of(&[now(e.loss())?])]),
-            Command::Outputs => Ok(vec![bytes_of(&now(e.outputs())?)]),
+            Command::Loss => Ok(vec![bytes_of(&[now(e.loss())?])?]),
+            Command::Outputs => Ok(vec![bytes_of(&now(e.outputs())?)?]),
             Command::Gradient => {
                 let mut out = e.zeros(self.parameters, 1)?;
                 e.gradient(&mut out)?;
-                Ok(vec![out.bytes()?.to_vec()])
+                Ok(vec![copied(REPLY, out.bytes()?)?])
             }
             Command::Product { curvature, columns } => {
                 let mut out = e.zeros(self.parameters, *columns)?;
                 e.product(*curvature, &self.vector(part(0), *columns)?, &mut out)?;
-                Ok(vec![out.bytes()?.to_vec()])
+                Ok(vec![copied(REPLY, out.bytes()?)?])
             }
             Command::Evaluate => {
                 let mut out = e.zeros(2, 1)?;
                 e.evaluate(&self.vector(part(0), 1)?, &mut out, 0)?;
-                Ok(vec![bytes_of(&now(e.download(&out))?)])
+                Ok(vec![bytes_of(&now(e.download(&out))?)?])
             }
             Command::PreparePlane => {
                 let (theta, u) = (self.vector(part(0), 1)?, self.vector(part(1), 1)?);
@@ -112,27 +115,27 @@ impl Share {
                 Ok(Vec::new())
             }
             Command::EvaluatePlane => {
-                let points: Vec<[f64; 2]> = bytemuck::pod_collect_to_vec(part(0));
+                let points: Vec<[f64; 2]> = numbers(part(0))?;
                 let mut out = e.zeros(2 * points.len(), 1)?;
                 e.evaluate_plane(&points, &mut out)?;
-                Ok(vec![bytes_of(&now(e.download(&out))?)])
+                Ok(vec![bytes_of(&now(e.download(&out))?)?])
             }
             Command::Sweep(kinds) => {
                 let found = now(e.sweep(&self.cotangents(kinds, parts)?))?;
                 let numbers: Vec<f64> = found.iter().flatten().flat_map(LayerSums::numbers).collect();
-                Ok(vec![bytes_of(&numbers)])
+                Ok(vec![bytes_of(&numbers)?])
             }
             Command::SquaredGradients(kinds) => {
-                Ok(vec![bytes_of(&now(e.squared_gradients(&self.cotangents(kinds, parts)?))?)])
+                Ok(vec![bytes_of(&now(e.squared_gradients(&self.cotangents(kinds, parts)?))?)?])
             }
             Command::BatchGradient => {
-                let rows = own_rows(&bytemuck::pod_collect_to_vec(part(1)), &self.samples);
+                let rows = own_rows(&numbers(part(1))?, &self.samples)?;
                 if rows.is_empty() {
                     return Ok(Vec::new());
                 }
                 let (mut gradient, mut out) = (e.zeros(self.parameters, 1)?, e.zeros(2, 1)?);
                 e.batch_gradient(&self.vector(part(0), 1)?, &rows, &mut gradient, &mut out, 0)?;
-                Ok(vec![gradient.bytes()?.to_vec(), bytes_of(&now(e.download(&out))?)])
+                Ok(vec![copied(REPLY, gradient.bytes()?)?, bytes_of(&now(e.download(&out))?)?])
             }
         }
     }
@@ -149,18 +152,27 @@ impl Share {
         let cotangent = |kind: &CotangentKind| {
             Ok(match kind {
                 CotangentKind::Class(class) => Cotangent::Class(*class),
-                CotangentKind::Drawn => Cotangent::Drawn(bytemuck::pod_collect_to_vec(list(1)?)),
-                CotangentKind::Signs => Cotangent::Signs(bytemuck::pod_collect_to_vec(list(self.outputs)?)),
+                CotangentKind::Drawn => Cotangent::Drawn(numbers(list(1)?)?),
+                CotangentKind::Signs => Cotangent::Signs(numbers(list(self.outputs)?)?),
             })
         };
         kinds.iter().map(cotangent).collect()
     }
 }
 
+/// How many of a batch's samples belong to a share.
+pub fn own_count(rows: &[u32], samples: &Range<usize>) -> usize {
+    rows.iter().filter(|&&row| samples.contains(&(row as usize))).count()
+}
+
 /// Those of a batch's samples that belong to a share, counted from its first.
-pub fn own_rows(rows: &[u32], samples: &Range<usize>) -> Vec<u32> {
-    let own = rows.iter().filter(|&&row| samples.contains(&(row as usize)));
-    own.map(|&row| row - samples.start as u32).collect()
+///
+/// # Errors
+/// `TooLarge`.
+pub fn own_rows(rows: &[u32], samples: &Range<usize>) -> Result<Vec<u32>> {
+    let mut own = room("sample numbers of a batch", own_count(rows, samples))?;
+    own.extend(rows.iter().filter(|&&row| samples.contains(&(row as usize))).map(|&row| row - samples.start as u32));
+    Ok(own)
 }
 
 /// What a future gives that is ready at once.
@@ -171,6 +183,6 @@ pub fn now<T>(mut future: LocalFuture<'_, T>) -> T {
     }
 }
 
-fn bytes_of(numbers: &[f64]) -> Vec<u8> {
-    bytemuck::cast_slice(numbers).to_vec()
+fn bytes_of(numbers: &[f64]) -> Result<Vec<u8>> {
+    copied(REPLY, bytemuck::cast_slice(numbers))
 }

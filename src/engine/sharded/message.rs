@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::executor::{Curvature, Precision};
 use crate::engine::sweep::Cotangent;
 use crate::error::{Error, Result, ensure};
+use crate::memory::{collected, make_room};
 use crate::problem::Loss;
 
 /// What a helper is to do with one of its problems, and with which parts.
@@ -129,6 +130,16 @@ fn table(message: &[u8]) -> Option<(Vec<usize>, &[u8])> {
     Some((lengths.as_chunks::<4>().0.iter().map(number).collect(), rest))
 }
 
+/// A part as numbers, wherever in memory it lies.
+///
+/// # Errors
+/// `Parse` for a part that is not whole numbers of them; `TooLarge`.
+pub fn numbers<T: bytemuck::Pod>(bytes: &[u8]) -> Result<Vec<T>> {
+    let size = size_of::<T>();
+    ensure!(bytes.len().is_multiple_of(size), Parse, "a message between threads has {} bytes of numbers", bytes.len());
+    collected("a part of a message", bytes.chunks_exact(size).map(bytemuck::pod_read_unaligned))
+}
+
 /// A helper's reply: what it found, or why it could not.
 pub struct Reply {
     bytes: Vec<u8>,
@@ -143,6 +154,9 @@ impl Reply {
         };
         let slices: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
         let mut bytes = beginning(&head, &slices);
+        if let Err(error) = make_room("a thread's reply", &mut bytes, slices.iter().map(|part| part.len()).sum()) {
+            return beginning(&Result::<()>::Err(error), &[]);
+        }
         slices.iter().for_each(|part| bytes.extend_from_slice(part));
         bytes
     }
@@ -171,6 +185,6 @@ impl Reply {
     /// # Errors
     /// `Parse` where there is none.
     pub fn numbers(&self, index: usize) -> Result<Vec<f64>> {
-        Ok(bytemuck::pod_collect_to_vec(self.part(index)?))
+        numbers(self.part(index)?)
     }
 }

@@ -15,7 +15,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub use helper::Helper;
-use helper::{now, own_rows};
+use helper::{now, own_count, own_rows};
 use message::{Command, Load, Reply, Request, beginning};
 
 use super::chart::{Chart, LoadedChart};
@@ -26,6 +26,7 @@ use super::sweep::{Cotangent, LayerSums};
 use super::vector::{Segments, Vector};
 use crate::control::LocalFuture;
 use crate::error::{Result, ensure};
+use crate::memory::make_room;
 use crate::problem::{Problem, Targets, Values};
 
 /// Shares are whole multiples of this but for the last: as many samples as the widest block in a browser has lanes.
@@ -129,11 +130,11 @@ impl ShardedExecutor {
         let mut outcome = Ok(());
         let mut asked = 0;
         for (share, &memory_budget) in self.shares.iter().zip(budgets).skip(1) {
-            let (inputs, values): (_, &[u8]) = match problem.inputs() {
+            let (inputs, values): (_, &[u8]) = match problem.shared_inputs() {
                 Values::F32(v) => (Precision::F32, bytemuck::cast_slice(&v[share.start * width..share.end * width])),
                 Values::F64(v) => (Precision::F64, bytemuck::cast_slice(&v[share.start * width..share.end * width])),
             };
-            let targets: &[u8] = match problem.targets() {
+            let targets: &[u8] = match problem.shared_targets() {
                 Targets::Classes(v) => bytemuck::cast_slice(&v[share.clone()]),
                 Targets::Vectors(v) => bytemuck::cast_slice(&v[share.start * outputs..share.end * outputs]),
             };
@@ -181,7 +182,7 @@ impl ShardedExecutor {
         for (&weight, reply) in weights[1..].iter().zip(replies) {
             // A helper without samples in a batch has nothing to say.
             if weight > 0.0 {
-                let theirs = Vector::from_bytes(self.info.precision, reply.part(0)?, out.columns());
+                let theirs = Vector::from_bytes(self.info.precision, reply.part(0)?, out.columns())?;
                 ensure!(theirs.len() == out.len(), Parse, "a thread sent {} numbers too few or many", theirs.len());
                 self.own.axpy(weight, &theirs, out)?;
             }
@@ -191,7 +192,8 @@ impl ShardedExecutor {
 
     /// The same for numbers, in the part of this index.
     fn weigh_numbers(&self, weights: &[f64], own: Vec<f64>, replies: &[Reply], index: usize) -> Result<Vec<f64>> {
-        let mut sums: Vec<f64> = own.iter().map(|own| weights[0] * own).collect();
+        let mut sums = own;
+        sums.iter_mut().for_each(|own| *own *= weights[0]);
         for (&weight, reply) in weights[1..].iter().zip(replies) {
             if weight > 0.0 {
                 let theirs = reply.numbers(index)?;
@@ -214,7 +216,9 @@ impl ShardedExecutor {
     fn all_outputs(&self) -> Result<Vec<f64>> {
         let (mut outputs, replies) = self.together(Command::Outputs, &[], || now(self.own.outputs()))?;
         for reply in &replies {
-            outputs.extend(reply.numbers(0)?);
+            let theirs = reply.numbers(0)?;
+            make_room("outputs", &mut outputs, theirs.len())?;
+            outputs.extend(theirs);
         }
         Ok(outputs)
     }
@@ -432,14 +436,13 @@ impl Executor for ShardedExecutor {
             return self.own.batch_gradient(theta, rows, gradient, out, index);
         }
         ensure_batch(rows, self.shares[self.shares.len() - 1].end)?;
-        let rows_of = |share: &Range<usize>| own_rows(rows, share);
-        let weights: Vec<f64> =
-            self.shares.iter().map(|share| rows_of(share).len() as f64 / rows.len() as f64).collect();
+        let weight = |share: &Range<usize>| own_count(rows, share) as f64 / rows.len() as f64;
+        let weights: Vec<f64> = self.shares.iter().map(weight).collect();
         let mut means = self.own.zeros(2, 1)?;
         let parts = [theta.bytes()?, bytemuck::cast_slice(rows)];
         let ((), replies) = self.together(Command::BatchGradient, &parts, || {
             if weights[0] > 0.0 {
-                return self.own.batch_gradient(theta, &rows_of(&self.shares[0]), gradient, &mut means, 0);
+                return self.own.batch_gradient(theta, &own_rows(rows, &self.shares[0])?, gradient, &mut means, 0);
             }
             *gradient = self.own.zeros(gradient.len(), 1)?;
             Ok(())

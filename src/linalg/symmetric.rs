@@ -1,0 +1,274 @@
+//! All eigenvalues and eigenvectors of a dense symmetric matrix: Householder's reduction to tridiagonal form, then the implicit QL
+//! algorithm (Bowdler, Martin, Reinsch and Wilkinson 1968; EISPACK's tred2 and tql2), in pieces that let an event loop run.
+//!
+//! All loops inside run along columns. The matrix is scaled by its largest entry first, so that squares neither overflow nor
+//! vanish. Work is of the order of 8 n³ operations, memory two matrices.
+
+use crate::control::Control;
+use crate::error::Result;
+use crate::memory::{filled, product, zeros};
+
+/// Operations between two looks at whether to go on: some milliseconds.
+const PIECE: usize = 4_000_000;
+
+/// Sweeps for one eigenvalue. Two are usual; more than this has not been seen, and what is left then is no larger than rounding
+/// of the whole matrix would make it.
+const SWEEPS: usize = 100;
+
+/// Eigenvalues, ascending, and eigenvectors of unit length, one after the other in the same order (n × n).
+#[derive(Debug, Clone)]
+pub(crate) struct Decomposition {
+    pub values: Vec<f64>,
+    pub vectors: Vec<f64>,
+}
+
+/// Lets the loop run after every [`PIECE`] of work.
+struct Pace<'a, 'b> {
+    control: &'a Control<'b>,
+    done: usize,
+}
+
+impl Pace<'_, '_> {
+    async fn step(&mut self, operations: usize) -> Result<()> {
+        self.done += operations;
+        if self.done >= PIECE {
+            self.done = 0;
+            self.control.breathe().await?;
+        }
+        Ok(())
+    }
+}
+
+/// Decomposes a symmetric matrix of finite entries, n × n; only its lower triangle is read.
+///
+/// # Errors
+/// `TooLarge` where its eigenvectors do not fit in memory; `Aborted`.
+pub(crate) async fn symmetric_eigen(mut a: Vec<f64>, n: usize, control: &Control<'_>) -> Result<Decomposition> {
+    let scale = a.iter().fold(0.0, |m, x| f64::max(m, x.abs()));
+    if scale > 0.0 {
+        a.iter_mut().for_each(|x| *x /= scale);
+    }
+    let mut pace = Pace { control, done: 0 };
+    let (mut d, mut e) = (zeros("eigenvalues", n)?, zeros("eigenvalues", n)?);
+    let factors = tridiagonalize(&mut a, &mut d, &mut e, &mut pace).await?;
+    let mut z = accumulate(&a, &factors, n, &mut pace).await?;
+    drop(a);
+    implicit_ql(&mut d, &mut e, &mut z, &mut pace).await?;
+    d.iter_mut().for_each(|x| *x *= scale);
+    sort(&mut d, &mut z);
+    Ok(Decomposition { values: d, vectors: z })
+}
+
+/// Column k of the lower triangle becomes the k-th reflector's vector v (with the first entry of which it begins one below the
+/// diagonal), `d` the diagonal and `e` what is below it. Returns the τ of the reflectors I − τ v vᵀ.
+async fn tridiagonalize(a: &mut [f64], d: &mut [f64], e: &mut [f64], pace: &mut Pace<'_, '_>) -> Result<Vec<f64>> {
+    let n = d.len();
+    let mut taus = zeros("reflectors", n)?;
+    let (mut v, mut p) = (zeros("a reflector", n)?, zeros("a reflector", n)?);
+    for k in 0..n {
+        d[k] = a[k * n + k];
+        if k + 1 == n {
+            break;
+        }
+        let column = &mut a[k * n + k + 1..(k + 1) * n];
+        let rest: f64 = column[1..].iter().map(|x| x * x).sum();
+        if rest == 0.0 {
+            e[k] = column[0];
+            continue;
+        }
+        let alpha = -(column[0] * column[0] + rest).sqrt().copysign(column[0]);
+        let tau = (alpha - column[0]) / alpha;
+        let divisor = column[0] - alpha;
+        column.iter_mut().for_each(|x| *x /= divisor);
+        column[0] = 1.0;
+        (taus[k], e[k]) = (tau, alpha);
+        let size = n - k - 1;
+        let (v, p) = (&mut v[..size], &mut p[..size]);
+        v.copy_from_slice(column);
+        p.fill(0.0);
+        // p = τ A v, of the lower triangle alone.
+        for j in 0..size {
+            let (below, factor) = (&a[(k + 1 + j) * n + k + 1 + j..(k + 2 + j) * n], v[j]);
+            p[j] += below[0] * factor;
+            let mut sum = 0.0;
+            for ((p, &x), &v) in p[j + 1..].iter_mut().zip(&below[1..]).zip(&v[j + 1..]) {
+                *p += x * factor;
+                sum += x * v;
+            }
+            p[j] += sum;
+            pace.step(4 * (size - j)).await?;
+        }
+        p.iter_mut().for_each(|p| *p *= tau);
+        // w = p − (τ/2) (p · v) v; A −= v wᵀ + w vᵀ.
+        let half = 0.5 * tau * p.iter().zip(&*v).map(|(p, v)| p * v).sum::<f64>();
+        p.iter_mut().zip(&*v).for_each(|(p, v)| *p -= half * v);
+        for j in 0..size {
+            let below = &mut a[(k + 1 + j) * n + k + 1 + j..(k + 2 + j) * n];
+            let (vj, wj) = (v[j], p[j]);
+            for ((x, &v), &w) in below.iter_mut().zip(&v[j..]).zip(&p[j..]) {
+                *x -= v * wj + w * vj;
+            }
+            pace.step(4 * (size - j)).await?;
+        }
+    }
+    Ok(taus)
+}
+
+/// The product of all reflectors.
+async fn accumulate(a: &[f64], taus: &[f64], n: usize, pace: &mut Pace<'_, '_>) -> Result<Vec<f64>> {
+    const WHAT: &str = "eigenvectors";
+    let mut z = filled(WHAT, 0.0, product::<f64>(WHAT, &[n, n])?)?;
+    z.iter_mut().step_by(n + 1).for_each(|x| *x = 1.0);
+    for k in (0..n.saturating_sub(1)).rev().filter(|&k| taus[k] != 0.0) {
+        let v = &a[k * n + k + 1..(k + 1) * n];
+        for column in z.chunks_exact_mut(n).skip(k + 1) {
+            let column = &mut column[k + 1..];
+            let share = taus[k] * v.iter().zip(&*column).map(|(v, x)| v * x).sum::<f64>();
+            column.iter_mut().zip(v).for_each(|(x, v)| *x -= share * v);
+            pace.step(4 * v.len()).await?;
+        }
+    }
+    Ok(z)
+}
+
+/// Diagonalises: `d` becomes the eigenvalues, `z` is turned along.
+async fn implicit_ql(d: &mut [f64], e: &mut [f64], z: &mut [f64], pace: &mut Pace<'_, '_>) -> Result<()> {
+    let n = d.len();
+    let (mut shift, mut largest) = (0.0, 0.0f64);
+    for l in 0..n {
+        largest = largest.max(d[l].abs() + e[l].abs());
+        let is_small = |x: f64| x.abs() <= f64::EPSILON * largest;
+        // The last is 0.
+        let m = (l..n).find(|&m| is_small(e[m])).unwrap_or(n - 1);
+        for _ in 0..SWEEPS {
+            if m == l || is_small(e[l]) {
+                break;
+            }
+            // The shift: the eigenvalue of the leading 2 × 2 block that is nearer to its corner.
+            let corner = d[l];
+            let p = (d[l + 1] - corner) / (2.0 * e[l]);
+            let r = p.hypot(1.0).copysign(p);
+            d[l] = e[l] / (p + r);
+            d[l + 1] = e[l] * (p + r);
+            let (next, by, below) = (d[l + 1], corner - d[l], e[l + 1]);
+            d[l + 2..].iter_mut().for_each(|d| *d -= by);
+            shift += by;
+            let mut p = d[m];
+            let (mut c, mut c2, mut c3, mut s, mut s2) = (1.0, 1.0, 1.0, 0.0, 0.0);
+            for i in (l..m).rev() {
+                (c3, c2, s2) = (c2, c, s);
+                let (g, h) = (c * e[i], c * p);
+                let r = p.hypot(e[i]);
+                e[i + 1] = s * r;
+                s = e[i] / r;
+                c = p / r;
+                p = c * d[i] - s * g;
+                d[i + 1] = h + s * (c * g + s * d[i]);
+                let (left, right) = z[i * n..(i + 2) * n].split_at_mut(n);
+                for (x, y) in left.iter_mut().zip(right) {
+                    let before = *y;
+                    *y = s * *x + c * before;
+                    *x = c * *x - s * before;
+                }
+                pace.step(6 * n).await?;
+            }
+            p = -s * s2 * c3 * below * e[l] / next;
+            e[l] = s * p;
+            d[l] = c * p;
+        }
+        d[l] += shift;
+        e[l] = 0.0;
+    }
+    Ok(())
+}
+
+/// Ascending, by exchanging columns.
+fn sort(d: &mut [f64], z: &mut [f64]) {
+    let n = d.len();
+    for i in 0..n {
+        let least = (i..n).fold(i, |best, j| if d[j] < d[best] { j } else { best });
+        if least != i {
+            d.swap(i, least);
+            let (left, right) = z.split_at_mut(least * n);
+            left[i * n..(i + 1) * n].swap_with_slice(&mut right[..n]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::DMatrix;
+    use rand::Rng;
+
+    use super::*;
+    use crate::linalg::generator;
+    use crate::ready::now;
+
+    fn decompose(a: &DMatrix<f64>) -> Decomposition {
+        now(symmetric_eigen(a.as_slice().to_vec(), a.nrows(), &Control::default())).expect("a decomposition")
+    }
+
+    /// Values agree with the library's, vectors are orthonormal and belong to them.
+    fn check(what: &str, a: &DMatrix<f64>) {
+        let n = a.nrows();
+        let found = decompose(a);
+        let scale = a.amax().max(f64::MIN_POSITIVE);
+        let tolerance = 1e-13 * (n as f64).max(8.0);
+        let scaled = a / scale;
+        let mut expected: Vec<f64> = scaled.clone().symmetric_eigen().eigenvalues.iter().copied().collect();
+        expected.sort_by(f64::total_cmp);
+        assert!(found.values.windows(2).all(|pair| pair[0] <= pair[1]), "{what}: not ascending");
+        for (value, expected) in found.values.iter().zip(&expected) {
+            assert!((value / scale - expected).abs() <= tolerance, "{what}: {value} / {scale}, not {expected}");
+        }
+        let z = DMatrix::from_vec(n, n, found.vectors);
+        assert!((z.transpose() * &z - DMatrix::identity(n, n)).amax() <= tolerance, "{what}: not orthonormal");
+        let values = DMatrix::from_diagonal(&nalgebra::DVector::from_vec(found.values)) / scale;
+        assert!((&scaled * &z - &z * values).amax() <= tolerance, "{what}: no eigenvectors");
+    }
+
+    fn random(n: usize, seed: u64) -> DMatrix<f64> {
+        let mut rng = generator(seed);
+        let a = DMatrix::from_fn(n, n, |_, _| rng.random_range(-1.0..1.0));
+        (&a + a.transpose()) * 0.5
+    }
+
+    #[test]
+    fn it_agrees_with_the_library() {
+        for (n, seed) in [(1, 1), (2, 2), (3, 3), (4, 4), (17, 5), (64, 6), (130, 7)] {
+            check(&format!("{n} × {n}"), &random(n, seed));
+        }
+    }
+
+    #[test]
+    fn spectra_of_every_kind() {
+        let n = 40;
+        let q = random(n, 8).symmetric_eigen().eigenvectors;
+        let with = |value: &dyn Fn(usize) -> f64| {
+            let a = &q * DMatrix::from_diagonal(&nalgebra::DVector::from_fn(n, |i, _| value(i))) * q.transpose();
+            (&a + a.transpose()) * 0.5
+        };
+        check("zeros", &DMatrix::zeros(n, n));
+        check("the identity", &DMatrix::identity(n, n));
+        check("a diagonal", &DMatrix::from_diagonal(&nalgebra::DVector::from_fn(n, |i, _| ((i * 7) % n) as f64)));
+        check("clusters", &with(&|i| (i / 10) as f64 + 1e-13 * i as f64));
+        check("one large", &with(&|i| if i == 0 { 1e8 } else { 1e-8 }));
+        check("rank 1", &with(&|i| if i == 3 { 1.0 } else { 0.0 }));
+        check("graded", &with(&|i| 10f64.powi(-(i as i32) / 2)));
+        for scale in [1e200, 1e-200, 1e300, 1e-300, 1e-310] {
+            check(&format!("times {scale}"), &(random(n, 9) * scale));
+        }
+    }
+
+    #[test]
+    fn it_stops_when_it_is_asked_to() {
+        let asked = std::cell::Cell::new(0);
+        let control = Control::default().stop_when(|| {
+            asked.set(asked.get() + 1);
+            asked.get() > 3
+        });
+        let n = 200;
+        let found = now(symmetric_eigen(random(n, 1).as_slice().to_vec(), n, &control));
+        assert_eq!(found.expect_err("a stop").code, crate::ErrorCode::Aborted);
+    }
+}
