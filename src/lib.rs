@@ -16,6 +16,7 @@ pub mod linalg;
 pub mod measure;
 mod memory;
 pub mod network;
+mod numbers;
 pub mod operator;
 mod problem;
 mod report;

@@ -3,9 +3,11 @@
 use nalgebra::DMatrix;
 
 use super::krylov::RitzPairs;
-use super::{Eigenpair, rayleigh_ritz};
+use super::{Eigenpair, overflow, rayleigh_ritz};
 use crate::control::{Control, Progress};
 use crate::error::{Result, ensure};
+use crate::memory::reserve;
+use crate::numbers::norm;
 use crate::operator::SymmetricOperator;
 
 /// Columns of the identity that go through an operator together.
@@ -32,7 +34,7 @@ pub struct DenseSpectrum {
 impl DenseSpectrum {
     /// The Frobenius norm: the length of the vector of eigenvalues.
     pub fn frobenius_norm(&self) -> f64 {
-        self.values.iter().map(|v| v * v).sum::<f64>().sqrt()
+        norm(self.values.iter().copied())
     }
 }
 
@@ -44,7 +46,7 @@ pub async fn dense_matrix(operator: &dyn SymmetricOperator, control: &Control<'_
     let n = operator.len();
     ensure!(n <= MAX_LEN, TooLarge, "a dense spectrum is for at most {MAX_LEN} parameters, but there are {n}");
     let executor = operator.executor();
-    let mut matrix = Vec::with_capacity(n * n);
+    let mut matrix = reserve(n * n)?;
     for start in (0..n).step_by(COLUMNS) {
         control.step(Progress::new("dense matrix", start, n)).await?;
         let columns = COLUMNS.min(n - start);
@@ -57,7 +59,9 @@ pub async fn dense_matrix(operator: &dyn SymmetricOperator, control: &Control<'_
         operator.apply(&x, &mut y)?;
         matrix.extend(executor.download(&y).await?);
     }
-    crate::error::ensure_finite("curvature", &matrix)?;
+    if !matrix.iter().all(|entry: &f64| entry.is_finite()) {
+        return Err(overflow(executor));
+    }
     Ok(matrix)
 }
 
@@ -100,5 +104,9 @@ async fn decompose(operator: &dyn SymmetricOperator, control: &Control<'_>) -> R
     let n = operator.len();
     let matrix = DMatrix::from_vec(n, n, dense_matrix(operator, control).await?);
     let trace = matrix.trace();
-    Ok((trace, RitzPairs::new((&matrix + matrix.transpose()) * 0.5, 0.0)))
+    let eigen = RitzPairs::new(&matrix * 0.5 + matrix.transpose() * 0.5, 0.0);
+    if !trace.is_finite() || !eigen.values.iter().all(|value| value.is_finite()) {
+        return Err(overflow(operator.executor()));
+    }
+    Ok((trace, eigen))
 }

@@ -301,7 +301,8 @@ impl Reporter<'_> {
         let operator = HESSIAN.operator(self.engine).await?;
         let density = if operator.len() <= spectrum::EXACT_LIMIT {
             let tolerance = self.options.measure.tolerance_in(self.engine.info().precision);
-            self.options.density.exact(&dense_spectrum(&operator, tolerance, control).await?.values)?
+            let spectrum = dense_spectrum(&operator, tolerance, control).await?;
+            self.options.density.exact(&spectrum.values, control).await?
         } else {
             self.options.density.run(&operator, control).await?
         };

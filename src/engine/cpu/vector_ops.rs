@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::super::executor::AdamStep;
 use super::super::vector::Segments;
 use super::real::Real;
+use crate::numbers::{self, SAFE};
 
 /// y += alpha x, x broadcast over the columns of y if it is shorter.
 pub fn axpy<T: Real>(alpha: f64, x: &[T], y: &mut [T]) {
@@ -65,14 +66,32 @@ pub fn combine<T: Real>(alpha: f64, q: &[T], len: usize, columns: Range<usize>, 
     }
 }
 
-/// out = x / ‖x‖ (zeros if the norm is 0); returns the norm.
+/// out = x / ‖x‖ (zeros if the norm is 0, NaN if x is not finite); returns the norm. Where squares of x would overflow or vanish, x is
+/// scaled by a power of two before.
 pub fn normalize<T: Real>(x: &[T], out: &mut [T]) -> T {
-    let norm = dot(x, x).sqrt();
-    let inverse = if norm > 0.0 { 1.0 / norm } else { 0.0 };
-    for (out, &x) in out.iter_mut().zip(x) {
-        *out = T::from_f64(x.to_f64() * inverse);
+    let square = dot(x, x);
+    if SAFE.contains(&square) {
+        let norm = square.sqrt();
+        divide(x, 1.0, norm, out);
+        return T::from_f64(norm);
     }
-    T::from_f64(norm)
+    let largest = numbers::largest(x.iter().map(|x| x.to_f64()));
+    if largest == 0.0 || !largest.is_finite() {
+        out.fill(T::from_f64(if largest == 0.0 { 0.0 } else { f64::NAN }));
+        return T::from_f64(largest);
+    }
+    let unit = numbers::power_near(largest);
+    let norm = numbers::norm(x.iter().map(|x| x.to_f64() / unit));
+    divide(x, unit, norm, out);
+    T::from_f64(norm * unit)
+}
+
+/// out = (x / unit) / norm.
+fn divide<T: Real>(x: &[T], unit: f64, norm: f64, out: &mut [T]) {
+    let inverse = 1.0 / norm;
+    for (out, &x) in out.iter_mut().zip(x) {
+        *out = T::from_f64(x.to_f64() / unit * inverse);
+    }
 }
 
 /// One step of Adam.

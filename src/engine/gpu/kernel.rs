@@ -95,7 +95,7 @@ macro_rules! kernels {
 
 /// The files in `shaders/shared/`, without `.wgsl`.
 pub const SHARED_SOURCES: &[&str] =
-    &["epilogue", "gather", "grid", "math", "pool", "quotient", "root", "run", "tree", "weights"];
+    &["epilogue", "gather", "grid", "math", "pool", "quotient", "root", "run", "scale", "tree", "weights"];
 
 kernels! {
     Gather64x64 = "affine/gather_64x64", ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
@@ -143,10 +143,12 @@ kernels! {
     Axpy = "vector/axpy", ["grid"], Axpy, [Read, Write];
     MultiplyAdd = "vector/multiply_add", ["grid"], MultiplyAdd, [Read, Read, Write];
     SegmentInner = "vector/segment_inner", ["grid", "tree"], SegmentInner, [Read, Read, Read, Write];
-    SumPartials = "vector/sum_partials", ["grid", "root", "tree"], SumPartials, [Read, Write, Write];
+    SumPartials = "vector/sum_partials", ["grid", "tree"], SumPartials, [Read, Read, Write];
+    Squares = "vector/squares", ["grid", "scale", "tree"], Squares, [Read, Read, Write];
+    Norm = "vector/norm", ["root", "scale", "tree"], Norm, [Write, Write];
     SegmentAxpy = "vector/segment_axpy", ["grid"], SegmentAxpy, [Read, Read, Read, Write];
     Combine = "vector/combine", ["grid"], Combine, [Read, Read, Write];
-    Normalize = "vector/normalize", ["grid", "root"], Normalize, [Read, Read, Write];
+    Normalize = "vector/normalize", ["grid", "root", "scale"], Normalize, [Read, Read, Write];
     Adam = "vector/adam", ["grid"], Adam, [Read, Write, Write, Write];
     Quotient = "space/quotient", ["grid", "quotient"], Quotient, [Read, Read, Write];
     QuotientTangent = "space/quotient_tangent", ["grid", "quotient"], QuotientTangent, [Read, Read, Read, Write];
