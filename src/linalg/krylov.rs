@@ -34,9 +34,9 @@ pub(super) struct Basis<'a> {
     pub size: usize,
     /// Size at which the last random vector was put in place of a remainder.
     fresh: Option<usize>,
-    /// Has a random vector orthogonal to the basis turned out to be an eigenvector? Then the operator is a multiple of
-    /// the identity there (with probability 1), and no eigenvalue is left to find.
-    pub exhausted: bool,
+    /// The eigenvalue of a random vector orthogonal to the basis, if one has turned out to be an eigenvector. Then the operator is
+    /// that multiple of the identity there (with probability 1), and nothing but copies of it is left to find.
+    pub rest: Option<f64>,
     x: Vector,
     w: Vector,
     rng: ChaCha8Rng,
@@ -97,7 +97,7 @@ impl<'a> Basis<'a> {
             beta: 0.0,
             size: 0,
             fresh: None,
-            exhausted: false,
+            rest: None,
             x: executor.upload(&start, 1)?,
             w: executor.zeros(n, 1)?,
             rng,
@@ -148,7 +148,9 @@ impl<'a> Basis<'a> {
             let noise = 4.0 * self.executor.info().precision.epsilon() * scale;
             if self.beta <= noise && self.size < self.operator.len() {
                 self.beta = 0.0;
-                self.exhausted |= self.fresh == Some(j);
+                if self.fresh == Some(j) {
+                    self.rest = Some(self.t[(j, j)]);
+                }
                 self.start_anew()?;
                 return Ok(step + 1);
             }

@@ -29,7 +29,7 @@ use crate::operator::SymmetricOperator;
 
 /// In single precision, numbers below this are near enough to the smallest there are that products of them may be lost: a spectrum
 /// that is smaller as a whole is checked in double precision.
-const LOST: f64 = 1e-30;
+pub(crate) const LOST: f64 = 1e-30;
 
 /// An eigenvalue with what says how far to trust it.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]

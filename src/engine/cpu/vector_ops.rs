@@ -72,7 +72,10 @@ pub fn normalize<T: Real>(x: &[T], out: &mut [T]) -> T {
     let square = dot(x, x);
     if SAFE.contains(&square) {
         let norm = square.sqrt();
-        divide(x, 1.0, norm, out);
+        let inverse = 1.0 / norm;
+        for (out, &x) in out.iter_mut().zip(x) {
+            *out = T::from_f64(x.to_f64() * inverse);
+        }
         return T::from_f64(norm);
     }
     let largest = numbers::largest(x.iter().map(|x| x.to_f64()));
@@ -82,16 +85,10 @@ pub fn normalize<T: Real>(x: &[T], out: &mut [T]) -> T {
     }
     let unit = numbers::power_near(largest);
     let norm = numbers::norm(x.iter().map(|x| x.to_f64() / unit));
-    divide(x, unit, norm, out);
-    T::from_f64(norm * unit)
-}
-
-/// out = (x / unit) / norm.
-fn divide<T: Real>(x: &[T], unit: f64, norm: f64, out: &mut [T]) {
-    let inverse = 1.0 / norm;
     for (out, &x) in out.iter_mut().zip(x) {
-        *out = T::from_f64(x.to_f64() / unit * inverse);
+        *out = T::from_f64(x.to_f64() / unit / norm);
     }
+    T::from_f64(norm * unit)
 }
 
 /// One step of Adam.
@@ -109,7 +106,7 @@ pub fn adam<T: Real>(step: &AdamStep, gradient: &[T], mean: &mut [T], square: &m
 }
 
 /// Σ a_i b_i in eight double-precision lanes, added in a fixed order.
-pub fn dot<T: Real>(a: &[T], b: &[T]) -> f64 {
+pub fn dot<A: Real, B: Real>(a: &[A], b: &[B]) -> f64 {
     let mut lanes = [0.0f64; 8];
     let (a_blocks, a_rest) = a.as_chunks::<8>();
     let (b_blocks, b_rest) = b.as_chunks::<8>();

@@ -154,8 +154,8 @@ kernels! {
     QuotientTangent = "space/quotient_tangent", ["grid", "quotient"], QuotientTangent, [Read, Read, Read, Write];
     QuotientCotangent = "space/quotient_cotangent", ["grid", "quotient"], QuotientCotangent, [Read, Read, Read, Read, Read, Read, Write];
     QuotientAnchors = "space/quotient_anchors", ["grid", "quotient", "tree"], QuotientAnchors, [Read, Read, Read, Read, Read, Read, Write];
-    Normalized = "space/normalized", ["grid", "run", "tree"], Normalized, [Read, Read, Write];
-    NormalizedTangent = "space/normalized_tangent", ["grid", "run", "tree"], NormalizedTangent, [Read, Read, Read, Write];
-    NormalizedCotangent = "space/normalized_cotangent", ["grid", "run", "tree"], NormalizedCotangent, [Read, Read, Read, Read, Read, Write];
+    Normalized = "space/normalized", ["grid", "run", "scale", "tree"], Normalized, [Read, Read, Write];
+    NormalizedTangent = "space/normalized_tangent", ["grid", "run", "scale", "tree"], NormalizedTangent, [Read, Read, Read, Write];
+    NormalizedCotangent = "space/normalized_cotangent", ["grid", "run", "scale", "tree"], NormalizedCotangent, [Read, Read, Read, Read, Read, Write];
     GatherRows = "vector/gather_rows", ["grid"], GatherRows, [Read, Read, Write];
 }
