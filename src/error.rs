@@ -20,6 +20,8 @@ pub enum ErrorCode {
     InvalidParameters,
     /// A number that must be finite and is not.
     NotFinite,
+    /// A tensor too large or too small, as a whole, for the device's number format. The message says which, and what would hold it.
+    OutOfRange,
     /// An option outside its range.
     InvalidOption,
     /// A transformation that would change the function: a factor ≤ 0, a product that is not 1, a wrong count.
@@ -49,6 +51,7 @@ impl ErrorCode {
             Self::InvalidProblem => "invalid_problem",
             Self::InvalidParameters => "invalid_parameters",
             Self::NotFinite => "not_finite",
+            Self::OutOfRange => "out_of_range",
             Self::InvalidOption => "invalid_option",
             Self::InvalidTransformation => "invalid_transformation",
             Self::NotHomogeneous => "not_homogeneous",

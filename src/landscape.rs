@@ -9,6 +9,7 @@ use crate::engine::{Engine, Step, Vector};
 use crate::error::{Result, bail, ensure};
 use crate::linalg::{Goal, Lanczos, generator, random_normal};
 use crate::network::Network;
+use crate::numbers::norm;
 use crate::operator::OperatorKind;
 
 /// The most points a landscape may have.
@@ -94,6 +95,9 @@ pub struct Landscape {
     pub loss: Vec<f64>,
     /// Accuracy likewise.
     pub accuracy: Vec<f64>,
+    /// How many of the losses are not finite.
+    #[serde(rename = "notFinite")]
+    pub not_finite: usize,
     /// L(θ).
     pub center: f64,
 }
@@ -102,7 +106,8 @@ pub struct Landscape {
 ///
 /// # Errors
 /// `InvalidOption` for other counts, empty ranges, an eigenvector that there is none of, or over 2²⁰ points; what
-/// [`Engine::prepare`] says; `Aborted`; the device's.
+/// [`Engine::prepare`] says; `OutOfRange` for directions that the device's precision does not hold; `NotFinite` where the loss at θ
+/// itself, or a direction, overflows (elsewhere it is counted); `Aborted`; the device's.
 pub async fn landscape(
     engine: &Engine,
     parameters: &[f64],
@@ -119,20 +124,20 @@ pub async fn landscape(
     let s = directions[0].1.coordinates()?;
     let t = directions.get(1).map_or(Ok(Vec::new()), |(_, axis)| axis.coordinates())?;
     ensure!(s.len() * t.len() <= MAX_POINTS, InvalidOption, "the landscape has over {MAX_POINTS} points");
-    engine.problem().check_parameters(parameters)?;
+    let theta = engine.upload_parameters(parameters)?;
 
     let specs: Vec<&Direction> = directions.iter().map(|(direction, _)| direction).collect();
     let vectors = direction_vectors(engine, parameters, &specs, normalization, control).await?;
     let e = engine.executor();
-    let theta = e.upload(parameters, 1)?;
-    let u = e.upload(&vectors[0], 1)?;
-    let v: Option<Vector> = vectors.get(1).map(|v| e.upload(v, 1)).transpose()?;
+    let u = engine.upload_directions(&vectors[0])?;
+    let v: Option<Vector> = vectors.get(1).map(|v| engine.upload_directions(v)).transpose()?;
     e.prepare_plane(&theta, &u, v.as_ref())?;
     let batch = points_at_once(engine);
     let mut out = e.zeros(2 * batch, 1)?;
     let center = engine.evaluate(parameters).await?.loss;
 
-    let mut landscape = Landscape { loss: Vec::new(), accuracy: Vec::new(), center, s: s.clone(), t: t.clone() };
+    let (loss, accuracy) = (Vec::new(), Vec::new());
+    let mut landscape = Landscape { loss, accuracy, not_finite: 0, center, s: s.clone(), t: t.clone() };
     let rows = if t.is_empty() { vec![0.0] } else { t };
     let total = rows.len() * s.len();
     for &t in &rows {
@@ -143,6 +148,7 @@ pub async fn landscape(
             let values = values.chunks_exact(2).take(points.len());
             // An overflow is a loss beyond all bounds, and NaN would be a hole in the plot.
             landscape.loss.extend(values.clone().map(|v| if v[0].is_nan() { f64::INFINITY } else { v[0] }));
+            landscape.not_finite += values.clone().filter(|v| !v[0].is_finite()).count();
             landscape.accuracy.extend(values.map(|v| v[1]));
             control.breathe().await?;
         }
@@ -255,22 +261,17 @@ impl Eigenvectors {
     }
 }
 
-fn norm(values: &[f64]) -> f64 {
-    values.iter().map(|v| v * v).sum::<f64>().sqrt()
-}
-
 /// Scales each part of the direction to the length of the parameters' part.
 fn normalize(mut v: Vec<f64>, parameters: &[f64], network: &Network, normalization: Normalization) -> Vec<f64> {
     let match_length = |v: &mut [f64], length: f64| {
-        let own = norm(v);
-        let factor = if own > 0.0 { length / own } else { 0.0 };
-        v.iter_mut().for_each(|v| *v *= factor);
+        let own = norm(v.iter().copied());
+        v.iter_mut().for_each(|v| *v = if own > 0.0 { *v / own * length } else { 0.0 });
     };
     match normalization {
         Normalization::None => match_length(&mut v, 1.0),
         Normalization::Layer => {
             for block in network.layout().blocks() {
-                let length = norm(&parameters[block.range.clone()]);
+                let length = norm(parameters[block.range.clone()].iter().copied());
                 match_length(&mut v[block.range], length);
             }
         }
@@ -278,7 +279,7 @@ fn normalize(mut v: Vec<f64>, parameters: &[f64], network: &Network, normalizati
             for layer in network.layout().layers() {
                 let rows = v[layer.weight.clone()].chunks_exact_mut(layer.inputs);
                 for (v, w) in rows.zip(parameters[layer.weight.clone()].chunks_exact(layer.inputs)) {
-                    match_length(v, norm(w));
+                    match_length(v, norm(w.iter().copied()));
                 }
                 if let Some(bias) = &layer.bias {
                     v[bias.clone()].fill(0.0);

@@ -25,9 +25,16 @@ fn main(
     }
     let run = runs[index];
     let first = normalized.groups + run.first;
+    // v is scaled by 2^k, so that its squares neither overflow nor vanish.
+    var exponent = 0u;
+    for (var i = lane; i < run.count; i += 64u) {
+        exponent = max(exponent, exponent_of(v[first + i]));
+    }
+    let k = scaling_exponent(tree_max(lane, exponent));
+    let scale = exact_power_of_two(k);
     var sum = vec2<f32>();
     for (var i = lane; i < run.count; i += 64u) {
-        let w = v[first + i];
+        let w = scale * v[first + i];
         sum = add_to(sum, w * w, normalized.zero);
     }
     let square = tree_sum(lane, sum, normalized.zero);
@@ -38,6 +45,6 @@ fn main(
     }
     for (var i = lane; i < run.count; i += 64u) {
         let w = v[first + i];
-        theta[run.first + i] = select(w, factor * w, is_group);
+        theta[run.first + i] = select(w, factor * (scale * w), is_group);
     }
 }

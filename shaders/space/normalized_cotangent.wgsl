@@ -45,13 +45,20 @@ fn main(
     let first = normalized_cotangent.groups + run.first;
     let source = group.z * normalized_cotangent.len + run.first;
     let is_second = normalized_cotangent.second != 0u;
+    // v is scaled by 2^k, so that its squares neither overflow nor vanish.
+    var exponent = 0u;
+    for (var i = lane; i < run.count; i += 64u) {
+        exponent = max(exponent, exponent_of(v[first + i]));
+    }
+    let k = scaling_exponent(tree_max(lane, exponent));
+    let scale = exact_power_of_two(k);
     var ww = vec2<f32>();
     var wc = vec2<f32>();
     var wg = vec2<f32>();
     var wu = vec2<f32>();
     var gu = vec2<f32>();
     for (var i = lane; i < run.count; i += 64u) {
-        let w = v[first + i];
+        let w = scale * v[first + i];
         ww = add_to(ww, w * w, zero);
         wc = add_to(wc, w * cotangent[source + i], zero);
         if (is_second) {
@@ -73,17 +80,20 @@ fn main(
     var of_g = 0.0;
     var of_u = 0.0;
     if (is_group) {
-        let norm = sqrt(square);
+        // Of 2^k v; norm is v's own.
+        let scaled_norm = sqrt(square);
+        let norm = scaled_norm * exact_power_of_two(-k);
         let s = v[run.group];
-        var to_s = product_wc / norm;
+        var to_s = product_wc / scaled_norm;
         of_c = s / norm;
         of_w = -of_c * product_wc / square;
         if (is_second) {
             let pu = product_gu - product_wg * product_wu / square;
+            let of_c_scaled = of_c * scale;
             to_s = to_s + pu / norm;
-            of_g = x[column + run.group] / norm - of_c * product_wu / square;
-            of_u = -of_c * product_wg / square;
-            of_w = of_w - of_c * pu / square - of_u * product_wu / square - of_g * product_wg / square;
+            of_g = x[column + run.group] / norm - of_c_scaled * product_wu / square;
+            of_u = -of_c_scaled * product_wg / square;
+            of_w = of_w - of_c_scaled * pu / square - of_u * product_wu / square - of_g * product_wg / square;
         }
         if (lane == 0u) {
             out[column + run.group] = to_s;
@@ -92,7 +102,7 @@ fn main(
     for (var i = lane; i < run.count; i += 64u) {
         var value = of_c * cotangent[source + i];
         if (is_group) {
-            value = value + of_w * v[first + i];
+            value = value + of_w * (scale * v[first + i]);
             if (is_second) {
                 value = value + of_g * gradient[run.first + i] + of_u * x[column + first + i];
             }

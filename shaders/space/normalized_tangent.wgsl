@@ -28,10 +28,17 @@ fn main(
     let column = group.z * (normalized_tangent.groups + normalized_tangent.len);
     let first = normalized_tangent.groups + run.first;
     let target_first = group.z * normalized_tangent.len + run.first;
+    // v is scaled by 2^k, so that its squares neither overflow nor vanish.
+    var exponent = 0u;
+    for (var i = lane; i < run.count; i += 64u) {
+        exponent = max(exponent, exponent_of(v[first + i]));
+    }
+    let k = scaling_exponent(tree_max(lane, exponent));
+    let scale = exact_power_of_two(k);
     var squares = vec2<f32>();
     var products = vec2<f32>();
     for (var i = lane; i < run.count; i += 64u) {
-        let w = v[first + i];
+        let w = scale * v[first + i];
         squares = add_to(squares, w * w, normalized_tangent.zero);
         products = add_to(products, w * x[column + first + i], normalized_tangent.zero);
     }
@@ -45,11 +52,11 @@ fn main(
     if (is_group) {
         let square = square_pair.x + square_pair.y;
         let norm = sqrt(square);
-        of_x = v[run.group] / norm;
+        of_x = v[run.group] / (norm * exact_power_of_two(-k));
         of_w = x[column + run.group] / norm - of_x * (product_pair.x + product_pair.y) / square;
     }
     for (var i = lane; i < run.count; i += 64u) {
         let plain = x[column + first + i];
-        out[target_first + i] = select(plain, of_w * v[first + i] + of_x * plain, is_group);
+        out[target_first + i] = select(plain, of_w * (scale * v[first + i]) + of_x * plain, is_group);
     }
 }

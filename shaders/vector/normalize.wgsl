@@ -1,4 +1,5 @@
-// q[q_offset + i] = x[i] / ‖x‖₂, 0 where the norm is 0. x: (len); square[0] = ‖x‖₂² as a pair (shared/tree.wgsl).
+// q[q_offset + i] = x[i] / ‖x‖₂, 0 where the norm is 0. x: (len); square[0] = ‖2^k x‖₂² as a pair (shared/tree.wgsl),
+// square[1].x = k.
 
 struct Normalize {
     len: u32,
@@ -25,10 +26,11 @@ fn main(
     var value = 0.0;
     // Not `> 0`: a NaN shall stay one.
     if (square[0].x != 0.0) {
+        let scaled = exact_power_of_two(i32(square[1].x)) * x[i];
         // All values would share the rounding of 1/‖x‖, and ‖q‖ would show it: a correctly rounded quotient for each.
         let inverse = inverse_root(square[0]);
-        let ratio = x[i] * inverse.x;
-        value = ratio + (product_error(x[i], inverse.x, ratio) + ratio * inverse.y);
+        let ratio = scaled * inverse.x;
+        value = ratio + (product_error(scaled, inverse.x, ratio) + ratio * inverse.y);
     }
     q[normalize.q_offset + i] = value;
 }

@@ -1,21 +1,16 @@
 // out[out_offset + s + z · segments] = Σ partials[z · tiles + t] over the tiles t of segment s: second stage of inner products
-// over segments. runs[s] = (first tile, count). A workgroup a segment; z: column. Where root = 1 it is the square root, and the
-// sum itself stays in the place of the segment's first partial, for vector/normalize.
+// over segments. runs[s] = (first tile, count). A workgroup a segment; z: column.
 
 struct SumPartials {
     segments: u32,
     tiles: u32,
     out_offset: u32,
-    root: u32,
     zero: u32,
-    unused_0: u32,
-    unused_1: u32,
-    unused_2: u32,
 }
 
 @group(0) @binding(0) var<uniform> sum_partials: SumPartials;
 @group(0) @binding(1) var<storage, read> runs: array<vec2<u32>>;
-@group(0) @binding(2) var<storage, read_write> partials: array<vec2<f32>>;
+@group(0) @binding(2) var<storage, read> partials: array<vec2<f32>>;
 @group(0) @binding(3) var<storage, read_write> out: array<f32>;
 
 @compute @workgroup_size(64)
@@ -37,13 +32,6 @@ fn main(
     let total = tree_sum(lane, sum, sum_partials.zero);
     if (lane == 0u) {
         let at = sum_partials.out_offset + s + group.z * sum_partials.segments;
-        if (sum_partials.root == 1u) {
-            out[at] = root_of(total);
-            if (first < last) {
-                partials[group.z * sum_partials.tiles + first] = total;
-            }
-        } else {
-            out[at] = total.x + total.y;
-        }
+        out[at] = total.x + total.y;
     }
 }

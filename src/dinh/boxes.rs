@@ -207,7 +207,8 @@ impl<'a> Cube<'a> {
     async fn largest_rise(&self, loss: f64, radius: f64) -> Result<f64> {
         let mut largest = f64::NEG_INFINITY;
         for corner in &self.corners {
-            let rise = self.engine.evaluate(&self.point(corner, radius)).await?.loss - loss;
+            let point = self.engine.upload_parameters(&self.point(corner, radius))?;
+            let rise = self.engine.evaluate_anywhere(&point).await?.loss - loss;
             largest = if rise.is_nan() { f64::INFINITY } else { largest.max(rise) };
         }
         Ok(largest)

@@ -6,6 +6,7 @@ mod estimate;
 mod executor;
 pub mod gpu;
 mod plan;
+mod range;
 mod sharded;
 mod sweep;
 mod vector;
@@ -21,6 +22,7 @@ pub use cpu::{cpu_executor, cpu_info};
 pub use estimate::Estimate;
 pub use executor::{AdamStep, BackendInfo, Curvature, Executor, Precision};
 pub use plan::{Activation, Operation, Plan, Step};
+pub(crate) use range::{ensure_in_range, ensure_number, overflows};
 pub use sharded::{Helper, Team};
 pub use sweep::{Cotangent, LayerSums};
 pub use vector::{Segments, Vector};
@@ -133,8 +135,10 @@ impl Engine {
     /// Loads a problem's data onto a device.
     ///
     /// # Errors
-    /// `TooLarge` where they do not fit; `DeviceLost`; `InvalidNetwork` as [`Plan::new`].
+    /// `TooLarge` where they do not fit; `OutOfRange` for inputs or targets that the device's precision does not hold;
+    /// `DeviceLost`; `InvalidNetwork` as [`Plan::new`].
     pub fn new(device: &Device, problem: &Problem) -> Result<Self> {
+        range::ensure_data(device.info.precision, problem)?;
         let executor = device.executor(problem)?;
         Ok(Self { problem: problem.clone(), executor, prepared: RefCell::new(None) })
     }
@@ -158,19 +162,41 @@ impl Engine {
     /// Nothing is done if θ is the prepared point already.
     ///
     /// # Errors
-    /// What [`crate::Network::check_parameters`] says, and the device's errors.
+    /// What [`crate::Network::check_parameters`] says; `OutOfRange` for weights or biases of a layer that the device's precision
+    /// does not hold; the device's errors.
     pub fn prepare(&self, parameters: &[f64]) -> Result<()> {
         if self.prepared.borrow().as_deref() == Some(parameters) {
             return Ok(());
         }
-        self.problem.check_parameters(parameters)?;
+        let theta = self.upload_parameters(parameters)?;
         *self.prepared.borrow_mut() = None;
-        let theta = self.executor.upload(parameters, 1)?;
         // Asked for before the work that it would undo.
         let kept = copied("a point's parameters", parameters)?;
         self.executor.prepare(&theta)?;
         *self.prepared.borrow_mut() = Some(kept);
         Ok(())
+    }
+
+    /// Parameters on the device.
+    ///
+    /// # Errors
+    /// As [`Engine::prepare`].
+    pub(crate) fn upload_parameters(&self, parameters: &[f64]) -> Result<Vector> {
+        self.problem.check_parameters(parameters)?;
+        range::ensure_parameters(self.precision(), self.problem.network().layout(), parameters)?;
+        self.executor.upload(parameters, 1)
+    }
+
+    fn precision(&self) -> Precision {
+        self.info().precision
+    }
+
+    /// The same problem on the CPU in double precision, where what single precision does not resolve is computed.
+    ///
+    /// # Errors
+    /// As [`Engine::new`].
+    pub(crate) fn in_f64(&self) -> Result<Self> {
+        Self::new(&Device::cpu(Precision::F64), &self.problem)
     }
 
     /// The prepared point.
@@ -187,38 +213,47 @@ impl Engine {
     /// Mean loss at the prepared point.
     ///
     /// # Errors
-    /// The device's.
+    /// `NotFinite` where it overflows; the device's.
     pub async fn loss(&self) -> Result<f64> {
-        self.executor.loss().await
+        let loss = self.executor.loss().await?;
+        ensure_number("the loss", self.precision(), &[loss])?;
+        Ok(loss)
     }
 
     /// Outputs at the prepared point, samples × output_len.
     ///
     /// # Errors
-    /// The device's.
+    /// `NotFinite` where one overflows; the device's.
     pub async fn outputs(&self) -> Result<Vec<f64>> {
-        self.executor.outputs().await
+        let outputs = self.executor.outputs().await?;
+        ensure_number("an output", self.precision(), &outputs)?;
+        Ok(outputs)
     }
 
     /// ∇L at the prepared point.
     ///
     /// # Errors
-    /// The device's.
+    /// `NotFinite` where it overflows; the device's.
     pub async fn gradient(&self) -> Result<Vec<f64>> {
         let mut gradient = self.executor.zeros(self.problem.network().parameter_count(), 1)?;
         self.executor.gradient(&mut gradient)?;
-        self.executor.download(&gradient).await
+        let gradient = self.executor.download(&gradient).await?;
+        ensure_number("the gradient", self.precision(), &gradient)?;
+        Ok(gradient)
     }
 
     /// C v for each of the directions, which lie one after the other, at the prepared point.
     ///
     /// # Errors
-    /// `InvalidParameters` for a length that is no multiple of the parameter count; `NotFinite`; the device's errors.
+    /// `InvalidParameters` for a length that is no multiple of the parameter count; `OutOfRange` for a direction that the
+    /// device's precision does not hold; `NotFinite`, for directions and products; the device's errors.
     pub async fn product(&self, curvature: Curvature, directions: &[f64]) -> Result<Vec<f64>> {
         let v = self.upload_directions(directions)?;
         let mut out = self.executor.zeros(v.len(), v.columns())?;
         self.executor.product(curvature, &v, &mut out)?;
-        self.executor.download(&out).await
+        let products = self.executor.download(&out).await?;
+        ensure_number("a product with the curvature", self.precision(), &products)?;
+        Ok(products)
     }
 
     /// Directions, one after the other, as a vector of as many columns.
@@ -234,18 +269,27 @@ impl Engine {
             directions.len()
         );
         crate::error::ensure_finite("directions", directions)?;
+        for (i, direction) in directions.chunks_exact(n).enumerate() {
+            let name = || format!("the {n} numbers of direction {i}");
+            ensure_in_range(self.precision(), direction.iter().copied(), name)?;
+        }
         self.executor.upload(directions, directions.len() / n)
     }
 
     /// Mean loss and accuracy at θ, which need not be the prepared point.
     ///
     /// # Errors
-    /// What [`crate::Network::check_parameters`] says, and the device's errors.
+    /// As [`Engine::prepare`]; `NotFinite` where the loss overflows.
     pub async fn evaluate(&self, parameters: &[f64]) -> Result<Evaluation> {
-        self.problem.check_parameters(parameters)?;
-        let theta = self.executor.upload(parameters, 1)?;
+        let found = self.evaluate_anywhere(&self.upload_parameters(parameters)?).await?;
+        ensure_number("the loss", self.precision(), &[found.loss])?;
+        Ok(found)
+    }
+
+    /// As [`Engine::evaluate`], for searches that may meet a loss that overflows.
+    pub(crate) async fn evaluate_anywhere(&self, theta: &Vector) -> Result<Evaluation> {
         let mut out = self.executor.zeros(2, 1)?;
-        self.executor.evaluate(&theta, &mut out, 0)?;
+        self.executor.evaluate(theta, &mut out, 0)?;
         let out = self.executor.download(&out).await?;
         Ok(Evaluation { loss: out[0], accuracy: out[1] })
     }

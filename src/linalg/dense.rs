@@ -1,10 +1,11 @@
 //! Whole spectra of small operators, by products with the identity and a dense eigenvalue library.
 
 use super::symmetric::{Decomposition, symmetric_eigen};
-use super::{Eigenpair, rayleigh_ritz};
+use super::{Eigenpair, overflow, rayleigh_ritz};
 use crate::control::{Control, Progress};
 use crate::error::{Result, ensure};
 use crate::memory::{room, zeros};
+use crate::numbers::norm;
 use crate::operator::SymmetricOperator;
 
 /// Columns of the identity that go through an operator together.
@@ -31,7 +32,7 @@ pub struct DenseSpectrum {
 impl DenseSpectrum {
     /// The Frobenius norm: the length of the vector of eigenvalues.
     pub fn frobenius_norm(&self) -> f64 {
-        self.values.iter().map(|v| v * v).sum::<f64>().sqrt()
+        norm(self.values.iter().copied())
     }
 }
 
@@ -56,7 +57,9 @@ pub async fn dense_matrix(operator: &dyn SymmetricOperator, control: &Control<'_
         operator.apply(&x, &mut y)?;
         matrix.extend(executor.download(&y).await?);
     }
-    crate::error::ensure_finite("curvature", &matrix)?;
+    if !matrix.iter().all(|entry: &f64| entry.is_finite()) {
+        return Err(overflow(executor));
+    }
     Ok(matrix)
 }
 
@@ -98,11 +101,15 @@ pub async fn dense_eigenvectors(
 async fn decompose(operator: &dyn SymmetricOperator, control: &Control<'_>) -> Result<(f64, Decomposition)> {
     let n = operator.len();
     let mut matrix = dense_matrix(operator, control).await?;
-    let trace = matrix.iter().step_by(n + 1).sum();
+    let trace: f64 = matrix.iter().step_by(n + 1).sum();
     for j in 0..n {
         for i in j + 1..n {
             matrix[j * n + i] = 0.5 * matrix[j * n + i] + 0.5 * matrix[i * n + j];
         }
     }
-    Ok((trace, symmetric_eigen(matrix, n, control).await?))
+    let eigen = symmetric_eigen(matrix, n, control).await?;
+    if !trace.is_finite() || !eigen.values.iter().all(|value| value.is_finite()) {
+        return Err(overflow(operator.executor()));
+    }
+    Ok((trace, eigen))
 }

@@ -8,9 +8,11 @@
 use serde::Serialize;
 
 use super::krylov::{Basis, CHECK_EVERY, RitzPairs};
-use super::{generator, mean_and_error, random_signs};
+use super::{generator, random_signs};
 use crate::control::{Control, Progress};
-use crate::error::{Result, ensure};
+use crate::error::{Result, bail, ensure};
+use crate::memory::reserve;
+use crate::numbers::{Samples, power_near};
 use crate::operator::SymmetricOperator;
 
 /// The grid reaches this many widths beyond the outermost Ritz values: what is left out there is below 2e-9.
@@ -24,6 +26,9 @@ const MAX_STEPS: usize = 2048;
 
 /// Moments that a density comes with.
 const MOMENTS: i32 = 4;
+
+/// Gaussians that are added up between two looks at whether to stop: a few milliseconds.
+const AT_ONCE: usize = 1 << 18;
 
 /// What to do.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,7 +80,8 @@ pub struct SpectralDensity {
     pub cumulative_error: Vec<f64>,
     /// Standard deviation σ of the Gaussian each eigenvalue is broadened to. Nothing finer can be seen.
     pub width: f64,
-    /// Means of λ, λ², λ³ and λ⁴, without the broadening.
+    /// Means of λ, λ², λ³ and λ⁴, without the broadening; without those that are beyond what double precision holds (λ⁴ of a
+    /// spectrum of size 1e100, or of 1e-100).
     pub moments: Vec<Moment>,
     /// The largest change of the density when the last quarter of the Lanczos steps is left out: of the order of the
     /// quadrature's error, or above it. More steps, or a larger width, lower it.
@@ -100,7 +106,8 @@ impl StochasticLanczos {
     ///
     /// # Errors
     /// `InvalidOption` for fewer than 2 probes, 2 steps or 2 points, a width that is not positive, or a grid coarser than
-    /// the width; `NotFinite` where products overflow; `Aborted`; the device's.
+    /// the width; `NotFinite` where products, or the density of a spectrum of next to no width, overflow; `TooLarge` for a grid that
+    /// memory does not hold; `Aborted`; the device's.
     pub async fn run(&self, operator: &dyn SymmetricOperator, control: &Control<'_>) -> Result<SpectralDensity> {
         ensure!(self.probes >= 2, InvalidOption, "a spectral density needs at least 2 probes, for its error bands");
         ensure!(self.steps >= 2, InvalidOption, "a spectral density needs at least 2 Lanczos steps");
@@ -132,23 +139,26 @@ impl StochasticLanczos {
             shorter.push(quadrature(RitzPairs::new(t.view((0, 0), (fewer, fewer)).into_owned(), 0.0)));
             all.push(quadrature(RitzPairs::new(t, 0.0)));
         }
-        let mut found = self.density(&all)?;
-        let coarse = broadened(&shorter, &found.grid, found.width);
+        let mut found = self.density(&all, control).await?;
+        let width = found.width;
+        let (coarse, _) = over_grid(&shorter, &found.grid, control, |nodes, t| gaussians(nodes, t, width)).await?;
         found.quadrature_error =
-            coarse.iter().zip(&found.density).fold(0.0, |m, ((coarse, _), fine)| f64::max(m, (coarse - fine).abs()));
+            coarse.iter().zip(&found.density).fold(0.0, |m, (coarse, fine)| f64::max(m, (coarse - fine).abs()));
         Ok(SpectralDensity { dimension: n, probes: self.probes, steps, seed: self.seed, products, ..found })
     }
 
     /// The density of a spectrum that is known whole, broadened likewise: no probes, no errors but rounding.
     ///
     /// # Errors
-    /// `InvalidOption` as [`StochasticLanczos::run`], and for no eigenvalue at all.
-    pub fn exact(&self, eigenvalues: &[f64]) -> Result<SpectralDensity> {
+    /// `InvalidOption` as [`StochasticLanczos::run`], and for no eigenvalue at all; `NotFinite` for eigenvalues that are not;
+    /// `TooLarge` for a grid that memory does not hold; `Aborted`.
+    pub async fn exact(&self, eigenvalues: &[f64], control: &Control<'_>) -> Result<SpectralDensity> {
         ensure!(!eigenvalues.is_empty(), InvalidOption, "a spectral density needs at least one eigenvalue");
         self.check_grid()?;
+        crate::error::ensure_finite("eigenvalues", eigenvalues)?;
         let share = 1.0 / eigenvalues.len() as f64;
         let nodes: Quadrature = eigenvalues.iter().map(|&value| (value, share)).collect();
-        let found = self.density(&[nodes])?;
+        let found = self.density(&[nodes], control).await?;
         Ok(SpectralDensity { dimension: eigenvalues.len(), ..found })
     }
 
@@ -166,7 +176,7 @@ impl StochasticLanczos {
     }
 
     /// Everything that follows from the nodes.
-    fn density(&self, probes: &[Quadrature]) -> Result<SpectralDensity> {
+    async fn density(&self, probes: &[Quadrature], control: &Control<'_>) -> Result<SpectralDensity> {
         let nodes = || probes.iter().flatten().map(|(node, _)| *node);
         let (low, high) = nodes().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
         // A multiple of the identity is a spike: rounding alone tells its Ritz values apart.
@@ -183,14 +193,16 @@ impl StochasticLanczos {
             self.points,
             ((to - from) / width).ceil() + 1.0
         );
-        let grid: Vec<f64> = (0..self.points).map(|i| from + i as f64 * spacing).collect();
-        let (density, density_error) = broadened(probes, &grid, width).into_iter().unzip();
-        let (cumulative, cumulative_error) = accumulated(probes, &grid, width).into_iter().unzip();
-        let moments = (1..=MOMENTS).map(|order| {
-            let of_probe = |nodes: &Quadrature| nodes.iter().map(|(x, weight)| weight * x.powi(order)).sum();
-            let (value, standard_error) = mean_and_error(&probes.iter().map(of_probe).collect::<Vec<f64>>());
-            Moment { order, value, standard_error }
-        });
+        let mut grid: Vec<f64> = reserve(self.points)?;
+        grid.extend((0..self.points).map(|i| from + i as f64 * spacing));
+        let (density, density_error) = over_grid(probes, &grid, control, |nodes, t| gaussians(nodes, t, width)).await?;
+        let (cumulative, cumulative_error) = over_grid(probes, &grid, control, |nodes, t| share(nodes, t, width)).await?;
+        let numbers = || grid.iter().chain(&density).chain(&density_error);
+        if !numbers().all(|x| x.is_finite()) {
+            bail!(NotFinite, "the density of a spectrum from {low:.3e} to {high:.3e} is beyond what numbers hold");
+        }
+        let unit = if magnitude > 0.0 { power_near(magnitude) } else { 1.0 };
+        let moments = (1..=MOMENTS).filter_map(|order| moment(probes, order, unit));
         Ok(SpectralDensity {
             density,
             density_error,
@@ -220,19 +232,42 @@ fn gaussians(nodes: &Quadrature, t: f64, width: f64) -> f64 {
     nodes.iter().map(|(node, weight)| weight * height * (-0.5 * ((t - node) / width).powi(2)).exp()).sum()
 }
 
-/// Mean and standard error over the probes, at every point.
-fn broadened(probes: &[Quadrature], grid: &[f64], width: f64) -> Vec<(f64, f64)> {
-    let at = |&t: &f64| mean_and_error(&probes.iter().map(|nodes| gaussians(nodes, t, width)).collect::<Vec<_>>());
-    grid.iter().map(at).collect()
+/// Share of eigenvalues up to t.
+fn share(nodes: &Quadrature, t: f64, width: f64) -> f64 {
+    nodes.iter().map(|(node, weight)| weight * normal_distribution((t - node) / width)).sum()
 }
 
-/// The same of the share of eigenvalues up to every point.
-fn accumulated(probes: &[Quadrature], grid: &[f64], width: f64) -> Vec<(f64, f64)> {
-    let share = |nodes: &Quadrature, t: f64| -> f64 {
-        nodes.iter().map(|(node, weight)| weight * normal_distribution((t - node) / width)).sum()
-    };
-    let at = |&t: &f64| mean_and_error(&probes.iter().map(|nodes| share(nodes, t)).collect::<Vec<_>>());
-    grid.iter().map(at).collect()
+/// Mean and standard error over the probes of a function of the nodes, at every point.
+async fn over_grid(
+    probes: &[Quadrature],
+    grid: &[f64],
+    control: &Control<'_>,
+    f: impl Fn(&Quadrature, f64) -> f64,
+) -> Result<(Vec<f64>, Vec<f64>)> {
+    let nodes: usize = probes.iter().map(Vec::len).sum();
+    let (mut means, mut errors) = (reserve(grid.len())?, reserve(grid.len())?);
+    for points in grid.chunks((AT_ONCE / nodes.max(1)).max(1)) {
+        control.breathe().await?;
+        for &t in points {
+            let mut samples = Samples::default();
+            probes.iter().for_each(|nodes| samples.push(f(nodes, t)));
+            means.push(samples.mean());
+            errors.push(samples.standard_error());
+        }
+    }
+    Ok((means, errors))
+}
+
+/// The mean of λ^k, in units of `unit`^k on the way, which is a power of two of the spectrum's size; `None` where that is no number.
+fn moment(probes: &[Quadrature], order: i32, unit: f64) -> Option<Moment> {
+    let mut samples = Samples::default();
+    for nodes in probes {
+        samples.push(nodes.iter().map(|(x, weight)| weight * (x / unit).powi(order)).sum());
+    }
+    let factor = unit.powi(order);
+    let is_held = factor.is_normal() && (samples.mean() * factor).is_finite();
+    let (value, standard_error) = (samples.mean() * factor, samples.standard_error() * factor);
+    is_held.then_some(Moment { order, value, standard_error })
 }
 
 /// Φ(x) = ½ + φ(x) (x + x³/3 + x⁵/(3·5) + …) (Marsaglia 2004).

@@ -4,9 +4,10 @@
 use serde::Serialize;
 
 use super::hutchinson::COLUMNS;
-use super::{generator, random_signs};
+use super::{generator, overflow, random_signs};
 use crate::control::{Control, Progress};
-use crate::error::{Result, ensure, ensure_finite};
+use crate::error::{Result, ensure};
+use crate::numbers::{largest, power_near};
 use crate::operator::SymmetricOperator;
 
 /// The diagonal of an operator.
@@ -42,6 +43,8 @@ pub async fn diagonal(
     let executor = operator.executor();
     let mut rng = generator(seed);
     let (mut values, mut squares) = (vec![0.0; n], vec![0.0; n]);
+    // What squares are in units of: a power of two of the size of the first products, so that none overflows or vanishes.
+    let mut unit = 0.0;
     for start in (0..total).step_by(COLUMNS) {
         control.step(Progress::new("diagonal", start, total)).await?;
         let columns = COLUMNS.min(total - start);
@@ -53,7 +56,13 @@ pub async fn diagonal(
         let mut y = executor.zeros(n, columns)?;
         operator.apply(&x, &mut y)?;
         let y = executor.download(&y).await?;
-        ensure_finite("curvature", &y)?;
+        let size = largest(y.iter().copied());
+        if !size.is_finite() {
+            return Err(overflow(executor));
+        }
+        if unit == 0.0 && size > 0.0 {
+            unit = power_near(size);
+        }
         for (k, (z, y)) in z.chunks_exact(n).zip(y.chunks_exact(n)).enumerate() {
             let count = (start + k + 1) as f64;
             for (i, (z, y)) in z.iter().zip(y).enumerate() {
@@ -64,12 +73,14 @@ pub async fn diagonal(
                     // Mean and sum of squares about it, probe by probe (Welford).
                     let before = sample - values[i];
                     values[i] += before / count;
-                    squares[i] += before * (sample - values[i]);
+                    if unit > 0.0 {
+                        squares[i] += before / unit * ((sample - values[i]) / unit);
+                    }
                 }
             }
         }
     }
     let count = total as f64;
-    let standard_errors = squares.iter().map(|s| (s / ((count - 1.0).max(1.0) * count)).sqrt()).collect();
+    let standard_errors = squares.iter().map(|s| (s / ((count - 1.0).max(1.0) * count)).sqrt() * unit).collect();
     Ok(DiagonalEstimate { values, standard_errors, probes: if is_exact { 0 } else { total }, products: total })
 }

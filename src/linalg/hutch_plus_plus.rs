@@ -3,15 +3,23 @@
 //!
 //! With Q an orthonormal basis of A S for random signs S and P = I − Q Qᵀ,
 //! Tr A = Tr Qᵀ A Q + E gᵀ P A P g, and by the same products ‖A‖_F² = ‖A Q‖_F² + E ‖A P g‖².
+//!
+//! An operator that lives on few coordinates has a small range: once Q spans it, what a further column leaves is rounding, in
+//! the span of Q again. Such columns are no part of the basis; their products go to the rest.
 
 use serde::Serialize;
 
 use super::hutchinson::COLUMNS;
-use super::{TraceEstimate, generator, mean_and_error, random_signs};
+use super::{TraceEstimate, generator, overflow, random_signs};
 use crate::control::{Control, Progress};
 use crate::engine::{Executor, Segments, Vector};
-use crate::error::{Result, ensure, ensure_finite};
+use crate::error::{Result, ensure};
+use crate::numbers::{Samples, power_near};
 use crate::operator::SymmetricOperator;
+
+/// Length that a second orthogonalisation leaves of a column of length 1 that is not in the span of the others: by Kahan and Parlett's
+/// "twice is enough" it is 1 but for rounding, or the first one left rounding alone.
+const INDEPENDENT: f64 = 0.5;
 
 /// The Frobenius norm, estimated.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -38,8 +46,8 @@ pub struct TraceAndNorm {
     pub products: usize,
 }
 
-/// Tr A by Hutch++ from this many products (at least 4): a third for the subspace, a third for the exact part, a third
-/// for the rest. For spectra that fall off fast its error is far below that of as many products by
+/// Tr A by Hutch++ from this many products (at least 4): a third for the subspace, up to a third for the exact part, what is left
+/// for the rest. An operator no longer than that is taken entry by entry: exact, by as many products as it is long. For spectra that fall off fast its error is far below that of as many products by
 /// [`super::hutchinson`].
 ///
 /// # Errors
@@ -78,50 +86,80 @@ pub async fn trace_and_norm(
 ) -> Result<TraceAndNorm> {
     ensure!(products >= 4, InvalidOption, "Hutch++ needs at least 4 products, but {products} were allowed");
     let n = operator.len();
-    let size = (products / 3).min(n);
-    let total = if size == n { 2 * n } else { products };
     let mut rng = generator(seed);
-    let mut run = Run::new(operator, size, total, control)?;
+    if n <= products {
+        let mut run = Run::new(operator, 0, n, control)?;
+        let exact = run.entries().await?;
+        return run.found(exact, Rest::default());
+    }
+    let size = products / 3;
+    let mut run = Run::new(operator, size, products, control)?;
     for start in (0..size).step_by(COLUMNS) {
         let columns = COLUMNS.min(size - start);
         let y = run.apply(&random_signs(n * columns, &mut rng), columns)?;
-        run.extend(&y, start)?;
+        run.extend(&y).await?;
         run.report().await?;
     }
-    // Tr Qᵀ A Q and ‖A Q‖².
-    let mut exact = [0.0; 2];
-    for start in (0..size).step_by(COLUMNS) {
-        let columns = COLUMNS.min(size - start);
-        let mut x = run.executor.zeros(n, columns)?;
-        run.executor.copy_columns(&run.q, start..start + columns, &mut x, 0)?;
-        for terms in run.forms(&x).await? {
-            exact.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
-        }
-        run.report().await?;
-    }
-    // gᵀ P A P g and ‖A P g‖², probe by probe.
-    let mut rest: [Vec<f64>; 2] = Default::default();
-    while run.products < total {
-        let columns = COLUMNS.min(total - run.products);
+    let exact = run.subspace().await?;
+    let mut rest = Rest::default();
+    while run.products < products {
+        let columns = COLUMNS.min(products - run.products);
         let x = run.project(&random_signs(n * columns, &mut rng), columns)?;
-        for terms in run.forms(&x).await? {
-            rest.iter_mut().zip(terms).for_each(|(samples, term)| samples.push(term));
-        }
+        rest.push(&run.forms(&x).await?, exact.length);
         run.report().await?;
     }
-    let [(trace, trace_error), (square, square_error)] =
-        rest.each_ref().map(|samples| if samples.is_empty() { (0.0, 0.0) } else { mean_and_error(samples) });
-    let probes = rest[0].len();
-    let norm = (exact[1] + square).sqrt();
-    Ok(TraceAndNorm {
-        trace: TraceEstimate { value: exact[0] + trace, standard_error: trace_error, probes },
-        norm: NormEstimate {
-            value: norm,
-            standard_error: if norm > 0.0 { square_error / (2.0 * norm) } else { 0.0 },
-            probes,
-        },
-        products: run.products,
-    })
+    run.found(exact, rest)
+}
+
+/// What columns x leave: Σ xᵀ A x, and the length of all A x together.
+#[derive(Debug, Clone, Copy, Default)]
+struct Exact {
+    trace: f64,
+    length: f64,
+}
+
+impl Exact {
+    fn add(&mut self, forms: &[[f64; 2]]) {
+        for [form, length] in forms {
+            self.trace += form;
+            self.length = self.length.hypot(*length);
+        }
+    }
+}
+
+/// gᵀ P A P g and ‖A P g‖², probe by probe.
+#[derive(Debug, Clone, Copy, Default)]
+struct Rest {
+    forms: Samples,
+    /// In units of `unit`².
+    squares: Samples,
+    /// A power of two of the size of the lengths; 0 before there is one.
+    unit: f64,
+}
+
+impl Rest {
+    /// More probes, `length` being the exact part's.
+    fn push(&mut self, forms: &[[f64; 2]], length: f64) {
+        if self.unit == 0.0 {
+            let largest = forms.iter().fold(length, |m, form| m.max(form[1]));
+            self.unit = if largest > 0.0 { power_near(largest) } else { 0.0 };
+        }
+        for [form, length] in forms {
+            self.forms.push(*form);
+            let length = if self.unit > 0.0 { length / self.unit } else { 0.0 };
+            self.squares.push(length * length);
+        }
+    }
+
+    /// ‖A‖_F and its standard error, with this length of the exact part.
+    fn norm(&self, length: f64) -> (f64, f64) {
+        if self.unit == 0.0 {
+            return (length, 0.0);
+        }
+        let norm = (length / self.unit).hypot(self.squares.mean().sqrt());
+        let error = if norm > 0.0 { self.squares.standard_error() / (2.0 * norm) } else { 0.0 };
+        (norm * self.unit, error * self.unit)
+    }
 }
 
 /// The subspace, and what is needed to work with it.
@@ -130,10 +168,10 @@ struct Run<'a, 'c> {
     executor: &'a dyn Executor,
     control: &'a Control<'c>,
     whole: Segments,
-    /// n × size, orthonormal or zero columns.
+    /// n × (capacity + 1): orthonormal columns, and a place for the next.
     q: Vector,
     coefficients: Vector,
-    norm: Vector,
+    norms: Vector,
     w: Vector,
     /// Columns of q that are there.
     size: usize,
@@ -142,7 +180,7 @@ struct Run<'a, 'c> {
 }
 
 impl<'a, 'c> Run<'a, 'c> {
-    fn new(operator: &'a dyn SymmetricOperator, size: usize, total: usize, control: &'a Control<'c>) -> Result<Self> {
+    fn new(operator: &'a dyn SymmetricOperator, capacity: usize, total: usize, control: &'a Control<'c>) -> Result<Self> {
         let executor = operator.executor();
         let n = operator.len();
         Ok(Self {
@@ -150,9 +188,9 @@ impl<'a, 'c> Run<'a, 'c> {
             executor,
             control,
             whole: Segments::whole(n),
-            q: executor.zeros(n, size)?,
-            coefficients: executor.zeros(size, 1)?,
-            norm: executor.zeros(1, 1)?,
+            q: executor.zeros(n, capacity + 1)?,
+            coefficients: executor.zeros(capacity + 1, 1)?,
+            norms: executor.zeros(3, 1)?,
             w: executor.zeros(n, 1)?,
             size: 0,
             products: 0,
@@ -182,18 +220,70 @@ impl<'a, 'c> Run<'a, 'c> {
         e.combine(-1.0, &self.q, columns, &self.coefficients, 0, &mut self.w)
     }
 
-    /// Adds the columns of y to Q. Normalised each time, so that a column which is rounding alone comes out orthogonal too.
-    fn extend(&mut self, y: &Vector, start: usize) -> Result<()> {
+    /// Adds the columns of y to Q that are not in its span numerically. A column is scaled to length 1, orthogonalised, scaled again
+    /// and orthogonalised once more.
+    async fn extend(&mut self, y: &Vector) -> Result<()> {
         for k in 0..y.columns() {
             self.executor.copy_columns(y, k..k + 1, &mut self.w, 0)?;
-            for _ in 0..3 {
-                self.orthogonalize()?;
-                self.executor.normalize(&self.w, &mut self.q, start + k, &mut self.norm, 0)?;
-                self.executor.copy_columns(&self.q, start + k..start + k + 1, &mut self.w, 0)?;
+            for pass in 0..3 {
+                if pass > 0 {
+                    self.orthogonalize()?;
+                }
+                self.executor.normalize(&self.w, &mut self.q, self.size, &mut self.norms, pass)?;
+                self.executor.copy_columns(&self.q, self.size..self.size + 1, &mut self.w, 0)?;
             }
-            self.size += 1;
+            let norms = self.executor.download(&self.norms).await?;
+            if !norms[0].is_finite() {
+                return Err(overflow(self.executor));
+            }
+            if norms[0] > 0.0 && norms[1] > 0.0 && norms[2] >= INDEPENDENT {
+                self.size += 1;
+            }
         }
         Ok(())
+    }
+
+    /// The operator on all coordinates, one after the other.
+    async fn entries(&mut self) -> Result<Exact> {
+        let n = self.operator.len();
+        let mut exact = Exact::default();
+        for start in (0..n).step_by(COLUMNS) {
+            let columns = COLUMNS.min(n - start);
+            let mut identity = vec![0.0; n * columns];
+            (0..columns).for_each(|k| identity[k * n + start + k] = 1.0);
+            let x = self.executor.upload(&identity, columns)?;
+            exact.add(&self.forms(&x).await?);
+            self.report().await?;
+        }
+        Ok(exact)
+    }
+
+    /// The operator on the columns of Q.
+    async fn subspace(&mut self) -> Result<Exact> {
+        let mut exact = Exact::default();
+        for start in (0..self.size).step_by(COLUMNS) {
+            let columns = COLUMNS.min(self.size - start);
+            let mut x = self.executor.zeros(self.operator.len(), columns)?;
+            self.executor.copy_columns(&self.q, start..start + columns, &mut x, 0)?;
+            exact.add(&self.forms(&x).await?);
+            self.report().await?;
+        }
+        Ok(exact)
+    }
+
+    /// What all of it comes to.
+    fn found(&self, exact: Exact, rest: Rest) -> Result<TraceAndNorm> {
+        let probes = rest.forms.count();
+        let (value, standard_error) = (exact.trace + rest.forms.mean(), rest.forms.standard_error());
+        let (norm, norm_error) = rest.norm(exact.length);
+        if ![value, standard_error, norm, norm_error].iter().all(|x| x.is_finite()) {
+            return Err(overflow(self.executor));
+        }
+        Ok(TraceAndNorm {
+            trace: TraceEstimate { value, standard_error, probes },
+            norm: NormEstimate { value: norm, standard_error: norm_error, probes },
+            products: self.products,
+        })
     }
 
     /// (I − Q Qᵀ) g for each of the columns.
@@ -208,22 +298,24 @@ impl<'a, 'c> Run<'a, 'c> {
         Ok(x)
     }
 
-    /// xᵀ A x and ‖A x‖² for each column x.
+    /// xᵀ A x and ‖A x‖ for each column x.
     async fn forms(&mut self, x: &Vector) -> Result<Vec<[f64; 2]>> {
         let (e, columns) = (self.executor, x.columns());
         let mut y = e.zeros(x.len(), columns)?;
         self.operator.apply(x, &mut y)?;
         self.products += columns;
         let mut column = e.zeros(x.len(), 1)?;
-        let mut out = e.zeros(2 * columns, 1)?;
+        let (mut forms, mut lengths) = (e.zeros(columns, 1)?, e.zeros(columns, 1)?);
         for k in 0..columns {
-            for (i, left) in [x, &y].into_iter().enumerate() {
-                e.copy_columns(left, k..k + 1, &mut column, 0)?;
-                e.segment_inner(&self.whole, &column, &y, k..k + 1, &mut out, 2 * k + i)?;
-            }
+            e.copy_columns(x, k..k + 1, &mut column, 0)?;
+            e.segment_inner(&self.whole, &column, &y, k..k + 1, &mut forms, k)?;
+            e.copy_columns(&y, k..k + 1, &mut column, 0)?;
+            e.normalize(&column, &mut self.w, 0, &mut lengths, k)?;
         }
-        let forms = e.download(&out).await?;
-        ensure_finite("trace probes", &forms)?;
-        Ok(forms.as_chunks::<2>().0.to_vec())
+        let (forms, lengths) = (e.download(&forms).await?, e.download(&lengths).await?);
+        if !forms.iter().chain(&lengths).all(|x| x.is_finite()) {
+            return Err(overflow(e));
+        }
+        Ok(forms.into_iter().zip(lengths).map(|(form, length)| [form, length]).collect())
     }
 }

@@ -1,9 +1,10 @@
 //! Hutchinson's estimate of a trace: the mean of zᵀ A z over random signs z (Hutchinson 1990).
 
-use super::{generator, mean_and_error, random_signs};
+use super::{generator, overflow, random_signs};
 use crate::control::{Control, Progress};
 use crate::engine::Segments;
 use crate::error::{Result, ensure};
+use crate::numbers::Samples;
 use crate::operator::SymmetricOperator;
 
 /// Probes that go through an operator together.
@@ -35,9 +36,9 @@ pub async fn hutchinson(
     let n = operator.len();
     let whole = Segments::whole(n);
     let mut rng = generator(seed);
-    let mut samples: Vec<f64> = Vec::with_capacity(probes);
-    while samples.len() < probes {
-        let columns = COLUMNS.min(probes - samples.len());
+    let mut samples = Samples::default();
+    while samples.count() < probes {
+        let columns = COLUMNS.min(probes - samples.count());
         let z = executor.upload(&random_signs(n * columns, &mut rng), columns)?;
         let mut az = executor.zeros(n, columns)?;
         operator.apply(&z, &mut az)?;
@@ -47,12 +48,13 @@ pub async fn hutchinson(
             executor.copy_columns(&z, k..k + 1, &mut column, 0)?;
             executor.segment_inner(&whole, &column, &az, k..k + 1, &mut quotients, k)?;
         }
-        samples.extend(executor.download(&quotients).await?);
-        crate::error::ensure_finite("trace probes", &samples)?;
-        let (value, standard_error) = mean_and_error(&samples);
-        let progress = Progress::new("trace", samples.len(), probes).with_estimate(value, standard_error);
+        executor.download(&quotients).await?.into_iter().for_each(|sample| samples.push(sample));
+        let (value, standard_error) = (samples.mean(), samples.standard_error());
+        if !value.is_finite() || !standard_error.is_finite() {
+            return Err(overflow(executor));
+        }
+        let progress = Progress::new("trace", samples.count(), probes).with_estimate(value, standard_error);
         control.step(progress).await?;
     }
-    let (value, standard_error) = mean_and_error(&samples);
-    Ok(TraceEstimate { value, standard_error, probes })
+    Ok(TraceEstimate { value: samples.mean(), standard_error: samples.standard_error(), probes })
 }

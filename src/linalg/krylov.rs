@@ -6,9 +6,10 @@
 use nalgebra::DMatrix;
 use rand_chacha::ChaCha8Rng;
 
-use super::random_normal;
+use super::{overflow, random_normal};
 use crate::engine::{Executor, Segments, Vector};
-use crate::error::{Result, bail};
+use crate::error::Result;
+use crate::numbers::{largest, power_near};
 use crate::operator::SymmetricOperator;
 
 /// Steps between two readbacks.
@@ -33,9 +34,9 @@ pub(super) struct Basis<'a> {
     pub size: usize,
     /// Size at which the last random vector was put in place of a remainder.
     fresh: Option<usize>,
-    /// Has a random vector orthogonal to the basis turned out to be an eigenvector? Then the operator is a multiple of
-    /// the identity there (with probability 1), and no eigenvalue is left to find.
-    pub exhausted: bool,
+    /// The eigenvalue of a random vector orthogonal to the basis, if one has turned out to be an eigenvector. Then the operator is
+    /// that multiple of the identity there (with probability 1), and nothing but copies of it is left to find.
+    pub rest: Option<f64>,
     x: Vector,
     w: Vector,
     rng: ChaCha8Rng,
@@ -81,6 +82,9 @@ impl<'a> Basis<'a> {
     pub fn start(operator: &'a dyn SymmetricOperator, capacity: usize, start: &[f64], rng: ChaCha8Rng) -> Result<Self> {
         let executor = operator.executor();
         let n = operator.len();
+        // Near 1 before it is rounded to the device's precision, which may not hold it as it is; by a power of two, which rounds nothing.
+        let unit = power_near(largest(start.iter().copied()));
+        let start: Vec<f64> = start.iter().map(|x| x / unit).collect();
         let mut basis = Self {
             operator,
             executor,
@@ -93,8 +97,8 @@ impl<'a> Basis<'a> {
             beta: 0.0,
             size: 0,
             fresh: None,
-            exhausted: false,
-            x: executor.upload(start, 1)?,
+            rest: None,
+            x: executor.upload(&start, 1)?,
             w: executor.zeros(n, 1)?,
             rng,
         };
@@ -129,19 +133,24 @@ impl<'a> Basis<'a> {
             for i in 0..=j {
                 let value = coefficients[2 * step * stride + i] + coefficients[(2 * step + 1) * stride + i];
                 if !value.is_finite() {
-                    bail!(NotFinite, "the curvature is not finite at this point: its numbers overflow");
+                    return Err(overflow(self.executor));
                 }
                 self.t[(i, j)] = value;
                 self.t[(j, i)] = value;
             }
             self.size = j + 1;
             self.beta = norms[j + 1];
+            if !self.beta.is_finite() {
+                return Err(overflow(self.executor));
+            }
             // An invariant subspace: what is left is rounding, and what followed in this burst is built on it.
             let scale = self.t.view((0, 0), (j + 1, j + 1)).amax();
             let noise = 4.0 * self.executor.info().precision.epsilon() * scale;
             if self.beta <= noise && self.size < self.operator.len() {
                 self.beta = 0.0;
-                self.exhausted |= self.fresh == Some(j);
+                if self.fresh == Some(j) {
+                    self.rest = Some(self.t[(j, j)]);
+                }
                 self.start_anew()?;
                 return Ok(step + 1);
             }

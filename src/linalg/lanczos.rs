@@ -139,7 +139,7 @@ impl Lanczos {
                 .with_estimate(ritz.dominant(), if scale > 0.0 { worst / scale } else { 0.0 });
             control.step(progress).await?;
             let is_enough = basis.size >= top + bottom;
-            if basis.size == n || (basis.exhausted && is_enough) {
+            if basis.size == n || (is_enough && basis.rest.is_some_and(|rest| target.holds(&ritz, rest, operator))) {
                 verified = true;
                 break ritz;
             }
@@ -227,6 +227,14 @@ impl Target {
                 if settled { vec![first] } else { vec![first, second] }
             }
         }
+    }
+
+    /// Are enough copies of a multiple eigenvalue, which is all there is beside these, among them? Those wanted of either end must not
+    /// reach beyond the copies that were found.
+    fn holds(&self, ritz: &RitzPairs, rest: f64, operator: &dyn SymmetricOperator) -> bool {
+        let noise = 16.0 * operator.executor().info().precision.epsilon() * ritz.scale();
+        let count = |is_wanted: &dyn Fn(f64) -> bool| ritz.values.iter().filter(|&&value| is_wanted(value)).count();
+        count(&|value| value >= rest - noise) >= self.top && count(&|value| value <= rest + noise) >= self.bottom
     }
 
     /// Are there values among these that were not among those kept, beyond what the tolerance and rounding explain?

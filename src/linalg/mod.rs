@@ -19,13 +19,19 @@ pub use lanczos::{Goal, Lanczos, Spectrum};
 pub use power::{PowerIteration, PowerResult};
 pub(crate) use symmetric::symmetric_eigen;
 
+pub(crate) use crate::numbers::mean_and_error;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 
-use crate::engine::{Executor, Vector};
-use crate::error::{Result, bail};
+use crate::engine::{Executor, Precision, Vector};
+use crate::error::Result;
+use crate::numbers::{inner, norm};
 use crate::operator::SymmetricOperator;
+
+/// In single precision, numbers below this are near enough to the smallest there are that products of them may be lost: a spectrum
+/// that is smaller as a whole is checked in double precision.
+pub(crate) const LOST: f64 = 1e-30;
 
 /// An eigenvalue with what says how far to trust it.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
@@ -51,17 +57,6 @@ pub(crate) fn random_signs(len: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
     (0..len).map(|_| if rng.random::<bool>() { 1.0 } else { -1.0 }).collect()
 }
 
-/// Mean of independent samples, and the standard deviation of that mean from their spread (0 for one sample).
-pub(crate) fn mean_and_error(samples: &[f64]) -> (f64, f64) {
-    let count = samples.len() as f64;
-    let mean = samples.iter().sum::<f64>() / count;
-    if samples.len() < 2 {
-        return (mean, 0.0);
-    }
-    let variance = samples.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / (count - 1.0);
-    (mean, (variance / count).sqrt())
-}
-
 /// The generator of a seed.
 pub(crate) fn generator(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
@@ -69,12 +64,12 @@ pub(crate) fn generator(seed: u64) -> ChaCha8Rng {
 
 /// Rayleigh quotients and residuals of the columns of x, in double precision on the host whatever the device's: the
 /// last digits of an eigenvalue are decided here. Residuals up to `tolerance` times the spectral norm count as converged;
-/// `norm` is what is known of it, beside the quotients themselves.
+/// `norm_known` is what is known of it, beside the quotients themselves.
 pub(crate) async fn rayleigh_ritz(
     operator: &dyn SymmetricOperator,
     x: &Vector,
     tolerance: f64,
-    norm: f64,
+    norm_known: f64,
     keep_vectors: bool,
 ) -> Result<Vec<Eigenpair>> {
     let executor: &dyn Executor = operator.executor();
@@ -84,19 +79,37 @@ pub(crate) async fn rayleigh_ritz(
     let n = operator.len();
     let mut pairs = Vec::new();
     for (x, ax) in x.chunks_exact(n).zip(ax.chunks_exact(n)) {
-        let norm_squared: f64 = x.iter().map(|x| x * x).sum();
-        let value = x.iter().zip(ax).map(|(x, y)| x * y).sum::<f64>() / norm_squared;
-        let residual = x.iter().zip(ax).map(|(x, y)| (y - value * x).powi(2)).sum::<f64>() / norm_squared;
-        if !value.is_finite() {
-            bail!(NotFinite, "the curvature is not finite at this point: its numbers overflow");
+        let value = inner(x, ax) / inner(x, x);
+        let length = norm(x.iter().copied());
+        let residual = norm(x.iter().zip(ax).map(|(x, y)| y - value * x)) / length;
+        if !value.is_finite() || !residual.is_finite() {
+            return Err(overflow(executor));
         }
-        let norm = norm_squared.sqrt();
-        let vector = keep_vectors.then(|| x.iter().map(|x| x / norm).collect());
-        pairs.push(Eigenpair { value, residual: residual.sqrt(), converged: false, vector });
+        let vector = keep_vectors.then(|| x.iter().map(|x| x / length).collect());
+        pairs.push(Eigenpair { value, residual, converged: false, vector });
     }
-    let scale = pairs.iter().map(|pair| pair.value.abs()).fold(norm, f64::max);
+    let scale = pairs.iter().map(|pair| pair.value.abs()).fold(norm_known, f64::max);
+    if scale < LOST && executor.info().precision == Precision::F32 {
+        for (pair, x) in pairs.iter_mut().zip(x.chunks_exact(n)) {
+            pair.residual = pair.residual.max(residual_in_f64(operator, x, pair.value).await?);
+        }
+    }
     for pair in &mut pairs {
         pair.converged = pair.residual <= tolerance * scale;
     }
     Ok(pairs)
+}
+
+/// ‖A v − λ v‖ with a product in double precision, 0 where there is none: what single precision lost to underflow shows.
+async fn residual_in_f64(operator: &dyn SymmetricOperator, x: &[f64], value: f64) -> Result<f64> {
+    let length = norm(x.iter().copied());
+    let unit: Vec<f64> = x.iter().map(|x| x / length).collect();
+    let product = operator.apply_in_f64(&unit).await?;
+    Ok(product.map_or(0.0, |product| norm(product.iter().zip(&unit).map(|(y, x)| y - value * x))))
+}
+
+/// What is said where a product of a unit vector is no number.
+pub(crate) fn overflow(executor: &dyn Executor) -> crate::error::Error {
+    let found = crate::engine::overflows("the curvature", executor.info().precision);
+    crate::error::Error::new(crate::error::ErrorCode::NotFinite, found)
 }

@@ -3,7 +3,7 @@
 //! Over D H D in ordinary coordinates it is the paper's Riemannian power method: with ξ = D u, the step
 //! ξ ← Hess[ξ] / ‖Hess[ξ]‖_g is u ← D H D u / ‖D H D u‖₂.
 
-use super::{Eigenpair, generator, random_normal, rayleigh_ritz};
+use super::{Eigenpair, generator, overflow, random_normal, rayleigh_ritz};
 use crate::control::{Control, Progress};
 use crate::engine::{Precision, Segments};
 use crate::error::Result;
@@ -61,7 +61,7 @@ impl PowerIteration {
         let mut u = executor.zeros(n, 1)?;
         let mut norms = executor.zeros(self.max_products.max(1) + 1, 1)?;
         executor.normalize(&start, &mut u, 0, &mut norms, 0)?;
-        let (mut au, mut next, mut difference) = (start, executor.zeros(n, 1)?, executor.zeros(n, 1)?);
+        let (mut au, mut next, mut difference) = (executor.zeros(n, 1)?, executor.zeros(n, 1)?, executor.zeros(n, 1)?);
         let mut changes = executor.zeros(2, 1)?;
         let (mut products, mut change) = (0, f64::INFINITY);
         let mut history = Vec::new();
@@ -83,6 +83,9 @@ impl PowerIteration {
                 let squares = executor.download(&changes).await?;
                 change = squares[0].min(squares[1]).sqrt();
                 history = executor.download(&norms).await?[1..=products].to_vec();
+                if !change.is_finite() || !history.iter().all(|norm| norm.is_finite()) {
+                    return Err(overflow(executor));
+                }
                 let estimate = history[products - 1];
                 let progress = Progress::new("power iteration", products, self.max_products);
                 control.step(progress.with_estimate(estimate, change)).await?;
@@ -93,9 +96,9 @@ impl PowerIteration {
             }
         }
         if history.last() == Some(&0.0) {
-            let vector = self.vector.then(|| vec![0.0; n]);
-            let pair = Eigenpair { value: 0.0, residual: 0.0, converged: true, vector };
-            return Ok(PowerResult { pair, products, norms: history, change });
+            // A random vector that a product takes to 0: so is the operator, unless the product was lost to underflow.
+            let pair = rayleigh_ritz(operator, &start, tolerance, 0.0, self.vector).await?.remove(0);
+            return Ok(PowerResult { pair, products: products + 1, norms: history, change });
         }
         let mut pair = rayleigh_ritz(operator, &u, tolerance, 0.0, self.vector).await?.remove(0);
         pair.converged = change <= tolerance;

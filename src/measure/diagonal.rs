@@ -7,8 +7,8 @@
 
 use super::{has_exact_trace, petzka};
 use crate::control::Control;
-use crate::engine::{Engine, Segments};
-use crate::error::{Result, ensure_finite};
+use crate::engine::{Engine, Segments, ensure_number};
+use crate::error::Result;
 use crate::linalg::DiagonalEstimate;
 use crate::operator::{Connection, Metric, OperatorKind};
 
@@ -37,7 +37,7 @@ pub async fn exact_diagonal(
         diagonal.iter_mut().zip(squares).for_each(|(sum, square)| *sum += square);
     }
     if let OperatorKind::Riemannian(metric, _) | OperatorKind::RiemannianGaussNewton(metric) = kind.whole() {
-        diagonal.iter_mut().zip(metric.scale(engine, &theta)).for_each(|(entry, d)| *entry *= d * d);
+        diagonal.iter_mut().zip(metric.scale(engine, &theta)).for_each(|(entry, d)| *entry = *entry * d * d);
     }
     if let OperatorKind::Riemannian(metric, Connection::LeviCivita) = kind.whole() {
         let products: Vec<f64> = engine.gradient().await?.iter().zip(&theta).map(|(g, w)| w * g).collect();
@@ -52,6 +52,6 @@ pub async fn exact_diagonal(
         }
     }
     let values: Vec<f64> = blocks.into_iter().flat_map(|block| diagonal[block].to_vec()).collect();
-    ensure_finite("curvature", &values)?;
+    ensure_number("the diagonal", engine.info().precision, &values)?;
     Ok(Some(DiagonalEstimate { standard_errors: vec![0.0; values.len()], values, probes: 0, products: 0 }))
 }

@@ -7,9 +7,10 @@ use super::sharpness::{Noise, SharpnessOptions, average_sharpness, epsilon_sharp
 use super::trace::{Trace, has_exact_trace, trace_of};
 use super::{Measure, MeasureValue, Quantity, fisher_rao_norm, path_norm_squared};
 use crate::control::Control;
-use crate::engine::{Curvature, Engine, Precision};
+use crate::engine::{Curvature, Engine, Precision, ensure_number};
 use crate::error::{Result, bail, ensure};
-use crate::linalg::{DenseSpectrum, Eigenpair, Goal, Lanczos, TraceAndNorm, dense_spectrum, trace_and_norm};
+use crate::linalg::{DenseSpectrum, Eigenpair, Goal, LOST, Lanczos, TraceAndNorm, dense_spectrum, trace_and_norm};
+use crate::numbers::norm;
 use crate::operator::{Metric, OperatorKind};
 use crate::problem::Loss;
 use crate::symmetry::Kinds;
@@ -121,7 +122,6 @@ impl<'a, 'c> Evaluator<'a, 'c> {
         }
         let loss = engine.loss().await?;
         let outputs = engine.outputs().await?;
-        crate::error::ensure_finite("outputs", &outputs)?;
         Ok(Self {
             engine,
             options,
@@ -137,17 +137,34 @@ impl<'a, 'c> Evaluator<'a, 'c> {
         })
     }
 
-    /// The value of one measure.
+    /// The value of one measure. Where single precision may have lost it to underflow, the CPU computes it in f64.
     ///
     /// # Errors
-    /// `NotFinite` where products overflow; `Aborted`; the device's.
+    /// `NotFinite` where it, or what it is computed from, overflows; `Aborted`; the device's.
     pub async fn value(&mut self, measure: &'static Measure) -> Result<MeasureValue> {
+        let mut found = self.value_as_computed(measure).await?;
+        let precision = self.engine.info().precision;
+        let is_custom = matches!(measure.quantity, Quantity::Custom(_));
+        if precision == Precision::F32 && found.precision.is_none() && found.scale.abs() < LOST && !is_custom {
+            let precise = self.engine.in_f64()?;
+            precise.prepare(&self.engine.parameters()?)?;
+            let mut evaluator = Evaluator::new(&precise, self.options, &[measure], self.control).await?;
+            found = evaluator.value_as_computed(measure).await?;
+            found.precision = Some(Precision::F64);
+        }
+        let numbers = [Some(found.value), found.residual, found.standard_error];
+        let precision = found.precision.unwrap_or(precision);
+        ensure_number(measure.key, precision, &numbers.into_iter().flatten().collect::<Vec<f64>>())?;
+        Ok(found)
+    }
+
+    async fn value_as_computed(&mut self, measure: &'static Measure) -> Result<MeasureValue> {
         let plain = |value: f64, scale: f64| MeasureValue::exact(measure.key, value, scale);
         Ok(match measure.quantity {
             Quantity::Loss => plain(self.loss, self.loss_scale()),
             Quantity::GradientNorm => {
                 let gradient = self.engine.gradient().await?;
-                let norm = gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
+                let norm = norm(gradient.iter().copied());
                 plain(norm, self.gradient_scale(norm, HESSIAN))
             }
             Quantity::RiemannianGradientNorm(metric) => {

@@ -165,7 +165,7 @@ impl MeasureValue {
 /// Computes measures at parameters θ, in the order given.
 ///
 /// # Errors
-/// What [`Engine::prepare`] says; `NotFinite` where products overflow; `Aborted`.
+/// What [`Engine::prepare`] says; `NotFinite` where a measure, or what it is computed from, overflows; `Aborted`.
 pub async fn measure(
     engine: &Engine,
     parameters: &[f64],

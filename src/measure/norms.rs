@@ -1,9 +1,10 @@
 //! Measures that need no spectrum: the Fisher–Rao norm (Liang et al. 2019) and the path norm (Neyshabur et al. 2015).
 
 use super::{ALWAYS, Measure, Quantity};
-use crate::engine::{Curvature, Engine};
+use crate::engine::{Curvature, Engine, ensure_number};
 use crate::error::Result;
 use crate::network::{Layer, Network};
+use crate::numbers::inner;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {
@@ -25,11 +26,13 @@ pub(super) const MEASURES: &[Measure] = &[
 /// θᵀ G θ at the prepared point.
 ///
 /// # Errors
-/// As [`Engine::product`].
+/// As [`Engine::product`]; `NotFinite` where the sum overflows.
 pub async fn fisher_rao_norm(engine: &Engine) -> Result<f64> {
     let theta = engine.parameters()?;
     let product = engine.product(Curvature::GaussNewton, &theta).await?;
-    Ok(theta.iter().zip(product).map(|(a, b)| a * b).sum())
+    let norm = inner(&theta, &product);
+    ensure_number("the Fisher–Rao norm", engine.info().precision, &[norm])?;
+    Ok(norm)
 }
 
 /// Σ over the paths from inputs to outputs of Π w²: a forward pass of ones through the squared weights, biases left out.
@@ -41,7 +44,7 @@ pub fn path_norm_squared(network: &Network, parameters: &[f64]) -> Option<f64> {
     let mut values = vec![1.0; network.input_len()];
     for layer in network.layout().layers() {
         let rows = parameters[layer.weight.clone()].chunks_exact(layer.inputs);
-        values = rows.map(|row| row.iter().zip(&values).map(|(w, v)| w * w * v).sum()).collect();
+        values = rows.map(|row| row.iter().zip(&values).map(|(w, v)| w * (w * v)).sum()).collect();
     }
     Some(values.iter().sum())
 }

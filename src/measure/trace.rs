@@ -13,6 +13,7 @@ use crate::control::Control;
 use crate::engine::{Curvature, Engine, LayerSums};
 use crate::error::Result;
 use crate::network::{Network, ParametricLayer};
+use crate::numbers::norm;
 use crate::operator::{Connection, Metric, OperatorKind, Part};
 
 /// A trace with the size of what it is the sum of, which its rounding is relative to.
@@ -36,7 +37,8 @@ pub fn has_exact_trace(network: &Network, kind: OperatorKind) -> bool {
 /// (see [`has_exact_trace`]).
 ///
 /// # Errors
-/// `InvalidParameters` if no point is prepared; `InvalidOption` for a layer that is not there; `Aborted`; the device's.
+/// `InvalidParameters` if no point is prepared; `InvalidOption` for a layer that is not there; `NotFinite` where it overflows;
+/// `Aborted`; the device's.
 pub async fn exact_trace(engine: &Engine, kind: OperatorKind, control: &Control<'_>) -> Result<Option<f64>> {
     if !has_exact_trace(engine.problem().network(), kind) {
         return Ok(None);
@@ -51,12 +53,16 @@ pub(crate) async fn trace_of(engine: &Engine, kind: OperatorKind, sums: &[LayerS
     // Fails for a layer that is not there.
     let blocks = kind.blocks(layout)?;
     let theta = engine.parameters()?;
-    let square = |range: &Range<usize>| theta[range.clone()].iter().map(|w| w * w).sum::<f64>();
+    // ‖w‖² times a trace, which may be a number where ‖w‖² is none.
+    let scaled = |range: &Range<usize>, trace: f64| {
+        let length = norm(theta[range.clone()].iter().copied());
+        if trace == 0.0 { 0.0 } else { length * trace * length }
+    };
     // The shares of a layer's weight and of its bias.
     let shares = |layer: &ParametricLayer, sums: &LayerSums| match kind.whole() {
         OperatorKind::Riemannian(Metric::Layerwise, _) | OperatorKind::RiemannianGaussNewton(Metric::Layerwise) => {
-            let bias = layer.bias.as_ref().map_or(0.0, square);
-            (square(&layer.weight) * sums.trace, bias * sums.bias_trace)
+            let bias = layer.bias.as_ref().map_or(0.0, |bias| scaled(bias, sums.bias_trace));
+            (scaled(&layer.weight, sums.trace), bias)
         }
         OperatorKind::Riemannian(Metric::Nodewise, _) | OperatorKind::RiemannianGaussNewton(Metric::Nodewise) => {
             (sums.nodewise_trace, sums.nodewise_bias_trace)
@@ -83,5 +89,6 @@ pub(crate) async fn trace_of(engine: &Engine, kind: OperatorKind, sums: &[LayerS
             }
         }
     }
+    crate::engine::ensure_number("the trace", engine.info().precision, &[trace.value])?;
     Ok(trace)
 }

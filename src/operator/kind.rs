@@ -4,7 +4,8 @@ use std::fmt;
 use std::ops::Range;
 
 use super::{Connection, CurvatureOperator, LeviCivita, Metric, Restricted, Scaled, SymmetricOperator};
-use crate::engine::{Curvature, Engine, Segments};
+use crate::control::LocalFuture;
+use crate::engine::{Curvature, Engine, Executor, Precision, Segments, Vector};
 use crate::error::{Error, Result, bail, ensure};
 use crate::network::Layout;
 
@@ -177,6 +178,11 @@ impl OperatorKind {
     /// # Errors
     /// `InvalidParameters` if no point is prepared, `InvalidOption` for a layer that is not there, and the device's errors.
     pub async fn operator<'a>(self, engine: &'a Engine) -> Result<Box<dyn SymmetricOperator + 'a>> {
+        let inner = self.arithmetic(engine).await?;
+        Ok(Box::new(Named { kind: self, engine, inner }))
+    }
+
+    async fn arithmetic<'a>(self, engine: &'a Engine) -> Result<Box<dyn SymmetricOperator + 'a>> {
         let whole = self.whole().over_all(engine).await?;
         Ok(match self.part() {
             Some(part) => Box::new(Restricted::new(whole, part.ranges(engine.problem().network().layout())?)?),
@@ -233,6 +239,46 @@ impl OperatorKind {
             }
             Self::Over(..) => unreachable!("whole() is over all parameters"),
         })
+    }
+}
+
+/// An operator that knows its kind, and so can be had in double precision too.
+struct Named<'a> {
+    kind: OperatorKind,
+    engine: &'a Engine,
+    inner: Box<dyn SymmetricOperator + 'a>,
+}
+
+impl Named<'_> {
+    async fn in_f64(&self, x: &[f64]) -> Result<Option<Vec<f64>>> {
+        if self.engine.info().precision == Precision::F64 {
+            return Ok(None);
+        }
+        let precise = self.engine.in_f64()?;
+        precise.prepare(&self.engine.parameters()?)?;
+        let operator = self.kind.arithmetic(&precise).await?;
+        let executor = operator.executor();
+        let (x, mut y) = (executor.upload(x, 1)?, executor.zeros(x.len(), 1)?);
+        operator.apply(&x, &mut y)?;
+        executor.download(&y).await.map(Some)
+    }
+}
+
+impl SymmetricOperator for Named<'_> {
+    fn executor(&self) -> &dyn Executor {
+        self.inner.executor()
+    }
+
+    fn len(&self) -> usize {
+        self.inner.len()
+    }
+
+    fn apply(&self, x: &Vector, y: &mut Vector) -> Result<()> {
+        self.inner.apply(x, y)
+    }
+
+    fn apply_in_f64<'a>(&'a self, x: &'a [f64]) -> LocalFuture<'a, Result<Option<Vec<f64>>>> {
+        Box::pin(self.in_f64(x))
     }
 }
 

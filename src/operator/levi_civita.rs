@@ -3,6 +3,7 @@
 use super::SymmetricOperator;
 use crate::engine::{Executor, Segments, Vector};
 use crate::error::Result;
+use crate::numbers::inner as inner_product;
 
 /// What the Levi-Civita connection adds to D H D (Rangamani et al. 2019, completed): for each block w with
 /// gradient g, w gᵀ + g wᵀ − (w·g) I in the coordinates of D H D; for single entries as blocks, diag(w_i g_i).
@@ -26,7 +27,7 @@ impl<A: SymmetricOperator> LeviCivita<A> {
     pub fn blocks(inner: A, segments: Segments, w: &[f64], g: &[f64]) -> Result<Self> {
         let mut diagonal = vec![0.0; w.len()];
         for range in segments.ranges() {
-            let product: f64 = range.clone().map(|i| w[i] * g[i]).sum();
+            let product = inner_product(&w[range.clone()], &g[range.clone()]);
             diagonal[range].fill(-product);
         }
         let executor = inner.executor();

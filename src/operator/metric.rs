@@ -2,6 +2,7 @@
 
 use crate::engine::{Engine, Segments};
 use crate::error::Result;
+use crate::numbers::norm;
 
 /// The blocks that Rangamani's metric g(η, ξ) = Σ ⟨η, ξ⟩ / ‖block‖² is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -29,8 +30,8 @@ impl Metric {
             Self::Layerwise => {
                 let mut scale = vec![0.0; parameters.len()];
                 for range in Segments::blocks(engine.problem().network().layout()).ranges() {
-                    let norm = parameters[range.clone()].iter().map(|w| w * w).sum::<f64>().sqrt();
-                    scale[range].fill(norm);
+                    let length = norm(parameters[range.clone()].iter().copied());
+                    scale[range].fill(length);
                 }
                 scale
             }
@@ -40,10 +41,12 @@ impl Metric {
     /// ‖grad L‖_g = ‖D ∇L‖₂: how near a critical point is, in this metric.
     ///
     /// # Errors
-    /// As [`Engine::gradient`].
+    /// As [`Engine::gradient`]; `NotFinite` where the length overflows.
     pub async fn gradient_norm(self, engine: &Engine) -> Result<f64> {
         let gradient = engine.gradient().await?;
         let scale = self.scale(engine, &engine.parameters()?);
-        Ok(gradient.iter().zip(scale).map(|(g, d)| (g * d).powi(2)).sum::<f64>().sqrt())
+        let length = norm(gradient.iter().zip(&scale).map(|(g, d)| g * d));
+        crate::engine::ensure_number("the Riemannian gradient's length", engine.info().precision, &[length])?;
+        Ok(length)
     }
 }

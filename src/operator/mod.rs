@@ -15,6 +15,7 @@ pub use metric::{Connection, Metric};
 pub use restricted::Restricted;
 pub use scaled::Scaled;
 
+use crate::control::LocalFuture;
 use crate::engine::{Curvature, Engine, Executor, Vector};
 use crate::error::Result;
 
@@ -36,6 +37,12 @@ pub trait SymmetricOperator {
     /// # Errors
     /// The device's.
     fn apply(&self, x: &Vector, y: &mut Vector) -> Result<()>;
+
+    /// A x for one x in double precision on the CPU, for operators that can be had there: tells a product that is 0 from one that
+    /// single precision lost to underflow. `None` for others, and where the executor's own precision is double.
+    fn apply_in_f64<'a>(&'a self, _x: &'a [f64]) -> LocalFuture<'a, Result<Option<Vec<f64>>>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
 }
 
 impl<A: SymmetricOperator + ?Sized> SymmetricOperator for Box<A> {
@@ -49,6 +56,10 @@ impl<A: SymmetricOperator + ?Sized> SymmetricOperator for Box<A> {
 
     fn apply(&self, x: &Vector, y: &mut Vector) -> Result<()> {
         (**self).apply(x, y)
+    }
+
+    fn apply_in_f64<'a>(&'a self, x: &'a [f64]) -> LocalFuture<'a, Result<Option<Vec<f64>>>> {
+        (**self).apply_in_f64(x)
     }
 }
 

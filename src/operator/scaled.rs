@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use super::SymmetricOperator;
-use crate::engine::{Executor, Vector};
+use crate::engine::{Executor, Vector, ensure_in_range};
 use crate::error::Result;
 
 /// D A D for a diagonal D.
@@ -17,8 +17,10 @@ impl<A: SymmetricOperator> Scaled<A> {
     /// Scales `inner` by this diagonal on both sides.
     ///
     /// # Errors
-    /// The device's.
+    /// `OutOfRange` for a diagonal that the device's precision does not hold; the device's.
     pub fn new(inner: A, diagonal: &[f64]) -> Result<Self> {
+        let name = || format!("the {} numbers of a diagonal", diagonal.len());
+        ensure_in_range(inner.executor().info().precision, diagonal.iter().copied(), name)?;
         let d = inner.executor().upload(diagonal, 1)?;
         Ok(Self { inner, d, scratch: RefCell::new(None) })
     }

@@ -9,12 +9,13 @@ use serde_json::{Map, Value, json};
 
 use self::phases::Phases;
 use crate::control::{Control, Progress, now};
-use crate::engine::{Curvature, Device, Engine, LayerSums};
+use crate::engine::{Curvature, Device, Engine, LayerSums, Precision, ensure_number};
 use crate::error::{Error, ErrorCode, Result};
 use crate::linalg::{StochasticLanczos, dense_spectrum};
 use crate::measure::sharpness::{Noise, Region, average_sharpness, epsilon_sharpness};
 use crate::measure::{MeasureOptions, fisher_rao_norm, path_norm_squared, petzka};
 use crate::network::{Layer, Network};
+use crate::numbers::norm;
 use crate::operator::{Connection, Metric, OperatorKind};
 use crate::problem::ProblemFile;
 use crate::symmetry::Transformation;
@@ -255,11 +256,12 @@ impl Reporter<'_> {
             Section::Point => {
                 let gradient = self.engine.gradient().await?;
                 put("loss", json!(self.engine.loss().await?));
-                put("gradient_norm", json!(gradient.iter().map(|g| g * g).sum::<f64>().sqrt()));
+                put("gradient_norm", json!(norm(gradient.iter().copied())));
             }
             Section::Norms => {
                 put("fisher_rao_norm", json!(fisher_rao_norm(self.engine).await?));
                 if let Some(norm) = path_norm_squared(network, self.parameters) {
+                    ensure_number("the path norm", Precision::F64, &[norm])?;
                     put("path_norm_squared", json!(norm));
                 }
             }
@@ -302,7 +304,8 @@ impl Reporter<'_> {
         let operator = HESSIAN.operator(self.engine).await?;
         let density = if operator.len() <= spectrum::EXACT_LIMIT {
             let tolerance = self.options.measure.tolerance_in(self.engine.info().precision);
-            self.options.density.exact(&dense_spectrum(&operator, tolerance, control).await?.values)?
+            let spectrum = dense_spectrum(&operator, tolerance, control).await?;
+            self.options.density.exact(&spectrum.values, control).await?
         } else {
             self.options.density.run(&operator, control).await?
         };

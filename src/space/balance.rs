@@ -8,9 +8,14 @@
 use serde::Serialize;
 
 use crate::control::{Control, Progress};
+use crate::engine::{Precision, ensure_number};
 use crate::error::{Result, ensure};
 use crate::network::{Network, ParametricLayer};
+use crate::numbers::{largest, norm, power_near};
 use crate::symmetry::{Transformation, ensure_homogeneous};
+
+/// A layer whose largest weight is below this share of the largest parameter has squares that vanish beside it.
+const SMALLEST: f64 = 1e-140;
 
 /// Which rescalings are considered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,11 +71,12 @@ struct Squares {
 }
 
 impl Squares {
-    fn of(layer: &ParametricLayer, parameters: &[f64]) -> Self {
-        let square = |values: &[f64]| values.iter().map(|w| w * w).sum::<f64>();
+    /// In units of `unit`², a power of two of the size of the largest parameter.
+    fn of(layer: &ParametricLayer, parameters: &[f64], unit: f64) -> Self {
+        let square = |values: &[f64]| values.iter().map(|w| (w / unit) * (w / unit)).sum::<f64>();
         let weights = parameters[layer.weight.clone()].chunks_exact(layer.columns_per_unit).map(square).collect();
         let biases = match &layer.bias {
-            Some(bias) => parameters[bias.clone()].iter().map(|b| b * b).collect(),
+            Some(bias) => parameters[bias.clone()].iter().map(|b| (b / unit) * (b / unit)).collect(),
             None => vec![0.0; layer.outputs],
         };
         Self { weights, biases, before: layer.inputs / layer.columns_per_unit }
@@ -100,8 +106,9 @@ impl Squares {
 /// minimum.
 ///
 /// # Errors
-/// `NotHomogeneous`; what [`Network::check_parameters`] says; `InvalidOption` for a tolerance below 0; `Aborted`; `NotFinite` or
-/// `InvalidTransformation` where factors overflow.
+/// `NotHomogeneous`; what [`Network::check_parameters`] says; `InvalidOption` for a tolerance below 0; `Aborted`; `NotFinite` where the
+/// squared norm overflows; `NotFinite` or `InvalidTransformation` where factors do; `OutOfRange` for layers of such different size
+/// that no number holds both their squares.
 pub async fn balance(
     network: &Network,
     parameters: &[f64],
@@ -114,7 +121,8 @@ pub async fn balance(
     let is_valid = options.tolerance >= 0.0;
     ensure!(is_valid, InvalidOption, "the tolerance is {}, but must not be negative", options.tolerance);
     let layers = network.layout().layers();
-    let squares: Vec<Squares> = layers.iter().map(|layer| Squares::of(layer, parameters)).collect();
+    let unit = unit_of(layers, parameters)?;
+    let squares: Vec<Squares> = layers.iter().map(|layer| Squares::of(layer, parameters, unit)).collect();
     let mut mu: Vec<Vec<f64>> = layers[..layers.len() - 1].iter().map(|layer| vec![1.0; layer.outputs]).collect();
     let (mut sweeps, mut change) = (0, if mu.is_empty() { 0.0 } else { f64::INFINITY });
     while change > options.tolerance && sweeps < options.max_sweeps {
@@ -149,14 +157,38 @@ pub async fn balance(
         }
     };
     let balanced = transformation.apply(network, parameters)?;
-    let squared_norm = |values: &[f64]| values.iter().map(|w| w * w).sum::<f64>();
     Ok(Balancing {
-        squared_norm_before: squared_norm(parameters),
-        squared_norm: squared_norm(&balanced),
+        squared_norm_before: squared_norm(parameters)?,
+        squared_norm: squared_norm(&balanced)?,
         parameters: balanced,
         transformation,
         sweeps,
         change,
         converged: change <= options.tolerance,
     })
+}
+
+/// What squares are taken in units of: a power of two of the size of the largest parameter.
+fn unit_of(layers: &[ParametricLayer], parameters: &[f64]) -> Result<f64> {
+    let all = largest(parameters.iter().copied());
+    if all == 0.0 {
+        return Ok(1.0);
+    }
+    for (l, layer) in layers.iter().enumerate() {
+        let weights = largest(parameters[layer.weight.clone()].iter().copied());
+        ensure!(
+            weights == 0.0 || weights / all > SMALLEST,
+            OutOfRange,
+            "the largest weight of layer {} is {weights:.3e} beside parameters of {all:.3e}: no number holds both their squares",
+            l + 1
+        );
+    }
+    Ok(power_near(all))
+}
+
+/// Σ θ².
+fn squared_norm(parameters: &[f64]) -> Result<f64> {
+    let norm = norm(parameters.iter().copied());
+    ensure_number("the squared norm of the parameters", Precision::F64, &[norm * norm])?;
+    Ok(norm * norm)
 }

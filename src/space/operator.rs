@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 
 use super::ParameterSpace;
-use crate::engine::{Curvature, Engine, Executor, LoadedChart, Vector};
+use crate::engine::{Curvature, Engine, Executor, LoadedChart, Vector, ensure_in_range};
 use crate::error::{Result, bail, ensure};
 use crate::operator::SymmetricOperator;
 
@@ -62,6 +62,8 @@ impl<'a> SpaceCurvature<'a> {
             );
         }
         let executor = engine.executor();
+        let name = || format!("the {} coordinates in {}", coordinates.len(), space.name());
+        ensure_in_range(engine.info().precision, coordinates.iter().copied(), name)?;
         let gradient = match second_order {
             SecondOrder::LeftOut => None,
             SecondOrder::Included => {

@@ -9,6 +9,7 @@ use super::ParameterSpace;
 use crate::engine::{Chart, Normalized};
 use crate::error::{Result, bail};
 use crate::network::Network;
+use crate::numbers::norm;
 
 /// What is normalised together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -60,7 +61,7 @@ impl ParameterSpace for WeightNorm {
         self.network.check_parameters(parameters)?;
         let mut coordinates = crate::memory::room("coordinates", self.chart.dimension())?;
         for group in &self.groups {
-            let norm = parameters[group.clone()].iter().map(|w| w * w).sum::<f64>().sqrt();
+            let norm = norm(parameters[group.clone()].iter().copied());
             if norm == 0.0 {
                 bail!(InvalidParameters, "parameters {group:?} are all 0: they have no direction to be normalised");
             }

@@ -149,7 +149,7 @@ async fn density(call: Call) -> Js<JsValue> {
     let density = if operator.len() <= DENSE_LIMIT {
         let tolerance = engine.info().precision.eigenvalue_tolerance();
         let spectrum = thrown(dense_spectrum(&operator, tolerance, &control).await)?;
-        thrown(lanczos.exact(&spectrum.values))?
+        thrown(lanczos.exact(&spectrum.values, &control).await)?
     } else {
         thrown(lanczos.run(&operator, &control).await)?
     };

@@ -124,16 +124,28 @@ fn quotient_anchors<T: Real>(quotient: &Quotient, v: &[T], z: &[T], second: Opti
 }
 
 /// Σ a_i b_i.
-fn inner<T: Real>(a: &[T], b: &[T]) -> f64 {
+fn inner<A: Real, B: Real>(a: &[A], b: &[B]) -> f64 {
     super::vector_ops::dot(a, b)
+}
+
+/// n = ‖v‖ and v̂ = v/n in double precision, of a v of any size.
+fn direction<T: Real>(v: &[T]) -> (f64, Vec<f64>) {
+    let mut unit: Vec<f64> = v.iter().map(|v| v.to_f64()).collect();
+    let norm = crate::numbers::norm(unit.iter().copied());
+    unit.iter_mut().for_each(|v| *v /= norm);
+    (norm, unit)
 }
 
 fn normalized_parameters<T: Real>(chart: &Normalized, v: &[T], theta: &mut [T]) {
     for (range, group) in chart.runs() {
         let (s, w) = split(chart, v, &range, group);
-        let factor = s.map_or(1.0, |s| s / inner(w, w).sqrt());
-        for (theta, &w) in theta[range].iter_mut().zip(w) {
-            *theta = T::from_f64(factor * w.to_f64());
+        let theta = &mut theta[range];
+        let Some(s) = s else {
+            theta.copy_from_slice(w);
+            continue;
+        };
+        for (theta, unit) in theta.iter_mut().zip(direction(w).1) {
+            *theta = T::from_f64(s * unit);
         }
     }
 }
@@ -158,11 +170,10 @@ fn normalized_tangent<T: Real>(chart: &Normalized, v: &[T], x: &[T], out: &mut [
             out.copy_from_slice(x);
             continue;
         };
-        let square = inner(w, w);
-        let norm = square.sqrt();
-        let along = s_dot / norm - s / norm * inner(w, x) / square;
-        for ((out, &w), &x) in out.iter_mut().zip(w).zip(x) {
-            *out = T::from_f64(along * w.to_f64() + s / norm * x.to_f64());
+        let (norm, unit) = direction(w);
+        let along = s_dot - s / norm * inner(&unit, x);
+        for ((out, &unit), &x) in out.iter_mut().zip(&unit).zip(x) {
+            *out = T::from_f64(along * unit + s / norm * x.to_f64());
         }
     }
 }
@@ -178,25 +189,24 @@ fn normalized_cotangent<T: Real>(chart: &Normalized, v: &[T], z: &[T], second: O
             to_v.copy_from_slice(z);
             continue;
         };
-        let square = inner(w, w);
-        let norm = square.sqrt();
-        let wz = inner(w, z);
-        to_s[group] = T::from_f64(wz / norm);
-        for ((to_v, &w), &z) in to_v.iter_mut().zip(w).zip(z) {
-            *to_v = T::from_f64(s / norm * (z.to_f64() - w.to_f64() * wz / square));
+        let (norm, unit) = direction(w);
+        let along = inner(&unit, z);
+        to_s[group] = T::from_f64(along);
+        for ((to_v, &unit), &z) in to_v.iter_mut().zip(&unit).zip(z) {
+            *to_v = T::from_f64(s / norm * (z.to_f64() - unit * along));
         }
         let Some((g, x)) = second else { continue };
         let (s_dot, u) = split(chart, x, &range, Some(group));
         let (s_dot, g) = (s_dot.unwrap_or_default(), &g[range]);
-        let (wg, wu) = (inner(w, g), inner(w, u));
-        let pu = inner(g, u) - wg * wu / square;
+        let (along_g, along_u) = (inner(&unit, g), inner(&unit, u));
+        let pu = inner(g, u) - along_g * along_u;
         to_s[group] = T::from_f64(to_s[group].to_f64() + pu / norm);
-        // As multiples of p, v and u.
-        let of_p = s_dot / norm - s * wu / (norm * square);
-        let of_u = -s * wg / (norm * square);
-        let of_w = -s * pu / (norm * square) - of_u * wu / square - of_p * wg / square;
-        for (((to_v, &w), &g), &u) in to_v.iter_mut().zip(w).zip(g).zip(u) {
-            let more = of_p * g.to_f64() + of_w * w.to_f64() + of_u * u.to_f64();
+        // As multiples of p, v̂ and u.
+        let of_p = (s_dot - s / norm * along_u) / norm;
+        let of_u = -(s / norm * along_g) / norm;
+        let of_unit = -(s / norm * pu) / norm - of_u * along_u - of_p * along_g;
+        for (((to_v, &unit), &g), &u) in to_v.iter_mut().zip(&unit).zip(g).zip(u) {
+            let more = of_p * g.to_f64() + of_unit * unit + of_u * u.to_f64();
             *to_v = T::from_f64(to_v.to_f64() + more);
         }
     }

@@ -43,16 +43,21 @@ pub fn evaluate<T: Real, const N: usize>(
                 let largest = (1..places.len()).fold(0, |best, c| if at(c) > at(best) { c } else { best });
                 found.hits += usize::from(largest == label);
                 let max = at(largest).to_f64();
+                // Two sums without the 1 of the likeliest and without the label's term: where p_y is near 1, 1 − p_y and
+                // log p_y then keep their digits.
+                let (mut beside_best, mut beside_label) = (0.0, 0.0);
                 for (c, e) in exponentials.iter_mut().enumerate() {
                     *e = (at(c).to_f64() - max).exp();
+                    beside_best += if c == largest { 0.0 } else { *e };
+                    beside_label += if c == label { 0.0 } else { *e };
                 }
-                let sum: f64 = exponentials.iter().sum();
-                found.losses.push(sum.ln() + max - at(label).to_f64());
+                let sum = 1.0 + beside_best;
+                found.losses.push(beside_best.ln_1p() + (max - at(label).to_f64()));
                 for (c, e) in exponentials.iter().enumerate() {
                     let share = e / sum;
-                    let y = if c == label { 1.0 } else { 0.0 };
+                    let difference = if c == label { -beside_label / sum } else { share };
                     p[places[c] as usize][n] = T::from_f64(share);
-                    delta[places[c] as usize][n] = T::from_f64((share - y) * weight);
+                    delta[places[c] as usize][n] = T::from_f64(difference * weight);
                 }
             }
         }
@@ -82,15 +87,24 @@ pub fn second_derivative<T: Real, const N: usize>(probabilities: &[T], valid: us
         }
     } else {
         let p = probabilities.as_chunks::<N>().0;
+        // (diag p − p pᵀ) 1 = 0, so ż may be taken relative to the likeliest class: no cancellation where its p is near 1.
+        let (mut best, mut reference) = (p[0], tangent[0]);
+        for (z, p) in tangent.iter().zip(p) {
+            for n in 0..N {
+                let is_likelier = p[n] > best[n];
+                best[n] = if is_likelier { p[n] } else { best[n] };
+                reference[n] = if is_likelier { z[n] } else { reference[n] };
+            }
+        }
         let mut means = [T::ZERO; N];
         for (z, p) in tangent.iter().zip(p) {
             for n in 0..N {
-                means[n] += z[n] * p[n];
+                means[n] += (z[n] - reference[n]) * p[n];
             }
         }
         for (z, p) in tangent.iter_mut().zip(p) {
             for n in 0..N {
-                z[n] = p[n] * (z[n] - means[n]) * weight;
+                z[n] = p[n] * ((z[n] - reference[n]) - means[n]) * weight;
             }
         }
     }

@@ -146,9 +146,13 @@ pub fn start<T: Real, const N: usize>(
     for n in 0..block.valid {
         for (c, &place) in net.places.iter().enumerate() {
             let place = place as usize;
+            // e_class − p, with 1 − p as a sum, which keeps its digits where p is near 1.
             let softmax = |class: usize| {
-                let share = p[place][n].to_f64();
-                if c == class { 1.0 - share } else { -share }
+                if c != class {
+                    return -p[place][n].to_f64();
+                }
+                let others = net.places.iter().filter(|&&other| other as usize != place);
+                others.map(|&other| p[other as usize][n].to_f64()).sum()
             };
             out[place][n] = T::from_f64(match cotangent {
                 Cotangent::Class(class) if p.is_empty() => {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::super::executor::AdamStep;
 use super::super::vector::Segments;
 use super::real::Real;
+use crate::numbers::{self, SAFE};
 
 /// y += alpha x, x broadcast over the columns of y if it is shorter.
 pub fn axpy<T: Real>(alpha: f64, x: &[T], y: &mut [T]) {
@@ -65,14 +66,29 @@ pub fn combine<T: Real>(alpha: f64, q: &[T], len: usize, columns: Range<usize>, 
     }
 }
 
-/// out = x / ‖x‖ (zeros if the norm is 0); returns the norm.
+/// out = x / ‖x‖ (zeros if the norm is 0, NaN if x is not finite); returns the norm. Where squares of x would overflow or vanish, x is
+/// scaled by a power of two before.
 pub fn normalize<T: Real>(x: &[T], out: &mut [T]) -> T {
-    let norm = dot(x, x).sqrt();
-    let inverse = if norm > 0.0 { 1.0 / norm } else { 0.0 };
-    for (out, &x) in out.iter_mut().zip(x) {
-        *out = T::from_f64(x.to_f64() * inverse);
+    let square = dot(x, x);
+    if SAFE.contains(&square) {
+        let norm = square.sqrt();
+        let inverse = 1.0 / norm;
+        for (out, &x) in out.iter_mut().zip(x) {
+            *out = T::from_f64(x.to_f64() * inverse);
+        }
+        return T::from_f64(norm);
     }
-    T::from_f64(norm)
+    let largest = numbers::largest(x.iter().map(|x| x.to_f64()));
+    if largest == 0.0 || !largest.is_finite() {
+        out.fill(T::from_f64(if largest == 0.0 { 0.0 } else { f64::NAN }));
+        return T::from_f64(largest);
+    }
+    let unit = numbers::power_near(largest);
+    let norm = numbers::norm(x.iter().map(|x| x.to_f64() / unit));
+    for (out, &x) in out.iter_mut().zip(x) {
+        *out = T::from_f64(x.to_f64() / unit / norm);
+    }
+    T::from_f64(norm * unit)
 }
 
 /// One step of Adam.
@@ -90,7 +106,7 @@ pub fn adam<T: Real>(step: &AdamStep, gradient: &[T], mean: &mut [T], square: &m
 }
 
 /// Σ a_i b_i in eight double-precision lanes, added in a fixed order.
-pub fn dot<T: Real>(a: &[T], b: &[T]) -> f64 {
+pub fn dot<A: Real, B: Real>(a: &[A], b: &[B]) -> f64 {
     let mut lanes = [0.0f64; 8];
     let (a_blocks, a_rest) = a.as_chunks::<8>();
     let (b_blocks, b_rest) = b.as_chunks::<8>();

@@ -196,7 +196,7 @@ impl Executor for GpuExecutor {
         out: &mut Vector,
         out_offset: usize,
     ) -> Result<()> {
-        self.inner(segments, a, x, columns, out, out_offset, false).map(|_| ())
+        self.inner(segments, a, x, columns, out, out_offset)
     }
 
     fn segment_axpy(&self, segments: &Segments, coefficients: &Vector, a: &Vector, y: &mut Vector) -> Result<()> {

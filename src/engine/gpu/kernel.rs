@@ -95,7 +95,7 @@ macro_rules! kernels {
 
 /// The files in `shaders/shared/`, without `.wgsl`.
 pub const SHARED_SOURCES: &[&str] =
-    &["epilogue", "gather", "grid", "math", "pool", "quotient", "root", "run", "tree", "weights"];
+    &["epilogue", "gather", "grid", "math", "pool", "quotient", "root", "run", "scale", "tree", "weights"];
 
 kernels! {
     Gather64x64 = "affine/gather_64x64", ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
@@ -143,17 +143,19 @@ kernels! {
     Axpy = "vector/axpy", ["grid"], Axpy, [Read, Write];
     MultiplyAdd = "vector/multiply_add", ["grid"], MultiplyAdd, [Read, Read, Write];
     SegmentInner = "vector/segment_inner", ["grid", "tree"], SegmentInner, [Read, Read, Read, Write];
-    SumPartials = "vector/sum_partials", ["grid", "root", "tree"], SumPartials, [Read, Write, Write];
+    SumPartials = "vector/sum_partials", ["grid", "tree"], SumPartials, [Read, Read, Write];
+    Squares = "vector/squares", ["grid", "scale", "tree"], Squares, [Read, Read, Write];
+    Norm = "vector/norm", ["root", "scale", "tree"], Norm, [Write, Write];
     SegmentAxpy = "vector/segment_axpy", ["grid"], SegmentAxpy, [Read, Read, Read, Write];
     Combine = "vector/combine", ["grid"], Combine, [Read, Read, Write];
-    Normalize = "vector/normalize", ["grid", "root"], Normalize, [Read, Read, Write];
+    Normalize = "vector/normalize", ["grid", "root", "scale"], Normalize, [Read, Read, Write];
     Adam = "vector/adam", ["grid"], Adam, [Read, Write, Write, Write];
     Quotient = "space/quotient", ["grid", "quotient"], Quotient, [Read, Read, Write];
     QuotientTangent = "space/quotient_tangent", ["grid", "quotient"], QuotientTangent, [Read, Read, Read, Write];
     QuotientCotangent = "space/quotient_cotangent", ["grid", "quotient"], QuotientCotangent, [Read, Read, Read, Read, Read, Read, Write];
     QuotientAnchors = "space/quotient_anchors", ["grid", "quotient", "tree"], QuotientAnchors, [Read, Read, Read, Read, Read, Read, Write];
-    Normalized = "space/normalized", ["grid", "run", "tree"], Normalized, [Read, Read, Write];
-    NormalizedTangent = "space/normalized_tangent", ["grid", "run", "tree"], NormalizedTangent, [Read, Read, Read, Write];
-    NormalizedCotangent = "space/normalized_cotangent", ["grid", "run", "tree"], NormalizedCotangent, [Read, Read, Read, Read, Read, Write];
+    Normalized = "space/normalized", ["grid", "run", "scale", "tree"], Normalized, [Read, Read, Write];
+    NormalizedTangent = "space/normalized_tangent", ["grid", "run", "scale", "tree"], NormalizedTangent, [Read, Read, Read, Write];
+    NormalizedCotangent = "space/normalized_cotangent", ["grid", "run", "scale", "tree"], NormalizedCotangent, [Read, Read, Read, Read, Read, Write];
     GatherRows = "vector/gather_rows", ["grid"], GatherRows, [Read, Read, Write];
 }

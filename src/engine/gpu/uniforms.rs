@@ -99,10 +99,9 @@ uniforms! {
     Axpy { len: u32, x_column: u32, alpha: f32, unused_0: u32 }
     MultiplyAdd { len: u32, alpha: f32, beta: f32, unused_0: u32 }
     SegmentInner { len: u32, x_offset: u32, tiles: u32, zero: u32 }
-    SumPartials {
-        segments: u32, tiles: u32, out_offset: u32, root: u32,
-        zero: u32, unused_0: u32, unused_1: u32, unused_2: u32,
-    }
+    SumPartials { segments: u32, tiles: u32, out_offset: u32, zero: u32 }
+    Squares { tiles: u32, zero: u32, unused_0: u32, unused_1: u32 }
+    Norm { tiles: u32, index: u32, zero: u32, unused_0: u32 }
     SegmentAxpy { len: u32, segments: u32, unused_0: u32, unused_1: u32 }
     Combine {
         len: u32, first: u32, terms: u32, c_offset: u32,

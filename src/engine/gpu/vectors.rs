@@ -7,7 +7,9 @@ use super::context::{DeviceBuffer, GpuContext};
 use super::executor::GpuExecutor;
 use super::kernel::Kernel;
 use super::recorder::Grid;
-use super::uniforms::{Adam, Axpy, Combine, MultiplyAdd, Normalize, Scale, SegmentAxpy, SegmentInner, SumPartials};
+use super::uniforms::{
+    Adam, Axpy, Combine, MultiplyAdd, Norm, Normalize, Scale, SegmentAxpy, SegmentInner, Squares, SumPartials,
+};
 use crate::engine::{AdamStep, Segments, Vector};
 use crate::error::{Result, ensure};
 
@@ -117,8 +119,7 @@ impl GpuExecutor {
         self.context.dispatch(Kernel::MultiplyAdd, &parameters, &buffers, Grid::elements(y.len, y.columns))
     }
 
-    /// Inner products over segments. If `root`, their roots, and the buffer that comes back starts with the (first) square.
-    #[allow(clippy::too_many_arguments, reason = "Executor::segment_inner's, and the root")]
+    /// Inner products over segments.
     pub(super) fn inner(
         &self,
         segments: &Segments,
@@ -127,8 +128,7 @@ impl GpuExecutor {
         columns: Range<usize>,
         out: &Vector,
         out_offset: usize,
-        root: bool,
-    ) -> Result<Rc<DeviceBuffer>> {
+    ) -> Result<()> {
         let tables = self.tables(segments)?;
         let count = segments.count();
         let is_inside = columns.end <= x.columns && out_offset + count * columns.len() <= out.len * out.columns;
@@ -148,12 +148,10 @@ impl GpuExecutor {
             segments: count as u32,
             tiles: tables.tile_count as u32,
             out_offset: out_offset as u32,
-            root: root.into(),
             ..Default::default()
         };
         let buffers = [&*tables.runs, &*partials, self.data_of(out)?];
-        self.context.dispatch(Kernel::SumPartials, &parameters, &buffers, Grid::workgroups(count, columns.len()))?;
-        Ok(partials)
+        self.context.dispatch(Kernel::SumPartials, &parameters, &buffers, Grid::workgroups(count, columns.len()))
     }
 
     pub(super) fn segment_add(&self, segments: &Segments, coefficients: &Vector, a: &Vector, y: &Vector) -> Result<()> {
@@ -200,7 +198,15 @@ impl GpuExecutor {
         index: usize,
     ) -> Result<()> {
         fits(x.len == q.len && column < q.columns && index < norms.len * norms.columns, "normalisation")?;
-        let square = self.inner(&Segments::whole(x.len), x, x, 0..1, norms, index, true)?;
+        let tables = self.tables(&Segments::whole(x.len))?;
+        let tiles = tables.tile_count;
+        // A pair and an exponent a tile; those of the whole at the front when they are summed.
+        let square = self.scratch(&[4, tiles.max(1)])?;
+        let parameters = Squares { tiles: tiles as u32, ..Default::default() };
+        let buffers = [&*tables.tiles, self.data_of(x)?, &*square];
+        self.context.dispatch(Kernel::Squares, &parameters, &buffers, Grid::workgroups(tiles, 1))?;
+        let parameters = Norm { tiles: tiles as u32, index: index as u32, ..Default::default() };
+        self.context.dispatch(Kernel::Norm, &parameters, &[&*square, self.data_of(norms)?], Grid::workgroups(1, 1))?;
         let parameters = Normalize { len: x.len as u32, q_offset: (column * x.len) as u32, ..Default::default() };
         let buffers = [self.data_of(x)?, &*square, self.data_of(q)?];
         self.context.dispatch(Kernel::Normalize, &parameters, &buffers, Grid::elements(x.len, 1))

@@ -11,7 +11,7 @@ pub use sampled::{SampledTraces, sampled_traces};
 
 use super::{ALWAYS, LAYERWISE, Measure, Quantity};
 use crate::control::{Control, Progress};
-use crate::engine::{Cotangent, Curvature, Engine, LayerSums};
+use crate::engine::{Cotangent, Curvature, Engine, LayerSums, ensure_number};
 use crate::error::{Result, bail};
 use crate::linalg::{Eigenpair, Goal, Lanczos};
 use crate::measure::MeasureOptions;
@@ -150,7 +150,11 @@ fn add(layers: &mut Vec<LayerSums>, sums: &[LayerSums]) {
 }
 
 fn kappa_traces(engine: &Engine, layers: &[LayerSums]) -> Result<Vec<f64>> {
-    Ok(squared_norms(engine)?.iter().zip(layers).map(|(norm, layer)| norm * layer.trace).collect())
+    let traces: Vec<f64> = squared_norms(engine)?.iter().zip(layers).map(|(norm, layer)| norm * layer.trace).collect();
+    let numbers = layers.iter().flat_map(|layer| layer.rho.iter().chain([&layer.relative_flatness]));
+    let numbers: Vec<f64> = numbers.chain(&traces).copied().collect();
+    ensure_number("a trace of a layer", engine.info().precision, &numbers)?;
+    Ok(traces)
 }
 
 /// ‖W_l‖² of every layer.
@@ -188,5 +192,7 @@ async fn kappa_of(engine: &Engine, layer: usize, options: &MeasureOptions, contr
     };
     let spectrum = lanczos.run(&block, control).await?;
     let pair = spectrum.dominant().cloned().expect("a spectrum has an end");
-    Ok(Eigenpair { value: norm * pair.value, residual: norm * pair.residual, ..pair })
+    let (value, residual) = (norm * pair.value, norm * pair.residual);
+    ensure_number("κ", engine.info().precision, &[value, residual])?;
+    Ok(Eigenpair { value, residual, ..pair })
 }

@@ -42,7 +42,8 @@ impl<'a> Probe<'a> {
     /// # Errors
     /// The device's.
     pub async fn loss(&self, theta: &[f64]) -> Result<f64> {
-        Ok(self.engine.evaluate(theta).await?.loss)
+        let theta = self.engine.executor().upload(theta, 1)?;
+        Ok(self.engine.evaluate_anywhere(&theta).await?.loss)
     }
 
     /// L(θ) and ∇L(θ) over all samples.
