@@ -153,11 +153,11 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
     check("in f64 they are below 1e-12", Math.max(...differences) < 1e-12);
   });
 
+  await part("A crash of the module", () => checkCrash(lab, check));
+
   await part("Stop", () => checkStop(lab, check, 250));
 
   await part("Bad input", () => checkBadInput(lab, check, problem));
-
-  await part("A crash of the module", () => checkCrash(lab, check));
 
   await part("Opening", async () => {
     await checkOpening(lab, check, problem);
