@@ -42,7 +42,10 @@ impl fmt::Display for Kinks {
         match (self.units, self.pools) {
             (_, 0) => write!(f, "{units} within rounding of 0, where derivatives jump"),
             (0, _) => write!(f, "{pools} within rounding of another value, where derivatives jump"),
-            _ => write!(f, "{units} within rounding of 0 and {pools} within rounding of another value, where derivatives jump"),
+            _ => write!(
+                f,
+                "{units} within rounding of 0 and {pools} within rounding of another value, where derivatives jump"
+            ),
         }
     }
 }

@@ -99,7 +99,8 @@ impl<'a, 'c> Side<'a, 'c> {
         for precision in [Precision::F64, Precision::F32] {
             let is_open = |found: &Comparison| found.precision == precision && found.speaks_against_theory();
             self.round(map, moved, column, &is_open, 0..ROUNDINGS).await?;
-            let needs_kinks = |found: &Comparison| is_open(found) || (found.precision == precision && found.is_coarse());
+            let needs_kinks =
+                |found: &Comparison| is_open(found) || (found.precision == precision && found.is_coarse());
             if !column.iter().any(needs_kinks) {
                 continue;
             }
@@ -158,12 +159,7 @@ impl<'a, 'c> Side<'a, 'c> {
         theta
     }
 
-    async fn at(
-        &self,
-        theta: &[f64],
-        quantities: &[usize],
-        options: &MeasureOptions,
-    ) -> Result<Vec<Result<Number>>> {
+    async fn at(&self, theta: &[f64], quantities: &[usize], options: &MeasureOptions) -> Result<Vec<Result<Number>>> {
         numbers(self.engine, theta, self.measures, quantities, options, self.control).await
     }
 
