@@ -160,7 +160,7 @@ impl InputMap {
         let rows = DMatrix::from_row_slice(problem.samples(), width, &x);
         let mean = rows.row_sum() / count;
         let centred = DMatrix::from_fn(rows.nrows(), width, |n, i| rows[(n, i)] - mean[i]);
-        let eigen = (centred.transpose() * &centred / count).symmetric_eigen();
+        let eigen = crate::linalg::symmetric_eigen(centred.transpose() * &centred / count);
         let largest = eigen.eigenvalues.amax();
         let deviations = eigen.eigenvalues.map(|v| if v > FLOOR * largest { v.sqrt() } else { 1.0 });
         let a = &eigen.eigenvectors * DMatrix::from_diagonal(&deviations);

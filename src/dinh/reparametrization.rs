@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::control::{Control, Progress};
 use crate::engine::{Curvature, Engine};
 use crate::error::{Result, ensure};
+use crate::linalg::symmetric_eigen;
 
 /// The largest η whose Hessian is taken whole.
 const MAX_DIMENSION: usize = 2048;
@@ -114,7 +115,8 @@ pub async fn reparametrized_hessian(
 
 /// Eigenvalues of the symmetric part, ascending.
 fn eigenvalues(matrix: &DMatrix<f64>) -> Vec<f64> {
-    let mut values: Vec<f64> = ((matrix + matrix.transpose()) * 0.5).symmetric_eigenvalues().iter().copied().collect();
+    let mut values: Vec<f64> =
+        symmetric_eigen((matrix + matrix.transpose()) * 0.5).eigenvalues.iter().copied().collect();
     values.sort_by(f64::total_cmp);
     values
 }

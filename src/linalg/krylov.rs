@@ -6,7 +6,7 @@
 use nalgebra::DMatrix;
 use rand_chacha::ChaCha8Rng;
 
-use super::{overflow, random_normal};
+use super::{overflow, random_normal, symmetric_eigen};
 use crate::engine::{Executor, Segments, Vector};
 use crate::error::Result;
 use crate::numbers::{largest, power_near};
@@ -54,7 +54,7 @@ impl RitzPairs {
     /// Of a projected matrix and the remainder behind it.
     pub fn new(t: DMatrix<f64>, beta: f64) -> Self {
         let size = t.nrows();
-        let eigen = t.symmetric_eigen();
+        let eigen = symmetric_eigen(t);
         let mut order: Vec<usize> = (0..size).collect();
         order.sort_by(|&a, &b| eigen.eigenvalues[a].total_cmp(&eigen.eigenvalues[b]));
         let vectors = DMatrix::from_fn(size, size, |i, j| eigen.eigenvectors[(i, order[j])]);

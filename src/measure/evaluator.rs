@@ -11,8 +11,7 @@ use crate::engine::{Curvature, Engine, Precision, ensure_number};
 use crate::error::{Result, bail, ensure};
 use crate::linalg::{DenseSpectrum, Eigenpair, Goal, LOST, Lanczos, TraceAndNorm, dense_spectrum, trace_and_norm};
 use crate::numbers::norm;
-use crate::operator::{Metric, OperatorKind};
-use crate::problem::Loss;
+use crate::operator::OperatorKind;
 use crate::symmetry::Kinds;
 
 /// Up to this many parameters a spectrum is computed whole: quicker than an iteration, and exact.
@@ -88,8 +87,6 @@ pub struct Evaluator<'a, 'c> {
     sweep: Option<Traces>,
     kappa: Option<Vec<Eigenpair>>,
     loss: f64,
-    /// Largest |output|: rounding of logits is relative to it, and reaches loss and gradient from there.
-    output_scale: f64,
 }
 
 impl<'a, 'c> Evaluator<'a, 'c> {
@@ -121,7 +118,8 @@ impl<'a, 'c> Evaluator<'a, 'c> {
             *wanted = end.max(*wanted);
         }
         let loss = engine.loss().await?;
-        let outputs = engine.outputs().await?;
+        // Fails where one of them is not finite.
+        engine.outputs().await?;
         Ok(Self {
             engine,
             options,
@@ -133,7 +131,6 @@ impl<'a, 'c> Evaluator<'a, 'c> {
             sweep: None,
             kappa: None,
             loss,
-            output_scale: outputs.iter().fold(0.0, |scale, x| f64::max(scale, x.abs())),
         })
     }
 
@@ -161,15 +158,15 @@ impl<'a, 'c> Evaluator<'a, 'c> {
     async fn value_as_computed(&mut self, measure: &'static Measure) -> Result<MeasureValue> {
         let plain = |value: f64, scale: f64| MeasureValue::exact(measure.key, value, scale);
         Ok(match measure.quantity {
-            Quantity::Loss => plain(self.loss, self.loss_scale()),
+            Quantity::Loss => plain(self.loss, self.loss),
             Quantity::GradientNorm => {
                 let gradient = self.engine.gradient().await?;
                 let norm = norm(gradient.iter().copied());
-                plain(norm, self.gradient_scale(norm, HESSIAN))
+                plain(norm, norm)
             }
             Quantity::RiemannianGradientNorm(metric) => {
                 let norm = metric.gradient_norm(self.engine).await?;
-                plain(norm, self.gradient_scale(norm, flat(metric)))
+                plain(norm, norm)
             }
             Quantity::LargestEigenvalue(kind) => {
                 let extremes = self.extremes(kind).await?;
@@ -201,20 +198,22 @@ impl<'a, 'c> Evaluator<'a, 'c> {
                     iterations: Some(found.iterations),
                     precision: Some(found.precision),
                     converged: found.converged,
-                    ..plain(found.value, self.rise_scale() / (1.0 + self.loss))
+                    ..plain(found.value, made_of(found.resolution, found.precision) / (1.0 + self.loss))
                 }
             }
             Quantity::SubspaceSharpness => {
                 let (theta, options) = (self.engine.parameters()?, self.options.sharpness());
                 let found = subspace_sharpness(self.engine, &theta, self.options.epsilon, &options, self.control);
                 let found = found.await?;
+                let scales = found.runs.iter().map(|run| made_of(run.resolution, run.precision));
+                let scale = scales.fold(0.0, f64::max) / (1.0 + self.loss);
                 MeasureValue {
                     residual: Some(found.runs.iter().fold(0.0, |m, run| f64::max(m, run.error))),
                     iterations: Some(found.runs.iter().map(|run| run.iterations).sum()),
                     standard_error: Some(found.standard_error),
                     precision: found.runs.iter().map(|run| run.precision).max_by(|a, b| coarser(*a, *b)),
                     converged: found.runs.iter().all(|run| run.converged),
-                    ..plain(found.value, self.rise_scale() / (1.0 + self.loss))
+                    ..plain(found.value, scale)
                 }
             }
             Quantity::AverageSharpness(noise) => {
@@ -227,7 +226,7 @@ impl<'a, 'c> Evaluator<'a, 'c> {
                     precision: Some(found.precision),
                     // Rescaling takes σ |θ_i| z_i along; a permutation does not take the numbers z_i with the weights.
                     paired: Kinds { layerwise: is_scaled, nodewise: is_scaled, permutation: false },
-                    ..plain(found.value, self.rise_scale())
+                    ..plain(found.value, made_of(found.resolution, found.precision))
                 }
             }
             Quantity::PathNormSquared => {
@@ -243,7 +242,7 @@ impl<'a, 'c> Evaluator<'a, 'c> {
             }
             Quantity::FisherRaoNorm => {
                 let norm = fisher_rao_norm(self.engine).await?;
-                plain(norm, norm.abs() + self.output_scale.powi(2))
+                plain(norm, norm)
             }
             Quantity::KappaMax | Quantity::KappaSum => {
                 let pairs = self.kappa().await?;
@@ -394,28 +393,11 @@ impl<'a, 'c> Evaluator<'a, 'c> {
         self.estimates.insert(kind, found.clone());
         Ok(found)
     }
+}
 
-    /// A change Δ of the outputs changes the cross-entropy by up to 2 |Δ|, and a sum of squares s by 2 √(s C) |Δ|.
-    fn loss_scale(&self) -> f64 {
-        let classes = self.engine.problem().network().output_len() as f64;
-        let factor = match self.engine.problem().loss() {
-            Loss::CrossEntropy => 2.0,
-            Loss::SquaredError => 2.0 * (self.loss * classes).sqrt(),
-        };
-        self.loss + factor * self.output_scale
-    }
-
-    /// A rise is the difference of two losses.
-    fn rise_scale(&self) -> f64 {
-        2.0 * self.loss_scale()
-    }
-
-    /// A change Δ of the outputs changes a gradient by up to √λ_max |Δ|, λ_max of the Gauss–Newton matrix in its metric;
-    /// the spectral norm of the Hessian there stands in for it, where it was computed.
-    fn gradient_scale(&self, norm: f64, kind: OperatorKind) -> f64 {
-        let curvature = self.extremes.get(&kind).map_or(0.0, |extremes| extremes.dominant().value.abs());
-        norm + curvature.sqrt() * self.output_scale
-    }
+/// The size of the numbers that losses with this resolution are made of: a rise is a difference of such losses.
+fn made_of(resolution: f64, precision: Precision) -> f64 {
+    resolution / precision.epsilon()
 }
 
 fn largest<'a>(values: impl Iterator<Item = &'a f64>) -> f64 {
@@ -429,10 +411,6 @@ fn coarser(a: Precision, b: Precision) -> std::cmp::Ordering {
 
 const HESSIAN: OperatorKind = OperatorKind::Curvature(Curvature::Hessian);
 const GAUSS_NEWTON: OperatorKind = OperatorKind::Curvature(Curvature::GaussNewton);
-
-fn flat(metric: Metric) -> OperatorKind {
-    OperatorKind::Riemannian(metric, crate::operator::Connection::Flat)
-}
 
 fn eigenvalue(value: MeasureValue, pair: &Eigenpair, extremes: &Extremes) -> MeasureValue {
     MeasureValue {

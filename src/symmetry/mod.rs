@@ -155,6 +155,14 @@ impl Transformation {
         })
     }
 
+    /// How many maps it is made of, those of compositions counted one by one: each rounds the parameters once.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Composition { of } => of.iter().map(Self::len).sum::<usize>().max(1),
+            _ => 1,
+        }
+    }
+
     /// What kinds of symmetry it is made of.
     pub fn kinds(&self) -> Kinds {
         match self {

@@ -1,6 +1,7 @@
 //! What several test files share: random networks and problems, and comparisons.
 #![allow(dead_code)] // Each test file uses its own part.
 
+pub mod any_table;
 pub mod golden;
 pub mod naive;
 pub mod reflected;

@@ -15,7 +15,7 @@ use super::region::{Coordinates, Region};
 use crate::control::{Control, Progress};
 use crate::engine::{Curvature, Device, Engine, Precision};
 use crate::error::{Result, bail, ensure};
-use crate::linalg::{Goal, Lanczos, generator, mean_and_error, random_normal};
+use crate::linalg::{Goal, Lanczos, generator, mean_and_error, random_normal, symmetric_eigen};
 use crate::operator::{CurvatureOperator, Scaled};
 
 /// Share of the promised rise that a step must bring.
@@ -352,7 +352,7 @@ async fn top_eigenvector(
         matrix.column_mut(j).copy_from_slice(&coordinates.pull(&product));
     }
     crate::error::ensure_finite("curvature", matrix.as_slice())?;
-    let eigen = ((&matrix + matrix.transpose()) * 0.5).symmetric_eigen();
+    let eigen = symmetric_eigen((&matrix + matrix.transpose()) * 0.5);
     let top = eigen.eigenvalues.iamax();
     Ok((eigen.eigenvalues[top], eigen.eigenvectors.column(top).iter().copied().collect()))
 }
