@@ -4,7 +4,7 @@ import { faultOf, faultOfProgress, notFinite } from "./oracle.mjs";
 import { decode } from "./values.mjs";
 
 /** A promise that has not settled after this is taken for one that never will. */
-const NEVER = 12_000;
+const NEVER = 8_000;
 /** A slow call that nobody stops is stopped by us after this. */
 const GUARD = 1200;
 
@@ -150,7 +150,7 @@ export class Call {
 
   judgeValue(value) {
     this.resolved = true;
-    if (this.step.expect === "refused") this.faults.push({ failure: "accepted", detail: "what should have been refused" });
+    if (this.step.expect === "refused") this.faults.push({ failure: "accepted", detail: `what should be refused in: ${JSON.stringify(this.step.args)?.slice(0, 300)}` });
     if (this.thrownByProgress !== undefined) this.faults.push({ failure: "swallowed", detail: "what onProgress threw" });
     const method = this.step.call?.split(".").at(-1);
     const detail = this.step.raw ? undefined : notFinite(value, method);

@@ -88,7 +88,8 @@ export function faultOfProgress(progress) {
 
 /** What failures of one cause have in common: no numbers, no quoted names. */
 export const signature = ({ kind, failure, where = "", detail = "" }) => {
-  const text = failure === "jargon" ? detail.split(" in: ")[0] : detail;
+  // What follows is the example, not the kind.
+  const [text] = detail.split(" in: ");
   const words = text.replace(/"[^"]*"|`[^`]*`/g, "…").replace(/-?\d[\d.e+-]*/g, "#").replace(/\s+/g, " ");
   return [kind, failure, where, words.slice(0, 90)].join(" | ");
 };

@@ -15,7 +15,7 @@ const convolutional = (random) => ({
   layers: [
     { type: "conv2d", channels: random.between(1, 3), kernel: random.pick([2, 3, [2, 3]]), stride: random.pick([1, 2, [1, 2]]), padding: random.pick([0, 1]) },
     { type: random.pick(["relu", "tanh", "identity"]) },
-    ...(random.chance(0.5) ? [{ type: random.pick(["max_pool2d", "avg_pool2d"]), size: random.pick([1, 2]), stride: 1 }] : []),
+    ...(random.chance(0.5) ? [{ type: random.pick(["max_pool2d", "avg_pool2d"]), size: 1, stride: random.pick([1, 2]) }] : []),
     { type: "flatten" },
     { type: "dense", units: random.between(2, 3) },
   ],

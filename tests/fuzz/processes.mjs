@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 import { kinds } from "./kinds.mjs";
 
 const MIB = 2 ** 20;
-/** For a case, in milliseconds; a few kinds repeat much. */
-const TIME = 25_000;
+/** For a case, in milliseconds; kinds that repeat much have more. */
+const TIME = 12_000;
 /** More than this beyond what it states, and a case takes memory out of proportion. */
 const SPARE = 400 * MIB;
 /** What a process may have in all before it is ended, so that the computer stays usable. */
@@ -55,7 +55,7 @@ export class Process {
     const before = status(this.pid, "VmRSS");
     resetPeak(this.pid);
     this.output = "";
-    const limits = this.#watch();
+    const limits = this.#watch(kinds[test.kind].time ?? TIME);
     const found = await Promise.race([this.ask(test), this.died, limits.broken]);
     limits.end();
     found.ms = performance.now() - start;
@@ -77,13 +77,13 @@ export class Process {
     return found;
   }
 
-  #watch() {
+  #watch(time) {
     let timer;
     let ended;
     const begin = performance.now();
     const broken = new Promise((resolve) => {
       timer = setInterval(() => {
-        if (performance.now() - begin > TIME) resolve({ ended: "hang", how: `no answer in ${TIME / 1000} s` });
+        if (performance.now() - begin > time) resolve({ ended: "hang", how: `no answer in ${time / 1000} s` });
         else if ((status(this.pid, "VmRSS") ?? 0) > MOST) resolve({ ended: "memory", how: `more than ${MOST / 2 ** 30} GiB` });
       }, 50);
     });

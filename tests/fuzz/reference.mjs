@@ -6,7 +6,7 @@
 import { Random } from "./random.mjs";
 
 const activations = {
-  relu: () => [(z) => (z > 0 ? z : 0), (z) => (z > 0 ? 1 : 0), () => 0],
+  relu: () => [(z) => (z > 0 || Number.isNaN(z) ? z : 0), (z) => (z > 0 ? 1 : 0), () => 0],
   leaky_relu: ({ slope }) => [(z) => (z > 0 ? z : slope * z), (z) => (z > 0 ? 1 : slope), () => 0],
   identity: () => [(z) => z, () => 1, () => 0],
   tanh: () => [Math.tanh, (z) => 1 / Math.cosh(z) ** 2, (z) => -2 * Math.tanh(z) / Math.cosh(z) ** 2],
@@ -51,6 +51,11 @@ export class Reference {
     this.length = at;
   }
 
+  /** With noise: 1 − tanh² loses its digits where tanh is nearly 1, in any format. */
+  #slope([, slope, bend], z) {
+    return slope(z) + (bend(z) === 0 ? 0 : this.noise());
+  }
+
   /** What goes into each layer, and the outputs last; with the change along `v` beside it. */
   #forward(input, v) {
     let a = input;
@@ -61,7 +66,7 @@ export class Reference {
       if (functions !== undefined) {
         const before = a;
         a = before.map(functions[0]);
-        da = da.map((change, i) => functions[1](before[i]) * change);
+        da = da.map((change, i) => this.#slope(functions, before[i]) * change);
         continue;
       }
       const w = this.parameters.subarray(at, end);
@@ -90,7 +95,7 @@ export class Reference {
     // 1 − p where p is nearly 1 has no digits left; the sum of the others has all.
     const g = p.map((value, c) => (c === of ? -others / sum + this.noise() : value));
     const loss = z[of] === top ? Math.log1p(others / e[of]) : top - z[of] + Math.log(sum);
-    return { loss, g, p, q: p.map((_, c) => e.reduce((total, value, d) => (c === d ? total : total + value), 0) / sum) };
+    return { loss, g, p, q: p.map((_, c) => e.reduce((total, value, d) => (c === d ? total : total + value), 0) / sum + this.noise()) };
   }
 
   #dg({ p, q }, dz) {
@@ -103,6 +108,11 @@ export class Reference {
     const out = new Float64Array(this.length);
     this.inputs.forEach((input, i) => void visit(input, this.targets[i], out));
     return out.map((value) => value / this.inputs.length);
+  }
+
+  /** Are all numbers given within the format? */
+  get isRepresentable() {
+    return this.parameters.every(Number.isFinite) && this.inputs.every((row) => row.every(Number.isFinite));
   }
 
   outputs() {
@@ -136,9 +146,9 @@ export class Reference {
       const { functions, rows, cols, at, end, stop } = this.layers[l];
       const { a, da } = trail[l];
       if (functions !== undefined) {
-        const [, slope, bend] = functions;
-        d = d?.map((value, i) => slope(a[i]) * value + (g === undefined ? 0 : bend(a[i]) * da[i] * g[i]));
-        g = g?.map((value, i) => slope(a[i]) * value);
+        const [, , bend] = functions;
+        d = d?.map((value, i) => this.#slope(functions, a[i]) * value + (g === undefined ? 0 : bend(a[i]) * da[i] * g[i]));
+        g = g?.map((value, i) => this.#slope(functions, a[i]) * value);
         continue;
       }
       for (let i = 0; i < rows; i++) {
@@ -196,7 +206,9 @@ function ends(matrix) {
     for (let pass = 0; pass < 2; pass++) for (const b of basis) { const c = dot(b, v); v.forEach((_, i) => void (v[i] -= c * b[i])); }
     return Math.sqrt(dot(v, v));
   };
-  while (basis.length < n) {
+  // Large matrices are those of dead networks, of low rank: they are through long before.
+  const steps = Math.min(n, 120);
+  while (basis.length < steps) {
     let v = Float64Array.from({ length: n }, () => random.normal());
     if (basis.length > 0) {
       v = times(n, n, flat(matrix), basis.at(-1));
@@ -213,7 +225,7 @@ function ends(matrix) {
   const last = times(n, n, flat(matrix), basis.at(-1));
   alpha.push(dot(last, basis.at(-1)));
   const at = (k) => bisect(alpha, beta, k);
-  return [at(0), at(n - 1)];
+  return [at(0), at(steps - 1)];
 }
 
 const flats = new WeakMap();

@@ -117,4 +117,4 @@ async function execute(test, host) {
   return { faults: world.faults, calls: test.rounds };
 }
 
-export default { name: "faults", targets: ["wasm", "chrome"], generate, execute };
+export default { name: "faults", time: 40_000, targets: ["wasm", "chrome"], generate, execute };

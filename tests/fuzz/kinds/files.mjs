@@ -57,7 +57,7 @@ const work = (random) => {
     { do: "sharpness", options: { restarts: 1, maxIterations: 4 } }, { do: "averageSharpness", options: { pairs: 2 } }, { do: "invariance", options: { measures: ["loss"], transformations: [{ type: "random_nodewise", seed, low: 0.5, high: 2 }] } },
     { do: "eigenvalues", options: { top: 1, bottom: 1, maxProducts: 60 } }, { do: "report", options: { sections: ["point", "norms", "petzka"] } }, { do: "sharpen", options: { target: 1e4, maxProducts: 60 } }, { do: "constantInBall", options: { epsilon: 1 } },
     { do: "volumeFlatness", options: { samples: 4, boxes: 2 } }, { do: "manyLargeEigenvalues", options: { target: 10 } }, { do: "eigenvalues", options: { space: { type: "weight_norm" }, maxProducts: 60 } }, { do: "train", options: { epochs: 1, space: { type: "g_space" } } },
-    { do: "estimate" },
+
   ];
   return [{ do: "evaluate" }, { do: "outputs" }, { do: "gradient" }, ...random.some(some, 2)];
 };

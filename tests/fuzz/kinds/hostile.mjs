@@ -134,6 +134,7 @@ export function long(random, options = {}) {
 
 export default {
   name: "hostile",
+  time: 40_000,
   targets: ["wasm", "chrome"],
   generate(random) {
     const way = random.chance(0.02) ? random.pick(["repeats", "leak"]) : random.pick(Object.keys(ways).filter((name) => name !== "repeats" && name !== "leak"));

@@ -41,7 +41,7 @@ function faultOf(cell, precision) {
   if (expected === "invariant" && verdict === "changed") return { failure: "false-alarm", detail: `${said} (${reason})` };
   if (verdict !== "unresolved" && !(tolerance >= 0 && Number.isFinite(tolerance))) return { failure: "tolerance", detail: said };
   // A tolerance that swallows everything finds nothing out: then it is unresolved.
-  if (expected === "invariant" && verdict === "invariant" && precision === "f64" && tolerance > 0.5 && before !== 0) return { failure: "blunt", detail: said };
+  if (expected === "invariant" && verdict === "invariant" && precision === "f64" && tolerance > 0.5 && before !== 0 && !/standard error/.test(reason)) return { failure: "blunt", detail: said };
   if (expected === "changes" && verdict === "invariant" && relativeChange > 0.1 && tolerance < relativeChange) return { failure: "overlooked", detail: said };
   if (typeof reason !== "string" || /NaN|inf\b|Infinity/.test(reason)) return { failure: "reason", detail: `${said}: ${reason}` };
   if (/overflow/.test(reason) && Math.abs(before) < 1e100 && Math.abs(after) < 1e100) return { failure: "reason", detail: `${said}: ${reason}` };

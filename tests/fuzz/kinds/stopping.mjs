@@ -86,4 +86,4 @@ async function execute({ setup, method, options, stop, finish }, host) {
   return { faults: world.faults, calls: 1, gap: heart.longest, late: call.lateMs };
 }
 
-export default { name: "stopping", targets: ["wasm", "chrome"], generate, execute };
+export default { name: "stopping", time: 20_000, targets: ["wasm", "chrome"], generate, execute };
