@@ -3,8 +3,8 @@
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { again, fuzz, report, targets } from "../tests/fuzz/run.mjs";
 import { kinds } from "../tests/fuzz/kinds.mjs";
+import { again, fuzz, report, targets } from "../tests/fuzz/run.mjs";
 import { buildWasm } from "./build.mjs";
 import { Failure, fail, isMain, root } from "./lib/process.mjs";
 

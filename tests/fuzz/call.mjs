@@ -72,7 +72,11 @@ export class Call {
     this.#abortedCpu = cpu();
     const { reason } = this.abortSpec ?? {};
     if (reason === "platform") this.#controller.abort();
-    else this.#controller.abort(reason === "undefined" ? undefined : (this.reason = new Error("the caller's reason")));
+    else if (reason === "undefined") this.#controller.abort(undefined);
+    else {
+      this.reason = new Error("the caller's reason");
+      this.#controller.abort(this.reason);
+    }
   }
 
   progress(spec) {
@@ -111,7 +115,8 @@ export class Call {
     try {
       value = work();
     } catch (error) {
-      if (promises) this.faults.push({ failure: "sync-throw", detail: `${error?.constructor?.name}: ${error?.message}` });
+      if (promises)
+        this.faults.push({ failure: "sync-throw", detail: `${error?.constructor?.name}: ${error?.message}` });
       this.faults.push(...this.judgeError(error));
       return this.end(undefined, start);
     }
@@ -122,7 +127,8 @@ export class Call {
     });
     try {
       value = await Promise.race([value, never]);
-      if (value === this) this.faults.push({ failure: "never-settled", detail: this.#abortedAt ? "although it was stopped" : "" });
+      if (value === this)
+        this.faults.push({ failure: "never-settled", detail: this.#abortedAt ? "although it was stopped" : "" });
       else this.judgeValue(value);
     } catch (error) {
       value = undefined;
@@ -150,8 +156,13 @@ export class Call {
 
   judgeValue(value) {
     this.resolved = true;
-    if (this.step.expect === "refused") this.faults.push({ failure: "accepted", detail: `what should be refused in: ${JSON.stringify(this.step.args)?.slice(0, 300)}` });
-    if (this.thrownByProgress !== undefined) this.faults.push({ failure: "swallowed", detail: "what onProgress threw" });
+    if (this.step.expect === "refused")
+      this.faults.push({
+        failure: "accepted",
+        detail: `what should be refused in: ${JSON.stringify(this.step.args)?.slice(0, 300)}`,
+      });
+    if (this.thrownByProgress !== undefined)
+      this.faults.push({ failure: "swallowed", detail: "what onProgress threw" });
     const method = this.step.call?.split(".").at(-1);
     const detail = this.step.raw ? undefined : notFinite(value, method);
     if (detail !== undefined) this.faults.push({ failure: "not-finite", detail });
@@ -162,12 +173,21 @@ export class Call {
     this.error = error;
     if (error !== undefined && (error === this.thrownByProgress || error === this.reason)) return [];
     if (this.#abortedAt !== undefined && error === this.#controller.signal.reason) return [];
-    if (this.thrownByProgress !== undefined) return [{ failure: "replaced", detail: `what onProgress threw, by ${error?.message}` }];
-    if (this.own.includes(error)) return [{ failure: "foreign-error", detail: "the error of an argument's own code, as it was" }];
+    if (this.thrownByProgress !== undefined)
+      return [{ failure: "replaced", detail: `what onProgress threw, by ${error?.message}` }];
+    if (this.own.includes(error))
+      return [{ failure: "foreign-error", detail: "the error of an argument's own code, as it was" }];
     const fault = faultOf(error, this.isoflat);
     if (fault !== undefined) return [fault];
     if (error.code === "aborted") {
-      return [{ failure: "stop-reason", detail: this.#abortedAt ? "code aborted instead of the signal's reason" : "code aborted, but nobody stopped it" }];
+      return [
+        {
+          failure: "stop-reason",
+          detail: this.#abortedAt
+            ? "code aborted instead of the signal's reason"
+            : "code aborted, but nobody stopped it",
+        },
+      ];
     }
     if (this.step.expect === "accepted") return [{ failure: "refused", detail: `${error.code}: ${error.message}` }];
     return [];

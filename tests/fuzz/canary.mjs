@@ -21,13 +21,19 @@ export async function checkCanary({ Network, Problem, Engine }, engine) {
   const problem = new Problem(network, { loss: small.loss, inputs, targets: Uint32Array.from(small.targets) });
   const parameters = Float64Array.from(small.parameters);
   const fresh = await Engine.create({ backend: "cpu" });
-  for (const [name, of] of [["same engine", engine], ["fresh engine", fresh]]) {
+  for (const [name, of] of [
+    ["same engine", engine],
+    ["fresh engine", fresh],
+  ]) {
     if (of === undefined) continue;
     try {
       const limit = LIMIT[of.info.precision];
       const gradient = await of.gradient(problem, parameters);
       const { loss } = await of.evaluate(problem, parameters);
-      const worst = expected.gradient.reduce((most, value, i) => Math.max(most, Math.abs(value - gradient[i])), Math.abs(loss - expected.loss));
+      const worst = expected.gradient.reduce(
+        (most, value, i) => Math.max(most, Math.abs(value - gradient[i])),
+        Math.abs(loss - expected.loss),
+      );
       if (!(worst <= limit)) faults.push({ failure: "canary", detail: `${name}: off by ${worst.toExponential(1)}` });
     } catch (error) {
       faults.push({ failure: "canary", detail: `${name}: ${error?.code ?? error?.name}: ${error?.message}` });

@@ -17,7 +17,8 @@ const host = new Host(isoflat, memory);
 let escaped = [];
 const keep = (how) => (error) => {
   const own = /the caller's own/.test(error?.message);
-  if (escaped.length < 5) escaped.push({ failure: how, detail: `${error?.name}: ${error?.message}`, where: own ? "the caller's own" : "" });
+  if (escaped.length < 5)
+    escaped.push({ failure: how, detail: `${error?.name}: ${error?.message}`, where: own ? "the caller's own" : "" });
 };
 process.on("uncaughtException", keep("uncaught"));
 process.on("unhandledRejection", keep("unhandled"));

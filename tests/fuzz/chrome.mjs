@@ -14,7 +14,10 @@ let shared;
 async function open() {
   const executablePath = findChrome();
   if (executablePath === undefined) throw new Failure("the target chrome needs Chrome or Chromium");
-  const browser = await chromium.launch({ executablePath, args: [...chromeArguments(true), "--enable-unsafe-swiftshader"] });
+  const browser = await chromium.launch({
+    executablePath,
+    args: [...chromeArguments(true), "--enable-unsafe-swiftshader"],
+  });
   const server = await serve(root.replace(/\/$/, ""), ISOLATED);
   return { browser, server };
 }
@@ -27,7 +30,9 @@ export class ChromeProcess extends Process {
     started.page = page;
     page.on("console", (message) => started.keep(`${message.text()}\n`));
     // Nothing may escape into the page either, but for what a case throws itself.
-    page.on("pageerror", (error) => started.escaped.push({ failure: "uncaught", detail: `${error.name}: ${error.message}`, where: "" }));
+    page.on("pageerror", (error) =>
+      started.escaped.push({ failure: "uncaught", detail: `${error.name}: ${error.message}`, where: "" }),
+    );
     started.died = new Promise((resolve) => {
       page.on("crash", () => resolve({ ended: "died", how: "the page crashed" }));
     });

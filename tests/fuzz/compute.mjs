@@ -28,7 +28,9 @@ export async function computeInPackage(host, { file, precision, work }) {
   for (const { do: name, options, direction } of work) {
     const { problem, parameters } = opened;
     const extra = name === "product" ? [Float64Array.from(direction)] : [];
-    answers.push(await attempt(() => engine[name](problem, parameters, ...extra, ...(options === undefined ? [] : [options]))));
+    answers.push(
+      await attempt(() => engine[name](problem, parameters, ...extra, ...(options === undefined ? [] : [options]))),
+    );
   }
   const freed = await attempt(() => void opened.problem.free());
   return [{ ok: true }, ...answers, ...(freed.ok === undefined && (freed.error ?? freed.fault) ? [freed] : [])];
@@ -46,7 +48,8 @@ export function faultsOfAnswers(answers, work) {
       return fault === undefined ? [] : [{ ...fault, where }];
     }
     const faults = [];
-    if (answer.late > 300) faults.push({ failure: "late-stop", detail: `heard ${Math.round(answer.late)} ms after the stop`, where });
+    if (answer.late > 300)
+      faults.push({ failure: "late-stop", detail: `heard ${Math.round(answer.late)} ms after the stop`, where });
     const detail = notFinite(answer.ok, name);
     if (detail !== undefined) faults.push({ failure: "not-finite", detail, where });
     return faults;

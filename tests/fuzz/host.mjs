@@ -1,8 +1,8 @@
 /** What cases run against: the module, engines that are kept from case to case, the module's memory. In Node and in a page. */
 
 import { computeInPackage, parseInPackage } from "./compute.mjs";
-import { kinds } from "./kinds.mjs";
 import { interpret } from "./interpret.mjs";
+import { kinds } from "./kinds.mjs";
 import { decode } from "./values.mjs";
 
 /** Sees to it that the module's memory can be looked at, whatever `init` hands over. Before `init`. */
@@ -45,7 +45,8 @@ export class Host {
 
   /** An engine that lives on, so that what a case leaves behind in it is seen. */
   async engine(precision) {
-    if (!this.#engines.has(precision)) this.#engines.set(precision, await this.isoflat.Engine.create({ backend: "cpu", precision }));
+    if (!this.#engines.has(precision))
+      this.#engines.set(precision, await this.isoflat.Engine.create({ backend: "cpu", precision }));
     return this.#engines.get(precision);
   }
 

@@ -32,11 +32,17 @@ export class World {
     const found = setup.problem;
     const isFresh = setup.engine !== "kept";
     const options = setup.engineOptions ?? { backend: "cpu", precision: setup.precision ?? "f64" };
-    this.handles.engine = isFresh ? this.own(await isoflat.Engine.create(options)) : await this.host.engine(setup.precision ?? "f64");
+    this.handles.engine = isFresh
+      ? this.own(await isoflat.Engine.create(options))
+      : await this.host.engine(setup.precision ?? "f64");
     if (found === undefined) return;
     const network = this.own(isoflat.Network.fromJSON(found.network));
     const { inputs, targets, parameters } = data(found);
-    const typed = { loss: found.loss, inputs: Float64Array.from(inputs), targets: found.loss === "cross_entropy" ? Uint32Array.from(targets) : Float64Array.from(targets) };
+    const typed = {
+      loss: found.loss,
+      inputs: Float64Array.from(inputs),
+      targets: found.loss === "cross_entropy" ? Uint32Array.from(targets) : Float64Array.from(targets),
+    };
     const problem = this.own(new isoflat.Problem(network, typed));
     const other = Float64Array.from(data({ ...found, seed: found.seed + 1 }).parameters);
     Object.assign(this.handles, { network, problem, parameters: Float64Array.from(parameters), other });
@@ -128,7 +134,12 @@ export class World {
     const member = parts.pop();
     const target = parts.reduce((object, part) => object?.[part], { ...this.isoflat, ...this.handles }) ?? this.isoflat;
     const odd = step.this === undefined ? target : call.world.decodeThis(step.this, call);
-    return { receiver: parts.length === 0 ? undefined : odd, target: parts.length === 0 ? this.isoflat : target, member, ...(parts.length === 0 && { receiver: this.isoflat }) };
+    return {
+      receiver: parts.length === 0 ? undefined : odd,
+      target: parts.length === 0 ? this.isoflat : target,
+      member,
+      ...(parts.length === 0 && { receiver: this.isoflat }),
+    };
   }
 
   decodeThis(spec, call) {
@@ -138,13 +149,15 @@ export class World {
   async close() {
     await Promise.all(this.#later);
     const { engine } = this.handles;
-    if (!this.setup.expectsLostEngine) for (const fault of await checkCanary(this.isoflat, engine)) this.fault(fault, "canary");
+    if (!this.setup.expectsLostEngine)
+      for (const fault of await checkCanary(this.isoflat, engine)) this.fault(fault, "canary");
     for (const handle of [...this.#own].reverse()) {
       try {
         handle.free();
       } catch (error) {
         const freedBefore = faultOf(error, this.isoflat) === undefined;
-        if (!freedBefore) this.fault({ failure: "cannot-free", detail: `${handle.constructor?.name}: ${error?.message}` }, "free");
+        if (!freedBefore)
+          this.fault({ failure: "cannot-free", detail: `${handle.constructor?.name}: ${error?.message}` }, "free");
       }
     }
   }

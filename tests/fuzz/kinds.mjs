@@ -9,7 +9,12 @@ import options from "./kinds/options.mjs";
 import stopping from "./kinds/stopping.mjs";
 import { Random } from "./random.mjs";
 
-export const kinds = Object.fromEntries([files, options, hostile, extremes, invariance, stopping, faults].map((kind) => [kind.name, kind]));
+export const kinds = Object.fromEntries(
+  [files, options, hostile, extremes, invariance, stopping, faults].map((kind) => [kind.name, kind]),
+);
 
 /** Case number `index` of a kind: the same for the same seed, whenever it is asked for. */
-export const caseOf = (kind, target, seed, index) => ({ kind, ...kinds[kind].generate(new Random(`${seed} ${kind} ${target} ${index}`), target) });
+export const caseOf = (kind, target, seed, index) => ({
+  kind,
+  ...kinds[kind].generate(new Random(`${seed} ${kind} ${target} ${index}`), target),
+});

@@ -1,7 +1,20 @@
 /** Makes a case smaller for as long as it fails the same way: delta debugging on its JSON. */
 
 /** Where a case says what it is: to change that would make another case of it. */
-const fixed = new Set(["kind", "what", "precision", "way", "call", "$", "do", "type", "promise", "fault", "work", "method"]);
+const fixed = new Set([
+  "kind",
+  "what",
+  "precision",
+  "way",
+  "call",
+  "$",
+  "do",
+  "type",
+  "promise",
+  "fault",
+  "work",
+  "method",
+]);
 
 /** Every place of a value: the path of keys, longest lists first. */
 function places(value, path = []) {

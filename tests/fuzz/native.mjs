@@ -9,15 +9,25 @@ import { Process } from "./processes.mjs";
 /** Address space in KiB. A software GPU maps much that it never touches. */
 const SPACE = { cpu: 6 * 2 ** 20, gpu: 0 };
 
-let program;
+/** A runner that is compiled already may be named. */
+let program = process.env.ISOFLAT_FUZZ_RUNNER;
 
 /** Compiles the runner, once, and says where it is. */
 export function buildNative() {
   if (program !== undefined) return program;
   const args = ["build", "--quiet", "--example", "fuzz", "--message-format", "json"];
-  const built = spawnSync("cargo", args, { cwd: root, env: environment, encoding: "utf8", maxBuffer: 2 ** 28, stdio: ["ignore", "pipe", "inherit"] });
+  const built = spawnSync("cargo", args, {
+    cwd: root,
+    env: environment,
+    encoding: "utf8",
+    maxBuffer: 2 ** 28,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   if (built.status !== 0) throw new Failure("the native runner does not compile");
-  const messages = built.stdout.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
+  const messages = built.stdout
+    .split("\n")
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line));
   program = messages.findLast(({ target, executable }) => target?.name === "fuzz" && executable)?.executable;
   if (program === undefined) throw new Failure("cargo does not say where the native runner is");
   return program;
@@ -42,13 +52,19 @@ export class NativeProcess extends Process {
     createInterface({ input: child.stdout }).on("line", (line) => started.#waiting?.(JSON.parse(line)));
     child.stdin.on("error", () => {});
     started.died = new Promise((resolve) => {
-      child.once("exit", (code, signal) => setTimeout(() => resolve({ ended: "died", how: `${signal ?? `status ${code}`}: ${started.why}` }), 50));
+      child.once("exit", (code, signal) =>
+        setTimeout(() => resolve({ ended: "died", how: `${signal ?? `status ${code}`}: ${started.why}` }), 50),
+      );
     });
     return started;
   }
 
   get why() {
-    return /(memory allocation of \d+ bytes failed|stack overflow|has overflowed its stack|[Ee]rror[^\n]*)/.exec(this.output)?.[1] ?? "";
+    return (
+      /(memory allocation of \d+ bytes failed|stack overflow|has overflowed its stack|[Ee]rror[^\n]*)/.exec(
+        this.output,
+      )?.[1] ?? ""
+    );
   }
 
   #request(request) {
@@ -60,7 +76,8 @@ export class NativeProcess extends Process {
 
   async ask(test) {
     const host = {
-      compute: ({ file, ...rest }) => this.#request({ ...rest, file: typeof file === "string" ? file : JSON.stringify(file), backend: this.backend }),
+      compute: ({ file, ...rest }) =>
+        this.#request({ ...rest, file: typeof file === "string" ? file : JSON.stringify(file), backend: this.backend }),
       parse: (request) => this.#request(request),
     };
     try {

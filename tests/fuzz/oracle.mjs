@@ -4,16 +4,54 @@
  */
 
 export const codes = [
-  "parse", "invalid_network", "invalid_problem", "invalid_parameters", "not_finite", "invalid_option", "invalid_transformation",
-  "not_homogeneous", "too_large", "out_of_range", "backend_unavailable", "device_lost", "gpu", "aborted", "crashed",
+  "parse",
+  "invalid_network",
+  "invalid_problem",
+  "invalid_parameters",
+  "not_finite",
+  "invalid_option",
+  "invalid_transformation",
+  "not_homogeneous",
+  "too_large",
+  "out_of_range",
+  "backend_unavailable",
+  "device_lost",
+  "gpu",
+  "aborted",
+  "crashed",
 ];
 
 /** Words of the language and the tools underneath, which say nothing to who calls. */
 const jargon = [
-  /\b[ui](8|16|32|64|128|size)\b/, /\bf(32|64) expected\b/, /untagged enum/, /internally tagged/, /adjacently tagged/, /JsValue/, /null pointer/,
-  /unreachable/, /memory access/, /recursive use/, /RuntimeError/, /panicked/, /undefined is not/, /is not a function/, /unwrap\(\)/, /\bSome\(/, /\bOk\(/,
-  /RefCell|BorrowMut|already borrowed/, /wasm-bindgen|__wbg/, /serde/, /\bstruct \w/, /newtype|unit variant|tuple variant/, /\[object Object\]/, /Infinityx|inf B\b/,
-  /\busize::|u32::MAX/, /capacity overflow/, /index out of bounds/, /expected a sequence|a sequence\b/, /invalid type: .* expected (a )?(map|struct|sequence)/,
+  /\b[ui](8|16|32|64|128|size)\b/,
+  /\bf(32|64) expected\b/,
+  /untagged enum/,
+  /internally tagged/,
+  /adjacently tagged/,
+  /JsValue/,
+  /null pointer/,
+  /unreachable/,
+  /memory access/,
+  /recursive use/,
+  /RuntimeError/,
+  /panicked/,
+  /undefined is not/,
+  /is not a function/,
+  /unwrap\(\)/,
+  /\bSome\(/,
+  /\bOk\(/,
+  /RefCell|BorrowMut|already borrowed/,
+  /wasm-bindgen|__wbg/,
+  /serde/,
+  /\bstruct \w/,
+  /newtype|unit variant|tuple variant/,
+  /\[object Object\]/,
+  /Infinityx|inf B\b/,
+  /\busize::|u32::MAX/,
+  /capacity overflow/,
+  /index out of bounds/,
+  /expected a sequence|a sequence\b/,
+  /invalid type: .* expected (a )?(map|struct|sequence)/,
 ];
 
 export const jargonIn = (message) => jargon.find((pattern) => pattern.test(message))?.source;
@@ -35,7 +73,12 @@ export function faultOf(error, { IsoflatError }) {
     return { failure: "foreign-error", detail: "the error itself cannot be looked at" };
   }
   if (!isOwn) return { failure: "foreign-error", detail: `${error?.constructor?.name ?? typeof error}: ${say(error)}` };
-  return faultOfParts(error.code, error.message) ?? (error instanceof Error && error.name === "IsoflatError" ? undefined : { failure: "foreign-error", detail: error.name });
+  return (
+    faultOfParts(error.code, error.message) ??
+    (error instanceof Error && error.name === "IsoflatError"
+      ? undefined
+      : { failure: "foreign-error", detail: error.name })
+  );
 }
 
 export function faultOfParts(code, message) {
@@ -44,7 +87,8 @@ export function faultOfParts(code, message) {
   if (code === "gpu") return { failure: "gpu-refused", detail: say(message) };
   const word = jargonIn(message);
   if (word !== undefined) return { failure: "jargon", detail: `${word} in: ${say(message)}` };
-  if (typeof message !== "string" || message.length < 10) return { failure: "mute", detail: `${code}: ${say(message)}` };
+  if (typeof message !== "string" || message.length < 10)
+    return { failure: "mute", detail: `${code}: ${say(message)}` };
   if (message.length > 2000) return { failure: "verbose", detail: `${message.length} characters: ${say(message)}` };
   return undefined;
 }
@@ -81,7 +125,8 @@ const isUnresolved = (cell) => cell.verdict === "unresolved";
 /** A report of progress that is one. */
 export function faultOfProgress(progress) {
   const { phase, done, total } = progress ?? {};
-  if (typeof phase !== "string" || phase === "") return { failure: "progress", detail: `a report of phase ${say(phase)}` };
+  if (typeof phase !== "string" || phase === "")
+    return { failure: "progress", detail: `a report of phase ${say(phase)}` };
   const sane = Number.isFinite(done) && Number.isFinite(total) && done >= 0 && done <= total;
   return sane ? undefined : { failure: "progress", detail: `${phase}: ${done} of ${total}` };
 }
@@ -90,6 +135,9 @@ export function faultOfProgress(progress) {
 export const signature = ({ kind, failure, where = "", detail = "" }) => {
   // What follows is the example, not the kind.
   const [text] = detail.split(" in: ");
-  const words = text.replace(/"[^"]*"|`[^`]*`/g, "…").replace(/-?\d[\d.e+-]*/g, "#").replace(/\s+/g, " ");
+  const words = text
+    .replace(/"[^"]*"|`[^`]*`/g, "…")
+    .replace(/-?\d[\d.e+-]*/g, "#")
+    .replace(/\s+/g, " ");
   return [kind, failure, where, words.slice(0, 90)].join(" | ");
 };

@@ -6,16 +6,26 @@ const activations = [{ type: "relu" }, { type: "leaky_relu", slope: 0.1 }, { typ
 
 /** Dense layers of these widths with this activation between. */
 export function dense(widths, { activation = { type: "relu" }, bias = true } = {}) {
-  const layers = widths.slice(1).flatMap((units, i) => [...(i > 0 ? [activation] : []), { type: "dense", units, bias }]);
+  const layers = widths
+    .slice(1)
+    .flatMap((units, i) => [...(i > 0 ? [activation] : []), { type: "dense", units, bias }]);
   return { input: [widths[0]], layers };
 }
 
 const convolutional = (random) => ({
   input: [random.between(1, 2), random.between(4, 6), random.between(4, 6)],
   layers: [
-    { type: "conv2d", channels: random.between(1, 3), kernel: random.pick([2, 3, [2, 3]]), stride: random.pick([1, 2, [1, 2]]), padding: random.pick([0, 1]) },
+    {
+      type: "conv2d",
+      channels: random.between(1, 3),
+      kernel: random.pick([2, 3, [2, 3]]),
+      stride: random.pick([1, 2, [1, 2]]),
+      padding: random.pick([0, 1]),
+    },
     { type: random.pick(["relu", "tanh", "identity"]) },
-    ...(random.chance(0.5) ? [{ type: random.pick(["max_pool2d", "avg_pool2d"]), size: 1, stride: random.pick([1, 2]) }] : []),
+    ...(random.chance(0.5)
+      ? [{ type: random.pick(["max_pool2d", "avg_pool2d"]), size: 1, stride: random.pick([1, 2]) }]
+      : []),
     { type: "flatten" },
     { type: "dense", units: random.between(2, 3) },
   ],
@@ -58,7 +68,8 @@ export function shapes({ input, layers }) {
       const stride = pair(layer.stride ?? (layer.kernel === undefined ? layer.size : 1));
       const padding = pair(layer.padding ?? 0);
       const channels = layer.channels ?? shape[0];
-      if (layer.type === "conv2d") parameters += channels * (shape[0] * window[0] * window[1] + (layer.bias === false ? 0 : 1));
+      if (layer.type === "conv2d")
+        parameters += channels * (shape[0] * window[0] * window[1] + (layer.bias === false ? 0 : 1));
       const along = (axis) => Math.floor((shape[axis + 1] + 2 * padding[axis] - window[axis]) / stride[axis]) + 1;
       shape = [channels, along(0), along(1)];
     }
@@ -71,7 +82,10 @@ export function shapes({ input, layers }) {
 export function statedBytes(network, samples) {
   const found = shapes(network ?? {});
   if (found === undefined) return 0;
-  const values = found.shapes.reduce((sum, [a, b, c]) => sum + a * b * c, network.input.reduce((a, b) => a * b, 1));
+  const values = found.shapes.reduce(
+    (sum, [a, b, c]) => sum + a * b * c,
+    network.input.reduce((a, b) => a * b, 1),
+  );
   const bytes = 8 * (found.parameters + samples * values);
   return Number.isFinite(bytes) && bytes > 0 ? bytes : 0;
 }
@@ -82,16 +96,22 @@ export function data({ network, loss, samples, seed, inputScale = 1, weightScale
   const found = shapes(network);
   const outputs = found.shapes.at(-1).reduce((a, b) => a * b, 1);
   const inputs = random.normals(samples * network.input.reduce((a, b) => a * b, 1), inputScale);
-  const targets = loss === "cross_entropy" ? Array.from({ length: samples }, () => random.int(outputs)) : random.normals(samples * outputs);
+  const targets =
+    loss === "cross_entropy"
+      ? Array.from({ length: samples }, () => random.int(outputs))
+      : random.normals(samples * outputs);
   const weights = [];
   let fan = network.input.reduce((a, b) => a * b, 1);
   let shape = network.input;
   network.layers.forEach((layer, i) => {
     if (layer.type === "dense" || layer.type === "conv2d") {
       const rows = layer.units ?? layer.channels;
-      fan = layer.type === "dense" ? shape.reduce((a, b) => a * b, 1) : shape[0] * pair(layer.kernel)[0] * pair(layer.kernel)[1];
-      weights.push(...random.normals(rows * fan, weightScale * Math.sqrt(2 / fan)));
-      if (layer.bias !== false) weights.push(...random.normals(rows, 0.1 * weightScale));
+      fan =
+        layer.type === "dense"
+          ? shape.reduce((a, b) => a * b, 1)
+          : shape[0] * pair(layer.kernel)[0] * pair(layer.kernel)[1];
+      for (let i = 0; i < rows * fan; i++) weights.push(weightScale * Math.sqrt(2 / fan) * random.normal());
+      if (layer.bias !== false) for (let i = 0; i < rows; i++) weights.push(0.1 * weightScale * random.normal());
     }
     shape = found.shapes[i];
   });

@@ -14,7 +14,25 @@ const SPARE = 400 * MIB;
 const MOST = 5 * 2 ** 30;
 
 /** Failures that leave a process as it was. */
-const harmless = new Set(["jargon", "mute", "verbose", "not-finite", "accepted", "wrong", "false-alarm", "refused", "stop-reason", "swallowed", "blunt", "overlooked", "reason", "tolerance", "progress", "sync-throw", "finish"]);
+const harmless = new Set([
+  "jargon",
+  "mute",
+  "verbose",
+  "not-finite",
+  "accepted",
+  "wrong",
+  "false-alarm",
+  "refused",
+  "stop-reason",
+  "swallowed",
+  "blunt",
+  "overlooked",
+  "reason",
+  "tolerance",
+  "progress",
+  "sync-throw",
+  "finish",
+]);
 
 /** A number of /proc/PID/status in bytes; undefined where there is no such thing. */
 function status(pid, field) {
@@ -70,10 +88,15 @@ export class Process {
     const taken = (status(this.pid, "VmHWM") ?? 0) - (before ?? 0);
     if (taken > SPARE + 20 * stated + (kinds[test.kind].spare ?? 0)) {
       const say = (bytes) => `${Math.round(bytes / MIB)} MiB`;
-      found.faults.push({ failure: "memory", detail: `${say(taken)} for a case that states ${say(stated)}`, where: "process" });
+      found.faults.push({
+        failure: "memory",
+        detail: `${say(taken)} for a case that states ${say(stated)}`,
+        where: "process",
+      });
     }
     // What panicked, or has grown, is not what the next case should meet.
-    if (found.faults.some(({ failure }) => !harmless.has(failure)) || (status(this.pid, "VmRSS") ?? 0) > 1.5 * 2 ** 30) this.end();
+    if (found.faults.some(({ failure }) => !harmless.has(failure)) || (status(this.pid, "VmRSS") ?? 0) > 1.5 * 2 ** 30)
+      this.end();
     return found;
   }
 
@@ -84,7 +107,8 @@ export class Process {
     const broken = new Promise((resolve) => {
       timer = setInterval(() => {
         if (performance.now() - begin > time) resolve({ ended: "hang", how: `no answer in ${time / 1000} s` });
-        else if ((status(this.pid, "VmRSS") ?? 0) > MOST) resolve({ ended: "memory", how: `more than ${MOST / 2 ** 30} GiB` });
+        else if ((status(this.pid, "VmRSS") ?? 0) > MOST)
+          resolve({ ended: "memory", how: `more than ${MOST / 2 ** 30} GiB` });
       }, 50);
     });
     return { broken, end: () => clearInterval(timer, ended) };
@@ -100,9 +124,12 @@ export class NodeProcess extends Process {
     const process = new NodeProcess();
     process.child = child;
     process.pid = child.pid;
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => process.keep(text));
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding("utf8").on("data", (text) => process.keep(text));
     process.died = new Promise((resolve) => {
-      child.once("exit", (code, signal) => setTimeout(() => resolve({ ended: "died", how: `${signal ?? `status ${code}`}: ${process.why}` }), 50));
+      child.once("exit", (code, signal) =>
+        setTimeout(() => resolve({ ended: "died", how: `${signal ?? `status ${code}`}: ${process.why}` }), 50),
+      );
     });
     const ready = new Promise((resolve) => {
       child.once("message", () => resolve());

@@ -9,7 +9,7 @@ const activations = {
   relu: () => [(z) => (z > 0 || Number.isNaN(z) ? z : 0), (z) => (z > 0 ? 1 : 0), () => 0],
   leaky_relu: ({ slope }) => [(z) => (z > 0 ? z : slope * z), (z) => (z > 0 ? 1 : slope), () => 0],
   identity: () => [(z) => z, () => 1, () => 0],
-  tanh: () => [Math.tanh, (z) => 1 / Math.cosh(z) ** 2, (z) => -2 * Math.tanh(z) / Math.cosh(z) ** 2],
+  tanh: () => [Math.tanh, (z) => 1 / Math.cosh(z) ** 2, (z) => (-2 * Math.tanh(z)) / Math.cosh(z) ** 2],
 };
 
 const times = (rows, cols, w, x) => {
@@ -70,7 +70,10 @@ export class Reference {
         continue;
       }
       const w = this.parameters.subarray(at, end);
-      let dz = v === undefined ? new Float64Array(rows) : plus(times(rows, cols, v.subarray(at, end), a), times(rows, cols, w, da));
+      let dz =
+        v === undefined
+          ? new Float64Array(rows)
+          : plus(times(rows, cols, v.subarray(at, end), a), times(rows, cols, w, da));
       let z = times(rows, cols, w, a);
       if (stop > end) {
         z = plus(z, this.parameters.subarray(end, stop));
@@ -85,7 +88,11 @@ export class Reference {
   #loss(z, of) {
     if (!this.isCrossEntropy) {
       const row = Array.isArray(of) ? of : [of];
-      return { loss: z.reduce((sum, value, c) => sum + (value - row[c]) ** 2, 0), g: z.map((value, c) => 2 * (value - row[c])), p: undefined };
+      return {
+        loss: z.reduce((sum, value, c) => sum + (value - row[c]) ** 2, 0),
+        g: z.map((value, c) => 2 * (value - row[c])),
+        p: undefined,
+      };
     }
     const top = z.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY);
     const e = z.map((value) => Math.exp(value - top));
@@ -95,13 +102,20 @@ export class Reference {
     // 1 − p where p is nearly 1 has no digits left; the sum of the others has all.
     const g = p.map((value, c) => (c === of ? -others / sum + this.noise() : value));
     const loss = z[of] === top ? Math.log1p(others / e[of]) : top - z[of] + Math.log(sum);
-    return { loss, g, p, q: p.map((_, c) => e.reduce((total, value, d) => (c === d ? total : total + value), 0) / sum + this.noise()) };
+    return {
+      loss,
+      g,
+      p,
+      q: p.map((_, c) => e.reduce((total, value, d) => (c === d ? total : total + value), 0) / sum + this.noise()),
+    };
   }
 
   #dg({ p, q }, dz) {
     if (p === undefined) return dz.map((value) => 2 * value);
     // p_c (dz_c − Σ p_d dz_d), written so that nothing cancels: p_c ((1 − p_c) dz_c − Σ_{d≠c} p_d dz_d).
-    return p.map((value, c) => value * (q[c] * dz[c] - p.reduce((sum, other, d) => (d === c ? sum : sum + other * dz[d]), 0)));
+    return p.map(
+      (value, c) => value * (q[c] * dz[c] - p.reduce((sum, other, d) => (d === c ? sum : sum + other * dz[d]), 0)),
+    );
   }
 
   #sum(visit) {
@@ -120,7 +134,10 @@ export class Reference {
   }
 
   loss() {
-    return this.inputs.reduce((sum, input, i) => sum + this.#loss(this.#forward(input).z, this.targets[i]).loss, 0) / this.inputs.length;
+    return (
+      this.inputs.reduce((sum, input, i) => sum + this.#loss(this.#forward(input).z, this.targets[i]).loss, 0) /
+      this.inputs.length
+    );
   }
 
   gradient() {
@@ -147,7 +164,10 @@ export class Reference {
       const { a, da } = trail[l];
       if (functions !== undefined) {
         const [, , bend] = functions;
-        d = d?.map((value, i) => this.#slope(functions, a[i]) * value + (g === undefined ? 0 : bend(a[i]) * da[i] * g[i]));
+        d = d?.map((value, i) => {
+          const change = bend(a[i]) === 0 ? 0 : bend(a[i]) + this.noise();
+          return this.#slope(functions, a[i]) * value + (g === undefined ? 0 : change * da[i] * g[i]);
+        });
         g = g?.map((value, i) => this.#slope(functions, a[i]) * value);
         continue;
       }
@@ -186,11 +206,21 @@ export const norm = (values) => {
 export function summary(matrix) {
   const norms = Float64Array.from(matrix, norm);
   const scale = norm(norms);
-  const found = { trace: matrix.reduce((sum, column, i) => sum + column[i], 0), frobenius_norm: scale, diagonal: matrix.map((column, i) => column[i]) };
-  if (!(scale > 0 && Number.isFinite(scale))) return { ...found, max_eigenvalue: scale, min_eigenvalue: scale, spectral_norm: scale };
+  const found = {
+    trace: matrix.reduce((sum, column, i) => sum + column[i], 0),
+    frobenius_norm: scale,
+    diagonal: matrix.map((column, i) => column[i]),
+  };
+  if (!(scale > 0 && Number.isFinite(scale)))
+    return { ...found, max_eigenvalue: scale, min_eigenvalue: scale, spectral_norm: scale };
   const [min, max] = ends(matrix.map((column) => column.map((value) => value / scale)));
   const [least, most] = [min * scale, max * scale];
-  return { ...found, max_eigenvalue: most, min_eigenvalue: least, spectral_norm: Math.max(Math.abs(least), Math.abs(most)) };
+  return {
+    ...found,
+    max_eigenvalue: most,
+    min_eigenvalue: least,
+    spectral_norm: Math.max(Math.abs(least), Math.abs(most)),
+  };
 }
 
 const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
@@ -203,7 +233,11 @@ function ends(matrix) {
   const alpha = [];
   const beta = [];
   const orthogonal = (v) => {
-    for (let pass = 0; pass < 2; pass++) for (const b of basis) { const c = dot(b, v); v.forEach((_, i) => void (v[i] -= c * b[i])); }
+    for (let pass = 0; pass < 2; pass++)
+      for (const b of basis) {
+        const c = dot(b, v);
+        for (let i = 0; i < n; i++) v[i] -= c * b[i];
+      }
     return Math.sqrt(dot(v, v));
   };
   // Large matrices are those of dead networks, of low rank: they are through long before.

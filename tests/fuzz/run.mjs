@@ -16,10 +16,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root, seconds } from "../../scripts/lib/process.mjs";
-import { closeChrome, ChromeProcess } from "./chrome.mjs";
+import { ChromeProcess, closeChrome } from "./chrome.mjs";
 import { Findings } from "./findings.mjs";
-import { caseOf, kinds } from "./kinds.mjs";
 import { useGolden } from "./kinds/files.mjs";
+import { caseOf, kinds } from "./kinds.mjs";
 import { minimize } from "./minimize.mjs";
 import { NativeProcess } from "./native.mjs";
 import { signature } from "./oracle.mjs";
@@ -66,7 +66,12 @@ const keyOf = (target, test, fault) => `${target} | ${signature({ kind: test.kin
 
 /** The smallest case with the same failure that a little time finds. */
 function smaller(runner, test, key, limits) {
-  return minimize(test, async (candidate) => (await runner.run(candidate)).faults.some((fault) => keyOf(runner.target, candidate, fault) === key), limits);
+  return minimize(
+    test,
+    async (candidate) =>
+      (await runner.run(candidate)).faults.some((fault) => keyOf(runner.target, candidate, fault) === key),
+    limits,
+  );
 }
 
 /** Runs cases of these kinds on these targets until the time is over. Resolves with counts and findings. */
@@ -75,13 +80,23 @@ export async function fuzz({ minutes, seed, chosen, only, quiet = false }) {
   const [begin, findings, counts] = [performance.now(), new Findings(), new Map()];
   const until = begin + 60_000 * minutes;
   const runners = chosen.map((target) => new Runner(target));
-  const turns = runners.flatMap((runner) => Object.values(kinds).filter((kind) => kind.targets.includes(runner.target) && (only === undefined || only.includes(kind.name))).map((kind) => ({ runner, kind, next: 0 })));
+  const turns = runners.flatMap((runner) =>
+    Object.values(kinds)
+      .filter((kind) => kind.targets.includes(runner.target) && (only === undefined || only.includes(kind.name)))
+      .map((kind) => ({ runner, kind, next: 0 })),
+  );
   let spent = 0;
   const gaps = { longest: 0, late: 0 };
   if (turns.length === 0) return { findings, counts, gaps };
   for (let turn = 0; performance.now() < until; turn++) {
     const { runner, kind } = turns[turn % turns.length];
-    const count = counts.get(`${runner.target} ${kind.name}`) ?? { target: runner.target, kind: kind.name, cases: 0, calls: 0, ms: 0 };
+    const count = counts.get(`${runner.target} ${kind.name}`) ?? {
+      target: runner.target,
+      kind: kind.name,
+      cases: 0,
+      calls: 0,
+      ms: 0,
+    };
     counts.set(`${runner.target} ${kind.name}`, count);
     const end = Math.min(until, performance.now() + TURN);
     for (let row = 0; row < ROW[kind.name] && performance.now() < end; row++) {
@@ -120,7 +135,8 @@ export async function again(file, { smallest = true } = {}) {
   const { faults, ms } = await runner.run(test);
   const same = faults.find((fault) => keyOf(target, test, fault) === key) ?? faults[0];
   let least = test;
-  if (smallest && same !== undefined) least = await smaller(runner, test, keyOf(target, test, same), { tries: 400, milliseconds: 60_000 });
+  if (smallest && same !== undefined)
+    least = await smaller(runner, test, keyOf(target, test, same), { tries: 400, milliseconds: 60_000 });
   runner.end();
   await closeChrome();
   return { faults, ms, least };
@@ -128,10 +144,21 @@ export async function again(file, { smallest = true } = {}) {
 
 /** A table of what was tried. */
 export function report({ findings, counts, gaps }, milliseconds) {
-  const rows = [...counts.values()].map(({ target, kind, cases, calls, cells, ms }) => [target, kind, `${cases} cases`, cells > 0 ? `${cells} cells` : `${calls} calls`, seconds(ms)]);
+  const rows = [...counts.values()].map(({ target, kind, cases, calls, cells, ms }) => [
+    target,
+    kind,
+    `${cases} cases`,
+    cells > 0 ? `${cells} cells` : `${calls} calls`,
+    seconds(ms),
+  ]);
   for (const row of rows) console.log(row.map((text, i) => (i < 2 ? text.padEnd(12) : text.padStart(14))).join(" "));
   const total = (key) => [...counts.values()].reduce((sum, count) => sum + count[key], 0);
-  if (gaps.longest > 0) console.log(`the event loop was held for ${gaps.longest.toFixed(0)} ms at most, a stop was heard after ${gaps.late.toFixed(0)} ms at most`);
-  console.log(`${total("cases")} cases, ${total("calls")} calls in ${seconds(milliseconds)}: ${findings.size === 0 ? "nothing found" : `${findings.size} kinds of failure`}`);
+  if (gaps.longest > 0)
+    console.log(
+      `the event loop was held for ${gaps.longest.toFixed(0)} ms at most, a stop was heard after ${gaps.late.toFixed(0)} ms at most`,
+    );
+  console.log(
+    `${total("cases")} cases, ${total("calls")} calls in ${seconds(milliseconds)}: ${findings.size === 0 ? "nothing found" : `${findings.size} kinds of failure`}`,
+  );
   for (const { key, times } of findings.list()) console.log(`${`${times}`.padStart(6)} × ${key}`);
 }

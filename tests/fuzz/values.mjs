@@ -52,7 +52,11 @@ function proxy({ of, trap }, decode, call) {
 
 function withGetter({ key, rest }, decode, call) {
   const object = decode(rest ?? {});
-  Object.defineProperty(object, key, { enumerable: true, configurable: true, get: () => call.throwOwn(`getter ${key}`) });
+  Object.defineProperty(object, key, {
+    enumerable: true,
+    configurable: true,
+    get: () => call.throwOwn(`getter ${key}`),
+  });
   return object;
 }
 
@@ -77,10 +81,18 @@ function cyclic(shape) {
 function fakeSignal(shape, call) {
   const fake = { aborted: false, reason: undefined, addEventListener() {}, removeEventListener() {} };
   if (shape === "prototype") return Object.create(AbortSignal.prototype);
-  if (shape === "throws") return { get aborted() { return call.throwOwn("aborted"); } };
+  if (shape === "throws")
+    return {
+      get aborted() {
+        return call.throwOwn("aborted");
+      },
+    };
   if (shape === "assigned") return Object.assign(Object.create(AbortSignal.prototype), {});
   return fake;
 }
+
+/** A thenable on purpose. */
+const THEN = "then";
 
 const makers = {
   undefined: () => undefined,
@@ -119,7 +131,7 @@ const makers = {
   prototype: ({ of }) => Object.create(of === "f32" ? Float32Array.prototype : Float64Array.prototype),
   detached: ({ values }) => detached(values),
   over: overBuffer,
-  subclass: ({ values }) => (class Weights extends Float64Array {}).from(values),
+  subclass: ({ values }) => class Weights extends Float64Array {}.from(values),
   speciesThrows: ({ values }, _decode, call) => {
     const array = Float64Array.from(values);
     Object.defineProperty(array, "length", { get: () => call.throwOwn("length") });
@@ -135,7 +147,7 @@ const makers = {
     valueOf: () => call.throwOwn("valueOf"),
     toJSON: () => call.throwOwn("toJSON"),
   }),
-  thenable: (_spec, _decode, call) => ({ then: () => call.throwOwn("then") }),
+  thenable: (_spec, _decode, call) => ({ [THEN]: () => call.throwOwn("then") }),
   throwsIterating: (_spec, _decode, call) => ({ length: 2, [Symbol.iterator]: () => call.throwOwn("iterator") }),
   ref: ({ name }, _decode, call) => call.handle(name),
   freed: ({ name }, _decode, call) => call.freed(name),
@@ -160,6 +172,8 @@ export function decode(spec, call) {
 
 /** Text with numbers that JSON has not: what is tagged becomes what a careless program would write. */
 export const rawText = (value) =>
-  JSON.stringify(value).replaceAll(/\{"\$":"(NaN|-?Infinity)"\}/g, "$1").replaceAll(/\{"\$":"raw","text":"([^"]*)"\}/g, "$1");
+  JSON.stringify(value)
+    .replaceAll(/\{"\$":"(NaN|-?Infinity)"\}/g, "$1")
+    .replaceAll(/\{"\$":"raw","text":"([^"]*)"\}/g, "$1");
 
 export const $ = (name, rest = {}) => ({ $: name, ...rest });

@@ -18,9 +18,21 @@ const works = {
   eigenvalues: { top: 2, bottom: 1 },
   density: { probes: 3, steps: 10 },
   diagonal: { probes: 10 },
-  measure: { measures: ["hessian.trace", "hessian.max_eigenvalue", "petzka.kappa_sum", "average_sharpness"], probes: 10 },
-  invariance: { measures: ["loss", "hessian.trace"], transformations: [{ type: "random_nodewise", seed: 1, low: 0.5, high: 2 }] },
-  landscape: { directions: [{ type: "random", seed: 1 }, { type: "random", seed: 2 }], points: 5 },
+  measure: {
+    measures: ["hessian.trace", "hessian.max_eigenvalue", "petzka.kappa_sum", "average_sharpness"],
+    probes: 10,
+  },
+  invariance: {
+    measures: ["loss", "hessian.trace"],
+    transformations: [{ type: "random_nodewise", seed: 1, low: 0.5, high: 2 }],
+  },
+  landscape: {
+    directions: [
+      { type: "random", seed: 1 },
+      { type: "random", seed: 2 },
+    ],
+    points: 5,
+  },
   train: { epochs: 4, batchSize: 4 },
   petzka: { draws: 3 },
   sharpness: { restarts: 2, maxIterations: 10 },
@@ -36,26 +48,47 @@ const faults = ["abort", "abort", "throw", "growth", "device", "thread"];
 
 function generate(random, target) {
   const possible = faults.filter((fault) => (fault === "device" || fault === "thread" ? target === "chrome" : true));
-  const fault = target === "chrome" ? random.pick(["abort", "device", "device", "thread", "thread"]) : random.pick(possible);
+  const fault =
+    target === "chrome" ? random.pick(["abort", "device", "device", "thread", "thread"]) : random.pick(possible);
   const work = random.pick(Object.keys(works));
   const isDinh = ["volumeFlatness", "manyLargeEigenvalues"].includes(work);
   const isLarge = fault === "device" || fault === "thread";
-  const net = isLarge ? dense([60, 40, 20, 5]) : isDinh ? dense([4, 6, 3], { bias: false }) : network(random, { convolutions: false });
-  const gpu = fault === "device" ? { backend: "webgpu" } : fault === "thread" ? { backend: "cpu", threads: 2 } : undefined;
-  const problem = { network: fault === "thread" ? dense([784, 512, 128, 10]) : net, loss: "cross_entropy", samples: fault === "thread" ? 120 : isLarge ? 40 : random.between(2, 12), seed: random.int(100) };
+  const net = isLarge
+    ? dense([60, 40, 20, 5])
+    : isDinh
+      ? dense([4, 6, 3], { bias: false })
+      : network(random, { convolutions: false });
+  const gpu =
+    fault === "device" ? { backend: "webgpu" } : fault === "thread" ? { backend: "cpu", threads: 2 } : undefined;
+  const problem = {
+    network: fault === "thread" ? dense([784, 512, 128, 10]) : net,
+    loss: "cross_entropy",
+    samples: fault === "thread" ? 120 : isLarge ? 40 : random.between(2, 12),
+    seed: random.int(100),
+  };
   return {
     fault,
     work,
     at: random.between(1, 12),
     ms: random.int(fault === "thread" ? 400 : 150),
     rounds: fault === "growth" ? 1000 : random.between(1, 6),
-    setup: { problem, precision: random.pick(["f64", "f32"]), engine: "fresh", engineOptions: gpu, expectsLostEngine: gpu !== undefined },
+    setup: {
+      problem,
+      precision: random.pick(["f64", "f32"]),
+      engine: "fresh",
+      engineOptions: gpu,
+      expectsLostEngine: gpu !== undefined,
+    },
   };
 }
 
 /** One piece of work with these additions to its options; resolves with the call. */
 async function run(world, work, options) {
-  const step = { call: `engine.${work}`, promise: true, args: [ref("problem"), ref("parameters"), { ...works[work], ...options }] };
+  const step = {
+    call: `engine.${work}`,
+    promise: true,
+    args: [ref("problem"), ref("parameters"), { ...works[work], ...options }],
+  };
   const call = new Call(world, step);
   const { engine } = world.handles;
   const args = call.arguments();
@@ -80,13 +113,18 @@ const ways = {
     const { host } = world;
     let settled = 0;
     for (let round = 0; round < rounds; round++) {
-      const stop = round % 3 === 0 ? { signal: $("signal", { abort: "at", n: 1 + (round % at) }), onProgress: $("progress") } : {};
+      const stop =
+        round % 3 === 0 ? { signal: $("signal", { abort: "at", n: 1 + (round % at) }), onProgress: $("progress") } : {};
       await run(world, work, stop);
       if (round === 100) settled = host.memory();
       if (world.faults.length > 5 || performance.now() - world.begun > 9000) break;
     }
     const grown = host.memory() - settled;
-    if (settled > 0 && grown > 2 ** 21) world.fault({ failure: "growth", detail: `by ${(grown / 2 ** 20).toFixed(0)} MiB in ${rounds} rounds` }, `engine.${work}`);
+    if (settled > 0 && grown > 2 ** 21)
+      world.fault(
+        { failure: "growth", detail: `by ${(grown / 2 ** 20).toFixed(0)} MiB in ${rounds} rounds` },
+        `engine.${work}`,
+      );
   },
   /** The GPU goes away in the middle; afterwards every call says so, and a fresh engine is right. */
   async device(world, { work, ms }) {
@@ -96,7 +134,8 @@ const ways = {
     await new Promise((resolve) => setTimeout(resolve, ms));
     engine.loseDevice();
     const after = await run(world, work, {});
-    if (after.error?.code !== "device_lost") world.fault({ failure: "after-loss", detail: `${after.error?.code ?? "no error"}` }, `engine.${work}`);
+    if (after.error?.code !== "device_lost")
+      world.fault({ failure: "after-loss", detail: `${after.error?.code ?? "no error"}` }, `engine.${work}`);
   },
   thread: losesThreads(run),
 };

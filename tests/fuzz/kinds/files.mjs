@@ -13,7 +13,12 @@ export function useGolden(files) {
 
 const maps = (random) => {
   const drawn = { seed: random.int(9), low: 0.5, high: 2 };
-  const all = [{ type: "random_layerwise", ...drawn }, { type: "random_nodewise", ...drawn }, { type: "random_permutation", seed: 1 }, { type: "alpha_scale", alpha: 2 }];
+  const all = [
+    { type: "random_layerwise", ...drawn },
+    { type: "random_nodewise", ...drawn },
+    { type: "random_permutation", seed: 1 },
+    { type: "alpha_scale", alpha: 2 },
+  ];
   return random.some([...all, { type: "composition", of: all.slice(0, 3) }], random.int(3));
 };
 
@@ -26,8 +31,17 @@ const numbers = (random, count) => random.normals(count).map((value) => Number(v
 function batchNorm(random) {
   const channels = random.between(1, 4);
   const isImage = random.chance(0.4);
-  const norm = { type: "batch_norm", mean: numbers(random, channels), variance: numbers(random, channels).map(Math.abs), scale: numbers(random, channels), shift: numbers(random, channels), epsilon: 1e-5 };
-  const first = isImage ? { type: "conv2d", channels, kernel: 2, padding: random.int(2) } : { type: "dense", units: channels };
+  const norm = {
+    type: "batch_norm",
+    mean: numbers(random, channels),
+    variance: numbers(random, channels).map(Math.abs),
+    scale: numbers(random, channels),
+    shift: numbers(random, channels),
+    epsilon: 1e-5,
+  };
+  const first = isImage
+    ? { type: "conv2d", channels, kernel: 2, padding: random.int(2) }
+    : { type: "dense", units: channels };
   const input = isImage ? [2, 4, 4] : [3];
   const layers = random.chance(0.7) ? [first, norm, { type: "relu" }] : [{ type: "identity" }, first, { type: "relu" }];
   if (isImage) layers.push({ type: "flatten" });
@@ -39,7 +53,14 @@ function batchNorm(random) {
 function idx(random) {
   const shape = Array.from({ length: random.between(1, 3) }, () => random.between(0, 4));
   const count = shape.reduce((a, b) => a * b, 1);
-  const bytes = [0, 0, 8, shape.length, ...shape.flatMap((n) => [0, 0, 0, n]), ...Array.from({ length: count }, () => random.int(256))];
+  const bytes = [
+    0,
+    0,
+    8,
+    shape.length,
+    ...shape.flatMap((n) => [0, 0, 0, n]),
+    ...Array.from({ length: count }, () => random.int(256)),
+  ];
   for (let changes = random.int(4); changes > 0; changes--) {
     const at = random.int(Math.min(bytes.length, 20));
     if (random.chance(0.7)) bytes[at] = random.pick([0, 1, 8, 9, 0x0d, 0x0e, 127, 128, 255]);
@@ -52,12 +73,27 @@ function idx(random) {
 const work = (random) => {
   const seed = random.int(100);
   const some = [
-    { do: "measure", options: { measures: ["hessian.trace", "gauss_newton.max_eigenvalue"], probes: 9, seed } }, { do: "petzka", options: { maxProducts: 50 } }, { do: "landscape", options: { directions: [{ type: "random", seed }], points: 3 } },
-    { do: "train", options: { epochs: 1, batchSize: 3 } }, { do: "density", options: { probes: 2, steps: 4, points: 8 } }, { do: "trace", options: { method: "hutch_plus_plus", probes: 9 } }, { do: "diagonal", options: { probes: 4 } },
-    { do: "sharpness", options: { restarts: 1, maxIterations: 4 } }, { do: "averageSharpness", options: { pairs: 2 } }, { do: "invariance", options: { measures: ["loss"], transformations: [{ type: "random_nodewise", seed, low: 0.5, high: 2 }] } },
-    { do: "eigenvalues", options: { top: 1, bottom: 1, maxProducts: 60 } }, { do: "report", options: { sections: ["point", "norms", "petzka"] } }, { do: "sharpen", options: { target: 1e4, maxProducts: 60 } }, { do: "constantInBall", options: { epsilon: 1 } },
-    { do: "volumeFlatness", options: { samples: 4, boxes: 2 } }, { do: "manyLargeEigenvalues", options: { target: 10 } }, { do: "eigenvalues", options: { space: { type: "weight_norm" }, maxProducts: 60 } }, { do: "train", options: { epochs: 1, space: { type: "g_space" } } },
-
+    { do: "measure", options: { measures: ["hessian.trace", "gauss_newton.max_eigenvalue"], probes: 9, seed } },
+    { do: "petzka", options: { maxProducts: 50 } },
+    { do: "landscape", options: { directions: [{ type: "random", seed }], points: 3 } },
+    { do: "train", options: { epochs: 1, batchSize: 3 } },
+    { do: "density", options: { probes: 2, steps: 4, points: 8 } },
+    { do: "trace", options: { method: "hutch_plus_plus", probes: 9 } },
+    { do: "diagonal", options: { probes: 4 } },
+    { do: "sharpness", options: { restarts: 1, maxIterations: 4 } },
+    { do: "averageSharpness", options: { pairs: 2 } },
+    {
+      do: "invariance",
+      options: { measures: ["loss"], transformations: [{ type: "random_nodewise", seed, low: 0.5, high: 2 }] },
+    },
+    { do: "eigenvalues", options: { top: 1, bottom: 1, maxProducts: 60 } },
+    { do: "report", options: { sections: ["point", "norms", "petzka"] } },
+    { do: "sharpen", options: { target: 1e4, maxProducts: 60 } },
+    { do: "constantInBall", options: { epsilon: 1 } },
+    { do: "volumeFlatness", options: { samples: 4, boxes: 2 } },
+    { do: "manyLargeEigenvalues", options: { target: 10 } },
+    { do: "eigenvalues", options: { space: { type: "weight_norm" }, maxProducts: 60 } },
+    { do: "train", options: { epochs: 1, space: { type: "g_space" } } },
   ];
   return [{ do: "evaluate" }, { do: "outputs" }, { do: "gradient" }, ...random.some(some, 2)];
 };
@@ -73,7 +109,12 @@ function generate(random) {
   }
   if (dice < 0.3) {
     const { network, parameters } = file(problem(random));
-    const map = random.chance(0.2) ? $("composition", { depth: random.pick([100, 127, 128, 5000, 50_000]), core: { type: "random_permutation", seed: 1 } }) : mutated(random, random.pick([...maps(random), { type: "permutation", permutations: [[1, 0]] }]), 2);
+    const map = random.chance(0.2)
+      ? $("composition", {
+          depth: random.pick([100, 127, 128, 5000, 50_000]),
+          core: { type: "random_permutation", seed: 1 },
+        })
+      : mutated(random, random.pick([...maps(random), { type: "permutation", permutations: [[1, 0]] }]), 2);
     return { what: "transformation", network, parameters, json: map };
   }
   const base = valid(random);
@@ -93,11 +134,17 @@ function generate(random) {
 
 /** Data for a network whose text is small, if they are. */
 function fitting(network, random) {
-  if (statedBytes({ ...network, layers: network.layers.filter(({ type }) => type === "dense" || type === "conv2d") }, 0) > 1e5) return undefined;
+  if (
+    statedBytes({ ...network, layers: network.layers.filter(({ type }) => type === "dense" || type === "conv2d") }, 0) >
+    1e5
+  )
+    return undefined;
   const description = { network, loss: "cross_entropy", samples: random.between(1, 3), seed: random.int(100) };
   try {
     const made = file(description);
-    return made.parameters.every(Number.isFinite) && made.inputs[0].length < 1e4 && made.targets.every(Number.isFinite) ? made : undefined;
+    return made.parameters.every(Number.isFinite) && made.inputs[0].length < 1e4 && made.targets.every(Number.isFinite)
+      ? made
+      : undefined;
   } catch {
     return undefined;
   }
@@ -114,9 +161,12 @@ function plain(value) {
 }
 
 /** JSON of something too deep for `JSON.stringify`. */
-function deepText({ $: name, depth, shape, core }) {
-  if (name === "composition") return '{"type":"composition","of":['.repeat(depth) + JSON.stringify(core) + "]}".repeat(depth);
-  return shape === "array" ? "[".repeat(depth) + "]".repeat(depth) : '{"of":'.repeat(depth) + "{}" + "}".repeat(depth);
+function deepText({ $: name, depth, shape, core: innermost }) {
+  if (name === "composition") {
+    return '{"type":"composition","of":['.repeat(depth) + JSON.stringify(innermost) + "]}".repeat(depth);
+  }
+  const [open, core, close] = shape === "array" ? ["[", "", "]"] : ['{"of":', "{}", "}"];
+  return open.repeat(depth) + core + close.repeat(depth);
 }
 
 const written = (test) => {
@@ -144,8 +194,21 @@ async function execute(test, host) {
     const answers = await host.compute({ file: written(test), precision, work });
     return { faults: faultsOfAnswers(answers, work), calls: answers.length, opened: answers[0]?.ok !== undefined };
   }
-  const answers = await host.parse({ what, bytes: test.bytes, network: test.network, parameters: test.parameters, text: what === "idx" ? undefined : written(test) });
-  return { faults: faultsOfAnswers(answers, answers.map(() => ({ do: what }))), calls: answers.length, opened: answers[0]?.ok !== undefined };
+  const answers = await host.parse({
+    what,
+    bytes: test.bytes,
+    network: test.network,
+    parameters: test.parameters,
+    text: what === "idx" ? undefined : written(test),
+  });
+  return {
+    faults: faultsOfAnswers(
+      answers,
+      answers.map(() => ({ do: what })),
+    ),
+    calls: answers.length,
+    opened: answers[0]?.ok !== undefined,
+  };
 }
 
 /** Bytes that the case may take, by what its text states. */

@@ -4,9 +4,27 @@ import { faultsOfAnswers } from "../compute.mjs";
 import { dense, file } from "../problems.mjs";
 
 const scales = [1e-6, 1e-4, 1e-3, 1e-2, 0.1, 1, 1, 10, 100, 255, 1000, 1e4, 1e5, 1e6];
-const keys = ["loss", "gradient_norm", "hessian.trace", "hessian.frobenius_norm", "hessian.max_eigenvalue", "petzka.kappa_sum", "petzka.kappa_trace_sum", "petzka.rho_sum", "petzka.rho_max",
-  "petzka.relative_flatness_sum", "fisher_rao_norm", "path_norm_squared", "riemannian.layerwise_flat.trace", "riemannian.nodewise_flat.spectral_norm", "riemannian.nodewise_levi_civita.trace",
-  "riemannian.layerwise_levi_civita.spectral_norm", "riemannian.nodewise_gradient_norm", "riemannian_sharpness.nodewise", "average_sharpness_scaled"];
+const keys = [
+  "loss",
+  "gradient_norm",
+  "hessian.trace",
+  "hessian.frobenius_norm",
+  "hessian.max_eigenvalue",
+  "petzka.kappa_sum",
+  "petzka.kappa_trace_sum",
+  "petzka.rho_sum",
+  "petzka.rho_max",
+  "petzka.relative_flatness_sum",
+  "fisher_rao_norm",
+  "path_norm_squared",
+  "riemannian.layerwise_flat.trace",
+  "riemannian.nodewise_flat.spectral_norm",
+  "riemannian.nodewise_levi_civita.trace",
+  "riemannian.layerwise_levi_civita.spectral_norm",
+  "riemannian.nodewise_gradient_norm",
+  "riemannian_sharpness.nodewise",
+  "average_sharpness_scaled",
+];
 
 function generate(random) {
   const hidden = Array.from({ length: random.between(1, 3) }, () => random.between(2, 24));
@@ -16,8 +34,18 @@ function generate(random) {
     activation: random.chance(0.8) ? { type: "relu" } : { type: "leaky_relu", slope: 0.1 },
     bias: random.chance(0.6),
   });
-  const all = [{ type: "random_layerwise", ...draws }, { type: "random_nodewise", ...draws }, { type: "random_permutation", seed: 3 },
-    { type: "composition", of: [{ type: "random_nodewise", ...draws }, { type: "random_permutation", seed: 1 }] }];
+  const all = [
+    { type: "random_layerwise", ...draws },
+    { type: "random_nodewise", ...draws },
+    { type: "random_permutation", seed: 3 },
+    {
+      type: "composition",
+      of: [
+        { type: "random_nodewise", ...draws },
+        { type: "random_permutation", seed: 1 },
+      ],
+    },
+  ];
   return {
     precision: random.chance(0.6) ? "f64" : "f32",
     description: {
@@ -38,13 +66,26 @@ function generate(random) {
 function faultOf(cell, precision) {
   const { expected, verdict, tolerance, before, after, relativeChange, reason } = cell;
   const said = `${precision}: ${before} → ${after}, change ${relativeChange?.toExponential?.(1)}, tolerance ${tolerance?.toExponential?.(1)}`;
-  if (expected === "invariant" && verdict === "changed") return { failure: "false-alarm", detail: `${said} (${reason})` };
-  if (verdict !== "unresolved" && !(tolerance >= 0 && Number.isFinite(tolerance))) return { failure: "tolerance", detail: said };
+  if (expected === "invariant" && verdict === "changed")
+    return { failure: "false-alarm", detail: `${said} (${reason})` };
+  if (verdict !== "unresolved" && !(tolerance >= 0 && Number.isFinite(tolerance)))
+    return { failure: "tolerance", detail: said };
   // A tolerance that swallows everything finds nothing out: then it is unresolved.
-  if (expected === "invariant" && verdict === "invariant" && precision === "f64" && tolerance > 0.5 && before !== 0 && !/standard error/.test(reason)) return { failure: "blunt", detail: said };
-  if (expected === "changes" && verdict === "invariant" && relativeChange > 0.1 && tolerance < relativeChange) return { failure: "overlooked", detail: said };
-  if (typeof reason !== "string" || /NaN|inf\b|Infinity/.test(reason)) return { failure: "reason", detail: `${said}: ${reason}` };
-  if (/overflow/.test(reason) && Math.abs(before) < 1e100 && Math.abs(after) < 1e100) return { failure: "reason", detail: `${said}: ${reason}` };
+  if (
+    expected === "invariant" &&
+    verdict === "invariant" &&
+    precision === "f64" &&
+    tolerance > 0.5 &&
+    before !== 0 &&
+    !/standard error/.test(reason)
+  )
+    return { failure: "blunt", detail: said };
+  if (expected === "changes" && verdict === "invariant" && relativeChange > 0.1 && tolerance < relativeChange)
+    return { failure: "overlooked", detail: said };
+  if (typeof reason !== "string" || /NaN|inf\b|Infinity/.test(reason))
+    return { failure: "reason", detail: `${said}: ${reason}` };
+  if (/overflow/.test(reason) && Math.abs(before) < 1e100 && Math.abs(after) < 1e100)
+    return { failure: "reason", detail: `${said}: ${reason}` };
   return undefined;
 }
 

@@ -3,7 +3,11 @@
 import { methods } from "../api.mjs";
 import { problem } from "../problems.mjs";
 
-const points = (random) => ({ problem: problem(random), precision: random.pick(["f64", "f64", "f32"]), engine: random.chance(0.9) ? "kept" : "fresh" });
+const points = (random) => ({
+  problem: problem(random),
+  precision: random.pick(["f64", "f64", "f32"]),
+  engine: random.chance(0.9) ? "kept" : "fresh",
+});
 
 /** A call of one method; `expect` is what the grammar knows of its arguments. */
 export function draw(random, method) {

@@ -45,7 +45,10 @@ fn main() {
             None => compute(&mut devices, &request),
         };
         let mut out = std::io::stdout().lock();
-        if serde_json::to_writer(&mut out, &answers).and_then(|()| writeln!(out).map_err(serde_json::Error::io)).is_err() {
+        if serde_json::to_writer(&mut out, &answers)
+            .and_then(|()| writeln!(out).map_err(serde_json::Error::io))
+            .is_err()
+        {
             return;
         }
         let _ = out.flush();

@@ -232,8 +232,7 @@ impl Work<'_, '_> {
         };
         let space: SpaceKind = self.read("space")?.unwrap_or_default();
         let open = space.open(self.engine.problem().network(), self.theta)?;
-        let training =
-            train_in(self.engine, &*open.space, &open.parameters, None, &options, self.control).await?;
+        let training = train_in(self.engine, &*open.space, &open.parameters, None, &options, self.control).await?;
         Ok(json!({
             "parameters": training.parameters,
             "coordinates": training.coordinates,
