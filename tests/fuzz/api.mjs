@@ -259,7 +259,7 @@ const otherMethods = [
     "Engine.create",
     [
       object({
-        backend: of.name("cpu"),
+        backend: of.name("cpu", "auto"),
         precision: of.name("f64", "f32"),
         memoryBudget: of.positive(0, 1e6, 1e9),
         threads: of.count(1, 2),

@@ -1,37 +1,69 @@
-/** An engine's thread that dies in the middle of its work. Needs a page that may have threads; elsewhere the engine has one. */
+/**
+ * An engine's threads that fail: one that throws in the middle of its work, and one that is ended without a word. Needs a page that
+ * may have threads; elsewhere the engine has one, and nothing happens.
+ */
 
-/** Keeps the workers that are started while `body` runs. */
-async function withWorkers(body) {
-  const { Worker } = globalThis;
-  const started = [];
-  globalThis.Worker = class extends Worker {
-    constructor(...args) {
-      super(...args);
-      started.push(this);
-    }
-  };
+/** Where a thread answers a message, in the text that it is started from. */
+const ANSWER = "wasm.isoflat_helper_answer()";
+
+/** Changes what is global while `body` runs. */
+async function withGlobal(name, of, body) {
+  const original = globalThis[name];
+  globalThis[name] = of(original);
   try {
-    return [await body(), started];
+    return await body();
   } finally {
-    globalThis.Worker = Worker;
+    globalThis[name] = original;
   }
 }
 
-/** A worker that is told to end says nothing more, as one that the system has ended: its failure has to be found out. */
-export const losesThreads =
+/** Threads that throw at their n-th message. */
+const throwing = (n) => (Blob) =>
+  class extends Blob {
+    constructor(parts, options) {
+      const fault = `(globalThis.n = (globalThis.n ?? 0) + 1) > ${n} ? (() => { throw new RangeError("out of luck"); })() : `;
+      super(
+        parts.map((part) => (typeof part === "string" ? part.replace(ANSWER, `(${fault}${ANSWER})`) : part)),
+        options,
+      );
+    }
+  };
+
+/** Threads that are known, so that they can be ended. */
+const known = (list) => (Worker) =>
+  class extends Worker {
+    constructor(...args) {
+      super(...args);
+      list.push(this);
+    }
+  };
+
+const withThreads = (world, name, of) =>
+  withGlobal(name, of, async () => {
+    world.handles.engine = world.own(await world.isoflat.Engine.create(world.setup.engineOptions));
+  });
+
+/** Works, and works again: both times with right numbers or with `device_lost`. */
+async function twice(run, world, work) {
+  await run(world, work, {});
+  const after = await run(world, work, {});
+  const { code } = after.error ?? {};
+  if (code !== undefined && code !== "device_lost")
+    world.fault({ failure: "after-loss", detail: code }, `engine.${work}`);
+}
+
+export const throwsInThread =
   (run) =>
-  async (world, { work, ms, setup }) => {
-    const { Engine } = world.isoflat;
-    const [engine, workers] = await withWorkers(() => Engine.create(setup.engineOptions));
-    world.handles.engine = world.own(engine);
-    if (workers.length === 0) return;
-    setTimeout(() => {
-      for (const worker of workers) worker.dispatchEvent(new ErrorEvent("error", { message: "killed by the harness" }));
-      for (const worker of workers) worker.terminate();
-    }, ms);
-    await run(world, work, {});
-    await new Promise((resolve) => setTimeout(resolve, ms + 20));
-    const after = await run(world, work, {});
-    if (after.error !== undefined && after.error.code !== "device_lost")
-      world.fault({ failure: "after-loss", detail: after.error.code }, `engine.${work}`);
+  async (world, { work, at }) => {
+    await withThreads(world, "Blob", throwing(at));
+    await twice(run, world, work);
+  };
+
+export const killsThread =
+  (run) =>
+  async (world, { work, ms }) => {
+    const workers = [];
+    await withThreads(world, "Worker", known(workers));
+    setTimeout(() => workers.forEach((worker) => void worker.terminate()), ms);
+    await twice(run, world, work);
   };

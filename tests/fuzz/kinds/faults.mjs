@@ -5,7 +5,7 @@
 
 import { Call } from "../call.mjs";
 import { checkCanary } from "../canary.mjs";
-import { losesThreads } from "../faults/threads.mjs";
+import { killsThread, throwsInThread } from "../faults/threads.mjs";
 import { World } from "../interpret.mjs";
 import { dense, network } from "../problems.mjs";
 import { $ } from "../values.mjs";
@@ -44,40 +44,41 @@ const works = {
   constantInBall: { epsilon: 1 },
   report: { sections: ["point", "norms", "hessian", "petzka"] },
 };
-const faults = ["abort", "abort", "throw", "growth", "device", "thread"];
+/** What can be lost: a device and threads in a page only. */
+const faults = {
+  wasm: ["abort", "abort", "throw", "growth"],
+  chrome: ["abort", "device", "device", "thread", "killed"],
+};
+const threaded = new Set(["thread", "killed"]);
 
 function generate(random, target) {
-  const possible = faults.filter((fault) => (fault === "device" || fault === "thread" ? target === "chrome" : true));
-  const fault =
-    target === "chrome" ? random.pick(["abort", "device", "device", "thread", "thread"]) : random.pick(possible);
+  const fault = random.pick(faults[target]);
+  const isThreaded = threaded.has(fault);
   const work = random.pick(Object.keys(works));
   const isDinh = ["volumeFlatness", "manyLargeEigenvalues"].includes(work);
-  const isLarge = fault === "device" || fault === "thread";
-  const net = isLarge
-    ? dense([60, 40, 20, 5])
-    : isDinh
-      ? dense([4, 6, 3], { bias: false })
-      : network(random, { convolutions: false });
-  const gpu =
-    fault === "device" ? { backend: "webgpu" } : fault === "thread" ? { backend: "cpu", threads: 2 } : undefined;
+  const two = isDinh ? dense([4, 6, 3], { bias: false }) : undefined;
+  const net = two ?? (fault === "device" ? dense([60, 40, 20, 5]) : network(random, { convolutions: false }));
+  const engineOptions =
+    fault === "device" ? { backend: "webgpu" } : isThreaded ? { backend: "cpu", threads: 2 } : undefined;
   const problem = {
-    network: fault === "thread" ? dense([784, 512, 128, 10]) : net,
+    // Small ones are not shared out.
+    network: isThreaded ? dense([784, 64, 10]) : net,
     loss: "cross_entropy",
-    samples: fault === "thread" ? 120 : isLarge ? 40 : random.between(2, 12),
+    samples: isThreaded ? 400 : fault === "device" ? 40 : random.between(2, 12),
     seed: random.int(100),
   };
   return {
     fault,
     work,
     at: random.between(1, 12),
-    ms: random.int(fault === "thread" ? 400 : 150),
+    ms: random.int(isThreaded ? 400 : 150),
     rounds: fault === "growth" ? 1000 : random.between(1, 6),
     setup: {
       problem,
       precision: random.pick(["f64", "f32"]),
       engine: "fresh",
-      engineOptions: gpu,
-      expectsLostEngine: gpu !== undefined,
+      engineOptions,
+      expectsLostEngine: engineOptions !== undefined,
     },
   };
 }
@@ -137,7 +138,8 @@ const ways = {
     if (after.error?.code !== "device_lost")
       world.fault({ failure: "after-loss", detail: `${after.error?.code ?? "no error"}` }, `engine.${work}`);
   },
-  thread: losesThreads(run),
+  thread: throwsInThread(run),
+  killed: killsThread(run),
 };
 
 async function execute(test, host) {

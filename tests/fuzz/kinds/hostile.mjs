@@ -199,6 +199,12 @@ const ways = {
       ];
     return [step("Problem.synthetic", [random.pick(handles), { samples: 2 }])];
   },
+  unknownKey: (random, { samples, network }) => {
+    const inputs = $("f64", { length: samples * network.input[0], fill: 0.5 });
+    const key = random.pick(["weights", "input", "label", "lables", "name"]);
+    const given = { loss: "cross_entropy", inputs, targets: $("u32", { length: samples }), [key]: [1] };
+    return [step("new Problem", [ref("network"), given], false, { expect: "refused" })];
+  },
   data: (random) => [step("new Problem", [ref("network"), random.pick(data)], false, { forget: true })],
   json: (random) => [
     step(
@@ -333,9 +339,9 @@ const ways = {
     if (random.chance(0.3)) calls.push({ ...draw(random, random.pick(methods)), expect: undefined });
     return [{ parallel: calls }];
   },
-  repeats: (random) => {
+  repeats: (random, set) => {
     const [hostile] = random
-      .pick([ways.vector, ways.data, ways.handle, ways.json, ways.nothing, ways.made])(random)
+      .pick([ways.vector, ways.data, ways.handle, ways.json, ways.nothing, ways.made])(random, set)
       .slice(-1);
     return [{ ...hostile, repeat: 3000 }];
   },
@@ -395,7 +401,7 @@ export default {
     return {
       way,
       setup: { problem: set, precision: random.pick(["f64", "f32"]), engine: "fresh" },
-      steps: ways[way](random),
+      steps: ways[way](random, set),
     };
   },
 };

@@ -63,7 +63,18 @@ const endless = [
   ["estimate", undefined, wide],
 ];
 
+/** Very many tiny samples: what is done once for each must not be slow. */
+const many = (random) => ({
+  way: "first",
+  setup: {
+    problem: { network: dense([2, 3, 2]), loss: "cross_entropy", samples: 600_000, seed: random.int(100) },
+    precision: random.pick(["f64", "f32"]),
+    engine: "fresh",
+  },
+});
+
 function generate(random) {
+  if (random.chance(0.03)) return many(random);
   const [method, options, network] = random.pick(endless);
   const isTanh =
     random.chance(0.2) &&
@@ -121,7 +132,26 @@ class Heart {
   }
 }
 
-async function execute({ setup, method, options, stop, finish }, host) {
+/** A first gradient and a later one: the first lays the data out, but that is no more than some passes over them. */
+async function executeFirst({ setup }, host) {
+  const world = new World(host, setup);
+  await world.open();
+  const { engine, problem, parameters, other } = world.handles;
+  const time = async (point) => {
+    const start = performance.now();
+    await engine.gradient(problem, point);
+    return performance.now() - start;
+  };
+  const [first, second] = [await time(parameters), await time(other)];
+  const detail = `${first.toFixed(0)} ms, the next one ${second.toFixed(0)} ms`;
+  if (first > 2000 && first > 5 * second) world.fault({ failure: "slow-first", detail }, "engine.gradient");
+  await world.close();
+  return { faults: world.faults, calls: 2 };
+}
+
+async function execute(test, host) {
+  if (test.way === "first") return executeFirst(test, host);
+  const { setup, method, options, stop, finish } = test;
   const world = new World(host, setup);
   await world.open();
   const { abort, ...when } = stop;
