@@ -5,7 +5,7 @@
 mod support;
 
 use isoflat::engine::{Device, Engine, Precision};
-use isoflat::invariance::{Expected, Verdict, invariance};
+use isoflat::invariance::{Cell, Expected, Verdict, invariance};
 use isoflat::measure::{Evaluator, Measure, MeasureOptions, MeasureValue, SharpnessOptions, petzka};
 use isoflat::symmetry::{Kinds, Transformation};
 use isoflat::train::{TrainOptions, train};
@@ -192,7 +192,8 @@ fn single_precision_bears_theory_out_at_a_trained_point() {
             let options = MeasureOptions { epsilon, ..MeasureOptions::default() };
             let table = invariance(&engine, &trained.parameters, &measures, &maps, &options, &control);
             let table = pollster::block_on(table).expect("a table");
-            let odd: Vec<_> = table.cells.iter().filter(|cell| !cell.agrees).collect();
+            let is_odd = |cell: &&Cell| cell.expected == Expected::Invariant && cell.verdict != Verdict::Invariant;
+            let odd: Vec<_> = table.cells.iter().filter(is_odd).collect();
             assert!(odd.is_empty(), "{:?} ε {epsilon}: {odd:#?}", device.info());
         }
     }
@@ -206,7 +207,7 @@ fn asked(name: &str, default: u64) -> u64 {
 /// Inputs from 1e-6 to 1e6, all losses, points and maps: what theory calls invariant is never found to have changed.
 #[test]
 fn no_size_of_the_inputs_raises_a_false_alarm() {
-    let (first, count) = (asked("ISOFLAT_SEED", 0), asked("ISOFLAT_TABLES", 12));
+    let (first, count) = (asked("ISOFLAT_SEED", 0), asked("ISOFLAT_TABLES", 25));
     let (mut alarms, mut unresolved, mut ratios, mut cells, mut failed) = (Vec::new(), Vec::new(), Vec::new(), 0, 0);
     for seed in first..first + count {
         let case = Case::new(seed);
