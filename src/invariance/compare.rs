@@ -23,6 +23,11 @@ fn rounding(engine: &Engine, precision: Precision) -> f64 {
     8.0 * precision.epsilon() * layers.len() as f64 * (fan as f64).sqrt()
 }
 
+/// Random numbers are not permuted with the units: what is left to chance then shows with other ones.
+pub(super) fn draws_anew(map: symmetry::Kinds) -> bool {
+    map.permutation
+}
+
 /// What underflow may take from a number without a trace: derivatives have fewer digits the further they are below the smallest
 /// normal number, and measures multiply them by weights, twice at most.
 fn lost_to_underflow(theta: &[f64], precision: Precision) -> f64 {
@@ -57,6 +62,8 @@ pub(super) struct Comparison {
     /// The largest changes at roundings of the two points, and how many there were.
     spreads: [f64; 2],
     roundings: usize,
+    /// Were other random numbers drawn at each?
+    reseeded: bool,
     failure: Option<Error>,
 }
 
@@ -78,8 +85,20 @@ impl Comparison {
             _ => Estimate::default(),
         };
         let failure = numbers.iter().find_map(|number| number.as_ref().err().cloned());
-        let (kinks, in_double, spreads, roundings) = (None, None, [0.0; 2], 0);
-        Self { quantity, precision, kinks, in_double, expected, numbers, estimate, spreads, roundings, failure }
+        let (kinks, in_double, spreads, roundings, reseeded) = (None, None, [0.0; 2], 0, draws_anew(map));
+        Self {
+            quantity,
+            precision,
+            kinks,
+            in_double,
+            expected,
+            numbers,
+            estimate,
+            spreads,
+            roundings,
+            reseeded,
+            failure,
+        }
     }
 
     /// Takes in the numbers at a rounding of each point θ.
@@ -101,9 +120,11 @@ impl Comparison {
         self.expected == Expected::Invariant && self.verdict() == Verdict::Changed
     }
 
-    /// Is the number known, by the measure of its rounding, to less than a third of its digits?
+    /// Is the number known, by the measure of its rounding, to less than a third of its digits, and far less well than was
+    /// thought?
     pub fn is_coarse(&self) -> bool {
-        self.measured() > self.precision.epsilon().cbrt() * self.magnitude()
+        let digits = self.precision.epsilon().cbrt() * self.magnitude();
+        self.measured() > f64::max(digits, SAFETY * self.estimate.absolute)
     }
 
     /// What the roundings of the points allow.
@@ -157,8 +178,9 @@ impl Comparison {
         let mut reason = self.estimate.reason.clone();
         if self.roundings > 0 {
             reason += &format!(
-                "; {:.1e}, {SAFETY} times what it changes by where both points are rounded in {} other ways",
+                "; {:.1e}, {SAFETY} times what it changes by where both points are rounded another way{}, {} times",
                 self.measured(),
+                if self.reseeded { " and other random numbers drawn" } else { "" },
                 self.roundings
             );
         }
@@ -173,7 +195,7 @@ impl Comparison {
             None if !self.has_converged() => Some("an estimate has not converged".to_owned()),
             None => match self.kinks.filter(|kinks| kinks.total() > 0) {
                 Some(kinks) => Some(kinks.to_string()),
-                None => Some(format!("in {} it is known to ±{:.1e} only", self.precision.name(), self.measured())),
+                None => Some(format!("it is known to ±{:.1e} only", self.measured())),
             },
         };
         why.map_or(reason.clone(), |why| format!("unresolved: {why}. Tolerance: {reason}"))

@@ -12,7 +12,7 @@ use rand::Rng;
 use rand_distr::StandardNormal;
 
 use super::Expected;
-use super::compare::{Comparison, holds_under};
+use super::compare::{Comparison, draws_anew, holds_under};
 use super::kinks::{Kinks, count_kinks};
 use super::number::{Number, OUTPUTS, numbers};
 use crate::control::{Control, Progress};
@@ -121,8 +121,7 @@ impl<'a, 'c> Side<'a, 'c> {
         is_open: &dyn Fn(&Comparison) -> bool,
         rounds: std::ops::Range<usize>,
     ) -> Result<()> {
-        // Random numbers are not permuted with the units: what they leave to chance shows with other ones.
-        let reseed = map.kinds().permutation;
+        let reseed = draws_anew(map.kinds());
         for i in rounds.clone() {
             let open: Vec<usize> = (0..column.len()).filter(|&c| is_open(&column[c])).collect();
             let Some(&first) = open.first() else { break };

@@ -24,15 +24,16 @@ pub struct Case {
     pub summary: String,
 }
 
-/// A network of at most this many parameters.
-const PARAMETERS: usize = 160;
+/// Parameters of a network at most: of most, so few that spectra are taken whole and quickly, of some, so many that they are
+/// not taken whole.
+const PARAMETERS: [usize; 2] = [160, 1200];
 
-fn dense_network(rng: &mut ChaCha8Rng, activation: &[Layer]) -> Network {
+fn dense_network(rng: &mut ChaCha8Rng, widths: usize, activation: &[Layer]) -> Network {
     let has_bias = rng.random();
     let mut layers = Vec::new();
     let depth = rng.random_range(2..=4);
     for l in 0..depth {
-        let units = if l + 1 == depth { rng.random_range(2..=6) } else { rng.random_range(2..=12) };
+        let units = if l + 1 == depth { rng.random_range(2..=6) } else { rng.random_range(2..=widths) };
         layers.push(Layer::Dense { units, bias: has_bias });
         if l + 1 < depth {
             layers.push(activation[rng.random_range(0..activation.len())].clone());
@@ -42,13 +43,14 @@ fn dense_network(rng: &mut ChaCha8Rng, activation: &[Layer]) -> Network {
 }
 
 fn network(rng: &mut ChaCha8Rng) -> Network {
+    let (most, widths) = if rng.random_ratio(1, 15) { (PARAMETERS[1], 30) } else { (PARAMETERS[0], 12) };
     loop {
         let network = match rng.random_range(0..10) {
-            0 => dense_network(rng, &[Layer::Tanh]),
+            0 => dense_network(rng, widths, &[Layer::Tanh]),
             1..=3 => random_image_network(rng, &HOMOGENEOUS),
-            _ => dense_network(rng, &HOMOGENEOUS),
+            _ => dense_network(rng, widths, &HOMOGENEOUS),
         };
-        if network.parameter_count() <= PARAMETERS && network.layout().layers().len() > 1 {
+        if network.parameter_count() <= most && network.layout().layers().len() > 1 {
             return network;
         }
     }
@@ -97,7 +99,7 @@ fn map(rng: &mut ChaCha8Rng, network: &Network, depth: usize) -> Transformation 
     if network.first_inhomogeneous_layer().is_some() {
         return Transformation::RandomPermutation { seed };
     }
-    let high = [2.0, 10.0, 1e3, 1e6][rng.random_range(0..4)];
+    let high = [2.0, 10.0, 1e3, 1e6, 1e12][rng.random_range(0..5)];
     let low = 1.0 / high;
     match rng.random_range(0..if depth == 0 { 6 } else { 4 }) {
         0 => Transformation::RandomLayerwise { seed, low, high },
