@@ -5,6 +5,7 @@
 //! its inverse) does not make them smaller: its determinant is α to the number of parameters it enlarges less those it shrinks.
 
 use rand::Rng;
+use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
 use super::{depth, diagonal, ensure_deep, ensure_positive, scale_pair};
@@ -12,9 +13,13 @@ use crate::control::{Control, Progress};
 use crate::engine::Engine;
 use crate::error::{Result, ensure};
 use crate::linalg::generator;
+use crate::memory::copied;
 
 /// Halvings of the radius before the search gives up.
 const HALVINGS: usize = 60;
+
+/// α ≥ 2 to a higher power is no number.
+const MOST_POWER: usize = 1100;
 
 /// Bisections after that.
 const BISECTIONS: usize = 8;
@@ -120,7 +125,7 @@ pub async fn volume_flatness(
         Some(radius) => {
             ensure_positive("the radius", radius)?;
             let radius = radius.min(most);
-            (radius, cube.largest_rise(loss, radius).await?)
+            (radius, cube.largest_rise(loss, radius, control).await?)
         }
         None => cube.largest_within(loss, most, options.epsilon, control).await?,
     };
@@ -131,25 +136,30 @@ pub async fn volume_flatness(
     let inverted = balance < 0.0;
     let log_determinant = balance.abs() * alpha.ln();
 
-    let points: Vec<Vec<f64>> = cube.corners.iter().map(|corner| cube.point(corner, radius)).collect();
-    let mut losses = Vec::new();
-    for point in &points {
-        losses.push(engine.evaluate(point).await?.loss);
-    }
     let mut boxes: Vec<FlatBox> = Vec::new();
     for power in 0..options.boxes {
-        control.step(Progress::new("boxes", power, options.boxes)).await?;
-        let factor = alpha.powi(if inverted { -(power as i32) } else { power as i32 });
-        let map = scale_pair(network, 0, depth(network) - 1, factor)?;
-        let mut largest_difference: f64 = 0.0;
-        for (point, before) in points.iter().zip(&losses) {
-            let after = engine.evaluate(&map.apply(network, point)?).await?.loss;
-            largest_difference = largest_difference.max((after - before).abs());
-        }
+        let factor = if power > MOST_POWER { f64::INFINITY } else { alpha.powi(power as i32) };
+        let factor = if inverted { 1.0 / factor } else { factor };
+        let interval = [(largest_weight - radius) * factor, (largest_weight + radius) * factor];
+        let is_held = interval[0].is_normal() && interval[1].is_finite() && (1.0 / factor).is_normal();
+        ensure!(is_held, NotFinite, "box {power} of {} is beyond what numbers hold: α^{power} is {factor:e}", options.boxes);
         let log_volume = parameters.len() as f64 * (2.0 * radius).ln() + power as f64 * log_determinant;
         let total_log_volume = boxes.last().map_or(log_volume, |last| log_sum(last.total_log_volume, log_volume));
-        let interval = [(largest_weight - radius) * factor, (largest_weight + radius) * factor];
-        boxes.push(FlatBox { power, interval, log_volume, total_log_volume, largest_difference });
+        boxes.push(FlatBox { power, interval, log_volume, total_log_volume, largest_difference: 0.0 });
+    }
+    let mut corners = cube.corners();
+    let mut point = copied("a corner of a box", parameters)?;
+    for i in 0..cube.count() {
+        control.step(Progress::new("boxes", i, cube.count())).await?;
+        cube.move_to(&mut corners, radius, &mut point);
+        let before = engine.evaluate(&point).await?.loss;
+        for flat in &mut boxes {
+            control.breathe().await?;
+            let factor = alpha.powi(if inverted { -(flat.power as i32) } else { flat.power as i32 });
+            let map = scale_pair(network, 0, depth(network) - 1, factor)?;
+            let after = engine.evaluate(&map.apply(network, &point)?).await?.loss;
+            flat.largest_difference = flat.largest_difference.max((after - before).abs());
+        }
     }
     let mut intervals: Vec<[f64; 2]> = boxes.iter().map(|flat| flat.interval).collect();
     intervals.sort_by(|a, b| a[0].total_cmp(&b[0]));
@@ -167,7 +177,7 @@ pub async fn volume_flatness(
         inside: largest_rise < options.epsilon,
         disjoint: intervals.windows(2).all(|pair| pair[0][1] < pair[1][0]),
         boxes,
-        samples: points.len(),
+        samples: cube.count(),
     })
 }
 
@@ -177,38 +187,66 @@ fn log_sum(a: f64, b: f64) -> f64 {
     high + (low - high).exp().ln_1p()
 }
 
-/// Sampled points of a cube around θ, the same ones whatever its radius.
+/// Sampled points of a cube around θ, the same ones whatever its radius: the corner along the gradient's signs, then random corners
+/// and inner points in turn. They are drawn again each time, so that any number of them takes the memory of one.
 struct Cube<'a> {
     engine: &'a Engine,
     parameters: &'a [f64],
-    /// In [−1, 1]ⁿ: random corners and inner points in turn, and the corner along the gradient's signs.
-    corners: Vec<Vec<f64>>,
+    /// The signs of the gradient.
+    signs: Vec<f64>,
+    samples: usize,
+    seed: u64,
+}
+
+/// Where the points of a [`Cube`] have come to.
+struct Corners {
+    next: usize,
+    rng: ChaCha8Rng,
 }
 
 impl<'a> Cube<'a> {
     async fn new(engine: &'a Engine, parameters: &'a [f64], options: &BoxOptions) -> Result<Self> {
-        let mut rng = generator(options.seed);
-        let mut corners = vec![engine.gradient().await?.iter().map(|g| g.signum()).collect()];
-        for i in 0..options.samples {
-            let mut coordinate = || {
-                let x: f64 = rng.random_range(-1.0..=1.0);
-                if i % 2 == 0 { x.signum() } else { x }
-            };
-            corners.push(parameters.iter().map(|_| coordinate()).collect());
-        }
-        Ok(Self { engine, parameters, corners })
+        let mut signs = engine.gradient().await?;
+        signs.iter_mut().for_each(|g| *g = g.signum());
+        Ok(Self { engine, parameters, signs, samples: options.samples, seed: options.seed })
     }
 
-    fn point(&self, corner: &[f64], radius: f64) -> Vec<f64> {
-        self.parameters.iter().zip(corner).map(|(w, c)| w + radius * c).collect()
+    /// How many there are.
+    fn count(&self) -> usize {
+        self.samples.saturating_add(1)
+    }
+
+    /// All of them from the first on.
+    fn corners(&self) -> Corners {
+        Corners { next: 0, rng: generator(self.seed) }
+    }
+
+    /// The next one of a cube of this radius.
+    fn move_to(&self, corners: &mut Corners, radius: f64, point: &mut [f64]) {
+        let i = corners.next;
+        corners.next += 1;
+        for ((to, w), sign) in point.iter_mut().zip(self.parameters).zip(&self.signs) {
+            let coordinate = match i {
+                0 => *sign,
+                _ => {
+                    let x: f64 = corners.rng.random_range(-1.0..=1.0);
+                    if i % 2 == 1 { x.signum() } else { x }
+                }
+            };
+            *to = w + radius * coordinate;
+        }
     }
 
     /// Largest L(θ′) − L(θ) over the samples.
-    async fn largest_rise(&self, loss: f64, radius: f64) -> Result<f64> {
+    async fn largest_rise(&self, loss: f64, radius: f64, control: &Control<'_>) -> Result<f64> {
         let mut largest = f64::NEG_INFINITY;
-        for corner in &self.corners {
-            let point = self.engine.upload_parameters(&self.point(corner, radius))?;
-            let rise = self.engine.evaluate_anywhere(&point).await?.loss - loss;
+        let mut corners = self.corners();
+        let mut point = copied("a corner of a box", self.parameters)?;
+        for _ in 0..self.count() {
+            control.breathe().await?;
+            self.move_to(&mut corners, radius, &mut point);
+            let theta = self.engine.upload_parameters(&point)?;
+            let rise = self.engine.evaluate_anywhere(&theta).await?.loss - loss;
             largest = if rise.is_nan() { f64::INFINITY } else { largest.max(rise) };
         }
         Ok(largest)
@@ -216,7 +254,7 @@ impl<'a> Cube<'a> {
 
     /// A radius up to `most` at which all samples rise by less than ε, and their largest rise.
     async fn largest_within(&self, loss: f64, most: f64, epsilon: f64, control: &Control<'_>) -> Result<(f64, f64)> {
-        let (mut radius, mut rise) = (most, self.largest_rise(loss, most).await?);
+        let (mut radius, mut rise) = (most, self.largest_rise(loss, most, control).await?);
         let mut halvings = 0;
         while rise >= epsilon {
             ensure!(
@@ -227,14 +265,14 @@ impl<'a> Cube<'a> {
             control.step(Progress::new("radius", halvings, HALVINGS)).await?;
             radius /= 2.0;
             halvings += 1;
-            rise = self.largest_rise(loss, radius).await?;
+            rise = self.largest_rise(loss, radius, control).await?;
         }
         if halvings > 0 {
             let mut outside = 2.0 * radius;
             for _ in 0..BISECTIONS {
                 control.breathe().await?;
                 let middle = 0.5 * (radius + outside);
-                let found = self.largest_rise(loss, middle).await?;
+                let found = self.largest_rise(loss, middle, control).await?;
                 if found < epsilon {
                     (radius, rise) = (middle, found);
                 } else {

@@ -4,13 +4,14 @@
 //! Input gradients come from the weights' gradient: a layer put before the network holds the samples themselves, x_n in
 //! column n, and gets one-hot inputs e_n. The gradient in column n is then ∂ℓ_n/∂x_n over the number of samples.
 
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
 use serde::Serialize;
 
 use super::OutputChange;
 use crate::control::{Control, Progress};
 use crate::engine::{Device, Engine};
 use crate::error::{Result, bail, ensure};
+use crate::linalg::decomposed;
 use crate::network::{Layer, Network};
 use crate::problem::{Problem, Targets};
 
@@ -160,11 +161,13 @@ impl InputMap {
         let rows = DMatrix::from_row_slice(problem.samples(), width, &x);
         let mean = rows.row_sum() / count;
         let centred = DMatrix::from_fn(rows.nrows(), width, |n, i| rows[(n, i)] - mean[i]);
-        let eigen = crate::linalg::symmetric_eigen(centred.transpose() * &centred / count);
-        let largest = eigen.eigenvalues.amax();
-        let deviations = eigen.eigenvalues.map(|v| if v > FLOOR * largest { v.sqrt() } else { 1.0 });
-        let a = &eigen.eigenvectors * DMatrix::from_diagonal(&deviations);
-        let inverse = DMatrix::from_diagonal(&deviations.map(|d| 1.0 / d)) * eigen.eigenvectors.transpose();
+        let eigen = decomposed(&(centred.transpose() * &centred / count))?;
+        let (variances, vectors) =
+            (DVector::from_vec(eigen.values), DMatrix::from_vec(width, width, eigen.vectors));
+        let largest = variances.amax();
+        let deviations = variances.map(|v| if v > FLOOR * largest { v.sqrt() } else { 1.0 });
+        let a = &vectors * DMatrix::from_diagonal(&deviations);
+        let inverse = DMatrix::from_diagonal(&deviations.map(|d| 1.0 / d)) * vectors.transpose();
         Ok(Self { matrix: Matrix::Full { a, inverse }, shift: mean.iter().copied().collect() })
     }
 

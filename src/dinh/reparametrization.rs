@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::control::{Control, Progress};
 use crate::engine::{Curvature, Engine};
 use crate::error::{Result, ensure};
-use crate::linalg::symmetric_eigen;
+use crate::linalg::decomposed;
 
 /// The largest η whose Hessian is taken whole.
 const MAX_DIMENSION: usize = 2048;
@@ -98,14 +98,14 @@ pub async fn reparametrized_hessian(
     let full = &transformed + &term;
     let norm = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
     let largest = |v: &[f64]| v.iter().fold(0.0, |m, x| f64::max(m, x.abs()));
-    let values = eigenvalues(&full);
-    let term_norm = largest(&eigenvalues(&term));
+    let values = eigenvalues(&full)?;
+    let term_norm = largest(&eigenvalues(&term)?);
     Ok(ReparametrizedHessian {
         dimension: n,
         loss,
         gradient_norm: norm(&gradient),
         gradient_norm_eta: norm(&map.pull(eta, &gradient)),
-        transformed: eigenvalues(&transformed),
+        transformed: eigenvalues(&transformed)?,
         relative_term: term_norm / largest(&values).max(f64::MIN_POSITIVE),
         full: values,
         term_norm,
@@ -114,11 +114,8 @@ pub async fn reparametrized_hessian(
 }
 
 /// Eigenvalues of the symmetric part, ascending.
-fn eigenvalues(matrix: &DMatrix<f64>) -> Vec<f64> {
-    let mut values: Vec<f64> =
-        symmetric_eigen((matrix + matrix.transpose()) * 0.5).eigenvalues.iter().copied().collect();
-    values.sort_by(f64::total_cmp);
-    values
+fn eigenvalues(matrix: &DMatrix<f64>) -> Result<Vec<f64>> {
+    Ok(decomposed(&((matrix + matrix.transpose()) * 0.5))?.values)
 }
 
 /// The direction v/‖v‖ of a vector and its derivatives, which radial maps and weight normalisation are made of.

@@ -42,14 +42,14 @@ impl LayerSums {
     }
 
     /// All numbers, in an order of their own.
-    pub(in crate::engine) fn numbers(&self) -> impl Iterator<Item = f64> {
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = f64> {
         let Self { trace, bias_trace, rho, relative_flatness, nodewise_trace, nodewise_bias_trace } = self;
         let others = [trace, bias_trace, relative_flatness, nodewise_trace, nodewise_bias_trace];
         others.into_iter().chain(rho).copied()
     }
 
     /// The same to write, in the same order.
-    pub(in crate::engine) fn numbers_mut(&mut self) -> impl Iterator<Item = &mut f64> {
+    pub(crate) fn numbers_mut(&mut self) -> impl Iterator<Item = &mut f64> {
         let Self { trace, bias_trace, rho, relative_flatness, nodewise_trace, nodewise_bias_trace } = self;
         let others = [trace, bias_trace, relative_flatness, nodewise_trace, nodewise_bias_trace];
         others.into_iter().chain(rho)

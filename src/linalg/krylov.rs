@@ -6,7 +6,7 @@
 use nalgebra::DMatrix;
 use rand_chacha::ChaCha8Rng;
 
-use super::{overflow, random_normal, symmetric_eigen};
+use super::{decomposed, overflow, random_normal};
 use crate::engine::{Executor, Segments, Vector};
 use crate::error::Result;
 use crate::numbers::{largest, power_near};
@@ -52,17 +52,18 @@ pub(super) struct RitzPairs {
 
 impl RitzPairs {
     /// Of a projected matrix and the remainder behind it.
-    pub fn new(t: DMatrix<f64>, beta: f64) -> Self {
+    ///
+    /// # Errors
+    /// `TooLarge` where its vectors do not fit in memory.
+    pub fn new(t: DMatrix<f64>, beta: f64) -> Result<Self> {
         let size = t.nrows();
-        let eigen = symmetric_eigen(t);
-        let mut order: Vec<usize> = (0..size).collect();
-        order.sort_by(|&a, &b| eigen.eigenvalues[a].total_cmp(&eigen.eigenvalues[b]));
-        let vectors = DMatrix::from_fn(size, size, |i, j| eigen.eigenvectors[(i, order[j])]);
-        Self {
-            values: order.iter().map(|&i| eigen.eigenvalues[i]).collect(),
+        let eigen = decomposed(&t)?;
+        let vectors = DMatrix::from_vec(size, size, eigen.vectors);
+        Ok(Self {
+            values: eigen.values,
             residuals: (0..size).map(|j| (beta * vectors[(size - 1, j)]).abs()).collect(),
             vectors,
-        }
+        })
     }
 
     /// The spectral norm as far as known.
@@ -178,7 +179,7 @@ impl<'a> Basis<'a> {
     }
 
     /// Eigenpairs of the projected operator.
-    pub fn ritz_pairs(&self) -> RitzPairs {
+    pub fn ritz_pairs(&self) -> Result<RitzPairs> {
         RitzPairs::new(self.projected(), self.beta)
     }
 

@@ -130,7 +130,7 @@ impl Lanczos {
         let ritz = loop {
             let steps = CHECK_EVERY.min(capacity - basis.size).min(self.max_products.saturating_sub(products).max(1));
             products += basis.advance(steps).await?;
-            let ritz = basis.ritz_pairs();
+            let ritz = basis.ritz_pairs()?;
             let wanted = target.wanted(&ritz);
             let scale = ritz.scale();
             let worst = wanted.iter().map(|&i| ritz.residuals[i]).fold(0.0, f64::max);

@@ -3,7 +3,6 @@
 mod dense;
 mod density;
 mod diagonal;
-mod eigen;
 mod hutch_plus_plus;
 mod hutchinson;
 mod krylov;
@@ -14,11 +13,11 @@ mod symmetric;
 pub use dense::{DenseSpectrum, dense_eigenvectors, dense_matrix, dense_spectrum};
 pub use density::{Moment, SpectralDensity, StochasticLanczos};
 pub use diagonal::{DiagonalEstimate, diagonal};
-pub(crate) use eigen::symmetric_eigen;
 pub use hutch_plus_plus::{NormEstimate, TraceAndNorm, frobenius_norm, hutch_plus_plus, trace_and_norm};
 pub use hutchinson::{TraceEstimate, hutchinson};
 pub use lanczos::{Goal, Lanczos, Spectrum};
 pub use power::{PowerIteration, PowerResult};
+pub(crate) use symmetric::{decomposed, symmetric_eigen};
 
 pub(crate) use crate::numbers::mean_and_error;
 use rand::{Rng, SeedableRng};

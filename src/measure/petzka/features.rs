@@ -5,17 +5,21 @@
 //! (δ²/2) ‖A‖² ‖W‖² λ_max(H_l), which is (δ²/2) κ_l for ‖A‖ ≤ 1. Over random orthogonal A the mean of A φ φᵀ Aᵀ is ‖φ‖² I / m, so
 //! that noise injection raises a dense layer's loss by δ²/(2 m) times its relative flatness.
 
-use nalgebra::DMatrix;
 use serde::Serialize;
 
 use super::{kappa_of, traces};
 use crate::control::{Control, Progress};
 use crate::engine::{Device, Engine, Precision};
 use crate::error::{Result, ensure};
-use crate::linalg::{Eigenpair, mean_and_error};
+use crate::linalg::{Eigenpair, symmetric_eigen};
 use crate::measure::MeasureOptions;
 use crate::measure::sharpness::{Probe, orthonormal_columns};
+use crate::memory::{collected, copied, room, zeros};
 use crate::network::{Layer, ParametricLayer};
+use crate::numbers::{Samples, largest};
+
+/// Draws of noise injection that are told one by one.
+const KEPT: usize = 1000;
 
 /// A, which acts on the units that enter a layer: on channels before a convolution, or behind a flatten.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,7 +78,7 @@ pub struct NoiseInjection {
     /// δ²/(2 m) times the relative flatness: the mean to second order, of dense layers that are not behind a flattened image.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub second_order: Option<f64>,
-    /// One a matrix.
+    /// One a matrix, of the first thousand.
     pub draws: Vec<FeatureRobustness>,
 }
 
@@ -96,7 +100,7 @@ pub async fn feature_robustness(
     ensure!(delta.is_finite(), InvalidOption, "δ is {delta}, but must be finite");
     engine.prepare(parameters)?;
     let kappa = kappa_of(engine, layer, options, control).await?;
-    changed(engine, parameters, (layer, target), delta, matrix, &kappa).await
+    changed(engine, parameters, (layer, target), delta, matrix, &kappa, control).await
 }
 
 /// The mean of [`feature_robustness`] over `draws` (at least 2) random orthogonal matrices. Prepares θ.
@@ -125,14 +129,19 @@ pub async fn noise_injection(
     } else {
         None
     };
-    let mut found = Vec::with_capacity(draws);
+    let mut found = room("draws of noise injection", draws.min(KEPT))?;
+    let mut values = Samples::default();
     for i in 0..draws {
-        control.step(Progress::new("noise injection", i, draws)).await?;
+        let (value, error) = (values.mean(), values.standard_error());
+        control.step(Progress::new("noise injection", i, draws).with_estimate(value, error)).await?;
         let matrix = FeatureMatrix::Orthogonal { seed: options.seed.wrapping_add(i as u64) };
-        found.push(changed(engine, parameters, (layer, target), delta, &matrix, &kappa).await?);
+        let draw = changed(engine, parameters, (layer, target), delta, &matrix, &kappa, control).await?;
+        values.push(draw.value);
+        if found.len() < KEPT {
+            found.push(draw);
+        }
     }
-    let values: Vec<f64> = found.iter().map(|draw| draw.value).collect();
-    let (value, standard_error) = mean_and_error(&values);
+    let (value, standard_error) = (values.mean(), values.standard_error());
     let bound = 0.5 * delta * delta * kappa.value;
     Ok(NoiseInjection { layer, delta, value, standard_error, bound, second_order, draws: found })
 }
@@ -148,6 +157,24 @@ fn units(layer: &ParametricLayer) -> usize {
     layer.inputs / layer.columns_per_unit
 }
 
+/// ‖A‖₂: the root of the largest eigenvalue of AᵀA, with A in units of its largest entry.
+async fn spectral_norm(a: &[f64], m: usize, control: &Control<'_>) -> Result<f64> {
+    let scale = largest(a.iter().copied());
+    if scale == 0.0 {
+        return Ok(0.0);
+    }
+    let mut square = zeros("the square of a matrix", m * m)?;
+    for row in a.chunks_exact(m) {
+        for (j, x) in row.iter().enumerate() {
+            let x = x / scale;
+            square[j * m + j..(j + 1) * m].iter_mut().zip(&row[j..]).for_each(|(sum, y)| *sum += x * (y / scale));
+        }
+        control.breathe().await?;
+    }
+    let values = symmetric_eigen(square, m, control).await?.values;
+    Ok(scale * values.last().copied().unwrap_or_default().max(0.0).sqrt())
+}
+
 async fn changed(
     engine: &Engine,
     parameters: &[f64],
@@ -155,39 +182,47 @@ async fn changed(
     delta: f64,
     matrix: &FeatureMatrix,
     kappa: &Eigenpair,
+    control: &Control<'_>,
 ) -> Result<FeatureRobustness> {
     let m = units(layer);
     let (a, matrix_norm) = match matrix {
         FeatureMatrix::Given(a) => {
+            let needed = m as u64 * m as u64;
             ensure!(
-                a.len() == m * m,
+                a.len() as u64 == needed,
                 InvalidOption,
-                "the matrix has {} entries, but {m} units enter layer {index}: it needs {}",
-                a.len(),
-                m * m
+                "the matrix has {} entries, but {m} units enter layer {index}: it needs {needed}",
+                a.len()
             );
             crate::error::ensure_finite("the matrix", a)?;
-            let a = DMatrix::from_row_slice(m, m, a);
-            let norm = a.singular_values().max();
-            (a, norm)
+            (copied("a matrix of features", a)?, spectral_norm(a, m, control).await?)
         }
-        FeatureMatrix::Orthogonal { seed } => (DMatrix::from_vec(m, m, orthonormal_columns(m, m, *seed)?), 1.0),
+        // Transposed it is as uniformly random.
+        FeatureMatrix::Orthogonal { seed } => {
+            let columns = orthonormal_columns(m, m, *seed, control).await?;
+            let mut a = zeros("a matrix of features", m * m)?;
+            for (j, column) in columns.chunks_exact(m).enumerate() {
+                column.iter().enumerate().for_each(|(i, &x)| a[i * m + j] = x);
+            }
+            (a, 1.0)
+        }
     };
     // δ W A, unit by unit: columns that read one unit change together.
-    let mut change = vec![0.0; parameters.len()];
+    let mut change: Vec<f64> = zeros("a change of parameters", parameters.len())?;
     let rows = parameters[layer.weight.clone()].chunks_exact(layer.inputs);
     for (w, out) in rows.zip(change[layer.weight.clone()].chunks_exact_mut(layer.inputs)) {
         for (i, w) in w.chunks_exact(layer.columns_per_unit).enumerate() {
             for (j, out) in out.chunks_exact_mut(layer.columns_per_unit).enumerate() {
-                let factor = delta * a[(i, j)];
+                let factor = delta * a[i * m + j];
                 out.iter_mut().zip(w).for_each(|(out, w)| *out += factor * w);
             }
         }
+        control.breathe().await?;
     }
     let on = async |engine: &Engine| -> Result<(f64, f64, f64)> {
         let probe = Probe::new(engine)?;
         let (loss, gradient) = probe.gradient(parameters).await?;
-        let moved: Vec<f64> = parameters.iter().zip(&change).map(|(w, c)| w + c).collect();
+        let moved = collected("a vector of parameters", parameters.iter().zip(&change).map(|(w, c)| w + c))?;
         let rise = probe.loss(&moved).await? - loss;
         crate::error::ensure_finite("changed loss", &[rise])?;
         let first_order = gradient.iter().zip(&change).map(|(g, c)| g * c).sum();

@@ -9,7 +9,9 @@ use super::{Traces, ensure_piecewise_linear, squared_norms};
 use crate::control::{Control, Progress};
 use crate::engine::{Cotangent, Engine, LayerSums};
 use crate::error::{Result, ensure};
-use crate::linalg::{generator, mean_and_error};
+use crate::linalg::generator;
+use crate::memory::{collected, zeros};
+use crate::numbers::Samples;
 use crate::problem::Loss;
 
 /// Numbers that the cotangents of one sweep may take.
@@ -17,6 +19,10 @@ const NUMBERS: usize = 1 << 24;
 
 /// Most cotangents that go through together.
 const TOGETHER: usize = 16;
+
+/// Most draws that are kept, and most numbers in them.
+const KEPT: usize = 1000;
+const KEPT_NUMBERS: usize = 1 << 22;
 
 /// Estimates of κ_τ, ρ and the relative flatness, with their standard errors over the draws.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,17 +35,22 @@ pub struct SampledTraces {
     pub rho_error: Vec<Vec<f64>>,
     /// Standard errors of the relative flatness of each layer.
     pub relative_flatness_error: Vec<f64>,
-    /// What each draw left at each layer.
+    /// What each draw left at each layer, of the first thousand draws, or fewer in wide networks (at least two).
     pub draws: Vec<Vec<LayerSums>>,
+    /// How many draws there were.
+    pub count: usize,
     squared_norms: Vec<f64>,
 }
 
 impl SampledTraces {
     /// Mean and standard error of any sum over layers and neurons, such as κ_τ^Σ or ρ^Σ: layers share their draws, so that their
-    /// errors do not simply add. `f` gets one draw and ‖W_l‖² of every layer, and must be linear in the draw.
+    /// errors do not simply add. `f` gets one draw, or the mean of all, and ‖W_l‖² of every layer, and must be linear in the
+    /// draw. The mean is over all draws; their spread is taken from those that were kept.
     pub fn estimate(&self, f: impl Fn(&[LayerSums], &[f64]) -> f64) -> (f64, f64) {
-        let values: Vec<f64> = self.draws.iter().map(|draw| f(draw, &self.squared_norms)).collect();
-        mean_and_error(&values)
+        let mut values = Samples::default();
+        self.draws.iter().for_each(|draw| values.push(f(draw, &self.squared_norms)));
+        let share = self.draws.len() as f64 / self.count as f64;
+        (f(&self.traces.layers, &self.squared_norms), values.standard_error() * share.sqrt())
     }
 
     /// κ_τ^Σ and its standard error.
@@ -67,36 +78,82 @@ pub async fn sampled_traces(engine: &Engine, draws: usize, seed: u64, control: &
     crate::error::ensure_finite("outputs", &outputs)?;
     let mut rng = generator(seed);
     let together = (NUMBERS / outputs.len().max(1)).clamp(1, TOGETHER);
-    let mut found: Vec<Vec<LayerSums>> = Vec::with_capacity(draws);
-    while found.len() < draws {
-        control.step(Progress::new("cotangent sweep", found.len(), draws)).await?;
-        let cotangent = |_| match problem.loss() {
-            Loss::CrossEntropy => {
-                Cotangent::Drawn(outputs.chunks(width).map(|z| draw_class(z, rng.random())).collect())
-            }
-            Loss::SquaredError => {
-                Cotangent::Signs(outputs.iter().map(|_| if rng.random::<bool>() { 1.0 } else { -1.0 }).collect())
-            }
+    let mut kept: Vec<Vec<LayerSums>> = Vec::new();
+    let mut statistics: Vec<LayerStatistics> = Vec::new();
+    let mut done = 0;
+    while done < draws {
+        control.step(Progress::new("cotangent sweep", done, draws)).await?;
+        let mut cotangent = |_| {
+            Ok(match problem.loss() {
+                Loss::CrossEntropy => {
+                    let draw = |z| draw_class(z, rng.random());
+                    Cotangent::Drawn(collected("drawn classes", outputs.chunks(width).map(draw))?)
+                }
+                Loss::SquaredError => {
+                    let sign = |_| if rng.random::<bool>() { 1.0 } else { -1.0 };
+                    Cotangent::Signs(collected("drawn signs", outputs.iter().map(sign))?)
+                }
+            })
         };
-        let some: Vec<Cotangent> = (0..together.min(draws - found.len())).map(cotangent).collect();
-        found.extend(engine.executor().sweep(&some).await?);
+        let some = (0..together.min(draws - done)).map(&mut cotangent).collect::<Result<Vec<Cotangent>>>()?;
+        done += some.len();
+        for draw in engine.executor().sweep(&some).await? {
+            if statistics.is_empty() {
+                statistics = draw.iter().map(LayerStatistics::new).collect::<Result<_>>()?;
+            }
+            statistics.iter_mut().zip(&draw).for_each(|(statistics, sums)| statistics.push(sums));
+            let numbers: usize = draw.iter().map(|sums| sums.numbers().count()).sum();
+            if kept.len() < (KEPT_NUMBERS / numbers).clamp(2, KEPT) {
+                kept.push(draw);
+            }
+        }
     }
     let squared_norms = squared_norms(engine)?;
-    let over = |f: &dyn Fn(&[LayerSums]) -> f64| mean_and_error(&found.iter().map(|d| f(d)).collect::<Vec<_>>());
-    let mut layers = Vec::new();
-    let (mut kappa_trace_error, mut rho_error, mut relative_flatness_error) = (Vec::new(), Vec::new(), Vec::new());
-    for (l, norm) in squared_norms.iter().enumerate() {
-        let mut sums = found[0][l].clone();
-        found[1..].iter().for_each(|draw| sums.add(&draw[l]));
-        sums.scale(1.0 / draws as f64);
-        kappa_trace_error.push(norm * over(&|draw| draw[l].trace).1);
-        rho_error.push((0..sums.rho.len()).map(|j| over(&|draw| draw[l].rho[j]).1).collect());
-        relative_flatness_error.push(over(&|draw| draw[l].relative_flatness).1);
-        layers.push(sums);
+    let layers = statistics.iter().map(LayerStatistics::means).collect::<Result<Vec<_>>>()?;
+    let errors = statistics.iter().map(LayerStatistics::errors).collect::<Result<Vec<_>>>()?;
+    let traces = Traces::of(engine, layers)?;
+    Ok(SampledTraces {
+        traces,
+        kappa_trace_error: squared_norms.iter().zip(&errors).map(|(norm, errors)| norm * errors.trace).collect(),
+        relative_flatness_error: errors.iter().map(|errors| errors.relative_flatness).collect(),
+        rho_error: errors.into_iter().map(|errors| errors.rho).collect(),
+        draws: kept,
+        count: draws,
+        squared_norms,
+    })
+}
+
+/// Mean and spread of every sum of one layer, draw by draw.
+struct LayerStatistics {
+    /// In the order of [`LayerSums::numbers`].
+    samples: Vec<Samples>,
+    units: usize,
+}
+
+impl LayerStatistics {
+    /// Of sums of this shape.
+    fn new(sums: &LayerSums) -> Result<Self> {
+        let samples = zeros("statistics of a layer", sums.numbers().count())?;
+        Ok(Self { samples, units: sums.rho.len() })
     }
-    let kappa_trace = squared_norms.iter().zip(&layers).map(|(norm, layer)| norm * layer.trace).collect();
-    let traces = Traces { layers, kappa_trace };
-    Ok(SampledTraces { traces, kappa_trace_error, rho_error, relative_flatness_error, draws: found, squared_norms })
+
+    fn push(&mut self, sums: &LayerSums) {
+        self.samples.iter_mut().zip(sums.numbers()).for_each(|(samples, number)| samples.push(number));
+    }
+
+    fn of_each(&self, f: impl Fn(&Samples) -> f64) -> Result<LayerSums> {
+        let mut sums = LayerSums { rho: zeros("sums of units", self.units)?, ..LayerSums::default() };
+        sums.numbers_mut().zip(&self.samples).for_each(|(number, samples)| *number = f(samples));
+        Ok(sums)
+    }
+
+    fn means(&self) -> Result<LayerSums> {
+        self.of_each(Samples::mean)
+    }
+
+    fn errors(&self) -> Result<LayerSums> {
+        self.of_each(Samples::standard_error)
+    }
 }
 
 /// The class at which the softmax's running sum passes `level`, a uniform number.

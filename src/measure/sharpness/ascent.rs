@@ -5,8 +5,9 @@
 //! top eigenvector of MᵀHM, the gradient, and gradients of random halves of the samples. A symmetry of the network carries all
 //! of them along, so ascents at θ and at T(θ) correspond.
 
-use nalgebra::DMatrix;
+use rand::Rng;
 use rand::seq::SliceRandom;
+use rand_distr::StandardNormal;
 use serde::Serialize;
 
 use super::SharpnessOptions;
@@ -15,7 +16,8 @@ use super::region::{Coordinates, Region};
 use crate::control::{Control, Progress};
 use crate::engine::{Curvature, Device, Engine, Precision};
 use crate::error::{Result, bail, ensure};
-use crate::linalg::{Goal, Lanczos, generator, mean_and_error, random_normal, symmetric_eigen};
+use crate::linalg::{Goal, Lanczos, generator, mean_and_error, symmetric_eigen};
+use crate::memory::{collected, copied, make_room, product, zeros};
 use crate::operator::{CurvatureOperator, Scaled};
 
 /// Share of the promised rise that a step must bring.
@@ -23,6 +25,8 @@ const ARMIJO: f64 = 1e-4;
 
 /// Shortest and longest step, in units of the region.
 const STEPS: (f64, f64) = (1e-9, 1e12);
+
+const START: &str = "the start of an ascent";
 
 /// Most products for a start vector: ascents need no exact eigenvector.
 const EIGENVECTOR_PRODUCTS: usize = 300;
@@ -159,44 +163,50 @@ async fn search(
     control: &Control<'_>,
 ) -> Result<Sharpness> {
     engine.prepare(parameters)?;
-    let coordinates = region.coordinates(engine, parameters, epsilon, options.seed)?;
+    let coordinates = region.coordinates(engine, parameters, epsilon, options.seed, control).await?;
     let probe = Probe::new(engine)?;
     let (loss, gradient) = probe.gradient(parameters).await?;
     let resolution = probe.resolution(parameters, loss).await?;
     let (eigenvalue, eigenvector) = top_eigenvector(engine, &coordinates, options.seed, control).await?;
 
-    let opposite = eigenvector.iter().map(|x| -x).collect();
-    let mut starts = vec![(StartKind::Eigenvector, eigenvector), (StartKind::MinusEigenvector, opposite)];
-    starts.extend(given.iter().map(|delta| (StartKind::Given, coordinates.coordinates_of(delta))));
-    starts.push((StartKind::Gradient, coordinates.pull(&gradient)));
-    for i in 0..options.restarts {
-        let direction = random_start(&probe, parameters, &coordinates, options.seed, i as u64).await?;
-        starts.push((StartKind::Random, direction));
-    }
-
     let climb = Climb { probe: &probe, theta: parameters, coordinates: &coordinates, loss, resolution, options };
-    let (mut summits, total) = (Vec::new(), starts.len());
-    for (i, (kind, direction)) in starts.into_iter().enumerate() {
+    // One start after the other, as many as one likes: only the best summit is kept.
+    let first = 3 + given.len();
+    let total = first.saturating_add(options.restarts);
+    let value = |rise: f64| rise.max(0.0) / (1.0 + loss);
+    let (mut starts, mut best): (Vec<Start>, Option<Summit>) = (Vec::new(), None);
+    for i in 0..total {
+        let (kind, mut direction) = match i {
+            0 => (StartKind::Eigenvector, copied(START, &eigenvector)?),
+            1 => (StartKind::MinusEigenvector, collected(START, eigenvector.iter().map(|x| -x))?),
+            _ if i < first - 1 => (StartKind::Given, coordinates.coordinates_of(&given[i - 2])?),
+            _ if i < first => (StartKind::Gradient, coordinates.pull(&gradient)?),
+            _ => {
+                let restart = (i - first) as u64;
+                control.breathe().await?;
+                (StartKind::Random, random_start(&probe, parameters, &coordinates, options.seed, restart).await?)
+            }
+        };
         let size = coordinates.size(&direction);
         if size.is_finite() && size > 0.0 {
-            let start = direction.iter().map(|x| x / size).collect();
-            let summit = climb.from(start, control).await?;
+            direction.iter_mut().for_each(|x| *x /= size);
+            let summit = climb.from(direction, control).await?;
             let progress = Progress::new("sharpness", i + 1, total);
             control.step(progress.with_estimate(summit.rise / (1.0 + loss), summit.gap / (1.0 + loss))).await?;
-            summits.push((kind, summit));
+            if starts.len() == starts.capacity() {
+                make_room("ascents", &mut starts, i + 1)?;
+            }
+            starts.push(Start { kind, value: value(summit.rise), iterations: summit.iterations, stop: summit.stop });
+            if best.as_ref().is_none_or(|best| summit.rise.total_cmp(&best.rise).is_ge()) {
+                best = Some(summit);
+            }
         }
     }
-    let value = |rise: f64| rise.max(0.0) / (1.0 + loss);
-    let starts = summits.iter().map(|(kind, summit)| Start {
-        kind: *kind,
-        value: value(summit.rise),
-        iterations: summit.iterations,
-        stop: summit.stop,
-    });
-    let starts: Vec<Start> = starts.collect();
     // θ itself where every start falls, or none has a direction: then nothing depends on the parameters here.
-    let best = summits.into_iter().map(|(_, summit)| summit).max_by(|a, b| a.rise.total_cmp(&b.rise));
-    let best = best.filter(|best| best.rise > 0.0).unwrap_or_else(|| Summit::at_rest(coordinates.len()));
+    let best = match best.filter(|best| best.rise > 0.0) {
+        Some(best) => best,
+        None => Summit::at_rest(coordinates.len())?,
+    };
     let ends = starts.iter().map(|start| start.value);
     let (low, high) = ends.fold((f64::INFINITY, 0.0), |(low, high), v| (f64::min(low, v), f64::max(high, v)));
     let error = if best.stop == Stop::Stalled { best.last_gain } else { best.gap };
@@ -217,7 +227,7 @@ async fn search(
         fell_back: false,
         resolution,
         resolved: Probe::resolves(best.rise, resolution),
-        delta: coordinates.delta(&best.u),
+        delta: coordinates.delta(&best.u)?,
     })
 }
 
@@ -232,8 +242,9 @@ struct Summit {
 }
 
 impl Summit {
-    fn at_rest(len: usize) -> Self {
-        Self { u: vec![0.0; len], rise: 0.0, gap: 0.0, last_gain: 0.0, iterations: 0, stop: Stop::Stationary }
+    fn at_rest(len: usize) -> Result<Self> {
+        let u = zeros(START, len)?;
+        Ok(Self { u, rise: 0.0, gap: 0.0, last_gain: 0.0, iterations: 0, stop: Stop::Stationary })
     }
 }
 
@@ -249,9 +260,10 @@ struct Climb<'a> {
 impl Climb<'_> {
     /// L(θ + M u) − L(θ), and its gradient in u.
     async fn at(&self, u: &[f64]) -> Result<(f64, Vec<f64>)> {
-        let moved: Vec<f64> = self.theta.iter().zip(self.coordinates.delta(u)).map(|(w, d)| w + d).collect();
+        let mut moved = self.coordinates.delta(u)?;
+        moved.iter_mut().zip(self.theta).for_each(|(d, w)| *d += w);
         let (loss, gradient) = self.probe.gradient(&moved).await?;
-        Ok((loss - self.loss, self.coordinates.pull(&gradient)))
+        Ok((loss - self.loss, self.coordinates.pull(&gradient)?))
     }
 
     async fn from(&self, start: Vec<f64>, control: &Control<'_>) -> Result<Summit> {
@@ -278,7 +290,9 @@ impl Climb<'_> {
             let mut accepted = None;
             let mut length = f64::min(step * 4.0, STEPS.1);
             while length > STEPS.0 && iterations < self.options.max_iterations {
-                let mut next: Vec<f64> = u.iter().zip(&gradient).map(|(u, g)| u + length / unit * g).collect();
+                control.breathe().await?;
+                let mut next: Vec<f64> =
+                    collected("a step of an ascent", u.iter().zip(&gradient).map(|(u, g)| u + length / unit * g))?;
                 self.coordinates.project(&mut next);
                 let promised: f64 = next.iter().zip(&u).zip(&gradient).map(|((n, u), g)| (n - u) * g).sum();
                 let (found, slope) = self.at(&next).await?;
@@ -311,14 +325,14 @@ async fn random_start(
     let mut rng = generator(seed.wrapping_add(i));
     rng.set_stream(1);
     let samples = probe.engine().problem().samples();
-    let mut rows: Vec<u32> = (0..samples as u32).collect();
+    let mut rows: Vec<u32> = collected("sample numbers", 0..samples as u32)?;
     let (half, _) = rows.partial_shuffle(&mut rng, samples.div_ceil(2));
     half.sort_unstable();
-    let direction = coordinates.pull(&probe.gradient_over(theta, half).await?.1);
+    let direction = coordinates.pull(&probe.gradient_over(theta, half).await?.1)?;
     if samples > 1 && coordinates.size(&direction) > 0.0 {
         return Ok(direction);
     }
-    Ok(random_normal(coordinates.len(), &mut rng))
+    collected(START, (0..coordinates.len()).map(|_| rng.sample::<f64, _>(StandardNormal)))
 }
 
 /// The eigenvalue of MᵀHM of largest magnitude at the prepared point, and its eigenvector.
@@ -342,19 +356,26 @@ async fn top_eigenvector(
         return Ok((pair.value, pair.vector.clone().unwrap_or_default()));
     }
     // A few columns: MᵀHM as a dense matrix.
+    const WHAT: &str = "the curvature in a subspace";
     let p = coordinates.len();
-    let mut matrix = DMatrix::zeros(p, p);
+    let mut matrix: Vec<f64> = zeros(WHAT, product::<f64>(WHAT, &[p, p])?)?;
     for j in 0..p {
         control.breathe().await?;
-        let mut unit = vec![0.0; p];
+        let mut unit = zeros(WHAT, p)?;
         unit[j] = 1.0;
-        let product = engine.product(Curvature::Hessian, &coordinates.delta(&unit)).await?;
-        matrix.column_mut(j).copy_from_slice(&coordinates.pull(&product));
+        let product = engine.product(Curvature::Hessian, &coordinates.delta(&unit)?).await?;
+        matrix[j * p..(j + 1) * p].copy_from_slice(&coordinates.pull(&product)?);
     }
-    crate::error::ensure_finite("curvature", matrix.as_slice())?;
-    let eigen = symmetric_eigen((&matrix + matrix.transpose()) * 0.5);
-    let top = eigen.eigenvalues.iamax();
-    Ok((eigen.eigenvalues[top], eigen.eigenvectors.column(top).iter().copied().collect()))
+    crate::error::ensure_finite("curvature", &matrix)?;
+    for j in 0..p {
+        for i in j + 1..p {
+            matrix[j * p + i] = 0.5 * matrix[j * p + i] + 0.5 * matrix[i * p + j];
+        }
+    }
+    let eigen = symmetric_eigen(matrix, p, control).await?;
+    // One of the two ends.
+    let top = if eigen.values[0].abs() > eigen.values[p - 1].abs() { 0 } else { p - 1 };
+    Ok((eigen.values[top], copied(START, &eigen.vectors[top * p..(top + 1) * p])?))
 }
 
 /// The mean of the sharpness over random subspaces, as Keskar et al. report it.
@@ -382,10 +403,13 @@ pub async fn subspace_sharpness(
 ) -> Result<SubspaceSharpness> {
     options.check()?;
     let dimension = options.subspace_dimension.min(parameters.len());
-    let mut runs = Vec::new();
+    let mut runs: Vec<Sharpness> = Vec::new();
     for i in 0..options.subspaces {
         let options = SharpnessOptions { seed: options.seed.wrapping_add(i as u64), ..options.clone() };
         let region = Region::Subspace { dimension };
+        if runs.len() == runs.capacity() {
+            make_room("subspaces", &mut runs, i + 1)?;
+        }
         runs.push(epsilon_sharpness(engine, parameters, region, epsilon, &options, control).await?);
     }
     let values: Vec<f64> = runs.iter().map(|run| run.value).collect();

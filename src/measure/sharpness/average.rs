@@ -4,6 +4,8 @@
 //! Noise comes in pairs ±z, so that the gradient's share cancels to first order. Scaled noise σ |θ_i| z_i moves with a rescaling
 //! of the weights: with the same z the losses are the same, pair by pair.
 
+use rand::Rng;
+use rand_distr::StandardNormal;
 use serde::Serialize;
 
 use super::SharpnessOptions;
@@ -11,7 +13,9 @@ use super::probe::Probe;
 use crate::control::{Control, Progress};
 use crate::engine::{Device, Engine, Precision};
 use crate::error::Result;
-use crate::linalg::{generator, mean_and_error, random_normal};
+use crate::linalg::generator;
+use crate::memory::zeros;
+use crate::numbers::Samples;
 
 /// What the noise on a weight is proportional to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -85,23 +89,29 @@ async fn sample(
         Noise::Scaled => options.relative_sigma,
     };
     let mut rng = generator(options.seed);
-    let mut rises = Vec::with_capacity(options.pairs);
+    let mut rises = Samples::default();
+    let (mut delta, mut moved) = (zeros("noise", parameters.len())?, zeros("a vector of parameters", parameters.len())?);
     for i in 0..options.pairs {
-        let mut delta = random_normal(parameters.len(), &mut rng);
         for (z, w) in delta.iter_mut().zip(parameters) {
-            *z *= match noise {
-                Noise::Plain => sigma,
-                Noise::Scaled => sigma * w.abs(),
-            };
+            *z = rng.sample::<f64, _>(StandardNormal)
+                * match noise {
+                    Noise::Plain => sigma,
+                    Noise::Scaled => sigma * w.abs(),
+                };
         }
-        let at = |sign: f64| parameters.iter().zip(&delta).map(|(w, d)| w + sign * d).collect::<Vec<_>>();
-        let (up, down) = (at(1.0), at(-1.0));
-        rises.push(0.5 * ((probe.loss(&up).await? - loss) + (probe.loss(&down).await? - loss)));
-        crate::error::ensure_finite("losses under noise", &rises[i..])?;
-        let (value, error) = mean_and_error(&rises);
+        let mut sum = 0.0;
+        for sign in [1.0, -1.0] {
+            for ((to, w), d) in moved.iter_mut().zip(parameters).zip(&delta) {
+                *to = w + sign * d;
+            }
+            sum += probe.loss(&moved).await? - loss;
+        }
+        crate::error::ensure_finite("losses under noise", &[sum])?;
+        rises.push(0.5 * sum);
+        let (value, error) = (rises.mean(), rises.standard_error());
         control.step(Progress::new("average sharpness", i + 1, options.pairs).with_estimate(value, error)).await?;
     }
-    let (value, standard_error) = mean_and_error(&rises);
+    let (value, standard_error) = (rises.mean(), rises.standard_error());
     Ok(AverageSharpness {
         value,
         standard_error,

@@ -5,9 +5,10 @@ use rand::Rng;
 use crate::engine::{Engine, Plan};
 use crate::error::{Result, bail};
 use crate::linalg::generator;
+use crate::memory::collected;
 
 /// Numbers that the activations of one batch may take: the GPU keeps a whole batch's.
-const BATCH_NUMBERS: usize = 1 << 24;
+const BATCH_NUMBERS: u64 = 1 << 24;
 
 /// Differences of losses below this many times their rounding are not resolved: three digits are lost already.
 const RESOLVED: f64 = 1e3;
@@ -27,9 +28,10 @@ impl<'a> Probe<'a> {
     /// `InvalidNetwork` as [`Plan::new`].
     pub fn new(engine: &'a Engine) -> Result<Self> {
         let plan = Plan::new(engine.problem().network())?;
-        let numbers: usize = plan.steps.iter().map(|step| 2 * step.output.len()).sum::<usize>() + plan.input().len();
+        let steps: u64 = plan.steps.iter().map(|step| 2 * step.output.len() as u64).sum();
+        let numbers = steps + plan.input().len() as u64;
         // A multiple of every executor's block, so that all batches but the last are of one size.
-        Ok(Self { engine, batch: (BATCH_NUMBERS / numbers.max(1)).clamp(64, 1 << 14).next_multiple_of(64) })
+        Ok(Self { engine, batch: (BATCH_NUMBERS / numbers.max(1)).clamp(64, 1 << 14).next_multiple_of(64) as usize })
     }
 
     /// The engine that computes.
@@ -51,7 +53,7 @@ impl<'a> Probe<'a> {
     /// # Errors
     /// The device's.
     pub async fn gradient(&self, theta: &[f64]) -> Result<(f64, Vec<f64>)> {
-        let rows: Vec<u32> = (0..self.engine.problem().samples() as u32).collect();
+        let rows: Vec<u32> = collected("sample numbers", 0..self.engine.problem().samples() as u32)?;
         self.gradient_over(theta, &rows).await
     }
 
@@ -89,7 +91,7 @@ impl<'a> Probe<'a> {
         for seed in 0..ROUNDINGS {
             let mut rng = generator(seed);
             let sign = |w: &f64| if rng.random::<bool>() { w * (1.0 + epsilon) } else { w * (1.0 - epsilon) };
-            let rounded: Vec<f64> = theta.iter().map(sign).collect();
+            let rounded: Vec<f64> = collected("a vector of parameters", theta.iter().map(sign))?;
             largest = f64::max(largest, (self.loss(&rounded).await? - loss).abs());
         }
         Ok(largest)

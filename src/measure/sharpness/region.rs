@@ -3,13 +3,16 @@
 //! Rangamani's ball ‖ξ‖_g ≤ ε is ‖u‖₂ ≤ 1 with ξ = ε D u. A rescaling of the weights takes D to T D, so L(θ + ε D u) is the same
 //! function of u before and after: an ascent in u goes the same way.
 
+use rand::Rng;
 use rand_chacha::ChaCha8Rng;
+use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
 
+use crate::control::Control;
 use crate::engine::Engine;
 use crate::error::{Result, ensure};
-use crate::linalg::{generator, random_normal};
-use crate::memory::reserve;
+use crate::linalg::generator;
+use crate::memory::{collected, filled, product, room, zeros};
 use crate::operator::Metric;
 
 /// Where the loss is searched for its highest point.
@@ -35,6 +38,11 @@ pub enum Region {
     /// The same in the node-wise metric, D holding |θ_i|.
     RiemannianNodewise,
 }
+
+const MOVE: &str = "a move of the parameters";
+
+/// Entries that are taken between two looks at whether to stop: some milliseconds.
+const PIECE: usize = 1 << 20;
 
 /// What "within 1" means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,20 +70,31 @@ impl Region {
     ///
     /// # Errors
     /// `InvalidOption` for a subspace larger than the space; `TooLarge` if A does not fit in memory.
-    pub(crate) fn coordinates(self, engine: &Engine, theta: &[f64], epsilon: f64, seed: u64) -> Result<Coordinates> {
+    pub(crate) async fn coordinates(
+        self,
+        engine: &Engine,
+        theta: &[f64],
+        epsilon: f64,
+        seed: u64,
+        control: &Control<'_>,
+    ) -> Result<Coordinates> {
+        const WHAT: &str = "the scale of a region";
         let n = theta.len();
-        let riemannian = |metric: Metric| metric.scale(engine, theta).iter().map(|d| epsilon * d).collect();
+        let riemannian = |metric: Metric| collected(WHAT, metric.scale(engine, theta).iter().map(|d| epsilon * d));
         let (map, norm) = match self {
-            Self::Ball => (Map::Diagonal(vec![epsilon; n]), Norm::Two),
-            Self::Box => (Map::Diagonal(theta.iter().map(|w| epsilon * (w.abs() + 1.0)).collect()), Norm::Infinity),
-            Self::RiemannianLayerwise => (Map::Diagonal(riemannian(Metric::Layerwise)), Norm::Two),
-            Self::RiemannianNodewise => (Map::Diagonal(riemannian(Metric::Nodewise)), Norm::Two),
+            Self::Ball => (Map::Diagonal(filled(WHAT, epsilon, n)?), Norm::Two),
+            Self::Box => {
+                let scale = theta.iter().map(|w| epsilon * (w.abs() + 1.0));
+                (Map::Diagonal(collected(WHAT, scale)?), Norm::Infinity)
+            }
+            Self::RiemannianLayerwise => (Map::Diagonal(riemannian(Metric::Layerwise)?), Norm::Two),
+            Self::RiemannianNodewise => (Map::Diagonal(riemannian(Metric::Nodewise)?), Norm::Two),
             Self::Subspace { dimension } => {
-                let a = orthonormal_columns(n, dimension, seed)?;
-                (Map::Columns { a, scale: vec![epsilon; dimension] }, Norm::Two)
+                let a = orthonormal_columns(n, dimension, seed, control).await?;
+                (Map::Columns { a, scale: filled(WHAT, epsilon, dimension)? }, Norm::Two)
             }
             Self::SubspaceBox { dimension } => {
-                let a = orthonormal_columns(n, dimension, seed)?;
+                let a = orthonormal_columns(n, dimension, seed, control).await?;
                 let scale = a.chunks_exact(n).map(|column| epsilon * (dot(column, theta).abs() + 1.0)).collect();
                 (Map::Columns { a, scale }, Norm::Infinity)
             }
@@ -107,35 +126,42 @@ impl Coordinates {
     }
 
     /// M u.
-    pub fn delta(&self, u: &[f64]) -> Vec<f64> {
+    ///
+    /// # Errors
+    /// `TooLarge`, as for the other maps.
+    pub fn delta(&self, u: &[f64]) -> Result<Vec<f64>> {
         match &self.map {
-            Map::Diagonal(m) => m.iter().zip(u).map(|(m, u)| m * u).collect(),
+            Map::Diagonal(m) => collected(MOVE, m.iter().zip(u).map(|(m, u)| m * u)),
             Map::Columns { a, scale } => {
-                let mut delta = vec![0.0; self.parameters];
+                let mut delta = zeros(MOVE, self.parameters)?;
                 for ((column, s), u) in a.chunks_exact(self.parameters).zip(scale).zip(u) {
                     delta.iter_mut().zip(column).for_each(|(d, a)| *d += a * s * u);
                 }
-                delta
+                Ok(delta)
             }
         }
     }
 
     /// Mᵀ g.
-    pub fn pull(&self, gradient: &[f64]) -> Vec<f64> {
+    pub fn pull(&self, gradient: &[f64]) -> Result<Vec<f64>> {
         match &self.map {
-            Map::Diagonal(m) => m.iter().zip(gradient).map(|(m, g)| m * g).collect(),
+            Map::Diagonal(m) => collected(MOVE, m.iter().zip(gradient).map(|(m, g)| m * g)),
             Map::Columns { a, scale } => {
-                a.chunks_exact(self.parameters).zip(scale).map(|(column, s)| s * dot(column, gradient)).collect()
+                let columns = a.chunks_exact(self.parameters).zip(scale);
+                collected(MOVE, columns.map(|(column, s)| s * dot(column, gradient)))
             }
         }
     }
 
     /// u with Δ = M u, of a Δ in M's range; entries whose m is 0 cannot move.
-    pub fn coordinates_of(&self, delta: &[f64]) -> Vec<f64> {
+    pub fn coordinates_of(&self, delta: &[f64]) -> Result<Vec<f64>> {
         match &self.map {
-            Map::Diagonal(m) => m.iter().zip(delta).map(|(m, d)| if *m == 0.0 { 0.0 } else { d / m }).collect(),
+            Map::Diagonal(m) => {
+                collected(MOVE, m.iter().zip(delta).map(|(m, d)| if *m == 0.0 { 0.0 } else { d / m }))
+            }
             Map::Columns { a, scale } => {
-                a.chunks_exact(self.parameters).zip(scale).map(|(column, s)| dot(column, delta) / s).collect()
+                let columns = a.chunks_exact(self.parameters).zip(scale);
+                collected(MOVE, columns.map(|(column, s)| dot(column, delta) / s))
             }
         }
     }
@@ -176,25 +202,40 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// `dimension` orthonormal columns of length n, uniformly random: Gram–Schmidt, twice, on normal ones.
-pub(crate) fn orthonormal_columns(n: usize, dimension: usize, seed: u64) -> Result<Vec<f64>> {
+///
+/// # Errors
+/// `InvalidOption` for more columns than there are parameters; `TooLarge`; `Aborted`.
+pub(crate) async fn orthonormal_columns(
+    n: usize,
+    dimension: usize,
+    seed: u64,
+    control: &Control<'_>,
+) -> Result<Vec<f64>> {
     ensure!(
         (1..=n).contains(&dimension),
         InvalidOption,
         "a subspace of dimension {dimension} was asked for, but there are {n} parameters"
     );
     let mut rng: ChaCha8Rng = generator(seed);
-    let mut a: Vec<f64> = reserve(n.saturating_mul(dimension))?;
-    for _ in 0..dimension {
-        let mut column = random_normal(n, &mut rng);
+    const WHAT: &str = "a random subspace";
+    let mut a: Vec<f64> = room(WHAT, product::<f64>(WHAT, &[n, dimension])?)?;
+    let mut work = 0;
+    for first in (0..dimension).map(|column| column * n) {
+        a.extend((0..n).map(|_| rng.sample::<f64, _>(StandardNormal)));
+        let (others, column) = a.split_at_mut(first);
         for _ in 0..2 {
-            for other in a.chunks_exact(n) {
-                let share = dot(other, &column);
+            for other in others.chunks_exact(n) {
+                let share = dot(other, column);
                 column.iter_mut().zip(other).for_each(|(x, o)| *x -= share * o);
+                work += n;
+                if work > PIECE {
+                    work = 0;
+                    control.breathe().await?;
+                }
             }
-            let norm = dot(&column, &column).sqrt();
+            let norm = dot(column, column).sqrt();
             column.iter_mut().for_each(|x| *x /= norm);
         }
-        a.extend(column);
     }
     Ok(a)
 }
