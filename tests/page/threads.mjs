@@ -81,7 +81,7 @@ export async function runThreads({ browser, check, part, root }) {
     check("other numbers are refused", codes.join() === Array(5).fill("invalid_option").join(), codes.join());
 
     const { code, ms, reports, loss } = await run("stop");
-    check("stopping stops within a second", code === "aborted" && ms < 1000 && reports <= 4, `${code}, ${ms} ms`);
+    check("stopping stops within a second", code === "AbortError" && ms < 1000 && reports <= 4, `${code}, ${ms} ms`);
     check("and the engine goes on", loss > 0);
 
     const said = await run("fail");

@@ -117,7 +117,7 @@ export async function stop(isoflat) {
     })
     .then(
       () => "finished",
-      (error) => error.code,
+      (error) => error.name,
     );
   const ms = performance.now() - at;
   const { loss } = await engine.evaluate(problem, parameters);
