@@ -72,7 +72,9 @@ pub trait ParameterSpace {
     fn pull_back(&self, coordinates: &[f64], gradient: &[f64]) -> Result<Vec<f64>> {
         check(self.name(), coordinates, self.dimension(), "coordinates")?;
         check(self.name(), gradient, self.chart().parameter_count(), "gradient")?;
-        Ok(self.chart().cotangent(coordinates, gradient, None))
+        let pulled = self.chart().cotangent(coordinates, gradient, None);
+        ensure_finite("gradient in the coordinates", &pulled)?;
+        Ok(pulled)
     }
 }
 
