@@ -51,7 +51,9 @@ fn nothing_that_overflows_is_a_success() {
             refused(engine.evaluate(&huge).await, ErrorCode::NotFinite, &says);
             for kind in OperatorKind::ALL {
                 match kind.operator(&engine).await {
-                    Err(error) => assert!(matches!(error.code, ErrorCode::NotFinite | ErrorCode::OutOfRange), "{error}"),
+                    Err(error) => {
+                        assert!(matches!(error.code, ErrorCode::NotFinite | ErrorCode::OutOfRange), "{error}")
+                    }
                     Ok(operator) => {
                         refused(Lanczos::default().run(&operator, &control).await, ErrorCode::NotFinite, &says);
                         refused(PowerIteration::default().run(&operator, &control).await, ErrorCode::NotFinite, &says);
@@ -71,9 +73,10 @@ fn nothing_that_overflows_is_a_success() {
     }
 }
 
-static NAN: Measure = Measure::custom("nan", "No number.", Kinds { layerwise: true, nodewise: true, permutation: true }, |_, _, _| {
-    Box::pin(async { Ok(MeasureValue::exact("nan", f64::NAN, 1.0)) })
-});
+static NAN: Measure =
+    Measure::custom("nan", "No number.", Kinds { layerwise: true, nodewise: true, permutation: true }, |_, _, _| {
+        Box::pin(async { Ok(MeasureValue::exact("nan", f64::NAN, 1.0)) })
+    });
 
 #[test]
 fn a_measure_of_ones_own_that_is_no_number_is_an_error() {
@@ -231,7 +234,8 @@ fn a_curvature_lost_to_underflow_is_found_in_double_precision_or_not_called_conv
     for device in single() {
         let engine = Engine::new(&device, &problem).expect("an engine");
         engine.prepare(&[0.0; 12]).expect("a point");
-        let operator = block_on(OperatorKind::Curvature(Curvature::GaussNewton).operator(&engine)).expect("an operator");
+        let operator =
+            block_on(OperatorKind::Curvature(Curvature::GaussNewton).operator(&engine)).expect("an operator");
         let found = block_on(Lanczos::default().run(&operator, &control)).expect("a spectrum");
         assert!(found.converged && found.top[0].value == 0.0, "{found:?}");
         let found = block_on(PowerIteration::default().run(&operator, &control)).expect("a pair");

@@ -15,12 +15,8 @@ use support::*;
 fn at(device: &Device, z: &[f64], label: u32, samples: usize) -> Engine {
     let network = Network::dense(&[2, z.len()], true).expect("a network");
     let parameters = [vec![0.5; 2 * z.len()], z.to_vec()].concat();
-    let problem = Problem::new(
-        network,
-        Loss::CrossEntropy,
-        vec![0.0; 2 * samples],
-        Targets::Classes(vec![label; samples]),
-    );
+    let problem =
+        Problem::new(network, Loss::CrossEntropy, vec![0.0; 2 * samples], Targets::Classes(vec![label; samples]));
     let engine = Engine::new(device, &problem.expect("a problem")).expect("an engine");
     engine.prepare(&parameters).expect("a point");
     engine
@@ -70,13 +66,15 @@ fn confidence_costs_no_digits() {
                 let operator = block_on(kind.operator(&engine)).expect("an operator");
                 let matrix = block_on(dense_matrix(&operator, &control)).expect("a matrix");
                 for i in 0..4 {
-                    let expected: Vec<f64> =
-                        (0..4).map(|j| if i == j { p[i] * q[i] } else { -p[i] * p[j] }).collect();
+                    let expected: Vec<f64> = (0..4).map(|j| if i == j { p[i] * q[i] } else { -p[i] * p[j] }).collect();
                     let row = &matrix[12 * (8 + i) + 8..][..4];
                     // Of two unlikely classes the entry is the square of what is small, beside which rounding is not.
                     let scale = expected.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
                     for (found, expected) in row.iter().zip(&expected) {
-                        assert!((found - expected).abs() <= limit * scale, "{what}: row {i} is {row:?}, not {expected}");
+                        assert!(
+                            (found - expected).abs() <= limit * scale,
+                            "{what}: row {i} is {row:?}, not {expected}"
+                        );
                     }
                 }
                 let diagonal: Vec<f64> = (0..4).map(|c| p[c] * q[c]).collect();

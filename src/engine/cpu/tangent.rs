@@ -70,7 +70,8 @@ impl<T: Real> BlockTangent<T> {
     pub fn evaluate<const N: usize>(&mut self, point: &BlockPoint<T>, count: usize) {
         let last = self.activations.len() - 1;
         self.deltas[last].clone_from(&self.activations[last]);
-        loss::second_derivative::<T, N>(&point.probabilities, point.valid, count, &mut self.deltas[last]);
+        let (p, likeliest) = (&point.probabilities, &point.loss.likeliest);
+        loss::second_derivative::<T, N>(p, likeliest, point.valid, count, &mut self.deltas[last]);
     }
 
     /// δ̇ of step l − 1 from that of step l: the Hessian's, or without the terms in δ the Gauss–Newton matrix's.
