@@ -55,6 +55,20 @@ fn check(what: &str, device: &Device, found: &Spectrum, d: &[f64], top: usize, b
     assert!(found.products <= budget, "{name} took {} products, more than {budget}", found.products);
 }
 
+/// The wanted values reach into the copies of an eigenvalue that others of both signs surround.
+#[test]
+fn copies_inside_a_spectrum_are_counted() {
+    for device in devices() {
+        let engine = any_engine(&device);
+        let d = [vec![2.0, 1.0], vec![0.0; 70], vec![-0.5, -1.5]].concat();
+        let operator = Reflected::new(&engine, &d);
+        for (top, bottom) in [(6, 2), (3, 3), (2, 7), (9, 0), (0, 8)] {
+            let found = run(&operator, &lanczos(top, bottom));
+            check(&format!("{top} and {bottom} around zeros"), &device, &found, &d, top, bottom, 120);
+        }
+    }
+}
+
 /// A bulk between −0.1 and 0.5, crowded at both ends, as networks have it.
 fn bulk(n: usize) -> Vec<f64> {
     (0..n).map(|i| 0.2 + 0.3 * (i as f64 * 1.7).sin()).collect()

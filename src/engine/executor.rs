@@ -159,7 +159,8 @@ pub trait Executor {
         y: &mut Vector,
     ) -> Result<()>;
 
-    /// `norms[index] = ‖x‖₂` and `q[:, column] = x / ‖x‖₂` (zeros if the norm is 0), x one column.
+    /// `norms[index] = ‖x‖₂` and `q[:, column] = x / ‖x‖₂` (zeros if the norm is 0), x one column. Right for numbers of any size, as
+    /// long as the norm itself is one; not finite where x is not.
     fn normalize(&self, x: &Vector, q: &mut Vector, column: usize, norms: &mut Vector, index: usize) -> Result<()>;
 
     /// One step of Adam (Kingma and Ba 2015) with bias correction; all vectors one column.

@@ -81,7 +81,11 @@ pub async fn dense_spectrum(
     let mut pairs = rayleigh_ritz(operator, &ends, tolerance, 0.0, false).await?;
     let min = pairs.remove(1);
     let max = pairs.remove(0);
-    Ok(DenseSpectrum { values: eigen.values, max, min, trace, products: n + 2 })
+    let found = DenseSpectrum { values: eigen.values, max, min, trace, products: n + 2 };
+    if !found.frobenius_norm().is_finite() {
+        return Err(overflow(operator.executor()));
+    }
+    Ok(found)
 }
 
 /// Every eigenvalue of the operator's symmetric part, ascending, and the eigenvectors: n × n, of unit length, one after the

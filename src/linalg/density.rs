@@ -196,7 +196,8 @@ impl StochasticLanczos {
         let mut grid: Vec<f64> = reserve(self.points)?;
         grid.extend((0..self.points).map(|i| from + i as f64 * spacing));
         let (density, density_error) = over_grid(probes, &grid, control, |nodes, t| gaussians(nodes, t, width)).await?;
-        let (cumulative, cumulative_error) = over_grid(probes, &grid, control, |nodes, t| share(nodes, t, width)).await?;
+        let (cumulative, cumulative_error) =
+            over_grid(probes, &grid, control, |nodes, t| share(nodes, t, width)).await?;
         let numbers = || grid.iter().chain(&density).chain(&density_error);
         if !numbers().all(|x| x.is_finite()) {
             bail!(NotFinite, "the density of a spectrum from {low:.3e} to {high:.3e} is beyond what numbers hold");

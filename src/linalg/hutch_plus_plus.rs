@@ -180,7 +180,12 @@ struct Run<'a, 'c> {
 }
 
 impl<'a, 'c> Run<'a, 'c> {
-    fn new(operator: &'a dyn SymmetricOperator, capacity: usize, total: usize, control: &'a Control<'c>) -> Result<Self> {
+    fn new(
+        operator: &'a dyn SymmetricOperator,
+        capacity: usize,
+        total: usize,
+        control: &'a Control<'c>,
+    ) -> Result<Self> {
         let executor = operator.executor();
         let n = operator.len();
         Ok(Self {

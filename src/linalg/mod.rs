@@ -90,22 +90,18 @@ pub(crate) async fn rayleigh_ritz(
     }
     let scale = pairs.iter().map(|pair| pair.value.abs()).fold(norm_known, f64::max);
     if scale < LOST && executor.info().precision == Precision::F32 {
-        for (pair, x) in pairs.iter_mut().zip(x.chunks_exact(n)) {
-            pair.residual = pair.residual.max(residual_in_f64(operator, x, pair.value).await?);
+        let lengths = x.chunks_exact(n).map(|x| norm(x.iter().copied()));
+        let units: Vec<f64> = x.chunks_exact(n).zip(lengths).flat_map(|(x, l)| x.iter().map(move |x| x / l)).collect();
+        // What single precision lost to underflow shows in the residuals of products in double precision.
+        let products = operator.apply_in_f64(&units).await?.unwrap_or_default();
+        for ((pair, x), ax) in pairs.iter_mut().zip(units.chunks_exact(n)).zip(products.chunks_exact(n)) {
+            pair.residual = pair.residual.max(norm(x.iter().zip(ax).map(|(x, y)| y - pair.value * x)));
         }
     }
     for pair in &mut pairs {
         pair.converged = pair.residual <= tolerance * scale;
     }
     Ok(pairs)
-}
-
-/// ‖A v − λ v‖ with a product in double precision, 0 where there is none: what single precision lost to underflow shows.
-async fn residual_in_f64(operator: &dyn SymmetricOperator, x: &[f64], value: f64) -> Result<f64> {
-    let length = norm(x.iter().copied());
-    let unit: Vec<f64> = x.iter().map(|x| x / length).collect();
-    let product = operator.apply_in_f64(&unit).await?;
-    Ok(product.map_or(0.0, |product| norm(product.iter().zip(&unit).map(|(y, x)| y - value * x))))
 }
 
 /// What is said where a product of a unit vector is no number.

@@ -143,16 +143,20 @@ impl<'a, 'c> Evaluator<'a, 'c> {
         let precision = self.engine.info().precision;
         let is_custom = matches!(measure.quantity, Quantity::Custom(_));
         if precision == Precision::F32 && found.precision.is_none() && found.scale.abs() < LOST && !is_custom {
-            let precise = self.engine.in_f64()?;
-            precise.prepare(&self.engine.parameters()?)?;
-            let mut evaluator = Evaluator::new(&precise, self.options, &[measure], self.control).await?;
-            found = evaluator.value_as_computed(measure).await?;
-            found.precision = Some(Precision::F64);
+            found = self.value_in_f64(measure).await?;
         }
         let numbers = [Some(found.value), found.residual, found.standard_error];
         let precision = found.precision.unwrap_or(precision);
         ensure_number(measure.key, precision, &numbers.into_iter().flatten().collect::<Vec<f64>>())?;
         Ok(found)
+    }
+
+    async fn value_in_f64(&self, measure: &'static Measure) -> Result<MeasureValue> {
+        let precise = self.engine.in_f64()?;
+        precise.prepare(&self.engine.parameters()?)?;
+        let mut evaluator = Evaluator::new(&precise, self.options, &[measure], self.control).await?;
+        let found = evaluator.value_as_computed(measure).await?;
+        Ok(MeasureValue { precision: Some(Precision::F64), ..found })
     }
 
     async fn value_as_computed(&mut self, measure: &'static Measure) -> Result<MeasureValue> {

@@ -258,7 +258,8 @@ impl Named<'_> {
         precise.prepare(&self.engine.parameters()?)?;
         let operator = self.kind.arithmetic(&precise).await?;
         let executor = operator.executor();
-        let (x, mut y) = (executor.upload(x, 1)?, executor.zeros(x.len(), 1)?);
+        let (n, columns) = (operator.len(), x.len() / operator.len());
+        let (x, mut y) = (executor.upload(x, columns)?, executor.zeros(n, columns)?);
         operator.apply(&x, &mut y)?;
         executor.download(&y).await.map(Some)
     }

@@ -38,8 +38,8 @@ pub trait SymmetricOperator {
     /// The device's.
     fn apply(&self, x: &Vector, y: &mut Vector) -> Result<()>;
 
-    /// A x for one x in double precision on the CPU, for operators that can be had there: tells a product that is 0 from one that
-    /// single precision lost to underflow. `None` for others, and where the executor's own precision is double.
+    /// A x for each x, one after the other, in double precision on the CPU, for operators that can be had there: tells products that
+    /// are 0 from those that single precision lost to underflow. `None` for others, and where the executor's own precision is double.
     fn apply_in_f64<'a>(&'a self, _x: &'a [f64]) -> LocalFuture<'a, Result<Option<Vec<f64>>>> {
         Box::pin(std::future::ready(Ok(None)))
     }

@@ -11,7 +11,7 @@ use crate::control::{Control, Progress};
 use crate::engine::{Precision, ensure_number};
 use crate::error::{Result, ensure};
 use crate::network::{Network, ParametricLayer};
-use crate::numbers::{largest, norm, power_near};
+use crate::numbers::{largest, power_near};
 use crate::symmetry::{Transformation, ensure_homogeneous};
 
 /// A layer whose largest weight is below this share of the largest parameter has squares that vanish beside it.
@@ -188,7 +188,7 @@ fn unit_of(layers: &[ParametricLayer], parameters: &[f64]) -> Result<f64> {
 
 /// Σ θ².
 fn squared_norm(parameters: &[f64]) -> Result<f64> {
-    let norm = norm(parameters.iter().copied());
-    ensure_number("the squared norm of the parameters", Precision::F64, &[norm * norm])?;
-    Ok(norm * norm)
+    let sum = parameters.iter().map(|w| w * w).sum();
+    ensure_number("the squared norm of the parameters", Precision::F64, &[sum])?;
+    Ok(sum)
 }

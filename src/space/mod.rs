@@ -75,7 +75,9 @@ pub trait ParameterSpace {
     fn pull_back(&self, coordinates: &[f64], gradient: &[f64]) -> Result<Vec<f64>> {
         check(self.name(), coordinates, self.dimension(), "coordinates")?;
         check(self.name(), gradient, self.chart().parameter_count(), "gradient")?;
-        self.chart().try_cotangent(coordinates, gradient)
+        let pulled = self.chart().try_cotangent(coordinates, gradient)?;
+        ensure_finite("gradient in the coordinates", &pulled)?;
+        Ok(pulled)
     }
 }
 

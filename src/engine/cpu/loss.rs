@@ -11,6 +11,8 @@ pub struct BlockLoss {
     pub losses: Vec<f64>,
     /// Samples whose first largest output is the target's; 0 for squared error.
     pub hits: usize,
+    /// Where the likeliest class of each sample lies; empty for squared error.
+    pub likeliest: Vec<u32>,
 }
 
 /// Losses and δ_L: (p − y)/count, or 2(ŷ − y)/count. Outputs, probabilities and δ are (outputs, N), in the order in which
@@ -29,11 +31,12 @@ pub fn evaluate<T: Real, const N: usize>(
     let weight = 1.0 / count as f64;
     let z = outputs.as_chunks::<N>().0;
     let delta = delta.as_chunks_mut::<N>().0;
-    let mut found = BlockLoss { losses: Vec::with_capacity(valid), hits: 0 };
+    let mut found = BlockLoss { losses: Vec::with_capacity(valid), ..BlockLoss::default() };
     delta.as_flattened_mut().fill(T::ZERO);
     match targets {
         Targets::Classes(labels) => {
             probabilities.resize(outputs.len(), T::ZERO);
+            found.likeliest.reserve(valid);
             let p = probabilities.as_chunks_mut::<N>().0;
             // Softmax in double precision whatever T is: a few numbers a sample, and the loss needs their digits.
             let mut exponentials = vec![0.0f64; places.len()];
@@ -42,6 +45,7 @@ pub fn evaluate<T: Real, const N: usize>(
                 let label = labels[samples[n]] as usize;
                 let largest = (1..places.len()).fold(0, |best, c| if at(c) > at(best) { c } else { best });
                 found.hits += usize::from(largest == label);
+                found.likeliest.push(places[largest]);
                 let max = at(largest).to_f64();
                 // Two sums without the 1 of the likeliest and without the label's term: where p_y is near 1, 1 − p_y and
                 // log p_y then keep their digits.
@@ -77,8 +81,15 @@ pub fn evaluate<T: Real, const N: usize>(
     found
 }
 
-/// ż_L → δ̇_L in place: (diag p − p pᵀ) ż / count, or 2 ż / count; 0 beyond the first `valid` lanes.
-pub fn second_derivative<T: Real, const N: usize>(probabilities: &[T], valid: usize, count: usize, tangent: &mut [T]) {
+/// ż_L → δ̇_L in place: (diag p − p pᵀ) ż / count, or 2 ż / count; 0 beyond the first `valid` lanes. `likeliest` is
+/// [`BlockLoss`]'s.
+pub fn second_derivative<T: Real, const N: usize>(
+    probabilities: &[T],
+    likeliest: &[u32],
+    valid: usize,
+    count: usize,
+    tangent: &mut [T],
+) {
     let weight = T::from_f64(1.0 / count as f64);
     let tangent = tangent.as_chunks_mut::<N>().0;
     if probabilities.is_empty() {
@@ -88,23 +99,20 @@ pub fn second_derivative<T: Real, const N: usize>(probabilities: &[T], valid: us
     } else {
         let p = probabilities.as_chunks::<N>().0;
         // (diag p − p pᵀ) 1 = 0, so ż may be taken relative to the likeliest class: no cancellation where its p is near 1.
-        let (mut best, mut reference) = (p[0], tangent[0]);
-        for (z, p) in tangent.iter().zip(p) {
-            for n in 0..N {
-                let is_likelier = p[n] > best[n];
-                best[n] = if is_likelier { p[n] } else { best[n] };
-                reference[n] = if is_likelier { z[n] } else { reference[n] };
-            }
+        let mut reference = [T::ZERO; N];
+        for (n, (reference, &place)) in reference.iter_mut().zip(likeliest).enumerate() {
+            *reference = tangent[place as usize][n];
         }
         let mut means = [T::ZERO; N];
-        for (z, p) in tangent.iter().zip(p) {
+        for (z, p) in tangent.iter_mut().zip(p) {
             for n in 0..N {
-                means[n] += (z[n] - reference[n]) * p[n];
+                z[n] = z[n] - reference[n];
+                means[n] += z[n] * p[n];
             }
         }
         for (z, p) in tangent.iter_mut().zip(p) {
             for n in 0..N {
-                z[n] = p[n] * ((z[n] - reference[n]) - means[n]) * weight;
+                z[n] = p[n] * (z[n] - means[n]) * weight;
             }
         }
     }

@@ -74,7 +74,8 @@ impl<T: Real> BlockTangent<T> {
         let outputs = &self.activations[last];
         let delta = sized(&mut self.deltas[last], outputs.len())?;
         delta.copy_from_slice(outputs);
-        loss::second_derivative::<T, N>(&point.probabilities, point.valid, count, delta);
+        let (p, likeliest) = (&point.probabilities, &point.loss.likeliest);
+        loss::second_derivative::<T, N>(p, likeliest, point.valid, count, delta);
         Ok(())
     }
 

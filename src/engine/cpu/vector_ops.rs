@@ -84,9 +84,10 @@ pub fn normalize<T: Real>(x: &[T], out: &mut [T]) -> T {
         return T::from_f64(largest);
     }
     let unit = numbers::power_near(largest);
-    let norm = numbers::norm(x.iter().map(|x| x.to_f64() / unit));
-    for (out, &x) in out.iter_mut().zip(x) {
-        *out = T::from_f64(x.to_f64() / unit / norm);
+    let scaled: Vec<f64> = x.iter().map(|x| x.to_f64() / unit).collect();
+    let norm = dot(&scaled, &scaled).sqrt();
+    for (out, x) in out.iter_mut().zip(scaled) {
+        *out = T::from_f64(x / norm);
     }
     T::from_f64(norm * unit)
 }

@@ -15,6 +15,7 @@ use crate::engine::{Cotangent, Curvature, Engine, LayerSums, ensure_number};
 use crate::error::{Result, bail};
 use crate::linalg::{Eigenpair, Goal, Lanczos};
 use crate::measure::MeasureOptions;
+use crate::numbers::norm;
 use crate::operator::{OperatorKind, Part};
 
 /// Cotangents that go through together: between two batches of them the work may stop.
@@ -150,18 +151,23 @@ fn add(layers: &mut Vec<LayerSums>, sums: &[LayerSums]) {
 }
 
 fn kappa_traces(engine: &Engine, layers: &[LayerSums]) -> Result<Vec<f64>> {
-    let traces: Vec<f64> = squared_norms(engine)?.iter().zip(layers).map(|(norm, layer)| norm * layer.trace).collect();
+    let traces: Vec<f64> = norms(engine)?.iter().zip(layers).map(|(norm, layer)| norm * layer.trace * norm).collect();
     let numbers = layers.iter().flat_map(|layer| layer.rho.iter().chain([&layer.relative_flatness]));
     let numbers: Vec<f64> = numbers.chain(&traces).copied().collect();
     ensure_number("a trace of a layer", engine.info().precision, &numbers)?;
     Ok(traces)
 }
 
-/// ‖W_l‖² of every layer.
-fn squared_norms(engine: &Engine) -> Result<Vec<f64>> {
+/// ‖W_l‖ of every layer. Its square times a trace may be a number where the square is none.
+fn norms(engine: &Engine) -> Result<Vec<f64>> {
     let parameters = engine.parameters()?;
     let layers = engine.problem().network().layout().layers();
-    Ok(layers.iter().map(|layer| parameters[layer.weight.clone()].iter().map(|w| w * w).sum()).collect())
+    Ok(layers.iter().map(|layer| norm(parameters[layer.weight.clone()].iter().copied())).collect())
+}
+
+/// ‖W_l‖² of every layer.
+fn squared_norms(engine: &Engine) -> Result<Vec<f64>> {
+    Ok(norms(engine)?.into_iter().map(|norm| norm * norm).collect())
 }
 
 /// κ of every layer at the prepared point: ‖W_l‖² λ_max(H_l), by Lanczos on the layer's block. The pairs' values and
@@ -181,7 +187,7 @@ pub async fn kappa(engine: &Engine, options: &MeasureOptions, control: &Control<
 /// κ of one layer.
 async fn kappa_of(engine: &Engine, layer: usize, options: &MeasureOptions, control: &Control<'_>) -> Result<Eigenpair> {
     ensure_piecewise_linear(engine)?;
-    let norm = squared_norms(engine)?[layer];
+    let norm = norms(engine)?[layer];
     let block = OperatorKind::Curvature(Curvature::GaussNewton).over(Part::Layer(layer)).operator(engine).await?;
     let lanczos = Lanczos {
         goal: Goal::SpectralNorm,
@@ -192,7 +198,7 @@ async fn kappa_of(engine: &Engine, layer: usize, options: &MeasureOptions, contr
     };
     let spectrum = lanczos.run(&block, control).await?;
     let pair = spectrum.dominant().cloned().expect("a spectrum has an end");
-    let (value, residual) = (norm * pair.value, norm * pair.residual);
+    let (value, residual) = (norm * pair.value * norm, norm * pair.residual * norm);
     ensure_number("κ", engine.info().precision, &[value, residual])?;
     Ok(Eigenpair { value, residual, ..pair })
 }
