@@ -24,8 +24,8 @@ fn main(
         return;
     }
     var value = 0.0;
-    // Not `> 0`: a NaN shall stay one.
-    if (square[0].x != 0.0) {
+    // Neither `> 0` nor `!= 0`, which are false for NaN: it shall stay one.
+    if (!(square[0].x == 0.0)) {
         let scaled = exact_power_of_two(i32(square[1].x)) * x[i];
         // All values would share the rounding of 1/‖x‖, and ‖q‖ would show it: a correctly rounded quotient for each.
         let inverse = inverse_root(square[0]);
