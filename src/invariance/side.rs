@@ -29,7 +29,7 @@ const ROUNDINGS: usize = 8;
 const ROUNDINGS_AT_KINKS: usize = 24;
 
 /// Standard deviation of the roundings of a parameter, in units in the last place, for a single map.
-pub(super) const UNITS: f64 = 2.0;
+pub(super) const UNITS: f64 = 1.0;
 
 pub(super) struct Side<'a, 'c> {
     pub engine: &'a Engine,
