@@ -22,9 +22,9 @@ export class World {
     this.setup = setup;
   }
 
-  /** A stop is to be heard within 100 ms or one pass over the data; twice that, since clocks and computers are shared. */
+  /** A stop is to be heard within 100 ms or one pass over the data; half as much again, since computers are shared. */
   stopLimit() {
-    return 200 + 4 * this.#passMs;
+    return 150 + 2 * this.#passMs;
   }
 
   async open() {

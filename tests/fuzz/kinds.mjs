@@ -13,8 +13,8 @@ export const kinds = Object.fromEntries(
   [files, options, hostile, extremes, invariance, stopping, faults].map((kind) => [kind.name, kind]),
 );
 
-/** Case number `index` of a kind: the same for the same seed, whenever it is asked for. */
-export const caseOf = (kind, target, seed, index) => ({
-  kind,
-  ...kinds[kind].generate(new Random(`${seed} ${kind} ${target} ${index}`), target),
-});
+/** Case number `index` of a kind: the same for the same seed, whenever it is asked for. A GPU computes in f32, whatever one asks for. */
+export function caseOf(kind, target, seed, index) {
+  const test = { kind, ...kinds[kind].generate(new Random(`${seed} ${kind} ${target} ${index}`), target) };
+  return target === "gpu" && test.precision !== undefined ? { ...test, precision: "f32" } : test;
+}

@@ -78,6 +78,13 @@ export function shapes({ input, layers }) {
   return { shapes: found, parameters };
 }
 
+/** Bytes that counts among a call's options state: what is asked for so often may be kept, if it is not beyond all bounds. */
+export function statedByCounts(value) {
+  if (typeof value === "number") return value > 0 && value <= 4e6 ? 40 * value : 0;
+  if (value === null || typeof value !== "object") return 0;
+  return Object.values(value).reduce((most, inner) => Math.max(most, statedByCounts(inner)), 0);
+}
+
 /** Bytes of parameters, data and activations that a problem states: what memory may be in proportion to. */
 export function statedBytes(network, samples) {
   const found = shapes(network ?? {});

@@ -1,7 +1,7 @@
 /** Every method, with options out of the grammar: absurd counts, wrong types, wrong bags, keys that nobody knows, cycles, NaN. */
 
 import { methods } from "../api.mjs";
-import { problem } from "../problems.mjs";
+import { problem, statedByCounts } from "../problems.mjs";
 
 const points = (random) => ({
   problem: problem(random),
@@ -21,6 +21,7 @@ export function draw(random, method) {
 export default {
   name: "options",
   targets: ["wasm", "chrome"],
+  stated: ({ steps }) => statedByCounts(steps),
   generate(random) {
     return { setup: points(random), steps: [draw(random, random.pick(methods))] };
   },

@@ -5,7 +5,7 @@
 
 import { Call } from "../call.mjs";
 import { World } from "../interpret.mjs";
-import { dense } from "../problems.mjs";
+import { dense, statedByCounts } from "../problems.mjs";
 import { $ } from "../values.mjs";
 
 const ref = (name) => $("ref", { name });
@@ -191,4 +191,11 @@ async function execute(test, host) {
   return { faults: world.faults, calls: 1, gap: heart.longest, late: call.lateMs };
 }
 
-export default { name: "stopping", time: 20_000, targets: ["wasm", "chrome"], generate, execute };
+export default {
+  name: "stopping",
+  time: 20_000,
+  stated: ({ options }) => statedByCounts(options),
+  targets: ["wasm", "chrome"],
+  generate,
+  execute,
+};
