@@ -8,7 +8,7 @@
 use serde::Serialize;
 
 use super::krylov::{Basis, CHECK_EVERY, RitzPairs};
-use super::{generator, mean_and_error, random_signs};
+use super::{generator, mean_and_error, signs};
 use crate::control::{Control, Progress};
 use crate::error::{Result, ensure};
 use crate::operator::SymmetricOperator;
@@ -117,7 +117,7 @@ impl StochasticLanczos {
         let (mut all, mut shorter) = (Vec::new(), Vec::new());
         let mut products = 0;
         for probe in 0..self.probes {
-            let mut basis = Basis::start(operator, steps, &random_signs(n, &mut rng), generator(self.seed))?;
+            let mut basis = Basis::start(operator, steps, &signs(n, &mut rng)?, generator(self.seed))?;
             while basis.size < steps {
                 let done = probe * steps + basis.size;
                 control.step(Progress::new("spectral density", done, self.probes * steps)).await?;
