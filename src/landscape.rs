@@ -8,6 +8,7 @@ use crate::control::{Control, Progress};
 use crate::engine::{Engine, Step, Vector};
 use crate::error::{Result, bail, ensure};
 use crate::linalg::{Goal, Lanczos, generator, random_normal};
+use crate::memory::{collected, copied};
 use crate::network::Network;
 use crate::numbers::norm;
 use crate::operator::OperatorKind;
@@ -182,7 +183,7 @@ async fn direction_vectors(
     for spec in specs {
         vectors.push(match spec {
             Direction::Random { seed } => {
-                let vector = random_normal(parameters.len(), &mut generator(*seed));
+                let vector = random_normal(parameters.len(), &mut generator(*seed))?;
                 normalize(vector, parameters, network, normalization)
             }
             Direction::Eigenvector { operator, index } => {
@@ -190,11 +191,11 @@ async fn direction_vectors(
             }
             Direction::Towards(other) => {
                 network.check_parameters(other)?;
-                other.iter().zip(parameters).map(|(a, b)| a - b).collect()
+                collected("a direction", other.iter().zip(parameters).map(|(a, b)| a - b))?
             }
             Direction::Vector(vector) => {
                 network.check_parameters(vector)?;
-                vector.clone()
+                copied("a direction", vector)?
             }
         });
     }

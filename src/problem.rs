@@ -321,11 +321,9 @@ impl ProblemFile {
         })?;
         let targets = match raw.targets {
             RawTargets::Classes(labels) => Targets::Classes(labels),
-            RawTargets::Vectors(rows) => {
-                Targets::Vectors(rows.flat(network.output_len(), |i, found, outputs| {
-                    format!("target row {i} has {found} values, but the network has {outputs} outputs")
-                })?)
-            }
+            RawTargets::Vectors(rows) => Targets::Vectors(rows.flat(network.output_len(), |i, found, outputs| {
+                format!("target row {i} has {found} values, but the network has {outputs} outputs")
+            })?),
         };
         let problem = Problem::new(network, raw.loss, inputs, targets)?;
         problem.check_parameters(&raw.parameters.0)?;

@@ -142,7 +142,12 @@ pub async fn volume_flatness(
         let factor = if inverted { 1.0 / factor } else { factor };
         let interval = [(largest_weight - radius) * factor, (largest_weight + radius) * factor];
         let is_held = interval[0].is_normal() && interval[1].is_finite() && (1.0 / factor).is_normal();
-        ensure!(is_held, NotFinite, "box {power} of {} is beyond what numbers hold: α^{power} is {factor:e}", options.boxes);
+        ensure!(
+            is_held,
+            NotFinite,
+            "box {power} of {} is beyond what numbers hold: α^{power} is {factor:e}",
+            options.boxes
+        );
         let log_volume = parameters.len() as f64 * (2.0 * radius).ln() + power as f64 * log_determinant;
         let total_log_volume = boxes.last().map_or(log_volume, |last| log_sum(last.total_log_volume, log_volume));
         boxes.push(FlatBox { power, interval, log_volume, total_log_volume, largest_difference: 0.0 });

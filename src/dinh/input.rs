@@ -12,6 +12,7 @@ use crate::control::{Control, Progress};
 use crate::engine::{Device, Engine};
 use crate::error::{Result, bail, ensure};
 use crate::linalg::decomposed;
+use crate::memory::{copied, room, zeros};
 use crate::network::{Layer, Network};
 use crate::problem::{Problem, Targets};
 
@@ -34,27 +35,28 @@ pub async fn input_gradients(
     problem.check_parameters(parameters)?;
     let network = problem.network();
     let (width, outputs) = (network.input_len(), network.output_len());
-    let inputs = problem.inputs().to_f64();
+    let inputs = problem.shared_inputs().first_in_f64(problem.samples() * width)?;
     let group = if network.input().len() == 1 { GROUP.0 } else { GROUP.1 };
-    let mut gradients = Vec::with_capacity(inputs.len());
+    let mut gradients = room("input gradients", inputs.len())?;
     for (i, x) in inputs.chunks(group * width).enumerate() {
         control.step(Progress::new("input gradients", i * group, problem.samples())).await?;
         let count = x.len() / width;
         let columns = Columns::new(network, count)?;
         let rows = i * group..i * group + count;
-        let targets = match problem.targets() {
+        let targets = match problem.shared_targets() {
             Targets::Classes(labels) => Targets::Classes(labels[rows].to_vec()),
-            Targets::Vectors(v) => Targets::Vectors(v[rows.start * outputs..rows.end * outputs].to_vec()),
+            Targets::Vectors(v) => Targets::Vectors(copied("targets", &v[rows.start * outputs..rows.end * outputs])?),
         };
-        let mut one_hot = vec![0.0f32; count * count];
+        let mut one_hot: Vec<f32> = zeros("numbers of samples", count * count)?;
         one_hot.iter_mut().step_by(count + 1).for_each(|x| *x = 1.0);
         let problem = Problem::new(columns.network.clone(), problem.loss(), one_hot, targets)?;
         let engine = Engine::new(device, &problem)?;
-        let mut theta = vec![0.0; x.len()];
+        let mut theta = room("a vector of parameters", x.len() + parameters.len())?;
+        theta.resize(x.len(), 0.0);
         for (place, value) in columns.places().zip(x) {
             theta[place] = *value;
         }
-        theta.extend(parameters);
+        theta.extend_from_slice(parameters);
         engine.prepare(&theta)?;
         let gradient = engine.gradient().await?;
         gradients.extend(columns.places().map(|place| gradient[place] * count as f64));
@@ -162,8 +164,7 @@ impl InputMap {
         let mean = rows.row_sum() / count;
         let centred = DMatrix::from_fn(rows.nrows(), width, |n, i| rows[(n, i)] - mean[i]);
         let eigen = decomposed(&(centred.transpose() * &centred / count))?;
-        let (variances, vectors) =
-            (DVector::from_vec(eigen.values), DMatrix::from_vec(width, width, eigen.vectors));
+        let (variances, vectors) = (DVector::from_vec(eigen.values), DMatrix::from_vec(width, width, eigen.vectors));
         let largest = variances.amax();
         let deviations = variances.map(|v| if v > FLOOR * largest { v.sqrt() } else { 1.0 });
         let a = &vectors * DMatrix::from_diagonal(&deviations);
@@ -324,8 +325,13 @@ pub async fn input_representation(
 ) -> Result<InputRepresentation> {
     let (network, folded) = map.fold(problem.network(), parameters)?;
     let width = network.input_len();
-    let inputs: Vec<f64> = problem.inputs().to_f64().chunks(width).flat_map(|x| map.representation(x)).collect();
-    let other = Problem::new(network.clone(), problem.loss(), inputs.clone(), problem.targets().clone())?;
+    let mut inputs = room("inputs in another representation", problem.samples() * width)?;
+    for x in problem.shared_inputs().first_in_f64(problem.samples() * width)?.chunks(width) {
+        inputs.extend(map.representation(x));
+        control.breathe().await?;
+    }
+    let copy = copied("inputs in another representation", &inputs)?;
+    let other = Problem::new(network.clone(), problem.loss(), copy, problem.targets().clone())?;
     let before = super::outputs_at(&Engine::new(device, problem)?, parameters).await?;
     let after = super::outputs_at(&Engine::new(device, &other)?, &folded).await?;
     let in_x = input_gradients(device, problem, parameters, control).await?;

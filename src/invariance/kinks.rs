@@ -234,8 +234,9 @@ mod tests {
             Layer::Dense { units: 3, bias: true },
         ];
         let network = Network::new(vec![2, 5, 4], layers).expect("a network");
-        let theta = crate::linalg::random_normal(network.parameter_count(), &mut crate::linalg::generator(1));
-        let inputs = crate::linalg::random_normal(40, &mut crate::linalg::generator(2));
+        let theta =
+            crate::linalg::random_normal(network.parameter_count(), &mut crate::linalg::generator(1)).expect("memory");
+        let inputs = crate::linalg::random_normal(40, &mut crate::linalg::generator(2)).expect("memory");
         let problem = Problem::new(network, Loss::CrossEntropy, inputs, Targets::Classes(vec![0])).expect("a problem");
         let device = crate::engine::Device::cpu(Precision::F64);
         let engine = crate::engine::Engine::new(&device, &problem).expect("an engine");

@@ -7,8 +7,11 @@ use super::hutchinson::COLUMNS;
 use super::{generator, overflow, random_signs};
 use crate::control::{Control, Progress};
 use crate::error::{Result, ensure};
+use crate::memory::{collected, zeros};
 use crate::numbers::{largest, power_near};
 use crate::operator::SymmetricOperator;
+
+const WHAT: &str = "a diagonal";
 
 /// The diagonal of an operator.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -42,13 +45,13 @@ pub async fn diagonal(
     let total = products.min(n);
     let executor = operator.executor();
     let mut rng = generator(seed);
-    let (mut values, mut squares) = (vec![0.0; n], vec![0.0; n]);
+    let (mut values, mut squares): (Vec<f64>, Vec<f64>) = (zeros(WHAT, n)?, zeros(WHAT, n)?);
     // What squares are in units of: a power of two of the size of the first products, so that none overflows or vanishes.
     let mut unit = 0.0;
     for start in (0..total).step_by(COLUMNS) {
         control.step(Progress::new("diagonal", start, total)).await?;
         let columns = COLUMNS.min(total - start);
-        let mut z = if is_exact { vec![0.0; n * columns] } else { random_signs(n * columns, &mut rng) };
+        let mut z = if is_exact { zeros(WHAT, n * columns)? } else { random_signs(n * columns, &mut rng)? };
         if is_exact {
             (0..columns).for_each(|k| z[k * n + start + k] = 1.0);
         }
@@ -81,6 +84,7 @@ pub async fn diagonal(
         }
     }
     let count = total as f64;
-    let standard_errors = squares.iter().map(|s| (s / ((count - 1.0).max(1.0) * count)).sqrt() * unit).collect();
+    let errors = squares.iter().map(|s| (s / ((count - 1.0).max(1.0) * count)).sqrt() * unit);
+    let standard_errors = collected(WHAT, errors)?;
     Ok(DiagonalEstimate { values, standard_errors, probes: if is_exact { 0 } else { total }, products: total })
 }

@@ -96,7 +96,7 @@ pub async fn trace_and_norm(
     let mut run = Run::new(operator, size, products, control)?;
     for start in (0..size).step_by(COLUMNS) {
         let columns = COLUMNS.min(size - start);
-        let y = run.apply(&random_signs(n * columns, &mut rng), columns)?;
+        let y = run.apply(&random_signs(n * columns, &mut rng)?, columns)?;
         run.extend(&y).await?;
         run.report().await?;
     }
@@ -104,7 +104,7 @@ pub async fn trace_and_norm(
     let mut rest = Rest::default();
     while run.products < products {
         let columns = COLUMNS.min(products - run.products);
-        let x = run.project(&random_signs(n * columns, &mut rng), columns)?;
+        let x = run.project(&random_signs(n * columns, &mut rng)?, columns)?;
         rest.push(&run.forms(&x).await?, exact.length);
         run.report().await?;
     }

@@ -39,7 +39,7 @@ pub async fn hutchinson(
     let mut samples = Samples::default();
     while samples.count() < probes {
         let columns = COLUMNS.min(probes - samples.count());
-        let z = executor.upload(&random_signs(n * columns, &mut rng), columns)?;
+        let z = executor.upload(&random_signs(n * columns, &mut rng)?, columns)?;
         let mut az = executor.zeros(n, columns)?;
         operator.apply(&z, &mut az)?;
         let mut column = executor.zeros(n, 1)?;

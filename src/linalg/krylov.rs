@@ -163,7 +163,7 @@ impl<'a> Basis<'a> {
     /// and further copies of multiple eigenvalues, are found too.
     fn start_anew(&mut self) -> Result<()> {
         self.fresh = Some(self.size);
-        let random = random_normal(self.operator.len(), &mut self.rng);
+        let random = random_normal(self.operator.len(), &mut self.rng)?;
         self.w = self.executor.upload(&random, 1)?;
         for _ in 0..3 {
             self.orthogonalize(self.size, 0)?;

@@ -200,7 +200,7 @@ impl Lanczos {
     fn start<'a>(&self, operator: &'a dyn SymmetricOperator, capacity: usize) -> Result<Basis<'a>> {
         let n = operator.len();
         let mut rng = generator(self.seed);
-        let random = random_normal(n, &mut rng);
+        let random = random_normal(n, &mut rng)?;
         let start = self.start.as_ref().unwrap_or(&random);
         ensure!(start.len() == n, InvalidOption, "the start vector has {} values, but must have {n}", start.len());
         ensure_finite("start vector", start)?;

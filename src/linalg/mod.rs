@@ -48,13 +48,13 @@ pub struct Eigenpair {
 }
 
 /// A standard normal vector from a seed, the same for every device.
-pub(crate) fn random_normal(len: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
-    (0..len).map(|_| rng.sample(StandardNormal)).collect()
+pub(crate) fn random_normal(len: usize, rng: &mut ChaCha8Rng) -> Result<Vec<f64>> {
+    crate::memory::collected("a random vector", (0..len).map(|_| rng.sample(StandardNormal)))
 }
 
 /// `len` random signs, each 1 or −1: the probes of traces, norms and densities.
-pub(crate) fn random_signs(len: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
-    (0..len).map(|_| if rng.random::<bool>() { 1.0 } else { -1.0 }).collect()
+pub(crate) fn random_signs(len: usize, rng: &mut ChaCha8Rng) -> Result<Vec<f64>> {
+    crate::memory::collected("random signs", (0..len).map(|_| if rng.random::<bool>() { 1.0 } else { -1.0 }))
 }
 
 /// The generator of a seed.

@@ -57,7 +57,7 @@ impl PowerIteration {
             Precision::F64 => 1e-9,
             Precision::F32 => 1e-5,
         });
-        let start = executor.upload(&random_normal(n, &mut generator(self.seed)), 1)?;
+        let start = executor.upload(&random_normal(n, &mut generator(self.seed))?, 1)?;
         let mut u = executor.zeros(n, 1)?;
         let mut norms = executor.zeros(self.max_products.max(1) + 1, 1)?;
         executor.normalize(&start, &mut u, 0, &mut norms, 0)?;

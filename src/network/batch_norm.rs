@@ -164,7 +164,10 @@ pub fn fold_batch_norm(network_json: &str, parameters: &[f64]) -> Result<(Networ
 
 /// Biases of all layers with parameters: as many as may be added.
 fn network_biases(items: &[Item]) -> usize {
-    items.iter().map(|item| if let Item::Parametric { parameters, .. } = item { parameters.bias.len() } else { 0 }).sum()
+    items
+        .iter()
+        .map(|item| if let Item::Parametric { parameters, .. } = item { parameters.bias.len() } else { 0 })
+        .sum()
 }
 
 /// The layers with their parameters, checked.

@@ -96,7 +96,8 @@ impl Window {
         ensure!(self.size.iter().all(|&n| n > 0), InvalidNetwork, "{what} has a window of size {:?}", self.size);
         ensure!(self.stride.iter().all(|&n| n > 0), InvalidNetwork, "{what} has stride {:?}", self.stride);
         let sides = [input.height, input.width];
-        let padded = std::array::from_fn(|i| (self.padding[i] as u64).saturating_mul(2).saturating_add(sides[i] as u64));
+        let padded =
+            std::array::from_fn(|i| (self.padding[i] as u64).saturating_mul(2).saturating_add(sides[i] as u64));
         // An executor may want to write the padded image out: its size counts even where few windows read it.
         ensure!(
             count([input.channels as u64, padded[0], padded[1]]).is_some_and(|n| n <= MAX_LEN),

@@ -126,7 +126,9 @@ impl<'de> Deserialize<'de> for Rows {
         match RawTargets::deserialize(deserializer)? {
             RawTargets::Vectors(rows) => Ok(rows),
             RawTargets::Classes(classes) if classes.is_empty() => Ok(Self::default()),
-            RawTargets::Classes(_) => Err(D::Error::custom("expected rows of numbers, [[…], […], …], but found numbers alone")),
+            RawTargets::Classes(_) => {
+                Err(D::Error::custom("expected rows of numbers, [[…], […], …], but found numbers alone"))
+            }
         }
     }
 }

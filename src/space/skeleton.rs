@@ -173,11 +173,7 @@ fn diagonal(layer: &ParametricLayer, next: &ParametricLayer) -> Vec<Edge> {
 }
 
 /// Last layer first, since a unit's rescaling changes the incoming weights among which the layer before chooses.
-async fn hungarian(
-    layers: &[ParametricLayer],
-    parameters: &[f64],
-    control: &Control<'_>,
-) -> Result<Vec<Vec<Edge>>> {
+async fn hungarian(layers: &[ParametricLayer], parameters: &[f64], control: &Control<'_>) -> Result<Vec<Vec<Edge>>> {
     let hidden = layers.len() - 1;
     let mut fixed = vec![Vec::new(); hidden];
     let mut scale = vec![1.0; layers[hidden].outputs];

@@ -113,7 +113,7 @@ impl Transformation {
     /// [`Network::check_parameters`] says; `NotFinite` if the result overflows.
     pub fn apply(&self, network: &Network, parameters: &[f64]) -> Result<Vec<f64>> {
         network.check_parameters(parameters)?;
-        let mut parameters = parameters.to_vec();
+        let mut parameters = crate::memory::copied("a vector of parameters", parameters)?;
         self.resolve(network)?.apply_resolved(network, &mut parameters)?;
         crate::error::ensure_finite("transformed parameters", &parameters)?;
         Ok(parameters)

@@ -174,7 +174,7 @@ impl<'a> Trainer<'a> {
             space,
             options: *options,
             samples,
-            order: (0..samples as u32).collect(),
+            order: crate::memory::collected("the order of samples", 0..samples as u32)?,
             rng: generator(options.seed),
             point: Point::new(executor, space, coordinates)?,
             state: State::new(executor, options.optimizer, space.dimension())?,

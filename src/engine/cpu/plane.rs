@@ -63,8 +63,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
         let rows = self.data.rows();
         let of_vector = |_| zeros("layer 1 of a plane", len);
         let of_block = |_| (0..plane.first.len()).map(of_vector).collect();
-        let mut products: Vec<Vec<Vec<T>>> =
-            (0..selection.count().div_ceil(N)).map(of_block).collect::<Result<_>>()?;
+        let mut products: Vec<Vec<Vec<T>>> = (0..selection.count().div_ceil(N)).map(of_block).collect::<Result<_>>()?;
         let work = affine.multiplications() * (N * products.len() * plane.first.len()) as f64;
         let scratch = || (Scratch::default(), BlockPoint::default());
         parallel::for_each(&mut products, work, scratch, |(scratch, block), i, products| {

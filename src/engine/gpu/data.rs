@@ -116,9 +116,8 @@ impl Data {
         let what = format!("inputs of {rows} samples of width {}", input.shape.len());
         context.check_size(&what, input.features() as u64 * lanes as u64)?;
         let mut inputs = zeros(&what, product::<f32>(&what, &[input.features(), lanes])?)?;
-        let places_of = |image: Image| {
-            collected("places of values", (0..image.shape.len()).map(|i| image.place(i) * lanes))
-        };
+        let places_of =
+            |image: Image| collected("places of values", (0..image.shape.len()).map(|i| image.place(i) * lanes));
         let places: Vec<usize> = places_of(input)?;
         match (&self.prepared, self.problem.shared_inputs()) {
             (Some(values), _) | (None, Values::F32(values)) => {

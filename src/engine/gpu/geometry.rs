@@ -256,9 +256,17 @@ mod tests {
     /// Both ways list the same pairs (input, output, tap).
     #[test]
     fn backward_is_the_transpose_of_forward() {
-        for (size, stride, padding, inputs) in
-            [(1, 1, 0, 4), (3, 1, 1, 5), (5, 1, 2, 4), (3, 2, 1, 7), (2, 3, 0, 8), (4, 3, 2, 6), (3, 2, 4, 3), (11, 4, 9, 5), (3, 50, 1, 2)]
-        {
+        for (size, stride, padding, inputs) in [
+            (1, 1, 0, 4),
+            (3, 1, 1, 5),
+            (5, 1, 2, 4),
+            (3, 2, 1, 7),
+            (2, 3, 0, 8),
+            (4, 3, 2, 6),
+            (3, 2, 4, 3),
+            (11, 4, 9, 5),
+            (3, 50, 1, 2),
+        ] {
             let slide = Slide { size, stride, padding };
             let outputs = (inputs + 2 * padding - size) / stride + 1;
             let mut forward = Vec::new();

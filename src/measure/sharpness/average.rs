@@ -90,7 +90,8 @@ async fn sample(
     };
     let mut rng = generator(options.seed);
     let mut rises = Samples::default();
-    let (mut delta, mut moved) = (zeros("noise", parameters.len())?, zeros("a vector of parameters", parameters.len())?);
+    let (mut delta, mut moved) =
+        (zeros("noise", parameters.len())?, zeros("a vector of parameters", parameters.len())?);
     for i in 0..options.pairs {
         for (z, w) in delta.iter_mut().zip(parameters) {
             *z = rng.sample::<f64, _>(StandardNormal)

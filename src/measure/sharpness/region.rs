@@ -156,9 +156,7 @@ impl Coordinates {
     /// u with Δ = M u, of a Δ in M's range; entries whose m is 0 cannot move.
     pub fn coordinates_of(&self, delta: &[f64]) -> Result<Vec<f64>> {
         match &self.map {
-            Map::Diagonal(m) => {
-                collected(MOVE, m.iter().zip(delta).map(|(m, d)| if *m == 0.0 { 0.0 } else { d / m }))
-            }
+            Map::Diagonal(m) => collected(MOVE, m.iter().zip(delta).map(|(m, d)| if *m == 0.0 { 0.0 } else { d / m })),
             Map::Columns { a, scale } => {
                 let columns = a.chunks_exact(self.parameters).zip(scale);
                 collected(MOVE, columns.map(|(column, s)| dot(column, delta) / s))

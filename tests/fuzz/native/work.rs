@@ -193,7 +193,8 @@ impl Work<'_, '_> {
                     return Ok(json!(lanczos.run(&*operator, control).await?));
                 }
                 let tolerance = engine.info().precision.eigenvalue_tolerance();
-                Ok(json!(lanczos.exact(&dense_spectrum(&*operator, tolerance, control).await?.values)?))
+                let spectrum = dense_spectrum(&*operator, tolerance, control).await?;
+                Ok(json!(lanczos.exact(&spectrum.values, control).await?))
             }
             _ => self.eigenvalues(&*operator).await,
         }
