@@ -113,9 +113,9 @@ impl<'a> Trainer<'a> {
         options: &TrainOptions,
     ) -> Result<Self> {
         options.check()?;
-        engine.problem().check_parameters(parameters)?;
-        if let Some(validation) = validation {
-            validation.problem().check_parameters(parameters)?;
+        // What they cannot hold is refused before the first step.
+        for engine in [engine].into_iter().chain(validation) {
+            engine.upload_parameters(parameters)?;
         }
         Self::at(engine, space, &space.to_coordinates(parameters)?, options)
     }
@@ -132,7 +132,7 @@ impl<'a> Trainer<'a> {
         checkpoint.check(space, options, engine.problem().samples())?;
         let parameters = space.to_parameters(&checkpoint.coordinates)?;
         for engine in [engine].into_iter().chain(validation) {
-            engine.problem().check_parameters(&parameters)?;
+            engine.upload_parameters(&parameters)?;
         }
         let mut trainer = Self::at(engine, space, &checkpoint.coordinates, options)?;
         let executor = engine.executor();

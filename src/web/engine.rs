@@ -248,7 +248,7 @@ impl Engine {
             let landscape =
                 crate::landscape::landscape(&engine, call.parameters()?, &directions, normalization, &control).await;
             let landscape = thrown(landscape)?;
-            let out = to_js(&serde_json::json!({ "center": landscape.center }))?;
+            let out = to_js(&serde_json::json!({ "center": landscape.center, "notFinite": landscape.not_finite }))?;
             set(&out, "s", &float64(&landscape.s));
             set(&out, "t", &float64(&landscape.t));
             set(&out, "loss", &float64(&landscape.loss));

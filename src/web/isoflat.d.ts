@@ -863,18 +863,24 @@ export interface InvarianceCell {
   measure: MeasureKey | "outputs";
   /** Index into `transformations`. */
   transformation: number;
+  /** NaN where there is no finite number. */
   before: number;
   after: number;
-  /** |after − before| / max(|before|, floor). */
+  /** |after − before| / |before|, and / |after| where that is 0. NaN where one of them is no finite number. */
   relativeChange: number;
   expected: "invariant" | "changes";
-  /** `invariant`: within tolerance. `changed`: beyond it. `unresolved`: an estimate did not converge. */
+  /**
+   * `invariant`: within tolerance. `changed`: beyond it. `unresolved`: nothing can be said, and `reason` says why: an estimate did
+   * not converge, a number is not finite, or units lie within rounding of their kink.
+   */
   verdict: "invariant" | "changed" | "unresolved";
-  /** Is the verdict what theory says? (A measure that may change but happens not to agrees too.) */
+  /** Does nothing speak against theory? `false` alone where what should stand still has changed. */
   agrees: boolean;
   tolerance: number;
-  /** Why this tolerance. */
+  /** Why this tolerance, or why nothing can be said. */
   reason: string;
+  /** Units within rounding of 0 at some sample, and pools whose maximum is of another; where they were counted. */
+  kinks?: number;
 }
 
 export interface InvarianceOptions extends MeasureOptions {
@@ -938,6 +944,8 @@ export interface Landscape {
   accuracy: Float64Array;
   /** L(θ). */
   center: number;
+  /** Points whose loss is not finite: they stay in the map, as NaN or Infinity. */
+  notFinite: number;
   backend: BackendInfo;
 }
 

@@ -201,7 +201,7 @@ function legend(precision: "f32" | "f64"): HTMLElement {
       { class: "signs" },
       sign("=", "the same, within its tolerance"),
       sign("≠", "changes"),
-      sign("?", "unresolved: an estimate did not converge"),
+      sign("?", "unresolved: nothing can be said, for the reason given"),
       html("li", {}, html("span", { class: "should-mark", "aria-hidden": "true" }), "should stand still, says theory"),
     ),
   );
