@@ -62,10 +62,11 @@ async function main() {
   const { values } = parseArgs({ options });
   if (values.help) return console.log(HELP);
   if (values.case !== undefined) {
-    const { faults, ms, least } = await again(resolve(root, values.case));
-    for (const { failure, where, detail } of faults) console.log(`✗ ${failure} in ${where}: ${detail}`);
-    console.log(JSON.stringify(least, null, 1));
-    console.log(faults.length === 0 ? `nothing wrong in ${ms.toFixed(0)} ms` : `${faults.length} faults`);
+    const { faults, least } = await again(resolve(root, values.case), (faults, ms) => {
+      for (const { failure, where, detail } of faults) console.log(`✗ ${failure} in ${where}: ${detail}`);
+      console.log(`${faults.length === 0 ? "nothing wrong" : `${faults.length} faults`} in ${ms.toFixed(0)} ms`);
+    });
+    if (faults.length > 0) console.log(`the smallest case that fails so:\n${JSON.stringify(least, null, 1)}`);
     process.exitCode = faults.length === 0 ? 0 : 1;
     return;
   }

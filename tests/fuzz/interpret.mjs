@@ -69,6 +69,7 @@ export class World {
   }
 
   free(name) {
+    if (name === "engine") this.isEngineFreed = true;
     this.handles[name].free();
   }
 
@@ -116,7 +117,7 @@ export class World {
 
   /** What a step does, as a function without arguments. */
   #work(step, call) {
-    if (step.free !== undefined) return () => this.handles[step.free].free();
+    if (step.free !== undefined) return () => this.free(step.free);
     const { receiver, target, member } = this.#find(step, call);
     if (step.get !== undefined) {
       return () => (step.this === undefined ? receiver[member] : Reflect.get(target, member, receiver));
@@ -149,7 +150,7 @@ export class World {
   async close() {
     await Promise.all(this.#later);
     const { engine } = this.handles;
-    if (!this.setup.expectsLostEngine)
+    if (!this.setup.expectsLostEngine && !this.isEngineFreed)
       for (const fault of await checkCanary(this.isoflat, engine)) this.fault(fault, "canary");
     for (const handle of [...this.#own].reverse()) {
       try {

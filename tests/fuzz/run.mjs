@@ -38,8 +38,8 @@ const ROW = { files: 60, options: 40, hostile: 40, extremes: 30, invariance: 20,
 const TURN = 6000;
 /** For making one case smaller, and for all of them: a share of the run. */
 const SMALLER = { tries: 60, milliseconds: 5000, share: 0.3 };
-/** Failures that take too long to try again and again. */
-const slow = new Set(["hang", "never-settled", "memory", "growth"]);
+/** Cases that stay as they are: what takes too long to try again and again, and what is wrong to accept only as it stands. */
+const kept = new Set(["hang", "never-settled", "memory", "growth", "accepted"]);
 
 function loadGolden() {
   const folder = join(root, "tests", "golden");
@@ -114,7 +114,7 @@ export async function fuzz({ minutes, seed, chosen, only, quiet = false }) {
         const command = findings.write(fresh, runner.target, test, { seed, index });
         if (!quiet) console.log(`✗ ${fresh.key}\n  ${fresh.fault.detail ?? ""}\n  ${command}`);
         const start = performance.now();
-        if (!slow.has(fresh.fault.failure) && spent < SMALLER.share * (start - begin)) {
+        if (!kept.has(fresh.fault.failure) && spent < SMALLER.share * (start - begin)) {
           least = await smaller(runner, test, fresh.key, SMALLER);
           findings.write(fresh, runner.target, least, { seed, index });
         }
@@ -127,19 +127,20 @@ export async function fuzz({ minutes, seed, chosen, only, quiet = false }) {
   return { findings, counts, gaps };
 }
 
-/** Runs one case of a file again, and makes it smaller. Resolves with the failures. */
-export async function again(file, { smallest = true } = {}) {
+/** Runs one case of a file again, tells `say` what fails, and makes it smaller. */
+export async function again(file, say) {
   loadGolden();
   const { target, test, key } = JSON.parse(readFileSync(file, "utf8"));
   const runner = new Runner(target);
   const { faults, ms } = await runner.run(test);
   const same = faults.find((fault) => keyOf(target, test, fault) === key) ?? faults[0];
+  say(faults, ms);
   let least = test;
-  if (smallest && same !== undefined)
-    least = await smaller(runner, test, keyOf(target, test, same), { tries: 400, milliseconds: 60_000 });
+  if (same !== undefined && !kept.has(same.failure))
+    least = await smaller(runner, test, keyOf(target, test, same), { tries: 400, milliseconds: 30_000 });
   runner.end();
   await closeChrome();
-  return { faults, ms, least };
+  return { faults, least };
 }
 
 /** A table of what was tried. */
