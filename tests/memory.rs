@@ -6,13 +6,13 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use isoflat::engine::{Curvature, Device, Engine, Precision};
+use isoflat::engine::{Cotangent, Curvature, Device, Engine, Precision};
 use isoflat::landscape::{Axis, Direction, Normalization, landscape};
 use isoflat::linalg::{Goal, Lanczos, dense_spectrum, diagonal};
-use isoflat::measure::petzka;
 use isoflat::measure::sharpness::{Noise, Region, SharpnessOptions, average_sharpness, epsilon_sharpness};
+use isoflat::measure::{exact_diagonal, petzka};
 use isoflat::network::{BiasInitialization, Initialization, Layer, fold_batch_norm};
-use isoflat::operator::CurvatureOperator;
+use isoflat::operator::{CurvatureOperator, OperatorKind};
 use isoflat::space::{Balance, BalanceOptions, Biases, FixedChoice, FixedValues, Grouping, SpaceKind, balance};
 use isoflat::symmetry::Transformation;
 use isoflat::train::{TrainOptions, train};
@@ -231,6 +231,36 @@ fn engine(precision: Precision) -> (Engine, Vec<f64>) {
     (Engine::new(&Device::cpu(precision), &problem()).expect("an engine"), parameters())
 }
 
+/// Several chunks of samples, some of which are kept, and convolutions of each kind: few rows and many positions, many rows and few.
+#[test]
+fn failed_allocations_over_many_samples() {
+    let _alone = alone();
+    let layers = vec![
+        conv(3, 3, 2, 2),
+        Layer::Tanh,
+        Layer::AvgPool2d { size: [2, 2], stride: None },
+        conv(64, 2, 1, 0),
+        Layer::Flatten,
+        Layer::Dense { units: 3, bias: true },
+    ];
+    let network = Network::new(vec![1, 9, 9], layers).expect("a network");
+    let problem = isoflat::data::synthetic(network.clone(), 1100, 3).expect("a problem");
+    let theta = network.initialize(Initialization::XavierNormal, BiasInitialization::Uniform, 2).expect("parameters");
+    for budget in [0, 1 << 22] {
+        let device = Device::cpu(Precision::F32).with_memory_budget(budget);
+        with_every_failure("everything", || {
+            let engine = Engine::new(&device, &problem)?;
+            engine.prepare(&theta)?;
+            let mut found = block_on(engine.product(Curvature::Hessian, &theta))?;
+            found.push(block_on(engine.evaluate(&theta))?.loss);
+            let sums = block_on(engine.executor().sweep(&[Cotangent::Class(0), Cotangent::Class(2)]))?;
+            found.extend(sums.iter().flatten().map(|layer| layer.relative_flatness));
+            found.push(block_on(engine.executor().squared_gradients(&[Cotangent::Class(1)]))?[7]);
+            Ok(found)
+        });
+    }
+}
+
 /// Runs `work` with its first large allocation failing, its second, and so on until it has no more: each time it fails with a code
 /// or gives the right numbers, and so it does afterwards when none fails.
 fn with_every_failure(what: &str, work: impl Fn() -> Result<Vec<f64>>) {
@@ -258,11 +288,11 @@ fn with_every_failure(what: &str, work: impl Fn() -> Result<Vec<f64>>) {
         if !has_failed {
             break;
         }
-        if n % 7 == 1 {
+        if failures % 20 == 1 {
             assert!(is_right(&work().expect("work")), "{what}: other numbers after allocation {n} failed");
         }
         // All of the first ones, and some of many.
-        n += 1 + n / 40;
+        n += 1 + n / 12;
     }
     assert!(failures > 0, "{what}: nothing was refused");
 }
@@ -353,6 +383,12 @@ fn failed_allocations_of_experiments() {
             found.push(open.space.to_parameters(&coordinates)?.iter().sum());
         }
         Ok(found)
+    });
+    with_every_failure("a gradient's parts", || {
+        engine.prepare(&theta)?;
+        let kind = OperatorKind::Curvature(Curvature::GaussNewton);
+        let found = block_on(exact_diagonal(&engine, kind, control))?.expect("an exact diagonal");
+        Ok(found.values)
     });
     with_every_failure("average sharpness", || {
         let options = SharpnessOptions { pairs: 2, ..SharpnessOptions::default() };

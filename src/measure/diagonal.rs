@@ -10,6 +10,7 @@ use crate::control::Control;
 use crate::engine::{Engine, Segments, ensure_number};
 use crate::error::Result;
 use crate::linalg::DiagonalEstimate;
+use crate::memory::{room, zeros};
 use crate::operator::{Connection, Metric, OperatorKind};
 
 /// The diagonal of an operator at the prepared point, by one backward pass for each output; `None` where that does not give
@@ -30,7 +31,7 @@ pub async fn exact_diagonal(
     // Fails for a layer that is not there.
     let blocks = kind.blocks(network.layout())?;
     let theta = engine.parameters()?;
-    let mut diagonal = vec![0.0; theta.len()];
+    let mut diagonal: Vec<f64> = zeros("a diagonal", theta.len())?;
     for (progress, cotangents) in petzka::cotangents(engine) {
         control.step(progress).await?;
         let squares = engine.executor().squared_gradients(&cotangents).await?;
@@ -40,7 +41,8 @@ pub async fn exact_diagonal(
         diagonal.iter_mut().zip(metric.scale(engine, &theta)).for_each(|(entry, d)| *entry = *entry * d * d);
     }
     if let OperatorKind::Riemannian(metric, Connection::LeviCivita) = kind.whole() {
-        let products: Vec<f64> = engine.gradient().await?.iter().zip(&theta).map(|(g, w)| w * g).collect();
+        let mut products = engine.gradient().await?;
+        products.iter_mut().zip(&theta).for_each(|(g, w)| *g *= w);
         for block in Segments::blocks(network.layout()).ranges() {
             let inner: f64 = products[block.clone()].iter().sum();
             for i in block {
@@ -51,7 +53,9 @@ pub async fn exact_diagonal(
             }
         }
     }
-    let values: Vec<f64> = blocks.into_iter().flat_map(|block| diagonal[block].to_vec()).collect();
+    let mut values = room("a diagonal", blocks.iter().map(|block| block.len()).sum())?;
+    blocks.into_iter().for_each(|block| values.extend_from_slice(&diagonal[block]));
     ensure_number("the diagonal", engine.info().precision, &values)?;
-    Ok(Some(DiagonalEstimate { standard_errors: vec![0.0; values.len()], values, probes: 0, products: 0 }))
+    let standard_errors = zeros("a diagonal", values.len())?;
+    Ok(Some(DiagonalEstimate { standard_errors, values, probes: 0, products: 0 }))
 }

@@ -152,9 +152,8 @@ impl<'de> Deserialize<'de> for RawTargets {
             fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> std::result::Result<RawTargets, A::Error> {
                 let (mut classes, mut rows) = (Vec::new(), Rows::default());
                 while let Some(element) = access.next_element_seed(Element(&mut rows))? {
-                    match element {
-                        Some(class) => push(&mut classes, class)?,
-                        None => {}
+                    if let Some(class) = element {
+                        push(&mut classes, class)?;
                     }
                     if !classes.is_empty() && rows.count > 0 {
                         return Err(A::Error::custom("there are class numbers and rows in one list"));

@@ -4,7 +4,7 @@
 
 use crate::control::{Control, Progress};
 use crate::error::{Result, ensure};
-use crate::memory::{filled, room, zeros};
+use crate::memory::{collected, filled, room, zeros};
 
 /// The most units a side: the algorithm takes their number to the third power.
 const MAX_UNITS: usize = 2048;
@@ -14,6 +14,9 @@ const QUANTUM: f64 = 1e-9;
 
 /// The largest cost told apart, that of a weight of 0 among them: above |ln| of every double precision number.
 const MAX_COST: f64 = 1e3;
+
+/// Columns that are looked at between two looks at whether to stop: a few milliseconds.
+const PIECE: usize = 1 << 18;
 
 /// No column, or no unit.
 const NONE: usize = usize::MAX;
@@ -43,7 +46,7 @@ pub(super) async fn assign(
     let mut search = Search::new(&costs, targets, targets * units.div_ceil(targets))?;
     for unit in 0..units {
         control.step(Progress::new("assignment", unit, units)).await?;
-        search.assign(unit);
+        search.assign(unit, control).await?;
     }
     let mut assigned = zeros("an assignment", units)?;
     for (column, &unit) in search.unit_of.iter().enumerate().filter(|(_, unit)| **unit != NONE) {
@@ -57,6 +60,8 @@ struct Search<'a> {
     /// (units, targets).
     costs: &'a [i64],
     targets: usize,
+    /// Of columns.
+    target_of: Vec<usize>,
     unit_of: Vec<usize>,
     /// Of columns, 0 or below; a unit's follows from its column's.
     dual: Vec<i64>,
@@ -72,6 +77,7 @@ impl<'a> Search<'a> {
         Ok(Self {
             costs,
             targets,
+            target_of: collected(WHAT, (0..columns).map(|column| column % targets))?,
             unit_of: filled(WHAT, NONE, columns)?,
             dual: zeros(WHAT, columns)?,
             distance: zeros(WHAT, columns)?,
@@ -81,7 +87,7 @@ impl<'a> Search<'a> {
     }
 
     /// One more unit.
-    fn assign(&mut self, unit: usize) {
+    async fn assign(&mut self, unit: usize, control: &Control<'_>) -> Result<()> {
         let columns = self.unit_of.len();
         self.distance.fill(i64::MAX);
         self.before.fill(NONE);
@@ -90,13 +96,14 @@ impl<'a> Search<'a> {
         // From the unit's own row on, by way of the units whose columns are reached.
         let (mut row, mut from, mut reached) = (unit, NONE, 0);
         let mut known: usize = 0;
+        let mut work = 0;
         let last = loop {
             let costs = &self.costs[row * self.targets..][..self.targets];
             // What a way costs that leads here, less what this row's own column costs it.
-            let base = if from == NONE { 0 } else { reached - (costs[from % self.targets] - self.dual[from]) };
+            let base = if from == NONE { 0 } else { reached - (costs[self.target_of[from]] - self.dual[from]) };
             let (mut least, mut at) = (i64::MAX, 0);
             for (place, &column) in self.open[known..].iter().enumerate() {
-                let cost = base + costs[column % self.targets] - self.dual[column];
+                let cost = base + costs[self.target_of[column]] - self.dual[column];
                 if cost < self.distance[column] {
                     self.distance[column] = cost;
                     self.before[column] = from;
@@ -104,6 +111,12 @@ impl<'a> Search<'a> {
                 if self.distance[column] < least {
                     (least, at) = (self.distance[column], known + place);
                 }
+            }
+            work += columns - known;
+            if work > PIECE {
+                work = 0;
+                // A search that is left here has changed nothing yet.
+                control.breathe().await?;
             }
             let column = self.open[at];
             self.open.swap(known, at);
@@ -128,6 +141,7 @@ impl<'a> Search<'a> {
             self.unit_of[column] = self.unit_of[before];
             column = before;
         }
+        Ok(())
     }
 }
 

@@ -2,10 +2,10 @@
 //!
 //! A page has shared memory only if it is cross-origin isolated, and only a worker may wait for others; where either is
 //! missing there is one thread, and a sentence that says why. Messages of [`crate::engine::Team`] lie in a buffer that all
-//! helpers read, replies in a buffer each; a word a helper says whose turn it is, and both sides sleep on it. There are no
-//! timeouts: `helper.js` catches all that can go wrong there and says so in that word.
+//! helpers read, replies in a buffer each; a word a helper says whose turn it is, and both sides sleep on it. `helper.js` catches
+//! all that can go wrong there and says so in that word; of a worker that was ended from outside only silence tells.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -15,6 +15,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, BlobPropertyBag, Url, Worker};
 
 use super::convert::set;
+use crate::control::now;
 use crate::engine::{Device, Precision, Team};
 use crate::error::{Error, ErrorCode, Result};
 use crate::memory::reserve;
@@ -29,6 +30,15 @@ const AREA: usize = 4 << 20;
 /// waking, and a vector of parameters copied twice each way and added.
 const MESSAGE_COST: f64 = 2e6;
 const PARAMETER_COST: f64 = 64.0;
+
+/// Seconds in which a helper takes a message, or answers one that this side took no time for.
+const PATIENCE: f64 = 30.0;
+
+/// How many times as long as this side a helper may take for its share, which is as large.
+const SLOWER: f64 = 20.0;
+
+/// Seconds of one sleep: those are counted, not the clock's, which goes on while a computer sleeps.
+const SLEEP: f64 = 1.0;
 
 // As in helper.js.
 const STATE: u32 = 0;
@@ -102,14 +112,21 @@ impl Thread {
         let _ = Atomics::notify(&self.control, STATE);
     }
 
-    /// Sleeps until the state pleases; the helper's last words if it has failed.
-    fn wait_until(&self, pleases: impl Fn(i32) -> bool) -> std::result::Result<(), String> {
+    /// Sleeps until the state pleases, for so many seconds at most; the helper's last words if it has failed.
+    fn wait_until(&self, patience: f64, pleases: impl Fn(i32) -> bool) -> std::result::Result<(), String> {
+        let mut slept = 0.0;
         loop {
             match self.state() {
                 FAILED => return Err(self.last_words()),
                 state if pleases(state) => return Ok(()),
+                _ if slept > patience => return Err(format!("it has not answered for {slept} s")),
                 // A notification may be an old one that comes late, so the state is looked at again.
-                state => Atomics::wait(&self.control, STATE, state).map(|_| ()).map_err(|error| text_of(&error))?,
+                state => {
+                    let woken = Atomics::wait_with_timeout(&self.control, STATE, state, 1e3 * SLEEP);
+                    if woken.map_err(|error| text_of(&error))? == "timed-out" {
+                        slept += SLEEP;
+                    }
+                }
             }
         }
     }
@@ -133,6 +150,8 @@ struct Workers {
     threads: Vec<Thread>,
     /// How the first that failed put it.
     lost: RefCell<Option<String>>,
+    /// When the last message was sent.
+    sent: Cell<f64>,
 }
 
 /// Starts helpers, or says why that cannot be.
@@ -165,7 +184,7 @@ async fn start(helpers: usize) -> std::result::Result<Workers, String> {
         thread.worker.set_onmessage(None);
         thread.worker.set_onerror(None);
     }
-    Ok(Workers { request, threads, lost: RefCell::default() })
+    Ok(Workers { request, threads, lost: RefCell::default(), sent: Cell::new(now()) })
 }
 
 impl Workers {
@@ -190,7 +209,7 @@ impl Workers {
     /// The shared buffer may be written anew when nobody reads it any more, not even those whom the message is not for.
     fn wait_until_taken(&self) -> Result<()> {
         (0..self.threads.len())
-            .try_for_each(|number| self.attempt(number, |thread| thread.wait_until(|state| state != GIVEN)))
+            .try_for_each(|number| self.attempt(number, |thread| thread.wait_until(PATIENCE, |state| state != GIVEN)))
     }
 
     /// Hands over what is in the shared buffer.
@@ -229,15 +248,18 @@ impl Team for Workers {
         if filled > 0 {
             self.give(to, filled, total);
         }
+        self.sent.set(now());
         Ok(())
     }
 
     fn receive(&self, from: usize) -> Result<Vec<u8>> {
         self.ensure_there()?;
+        // What this side has computed since it sent the message is as much as the helper has to.
+        let patience = PATIENCE.max(SLOWER * (now() - self.sent.get()));
         self.attempt(from, |thread| {
             let mut answer: Vec<u8> = Vec::new();
             loop {
-                thread.wait_until(|state| state == ANSWERED)?;
+                thread.wait_until(patience, |state| state == ANSWERED)?;
                 let (length, total) = (thread.control.get_index(LENGTH) as u32, thread.control.get_index(TOTAL) as u32);
                 let start = answer.len();
                 if start == 0 {

@@ -38,7 +38,7 @@ impl Tangent {
         let lanes = executor.data.lanes as u64;
         let panels = 4 * geometry.panel_len as u64;
         let widest = geometry.stages.iter().map(|stage| lanes * stage.output.features() as u64).max().unwrap_or(1);
-        let total = 2 * lanes * geometry.features() as u64 + panels;
+        let total = 2 * lanes * geometry.features() + panels;
         let one_buffer = executor.context.max_buffer_bytes() / 4 / widest.max(panels);
         let group = (TANGENT_NUMBERS / total).min(one_buffer).min(MAX_GROUP);
         (group as usize).clamp(1, wanted.max(1))
