@@ -101,7 +101,8 @@ async fn eigenvalues(call: Call) -> Js<JsValue> {
                 return Err(fault(ErrorCode::InvalidOption, message));
             };
             let engine = call.engine()?;
-            let open = thrown(space.open(engine.problem().network(), call.parameters()?))?;
+            let open = space.open_under(engine.problem().network(), call.parameters()?, &control).await;
+            let open = thrown(open)?;
             thrown(engine.prepare(&open.parameters))?;
             let second = match curvature {
                 crate::engine::Curvature::Hessian => SecondOrder::Included,

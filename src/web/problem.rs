@@ -108,7 +108,8 @@ impl Problem {
         let parameters = parameters(&parameters_value)?;
         self.inner.check_parameters(&parameters).map_err(throw)?;
         let problem = self.inner.clone();
-        Ok(ProblemFile { name, problem, parameters, direction: None, transformations: Vec::new() }.to_json())
+        let file = ProblemFile { name, problem, parameters, direction: None, transformations: Vec::new() };
+        file.try_to_json().map_err(throw)
     }
 
     /// See [`Problem::find`]; not part of the interface.

@@ -11,6 +11,7 @@ use super::error::fault;
 use super::options::{NoOptions, take};
 use super::problem::Problem;
 use super::run::thrown;
+use crate::control::Control;
 use crate::error::ErrorCode;
 use crate::space::{OpenSpace, SpaceKind};
 use crate::train::{Checkpoint, Optimizer, Run, Schedule, Target, TrainOptions, Training};
@@ -76,8 +77,8 @@ impl TrainOption {
         }
     }
 
-    fn open(&self, call: &Call, parameters: &[f64]) -> Js<OpenSpace> {
-        thrown(self.space.unwrap_or_default().open(call.problem.network(), parameters))
+    async fn open(&self, call: &Call, parameters: &[f64], control: &Control<'_>) -> Js<OpenSpace> {
+        thrown(self.space.unwrap_or_default().open_under(call.problem.network(), parameters, control).await)
     }
 }
 
@@ -101,7 +102,7 @@ async fn train(call: Call) -> Js<JsValue> {
     let checkpoint = read_checkpoint(&call.parts.checkpoint)?;
     let control = call.control().await?;
     let (engine, validation) = (call.engine()?, call.validation()?);
-    let open = found.open(&call, call.parameters()?)?;
+    let open = found.open(&call, call.parameters()?, &control).await?;
     let (space, options) = (&*open.space, found.options());
     let training = match &checkpoint {
         Some(from) => crate::train::resume(&engine, space, from, validation.as_deref(), &options, &control).await,
@@ -117,8 +118,10 @@ async fn side_by_side(call: Call, runs: Vec<(Vec<f64>, TrainOption)>) -> Js<JsVa
     let NoOptions {} = call.parts.parse("trainSideBySide")?;
     let control = call.control().await?;
     let (engine, validation) = (call.engine()?, call.validation()?);
-    let opened: Vec<OpenSpace> =
-        runs.iter().map(|(parameters, found)| found.open(&call, parameters)).collect::<Js<_>>()?;
+    let mut opened: Vec<OpenSpace> = Vec::new();
+    for (parameters, found) in &runs {
+        opened.push(found.open(&call, parameters, &control).await?);
+    }
     let begun: Vec<Run<'_>> = runs
         .iter()
         .zip(&opened)
