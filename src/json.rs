@@ -39,12 +39,13 @@ fn key_of(value: &Value, path: &Path, message: &str) -> Option<String> {
         Segment::Seq { index } => value.get(index),
         Segment::Enum { .. } | Segment::Unknown => Some(value),
     })?;
-    let mut keys = inner.as_object()?.iter().filter(|(_, value)| match value {
-        Value::String(text) => found == format!("the string {text:?}"),
-        Value::Array(_) => found == "an array",
-        Value::Object(_) => found == "an object",
-        other => found == other.to_string(),
-    });
+    let said = |value: &Value| match value {
+        Value::String(text) => format!("the string {text:?}"),
+        Value::Array(_) => "an array".into(),
+        Value::Object(_) => "an object".into(),
+        other => other.to_string(),
+    };
+    let mut keys = inner.as_object()?.iter().filter(|(_, value)| said(value) == found);
     let (key, _) = keys.next()?;
     keys.next().is_none().then(|| key.clone())
 }

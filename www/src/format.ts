@@ -24,6 +24,7 @@ export function number(value: number, digits = 3): string {
 /** The power of ten nearest to a small or large number, the number itself near 1: `10⁻¹²`, `0.3`, `12`. */
 export function power(value: number): string {
   if (value === 0) return "0";
+  if (Number.isNaN(value)) return "–";
   if (value >= 0.01 && value < 1000) return plain(value, 2);
   return Number.isFinite(value) ? `10${superscript(Math.round(Math.log10(value)))}` : "∞";
 }

@@ -167,11 +167,17 @@ export class InvarianceView {
         entry("relative change", number(cell.relativeChange, 2)),
         entry("tolerance", number(cell.tolerance, 2)),
         entry("expected", cell.expected === "invariant" ? "stays the same" : "may change"),
-        entry("found", `${symbol} ${word}${cell.agrees ? ", as theory says" : ", against theory"}`),
+        entry("found", `${symbol} ${word}${bearing(cell)}`),
       ),
       html("p", { class: "note" }, cell.reason),
     );
   }
+}
+
+/** What a finding says of theory. */
+function bearing({ verdict, agrees }: InvarianceCell): string {
+  if (verdict === "unresolved") return "";
+  return agrees ? ", as theory says" : ", against theory";
 }
 
 /** What colours, symbols and bars mean; also what a reader without colours goes by. */
