@@ -215,7 +215,7 @@ fn what_cannot_be_folded_says_so() {
         ("[1, 2]", "[1, 2], \"momentum\": 0.1", ErrorCode::Parse, "momentum"),
         (", \"variance\": [1, 2]", "", ErrorCode::Parse, "variance"),
         ("[0.5, 1]", "[0.5, null]", ErrorCode::Parse, "null"),
-        ("[0.5, 1]", "0.5", ErrorCode::Parse, "sequence"),
+        ("[0.5, 1]", "0.5", ErrorCode::Parse, "mean must be an array"),
     ];
     for (old, new, code, says) in faults {
         let text = good.replacen(old, new, 1);

@@ -130,7 +130,10 @@ fn a_last_step_that_diverges_is_an_error() {
         epochs: 1,
         ..TrainOptions::default()
     };
-    let found = run(&Device::cpu(Precision::F64), &options, &Control::default()).expect_err("a divergence");
+    let problem = rings(400, 1);
+    let engine = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");
+    let found = pollster::block_on(train(&engine, &start(&problem), None, &options, &Control::default()));
+    let found = found.expect_err("a divergence");
     assert_eq!(found.code, ErrorCode::NotFinite, "{found}");
     assert!(found.message.contains("last step"), "{found}");
 }

@@ -51,7 +51,7 @@ impl<'de> Visitor<'de> for LayerVisitor {
         let mut fields = Map::new();
         while let Some((key, value)) = access.next_entry::<String, Value>()? {
             if fields.contains_key(&key) {
-                return Err(A::Error::custom(format!("duplicate field `{key}`")));
+                return Err(A::Error::custom(format!("the key \"{key}\" is there twice")));
             }
             fields.insert(key, value);
         }
@@ -65,7 +65,7 @@ impl<'de> Visitor<'de> for LayerVisitor {
         let has_no_fields = matches!(layer, Layer::Flatten | Layer::Relu | Layer::Identity | Layer::Tanh);
         match stray {
             Some(field) if has_no_fields => {
-                Err(A::Error::custom(format!("unknown field `{field}`: {} has no fields but its type", layer.name())))
+                Err(A::Error::custom(format!("there is no key \"{field}\": {} has no keys but its type", layer.name())))
             }
             _ => Ok(RawLayer::Layer(layer)),
         }
