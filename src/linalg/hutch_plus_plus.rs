@@ -14,6 +14,7 @@ use super::{TraceEstimate, generator, overflow, random_signs};
 use crate::control::{Control, Progress};
 use crate::engine::{Executor, Segments, Vector};
 use crate::error::{Result, ensure};
+use crate::memory::zeros;
 use crate::numbers::{Samples, power_near};
 use crate::operator::SymmetricOperator;
 
@@ -254,7 +255,7 @@ impl<'a, 'c> Run<'a, 'c> {
         let mut exact = Exact::default();
         for start in (0..n).step_by(COLUMNS) {
             let columns = COLUMNS.min(n - start);
-            let mut identity = vec![0.0; n * columns];
+            let mut identity = zeros("columns of the identity", n * columns)?;
             (0..columns).for_each(|k| identity[k * n + start + k] = 1.0);
             let x = self.executor.upload(&identity, columns)?;
             exact.add(&self.forms(&x).await?);

@@ -9,6 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use super::{decomposed, overflow, random_normal};
 use crate::engine::{Executor, Segments, Vector};
 use crate::error::Result;
+use crate::memory::collected;
 use crate::numbers::{largest, power_near};
 use crate::operator::SymmetricOperator;
 
@@ -85,7 +86,7 @@ impl<'a> Basis<'a> {
         let n = operator.len();
         // Near 1 before it is rounded to the device's precision, which may not hold it as it is; by a power of two, which rounds nothing.
         let unit = power_near(largest(start.iter().copied()));
-        let start: Vec<f64> = start.iter().map(|x| x / unit).collect();
+        let start = collected("a start vector", start.iter().map(|x| x / unit))?;
         let mut basis = Self {
             operator,
             executor,

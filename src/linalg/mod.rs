@@ -26,6 +26,7 @@ use rand_distr::StandardNormal;
 
 use crate::engine::{Executor, Precision, Vector};
 use crate::error::Result;
+use crate::memory::{collected, room};
 use crate::numbers::{inner, norm};
 use crate::operator::SymmetricOperator;
 
@@ -49,12 +50,12 @@ pub struct Eigenpair {
 
 /// A standard normal vector from a seed, the same for every device.
 pub(crate) fn random_normal(len: usize, rng: &mut ChaCha8Rng) -> Result<Vec<f64>> {
-    crate::memory::collected("a random vector", (0..len).map(|_| rng.sample(StandardNormal)))
+    collected("a random vector", (0..len).map(|_| rng.sample(StandardNormal)))
 }
 
 /// `len` random signs, each 1 or −1: the probes of traces, norms and densities.
 pub(crate) fn random_signs(len: usize, rng: &mut ChaCha8Rng) -> Result<Vec<f64>> {
-    crate::memory::collected("random signs", (0..len).map(|_| if rng.random::<bool>() { 1.0 } else { -1.0 }))
+    collected("random signs", (0..len).map(|_| if rng.random::<bool>() { 1.0 } else { -1.0 }))
 }
 
 /// The generator of a seed.
@@ -85,13 +86,17 @@ pub(crate) async fn rayleigh_ritz(
         if !value.is_finite() || !residual.is_finite() {
             return Err(overflow(executor));
         }
-        let vector = keep_vectors.then(|| x.iter().map(|x| x / length).collect());
+        let unit = || collected("an eigenvector", x.iter().map(|x| x / length));
+        let vector = keep_vectors.then(unit).transpose()?;
         pairs.push(Eigenpair { value, residual, converged: false, vector });
     }
     let scale = pairs.iter().map(|pair| pair.value.abs()).fold(norm_known, f64::max);
     if scale < LOST && executor.info().precision == Precision::F32 {
-        let lengths = x.chunks_exact(n).map(|x| norm(x.iter().copied()));
-        let units: Vec<f64> = x.chunks_exact(n).zip(lengths).flat_map(|(x, l)| x.iter().map(move |x| x / l)).collect();
+        let mut units = room("vectors in double precision", x.len())?;
+        for x in x.chunks_exact(n) {
+            let length = norm(x.iter().copied());
+            units.extend(x.iter().map(|x| x / length));
+        }
         // What single precision lost to underflow shows in the residuals of products in double precision.
         let products = operator.apply_in_f64(&units).await?.unwrap_or_default();
         for ((pair, x), ax) in pairs.iter_mut().zip(units.chunks_exact(n)).zip(products.chunks_exact(n)) {
