@@ -59,16 +59,17 @@ impl PowerIteration {
         });
         let start = executor.upload(&random_normal(n, &mut generator(self.seed))?, 1)?;
         let mut u = executor.zeros(n, 1)?;
-        let mut norms = executor.zeros(self.max_products.max(1) + 1, 1)?;
+        // Those since the last readback.
+        let mut norms = executor.zeros(CHECK_EVERY, 1)?;
         executor.normalize(&start, &mut u, 0, &mut norms, 0)?;
         let (mut au, mut next, mut difference) = (executor.zeros(n, 1)?, executor.zeros(n, 1)?, executor.zeros(n, 1)?);
         let mut changes = executor.zeros(2, 1)?;
         let (mut products, mut change) = (0, f64::INFINITY);
-        let mut history = Vec::new();
+        let mut history: Vec<f64> = Vec::new();
         while products < self.max_products && change > tolerance {
             operator.apply(&u, &mut au)?;
             products += 1;
-            executor.normalize(&au, &mut next, 0, &mut norms, products)?;
+            executor.normalize(&au, &mut next, 0, &mut norms, (products - 1) % CHECK_EVERY)?;
             let check = products % CHECK_EVERY == 0 || products == self.max_products;
             if check {
                 // A negative eigenvalue turns the vector round in every step: the change is meant up to sign.
@@ -82,8 +83,10 @@ impl PowerIteration {
             if check {
                 let squares = executor.download(&changes).await?;
                 change = squares[0].min(squares[1]).sqrt();
-                history = executor.download(&norms).await?[1..=products].to_vec();
-                if !change.is_finite() || !history.iter().all(|norm| norm.is_finite()) {
+                let recent = executor.download(&norms).await?;
+                let recent = &recent[..products - history.len()];
+                history.extend(recent);
+                if !change.is_finite() || !recent.iter().all(|norm| norm.is_finite()) {
                     return Err(overflow(executor));
                 }
                 let estimate = history[products - 1];

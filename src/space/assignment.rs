@@ -1,6 +1,7 @@
 //! Assignments of least cost: the Hungarian algorithm (Kuhn 1955, Munkres 1957) by shortest augmenting paths (Jonker and Volgenant
-//! 1987), one unit after the other. Dual variables of units and columns keep every reduced cost at 0 or above; Dijkstra's
-//! algorithm over these finds the way to a free column that costs the least, and along it assignments change sides.
+//! 1987), one unit after the other, with targets that take several units. Dual variables of units and targets keep every reduced
+//! cost at 0 or above; Dijkstra's algorithm over these finds the way to a target with room that costs the least, and along it
+//! units change their targets.
 
 use crate::control::{Control, Progress};
 use crate::error::{Result, ensure};
@@ -15,11 +16,8 @@ const QUANTUM: f64 = 1e-9;
 /// The largest cost told apart, that of a weight of 0 among them: above |ln| of every double precision number.
 const MAX_COST: f64 = 1e3;
 
-/// Columns that are looked at between two looks at whether to stop: a few milliseconds.
+/// Costs that are looked at between two looks at whether to stop: a few milliseconds.
 const PIECE: usize = 1 << 18;
-
-/// No column, or no unit.
-const NONE: usize = usize::MAX;
 
 /// For each of `units` the target of `targets`, so that the sum of the costs is the least. If there are more units than targets,
 /// each target is taken at most ⌈units / targets⌉ times; otherwise at most once.
@@ -43,104 +41,104 @@ pub(super) async fn assign(
         costs.extend((0..targets).map(|target| (cost(unit, target).min(MAX_COST) / QUANTUM).round() as i64));
         control.breathe().await?;
     }
-    let mut search = Search::new(&costs, targets, targets * units.div_ceil(targets))?;
+    let mut search = Search::new(&costs, targets, units.div_ceil(targets))?;
     for unit in 0..units {
         control.step(Progress::new("assignment", unit, units)).await?;
         search.assign(unit, control).await?;
     }
     let mut assigned = zeros("an assignment", units)?;
-    for (column, &unit) in search.unit_of.iter().enumerate().filter(|(_, unit)| **unit != NONE) {
-        assigned[unit] = column % targets;
+    for (target, members) in search.members.iter().enumerate() {
+        members.iter().for_each(|&unit| assigned[unit] = target);
     }
     Ok(assigned)
 }
 
-/// The units so far, each with a column; column j stands for target j mod targets.
+/// The units so far, each at a target.
 struct Search<'a> {
     /// (units, targets).
     costs: &'a [i64],
-    targets: usize,
-    /// Of columns.
-    target_of: Vec<usize>,
-    unit_of: Vec<usize>,
-    /// Of columns, 0 or below; a unit's follows from its column's.
+    /// The most units a target takes.
+    capacity: usize,
+    /// Of targets.
+    members: Vec<Vec<usize>>,
+    /// Of targets, 0 or below, and 0 of one that has room; a unit's follows from its target's.
     dual: Vec<i64>,
-    /// Of columns: the least cost of a way there in the search under way, the column before on it, and whether it is known.
+    /// Of targets: the least cost of a way there in the search under way, and the last step on it, a unit that moves there from
+    /// another target.
     distance: Vec<i64>,
-    before: Vec<usize>,
-    open: Vec<usize>,
+    step: Vec<Option<(usize, usize)>>,
+    /// The targets, those whose distance is known first.
+    order: Vec<usize>,
 }
 
 impl<'a> Search<'a> {
-    fn new(costs: &'a [i64], targets: usize, columns: usize) -> Result<Self> {
+    fn new(costs: &'a [i64], targets: usize, capacity: usize) -> Result<Self> {
         const WHAT: &str = "an assignment";
         Ok(Self {
             costs,
-            targets,
-            target_of: collected(WHAT, (0..columns).map(|column| column % targets))?,
-            unit_of: filled(WHAT, NONE, columns)?,
-            dual: zeros(WHAT, columns)?,
-            distance: zeros(WHAT, columns)?,
-            before: zeros(WHAT, columns)?,
-            open: room(WHAT, columns)?,
+            capacity,
+            members: filled(WHAT, Vec::new(), targets)?,
+            dual: zeros(WHAT, targets)?,
+            distance: zeros(WHAT, targets)?,
+            step: filled(WHAT, None, targets)?,
+            order: collected(WHAT, 0..targets)?,
         })
+    }
+
+    fn cost(&self, unit: usize, target: usize) -> i64 {
+        self.costs[unit * self.dual.len() + target] - self.dual[target]
+    }
+
+    /// Looks at ways on to the targets that are open, of a unit that would move from one that `reached` is the distance of.
+    fn relax(&mut self, unit: usize, from: Option<usize>, reached: i64, known: usize) {
+        let base = from.map_or(0, |target| reached - self.cost(unit, target));
+        for &target in &self.order[known..] {
+            let distance = base + self.cost(unit, target);
+            if distance < self.distance[target] {
+                self.distance[target] = distance;
+                self.step[target] = from.map(|from| (unit, from));
+            }
+        }
     }
 
     /// One more unit.
     async fn assign(&mut self, unit: usize, control: &Control<'_>) -> Result<()> {
-        let columns = self.unit_of.len();
+        let targets = self.dual.len();
         self.distance.fill(i64::MAX);
-        self.before.fill(NONE);
-        self.open.clear();
-        self.open.extend(0..columns);
-        // From the unit's own row on, by way of the units whose columns are reached.
-        let (mut row, mut from, mut reached) = (unit, NONE, 0);
-        let mut known: usize = 0;
-        let mut work = 0;
+        let (mut known, mut work) = (0, 0);
+        self.relax(unit, None, 0, known);
         let last = loop {
-            let costs = &self.costs[row * self.targets..][..self.targets];
-            // What a way costs that leads here, less what this row's own column costs it.
-            let base = if from == NONE { 0 } else { reached - (costs[self.target_of[from]] - self.dual[from]) };
-            let (mut least, mut at) = (i64::MAX, 0);
-            for (place, &column) in self.open[known..].iter().enumerate() {
-                let cost = base + costs[self.target_of[column]] - self.dual[column];
-                if cost < self.distance[column] {
-                    self.distance[column] = cost;
-                    self.before[column] = from;
-                }
-                if self.distance[column] < least {
-                    (least, at) = (self.distance[column], known + place);
-                }
+            let open = known..targets;
+            let at = open.min_by_key(|&place| self.distance[self.order[place]]).unwrap_or(known);
+            let target = self.order[at];
+            if self.members[target].len() < self.capacity {
+                break target;
             }
-            work += columns - known;
+            self.order.swap(known, at);
+            known += 1;
+            let members = std::mem::take(&mut self.members[target]);
+            for &member in &members {
+                self.relax(member, Some(target), self.distance[target], known);
+            }
+            work += (members.len() + 1) * (targets - known + 1);
+            self.members[target] = members;
             if work > PIECE {
                 work = 0;
                 // A search that is left here has changed nothing yet.
                 control.breathe().await?;
             }
-            let column = self.open[at];
-            self.open.swap(known, at);
-            if self.unit_of[column] == NONE {
-                reached = least;
-                break column;
-            }
-            known += 1;
-            (row, from, reached) = (self.unit_of[column], column, least);
         };
-        for &column in &self.open[..known] {
-            self.dual[column] += self.distance[column] - reached;
+        for &target in &self.order[..known] {
+            self.dual[target] += self.distance[target] - self.distance[last];
         }
-        // Along the way every column takes the unit of the one before.
-        let mut column = last;
-        loop {
-            let before = self.before[column];
-            if before == NONE {
-                self.unit_of[column] = unit;
-                break;
-            }
-            self.unit_of[column] = self.unit_of[before];
-            column = before;
+        // Along the way every target hands a unit on to the next.
+        let mut target = last;
+        while let Some((moved, from)) = self.step[target] {
+            self.members[from].retain(|&member| member != moved);
+            self.members[target].push(moved);
+            target = from;
         }
+        self.members[target].push(unit);
         Ok(())
     }
 }

@@ -131,10 +131,10 @@ const balanced = await network.balance(moved);
 assert(balanced.converged && balanced.squaredNorm <= balanced.squaredNormBefore);
 await refused("invalid_option", () => network.balance(moved, { per: "planet" }));
 
-// The report stops with what is finished.
+// The report finishes early with what there is.
 const controller = new AbortController();
 const report = await engine.report(problem, parameters, {
-  signal: controller.signal,
+  finish: controller.signal,
   onProgress: ({ phase }) => phase.startsWith("hessian") && controller.abort(),
 });
 assert(report.stopped && report.values.petzka && !report.values.riemannian);
