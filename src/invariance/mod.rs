@@ -3,7 +3,7 @@
 //! A change is first compared with an estimate: rounding of the passes relative to the number's own size, residuals, standard
 //! errors. An invariant number that moves by more is not yet refuted, for nobody knows its condition: logits may be large,
 //! losses and gradients may cancel, a unit may lie on its ReLU's kink. So its rounding is then measured, by computing it
-//! again at roundings of both points ([`side`]); only what moves by far more than that has changed.
+//! again at roundings of both points (`side.rs`); only what moves by far more than that has changed.
 
 mod compare;
 mod kinks;
