@@ -84,7 +84,9 @@ function faultOf(cell, precision) {
     return { failure: "overlooked", detail: said };
   if (typeof reason !== "string" || /NaN|inf\b|Infinity/.test(reason))
     return { failure: "reason", detail: `${said}: ${reason}` };
-  if (/overflow/.test(reason) && Math.abs(before) < 1e100 && Math.abs(after) < 1e100)
+  // Where both numbers are there and of moderate size, nothing has overflowed. JSON has null for what is not finite.
+  const isModerate = (value) => typeof value === "number" && Math.abs(value) < 1e100;
+  if (/overflow/.test(reason) && isModerate(before) && isModerate(after))
     return { failure: "reason", detail: `${said}: ${reason}` };
   return undefined;
 }
