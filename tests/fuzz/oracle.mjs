@@ -102,7 +102,11 @@ const mapsOf = { landscape: new Set(["loss", "accuracy"]), train: maps, trainSid
 /** The path of the first number in a result that is neither finite nor marked, or undefined. */
 export function notFinite(value, method, path = "", seen = new Set()) {
   if (typeof value === "number") return Number.isFinite(value) ? undefined : `${path || "it"} is ${value}`;
-  if (value === null) return nullable.has(path.split(".").at(-1)) ? undefined : `${path || "it"} is null`;
+  if (value === null) {
+    // A report's relative flatness is one of dense layers: a convolution has none.
+    const isNullable = nullable.has(path.split(".").at(-1)) || /\.relative_flatness\.\d+$/.test(path);
+    return isNullable ? undefined : `${path || "it"} is null`;
+  }
   if (typeof value !== "object" || seen.has(value)) return undefined;
   seen.add(value);
   if (ArrayBuffer.isView(value)) {
