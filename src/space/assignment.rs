@@ -16,6 +16,9 @@ const QUANTUM: f64 = 1e-9;
 /// The largest cost told apart, that of a weight of 0 among them: above |ln| of every double precision number.
 const MAX_COST: f64 = 1e3;
 
+/// Turns a unit of the reduction before the rest is left to searches.
+const TURNS: usize = 20;
+
 /// Costs that are looked at between two looks at whether to stop: a few milliseconds.
 const PIECE: usize = 1 << 18;
 
@@ -42,8 +45,9 @@ pub(super) async fn assign(
         control.breathe().await?;
     }
     let mut search = Search::new(&costs, targets, units.div_ceil(targets))?;
-    for unit in 0..units {
-        control.step(Progress::new("assignment", unit, units)).await?;
+    let free = search.reduce(units, control).await?;
+    for (done, &unit) in free.iter().enumerate() {
+        control.step(Progress::new("assignment", done, free.len())).await?;
         search.assign(unit, control).await?;
     }
     let mut assigned = zeros("an assignment", units)?;
@@ -99,6 +103,50 @@ impl<'a> Search<'a> {
                 self.step[target] = from.map(|from| (unit, from));
             }
         }
+    }
+
+    /// Jonker and Volgenant's row reduction, for targets of one unit: a unit takes its best target, whose dual falls until the
+    /// second best is as good, and sends away the unit that was there. Cheap, and few are left without a target: these.
+    async fn reduce(&mut self, units: usize, control: &Control<'_>) -> Result<Vec<usize>> {
+        let mut free = collected("units", (0..units).rev())?;
+        if self.capacity > 1 || self.dual.len() < 2 {
+            free.reverse();
+            return Ok(free);
+        }
+        let mut left = room("units", units)?;
+        // Two units that want the same targets could outbid each other for long.
+        for turn in 0..TURNS * units {
+            let Some(unit) = free.pop() else { break };
+            if turn % PIECE.div_ceil(self.dual.len()) == 0 {
+                control.breathe().await?;
+            }
+            let [(least, best), (second, next)] = self.two_best(unit);
+            let is_free = self.members[best].is_empty();
+            // Of two that are as good, the one that nobody has.
+            let target = if least == second && !is_free { next } else { best };
+            self.dual[target] -= if target == best { second - least } else { 0 };
+            if let Some(before) = self.members[target].pop() {
+                if least < second { free.push(before) } else { left.push(before) }
+            }
+            self.members[target].push(unit);
+        }
+        left.extend(free);
+        Ok(left)
+    }
+
+    /// The two least costs of a unit, with their targets.
+    fn two_best(&self, unit: usize) -> [(i64, usize); 2] {
+        let mut two = [(i64::MAX, 0); 2];
+        let costs = &self.costs[unit * self.dual.len()..][..self.dual.len()];
+        for (target, (cost, dual)) in costs.iter().zip(&self.dual).enumerate() {
+            let cost = cost - dual;
+            if cost < two[0].0 {
+                two = [(cost, target), two[0]];
+            } else if cost < two[1].0 {
+                two[1] = (cost, target);
+            }
+        }
+        two
     }
 
     /// One more unit.
@@ -190,7 +238,7 @@ mod tests {
         let asked = std::cell::Cell::new(0);
         let control = Control::default().stop_when(|| {
             asked.set(asked.get() + 1);
-            asked.get() > 900
+            asked.get() > 605
         });
         let found = now(assign(600, 600, |unit, target| costs[unit * 600 + target], &control));
         assert_eq!(found.expect_err("a stop").code, crate::ErrorCode::Aborted);

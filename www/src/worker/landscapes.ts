@@ -71,6 +71,7 @@ export class Landscapes {
         loss: Float64Array.from(losses),
         accuracy: new Float64Array(),
         center: losses[(points * points - 1) / 2] ?? Number.NaN,
+        notFinite: losses.filter((loss) => !Number.isFinite(loss)).length,
         backend: engine.info,
       };
       this.session.listener({ type: "rows", point, about, landscape });
