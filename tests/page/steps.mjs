@@ -156,7 +156,7 @@ export async function checkBadInput(lab, check, problem) {
   await page.waitForSelector(".message.error[data-code=too_large]");
   check("10 billion parameters are refused", true, await lab.text(".message.error strong"));
   await lab.set("widths", "784-30000-30000-10");
-  await page.getByText("do not fit in memory").waitFor();
+  await page.getByText(/MiB\) are needed, but a WebAssembly module has/).waitFor();
   check("so is a network that memory does not hold", true, await lab.text(".message.error strong"));
   await lab.set("widths", "784-abc");
   await page.waitForSelector(".message.error[data-code=invalid_network]");
