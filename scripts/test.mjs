@@ -7,7 +7,6 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildSite, buildWasm } from "./build.mjs";
-import { runFuzz } from "./fuzz.mjs";
 import { driverCapabilities, findChrome, findDriver } from "./lib/browser.mjs";
 import { Failure, fail, root, run, runNode, seconds } from "./lib/process.mjs";
 import { relaxedEnvironment } from "./lib/relaxed.mjs";
@@ -51,13 +50,6 @@ async function browserTests(webgpu) {
 async function script(file) {
   if (!existsSync(join(root, file))) throw new Failure(`${file} is missing`);
   await runNode(file, [], { env: { ISOFLAT_CHROME: findChrome() } });
-}
-
-/** The package in Node, then in Chrome, where devices and threads can be lost. */
-async function fuzzing() {
-  const wasm = await runFuzz({ minutes: 0.5, seed: "npm test", chosen: ["wasm"] });
-  const chrome = await runFuzz({ minutes: 0.2, seed: "npm test", chosen: ["chrome"], only: ["faults"] });
-  if (wasm + chrome > 0) throw new Failure(`${wasm + chrome} kinds of failure; their cases are in target/fuzz/`);
 }
 
 // `needs` names steps whose results a step reads; they are run before it even if --only leaves them out.
@@ -105,13 +97,6 @@ const steps = [
     says: "the page in Chrome",
     needs: ["build", "site"],
     work: () => script("tests/page/run.mjs"),
-  },
-  {
-    name: "fuzz",
-    group: "web",
-    says: "half a minute of fuzzing, seeded",
-    needs: ["build"],
-    work: fuzzing,
   },
   {
     name: "package",

@@ -12,7 +12,7 @@ use super::problem::Problem;
 use super::run::{Queue, thrown};
 use super::threads::cpu_with_threads;
 use crate::control::Control;
-use crate::engine::{Device, Engine as Inner};
+use crate::engine::{Device, Engine as Inner, ensure_number};
 use crate::error::Result;
 use crate::linalg::Eigenpair;
 use crate::operator::SymmetricOperator;
@@ -193,7 +193,9 @@ impl Engine {
             let v = thrown(engine.upload_directions(&directions?))?;
             let mut out = thrown(engine.executor().zeros(v.len(), v.columns()))?;
             thrown(operator.apply(&v, &mut out))?;
-            Ok(float64(&thrown(engine.executor().download(&out).await)?))
+            let products = thrown(engine.executor().download(&out).await)?;
+            thrown(ensure_number("a product with the curvature", engine.info().precision, &products))?;
+            Ok(float64(&products))
         })
     }
 

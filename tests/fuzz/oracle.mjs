@@ -19,6 +19,8 @@ export const codes = [
   "gpu",
   "aborted",
   "crashed",
+  "invalid_handle",
+  "not_initialized",
 ];
 
 /** Words of the language and the tools underneath, which say nothing to who calls. */
