@@ -3,37 +3,12 @@
 
 mod support;
 
-use isoflat::engine::{Device, Engine, Executor, Precision, Vector};
+use isoflat::engine::{Device, Engine, Precision};
 use isoflat::linalg::{Goal, Lanczos, PowerIteration, dense_spectrum, hutchinson};
-use isoflat::operator::{OperatorKind, Scaled, SymmetricOperator};
-use isoflat::{Control, ErrorCode, Loss, Network, Result};
+use isoflat::operator::{OperatorKind, Scaled};
+use isoflat::{Control, ErrorCode, Loss, Network};
+use support::diagonal::Diagonal;
 use support::*;
-
-/// A diagonal operator over any engine's executor.
-struct Diagonal<'a> {
-    engine: &'a Engine,
-    d: Vector,
-}
-
-impl<'a> Diagonal<'a> {
-    fn new(engine: &'a Engine, values: &[f64]) -> Self {
-        Self { engine, d: engine.executor().upload(values, 1).expect("a vector") }
-    }
-}
-
-impl SymmetricOperator for Diagonal<'_> {
-    fn executor(&self) -> &dyn Executor {
-        self.engine.executor()
-    }
-
-    fn len(&self) -> usize {
-        self.d.len()
-    }
-
-    fn apply(&self, x: &Vector, y: &mut Vector) -> Result<()> {
-        self.engine.executor().multiply_add(1.0, &self.d, x, 0.0, y)
-    }
-}
 
 fn any_engine(device: &Device) -> Engine {
     let network = Network::dense(&[2, 2], false).expect("a network");

@@ -3,7 +3,7 @@
 
 mod support;
 
-use isoflat::engine::{Curvature, Device, Engine, Executor, Precision, Vector};
+use isoflat::engine::{Curvature, Device, Engine, Precision};
 use isoflat::linalg::{
     Goal, Lanczos, PowerIteration, StochasticLanczos, TraceAndNorm, dense_matrix, dense_spectrum, diagonal, hutchinson,
     trace_and_norm,
@@ -11,8 +11,9 @@ use isoflat::linalg::{
 use isoflat::measure::{Measure, MeasureOptions, measure};
 use isoflat::network::{Layer, Network};
 use isoflat::operator::{OperatorKind, Part, SymmetricOperator};
-use isoflat::{Control, Loss, Result};
+use isoflat::{Control, Loss};
 use pollster::block_on;
+use support::diagonal::Diagonal;
 use support::reflected::{Reflected, any_engine};
 use support::*;
 
@@ -20,32 +21,6 @@ const HESSIAN: OperatorKind = OperatorKind::Curvature(Curvature::Hessian);
 
 fn devices() -> [Device; 3] {
     [Device::cpu(Precision::F64), Device::cpu(Precision::F32), gpu()]
-}
-
-/// A diagonal operator, whose range is some of the coordinates.
-struct Diagonal<'a> {
-    engine: &'a Engine,
-    d: Vector,
-}
-
-impl<'a> Diagonal<'a> {
-    fn new(engine: &'a Engine, values: &[f64]) -> Self {
-        Self { engine, d: engine.executor().upload(values, 1).expect("a vector") }
-    }
-}
-
-impl SymmetricOperator for Diagonal<'_> {
-    fn executor(&self) -> &dyn Executor {
-        self.engine.executor()
-    }
-
-    fn len(&self) -> usize {
-        self.d.len()
-    }
-
-    fn apply(&self, x: &Vector, y: &mut Vector) -> Result<()> {
-        self.engine.executor().multiply_add(1.0, &self.d, x, 0.0, y)
-    }
 }
 
 /// Fails unless both lie within their error bars; where the subspace holds the whole range, those are rounding.

@@ -2,6 +2,7 @@
 #![allow(dead_code)] // Each test file uses its own part.
 
 pub mod any_table;
+pub mod diagonal;
 pub mod golden;
 pub mod naive;
 pub mod reflected;

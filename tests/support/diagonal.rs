@@ -1,0 +1,33 @@
+//! A diagonal operator over any engine's executor: its spectrum is what a test says.
+#![allow(dead_code)] // Each test file uses its own part.
+
+use isoflat::Result;
+use isoflat::engine::{Engine, Executor, Vector};
+use isoflat::operator::SymmetricOperator;
+
+/// diag(d).
+pub struct Diagonal<'a> {
+    engine: &'a Engine,
+    d: Vector,
+}
+
+impl<'a> Diagonal<'a> {
+    /// With these entries.
+    pub fn new(engine: &'a Engine, values: &[f64]) -> Self {
+        Self { engine, d: engine.executor().upload(values, 1).expect("a vector") }
+    }
+}
+
+impl SymmetricOperator for Diagonal<'_> {
+    fn executor(&self) -> &dyn Executor {
+        self.engine.executor()
+    }
+
+    fn len(&self) -> usize {
+        self.d.len()
+    }
+
+    fn apply(&self, x: &Vector, y: &mut Vector) -> Result<()> {
+        self.engine.executor().multiply_add(1.0, &self.d, x, 0.0, y)
+    }
+}
