@@ -68,14 +68,15 @@ mod native {
             // Two numbers read back: everything enqueued before has been done then.
             let finish = || black_box(pollster::block_on(e.download(&two)).expect("a device that works"));
             let gradient = || {
-                e.prepare(&theta).expect("a device that works");
+                pollster::block_on(e.prepare(&theta)).expect("a device that works");
                 finish();
             };
             budget(c, gradient);
             c.bench_function(&format!("{work}/gradient/{name}"), |b| b.iter(gradient));
             c.bench_function(&format!("{work}/product/{name}"), |b| {
                 b.iter(|| {
-                    e.product(Curvature::Hessian, &direction, &mut product).expect("a device that works");
+                    pollster::block_on(e.product(Curvature::Hessian, &direction, &mut product))
+                        .expect("a device that works");
                     finish()
                 })
             });
@@ -166,7 +167,7 @@ mod native {
             network.initialize(Initialization::KaimingUniform, BiasInitialization::Uniform, 1).expect("valid");
         for (name, device) in devices() {
             let engine = Engine::new(&device, &problem).expect("it fits everywhere");
-            engine.prepare(&parameters).expect("a device that works");
+            pollster::block_on(engine.prepare(&parameters)).expect("a device that works");
             let naive = Naive { engine: &engine, parameters: &parameters };
             let probes = naive.probes_to_one_percent();
             let swept = || {

@@ -43,7 +43,7 @@ mod web {
             let e = engine.executor();
             let (theta, direction) = (e.upload(&parameters, 1)?, e.upload(&direction, 1)?);
             let (product, two) = (e.zeros(parameters.len(), 1)?, e.zeros(2, 1)?);
-            engine.prepare(&parameters)?;
+            engine.prepare(&parameters).await?;
             Ok(Self { parameters, theta, direction, product, two, axes: [u, v], engine })
         }
 
@@ -91,14 +91,14 @@ mod web {
 
         /// Activations, δ and the gradient at the parameters.
         pub async fn gradient(&self) -> std::result::Result<(), JsError> {
-            thrown(self.engine.executor().prepare(&self.theta))?;
+            thrown(self.engine.executor().prepare(&self.theta).await)?;
             thrown(self.finish().await)
         }
 
         /// The Hessian times the direction.
         pub async fn product(&mut self) -> std::result::Result<(), JsError> {
             let e = self.engine.executor();
-            thrown(e.product(Curvature::Hessian, &self.direction, &mut self.product))?;
+            thrown(e.product(Curvature::Hessian, &self.direction, &mut self.product).await)?;
             thrown(self.finish().await)
         }
 

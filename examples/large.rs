@@ -45,7 +45,7 @@ async fn run(preset: Preset, samples: usize, backend: Backend) -> Result<()> {
         mib(estimate.vector_bytes)
     );
     let start = Instant::now();
-    engine.prepare(&parameters)?;
+    engine.prepare(&parameters).await?;
     let gradient = engine.gradient().await?;
     println!("  gradient: {:.2} s, of length {:.6}", start.elapsed().as_secs_f64(), norm(&gradient));
     let start = Instant::now();

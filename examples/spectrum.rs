@@ -126,7 +126,7 @@ async fn trained(problem: &Problem) -> Result<Vec<f64>> {
 async fn top_eigenvalues(device: &Device, problem: &Problem, parameters: &[f64]) -> Result<Spectrum> {
     let start = Instant::now();
     let engine = Engine::new(device, problem)?;
-    engine.prepare(parameters)?;
+    engine.prepare(parameters).await?;
     let operator = HESSIAN.operator(&engine).await?;
     let lanczos = Lanczos { goal: Goal::Extremes { top: TOP, bottom: 0 }, ..Lanczos::default() };
     let found = lanczos.run(&operator, &control()).await?;
@@ -144,7 +144,7 @@ async fn top_eigenvalues(device: &Device, problem: &Problem, parameters: &[f64])
 /// Trace, norm and a coarse picture of the density.
 async fn whole_spectrum(problem: &Problem, parameters: &[f64]) -> Result<()> {
     let engine = Engine::new(&Device::cpu(Precision::F32), problem)?;
-    engine.prepare(parameters)?;
+    engine.prepare(parameters).await?;
     let operator = HESSIAN.operator(&engine).await?;
     let trace = exact_trace(&engine, HESSIAN, &control()).await?.ok_or("LeNet is piecewise linear")?;
     let found = trace_and_norm(&operator, 60, 1, &control()).await?;

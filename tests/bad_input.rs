@@ -187,11 +187,11 @@ fn networks_over_images() {
 fn engines() {
     let file = ProblemFile::from_json(GOOD).expect("a good file");
     let engine = Engine::new(&Device::cpu(Precision::F64), &file.problem).expect("an engine");
-    assert_eq!(engine.prepare(&[1.0]).expect_err("a fault").code, ErrorCode::InvalidParameters);
-    assert_eq!(engine.prepare(&[f64::NAN; 6]).expect_err("a fault").code, ErrorCode::NotFinite);
+    assert_eq!(pollster::block_on(engine.prepare(&[1.0])).expect_err("a fault").code, ErrorCode::InvalidParameters);
+    assert_eq!(pollster::block_on(engine.prepare(&[f64::NAN; 6])).expect_err("a fault").code, ErrorCode::NotFinite);
     assert_eq!(engine.parameters().expect_err("a fault").code, ErrorCode::InvalidParameters);
     assert!(pollster::block_on(engine.loss()).is_err(), "nothing is prepared");
-    engine.prepare(&file.parameters).expect("a point");
+    pollster::block_on(engine.prepare(&file.parameters)).expect("a point");
     let product = |v: &[f64]| pollster::block_on(engine.product(isoflat::engine::Curvature::Hessian, v));
     assert_eq!(product(&[]).expect_err("a fault").code, ErrorCode::InvalidParameters);
     assert_eq!(product(&[1.0; 7]).expect_err("a fault").code, ErrorCode::InvalidParameters);
@@ -199,7 +199,7 @@ fn engines() {
     product(&[1.0; 12]).expect("two directions");
 
     // Parameters that overflow on the way are finite input with a curvature that is not.
-    engine.prepare(&[1e200, 1e200, -1e200, 1e200, 0.0, 0.0]).expect("finite parameters");
+    pollster::block_on(engine.prepare(&[1e200, 1e200, -1e200, 1e200, 0.0, 0.0])).expect("finite parameters");
     let options = isoflat::measure::MeasureOptions::default();
     let measures: Vec<_> = isoflat::measure::Measure::all().collect();
     let huge = vec![1e308, 1e308, -1e308, 1e308, 0.0, 0.0];

@@ -18,7 +18,7 @@ fn moved(parameters: &[f64], direction: &[f64], step: f64) -> Vec<f64> {
 }
 
 fn gradient_at(engine: &Engine, parameters: &[f64]) -> Vec<f64> {
-    engine.prepare(parameters).expect("a point");
+    pollster::block_on(engine.prepare(parameters)).expect("a point");
     pollster::block_on(engine.gradient()).expect("a gradient")
 }
 
@@ -84,7 +84,7 @@ fn gauss_newton_product_agrees_with_its_definition() {
             let (v, w) = (random_direction(&mut rng, parameters.len()), random_direction(&mut rng, parameters.len()));
             let engine = engine(&problem);
             let outputs = |p: &[f64]| {
-                engine.prepare(p).expect("a point");
+                pollster::block_on(engine.prepare(p)).expect("a point");
                 pollster::block_on(engine.outputs()).expect("outputs")
             };
             let tangent = |v: &[f64]| -> Vec<f64> {
@@ -108,7 +108,7 @@ fn gauss_newton_product_agrees_with_its_definition() {
                 };
             }
             expected /= problem.samples() as f64;
-            engine.prepare(&parameters).expect("a point");
+            pollster::block_on(engine.prepare(&parameters)).expect("a point");
             let product = pollster::block_on(engine.product(Curvature::GaussNewton, &v)).expect("a product");
             let found = dot(&product, &w);
             assert!(
@@ -128,7 +128,7 @@ fn curvature_is_symmetric_linear_and_the_same_for_many_directions() {
         let parameters = random_parameters(&mut rng, &network);
         let n = parameters.len();
         let engine = engine(&problem);
-        engine.prepare(&parameters).expect("a point");
+        pollster::block_on(engine.prepare(&parameters)).expect("a point");
         for curvature in [Curvature::Hessian, Curvature::GaussNewton] {
             let product = |v: &[f64]| pollster::block_on(engine.product(curvature, v)).expect("a product");
             let columns: Vec<Vec<f64>> = (0..5).map(|_| random_direction(&mut rng, n)).collect();
@@ -169,7 +169,7 @@ fn activations_before_the_first_layer_and_in_runs_are_those_of_the_layers() {
     let outputs = |network: Network, inputs: Vec<f64>| {
         let problem = Problem::new(network, Loss::CrossEntropy, inputs, targets.clone()).expect("a problem");
         let engine = engine(&problem);
-        engine.prepare(&parameters).expect("a point");
+        pollster::block_on(engine.prepare(&parameters)).expect("a point");
         pollster::block_on(engine.outputs()).expect("outputs")
     };
     let expected = outputs(plain, vec![1.0, -1.0, -2.0, 0.5]);

@@ -30,7 +30,7 @@ fn is_gauss_newton(kind: OperatorKind) -> bool {
 
 fn prepared(device: &Device, problem: &Problem, parameters: &[f64]) -> Engine {
     let engine = Engine::new(device, problem).expect("an engine");
-    engine.prepare(parameters).expect("a point");
+    block_on(engine.prepare(parameters)).expect("a point");
     engine
 }
 

@@ -25,7 +25,7 @@ fn cases(seeds: std::ops::Range<u64>, most: usize) -> impl Iterator<Item = (u64,
         let problem = random_problem(&mut rng, network.clone(), loss);
         let parameters = random_parameters(&mut rng, &network);
         let engine = cpu(&problem);
-        engine.prepare(&parameters).expect("a point");
+        block_on(engine.prepare(&parameters)).expect("a point");
         let gradient = block_on(engine.gradient()).expect("a gradient");
         let first = network.layout().layers()[0].weight.clone();
         let is_alive = dot(&gradient[first.clone()], &gradient[first]) > 1e-12;
@@ -40,7 +40,7 @@ fn solved(network: &Network, seed: u64) -> (Problem, Vec<f64>) {
     let problem = random_problem(&mut rng, network.clone(), Loss::SquaredError);
     let parameters = random_parameters(&mut rng, network);
     let engine = cpu(&problem);
-    engine.prepare(&parameters).expect("a point");
+    block_on(engine.prepare(&parameters)).expect("a point");
     let targets = Targets::Vectors(block_on(engine.outputs()).expect("outputs"));
     let inputs = problem.inputs().to_f64();
     (Problem::new(network.clone(), Loss::SquaredError, inputs, targets).expect("a problem"), parameters)
@@ -191,7 +191,7 @@ fn a_constant_function_lies_in_the_ball() {
         // Zero weights in layer 1: all outputs are the same, and their loss is the one that is told.
         let mut constant = found.parameters.clone();
         constant[problem.network().layout().layers()[0].weight.clone()].fill(0.0);
-        engine.prepare(&constant).expect("a point");
+        block_on(engine.prepare(&constant)).expect("a point");
         let outputs = block_on(engine.outputs()).expect("outputs");
         let width = problem.network().output_len();
         assert!(outputs.chunks(width).all(|y| y == &outputs[..width]));
@@ -205,7 +205,7 @@ fn a_constant_function_lies_in_the_ball() {
 fn check_hessian(engine: &Engine, map: &dyn Reparametrization, eta: &[f64], what: &str) -> bool {
     let n = map.dimension();
     let gradient = |eta: &[f64]| {
-        engine.prepare(&map.parameters(eta)).expect("a point");
+        block_on(engine.prepare(&map.parameters(eta))).expect("a point");
         map.pull(eta, &block_on(engine.gradient()).expect("a gradient"))
     };
     let difference = |step: f64| -> Vec<f64> {

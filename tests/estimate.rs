@@ -32,7 +32,7 @@ fn an_estimate_is_of_the_works_own_size() {
         let mut seconds = f64::INFINITY;
         for _ in 0..3 {
             let start = Instant::now();
-            e.batch_gradient(&theta, &rows, &mut gradient, &mut out, 0).unwrap();
+            block_on(e.batch_gradient(&theta, &rows, &mut gradient, &mut out, 0)).unwrap();
             block_on(e.download(&out)).unwrap();
             seconds = seconds.min(start.elapsed().as_secs_f64());
         }

@@ -87,7 +87,7 @@ fn on_a_random_network_all_agree_with_the_dense_spectrum_within_a_budget() {
     let parameters = random_parameters(&mut rng, &network);
     for device in [Device::cpu(Precision::F64), Device::cpu(Precision::F32), gpu()] {
         let engine = Engine::new(&device, &problem).expect("an engine");
-        engine.prepare(&parameters).expect("a point");
+        pollster::block_on(engine.prepare(&parameters)).expect("a point");
         let precise = device.info().precision == Precision::F64;
         for kind in OperatorKind::ALL {
             pollster::block_on(async {
@@ -124,7 +124,7 @@ fn the_same_seed_gives_the_same_bits() {
     for device in [Device::cpu(Precision::F64), gpu()] {
         let run = || {
             let engine = Engine::new(&device, &problem).expect("an engine");
-            engine.prepare(&parameters).expect("a point");
+            pollster::block_on(engine.prepare(&parameters)).expect("a point");
             let operator = pollster::block_on(OperatorKind::ALL[2].operator(&engine)).expect("an operator");
             pollster::block_on(lanczos(3, 3).run(&operator, &Control::default())).expect("a spectrum")
         };
@@ -152,7 +152,7 @@ fn a_zero_block_drops_out_without_nan() {
     let bias = network.layout().layers()[0].bias.clone().expect("a bias");
     parameters[bias.clone()].fill(0.0);
     let engine = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");
-    engine.prepare(&parameters).expect("a point");
+    pollster::block_on(engine.prepare(&parameters)).expect("a point");
     for kind in &OperatorKind::ALL[2..] {
         let operator = pollster::block_on(kind.operator(&engine)).expect("an operator");
         let spectrum = pollster::block_on(dense_spectrum(&operator, 1e-9, &Control::default())).expect("a spectrum");

@@ -14,7 +14,7 @@ use support::*;
 
 fn engine(device: &Device, problem: &Problem, parameters: &[f64]) -> Engine {
     let engine = Engine::new(device, problem).expect("an engine");
-    engine.prepare(parameters).expect("a point");
+    block_on(engine.prepare(parameters)).expect("a point");
     engine
 }
 

@@ -40,7 +40,7 @@ fn nothing_that_overflows_is_a_success() {
     for (device, size) in [(Device::cpu(Precision::F64), 1e200), (Device::cpu(Precision::F32), 1e25), (gpu(), 1e25)] {
         let engine = Engine::new(&device, &problem).expect("an engine");
         let huge: Vec<f64> = parameters.iter().map(|w| w * size).collect();
-        engine.prepare(&huge).expect("a point of finite numbers");
+        block_on(engine.prepare(&huge)).expect("a point of finite numbers");
         let name = device.info().precision.name();
         let says = ["overflow", name];
         block_on(async {
@@ -137,15 +137,15 @@ fn single_precision_refuses_tensors_beyond_its_range() {
             (scaled(bias, 1e39), ["the 6 biases of layer 1", "f64"]),
             (scaled(0..parameters.len(), 1e-60), ["the 24 weights of layer 1", "e-6"]),
         ] {
-            refused(engine.prepare(&moved), ErrorCode::OutOfRange, &says);
+            refused(block_on(engine.prepare(&moved)), ErrorCode::OutOfRange, &says);
             refused(block_on(engine.evaluate(&moved)), ErrorCode::OutOfRange, &says);
-            precise.prepare(&moved).expect("double precision holds it");
+            block_on(precise.prepare(&moved)).expect("double precision holds it");
         }
         // Zeros, and single numbers that vanish beside others, are no fault.
-        engine.prepare(&scaled(0..24, 0.0)).expect("a point");
-        engine.prepare(&scaled(0..1, 1e-60)).expect("a point");
-        engine.prepare(&scaled(0..24, 1e-25)).expect("a point");
-        engine.prepare(&parameters).expect("a point");
+        block_on(engine.prepare(&scaled(0..24, 0.0))).expect("a point");
+        block_on(engine.prepare(&scaled(0..1, 1e-60))).expect("a point");
+        block_on(engine.prepare(&scaled(0..24, 1e-25))).expect("a point");
+        block_on(engine.prepare(&parameters)).expect("a point");
         let direction = |factor: f64| scaled(0..parameters.len(), factor);
         for factor in [1e-60, 1e60] {
             let says = ["direction 0", "f64"];
@@ -233,7 +233,7 @@ fn a_curvature_lost_to_underflow_is_found_in_double_precision_or_not_called_conv
     // What is 0 in any precision has converged.
     for device in single() {
         let engine = Engine::new(&device, &problem).expect("an engine");
-        engine.prepare(&[0.0; 12]).expect("a point");
+        block_on(engine.prepare(&[0.0; 12])).expect("a point");
         let operator =
             block_on(OperatorKind::Curvature(Curvature::GaussNewton).operator(&engine)).expect("an operator");
         let found = block_on(Lanczos::default().run(&operator, &control)).expect("a spectrum");

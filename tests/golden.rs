@@ -43,7 +43,7 @@ fn lanczos_power_and_hutchinson_agree_with_golden_spectra() {
     for case in Case::all() {
         let file = case.file();
         let engine = Engine::new(&device, &file.problem).expect("an engine");
-        engine.prepare(&file.parameters).expect("a point");
+        pollster::block_on(engine.prepare(&file.parameters)).expect("a point");
         for kind in OperatorKind::ALL {
             let expected =
                 kind.name().split('.').fold(&case.json["expected"], |value, key| value.get(key).expect("a key"));

@@ -83,7 +83,7 @@ fn eigenvector_directions_curve_as_their_eigenvalues_say() {
     let engine = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");
     let hessian = OperatorKind::Curvature(Curvature::Hessian);
     let axis = Axis { from: -1e-4, to: 1e-4, points: 3 };
-    engine.prepare(&theta).expect("a point");
+    pollster::block_on(engine.prepare(&theta)).expect("a point");
     let operator = pollster::block_on(hessian.operator(&engine)).expect("an operator");
     let spectrum =
         pollster::block_on(isoflat::linalg::dense_spectrum(&operator, 1e-9, &Control::default())).expect("a spectrum");

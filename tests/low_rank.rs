@@ -64,7 +64,7 @@ fn dead_on(device: &Device, widths: &[usize], activation: Layer) -> (Engine, Vec
     parameters[layers[1].bias.clone().expect("biases")].fill(-100.0);
     let bias = parameters[layers[2].bias.clone().expect("biases")].to_vec();
     let engine = Engine::new(device, &problem).expect("an engine");
-    engine.prepare(&parameters).expect("a point");
+    block_on(engine.prepare(&parameters)).expect("a point");
     (engine, parameters, bias)
 }
 

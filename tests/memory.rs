@@ -109,7 +109,7 @@ fn whole_way(network: &Network) -> Result<f64> {
     let problem = isoflat::data::synthetic(network.clone(), 20, 1)?;
     let theta = network.initialize(Initialization::XavierNormal, BiasInitialization::Uniform, 1)?;
     let engine = Engine::new(&Device::cpu(Precision::F64), &problem)?;
-    engine.prepare(&theta)?;
+    block_on(engine.prepare(&theta))?;
     let product = block_on(engine.product(Curvature::Hessian, &theta))?;
     let traces = block_on(petzka::traces(&engine, &Control::default()))?;
     Ok(product.iter().sum::<f64>() + traces.kappa_trace.iter().sum::<f64>())
@@ -187,7 +187,7 @@ fn draws_are_not_collected() {
             asked.get() % 40 == 0
         })
     };
-    engine.prepare(&theta).expect("a point");
+    block_on(engine.prepare(&theta)).expect("a point");
     let options = SharpnessOptions { pairs: 1 << 40, restarts: 1 << 40, ..SharpnessOptions::default() };
     let hessian = CurvatureOperator::new(&engine, Curvature::Hessian);
     let (found, peak) = peak_of(|| {
@@ -250,7 +250,7 @@ fn failed_allocations_over_many_samples() {
         let device = Device::cpu(Precision::F32).with_memory_budget(budget);
         with_every_failure("everything", || {
             let engine = Engine::new(&device, &problem)?;
-            engine.prepare(&theta)?;
+            block_on(engine.prepare(&theta))?;
             let mut found = block_on(engine.product(Curvature::Hessian, &theta))?;
             found.push(block_on(engine.evaluate(&theta))?.loss);
             let sums = block_on(engine.executor().sweep(&[Cotangent::Class(0), Cotangent::Class(2)]))?;
@@ -329,25 +329,25 @@ fn failed_allocations_of_engines() {
         let (problem, theta) = (problem(), parameters());
         with_every_failure("an engine and a gradient", || {
             let engine = Engine::new(&Device::cpu(precision), &problem)?;
-            engine.prepare(&theta)?;
+            block_on(engine.prepare(&theta))?;
             block_on(engine.gradient())
         });
         let (engine, _) = engine(precision);
         let other: Vec<f64> = theta.iter().map(|w| 1.5 * w).collect();
         with_every_failure("points", || {
-            engine.prepare(&other)?;
-            engine.prepare(&theta)?;
+            block_on(engine.prepare(&other))?;
+            block_on(engine.prepare(&theta))?;
             block_on(engine.gradient())
         });
-        engine.prepare(&theta).expect("a point");
+        block_on(engine.prepare(&theta)).expect("a point");
         with_every_failure("products", || {
-            engine.prepare(&theta)?;
+            block_on(engine.prepare(&theta))?;
             block_on(engine.product(Curvature::GaussNewton, &other))?;
             block_on(engine.product(Curvature::Hessian, &other))
         });
         with_every_failure("evaluations", || block_on(engine.evaluate(&other)).map(|found| vec![found.loss]));
         with_every_failure("a sweep", || {
-            engine.prepare(&theta)?;
+            block_on(engine.prepare(&theta))?;
             Ok(block_on(petzka::traces(&engine, &Control::default()))?.kappa_trace)
         });
     }
@@ -385,7 +385,7 @@ fn failed_allocations_of_experiments() {
         Ok(found)
     });
     with_every_failure("a gradient's parts", || {
-        engine.prepare(&theta)?;
+        block_on(engine.prepare(&theta))?;
         let kind = OperatorKind::Curvature(Curvature::GaussNewton);
         let found = block_on(exact_diagonal(&engine, kind, control))?.expect("an exact diagonal");
         Ok(found.values)
@@ -395,7 +395,7 @@ fn failed_allocations_of_experiments() {
         Ok(vec![block_on(average_sharpness(&engine, &theta, Noise::Scaled, &options, control))?.value])
     });
     with_every_failure("sampled traces", || {
-        engine.prepare(&theta)?;
+        block_on(engine.prepare(&theta))?;
         Ok(block_on(petzka::sampled_traces(&engine, 3, 0, control))?.traces.kappa_trace)
     });
 }
@@ -406,12 +406,12 @@ fn failed_allocations_of_spectra() {
     let (engine, theta) = engine(Precision::F64);
     let control = &Control::default();
     with_every_failure("a diagonal", || {
-        engine.prepare(&theta)?;
+        block_on(engine.prepare(&theta))?;
         let hessian = CurvatureOperator::new(&engine, Curvature::Hessian);
         Ok(block_on(diagonal(&hessian, 8, 0, control))?.values)
     });
     with_every_failure("eigenvalues", || {
-        engine.prepare(&theta)?;
+        block_on(engine.prepare(&theta))?;
         let hessian = CurvatureOperator::new(&engine, Curvature::Hessian);
         let lanczos =
             Lanczos { goal: Goal::Extremes { top: 1, bottom: 1 }, tolerance: Some(1e-3), ..Lanczos::default() };
@@ -429,7 +429,7 @@ fn failed_allocations_of_spectra() {
     let problem = isoflat::data::synthetic(small.clone(), 20, 3).expect("a problem");
     let theta = small.initialize(Initialization::XavierNormal, BiasInitialization::Zero, 2).expect("parameters");
     let engine = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");
-    engine.prepare(&theta).expect("a point");
+    block_on(engine.prepare(&theta)).expect("a point");
     with_every_failure("a dense spectrum", || {
         let hessian = CurvatureOperator::new(&engine, Curvature::Hessian);
         Ok(block_on(dense_spectrum(&hessian, 1e-9, control))?.values)
@@ -448,7 +448,7 @@ fn a_loss_over_many_tiny_samples_is_no_slower_the_first_time() {
     let mut seconds = Vec::new();
     for i in 0..4 {
         let start = std::time::Instant::now();
-        engine.prepare(&[0.1 * f64::from(i), 0.2, -0.3, 0.4, 0.0, 0.1]).expect("a point");
+        block_on(engine.prepare(&[0.1 * f64::from(i), 0.2, -0.3, 0.4, 0.0, 0.1])).expect("a point");
         seconds.push(start.elapsed().as_secs_f64());
     }
     // Blocks that are taken and given back one by one from the front of a list would make later ones slow, and more so with more.

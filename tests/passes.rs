@@ -20,7 +20,7 @@ fn outputs_and_loss_are_those_of_plain_loops() {
             let problem = random_problem(&mut rng, network.clone(), LOSSES[seed as usize / 2 % 2]);
             let parameters = random_parameters(&mut rng, &network);
             let engine = Engine::new(&Device::cpu(precision), &problem).expect("an engine");
-            engine.prepare(&parameters).expect("a point");
+            block_on(engine.prepare(&parameters)).expect("a point");
             let outputs = block_on(engine.outputs()).expect("outputs");
             let expected = naive::outputs(&network, &parameters, &problem.inputs().to_f64());
             let found = error(&outputs, &expected);
@@ -35,7 +35,7 @@ fn outputs_and_loss_are_those_of_plain_loops() {
 /// Everything that an engine computes, in one list of numbers.
 fn everything(engine: &Engine, parameters: &[f64], direction: &[f64]) -> Vec<f64> {
     let mut all = Vec::new();
-    engine.prepare(parameters).expect("a point");
+    block_on(engine.prepare(parameters)).expect("a point");
     block_on(async {
         all.push(engine.loss().await.expect("a loss"));
         all.extend(engine.outputs().await.expect("outputs"));
@@ -47,9 +47,9 @@ fn everything(engine: &Engine, parameters: &[f64], direction: &[f64]) -> Vec<f64
         let e = engine.executor();
         let vector = |values: &[f64]| e.upload(values, 1).expect("a vector");
         let (theta, u) = (vector(parameters), vector(direction));
-        e.prepare_plane(&theta, &u, Some(&theta)).expect("a plane");
+        block_on(e.prepare_plane(&theta, &u, Some(&theta))).expect("a plane");
         let mut out = e.zeros(6, 1).expect("a vector");
-        e.evaluate_plane(&[[0.0, 0.0], [0.1, 0.0], [-0.2, 0.05]], &mut out).expect("losses");
+        block_on(e.evaluate_plane(&[[0.0, 0.0], [0.1, 0.0], [-0.2, 0.05]], &mut out)).expect("losses");
         all.extend(e.download(&out).await.expect("losses"));
         if engine.problem().loss() == Loss::CrossEntropy {
             for sums in e.sweep(&[Cotangent::Class(0)]).await.expect("a sweep").concat() {
@@ -138,7 +138,7 @@ fn a_point_has_its_own_inputs_after_batches() {
             let (mut gradient, mut means) =
                 (e.zeros(parameters.len(), 1).expect("a vector"), e.zeros(2, 1).expect("two"));
             let rows: Vec<u32> = (0..problem.samples() as u32).rev().collect();
-            e.batch_gradient(&theta, &rows, &mut gradient, &mut means, 0).expect("a gradient");
+            block_on(e.batch_gradient(&theta, &rows, &mut gradient, &mut means, 0)).expect("a gradient");
             assert_eq!(before, everything(&engine, &parameters, &direction), "seed {seed} {}", network.summary());
         }
     }
@@ -158,9 +158,10 @@ fn a_plane_is_made_of_the_points_that_it_says() {
         let vector = |values: &[f64]| e.upload(values, 1).expect("a vector");
         let points = [[0.3, -0.7], [0.0, 0.0], [-1.5, 0.25]];
         for v in [Some(&v), None] {
-            e.prepare_plane(&vector(&parameters), &vector(&u), v.map(|v| vector(v)).as_ref()).expect("a plane");
+            block_on(e.prepare_plane(&vector(&parameters), &vector(&u), v.map(|v| vector(v)).as_ref()))
+                .expect("a plane");
             let mut out = e.zeros(6, 1).expect("a vector");
-            e.evaluate_plane(&points, &mut out).expect("losses");
+            block_on(e.evaluate_plane(&points, &mut out)).expect("losses");
             let out = block_on(e.download(&out)).expect("losses");
             for ([s, t], found) in points.into_iter().zip(out.chunks(2)) {
                 let there: Vec<f64> =
@@ -182,7 +183,7 @@ fn sweeps_find_the_traces_of_the_layers_blocks() {
         let problem = random_problem(&mut rng, network.clone(), LOSSES[seed as usize / 2 % 2]);
         let parameters = random_parameters(&mut rng, &network);
         let engine = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");
-        engine.prepare(&parameters).expect("a point");
+        block_on(engine.prepare(&parameters)).expect("a point");
         let cotangents: Vec<_> = (0..network.output_len()).map(Cotangent::Class).collect();
         let sums = block_on(engine.executor().sweep(&cotangents)).expect("a sweep");
         let n = parameters.len();

@@ -18,7 +18,7 @@ fn at(device: &Device, z: &[f64], label: u32, samples: usize) -> Engine {
     let problem =
         Problem::new(network, Loss::CrossEntropy, vec![0.0; 2 * samples], Targets::Classes(vec![label; samples]));
     let engine = Engine::new(device, &problem.expect("a problem")).expect("an engine");
-    engine.prepare(&parameters).expect("a point");
+    block_on(engine.prepare(&parameters)).expect("a point");
     engine
 }
 

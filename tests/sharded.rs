@@ -138,7 +138,7 @@ fn everything(engine: &Engine, parameters: &[f64], seed: u64) -> Vec<(&'static s
     let directions = random_direction(&mut rng, 3 * parameters.len());
     let u = random_direction(&mut rng, parameters.len());
     let mut all = Vec::new();
-    engine.prepare(parameters).expect("a point");
+    block_on(engine.prepare(parameters)).expect("a point");
     block_on(async {
         all.push(("outputs", engine.outputs().await.expect("outputs")));
         all.push(("loss", vec![engine.loss().await.expect("a loss")]));
@@ -154,8 +154,8 @@ fn everything(engine: &Engine, parameters: &[f64], seed: u64) -> Vec<(&'static s
         let (theta, u) = (vector(parameters), vector(&u));
         let mut out = e.zeros(6, 1).expect("a vector");
         for v in [Some(&theta), None] {
-            e.prepare_plane(&theta, &u, v).expect("a plane");
-            e.evaluate_plane(&[[0.0, 0.0], [0.1, 0.0], [-0.2, 0.05]], &mut out).expect("losses");
+            block_on(e.prepare_plane(&theta, &u, v)).expect("a plane");
+            block_on(e.evaluate_plane(&[[0.0, 0.0], [0.1, 0.0], [-0.2, 0.05]], &mut out)).expect("losses");
             all.push(("plane", e.download(&out).await.expect("losses")));
         }
 
@@ -190,7 +190,7 @@ fn everything(engine: &Engine, parameters: &[f64], seed: u64) -> Vec<(&'static s
         for count in [1, 5, 3 * samples] {
             let rows: Vec<u32> = (0..count).map(|_| rng.random_range(0..samples as u32)).collect();
             let mut gradient = e.zeros(parameters.len(), 1).expect("a vector");
-            e.batch_gradient(&theta, &rows, &mut gradient, &mut out, 1).expect("a batch");
+            block_on(e.batch_gradient(&theta, &rows, &mut gradient, &mut out, 1)).expect("a batch");
             all.push(("batch gradient", e.download(&gradient).await.expect("a gradient")));
             all.push(("batch", e.download(&out).await.expect("means")[2..4].to_vec()));
         }
@@ -267,12 +267,12 @@ fn several_problems_share_the_helpers() {
     let mut engines: Vec<_> =
         problems.iter().map(|(problem, _)| Engine::new(&device, problem).expect("an engine")).collect();
     for (engine, (_, parameters)) in engines.iter().zip(&problems) {
-        engine.prepare(parameters).expect("a point");
+        block_on(engine.prepare(parameters)).expect("a point");
     }
     engines.remove(1);
     for (engine, i) in engines.iter().zip([0, 2, 3]) {
         let alone = Engine::new(&Device::cpu(Precision::F64), &problems[i].0).expect("an engine");
-        alone.prepare(&problems[i].1).expect("a point");
+        block_on(alone.prepare(&problems[i].1)).expect("a point");
         let (found, expected) = (block_on(engine.gradient()), block_on(alone.gradient()));
         assert!(error(&found.expect("a gradient"), &expected.expect("a gradient")) < tolerance(Precision::F64, 40));
     }
@@ -362,10 +362,10 @@ fn a_message_that_is_cut_off_is_an_error() {
     let engine = Engine::new(&device, &problem).expect("an engine");
     for lost in [1, 8, 100, usize::MAX] {
         team.lost.set(lost);
-        assert!(engine.prepare(&parameters).is_err(), "{lost} bytes less");
+        assert!(block_on(engine.prepare(&parameters)).is_err(), "{lost} bytes less");
     }
     team.lost.set(0);
-    engine.prepare(&parameters).expect("a point");
+    block_on(engine.prepare(&parameters)).expect("a point");
 }
 
 /// Batches are checked before anything is sent.
@@ -378,7 +378,7 @@ fn batches_of_nothing_or_of_samples_that_are_not_there_are_refused() {
     let mut gradient = e.zeros(parameters.len(), 1).expect("a vector");
     let mut out = e.zeros(2, 1).expect("a vector");
     for rows in [vec![], vec![0, 30]] {
-        let refused = e.batch_gradient(&theta, &rows, &mut gradient, &mut out, 0).expect_err("no such batch");
+        let refused = block_on(e.batch_gradient(&theta, &rows, &mut gradient, &mut out, 0)).expect_err("no such batch");
         assert_eq!(refused.code, ErrorCode::InvalidOption);
     }
 }

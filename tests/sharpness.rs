@@ -29,7 +29,7 @@ fn quadratic(seed: u64) -> (Engine, Vec<f64>, DMatrix<f64>) {
     let problem = random_problem(&mut rng, network.clone(), Loss::SquaredError);
     let theta = random_parameters(&mut rng, &network);
     let engine = cpu(&problem);
-    engine.prepare(&theta).expect("a point");
+    pollster::block_on(engine.prepare(&theta)).expect("a point");
     let operator = CurvatureOperator::new(&engine, Curvature::Hessian);
     let matrix = pollster::block_on(dense_matrix(&operator, &Control::default())).expect("a matrix");
     let n = theta.len();
@@ -185,7 +185,7 @@ fn what_f32_cannot_resolve_is_computed_in_f64() {
     let zeros = Targets::Vectors(vec![0.0; 40 * 3]);
     let problem = Problem::new(network.clone(), Loss::SquaredError, inputs.clone(), zeros).expect("a problem");
     let engine = cpu(&problem);
-    engine.prepare(&theta).expect("a point");
+    pollster::block_on(engine.prepare(&theta)).expect("a point");
     // The targets are the network's own outputs and a little more, so that θ is nearly a minimum of a loss that is not 0.
     let targets: Vec<f64> = pollster::block_on(engine.outputs())
         .expect("outputs")

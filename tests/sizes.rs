@@ -4,6 +4,7 @@
 
 mod support;
 
+use isoflat::control::LocalFuture;
 use isoflat::engine::{Curvature, Device, Engine, Executor, Precision, Vector};
 use isoflat::landscape::{Axis, Direction, Normalization, landscape};
 use isoflat::linalg::{
@@ -47,8 +48,8 @@ impl SymmetricOperator for Diagonal<'_> {
         self.d.len()
     }
 
-    fn apply(&self, x: &Vector, y: &mut Vector) -> Result<()> {
-        self.engine.executor().multiply_add(1.0, &self.d, x, 0.0, y)
+    fn apply<'a>(&'a self, x: &'a Vector, y: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move { self.engine.executor().multiply_add(1.0, &self.d, x, 0.0, y) })
     }
 }
 
@@ -255,7 +256,7 @@ fn a_direction_of_any_size_has_its_product() {
     let (problem, parameters) = linear(1.0);
     for (device, sizes, limit) in devices() {
         let engine = Engine::new(&device, &problem).expect("an engine");
-        engine.prepare(&parameters).expect("a point");
+        block_on(engine.prepare(&parameters)).expect("a point");
         let v = random_direction(&mut rng(3), parameters.len());
         let product = |factor: f64| {
             let v: Vec<f64> = v.iter().map(|x| x * factor).collect();

@@ -20,7 +20,7 @@ const FIXED_AT_ONE: SpaceKind = SpaceKind::WeightFixing { choice: DIAGONAL, valu
 
 fn engine(device: &Device, problem: &Problem, parameters: &[f64]) -> Engine {
     let engine = Engine::new(device, problem).expect("an engine");
-    engine.prepare(parameters).expect("a point");
+    block_on(engine.prepare(parameters)).expect("a point");
     engine
 }
 
@@ -64,12 +64,12 @@ fn products_agree_with_finite_differences() {
             let x: Vec<f64> = v.iter().zip(random_direction(&mut rng(seed), v.len())).map(|(v, x)| v * x).collect();
             let operator = hessian(&engine, &*space);
             let mut y = engine.executor().zeros(v.len(), 1).expect("a vector");
-            operator.apply(&engine.executor().upload(&x, 1).expect("x"), &mut y).expect("a product");
+            block_on(operator.apply(&engine.executor().upload(&x, 1).expect("x"), &mut y)).expect("a product");
             let found = block_on(engine.executor().download(&y)).expect("a product");
             let step = 1e-6;
             let gradient = |sign: f64| {
                 let moved: Vec<f64> = v.iter().zip(&x).map(|(v, x)| v + sign * step * x).collect();
-                engine.prepare(&space.to_parameters(&moved).expect("parameters")).expect("a point");
+                block_on(engine.prepare(&space.to_parameters(&moved).expect("parameters"))).expect("a point");
                 space.pull_back(&moved, &block_on(engine.gradient()).expect("a gradient")).expect("a gradient")
             };
             let (plus, minus) = (gradient(1.0), gradient(-1.0));

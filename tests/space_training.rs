@@ -105,7 +105,7 @@ fn optimizers_run_on_coordinates_in_every_space() {
             let mut v = space.to_coordinates(&parameters).expect("coordinates");
             let mut torch = Torch::default();
             for _ in 0..options.epochs {
-                engine.prepare(&space.to_parameters(&v).expect("parameters")).expect("a point");
+                block_on(engine.prepare(&space.to_parameters(&v).expect("parameters"))).expect("a point");
                 let gradient = block_on(engine.gradient()).expect("a gradient");
                 let gradient = space.pull_back(&v, &gradient).expect("a gradient");
                 torch.step(optimizer, optimizer.learning_rate(), options.weight_decay, &gradient, &mut v);

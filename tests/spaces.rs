@@ -50,7 +50,7 @@ fn golden_values() {
         let (name, file) = (case.name, case.file());
         let (network, parameters) = (file.problem.network(), &file.parameters);
         let engine = Engine::new(&Device::cpu(Precision::F64), &file.problem).expect("an engine");
-        engine.prepare(parameters).expect("a point");
+        block_on(engine.prepare(parameters)).expect("a point");
         let gradient = block_on(engine.gradient()).expect("a gradient");
 
         let skeleton = Skeleton::new(network, parameters, DIAGONAL).expect("a skeleton");
@@ -281,7 +281,7 @@ fn gradients_agree_with_finite_differences_in_every_space() {
                 &parameters,
                 2.0 * rounding(&network),
             );
-            engine.prepare(&parameters).expect("a point");
+            block_on(engine.prepare(&parameters)).expect("a point");
             let gradient = space.pull_back(&v, &block_on(engine.gradient()).expect("a gradient")).expect("a gradient");
             // Relative to the coordinates: those of the G-space span many orders of magnitude.
             let x: Vec<f64> = v.iter().map(|v| v * rng.random_range(-1.0..1.0)).collect();

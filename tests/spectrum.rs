@@ -24,7 +24,7 @@ fn whole_kinds() -> Vec<OperatorKind> {
 
 fn prepared(device: &Device, problem: &Problem, parameters: &[f64]) -> Engine {
     let engine = Engine::new(device, problem).expect("an engine");
-    engine.prepare(parameters).expect("a point");
+    pollster::block_on(engine.prepare(parameters)).expect("a point");
     engine
 }
 

@@ -36,7 +36,7 @@ fn outputs_stay_inverses_undo_and_derivatives_follow() {
         let v = random_direction(&mut rng, parameters.len());
         let engine = cpu(&problem);
         let at = |p: &[f64]| {
-            engine.prepare(p).expect("a point");
+            pollster::block_on(engine.prepare(p)).expect("a point");
             let outputs = pollster::block_on(engine.outputs()).expect("outputs");
             (outputs, pollster::block_on(engine.gradient()).expect("a gradient"))
         };
@@ -61,7 +61,7 @@ fn outputs_stay_inverses_undo_and_derivatives_follow() {
             // H(Tθ) = T⁻ᵀ H(θ) T⁻¹, tested as (Tv)ᵀ H(Tθ) (Tv) = vᵀ H(θ) v.
             let product = |v: &[f64]| pollster::block_on(engine.product(Curvature::Hessian, v)).expect("a product");
             let after = dot(&product(&tv), &tv);
-            engine.prepare(&parameters).expect("a point");
+            pollster::block_on(engine.prepare(&parameters)).expect("a point");
             let before = dot(&product(&v), &v);
             assert!(
                 (after - before).abs() < 1e-10 * (1.0 + before.abs()),
@@ -81,7 +81,7 @@ fn powers_of_two_leave_the_outputs_to_the_last_bit() {
     let moved = map.apply(&network, &parameters).expect("a valid map");
     let engine = cpu(&problem);
     let outputs = |p: &[f64]| {
-        engine.prepare(p).expect("a point");
+        pollster::block_on(engine.prepare(p)).expect("a point");
         pollster::block_on(engine.outputs()).expect("outputs")
     };
     assert_eq!(outputs(&parameters), outputs(&moved));
@@ -97,7 +97,7 @@ fn vertical_directions_lie_in_the_kernel_of_the_levi_civita_hessian() {
         let problem = random_problem(&mut rng, network.clone(), Loss::CrossEntropy);
         let parameters = random_parameters(&mut rng, &network);
         let engine = cpu(&problem);
-        engine.prepare(&parameters).expect("a point");
+        pollster::block_on(engine.prepare(&parameters)).expect("a point");
         let layers = network.layout().layers();
 
         let mut beta: Vec<f64> = layers.iter().map(|_| rng.random_range(-1.0..1.0)).collect();
@@ -144,7 +144,7 @@ fn vertical_directions_lie_in_the_kernel_of_the_levi_civita_hessian() {
                 let executor = engine.executor();
                 let x = executor.upload(&u, 1).expect("a vector");
                 let mut y = executor.zeros(u.len(), 1).expect("a vector");
-                operator.apply(&x, &mut y).expect("a product");
+                pollster::block_on(operator.apply(&x, &mut y)).expect("a product");
                 executor.download(&y).await.expect("a vector")
             });
             let norm = dot(&found, &found).sqrt() / size;

@@ -69,7 +69,7 @@ fn steps_follow_the_rules() {
         let mut theta = start(&problem);
         let (mut mean, mut square) = (vec![0.0; theta.len()], vec![0.0; theta.len()]);
         for t in 1..=3 {
-            engine.prepare(&theta).expect("a point");
+            pollster::block_on(engine.prepare(&theta)).expect("a point");
             let gradient = pollster::block_on(engine.gradient()).expect("a gradient");
             for i in 0..theta.len() {
                 let g = gradient[i];

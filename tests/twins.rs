@@ -133,7 +133,7 @@ fn agree_with_the_cpu(tiling: Tiling) {
 
         let run = |executor: &dyn Executor| {
             let theta = executor.upload(&theta, 1).unwrap();
-            executor.prepare(&theta).unwrap();
+            block_on(executor.prepare(&theta)).unwrap();
             let mut gradient = executor.zeros(n, 1).unwrap();
             executor.gradient(&mut gradient).unwrap();
             let mut results = vec![
@@ -145,14 +145,14 @@ fn agree_with_the_cpu(tiling: Tiling) {
                 for k in [1, 2, 5] {
                     let v = executor.upload(&directions[..k * n], k).unwrap();
                     let mut out = executor.zeros(n, k).unwrap();
-                    executor.product(curvature, &v, &mut out).unwrap();
+                    block_on(executor.product(curvature, &v, &mut out)).unwrap();
                     results.push((format!("{curvature:?} × {k}"), download(executor, &out)));
                 }
             }
             let mut report = executor.zeros(4, 1).unwrap();
-            executor.evaluate(&theta, &mut report, 1).unwrap();
-            executor.batch_gradient(&theta, &rows, &mut gradient, &mut report, 0).unwrap();
-            executor.batch_gradient(&theta, &rows[..7], &mut gradient, &mut report, 0).unwrap();
+            block_on(executor.evaluate(&theta, &mut report, 1)).unwrap();
+            block_on(executor.batch_gradient(&theta, &rows, &mut gradient, &mut report, 0)).unwrap();
+            block_on(executor.batch_gradient(&theta, &rows[..7], &mut gradient, &mut report, 0)).unwrap();
             results.push(("batch gradient".into(), download(executor, &gradient)));
             results.push(("reports".into(), download(executor, &report)));
             results
@@ -176,11 +176,11 @@ fn columns_equal_single_products(tiling: Tiling) {
         let gpu = GpuExecutor::new(context.clone(), &problem, None).unwrap();
         let n = theta.len();
         let directions = values(&mut ChaCha8Rng::seed_from_u64(3), 5 * n);
-        gpu.prepare(&gpu.upload(&theta, 1).unwrap()).unwrap();
+        block_on(gpu.prepare(&gpu.upload(&theta, 1).unwrap())).unwrap();
         let product = |v: &[f64]| {
             let k = v.len() / n;
             let mut out = gpu.zeros(n, k).unwrap();
-            gpu.product(Curvature::Hessian, &gpu.upload(v, k).unwrap(), &mut out).unwrap();
+            block_on(gpu.product(Curvature::Hessian, &gpu.upload(v, k).unwrap(), &mut out)).unwrap();
             download(&gpu, &out)
         };
         let together = product(&directions);
@@ -273,7 +273,7 @@ fn a_lost_device_is_an_error() {
     let Case { problem, theta, .. } = case(&[7, 17, 3], 37, true, Layer::Relu, Loss::CrossEntropy, 1);
     let gpu = GpuExecutor::new(context.clone(), &problem, None).unwrap();
     let mut point = gpu.upload(&theta, 1).unwrap();
-    gpu.prepare(&point).unwrap();
+    block_on(gpu.prepare(&point)).unwrap();
     assert!(block_on(gpu.loss()).is_ok());
     // Commands are waiting, and a readback is under way, when the device goes.
     gpu.scale(2.0, &mut point).unwrap();
@@ -282,7 +282,7 @@ fn a_lost_device_is_an_error() {
     assert_eq!(error_of(block_on(readback)).0, ErrorCode::DeviceLost);
     assert_eq!(error_of(block_on(gpu.loss())).0, ErrorCode::DeviceLost);
     assert_eq!(error_of(block_on(gpu.outputs())).0, ErrorCode::DeviceLost);
-    assert_eq!(error_of(gpu.prepare(&point)).0, ErrorCode::DeviceLost);
+    assert_eq!(error_of(block_on(gpu.prepare(&point))).0, ErrorCode::DeviceLost);
     assert_eq!(error_of(gpu.zeros(5, 1)).0, ErrorCode::DeviceLost);
     assert_eq!(error_of(gpu.upload(&theta, 1)).0, ErrorCode::DeviceLost);
     assert_eq!(error_of(GpuExecutor::new(context, &problem, None)).0, ErrorCode::DeviceLost);
@@ -301,13 +301,13 @@ fn what_does_not_fit_is_an_error() {
 
     let (point, mut out) = (gpu.upload(&theta, 1).unwrap(), gpu.zeros(n, 1).unwrap());
     assert_eq!(error_of(block_on(gpu.loss())).0, ErrorCode::InvalidParameters);
-    assert_eq!(error_of(gpu.product(Curvature::Hessian, &point, &mut out)).0, ErrorCode::InvalidParameters);
-    assert_eq!(error_of(gpu.prepare(&gpu.zeros(n + 1, 1).unwrap())).0, ErrorCode::InvalidParameters);
+    assert_eq!(error_of(block_on(gpu.product(Curvature::Hessian, &point, &mut out))).0, ErrorCode::InvalidParameters);
+    assert_eq!(error_of(block_on(gpu.prepare(&gpu.zeros(n + 1, 1).unwrap()))).0, ErrorCode::InvalidParameters);
     let mut report = gpu.zeros(2, 1).unwrap();
-    assert_eq!(error_of(gpu.evaluate(&point, &mut report, 1)).0, ErrorCode::InvalidParameters);
-    let mut batch = |rows: &[u32]| gpu.batch_gradient(&point, rows, &mut out, &mut report, 0);
+    assert_eq!(error_of(block_on(gpu.evaluate(&point, &mut report, 1))).0, ErrorCode::InvalidParameters);
+    let mut batch = |rows: &[u32]| block_on(gpu.batch_gradient(&point, rows, &mut out, &mut report, 0));
     assert_eq!(error_of(batch(&[])).0, ErrorCode::InvalidOption);
     assert_eq!(error_of(batch(&[0, 37])).0, ErrorCode::InvalidOption);
     // None of it harms the device.
-    assert!(gpu.prepare(&point).is_ok() && block_on(gpu.loss()).is_ok());
+    assert!(block_on(gpu.prepare(&point)).is_ok() && block_on(gpu.loss()).is_ok());
 }

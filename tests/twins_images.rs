@@ -183,7 +183,7 @@ fn results(executor: &dyn Executor, Case { problem, theta, .. }: &Case) -> Vec<(
     let samples = problem.samples();
     let rows: Vec<u32> = (0..19).map(|_| rng.random_range(0..samples as u32)).collect();
     let point = executor.upload(theta, 1).unwrap();
-    executor.prepare(&point).unwrap();
+    block_on(executor.prepare(&point)).unwrap();
     let mut gradient = executor.zeros(n, 1).unwrap();
     executor.gradient(&mut gradient).unwrap();
     let mut found = vec![
@@ -194,26 +194,26 @@ fn results(executor: &dyn Executor, Case { problem, theta, .. }: &Case) -> Vec<(
     for curvature in [Curvature::Hessian, Curvature::GaussNewton] {
         let v = executor.upload(&directions, 3).unwrap();
         let mut out = executor.zeros(n, 3).unwrap();
-        executor.product(curvature, &v, &mut out).unwrap();
+        block_on(executor.product(curvature, &v, &mut out)).unwrap();
         found.push((format!("{curvature:?}"), download(executor, &out)));
         let mut one = executor.zeros(n, 1).unwrap();
-        executor.product(curvature, &executor.upload(&directions[n..2 * n], 1).unwrap(), &mut one).unwrap();
+        block_on(executor.product(curvature, &executor.upload(&directions[n..2 * n], 1).unwrap(), &mut one)).unwrap();
         found.push((format!("{curvature:?}, one column"), download(executor, &one)));
     }
     let mut report = executor.zeros(4, 1).unwrap();
-    executor.evaluate(&point, &mut report, 1).unwrap();
-    executor.batch_gradient(&point, &rows, &mut gradient, &mut report, 0).unwrap();
+    block_on(executor.evaluate(&point, &mut report, 1)).unwrap();
+    block_on(executor.batch_gradient(&point, &rows, &mut gradient, &mut report, 0)).unwrap();
     found.push(("batch gradient".into(), download(executor, &gradient)));
-    executor.batch_gradient(&point, &rows[..3], &mut gradient, &mut report, 0).unwrap();
+    block_on(executor.batch_gradient(&point, &rows[..3], &mut gradient, &mut report, 0)).unwrap();
     found.push(("small batch gradient".into(), download(executor, &gradient)));
     found.push(("reports".into(), download(executor, &report)));
 
     let (u, v) = (executor.upload(&directions[..n], 1).unwrap(), executor.upload(&directions[n..2 * n], 1).unwrap());
     let points = [[0.0, 0.0], [0.1, -0.2], [-0.3, 0.05], [0.2, 0.2]];
     for v in [Some(&v), None] {
-        executor.prepare_plane(&point, &u, v).unwrap();
+        block_on(executor.prepare_plane(&point, &u, v)).unwrap();
         let mut report = executor.zeros(8, 1).unwrap();
-        executor.evaluate_plane(&points, &mut report).unwrap();
+        block_on(executor.evaluate_plane(&points, &mut report)).unwrap();
         found.push((format!("plane with {} directions", 1 + usize::from(v.is_some())), download(executor, &report)));
     }
 

@@ -111,7 +111,7 @@ pub async fn volume_flatness(
     ensure_positive("ε", options.epsilon)?;
     ensure!(options.boxes > 0, InvalidOption, "at least one box is needed");
     ensure!(options.samples > 0, InvalidOption, "at least one sample is needed");
-    engine.prepare(parameters)?;
+    engine.prepare(parameters).await?;
     let loss = engine.loss().await?;
     crate::error::ensure_finite("loss", &[loss])?;
     let first = network.layout().layers()[0].weight.clone();

@@ -57,7 +57,7 @@ pub async fn input_gradients(
             theta[place] = *value;
         }
         theta.extend_from_slice(parameters);
-        engine.prepare(&theta)?;
+        engine.prepare(&theta).await?;
         let gradient = engine.gradient().await?;
         gradients.extend(columns.places().map(|place| gradient[place] * count as f64));
     }

@@ -88,7 +88,7 @@ async fn ends(operator: &dyn SymmetricOperator, options: &MeasureOptions, contro
 
 /// Outputs at θ, which is the prepared point then.
 async fn outputs_at(engine: &Engine, parameters: &[f64]) -> Result<Vec<f64>> {
-    engine.prepare(parameters)?;
+    engine.prepare(parameters).await?;
     engine.outputs().await
 }
 

@@ -73,7 +73,7 @@ pub async fn reparametrized_hessian(
     ensure!(eta.len() == n, InvalidParameters, "η has {} coordinates, but must have {n}", eta.len());
     ensure!(n <= MAX_DIMENSION, TooLarge, "a whole Hessian is for at most {MAX_DIMENSION} coordinates, but η has {n}");
     crate::error::ensure_finite("η", eta)?;
-    engine.prepare(&map.parameters(eta))?;
+    engine.prepare(&map.parameters(eta)).await?;
     let (loss, gradient) = (engine.loss().await?, engine.gradient().await?);
     let unit = |i: usize| {
         let mut unit = vec![0.0; n];

@@ -119,7 +119,7 @@ impl Engine {
         let mut seconds = f64::INFINITY;
         for _ in 0..repeats {
             let start = crate::control::now();
-            e.batch_gradient(&theta, &rows, &mut gradient, &mut out, 0)?;
+            e.batch_gradient(&theta, &rows, &mut gradient, &mut out, 0).await?;
             e.download(&out).await?;
             seconds = seconds.min(crate::control::now() - start);
         }

@@ -1,9 +1,10 @@
 //! The seam between the mathematics and a device: what an executor can do.
 //!
-//! An executor holds one problem's data on its device and walks its [`Plan`](super::Plan). Everything but a readback is
-//! only enqueued, so the calls are plain functions; a readback is a future. Vectors are the executor's own, live where
-//! it computes, and are handed to no other device's executor. All sums go in a fixed order: the same calls give the
-//! same bits.
+//! An executor holds one problem's data on its device and walks its [`Plan`](super::Plan). On a GPU everything
+//! but a readback is only enqueued; a CPU that has an event loop lets it run in the middle of a pass. So passes and
+//! readbacks are futures, and what takes no longer than a vector's length is a plain function. Vectors are the executor's
+//! own, live where it computes, and are handed to no other device's executor. All sums go in a fixed order: the same calls
+//! give the same bits.
 
 use std::ops::Range;
 
@@ -197,7 +198,7 @@ pub trait Executor {
     // --- passes over the whole data ----------------------------------------------------------------------------
 
     /// Fixes the point θ (one column): activations, δ and the gradient are computed and kept.
-    fn prepare(&self, theta: &Vector) -> Result<()>;
+    fn prepare<'a>(&'a self, theta: &'a Vector) -> LocalFuture<'a, Result<()>>;
 
     /// Mean loss at the prepared point.
     fn loss(&self) -> LocalFuture<'_, Result<f64>>;
@@ -209,20 +210,25 @@ pub trait Executor {
     fn gradient(&self, out: &mut Vector) -> Result<()>;
 
     /// `out[:, k] = C v[:, k]` at the prepared point, C the Hessian or the Gauss–Newton matrix.
-    fn product(&self, curvature: Curvature, v: &Vector, out: &mut Vector) -> Result<()>;
+    fn product<'a>(&'a self, curvature: Curvature, v: &'a Vector, out: &'a mut Vector) -> LocalFuture<'a, Result<()>>;
 
     /// Forward pass at θ, which need not be the prepared point and leaves it as it is:
     /// `out[2 index]` = mean loss, `out[2 index + 1]` = share of samples whose largest output is the target's (cross-entropy;
     /// 0 for squared error; the first one wins a tie).
-    fn evaluate(&self, theta: &Vector, out: &mut Vector, index: usize) -> Result<()>;
+    fn evaluate<'a>(&'a self, theta: &'a Vector, out: &'a mut Vector, index: usize) -> LocalFuture<'a, Result<()>>;
 
     /// Fixes a plane θ + s u + t v (all one column; without `v`, a line) for [`Executor::evaluate_plane`]. Layer 1 is linear
     /// in (s, t), so its products with the data are taken once, here or at the first evaluation. Leaves the prepared point
     /// as it is.
-    fn prepare_plane(&self, theta: &Vector, u: &Vector, v: Option<&Vector>) -> Result<()>;
+    fn prepare_plane<'a>(
+        &'a self,
+        theta: &'a Vector,
+        u: &'a Vector,
+        v: Option<&'a Vector>,
+    ) -> LocalFuture<'a, Result<()>>;
 
     /// Losses and accuracies at points [s, t] of the plane, as in [`Executor::evaluate`], from `out[0]` on.
-    fn evaluate_plane(&self, points: &[[f64; 2]], out: &mut Vector) -> Result<()>;
+    fn evaluate_plane<'a>(&'a self, points: &'a [[f64; 2]], out: &'a mut Vector) -> LocalFuture<'a, Result<()>>;
 
     /// One backward pass at the prepared point for each cotangent; for each, what it leaves at every affine step in order.
     fn sweep<'a>(&'a self, cotangents: &'a [Cotangent]) -> LocalFuture<'a, Result<Vec<Vec<LayerSums>>>>;
@@ -234,12 +240,12 @@ pub trait Executor {
 
     /// Gradient at θ of the mean loss over these samples (indices may repeat), and their loss and accuracy as in
     /// [`Executor::evaluate`]. Leaves the prepared point as it is.
-    fn batch_gradient(
-        &self,
-        theta: &Vector,
-        rows: &[u32],
-        gradient: &mut Vector,
-        out: &mut Vector,
+    fn batch_gradient<'a>(
+        &'a self,
+        theta: &'a Vector,
+        rows: &'a [u32],
+        gradient: &'a mut Vector,
+        out: &'a mut Vector,
         index: usize,
-    ) -> Result<()>;
+    ) -> LocalFuture<'a, Result<()>>;
 }

@@ -164,7 +164,7 @@ impl Engine {
     /// # Errors
     /// What [`crate::Network::check_parameters`] says; `OutOfRange` for weights or biases of a layer that the device's precision
     /// does not hold; the device's errors.
-    pub fn prepare(&self, parameters: &[f64]) -> Result<()> {
+    pub async fn prepare(&self, parameters: &[f64]) -> Result<()> {
         if self.prepared.borrow().as_deref() == Some(parameters) {
             return Ok(());
         }
@@ -172,7 +172,7 @@ impl Engine {
         *self.prepared.borrow_mut() = None;
         // Asked for before the work that it would undo.
         let kept = copied("a point's parameters", parameters)?;
-        self.executor.prepare(&theta)?;
+        self.executor.prepare(&theta).await?;
         *self.prepared.borrow_mut() = Some(kept);
         Ok(())
     }
@@ -250,7 +250,7 @@ impl Engine {
     pub async fn product(&self, curvature: Curvature, directions: &[f64]) -> Result<Vec<f64>> {
         let v = self.upload_directions(directions)?;
         let mut out = self.executor.zeros(v.len(), v.columns())?;
-        self.executor.product(curvature, &v, &mut out)?;
+        self.executor.product(curvature, &v, &mut out).await?;
         let products = self.executor.download(&out).await?;
         ensure_number("a product with the curvature", self.precision(), &products)?;
         Ok(products)
@@ -289,7 +289,7 @@ impl Engine {
     /// As [`Engine::evaluate`], for searches that may meet a loss that overflows.
     pub(crate) async fn evaluate_anywhere(&self, theta: &Vector) -> Result<Evaluation> {
         let mut out = self.executor.zeros(2, 1)?;
-        self.executor.evaluate(theta, &mut out, 0)?;
+        self.executor.evaluate(theta, &mut out, 0).await?;
         let out = self.executor.download(&out).await?;
         Ok(Evaluation { loss: out[0], accuracy: out[1] })
     }

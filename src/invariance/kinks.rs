@@ -240,7 +240,7 @@ mod tests {
         let problem = Problem::new(network, Loss::CrossEntropy, inputs, Targets::Classes(vec![0])).expect("a problem");
         let device = crate::engine::Device::cpu(Precision::F64);
         let engine = crate::engine::Engine::new(&device, &problem).expect("an engine");
-        engine.prepare(&theta).expect("a point");
+        pollster::block_on(engine.prepare(&theta)).expect("a point");
         let outputs = pollster::block_on(engine.outputs()).expect("outputs");
 
         let plan = Plan::new(problem.network()).expect("a plan");

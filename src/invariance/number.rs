@@ -51,7 +51,7 @@ pub(super) async fn numbers(
     options: &MeasureOptions,
     control: &Control<'_>,
 ) -> Result<Vec<Result<Number>>> {
-    let evaluator = match engine.prepare(theta) {
+    let evaluator = match engine.prepare(theta).await {
         Ok(()) => Evaluator::new(engine, options, measures, control).await,
         Err(error) => Err(error),
     };

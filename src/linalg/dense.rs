@@ -54,7 +54,7 @@ pub async fn dense_matrix(operator: &dyn SymmetricOperator, control: &Control<'_
         }
         let x = executor.upload(&identity, columns)?;
         let mut y = executor.zeros(n, columns)?;
-        operator.apply(&x, &mut y)?;
+        operator.apply(&x, &mut y).await?;
         matrix.extend(executor.download(&y).await?);
     }
     if !matrix.iter().all(|entry: &f64| entry.is_finite()) {

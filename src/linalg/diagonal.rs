@@ -57,7 +57,7 @@ pub async fn diagonal(
         }
         let x = executor.upload(&z, columns)?;
         let mut y = executor.zeros(n, columns)?;
-        operator.apply(&x, &mut y)?;
+        operator.apply(&x, &mut y).await?;
         let y = executor.download(&y).await?;
         let size = largest(y.iter().copied());
         if !size.is_finite() {

@@ -97,7 +97,7 @@ pub async fn trace_and_norm(
     let mut run = Run::new(operator, size, products, control)?;
     for start in (0..size).step_by(COLUMNS) {
         let columns = COLUMNS.min(size - start);
-        let y = run.apply(&random_signs(n * columns, &mut rng)?, columns)?;
+        let y = run.apply(&random_signs(n * columns, &mut rng)?, columns).await?;
         run.extend(&y).await?;
         run.report().await?;
     }
@@ -208,10 +208,10 @@ impl<'a, 'c> Run<'a, 'c> {
         self.control.step(Progress::new("trace and norm", self.products, self.total)).await
     }
 
-    fn apply(&mut self, x: &[f64], columns: usize) -> Result<Vector> {
+    async fn apply(&mut self, x: &[f64], columns: usize) -> Result<Vector> {
         let x = self.executor.upload(x, columns)?;
         let mut y = self.executor.zeros(self.operator.len(), columns)?;
-        self.operator.apply(&x, &mut y)?;
+        self.operator.apply(&x, &mut y).await?;
         self.products += columns;
         Ok(y)
     }
@@ -308,7 +308,7 @@ impl<'a, 'c> Run<'a, 'c> {
     async fn forms(&mut self, x: &Vector) -> Result<Vec<[f64; 2]>> {
         let (e, columns) = (self.executor, x.columns());
         let mut y = e.zeros(x.len(), columns)?;
-        self.operator.apply(x, &mut y)?;
+        self.operator.apply(x, &mut y).await?;
         self.products += columns;
         let mut column = e.zeros(x.len(), 1)?;
         let (mut forms, mut lengths) = (e.zeros(columns, 1)?, e.zeros(columns, 1)?);

@@ -41,7 +41,7 @@ pub async fn hutchinson(
         let columns = COLUMNS.min(probes - samples.count());
         let z = executor.upload(&random_signs(n * columns, &mut rng)?, columns)?;
         let mut az = executor.zeros(n, columns)?;
-        operator.apply(&z, &mut az)?;
+        operator.apply(&z, &mut az).await?;
         let mut column = executor.zeros(n, 1)?;
         let mut quotients = executor.zeros(columns, 1)?;
         for k in 0..columns {

@@ -122,7 +122,7 @@ impl<'a> Basis<'a> {
         for step in 0..steps {
             let j = start + step;
             self.executor.copy_columns(&self.q, j..j + 1, &mut self.x, 0)?;
-            self.operator.apply(&self.x, &mut self.w)?;
+            self.operator.apply(&self.x, &mut self.w).await?;
             // Twice is enough (Kahan, after Parlett): the second pass removes what rounding left of the first.
             self.orthogonalize(j + 1, 2 * step * stride)?;
             self.orthogonalize(j + 1, (2 * step + 1) * stride)?;

@@ -75,7 +75,7 @@ pub(crate) async fn rayleigh_ritz(
 ) -> Result<Vec<Eigenpair>> {
     let executor: &dyn Executor = operator.executor();
     let mut ax = executor.zeros(x.len(), x.columns())?;
-    operator.apply(x, &mut ax)?;
+    operator.apply(x, &mut ax).await?;
     let (x, ax) = (executor.download(x).await?, executor.download(&ax).await?);
     let n = operator.len();
     let mut pairs = Vec::new();

@@ -67,7 +67,7 @@ impl PowerIteration {
         let (mut products, mut change) = (0, f64::INFINITY);
         let mut history: Vec<f64> = Vec::new();
         while products < self.max_products && change > tolerance {
-            operator.apply(&u, &mut au)?;
+            operator.apply(&u, &mut au).await?;
             products += 1;
             executor.normalize(&au, &mut next, 0, &mut norms, (products - 1) % CHECK_EVERY)?;
             let check = products % CHECK_EVERY == 0 || products == self.max_products;

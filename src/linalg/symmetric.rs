@@ -8,8 +8,8 @@ use nalgebra::DMatrix;
 
 use crate::control::Control;
 use crate::error::Result;
+use crate::event_loop::now;
 use crate::memory::{copied, filled, product, zeros};
-use crate::ready::now;
 
 /// Operations between two looks at whether to go on: some milliseconds.
 const PIECE: usize = 4_000_000;

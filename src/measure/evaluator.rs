@@ -153,7 +153,7 @@ impl<'a, 'c> Evaluator<'a, 'c> {
 
     async fn value_in_f64(&self, measure: &'static Measure) -> Result<MeasureValue> {
         let precise = self.engine.in_f64()?;
-        precise.prepare(&self.engine.parameters()?)?;
+        precise.prepare(&self.engine.parameters()?).await?;
         let mut evaluator = Evaluator::new(&precise, self.options, &[measure], self.control).await?;
         let found = evaluator.value_as_computed(measure).await?;
         Ok(MeasureValue { precision: Some(Precision::F64), ..found })

@@ -173,7 +173,7 @@ pub async fn measure(
     options: &MeasureOptions,
     control: &Control<'_>,
 ) -> Result<Vec<MeasureValue>> {
-    engine.prepare(parameters)?;
+    engine.prepare(parameters).await?;
     let mut evaluator = Evaluator::new(engine, options, measures, control).await?;
     let mut values = Vec::with_capacity(measures.len());
     for measure in measures {

@@ -255,12 +255,12 @@ impl Named<'_> {
             return Ok(None);
         }
         let precise = self.engine.in_f64()?;
-        precise.prepare(&self.engine.parameters()?)?;
+        precise.prepare(&self.engine.parameters()?).await?;
         let operator = self.kind.arithmetic(&precise).await?;
         let executor = operator.executor();
         let (n, columns) = (operator.len(), x.len() / operator.len());
         let (x, mut y) = (executor.upload(x, columns)?, executor.zeros(n, columns)?);
-        operator.apply(&x, &mut y)?;
+        operator.apply(&x, &mut y).await?;
         executor.download(&y).await.map(Some)
     }
 }
@@ -274,7 +274,7 @@ impl SymmetricOperator for Named<'_> {
         self.inner.len()
     }
 
-    fn apply(&self, x: &Vector, y: &mut Vector) -> Result<()> {
+    fn apply<'a>(&'a self, x: &'a Vector, y: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
         self.inner.apply(x, y)
     }
 

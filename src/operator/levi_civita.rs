@@ -1,6 +1,7 @@
 //! The connection term of Rangamani et al. 2019, section 4, which the paper sets to zero.
 
 use super::SymmetricOperator;
+use crate::control::LocalFuture;
 use crate::engine::{Executor, Segments, Vector};
 use crate::error::Result;
 use crate::numbers::inner as inner_product;
@@ -56,19 +57,21 @@ impl<A: SymmetricOperator> SymmetricOperator for LeviCivita<A> {
         self.inner.len()
     }
 
-    fn apply(&self, x: &Vector, y: &mut Vector) -> Result<()> {
-        let executor = self.executor();
-        self.inner.apply(x, y)?;
-        match &self.term {
-            Term::Entries { diagonal } => executor.multiply_add(1.0, diagonal, x, 1.0, y),
-            Term::Blocks { segments, w, g, diagonal } => {
-                executor.multiply_add(1.0, diagonal, x, 1.0, y)?;
-                let mut inner = executor.zeros(segments.count() * x.columns(), 1)?;
-                executor.segment_inner(segments, g, x, 0..x.columns(), &mut inner, 0)?;
-                executor.segment_axpy(segments, &inner, w, y)?;
-                executor.segment_inner(segments, w, x, 0..x.columns(), &mut inner, 0)?;
-                executor.segment_axpy(segments, &inner, g, y)
+    fn apply<'a>(&'a self, x: &'a Vector, y: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let executor = self.executor();
+            self.inner.apply(x, y).await?;
+            match &self.term {
+                Term::Entries { diagonal } => executor.multiply_add(1.0, diagonal, x, 1.0, y),
+                Term::Blocks { segments, w, g, diagonal } => {
+                    executor.multiply_add(1.0, diagonal, x, 1.0, y)?;
+                    let mut inner = executor.zeros(segments.count() * x.columns(), 1)?;
+                    executor.segment_inner(segments, g, x, 0..x.columns(), &mut inner, 0)?;
+                    executor.segment_axpy(segments, &inner, w, y)?;
+                    executor.segment_inner(segments, w, x, 0..x.columns(), &mut inner, 0)?;
+                    executor.segment_axpy(segments, &inner, g, y)
+                }
             }
-        }
+        })
     }
 }

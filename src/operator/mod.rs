@@ -36,7 +36,7 @@ pub trait SymmetricOperator {
     ///
     /// # Errors
     /// The device's.
-    fn apply(&self, x: &Vector, y: &mut Vector) -> Result<()>;
+    fn apply<'a>(&'a self, x: &'a Vector, y: &'a mut Vector) -> LocalFuture<'a, Result<()>>;
 
     /// A x for each x, one after the other, in double precision on the CPU, for operators that can be had there: tells products that
     /// are 0 from those that single precision lost to underflow. `None` for others, and where the executor's own precision is double.
@@ -54,7 +54,7 @@ impl<A: SymmetricOperator + ?Sized> SymmetricOperator for Box<A> {
         (**self).len()
     }
 
-    fn apply(&self, x: &Vector, y: &mut Vector) -> Result<()> {
+    fn apply<'a>(&'a self, x: &'a Vector, y: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
         (**self).apply(x, y)
     }
 
@@ -85,7 +85,7 @@ impl SymmetricOperator for CurvatureOperator<'_> {
         self.engine.problem().network().parameter_count()
     }
 
-    fn apply(&self, x: &Vector, y: &mut Vector) -> Result<()> {
+    fn apply<'a>(&'a self, x: &'a Vector, y: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
         self.engine.executor().product(self.curvature, x, y)
     }
 }

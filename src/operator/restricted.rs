@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 
 use super::SymmetricOperator;
+use crate::control::LocalFuture;
 use crate::engine::{Executor, Vector};
 use crate::error::{Result, ensure};
 
@@ -64,24 +65,25 @@ impl<A: SymmetricOperator> SymmetricOperator for Restricted<A> {
         self.len
     }
 
-    fn apply(&self, x: &Vector, y: &mut Vector) -> Result<()> {
-        let executor = self.executor();
-        let mut kept = self.scratch.borrow_mut();
-        let mut scratch = match kept.take() {
-            Some(scratch) if scratch.x.columns() == x.columns() => scratch,
-            _ => {
-                let zeros = || executor.zeros(self.inner.len(), x.columns());
-                Scratch { x: zeros()?, y: zeros()? }
+    fn apply<'a>(&'a self, x: &'a Vector, y: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let executor = self.executor();
+            let mut scratch = match self.scratch.take() {
+                Some(scratch) if scratch.x.columns() == x.columns() => scratch,
+                _ => {
+                    let zeros = || executor.zeros(self.inner.len(), x.columns());
+                    Scratch { x: zeros()?, y: zeros()? }
+                }
+            };
+            for (start, range) in self.places() {
+                executor.copy_rows(x, start..start + range.len(), &mut scratch.x, range.start)?;
             }
-        };
-        for (start, range) in self.places() {
-            executor.copy_rows(x, start..start + range.len(), &mut scratch.x, range.start)?;
-        }
-        self.inner.apply(&scratch.x, &mut scratch.y)?;
-        for (start, range) in self.places() {
-            executor.copy_rows(&scratch.y, range, y, start)?;
-        }
-        *kept = Some(scratch);
-        Ok(())
+            self.inner.apply(&scratch.x, &mut scratch.y).await?;
+            for (start, range) in self.places() {
+                executor.copy_rows(&scratch.y, range, y, start)?;
+            }
+            *self.scratch.borrow_mut() = Some(scratch);
+            Ok(())
+        })
     }
 }

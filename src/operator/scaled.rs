@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use super::SymmetricOperator;
+use crate::control::LocalFuture;
 use crate::engine::{Executor, Vector, ensure_in_range};
 use crate::error::Result;
 
@@ -35,18 +36,19 @@ impl<A: SymmetricOperator> SymmetricOperator for Scaled<A> {
         self.inner.len()
     }
 
-    fn apply(&self, x: &Vector, y: &mut Vector) -> Result<()> {
-        let executor = self.executor();
-        let mut kept = self.scratch.borrow_mut();
-        let mut scaled = match kept.take() {
-            Some(vector) if vector.columns() == x.columns() => vector,
-            _ => executor.zeros(x.len(), x.columns())?,
-        };
-        executor.multiply_add(1.0, &self.d, x, 0.0, &mut scaled)?;
-        self.inner.apply(&scaled, y)?;
-        executor.copy_columns(y, 0..y.columns(), &mut scaled, 0)?;
-        executor.multiply_add(1.0, &self.d, &scaled, 0.0, y)?;
-        *kept = Some(scaled);
-        Ok(())
+    fn apply<'a>(&'a self, x: &'a Vector, y: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let executor = self.executor();
+            let mut scaled = match self.scratch.take() {
+                Some(vector) if vector.columns() == x.columns() => vector,
+                _ => executor.zeros(x.len(), x.columns())?,
+            };
+            executor.multiply_add(1.0, &self.d, x, 0.0, &mut scaled)?;
+            self.inner.apply(&scaled, y).await?;
+            executor.copy_columns(y, 0..y.columns(), &mut scaled, 0)?;
+            executor.multiply_add(1.0, &self.d, &scaled, 0.0, y)?;
+            *self.scratch.borrow_mut() = Some(scaled);
+            Ok(())
+        })
     }
 }

@@ -179,7 +179,7 @@ pub async fn report(
     report.insert("samples".into(), json!(file.problem.samples()));
     report.extend(whole(&engine, &file.parameters, options, &[Section::Spaces], control).await?);
 
-    engine.prepare(&file.parameters)?;
+    engine.prepare(&file.parameters).await?;
     let width = file.problem.network().output_len();
     report.insert("outputs_first".into(), json!(engine.outputs().await?[..width]));
     report.insert("gradient".into(), json!(engine.gradient().await?));
@@ -248,7 +248,7 @@ impl Reporter<'_> {
     ) -> Result<()> {
         let network = self.engine.problem().network();
         control.breathe().await?;
-        self.engine.prepare(self.parameters)?;
+        self.engine.prepare(self.parameters).await?;
         let mut put = |name: &str, value: Value| {
             values.insert(name.into(), value);
         };

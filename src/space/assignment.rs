@@ -198,8 +198,8 @@ mod tests {
     use rand::Rng;
 
     use super::*;
+    use crate::event_loop::now;
     use crate::linalg::generator;
-    use crate::ready::now;
 
     /// The least cost by the library, over columns that are repeated.
     fn least(costs: &[Vec<i64>], targets: usize) -> i64 {

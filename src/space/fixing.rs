@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::skeleton::{FixedChoice, Skeleton};
 use crate::control::Control;
 use crate::error::{Result, bail, ensure};
+use crate::event_loop::now;
 use crate::memory::copied;
 use crate::network::Network;
-use crate::ready::now;
 use crate::symmetry::Transformation;
 
 /// What becomes of the fixed weights.

@@ -29,9 +29,9 @@ pub use weight_norm::{Grouping, WeightNorm};
 use crate::control::Control;
 use crate::engine::{Chart, NONE};
 use crate::error::{Result, ensure, ensure_finite};
+use crate::event_loop::now;
 use crate::memory::{copied, room};
 use crate::network::Network;
-use crate::ready::now;
 
 /// Coordinates v for the parameters θ of one network.
 pub trait ParameterSpace {

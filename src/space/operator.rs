@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 
 use super::ParameterSpace;
+use crate::control::LocalFuture;
 use crate::engine::{Curvature, Engine, Executor, LoadedChart, Vector, ensure_in_range};
 use crate::error::{Result, bail, ensure};
 use crate::operator::SymmetricOperator;
@@ -92,19 +93,20 @@ impl SymmetricOperator for SpaceCurvature<'_> {
         self.chart.dimension()
     }
 
-    fn apply(&self, x: &Vector, y: &mut Vector) -> Result<()> {
-        let executor = self.executor();
-        let n = self.chart.parameter_count();
-        let mut kept = self.scratch.borrow_mut();
-        let (mut tangent, mut product) = match kept.take() {
-            Some(pair) if pair.0.columns() == x.columns() => pair,
-            _ => (executor.zeros(n, x.columns())?, executor.zeros(n, x.columns())?),
-        };
-        executor.chart_tangent(&self.chart, &self.v, x, &mut tangent)?;
-        executor.product(self.curvature, &tangent, &mut product)?;
-        let second = self.gradient.as_ref().map(|gradient| (gradient, x));
-        executor.chart_cotangent(&self.chart, &self.v, &product, second, y)?;
-        *kept = Some((tangent, product));
-        Ok(())
+    fn apply<'a>(&'a self, x: &'a Vector, y: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let executor = self.executor();
+            let n = self.chart.parameter_count();
+            let (mut tangent, mut product) = match self.scratch.take() {
+                Some(pair) if pair.0.columns() == x.columns() => pair,
+                _ => (executor.zeros(n, x.columns())?, executor.zeros(n, x.columns())?),
+            };
+            executor.chart_tangent(&self.chart, &self.v, x, &mut tangent)?;
+            executor.product(self.curvature, &tangent, &mut product).await?;
+            let second = self.gradient.as_ref().map(|gradient| (gradient, x));
+            executor.chart_cotangent(&self.chart, &self.v, &product, second, y)?;
+            *self.scratch.borrow_mut() = Some((tangent, product));
+            Ok(())
+        })
     }
 }

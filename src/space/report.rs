@@ -56,7 +56,7 @@ async fn g_space(engine: &Engine, space: &GSpace, parameters: &[f64]) -> Result<
     });
     e.axpy(-LEARNING_RATE, &gradient, &mut v)?;
     e.chart_parameters(&chart, &v, &mut theta)?;
-    e.evaluate(&theta, &mut loss, 0)?;
+    e.evaluate(&theta, &mut loss, 0).await?;
     let (moved, loss) = (e.download(&theta).await?, e.download(&loss).await?[0]);
     // A step may end where a path value is 0.
     if loss.is_finite() && moved.iter().all(|w| w.is_finite()) {

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::assignment::assign;
 use crate::control::Control;
 use crate::error::{Result, bail, ensure};
+use crate::event_loop::now;
 use crate::memory::filled;
 use crate::network::{Network, ParametricLayer};
-use crate::ready::now;
 use crate::symmetry::ensure_homogeneous;
 
 /// How the fixed weight of each hidden unit is chosen.

@@ -59,13 +59,19 @@ impl Point {
     }
 
     /// ∇_θ L over a batch, with its loss and accuracy in a slot of `outcomes`.
-    fn batch_gradient(&mut self, e: &dyn Executor, rows: &[u32], outcomes: &mut Vector, slot: usize) -> Result<()> {
+    async fn batch_gradient(
+        &mut self,
+        e: &dyn Executor,
+        rows: &[u32],
+        outcomes: &mut Vector,
+        slot: usize,
+    ) -> Result<()> {
         let Self { v, gradient, mapped } = self;
         let theta = match mapped {
             None => &*v,
             Some(mapped) => mapped.theta_of(e, v)?,
         };
-        e.batch_gradient(theta, rows, gradient, outcomes, slot)
+        e.batch_gradient(theta, rows, gradient, outcomes, slot).await
     }
 
     /// ∇_v L from ∇_θ L, and v, both to write.
@@ -268,7 +274,7 @@ impl<'a> Trainer<'a> {
             return Ok(());
         }
         let rows: Vec<u32> = self.order.iter().copied().take(self.options.batch_size).collect();
-        self.point.batch_gradient(self.executor, &rows, &mut self.outcomes, 0)?;
+        self.point.batch_gradient(self.executor, &rows, &mut self.outcomes, 0).await?;
         let outcome = self.executor.download(&self.outcomes).await?;
         if !outcome[0].is_finite() {
             bail!(NotFinite, "training diverged in its last step, {}: try a smaller learning rate", self.state.steps);
@@ -314,7 +320,7 @@ impl<'a> Trainer<'a> {
     async fn evaluate(&mut self, engine: &Engine) -> Result<Evaluation> {
         let mut out = engine.executor().zeros(2, 1)?;
         let theta = self.point.theta(self.executor)?;
-        engine.executor().evaluate(theta, &mut out, 0)?;
+        engine.executor().evaluate(theta, &mut out, 0).await?;
         let out = engine.executor().download(&out).await?;
         Ok(Evaluation { loss: out[0], accuracy: out[1] })
     }
@@ -324,7 +330,7 @@ impl<'a> Trainer<'a> {
         let number = self.history.len() + 1;
         let steps = self.options.steps_per_epoch(order.len());
         for rows in order.chunks(self.options.batch_size).skip(self.batch) {
-            self.step(rows)?;
+            self.step(rows).await?;
             if self.pending.len() < REPORT_EVERY && self.batch < steps {
                 control.breathe().await?;
                 continue;
@@ -365,10 +371,10 @@ impl<'a> Trainer<'a> {
     }
 
     /// One step on these samples.
-    fn step(&mut self, rows: &[u32]) -> Result<()> {
+    async fn step(&mut self, rows: &[u32]) -> Result<()> {
         let e = self.executor;
         let slot = self.pending.len();
-        self.point.batch_gradient(e, rows, &mut self.outcomes, slot)?;
+        self.point.batch_gradient(e, rows, &mut self.outcomes, slot).await?;
         let factor = self.options.schedule.factor(self.history.len(), self.state.steps + 1);
         let learning_rate = self.options.optimizer.learning_rate() * factor;
         let (optimizer, decay) = (self.options.optimizer, self.options.weight_decay);

@@ -91,7 +91,7 @@ async fn eigenvalues(call: Call) -> Js<JsValue> {
     let control = call.control().await?;
     match found.space {
         None | Some(SpaceKind::Weights) => {
-            let engine = call.prepared()?;
+            let engine = call.prepared().await?;
             let operator = thrown(kind.operator(&engine).await)?;
             ends(&operator, method, &control).await
         }
@@ -103,7 +103,7 @@ async fn eigenvalues(call: Call) -> Js<JsValue> {
             let engine = call.engine()?;
             let open = space.open_under(engine.problem().network(), call.parameters()?, &control).await;
             let open = thrown(open)?;
-            thrown(engine.prepare(&open.parameters))?;
+            thrown(engine.prepare(&open.parameters).await)?;
             let second = match curvature {
                 crate::engine::Curvature::Hessian => SecondOrder::Included,
                 crate::engine::Curvature::GaussNewton => SecondOrder::LeftOut,
@@ -145,7 +145,7 @@ async fn density(call: Call) -> Js<JsValue> {
         seed: found.seed.unwrap_or(defaults.seed),
     };
     let control = call.control().await?;
-    let engine = call.prepared()?;
+    let engine = call.prepared().await?;
     let operator = thrown(kind.operator(&engine).await)?;
     let density = if operator.len() <= DENSE_LIMIT {
         let tolerance = engine.info().precision.eigenvalue_tolerance();
@@ -167,7 +167,7 @@ async fn trace(call: Call) -> Js<JsValue> {
         return Err(fault(ErrorCode::InvalidOption, message));
     }
     let control = call.control().await?;
-    let engine = call.prepared()?;
+    let engine = call.prepared().await?;
     if method == "auto"
         && let Some(value) = thrown(exact_trace(&engine, kind, &control).await)?
     {
@@ -192,7 +192,7 @@ async fn diagonal_report(call: Call) -> Js<JsValue> {
     let kind = operator(found.operator.as_deref())?;
     let (probes, seed) = (found.probes.unwrap_or(100), found.seed.unwrap_or(0));
     let control = call.control().await?;
-    let engine = call.prepared()?;
+    let engine = call.prepared().await?;
     let (found, method) = match thrown(exact_diagonal(&engine, kind, &control).await)? {
         Some(exact) => (exact, "sweep"),
         None => {
@@ -221,7 +221,7 @@ async fn petzka_report(call: Call) -> Js<JsValue> {
         ..defaults
     };
     let control = call.control().await?;
-    let engine = call.prepared()?;
+    let engine = call.prepared().await?;
     let (traces, errors) = match found.draws {
         None => (thrown(petzka::traces(&engine, &control).await)?, None),
         Some(draws) => {

@@ -76,9 +76,9 @@ impl Call {
     }
 
     /// An engine prepared at the call's parameters.
-    pub fn prepared(&self) -> std::result::Result<Rc<Inner>, JsValue> {
+    pub async fn prepared(&self) -> std::result::Result<Rc<Inner>, JsValue> {
         let engine = self.engine()?;
-        thrown(engine.prepare(self.parameters()?))?;
+        thrown(engine.prepare(self.parameters()?).await)?;
         Ok(engine)
     }
 
@@ -169,7 +169,7 @@ impl Engine {
         self.call(problem, &parameters, &options, async |call| {
             let NoOptions {} = call.parts.parse("outputs")?;
             call.control().await?;
-            Ok(float64(&thrown(call.prepared()?.outputs().await)?))
+            Ok(float64(&thrown(call.prepared().await?.outputs().await)?))
         })
     }
 
@@ -178,7 +178,7 @@ impl Engine {
         self.call(problem, &parameters, &options, async |call| {
             let NoOptions {} = call.parts.parse("gradient")?;
             call.control().await?;
-            Ok(float64(&thrown(call.prepared()?.gradient().await)?))
+            Ok(float64(&thrown(call.prepared().await?.gradient().await)?))
         })
     }
 
@@ -188,11 +188,11 @@ impl Engine {
         self.call(problem, &parameters, &options, async move |call| {
             let found: ProductOptions = call.parts.parse("product")?;
             call.control().await?;
-            let engine = call.prepared()?;
+            let engine = call.prepared().await?;
             let operator = thrown(found.operator()?.operator(&engine).await)?;
             let v = thrown(engine.upload_directions(&directions?))?;
             let mut out = thrown(engine.executor().zeros(v.len(), v.columns()))?;
-            thrown(operator.apply(&v, &mut out))?;
+            thrown(operator.apply(&v, &mut out).await)?;
             let products = thrown(engine.executor().download(&out).await)?;
             thrown(ensure_number("a product with the curvature", engine.info().precision, &products))?;
             Ok(float64(&products))

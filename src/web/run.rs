@@ -1,20 +1,15 @@
 //! Long work in an event loop: progress callbacks, abort signals, yielding.
 
-use std::cell::Cell;
 use std::future::Future;
-use std::rc::Rc;
 
-use js_sys::{Date, Function, Promise, Reflect};
+use js_sys::{Function, Promise, Reflect};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
-use web_sys::MessageChannel;
 
 use super::convert::to_js;
 use crate::control::Control;
 use crate::error::Result;
-
-/// Longest time without a turn of the event loop, in milliseconds: half a frame at 60 Hz.
-const SLICE: f64 = 8.0;
+use crate::event_loop;
 
 /// A control from functions of the package's JavaScript, each of which may be missing: `onProgress(progress)`, `stopped()` and
 /// `finishing()`. None of them throws.
@@ -34,29 +29,7 @@ pub fn control(on_progress: &JsValue, stopped: &JsValue, finishing: &JsValue) ->
     if let Some(finishing) = finishing.dyn_ref::<Function>().cloned() {
         control = control.finish_when(asks(finishing));
     }
-    let last = Rc::new(Cell::new(Date::now()));
-    control.breathe_with(move || {
-        let last = last.clone();
-        Box::pin(async move {
-            if Date::now() - last.get() >= SLICE {
-                turn_of_the_event_loop().await;
-                last.set(Date::now());
-            }
-        })
-    })
-}
-
-/// Lets everything that waits in the event loop run once. A message to oneself, since timers are held back by 4 ms.
-async fn turn_of_the_event_loop() {
-    let Ok(channel) = MessageChannel::new() else { return };
-    let (here, there) = (channel.port1(), channel.port2());
-    let arrived = Promise::new(&mut |resolve, _| {
-        here.set_onmessage(Some(&resolve));
-        let _ = there.post_message(&JsValue::NULL);
-    });
-    let _ = JsFuture::from(arrived).await;
-    // An open port would keep Node from exiting.
-    here.close();
+    control.breathe_with(|| Box::pin(event_loop::run_if_due()))
 }
 
 /// Runs calls one after the other, in the order they were made.

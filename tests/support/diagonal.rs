@@ -2,6 +2,7 @@
 #![allow(dead_code)] // Each test file uses its own part.
 
 use isoflat::Result;
+use isoflat::control::LocalFuture;
 use isoflat::engine::{Engine, Executor, Vector};
 use isoflat::operator::SymmetricOperator;
 
@@ -27,7 +28,7 @@ impl SymmetricOperator for Diagonal<'_> {
         self.d.len()
     }
 
-    fn apply(&self, x: &Vector, y: &mut Vector) -> Result<()> {
-        self.engine.executor().multiply_add(1.0, &self.d, x, 0.0, y)
+    fn apply<'a>(&'a self, x: &'a Vector, y: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move { self.engine.executor().multiply_add(1.0, &self.d, x, 0.0, y) })
     }
 }

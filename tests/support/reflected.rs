@@ -1,6 +1,7 @@
 //! Operators of known spectrum whose eigenvectors lie along no axis.
 #![allow(dead_code)] // Each test file uses its own part.
 
+use isoflat::control::LocalFuture;
 use isoflat::engine::{Device, Engine, Executor, Segments, Vector};
 use isoflat::operator::SymmetricOperator;
 use isoflat::{Loss, Network, Result};
@@ -61,13 +62,15 @@ impl SymmetricOperator for Reflected<'_> {
         self.d.len()
     }
 
-    fn apply(&self, x: &Vector, y: &mut Vector) -> Result<()> {
-        let e = self.executor();
-        let mut reflected = e.zeros(x.len(), x.columns())?;
-        e.copy_columns(x, 0..x.columns(), &mut reflected, 0)?;
-        self.reflect(&mut reflected)?;
-        e.multiply_add(1.0, &self.d, &reflected, 0.0, y)?;
-        self.reflect(y)
+    fn apply<'a>(&'a self, x: &'a Vector, y: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let e = self.executor();
+            let mut reflected = e.zeros(x.len(), x.columns())?;
+            e.copy_columns(x, 0..x.columns(), &mut reflected, 0)?;
+            self.reflect(&mut reflected)?;
+            e.multiply_add(1.0, &self.d, &reflected, 0.0, y)?;
+            self.reflect(y)
+        })
     }
 }
 
@@ -97,10 +100,12 @@ impl SymmetricOperator for Rotated<'_> {
         self.columns.len()
     }
 
-    fn apply(&self, x: &Vector, y: &mut Vector) -> Result<()> {
-        let e = self.executor();
-        e.scale(0.0, y)?;
-        e.combine(1.0, &self.columns, 0..self.len(), x, 0, y)
+    fn apply<'a>(&'a self, x: &'a Vector, y: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let e = self.executor();
+            e.scale(0.0, y)?;
+            e.combine(1.0, &self.columns, 0..self.len(), x, 0, y)
+        })
     }
 }
 

@@ -26,6 +26,7 @@ mod vector_ops;
 use std::cell::RefCell;
 use std::future::ready;
 use std::ops::Range;
+use std::rc::Rc;
 
 use self::data::Data;
 use self::passes::{Means, Passes, Point};
@@ -110,8 +111,8 @@ pub(in crate::engine) fn cpu_executor_of_first(
 struct CpuExecutor<T, const N: usize> {
     info: BackendInfo,
     passes: Passes<T, N>,
-    point: RefCell<Option<Point<T>>>,
-    plane: RefCell<Option<Plane<T>>>,
+    point: RefCell<Option<Rc<Point<T>>>>,
+    plane: RefCell<Option<Rc<Plane<T>>>>,
 }
 
 impl<T: Real, const N: usize> CpuExecutor<T, N> {
@@ -124,9 +125,10 @@ impl<T: Real, const N: usize> CpuExecutor<T, N> {
         Ok(Self { info: cpu_info(T::PRECISION), passes, point: RefCell::default(), plane: RefCell::default() })
     }
 
-    fn with_point<R>(&self, f: impl FnOnce(&Point<T>) -> R) -> Result<R> {
+    /// The prepared point, to be held through a pass: another may be prepared in the meantime.
+    fn prepared(&self) -> Result<Rc<Point<T>>> {
         match &*self.point.borrow() {
-            Some(point) => Ok(f(point)),
+            Some(point) => Ok(point.clone()),
             None => bail!(InvalidParameters, "no point is prepared"),
         }
     }
@@ -306,92 +308,109 @@ impl<T: Real, const N: usize> Executor for CpuExecutor<T, N> {
         Ok(())
     }
 
-    fn prepare(&self, theta: &Vector) -> Result<()> {
-        self.check_parameters("the point", theta)?;
-        if let Some(old) = self.point.take() {
-            self.passes.recycle(old);
-        }
-        *self.point.borrow_mut() = Some(self.passes.point(T::slice(theta)?)?);
-        Ok(())
+    fn prepare<'a>(&'a self, theta: &'a Vector) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            self.check_parameters("the point", theta)?;
+            if let Some(old) = self.point.take().and_then(Rc::into_inner) {
+                self.passes.recycle(old);
+            }
+            let point = self.passes.point(T::slice(theta)?).await?;
+            *self.point.borrow_mut() = Some(Rc::new(point));
+            Ok(())
+        })
     }
 
     fn loss(&self) -> LocalFuture<'_, Result<f64>> {
-        Box::pin(ready(self.with_point(|point| passes::mean(&point.losses))))
+        Box::pin(ready(self.prepared().map(|point| passes::mean(&point.losses))))
     }
 
     fn outputs(&self) -> LocalFuture<'_, Result<Vec<f64>>> {
-        Box::pin(ready(self.with_point(|point| in_double(&point.outputs)).flatten()))
+        Box::pin(ready(self.prepared().and_then(|point| in_double(&point.outputs))))
     }
 
     fn gradient(&self, out: &mut Vector) -> Result<()> {
-        let out = T::slice_mut(out)?;
-        self.with_point(|point| out.copy_from_slice(&point.gradient))
+        T::slice_mut(out)?.copy_from_slice(&self.prepared()?.gradient);
+        Ok(())
     }
 
-    fn product(&self, curvature: Curvature, v: &Vector, out: &mut Vector) -> Result<()> {
-        let n = self.passes.net.plan.parameter_count;
-        ensure!(
-            v.len == n && out.len == n && v.columns == out.columns,
-            InvalidParameters,
-            "a product with the curvature takes vectors of {n} parameters, as many out as in"
-        );
-        let (v, out) = (T::slice(v)?, T::slice_mut(out)?);
-        let group = (DIRECTION_BYTES / (2 * n * size_of::<T>()).max(1)).max(1) * n;
-        self.with_point(|point| {
+    fn product<'a>(&'a self, curvature: Curvature, v: &'a Vector, out: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let n = self.passes.net.plan.parameter_count;
+            ensure!(
+                v.len == n && out.len == n && v.columns == out.columns,
+                InvalidParameters,
+                "a product with the curvature takes vectors of {n} parameters, as many out as in"
+            );
+            let (v, out) = (T::slice(v)?, T::slice_mut(out)?);
+            let group = (DIRECTION_BYTES / (2 * n * size_of::<T>()).max(1)).max(1) * n;
+            let point = self.prepared()?;
             for (v, out) in v.chunks(group).zip(out.chunks_mut(group)) {
-                self.passes.product(point, curvature == Curvature::Hessian, v, out)?;
+                self.passes.product(&point, curvature == Curvature::Hessian, v, out).await?;
             }
             Ok(())
         })
-        .flatten()
     }
 
-    fn evaluate(&self, theta: &Vector, out: &mut Vector, index: usize) -> Result<()> {
-        self.check_parameters("the point", theta)?;
-        write_means(self.passes.evaluate(T::slice(theta)?)?, index, T::slice_mut(out)?);
-        Ok(())
+    fn evaluate<'a>(&'a self, theta: &'a Vector, out: &'a mut Vector, index: usize) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            self.check_parameters("the point", theta)?;
+            write_means(self.passes.evaluate(T::slice(theta)?).await?, index, T::slice_mut(out)?);
+            Ok(())
+        })
     }
 
-    fn prepare_plane(&self, theta: &Vector, u: &Vector, v: Option<&Vector>) -> Result<()> {
-        let mut directions = Vec::new();
-        for direction in std::iter::once(u).chain(v) {
-            self.check_parameters("a direction", direction)?;
-            directions.push(T::slice(direction)?);
-        }
-        *self.plane.borrow_mut() = None;
-        *self.plane.borrow_mut() = Some(self.passes.plane(T::slice(theta)?, &directions)?);
-        Ok(())
+    fn prepare_plane<'a>(
+        &'a self,
+        theta: &'a Vector,
+        u: &'a Vector,
+        v: Option<&'a Vector>,
+    ) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let mut directions = Vec::new();
+            for direction in std::iter::once(u).chain(v) {
+                self.check_parameters("a direction", direction)?;
+                directions.push(T::slice(direction)?);
+            }
+            *self.plane.borrow_mut() = None;
+            let plane = self.passes.plane(T::slice(theta)?, &directions).await?;
+            *self.plane.borrow_mut() = Some(Rc::new(plane));
+            Ok(())
+        })
     }
 
-    fn evaluate_plane(&self, points: &[[f64; 2]], out: &mut Vector) -> Result<()> {
-        let plane = self.plane.borrow();
-        let Some(plane) = &*plane else { bail!(InvalidParameters, "no plane is prepared") };
-        let out = T::slice_mut(out)?;
-        for (i, means) in self.passes.evaluate_plane(plane, points)?.into_iter().enumerate() {
-            write_means(means, i, out);
-        }
-        Ok(())
+    fn evaluate_plane<'a>(&'a self, points: &'a [[f64; 2]], out: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let plane = self.plane.borrow().clone();
+            let Some(plane) = plane else { bail!(InvalidParameters, "no plane is prepared") };
+            let out = T::slice_mut(out)?;
+            for (i, means) in self.passes.evaluate_plane(&plane, points).await?.into_iter().enumerate() {
+                write_means(means, i, out);
+            }
+            Ok(())
+        })
     }
 
     fn sweep<'a>(&'a self, cotangents: &'a [Cotangent]) -> LocalFuture<'a, Result<Vec<Vec<LayerSums>>>> {
-        Box::pin(ready(self.with_point(|point| self.passes.sweep(point, cotangents)).flatten()))
+        Box::pin(async move { self.passes.sweep(&*self.prepared()?, cotangents).await })
     }
 
     fn squared_gradients<'a>(&'a self, cotangents: &'a [Cotangent]) -> LocalFuture<'a, Result<Vec<f64>>> {
-        Box::pin(ready(self.with_point(|point| self.passes.squared_gradients(point, cotangents)).flatten()))
+        Box::pin(async move { self.passes.squared_gradients(&*self.prepared()?, cotangents).await })
     }
 
-    fn batch_gradient(
-        &self,
-        theta: &Vector,
-        rows: &[u32],
-        gradient: &mut Vector,
-        out: &mut Vector,
+    fn batch_gradient<'a>(
+        &'a self,
+        theta: &'a Vector,
+        rows: &'a [u32],
+        gradient: &'a mut Vector,
+        out: &'a mut Vector,
         index: usize,
-    ) -> Result<()> {
-        ensure_batch(rows, self.passes.data.all_samples())?;
-        let means = self.passes.batch(T::slice(theta)?, rows, T::slice_mut(gradient)?)?;
-        write_means(means, index, T::slice_mut(out)?);
-        Ok(())
+    ) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            ensure_batch(rows, self.passes.data.all_samples())?;
+            let means = self.passes.batch(T::slice(theta)?, rows, T::slice_mut(gradient)?).await?;
+            write_means(means, index, T::slice_mut(out)?);
+            Ok(())
+        })
     }
 }

@@ -16,6 +16,7 @@ use super::real::Real;
 use super::simd;
 use super::tangent::BlockTangent;
 use crate::error::Result;
+use crate::event_loop::worked;
 use crate::memory::{ask_for, product, room, zeros};
 
 /// Numbers that the blocks of one chunk may hold: enough for long sums, little enough for any machine.
@@ -187,9 +188,9 @@ impl<T: Real, const N: usize> Passes<T, N> {
     }
 
     /// θ packed, in memory of before where there is some.
-    pub fn pack(&self, theta: &[T], with_backward: bool) -> Result<Weights<T>> {
+    pub async fn pack(&self, theta: &[T], with_backward: bool) -> Result<Weights<T>> {
         let mut weights = self.spare_weights.take();
-        weights.pack(&self.net, theta, 0, with_backward)?;
+        weights.pack(&self.net, theta, 0, with_backward).await?;
         Ok(weights)
     }
 
@@ -206,19 +207,20 @@ impl<T: Real, const N: usize> Passes<T, N> {
     }
 
     /// `f(scratch, first, group)` for groups of blocks, or of what belongs to blocks.
-    pub fn in_groups<I: Send>(
+    pub async fn in_groups<I: Send>(
         &self,
         items: &mut [I],
         work: f64,
-        f: impl Fn(&mut Scratch<T>, usize, &mut [I]) -> Result<()> + Sync + Send,
+        f: impl AsyncFn(&mut Scratch<T>, usize, &mut [I]) -> Result<()> + Sync + Send,
     ) -> Result<()> {
         let size = self.group(items.len());
         let mut groups: Vec<_> = items.chunks_mut(size).collect();
-        parallel::for_each(&mut groups, work, Scratch::default, |scratch, i, group| f(scratch, i * size, group))
+        let each = async |scratch: &mut Scratch<T>, i: usize, group: &mut &mut [I]| f(scratch, i * size, group).await;
+        parallel::for_each(&mut groups, work, Scratch::default, each).await
     }
 
     /// Forward passes of these samples and the loss, whose mean is over `count` samples, and backward passes if asked for.
-    fn run_blocks(
+    async fn run_blocks(
         &self,
         weights: &Weights<T>,
         selection: Selection<'_>,
@@ -229,7 +231,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
         let (net, rows, targets) = (&self.net, self.data.rows(), self.data.targets());
         let steps = net.plan.steps.len();
         let work = net.block_work::<N>() * blocks.len() as f64;
-        self.in_groups(&mut blocks, work, |scratch, first, group| {
+        self.in_groups(&mut blocks, work, async |scratch, first, group| {
             for l in 0..steps {
                 for (i, block) in (first..).zip(&mut *group) {
                     if l == 0 {
@@ -237,22 +239,27 @@ impl<T: Real, const N: usize> Passes<T, N> {
                         block.load::<N>(net, rows, &selection, i)?;
                     }
                     block.forward_step::<N>(net, weights, l, with_backward, scratch)?;
+                    worked(net.step_work::<N>(l)).await;
                 }
             }
             for (i, block) in (first..).zip(&mut *group) {
                 block.evaluate::<N>(net, targets, &selection.lanes::<N>(i).0, count)?;
             }
             for l in (1..steps).rev().filter(|_| with_backward) {
-                group.iter_mut().try_for_each(|block| block.backward_step::<N>(net, weights, l, scratch))?;
+                for block in &mut *group {
+                    block.backward_step::<N>(net, weights, l, scratch)?;
+                    worked(net.step_work::<N>(l)).await;
+                }
             }
             Ok(())
-        })?;
+        })
+        .await?;
         Ok(blocks)
     }
 
     /// Forward and backward over all samples at θ.
-    pub fn point(&self, theta: &[T]) -> Result<Point<T>> {
-        let weights = self.pack(theta, true)?;
+    pub async fn point(&self, theta: &[T]) -> Result<Point<T>> {
+        let weights = self.pack(theta, true).await?;
         let samples = self.data.samples();
         let outputs = product::<T>("outputs", &[samples, self.net.places.len()])?;
         let mut point = Point {
@@ -268,7 +275,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
         let new = kept.saturating_sub(self.spare_points.borrow().len() as u64);
         ask_for("activations and derivatives that a point keeps", new.saturating_mul(bytes + self.block_overhead()))?;
         for selection in self.chunks(samples) {
-            let blocks = self.run_blocks(&point.weights, selection, samples, true)?;
+            let blocks = self.run_blocks(&point.weights, selection, samples, true).await?;
             for block in &blocks {
                 let outputs = block.activations[self.net.plan.steps.len() - 1].as_chunks::<N>().0;
                 for n in 0..block.valid {
@@ -276,7 +283,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
                 }
                 point.losses.extend(&block.loss.losses);
             }
-            self.add_gradient(&blocks, &mut point.gradient)?;
+            self.add_gradient(&blocks, &mut point.gradient).await?;
             let is_kept = blocks.len() as u64 <= left;
             if is_kept {
                 left -= blocks.len() as u64;
@@ -290,13 +297,13 @@ impl<T: Real, const N: usize> Passes<T, N> {
     }
 
     /// Gradient at θ over the listed samples, and their loss and accuracy.
-    pub fn batch(&self, theta: &[T], rows: &[u32], gradient: &mut [T]) -> Result<Means> {
-        let weights = self.pack(theta, true)?;
+    pub async fn batch(&self, theta: &[T], rows: &[u32], gradient: &mut [T]) -> Result<Means> {
+        let weights = self.pack(theta, true).await?;
         gradient.fill(T::ZERO);
         let mut tally = Tally::default();
         for rows_of_chunk in rows.chunks(self.chunk()) {
-            let blocks = self.run_blocks(&weights, Selection::Listed(rows_of_chunk), rows.len(), true)?;
-            self.add_gradient(&blocks, gradient)?;
+            let blocks = self.run_blocks(&weights, Selection::Listed(rows_of_chunk), rows.len(), true).await?;
+            self.add_gradient(&blocks, gradient).await?;
             tally.add(&blocks)?;
             self.give_back(blocks);
         }
@@ -305,12 +312,12 @@ impl<T: Real, const N: usize> Passes<T, N> {
     }
 
     /// Loss and accuracy over all samples at θ.
-    pub fn evaluate(&self, theta: &[T]) -> Result<Means> {
-        let weights = self.pack(theta, false)?;
+    pub async fn evaluate(&self, theta: &[T]) -> Result<Means> {
+        let weights = self.pack(theta, false).await?;
         let samples = self.data.samples();
         let mut tally = Tally::default();
         for selection in self.chunks(samples) {
-            let blocks = self.run_blocks(&weights, selection, samples, false)?;
+            let blocks = self.run_blocks(&weights, selection, samples, false).await?;
             tally.add(&blocks)?;
             self.give_back(blocks);
         }
@@ -319,14 +326,18 @@ impl<T: Real, const N: usize> Passes<T, N> {
     }
 
     /// Calls `f` with each chunk's blocks at the point, kept or computed again.
-    pub fn for_each_chunk(&self, point: &Point<T>, mut f: impl FnMut(&[BlockPoint<T>]) -> Result<()>) -> Result<()> {
+    pub async fn for_each_chunk(
+        &self,
+        point: &Point<T>,
+        mut f: impl AsyncFnMut(&[BlockPoint<T>]) -> Result<()>,
+    ) -> Result<()> {
         let samples = self.data.samples();
         for (selection, kept) in self.chunks(samples).zip(&point.chunks) {
             match kept {
-                Some(blocks) => f(blocks)?,
+                Some(blocks) => f(blocks).await?,
                 None => {
-                    let blocks = self.run_blocks(&point.weights, selection, samples, true)?;
-                    f(&blocks)?;
+                    let blocks = self.run_blocks(&point.weights, selection, samples, true).await?;
+                    f(&blocks).await?;
                     self.give_back(blocks);
                 }
             }
@@ -335,17 +346,16 @@ impl<T: Real, const N: usize> Passes<T, N> {
     }
 
     /// C v for directions that lie one after the other.
-    pub fn product(&self, point: &Point<T>, is_hessian: bool, v: &[T], out: &mut [T]) -> Result<()> {
+    pub async fn product(&self, point: &Point<T>, is_hessian: bool, v: &[T], out: &mut [T]) -> Result<()> {
         let parameters = self.net.plan.parameter_count;
         let count = self.data.samples();
-        let mut directions = self.directions.borrow_mut();
+        let (mut directions, mut tangents) = (self.directions.take(), self.tangents.take());
         directions.resize_with(v.len() / parameters, Weights::default);
         for (direction, v) in directions.iter_mut().zip(v.chunks_exact(parameters)) {
-            direction.pack(&self.net, v, 0, is_hessian)?;
+            direction.pack(&self.net, v, 0, is_hessian).await?;
         }
         out.fill(T::ZERO);
-        self.for_each_chunk(point, |blocks| {
-            let mut tangents = self.tangents.borrow_mut();
+        self.for_each_chunk(point, async |blocks| {
             if tangents.len() < blocks.len() {
                 tangents.resize_with(blocks.len(), Default::default);
             }
@@ -354,12 +364,13 @@ impl<T: Real, const N: usize> Passes<T, N> {
             let steps = self.net.plan.steps.len();
             for (direction, out) in directions.iter().zip(out.chunks_exact_mut(parameters)) {
                 let (net, weights) = (&self.net, [&point.weights, direction]);
-                self.in_groups(tangents, work, |scratch, first, group| {
+                self.in_groups(tangents, work, async |scratch, first, group| {
                     let blocks = &blocks[first..];
                     for l in 0..steps {
                         for (tangent, block) in group.iter_mut().zip(blocks) {
                             tangent.prepare_lists(steps);
                             tangent.forward_step::<N>(net, weights, l, block, scratch)?;
+                            worked(2.0 * net.step_work::<N>(l)).await;
                         }
                     }
                     for (tangent, block) in group.iter_mut().zip(blocks) {
@@ -368,23 +379,28 @@ impl<T: Real, const N: usize> Passes<T, N> {
                     for l in (1..steps).rev() {
                         for (tangent, block) in group.iter_mut().zip(blocks) {
                             tangent.backward_step::<N>(net, weights, l, block, is_hessian, scratch)?;
+                            worked(2.0 * net.step_work::<N>(l)).await;
                         }
                     }
                     Ok(())
-                })?;
-                self.add_product(blocks, tangents, is_hessian, out)?;
+                })
+                .await?;
+                self.add_product(blocks, tangents, is_hessian, out).await?;
             }
             Ok(())
         })
+        .await?;
+        (*self.directions.borrow_mut(), *self.tangents.borrow_mut()) = (directions, tangents);
+        Ok(())
     }
 
-    fn add_gradient(&self, blocks: &[BlockPoint<T>], gradient: &mut [T]) -> Result<()> {
+    async fn add_gradient(&self, blocks: &[BlockPoint<T>], gradient: &mut [T]) -> Result<()> {
         let terms = |l: usize| blocks.iter().map(|block| (&block.deltas[l][..], &block.transposed[l][..])).collect();
-        self.add_weight_gradients(1, &terms, gradient)
+        self.add_weight_gradients(1, &terms, gradient).await
     }
 
     /// (Cv)_l = δ̇_l a_{l−1}ᵀ + δ_l ȧ_{l−1}ᵀ; the term with δ is the Hessian's.
-    fn add_product(
+    async fn add_product(
         &self,
         blocks: &[BlockPoint<T>],
         tangents: &[BlockTangent<T>],
@@ -400,12 +416,12 @@ impl<T: Real, const N: usize> Passes<T, N> {
                 first.collect()
             }
         };
-        self.add_weight_gradients(if is_hessian { 2 } else { 1 }, &terms, out)
+        self.add_weight_gradients(if is_hessian { 2 } else { 1 }, &terms, out).await
     }
 
     /// Adds Σ δ xᵀ of all affine steps to their weights, and Σ δ of every `step`th term to their biases (the first step has
     /// one term a block).
-    fn add_weight_gradients<'a>(
+    async fn add_weight_gradients<'a>(
         &self,
         step: usize,
         terms: &dyn Fn(usize) -> Vec<Term<'a, T>>,
@@ -420,10 +436,9 @@ impl<T: Real, const N: usize> Passes<T, N> {
             (rest, done) = (after, end);
             let (weight, bias) = mine.split_at_mut(affine.weight.len());
             let terms = Arc::new(terms(l));
-            work += affine.multiplications() * (N * terms.len()) as f64;
-            // A task lays out all of the inputs for itself, so there are no more than it takes to keep all threads busy.
-            let parts = if parallel::threads() == 1 { 1 } else { 2 * parallel::threads() };
-            let rows = affine.rows.div_ceil(parts).next_multiple_of(ROWS);
+            let work_of_step = affine.multiplications() * (N * terms.len()) as f64;
+            work += work_of_step;
+            let rows = parallel::rows_of_task(affine.rows, work_of_step).next_multiple_of(ROWS);
             let mut bias = bias.chunks_mut(rows);
             for (i, weight) in weight.chunks_mut(rows * affine.columns).enumerate() {
                 let (bias, step) = (bias.next().unwrap_or_default(), if l == 0 { 1 } else { step });
@@ -431,7 +446,8 @@ impl<T: Real, const N: usize> Passes<T, N> {
             }
         }
         let level = self.net.level;
-        parallel::for_each(&mut tasks, work, Room::default, |room, _, task| task.run::<N>(level, room))
+        let each = async |room: &mut Room<T>, _: usize, task: &mut Task<'_, '_, T>| task.run::<N>(level, room);
+        parallel::for_each(&mut tasks, work, Room::default, each).await
     }
 }
 

@@ -11,6 +11,7 @@ use super::point::{BlockPoint, Scratch, Weights, sized};
 use super::real::Real;
 use super::simd;
 use crate::error::Result;
+use crate::event_loop::worked;
 use crate::memory::{ask_for, copied, room, zeros};
 
 /// A plane, or with one direction a line.
@@ -28,7 +29,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
     ///
     /// # Errors
     /// `TooLarge`.
-    pub fn plane(&self, theta: &[T], directions: &[&[T]]) -> Result<Plane<T>> {
+    pub async fn plane(&self, theta: &[T], directions: &[&[T]]) -> Result<Plane<T>> {
         let affine = self.net.affine[0].as_ref().expect("the first step of a plan is affine");
         let vectors = std::iter::once(theta).chain(directions.iter().copied());
         let first = vectors.map(|vector| {
@@ -48,7 +49,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
             ask_for("layer 1 of a plane", bytes)?;
             let mut kept = room("layer 1 of a plane", samples.div_ceil(N))?;
             for chunk in self.chunks(samples) {
-                kept.extend(self.first_products(&plane, chunk)?);
+                kept.extend(self.first_products(&plane, chunk).await?);
             }
             plane.kept = Some(kept);
         }
@@ -56,7 +57,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
     }
 
     /// Layer 1 of these samples: for each block, W_1 x + b_1 for θ and for every direction.
-    fn first_products(&self, plane: &Plane<T>, selection: Selection<'_>) -> Result<Vec<Vec<Vec<T>>>> {
+    async fn first_products(&self, plane: &Plane<T>, selection: Selection<'_>) -> Result<Vec<Vec<Vec<T>>>> {
         let net = &self.net;
         let affine = net.affine[0].as_ref().expect("the first step of a plan is affine");
         let len = net.plan.steps[0].output.len() * N;
@@ -66,7 +67,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
         let mut products: Vec<Vec<Vec<T>>> = (0..selection.count().div_ceil(N)).map(of_block).collect::<Result<_>>()?;
         let work = affine.multiplications() * (N * products.len() * plane.first.len()) as f64;
         let scratch = || (Scratch::default(), BlockPoint::default());
-        parallel::for_each(&mut products, work, scratch, |(scratch, block), i, products| {
+        parallel::for_each(&mut products, work, scratch, async |(scratch, block), i, products| {
             block.load::<N>(net, rows, &selection, i)?;
             let input = affine.pad::<T, N>(&block.input, &mut scratch.padded)?;
             let vectors = std::iter::once(&plane.theta).chain(&plane.directions);
@@ -75,7 +76,8 @@ impl<T: Real, const N: usize> Passes<T, N> {
                 simd::run(net.level, ForwardBlock::<T, N> { affine, bias, terms: &[(packed, input)], out });
             }
             Ok(())
-        })?;
+        })
+        .await?;
         Ok(products)
     }
 
@@ -83,7 +85,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
     ///
     /// # Errors
     /// `TooLarge`.
-    pub fn evaluate_plane(&self, plane: &Plane<T>, points: &[[f64; 2]]) -> Result<Vec<Means>> {
+    pub async fn evaluate_plane(&self, plane: &Plane<T>, points: &[[f64; 2]]) -> Result<Vec<Means>> {
         let samples = self.data.samples();
         let mut tallies: Vec<Tally> = points.iter().map(|_| Tally::default()).collect();
         let mut weights = Weights::default();
@@ -97,7 +99,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
             let products = match &plane.kept {
                 Some(kept) => &kept[done..done + count],
                 None => {
-                    computed = self.first_products(plane, selection)?;
+                    computed = self.first_products(plane, selection).await?;
                     &computed
                 }
             };
@@ -106,8 +108,8 @@ impl<T: Real, const N: usize> Passes<T, N> {
             for (point, tally) in points.iter().zip(&mut tallies) {
                 let factors = point.map(T::from_f64);
                 combine(&plane.theta, &plane.directions, &factors, rest.clone(), &mut theta);
-                weights.pack(&self.net, &theta, 1, false)?;
-                self.run_plane_blocks(&mut blocks, products, &weights, &factors, selection)?;
+                weights.pack(&self.net, &theta, 1, false).await?;
+                self.run_plane_blocks(&mut blocks, products, &weights, &factors, selection).await?;
                 tally.add(&blocks)?;
             }
             self.give_back(blocks);
@@ -115,7 +117,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
         Ok(tallies.iter().map(Tally::means).collect())
     }
 
-    fn run_plane_blocks(
+    async fn run_plane_blocks(
         &self,
         blocks: &mut [BlockPoint<T>],
         products: &[Vec<Vec<T>>],
@@ -126,7 +128,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
         let (net, targets, samples) = (&self.net, self.data.targets(), self.data.samples());
         let work = net.block_work::<N>() * blocks.len() as f64;
         let steps = net.plan.steps.len();
-        self.in_groups(blocks, work, |scratch, first, group| {
+        self.in_groups(blocks, work, async |scratch, first, group| {
             for (products, block) in products[first..].iter().zip(&mut *group) {
                 block.prepare_lists(steps);
                 let (base, directions) = products.split_first().expect("θ's product is there");
@@ -135,7 +137,10 @@ impl<T: Real, const N: usize> Passes<T, N> {
                 block.activate_first(net);
             }
             for l in 1..steps {
-                group.iter_mut().try_for_each(|block| block.forward_step::<N>(net, weights, l, false, scratch))?;
+                for block in &mut *group {
+                    block.forward_step::<N>(net, weights, l, false, scratch)?;
+                    worked(net.step_work::<N>(l)).await;
+                }
             }
             for (i, block) in (first..).zip(group) {
                 let (rows, valid) = selection.lanes::<N>(i);
@@ -144,6 +149,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
             }
             Ok(())
         })
+        .await
     }
 }
 

@@ -9,6 +9,7 @@ use super::real::Real;
 use super::simd::{self, Level};
 use crate::engine::plan::{Activation, Operation, Plan, Step};
 use crate::error::Result;
+use crate::event_loop::worked;
 use crate::memory::{collected, resized};
 use crate::problem::Targets;
 
@@ -45,6 +46,11 @@ impl Net {
             .map_or(self.plan.parameter_count, |(_, affine)| affine.weight.start)
     }
 
+    /// Multiplications of a forward pass of one block through one step.
+    pub fn step_work<const N: usize>(&self, l: usize) -> f64 {
+        self.plan.steps[l].multiplications() * N as f64
+    }
+
     /// Multiplications of a forward pass of one block.
     pub fn block_work<const N: usize>(&self) -> f64 {
         self.plan.steps.iter().map(Step::multiplications).sum::<f64>() * N as f64
@@ -64,7 +70,7 @@ pub struct Weights<T> {
 impl<T: Real> Weights<T> {
     /// Packs θ from step `first` on, and nothing before it, for backward passes too if asked for. The memory of before is
     /// used again.
-    pub fn pack(&mut self, net: &Net, theta: &[T], first: usize, with_backward: bool) -> Result<()> {
+    pub async fn pack(&mut self, net: &Net, theta: &[T], first: usize, with_backward: bool) -> Result<()> {
         sized(&mut self.theta, theta.len())?;
         let start = net.start(first);
         self.theta[start..].copy_from_slice(&theta[start..]);
@@ -75,6 +81,8 @@ impl<T: Real> Weights<T> {
             if with_backward && l > 0 {
                 affine.pack_backward(theta, &mut self.backward[l])?;
             }
+            // A number packed is as slow as some that are multiplied.
+            worked(4.0 * affine.weight.len() as f64).await;
         }
         Ok(())
     }

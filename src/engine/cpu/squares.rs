@@ -16,6 +16,7 @@ use super::simd::{self, Work};
 use super::sweep::start;
 use crate::engine::sweep::Cotangent;
 use crate::error::Result;
+use crate::event_loop::worked;
 use crate::memory::{collected, product, zeros};
 
 impl<T: Real, const N: usize> Passes<T, N> {
@@ -23,25 +24,26 @@ impl<T: Real, const N: usize> Passes<T, N> {
     ///
     /// # Errors
     /// `TooLarge`.
-    pub fn squared_gradients(&self, point: &Point<T>, cotangents: &[Cotangent]) -> Result<Vec<f64>> {
+    pub async fn squared_gradients(&self, point: &Point<T>, cotangents: &[Cotangent]) -> Result<Vec<f64>> {
         let count = self.data.samples();
         let (net, weights) = (&self.net, &point.weights);
         let mut found = zeros("squared gradients", net.plan.parameter_count)?;
         let mut selections = self.chunks(count);
-        self.for_each_chunk(point, |blocks| {
+        self.for_each_chunk(point, async |blocks| {
             let Some(selection) = selections.next() else { return Ok(()) };
             let mut arrivals = Vec::new();
             arrivals.resize_with(blocks.len(), Arrivals::default);
             let work = net.block_work::<N>() * blocks.len() as f64;
             for cotangent in cotangents {
-                parallel::for_each(&mut arrivals, work, Scratch::default, |scratch, i, arrivals| {
+                parallel::for_each(&mut arrivals, work, Scratch::default, async |scratch, i, arrivals| {
                     let (samples, _) = selection.lanes::<N>(i);
-                    arrivals.run::<N>(net, weights, &blocks[i], &samples, cotangent, scratch)
-                })?;
+                    arrivals.run::<N>(net, weights, &blocks[i], &samples, cotangent, scratch).await
+                })
+                .await?;
                 for (l, affine) in net.affine_steps().filter(|(_, affine)| !affine.is_dense()) {
                     let terms: Vec<_> =
                         arrivals.iter().zip(blocks).map(|(a, block)| (&a.steps[l][..], block.input_of(l))).collect();
-                    self.add_squares(affine, &terms, &mut found)?;
+                    self.add_squares(affine, &terms, &mut found).await?;
                 }
             }
             for (l, affine) in net.affine_steps().filter(|(_, affine)| affine.is_dense()) {
@@ -49,28 +51,31 @@ impl<T: Real, const N: usize> Passes<T, N> {
                     |block: &BlockPoint<T>| collected("squares of inputs", block.transposed[l].iter().map(|&a| a * a));
                 let inputs = blocks.iter().map(squares).collect::<Result<Vec<Vec<T>>>>()?;
                 let terms: Vec<_> = arrivals.iter().zip(&inputs).map(|(a, x)| (&a.steps[l][..], &x[..])).collect();
-                self.add_squares(affine, &terms, &mut found)?;
+                self.add_squares(affine, &terms, &mut found).await?;
             }
             Ok(())
-        })?;
+        })
+        .await?;
         found.iter_mut().for_each(|sum| *sum /= count as f64);
         Ok(found)
     }
 
     /// Adds the sums of one step, from what arrived at it in every block and what comes into it: of a dense step the squares
     /// of both.
-    fn add_squares(&self, affine: &Affine, terms: &[Term<'_, T>], out: &mut [f64]) -> Result<()> {
+    async fn add_squares(&self, affine: &Affine, terms: &[Term<'_, T>], out: &mut [f64]) -> Result<()> {
         let end = affine.bias.as_ref().unwrap_or(&affine.weight).end;
         let (weight, bias) = out[affine.weight.start..end].split_at_mut(affine.weight.len());
-        let rows = affine.rows.div_ceil(2 * parallel::threads()).next_multiple_of(ROWS);
+        let work = affine.multiplications() * (N * terms.len()) as f64;
+        let rows = parallel::rows_of_task(affine.rows, work).next_multiple_of(ROWS);
         let mut bias = bias.chunks_mut(rows);
         let weight = weight.chunks_mut(rows * affine.columns).enumerate();
         let mut tasks: Vec<_> = weight
             .map(|(i, weight)| Task { affine, terms, first: i * rows, weight, bias: bias.next().unwrap_or_default() })
             .collect();
-        let work = affine.multiplications() * (N * terms.len()) as f64;
         let level = self.net.level;
-        parallel::for_each(&mut tasks, work, Memory::default, |memory, _, task| task.run::<N>(level, memory))
+        let each =
+            async |memory: &mut Memory<T>, _: usize, task: &mut Task<'_, '_, T>| task.run::<N>(level, memory).await;
+        parallel::for_each(&mut tasks, work, Memory::default, each).await
     }
 }
 
@@ -88,7 +93,7 @@ impl<T> Default for Arrivals<T> {
 
 impl<T: Real> Arrivals<T> {
     /// A backward pass from one more cotangent.
-    fn run<const N: usize>(
+    async fn run<const N: usize>(
         &mut self,
         net: &Net,
         weights: &Weights<T>,
@@ -115,6 +120,7 @@ impl<T: Real> Arrivals<T> {
                 activation::multiply_derivative(net.plan.steps[l - 1].activation, &block.activations[l - 1], &mut q);
                 std::mem::swap(&mut d, &mut q);
             }
+            worked(net.step_work::<N>(l)).await;
         }
         (scratch.d, scratch.q) = (d, q);
         Ok(())
@@ -139,7 +145,7 @@ struct Task<'a, 'b, T> {
 }
 
 impl<T: Real> Task<'_, '_, T> {
-    fn run<const N: usize>(&mut self, level: simd::Level, memory: &mut Memory<T>) -> Result<()> {
+    async fn run<const N: usize>(&mut self, level: simd::Level, memory: &mut Memory<T>) -> Result<()> {
         let affine = self.affine;
         let Memory { room, gradient, padded } = memory;
         let rows = self.first..self.first + self.weight.len() / affine.columns;
@@ -170,6 +176,7 @@ impl<T: Real> Task<'_, '_, T> {
             let (g, x) = (g.as_chunks::<N>().0, affine.pad::<T, N>(x, padded)?.as_chunks::<N>().0);
             let (first, out) = (self.first, &mut *self.weight);
             simd::run(level, SampleSquares::<T, N> { affine, first, g, x, gradient, out });
+            worked(affine.multiplications() * N as f64 * rows.len() as f64 / affine.rows as f64).await;
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ use super::real::Real;
 use super::simd;
 use crate::engine::sweep::{Cotangent, LayerSums};
 use crate::error::Result;
+use crate::event_loop::worked;
 use crate::memory::zeros;
 
 impl<T: Real, const N: usize> Passes<T, N> {
@@ -17,7 +18,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
     ///
     /// # Errors
     /// `TooLarge`.
-    pub fn sweep(&self, point: &Point<T>, cotangents: &[Cotangent]) -> Result<Vec<Vec<LayerSums>>> {
+    pub async fn sweep(&self, point: &Point<T>, cotangents: &[Cotangent]) -> Result<Vec<Vec<LayerSums>>> {
         let count = self.data.samples();
         let mut found = cotangents.iter().map(|_| self.empty_sums()).collect::<Result<Vec<Vec<LayerSums>>>>()?;
         let (net, weights) = (&self.net, &point.weights);
@@ -27,18 +28,19 @@ impl<T: Real, const N: usize> Passes<T, N> {
         };
         let layers = net.affine.iter().enumerate().map(layer).collect::<Result<Vec<_>>>()?;
         let mut selections = self.chunks(count);
-        self.for_each_chunk(point, |blocks| {
+        self.for_each_chunk(point, async |blocks| {
             let Some(selection) = selections.next() else { return Ok(()) };
             let mut sums: Vec<Vec<Vec<LayerSums>>> = vec![Vec::new(); blocks.len()];
             let work = self.net.block_work::<N>() * (blocks.len() * cotangents.len()) as f64;
-            parallel::for_each(&mut sums, work, Memory::default, |memory, i, sums| {
+            parallel::for_each(&mut sums, work, Memory::default, async |memory, i, sums| {
                 let (samples, _) = selection.lanes::<N>(i);
                 let sweep = BlockSweep::<T, N>::new(net, weights, &layers, &blocks[i], memory)?;
                 for cotangent in cotangents {
-                    sums.push(sweep.run(&samples, cotangent, memory)?);
+                    sums.push(sweep.run(&samples, cotangent, memory).await?);
                 }
                 Ok(())
-            })?;
+            })
+            .await?;
             for (c, found) in found.iter_mut().enumerate() {
                 for block in &sums {
                     for (found, sums) in found.iter_mut().zip(&block[c]) {
@@ -47,7 +49,8 @@ impl<T: Real, const N: usize> Passes<T, N> {
                 }
             }
             Ok(())
-        })?;
+        })
+        .await?;
         for sums in found.iter_mut().flatten() {
             sums.scale(1.0 / count as f64);
         }
@@ -96,7 +99,7 @@ impl<'a, T: Real, const N: usize> BlockSweep<'a, T, N> {
     }
 
     /// What a cotangent leaves at the affine steps.
-    fn run(&self, samples: &[usize; N], cotangent: &Cotangent, memory: &mut Memory<T>) -> Result<Vec<LayerSums>> {
+    async fn run(&self, samples: &[usize; N], cotangent: &Cotangent, memory: &mut Memory<T>) -> Result<Vec<LayerSums>> {
         let Self { net, weights, block, .. } = *self;
         let Memory { scratch, room } = memory;
         let mut d = std::mem::take(&mut scratch.d);
@@ -121,6 +124,7 @@ impl<'a, T: Real, const N: usize> BlockSweep<'a, T, N> {
                 activation::multiply_derivative(net.plan.steps[l - 1].activation, &block.activations[l - 1], &mut q);
                 std::mem::swap(&mut d, &mut q);
             }
+            worked(2.0 * net.step_work::<N>(l)).await;
         }
         (scratch.d, scratch.q) = (d, q);
         found.reverse();

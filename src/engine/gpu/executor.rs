@@ -253,9 +253,11 @@ impl Executor for GpuExecutor {
         self.cotangent_of(chart, v, z, second, out)
     }
 
-    fn prepare(&self, theta: &Vector) -> Result<()> {
-        self.check_parameters("the point", theta, 1)?;
-        self.prepare_at(self.data_of(theta)?)
+    fn prepare<'a>(&'a self, theta: &'a Vector) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            self.check_parameters("the point", theta, 1)?;
+            self.prepare_at(self.data_of(theta)?)
+        })
     }
 
     fn loss(&self) -> LocalFuture<'_, Result<f64>> {
@@ -275,33 +277,46 @@ impl Executor for GpuExecutor {
         self.context.copy(&prepared.gradient, 0, &self.data_of(out)?.buffer, 0, self.plan.parameter_count)
     }
 
-    fn product(&self, curvature: Curvature, v: &Vector, out: &mut Vector) -> Result<()> {
-        self.check_parameters("the direction", v, v.columns)?;
-        self.check_parameters("the product", out, v.columns)?;
-        let prepared = self.prepared()?;
-        self.product_at(&prepared, curvature, self.data_of(v)?, self.data_of(out)?, v.columns)
+    fn product<'a>(&'a self, curvature: Curvature, v: &'a Vector, out: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            self.check_parameters("the direction", v, v.columns)?;
+            self.check_parameters("the product", out, v.columns)?;
+            let prepared = self.prepared()?;
+            self.product_at(&prepared, curvature, self.data_of(v)?, self.data_of(out)?, v.columns)
+        })
     }
 
-    fn evaluate(&self, theta: &Vector, out: &mut Vector, index: usize) -> Result<()> {
-        self.check_parameters("the point", theta, 1)?;
-        self.check_report(out, index)?;
-        self.evaluate_at(self.data_of(theta)?, self.data_of(out)?, index)
+    fn evaluate<'a>(&'a self, theta: &'a Vector, out: &'a mut Vector, index: usize) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            self.check_parameters("the point", theta, 1)?;
+            self.check_report(out, index)?;
+            self.evaluate_at(self.data_of(theta)?, self.data_of(out)?, index)
+        })
     }
 
-    fn prepare_plane(&self, theta: &Vector, u: &Vector, v: Option<&Vector>) -> Result<()> {
-        let vectors: Vec<&Vector> = [theta, u].into_iter().chain(v).collect();
-        for vector in &vectors {
-            self.check_parameters("a plane's vector", vector, 1)?;
-        }
-        let vectors = vectors.into_iter().map(|vector| self.data_of(vector)).collect::<Result<Vec<_>>>()?;
-        self.prepare_plane_of(&vectors)
+    fn prepare_plane<'a>(
+        &'a self,
+        theta: &'a Vector,
+        u: &'a Vector,
+        v: Option<&'a Vector>,
+    ) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let vectors: Vec<&Vector> = [theta, u].into_iter().chain(v).collect();
+            for vector in &vectors {
+                self.check_parameters("a plane's vector", vector, 1)?;
+            }
+            let vectors = vectors.into_iter().map(|vector| self.data_of(vector)).collect::<Result<Vec<_>>>()?;
+            self.prepare_plane_of(&vectors)
+        })
     }
 
-    fn evaluate_plane(&self, points: &[[f64; 2]], out: &mut Vector) -> Result<()> {
-        if let Some(last) = points.len().checked_sub(1) {
-            self.check_report(out, last)?;
-        }
-        self.evaluate_points(points, self.data_of(out)?)
+    fn evaluate_plane<'a>(&'a self, points: &'a [[f64; 2]], out: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            if let Some(last) = points.len().checked_sub(1) {
+                self.check_report(out, last)?;
+            }
+            self.evaluate_points(points, self.data_of(out)?)
+        })
     }
 
     fn sweep<'a>(&'a self, cotangents: &'a [Cotangent]) -> LocalFuture<'a, Result<Vec<Vec<LayerSums>>>> {
@@ -312,17 +327,19 @@ impl Executor for GpuExecutor {
         Box::pin(self.squares_of(cotangents))
     }
 
-    fn batch_gradient(
-        &self,
-        theta: &Vector,
-        rows: &[u32],
-        gradient: &mut Vector,
-        out: &mut Vector,
+    fn batch_gradient<'a>(
+        &'a self,
+        theta: &'a Vector,
+        rows: &'a [u32],
+        gradient: &'a mut Vector,
+        out: &'a mut Vector,
         index: usize,
-    ) -> Result<()> {
-        self.check_parameters("the point", theta, 1)?;
-        self.check_parameters("the gradient", gradient, 1)?;
-        self.check_report(out, index)?;
-        self.batch_at(self.data_of(theta)?, rows, self.data_of(gradient)?, self.data_of(out)?, index)
+    ) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            self.check_parameters("the point", theta, 1)?;
+            self.check_parameters("the gradient", gradient, 1)?;
+            self.check_report(out, index)?;
+            self.batch_at(self.data_of(theta)?, rows, self.data_of(gradient)?, self.data_of(out)?, index)
+        })
     }
 }

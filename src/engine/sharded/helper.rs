@@ -2,15 +2,14 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::task::{Context, Poll, Waker};
 
 use super::message::{Command, CotangentKind, Load, Reply, Request, numbers, open};
-use crate::control::LocalFuture;
 use crate::engine::cpu::cpu_executor;
 use crate::engine::executor::{Executor, Precision};
 use crate::engine::sweep::{Cotangent, LayerSums};
 use crate::engine::vector::Vector;
 use crate::error::{Result, ensure};
+use crate::event_loop::now;
 use crate::memory::{copied, room};
 use crate::network::Network;
 use crate::problem::{Loss, Problem, Targets, Values};
@@ -88,7 +87,7 @@ impl Share {
         match command {
             Command::Load(_) | Command::Unload => Ok(Vec::new()),
             Command::Prepare => {
-                e.prepare(&self.vector(part(0), 1)?)?;
+                now(e.prepare(&self.vector(part(0), 1)?))?;
                 Ok(Vec::new())
             }
             Command::Loss => Ok(vec![bytes_of(&[now(e.loss())?])?]),
@@ -100,24 +99,24 @@ impl Share {
             }
             Command::Product { curvature, columns } => {
                 let mut out = e.zeros(self.parameters, *columns)?;
-                e.product(*curvature, &self.vector(part(0), *columns)?, &mut out)?;
+                now(e.product(*curvature, &self.vector(part(0), *columns)?, &mut out))?;
                 Ok(vec![copied(REPLY, out.bytes()?)?])
             }
             Command::Evaluate => {
                 let mut out = e.zeros(2, 1)?;
-                e.evaluate(&self.vector(part(0), 1)?, &mut out, 0)?;
+                now(e.evaluate(&self.vector(part(0), 1)?, &mut out, 0))?;
                 Ok(vec![bytes_of(&now(e.download(&out))?)?])
             }
             Command::PreparePlane => {
                 let (theta, u) = (self.vector(part(0), 1)?, self.vector(part(1), 1)?);
                 let v = parts.get(2).map(|v| self.vector(v, 1)).transpose()?;
-                e.prepare_plane(&theta, &u, v.as_ref())?;
+                now(e.prepare_plane(&theta, &u, v.as_ref()))?;
                 Ok(Vec::new())
             }
             Command::EvaluatePlane => {
                 let points: Vec<[f64; 2]> = numbers(part(0))?;
                 let mut out = e.zeros(2 * points.len(), 1)?;
-                e.evaluate_plane(&points, &mut out)?;
+                now(e.evaluate_plane(&points, &mut out))?;
                 Ok(vec![bytes_of(&now(e.download(&out))?)?])
             }
             Command::Sweep(kinds) => {
@@ -134,7 +133,7 @@ impl Share {
                     return Ok(Vec::new());
                 }
                 let (mut gradient, mut out) = (e.zeros(self.parameters, 1)?, e.zeros(2, 1)?);
-                e.batch_gradient(&self.vector(part(0), 1)?, &rows, &mut gradient, &mut out, 0)?;
+                now(e.batch_gradient(&self.vector(part(0), 1)?, &rows, &mut gradient, &mut out, 0))?;
                 Ok(vec![copied(REPLY, gradient.bytes()?)?, bytes_of(&now(e.download(&out))?)?])
             }
         }
@@ -173,14 +172,6 @@ pub fn own_rows(rows: &[u32], samples: &Range<usize>) -> Result<Vec<u32>> {
     let mut own = room("sample numbers of a batch", own_count(rows, samples))?;
     own.extend(rows.iter().filter(|&&row| samples.contains(&(row as usize))).map(|&row| row - samples.start as u32));
     Ok(own)
-}
-
-/// What a future gives that is ready at once.
-pub fn now<T>(mut future: LocalFuture<'_, T>) -> T {
-    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(value) => value,
-        Poll::Pending => unreachable!("the CPU executor's futures are ready"),
-    }
 }
 
 fn bytes_of(numbers: &[f64]) -> Result<Vec<u8>> {

@@ -15,7 +15,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub use helper::Helper;
-use helper::{now, own_count, own_rows};
+use helper::{own_count, own_rows};
 use message::{Command, Load, Reply, Request, beginning};
 
 use super::chart::{Chart, LoadedChart};
@@ -26,6 +26,7 @@ use super::sweep::{Cotangent, LayerSums};
 use super::vector::{Segments, Vector};
 use crate::control::LocalFuture;
 use crate::error::{Result, ensure};
+use crate::event_loop::now;
 use crate::memory::make_room;
 use crate::problem::{Problem, Targets, Values};
 
@@ -162,7 +163,8 @@ impl ShardedExecutor {
         replies.into_iter().collect()
     }
 
-    /// The helpers do `command` while the caller does `own`.
+    /// The helpers do `command` while the caller does `own`, without a turn of the event loop in between: it is a worker's,
+    /// never a page's, and nobody else may speak to the helpers meanwhile.
     fn together<R>(
         &self,
         command: Command,
@@ -369,8 +371,10 @@ impl Executor for ShardedExecutor {
         self.own.chart_cotangent(chart, v, z, second, out)
     }
 
-    fn prepare(&self, theta: &Vector) -> Result<()> {
-        self.together(Command::Prepare, &[theta.bytes()?], || self.own.prepare(theta)).map(|_| ())
+    fn prepare<'a>(&'a self, theta: &'a Vector) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            self.together(Command::Prepare, &[theta.bytes()?], || now(self.own.prepare(theta))).map(|_| ())
+        })
     }
 
     fn loss(&self) -> LocalFuture<'_, Result<f64>> {
@@ -386,33 +390,46 @@ impl Executor for ShardedExecutor {
         self.weigh(&self.weights, &replies, out)
     }
 
-    fn product(&self, curvature: Curvature, v: &Vector, out: &mut Vector) -> Result<()> {
-        let command = Command::Product { curvature, columns: v.columns() };
-        let ((), replies) = self.together(command, &[v.bytes()?], || self.own.product(curvature, v, out))?;
-        self.weigh(&self.weights, &replies, out)
+    fn product<'a>(&'a self, curvature: Curvature, v: &'a Vector, out: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let command = Command::Product { curvature, columns: v.columns() };
+            let ((), replies) = self.together(command, &[v.bytes()?], || now(self.own.product(curvature, v, out)))?;
+            self.weigh(&self.weights, &replies, out)
+        })
     }
 
-    fn evaluate(&self, theta: &Vector, out: &mut Vector, index: usize) -> Result<()> {
-        let mut own = self.own.zeros(2, 1)?;
-        let ((), replies) =
-            self.together(Command::Evaluate, &[theta.bytes()?], || self.own.evaluate(theta, &mut own, 0))?;
-        let means = self.weigh_numbers(&self.weights, now(self.own.download(&own))?, &replies, 0)?;
-        out.set(2 * index, &means)
+    fn evaluate<'a>(&'a self, theta: &'a Vector, out: &'a mut Vector, index: usize) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let mut own = self.own.zeros(2, 1)?;
+            let ((), replies) =
+                self.together(Command::Evaluate, &[theta.bytes()?], || now(self.own.evaluate(theta, &mut own, 0)))?;
+            let means = self.weigh_numbers(&self.weights, now(self.own.download(&own))?, &replies, 0)?;
+            out.set(2 * index, &means)
+        })
     }
 
-    fn prepare_plane(&self, theta: &Vector, u: &Vector, v: Option<&Vector>) -> Result<()> {
-        let vectors: Vec<&[u8]> =
-            [Some(theta), Some(u), v].into_iter().flatten().map(Vector::bytes).collect::<Result<_>>()?;
-        self.together(Command::PreparePlane, &vectors, || self.own.prepare_plane(theta, u, v)).map(|_| ())
+    fn prepare_plane<'a>(
+        &'a self,
+        theta: &'a Vector,
+        u: &'a Vector,
+        v: Option<&'a Vector>,
+    ) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let vectors: Vec<&[u8]> =
+                [Some(theta), Some(u), v].into_iter().flatten().map(Vector::bytes).collect::<Result<_>>()?;
+            self.together(Command::PreparePlane, &vectors, || now(self.own.prepare_plane(theta, u, v))).map(|_| ())
+        })
     }
 
-    fn evaluate_plane(&self, points: &[[f64; 2]], out: &mut Vector) -> Result<()> {
-        let mut own = self.own.zeros(2 * points.len(), 1)?;
-        let parts = [bytemuck::cast_slice(points)];
-        let ((), replies) =
-            self.together(Command::EvaluatePlane, &parts, || self.own.evaluate_plane(points, &mut own))?;
-        let means = self.weigh_numbers(&self.weights, now(self.own.download(&own))?, &replies, 0)?;
-        out.set(0, &means)
+    fn evaluate_plane<'a>(&'a self, points: &'a [[f64; 2]], out: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let mut own = self.own.zeros(2 * points.len(), 1)?;
+            let parts = [bytemuck::cast_slice(points)];
+            let ((), replies) =
+                self.together(Command::EvaluatePlane, &parts, || now(self.own.evaluate_plane(points, &mut own)))?;
+            let means = self.weigh_numbers(&self.weights, now(self.own.download(&own))?, &replies, 0)?;
+            out.set(0, &means)
+        })
     }
 
     fn sweep<'a>(&'a self, cotangents: &'a [Cotangent]) -> LocalFuture<'a, Result<Vec<Vec<LayerSums>>>> {
@@ -424,31 +441,34 @@ impl Executor for ShardedExecutor {
     }
 
     /// A batch's samples go to whoever has them; a small one the caller, who has the whole problem, computes alone.
-    fn batch_gradient(
-        &self,
-        theta: &Vector,
-        rows: &[u32],
-        gradient: &mut Vector,
-        out: &mut Vector,
+    fn batch_gradient<'a>(
+        &'a self,
+        theta: &'a Vector,
+        rows: &'a [u32],
+        gradient: &'a mut Vector,
+        out: &'a mut Vector,
         index: usize,
-    ) -> Result<()> {
-        if !self.is_batch_shared(rows.len()) {
-            return self.own.batch_gradient(theta, rows, gradient, out, index);
-        }
-        ensure_batch(rows, self.shares[self.shares.len() - 1].end)?;
-        let weight = |share: &Range<usize>| own_count(rows, share) as f64 / rows.len() as f64;
-        let weights: Vec<f64> = self.shares.iter().map(weight).collect();
-        let mut means = self.own.zeros(2, 1)?;
-        let parts = [theta.bytes()?, bytemuck::cast_slice(rows)];
-        let ((), replies) = self.together(Command::BatchGradient, &parts, || {
-            if weights[0] > 0.0 {
-                return self.own.batch_gradient(theta, &own_rows(rows, &self.shares[0])?, gradient, &mut means, 0);
+    ) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            if !self.is_batch_shared(rows.len()) {
+                return self.own.batch_gradient(theta, rows, gradient, out, index).await;
             }
-            *gradient = self.own.zeros(gradient.len(), 1)?;
-            Ok(())
-        })?;
-        self.weigh(&weights, &replies, gradient)?;
-        let means = self.weigh_numbers(&weights, now(self.own.download(&means))?, &replies, 1)?;
-        out.set(2 * index, &means)
+            ensure_batch(rows, self.shares[self.shares.len() - 1].end)?;
+            let weight = |share: &Range<usize>| own_count(rows, share) as f64 / rows.len() as f64;
+            let weights: Vec<f64> = self.shares.iter().map(weight).collect();
+            let mut means = self.own.zeros(2, 1)?;
+            let parts = [theta.bytes()?, bytemuck::cast_slice(rows)];
+            let ((), replies) = self.together(Command::BatchGradient, &parts, || {
+                if weights[0] > 0.0 {
+                    let rows = own_rows(rows, &self.shares[0])?;
+                    return now(self.own.batch_gradient(theta, &rows, gradient, &mut means, 0));
+                }
+                *gradient = self.own.zeros(gradient.len(), 1)?;
+                Ok(())
+            })?;
+            self.weigh(&weights, &replies, gradient)?;
+            let means = self.weigh_numbers(&weights, now(self.own.download(&means))?, &replies, 1)?;
+            out.set(2 * index, &means)
+        })
     }
 }

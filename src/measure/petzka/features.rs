@@ -98,7 +98,7 @@ pub async fn feature_robustness(
 ) -> Result<FeatureRobustness> {
     let target = find_layer(engine, layer)?;
     ensure!(delta.is_finite(), InvalidOption, "δ is {delta}, but must be finite");
-    engine.prepare(parameters)?;
+    engine.prepare(parameters).await?;
     let kappa = kappa_of(engine, layer, options, control).await?;
     changed(engine, parameters, (layer, target), delta, matrix, &kappa, control).await
 }
@@ -120,7 +120,7 @@ pub async fn noise_injection(
     let target = find_layer(engine, layer)?;
     ensure!(draws >= 2, InvalidOption, "noise injection needs at least 2 draws, for its standard error");
     ensure!(delta.is_finite(), InvalidOption, "δ is {delta}, but must be finite");
-    engine.prepare(parameters)?;
+    engine.prepare(parameters).await?;
     let kappa = kappa_of(engine, layer, options, control).await?;
     let is_dense = matches!(engine.problem().network().layers()[target.layer], Layer::Dense { .. });
     let second_order = if is_dense && target.columns_per_unit == 1 {

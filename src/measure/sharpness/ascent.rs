@@ -162,7 +162,7 @@ async fn search(
     given: &[Vec<f64>],
     control: &Control<'_>,
 ) -> Result<Sharpness> {
-    engine.prepare(parameters)?;
+    engine.prepare(parameters).await?;
     let coordinates = region.coordinates(engine, parameters, epsilon, options.seed, control).await?;
     let probe = Probe::new(engine)?;
     let (loss, gradient) = probe.gradient(parameters).await?;

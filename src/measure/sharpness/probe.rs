@@ -70,7 +70,7 @@ impl<'a> Probe<'a> {
         let mut loss = 0.0;
         for rows_of_batch in rows.chunks(self.batch) {
             let share = rows_of_batch.len() as f64 / rows.len() as f64;
-            executor.batch_gradient(&theta, rows_of_batch, &mut gradient, &mut out, 0)?;
+            executor.batch_gradient(&theta, rows_of_batch, &mut gradient, &mut out, 0).await?;
             executor.axpy(share, &gradient, &mut total)?;
             loss += share * executor.download(&out).await?[0];
         }

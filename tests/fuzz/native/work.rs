@@ -108,7 +108,7 @@ impl Work<'_, '_> {
             "sharpness" | "averageSharpness" => self.sharpness(name).await,
             "sharpen" | "volumeFlatness" | "manyLargeEigenvalues" | "constantInBall" => self.dinh(name).await,
             _ => {
-                engine.prepare(theta)?;
+                engine.prepare(theta).await?;
                 self.at_the_point(name).await
             }
         }
@@ -150,7 +150,7 @@ impl Work<'_, '_> {
             && let Some(space) = self.read::<SpaceKind>("space")?
         {
             let open = space.open(engine.problem().network(), self.theta)?;
-            engine.prepare(&open.parameters)?;
+            engine.prepare(&open.parameters).await?;
             let curvature = SpaceCurvature::new(engine, &*open.space, Curvature::Hessian, SecondOrder::Included)?;
             return self.eigenvalues(&curvature).await;
         }

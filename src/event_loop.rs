@@ -1,0 +1,96 @@
+//! Letting an event loop run in the middle of work, and doing without where nobody may wait.
+
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+/// What a future gives that is made to be ready at once: host arithmetic under `Control::default()`, which has nobody to
+/// wait for, and the CPU executor's passes, which do not let the event loop run in here.
+pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
+    #[cfg(target_arch = "wasm32")]
+    let _held = page::Held::new();
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => unreachable!("work on the host waits for nobody but its control"),
+    }
+}
+
+/// Lets the event loop run, where there is one that has waited for long. To be called after every so many multiplications, or
+/// what takes as long; natively it does nothing.
+#[cfg(not(target_arch = "wasm32"))]
+#[inline(always)]
+pub(crate) async fn worked(_multiplications: f64) {}
+
+#[cfg(target_arch = "wasm32")]
+pub(crate) use page::{run_if_due, worked};
+
+#[cfg(target_arch = "wasm32")]
+mod page {
+    use std::cell::Cell;
+
+    use js_sys::{Date, Promise};
+    use wasm_bindgen::prelude::*;
+    use wasm_bindgen_futures::JsFuture;
+    use web_sys::MessageChannel;
+
+    /// Longest time without a turn of the event loop, in milliseconds: half a frame at 60 Hz.
+    const SLICE: f64 = 8.0;
+
+    /// Multiplications between two looks at the clock: a millisecond or two.
+    const LOOK: f64 = 5e6;
+
+    thread_local! {
+        /// When the event loop last had its turn.
+        static LAST: Cell<f64> = const { Cell::new(0.0) };
+        /// Multiplications since the last look at the clock.
+        static DONE: Cell<f64> = const { Cell::new(0.0) };
+        static IS_HELD: Cell<bool> = const { Cell::new(false) };
+    }
+
+    /// While this lives, the event loop waits.
+    pub struct Held {
+        before: bool,
+    }
+
+    impl Held {
+        pub fn new() -> Self {
+            Self { before: IS_HELD.replace(true) }
+        }
+    }
+
+    impl Drop for Held {
+        fn drop(&mut self) {
+            IS_HELD.set(self.before);
+        }
+    }
+
+    pub async fn worked(multiplications: f64) {
+        let done = DONE.get() + multiplications;
+        DONE.set(done);
+        if done >= LOOK {
+            DONE.set(0.0);
+            run_if_due().await;
+        }
+    }
+
+    /// Lets the event loop run if it has waited for long.
+    pub async fn run_if_due() {
+        if !IS_HELD.get() && Date::now() - LAST.get() >= SLICE {
+            run().await;
+            LAST.set(Date::now());
+        }
+    }
+
+    /// Lets everything that waits in the event loop run once. A message to oneself, since timers are held back by 4 ms.
+    async fn run() {
+        let Ok(channel) = MessageChannel::new() else { return };
+        let (here, there) = (channel.port1(), channel.port2());
+        let arrived = Promise::new(&mut |resolve, _| {
+            here.set_onmessage(Some(&resolve));
+            let _ = there.post_message(&JsValue::NULL);
+        });
+        let _ = JsFuture::from(arrived).await;
+        // An open port would keep Node from exiting.
+        here.close();
+    }
+}
