@@ -130,7 +130,7 @@ fn vertical_directions_lie_in_the_kernel_of_the_levi_civita_hessian() {
             [(Metric::Layerwise, &layerwise), (Metric::Nodewise, &layerwise), (Metric::Nodewise, &nodewise)]
         {
             // In the coordinates of D H D, the direction ξ is u = D⁻¹ ξ.
-            let scale = metric.scale(&engine, &parameters);
+            let scale = metric.scale(&engine, &parameters).expect("a diagonal");
             let u: Vec<f64> = vertical.iter().zip(&scale).map(|(v, d)| if *d > 0.0 { v / d } else { 0.0 }).collect();
             let size = dot(&u, &u).sqrt();
             if size < 1e-6 {

@@ -133,15 +133,12 @@ impl InputMap {
     pub fn standardize(problem: &Problem) -> Result<Self> {
         let network = problem.network();
         let area = if begins_with_convolution(network) { network.input_shape().area() } else { 1 };
-        let (x, width) = (problem.inputs().to_f64(), network.input_len());
+        let (inputs, width) = (problem.inputs(), network.input_len());
+        let x = || (0..problem.samples() * width).map(|i| (i % width / area, inputs.get(i)));
         let count = (problem.samples() * area) as f64;
         let (mut mean, mut square) = (vec![0.0; width / area], vec![0.0; width / area]);
-        for (i, x) in x.iter().enumerate() {
-            mean[i % width / area] += x / count;
-        }
-        for (i, x) in x.iter().enumerate() {
-            square[i % width / area] += (x - mean[i % width / area]).powi(2) / count;
-        }
+        x().for_each(|(feature, x)| mean[feature] += x / count);
+        x().for_each(|(feature, x)| square[feature] += (x - mean[feature]).powi(2) / count);
         let largest = square.iter().fold(0.0, |m, s| f64::max(m, *s));
         let factor = |i: usize| if square[i / area] > FLOOR * largest { square[i / area].sqrt() } else { 1.0 };
         Self::diagonal((0..width).map(factor).collect(), (0..width).map(|i| mean[i / area]).collect())
@@ -159,17 +156,24 @@ impl InputMap {
             InvalidOption,
             "whitening mixes all inputs, which no convolution can take into its weights"
         );
-        let (x, width, count) = (problem.inputs().to_f64(), network.input_len(), problem.samples() as f64);
-        let rows = DMatrix::from_row_slice(problem.samples(), width, &x);
-        let mean = rows.row_sum() / count;
-        let centred = DMatrix::from_fn(rows.nrows(), width, |n, i| rows[(n, i)] - mean[i]);
-        let eigen = decomposed(&(centred.transpose() * &centred / count))?;
+        let (width, count) = (network.input_len(), problem.samples() as f64);
+        let mut x = problem.shared_inputs().first_in_f64(problem.samples() * width)?;
+        let mut mean = vec![0.0; width];
+        x.chunks(width).for_each(|x| mean.iter_mut().zip(x).for_each(|(mean, x)| *mean += x / count));
+        x.chunks_mut(width).for_each(|x| x.iter_mut().zip(&mean).for_each(|(x, mean)| *x -= mean));
+        let square: Vec<f64> = zeros("a covariance", crate::memory::product::<f64>("a covariance", &[width, width])?)?;
+        let mut covariance = DMatrix::from_vec(width, width, square);
+        for x in x.chunks(GROUP.0 * width) {
+            let centred = nalgebra::DMatrixView::from_slice(x, width, x.len() / width);
+            covariance.gemm(1.0 / count, &centred, &centred.transpose(), 1.0);
+        }
+        let eigen = decomposed(&covariance)?;
         let (variances, vectors) = (DVector::from_vec(eigen.values), DMatrix::from_vec(width, width, eigen.vectors));
         let largest = variances.amax();
         let deviations = variances.map(|v| if v > FLOOR * largest { v.sqrt() } else { 1.0 });
         let a = &vectors * DMatrix::from_diagonal(&deviations);
         let inverse = DMatrix::from_diagonal(&deviations.map(|d| 1.0 / d)) * vectors.transpose();
-        Ok(Self { matrix: Matrix::Full { a, inverse }, shift: mean.iter().copied().collect() })
+        Ok(Self { matrix: Matrix::Full { a, inverse }, shift: mean })
     }
 
     /// u = A⁻¹ (x − c).

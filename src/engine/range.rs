@@ -22,7 +22,10 @@ pub(crate) fn ensure_in_range(
     if precision == Precision::F64 {
         return Ok(());
     }
-    let largest = values.into_iter().fold(0.0, |m: f64, x| f64::max(m, x.abs()));
+    ensure_largest_in_range(values.into_iter().fold(0.0, |m: f64, x| f64::max(m, x.abs())), what)
+}
+
+fn ensure_largest_in_range(largest: f64, what: impl FnOnce() -> String) -> Result<()> {
     if largest > f64::from(f32::MAX) {
         bail!(
             OutOfRange,
@@ -55,22 +58,33 @@ pub(super) fn ensure_parameters(precision: Precision, layout: &Layout, parameter
 
 /// [`ensure_in_range`] for a problem's data.
 pub(super) fn ensure_data(precision: Precision, problem: &Problem) -> Result<()> {
+    if precision == Precision::F64 {
+        return Ok(());
+    }
     let name = |what: &str, len: usize| format!("the {len} {what}");
     match problem.inputs() {
         Values::F32(values) => {
-            let inputs = values.iter().map(|&x| f64::from(x));
-            ensure_in_range(precision, inputs, || name("inputs", values.len()))?;
+            ensure_largest_in_range(largest(values, f32::abs), || name("inputs", values.len()))?;
         }
-        Values::F64(values) => {
-            ensure_in_range(precision, values.iter().copied(), || name("inputs", values.len()))?;
-        }
+        Values::F64(values) => ensure_largest_in_range(largest(values, f64::abs), || name("inputs", values.len()))?,
     }
     match problem.targets() {
         Targets::Classes(_) => Ok(()),
         Targets::Vectors(values) => {
-            ensure_in_range(precision, values.iter().copied(), || name("targets", values.len()))
+            ensure_largest_in_range(largest(values, f64::abs), || name("targets", values.len()))
         }
     }
+}
+
+/// The largest magnitude, in lanes: data are many millions of numbers, and an event loop waits for them.
+fn largest<T: Copy + Default + PartialOrd + Into<f64>>(values: &[T], abs: impl Fn(T) -> T) -> f64 {
+    let (blocks, rest) = values.as_chunks::<16>();
+    let mut lanes = [T::default(); 16];
+    let larger = |a: T, b: T| if b > a { b } else { a };
+    for block in blocks {
+        lanes.iter_mut().zip(block).for_each(|(lane, &x)| *lane = larger(*lane, abs(x)));
+    }
+    rest.iter().map(|&x| abs(x)).chain(lanes).fold(T::default(), larger).into()
 }
 
 /// What is said of a result that is no finite number.

@@ -38,7 +38,7 @@ pub async fn exact_diagonal(
         diagonal.iter_mut().zip(squares).for_each(|(sum, square)| *sum += square);
     }
     if let OperatorKind::Riemannian(metric, _) | OperatorKind::RiemannianGaussNewton(metric) = kind.whole() {
-        diagonal.iter_mut().zip(metric.scale(engine, &theta)).for_each(|(entry, d)| *entry = *entry * d * d);
+        diagonal.iter_mut().zip(metric.scale(engine, &theta)?).for_each(|(entry, d)| *entry = *entry * d * d);
     }
     if let OperatorKind::Riemannian(metric, Connection::LeviCivita) = kind.whole() {
         let mut products = engine.gradient().await?;

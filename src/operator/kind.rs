@@ -7,6 +7,7 @@ use super::{Connection, CurvatureOperator, LeviCivita, Metric, Restricted, Scale
 use crate::control::LocalFuture;
 use crate::engine::{Curvature, Engine, Executor, Precision, Segments, Vector};
 use crate::error::{Error, Result, bail, ensure};
+use crate::memory::zeros;
 use crate::network::Layout;
 
 /// An operator at an engine's prepared point.
@@ -198,7 +199,7 @@ impl OperatorKind {
     /// not there.
     pub fn displacement(self, engine: &Engine, vector: &[f64]) -> Result<Vec<f64>> {
         let parameters = engine.parameters()?;
-        let mut full = vec![0.0; parameters.len()];
+        let mut full = zeros("a displacement", parameters.len())?;
         let ranges = self.blocks(engine.problem().network().layout())?;
         let len: usize = ranges.iter().map(Range::len).sum();
         ensure!(
@@ -214,7 +215,7 @@ impl OperatorKind {
             rest = after;
         }
         if let Self::Riemannian(metric, _) | Self::RiemannianGaussNewton(metric) = self.whole() {
-            full.iter_mut().zip(metric.scale(engine, &parameters)).for_each(|(v, d)| *v *= d);
+            full.iter_mut().zip(metric.scale(engine, &parameters)?).for_each(|(v, d)| *v *= d);
         }
         Ok(full)
     }
@@ -222,7 +223,7 @@ impl OperatorKind {
     async fn over_all<'a>(self, engine: &'a Engine) -> Result<Box<dyn SymmetricOperator + 'a>> {
         let w = engine.parameters()?;
         let curved = |curvature| CurvatureOperator::new(engine, curvature);
-        let scaled = |curvature, metric: Metric| Scaled::new(curved(curvature), &metric.scale(engine, &w));
+        let scaled = |curvature, metric: Metric| Scaled::new(curved(curvature), &metric.scale(engine, &w)?);
         Ok(match self {
             Self::Curvature(curvature) => Box::new(curved(curvature)),
             Self::RiemannianGaussNewton(metric) => Box::new(scaled(Curvature::GaussNewton, metric)?),

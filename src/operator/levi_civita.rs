@@ -4,7 +4,10 @@ use super::SymmetricOperator;
 use crate::control::LocalFuture;
 use crate::engine::{Executor, Segments, Vector};
 use crate::error::Result;
+use crate::memory::{collected, zeros};
 use crate::numbers::inner as inner_product;
+
+const DIAGONAL: &str = "the connection's diagonal";
 
 /// What the Levi-Civita connection adds to D H D (Rangamani et al. 2019, completed): for each block w with
 /// gradient g, w gᵀ + g wᵀ − (w·g) I in the coordinates of D H D; for single entries as blocks, diag(w_i g_i).
@@ -26,7 +29,7 @@ impl<A: SymmetricOperator> LeviCivita<A> {
     /// # Errors
     /// The device's.
     pub fn blocks(inner: A, segments: Segments, w: &[f64], g: &[f64]) -> Result<Self> {
-        let mut diagonal = vec![0.0; w.len()];
+        let mut diagonal = zeros(DIAGONAL, w.len())?;
         for range in segments.ranges() {
             let product = inner_product(&w[range.clone()], &g[range.clone()]);
             diagonal[range].fill(-product);
@@ -42,7 +45,7 @@ impl<A: SymmetricOperator> LeviCivita<A> {
     /// # Errors
     /// The device's.
     pub fn entries(inner: A, w: &[f64], g: &[f64]) -> Result<Self> {
-        let diagonal: Vec<f64> = w.iter().zip(g).map(|(w, g)| w * g).collect();
+        let diagonal = collected(DIAGONAL, w.iter().zip(g).map(|(w, g)| w * g))?;
         let diagonal = inner.executor().upload(&diagonal, 1)?;
         Ok(Self { inner, term: Term::Entries { diagonal } })
     }

@@ -2,6 +2,7 @@
 
 use crate::engine::{Engine, Segments};
 use crate::error::Result;
+use crate::memory::{collected, zeros};
 use crate::numbers::norm;
 
 /// The blocks that Rangamani's metric g(η, ξ) = Σ ⟨η, ξ⟩ / ‖block‖² is made of.
@@ -24,16 +25,20 @@ pub enum Connection {
 
 impl Metric {
     /// The diagonal of D = G^(−1/2): each entry's block's norm. A zero block has D = 0 and drops out.
-    pub fn scale(self, engine: &Engine, parameters: &[f64]) -> Vec<f64> {
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    pub fn scale(self, engine: &Engine, parameters: &[f64]) -> Result<Vec<f64>> {
+        const WHAT: &str = "a metric's diagonal";
         match self {
-            Self::Nodewise => parameters.iter().map(|w| w.abs()).collect(),
+            Self::Nodewise => collected(WHAT, parameters.iter().map(|w| w.abs())),
             Self::Layerwise => {
-                let mut scale = vec![0.0; parameters.len()];
+                let mut scale = zeros(WHAT, parameters.len())?;
                 for range in Segments::blocks(engine.problem().network().layout()).ranges() {
                     let length = norm(parameters[range.clone()].iter().copied());
                     scale[range].fill(length);
                 }
-                scale
+                Ok(scale)
             }
         }
     }
@@ -44,7 +49,7 @@ impl Metric {
     /// As [`Engine::gradient`]; `NotFinite` where the length overflows.
     pub async fn gradient_norm(self, engine: &Engine) -> Result<f64> {
         let gradient = engine.gradient().await?;
-        let scale = self.scale(engine, &engine.parameters()?);
+        let scale = self.scale(engine, &engine.parameters()?)?;
         let length = norm(gradient.iter().zip(&scale).map(|(g, d)| g * d));
         crate::engine::ensure_number("the Riemannian gradient's length", engine.info().precision, &[length])?;
         Ok(length)

@@ -10,14 +10,16 @@ use crate::memory::{collected, filled, room, zeros};
 /// The most units a side: the algorithm takes their number to the third power.
 const MAX_UNITS: usize = 2048;
 
-/// Costs are whole multiples of this: sums of them are exact in whatever order.
-const QUANTUM: f64 = 1e-9;
+/// Costs are whole multiples of this, sums of which are exact in whatever order, and even ones: the last bit of a sum tells which
+/// of two equal ones is looked at first.
+const QUANTUM: f64 = 5e-10;
 
 /// The largest cost told apart, that of a weight of 0 among them: above |ln| of every double precision number.
 const MAX_COST: f64 = 1e3;
 
-/// Turns a unit of the reduction before the rest is left to searches.
+/// Turns a unit, in each of so many passes of the reduction, before the rest is left to searches.
 const TURNS: usize = 20;
+const PASSES: usize = 2;
 
 /// Costs that are looked at between two looks at whether to stop: a few milliseconds.
 const PIECE: usize = 1 << 18;
@@ -41,20 +43,17 @@ pub(super) async fn assign(
     );
     let mut costs: Vec<i64> = room("costs of an assignment", units * targets)?;
     for unit in 0..units {
-        costs.extend((0..targets).map(|target| (cost(unit, target).min(MAX_COST) / QUANTUM).round() as i64));
+        costs
+            .extend((0..targets).map(|target| 2 * (cost(unit, target).min(MAX_COST) / (2.0 * QUANTUM)).round() as i64));
         control.breathe().await?;
     }
-    let mut search = Search::new(&costs, targets, units.div_ceil(targets))?;
+    let mut search = Search::new(&costs, units, targets)?;
     let free = search.reduce(units, control).await?;
     for (done, &unit) in free.iter().enumerate() {
         control.step(Progress::new("assignment", done, free.len())).await?;
         search.assign(unit, control).await?;
     }
-    let mut assigned = zeros("an assignment", units)?;
-    for (target, members) in search.members.iter().enumerate() {
-        members.iter().for_each(|&unit| assigned[unit] = target);
-    }
-    Ok(assigned)
+    Ok(search.assigned)
 }
 
 /// The units so far, each at a target.
@@ -63,63 +62,128 @@ struct Search<'a> {
     costs: &'a [i64],
     /// The most units a target takes.
     capacity: usize,
+    /// Of units, those that have one: their targets.
+    assigned: Vec<usize>,
     /// Of targets.
     members: Vec<Vec<usize>>,
-    /// Of targets, 0 or below, and 0 of one that has room; a unit's follows from its target's.
+    /// Of targets: 1 where there is no room, so that of two ways that cost the same the one that ends is taken.
+    is_full: Vec<i64>,
+    /// Of targets, 0 or below where not all of them get units, and then 0 of one that has room; a unit's follows from its target's.
     dual: Vec<i64>,
-    /// Of targets: the least cost of a way there in the search under way, and the last step on it, a unit that moves there from
-    /// another target.
+    /// Of targets: the least cost of a way there in the search under way, and the unit that takes the last step on it.
     distance: Vec<i64>,
-    step: Vec<Option<(usize, usize)>>,
-    /// The targets, those whose distance is known first.
-    order: Vec<usize>,
+    mover: Vec<usize>,
+    /// The distance with `is_full` of a target whose distance is not known for good.
+    open: Vec<i64>,
+    /// The targets whose distance is known for good.
+    known: Vec<usize>,
 }
 
 impl<'a> Search<'a> {
-    fn new(costs: &'a [i64], targets: usize, capacity: usize) -> Result<Self> {
+    fn new(costs: &'a [i64], units: usize, targets: usize) -> Result<Self> {
         const WHAT: &str = "an assignment";
         Ok(Self {
             costs,
-            capacity,
+            capacity: units.div_ceil(targets),
+            assigned: zeros(WHAT, units)?,
             members: filled(WHAT, Vec::new(), targets)?,
+            is_full: zeros(WHAT, targets)?,
             dual: zeros(WHAT, targets)?,
             distance: zeros(WHAT, targets)?,
-            step: filled(WHAT, None, targets)?,
-            order: collected(WHAT, 0..targets)?,
+            mover: zeros(WHAT, targets)?,
+            open: zeros(WHAT, targets)?,
+            known: room(WHAT, targets)?,
         })
     }
 
-    fn cost(&self, unit: usize, target: usize) -> i64 {
-        self.costs[unit * self.dual.len() + target] - self.dual[target]
+    fn costs_of(&self, unit: usize) -> &'a [i64] {
+        &self.costs[unit * self.dual.len()..][..self.dual.len()]
     }
 
-    /// Looks at ways on to the targets that are open, of a unit that would move from one that `reached` is the distance of.
-    fn relax(&mut self, unit: usize, from: Option<usize>, reached: i64, known: usize) {
-        let base = from.map_or(0, |target| reached - self.cost(unit, target));
-        for &target in &self.order[known..] {
-            let distance = base + self.cost(unit, target);
-            if distance < self.distance[target] {
-                self.distance[target] = distance;
-                self.step[target] = from.map(|from| (unit, from));
+    fn put(&mut self, unit: usize, target: usize) {
+        self.assigned[unit] = target;
+        self.members[target].push(unit);
+        self.is_full[target] = i64::from(self.members[target].len() == self.capacity);
+    }
+
+    /// Looks at a unit's ways on, where a way of cost `base` leads to it.
+    fn relax(&mut self, unit: usize, base: i64) {
+        let Self { dual, distance, mover, open, is_full, .. } = self;
+        let costs = &self.costs[unit * dual.len()..][..dual.len()];
+        let targets = costs.iter().zip(dual).zip(is_full).zip(distance).zip(open).zip(mover);
+        for (((((&cost, &mut dual), &mut is_full), distance), open), mover) in targets {
+            let found = base + cost - dual;
+            // Never so at a target that is known for good.
+            if found < *distance {
+                (*distance, *open, *mover) = (found, found + is_full, unit);
             }
         }
     }
 
-    /// Jonker and Volgenant's row reduction, for targets of one unit: a unit takes its best target, whose dual falls until the
-    /// second best is as good, and sends away the unit that was there. Cheap, and few are left without a target: these.
+    /// The open target that is nearest.
+    fn nearest(&self) -> usize {
+        let least = self.open.iter().copied().fold(i64::MAX, i64::min);
+        self.open.iter().position(|&open| open == least).unwrap_or(0)
+    }
+
+    /// Jonker and Volgenant's reductions, for targets of one unit; cheap, and few units are left without a target: these.
     async fn reduce(&mut self, units: usize, control: &Control<'_>) -> Result<Vec<usize>> {
-        let mut free = collected("units", (0..units).rev())?;
+        let mut free = collected("units", 0..units)?;
         if self.capacity > 1 || self.dual.len() < 2 {
-            free.reverse();
             return Ok(free);
         }
-        let mut left = room("units", units)?;
-        // Two units that want the same targets could outbid each other for long.
-        for turn in 0..TURNS * units {
-            let Some(unit) = free.pop() else { break };
-            if turn % PIECE.div_ceil(self.dual.len()) == 0 {
-                control.breathe().await?;
+        // The dual of a target that stays without a unit has to be 0.
+        if units == self.dual.len() {
+            free = self.reduce_targets(control).await?;
+        }
+        for _ in 0..PASSES {
+            free = self.reduce_units(free, control).await?;
+        }
+        Ok(free)
+    }
+
+    /// Each target's dual becomes its least cost, and the unit of that cost takes it unless it has one; then the dual falls until
+    /// the unit's second best is as good.
+    async fn reduce_targets(&mut self, control: &Control<'_>) -> Result<Vec<usize>> {
+        let targets = self.dual.len();
+        let mut cheapest = zeros("units of the least costs", targets)?;
+        self.dual.fill(i64::MAX);
+        for (unit, costs) in self.costs.chunks_exact(targets).enumerate() {
+            for ((&cost, dual), cheapest) in costs.iter().zip(&mut self.dual).zip(&mut cheapest) {
+                if cost < *dual {
+                    (*dual, *cheapest) = (cost, unit);
+                }
             }
+            self.look_up(unit, control).await?;
+        }
+        let mut taken = filled("units with a target", None, targets)?;
+        for (target, &unit) in cheapest.iter().enumerate() {
+            if taken[unit].is_none() {
+                taken[unit] = Some(target);
+                self.put(unit, target);
+            }
+        }
+        for (unit, target) in taken.iter().enumerate() {
+            if let Some(target) = *target {
+                // Its own reduced cost is 0, the least there is.
+                let [(first, best), (second, _)] = self.two_best(unit);
+                self.dual[target] -= if best == target { second - first } else { 0 };
+            }
+            self.look_up(unit, control).await?;
+        }
+        Ok((0..targets).filter(|&unit| taken[unit].is_none()).collect())
+    }
+
+    /// Each of these units takes its best target, whose dual falls until the second best is as good, and sends away the unit that was
+    /// there, which does the same; the units that are left.
+    async fn reduce_units(&mut self, mut free: Vec<usize>, control: &Control<'_>) -> Result<Vec<usize>> {
+        // Two units that want the same targets could outbid each other for long.
+        let turns = TURNS * free.len();
+        free.reverse();
+        let mut left = room("units", free.len())?;
+        for turn in 0..turns {
+            let Some(unit) = free.pop() else { break };
+            self.look_up(turn, control).await?;
             let [(least, best), (second, next)] = self.two_best(unit);
             let is_free = self.members[best].is_empty();
             // Of two that are as good, the one that nobody has.
@@ -128,17 +192,21 @@ impl<'a> Search<'a> {
             if let Some(before) = self.members[target].pop() {
                 if least < second { free.push(before) } else { left.push(before) }
             }
-            self.members[target].push(unit);
+            self.put(unit, target);
         }
         left.extend(free);
         Ok(left)
     }
 
+    /// Asks whether to stop, now and then, in the `turn`th of many turns over all targets.
+    async fn look_up(&self, turn: usize, control: &Control<'_>) -> Result<()> {
+        if turn % PIECE.div_ceil(self.dual.len()) == 0 { control.breathe().await } else { Ok(()) }
+    }
+
     /// The two least costs of a unit, with their targets.
     fn two_best(&self, unit: usize) -> [(i64, usize); 2] {
         let mut two = [(i64::MAX, 0); 2];
-        let costs = &self.costs[unit * self.dual.len()..][..self.dual.len()];
-        for (target, (cost, dual)) in costs.iter().zip(&self.dual).enumerate() {
+        for (target, (cost, dual)) in self.costs_of(unit).iter().zip(&self.dual).enumerate() {
             let cost = cost - dual;
             if cost < two[0].0 {
                 two = [(cost, target), two[0]];
@@ -151,24 +219,24 @@ impl<'a> Search<'a> {
 
     /// One more unit.
     async fn assign(&mut self, unit: usize, control: &Control<'_>) -> Result<()> {
-        let targets = self.dual.len();
         self.distance.fill(i64::MAX);
-        let (mut known, mut work) = (0, 0);
-        self.relax(unit, None, 0, known);
+        self.open.fill(i64::MAX);
+        self.known.clear();
+        self.relax(unit, 0);
+        let mut work = 0;
         let last = loop {
-            let open = known..targets;
-            let at = open.min_by_key(|&place| self.distance[self.order[place]]).unwrap_or(known);
-            let target = self.order[at];
-            if self.members[target].len() < self.capacity {
+            let target = self.nearest();
+            if self.is_full[target] == 0 {
                 break target;
             }
-            self.order.swap(known, at);
-            known += 1;
+            self.open[target] = i64::MAX;
+            self.known.push(target);
             let members = std::mem::take(&mut self.members[target]);
             for &member in &members {
-                self.relax(member, Some(target), self.distance[target], known);
+                let reduced = self.costs_of(member)[target] - self.dual[target];
+                self.relax(member, self.distance[target] - reduced);
             }
-            work += (members.len() + 1) * (targets - known + 1);
+            work += (members.len() + 1) * self.dual.len();
             self.members[target] = members;
             if work > PIECE {
                 work = 0;
@@ -176,17 +244,19 @@ impl<'a> Search<'a> {
                 control.breathe().await?;
             }
         };
-        for &target in &self.order[..known] {
+        for &target in &self.known {
             self.dual[target] += self.distance[target] - self.distance[last];
         }
         // Along the way every target hands a unit on to the next.
         let mut target = last;
-        while let Some((moved, from)) = self.step[target] {
+        while self.mover[target] != unit {
+            let moved = self.mover[target];
+            let from = self.assigned[moved];
             self.members[from].retain(|&member| member != moved);
-            self.members[target].push(moved);
+            self.put(moved, target);
             target = from;
         }
-        self.members[target].push(unit);
+        self.put(unit, target);
         Ok(())
     }
 }

@@ -80,7 +80,7 @@ impl Region {
     ) -> Result<Coordinates> {
         const WHAT: &str = "the scale of a region";
         let n = theta.len();
-        let riemannian = |metric: Metric| collected(WHAT, metric.scale(engine, theta).iter().map(|d| epsilon * d));
+        let riemannian = |metric: Metric| collected(WHAT, metric.scale(engine, theta)?.iter().map(|d| epsilon * d));
         let (map, norm) = match self {
             Self::Ball => (Map::Diagonal(filled(WHAT, epsilon, n)?), Norm::Two),
             Self::Box => {

@@ -1,0 +1,52 @@
+/** The event loop runs in the middle of what takes long, a single pass over the data among it. */
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import init, { Engine, Network, Problem } from "isoflat";
+
+await init({ module_or_path: await readFile(fileURLToPath(import.meta.resolve("isoflat/isoflat_bg.wasm"))) });
+
+const SAMPLES = 1500;
+const network = Network.preset("lenet");
+const inputs = Float32Array.from({ length: SAMPLES * 784 }, (_, i) => Math.abs(Math.sin(i)));
+const targets = Uint8Array.from({ length: SAMPLES }, (_, i) => i % 10);
+const problem = new Problem(network, { loss: "cross_entropy", inputs, targets });
+const parameters = network.initialize();
+const other = parameters.map((w, i) => w + 0.01 * Math.cos(i));
+
+/** How long work takes, and the longest time without a turn of the event loop, in milliseconds. */
+async function watched(work) {
+  const start = performance.now();
+  let [last, longest, isDone] = [start, 0, false];
+  const turn = () => {
+    const now = performance.now();
+    [longest, last] = [Math.max(longest, now - last), now];
+    if (!isDone) setTimeout(turn);
+  };
+  turn();
+  await work();
+  isDone = true;
+  turn();
+  return [performance.now() - start, longest];
+}
+
+for (const precision of ["f32", "f64"]) {
+  const engine = await Engine.create({ backend: "cpu", precision });
+  // Memory is taken and code is compiled once.
+  await engine.product(problem, parameters, other);
+  const passes = {
+    gradient: () => engine.gradient(problem, other),
+    product: () => engine.product(problem, other, parameters),
+    "ten evaluations": () =>
+      engine.landscape(problem, parameters, { directions: [{ type: "random", seed: 1 }], points: 10 }),
+    sweep: () => engine.petzka(problem, parameters, { draws: 2, maxProducts: 1 }),
+  };
+  for (const [name, pass] of Object.entries(passes)) {
+    const [total, longest] = await watched(pass);
+    console.log(`${name} in ${precision}: ${total.toFixed(0)} ms, at most ${longest.toFixed(0)} ms without a turn`);
+    // A slow machine takes longer for either.
+    assert(longest < Math.max(50, total / 4), `${name} in ${precision}: ${longest} of ${total} ms without a turn`);
+  }
+  engine.free();
+}
