@@ -77,8 +77,21 @@ pub struct Error {
 impl Error {
     /// An error of this kind with this message.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+        Self { code, message: shortened(message.into()) }
     }
+}
+
+/// Most characters of a message, and how many of them stay at its end where it is longer.
+const LONGEST: usize = 1800;
+const END: usize = 300;
+
+/// A message that quotes what is of any length does not become as long.
+fn shortened(message: String) -> String {
+    if message.len() <= LONGEST {
+        return message;
+    }
+    let [start, end] = [LONGEST - END, message.len() - END].map(|at| message.floor_char_boundary(at));
+    format!("{} … {}", &message[..start], &message[end..])
 }
 
 impl fmt::Display for Error {

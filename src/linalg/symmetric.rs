@@ -10,6 +10,7 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::event_loop::now;
 use crate::memory::{copied, filled, product, zeros};
+use crate::numbers::{largest, power_near};
 
 /// Operations between two looks at whether to go on: some milliseconds.
 const PIECE: usize = 4_000_000;
@@ -83,17 +84,19 @@ async fn tridiagonalize(a: &mut [f64], d: &mut [f64], e: &mut [f64], pace: &mut 
             break;
         }
         let column = &mut a[k * n + k + 1..(k + 1) * n];
-        let rest: f64 = column[1..].iter().map(|x| x * x).sum();
-        if rest == 0.0 {
+        if column[1..].iter().all(|&x| x == 0.0) {
             e[k] = column[0];
             continue;
         }
-        let alpha = -(column[0] * column[0] + rest).sqrt().copysign(column[0]);
+        // A column may be tiny beside the matrix: of squares that lost their digits no reflector would come.
+        let unit = power_near(largest(column.iter().copied()));
+        column.iter_mut().for_each(|x| *x /= unit);
+        let alpha = -column.iter().map(|x| x * x).sum::<f64>().sqrt().copysign(column[0]);
         let tau = (alpha - column[0]) / alpha;
         let divisor = column[0] - alpha;
         column.iter_mut().for_each(|x| *x /= divisor);
         column[0] = 1.0;
-        (taus[k], e[k]) = (tau, alpha);
+        (taus[k], e[k]) = (tau, alpha * unit);
         let size = n - k - 1;
         let (v, p) = (&mut v[..size], &mut p[..size]);
         v.copy_from_slice(column);
@@ -263,6 +266,28 @@ mod tests {
         check("graded", &with(&|i| 10f64.powi(-(i as i32) / 2)));
         for scale in [1e200, 1e-200, 1e300, 1e-300, 1e-310] {
             check(&format!("times {scale}"), &(random(n, 9) * scale));
+        }
+    }
+
+    /// Columns whose squares underflow beside entries of 1: reflectors made of what is left of them would not be orthogonal.
+    #[test]
+    fn columns_that_are_tiny_beside_the_matrix() {
+        let n = 20;
+        for size in [1e-150, 1e-158, 1e-160, 1e-162, 1e-200, 1e-310] {
+            let mut matrix = random(n, 10);
+            let factor = |i: usize| if i < n - 3 { size } else { 1.0 };
+            for i in 0..n {
+                for j in 0..n {
+                    matrix[(i, j)] *= factor(i) * factor(j);
+                }
+            }
+            check(&format!("columns of {size:e}"), &matrix);
+            let length = decomposed(&matrix).expect("values").values.iter().fold(0.0, |sum: f64, x| sum.hypot(*x));
+            assert!(
+                (length - matrix.norm()).abs() <= 1e-14 * matrix.norm(),
+                "{size:e}: {length}, not {}",
+                matrix.norm()
+            );
         }
     }
 

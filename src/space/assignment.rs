@@ -200,7 +200,7 @@ impl<'a> Search<'a> {
 
     /// Asks whether to stop, now and then, in the `turn`th of many turns over all targets.
     async fn look_up(&self, turn: usize, control: &Control<'_>) -> Result<()> {
-        if turn % PIECE.div_ceil(self.dual.len()) == 0 { control.breathe().await } else { Ok(()) }
+        if turn.is_multiple_of(PIECE.div_ceil(self.dual.len())) { control.breathe().await } else { Ok(()) }
     }
 
     /// The two least costs of a unit, with their targets.

@@ -6,7 +6,7 @@ use super::checkpoint::chart_name;
 use super::optimizer::State;
 use super::{Checkpoint, Epoch, Target, TrainOptions, Training};
 use crate::control::{Control, Progress};
-use crate::engine::{Engine, Evaluation, Executor, LoadedChart, Vector};
+use crate::engine::{Engine, Evaluation, Executor, LoadedChart, Vector, ensure_number};
 use crate::error::{ErrorCode, Result, bail, ensure_finite};
 use crate::linalg::generator;
 use crate::space::ParameterSpace;
@@ -236,7 +236,9 @@ impl<'a> Trainer<'a> {
         let mut kept = [None, None];
         for (kept, vector) in kept.iter_mut().zip([&self.state.mean, &self.state.square]) {
             if let Some(vector) = vector {
-                *kept = Some(executor.download(vector).await?);
+                let values = executor.download(vector).await?;
+                ensure_number("a mean of the gradients that a checkpoint keeps", executor.info().precision, &values)?;
+                *kept = Some(values);
             }
         }
         let [mean, square] = kept;

@@ -31,6 +31,15 @@ struct InitializeOptions {
 impl InitializeOptions {
     fn scheme(&self) -> Result<Initialization, JsValue> {
         let missing = |name| fault(ErrorCode::InvalidOption, format!("this initialisation needs a {name}"));
+        for (key, is_given, scheme) in
+            [("bound", self.bound.is_some(), "uniform"), ("sigma", self.sigma.is_some(), "normal")]
+        {
+            if is_given && self.scheme.as_deref() != Some(scheme) {
+                let said = self.scheme.as_deref().unwrap_or("kaiming_uniform, the default,");
+                let message = format!("initialize: {key} is for the scheme {scheme}, and {said} has none");
+                return Err(fault(ErrorCode::InvalidOption, message));
+            }
+        }
         match self.scheme.as_deref() {
             None | Some("kaiming_uniform") => Ok(Initialization::KaimingUniform),
             Some("kaiming_normal") => Ok(Initialization::KaimingNormal),

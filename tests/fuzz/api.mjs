@@ -272,7 +272,11 @@ const otherMethods = [
   method("Network.dense", [
     widths,
     (random) =>
-      random.chance(0.5) ? of.flag(random) : { value: random.pick([{ bias: false }, "no", 1]), valid: false },
+      random.pick([
+        of.flag(random),
+        { value: { bias: random.chance(0.5) }, valid: true },
+        { value: random.pick([{ bias: 1 }, { biases: false }, "no", 1]), valid: false },
+      ]),
   ]),
   method("Network.preset", [of.name("small", "f1", "lenet5", "petzka_mnist")]),
   method("Network.fromJSON", [

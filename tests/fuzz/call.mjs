@@ -175,6 +175,8 @@ export class Call {
     if (this.#abortedAt !== undefined && error === this.#controller.signal.reason) return [];
     if (this.thrownByProgress !== undefined)
       return [{ failure: "replaced", detail: `what onProgress threw, by ${error?.message}` }];
+    // A callback that throws rejects with what it threw.
+    if (this.own.includes(error) && this.step.args?.at(-1)?.onProgress?.trap === "apply") return [];
     if (this.own.includes(error))
       return [{ failure: "foreign-error", detail: "the error of an argument's own code, as it was" }];
     const fault = faultOf(error, this.isoflat);

@@ -7,6 +7,15 @@ import { faultOf, faultOfParts, notFinite } from "./oracle.mjs";
 
 const plainError = (error) => ({ error: { code: error.code, message: error.message } });
 
+/** A value as JSON; undefined of what is nested too deep for that. */
+function stringified(value) {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}
+
 /** In the package. Foreign errors are thrown on. */
 export async function computeInPackage(host, { file, precision, work }) {
   const { isoflat } = host;
@@ -96,7 +105,8 @@ export async function parseInPackage({ isoflat }, { what, text, bytes, network, 
     const given = json(text);
     const weights = Array.isArray(given?.parameters) ? given.parameters : [];
     const found = attempt(() => Network.foldBatchNorm(given?.network, weights));
-    attempt(() => Network.foldBatchNorm(JSON.stringify(given?.network), Float64Array.from(weights))?.network.free());
+    const again = stringified(given?.network);
+    if (again !== undefined) attempt(() => Network.foldBatchNorm(again, Float64Array.from(weights))?.network.free());
     if (found !== undefined) look(found.network);
   }
   if (what === "transformation") {

@@ -14,7 +14,7 @@ use super::SharpnessOptions;
 use super::probe::Probe;
 use super::region::{Coordinates, Region};
 use crate::control::{Control, Progress};
-use crate::engine::{Curvature, Device, Engine, Precision};
+use crate::engine::{Curvature, Device, Engine, Precision, ensure_number};
 use crate::error::{Result, bail, ensure};
 use crate::linalg::{Goal, Lanczos, generator, mean_and_error, symmetric_eigen};
 use crate::memory::{collected, copied, make_room, product, zeros};
@@ -210,6 +210,8 @@ async fn search(
     let ends = starts.iter().map(|start| start.value);
     let (low, high) = ends.fold((f64::INFINITY, 0.0), |(low, high), v| (f64::min(low, v), f64::max(high, v)));
     let error = if best.stop == Stop::Stalled { best.last_gain } else { best.gap };
+    let spread = if starts.is_empty() { 0.0 } else { high - low };
+    ensure_number("the sharpness", engine.info().precision, &[best.rise, best.gap, error, spread])?;
     Ok(Sharpness {
         region,
         epsilon,
@@ -221,7 +223,7 @@ async fn search(
         error: error / (1.0 + loss),
         converged: best.stop != Stop::Limit,
         iterations: starts.iter().map(|start| start.iterations).sum(),
-        spread: if starts.is_empty() { 0.0 } else { high - low },
+        spread,
         starts,
         precision: engine.info().precision,
         fell_back: false,

@@ -13,6 +13,7 @@ use crate::engine::Engine;
 use crate::error::{Result, ensure};
 use crate::linalg::generator;
 use crate::memory::{collected, filled, product, room, zeros};
+use crate::numbers::{inner, norm};
 use crate::operator::Metric;
 
 /// Where the loss is searched for its highest point.
@@ -188,10 +189,10 @@ impl Coordinates {
     /// max over u′ in the region of ⟨g, u′ − u⟩: what could be gained still, to first order; 0 at a stationary point.
     pub fn gap(&self, u: &[f64], gradient: &[f64]) -> f64 {
         let support = match self.norm {
-            Norm::Two => dot(gradient, gradient).sqrt(),
+            Norm::Two => norm(gradient.iter().copied()),
             Norm::Infinity => gradient.iter().map(|g| g.abs()).sum(),
         };
-        (support - dot(gradient, u)).max(0.0)
+        (support - inner(gradient, u)).max(0.0)
     }
 }
 

@@ -18,8 +18,14 @@ export class IsoflatError extends Error {
   }
 }
 
+/** Most characters of a message: one that quotes what is of any length does not become as long. */
+const LONGEST = 1800;
+
 /** An error of this code. */
-export const fault = (code, message, cause) => new IsoflatError(permit, code, message, cause);
+export function fault(code, message, cause) {
+  const text = message.length > LONGEST ? `${message.slice(0, LONGEST)} …` : message;
+  return new IsoflatError(permit, code, text, cause);
+}
 
 /** What the module threw, as the package's error. */
 export function adopted(thrown) {

@@ -14,6 +14,10 @@ const getter = (prototype, key) => Object.getOwnPropertyDescriptor(prototype, ke
 const kindOf = getter(typedArray, Symbol.toStringTag);
 const bufferOf = getter(typedArray, "buffer");
 const lengthOf = getter(typedArray, "length");
+const offsetOf = getter(typedArray, "byteOffset");
+const byteLengthOf = getter(ArrayBuffer.prototype, "byteLength");
+/** Not in every engine. */
+const isResizableOf = Object.getOwnPropertyDescriptor(ArrayBuffer.prototype, "resizable")?.get;
 
 /** Runs what reads a caller's values. */
 export function reading(what, code, body) {
@@ -25,6 +29,15 @@ export function reading(what, code, body) {
   }
 }
 
+/** "Object", "Map" and so on. A value's own code may stand behind its name, and may throw. */
+function className(value) {
+  try {
+    return Object.prototype.toString.call(value).slice(8, -1);
+  } catch {
+    return "object that cannot be read";
+  }
+}
+
 /** What a value is, in words. */
 export function named(value) {
   if (value === null) return "null";
@@ -32,7 +45,7 @@ export function named(value) {
     return value.length > 40 ? `the string "${value.slice(0, 40)}…"` : `the string "${value}"`;
   if (typeof value === "bigint") return `${value}n`;
   if (typeof value === "object") {
-    const name = Object.prototype.toString.call(value).slice(8, -1);
+    const name = className(value);
     return /^[AEIO]/.test(name) ? `an ${name}` : `a ${name}`;
   }
   if (typeof value === "function" || typeof value === "symbol") return `a ${typeof value}`;
@@ -92,12 +105,28 @@ export function bytes(value, what, code) {
   });
 }
 
-/** Memory that another thread may write to, or that may shrink, is copied: it must not change while it is read. */
+/**
+ * The same numbers in an array of our own, which has no properties and no prototype that anybody has changed. Memory that
+ * another thread may write to, or that may shrink, is copied: it must not change while it is read.
+ */
 function unshared(array) {
-  const buffer = Reflect.apply(bufferOf, array, []);
-  const isFixed = Object.getPrototypeOf(buffer) === ArrayBuffer.prototype && buffer.resizable !== true;
-  if (isFixed && Object.getPrototypeOf(array) === globalThis[Reflect.apply(kindOf, array, [])].prototype) return array;
-  return new globalThis[Reflect.apply(kindOf, array, [])](array);
+  const [kind, buffer, offset, length] = [kindOf, bufferOf, offsetOf, lengthOf].map((get) =>
+    Reflect.apply(get, array, []),
+  );
+  const TypedArray = globalThis[kind];
+  if (isFixed(buffer)) return new TypedArray(buffer, offset, length);
+  const copy = new TypedArray(length);
+  Reflect.apply(typedArray.set, copy, [array]);
+  return copy;
+}
+
+function isFixed(buffer) {
+  try {
+    return Reflect.apply(isResizableOf ?? byteLengthOf, buffer, []) !== true;
+  } catch {
+    // Shared memory, which the getters of ArrayBuffer refuse.
+    return false;
+  }
 }
 
 function elements(array, what, code) {
