@@ -224,7 +224,7 @@ fn vector_operations_agree_with_the_cpu() {
             results.push(("multiply_add over NaN", get(&y)));
             executor.copy_columns(&three, 1..3, &mut y, 0).unwrap();
             results.push(("copy_columns", get(&y)));
-            executor.combine(1.3, &three, 1..3, &c, 5, &mut y).unwrap();
+            block_on(executor.combine(1.3, &three, 1..3, &c, 5, &mut y)).unwrap();
             results.push(("combine", get(&y)));
 
             for segments in [&Segments::whole(len), &segments] {

@@ -1,8 +1,8 @@
 //! The seam between the mathematics and a device: what an executor can do.
 //!
 //! An executor holds one problem's data on its device and walks its [`Plan`](super::Plan). On a GPU everything
-//! but a readback is only enqueued; a CPU that has an event loop lets it run in the middle of a pass. So passes and
-//! readbacks are futures, and what takes no longer than a vector's length is a plain function. Vectors are the executor's
+//! but a readback is only enqueued; a CPU that has an event loop lets it run in the middle of a pass. So passes,
+//! readbacks and sums of many columns are futures, and what is done entry by entry is a plain function. Vectors are the executor's
 //! own, live where it computes, and are handed to no other device's executor. All sums go in a fixed order: the same calls
 //! give the same bits.
 
@@ -150,15 +150,15 @@ pub trait Executor {
     fn segment_axpy(&self, segments: &Segments, coefficients: &Vector, a: &Vector, y: &mut Vector) -> Result<()>;
 
     /// `y[:, k] += alpha Σ_j c[offset + j + k J] q[:, columns.start + j]` over the J columns of the range.
-    fn combine(
-        &self,
+    fn combine<'a>(
+        &'a self,
         alpha: f64,
-        q: &Vector,
+        q: &'a Vector,
         columns: Range<usize>,
-        c: &Vector,
+        c: &'a Vector,
         offset: usize,
-        y: &mut Vector,
-    ) -> Result<()>;
+        y: &'a mut Vector,
+    ) -> LocalFuture<'a, Result<()>>;
 
     /// `norms[index] = ‖x‖₂` and `q[:, column] = x / ‖x‖₂` (zeros if the norm is 0), x one column. Right for numbers of any size, as
     /// long as the norm itself is one; not finite where x is not.

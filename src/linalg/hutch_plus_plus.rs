@@ -105,7 +105,7 @@ pub async fn trace_and_norm(
     let mut rest = Rest::default();
     while run.products < products {
         let columns = COLUMNS.min(products - run.products);
-        let x = run.project(&random_signs(n * columns, &mut rng)?, columns)?;
+        let x = run.project(&random_signs(n * columns, &mut rng)?, columns).await?;
         rest.push(&run.forms(&x).await?, exact.length);
         run.report().await?;
     }
@@ -217,13 +217,13 @@ impl<'a, 'c> Run<'a, 'c> {
     }
 
     /// w ← (I − Q Qᵀ) w.
-    fn orthogonalize(&mut self) -> Result<()> {
+    async fn orthogonalize(&mut self) -> Result<()> {
         if self.size == 0 {
             return Ok(());
         }
         let (e, columns) = (self.executor, 0..self.size);
         e.segment_inner(&self.whole, &self.w, &self.q, columns.clone(), &mut self.coefficients, 0)?;
-        e.combine(-1.0, &self.q, columns, &self.coefficients, 0, &mut self.w)
+        e.combine(-1.0, &self.q, columns, &self.coefficients, 0, &mut self.w).await
     }
 
     /// Adds the columns of y to Q that are not in its span numerically. A column is scaled to length 1, orthogonalised, scaled again
@@ -233,7 +233,7 @@ impl<'a, 'c> Run<'a, 'c> {
             self.executor.copy_columns(y, k..k + 1, &mut self.w, 0)?;
             for pass in 0..3 {
                 if pass > 0 {
-                    self.orthogonalize()?;
+                    self.orthogonalize().await?;
                 }
                 self.executor.normalize(&self.w, &mut self.q, self.size, &mut self.norms, pass)?;
                 self.executor.copy_columns(&self.q, self.size..self.size + 1, &mut self.w, 0)?;
@@ -293,12 +293,12 @@ impl<'a, 'c> Run<'a, 'c> {
     }
 
     /// (I − Q Qᵀ) g for each of the columns.
-    fn project(&mut self, g: &[f64], columns: usize) -> Result<Vector> {
+    async fn project(&mut self, g: &[f64], columns: usize) -> Result<Vector> {
         let mut x = self.executor.upload(g, columns)?;
         for k in 0..columns {
             self.executor.copy_columns(&x, k..k + 1, &mut self.w, 0)?;
-            self.orthogonalize()?;
-            self.orthogonalize()?;
+            self.orthogonalize().await?;
+            self.orthogonalize().await?;
             self.executor.copy_columns(&self.w, 0..1, &mut x, k)?;
         }
         Ok(x)

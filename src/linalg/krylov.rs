@@ -109,10 +109,10 @@ impl<'a> Basis<'a> {
     }
 
     /// w ← w − Q (Qᵀ w) over the first `columns` of Q; the coefficients go to `offset`.
-    fn orthogonalize(&mut self, columns: usize, offset: usize) -> Result<()> {
+    async fn orthogonalize(&mut self, columns: usize, offset: usize) -> Result<()> {
         let e = self.executor;
         e.segment_inner(&self.whole, &self.w, &self.q, 0..columns, &mut self.coefficients, offset)?;
-        e.combine(-1.0, &self.q, 0..columns, &self.coefficients, offset, &mut self.w)
+        e.combine(-1.0, &self.q, 0..columns, &self.coefficients, offset, &mut self.w).await
     }
 
     /// Up to `steps` steps (at most [`CHECK_EVERY`]), then one readback. Returns the products taken.
@@ -124,8 +124,8 @@ impl<'a> Basis<'a> {
             self.executor.copy_columns(&self.q, j..j + 1, &mut self.x, 0)?;
             self.operator.apply(&self.x, &mut self.w).await?;
             // Twice is enough (Kahan, after Parlett): the second pass removes what rounding left of the first.
-            self.orthogonalize(j + 1, 2 * step * stride)?;
-            self.orthogonalize(j + 1, (2 * step + 1) * stride)?;
+            self.orthogonalize(j + 1, 2 * step * stride).await?;
+            self.orthogonalize(j + 1, (2 * step + 1) * stride).await?;
             self.executor.normalize(&self.w, &mut self.q, j + 1, &mut self.norms, j + 1)?;
         }
         let coefficients = self.executor.download(&self.coefficients).await?;
@@ -153,7 +153,7 @@ impl<'a> Basis<'a> {
                 if self.fresh == Some(j) {
                     self.rest = Some(self.t[(j, j)]);
                 }
-                self.start_anew()?;
+                self.start_anew().await?;
                 return Ok(step + 1);
             }
         }
@@ -162,12 +162,12 @@ impl<'a> Basis<'a> {
 
     /// Puts a random vector orthogonal to the basis where the remainder was, so that eigenvectors the start vector lacked,
     /// and further copies of multiple eigenvalues, are found too.
-    fn start_anew(&mut self) -> Result<()> {
+    async fn start_anew(&mut self) -> Result<()> {
         self.fresh = Some(self.size);
         let random = random_normal(self.operator.len(), &mut self.rng)?;
         self.w = self.executor.upload(&random, 1)?;
         for _ in 0..3 {
-            self.orthogonalize(self.size, 0)?;
+            self.orthogonalize(self.size, 0).await?;
             self.executor.normalize(&self.w, &mut self.q, self.size, &mut self.norms, 0)?;
             self.executor.copy_columns(&self.q, self.size..self.size + 1, &mut self.w, 0)?;
         }
@@ -185,18 +185,18 @@ impl<'a> Basis<'a> {
     }
 
     /// Q S for the chosen columns of S.
-    pub fn ritz_vectors(&self, ritz: &RitzPairs, chosen: &[usize]) -> Result<Vector> {
+    pub async fn ritz_vectors(&self, ritz: &RitzPairs, chosen: &[usize]) -> Result<Vector> {
         let s: Vec<f64> =
             chosen.iter().flat_map(|&j| ritz.vectors.column(j).iter().copied().collect::<Vec<_>>()).collect();
         let s = self.executor.upload(&s, 1)?;
         let mut x = self.executor.zeros(self.operator.len(), chosen.len())?;
-        self.executor.combine(1.0, &self.q, 0..self.size, &s, 0, &mut x)?;
+        self.executor.combine(1.0, &self.q, 0..self.size, &s, 0, &mut x).await?;
         Ok(x)
     }
 
     /// The first columns become these Ritz vectors, and t their diagonal.
-    fn keep(&mut self, ritz: &RitzPairs, kept: &[usize]) -> Result<()> {
-        let x = self.ritz_vectors(ritz, kept)?;
+    async fn keep(&mut self, ritz: &RitzPairs, kept: &[usize]) -> Result<()> {
+        let x = self.ritz_vectors(ritz, kept).await?;
         self.executor.copy_columns(&x, 0..kept.len(), &mut self.q, 0)?;
         self.t.fill(0.0);
         for (i, &j) in kept.iter().enumerate() {
@@ -207,19 +207,19 @@ impl<'a> Basis<'a> {
     }
 
     /// Keeps these Ritz vectors and the remainder (Wu and Simon 2000).
-    pub fn restart(&mut self, ritz: &RitzPairs, kept: &[usize]) -> Result<()> {
+    pub async fn restart(&mut self, ritz: &RitzPairs, kept: &[usize]) -> Result<()> {
         let size = self.size;
         self.executor.copy_columns(&self.q, size..size + 1, &mut self.x, 0)?;
-        self.keep(ritz, kept)?;
+        self.keep(ritz, kept).await?;
         self.executor.copy_columns(&self.x, 0..1, &mut self.q, kept.len())?;
         self.fresh = self.fresh.filter(|&fresh| fresh == size).map(|_| kept.len());
         Ok(())
     }
 
     /// Keeps these Ritz vectors alone, and goes on from a random vector orthogonal to them.
-    pub fn restart_at_random(&mut self, ritz: &RitzPairs, kept: &[usize]) -> Result<()> {
-        self.keep(ritz, kept)?;
+    pub async fn restart_at_random(&mut self, ritz: &RitzPairs, kept: &[usize]) -> Result<()> {
+        self.keep(ritz, kept).await?;
         self.beta = 0.0;
-        self.start_anew()
+        self.start_anew().await
     }
 }

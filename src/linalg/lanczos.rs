@@ -155,19 +155,19 @@ impl Lanczos {
                     break ritz;
                 }
                 if is_new {
-                    basis.restart_at_random(&ritz, &wanted)?;
+                    basis.restart_at_random(&ritz, &wanted).await?;
                     kept = Some(values);
                     continue;
                 }
             }
             if basis.size == capacity {
-                basis.restart(&ritz, &target.guarded(&ritz, capacity))?;
+                basis.restart(&ritz, &target.guarded(&ritz, capacity)).await?;
             }
         };
         let count = ritz.values.len();
         let (top, bottom) = (top.min(count), bottom.min(count));
         let chosen: Vec<usize> = (0..top).map(|i| count - 1 - i).chain(0..bottom).collect();
-        let vectors = basis.ritz_vectors(&ritz, &chosen)?;
+        let vectors = basis.ritz_vectors(&ritz, &chosen).await?;
         let mut pairs = rayleigh_ritz(operator, &vectors, target.tolerance, ritz.scale(), self.vectors).await?;
         products += chosen.len();
         let low = pairs.split_off(top);

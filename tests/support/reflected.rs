@@ -104,7 +104,7 @@ impl SymmetricOperator for Rotated<'_> {
         Box::pin(async move {
             let e = self.executor();
             e.scale(0.0, y)?;
-            e.combine(1.0, &self.columns, 0..self.len(), x, 0, y)
+            e.combine(1.0, &self.columns, 0..self.len(), x, 0, y).await
         })
     }
 }

@@ -42,6 +42,7 @@ use super::sweep::{Cotangent, LayerSums};
 use super::vector::{Segments, Vector};
 use crate::control::LocalFuture;
 use crate::error::{Result, bail, ensure};
+use crate::event_loop::worked;
 use crate::memory::{self, ask_for, collected, product};
 use crate::problem::Problem;
 
@@ -242,17 +243,26 @@ impl<T: Real, const N: usize> Executor for CpuExecutor<T, N> {
         Ok(())
     }
 
-    fn combine(
-        &self,
+    fn combine<'a>(
+        &'a self,
         alpha: f64,
-        q: &Vector,
+        q: &'a Vector,
         columns: Range<usize>,
-        c: &Vector,
+        c: &'a Vector,
         offset: usize,
-        y: &mut Vector,
-    ) -> Result<()> {
-        vector_ops::combine(alpha, T::slice(q)?, q.len, columns, &T::slice(c)?[offset..], T::slice_mut(y)?);
-        Ok(())
+        y: &'a mut Vector,
+    ) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let (q, c, len) = (T::slice(q)?, &T::slice(c)?[offset..], q.len);
+            if columns.is_empty() {
+                return Ok(());
+            }
+            for (y, c) in T::slice_mut(y)?.chunks_exact_mut(len).zip(c.chunks_exact(columns.len())) {
+                vector_ops::combine(alpha, &q[columns.start * len..columns.end * len], c, y);
+                worked((len * columns.len()) as f64).await;
+            }
+            Ok(())
+        })
     }
 
     fn normalize(&self, x: &Vector, q: &mut Vector, column: usize, norms: &mut Vector, index: usize) -> Result<()> {

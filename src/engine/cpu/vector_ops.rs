@@ -1,7 +1,5 @@
 //! Vector kernels. Twins of `shaders/vector/`.
 
-use std::ops::Range;
-
 use super::super::executor::AdamStep;
 use super::super::vector::Segments;
 use super::real::Real;
@@ -47,20 +45,17 @@ pub fn segment_axpy<T: Real>(segments: &Segments, coefficients: &[T], a: &[T], y
     }
 }
 
-/// y[:, k] += alpha Σ_j c[j + k J] q[:, j] over the columns.
-pub fn combine<T: Real>(alpha: f64, q: &[T], len: usize, columns: Range<usize>, c: &[T], y: &mut [T]) {
-    let count = columns.len();
+/// y += alpha Σ_j c[j] q[:, j] for one column y.
+pub fn combine<T: Real>(alpha: f64, q: &[T], c: &[T], y: &mut [T]) {
     let alpha = T::from_f64(alpha);
     // In blocks, so that a piece of y stays in the cache while all of q's columns are added to it.
     const BLOCK: usize = 2048;
-    for (k, y) in y.chunks_exact_mut(len).enumerate() {
-        for (b, y) in y.chunks_mut(BLOCK).enumerate() {
-            for (j, column) in columns.clone().enumerate() {
-                let factor = alpha * c[j + k * count];
-                let start = column * len + b * BLOCK;
-                for (y, &q) in y.iter_mut().zip(&q[start..]) {
-                    *y += factor * q;
-                }
+    let len = y.len();
+    for (b, y) in y.chunks_mut(BLOCK).enumerate() {
+        for (column, &c) in q.chunks_exact(len).zip(c) {
+            let factor = alpha * c;
+            for (y, &q) in y.iter_mut().zip(&column[b * BLOCK..]) {
+                *y += factor * q;
             }
         }
     }

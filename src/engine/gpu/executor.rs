@@ -1,6 +1,7 @@
 //! One problem on one GPU.
 
 use std::cell::RefCell;
+use std::future::ready;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -203,16 +204,16 @@ impl Executor for GpuExecutor {
         self.segment_add(segments, coefficients, a, y)
     }
 
-    fn combine(
-        &self,
+    fn combine<'a>(
+        &'a self,
         alpha: f64,
-        q: &Vector,
+        q: &'a Vector,
         columns: Range<usize>,
-        c: &Vector,
+        c: &'a Vector,
         offset: usize,
-        y: &mut Vector,
-    ) -> Result<()> {
-        self.combine_to(alpha, q, columns, c, offset, y)
+        y: &'a mut Vector,
+    ) -> LocalFuture<'a, Result<()>> {
+        Box::pin(ready(self.combine_to(alpha, q, columns, c, offset, y)))
     }
 
     fn normalize(&self, x: &Vector, q: &mut Vector, column: usize, norms: &mut Vector, index: usize) -> Result<()> {

@@ -321,15 +321,15 @@ impl Executor for ShardedExecutor {
         self.own.segment_axpy(segments, coefficients, a, y)
     }
 
-    fn combine(
-        &self,
+    fn combine<'a>(
+        &'a self,
         alpha: f64,
-        q: &Vector,
+        q: &'a Vector,
         columns: Range<usize>,
-        c: &Vector,
+        c: &'a Vector,
         offset: usize,
-        y: &mut Vector,
-    ) -> Result<()> {
+        y: &'a mut Vector,
+    ) -> LocalFuture<'a, Result<()>> {
         self.own.combine(alpha, q, columns, c, offset, y)
     }
 

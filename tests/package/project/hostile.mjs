@@ -96,6 +96,32 @@ for (const options of ["x", 5, true, [], new Map(), theta, throwing, revoked.pro
   await rejected("invalid_option", () => engine.train(problem, theta, options));
   await rejected("invalid_option", () => engine.gradient(problem, theta, options));
 }
+// What an array says of itself is not asked: its numbers are taken.
+const dressed = Object.defineProperties(new Float64Array(theta), {
+  length: {
+    get() {
+      throw new RangeError("no");
+    },
+  },
+  constructor: { value: 5 },
+});
+assert.deepEqual(await engine.gradient(problem, dressed), known);
+assert.equal(
+  Network.foldBatchNorm({ input: [2], layers: [{ type: "identity" }, { type: "dense", units: 1 }] }, [1, 2, 3])
+    .parameters.length,
+  3,
+);
+await refused("parse", () => Network.foldBatchNorm("[", dressed));
+const unreadable = new Proxy(
+  {},
+  {
+    get() {
+      throw new RangeError("no");
+    },
+  },
+);
+await refused("invalid_option", () => Network.preset(unreadable), /cannot be read/);
+await refused("parse", () => isoflat.Problem.open(unreadable));
 const cyclic = {};
 cyclic.optimizer = { type: "sgd", learningRate: 1, cyclic };
 await rejected("invalid_option", () => engine.train(problem, theta, cyclic), /contains itself/);
@@ -109,7 +135,27 @@ for (const signal of [{ aborted: false }, {}, 5, Object.create(AbortSignal.proto
 await rejected("invalid_option", () => engine.gradient(problem, theta, { onProgress: 5 }), /must be a function/);
 await rejected("invalid_option", () => engine.gradient(problem, theta, { finish: AbortSignal.abort() }));
 
+// --- nothing is quoted at any length
+const long = "x".repeat(1e5);
+for (const work of [
+  () => Network.preset(long),
+  () => Network.fromJSON({ input: Array(1e4).fill(3), layers: [{ type: "dense", units: 1 }] }),
+  () => network.transform(theta, { type: long }),
+  () => Network.dense([2, 1], { [long]: 1 }),
+]) {
+  assert.throws(work, ({ message }) => message.length < 2000);
+}
+await assert.rejects(engine.train(problem, theta, { optimizer: long }), ({ message }) => message.length < 2000);
+
 // --- nothing is ignored in silence
+for (const scheme of [
+  { sigma: 1 },
+  { bound: 1 },
+  { scheme: "xavier_normal", bound: 1 },
+  { scheme: "normal", sigma: 1, bound: 1 },
+]) {
+  await refused("invalid_option", () => network.initialize(scheme), /is for the scheme/);
+}
 for (const count of [Number.NaN, -1, 0, 1.5, "3", 2 ** 60, undefined]) {
   await refused("invalid_option", () => problem.first(count), /whole number/);
 }
