@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildSite, buildWasm } from "./build.mjs";
+import { runFuzz } from "./fuzz.mjs";
 import { driverCapabilities, findChrome, findDriver } from "./lib/browser.mjs";
 import { Failure, fail, root, run, runNode, seconds } from "./lib/process.mjs";
 import { relaxedEnvironment } from "./lib/relaxed.mjs";
@@ -50,6 +51,13 @@ async function browserTests(webgpu) {
 async function script(file) {
   if (!existsSync(join(root, file))) throw new Failure(`${file} is missing`);
   await runNode(file, [], { env: { ISOFLAT_CHROME: findChrome() } });
+}
+
+/** The same cases every time; but for those that a busy computer's clock would decide, which `npm run fuzz` has too. */
+async function someFuzz() {
+  const only = ["files", "options", "hostile", "extremes", "invariance"];
+  const failures = await runFuzz({ minutes: 0.5, seed: "npm test", chosen: ["wasm"], only });
+  if (failures > 0) throw new Failure(`${failures} kinds of failure, in target/fuzz/`);
 }
 
 // `needs` names steps whose results a step reads; they are run before it even if --only leaves them out.
@@ -105,6 +113,7 @@ const steps = [
     needs: ["build"],
     work: () => script("tests/package/run.mjs"),
   },
+  { name: "fuzz", group: "web", says: "half a minute of the fuzzer", needs: ["build"], work: someFuzz },
 ];
 
 function chosen() {

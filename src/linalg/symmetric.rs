@@ -19,6 +19,9 @@ const PIECE: usize = 4_000_000;
 /// of the whole matrix would make it.
 const SWEEPS: usize = 100;
 
+/// What is below this beside a matrix of largest entry 1 is 0: quotients with it would overflow.
+const VANISHING: f64 = 1e-290;
+
 /// Eigenvalues, ascending, and eigenvectors of unit length, one after the other in the same order (n × n).
 #[derive(Debug, Clone)]
 pub(crate) struct Decomposition {
@@ -152,7 +155,7 @@ async fn implicit_ql(d: &mut [f64], e: &mut [f64], z: &mut [f64], pace: &mut Pac
     let (mut shift, mut largest) = (0.0, 0.0f64);
     for l in 0..n {
         largest = largest.max(d[l].abs() + e[l].abs());
-        let is_small = |x: f64| x.abs() <= f64::EPSILON * largest;
+        let is_small = |x: f64| x.abs() <= f64::max(f64::EPSILON * largest, VANISHING);
         // The last is 0.
         let m = (l..n).find(|&m| is_small(e[m])).unwrap_or(n - 1);
         for _ in 0..SWEEPS {

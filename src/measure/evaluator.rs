@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::petzka::{self, Traces};
-use super::sharpness::{Noise, SharpnessOptions, average_sharpness, epsilon_sharpness, subspace_sharpness};
+use super::sharpness::{Noise, Sharpness, SharpnessOptions, average_sharpness, epsilon_sharpness, subspace_sharpness};
 use super::trace::{Trace, has_exact_trace, trace_of};
 use super::{Measure, MeasureValue, Quantity, fisher_rao_norm, path_norm_squared};
 use crate::control::Control;
@@ -201,7 +201,7 @@ impl<'a, 'c> Evaluator<'a, 'c> {
                     residual: Some(found.error),
                     iterations: Some(found.iterations),
                     precision: Some(found.precision),
-                    converged: found.converged,
+                    converged: found.converged && is_known(&found),
                     ..plain(found.value, made_of(found.resolution, found.precision) / (1.0 + self.loss))
                 }
             }
@@ -216,7 +216,7 @@ impl<'a, 'c> Evaluator<'a, 'c> {
                     iterations: Some(found.runs.iter().map(|run| run.iterations).sum()),
                     standard_error: Some(found.standard_error),
                     precision: found.runs.iter().map(|run| run.precision).max_by(|a, b| coarser(*a, *b)),
-                    converged: found.runs.iter().all(|run| run.converged),
+                    converged: found.runs.iter().all(|run| run.converged && is_known(run)),
                     ..plain(found.value, scale)
                 }
             }
@@ -397,6 +397,11 @@ impl<'a, 'c> Evaluator<'a, 'c> {
         self.estimates.insert(kind, found.clone());
         Ok(found)
     }
+}
+
+/// Does the loss rise by more than rounding alone would have it? Not at all is known too.
+fn is_known(found: &Sharpness) -> bool {
+    found.rise == 0.0 || found.rise.abs() > found.resolution
 }
 
 /// The size of the numbers that losses with this resolution are made of: a rise is a difference of such losses.

@@ -10,9 +10,9 @@ use crate::memory::{collected, filled, room, zeros};
 /// The most units a side: the algorithm takes their number to the third power.
 const MAX_UNITS: usize = 2048;
 
-/// Costs are whole multiples of this, sums of which are exact in whatever order, and even ones: the last bit of a sum tells which
-/// of two equal ones is looked at first.
-const QUANTUM: f64 = 5e-10;
+/// Costs are whole multiples of this: sums of them are exact in whatever order. They are held twice, so that the last bit of a
+/// sum can tell which of two equal ones is looked at first.
+const QUANTUM: f64 = 1e-9;
 
 /// The largest cost told apart, that of a weight of 0 among them: above |ln| of every double precision number.
 const MAX_COST: f64 = 1e3;
@@ -43,8 +43,7 @@ pub(super) async fn assign(
     );
     let mut costs: Vec<i64> = room("costs of an assignment", units * targets)?;
     for unit in 0..units {
-        costs
-            .extend((0..targets).map(|target| 2 * (cost(unit, target).min(MAX_COST) / (2.0 * QUANTUM)).round() as i64));
+        costs.extend((0..targets).map(|target| 2 * (cost(unit, target).min(MAX_COST) / QUANTUM).round() as i64));
         control.breathe().await?;
     }
     let mut search = Search::new(&costs, units, targets)?;

@@ -16,6 +16,9 @@ function stringified(value) {
   }
 }
 
+/** What is no number would be asked for one, and may be nested too deep for that. */
+const numberOf = (value) => (typeof value === "number" ? value : Number.NaN);
+
 /** In the package. Foreign errors are thrown on. */
 export async function computeInPackage(host, { file, precision, work }) {
   const { isoflat } = host;
@@ -106,7 +109,8 @@ export async function parseInPackage({ isoflat }, { what, text, bytes, network, 
     const weights = Array.isArray(given?.parameters) ? given.parameters : [];
     const found = attempt(() => Network.foldBatchNorm(given?.network, weights));
     const again = stringified(given?.network);
-    if (again !== undefined) attempt(() => Network.foldBatchNorm(again, Float64Array.from(weights))?.network.free());
+    if (again !== undefined)
+      attempt(() => Network.foldBatchNorm(again, Float64Array.from(weights, numberOf))?.network.free());
     if (found !== undefined) look(found.network);
   }
   if (what === "transformation") {

@@ -113,7 +113,12 @@ const objects = (...list) =>
     good: list.filter(([, valid]) => valid === true).map(([value]) => value),
     wild: list.filter(([, valid]) => valid === undefined).map(([value]) => value),
     bad: list.filter(([, valid]) => valid === false).map(([value]) => value),
-    other: notNames,
+    // What is no such object, unless it is one by chance.
+    other: (random) => {
+      const found = notNames(random);
+      const same = list.find(([value]) => JSON.stringify(value) === JSON.stringify(found.value));
+      return same === undefined ? found : { value: found.value, valid: same[1] };
+    },
   });
 
 export const space = objects(
@@ -231,7 +236,11 @@ export const transformation = objects(
 export const list =
   (member, from = 1, to = 2) =>
   (random) => {
-    if (random.chance(0.15)) return random.chance(0.5) ? notNames(random) : maybe([]);
+    if (random.chance(0.15)) {
+      const other = notNames(random);
+      // An empty list is a list.
+      return random.chance(0.5) || JSON.stringify(other.value) === "[]" ? maybe([]) : other;
+    }
     const drawn = Array.from({ length: random.between(from, to) }, () => member(random));
     const valid = drawn.some((of) => of.valid === false) ? false : drawn.every((of) => of.valid === true) || undefined;
     return { value: drawn.map((of) => of.value), valid };

@@ -4,7 +4,7 @@ import { atOnce, options, promised, run } from "./call.js";
 import { fault } from "./errors.js";
 import { Handle, of, wrap } from "./handle.js";
 import { instance } from "./instance.js";
-import { isAbsent, named, numbers, object, plain, reading, text } from "./read.js";
+import { isAbsent, named, numbers, object, plain, plainObject, reading, text } from "./read.js";
 import { ParameterSpace } from "./space.js";
 
 const INVALID = "invalid_network";
@@ -16,7 +16,7 @@ function jsonOf(value) {
 }
 
 const vector = (value) => numbers(value, "parameters", "invalid_parameters");
-const transformation = (value) => plain(value, "transformation", "invalid_transformation");
+const transformation = (value) => plainObject(value, "transformation", "invalid_transformation");
 
 /** Whether dense layers have biases: a boolean, or an object with one. */
 function biasOf(value) {
@@ -92,7 +92,7 @@ export class Network extends Handle {
   }
 
   initialize(options) {
-    const given = plain(options, "initialize", "invalid_option");
+    const given = plainObject(options, "initialize", "invalid_option");
     return of(this, Network, "initialize", (raw) => raw.initialize(given));
   }
 
@@ -107,7 +107,7 @@ export class Network extends Handle {
   }
 
   space(parameters, spec) {
-    const [theta, given] = [vector(parameters), plain(spec, "space", "invalid_option")];
+    const [theta, given] = [vector(parameters), plainObject(spec, "space", "invalid_option")];
     const raw = of(this, Network, "space", (raw) => raw.space(theta, given));
     return wrap(ParameterSpace, Handle.home(this), raw);
   }

@@ -61,7 +61,7 @@ export class Problem extends Handle {
 
   static synthetic(network, options) {
     const raw = Handle.raw(network, Network, "network");
-    const given = plain(options, "synthetic", "invalid_option");
+    const given = plainObject(options, "synthetic", "invalid_option");
     return new Problem(...made(Handle.home(network), (glue) => glue.Problem.synthetic(raw, given)));
   }
 

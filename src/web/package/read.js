@@ -146,6 +146,13 @@ function elements(array, what, code) {
   return found;
 }
 
+/** The same of an object or nothing: a list would be taken for one whose entries are in order. */
+export function plainObject(value, what, code) {
+  if (!isAbsent(value) && (typeof value !== "object" || Array.isArray(value)))
+    throw fault(code, `${what} must be an object, not ${named(value)}`);
+  return plain(value, what, code);
+}
+
 /** A text. */
 export function text(value, what, code) {
   if (typeof value === "string") return value;
