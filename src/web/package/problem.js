@@ -5,7 +5,7 @@ import { fault, IsoflatError } from "./errors.js";
 import { Handle, isWrapped, of, owned, wrap } from "./handle.js";
 import { instance } from "./instance.js";
 import { Network } from "./network.js";
-import { classes, numbers, object, optionalText, plain, reading, text, whole } from "./read.js";
+import { classes, numbers, object, optionalText, plainObject, reading, text, whole } from "./read.js";
 
 const INVALID = "invalid_problem";
 const KEYS = ["loss", "inputs", "targets"];

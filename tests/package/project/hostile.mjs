@@ -121,6 +121,11 @@ const unreadable = new Proxy(
   },
 );
 await refused("invalid_option", () => Network.preset(unreadable), /cannot be read/);
+for (const list of [[], [1], [[]]]) {
+  await refused("invalid_option", () => Problem.synthetic(network, list), /must be an object/);
+  await refused("invalid_option", () => network.initialize(list), /must be an object/);
+  await refused("invalid_transformation", () => network.transform(theta, list), /must be an object/);
+}
 await refused("parse", () => isoflat.Problem.open(unreadable));
 const cyclic = {};
 cyclic.optimizer = { type: "sgd", learningRate: 1, cyclic };
