@@ -261,3 +261,26 @@ fn options_out_of_range_are_refused_and_work_stops() {
     let stopped = pollster::block_on(epsilon_sharpness(&engine, &theta, Region::Ball, 0.1, &good(), &stop));
     assert_eq!(stopped.expect_err("a stop").code, ErrorCode::Aborted);
 }
+
+/// With weights so small that the loss stands still but for rounding, a rise is made of rounding: such a number has not converged.
+#[test]
+fn a_rise_below_rounding_is_not_known() {
+    let mut rng = rng(11);
+    let network = Network::dense(&[6, 8, 8, 3], false).expect("a network");
+    let theta: Vec<f64> = random_parameters(&mut rng, &network).iter().map(|w| 1e-4 * w).collect();
+    let inputs: Vec<f64> = (0..20 * 6).map(|_| rng.random_range(-1e-4..1e-4)).collect();
+    let targets = Targets::Classes((0..20).map(|n| n % 3).collect());
+    let problem = Problem::new(network, Loss::CrossEntropy, inputs, targets).expect("a problem");
+    let engine = cpu(&problem);
+    let found = sharpness(&engine, &theta, Region::RiemannianNodewise, 1e-3);
+    assert!(found.rise < found.resolution, "{found:?}");
+    let measures: Vec<_> =
+        isoflat::measure::Measure::all().filter(|measure| measure.key.starts_with("riemannian_sharpness")).collect();
+    assert_eq!(measures.len(), 2);
+    let options = isoflat::measure::MeasureOptions::default();
+    let control = Control::default();
+    let values = pollster::block_on(isoflat::measure::measure(&engine, &theta, &measures, &options, &control));
+    for value in values.expect("numbers") {
+        assert!(value.value == 0.0 || !value.converged, "{value:?}");
+    }
+}

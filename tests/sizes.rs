@@ -4,8 +4,7 @@
 
 mod support;
 
-use isoflat::control::LocalFuture;
-use isoflat::engine::{Curvature, Device, Engine, Executor, Precision, Vector};
+use isoflat::engine::{Curvature, Device, Engine, Precision};
 use isoflat::landscape::{Axis, Direction, Normalization, landscape};
 use isoflat::linalg::{
     Goal, Lanczos, PowerIteration, StochasticLanczos, dense_spectrum, diagonal, hutchinson, trace_and_norm,
@@ -15,6 +14,7 @@ use isoflat::operator::{Metric, OperatorKind, SymmetricOperator};
 use isoflat::space::{Balance, BalanceOptions, Grouping, ParameterSpace, WeightNorm, balance};
 use isoflat::{Control, ErrorCode, Loss, Network, Problem, Result, Targets};
 use pollster::block_on;
+use support::diagonal::Diagonal;
 use support::reflected::any_engine;
 use support::*;
 
@@ -27,30 +27,9 @@ fn devices() -> [(Device, Vec<i32>, f64); 3] {
     ]
 }
 
-struct Diagonal<'a> {
-    engine: &'a Engine,
-    d: Vector,
-}
-
-impl<'a> Diagonal<'a> {
-    fn new(engine: &'a Engine, values: &[f64], factor: f64) -> Self {
-        let values: Vec<f64> = values.iter().map(|v| v * factor).collect();
-        Self { engine, d: engine.executor().upload(&values, 1).expect("a vector") }
-    }
-}
-
-impl SymmetricOperator for Diagonal<'_> {
-    fn executor(&self) -> &dyn Executor {
-        self.engine.executor()
-    }
-
-    fn len(&self) -> usize {
-        self.d.len()
-    }
-
-    fn apply<'a>(&'a self, x: &'a Vector, y: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
-        Box::pin(async move { self.engine.executor().multiply_add(1.0, &self.d, x, 0.0, y) })
-    }
+/// diag(factor · d).
+fn scaled_diagonal<'a>(engine: &'a Engine, d: &[f64], factor: f64) -> Diagonal<'a> {
+    Diagonal::new(engine, &d.iter().map(|x| x * factor).collect::<Vec<f64>>())
 }
 
 /// Numbers that scale with the operator, each with the power of its scale; and whether all converged.
@@ -89,12 +68,12 @@ fn estimators_scale_with_their_operator() {
     (d[3], d[20], d[40]) = (7.0, 4.0, -3.0);
     for (device, sizes, limit) in devices() {
         let engine = any_engine(&device);
-        let (plain, converged) = block_on(everything(&Diagonal::new(&engine, &d, 1.0))).expect("numbers");
+        let (plain, converged) = block_on(everything(&scaled_diagonal(&engine, &d, 1.0))).expect("numbers");
         assert!(converged);
         for size in sizes {
             let factor = 10f64.powi(size);
             let what = format!("1e{size} on {:?}", device.info());
-            let (scaled, converged) = block_on(everything(&Diagonal::new(&engine, &d, factor))).expect(&what);
+            let (scaled, converged) = block_on(everything(&scaled_diagonal(&engine, &d, factor))).expect(&what);
             assert!(converged, "{what}");
             // Moments that no number holds are left out at the end; none else may be.
             let held = plain.iter().filter(|(_, power, _)| (power * size).abs() < 305).count();
