@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::petzka::{self, Traces};
-use super::sharpness::{Noise, Sharpness, SharpnessOptions, average_sharpness, epsilon_sharpness, subspace_sharpness};
+use super::sharpness::{Noise, SharpnessOptions, average_sharpness, epsilon_sharpness, subspace_sharpness};
 use super::trace::{Trace, has_exact_trace, trace_of};
 use super::{Measure, MeasureValue, Quantity, fisher_rao_norm, path_norm_squared};
 use crate::control::Control;
@@ -201,7 +201,7 @@ impl<'a, 'c> Evaluator<'a, 'c> {
                     residual: Some(found.error),
                     iterations: Some(found.iterations),
                     precision: Some(found.precision),
-                    converged: found.converged && is_known(&found),
+                    converged: found.converged && is_known(found.rise, found.resolution),
                     ..plain(found.value, made_of(found.resolution, found.precision) / (1.0 + self.loss))
                 }
             }
@@ -216,7 +216,7 @@ impl<'a, 'c> Evaluator<'a, 'c> {
                     iterations: Some(found.runs.iter().map(|run| run.iterations).sum()),
                     standard_error: Some(found.standard_error),
                     precision: found.runs.iter().map(|run| run.precision).max_by(|a, b| coarser(*a, *b)),
-                    converged: found.runs.iter().all(|run| run.converged && is_known(run)),
+                    converged: found.runs.iter().all(|run| run.converged && is_known(run.rise, run.resolution)),
                     ..plain(found.value, scale)
                 }
             }
@@ -228,6 +228,7 @@ impl<'a, 'c> Evaluator<'a, 'c> {
                     iterations: Some(2 * found.pairs),
                     standard_error: Some(found.standard_error),
                     precision: Some(found.precision),
+                    converged: is_known(found.value, found.resolution),
                     // Rescaling takes σ |θ_i| z_i along; a permutation does not take the numbers z_i with the weights.
                     paired: Kinds { layerwise: is_scaled, nodewise: is_scaled, permutation: false },
                     ..plain(found.value, made_of(found.resolution, found.precision))
@@ -400,8 +401,8 @@ impl<'a, 'c> Evaluator<'a, 'c> {
 }
 
 /// Does the loss rise by more than rounding alone would have it? Not at all is known too.
-fn is_known(found: &Sharpness) -> bool {
-    found.rise == 0.0 || found.rise.abs() > found.resolution
+fn is_known(rise: f64, resolution: f64) -> bool {
+    rise == 0.0 || rise.abs() > resolution
 }
 
 /// The size of the numbers that losses with this resolution are made of: a rise is a difference of such losses.

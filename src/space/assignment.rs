@@ -284,7 +284,9 @@ mod tests {
             let (units, targets) = (rng.random_range(1..=14), rng.random_range(1..=14));
             // Few values, so that many costs are equal, or many.
             let most = [2, 5, 1_000_000][round % 3];
-            let draw = |_| (0..targets).map(|_| rng.random_range(0..most)).collect();
+            // And targets that are dear or cheap for all units.
+            let offset = |target: usize| if round % 2 == 0 { 0 } else { (target as i64 * 7 % 5) * most };
+            let draw = |_| (0..targets).map(|target| offset(target) + rng.random_range(0..most)).collect();
             let costs: Vec<Vec<i64>> = (0..units).map(draw).collect();
             let cost = |unit: usize, target: usize| costs[unit][target] as f64 * QUANTUM;
             let found = now(assign(units, targets, cost, &Control::default())).expect("an assignment");

@@ -90,7 +90,12 @@ impl Thread {
         let worker = Worker::new(address)?;
         let ready = Promise::new(&mut |resolve, reject| {
             worker.set_onmessage(Some(&resolve));
-            worker.set_onerror(Some(&reject));
+            // Told to whoever asked for the thread, and so nothing that a page's own handler of uncaught errors should hear.
+            let failed = Closure::<dyn FnMut(web_sys::Event)>::new(move |event: web_sys::Event| {
+                event.prevent_default();
+                let _ = reject.call1(&JsValue::UNDEFINED, &event);
+            });
+            worker.set_onerror(Some(failed.into_js_value().unchecked_ref()));
         });
         let thread = Self { worker, control, reply, ready };
         let parts = Object::new();

@@ -22,9 +22,12 @@ export class World {
     this.setup = setup;
   }
 
-  /** A stop is to be heard within 100 ms or one pass over the data; half as much again, since computers are shared. */
+  /**
+   * A stop is to be heard within 100 ms or one pass over the data; half as much again, since computers are shared, and more in a
+   * browser, which does not say how much of the time it had a processor.
+   */
   stopLimit() {
-    return 150 + 2 * this.#passMs;
+    return (globalThis.process === undefined ? 400 : 150) + 2 * this.#passMs;
   }
 
   async open() {

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{kappa_of, traces};
 use crate::control::{Control, Progress};
-use crate::engine::{Device, Engine, Precision};
+use crate::engine::{Device, Engine, Precision, ensure_number};
 use crate::error::{Result, ensure};
 use crate::linalg::{Eigenpair, symmetric_eigen};
 use crate::measure::MeasureOptions;
@@ -143,6 +143,7 @@ pub async fn noise_injection(
     }
     let (value, standard_error) = (values.mean(), values.standard_error());
     let bound = 0.5 * delta * delta * kappa.value;
+    ensure_number("the bound of a noise injection", engine.info().precision, &[bound, second_order.unwrap_or(0.0)])?;
     Ok(NoiseInjection { layer, delta, value, standard_error, bound, second_order, draws: found })
 }
 
@@ -236,12 +237,14 @@ async fn changed(
         let precise = Engine::new(&Device::cpu(precision), engine.problem())?;
         (value, first_order, resolution) = on(&precise).await?;
     }
+    let bound = 0.5 * (delta * matrix_norm).powi(2) * kappa.value;
+    ensure_number("the bound of a change of features", precision, &[bound])?;
     Ok(FeatureRobustness {
         layer: index,
         delta,
         value,
         first_order,
-        bound: 0.5 * (delta * matrix_norm).powi(2) * kappa.value,
+        bound,
         matrix_norm,
         kappa: kappa.clone(),
         precision,

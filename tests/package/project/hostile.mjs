@@ -121,6 +121,7 @@ const unreadable = new Proxy(
   },
 );
 await refused("invalid_option", () => Network.preset(unreadable), /cannot be read/);
+await refused("invalid_option", () => Problem.synthetic(network, revoked.proxy), /cannot be read/);
 for (const list of [[], [1], [[]]]) {
   await refused("invalid_option", () => Problem.synthetic(network, list), /must be an object/);
   await refused("invalid_option", () => network.initialize(list), /must be an object/);
