@@ -97,16 +97,28 @@ export function statedBytes(network, samples) {
   return Number.isFinite(bytes) && bytes > 0 ? bytes : 0;
 }
 
-/** Inputs, targets and parameters of a description. */
+/** Numbers of a case that are written out: more of them are no case but a trial of this computer. */
+const MOST = 4e6;
+
+function count(numbers) {
+  if (numbers >= 0 && numbers <= MOST) return numbers;
+  throw new RangeError(`a case of ${numbers} numbers`);
+}
+
+/**
+ * Inputs, targets and parameters of a description.
+ *
+ * Throws a RangeError where they are too many.
+ */
 export function data({ network, loss, samples, seed, inputScale = 1, weightScale = 1 }) {
   const random = new Random(`data ${seed}`);
   const found = shapes(network);
   const outputs = found.shapes.at(-1).reduce((a, b) => a * b, 1);
-  const inputs = random.normals(samples * network.input.reduce((a, b) => a * b, 1), inputScale);
+  const inputs = random.normals(count(samples * network.input.reduce((a, b) => a * b, 1)), inputScale);
   const targets =
     loss === "cross_entropy"
       ? Array.from({ length: samples }, () => random.int(outputs))
-      : random.normals(samples * outputs);
+      : random.normals(count(samples * outputs));
   const weights = [];
   let fan = network.input.reduce((a, b) => a * b, 1);
   let shape = network.input;
@@ -117,7 +129,7 @@ export function data({ network, loss, samples, seed, inputScale = 1, weightScale
         layer.type === "dense"
           ? shape.reduce((a, b) => a * b, 1)
           : shape[0] * pair(layer.kernel)[0] * pair(layer.kernel)[1];
-      for (let i = 0; i < rows * fan; i++) weights.push(weightScale * Math.sqrt(2 / fan) * random.normal());
+      for (let i = 0; i < count(rows * fan); i++) weights.push(weightScale * Math.sqrt(2 / fan) * random.normal());
       if (layer.bias !== false) for (let i = 0; i < rows; i++) weights.push(0.1 * weightScale * random.normal());
     }
     shape = found.shapes[i];
