@@ -107,8 +107,8 @@ impl<'a> Search<'a> {
 
     /// Looks at a unit's ways on, where a way of cost `base` leads to it.
     fn relax(&mut self, unit: usize, base: i64) {
+        let costs = self.costs_of(unit);
         let Self { dual, distance, mover, open, is_full, .. } = self;
-        let costs = &self.costs[unit * dual.len()..][..dual.len()];
         let targets = costs.iter().zip(dual).zip(is_full).zip(distance).zip(open).zip(mover);
         for (((((&cost, &mut dual), &mut is_full), distance), open), mover) in targets {
             let found = base + cost - dual;

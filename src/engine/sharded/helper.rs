@@ -51,7 +51,7 @@ impl Helper {
             command => {
                 let share = self.loaded.get(&request.problem);
                 ensure!(share.is_some(), InvalidProblem, "a thread was asked of a problem that it does not have");
-                share.map_or(Ok(Vec::new()), |share| share.obey(&command, &parts))
+                share.map_or(Ok(Vec::new()), |share| now(share.obey(&command, &parts)))
             }
         }
     }
@@ -81,17 +81,17 @@ impl Share {
         Ok(vector)
     }
 
-    fn obey(&self, command: &Command, parts: &[&[u8]]) -> Result<Vec<Vec<u8>>> {
+    async fn obey(&self, command: &Command, parts: &[&[u8]]) -> Result<Vec<Vec<u8>>> {
         let e = &*self.executor;
         let part = |index: usize| parts.get(index).copied().unwrap_or_default();
         match command {
             Command::Load(_) | Command::Unload => Ok(Vec::new()),
             Command::Prepare => {
-                now(e.prepare(&self.vector(part(0), 1)?))?;
+                e.prepare(&self.vector(part(0), 1)?).await?;
                 Ok(Vec::new())
             }
-            Command::Loss => Ok(vec![bytes_of(&[now(e.loss())?])?]),
-            Command::Outputs => Ok(vec![bytes_of(&now(e.outputs())?)?]),
+            Command::Loss => Ok(vec![bytes_of(&[e.loss().await?])?]),
+            Command::Outputs => Ok(vec![bytes_of(&e.outputs().await?)?]),
             Command::Gradient => {
                 let mut out = e.zeros(self.parameters, 1)?;
                 e.gradient(&mut out)?;
@@ -99,33 +99,33 @@ impl Share {
             }
             Command::Product { curvature, columns } => {
                 let mut out = e.zeros(self.parameters, *columns)?;
-                now(e.product(*curvature, &self.vector(part(0), *columns)?, &mut out))?;
+                e.product(*curvature, &self.vector(part(0), *columns)?, &mut out).await?;
                 Ok(vec![copied(REPLY, out.bytes()?)?])
             }
             Command::Evaluate => {
                 let mut out = e.zeros(2, 1)?;
-                now(e.evaluate(&self.vector(part(0), 1)?, &mut out, 0))?;
-                Ok(vec![bytes_of(&now(e.download(&out))?)?])
+                e.evaluate(&self.vector(part(0), 1)?, &mut out, 0).await?;
+                Ok(vec![bytes_of(&e.download(&out).await?)?])
             }
             Command::PreparePlane => {
                 let (theta, u) = (self.vector(part(0), 1)?, self.vector(part(1), 1)?);
                 let v = parts.get(2).map(|v| self.vector(v, 1)).transpose()?;
-                now(e.prepare_plane(&theta, &u, v.as_ref()))?;
+                e.prepare_plane(&theta, &u, v.as_ref()).await?;
                 Ok(Vec::new())
             }
             Command::EvaluatePlane => {
                 let points: Vec<[f64; 2]> = numbers(part(0))?;
                 let mut out = e.zeros(2 * points.len(), 1)?;
-                now(e.evaluate_plane(&points, &mut out))?;
-                Ok(vec![bytes_of(&now(e.download(&out))?)?])
+                e.evaluate_plane(&points, &mut out).await?;
+                Ok(vec![bytes_of(&e.download(&out).await?)?])
             }
             Command::Sweep(kinds) => {
-                let found = now(e.sweep(&self.cotangents(kinds, parts)?))?;
+                let found = e.sweep(&self.cotangents(kinds, parts)?).await?;
                 let numbers: Vec<f64> = found.iter().flatten().flat_map(LayerSums::numbers).collect();
                 Ok(vec![bytes_of(&numbers)?])
             }
             Command::SquaredGradients(kinds) => {
-                Ok(vec![bytes_of(&now(e.squared_gradients(&self.cotangents(kinds, parts)?))?)?])
+                Ok(vec![bytes_of(&e.squared_gradients(&self.cotangents(kinds, parts)?).await?)?])
             }
             Command::BatchGradient => {
                 let rows = own_rows(&numbers(part(1))?, &self.samples)?;
@@ -133,8 +133,8 @@ impl Share {
                     return Ok(Vec::new());
                 }
                 let (mut gradient, mut out) = (e.zeros(self.parameters, 1)?, e.zeros(2, 1)?);
-                now(e.batch_gradient(&self.vector(part(0), 1)?, &rows, &mut gradient, &mut out, 0))?;
-                Ok(vec![copied(REPLY, gradient.bytes()?)?, bytes_of(&now(e.download(&out))?)?])
+                e.batch_gradient(&self.vector(part(0), 1)?, &rows, &mut gradient, &mut out, 0).await?;
+                Ok(vec![copied(REPLY, gradient.bytes()?)?, bytes_of(&e.download(&out).await?)?])
             }
         }
     }

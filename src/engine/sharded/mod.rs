@@ -169,11 +169,11 @@ impl ShardedExecutor {
         &self,
         command: Command,
         parts: &[&[u8]],
-        own: impl FnOnce() -> Result<R>,
+        own: impl Future<Output = Result<R>>,
     ) -> Result<(R, Vec<Reply>)> {
         let helpers = self.shares.len() - 1;
         self.send(0..helpers, command, parts)?;
-        let own = own();
+        let own = now(own);
         let replies = self.receive(helpers);
         Ok((own?, replies?))
     }
@@ -211,12 +211,12 @@ impl ShardedExecutor {
     }
 
     fn mean_loss(&self) -> Result<f64> {
-        let (own, replies) = self.together(Command::Loss, &[], || now(self.own.loss()))?;
+        let (own, replies) = self.together(Command::Loss, &[], self.own.loss())?;
         Ok(self.weigh_numbers(&self.weights, vec![own], &replies, 0)?[0])
     }
 
     fn all_outputs(&self) -> Result<Vec<f64>> {
-        let (mut outputs, replies) = self.together(Command::Outputs, &[], || now(self.own.outputs()))?;
+        let (mut outputs, replies) = self.together(Command::Outputs, &[], self.own.outputs())?;
         for reply in &replies {
             let theirs = reply.numbers(0)?;
             make_room("outputs", &mut outputs, theirs.len())?;
@@ -227,7 +227,7 @@ impl ShardedExecutor {
 
     fn mean_sums(&self, cotangents: &[Cotangent]) -> Result<Vec<Vec<LayerSums>>> {
         let command = Command::Sweep(cotangents.iter().map(Into::into).collect());
-        let (mut found, replies) = self.together(command, &lists(cotangents), || now(self.own.sweep(cotangents)))?;
+        let (mut found, replies) = self.together(command, &lists(cotangents), self.own.sweep(cotangents))?;
         let own = found.iter().flatten().flat_map(LayerSums::numbers).collect();
         let sums = self.weigh_numbers(&self.weights, own, &replies, 0)?;
         for (number, sum) in found.iter_mut().flatten().flat_map(LayerSums::numbers_mut).zip(sums) {
@@ -238,7 +238,7 @@ impl ShardedExecutor {
 
     fn mean_squares(&self, cotangents: &[Cotangent]) -> Result<Vec<f64>> {
         let command = Command::SquaredGradients(cotangents.iter().map(Into::into).collect());
-        let own = || now(self.own.squared_gradients(cotangents));
+        let own = self.own.squared_gradients(cotangents);
         let (own, replies) = self.together(command, &lists(cotangents), own)?;
         self.weigh_numbers(&self.weights, own, &replies, 0)
     }
@@ -372,9 +372,7 @@ impl Executor for ShardedExecutor {
     }
 
     fn prepare<'a>(&'a self, theta: &'a Vector) -> LocalFuture<'a, Result<()>> {
-        Box::pin(async move {
-            self.together(Command::Prepare, &[theta.bytes()?], || now(self.own.prepare(theta))).map(|_| ())
-        })
+        Box::pin(async move { self.together(Command::Prepare, &[theta.bytes()?], self.own.prepare(theta)).map(|_| ()) })
     }
 
     fn loss(&self) -> LocalFuture<'_, Result<f64>> {
@@ -386,14 +384,14 @@ impl Executor for ShardedExecutor {
     }
 
     fn gradient(&self, out: &mut Vector) -> Result<()> {
-        let ((), replies) = self.together(Command::Gradient, &[], || self.own.gradient(out))?;
+        let ((), replies) = self.together(Command::Gradient, &[], async { self.own.gradient(out) })?;
         self.weigh(&self.weights, &replies, out)
     }
 
     fn product<'a>(&'a self, curvature: Curvature, v: &'a Vector, out: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move {
             let command = Command::Product { curvature, columns: v.columns() };
-            let ((), replies) = self.together(command, &[v.bytes()?], || now(self.own.product(curvature, v, out)))?;
+            let ((), replies) = self.together(command, &[v.bytes()?], self.own.product(curvature, v, out))?;
             self.weigh(&self.weights, &replies, out)
         })
     }
@@ -402,7 +400,7 @@ impl Executor for ShardedExecutor {
         Box::pin(async move {
             let mut own = self.own.zeros(2, 1)?;
             let ((), replies) =
-                self.together(Command::Evaluate, &[theta.bytes()?], || now(self.own.evaluate(theta, &mut own, 0)))?;
+                self.together(Command::Evaluate, &[theta.bytes()?], self.own.evaluate(theta, &mut own, 0))?;
             let means = self.weigh_numbers(&self.weights, now(self.own.download(&own))?, &replies, 0)?;
             out.set(2 * index, &means)
         })
@@ -417,7 +415,7 @@ impl Executor for ShardedExecutor {
         Box::pin(async move {
             let vectors: Vec<&[u8]> =
                 [Some(theta), Some(u), v].into_iter().flatten().map(Vector::bytes).collect::<Result<_>>()?;
-            self.together(Command::PreparePlane, &vectors, || now(self.own.prepare_plane(theta, u, v))).map(|_| ())
+            self.together(Command::PreparePlane, &vectors, self.own.prepare_plane(theta, u, v)).map(|_| ())
         })
     }
 
@@ -426,7 +424,7 @@ impl Executor for ShardedExecutor {
             let mut own = self.own.zeros(2 * points.len(), 1)?;
             let parts = [bytemuck::cast_slice(points)];
             let ((), replies) =
-                self.together(Command::EvaluatePlane, &parts, || now(self.own.evaluate_plane(points, &mut own)))?;
+                self.together(Command::EvaluatePlane, &parts, self.own.evaluate_plane(points, &mut own))?;
             let means = self.weigh_numbers(&self.weights, now(self.own.download(&own))?, &replies, 0)?;
             out.set(0, &means)
         })
@@ -458,10 +456,10 @@ impl Executor for ShardedExecutor {
             let weights: Vec<f64> = self.shares.iter().map(weight).collect();
             let mut means = self.own.zeros(2, 1)?;
             let parts = [theta.bytes()?, bytemuck::cast_slice(rows)];
-            let ((), replies) = self.together(Command::BatchGradient, &parts, || {
+            let ((), replies) = self.together(Command::BatchGradient, &parts, async {
                 if weights[0] > 0.0 {
                     let rows = own_rows(rows, &self.shares[0])?;
-                    return now(self.own.batch_gradient(theta, &rows, gradient, &mut means, 0));
+                    return self.own.batch_gradient(theta, &rows, gradient, &mut means, 0).await;
                 }
                 *gradient = self.own.zeros(gradient.len(), 1)?;
                 Ok(())

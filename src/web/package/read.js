@@ -148,10 +148,8 @@ function elements(array, what, code) {
 
 /** The same of an object or nothing: a list would be taken for one whose entries are in order. */
 export function plainObject(value, what, code) {
-  const isList = reading(what, code, () => Array.isArray(value));
-  if (!isAbsent(value) && (typeof value !== "object" || isList))
-    throw fault(code, `${what} must be an object, not ${named(value)}`);
-  return plain(value, what, code);
+  const entry = (of, key) => copy(of, `${what}.${key}`, code, undefined, [value]);
+  return isAbsent(value) ? value : reading(what, code, () => object(value, what, code, entry));
 }
 
 /** A text. */
