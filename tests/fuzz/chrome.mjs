@@ -1,6 +1,5 @@
 /** The package in Chrome, with WebGPU on SwiftShader and with threads: a page that runs the same cases. */
 
-import { chromium } from "playwright-core";
 import { chromeArguments, findChrome } from "../../scripts/lib/browser.mjs";
 import { Failure, root } from "../../scripts/lib/process.mjs";
 import { serve } from "../page/server.mjs";
@@ -14,6 +13,8 @@ let shared;
 async function open() {
   const executablePath = findChrome();
   if (executablePath === undefined) throw new Failure("the target chrome needs Chrome or Chromium");
+  // Not at the top: `npm test` reads this file before it has installed anything.
+  const { chromium } = await import("playwright-core");
   const browser = await chromium.launch({
     executablePath,
     args: [...chromeArguments(true), "--enable-unsafe-swiftshader"],
