@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { asFactory } from "./lib/glue.mjs";
 import { fail, isMain, root, run, runNode, seconds, step } from "./lib/process.mjs";
 import { assertSame, relaxedEnvironment, withChoice } from "./lib/relaxed.mjs";
@@ -80,6 +81,11 @@ export async function buildSite() {
   console.log(`✓ The page: built into dist/ (${seconds(performance.now() - start)})`);
 }
 
-if (isMain(import.meta)) {
-  await setUp().then(buildWasm).then(buildMnist).catch(fail);
+async function main() {
+  parseArgs({ options: {} });
+  await setUp();
+  await buildWasm();
+  await buildMnist();
 }
+
+if (isMain(import.meta)) await main().catch(fail);

@@ -113,6 +113,12 @@ const steps = [
     needs: ["build"],
     work: () => script("tests/package/run.mjs"),
   },
+  {
+    name: "commands",
+    group: "web",
+    says: "the commands, before anything is installed",
+    work: () => script("tests/commands.mjs"),
+  },
   { name: "fuzz", group: "web", says: "half a minute of the fuzzer", needs: ["build"], work: someFuzz },
 ];
 

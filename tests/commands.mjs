@@ -1,0 +1,28 @@
+/** The commands of package.json start without node_modules: it is they that install it. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fail, root } from "../scripts/lib/process.mjs";
+
+const folder = mkdtempSync(join(tmpdir(), "isoflat-commands-"));
+try {
+  for (const name of ["package.json", "scripts", "tests", "benches"])
+    cpSync(join(root, name), join(folder, name), { recursive: true });
+  const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  for (const [name, command] of Object.entries(scripts)) {
+    const [node, file] = command.split(" ");
+    assert.equal(node, "node", `npm run ${name}`);
+    // An option that there is not, so that what has read all it needs goes no further.
+    const { status, stderr } = spawnSync(process.execPath, [file, "--no-such-option"], { cwd: folder, encoding: "utf8" });
+    assert.equal(status, 1, `npm run ${name}`);
+    assert.match(stderr, /✗ Unknown option '--no-such-option'/, `npm run ${name}`);
+    console.log(`starts without node_modules: npm run ${name}`);
+  }
+} catch (error) {
+  fail(error);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
