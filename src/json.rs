@@ -1,9 +1,13 @@
 //! Reading JSON, with errors in the words of the format: which value it is, what it must be, which choices there are. serde's
 //! own speak of Rust's types.
 
-use serde::de::DeserializeOwned;
+mod strict;
+
+use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde_json::Value;
-use serde_path_to_error::{Path, Segment};
+use serde_path_to_error::{Path, Segment, Track};
+
+use strict::Strict;
 
 use crate::error::{Error, ErrorCode, Result};
 
@@ -14,21 +18,34 @@ use crate::error::{Error, ErrorCode, Result};
 pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let fault = |message| Error::new(ErrorCode::Parse, format!("not a valid isoflat JSON: {message}"));
-    let value = serde_path_to_error::deserialize(&mut deserializer)
-        .map_err(|error| fault(placed(error.path(), &error.inner().to_string())))?;
+    let value = tracked(&mut deserializer).map_err(|(path, error)| fault(placed(&path, &error.to_string())))?;
     deserializer.end().map_err(|error| fault(in_words(&error.to_string())))?;
     Ok(value)
 }
 
 /// A value from a plain one; the message says what is wrong with what.
 pub(crate) fn from_value<T: DeserializeOwned>(value: &Value) -> std::result::Result<T, String> {
-    serde_path_to_error::deserialize(value).map_err(|error| {
-        let message = placed(error.path(), &error.inner().to_string());
-        match key_of(value, error.path(), &message) {
+    tracked(value).map_err(|(path, error)| {
+        let message = placed(&path, &error.to_string());
+        match key_of(value, &path, &message) {
             Some(key) => message.replacen("must be ", &format!("{key} must be "), 1),
             None => message,
         }
     })
+}
+
+/// A value, or where in it what is wrong.
+fn tracked<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> std::result::Result<T, (Path, D::Error)> {
+    let mut track = Track::new();
+    let found = T::deserialize(Strict(serde_path_to_error::Deserializer::new(from, &mut track)));
+    found.map_err(|error| (track.path(), error))
+}
+
+/// For `deserialize_with`, of a list of objects inside one that is read by its `type`.
+pub(crate) fn objects<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    from: D,
+) -> std::result::Result<Vec<T>, D::Error> {
+    Vec::deserialize(Strict(from))
 }
 
 /// serde loses the path inside an object that is read by its type: the one key whose value is what the message speaks of.
@@ -48,6 +65,14 @@ fn key_of(value: &Value, path: &Path, message: &str) -> Option<String> {
     let mut keys = inner.as_object()?.iter().filter(|(_, value)| said(value) == found);
     let (key, _) = keys.next()?;
     keys.next().is_none().then(|| key.clone())
+}
+
+/// For `deserialize_with`, of a choice with nothing beside its `type`: serde would pass over other keys.
+pub(crate) fn nothing<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<(), D::Error> {
+    #[derive(serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Nothing {}
+    Nothing::deserialize(from).map(|_| ())
 }
 
 /// A message with the path of what it speaks of; none for the whole.
@@ -158,6 +183,7 @@ mod tests {
     use super::{from_value, read};
     use crate::space::SpaceKind;
     use crate::symmetry::Transformation;
+    use crate::train::Schedule;
 
     #[derive(Debug, serde::Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -168,6 +194,7 @@ mod tests {
         range: Option<(f64, f64)>,
         space: Option<SpaceKind>,
         names: Option<Vec<String>>,
+        schedule: Option<Schedule>,
     }
 
     #[test]
@@ -179,11 +206,26 @@ mod tests {
             (json!({ "range": [1] }), "range must be an array of 2, but has 1"),
             (json!({ "range": {} }), "range must be an array of 2, not an object"),
             (json!({ "names": [true] }), "names[0] must be a string, not true"),
-            (json!({ "nonsense": 1 }), "there is no key \"nonsense\"; there are count, seed, range, space, names"),
+            (
+                json!({ "nonsense": 1 }),
+                "there is no key \"nonsense\"; there are count, seed, range, space, names, schedule",
+            ),
             (json!({ "space": { "type": "g" } }), "there is no choice \"g\"; there are weights, g_space"),
             (json!({ "space": {} }), "space: the key \"type\" is missing"),
             (json!({ "space": 3 }), "space must be an object with a type, not 3"),
             (json!({ "space": { "type": "g_space", "choice": 5 } }), "choice"),
+            (json!({ "space": ["weights"] }), "space must be an object with a type, not an array"),
+            (json!({ "schedule": [] }), "schedule must be an object, not an array"),
+            (
+                json!({ "schedule": { "decay": ["constant"] } }),
+                "schedule.decay must be an object with a type, not an array",
+            ),
+            (
+                json!({ "schedule": { "warmup": 5 } }),
+                "schedule: there is no key \"warmup\"; there are warmUpSteps, decay",
+            ),
+            (json!({ "schedule": { "decay": { "type": "constant", "x": 1 } } }), "there is no key \"x\""),
+            (json!([]), "must be an object, not an array"),
             (json!("x"), "must be an object, not the string \"x\""),
         ] {
             let message = from_value::<Options>(&value).expect_err("a fault");
@@ -196,6 +238,9 @@ mod tests {
         let message =
             read::<Transformation>("{\"type\": \"alpha_scale\",\n\"alpha\": \"x\"}").expect_err("a fault").message;
         assert!(message.contains("must be a number, not the string \"x\"") && !message.contains("f64"), "{message}");
+        let nested = r#"{"type": "composition", "of": [["alpha_scale", 2]]}"#;
+        let message = read::<Transformation>(nested).expect_err("a fault").message;
+        assert!(message.contains("must be an object with a type, not an array"), "{message}");
         let message = read::<Options>("{\"count\": [").expect_err("a fault").message;
         assert!(message.contains("line 1, column"), "{message}");
         let message = read::<Options>("{} {}").expect_err("a fault").message;

@@ -144,7 +144,7 @@ fn networks_over_images() {
         ("\"channels\": 3", "\"channels\": 3, \"groups\": 3", Parse, "there is no key \"groups\""),
         ("\"size\": [2, 2]", "\"size\": [2, 2], \"padding\": 1", Parse, "there is no key \"padding\""),
         ("\"size\": [2, 2]", "\"kernel\": [2, 2]", Parse, "there is no key \"kernel\""),
-        ("\"relu\"", "\"relu\", \"slope\": 0.1", Parse, "there is no key \"slope\": relu has no keys"),
+        ("\"relu\"", "\"relu\", \"slope\": 0.1", Parse, "there is no key \"slope\"; there are none"),
         ("\"flatten\"", "\"flatten\", \"start\": 1", Parse, "there is no key \"start\""),
         ("\"type\": \"relu\"", "\"activation\": \"relu\"", Parse, "type"),
         (r#"{"type": "relu"}"#, "\"relu\"", Parse, "must be a layer, an object with a type"),

@@ -128,6 +128,8 @@ impl Device {
 pub struct Engine {
     problem: Problem,
     executor: Box<dyn Executor>,
+    /// Of the inputs, where the precision may not hold what follows from it.
+    largest_input: f64,
     prepared: RefCell<Option<Vec<f64>>>,
 }
 
@@ -138,9 +140,9 @@ impl Engine {
     /// `TooLarge` where they do not fit; `OutOfRange` for inputs or targets that the device's precision does not hold;
     /// `DeviceLost`; `InvalidNetwork` as [`Plan::new`].
     pub fn new(device: &Device, problem: &Problem) -> Result<Self> {
-        range::ensure_data(device.info.precision, problem)?;
+        let largest_input = range::ensure_data(device.info.precision, problem)?;
         let executor = device.executor(problem)?;
-        Ok(Self { problem: problem.clone(), executor, prepared: RefCell::new(None) })
+        Ok(Self { problem: problem.clone(), executor, largest_input, prepared: RefCell::new(None) })
     }
 
     /// The problem.
@@ -183,7 +185,9 @@ impl Engine {
     /// As [`Engine::prepare`].
     pub(crate) fn upload_parameters(&self, parameters: &[f64]) -> Result<Vector> {
         self.problem.check_parameters(parameters)?;
-        range::ensure_parameters(self.precision(), self.problem.network().layout(), parameters)?;
+        let network = self.problem.network();
+        range::ensure_parameters(self.precision(), network.layout(), parameters)?;
+        range::ensure_values(self.precision(), network, self.largest_input, parameters)?;
         self.executor.upload(parameters, 1)
     }
 

@@ -1,8 +1,8 @@
 //! What a number format can hold: tensors on their way to a device, and numbers on their way back.
 
 use super::executor::Precision;
-use crate::error::{Error, ErrorCode, Result, bail};
-use crate::network::Layout;
+use crate::error::{Error, ErrorCode, Result, bail, ensure};
+use crate::network::{Layer, Layout, Network};
 use crate::problem::{Problem, Targets, Values};
 
 /// A tensor whose largest number is below this keeps no full precision in f32, whose smallest normal number is 1.2e-38: numbers a
@@ -56,24 +56,62 @@ pub(super) fn ensure_parameters(precision: Precision, layout: &Layout, parameter
     Ok(())
 }
 
-/// [`ensure_in_range`] for a problem's data.
-pub(super) fn ensure_data(precision: Precision, problem: &Problem) -> Result<()> {
+/// Fails where all values of a layer but the last are below what the precision holds, though weights and inputs are not: which units a ReLU lets
+/// pass would be lost with them. `largest_input` is [`ensure_data`]'s.
+pub(super) fn ensure_values(
+    precision: Precision,
+    network: &Network,
+    largest_input: f64,
+    parameters: &[f64],
+) -> Result<()> {
     if precision == Precision::F64 {
         return Ok(());
     }
+    let largest = |values: &[f64]| values.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+    let layers = network.layout().layers();
+    let mut parametric = layers[..layers.len().saturating_sub(1)].iter().enumerate();
+    // No value of the layer is larger.
+    let mut bound = largest_input;
+    for layer in network.layers() {
+        match layer {
+            Layer::Dense { .. } | Layer::Conv2d { .. } => {}
+            Layer::LeakyRelu { slope } => {
+                bound *= slope.max(1.0);
+                continue;
+            }
+            // The others make nothing larger.
+            _ => continue,
+        }
+        let Some((l, layer)) = parametric.next() else { break };
+        let weights = &parameters[layer.weight.clone()];
+        let rows = weights.chunks_exact((weights.len() / layer.outputs.max(1)).max(1));
+        let row = rows.map(|row| row.iter().map(|w| w.abs()).sum()).fold(0.0, f64::max);
+        bound = row * bound + layer.bias.clone().map_or(0.0, |range| largest(&parameters[range]));
+        ensure!(
+            bound == 0.0 || bound >= SMALLEST,
+            OutOfRange,
+            "the values of layer {} are {bound:.3e} at most, and f32 keeps no full precision below {SMALLEST:.0e}: precision f64 does",
+            l + 1
+        );
+    }
+    Ok(())
+}
+
+/// [`ensure_in_range`] for a problem's data; the largest input.
+pub(super) fn ensure_data(precision: Precision, problem: &Problem) -> Result<f64> {
+    if precision == Precision::F64 {
+        return Ok(0.0);
+    }
     let name = |what: &str, len: usize| format!("the {len} {what}");
-    match problem.inputs() {
-        Values::F32(values) => {
-            ensure_largest_in_range(largest(values, f32::abs), || name("inputs", values.len()))?;
-        }
-        Values::F64(values) => ensure_largest_in_range(largest(values, f64::abs), || name("inputs", values.len()))?,
+    let (input, inputs) = match problem.inputs() {
+        Values::F32(values) => (largest(values, f32::abs), values.len()),
+        Values::F64(values) => (largest(values, f64::abs), values.len()),
+    };
+    ensure_largest_in_range(input, || name("inputs", inputs))?;
+    if let Targets::Vectors(values) = problem.targets() {
+        ensure_largest_in_range(largest(values, f64::abs), || name("targets", values.len()))?;
     }
-    match problem.targets() {
-        Targets::Classes(_) => Ok(()),
-        Targets::Vectors(values) => {
-            ensure_largest_in_range(largest(values, f64::abs), || name("targets", values.len()))
-        }
-    }
+    Ok(input)
 }
 
 /// The largest magnitude, in lanes: data are many millions of numbers, and an event loop waits for them.

@@ -43,6 +43,8 @@ fn lost_to_underflow(theta: &[f64], precision: Precision) -> f64 {
 #[derive(Debug, Clone, Default)]
 struct Estimate {
     absolute: f64,
+    /// Without the standard errors, which are chance and not a lack of digits.
+    known_to: f64,
     reason: String,
 }
 
@@ -127,6 +129,11 @@ impl Comparison {
         self.measured() > f64::max(digits, SAFETY * self.estimate.absolute)
     }
 
+    /// Would rounding cover a change by half of the number? Then that it stands still says nothing.
+    fn is_blunt(&self) -> bool {
+        self.values()[0] != 0.0 && self.estimate.known_to > 0.5 * self.magnitude()
+    }
+
     /// What the roundings of the points allow.
     fn measured(&self) -> f64 {
         SAFETY * self.spreads.iter().sum::<f64>()
@@ -163,7 +170,7 @@ impl Comparison {
         }
         let is_still = self.change() <= self.tolerance();
         match (self.has_converged(), is_still) {
-            (true, true) if !self.is_coarse() => Verdict::Invariant,
+            (true, true) if !self.is_coarse() && !self.is_blunt() => Verdict::Invariant,
             (_, true) => Verdict::Unresolved,
             (false, false) if self.expected == Expected::Invariant => Verdict::Unresolved,
             // What moved by more than its error bars has moved, converged or not.
@@ -195,7 +202,7 @@ impl Comparison {
             None if !self.has_converged() => Some("an estimate has not converged".to_owned()),
             None => match self.kinks.filter(|kinks| kinks.total() > 0) {
                 Some(kinks) => Some(kinks.to_string()),
-                None => Some(format!("it is known to ±{:.1e} only", self.measured())),
+                None => Some(format!("it is known to ±{:.1e} only", self.measured().max(self.estimate.known_to))),
             },
         };
         why.map_or(reason.clone(), |why| format!("unresolved: {why}. Tolerance: {reason}"))
@@ -244,6 +251,7 @@ impl Estimate {
         if let Some(spread) = spread {
             reason += &format!("; 4 standard errors of the estimates, {spread:.1e}");
         }
-        Self { absolute: rounding * scale + residuals + spread.unwrap_or(0.0), reason }
+        let known_to = rounding * scale + residuals;
+        Self { absolute: known_to + spread.unwrap_or(0.0), known_to, reason }
     }
 }

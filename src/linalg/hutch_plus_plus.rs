@@ -1,8 +1,10 @@
 //! Hutch++ (Meyer, Musco, Musco and Woodruff 2021, Algorithm 1): the trace on a subspace that carries most of the operator
 //! exactly, and Hutchinson's estimate of what is left.
 //!
-//! With Q an orthonormal basis of A S for random signs S and P = I − Q Qᵀ,
-//! Tr A = Tr Qᵀ A Q + E gᵀ P A P g, and by the same products ‖A‖_F² = ‖A Q‖_F² + E ‖A P g‖².
+//! With Q an orthonormal basis of A S for random signs S, and u uniform on the sphere in the complement of Q, of dimension d,
+//! Tr A = Tr Qᵀ A Q + d E uᵀ A u, and by the same products ‖A‖_F² = ‖A Q‖_F² + d E ‖A u‖². Signs instead of u would take few values
+//! on an operator that lives on few coordinates: the same one some times in a row would say that it is exact. The sphere (as in
+//! Epperly, Tropp and Webber 2024, XTrace) is exact for multiples of the identity, as signs are.
 //!
 //! An operator that lives on few coordinates has a small range: once Q spans it, what a further column leaves is rounding, in
 //! the span of Q again. Such columns are no part of the basis; their products go to the rest.
@@ -10,7 +12,7 @@
 use serde::Serialize;
 
 use super::hutchinson::COLUMNS;
-use super::{TraceEstimate, generator, overflow, random_signs};
+use super::{TraceEstimate, generator, overflow, random_normal, random_signs};
 use crate::control::{Control, Progress};
 use crate::engine::{Executor, Segments, Vector};
 use crate::error::{Result, ensure};
@@ -105,7 +107,7 @@ pub async fn trace_and_norm(
     let mut rest = Rest::default();
     while run.products < products {
         let columns = COLUMNS.min(products - run.products);
-        let x = run.project(&random_signs(n * columns, &mut rng)?, columns).await?;
+        let x = run.project(&random_normal(n * columns, &mut rng)?, columns).await?;
         rest.push(&run.forms(&x).await?, exact.length);
         run.report().await?;
     }
@@ -128,7 +130,7 @@ impl Exact {
     }
 }
 
-/// gᵀ P A P g and ‖A P g‖², probe by probe.
+/// d uᵀ A u and d ‖A u‖², probe by probe.
 #[derive(Debug, Clone, Copy, Default)]
 struct Rest {
     forms: Samples,
@@ -292,15 +294,17 @@ impl<'a, 'c> Run<'a, 'c> {
         })
     }
 
-    /// (I − Q Qᵀ) g for each of the columns.
+    /// √d u for each of the columns g, normal ones: u = P g / ‖P g‖ with P = I − Q Qᵀ.
     async fn project(&mut self, g: &[f64], columns: usize) -> Result<Vector> {
         let mut x = self.executor.upload(g, columns)?;
         for k in 0..columns {
             self.executor.copy_columns(&x, k..k + 1, &mut self.w, 0)?;
             self.orthogonalize().await?;
             self.orthogonalize().await?;
-            self.executor.copy_columns(&self.w, 0..1, &mut x, k)?;
+            self.executor.normalize(&self.w, &mut x, k, &mut self.norms, 0)?;
         }
+        let d = self.operator.len() - self.size;
+        self.executor.scale((d as f64).sqrt(), &mut x)?;
         Ok(x)
     }
 

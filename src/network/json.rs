@@ -59,16 +59,7 @@ impl<'de> Visitor<'de> for LayerVisitor {
             fields.remove("type");
             return crate::json::from_value(&fields.into()).map(RawLayer::BatchNorm).map_err(A::Error::custom);
         }
-        let stray = fields.keys().find(|key| *key != "type").cloned();
-        let layer: Layer = crate::json::from_value(&fields.into()).map_err(A::Error::custom)?;
-        // serde does not look for unknown fields beside a tag that has none of its own.
-        let has_no_fields = matches!(layer, Layer::Flatten | Layer::Relu | Layer::Identity | Layer::Tanh);
-        match stray {
-            Some(field) if has_no_fields => {
-                Err(A::Error::custom(format!("there is no key \"{field}\": {} has no keys but its type", layer.name())))
-            }
-            _ => Ok(RawLayer::Layer(layer)),
-        }
+        crate::json::from_value(&fields.into()).map(RawLayer::Layer).map_err(A::Error::custom)
     }
 }
 

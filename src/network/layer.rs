@@ -63,8 +63,10 @@ pub enum Layer {
         stride: Option<[usize; 2]>,
     },
     /// (C, H, W) as one row, channel after channel.
+    #[serde(deserialize_with = "crate::json::nothing")]
     Flatten,
     /// max(z, 0), with derivative 0 at 0.
+    #[serde(deserialize_with = "crate::json::nothing")]
     Relu,
     /// z for z > 0, slope · z otherwise; the slope must be positive.
     LeakyRelu {
@@ -72,8 +74,10 @@ pub enum Layer {
         slope: f64,
     },
     /// z itself.
+    #[serde(deserialize_with = "crate::json::nothing")]
     Identity,
     /// tanh z. Not positively homogeneous: curvature and landscapes are computed, rescalings refused.
+    #[serde(deserialize_with = "crate::json::nothing")]
     Tanh,
 }
 

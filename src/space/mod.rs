@@ -136,6 +136,7 @@ impl ParameterSpace for Weights {
 pub enum SpaceKind {
     /// [`Weights`].
     #[default]
+    #[serde(deserialize_with = "crate::json::nothing")]
     Weights,
     /// [`GSpace`].
     GSpace {

@@ -14,7 +14,7 @@ use crate::network::{Layer, Network, ParametricLayer};
 
 /// A map on the parameters of a network, as JSON spells it: `{"type": "layerwise", "lambda": [5, 4, 0.05]}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Transformation {
     /// T_λ: W_l → λ_l W_l, b_l → (Π_{k≤l} λ_k) b_l (Rangamani, Proposition 2.1 and section 2.1).
@@ -40,6 +40,7 @@ pub enum Transformation {
     /// One after the other, the first one first.
     Composition {
         /// The maps.
+        #[serde(deserialize_with = "crate::json::objects")]
         of: Vec<Transformation>,
     },
     /// A layer-wise map with factors drawn log-uniformly from [low, high]; the last one makes the product 1.

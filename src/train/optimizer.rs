@@ -7,7 +7,7 @@ use crate::error::{Result, ensure};
 
 /// The rule of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Optimizer {
     /// m ← μ m + ∇L, θ ← θ − η m; plain SGD for μ = 0.
     Sgd {

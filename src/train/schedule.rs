@@ -7,7 +7,7 @@ use crate::error::{Result, ensure};
 
 /// How the learning rate changes.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Schedule {
     /// Over so many first steps the rate grows linearly: step t of n has t/n of it. 0 for none.
     #[serde(default)]
@@ -19,11 +19,12 @@ pub struct Schedule {
 
 /// The factor of an epoch, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Decay {
     /// 1.
     #[default]
+    #[serde(deserialize_with = "crate::json::nothing")]
     Constant,
     /// `factor` to the power ⌊epoch / every⌋.
     Step {

@@ -285,6 +285,7 @@ impl<'a> Trainer<'a> {
     }
 
     async fn epoch(&mut self, validation: Option<&Engine>, control: &Control<'_>) -> Result<()> {
+        control.breathe().await?;
         if self.batch == 0 {
             self.order.shuffle(&mut self.rng);
             (self.loss_sum, self.accuracy_sum) = (0.0, 0.0);

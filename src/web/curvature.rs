@@ -147,14 +147,27 @@ async fn density(call: Call) -> Js<JsValue> {
     let control = call.control().await?;
     let engine = call.prepared().await?;
     let operator = thrown(kind.operator(&engine).await)?;
-    let density = if operator.len() <= DENSE_LIMIT {
+    let mut density = if operator.len() <= DENSE_LIMIT {
         let tolerance = engine.info().precision.eigenvalue_tolerance();
         let spectrum = thrown(dense_spectrum(&operator, tolerance, &control).await)?;
         thrown(lanczos.exact(&spectrum.values, &control).await)?
     } else {
         thrown(lanczos.run(&operator, &control).await)?
     };
-    to_js(&density)
+    // Entry by entry, as the rest goes over, a million points would hold the event loop for seconds.
+    let lists = [
+        ("grid", std::mem::take(&mut density.grid)),
+        ("density", std::mem::take(&mut density.density)),
+        ("densityError", std::mem::take(&mut density.density_error)),
+        ("cumulative", std::mem::take(&mut density.cumulative)),
+        ("cumulativeError", std::mem::take(&mut density.cumulative_error)),
+    ];
+    let out = to_js(&density)?;
+    for (key, values) in lists {
+        set(&out, key, &Array::from(&float64(&values)));
+        thrown(control.breathe().await)?;
+    }
+    Ok(out)
 }
 
 async fn trace(call: Call) -> Js<JsValue> {

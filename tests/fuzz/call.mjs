@@ -127,6 +127,9 @@ export class Call {
     });
     try {
       value = await Promise.race([value, never]);
+      // To look at millions of numbers takes its time, which is not the call's.
+      this.onAnswer?.();
+      this.answered();
       if (value === this)
         this.faults.push({ failure: "never-settled", detail: this.#abortedAt ? "although it was stopped" : "" });
       else this.judgeValue(value);
@@ -139,9 +142,16 @@ export class Call {
   }
 
   end(value, start) {
-    this.isSettled = true;
+    this.answered();
     clearTimeout(this.guard);
     this.ms = performance.now() - start;
+    return value;
+  }
+
+  /** How long after the stop, the first time it is asked. */
+  answered() {
+    if (this.isSettled) return;
+    this.isSettled = true;
     if (this.#abortedAt !== undefined) {
       // A computer that does other things too is not the call's fault: the lesser of the two clocks counts.
       this.lateMs = Math.min(performance.now() - this.#abortedAt, cpuSince(this.#abortedCpu));
@@ -151,7 +161,6 @@ export class Call {
         this.faults.push({ failure: "late-stop", detail: text });
       }
     }
-    return value;
   }
 
   judgeValue(value) {

@@ -36,7 +36,14 @@ export class Findings {
     mkdirSync(folder, { recursive: true });
     const name = `${target}-${test.kind}-${fault.failure}-${hash(key).toString(16).padStart(8, "0")}.json`;
     const path = join(folder, name);
-    writeFileSync(path, `${JSON.stringify({ target, key, fault, seed, index, test }, null, 1)}\n`);
+    const found = { target, key, fault, seed, index };
+    try {
+      writeFileSync(path, `${JSON.stringify({ ...found, test }, null, 1)}\n`);
+    } catch {
+      // Too long for a text; its seed and its place in the order make it again.
+      writeFileSync(path, `${JSON.stringify(found, null, 1)}\n`);
+      return `npm run fuzz -- --target ${target} --seed "${seed}", case ${index}`;
+    }
     return `npm run fuzz -- --case target/fuzz/${name}`;
   }
 

@@ -18,11 +18,13 @@ use crate::operator::Metric;
 
 /// Where the loss is searched for its highest point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Region {
     /// ‖Δ‖₂ ≤ ε (Dinh et al., Definition 2).
+    #[serde(deserialize_with = "crate::json::nothing")]
     Ball,
     /// |Δ_i| ≤ ε (|θ_i| + 1) (Keskar et al. in the full space).
+    #[serde(deserialize_with = "crate::json::nothing")]
     Box,
     /// ‖Δ‖₂ ≤ ε with Δ = A z in a uniformly random subspace, A with orthonormal columns.
     Subspace {
@@ -35,8 +37,10 @@ pub enum Region {
         dimension: usize,
     },
     /// ‖ξ‖_g ≤ ε in the layer-wise metric: ‖D⁻¹ ξ‖₂ ≤ ε, D holding the norm of each entry's block (Rangamani et al.).
+    #[serde(deserialize_with = "crate::json::nothing")]
     RiemannianLayerwise,
     /// The same in the node-wise metric, D holding |θ_i|.
+    #[serde(deserialize_with = "crate::json::nothing")]
     RiemannianNodewise,
 }
 

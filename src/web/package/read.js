@@ -194,7 +194,11 @@ function copy(value, what, code, extra, above) {
   if (Array.isArray(value)) {
     const list = [];
     const { length } = value;
-    for (let i = 0; i < length; i++) list.push(copy(value[i], `${what}[${i}]`, code, extra, inner));
+    for (let i = 0; i < length; i++) {
+      // Four thousand million holes would take minutes to read, and stand for nothing.
+      if (!(i in value)) throw fault(code, `${what}[${i}] is missing: the array has a hole there`);
+      list.push(copy(value[i], `${what}[${i}]`, code, extra, inner));
+    }
     return list;
   }
   return object(value, what, code, (entry, key) => copy(entry, `${what}.${key}`, code, extra, inner));

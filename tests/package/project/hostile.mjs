@@ -127,6 +127,19 @@ for (const list of [[], [1], [[]]]) {
   await refused("invalid_option", () => network.initialize(list), /must be an object/);
   await refused("invalid_transformation", () => network.transform(theta, list), /must be an object/);
 }
+for (const [options, says] of [
+  [{ schedule: [] }, /schedule must be an object, not an array/],
+  [{ schedule: { decay: ["constant"] } }, /must be an object with a type, not an array/],
+  [{ schedule: { warmup: 3 } }, /there is no key "warmup"/],
+  [{ optimizer: ["sgd", 0.1] }, /optimizer must be an object with a type, not an array/],
+  [{ space: ["weights"] }, /space must be an object with a type, not an array/],
+]) {
+  await rejected("invalid_option", () => engine.train(problem, theta, options), says);
+}
+const listed = { transformations: [["alpha_scale", 2]] };
+await rejected("invalid_option", () => engine.invariance(problem, theta, listed), /must be an object with a type/);
+// Holes as far as an array can be long, which would take minutes to count.
+await rejected("invalid_option", () => engine.trainSideBySide(problem, new Array(2 ** 32 - 1)), /runs\[0\] is missing/);
 await refused("parse", () => isoflat.Problem.open(unreadable));
 const cyclic = {};
 cyclic.optimizer = { type: "sgd", learningRate: 1, cyclic };
