@@ -1,10 +1,12 @@
 //! isoflat's side of `npm run bench`, for the browser: engines whose vectors stay on the device, and the machine's ceiling.
 //!
 //! The package's own calls take and give whole arrays (2 MB a Hessian product of F1), which the other libraries of the
-//! benchmark, measured with their arrays in place, need not; so this goes through the executor, as eigenvalue runs do.
+//! benchmark, measured with their arrays in place, need not; so this goes through the vectors of the device, as eigenvalue runs do.
 
 #[cfg(target_arch = "wasm32")]
 mod web {
+    use std::cell::Cell;
+
     use isoflat::engine::{Backend, Curvature, Device, Engine, Precision, Vector};
     use isoflat::landscape::{Axis, Direction, Normalization, landscape};
     use isoflat::threads::cpu_with_threads;
@@ -16,7 +18,9 @@ mod web {
     pub struct Bench {
         engine: Engine,
         parameters: Vec<f64>,
-        theta: Vector,
+        /// The parameters, and the same but for a millionth in one place: at a point that is prepared there is nothing to do.
+        points: [Vec<f64>; 2],
+        turn: Cell<usize>,
         direction: Vector,
         product: Vector,
         two: Vector,
@@ -40,16 +44,19 @@ mod web {
                 Problem::new(Network::from_json(network)?, Loss::CrossEntropy, inputs, Targets::Classes(labels))?;
             let engine = Engine::new(device, &problem)?;
             let [direction, u, v] = vectors;
-            let e = engine.executor();
-            let (theta, direction) = (e.upload(&parameters, 1)?, e.upload(&direction, 1)?);
+            let e = engine.vectors();
+            let direction = e.upload(&direction, 1)?;
             let (product, two) = (e.zeros(parameters.len(), 1)?, e.zeros(2, 1)?);
             engine.prepare(&parameters).await?;
-            Ok(Self { parameters, theta, direction, product, two, axes: [u, v], engine })
+            let mut next = parameters.clone();
+            next[0] += 1e-6;
+            let points = [next, parameters.clone()];
+            Ok(Self { parameters, points, turn: Cell::new(0), direction, product, two, axes: [u, v], engine })
         }
 
         /// Two numbers read back: everything enqueued before has been done then.
         async fn finish(&self) -> Result<()> {
-            self.engine.executor().download(&self.two).await.map(|_| ())
+            self.engine.vectors().download(&self.two).await.map(|_| ())
         }
 
         async fn grid(&self, points: usize) -> Result<Vec<f64>> {
@@ -91,14 +98,14 @@ mod web {
 
         /// Activations, δ and the gradient at the parameters.
         pub async fn gradient(&self) -> std::result::Result<(), JsError> {
-            thrown(self.engine.executor().prepare(&self.theta).await)?;
+            let point = &self.points[self.turn.replace(1 - self.turn.get())];
+            thrown(self.engine.prepare(point).await)?;
             thrown(self.finish().await)
         }
 
         /// The Hessian times the direction.
         pub async fn product(&mut self) -> std::result::Result<(), JsError> {
-            let e = self.engine.executor();
-            thrown(e.product(Curvature::Hessian, &self.direction, &mut self.product).await)?;
+            thrown(self.engine.apply(Curvature::Hessian, &self.direction, &mut self.product).await)?;
             thrown(self.finish().await)
         }
 
@@ -116,7 +123,7 @@ mod web {
         /// The whole of the last product.
         #[wasm_bindgen(js_name = readProduct)]
         pub async fn read_product(&self) -> std::result::Result<Vec<f64>, JsError> {
-            thrown(self.engine.executor().download(&self.product).await)
+            thrown(self.engine.vectors().download(&self.product).await)
         }
     }
 

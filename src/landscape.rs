@@ -129,10 +129,10 @@ pub async fn landscape(
 
     let specs: Vec<&Direction> = directions.iter().map(|(direction, _)| direction).collect();
     let vectors = direction_vectors(engine, parameters, &specs, normalization, control).await?;
-    let e = engine.executor();
+    let e = engine.vectors();
     let u = engine.upload_directions(&vectors[0])?;
     let v: Option<Vector> = vectors.get(1).map(|v| engine.upload_directions(v)).transpose()?;
-    e.prepare_plane(&theta, &u, v.as_ref()).await?;
+    engine.prepare_plane(&theta, &u, v.as_ref()).await?;
     let batch = points_at_once(engine);
     let mut out = e.zeros(2 * batch, 1)?;
     let center = engine.evaluate(parameters).await?.loss;
@@ -144,7 +144,7 @@ pub async fn landscape(
     for &t in &rows {
         let points: Vec<[f64; 2]> = s.iter().map(|&s| [s, t]).collect();
         for points in points.chunks(batch) {
-            e.evaluate_plane(points, &mut out).await?;
+            engine.evaluate_plane(points, &mut out).await?;
             let values = e.download(&out).await?;
             let values = values.chunks_exact(2).take(points.len());
             // An overflow is a loss beyond all bounds, and NaN would be a hole in the plot.

@@ -219,8 +219,8 @@ fn squares_of_drawn_cotangents_and_signs_add_up_to_the_sweeps_traces() {
             };
             let cotangents = [drawn(), Cotangent::Class(outputs - 1), drawn()];
             let engine = prepared(&device, problem, parameters);
-            let squares = block_on(engine.executor().squared_gradients(&cotangents)).expect("squares");
-            let sums = block_on(engine.executor().sweep(&cotangents)).expect("sums");
+            let squares = block_on(engine.squared_gradients(&cotangents)).expect("squares");
+            let sums = block_on(engine.sweep(&cotangents)).expect("sums");
             for (l, layer) in problem.network().layout().layers().iter().enumerate() {
                 let traces = [sums.iter().map(|s| s[l].trace).sum(), sums.iter().map(|s| s[l].bias_trace).sum()];
                 for (range, trace) in std::iter::once(&layer.weight).chain(&layer.bias).zip(traces) {

@@ -26,13 +26,13 @@ fn an_estimate_is_of_the_works_own_size() {
         let (engine, theta) = engine(&device, 4000);
         let estimate = block_on(engine.estimate(&theta)).expect("an estimate");
         let rows: Vec<u32> = (0..4000).collect();
-        let e = engine.executor();
+        let e = engine.vectors();
         let (theta, mut gradient) = (e.upload(&theta, 1).unwrap(), e.zeros(theta.len(), 1).unwrap());
         let mut out = e.zeros(2, 1).unwrap();
         let mut seconds = f64::INFINITY;
         for _ in 0..3 {
             let start = Instant::now();
-            block_on(e.batch_gradient(&theta, &rows, &mut gradient, &mut out, 0)).unwrap();
+            block_on(engine.batch_gradient(&theta, &rows, &mut gradient, &mut out, 0)).unwrap();
             block_on(e.download(&out)).unwrap();
             seconds = seconds.min(start.elapsed().as_secs_f64());
         }

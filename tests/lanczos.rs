@@ -272,10 +272,10 @@ fn dense_eigenvectors_diagonalise() {
     let norm = d.iter().map(|v| v * v).sum::<f64>().sqrt();
     assert!((spectrum.frobenius_norm() - norm).abs() < 1e-12 * norm);
     for (value, vector) in found.iter().zip(vectors.chunks_exact(d.len())) {
-        let x = engine.executor().upload(vector, 1).expect("a vector");
-        let mut y = engine.executor().zeros(d.len(), 1).expect("a vector");
+        let x = engine.vectors().upload(vector, 1).expect("a vector");
+        let mut y = engine.vectors().zeros(d.len(), 1).expect("a vector");
         pollster::block_on(operator.apply(&x, &mut y)).expect("a product");
-        let y = pollster::block_on(engine.executor().download(&y)).expect("values");
+        let y = pollster::block_on(engine.vectors().download(&y)).expect("values");
         let residual = y.iter().zip(vector).map(|(y, x)| (y - value * x).powi(2)).sum::<f64>().sqrt();
         assert!(residual < 1e-13 && (dot(vector, vector) - 1.0).abs() < 1e-13, "{value}: {residual}");
     }

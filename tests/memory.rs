@@ -253,9 +253,9 @@ fn failed_allocations_over_many_samples() {
             block_on(engine.prepare(&theta))?;
             let mut found = with_room_for_more(block_on(engine.product(Curvature::Hessian, &theta))?)?;
             found.push(block_on(engine.evaluate(&theta))?.loss);
-            let sums = block_on(engine.executor().sweep(&[Cotangent::Class(0), Cotangent::Class(2)]))?;
+            let sums = block_on(engine.sweep(&[Cotangent::Class(0), Cotangent::Class(2)]))?;
             found.extend(sums.iter().flatten().map(|layer| layer.relative_flatness));
-            found.push(block_on(engine.executor().squared_gradients(&[Cotangent::Class(1)]))?[7]);
+            found.push(block_on(engine.squared_gradients(&[Cotangent::Class(1)]))?[7]);
             Ok(found)
         });
     }

@@ -44,20 +44,20 @@ fn everything(engine: &Engine, parameters: &[f64], direction: &[f64]) -> Vec<f64
             all.extend(engine.product(curvature, direction).await.expect("a product"));
         }
         all.push(engine.evaluate(parameters).await.expect("an evaluation").loss);
-        let e = engine.executor();
+        let e = engine.vectors();
         let vector = |values: &[f64]| e.upload(values, 1).expect("a vector");
         let (theta, u) = (vector(parameters), vector(direction));
-        block_on(e.prepare_plane(&theta, &u, Some(&theta))).expect("a plane");
+        block_on(engine.prepare_plane(&theta, &u, Some(&theta))).expect("a plane");
         let mut out = e.zeros(6, 1).expect("a vector");
-        block_on(e.evaluate_plane(&[[0.0, 0.0], [0.1, 0.0], [-0.2, 0.05]], &mut out)).expect("losses");
+        block_on(engine.evaluate_plane(&[[0.0, 0.0], [0.1, 0.0], [-0.2, 0.05]], &mut out)).expect("losses");
         all.extend(e.download(&out).await.expect("losses"));
         if engine.problem().loss() == Loss::CrossEntropy {
-            for sums in e.sweep(&[Cotangent::Class(0)]).await.expect("a sweep").concat() {
+            for sums in engine.sweep(&[Cotangent::Class(0)]).await.expect("a sweep").concat() {
                 all.extend([sums.trace, sums.bias_trace, sums.relative_flatness, sums.nodewise_trace]);
                 all.extend(sums.rho);
             }
         }
-        all.extend(e.squared_gradients(&[Cotangent::Class(1)]).await.expect("squares"));
+        all.extend(engine.squared_gradients(&[Cotangent::Class(1)]).await.expect("squares"));
     });
     all
 }
@@ -133,12 +133,12 @@ fn a_point_has_its_own_inputs_after_batches() {
         for precision in [Precision::F64, Precision::F32] {
             let engine = Engine::new(&Device::cpu(precision), &problem).expect("an engine");
             let before = everything(&engine, &parameters, &direction);
-            let e = engine.executor();
+            let e = engine.vectors();
             let theta = e.upload(&parameters, 1).expect("a vector");
             let (mut gradient, mut means) =
                 (e.zeros(parameters.len(), 1).expect("a vector"), e.zeros(2, 1).expect("two"));
             let rows: Vec<u32> = (0..problem.samples() as u32).rev().collect();
-            block_on(e.batch_gradient(&theta, &rows, &mut gradient, &mut means, 0)).expect("a gradient");
+            block_on(engine.batch_gradient(&theta, &rows, &mut gradient, &mut means, 0)).expect("a gradient");
             assert_eq!(before, everything(&engine, &parameters, &direction), "seed {seed} {}", network.summary());
         }
     }
@@ -154,14 +154,14 @@ fn a_plane_is_made_of_the_points_that_it_says() {
         let parameters = random_parameters(&mut rng, &network);
         let (u, v) = (random_direction(&mut rng, parameters.len()), random_direction(&mut rng, parameters.len()));
         let engine = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");
-        let e = engine.executor();
+        let e = engine.vectors();
         let vector = |values: &[f64]| e.upload(values, 1).expect("a vector");
         let points = [[0.3, -0.7], [0.0, 0.0], [-1.5, 0.25]];
         for v in [Some(&v), None] {
-            block_on(e.prepare_plane(&vector(&parameters), &vector(&u), v.map(|v| vector(v)).as_ref()))
+            block_on(engine.prepare_plane(&vector(&parameters), &vector(&u), v.map(|v| vector(v)).as_ref()))
                 .expect("a plane");
             let mut out = e.zeros(6, 1).expect("a vector");
-            block_on(e.evaluate_plane(&points, &mut out)).expect("losses");
+            block_on(engine.evaluate_plane(&points, &mut out)).expect("losses");
             let out = block_on(e.download(&out)).expect("losses");
             for ([s, t], found) in points.into_iter().zip(out.chunks(2)) {
                 let there: Vec<f64> =
@@ -185,7 +185,7 @@ fn sweeps_find_the_traces_of_the_layers_blocks() {
         let engine = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");
         block_on(engine.prepare(&parameters)).expect("a point");
         let cotangents: Vec<_> = (0..network.output_len()).map(Cotangent::Class).collect();
-        let sums = block_on(engine.executor().sweep(&cotangents)).expect("a sweep");
+        let sums = block_on(engine.sweep(&cotangents)).expect("a sweep");
         let n = parameters.len();
         let diagonal: Vec<f64> = (0..n)
             .map(|i| {

@@ -149,13 +149,13 @@ fn everything(engine: &Engine, parameters: &[f64], seed: u64) -> Vec<(&'static s
         let found = engine.evaluate(&there).await.expect("an evaluation");
         all.push(("evaluation", vec![found.loss, found.accuracy]));
 
-        let e = engine.executor();
+        let e = engine.vectors();
         let vector = |values: &[f64]| e.upload(values, 1).expect("a vector");
         let (theta, u) = (vector(parameters), vector(&u));
         let mut out = e.zeros(6, 1).expect("a vector");
         for v in [Some(&theta), None] {
-            block_on(e.prepare_plane(&theta, &u, v)).expect("a plane");
-            block_on(e.evaluate_plane(&[[0.0, 0.0], [0.1, 0.0], [-0.2, 0.05]], &mut out)).expect("losses");
+            block_on(engine.prepare_plane(&theta, &u, v)).expect("a plane");
+            block_on(engine.evaluate_plane(&[[0.0, 0.0], [0.1, 0.0], [-0.2, 0.05]], &mut out)).expect("losses");
             all.push(("plane", e.download(&out).await.expect("losses")));
         }
 
@@ -171,7 +171,7 @@ fn everything(engine: &Engine, parameters: &[f64], seed: u64) -> Vec<(&'static s
                 }
             },
         );
-        for sums in e.sweep(&cotangents).await.expect("a sweep").concat() {
+        for sums in engine.sweep(&cotangents).await.expect("a sweep").concat() {
             all.push((
                 "sweep",
                 vec![
@@ -184,13 +184,13 @@ fn everything(engine: &Engine, parameters: &[f64], seed: u64) -> Vec<(&'static s
             ));
             all.push(("rho", sums.rho));
         }
-        all.push(("squared gradients", e.squared_gradients(&cotangents).await.expect("squares")));
+        all.push(("squared gradients", engine.squared_gradients(&cotangents).await.expect("squares")));
 
         // Some rows more than once; some helpers may have none.
         for count in [1, 5, 3 * samples] {
             let rows: Vec<u32> = (0..count).map(|_| rng.random_range(0..samples as u32)).collect();
             let mut gradient = e.zeros(parameters.len(), 1).expect("a vector");
-            block_on(e.batch_gradient(&theta, &rows, &mut gradient, &mut out, 1)).expect("a batch");
+            block_on(engine.batch_gradient(&theta, &rows, &mut gradient, &mut out, 1)).expect("a batch");
             all.push(("batch gradient", e.download(&gradient).await.expect("a gradient")));
             all.push(("batch", e.download(&out).await.expect("means")[2..4].to_vec()));
         }
@@ -300,7 +300,7 @@ fn training_takes_the_same_way() {
         let engine = Engine::new(&device, &problem).expect("an engine");
         let loaded = team.sent.get();
         assert_eq!(loaded, 3, "a share each");
-        assert_eq!((engine.executor().threads(10), engine.executor().threads(64)), (1, 4));
+        assert_eq!((engine.threads(10), engine.threads(64)), (1, 4));
         assert_eq!(block_on(engine.estimate(&start)).expect("an estimate").threads, 4);
         let loaded = team.sent.get();
         let run = |engine: &Engine| {
@@ -373,12 +373,13 @@ fn a_message_that_is_cut_off_is_an_error() {
 fn batches_of_nothing_or_of_samples_that_are_not_there_are_refused() {
     let (problem, parameters) = problem_of(14, 30);
     let engine = Engine::new(&shared(Precision::F64, 2), &problem).expect("an engine");
-    let e = engine.executor();
+    let e = engine.vectors();
     let theta = e.upload(&parameters, 1).expect("a vector");
     let mut gradient = e.zeros(parameters.len(), 1).expect("a vector");
     let mut out = e.zeros(2, 1).expect("a vector");
     for rows in [vec![], vec![0, 30]] {
-        let refused = block_on(e.batch_gradient(&theta, &rows, &mut gradient, &mut out, 0)).expect_err("no such batch");
+        let refused =
+            block_on(engine.batch_gradient(&theta, &rows, &mut gradient, &mut out, 0)).expect_err("no such batch");
         assert_eq!(refused.code, ErrorCode::InvalidOption);
     }
 }

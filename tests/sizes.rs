@@ -97,7 +97,7 @@ fn vectors_of_any_size_are_normalised() {
         (gpu(), vec![-34, -30, -20, 0, 18, 20, 30, 37]),
     ] {
         let engine = any_engine(&device);
-        let e = engine.executor();
+        let e = engine.vectors();
         // The GPU's norms are good to a few units in the last place.
         let limit = 4.0 * device.info().precision.epsilon();
         for len in [1, 5, 64, 4097, 9000] {

@@ -63,9 +63,9 @@ fn products_agree_with_finite_differences() {
             let v = space.to_coordinates(&parameters).expect("coordinates");
             let x: Vec<f64> = v.iter().zip(random_direction(&mut rng(seed), v.len())).map(|(v, x)| v * x).collect();
             let operator = hessian(&engine, &*space);
-            let mut y = engine.executor().zeros(v.len(), 1).expect("a vector");
-            block_on(operator.apply(&engine.executor().upload(&x, 1).expect("x"), &mut y)).expect("a product");
-            let found = block_on(engine.executor().download(&y)).expect("a product");
+            let mut y = engine.vectors().zeros(v.len(), 1).expect("a vector");
+            block_on(operator.apply(&engine.vectors().upload(&x, 1).expect("x"), &mut y)).expect("a product");
+            let found = block_on(engine.vectors().download(&y)).expect("a product");
             let step = 1e-6;
             let gradient = |sign: f64| {
                 let moved: Vec<f64> = v.iter().zip(&x).map(|(v, x)| v + sign * step * x).collect();

@@ -200,13 +200,13 @@ fn fixed_weights_are_constants_on_the_device() {
     let (problem, start) = image_problem();
     for device in devices() {
         let engine = Engine::new(&device, &problem).expect("an engine");
-        let e = engine.executor();
+        let e = engine.vectors();
         let OpenSpace { space, parameters, .. } = open(KEPT_G, &problem, &start);
         let training = run(&engine, &*space, &parameters, &options(Optimizer::adam(0.01)));
-        let chart = e.load_chart(space.chart()).expect("a chart");
+        let chart = engine.charts().load(space.chart()).expect("a chart");
         let v = e.upload(&training.coordinates, 1).expect("coordinates");
         let mut theta = e.zeros(parameters.len(), 1).expect("parameters");
-        e.chart_parameters(&chart, &v, &mut theta).expect("parameters");
+        engine.charts().parameters(&chart, &v, &mut theta).expect("parameters");
         let theta = block_on(e.download(&theta)).expect("parameters");
         for index in fixed_of(KEPT_G, &problem, &start) {
             let kept = match device.info().precision {

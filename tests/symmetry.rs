@@ -141,7 +141,7 @@ fn vertical_directions_lie_in_the_kernel_of_the_levi_civita_hessian() {
                     .operator(&engine)
                     .await
                     .expect("an operator");
-                let executor = engine.executor();
+                let executor = engine.vectors();
                 let x = executor.upload(&u, 1).expect("a vector");
                 let mut y = executor.zeros(u.len(), 1).expect("a vector");
                 pollster::block_on(operator.apply(&x, &mut y)).expect("a product");

@@ -38,7 +38,7 @@ fn values(rng: &mut ChaCha8Rng, count: usize) -> Vec<f64> {
 }
 
 fn download(executor: &dyn Executor, vector: &Vector) -> Vec<f64> {
-    block_on(executor.download(vector)).unwrap()
+    block_on(executor.vectors().download(vector)).unwrap()
 }
 
 /// ‖a − b‖ / ‖b‖.
@@ -132,9 +132,9 @@ fn agree_with_the_cpu(tiling: Tiling) {
         let rows: Vec<u32> = (0..50).map(|_| rng.random_range(0..problem.samples() as u32)).collect();
 
         let run = |executor: &dyn Executor| {
-            let theta = executor.upload(&theta, 1).unwrap();
+            let theta = executor.vectors().upload(&theta, 1).unwrap();
             block_on(executor.prepare(&theta)).unwrap();
-            let mut gradient = executor.zeros(n, 1).unwrap();
+            let mut gradient = executor.vectors().zeros(n, 1).unwrap();
             executor.gradient(&mut gradient).unwrap();
             let mut results = vec![
                 ("loss".to_string(), vec![block_on(executor.loss()).unwrap()]),
@@ -143,13 +143,13 @@ fn agree_with_the_cpu(tiling: Tiling) {
             ];
             for curvature in [Curvature::Hessian, Curvature::GaussNewton] {
                 for k in [1, 2, 5] {
-                    let v = executor.upload(&directions[..k * n], k).unwrap();
-                    let mut out = executor.zeros(n, k).unwrap();
+                    let v = executor.vectors().upload(&directions[..k * n], k).unwrap();
+                    let mut out = executor.vectors().zeros(n, k).unwrap();
                     block_on(executor.product(curvature, &v, &mut out)).unwrap();
                     results.push((format!("{curvature:?} × {k}"), download(executor, &out)));
                 }
             }
-            let mut report = executor.zeros(4, 1).unwrap();
+            let mut report = executor.vectors().zeros(4, 1).unwrap();
             block_on(executor.evaluate(&theta, &mut report, 1)).unwrap();
             block_on(executor.batch_gradient(&theta, &rows, &mut gradient, &mut report, 0)).unwrap();
             block_on(executor.batch_gradient(&theta, &rows[..7], &mut gradient, &mut report, 0)).unwrap();
@@ -176,11 +176,11 @@ fn columns_equal_single_products(tiling: Tiling) {
         let gpu = GpuExecutor::new(context.clone(), &problem, None).unwrap();
         let n = theta.len();
         let directions = values(&mut ChaCha8Rng::seed_from_u64(3), 5 * n);
-        block_on(gpu.prepare(&gpu.upload(&theta, 1).unwrap())).unwrap();
+        block_on(gpu.prepare(&gpu.vectors().upload(&theta, 1).unwrap())).unwrap();
         let product = |v: &[f64]| {
             let k = v.len() / n;
-            let mut out = gpu.zeros(n, k).unwrap();
-            block_on(gpu.product(Curvature::Hessian, &gpu.upload(v, k).unwrap(), &mut out)).unwrap();
+            let mut out = gpu.vectors().zeros(n, k).unwrap();
+            block_on(gpu.product(Curvature::Hessian, &gpu.vectors().upload(v, k).unwrap(), &mut out)).unwrap();
             download(&gpu, &out)
         };
         let together = product(&directions);
@@ -207,47 +207,47 @@ fn vector_operations_agree_with_the_cpu() {
         let (one, three, other) = (values(&mut rng, len), values(&mut rng, 3 * len), values(&mut rng, 3 * len));
         let coefficients = values(&mut rng, 64);
         let run = |executor: &dyn Executor| {
-            let up = |values: &[f64], columns| executor.upload(values, columns).unwrap();
+            let up = |values: &[f64], columns| executor.vectors().upload(values, columns).unwrap();
             let get = |vector: &Vector| download(executor, vector);
             let (one, three, c) = (up(&one, 1), up(&three, 3), up(&coefficients, 1));
             let mut results = Vec::new();
 
             let mut y = up(&other, 3);
-            executor.scale(0.3, &mut y).unwrap();
-            executor.axpy(-1.7, &three, &mut y).unwrap();
-            executor.axpy(0.4, &one, &mut y).unwrap();
+            executor.vectors().scale(0.3, &mut y).unwrap();
+            executor.vectors().axpy(-1.7, &three, &mut y).unwrap();
+            executor.vectors().axpy(0.4, &one, &mut y).unwrap();
             results.push(("scale, axpy", get(&y)));
-            executor.multiply_add(0.7, &one, &three, -0.5, &mut y).unwrap();
+            executor.vectors().multiply_add(0.7, &one, &three, -0.5, &mut y).unwrap();
             results.push(("multiply_add", get(&y)));
-            executor.scale(f64::NAN, &mut y).unwrap();
-            executor.multiply_add(0.7, &one, &three, 0.0, &mut y).unwrap();
+            executor.vectors().scale(f64::NAN, &mut y).unwrap();
+            executor.vectors().multiply_add(0.7, &one, &three, 0.0, &mut y).unwrap();
             results.push(("multiply_add over NaN", get(&y)));
-            executor.copy_columns(&three, 1..3, &mut y, 0).unwrap();
+            executor.vectors().copy_columns(&three, 1..3, &mut y, 0).unwrap();
             results.push(("copy_columns", get(&y)));
-            block_on(executor.combine(1.3, &three, 1..3, &c, 5, &mut y)).unwrap();
+            block_on(executor.vectors().combine(1.3, &three, 1..3, &c, 5, &mut y)).unwrap();
             results.push(("combine", get(&y)));
 
             for segments in [&Segments::whole(len), &segments] {
-                let mut inner = executor.zeros(2 * segments.count() + 3, 1).unwrap();
-                executor.segment_inner(segments, &one, &three, 1..3, &mut inner, 3).unwrap();
+                let mut inner = executor.vectors().zeros(2 * segments.count() + 3, 1).unwrap();
+                executor.vectors().segment_inner(segments, &one, &three, 1..3, &mut inner, 3).unwrap();
                 results.push(("segment_inner", get(&inner)));
-                executor.segment_inner(segments, &one, &one, 0..1, &mut inner, 0).unwrap();
+                executor.vectors().segment_inner(segments, &one, &one, 0..1, &mut inner, 0).unwrap();
                 results.push(("segment_inner with itself", get(&inner)));
                 let c = up(&vec![0.5; 3 * segments.count()], 1);
-                executor.segment_axpy(segments, &c, &one, &mut y).unwrap();
+                executor.vectors().segment_axpy(segments, &c, &one, &mut y).unwrap();
                 results.push(("segment_axpy", get(&y)));
             }
-            let mut norms = executor.zeros(3, 1).unwrap();
-            executor.normalize(&one, &mut y, 2, &mut norms, 1).unwrap();
-            executor.normalize(&executor.zeros(len, 1).unwrap(), &mut y, 0, &mut norms, 2).unwrap();
+            let mut norms = executor.vectors().zeros(3, 1).unwrap();
+            executor.vectors().normalize(&one, &mut y, 2, &mut norms, 1).unwrap();
+            executor.vectors().normalize(&executor.vectors().zeros(len, 1).unwrap(), &mut y, 0, &mut norms, 2).unwrap();
             results.push(("normalize", get(&y)));
             results.push(("norms", get(&norms)));
 
-            let zeros = || executor.zeros(len, 1).unwrap();
+            let zeros = || executor.vectors().zeros(len, 1).unwrap();
             let (mut mean, mut square, mut theta) = (zeros(), zeros(), zeros());
             for step in 1..4 {
                 let step = AdamStep { learning_rate: 0.1, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, step };
-                executor.adam(&step, &one, &mut mean, &mut square, &mut theta).unwrap();
+                executor.vectors().adam(&step, &one, &mut mean, &mut square, &mut theta).unwrap();
             }
             results.extend([("adam's mean", get(&mean)), ("adam's square", get(&square)), ("adam", get(&theta))]);
             results
@@ -272,19 +272,19 @@ fn a_lost_device_is_an_error() {
     let context = context();
     let Case { problem, theta, .. } = case(&[7, 17, 3], 37, true, Layer::Relu, Loss::CrossEntropy, 1);
     let gpu = GpuExecutor::new(context.clone(), &problem, None).unwrap();
-    let mut point = gpu.upload(&theta, 1).unwrap();
+    let mut point = gpu.vectors().upload(&theta, 1).unwrap();
     block_on(gpu.prepare(&point)).unwrap();
     assert!(block_on(gpu.loss()).is_ok());
     // Commands are waiting, and a readback is under way, when the device goes.
-    gpu.scale(2.0, &mut point).unwrap();
-    let readback = gpu.download(&point);
+    gpu.vectors().scale(2.0, &mut point).unwrap();
+    let readback = gpu.vectors().download(&point);
     context.destroy();
     assert_eq!(error_of(block_on(readback)).0, ErrorCode::DeviceLost);
     assert_eq!(error_of(block_on(gpu.loss())).0, ErrorCode::DeviceLost);
     assert_eq!(error_of(block_on(gpu.outputs())).0, ErrorCode::DeviceLost);
     assert_eq!(error_of(block_on(gpu.prepare(&point))).0, ErrorCode::DeviceLost);
-    assert_eq!(error_of(gpu.zeros(5, 1)).0, ErrorCode::DeviceLost);
-    assert_eq!(error_of(gpu.upload(&theta, 1)).0, ErrorCode::DeviceLost);
+    assert_eq!(error_of(gpu.vectors().zeros(5, 1)).0, ErrorCode::DeviceLost);
+    assert_eq!(error_of(gpu.vectors().upload(&theta, 1)).0, ErrorCode::DeviceLost);
     assert_eq!(error_of(GpuExecutor::new(context, &problem, None)).0, ErrorCode::DeviceLost);
 }
 
@@ -294,16 +294,19 @@ fn what_does_not_fit_is_an_error() {
     let Case { problem, theta, .. } = case(&[7, 17, 3], 37, true, Layer::Relu, Loss::CrossEntropy, 1);
     let n = theta.len();
     let gpu = GpuExecutor::new(context.clone(), &problem, None).unwrap();
-    let (code, message) = error_of(gpu.zeros(usize::MAX / 8, 3));
+    let (code, message) = error_of(gpu.vectors().zeros(usize::MAX / 8, 3));
     assert_eq!(code, ErrorCode::TooLarge);
     assert!(message.contains("MiB"), "{message}");
-    assert_eq!(error_of(gpu.zeros(context.max_buffer_bytes() as usize / 4 + 1, 1)).0, ErrorCode::TooLarge);
+    assert_eq!(error_of(gpu.vectors().zeros(context.max_buffer_bytes() as usize / 4 + 1, 1)).0, ErrorCode::TooLarge);
 
-    let (point, mut out) = (gpu.upload(&theta, 1).unwrap(), gpu.zeros(n, 1).unwrap());
+    let (point, mut out) = (gpu.vectors().upload(&theta, 1).unwrap(), gpu.vectors().zeros(n, 1).unwrap());
     assert_eq!(error_of(block_on(gpu.loss())).0, ErrorCode::InvalidParameters);
     assert_eq!(error_of(block_on(gpu.product(Curvature::Hessian, &point, &mut out))).0, ErrorCode::InvalidParameters);
-    assert_eq!(error_of(block_on(gpu.prepare(&gpu.zeros(n + 1, 1).unwrap()))).0, ErrorCode::InvalidParameters);
-    let mut report = gpu.zeros(2, 1).unwrap();
+    assert_eq!(
+        error_of(block_on(gpu.prepare(&gpu.vectors().zeros(n + 1, 1).unwrap()))).0,
+        ErrorCode::InvalidParameters
+    );
+    let mut report = gpu.vectors().zeros(2, 1).unwrap();
     assert_eq!(error_of(block_on(gpu.evaluate(&point, &mut report, 1))).0, ErrorCode::InvalidParameters);
     let mut batch = |rows: &[u32]| block_on(gpu.batch_gradient(&point, rows, &mut out, &mut report, 0));
     assert_eq!(error_of(batch(&[])).0, ErrorCode::InvalidOption);

@@ -172,7 +172,7 @@ fn cases() -> Vec<Case> {
 }
 
 fn download(executor: &dyn Executor, vector: &Vector) -> Vec<f64> {
-    block_on(executor.download(vector)).expect("values")
+    block_on(executor.vectors().download(vector)).expect("values")
 }
 
 /// Everything an executor computes, with names.
@@ -182,9 +182,9 @@ fn results(executor: &dyn Executor, Case { problem, theta, .. }: &Case) -> Vec<(
     let directions = values(&mut rng, 3 * n);
     let samples = problem.samples();
     let rows: Vec<u32> = (0..19).map(|_| rng.random_range(0..samples as u32)).collect();
-    let point = executor.upload(theta, 1).unwrap();
+    let point = executor.vectors().upload(theta, 1).unwrap();
     block_on(executor.prepare(&point)).unwrap();
-    let mut gradient = executor.zeros(n, 1).unwrap();
+    let mut gradient = executor.vectors().zeros(n, 1).unwrap();
     executor.gradient(&mut gradient).unwrap();
     let mut found = vec![
         ("loss".to_string(), vec![block_on(executor.loss()).unwrap()]),
@@ -192,15 +192,16 @@ fn results(executor: &dyn Executor, Case { problem, theta, .. }: &Case) -> Vec<(
         ("gradient".into(), download(executor, &gradient)),
     ];
     for curvature in [Curvature::Hessian, Curvature::GaussNewton] {
-        let v = executor.upload(&directions, 3).unwrap();
-        let mut out = executor.zeros(n, 3).unwrap();
+        let v = executor.vectors().upload(&directions, 3).unwrap();
+        let mut out = executor.vectors().zeros(n, 3).unwrap();
         block_on(executor.product(curvature, &v, &mut out)).unwrap();
         found.push((format!("{curvature:?}"), download(executor, &out)));
-        let mut one = executor.zeros(n, 1).unwrap();
-        block_on(executor.product(curvature, &executor.upload(&directions[n..2 * n], 1).unwrap(), &mut one)).unwrap();
+        let mut one = executor.vectors().zeros(n, 1).unwrap();
+        block_on(executor.product(curvature, &executor.vectors().upload(&directions[n..2 * n], 1).unwrap(), &mut one))
+            .unwrap();
         found.push((format!("{curvature:?}, one column"), download(executor, &one)));
     }
-    let mut report = executor.zeros(4, 1).unwrap();
+    let mut report = executor.vectors().zeros(4, 1).unwrap();
     block_on(executor.evaluate(&point, &mut report, 1)).unwrap();
     block_on(executor.batch_gradient(&point, &rows, &mut gradient, &mut report, 0)).unwrap();
     found.push(("batch gradient".into(), download(executor, &gradient)));
@@ -208,11 +209,14 @@ fn results(executor: &dyn Executor, Case { problem, theta, .. }: &Case) -> Vec<(
     found.push(("small batch gradient".into(), download(executor, &gradient)));
     found.push(("reports".into(), download(executor, &report)));
 
-    let (u, v) = (executor.upload(&directions[..n], 1).unwrap(), executor.upload(&directions[n..2 * n], 1).unwrap());
+    let (u, v) = (
+        executor.vectors().upload(&directions[..n], 1).unwrap(),
+        executor.vectors().upload(&directions[n..2 * n], 1).unwrap(),
+    );
     let points = [[0.0, 0.0], [0.1, -0.2], [-0.3, 0.05], [0.2, 0.2]];
     for v in [Some(&v), None] {
         block_on(executor.prepare_plane(&point, &u, v)).unwrap();
-        let mut report = executor.zeros(8, 1).unwrap();
+        let mut report = executor.vectors().zeros(8, 1).unwrap();
         block_on(executor.evaluate_plane(&points, &mut report)).unwrap();
         found.push((format!("plane with {} directions", 1 + usize::from(v.is_some())), download(executor, &report)));
     }

@@ -39,21 +39,21 @@ impl Inputs {
 }
 
 /// θ(v); then for these columns J x, Jᵀ z, and Jᵀ z + (g · ∇²θ) x.
-fn results(e: &dyn Executor, open: &OpenSpace, inputs: &Inputs, columns: Range<usize>) -> [Vec<f64>; 4] {
+fn results(e: &Engine, open: &OpenSpace, inputs: &Inputs, columns: Range<usize>) -> [Vec<f64>; 4] {
     let chart = open.space.chart();
     let (d, n, k) = (chart.dimension(), chart.parameter_count(), columns.len());
-    let upload = |values: &[f64], columns| e.upload(values, columns).expect("a vector");
-    let zeros = |len, columns| e.zeros(len, columns).expect("a vector");
-    let loaded = e.load_chart(chart).expect("a chart");
+    let upload = |values: &[f64], columns| e.vectors().upload(values, columns).expect("a vector");
+    let zeros = |len, columns| e.vectors().zeros(len, columns).expect("a vector");
+    let loaded = e.charts().load(chart).expect("a chart");
     let (v, g) = (upload(&inputs.v, 1), upload(&inputs.g, 1));
     let (x, z) = (upload(&inputs.x[columns.clone()].concat(), k), upload(&inputs.z[columns].concat(), k));
     let (mut theta, mut tangent) = (zeros(n, 1), zeros(n, k));
     let (mut first, mut second) = (zeros(d, k), zeros(d, k));
-    e.chart_parameters(&loaded, &v, &mut theta).expect("parameters");
-    e.chart_tangent(&loaded, &v, &x, &mut tangent).expect("a tangent");
-    e.chart_cotangent(&loaded, &v, &z, None, &mut first).expect("a cotangent");
-    e.chart_cotangent(&loaded, &v, &z, Some((&g, &x)), &mut second).expect("a cotangent");
-    [theta, tangent, first, second].map(|vector| block_on(e.download(&vector)).expect("values"))
+    e.charts().parameters(&loaded, &v, &mut theta).expect("parameters");
+    e.charts().tangent(&loaded, &v, &x, &mut tangent).expect("a tangent");
+    e.charts().cotangent(&loaded, &v, &z, None, &mut first).expect("a cotangent");
+    e.charts().cotangent(&loaded, &v, &z, Some((&g, &x)), &mut second).expect("a cotangent");
+    [theta, tangent, first, second].map(|vector| block_on(e.vectors().download(&vector)).expect("values"))
 }
 
 #[test]
@@ -84,8 +84,8 @@ fn charts_agree_with_the_cpu() {
             let open = kind.open(&network, &parameters).expect("a space");
             let columns = 1 + seed % 3;
             let inputs = Inputs::new(&open, columns, seed as u64);
-            let on_cpu = results(cpu.executor(), &open, &inputs, 0..columns);
-            let on_gpu = results(gpu.executor(), &open, &inputs, 0..columns);
+            let on_cpu = results(&cpu, &open, &inputs, 0..columns);
+            let on_gpu = results(&gpu, &open, &inputs, 0..columns);
             for (what, (on_cpu, on_gpu)) in
                 ["parameters", "tangent", "cotangent", "second order"].iter().zip(on_cpu.iter().zip(&on_gpu))
             {
@@ -95,7 +95,7 @@ fn charts_agree_with_the_cpu() {
             // K columns are K single ones, bit for bit.
             let mut singles: [Vec<f64>; 4] = Default::default();
             for k in 0..columns {
-                let [_, found @ ..] = results(gpu.executor(), &open, &inputs, k..k + 1);
+                let [_, found @ ..] = results(&gpu, &open, &inputs, k..k + 1);
                 singles[1..].iter_mut().zip(found).for_each(|(single, found)| single.extend(found));
             }
             assert_eq!(singles[1..], on_gpu[1..]);
@@ -113,18 +113,19 @@ fn vectors_that_do_not_fit_are_errors() {
     let open = kind.open(&network, &parameters).expect("a space");
     let (cpu, gpu) = (Device::cpu(Precision::F64), gpu());
     let engines = [Engine::new(&cpu, &problem).expect("an engine"), Engine::new(&gpu, &problem).expect("an engine")];
-    let [cpu, gpu] = engines.each_ref().map(|engine| engine.executor());
+    let [cpu, gpu] = engines.each_ref().map(|engine| engine);
     for (e, other) in [(cpu, gpu), (gpu, cpu)] {
-        let loaded = e.load_chart(open.space.chart()).expect("a chart");
-        let (v, short) = (e.zeros(loaded.dimension(), 1).expect("v"), e.zeros(3, 1).expect("a vector"));
-        let mut theta = e.zeros(loaded.parameter_count(), 1).expect("theta");
-        e.chart_parameters(&loaded, &v, &mut theta).expect("parameters");
+        let loaded = e.charts().load(open.space.chart()).expect("a chart");
+        let (v, short) =
+            (e.vectors().zeros(loaded.dimension(), 1).expect("v"), e.vectors().zeros(3, 1).expect("a vector"));
+        let mut theta = e.vectors().zeros(loaded.parameter_count(), 1).expect("theta");
+        e.charts().parameters(&loaded, &v, &mut theta).expect("parameters");
         let code = |result: isoflat::Result<()>| result.expect_err("a fault").code;
-        assert_eq!(code(e.chart_parameters(&loaded, &short, &mut theta)), ErrorCode::InvalidParameters);
-        assert_eq!(code(e.chart_tangent(&loaded, &v, &short, &mut theta)), ErrorCode::InvalidParameters);
-        let mut out = e.zeros(loaded.dimension(), 1).expect("a vector");
-        assert_eq!(code(e.chart_cotangent(&loaded, &v, &short, None, &mut out)), ErrorCode::InvalidParameters);
-        let foreign = other.load_chart(open.space.chart()).expect("a chart");
-        assert_eq!(code(e.chart_parameters(&foreign, &v, &mut theta)), ErrorCode::InvalidParameters);
+        assert_eq!(code(e.charts().parameters(&loaded, &short, &mut theta)), ErrorCode::InvalidParameters);
+        assert_eq!(code(e.charts().tangent(&loaded, &v, &short, &mut theta)), ErrorCode::InvalidParameters);
+        let mut out = e.vectors().zeros(loaded.dimension(), 1).expect("a vector");
+        assert_eq!(code(e.charts().cotangent(&loaded, &v, &short, None, &mut out)), ErrorCode::InvalidParameters);
+        let foreign = other.charts().load(open.space.chart()).expect("a chart");
+        assert_eq!(code(e.charts().parameters(&foreign, &v, &mut theta)), ErrorCode::InvalidParameters);
     }
 }

@@ -3,12 +3,12 @@
 //! Two shapes are enough for all spaces. A quotient θ_e = κ_e v_{n(e)} / v_{a(e)} with constants κ is Jestädt's G-space at any
 //! widths, and with no denominators the fixed weights; a normalisation θ = s v/‖v‖ over groups is weight normalisation.
 
+use std::any::Any;
 use std::ops::Range;
 
 use super::cpu::chart as twin;
-use super::gpu::GpuChart;
 use super::vector::Vector;
-use crate::error::{Result, ensure};
+use crate::error::{Error, ErrorCode, Result, ensure};
 use crate::memory::{copied, filled, room, zeros};
 
 /// In a [`Quotient`]: no numerator, or no denominator.
@@ -228,20 +228,50 @@ impl Chart {
     }
 }
 
-/// A chart on the device of the executor that loaded it.
-pub struct LoadedChart {
-    pub(super) dimension: usize,
-    pub(super) parameter_count: usize,
-    pub(super) storage: ChartStorage,
+/// The maps of parameter spaces on a device.
+pub trait Charts {
+    /// A chart's constants on the device.
+    fn load(&self, chart: &Chart) -> Result<LoadedChart>;
+
+    /// `theta = θ(v)`, both one column. A constant parameter is the chart's constant, bit for bit, rounded to the precision.
+    fn parameters(&self, chart: &LoadedChart, v: &Vector, theta: &mut Vector) -> Result<()>;
+
+    /// `out[:, k] = J(v) x[:, k]`, J = ∂θ/∂v, v one column.
+    fn tangent(&self, chart: &LoadedChart, v: &Vector, x: &Vector, out: &mut Vector) -> Result<()>;
+
+    /// `out[:, k] = J(v)ᵀ z[:, k]`, and where `second` is (g, x), `+ (g · ∇²θ(v)) x[:, k]`; v and g one column.
+    fn cotangent(
+        &self,
+        chart: &LoadedChart,
+        v: &Vector,
+        z: &Vector,
+        second: Option<(&Vector, &Vector)>,
+        out: &mut Vector,
+    ) -> Result<()>;
 }
 
-/// Where a chart's constants are.
-pub(in crate::engine) enum ChartStorage {
-    Cpu(Chart),
-    Gpu(GpuChart),
+/// A chart on the device that loaded it, and opaque to everything else.
+pub struct LoadedChart {
+    dimension: usize,
+    parameter_count: usize,
+    storage: Box<dyn Any>,
 }
 
 impl LoadedChart {
+    /// A chart whose constants are in a device's own storage.
+    pub fn new(chart: &Chart, storage: impl Any) -> Self {
+        Self { dimension: chart.dimension(), parameter_count: chart.parameter_count(), storage: Box::new(storage) }
+    }
+
+    /// Its storage, for the device that loaded it.
+    ///
+    /// # Errors
+    /// `InvalidParameters` for a chart of another device.
+    pub fn storage<S: Any>(&self) -> Result<&S> {
+        let found = self.storage.downcast_ref();
+        found.ok_or_else(|| Error::new(ErrorCode::InvalidParameters, "this chart was loaded by another device"))
+    }
+
     /// Number of coordinates.
     pub fn dimension(&self) -> usize {
         self.dimension
@@ -258,19 +288,19 @@ impl LoadedChart {
         Ok(())
     }
 
-    /// Fails where the shapes are not those of [`super::Executor::chart_parameters`].
-    pub(super) fn check_parameters(&self, v: &Vector, theta: &Vector) -> Result<()> {
+    /// Fails where the shapes are not those of [`Charts::parameters`].
+    pub fn check_parameters(&self, v: &Vector, theta: &Vector) -> Result<()> {
         self.fits(&[(v, self.dimension, 1), (theta, self.parameter_count, 1)])
     }
 
-    /// Fails where the shapes are not those of [`super::Executor::chart_tangent`].
-    pub(super) fn check_tangent(&self, v: &Vector, x: &Vector, out: &Vector) -> Result<()> {
+    /// Fails where the shapes are not those of [`Charts::tangent`].
+    pub fn check_tangent(&self, v: &Vector, x: &Vector, out: &Vector) -> Result<()> {
         let columns = x.columns();
         self.fits(&[(v, self.dimension, 1), (x, self.dimension, columns), (out, self.parameter_count, columns)])
     }
 
-    /// Fails where the shapes are not those of [`super::Executor::chart_cotangent`].
-    pub(super) fn check_cotangent(
+    /// Fails where the shapes are not those of [`Charts::cotangent`].
+    pub fn check_cotangent(
         &self,
         v: &Vector,
         z: &Vector,

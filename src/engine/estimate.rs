@@ -64,10 +64,9 @@ impl Engine {
         let samples = self.problem().samples();
         let [few, many] = TRIALS.map(|count| count.min(samples));
         // A trial may be too small to be shared out as the work itself is.
-        let threads = self.executor().threads(samples);
-        let seconds_a_sample = |seconds: f64, trial: usize| {
-            seconds / trial as f64 * self.executor().threads(trial) as f64 / threads as f64
-        };
+        let threads = self.threads(samples);
+        let seconds_a_sample =
+            |seconds: f64, trial: usize| seconds / trial as f64 * self.threads(trial) as f64 / threads as f64;
         let is_gpu = self.info().backend == "gpu";
         let mut seconds = self.trial(parameters, few, 1).await?;
         if is_gpu && (LONG_TRIAL..COMPILING).contains(&seconds) {
@@ -112,14 +111,14 @@ impl Engine {
     /// The least of some times of a gradient of the first samples, in seconds.
     async fn trial(&self, parameters: &[f64], samples: usize, repeats: usize) -> Result<f64> {
         let rows: Vec<u32> = (0..samples as u32).collect();
-        let e = self.executor();
+        let e = self.vectors();
         let theta = e.upload(parameters, 1)?;
         let mut gradient = e.zeros(parameters.len(), 1)?;
         let mut out = e.zeros(2, 1)?;
         let mut seconds = f64::INFINITY;
         for _ in 0..repeats {
             let start = crate::control::now();
-            e.batch_gradient(&theta, &rows, &mut gradient, &mut out, 0).await?;
+            self.batch_gradient(&theta, &rows, &mut gradient, &mut out, 0).await?;
             e.download(&out).await?;
             seconds = seconds.min(crate::control::now() - start);
         }

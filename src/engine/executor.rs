@@ -1,16 +1,13 @@
 //! The seam between the mathematics and a device: what an executor can do.
 //!
-//! An executor holds one problem's data on its device and walks its [`Plan`](super::Plan). On a GPU everything
-//! but a readback is only enqueued; a CPU that has an event loop lets it run in the middle of a pass. So passes,
-//! readbacks and sums of many columns are futures, and what is done entry by entry is a plain function. Vectors are the executor's
-//! own, live where it computes, and are handed to no other device's executor. All sums go in a fixed order: the same calls
-//! give the same bits.
+//! An executor holds one problem's data on its device and walks its [`Plan`](super::Plan). Vectors live where it computes, and
+//! [`Vectors`] are the arithmetic on them. On a GPU everything but a readback is only enqueued; a CPU that has an event loop lets it
+//! run in the middle of a pass. So passes and readbacks are futures. [`Engine`](super::Engine) checks what goes into a pass: an
+//! executor need not.
 
-use std::ops::Range;
-
-use super::chart::{Chart, LoadedChart};
+use super::chart::Charts;
 use super::sweep::{Cotangent, LayerSums};
-use super::vector::{Segments, Vector};
+use super::vector::{Vector, Vectors};
 use crate::control::LocalFuture;
 use crate::error::Result;
 
@@ -81,25 +78,7 @@ pub struct BackendInfo {
     pub threads_reason: Option<String>,
 }
 
-/// Decay rates and step size of one Adam step; see [`Executor::adam`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct AdamStep {
-    /// Learning rate.
-    pub learning_rate: f64,
-    /// Decay of the mean gradient.
-    pub beta1: f64,
-    /// Decay of the mean squared gradient.
-    pub beta2: f64,
-    /// Added to the root.
-    pub epsilon: f64,
-    /// Number of this step, from 1.
-    pub step: i32,
-}
-
-/// One problem on one device. See the module's header for the rules.
-///
-/// Vectors: column-major, `columns` columns of length `len` each. "one column" in a contract means `columns == 1`.
-/// Lengths are checked by the callers in this crate; an executor may assert them.
+/// One problem on one device: passes over its data. See the module's header for the rules, [`Vectors`] for the shapes.
 pub trait Executor {
     /// What computes.
     fn info(&self) -> &BackendInfo;
@@ -109,91 +88,11 @@ pub trait Executor {
         self.info().threads
     }
 
-    // --- vectors -----------------------------------------------------------------------------------------------
+    /// Arithmetic on the vectors that it takes and gives.
+    fn vectors(&self) -> &dyn Vectors;
 
-    /// A vector of zeros.
-    fn zeros(&self, len: usize, columns: usize) -> Result<Vector>;
-
-    /// A vector of these values, `values.len() / columns` long, rounded to the executor's precision.
-    fn upload(&self, values: &[f64], columns: usize) -> Result<Vector>;
-
-    /// The values, column after column.
-    fn download<'a>(&'a self, vector: &'a Vector) -> LocalFuture<'a, Result<Vec<f64>>>;
-
-    /// `to[:, to_column + i] = from[:, columns.start + i]`.
-    fn copy_columns(&self, from: &Vector, columns: Range<usize>, to: &mut Vector, to_column: usize) -> Result<()>;
-
-    /// `to[to_row + i, k] = from[rows.start + i, k]` for every column k; both have the same number of them.
-    fn copy_rows(&self, from: &Vector, rows: Range<usize>, to: &mut Vector, to_row: usize) -> Result<()>;
-
-    /// `y *= alpha`, all columns.
-    fn scale(&self, alpha: f64, y: &mut Vector) -> Result<()>;
-
-    /// `y += alpha x`; same shape, or x one column that is added to every column of y.
-    fn axpy(&self, alpha: f64, x: &Vector, y: &mut Vector) -> Result<()>;
-
-    /// `y[:, k] = beta y[:, k] + alpha d ⊙ x[:, k]`, d one column. With `beta == 0` y's old values are not read.
-    fn multiply_add(&self, alpha: f64, d: &Vector, x: &Vector, beta: f64, y: &mut Vector) -> Result<()>;
-
-    /// `out[s + k S] = Σ_{i in segment s} a[i] x[i, columns.start + k]`, a one column, S segments; `out` is one column.
-    fn segment_inner(
-        &self,
-        segments: &Segments,
-        a: &Vector,
-        x: &Vector,
-        columns: Range<usize>,
-        out: &mut Vector,
-        out_offset: usize,
-    ) -> Result<()>;
-
-    /// `y[i, k] += coefficients[s(i) + k S] a[i]` for i in a segment s, a one column.
-    fn segment_axpy(&self, segments: &Segments, coefficients: &Vector, a: &Vector, y: &mut Vector) -> Result<()>;
-
-    /// `y[:, k] += alpha Σ_j c[offset + j + k J] q[:, columns.start + j]` over the J columns of the range.
-    fn combine<'a>(
-        &'a self,
-        alpha: f64,
-        q: &'a Vector,
-        columns: Range<usize>,
-        c: &'a Vector,
-        offset: usize,
-        y: &'a mut Vector,
-    ) -> LocalFuture<'a, Result<()>>;
-
-    /// `norms[index] = ‖x‖₂` and `q[:, column] = x / ‖x‖₂` (zeros if the norm is 0), x one column. Right for numbers of any size, as
-    /// long as the norm itself is one; not finite where x is not.
-    fn normalize(&self, x: &Vector, q: &mut Vector, column: usize, norms: &mut Vector, index: usize) -> Result<()>;
-
-    /// One step of Adam (Kingma and Ba 2015) with bias correction; all vectors one column.
-    fn adam(
-        &self,
-        step: &AdamStep,
-        gradient: &Vector,
-        mean: &mut Vector,
-        square: &mut Vector,
-        theta: &mut Vector,
-    ) -> Result<()>;
-
-    // --- parameter spaces --------------------------------------------------------------------------------------
-
-    /// A chart's constants on the device.
-    fn load_chart(&self, chart: &Chart) -> Result<LoadedChart>;
-
-    /// `theta = θ(v)`, both one column. A constant parameter is the chart's constant, bit for bit, rounded to the precision.
-    fn chart_parameters(&self, chart: &LoadedChart, v: &Vector, theta: &mut Vector) -> Result<()>;
-
-    /// `out[:, k] = J(v) x[:, k]`, J = ∂θ/∂v, v one column.
-    fn chart_tangent(&self, chart: &LoadedChart, v: &Vector, x: &Vector, out: &mut Vector) -> Result<()>;
-
-    /// `out[:, k] = J(v)ᵀ z[:, k]`, and where `second` is (g, x), `+ (g · ∇²θ(v)) x[:, k]`; v and g one column.
-    fn chart_cotangent(
-        &self,
-        chart: &LoadedChart,
-        v: &Vector,
-        z: &Vector,
-        second: Option<(&Vector, &Vector)>,
-        out: &mut Vector,
-    ) -> Result<()>;
+    /// Parameter spaces, on the same vectors.
+    fn charts(&self) -> &dyn Charts;
 
     // --- passes over the whole data ----------------------------------------------------------------------------
 

@@ -5,8 +5,10 @@ mod cpu;
 mod estimate;
 mod executor;
 pub mod gpu;
+mod passes;
 mod plan;
 mod range;
+mod shapes;
 mod sharded;
 mod sweep;
 mod vector;
@@ -17,15 +19,15 @@ use std::rc::Rc;
 use self::gpu::{GpuContext, GpuExecutor, GpuOptions};
 use self::sharded::ShardedExecutor;
 pub(crate) use chart::NONE;
-pub use chart::{Chart, LoadedChart, Normalized, Quotient};
+pub use chart::{Chart, Charts, LoadedChart, Normalized, Quotient};
 pub use cpu::{cpu_executor, cpu_info};
 pub use estimate::Estimate;
-pub use executor::{AdamStep, BackendInfo, Curvature, Executor, Precision};
+pub use executor::{BackendInfo, Curvature, Executor, Precision};
 pub use plan::{Activation, Operation, Plan, Step};
 pub(crate) use range::{ensure_in_range, ensure_number, overflows};
 pub use sharded::{Helper, Team};
 pub use sweep::{Cotangent, LayerSums};
-pub use vector::{Segments, Vector};
+pub use vector::{AdamStep, Segments, Vector, Vectors};
 
 use crate::error::{Result, bail, ensure};
 use crate::memory::copied;
@@ -145,6 +147,15 @@ impl Engine {
         Ok(Self { problem: problem.clone(), executor, largest_input, prepared: RefCell::new(None) })
     }
 
+    /// A problem on an executor of one's own, which has its data.
+    ///
+    /// # Errors
+    /// `OutOfRange` as [`Engine::new`].
+    pub fn with_executor(problem: &Problem, executor: Box<dyn Executor>) -> Result<Self> {
+        let largest_input = range::ensure_data(executor.info().precision, problem)?;
+        Ok(Self { problem: problem.clone(), executor, largest_input, prepared: RefCell::new(None) })
+    }
+
     /// The problem.
     pub fn problem(&self) -> &Problem {
         &self.problem
@@ -153,11 +164,6 @@ impl Engine {
     /// What computes.
     pub fn info(&self) -> &BackendInfo {
         self.executor.info()
-    }
-
-    /// The device's side, for operators and iterations that keep their vectors there.
-    pub fn executor(&self) -> &dyn Executor {
-        &*self.executor
     }
 
     /// Fixes the point θ: activations, δ and the gradient are computed once and kept for all that follows.
@@ -188,7 +194,7 @@ impl Engine {
         let network = self.problem.network();
         range::ensure_parameters(self.precision(), network.layout(), parameters)?;
         range::ensure_values(self.precision(), network, self.largest_input, parameters)?;
-        self.executor.upload(parameters, 1)
+        self.vectors().upload(parameters, 1)
     }
 
     fn precision(&self) -> Precision {
@@ -239,9 +245,9 @@ impl Engine {
     /// # Errors
     /// `NotFinite` where it overflows; the device's.
     pub async fn gradient(&self) -> Result<Vec<f64>> {
-        let mut gradient = self.executor.zeros(self.problem.network().parameter_count(), 1)?;
-        self.executor.gradient(&mut gradient)?;
-        let gradient = self.executor.download(&gradient).await?;
+        let mut gradient = self.vectors().zeros(self.problem.network().parameter_count(), 1)?;
+        self.gradient_into(&mut gradient)?;
+        let gradient = self.vectors().download(&gradient).await?;
         ensure_number("the gradient", self.precision(), &gradient)?;
         Ok(gradient)
     }
@@ -253,9 +259,9 @@ impl Engine {
     /// device's precision does not hold; `NotFinite`, for directions and products; the device's errors.
     pub async fn product(&self, curvature: Curvature, directions: &[f64]) -> Result<Vec<f64>> {
         let v = self.upload_directions(directions)?;
-        let mut out = self.executor.zeros(v.len(), v.columns())?;
-        self.executor.product(curvature, &v, &mut out).await?;
-        let products = self.executor.download(&out).await?;
+        let mut out = self.vectors().zeros(v.len(), v.columns())?;
+        self.apply(curvature, &v, &mut out).await?;
+        let products = self.vectors().download(&out).await?;
         ensure_number("a product with the curvature", self.precision(), &products)?;
         Ok(products)
     }
@@ -277,7 +283,7 @@ impl Engine {
             let name = || format!("the {n} numbers of direction {i}");
             ensure_in_range(self.precision(), direction.iter().copied(), name)?;
         }
-        self.executor.upload(directions, directions.len() / n)
+        self.vectors().upload(directions, directions.len() / n)
     }
 
     /// Mean loss and accuracy at θ, which need not be the prepared point.
@@ -292,9 +298,9 @@ impl Engine {
 
     /// As [`Engine::evaluate`], for searches that may meet a loss that overflows.
     pub(crate) async fn evaluate_anywhere(&self, theta: &Vector) -> Result<Evaluation> {
-        let mut out = self.executor.zeros(2, 1)?;
-        self.executor.evaluate(theta, &mut out, 0).await?;
-        let out = self.executor.download(&out).await?;
+        let mut out = self.vectors().zeros(2, 1)?;
+        self.evaluate_into(theta, &mut out, 0).await?;
+        let out = self.vectors().download(&out).await?;
         Ok(Evaluation { loss: out[0], accuracy: out[1] })
     }
 }

@@ -43,7 +43,7 @@ impl DenseSpectrum {
 pub async fn dense_matrix(operator: &dyn SymmetricOperator, control: &Control<'_>) -> Result<Vec<f64>> {
     let n = operator.len();
     ensure!(n <= MAX_LEN, TooLarge, "a dense spectrum is for at most {MAX_LEN} parameters, but there are {n}");
-    let executor = operator.executor();
+    let vectors = operator.vectors();
     let mut matrix = room("a dense matrix", n * n)?;
     for start in (0..n).step_by(COLUMNS) {
         control.step(Progress::new("dense matrix", start, n)).await?;
@@ -52,13 +52,13 @@ pub async fn dense_matrix(operator: &dyn SymmetricOperator, control: &Control<'_
         for k in 0..columns {
             identity[k * n + start + k] = 1.0;
         }
-        let x = executor.upload(&identity, columns)?;
-        let mut y = executor.zeros(n, columns)?;
+        let x = vectors.upload(&identity, columns)?;
+        let mut y = vectors.zeros(n, columns)?;
         operator.apply(&x, &mut y).await?;
-        matrix.extend(executor.download(&y).await?);
+        matrix.extend(vectors.download(&y).await?);
     }
     if !matrix.iter().all(|entry: &f64| entry.is_finite()) {
-        return Err(overflow(executor));
+        return Err(overflow(vectors));
     }
     Ok(matrix)
 }
@@ -77,13 +77,13 @@ pub async fn dense_spectrum(
     let (trace, eigen) = decompose(operator, control).await?;
     let mut ends = room("eigenvectors", 2 * n)?;
     [n - 1, 0].iter().for_each(|&j| ends.extend_from_slice(&eigen.vectors[j * n..(j + 1) * n]));
-    let ends = operator.executor().upload(&ends, 2)?;
+    let ends = operator.vectors().upload(&ends, 2)?;
     let mut pairs = rayleigh_ritz(operator, &ends, tolerance, 0.0, false).await?;
     let min = pairs.remove(1);
     let max = pairs.remove(0);
     let found = DenseSpectrum { values: eigen.values, max, min, trace, products: n + 2 };
     if !found.frobenius_norm().is_finite() {
-        return Err(overflow(operator.executor()));
+        return Err(overflow(operator.vectors()));
     }
     Ok(found)
 }
@@ -113,7 +113,7 @@ async fn decompose(operator: &dyn SymmetricOperator, control: &Control<'_>) -> R
     }
     let eigen = symmetric_eigen(matrix, n, control).await?;
     if !trace.is_finite() || !eigen.values.iter().all(|value| value.is_finite()) {
-        return Err(overflow(operator.executor()));
+        return Err(overflow(operator.vectors()));
     }
     Ok((trace, eigen))
 }

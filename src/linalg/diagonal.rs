@@ -43,7 +43,7 @@ pub async fn diagonal(
     let n = operator.len();
     let is_exact = products >= n;
     let total = products.min(n);
-    let executor = operator.executor();
+    let vectors = operator.vectors();
     let mut rng = generator(seed);
     let (mut values, mut squares): (Vec<f64>, Vec<f64>) = (zeros(WHAT, n)?, zeros(WHAT, n)?);
     // What squares are in units of: a power of two of the size of the first products, so that none overflows or vanishes.
@@ -55,13 +55,13 @@ pub async fn diagonal(
         if is_exact {
             (0..columns).for_each(|k| z[k * n + start + k] = 1.0);
         }
-        let x = executor.upload(&z, columns)?;
-        let mut y = executor.zeros(n, columns)?;
+        let x = vectors.upload(&z, columns)?;
+        let mut y = vectors.zeros(n, columns)?;
         operator.apply(&x, &mut y).await?;
-        let y = executor.download(&y).await?;
+        let y = vectors.download(&y).await?;
         let size = largest(y.iter().copied());
         if !size.is_finite() {
-            return Err(overflow(executor));
+            return Err(overflow(vectors));
         }
         if unit == 0.0 && size > 0.0 {
             unit = power_near(size);

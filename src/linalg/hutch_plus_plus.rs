@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::hutchinson::COLUMNS;
 use super::{TraceEstimate, generator, overflow, random_normal, random_signs};
 use crate::control::{Control, Progress};
-use crate::engine::{Executor, Segments, Vector};
+use crate::engine::{Segments, Vector, Vectors};
 use crate::error::{Result, ensure};
 use crate::memory::zeros;
 use crate::numbers::{Samples, power_near};
@@ -168,7 +168,7 @@ impl Rest {
 /// The subspace, and what is needed to work with it.
 struct Run<'a, 'c> {
     operator: &'a dyn SymmetricOperator,
-    executor: &'a dyn Executor,
+    vectors: &'a dyn Vectors,
     control: &'a Control<'c>,
     whole: Segments,
     /// n × (capacity + 1): orthonormal columns, and a place for the next.
@@ -189,17 +189,17 @@ impl<'a, 'c> Run<'a, 'c> {
         total: usize,
         control: &'a Control<'c>,
     ) -> Result<Self> {
-        let executor = operator.executor();
+        let vectors = operator.vectors();
         let n = operator.len();
         Ok(Self {
             operator,
-            executor,
+            vectors,
             control,
             whole: Segments::whole(n),
-            q: executor.zeros(n, capacity + 1)?,
-            coefficients: executor.zeros(capacity + 1, 1)?,
-            norms: executor.zeros(3, 1)?,
-            w: executor.zeros(n, 1)?,
+            q: vectors.zeros(n, capacity + 1)?,
+            coefficients: vectors.zeros(capacity + 1, 1)?,
+            norms: vectors.zeros(3, 1)?,
+            w: vectors.zeros(n, 1)?,
             size: 0,
             products: 0,
             total,
@@ -211,8 +211,8 @@ impl<'a, 'c> Run<'a, 'c> {
     }
 
     async fn apply(&mut self, x: &[f64], columns: usize) -> Result<Vector> {
-        let x = self.executor.upload(x, columns)?;
-        let mut y = self.executor.zeros(self.operator.len(), columns)?;
+        let x = self.vectors.upload(x, columns)?;
+        let mut y = self.vectors.zeros(self.operator.len(), columns)?;
         self.operator.apply(&x, &mut y).await?;
         self.products += columns;
         Ok(y)
@@ -223,7 +223,7 @@ impl<'a, 'c> Run<'a, 'c> {
         if self.size == 0 {
             return Ok(());
         }
-        let (e, columns) = (self.executor, 0..self.size);
+        let (e, columns) = (self.vectors, 0..self.size);
         e.segment_inner(&self.whole, &self.w, &self.q, columns.clone(), &mut self.coefficients, 0)?;
         e.combine(-1.0, &self.q, columns, &self.coefficients, 0, &mut self.w).await
     }
@@ -232,17 +232,17 @@ impl<'a, 'c> Run<'a, 'c> {
     /// and orthogonalised once more.
     async fn extend(&mut self, y: &Vector) -> Result<()> {
         for k in 0..y.columns() {
-            self.executor.copy_columns(y, k..k + 1, &mut self.w, 0)?;
+            self.vectors.copy_columns(y, k..k + 1, &mut self.w, 0)?;
             for pass in 0..3 {
                 if pass > 0 {
                     self.orthogonalize().await?;
                 }
-                self.executor.normalize(&self.w, &mut self.q, self.size, &mut self.norms, pass)?;
-                self.executor.copy_columns(&self.q, self.size..self.size + 1, &mut self.w, 0)?;
+                self.vectors.normalize(&self.w, &mut self.q, self.size, &mut self.norms, pass)?;
+                self.vectors.copy_columns(&self.q, self.size..self.size + 1, &mut self.w, 0)?;
             }
-            let norms = self.executor.download(&self.norms).await?;
+            let norms = self.vectors.download(&self.norms).await?;
             if !norms[0].is_finite() {
-                return Err(overflow(self.executor));
+                return Err(overflow(self.vectors));
             }
             if norms[0] > 0.0 && norms[1] > 0.0 && norms[2] >= INDEPENDENT {
                 self.size += 1;
@@ -259,7 +259,7 @@ impl<'a, 'c> Run<'a, 'c> {
             let columns = COLUMNS.min(n - start);
             let mut identity = zeros("columns of the identity", n * columns)?;
             (0..columns).for_each(|k| identity[k * n + start + k] = 1.0);
-            let x = self.executor.upload(&identity, columns)?;
+            let x = self.vectors.upload(&identity, columns)?;
             exact.add(&self.forms(&x).await?);
             self.report().await?;
         }
@@ -271,8 +271,8 @@ impl<'a, 'c> Run<'a, 'c> {
         let mut exact = Exact::default();
         for start in (0..self.size).step_by(COLUMNS) {
             let columns = COLUMNS.min(self.size - start);
-            let mut x = self.executor.zeros(self.operator.len(), columns)?;
-            self.executor.copy_columns(&self.q, start..start + columns, &mut x, 0)?;
+            let mut x = self.vectors.zeros(self.operator.len(), columns)?;
+            self.vectors.copy_columns(&self.q, start..start + columns, &mut x, 0)?;
             exact.add(&self.forms(&x).await?);
             self.report().await?;
         }
@@ -285,7 +285,7 @@ impl<'a, 'c> Run<'a, 'c> {
         let (value, standard_error) = (exact.trace + rest.forms.mean(), rest.forms.standard_error());
         let (norm, norm_error) = rest.norm(exact.length);
         if ![value, standard_error, norm, norm_error].iter().all(|x| x.is_finite()) {
-            return Err(overflow(self.executor));
+            return Err(overflow(self.vectors));
         }
         Ok(TraceAndNorm {
             trace: TraceEstimate { value, standard_error, probes },
@@ -296,21 +296,21 @@ impl<'a, 'c> Run<'a, 'c> {
 
     /// √d u for each of the columns g, normal ones: u = P g / ‖P g‖ with P = I − Q Qᵀ.
     async fn project(&mut self, g: &[f64], columns: usize) -> Result<Vector> {
-        let mut x = self.executor.upload(g, columns)?;
+        let mut x = self.vectors.upload(g, columns)?;
         for k in 0..columns {
-            self.executor.copy_columns(&x, k..k + 1, &mut self.w, 0)?;
+            self.vectors.copy_columns(&x, k..k + 1, &mut self.w, 0)?;
             self.orthogonalize().await?;
             self.orthogonalize().await?;
-            self.executor.normalize(&self.w, &mut x, k, &mut self.norms, 0)?;
+            self.vectors.normalize(&self.w, &mut x, k, &mut self.norms, 0)?;
         }
         let d = self.operator.len() - self.size;
-        self.executor.scale((d as f64).sqrt(), &mut x)?;
+        self.vectors.scale((d as f64).sqrt(), &mut x)?;
         Ok(x)
     }
 
     /// xᵀ A x and ‖A x‖ for each column x.
     async fn forms(&mut self, x: &Vector) -> Result<Vec<[f64; 2]>> {
-        let (e, columns) = (self.executor, x.columns());
+        let (e, columns) = (self.vectors, x.columns());
         let mut y = e.zeros(x.len(), columns)?;
         self.operator.apply(x, &mut y).await?;
         self.products += columns;

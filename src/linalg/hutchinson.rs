@@ -32,26 +32,26 @@ pub async fn hutchinson(
     control: &Control<'_>,
 ) -> Result<TraceEstimate> {
     ensure!(probes >= 2, InvalidOption, "Hutchinson's method needs at least 2 probes, for its standard error");
-    let executor = operator.executor();
+    let vectors = operator.vectors();
     let n = operator.len();
     let whole = Segments::whole(n);
     let mut rng = generator(seed);
     let mut samples = Samples::default();
     while samples.count() < probes {
         let columns = COLUMNS.min(probes - samples.count());
-        let z = executor.upload(&random_signs(n * columns, &mut rng)?, columns)?;
-        let mut az = executor.zeros(n, columns)?;
+        let z = vectors.upload(&random_signs(n * columns, &mut rng)?, columns)?;
+        let mut az = vectors.zeros(n, columns)?;
         operator.apply(&z, &mut az).await?;
-        let mut column = executor.zeros(n, 1)?;
-        let mut quotients = executor.zeros(columns, 1)?;
+        let mut column = vectors.zeros(n, 1)?;
+        let mut quotients = vectors.zeros(columns, 1)?;
         for k in 0..columns {
-            executor.copy_columns(&z, k..k + 1, &mut column, 0)?;
-            executor.segment_inner(&whole, &column, &az, k..k + 1, &mut quotients, k)?;
+            vectors.copy_columns(&z, k..k + 1, &mut column, 0)?;
+            vectors.segment_inner(&whole, &column, &az, k..k + 1, &mut quotients, k)?;
         }
-        executor.download(&quotients).await?.into_iter().for_each(|sample| samples.push(sample));
+        vectors.download(&quotients).await?.into_iter().for_each(|sample| samples.push(sample));
         let (value, standard_error) = (samples.mean(), samples.standard_error());
         if !value.is_finite() || !standard_error.is_finite() {
-            return Err(overflow(executor));
+            return Err(overflow(vectors));
         }
         let progress = Progress::new("trace", samples.count(), probes).with_estimate(value, standard_error);
         control.step(progress).await?;

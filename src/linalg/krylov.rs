@@ -7,7 +7,7 @@ use nalgebra::DMatrix;
 use rand_chacha::ChaCha8Rng;
 
 use super::{decomposed, overflow, random_normal};
-use crate::engine::{Executor, Segments, Vector};
+use crate::engine::{Segments, Vector, Vectors};
 use crate::error::Result;
 use crate::memory::collected;
 use crate::numbers::{largest, power_near};
@@ -19,7 +19,7 @@ pub(super) const CHECK_EVERY: usize = 6;
 /// Orthonormal columns, the operator projected onto them, and the remainder of the last step.
 pub(super) struct Basis<'a> {
     operator: &'a dyn SymmetricOperator,
-    executor: &'a dyn Executor,
+    vectors: &'a dyn Vectors,
     whole: Segments,
     /// n × (capacity + 1).
     q: Vector,
@@ -82,35 +82,35 @@ impl<'a> Basis<'a> {
     /// A basis of up to `capacity` columns that starts from this vector, of any length but 0. Random vectors, where they
     /// are needed, come from `rng`.
     pub fn start(operator: &'a dyn SymmetricOperator, capacity: usize, start: &[f64], rng: ChaCha8Rng) -> Result<Self> {
-        let executor = operator.executor();
+        let vectors = operator.vectors();
         let n = operator.len();
         // Near 1 before it is rounded to the device's precision, which may not hold it as it is; by a power of two, which rounds nothing.
         let unit = power_near(largest(start.iter().copied()));
         let start = collected("a start vector", start.iter().map(|x| x / unit))?;
         let mut basis = Self {
             operator,
-            executor,
+            vectors,
             whole: Segments::whole(n),
-            q: executor.zeros(n, capacity + 1)?,
-            coefficients: executor.zeros(2 * CHECK_EVERY * (capacity + 1), 1)?,
-            norms: executor.zeros(capacity + 2, 1)?,
+            q: vectors.zeros(n, capacity + 1)?,
+            coefficients: vectors.zeros(2 * CHECK_EVERY * (capacity + 1), 1)?,
+            norms: vectors.zeros(capacity + 2, 1)?,
             capacity,
             t: DMatrix::zeros(capacity, capacity),
             beta: 0.0,
             size: 0,
             fresh: None,
             rest: None,
-            x: executor.upload(&start, 1)?,
-            w: executor.zeros(n, 1)?,
+            x: vectors.upload(&start, 1)?,
+            w: vectors.zeros(n, 1)?,
             rng,
         };
-        executor.normalize(&basis.x, &mut basis.q, 0, &mut basis.norms, 0)?;
+        vectors.normalize(&basis.x, &mut basis.q, 0, &mut basis.norms, 0)?;
         Ok(basis)
     }
 
     /// w ← w − Q (Qᵀ w) over the first `columns` of Q; the coefficients go to `offset`.
     async fn orthogonalize(&mut self, columns: usize, offset: usize) -> Result<()> {
-        let e = self.executor;
+        let e = self.vectors;
         e.segment_inner(&self.whole, &self.w, &self.q, 0..columns, &mut self.coefficients, offset)?;
         e.combine(-1.0, &self.q, 0..columns, &self.coefficients, offset, &mut self.w).await
     }
@@ -121,21 +121,21 @@ impl<'a> Basis<'a> {
         let start = self.size;
         for step in 0..steps {
             let j = start + step;
-            self.executor.copy_columns(&self.q, j..j + 1, &mut self.x, 0)?;
+            self.vectors.copy_columns(&self.q, j..j + 1, &mut self.x, 0)?;
             self.operator.apply(&self.x, &mut self.w).await?;
             // Twice is enough (Kahan, after Parlett): the second pass removes what rounding left of the first.
             self.orthogonalize(j + 1, 2 * step * stride).await?;
             self.orthogonalize(j + 1, (2 * step + 1) * stride).await?;
-            self.executor.normalize(&self.w, &mut self.q, j + 1, &mut self.norms, j + 1)?;
+            self.vectors.normalize(&self.w, &mut self.q, j + 1, &mut self.norms, j + 1)?;
         }
-        let coefficients = self.executor.download(&self.coefficients).await?;
-        let norms = self.executor.download(&self.norms).await?;
+        let coefficients = self.vectors.download(&self.coefficients).await?;
+        let norms = self.vectors.download(&self.norms).await?;
         for step in 0..steps {
             let j = start + step;
             for i in 0..=j {
                 let value = coefficients[2 * step * stride + i] + coefficients[(2 * step + 1) * stride + i];
                 if !value.is_finite() {
-                    return Err(overflow(self.executor));
+                    return Err(overflow(self.vectors));
                 }
                 self.t[(i, j)] = value;
                 self.t[(j, i)] = value;
@@ -143,11 +143,11 @@ impl<'a> Basis<'a> {
             self.size = j + 1;
             self.beta = norms[j + 1];
             if !self.beta.is_finite() {
-                return Err(overflow(self.executor));
+                return Err(overflow(self.vectors));
             }
             // An invariant subspace: what is left is rounding, and what followed in this burst is built on it.
             let scale = self.t.view((0, 0), (j + 1, j + 1)).amax();
-            let noise = 4.0 * self.executor.info().precision.epsilon() * scale;
+            let noise = 4.0 * self.vectors.precision().epsilon() * scale;
             if self.beta <= noise && self.size < self.operator.len() {
                 self.beta = 0.0;
                 if self.fresh == Some(j) {
@@ -165,11 +165,11 @@ impl<'a> Basis<'a> {
     async fn start_anew(&mut self) -> Result<()> {
         self.fresh = Some(self.size);
         let random = random_normal(self.operator.len(), &mut self.rng)?;
-        self.w = self.executor.upload(&random, 1)?;
+        self.w = self.vectors.upload(&random, 1)?;
         for _ in 0..3 {
             self.orthogonalize(self.size, 0).await?;
-            self.executor.normalize(&self.w, &mut self.q, self.size, &mut self.norms, 0)?;
-            self.executor.copy_columns(&self.q, self.size..self.size + 1, &mut self.w, 0)?;
+            self.vectors.normalize(&self.w, &mut self.q, self.size, &mut self.norms, 0)?;
+            self.vectors.copy_columns(&self.q, self.size..self.size + 1, &mut self.w, 0)?;
         }
         Ok(())
     }
@@ -188,16 +188,16 @@ impl<'a> Basis<'a> {
     pub async fn ritz_vectors(&self, ritz: &RitzPairs, chosen: &[usize]) -> Result<Vector> {
         let s: Vec<f64> =
             chosen.iter().flat_map(|&j| ritz.vectors.column(j).iter().copied().collect::<Vec<_>>()).collect();
-        let s = self.executor.upload(&s, 1)?;
-        let mut x = self.executor.zeros(self.operator.len(), chosen.len())?;
-        self.executor.combine(1.0, &self.q, 0..self.size, &s, 0, &mut x).await?;
+        let s = self.vectors.upload(&s, 1)?;
+        let mut x = self.vectors.zeros(self.operator.len(), chosen.len())?;
+        self.vectors.combine(1.0, &self.q, 0..self.size, &s, 0, &mut x).await?;
         Ok(x)
     }
 
     /// The first columns become these Ritz vectors, and t their diagonal.
     async fn keep(&mut self, ritz: &RitzPairs, kept: &[usize]) -> Result<()> {
         let x = self.ritz_vectors(ritz, kept).await?;
-        self.executor.copy_columns(&x, 0..kept.len(), &mut self.q, 0)?;
+        self.vectors.copy_columns(&x, 0..kept.len(), &mut self.q, 0)?;
         self.t.fill(0.0);
         for (i, &j) in kept.iter().enumerate() {
             self.t[(i, i)] = ritz.values[j];
@@ -209,9 +209,9 @@ impl<'a> Basis<'a> {
     /// Keeps these Ritz vectors and the remainder (Wu and Simon 2000).
     pub async fn restart(&mut self, ritz: &RitzPairs, kept: &[usize]) -> Result<()> {
         let size = self.size;
-        self.executor.copy_columns(&self.q, size..size + 1, &mut self.x, 0)?;
+        self.vectors.copy_columns(&self.q, size..size + 1, &mut self.x, 0)?;
         self.keep(ritz, kept).await?;
-        self.executor.copy_columns(&self.x, 0..1, &mut self.q, kept.len())?;
+        self.vectors.copy_columns(&self.x, 0..1, &mut self.q, kept.len())?;
         self.fresh = self.fresh.filter(|&fresh| fresh == size).map(|_| kept.len());
         Ok(())
     }

@@ -192,7 +192,7 @@ impl Lanczos {
             top.max(bottom)
         );
         ensure!(top + bottom > 0, InvalidOption, "no eigenvalue was asked for");
-        let tolerance = self.tolerance.unwrap_or_else(|| operator.executor().info().precision.eigenvalue_tolerance());
+        let tolerance = self.tolerance.unwrap_or_else(|| operator.vectors().precision().eigenvalue_tolerance());
         let verify = [top, bottom].map(|count| count > 1 || (count > 0 && self.start.is_some()));
         Ok(Target { goal: self.goal, top, bottom, tolerance, verify })
     }
@@ -232,14 +232,14 @@ impl Target {
     /// Are enough copies of a multiple eigenvalue, which is all there is beside these, among them? Those wanted of either end must not
     /// reach beyond the copies that were found.
     fn holds(&self, ritz: &RitzPairs, rest: f64, operator: &dyn SymmetricOperator) -> bool {
-        let noise = 16.0 * operator.executor().info().precision.epsilon() * ritz.scale();
+        let noise = 16.0 * operator.vectors().precision().epsilon() * ritz.scale();
         let count = |is_wanted: &dyn Fn(f64) -> bool| ritz.values.iter().filter(|&&value| is_wanted(value)).count();
         count(&|value| value >= rest - noise) >= self.top && count(&|value| value <= rest + noise) >= self.bottom
     }
 
     /// Are there values among these that were not among those kept, beyond what the tolerance and rounding explain?
     fn differ(&self, kept: &[f64], values: &[f64], scale: f64, operator: &dyn SymmetricOperator) -> bool {
-        let noise = 16.0 * operator.executor().info().precision.epsilon();
+        let noise = 16.0 * operator.vectors().precision().epsilon();
         let count = if self.goal == Goal::SpectralNorm { 1 } else { values.len() };
         let pairs = kept.iter().zip(values).take(count);
         pairs.fold(0.0, |m, (a, b)| f64::max(m, (a - b).abs())) > self.tolerance.max(noise) * scale

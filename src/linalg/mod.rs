@@ -24,7 +24,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 
-use crate::engine::{Executor, Precision, Vector};
+use crate::engine::{Precision, Vector, Vectors};
 use crate::error::Result;
 use crate::memory::{collected, room};
 use crate::numbers::{inner, norm};
@@ -73,10 +73,10 @@ pub(crate) async fn rayleigh_ritz(
     norm_known: f64,
     keep_vectors: bool,
 ) -> Result<Vec<Eigenpair>> {
-    let executor: &dyn Executor = operator.executor();
-    let mut ax = executor.zeros(x.len(), x.columns())?;
+    let vectors: &dyn Vectors = operator.vectors();
+    let mut ax = vectors.zeros(x.len(), x.columns())?;
     operator.apply(x, &mut ax).await?;
-    let (x, ax) = (executor.download(x).await?, executor.download(&ax).await?);
+    let (x, ax) = (vectors.download(x).await?, vectors.download(&ax).await?);
     let n = operator.len();
     let mut pairs = Vec::new();
     for (x, ax) in x.chunks_exact(n).zip(ax.chunks_exact(n)) {
@@ -84,14 +84,14 @@ pub(crate) async fn rayleigh_ritz(
         let length = norm(x.iter().copied());
         let residual = norm(x.iter().zip(ax).map(|(x, y)| y - value * x)) / length;
         if !value.is_finite() || !residual.is_finite() {
-            return Err(overflow(executor));
+            return Err(overflow(vectors));
         }
         let unit = || collected("an eigenvector", x.iter().map(|x| x / length));
         let vector = keep_vectors.then(unit).transpose()?;
         pairs.push(Eigenpair { value, residual, converged: false, vector });
     }
     let scale = pairs.iter().map(|pair| pair.value.abs()).fold(norm_known, f64::max);
-    if scale < LOST && executor.info().precision == Precision::F32 {
+    if scale < LOST && vectors.precision() == Precision::F32 {
         let mut units = room("vectors in double precision", x.len())?;
         for x in x.chunks_exact(n) {
             let length = norm(x.iter().copied());
@@ -110,7 +110,7 @@ pub(crate) async fn rayleigh_ritz(
 }
 
 /// What is said where a product of a unit vector is no number.
-pub(crate) fn overflow(executor: &dyn Executor) -> crate::error::Error {
-    let found = crate::engine::overflows("the curvature", executor.info().precision);
+pub(crate) fn overflow(vectors: &dyn Vectors) -> crate::error::Error {
+    let found = crate::engine::overflows("the curvature", vectors.precision());
     crate::error::Error::new(crate::error::ErrorCode::NotFinite, found)
 }

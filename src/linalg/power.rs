@@ -50,44 +50,44 @@ impl PowerIteration {
     /// # Errors
     /// `NotFinite` where products overflow; `Aborted`; the device's.
     pub async fn run(&self, operator: &dyn SymmetricOperator, control: &Control<'_>) -> Result<PowerResult> {
-        let executor = operator.executor();
+        let vectors = operator.vectors();
         let n = operator.len();
         let whole = Segments::whole(n);
-        let tolerance = self.tolerance.unwrap_or(match executor.info().precision {
+        let tolerance = self.tolerance.unwrap_or(match vectors.precision() {
             Precision::F64 => 1e-9,
             Precision::F32 => 1e-5,
         });
-        let start = executor.upload(&random_normal(n, &mut generator(self.seed))?, 1)?;
-        let mut u = executor.zeros(n, 1)?;
+        let start = vectors.upload(&random_normal(n, &mut generator(self.seed))?, 1)?;
+        let mut u = vectors.zeros(n, 1)?;
         // Those since the last readback.
-        let mut norms = executor.zeros(CHECK_EVERY, 1)?;
-        executor.normalize(&start, &mut u, 0, &mut norms, 0)?;
-        let (mut au, mut next, mut difference) = (executor.zeros(n, 1)?, executor.zeros(n, 1)?, executor.zeros(n, 1)?);
-        let mut changes = executor.zeros(2, 1)?;
+        let mut norms = vectors.zeros(CHECK_EVERY, 1)?;
+        vectors.normalize(&start, &mut u, 0, &mut norms, 0)?;
+        let (mut au, mut next, mut difference) = (vectors.zeros(n, 1)?, vectors.zeros(n, 1)?, vectors.zeros(n, 1)?);
+        let mut changes = vectors.zeros(2, 1)?;
         let (mut products, mut change) = (0, f64::INFINITY);
         let mut history: Vec<f64> = Vec::new();
         while products < self.max_products && change > tolerance {
             operator.apply(&u, &mut au).await?;
             products += 1;
-            executor.normalize(&au, &mut next, 0, &mut norms, (products - 1) % CHECK_EVERY)?;
+            vectors.normalize(&au, &mut next, 0, &mut norms, (products - 1) % CHECK_EVERY)?;
             let check = products % CHECK_EVERY == 0 || products == self.max_products;
             if check {
                 // A negative eigenvalue turns the vector round in every step: the change is meant up to sign.
                 for (i, sign) in [-1.0, 1.0].into_iter().enumerate() {
-                    executor.copy_columns(&next, 0..1, &mut difference, 0)?;
-                    executor.axpy(sign, &u, &mut difference)?;
-                    executor.segment_inner(&whole, &difference, &difference, 0..1, &mut changes, i)?;
+                    vectors.copy_columns(&next, 0..1, &mut difference, 0)?;
+                    vectors.axpy(sign, &u, &mut difference)?;
+                    vectors.segment_inner(&whole, &difference, &difference, 0..1, &mut changes, i)?;
                 }
             }
             std::mem::swap(&mut u, &mut next);
             if check {
-                let squares = executor.download(&changes).await?;
+                let squares = vectors.download(&changes).await?;
                 change = squares[0].min(squares[1]).sqrt();
-                let recent = executor.download(&norms).await?;
+                let recent = vectors.download(&norms).await?;
                 let recent = &recent[..products - history.len()];
                 history.extend(recent);
                 if !change.is_finite() || !recent.iter().all(|norm| norm.is_finite()) {
-                    return Err(overflow(executor));
+                    return Err(overflow(vectors));
                 }
                 let estimate = history[products - 1];
                 let progress = Progress::new("power iteration", products, self.max_products);

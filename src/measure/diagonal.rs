@@ -34,7 +34,7 @@ pub async fn exact_diagonal(
     let mut diagonal: Vec<f64> = zeros("a diagonal", theta.len())?;
     for (progress, cotangents) in petzka::cotangents(engine) {
         control.step(progress).await?;
-        let squares = engine.executor().squared_gradients(&cotangents).await?;
+        let squares = engine.squared_gradients(&cotangents).await?;
         diagonal.iter_mut().zip(squares).for_each(|(sum, square)| *sum += square);
     }
     if let OperatorKind::Riemannian(metric, _) | OperatorKind::RiemannianGaussNewton(metric) = kind.whole() {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::{Connection, CurvatureOperator, LeviCivita, Metric, Restricted, Scaled, SymmetricOperator};
 use crate::control::LocalFuture;
-use crate::engine::{Curvature, Engine, Executor, Precision, Segments, Vector};
+use crate::engine::{Curvature, Engine, Precision, Segments, Vector, Vectors};
 use crate::error::{Error, Result, bail, ensure};
 use crate::memory::zeros;
 use crate::network::Layout;
@@ -258,17 +258,17 @@ impl Named<'_> {
         let precise = self.engine.in_f64()?;
         precise.prepare(&self.engine.parameters()?).await?;
         let operator = self.kind.arithmetic(&precise).await?;
-        let executor = operator.executor();
+        let vectors = operator.vectors();
         let (n, columns) = (operator.len(), x.len() / operator.len());
-        let (x, mut y) = (executor.upload(x, columns)?, executor.zeros(n, columns)?);
+        let (x, mut y) = (vectors.upload(x, columns)?, vectors.zeros(n, columns)?);
         operator.apply(&x, &mut y).await?;
-        executor.download(&y).await.map(Some)
+        vectors.download(&y).await.map(Some)
     }
 }
 
 impl SymmetricOperator for Named<'_> {
-    fn executor(&self) -> &dyn Executor {
-        self.inner.executor()
+    fn vectors(&self) -> &dyn Vectors {
+        self.inner.vectors()
     }
 
     fn len(&self) -> usize {

@@ -2,7 +2,7 @@
 
 use super::SymmetricOperator;
 use crate::control::LocalFuture;
-use crate::engine::{Executor, Segments, Vector};
+use crate::engine::{Segments, Vector, Vectors};
 use crate::error::Result;
 use crate::memory::{collected, zeros};
 use crate::numbers::inner as inner_product;
@@ -34,9 +34,9 @@ impl<A: SymmetricOperator> LeviCivita<A> {
             let product = inner_product(&w[range.clone()], &g[range.clone()]);
             diagonal[range].fill(-product);
         }
-        let executor = inner.executor();
-        let (w, g) = (executor.upload(w, 1)?, executor.upload(g, 1)?);
-        let diagonal = executor.upload(&diagonal, 1)?;
+        let vectors = inner.vectors();
+        let (w, g) = (vectors.upload(w, 1)?, vectors.upload(g, 1)?);
+        let diagonal = vectors.upload(&diagonal, 1)?;
         Ok(Self { inner, term: Term::Blocks { segments, w, g, diagonal } })
     }
 
@@ -46,14 +46,14 @@ impl<A: SymmetricOperator> LeviCivita<A> {
     /// The device's.
     pub fn entries(inner: A, w: &[f64], g: &[f64]) -> Result<Self> {
         let diagonal = collected(DIAGONAL, w.iter().zip(g).map(|(w, g)| w * g))?;
-        let diagonal = inner.executor().upload(&diagonal, 1)?;
+        let diagonal = inner.vectors().upload(&diagonal, 1)?;
         Ok(Self { inner, term: Term::Entries { diagonal } })
     }
 }
 
 impl<A: SymmetricOperator> SymmetricOperator for LeviCivita<A> {
-    fn executor(&self) -> &dyn Executor {
-        self.inner.executor()
+    fn vectors(&self) -> &dyn Vectors {
+        self.inner.vectors()
     }
 
     fn len(&self) -> usize {
@@ -62,17 +62,17 @@ impl<A: SymmetricOperator> SymmetricOperator for LeviCivita<A> {
 
     fn apply<'a>(&'a self, x: &'a Vector, y: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move {
-            let executor = self.executor();
+            let vectors = self.vectors();
             self.inner.apply(x, y).await?;
             match &self.term {
-                Term::Entries { diagonal } => executor.multiply_add(1.0, diagonal, x, 1.0, y),
+                Term::Entries { diagonal } => vectors.multiply_add(1.0, diagonal, x, 1.0, y),
                 Term::Blocks { segments, w, g, diagonal } => {
-                    executor.multiply_add(1.0, diagonal, x, 1.0, y)?;
-                    let mut inner = executor.zeros(segments.count() * x.columns(), 1)?;
-                    executor.segment_inner(segments, g, x, 0..x.columns(), &mut inner, 0)?;
-                    executor.segment_axpy(segments, &inner, w, y)?;
-                    executor.segment_inner(segments, w, x, 0..x.columns(), &mut inner, 0)?;
-                    executor.segment_axpy(segments, &inner, g, y)
+                    vectors.multiply_add(1.0, diagonal, x, 1.0, y)?;
+                    let mut inner = vectors.zeros(segments.count() * x.columns(), 1)?;
+                    vectors.segment_inner(segments, g, x, 0..x.columns(), &mut inner, 0)?;
+                    vectors.segment_axpy(segments, &inner, w, y)?;
+                    vectors.segment_inner(segments, w, x, 0..x.columns(), &mut inner, 0)?;
+                    vectors.segment_axpy(segments, &inner, g, y)
                 }
             }
         })

@@ -16,13 +16,13 @@ pub use restricted::Restricted;
 pub use scaled::Scaled;
 
 use crate::control::LocalFuture;
-use crate::engine::{Curvature, Engine, Executor, Vector};
+use crate::engine::{Curvature, Engine, Vector, Vectors};
 use crate::error::Result;
 
 /// A symmetric linear operator whose vectors live on an executor's device.
 pub trait SymmetricOperator {
     /// Where its vectors live.
-    fn executor(&self) -> &dyn Executor;
+    fn vectors(&self) -> &dyn Vectors;
 
     /// Length of its vectors.
     fn len(&self) -> usize;
@@ -46,8 +46,8 @@ pub trait SymmetricOperator {
 }
 
 impl<A: SymmetricOperator + ?Sized> SymmetricOperator for Box<A> {
-    fn executor(&self) -> &dyn Executor {
-        (**self).executor()
+    fn vectors(&self) -> &dyn Vectors {
+        (**self).vectors()
     }
 
     fn len(&self) -> usize {
@@ -77,8 +77,8 @@ impl<'a> CurvatureOperator<'a> {
 }
 
 impl SymmetricOperator for CurvatureOperator<'_> {
-    fn executor(&self) -> &dyn Executor {
-        self.engine.executor()
+    fn vectors(&self) -> &dyn Vectors {
+        self.engine.vectors()
     }
 
     fn len(&self) -> usize {
@@ -86,6 +86,6 @@ impl SymmetricOperator for CurvatureOperator<'_> {
     }
 
     fn apply<'a>(&'a self, x: &'a Vector, y: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
-        self.engine.executor().product(self.curvature, x, y)
+        Box::pin(self.engine.apply(self.curvature, x, y))
     }
 }

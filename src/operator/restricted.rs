@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::SymmetricOperator;
 use crate::control::LocalFuture;
-use crate::engine::{Executor, Vector};
+use crate::engine::{Vector, Vectors};
 use crate::error::{Result, ensure};
 
 /// P A Pᵀ, where P picks ranges of coordinates: as long as those ranges together, so that spectra, traces and densities
@@ -57,8 +57,8 @@ impl<A: SymmetricOperator> Restricted<A> {
 }
 
 impl<A: SymmetricOperator> SymmetricOperator for Restricted<A> {
-    fn executor(&self) -> &dyn Executor {
-        self.inner.executor()
+    fn vectors(&self) -> &dyn Vectors {
+        self.inner.vectors()
     }
 
     fn len(&self) -> usize {
@@ -67,20 +67,20 @@ impl<A: SymmetricOperator> SymmetricOperator for Restricted<A> {
 
     fn apply<'a>(&'a self, x: &'a Vector, y: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move {
-            let executor = self.executor();
+            let vectors = self.vectors();
             let mut scratch = match self.scratch.take() {
                 Some(scratch) if scratch.x.columns() == x.columns() => scratch,
                 _ => {
-                    let zeros = || executor.zeros(self.inner.len(), x.columns());
+                    let zeros = || vectors.zeros(self.inner.len(), x.columns());
                     Scratch { x: zeros()?, y: zeros()? }
                 }
             };
             for (start, range) in self.places() {
-                executor.copy_rows(x, start..start + range.len(), &mut scratch.x, range.start)?;
+                vectors.copy_rows(x, start..start + range.len(), &mut scratch.x, range.start)?;
             }
             self.inner.apply(&scratch.x, &mut scratch.y).await?;
             for (start, range) in self.places() {
-                executor.copy_rows(&scratch.y, range, y, start)?;
+                vectors.copy_rows(&scratch.y, range, y, start)?;
             }
             *self.scratch.borrow_mut() = Some(scratch);
             Ok(())

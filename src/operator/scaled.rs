@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use super::SymmetricOperator;
 use crate::control::LocalFuture;
-use crate::engine::{Executor, Vector, ensure_in_range};
+use crate::engine::{Vector, Vectors, ensure_in_range};
 use crate::error::Result;
 
 /// D A D for a diagonal D.
@@ -21,15 +21,15 @@ impl<A: SymmetricOperator> Scaled<A> {
     /// `OutOfRange` for a diagonal that the device's precision does not hold; the device's.
     pub fn new(inner: A, diagonal: &[f64]) -> Result<Self> {
         let name = || format!("the {} numbers of a diagonal", diagonal.len());
-        ensure_in_range(inner.executor().info().precision, diagonal.iter().copied(), name)?;
-        let d = inner.executor().upload(diagonal, 1)?;
+        ensure_in_range(inner.vectors().precision(), diagonal.iter().copied(), name)?;
+        let d = inner.vectors().upload(diagonal, 1)?;
         Ok(Self { inner, d, scratch: RefCell::new(None) })
     }
 }
 
 impl<A: SymmetricOperator> SymmetricOperator for Scaled<A> {
-    fn executor(&self) -> &dyn Executor {
-        self.inner.executor()
+    fn vectors(&self) -> &dyn Vectors {
+        self.inner.vectors()
     }
 
     fn len(&self) -> usize {
@@ -38,15 +38,15 @@ impl<A: SymmetricOperator> SymmetricOperator for Scaled<A> {
 
     fn apply<'a>(&'a self, x: &'a Vector, y: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move {
-            let executor = self.executor();
+            let vectors = self.vectors();
             let mut scaled = match self.scratch.take() {
                 Some(vector) if vector.columns() == x.columns() => vector,
-                _ => executor.zeros(x.len(), x.columns())?,
+                _ => vectors.zeros(x.len(), x.columns())?,
             };
-            executor.multiply_add(1.0, &self.d, x, 0.0, &mut scaled)?;
+            vectors.multiply_add(1.0, &self.d, x, 0.0, &mut scaled)?;
             self.inner.apply(&scaled, y).await?;
-            executor.copy_columns(y, 0..y.columns(), &mut scaled, 0)?;
-            executor.multiply_add(1.0, &self.d, &scaled, 0.0, y)?;
+            vectors.copy_columns(y, 0..y.columns(), &mut scaled, 0)?;
+            vectors.multiply_add(1.0, &self.d, &scaled, 0.0, y)?;
             *self.scratch.borrow_mut() = Some(scaled);
             Ok(())
         })

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 
 use super::ParameterSpace;
 use crate::control::LocalFuture;
-use crate::engine::{Curvature, Engine, Executor, LoadedChart, Vector, ensure_in_range};
+use crate::engine::{Curvature, Engine, LoadedChart, Vector, Vectors, ensure_in_range};
 use crate::error::{Result, bail, ensure};
 use crate::operator::SymmetricOperator;
 
@@ -62,22 +62,22 @@ impl<'a> SpaceCurvature<'a> {
                 space.name()
             );
         }
-        let executor = engine.executor();
+        let vectors = engine.vectors();
         let name = || format!("the {} coordinates in {}", coordinates.len(), space.name());
         ensure_in_range(engine.info().precision, coordinates.iter().copied(), name)?;
         let gradient = match second_order {
             SecondOrder::LeftOut => None,
             SecondOrder::Included => {
-                let mut gradient = executor.zeros(theta.len(), 1)?;
-                executor.gradient(&mut gradient)?;
+                let mut gradient = vectors.zeros(theta.len(), 1)?;
+                engine.gradient_into(&mut gradient)?;
                 Some(gradient)
             }
         };
         Ok(Self {
             engine,
             curvature,
-            chart: executor.load_chart(space.chart())?,
-            v: executor.upload(&coordinates, 1)?,
+            chart: engine.charts().load(space.chart())?,
+            v: vectors.upload(&coordinates, 1)?,
             gradient,
             scratch: RefCell::default(),
         })
@@ -85,8 +85,8 @@ impl<'a> SpaceCurvature<'a> {
 }
 
 impl SymmetricOperator for SpaceCurvature<'_> {
-    fn executor(&self) -> &dyn Executor {
-        self.engine.executor()
+    fn vectors(&self) -> &dyn Vectors {
+        self.engine.vectors()
     }
 
     fn len(&self) -> usize {
@@ -95,16 +95,16 @@ impl SymmetricOperator for SpaceCurvature<'_> {
 
     fn apply<'a>(&'a self, x: &'a Vector, y: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move {
-            let executor = self.executor();
+            let (vectors, charts) = (self.vectors(), self.engine.charts());
             let n = self.chart.parameter_count();
             let (mut tangent, mut product) = match self.scratch.take() {
                 Some(pair) if pair.0.columns() == x.columns() => pair,
-                _ => (executor.zeros(n, x.columns())?, executor.zeros(n, x.columns())?),
+                _ => (vectors.zeros(n, x.columns())?, vectors.zeros(n, x.columns())?),
             };
-            executor.chart_tangent(&self.chart, &self.v, x, &mut tangent)?;
-            executor.product(self.curvature, &tangent, &mut product).await?;
+            charts.tangent(&self.chart, &self.v, x, &mut tangent)?;
+            self.engine.apply(self.curvature, &tangent, &mut product).await?;
             let second = self.gradient.as_ref().map(|gradient| (gradient, x));
-            executor.chart_cotangent(&self.chart, &self.v, &product, second, y)?;
+            charts.cotangent(&self.chart, &self.v, &product, second, y)?;
             *self.scratch.borrow_mut() = Some((tangent, product));
             Ok(())
         })

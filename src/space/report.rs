@@ -42,12 +42,12 @@ async fn g_space(engine: &Engine, space: &GSpace, parameters: &[f64]) -> Result<
     let layers = engine.problem().network().layout().layers();
     let biases: usize = layers.iter().filter_map(|layer| layer.bias.as_ref()).map(|bias| bias.len()).sum();
     let values = space.to_coordinates(parameters)?;
-    let e = engine.executor();
-    let chart = e.load_chart(space.chart())?;
+    let (e, charts) = (engine.vectors(), engine.charts());
+    let chart = charts.load(space.chart())?;
     let (mut v, mut theta) = (e.upload(&values, 1)?, e.zeros(parameters.len(), 1)?);
     let (mut gradient, mut loss) = (e.zeros(values.len(), 1)?, e.zeros(2, 1)?);
-    e.gradient(&mut theta)?;
-    e.chart_cotangent(&chart, &v, &theta, None, &mut gradient)?;
+    engine.gradient_into(&mut theta)?;
+    charts.cotangent(&chart, &v, &theta, None, &mut gradient)?;
     let mut report = json!({
         "dimension_without_biases": values.len() - biases,
         "gradient": e.download(&gradient).await?,
@@ -55,8 +55,8 @@ async fn g_space(engine: &Engine, space: &GSpace, parameters: &[f64]) -> Result<
         "learning_rate": LEARNING_RATE,
     });
     e.axpy(-LEARNING_RATE, &gradient, &mut v)?;
-    e.chart_parameters(&chart, &v, &mut theta)?;
-    e.evaluate(&theta, &mut loss, 0).await?;
+    charts.parameters(&chart, &v, &mut theta)?;
+    engine.evaluate_into(&theta, &mut loss, 0).await?;
     let (moved, loss) = (e.download(&theta).await?, e.download(&loss).await?[0]);
     // A step may end where a path value is 0.
     if loss.is_finite() && moved.iter().all(|w| w.is_finite()) {

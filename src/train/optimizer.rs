@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{AdamStep, Executor, Vector};
+use crate::engine::{AdamStep, Vector, Vectors};
 use crate::error::{Result, ensure};
 
 /// The rule of a step.
@@ -110,15 +110,15 @@ pub(super) struct State {
 
 impl State {
     /// Of an optimiser that has made no step.
-    pub fn new(executor: &dyn Executor, optimizer: Optimizer, dimension: usize) -> Result<Self> {
-        let zeros = |wanted: bool| if wanted { executor.zeros(dimension, 1).map(Some) } else { Ok(None) };
+    pub fn new(vectors: &dyn Vectors, optimizer: Optimizer, dimension: usize) -> Result<Self> {
+        let zeros = |wanted: bool| if wanted { vectors.zeros(dimension, 1).map(Some) } else { Ok(None) };
         Ok(Self { mean: zeros(optimizer.has_mean())?, square: zeros(optimizer.has_square())?, steps: 0 })
     }
 
     /// One step at this learning rate. The gradient is overwritten where weight decay is added to it.
     pub fn step(
         &mut self,
-        e: &dyn Executor,
+        e: &dyn Vectors,
         optimizer: Optimizer,
         learning_rate: f64,
         weight_decay: f64,

@@ -6,7 +6,7 @@ use super::checkpoint::chart_name;
 use super::optimizer::State;
 use super::{Checkpoint, Epoch, Target, TrainOptions, Training};
 use crate::control::{Control, Progress};
-use crate::engine::{Engine, Evaluation, Executor, LoadedChart, Vector, ensure_number};
+use crate::engine::{Engine, Evaluation, LoadedChart, Vector, ensure_number};
 use crate::error::{ErrorCode, Result, bail, ensure_finite};
 use crate::linalg::generator;
 use crate::space::ParameterSpace;
@@ -31,37 +31,37 @@ struct Mapped {
 }
 
 impl Mapped {
-    fn theta_of(&mut self, e: &dyn Executor, v: &Vector) -> Result<&Vector> {
-        e.chart_parameters(&self.chart, v, &mut self.theta)?;
+    fn theta_of(&mut self, engine: &Engine, v: &Vector) -> Result<&Vector> {
+        engine.charts().parameters(&self.chart, v, &mut self.theta)?;
         Ok(&self.theta)
     }
 }
 
 impl Point {
-    fn new(e: &dyn Executor, space: &dyn ParameterSpace, coordinates: &[f64]) -> Result<Self> {
-        let chart = space.chart();
+    fn new(engine: &Engine, space: &dyn ParameterSpace, coordinates: &[f64]) -> Result<Self> {
+        let (e, chart) = (engine.vectors(), space.chart());
         let n = chart.parameter_count();
         let mapped = if chart.is_identity() {
             None
         } else {
             let (theta, gradient) = (e.zeros(n, 1)?, e.zeros(chart.dimension(), 1)?);
-            Some(Mapped { chart: e.load_chart(chart)?, theta, gradient })
+            Some(Mapped { chart: engine.charts().load(chart)?, theta, gradient })
         };
         Ok(Self { v: e.upload(coordinates, 1)?, gradient: e.zeros(n, 1)?, mapped })
     }
 
     /// θ(v).
-    fn theta(&mut self, e: &dyn Executor) -> Result<&Vector> {
+    fn theta(&mut self, engine: &Engine) -> Result<&Vector> {
         match &mut self.mapped {
             None => Ok(&self.v),
-            Some(mapped) => mapped.theta_of(e, &self.v),
+            Some(mapped) => mapped.theta_of(engine, &self.v),
         }
     }
 
     /// ∇_θ L over a batch, with its loss and accuracy in a slot of `outcomes`.
     async fn batch_gradient(
         &mut self,
-        e: &dyn Executor,
+        engine: &Engine,
         rows: &[u32],
         outcomes: &mut Vector,
         slot: usize,
@@ -69,17 +69,17 @@ impl Point {
         let Self { v, gradient, mapped } = self;
         let theta = match mapped {
             None => &*v,
-            Some(mapped) => mapped.theta_of(e, v)?,
+            Some(mapped) => mapped.theta_of(engine, v)?,
         };
-        e.batch_gradient(theta, rows, gradient, outcomes, slot).await
+        engine.batch_gradient(theta, rows, gradient, outcomes, slot).await
     }
 
     /// ∇_v L from ∇_θ L, and v, both to write.
-    fn gradient_and_v(&mut self, e: &dyn Executor) -> Result<(&mut Vector, &mut Vector)> {
+    fn gradient_and_v(&mut self, engine: &Engine) -> Result<(&mut Vector, &mut Vector)> {
         match &mut self.mapped {
             None => Ok((&mut self.gradient, &mut self.v)),
             Some(mapped) => {
-                e.chart_cotangent(&mapped.chart, &self.v, &self.gradient, None, &mut mapped.gradient)?;
+                engine.charts().cotangent(&mapped.chart, &self.v, &self.gradient, None, &mut mapped.gradient)?;
                 Ok((&mut mapped.gradient, &mut self.v))
             }
         }
@@ -88,7 +88,6 @@ impl Point {
 
 pub(super) struct Trainer<'a> {
     engine: &'a Engine,
-    executor: &'a dyn Executor,
     space: &'a dyn ParameterSpace,
     options: TrainOptions,
     samples: usize,
@@ -141,14 +140,14 @@ impl<'a> Trainer<'a> {
             engine.upload_parameters(&parameters)?;
         }
         let mut trainer = Self::at(engine, space, &checkpoint.coordinates, options)?;
-        let executor = engine.executor();
+        let vectors = engine.vectors();
         for (what, mine, saved) in [
             ("mean", &mut trainer.state.mean, &checkpoint.mean),
             ("square", &mut trainer.state.square, &checkpoint.square),
         ] {
             match (mine, saved) {
                 (None, None) => {}
-                (Some(mine), Some(saved)) => *mine = executor.upload(saved, 1)?,
+                (Some(mine), Some(saved)) => *mine = vectors.upload(saved, 1)?,
                 _ => bail!(InvalidOption, "the checkpoint is of another optimizer: its {what} gradient tells"),
             }
         }
@@ -169,22 +168,21 @@ impl<'a> Trainer<'a> {
         coordinates: &[f64],
         options: &TrainOptions,
     ) -> Result<Self> {
-        let executor = engine.executor();
+        let vectors = engine.vectors();
         let samples = engine.problem().samples();
         if space.chart().parameter_count() != engine.problem().network().parameter_count() {
             bail!(InvalidParameters, "the space is of another network than the engine's problem");
         }
         Ok(Self {
             engine,
-            executor,
             space,
             options: *options,
             samples,
             order: crate::memory::collected("the order of samples", 0..samples as u32)?,
             rng: generator(options.seed),
-            point: Point::new(executor, space, coordinates)?,
-            state: State::new(executor, options.optimizer, space.dimension())?,
-            outcomes: executor.zeros(2 * REPORT_EVERY, 1)?,
+            point: Point::new(engine, space, coordinates)?,
+            state: State::new(vectors, options.optimizer, space.dimension())?,
+            outcomes: vectors.zeros(2 * REPORT_EVERY, 1)?,
             pending: Vec::new(),
             batch: 0,
             loss_sum: 0.0,
@@ -229,15 +227,15 @@ impl<'a> Trainer<'a> {
     /// What was reached.
     pub async fn finish(mut self) -> Result<Training> {
         self.check_last_step().await?;
-        let executor = self.executor;
-        let coordinates = executor.download(&self.point.v).await?;
+        let vectors = self.engine.vectors();
+        let coordinates = vectors.download(&self.point.v).await?;
         ensure_finite("trained coordinates", &coordinates)?;
         let parameters = self.space.to_parameters(&coordinates)?;
         let mut kept = [None, None];
         for (kept, vector) in kept.iter_mut().zip([&self.state.mean, &self.state.square]) {
             if let Some(vector) = vector {
-                let values = executor.download(vector).await?;
-                ensure_number("a mean of the gradients that a checkpoint keeps", executor.info().precision, &values)?;
+                let values = vectors.download(vector).await?;
+                ensure_number("a mean of the gradients that a checkpoint keeps", vectors.precision(), &values)?;
                 *kept = Some(values);
             }
         }
@@ -276,8 +274,8 @@ impl<'a> Trainer<'a> {
             return Ok(());
         }
         let rows: Vec<u32> = self.order.iter().copied().take(self.options.batch_size).collect();
-        self.point.batch_gradient(self.executor, &rows, &mut self.outcomes, 0).await?;
-        let outcome = self.executor.download(&self.outcomes).await?;
+        self.point.batch_gradient(self.engine, &rows, &mut self.outcomes, 0).await?;
+        let outcome = self.engine.vectors().download(&self.outcomes).await?;
         if !outcome[0].is_finite() {
             bail!(NotFinite, "training diverged in its last step, {}: try a smaller learning rate", self.state.steps);
         }
@@ -321,10 +319,10 @@ impl<'a> Trainer<'a> {
     }
 
     async fn evaluate(&mut self, engine: &Engine) -> Result<Evaluation> {
-        let mut out = engine.executor().zeros(2, 1)?;
-        let theta = self.point.theta(self.executor)?;
-        engine.executor().evaluate(theta, &mut out, 0).await?;
-        let out = engine.executor().download(&out).await?;
+        let mut out = engine.vectors().zeros(2, 1)?;
+        let theta = self.point.theta(self.engine)?;
+        engine.evaluate_into(theta, &mut out, 0).await?;
+        let out = engine.vectors().download(&out).await?;
         Ok(Evaluation { loss: out[0], accuracy: out[1] })
     }
 
@@ -349,7 +347,7 @@ impl<'a> Trainer<'a> {
 
     /// Adds the outcomes of the last steps to the epoch's sums; their means.
     async fn read_outcomes(&mut self) -> Result<[f64; 2]> {
-        let outcomes = self.executor.download(&self.outcomes).await?;
+        let outcomes = self.engine.vectors().download(&self.outcomes).await?;
         let (mut loss, mut accuracy, mut samples) = (0.0, 0.0, 0);
         // Step by step, so that the epoch's sums do not depend on when they were read.
         for (outcome, rows) in outcomes.chunks_exact(2).zip(self.pending.drain(..)) {
@@ -375,14 +373,14 @@ impl<'a> Trainer<'a> {
 
     /// One step on these samples.
     async fn step(&mut self, rows: &[u32]) -> Result<()> {
-        let e = self.executor;
+        let engine = self.engine;
         let slot = self.pending.len();
-        self.point.batch_gradient(e, rows, &mut self.outcomes, slot).await?;
+        self.point.batch_gradient(engine, rows, &mut self.outcomes, slot).await?;
         let factor = self.options.schedule.factor(self.history.len(), self.state.steps + 1);
         let learning_rate = self.options.optimizer.learning_rate() * factor;
         let (optimizer, decay) = (self.options.optimizer, self.options.weight_decay);
-        let (gradient, v) = self.point.gradient_and_v(e)?;
-        self.state.step(e, optimizer, learning_rate, decay, gradient, v)?;
+        let (gradient, v) = self.point.gradient_and_v(engine)?;
+        self.state.step(engine.vectors(), optimizer, learning_rate, decay, gradient, v)?;
         self.pending.push(rows.len());
         self.batch += 1;
         Ok(())

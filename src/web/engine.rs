@@ -191,9 +191,9 @@ impl Engine {
             let engine = call.prepared().await?;
             let operator = thrown(found.operator()?.operator(&engine).await)?;
             let v = thrown(engine.upload_directions(&directions?))?;
-            let mut out = thrown(engine.executor().zeros(v.len(), v.columns()))?;
+            let mut out = thrown(engine.vectors().zeros(v.len(), v.columns()))?;
             thrown(operator.apply(&v, &mut out).await)?;
-            let products = thrown(engine.executor().download(&out).await)?;
+            let products = thrown(engine.vectors().download(&out).await)?;
             thrown(ensure_number("a product with the curvature", engine.info().precision, &products))?;
             Ok(float64(&products))
         })

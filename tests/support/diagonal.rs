@@ -3,7 +3,7 @@
 
 use isoflat::Result;
 use isoflat::control::LocalFuture;
-use isoflat::engine::{Engine, Executor, Vector};
+use isoflat::engine::{Engine, Vector, Vectors};
 use isoflat::operator::SymmetricOperator;
 
 /// diag(d).
@@ -15,13 +15,13 @@ pub struct Diagonal<'a> {
 impl<'a> Diagonal<'a> {
     /// With these entries.
     pub fn new(engine: &'a Engine, values: &[f64]) -> Self {
-        Self { engine, d: engine.executor().upload(values, 1).expect("a vector") }
+        Self { engine, d: engine.vectors().upload(values, 1).expect("a vector") }
     }
 }
 
 impl SymmetricOperator for Diagonal<'_> {
-    fn executor(&self) -> &dyn Executor {
-        self.engine.executor()
+    fn vectors(&self) -> &dyn Vectors {
+        self.engine.vectors()
     }
 
     fn len(&self) -> usize {
@@ -29,6 +29,6 @@ impl SymmetricOperator for Diagonal<'_> {
     }
 
     fn apply<'a>(&'a self, x: &'a Vector, y: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
-        Box::pin(async move { self.engine.executor().multiply_add(1.0, &self.d, x, 0.0, y) })
+        Box::pin(async move { self.engine.vectors().multiply_add(1.0, &self.d, x, 0.0, y) })
     }
 }

@@ -2,7 +2,7 @@
 #![allow(dead_code)] // Each test file uses its own part.
 
 use isoflat::control::LocalFuture;
-use isoflat::engine::{Device, Engine, Executor, Segments, Vector};
+use isoflat::engine::{Device, Engine, Segments, Vector, Vectors};
 use isoflat::operator::SymmetricOperator;
 use isoflat::{Loss, Network, Result};
 use nalgebra::{DMatrix, DVector};
@@ -23,7 +23,7 @@ pub struct Reflected<'a> {
 impl<'a> Reflected<'a> {
     /// With these eigenvalues.
     pub fn new(engine: &'a Engine, values: &[f64]) -> Self {
-        let e = engine.executor();
+        let e = engine.vectors();
         let mut v = random_direction(&mut rng(77), values.len());
         let length = dot(&v, &v).sqrt();
         v.iter_mut().for_each(|x| *x *= 2.0f64.sqrt() / length);
@@ -46,7 +46,7 @@ impl<'a> Reflected<'a> {
     }
 
     fn reflect(&self, x: &mut Vector) -> Result<()> {
-        let e = self.executor();
+        let e = self.vectors();
         let mut inner = e.zeros(x.columns(), 1)?;
         e.segment_inner(&self.whole, &self.v, x, 0..x.columns(), &mut inner, 0)?;
         e.segment_axpy(&self.whole, &inner, &self.minus_v, x)
@@ -54,8 +54,8 @@ impl<'a> Reflected<'a> {
 }
 
 impl SymmetricOperator for Reflected<'_> {
-    fn executor(&self) -> &dyn Executor {
-        self.engine.executor()
+    fn vectors(&self) -> &dyn Vectors {
+        self.engine.vectors()
     }
 
     fn len(&self) -> usize {
@@ -64,7 +64,7 @@ impl SymmetricOperator for Reflected<'_> {
 
     fn apply<'a>(&'a self, x: &'a Vector, y: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move {
-            let e = self.executor();
+            let e = self.vectors();
             let mut reflected = e.zeros(x.len(), x.columns())?;
             e.copy_columns(x, 0..x.columns(), &mut reflected, 0)?;
             self.reflect(&mut reflected)?;
@@ -87,13 +87,13 @@ impl<'a> Rotated<'a> {
         let n = values.len();
         let basis = DMatrix::from_vec(n, n, random_direction(&mut rng(31), n * n)).qr().q();
         let matrix = &basis * DMatrix::from_diagonal(&DVector::from_column_slice(values)) * basis.transpose();
-        Self { engine, columns: engine.executor().upload(matrix.as_slice(), n).expect("a matrix") }
+        Self { engine, columns: engine.vectors().upload(matrix.as_slice(), n).expect("a matrix") }
     }
 }
 
 impl SymmetricOperator for Rotated<'_> {
-    fn executor(&self) -> &dyn Executor {
-        self.engine.executor()
+    fn vectors(&self) -> &dyn Vectors {
+        self.engine.vectors()
     }
 
     fn len(&self) -> usize {
@@ -102,7 +102,7 @@ impl SymmetricOperator for Rotated<'_> {
 
     fn apply<'a>(&'a self, x: &'a Vector, y: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move {
-            let e = self.executor();
+            let e = self.vectors();
             e.scale(0.0, y)?;
             e.combine(1.0, &self.columns, 0..self.len(), x, 0, y).await
         })

@@ -47,11 +47,6 @@ impl<T: Real> Data<T> {
         self.share
     }
 
-    /// Number of samples that a batch may be of.
-    pub fn all_samples(&self) -> usize {
-        self.problem.samples()
-    }
-
     /// The inputs, of all samples and perhaps of more.
     pub fn rows(&self) -> Rows<'_, T> {
         match (&self.prepared, self.problem.shared_inputs()) {

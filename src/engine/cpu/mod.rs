@@ -15,17 +15,17 @@ mod plane;
 mod point;
 mod pool;
 mod prefix;
-mod real;
+pub(in crate::engine) mod real;
 mod simd;
 mod squares;
 mod sweep;
 mod tangent;
 mod tile;
 mod vector_ops;
+mod vectors;
 
 use std::cell::RefCell;
 use std::future::ready;
-use std::ops::Range;
 use std::rc::Rc;
 
 use self::data::Data;
@@ -35,15 +35,15 @@ use self::point::Net;
 pub(in crate::engine) use self::prefix::apply as apply_prefix;
 use self::real::Real;
 use self::simd::Level;
-use super::chart::{Chart, ChartStorage, LoadedChart};
-use super::executor::{AdamStep, BackendInfo, Curvature, Executor, Precision};
+use self::vectors::{CpuVectors, in_double};
+use super::chart::Charts;
+use super::executor::{BackendInfo, Curvature, Executor, Precision};
 use super::plan::Plan;
 use super::sweep::{Cotangent, LayerSums};
-use super::vector::{Segments, Vector};
+use super::vector::{Vector, Vectors};
 use crate::control::LocalFuture;
-use crate::error::{Result, bail, ensure};
-use crate::event_loop::worked;
-use crate::memory::{self, ask_for, collected, product};
+use crate::error::{Result, bail};
+use crate::memory::ask_for;
 use crate::problem::Problem;
 
 /// Bytes that a point may keep where the caller says nothing.
@@ -111,6 +111,7 @@ pub(in crate::engine) fn cpu_executor_of_first(
 /// One problem in memory, N samples to a block.
 struct CpuExecutor<T, const N: usize> {
     info: BackendInfo,
+    vectors: CpuVectors<T>,
     passes: Passes<T, N>,
     point: RefCell<Option<Rc<Point<T>>>>,
     plane: RefCell<Option<Rc<Plane<T>>>>,
@@ -123,7 +124,13 @@ impl<T: Real, const N: usize> CpuExecutor<T, N> {
         let passes = Passes::new(net, data, memory_budget.unwrap_or(MEMORY_BUDGET));
         // Told now rather than in the middle of a pass; and what can be addressed all together can be so piece by piece.
         ask_for("what a gradient and a product take of this network", passes.working_bytes())?;
-        Ok(Self { info: cpu_info(T::PRECISION), passes, point: RefCell::default(), plane: RefCell::default() })
+        Ok(Self {
+            info: cpu_info(T::PRECISION),
+            vectors: CpuVectors::default(),
+            passes,
+            point: RefCell::default(),
+            plane: RefCell::default(),
+        })
     }
 
     /// The prepared point, to be held through a pass: another may be prepared in the meantime.
@@ -133,37 +140,6 @@ impl<T: Real, const N: usize> CpuExecutor<T, N> {
             None => bail!(InvalidParameters, "no point is prepared"),
         }
     }
-
-    fn check_parameters(&self, what: &str, vector: &Vector) -> Result<()> {
-        let expected = self.passes.net.plan.parameter_count;
-        ensure!(
-            vector.len == expected,
-            InvalidParameters,
-            "{what} has {} parameters, but the network has {expected}",
-            vector.len
-        );
-        Ok(())
-    }
-}
-
-fn chart_of(chart: &LoadedChart) -> Result<&Chart> {
-    match &chart.storage {
-        ChartStorage::Cpu(chart) => Ok(chart),
-        ChartStorage::Gpu(_) => bail!(InvalidParameters, "a chart of the GPU was given to the CPU"),
-    }
-}
-
-/// Fails unless a batch has samples, and only such as there are.
-pub(in crate::engine) fn ensure_batch(rows: &[u32], samples: usize) -> Result<()> {
-    ensure!(!rows.is_empty(), InvalidOption, "a batch needs at least one sample");
-    match rows.iter().find(|&&row| row as usize >= samples) {
-        Some(row) => bail!(InvalidOption, "the batch names sample {row}, but there are {samples} samples"),
-        None => Ok(()),
-    }
-}
-
-fn in_double<T: Real>(values: &[T]) -> Result<Vec<f64>> {
-    collected("numbers read back", values.iter().map(|&value| value.to_f64()))
 }
 
 fn write_means<T: Real>(means: Means, index: usize, out: &mut [T]) {
@@ -176,151 +152,16 @@ impl<T: Real, const N: usize> Executor for CpuExecutor<T, N> {
         &self.info
     }
 
-    fn zeros(&self, len: usize, columns: usize) -> Result<Vector> {
-        const WHAT: &str = "vectors of parameters";
-        let values = memory::zeros(WHAT, product::<T>(WHAT, &[len, columns])?)?;
-        Ok(Vector { len, columns, storage: T::store(values) })
+    fn vectors(&self) -> &dyn Vectors {
+        &self.vectors
     }
 
-    fn upload(&self, values: &[f64], columns: usize) -> Result<Vector> {
-        let stored = collected("vectors of parameters", values.iter().map(|&v| T::from_f64(v)))?;
-        Ok(Vector { len: values.len() / columns, columns, storage: T::store(stored) })
-    }
-
-    fn download<'a>(&'a self, vector: &'a Vector) -> LocalFuture<'a, Result<Vec<f64>>> {
-        Box::pin(ready(T::slice(vector).and_then(in_double)))
-    }
-
-    fn copy_columns(&self, from: &Vector, columns: Range<usize>, to: &mut Vector, to_column: usize) -> Result<()> {
-        let len = from.len;
-        let source = &T::slice(from)?[columns.start * len..columns.end * len];
-        T::slice_mut(to)?[to_column * len..][..source.len()].copy_from_slice(source);
-        Ok(())
-    }
-
-    fn copy_rows(&self, from: &Vector, rows: Range<usize>, to: &mut Vector, to_row: usize) -> Result<()> {
-        let len = to.len;
-        let source = T::slice(from)?.chunks_exact(from.len);
-        for (from, to) in source.zip(T::slice_mut(to)?.chunks_exact_mut(len)) {
-            to[to_row..][..rows.len()].copy_from_slice(&from[rows.clone()]);
-        }
-        Ok(())
-    }
-
-    fn scale(&self, alpha: f64, y: &mut Vector) -> Result<()> {
-        let alpha = T::from_f64(alpha);
-        T::slice_mut(y)?.iter_mut().for_each(|y| *y *= alpha);
-        Ok(())
-    }
-
-    fn axpy(&self, alpha: f64, x: &Vector, y: &mut Vector) -> Result<()> {
-        vector_ops::axpy(alpha, T::slice(x)?, T::slice_mut(y)?);
-        Ok(())
-    }
-
-    fn multiply_add(&self, alpha: f64, d: &Vector, x: &Vector, beta: f64, y: &mut Vector) -> Result<()> {
-        vector_ops::multiply_add(alpha, T::slice(d)?, T::slice(x)?, beta, T::slice_mut(y)?);
-        Ok(())
-    }
-
-    fn segment_inner(
-        &self,
-        segments: &Segments,
-        a: &Vector,
-        x: &Vector,
-        columns: Range<usize>,
-        out: &mut Vector,
-        out_offset: usize,
-    ) -> Result<()> {
-        let x = &T::slice(x)?[columns.start * x.len..columns.end * x.len];
-        let out = &mut T::slice_mut(out)?[out_offset..][..segments.count() * columns.len()];
-        vector_ops::segment_inner(segments, T::slice(a)?, x, out);
-        Ok(())
-    }
-
-    fn segment_axpy(&self, segments: &Segments, coefficients: &Vector, a: &Vector, y: &mut Vector) -> Result<()> {
-        vector_ops::segment_axpy(segments, T::slice(coefficients)?, T::slice(a)?, T::slice_mut(y)?);
-        Ok(())
-    }
-
-    fn combine<'a>(
-        &'a self,
-        alpha: f64,
-        q: &'a Vector,
-        columns: Range<usize>,
-        c: &'a Vector,
-        offset: usize,
-        y: &'a mut Vector,
-    ) -> LocalFuture<'a, Result<()>> {
-        Box::pin(async move {
-            let (q, c, len) = (T::slice(q)?, &T::slice(c)?[offset..], q.len);
-            if columns.is_empty() {
-                return Ok(());
-            }
-            for (y, c) in T::slice_mut(y)?.chunks_exact_mut(len).zip(c.chunks_exact(columns.len())) {
-                vector_ops::combine(alpha, &q[columns.start * len..columns.end * len], c, y);
-                worked((len * columns.len()) as f64).await;
-            }
-            Ok(())
-        })
-    }
-
-    fn normalize(&self, x: &Vector, q: &mut Vector, column: usize, norms: &mut Vector, index: usize) -> Result<()> {
-        let norm = vector_ops::normalize(T::slice(x)?, &mut T::slice_mut(q)?[column * x.len..][..x.len]);
-        T::slice_mut(norms)?[index] = norm;
-        Ok(())
-    }
-
-    fn adam(
-        &self,
-        step: &AdamStep,
-        gradient: &Vector,
-        mean: &mut Vector,
-        square: &mut Vector,
-        theta: &mut Vector,
-    ) -> Result<()> {
-        let (mean, square) = (T::slice_mut(mean)?, T::slice_mut(square)?);
-        vector_ops::adam(step, T::slice(gradient)?, mean, square, T::slice_mut(theta)?);
-        Ok(())
-    }
-
-    fn load_chart(&self, chart: &Chart) -> Result<LoadedChart> {
-        let storage = ChartStorage::Cpu(chart.try_clone()?);
-        Ok(LoadedChart { dimension: chart.dimension(), parameter_count: chart.parameter_count(), storage })
-    }
-
-    fn chart_parameters(&self, chart: &LoadedChart, v: &Vector, theta: &mut Vector) -> Result<()> {
-        chart.check_parameters(v, theta)?;
-        chart::parameters(chart_of(chart)?, T::slice(v)?, T::slice_mut(theta)?);
-        Ok(())
-    }
-
-    fn chart_tangent(&self, chart: &LoadedChart, v: &Vector, x: &Vector, out: &mut Vector) -> Result<()> {
-        chart.check_tangent(v, x, out)?;
-        chart::tangent(chart_of(chart)?, T::slice(v)?, T::slice(x)?, T::slice_mut(out)?);
-        Ok(())
-    }
-
-    fn chart_cotangent(
-        &self,
-        chart: &LoadedChart,
-        v: &Vector,
-        z: &Vector,
-        second: Option<(&Vector, &Vector)>,
-        out: &mut Vector,
-    ) -> Result<()> {
-        chart.check_cotangent(v, z, second, out)?;
-        let second = match second {
-            Some((g, x)) => Some((T::slice(g)?, T::slice(x)?)),
-            None => None,
-        };
-        chart::cotangent(chart_of(chart)?, T::slice(v)?, T::slice(z)?, second, T::slice_mut(out)?);
-        Ok(())
+    fn charts(&self) -> &dyn Charts {
+        &self.vectors
     }
 
     fn prepare<'a>(&'a self, theta: &'a Vector) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move {
-            self.check_parameters("the point", theta)?;
             if let Some(old) = self.point.take().and_then(Rc::into_inner) {
                 self.passes.recycle(old);
             }
@@ -346,11 +187,6 @@ impl<T: Real, const N: usize> Executor for CpuExecutor<T, N> {
     fn product<'a>(&'a self, curvature: Curvature, v: &'a Vector, out: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move {
             let n = self.passes.net.plan.parameter_count;
-            ensure!(
-                v.len == n && out.len == n && v.columns == out.columns,
-                InvalidParameters,
-                "a product with the curvature takes vectors of {n} parameters, as many out as in"
-            );
             let (v, out) = (T::slice(v)?, T::slice_mut(out)?);
             let group = (DIRECTION_BYTES / (2 * n * size_of::<T>()).max(1)).max(1) * n;
             let point = self.prepared()?;
@@ -363,7 +199,6 @@ impl<T: Real, const N: usize> Executor for CpuExecutor<T, N> {
 
     fn evaluate<'a>(&'a self, theta: &'a Vector, out: &'a mut Vector, index: usize) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move {
-            self.check_parameters("the point", theta)?;
             write_means(self.passes.evaluate(T::slice(theta)?).await?, index, T::slice_mut(out)?);
             Ok(())
         })
@@ -378,7 +213,6 @@ impl<T: Real, const N: usize> Executor for CpuExecutor<T, N> {
         Box::pin(async move {
             let mut directions = Vec::new();
             for direction in std::iter::once(u).chain(v) {
-                self.check_parameters("a direction", direction)?;
                 directions.push(T::slice(direction)?);
             }
             *self.plane.borrow_mut() = None;
@@ -417,7 +251,6 @@ impl<T: Real, const N: usize> Executor for CpuExecutor<T, N> {
         index: usize,
     ) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move {
-            ensure_batch(rows, self.passes.data.all_samples())?;
             let means = self.passes.batch(T::slice(theta)?, rows, T::slice_mut(gradient)?).await?;
             write_means(means, index, T::slice_mut(out)?);
             Ok(())

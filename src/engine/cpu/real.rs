@@ -6,8 +6,8 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub};
 
 use super::super::executor::Precision;
-use super::super::vector::{ELSEWHERE, Storage, Vector};
-use crate::error::{Result, bail};
+use super::super::vector::Vector;
+use crate::error::Result;
 use crate::memory::collected;
 use crate::problem::Values;
 
@@ -41,14 +41,16 @@ pub(in crate::engine) trait Real:
     fn to_f64(self) -> f64;
     /// tanh.
     fn tanh(self) -> Self;
+    /// The values of a vector in this format.
+    fn slice(vector: &Vector) -> Result<&[Self]> {
+        vector.storage::<Vec<Self>>().map(Vec::as_slice)
+    }
+    /// The same to write.
+    fn slice_mut(vector: &mut Vector) -> Result<&mut [Self]> {
+        vector.storage_mut::<Vec<Self>>().map(Vec::as_mut_slice)
+    }
     /// The first `count` values of a data set.
     fn values(values: &Values, count: usize) -> Result<Vec<Self>>;
-    /// Wraps the values of a vector.
-    fn store(values: Vec<Self>) -> Storage;
-    /// The values of a vector that this executor made.
-    fn slice(vector: &Vector) -> Result<&[Self]>;
-    /// As [`Real::slice`], to write.
-    fn slice_mut(vector: &mut Vector) -> Result<&mut [Self]>;
     /// a · b + self in one rounding where FMA is the machine's own, in two otherwise. `FMA` without the instruction would
     /// be a slow call.
     #[cfg(not(target_arch = "wasm32"))]
@@ -77,7 +79,7 @@ pub(in crate::engine) trait Real:
 }
 
 macro_rules! real {
-    ($t:ty, $variant:ident, $precision:ident, $lanes:literal, $splat:ident, $add:ident, $mul:ident, $fused:ident) => {
+    ($t:ty, $precision:ident, $lanes:literal, $splat:ident, $add:ident, $mul:ident, $fused:ident) => {
         impl Real for $t {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -100,24 +102,6 @@ macro_rules! real {
                 match values {
                     Values::F32(values) => collected(WHAT, values[..count].iter().map(|&v| v as Self)),
                     Values::F64(values) => collected(WHAT, values[..count].iter().map(|&v| v as Self)),
-                }
-            }
-
-            fn store(values: Vec<Self>) -> Storage {
-                Storage::$variant(values)
-            }
-
-            fn slice(vector: &Vector) -> Result<&[Self]> {
-                match &vector.storage {
-                    Storage::$variant(values) => Ok(values),
-                    _ => bail!(InvalidParameters, "{ELSEWHERE}"),
-                }
-            }
-
-            fn slice_mut(vector: &mut Vector) -> Result<&mut [Self]> {
-                match &mut vector.storage {
-                    Storage::$variant(values) => Ok(values),
-                    _ => bail!(InvalidParameters, "{ELSEWHERE}"),
                 }
             }
 
@@ -172,5 +156,5 @@ macro_rules! real {
     };
 }
 
-real!(f32, F32, F32, 4, f32x4_splat, f32x4_add, f32x4_mul, f32x4_relaxed_madd);
-real!(f64, F64, F64, 2, f64x2_splat, f64x2_add, f64x2_mul, f64x2_relaxed_madd);
+real!(f32, F32, 4, f32x4_splat, f32x4_add, f32x4_mul, f32x4_relaxed_madd);
+real!(f64, F64, 2, f64x2_splat, f64x2_add, f64x2_mul, f64x2_relaxed_madd);

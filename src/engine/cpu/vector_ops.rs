@@ -1,7 +1,6 @@
 //! Vector kernels. Twins of `shaders/vector/`.
 
-use super::super::executor::AdamStep;
-use super::super::vector::Segments;
+use super::super::vector::{AdamStep, Segments};
 use super::real::Real;
 use crate::numbers::{self, SAFE};
 

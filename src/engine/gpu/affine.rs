@@ -381,7 +381,7 @@ impl GpuExecutor {
     /// Where a sum in slabs goes first: straight to its target where there is one slab and nothing to add to.
     fn slabbed(&self, size: usize, slabs: usize, batch: usize, to: Target, start: usize) -> Result<Slabbed> {
         let parts = match slabs > 1 || to.accumulate {
-            true => Some(self.scratch(&[slabs, batch, size])?),
+            true => Some(self.vectors.scratch(&[slabs, batch, size])?),
             false => None,
         };
         let out_offset = (to.offset + start) as u32;
@@ -405,20 +405,6 @@ impl GpuExecutor {
         let cost = (sum.slabs * sum.size * sum.batch) as f64;
         let grid = Grid { cost, ..Grid::elements(sum.size, sum.batch) };
         self.context.dispatch(Kernel::SumSlabs, &parameters, &[parts, to.buffer], grid)
-    }
-
-    /// A buffer of at least this size for values that the next kernel consumes.
-    pub(super) fn scratch(&self, factors: &[usize]) -> Result<Rc<DeviceBuffer>> {
-        let elements = factors.iter().fold(1u64, |product, &factor| product.saturating_mul(factor as u64));
-        let mut kept = self.scratch.borrow_mut();
-        match &*kept {
-            Some(buffer) if buffer.elements >= elements => Ok(buffer.clone()),
-            _ => {
-                let buffer = self.context.buffer("partial sums", elements)?;
-                *kept = Some(buffer.clone());
-                Ok(buffer)
-            }
-        }
     }
 }
 

@@ -3,20 +3,18 @@
 use std::rc::Rc;
 
 use super::context::DeviceBuffer;
-use super::executor::GpuExecutor;
 use super::kernel::Kernel;
 use super::recorder::Grid;
 use super::uniforms::{
     Normalized as NormalizedUniform, NormalizedCotangent, NormalizedTangent, Quotient as QuotientUniform,
     QuotientAnchors, QuotientCotangent, QuotientTangent,
 };
-use crate::engine::Vector;
-use crate::engine::chart::{Chart, ChartStorage, LoadedChart, NONE, Normalized, Quotient};
-use crate::error::{Result, bail};
+use super::vectors::{GpuVectors, values};
+use crate::engine::chart::{Chart, Charts, LoadedChart, NONE, Normalized, Quotient};
+use crate::engine::{Vector, Vectors};
+use crate::error::Result;
 
 /// A chart's tables in device memory.
-pub(in crate::engine) struct GpuChart(Tables);
-
 enum Tables {
     Identity,
     Quotient {
@@ -38,64 +36,22 @@ enum Tables {
     },
 }
 
-fn tables(chart: &LoadedChart) -> Result<&Tables> {
-    match &chart.storage {
-        ChartStorage::Gpu(GpuChart(tables)) => Ok(tables),
-        ChartStorage::Cpu(_) => bail!(InvalidParameters, "a chart of the CPU was given to the GPU"),
-    }
-}
-
-impl GpuExecutor {
-    pub(super) fn load(&self, chart: &Chart) -> Result<LoadedChart> {
+impl Charts for GpuVectors {
+    fn load(&self, chart: &Chart) -> Result<LoadedChart> {
         let tables = match chart {
             Chart::Identity(_) => Tables::Identity,
             Chart::Quotient(quotient) => self.load_quotient(quotient)?,
             Chart::Normalized(normalized) => self.load_normalized(normalized)?,
         };
-        let storage = ChartStorage::Gpu(GpuChart(tables));
-        Ok(LoadedChart { dimension: chart.dimension(), parameter_count: chart.parameter_count(), storage })
+        Ok(LoadedChart::new(chart, tables))
     }
 
-    fn load_quotient(&self, quotient: &Quotient) -> Result<Tables> {
-        let places = quotient.numerator.iter().zip(&quotient.denominator);
-        let entries: Vec<[u32; 3]> =
-            quotient.scale.iter().zip(places).map(|(&scale, (&n, &a))| [(scale as f32).to_bits(), n, a]).collect();
-        let head = 3 * quotient.anchors.len();
-        let mut table = Vec::with_capacity(head + quotient.members.len());
-        for (a, members) in &quotient.anchors {
-            table.extend([*a, (head + members.start) as u32, (head + members.end) as u32]);
-        }
-        table.extend(&quotient.members);
-        // A buffer has at least one element, a table need not.
-        table.resize(table.len().max(1), 0);
-        Ok(Tables::Quotient {
-            entries: self.context.buffer_of("a chart's constants", entries.as_flattened())?,
-            parameter: self.context.buffer_of("a chart's coordinates", &quotient.parameter)?,
-            table: self.context.buffer_of("a chart's divisors", &table)?,
-            anchors: quotient.anchors.len(),
-            members: quotient.members.len(),
-        })
-    }
-
-    fn load_normalized(&self, normalized: &Normalized) -> Result<Tables> {
-        let runs: Vec<[u32; 3]> = normalized
-            .runs()
-            .into_iter()
-            .map(|(range, group)| [range.start as u32, range.len() as u32, group.map_or(NONE, |q| q as u32)])
-            .collect();
-        Ok(Tables::Normalized {
-            runs: self.context.buffer_of("a chart's groups", runs.as_flattened())?,
-            run_count: runs.len(),
-            groups: normalized.groups.len(),
-        })
-    }
-
-    pub(super) fn parameters_of(&self, chart: &LoadedChart, v: &Vector, theta: &Vector) -> Result<()> {
-        let len = chart.parameter_count;
+    fn parameters(&self, chart: &LoadedChart, v: &Vector, theta: &mut Vector) -> Result<()> {
+        let len = chart.parameter_count();
         chart.check_parameters(v, theta)?;
-        let (v_data, theta_data) = (self.data_of(v)?, self.data_of(theta)?);
-        match tables(chart)? {
-            Tables::Identity => self.copy_columns_of(v, 0..1, theta, 0),
+        let (v_data, theta_data) = (values(v)?, values(theta)?);
+        match chart.storage()? {
+            Tables::Identity => self.copy_columns(v, 0..1, theta, 0),
             Tables::Quotient { entries, .. } => {
                 let parameters = QuotientUniform { len: len as u32, ..Default::default() };
                 let buffers = [&**entries, v_data, theta_data];
@@ -111,15 +67,15 @@ impl GpuExecutor {
         }
     }
 
-    pub(super) fn tangent_of(&self, chart: &LoadedChart, v: &Vector, x: &Vector, out: &Vector) -> Result<()> {
-        let (len, columns) = (chart.parameter_count, x.columns);
+    fn tangent(&self, chart: &LoadedChart, v: &Vector, x: &Vector, out: &mut Vector) -> Result<()> {
+        let (len, columns) = (chart.parameter_count(), x.columns());
         chart.check_tangent(v, x, out)?;
-        let (v_data, x_data, out_data) = (self.data_of(v)?, self.data_of(x)?, self.data_of(out)?);
-        match tables(chart)? {
-            Tables::Identity => self.copy_columns_of(x, 0..columns, out, 0),
+        let (v_data, x_data, out_data) = (values(v)?, values(x)?, values(out)?);
+        match chart.storage()? {
+            Tables::Identity => self.copy_columns(x, 0..columns, out, 0),
             Tables::Quotient { entries, .. } => {
                 let parameters =
-                    QuotientTangent { len: len as u32, coordinates: chart.dimension as u32, ..Default::default() };
+                    QuotientTangent { len: len as u32, coordinates: chart.dimension() as u32, ..Default::default() };
                 let buffers = [&**entries, v_data, x_data, out_data];
                 self.context.dispatch(Kernel::QuotientTangent, &parameters, &buffers, Grid::elements(len, columns))
             }
@@ -137,25 +93,25 @@ impl GpuExecutor {
         }
     }
 
-    pub(super) fn cotangent_of(
+    fn cotangent(
         &self,
         chart: &LoadedChart,
         v: &Vector,
         z: &Vector,
         second: Option<(&Vector, &Vector)>,
-        out: &Vector,
+        out: &mut Vector,
     ) -> Result<()> {
-        let (len, coordinates, columns) = (chart.parameter_count, chart.dimension, z.columns);
+        let (len, coordinates, columns) = (chart.parameter_count(), chart.dimension(), z.columns());
         chart.check_cotangent(v, z, second, out)?;
-        let (v_data, z_data, out_data) = (self.data_of(v)?, self.data_of(z)?, self.data_of(out)?);
+        let (v_data, z_data, out_data) = (values(v)?, values(z)?, values(out)?);
         // Every binding needs a buffer, read or not.
         let (g_data, x_data) = match second {
-            Some((g, x)) => (self.data_of(g)?, self.data_of(x)?),
+            Some((g, x)) => (values(g)?, values(x)?),
             None => (z_data, v_data),
         };
         let is_second = u32::from(second.is_some());
-        match tables(chart)? {
-            Tables::Identity => self.copy_columns_of(z, 0..columns, out, 0),
+        match chart.storage()? {
+            Tables::Identity => self.copy_columns(z, 0..columns, out, 0),
             Tables::Quotient { entries, parameter, table, anchors, members } => {
                 let parameters = QuotientCotangent {
                     len: len as u32,
@@ -190,5 +146,41 @@ impl GpuExecutor {
                 self.context.dispatch(Kernel::NormalizedCotangent, &parameters, &buffers, grid)
             }
         }
+    }
+}
+
+impl GpuVectors {
+    fn load_quotient(&self, quotient: &Quotient) -> Result<Tables> {
+        let places = quotient.numerator.iter().zip(&quotient.denominator);
+        let entries: Vec<[u32; 3]> =
+            quotient.scale.iter().zip(places).map(|(&scale, (&n, &a))| [(scale as f32).to_bits(), n, a]).collect();
+        let head = 3 * quotient.anchors.len();
+        let mut table = Vec::with_capacity(head + quotient.members.len());
+        for (a, members) in &quotient.anchors {
+            table.extend([*a, (head + members.start) as u32, (head + members.end) as u32]);
+        }
+        table.extend(&quotient.members);
+        // A buffer has at least one element, a table need not.
+        table.resize(table.len().max(1), 0);
+        Ok(Tables::Quotient {
+            entries: self.context.buffer_of("a chart's constants", entries.as_flattened())?,
+            parameter: self.context.buffer_of("a chart's coordinates", &quotient.parameter)?,
+            table: self.context.buffer_of("a chart's divisors", &table)?,
+            anchors: quotient.anchors.len(),
+            members: quotient.members.len(),
+        })
+    }
+
+    fn load_normalized(&self, normalized: &Normalized) -> Result<Tables> {
+        let runs: Vec<[u32; 3]> = normalized
+            .runs()
+            .into_iter()
+            .map(|(range, group)| [range.start as u32, range.len() as u32, group.map_or(NONE, |q| q as u32)])
+            .collect();
+        Ok(Tables::Normalized {
+            runs: self.context.buffer_of("a chart's groups", runs.as_flattened())?,
+            run_count: runs.len(),
+            groups: normalized.groups.len(),
+        })
     }
 }

@@ -11,7 +11,7 @@ use super::kernel::Kernel;
 use super::passes::{Activations, Pass, Report, Samples};
 use super::recorder::Grid;
 use super::uniforms::GatherRows;
-use crate::error::{Result, bail, ensure};
+use crate::error::Result;
 
 /// Numbers that the activations of the points of an evaluation may take together.
 const EVALUATION_NUMBERS: u64 = 1 << 24;
@@ -122,10 +122,6 @@ impl GpuExecutor {
         out: &DeviceBuffer,
         index: usize,
     ) -> Result<()> {
-        ensure!(!rows.is_empty(), InvalidOption, "a batch needs at least one sample");
-        if let Some(row) = rows.iter().find(|&&row| row as usize >= self.data.samples) {
-            bail!(InvalidOption, "the batch names sample {row}, but there are {} samples", self.data.samples);
-        }
         let lanes = rows.len().next_multiple_of(LANES);
         let mut kept = self.batch.borrow_mut();
         let batch = match &mut *kept {

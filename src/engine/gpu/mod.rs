@@ -27,16 +27,8 @@ mod tiling;
 mod uniforms;
 mod vectors;
 
-use std::rc::Rc;
-
-pub(super) use chart::GpuChart;
 pub use context::{GpuContext, GpuOptions};
 pub use executor::GpuExecutor;
 #[doc(hidden)]
 pub use kernel::{Access, Kernel, KernelSpec, SHARED_SOURCES};
 pub use tiling::Tiling;
-
-/// A vector in device memory, column after column.
-pub(super) struct GpuVector {
-    buffer: Rc<context::DeviceBuffer>,
-}

@@ -33,7 +33,6 @@ struct Work {
 impl GpuExecutor {
     pub(super) async fn squares_of(&self, cotangents: &[Cotangent]) -> Result<Vec<f64>> {
         let prepared = self.prepared()?;
-        cotangents.iter().try_for_each(|cotangent| self.check_cotangent(cotangent))?;
         let group = self.sweep_group(cotangents.len());
         let work = self.squares_work(&prepared, group)?;
         for chunk in 0..self.data.chunks() {
@@ -134,7 +133,7 @@ impl GpuExecutor {
             delta_batch: (output.features() * part.lanes4) as u32,
             ..SampleSquares::default()
         };
-        let sums = self.scratch(&[size, part.batch])?;
+        let sums = self.vectors.scratch(&[size, part.batch])?;
         let cost = 8.0 * ((size + panel.rows * output.shape.area()) * part.count4 * part.batch) as f64;
         let grid = Grid { cost, ..Grid::elements(size, part.batch) };
         self.context.dispatch(Kernel::SampleSquares, &parameters, &[&work.gradients, delta, &sums], grid)?;

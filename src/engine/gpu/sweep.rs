@@ -14,7 +14,7 @@ use super::recorder::Grid;
 use super::sample_gradient::parts;
 use super::uniforms::{Bias, Cotangent as CotangentParameters, Elementwise, RowProducts, SweepDense, SweepWindow};
 use crate::engine::{Cotangent, LayerSums, Operation};
-use crate::error::{Result, ensure};
+use crate::error::Result;
 use crate::problem::Loss;
 
 /// Numbers that the cotangents of one group may take in all.
@@ -66,7 +66,6 @@ struct Work {
 impl GpuExecutor {
     pub(super) async fn sweep_of(&self, cotangents: &[Cotangent]) -> Result<Vec<Vec<LayerSums>>> {
         let prepared = self.prepared()?;
-        cotangents.iter().try_for_each(|cotangent| self.check_cotangent(cotangent))?;
         let group = self.sweep_group(cotangents.len());
         let work = self.sweep_work(&prepared, group)?;
         let mut totals = vec![0.0; cotangents.len() * work.total];
@@ -85,21 +84,6 @@ impl GpuExecutor {
             rows.zip(&biases).map(|(rows, bias)| layer_sums(&totals[rows.first..], rows, bias, share)).collect()
         };
         Ok(totals.chunks(work.total.max(1)).map(layers).collect())
-    }
-
-    pub(super) fn check_cotangent(&self, cotangent: &Cotangent) -> Result<()> {
-        let (outputs, samples) = (self.outputs_len(), self.data.samples);
-        let fits = match cotangent {
-            Cotangent::Class(class) => *class < outputs,
-            Cotangent::Drawn(classes) => {
-                self.loss == Loss::CrossEntropy
-                    && classes.len() == samples
-                    && classes.iter().all(|&class| (class as usize) < outputs)
-            }
-            Cotangent::Signs(signs) => self.loss == Loss::SquaredError && signs.len() == samples * outputs,
-        };
-        ensure!(fits, InvalidOption, "a cotangent does not fit {samples} samples of {outputs} outputs and their loss");
-        Ok(())
     }
 
     fn rows_of(&self) -> (Vec<Option<Rows>>, usize) {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::message::{Command, CotangentKind, Load, Reply, Request, numbers, open};
+use super::numbers::{bytes, from_bytes};
 use crate::engine::cpu::cpu_executor;
 use crate::engine::executor::{Executor, Precision};
 use crate::engine::sweep::{Cotangent, LayerSums};
@@ -76,7 +77,7 @@ impl Share {
     }
 
     fn vector(&self, bytes: &[u8], columns: usize) -> Result<Vector> {
-        let vector = Vector::from_bytes(self.executor.info().precision, bytes, columns)?;
+        let vector = from_bytes(self.executor.info().precision, bytes, columns)?;
         ensure!(vector.len() == self.parameters, InvalidParameters, "a vector for {} parameters", vector.len());
         Ok(vector)
     }
@@ -93,19 +94,19 @@ impl Share {
             Command::Loss => Ok(vec![bytes_of(&[e.loss().await?])?]),
             Command::Outputs => Ok(vec![bytes_of(&e.outputs().await?)?]),
             Command::Gradient => {
-                let mut out = e.zeros(self.parameters, 1)?;
+                let mut out = e.vectors().zeros(self.parameters, 1)?;
                 e.gradient(&mut out)?;
-                Ok(vec![copied(REPLY, out.bytes()?)?])
+                Ok(vec![copied(REPLY, bytes(&out)?)?])
             }
             Command::Product { curvature, columns } => {
-                let mut out = e.zeros(self.parameters, *columns)?;
+                let mut out = e.vectors().zeros(self.parameters, *columns)?;
                 e.product(*curvature, &self.vector(part(0), *columns)?, &mut out).await?;
-                Ok(vec![copied(REPLY, out.bytes()?)?])
+                Ok(vec![copied(REPLY, bytes(&out)?)?])
             }
             Command::Evaluate => {
-                let mut out = e.zeros(2, 1)?;
+                let mut out = e.vectors().zeros(2, 1)?;
                 e.evaluate(&self.vector(part(0), 1)?, &mut out, 0).await?;
-                Ok(vec![bytes_of(&e.download(&out).await?)?])
+                Ok(vec![bytes_of(&e.vectors().download(&out).await?)?])
             }
             Command::PreparePlane => {
                 let (theta, u) = (self.vector(part(0), 1)?, self.vector(part(1), 1)?);
@@ -115,9 +116,9 @@ impl Share {
             }
             Command::EvaluatePlane => {
                 let points: Vec<[f64; 2]> = numbers(part(0))?;
-                let mut out = e.zeros(2 * points.len(), 1)?;
+                let mut out = e.vectors().zeros(2 * points.len(), 1)?;
                 e.evaluate_plane(&points, &mut out).await?;
-                Ok(vec![bytes_of(&e.download(&out).await?)?])
+                Ok(vec![bytes_of(&e.vectors().download(&out).await?)?])
             }
             Command::Sweep(kinds) => {
                 let found = e.sweep(&self.cotangents(kinds, parts)?).await?;
@@ -132,9 +133,9 @@ impl Share {
                 if rows.is_empty() {
                     return Ok(Vec::new());
                 }
-                let (mut gradient, mut out) = (e.zeros(self.parameters, 1)?, e.zeros(2, 1)?);
+                let (mut gradient, mut out) = (e.vectors().zeros(self.parameters, 1)?, e.vectors().zeros(2, 1)?);
                 e.batch_gradient(&self.vector(part(0), 1)?, &rows, &mut gradient, &mut out, 0).await?;
-                Ok(vec![copied(REPLY, gradient.bytes()?)?, bytes_of(&e.download(&out).await?)?])
+                Ok(vec![copied(REPLY, bytes(&gradient)?)?, bytes_of(&e.vectors().download(&out).await?)?])
             }
         }
     }

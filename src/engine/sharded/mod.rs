@@ -8,6 +8,7 @@
 
 mod helper;
 mod message;
+mod numbers;
 
 use std::future::ready;
 use std::ops::Range;
@@ -18,12 +19,13 @@ pub use helper::Helper;
 use helper::{own_count, own_rows};
 use message::{Command, Load, Reply, Request, beginning};
 
-use super::chart::{Chart, LoadedChart};
-use super::cpu::{MEMORY_BUDGET, cpu_executor_of_first, cpu_info_of, ensure_batch};
-use super::executor::{AdamStep, BackendInfo, Curvature, Executor, Precision};
+use self::numbers::{bytes, from_bytes, write};
+use super::chart::Charts;
+use super::cpu::{MEMORY_BUDGET, cpu_executor_of_first, cpu_info_of};
+use super::executor::{BackendInfo, Curvature, Executor, Precision};
 use super::plan::{Plan, Step};
 use super::sweep::{Cotangent, LayerSums};
-use super::vector::{Segments, Vector};
+use super::vector::{Vector, Vectors};
 use crate::control::LocalFuture;
 use crate::error::{Result, ensure};
 use crate::event_loop::now;
@@ -180,13 +182,13 @@ impl ShardedExecutor {
 
     /// `out`, which holds what the first share gave, becomes Σ weight · (part 0 of each share's).
     fn weigh(&self, weights: &[f64], replies: &[Reply], out: &mut Vector) -> Result<()> {
-        self.own.scale(weights[0], out)?;
+        self.own.vectors().scale(weights[0], out)?;
         for (&weight, reply) in weights[1..].iter().zip(replies) {
             // A helper without samples in a batch has nothing to say.
             if weight > 0.0 {
-                let theirs = Vector::from_bytes(self.info.precision, reply.part(0)?, out.columns())?;
+                let theirs = from_bytes(self.info.precision, reply.part(0)?, out.columns())?;
                 ensure!(theirs.len() == out.len(), Parse, "a thread sent {} numbers too few or many", theirs.len());
-                self.own.axpy(weight, &theirs, out)?;
+                self.own.vectors().axpy(weight, &theirs, out)?;
             }
         }
         Ok(())
@@ -273,106 +275,16 @@ impl Executor for ShardedExecutor {
         if self.is_batch_shared(samples) { self.shares.len() } else { 1 }
     }
 
-    fn zeros(&self, len: usize, columns: usize) -> Result<Vector> {
-        self.own.zeros(len, columns)
+    fn vectors(&self) -> &dyn Vectors {
+        self.own.vectors()
     }
 
-    fn upload(&self, values: &[f64], columns: usize) -> Result<Vector> {
-        self.own.upload(values, columns)
-    }
-
-    fn download<'a>(&'a self, vector: &'a Vector) -> LocalFuture<'a, Result<Vec<f64>>> {
-        self.own.download(vector)
-    }
-
-    fn copy_columns(&self, from: &Vector, columns: Range<usize>, to: &mut Vector, to_column: usize) -> Result<()> {
-        self.own.copy_columns(from, columns, to, to_column)
-    }
-
-    fn copy_rows(&self, from: &Vector, rows: Range<usize>, to: &mut Vector, to_row: usize) -> Result<()> {
-        self.own.copy_rows(from, rows, to, to_row)
-    }
-
-    fn scale(&self, alpha: f64, y: &mut Vector) -> Result<()> {
-        self.own.scale(alpha, y)
-    }
-
-    fn axpy(&self, alpha: f64, x: &Vector, y: &mut Vector) -> Result<()> {
-        self.own.axpy(alpha, x, y)
-    }
-
-    fn multiply_add(&self, alpha: f64, d: &Vector, x: &Vector, beta: f64, y: &mut Vector) -> Result<()> {
-        self.own.multiply_add(alpha, d, x, beta, y)
-    }
-
-    fn segment_inner(
-        &self,
-        segments: &Segments,
-        a: &Vector,
-        x: &Vector,
-        columns: Range<usize>,
-        out: &mut Vector,
-        out_offset: usize,
-    ) -> Result<()> {
-        self.own.segment_inner(segments, a, x, columns, out, out_offset)
-    }
-
-    fn segment_axpy(&self, segments: &Segments, coefficients: &Vector, a: &Vector, y: &mut Vector) -> Result<()> {
-        self.own.segment_axpy(segments, coefficients, a, y)
-    }
-
-    fn combine<'a>(
-        &'a self,
-        alpha: f64,
-        q: &'a Vector,
-        columns: Range<usize>,
-        c: &'a Vector,
-        offset: usize,
-        y: &'a mut Vector,
-    ) -> LocalFuture<'a, Result<()>> {
-        self.own.combine(alpha, q, columns, c, offset, y)
-    }
-
-    fn normalize(&self, x: &Vector, q: &mut Vector, column: usize, norms: &mut Vector, index: usize) -> Result<()> {
-        self.own.normalize(x, q, column, norms, index)
-    }
-
-    fn adam(
-        &self,
-        step: &AdamStep,
-        gradient: &Vector,
-        mean: &mut Vector,
-        square: &mut Vector,
-        theta: &mut Vector,
-    ) -> Result<()> {
-        self.own.adam(step, gradient, mean, square, theta)
-    }
-
-    fn load_chart(&self, chart: &Chart) -> Result<LoadedChart> {
-        self.own.load_chart(chart)
-    }
-
-    fn chart_parameters(&self, chart: &LoadedChart, v: &Vector, theta: &mut Vector) -> Result<()> {
-        self.own.chart_parameters(chart, v, theta)
-    }
-
-    fn chart_tangent(&self, chart: &LoadedChart, v: &Vector, x: &Vector, out: &mut Vector) -> Result<()> {
-        self.own.chart_tangent(chart, v, x, out)
-    }
-
-    fn chart_cotangent(
-        &self,
-        chart: &LoadedChart,
-        v: &Vector,
-        z: &Vector,
-        second: Option<(&Vector, &Vector)>,
-        out: &mut Vector,
-    ) -> Result<()> {
-        self.own.chart_cotangent(chart, v, z, second, out)
+    fn charts(&self) -> &dyn Charts {
+        self.own.charts()
     }
 
     fn prepare<'a>(&'a self, theta: &'a Vector) -> LocalFuture<'a, Result<()>> {
-        Box::pin(async move { self.together(Command::Prepare, &[theta.bytes()?], self.own.prepare(theta)).map(|_| ()) })
+        Box::pin(async move { self.together(Command::Prepare, &[bytes(theta)?], self.own.prepare(theta)).map(|_| ()) })
     }
 
     fn loss(&self) -> LocalFuture<'_, Result<f64>> {
@@ -391,18 +303,18 @@ impl Executor for ShardedExecutor {
     fn product<'a>(&'a self, curvature: Curvature, v: &'a Vector, out: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move {
             let command = Command::Product { curvature, columns: v.columns() };
-            let ((), replies) = self.together(command, &[v.bytes()?], self.own.product(curvature, v, out))?;
+            let ((), replies) = self.together(command, &[bytes(v)?], self.own.product(curvature, v, out))?;
             self.weigh(&self.weights, &replies, out)
         })
     }
 
     fn evaluate<'a>(&'a self, theta: &'a Vector, out: &'a mut Vector, index: usize) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move {
-            let mut own = self.own.zeros(2, 1)?;
+            let mut own = self.own.vectors().zeros(2, 1)?;
             let ((), replies) =
-                self.together(Command::Evaluate, &[theta.bytes()?], self.own.evaluate(theta, &mut own, 0))?;
-            let means = self.weigh_numbers(&self.weights, now(self.own.download(&own))?, &replies, 0)?;
-            out.set(2 * index, &means)
+                self.together(Command::Evaluate, &[bytes(theta)?], self.own.evaluate(theta, &mut own, 0))?;
+            let means = self.weigh_numbers(&self.weights, now(self.own.vectors().download(&own))?, &replies, 0)?;
+            write(out, 2 * index, &means)
         })
     }
 
@@ -414,19 +326,19 @@ impl Executor for ShardedExecutor {
     ) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move {
             let vectors: Vec<&[u8]> =
-                [Some(theta), Some(u), v].into_iter().flatten().map(Vector::bytes).collect::<Result<_>>()?;
+                [Some(theta), Some(u), v].into_iter().flatten().map(bytes).collect::<Result<_>>()?;
             self.together(Command::PreparePlane, &vectors, self.own.prepare_plane(theta, u, v)).map(|_| ())
         })
     }
 
     fn evaluate_plane<'a>(&'a self, points: &'a [[f64; 2]], out: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move {
-            let mut own = self.own.zeros(2 * points.len(), 1)?;
+            let mut own = self.own.vectors().zeros(2 * points.len(), 1)?;
             let parts = [bytemuck::cast_slice(points)];
             let ((), replies) =
                 self.together(Command::EvaluatePlane, &parts, self.own.evaluate_plane(points, &mut own))?;
-            let means = self.weigh_numbers(&self.weights, now(self.own.download(&own))?, &replies, 0)?;
-            out.set(0, &means)
+            let means = self.weigh_numbers(&self.weights, now(self.own.vectors().download(&own))?, &replies, 0)?;
+            write(out, 0, &means)
         })
     }
 
@@ -451,22 +363,21 @@ impl Executor for ShardedExecutor {
             if !self.is_batch_shared(rows.len()) {
                 return self.own.batch_gradient(theta, rows, gradient, out, index).await;
             }
-            ensure_batch(rows, self.shares[self.shares.len() - 1].end)?;
             let weight = |share: &Range<usize>| own_count(rows, share) as f64 / rows.len() as f64;
             let weights: Vec<f64> = self.shares.iter().map(weight).collect();
-            let mut means = self.own.zeros(2, 1)?;
-            let parts = [theta.bytes()?, bytemuck::cast_slice(rows)];
+            let mut means = self.own.vectors().zeros(2, 1)?;
+            let parts = [bytes(theta)?, bytemuck::cast_slice(rows)];
             let ((), replies) = self.together(Command::BatchGradient, &parts, async {
                 if weights[0] > 0.0 {
                     let rows = own_rows(rows, &self.shares[0])?;
                     return self.own.batch_gradient(theta, &rows, gradient, &mut means, 0).await;
                 }
-                *gradient = self.own.zeros(gradient.len(), 1)?;
+                *gradient = self.own.vectors().zeros(gradient.len(), 1)?;
                 Ok(())
             })?;
             self.weigh(&weights, &replies, gradient)?;
-            let means = self.weigh_numbers(&weights, now(self.own.download(&means))?, &replies, 1)?;
-            out.set(2 * index, &means)
+            let means = self.weigh_numbers(&weights, now(self.own.vectors().download(&means))?, &replies, 1)?;
+            write(out, 2 * index, &means)
         })
     }
 }

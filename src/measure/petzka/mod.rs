@@ -124,7 +124,7 @@ pub(crate) async fn sweep(engine: &Engine, control: &Control<'_>) -> Result<Vec<
     let mut layers: Vec<LayerSums> = Vec::new();
     for (progress, some) in cotangents(engine) {
         control.step(progress).await?;
-        for sums in engine.executor().sweep(&some).await? {
+        for sums in engine.sweep(&some).await? {
             add(&mut layers, &sums);
         }
     }

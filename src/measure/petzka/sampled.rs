@@ -97,7 +97,7 @@ pub async fn sampled_traces(engine: &Engine, draws: usize, seed: u64, control: &
         };
         let some = (0..together.min(draws - done)).map(&mut cotangent).collect::<Result<Vec<Cotangent>>>()?;
         done += some.len();
-        for draw in engine.executor().sweep(&some).await? {
+        for draw in engine.sweep(&some).await? {
             if statistics.is_empty() {
                 statistics = draw.iter().map(LayerStatistics::new).collect::<Result<_>>()?;
             }

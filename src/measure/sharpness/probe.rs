@@ -44,7 +44,7 @@ impl<'a> Probe<'a> {
     /// # Errors
     /// The device's.
     pub async fn loss(&self, theta: &[f64]) -> Result<f64> {
-        let theta = self.engine.executor().upload(theta, 1)?;
+        let theta = self.engine.vectors().upload(theta, 1)?;
         Ok(self.engine.evaluate_anywhere(&theta).await?.loss)
     }
 
@@ -62,19 +62,19 @@ impl<'a> Probe<'a> {
     /// # Errors
     /// The device's.
     pub async fn gradient_over(&self, theta: &[f64], rows: &[u32]) -> Result<(f64, Vec<f64>)> {
-        let executor = self.engine.executor();
-        let theta = executor.upload(theta, 1)?;
-        let mut total = executor.zeros(theta.len(), 1)?;
-        let mut gradient = executor.zeros(theta.len(), 1)?;
-        let mut out = executor.zeros(2, 1)?;
+        let vectors = self.engine.vectors();
+        let theta = vectors.upload(theta, 1)?;
+        let mut total = vectors.zeros(theta.len(), 1)?;
+        let mut gradient = vectors.zeros(theta.len(), 1)?;
+        let mut out = vectors.zeros(2, 1)?;
         let mut loss = 0.0;
         for rows_of_batch in rows.chunks(self.batch) {
             let share = rows_of_batch.len() as f64 / rows.len() as f64;
-            executor.batch_gradient(&theta, rows_of_batch, &mut gradient, &mut out, 0).await?;
-            executor.axpy(share, &gradient, &mut total)?;
-            loss += share * executor.download(&out).await?[0];
+            self.engine.batch_gradient(&theta, rows_of_batch, &mut gradient, &mut out, 0).await?;
+            vectors.axpy(share, &gradient, &mut total)?;
+            loss += share * vectors.download(&out).await?[0];
         }
-        Ok((loss, executor.download(&total).await?))
+        Ok((loss, vectors.download(&total).await?))
     }
 
     /// How much the loss at θ changes when every parameter is rounded up or down by one unit in the last place: θ + Δ is

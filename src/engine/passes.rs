@@ -1,0 +1,147 @@
+//! The passes of an executor, behind the one place where what goes into them is checked.
+
+use super::sweep::{Cotangent, LayerSums};
+use super::{Charts, Curvature, Engine, Vector, Vectors};
+use crate::error::{Result, bail, ensure};
+use crate::problem::Loss;
+
+impl Engine {
+    /// Arithmetic on the vectors that passes take and give.
+    pub fn vectors(&self) -> &dyn Vectors {
+        self.executor.vectors()
+    }
+
+    /// Parameter spaces, on the same vectors.
+    pub fn charts(&self) -> &dyn Charts {
+        self.executor.charts()
+    }
+
+    /// How many threads a batch of this many samples, or a pass over all if there are so many, is shared out to.
+    pub fn threads(&self, samples: usize) -> usize {
+        self.executor.threads(samples)
+    }
+
+    /// ∇L at the prepared point, into one column.
+    ///
+    /// # Errors
+    /// `InvalidParameters` for a vector that does not fit or where no point is prepared; the device's.
+    pub fn gradient_into(&self, out: &mut Vector) -> Result<()> {
+        self.check_vectors(&[out], 1)?;
+        self.executor.gradient(out)
+    }
+
+    /// `out[:, k] = C v[:, k]` at the prepared point.
+    ///
+    /// # Errors
+    /// As [`Engine::gradient_into`].
+    pub async fn apply(&self, curvature: Curvature, v: &Vector, out: &mut Vector) -> Result<()> {
+        self.check_vectors(&[v, out], v.columns())?;
+        self.executor.product(curvature, v, out).await
+    }
+
+    /// Mean loss and accuracy at θ, which need not be the prepared point, into `out[2 index]` and `out[2 index + 1]`.
+    ///
+    /// # Errors
+    /// `InvalidParameters` for vectors that do not fit; the device's.
+    pub async fn evaluate_into(&self, theta: &Vector, out: &mut Vector, index: usize) -> Result<()> {
+        self.check_vectors(&[theta], 1)?;
+        check_report(out, index + 1)?;
+        self.executor.evaluate(theta, out, index).await
+    }
+
+    /// Fixes a plane θ + s u + t v, or without `v` a line, for [`Engine::evaluate_plane`]. Leaves the prepared point as it is.
+    ///
+    /// # Errors
+    /// As [`Engine::evaluate_into`].
+    pub async fn prepare_plane(&self, theta: &Vector, u: &Vector, v: Option<&Vector>) -> Result<()> {
+        let vectors: Vec<&Vector> = [theta, u].into_iter().chain(v).collect();
+        self.check_vectors(&vectors, 1)?;
+        self.executor.prepare_plane(theta, u, v).await
+    }
+
+    /// Losses and accuracies at points [s, t] of the plane, from `out[0]` on.
+    ///
+    /// # Errors
+    /// As [`Engine::evaluate_into`]; `InvalidParameters` where no plane is prepared.
+    pub async fn evaluate_plane(&self, points: &[[f64; 2]], out: &mut Vector) -> Result<()> {
+        check_report(out, points.len())?;
+        self.executor.evaluate_plane(points, out).await
+    }
+
+    /// A backward pass at the prepared point for each cotangent; for each, what it leaves at every layer with parameters, in order.
+    ///
+    /// # Errors
+    /// `InvalidOption` for a cotangent that does not fit the problem; `InvalidParameters` where no point is prepared; the device's.
+    pub async fn sweep(&self, cotangents: &[Cotangent]) -> Result<Vec<Vec<LayerSums>>> {
+        cotangents.iter().try_for_each(|cotangent| self.check_cotangent(cotangent))?;
+        self.executor.sweep(cotangents).await
+    }
+
+    /// The same passes; for every parameter, Σ over the cotangents of the mean over samples of the square of its gradient.
+    ///
+    /// # Errors
+    /// As [`Engine::sweep`].
+    pub async fn squared_gradients(&self, cotangents: &[Cotangent]) -> Result<Vec<f64>> {
+        cotangents.iter().try_for_each(|cotangent| self.check_cotangent(cotangent))?;
+        self.executor.squared_gradients(cotangents).await
+    }
+
+    /// Gradient at θ of the mean loss over these samples (indices may repeat), and their loss and accuracy as
+    /// [`Engine::evaluate_into`]. Leaves the prepared point as it is.
+    ///
+    /// # Errors
+    /// `InvalidOption` for no samples, or some that are not there; `InvalidParameters` for vectors that do not fit; the device's.
+    pub async fn batch_gradient(
+        &self,
+        theta: &Vector,
+        rows: &[u32],
+        gradient: &mut Vector,
+        out: &mut Vector,
+        index: usize,
+    ) -> Result<()> {
+        self.check_vectors(&[theta, gradient], 1)?;
+        check_report(out, index + 1)?;
+        let samples = self.problem.samples();
+        ensure!(!rows.is_empty(), InvalidOption, "a batch needs at least one sample");
+        if let Some(row) = rows.iter().find(|&&row| row as usize >= samples) {
+            bail!(InvalidOption, "the batch names sample {row}, but there are {samples} samples");
+        }
+        self.executor.batch_gradient(theta, rows, gradient, out, index).await
+    }
+
+    fn check_vectors(&self, vectors: &[&Vector], columns: usize) -> Result<()> {
+        let n = self.problem.network().parameter_count();
+        for vector in vectors {
+            ensure!(
+                vector.len() == n && vector.columns() == columns,
+                InvalidParameters,
+                "a vector has {} columns of {}, but {columns} of {n} are needed",
+                vector.columns(),
+                vector.len()
+            );
+        }
+        Ok(())
+    }
+
+    fn check_cotangent(&self, cotangent: &Cotangent) -> Result<()> {
+        let (outputs, samples) = (self.problem.network().output_len(), self.problem.samples());
+        let is_class = |class: usize| class < outputs;
+        let fits = match (cotangent, self.problem.loss()) {
+            (Cotangent::Class(class), _) => is_class(*class),
+            (Cotangent::Drawn(classes), Loss::CrossEntropy) => {
+                classes.len() == samples && classes.iter().all(|&class| is_class(class as usize))
+            }
+            (Cotangent::Signs(signs), Loss::SquaredError) => signs.len() == samples * outputs,
+            _ => false,
+        };
+        ensure!(fits, InvalidOption, "a cotangent does not fit {samples} samples of {outputs} outputs and their loss");
+        Ok(())
+    }
+}
+
+/// Fails unless there is room for so many losses and accuracies.
+fn check_report(out: &Vector, count: usize) -> Result<()> {
+    let len = out.len() * out.columns();
+    ensure!(2 * count <= len, InvalidParameters, "{count} losses and accuracies do not fit in {len} numbers");
+    Ok(())
+}
