@@ -8,7 +8,8 @@ use std::rc::Rc;
 
 use isoflat::control::LocalFuture;
 use isoflat::engine::{
-    BackendInfo, Charts, Cotangent, Curvature, Engine, Executor, LayerSums, Precision, Vector, Vectors, cpu_executor,
+    BackendInfo, Charts, Cotangent, Curvature, Device, Engine, Executor, LayerSums, Precision, Vector, Vectors,
+    cpu_executor,
 };
 use isoflat::linalg::Lanczos;
 use isoflat::operator::OperatorKind;
@@ -102,13 +103,15 @@ fn an_executor_of_ones_own_computes_for_every_estimator() {
     let columns = Rc::new(Cell::new(0));
     let inner = cpu_executor(&problem, Precision::F64, None).expect("an executor");
     let counting = Counting { inner, columns: columns.clone() };
-    let found =
-        [cpu(&problem), Engine::with_executor(&problem, Box::new(counting)).expect("an engine")].map(|engine| {
-            block_on(engine.prepare(&parameters)).expect("a point");
-            let operator =
-                block_on(OperatorKind::Curvature(Curvature::Hessian).operator(&engine)).expect("an operator");
-            block_on(Lanczos::default().run(&operator, &Control::default())).expect("a spectrum")
-        });
+    let found = [
+        Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine"),
+        Engine::with_executor(&problem, Box::new(counting)).expect("an engine"),
+    ]
+    .map(|engine| {
+        block_on(engine.prepare(&parameters)).expect("a point");
+        let operator = block_on(OperatorKind::Curvature(Curvature::Hessian).operator(&engine)).expect("an operator");
+        block_on(Lanczos::default().run(&operator, &Control::default())).expect("a spectrum")
+    });
     assert_eq!(found[0].top[0].value.to_bits(), found[1].top[0].value.to_bits());
     // The Rayleigh quotients take products of their own.
     assert!(columns.get() >= found[1].products, "{} of {}", columns.get(), found[1].products);
@@ -120,10 +123,13 @@ fn what_does_not_fit_is_refused_before_the_pass() {
     let mut rng = rng(4);
     let network = Network::dense(&[4, 6, 3], true).expect("a network");
     let n = network.parameter_count();
-    for loss in LOSSES {
+    for loss in [Loss::CrossEntropy, Loss::SquaredError] {
         let problem = random_problem(&mut rng, network.clone(), loss);
         let parameters = random_parameters(&mut rng, &network);
-        for engine in [cpu(&problem), Engine::new(&gpu(), &problem).expect("an engine")] {
+        for engine in [
+            Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine"),
+            Engine::new(&gpu(), &problem).expect("an engine"),
+        ] {
             block_on(engine.prepare(&parameters)).expect("a point");
             let e = engine.vectors();
             let zeros = |len, columns| e.zeros(len, columns).expect("a vector");
@@ -146,9 +152,9 @@ fn what_does_not_fit_is_refused_before_the_pass() {
                 Loss::CrossEntropy => Cotangent::Signs(vec![1.0; 3 * problem.samples()]),
                 Loss::SquaredError => Cotangent::Drawn(vec![0; problem.samples()]),
             };
-            for cotangent in [none, other] {
-                assert_eq!(code(block_on(engine.sweep(&[cotangent.clone()])).map(|_| ())), option);
-                assert_eq!(code(block_on(engine.squared_gradients(&[cotangent])).map(|_| ())), option);
+            for cotangents in [[none], [other]] {
+                assert_eq!(code(block_on(engine.sweep(&cotangents)).map(|_| ())), option);
+                assert_eq!(code(block_on(engine.squared_gradients(&cotangents)).map(|_| ())), option);
             }
             let samples = problem.samples() as u32;
             for rows in [vec![], vec![samples]] {

@@ -8,7 +8,7 @@ mod support;
 
 use std::ops::Range;
 
-use isoflat::engine::{Device, Engine, Executor, Precision};
+use isoflat::engine::{Device, Engine, Precision};
 use isoflat::space::{Biases, FixedChoice, FixedValues, Grouping, OpenSpace, SpaceKind};
 use isoflat::{ErrorCode, Loss, Network};
 use pollster::block_on;
