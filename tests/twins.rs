@@ -10,7 +10,7 @@
 use std::rc::Rc;
 
 use isoflat::engine::gpu::{GpuContext, GpuExecutor, GpuOptions, Tiling};
-use isoflat::engine::{AdamStep, Curvature, Executor, Precision, Segments, Vector, cpu_executor};
+use isoflat::engine::{AdamStep, Curvature, Engine, Executor, Precision, Segments, Vector, cpu_executor};
 use isoflat::network::Layer;
 use isoflat::{ErrorCode, Loss, Network, Problem, Targets};
 use pollster::block_on;
@@ -302,15 +302,14 @@ fn what_does_not_fit_is_an_error() {
     let (point, mut out) = (gpu.vectors().upload(&theta, 1).unwrap(), gpu.vectors().zeros(n, 1).unwrap());
     assert_eq!(error_of(block_on(gpu.loss())).0, ErrorCode::InvalidParameters);
     assert_eq!(error_of(block_on(gpu.product(Curvature::Hessian, &point, &mut out))).0, ErrorCode::InvalidParameters);
-    assert_eq!(
-        error_of(block_on(gpu.prepare(&gpu.vectors().zeros(n + 1, 1).unwrap()))).0,
-        ErrorCode::InvalidParameters
-    );
-    let mut report = gpu.vectors().zeros(2, 1).unwrap();
-    assert_eq!(error_of(block_on(gpu.evaluate(&point, &mut report, 1))).0, ErrorCode::InvalidParameters);
-    let mut batch = |rows: &[u32]| block_on(gpu.batch_gradient(&point, rows, &mut out, &mut report, 0));
+    // What comes from outside is checked by the engine, whatever the device.
+    let engine = Engine::with_executor(&problem, Box::new(gpu)).unwrap();
+    assert_eq!(error_of(block_on(engine.prepare(&[&theta[..], &[0.0]].concat()))).0, ErrorCode::InvalidParameters);
+    let mut report = engine.vectors().zeros(2, 1).unwrap();
+    assert_eq!(error_of(block_on(engine.evaluate_into(&point, &mut report, 1))).0, ErrorCode::InvalidParameters);
+    let mut batch = |rows: &[u32]| block_on(engine.batch_gradient(&point, rows, &mut out, &mut report, 0));
     assert_eq!(error_of(batch(&[])).0, ErrorCode::InvalidOption);
     assert_eq!(error_of(batch(&[0, 37])).0, ErrorCode::InvalidOption);
     // None of it harms the device.
-    assert!(block_on(gpu.prepare(&point)).is_ok() && block_on(gpu.loss()).is_ok());
+    assert!(block_on(engine.prepare(&theta)).is_ok() && block_on(engine.loss()).is_ok());
 }
