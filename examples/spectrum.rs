@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use isoflat::data::IdxFile;
-use isoflat::engine::{Backend, Curvature, Device, Engine, Precision};
+use isoflat::engine::{Backend, Device, Engine, Precision};
 use isoflat::linalg::{Goal, Lanczos, Spectrum, StochasticLanczos, trace_and_norm};
 use isoflat::measure::exact_trace;
 use isoflat::network::{BiasInitialization, Initialization, Preset};
@@ -18,7 +18,7 @@ use isoflat::operator::OperatorKind;
 use isoflat::train::{Optimizer, TrainOptions, train};
 use isoflat::{Control, Loss, Problem, Targets};
 
-const HESSIAN: OperatorKind = OperatorKind::Curvature(Curvature::Hessian);
+const HESSIAN: OperatorKind = OperatorKind::HESSIAN;
 const TRAINING_SAMPLES: usize = 4096;
 const EPOCHS: usize = 6;
 const TOP: usize = 10;

@@ -100,7 +100,7 @@ async fn run(table: &Table, device: &str) -> Result<bool> {
 /// ‖D H D‖₂ in the layer-wise metric with the paper's connection, by Lanczos and by Algorithm 1.
 async fn spectral_norm(engine: &Engine, parameters: &[f64]) -> Result<(f64, f64)> {
     engine.prepare(parameters).await?;
-    let operator = OperatorKind::Riemannian(Metric::Layerwise, Connection::Flat).operator(engine).await?;
+    let operator = OperatorKind::riemannian(Metric::Layerwise, Connection::Flat).operator(engine).await?;
     let control = Control::default();
     let lanczos = Lanczos { goal: Goal::SpectralNorm, ..Lanczos::default() };
     let by_lanczos = lanczos.run(&operator, &control).await?;

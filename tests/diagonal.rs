@@ -9,23 +9,21 @@ use isoflat::engine::{Cotangent, Curvature, Device, Engine, Precision};
 use isoflat::linalg::dense_matrix;
 use isoflat::measure::{exact_diagonal, exact_trace};
 use isoflat::network::Layer;
-use isoflat::operator::{Connection, Metric, OperatorKind, Part};
+use isoflat::operator::{Connection, Metric, OperatorKind, Part, Whole};
 use isoflat::{Control, Error, ErrorCode, Loss, Network, Problem, Targets};
 use pollster::block_on;
 use rand::Rng;
 use support::*;
 
-const HESSIAN: OperatorKind = OperatorKind::Curvature(Curvature::Hessian);
-const GAUSS_NEWTON: OperatorKind = OperatorKind::Curvature(Curvature::GaussNewton);
 const LOSSES: [Loss; 2] = [Loss::CrossEntropy, Loss::SquaredError];
 
 fn whole_kinds() -> Vec<OperatorKind> {
-    let gauss_newton = [Metric::Layerwise, Metric::Nodewise].map(OperatorKind::RiemannianGaussNewton);
+    let gauss_newton = [Metric::Layerwise, Metric::Nodewise].map(OperatorKind::riemannian_gauss_newton);
     OperatorKind::ALL.into_iter().chain(gauss_newton).collect()
 }
 
 fn is_gauss_newton(kind: OperatorKind) -> bool {
-    matches!(kind.whole(), OperatorKind::Curvature(Curvature::GaussNewton) | OperatorKind::RiemannianGaussNewton(_))
+    matches!(kind.whole, Whole::Curvature(Curvature::GaussNewton) | Whole::RiemannianGaussNewton(_))
 }
 
 fn prepared(device: &Device, problem: &Problem, parameters: &[f64]) -> Engine {
@@ -63,7 +61,7 @@ fn found(engine: &Engine, kind: OperatorKind) -> Option<Vec<f64>> {
 
 /// What the terms of the Levi-Civita connection's diagonal are made of, of which most may cancel: Σ |w_i g_i|.
 fn connection_scale(engine: &Engine, kind: OperatorKind, parameters: &[f64]) -> f64 {
-    let OperatorKind::Riemannian(_, Connection::LeviCivita) = kind.whole() else { return 0.0 };
+    let Whole::Riemannian(_, Connection::LeviCivita) = kind.whole else { return 0.0 };
     let gradient = block_on(engine.gradient()).expect("a gradient");
     gradient.iter().zip(parameters).map(|(g, w)| (g * w).abs()).sum()
 }
@@ -140,8 +138,8 @@ fn of_a_smooth_network_the_gauss_newton_diagonals_alone_are_exact() {
             return;
         }
         let engine = prepared(&Device::cpu(Precision::F64), problem, parameters);
-        let hessian = by_products(&engine, HESSIAN);
-        let gauss_newton = by_products(&engine, GAUSS_NEWTON);
+        let hessian = by_products(&engine, OperatorKind::HESSIAN);
+        let gauss_newton = by_products(&engine, OperatorKind::GAUSS_NEWTON);
         count.set(count.get() + usize::from(error(&gauss_newton, &hessian) > 1e-6));
         for kind in whole_kinds() {
             for kind in [kind, kind.over(Part::Layer(0))] {
@@ -182,14 +180,15 @@ fn many_samples() -> (Problem, Vec<f64>) {
 #[test]
 fn chunks_threads_and_memory_change_nothing() {
     let (problem, parameters) = many_samples();
-    let expected = by_products(&prepared(&Device::cpu(Precision::F64), &problem, &parameters), GAUSS_NEWTON);
+    let expected =
+        by_products(&prepared(&Device::cpu(Precision::F64), &problem, &parameters), OperatorKind::GAUSS_NEWTON);
     for precision in [Precision::F64, Precision::F32] {
         let found_by = |threads: usize, budget: u64| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
             pool.install(|| {
                 let (problem, parameters) = many_samples();
                 let device = Device::cpu(precision).with_memory_budget(budget);
-                found(&prepared(&device, &problem, &parameters), GAUSS_NEWTON).expect("an exact one")
+                found(&prepared(&device, &problem, &parameters), OperatorKind::GAUSS_NEWTON).expect("an exact one")
             })
         };
         let whole = found_by(1, 1 << 30);
@@ -222,7 +221,7 @@ fn squares_of_drawn_cotangents_and_signs_add_up_to_the_sweeps_traces() {
             let squares = block_on(engine.squared_gradients(&cotangents)).expect("squares");
             let sums = block_on(engine.sweep(&cotangents)).expect("sums");
             for (l, layer) in problem.network().layout().layers().iter().enumerate() {
-                let traces = [sums.iter().map(|s| s[l].trace).sum(), sums.iter().map(|s| s[l].bias_trace).sum()];
+                let traces = [sums.iter().map(|s| s[l].weight_trace).sum(), sums.iter().map(|s| s[l].bias_trace).sum()];
                 for (range, trace) in std::iter::once(&layer.weight).chain(&layer.bias).zip(traces) {
                     let (sum, trace): (f64, f64) = (squares[range.clone()].iter().sum(), trace);
                     let tolerance = 64.0 * device.info().precision.epsilon();
@@ -242,17 +241,17 @@ fn faults_are_named_and_a_stop_stops() {
         block_on(exact_diagonal(engine, kind, control)).expect_err("a fault")
     };
     let engine = Engine::new(&device, &problem).expect("an engine");
-    assert_eq!(fault(&engine, HESSIAN, &Control::default()).code, ErrorCode::InvalidParameters);
+    assert_eq!(fault(&engine, OperatorKind::HESSIAN, &Control::default()).code, ErrorCode::InvalidParameters);
     let engine = prepared(&device, &problem, &random_parameters(&mut rng, &network));
-    let nowhere = HESSIAN.over(Part::Layer(2));
+    let nowhere = OperatorKind::HESSIAN.over(Part::Layer(2));
     assert_eq!(fault(&engine, nowhere, &Control::default()).code, ErrorCode::InvalidOption);
     let reports = Cell::new(0);
     let control = Control::default().on_progress(|_| reports.set(reports.get() + 1)).stop_when(|| reports.get() == 2);
-    assert_eq!(fault(&engine, HESSIAN, &control).code, ErrorCode::Aborted);
+    assert_eq!(fault(&engine, OperatorKind::HESSIAN, &control).code, ErrorCode::Aborted);
     // 40 cotangents go in groups.
     assert_eq!(reports.get(), 2);
     let huge: Vec<f64> = vec![1e200; network.parameter_count()];
     let squared = Problem::new(network, Loss::SquaredError, vec![1e200; 3], Targets::Vectors(vec![0.0; 40]));
     let engine = prepared(&device, &squared.expect("a problem"), &huge);
-    assert_eq!(fault(&engine, GAUSS_NEWTON, &Control::default()).code, ErrorCode::NotFinite);
+    assert_eq!(fault(&engine, OperatorKind::GAUSS_NEWTON, &Control::default()).code, ErrorCode::NotFinite);
 }

@@ -109,7 +109,7 @@ fn an_executor_of_ones_own_computes_for_every_estimator() {
     ]
     .map(|engine| {
         block_on(engine.prepare(&parameters)).expect("a point");
-        let operator = block_on(OperatorKind::Curvature(Curvature::Hessian).operator(&engine)).expect("an operator");
+        let operator = block_on(OperatorKind::HESSIAN.operator(&engine)).expect("an operator");
         block_on(Lanczos::default().run(&operator, &Control::default())).expect("a spectrum")
     });
     assert_eq!(found[0].top[0].value.to_bits(), found[1].top[0].value.to_bits());

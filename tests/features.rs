@@ -41,9 +41,13 @@ fn sampled_traces_are_unbiased_and_their_errors_shrink() {
             };
             for l in 0..exact.layers.len() {
                 compare(found.traces.kappa_trace[l], found.kappa_trace_error[l], exact.kappa_trace[l]);
-                let flatness = found.traces.layers[l].relative_flatness;
-                compare(flatness, found.relative_flatness_error[l], exact.layers[l].relative_flatness);
-                let rho = found.traces.layers[l].rho.iter().zip(&found.rho_error[l]).zip(&exact.layers[l].rho);
+                let flatness = found.traces.layers[l].gram_trace;
+                compare(flatness, found.relative_flatness_error[l], exact.layers[l].gram_trace);
+                let rho = found.traces.layers[l]
+                    .column_forms
+                    .iter()
+                    .zip(&found.rho_error[l])
+                    .zip(&exact.layers[l].column_forms);
                 rho.for_each(|((value, error), expected)| compare(*value, *error, *expected));
             }
             let (value, error) = found.kappa_trace_sum();
@@ -171,7 +175,7 @@ fn in_linear_regression_kappa_is_the_ridge_penalty() {
         let found = block_on(traces(&engine, &control)).expect("traces");
         assert!((found.kappa_trace[0] - h.trace() * penalty).abs() < 1e-12 * found.kappa_trace[0]);
         // ρ_j = w_j² H_jj: a ridge penalty with one weight a feature.
-        for (j, rho) in found.layers[0].rho.iter().enumerate() {
+        for (j, rho) in found.layers[0].column_forms.iter().enumerate() {
             assert!((rho - w[j] * w[j] * h[(j, j)]).abs() < 1e-12 * found.kappa_trace[0]);
         }
     }

@@ -156,12 +156,12 @@ fn single_precision_refuses_tensors_beyond_its_range() {
             let control = Control::default();
             let found = landscape(&engine, &parameters, &directions, Normalization::None, &control);
             refused(block_on(found), ErrorCode::OutOfRange, &["direction"]);
-            let operator = OperatorKind::Curvature(Curvature::Hessian).operator(&engine);
+            let operator = OperatorKind::HESSIAN.operator(&engine);
             let found = Scaled::new(block_on(operator).expect("an operator"), &direction(factor));
             refused(found, ErrorCode::OutOfRange, &["diagonal"]);
         }
         // A start vector is scaled before it is rounded.
-        let operator = block_on(OperatorKind::Curvature(Curvature::Hessian).operator(&engine)).expect("an operator");
+        let operator = block_on(OperatorKind::HESSIAN.operator(&engine)).expect("an operator");
         for factor in [1e-200, 1.0, 1e200] {
             let goal = Goal::Extremes { top: 1, bottom: 0 };
             let lanczos = Lanczos { goal, start: Some(direction(factor)), ..Lanczos::default() };
@@ -242,7 +242,7 @@ fn a_curvature_lost_to_underflow_is_found_in_double_precision_or_not_called_conv
             assert_eq!(found.precision, Some(Precision::F64), "{found:?}");
             assert!((found.value - expected.value).abs() <= 1e-9 * expected.value, "{found:?}, {expected:?}");
         }
-        let kind = OperatorKind::Curvature(Curvature::GaussNewton);
+        let kind = OperatorKind::GAUSS_NEWTON;
         let operator = block_on(kind.operator(&engine)).expect("an operator");
         let lanczos = Lanczos { goal: Goal::SpectralNorm, ..Lanczos::default() };
         let spectrum = block_on(lanczos.run(&operator, &control)).expect("a spectrum");
@@ -255,8 +255,7 @@ fn a_curvature_lost_to_underflow_is_found_in_double_precision_or_not_called_conv
     for device in single() {
         let engine = Engine::new(&device, &problem).expect("an engine");
         block_on(engine.prepare(&[0.0; 12])).expect("a point");
-        let operator =
-            block_on(OperatorKind::Curvature(Curvature::GaussNewton).operator(&engine)).expect("an operator");
+        let operator = block_on(OperatorKind::GAUSS_NEWTON.operator(&engine)).expect("an operator");
         let found = block_on(Lanczos::default().run(&operator, &control)).expect("a spectrum");
         assert!(found.converged && found.top[0].value == 0.0, "{found:?}");
         let found = block_on(PowerIteration::default().run(&operator, &control)).expect("a pair");

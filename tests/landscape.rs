@@ -3,7 +3,7 @@
 
 mod support;
 
-use isoflat::engine::{Curvature, Device, Engine, Precision};
+use isoflat::engine::{Device, Engine, Precision};
 use isoflat::landscape::{Axis, Direction, Normalization, landscape};
 use isoflat::operator::OperatorKind;
 use isoflat::{Control, ErrorCode, Loss, Network, Problem};
@@ -81,7 +81,7 @@ fn eigenvector_directions_curve_as_their_eigenvalues_say() {
     let control = Control::default();
     let (problem, theta) = problem();
     let engine = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");
-    let hessian = OperatorKind::Curvature(Curvature::Hessian);
+    let hessian = OperatorKind::HESSIAN;
     let axis = Axis { from: -1e-4, to: 1e-4, points: 3 };
     pollster::block_on(engine.prepare(&theta)).expect("a point");
     let operator = pollster::block_on(hessian.operator(&engine)).expect("an operator");

@@ -3,7 +3,7 @@
 
 mod support;
 
-use isoflat::engine::{Curvature, Device, Engine, Precision};
+use isoflat::engine::{Device, Engine, Precision};
 use isoflat::linalg::{
     Goal, Lanczos, PowerIteration, StochasticLanczos, TraceAndNorm, dense_matrix, dense_spectrum, diagonal, hutchinson,
     trace_and_norm,
@@ -16,8 +16,6 @@ use pollster::block_on;
 use support::diagonal::Diagonal;
 use support::reflected::{Reflected, any_engine};
 use support::*;
-
-const HESSIAN: OperatorKind = OperatorKind::Curvature(Curvature::Hessian);
 
 fn devices() -> [Device; 3] {
     [Device::cpu(Precision::F64), Device::cpu(Precision::F32), gpu()]
@@ -82,7 +80,7 @@ fn a_dead_network_has_the_trace_and_norm_of_its_last_biases() {
     for device in devices() {
         let (engine, _, bias) = dead_on(&device, &[20, 30, 30, 5], Layer::Relu);
         let (trace, norm) = softmax_curvature(&bias);
-        for kind in [HESSIAN, OperatorKind::Curvature(Curvature::GaussNewton)] {
+        for kind in [OperatorKind::HESSIAN, OperatorKind::GAUSS_NEWTON] {
             let operator = block_on(kind.operator(&engine)).expect("an operator");
             for (seed, products) in [(0, 100), (1, 100), (2, 30), (3, 300)] {
                 let found = block_on(trace_and_norm(&operator, products, seed, &Control::default())).expect("both");
@@ -98,7 +96,7 @@ fn a_dead_network_has_the_trace_and_norm_of_its_last_biases() {
 fn few_probes_of_few_coordinates_do_not_say_that_they_are_exact() {
     let (engine, _, bias) = dead(&[20, 30, 30, 5], Layer::Relu);
     let (trace, norm) = softmax_curvature(&bias);
-    let operator = block_on(HESSIAN.operator(&engine)).expect("an operator");
+    let operator = block_on(OperatorKind::HESSIAN.operator(&engine)).expect("an operator");
     for seed in 0..200 {
         let found = block_on(trace_and_norm(&operator, 9, seed, &Control::default())).expect("both");
         let errors = [found.trace.value - trace, found.norm.value - norm].map(f64::abs);
@@ -142,7 +140,8 @@ fn all_estimators_agree_on_a_dead_network() {
         }
         // Layers without curvature of their own.
         for layer in 0..3 {
-            let operator = block_on(HESSIAN.over(Part::Layer(layer)).operator(&engine)).expect("an operator");
+            let operator =
+                block_on(OperatorKind::HESSIAN.over(Part::Layer(layer)).operator(&engine)).expect("an operator");
             let found = block_on(trace_and_norm(&operator, 30, 1, &control)).expect("both");
             let norm = block_on(dense_spectrum(&operator, 1e-4, &control)).expect("a spectrum").frobenius_norm();
             assert!((found.norm.value - norm).abs() <= 1e-6 * norm, "layer {layer}: {found:?}, {norm}");
@@ -176,7 +175,7 @@ fn a_saturated_network_has_the_trace_of_its_products() {
                 let trace: f64 = (0..n).map(|i| matrix[i * n + i]).sum();
                 (trace, dot(&matrix, &matrix).sqrt())
             };
-            let ((trace, norm), (_, of_g)) = (whole(HESSIAN), whole(OperatorKind::Curvature(Curvature::GaussNewton)));
+            let ((trace, norm), (_, of_g)) = (whole(OperatorKind::HESSIAN), whole(OperatorKind::GAUSS_NEWTON));
             for (value, expected) in found.iter().zip([trace, norm, of_g]) {
                 let error = value.standard_error.expect("an estimate");
                 let limit = 5.0 * error + 1e-12 * norm;

@@ -254,7 +254,7 @@ fn failed_allocations_over_many_samples() {
             let mut found = with_room_for_more(block_on(engine.product(Curvature::Hessian, &theta))?)?;
             found.push(block_on(engine.evaluate(&theta))?.loss);
             let sums = block_on(engine.sweep(&[Cotangent::Class(0), Cotangent::Class(2)]))?;
-            found.extend(sums.iter().flatten().map(|layer| layer.relative_flatness));
+            found.extend(sums.iter().flatten().map(|layer| layer.gram_trace));
             found.push(block_on(engine.squared_gradients(&[Cotangent::Class(1)]))?[7]);
             Ok(found)
         });
@@ -394,7 +394,7 @@ fn failed_allocations_of_experiments() {
     });
     with_every_failure("a gradient's parts", || {
         block_on(engine.prepare(&theta))?;
-        let kind = OperatorKind::Curvature(Curvature::GaussNewton);
+        let kind = OperatorKind::GAUSS_NEWTON;
         let found = block_on(exact_diagonal(&engine, kind, control))?.expect("an exact diagonal");
         Ok(found.values)
     });

@@ -53,8 +53,8 @@ fn everything(engine: &Engine, parameters: &[f64], direction: &[f64]) -> Vec<f64
         all.extend(e.download(&out).await.expect("losses"));
         if engine.problem().loss() == Loss::CrossEntropy {
             for sums in engine.sweep(&[Cotangent::Class(0)]).await.expect("a sweep").concat() {
-                all.extend([sums.trace, sums.bias_trace, sums.relative_flatness, sums.nodewise_trace]);
-                all.extend(sums.rho);
+                all.extend([sums.weight_trace, sums.bias_trace, sums.gram_trace, sums.scaled_trace]);
+                all.extend(sums.column_forms);
             }
         }
         all.extend(engine.squared_gradients(&[Cotangent::Class(1)]).await.expect("squares"));
@@ -205,13 +205,13 @@ fn sweeps_find_the_traces_of_the_layers_blocks() {
             };
             let total = |f: &dyn Fn(&isoflat::engine::LayerSums) -> f64| sums.iter().map(|s| f(&s[l])).sum::<f64>();
             let weights = layer.weight.clone();
-            near("trace", total(&|s| s.trace), diagonal[weights.clone()].iter().sum());
+            near("trace", total(&|s| s.weight_trace), diagonal[weights.clone()].iter().sum());
             let scaled = weights.map(|i| parameters[i] * parameters[i] * diagonal[i]).sum();
-            near("node-wise trace", total(&|s| s.nodewise_trace), scaled);
+            near("node-wise trace", total(&|s| s.scaled_trace), scaled);
             if let Some(bias) = layer.bias.clone() {
                 near("bias trace", total(&|s| s.bias_trace), diagonal[bias.clone()].iter().sum());
                 let scaled = bias.map(|i| parameters[i] * parameters[i] * diagonal[i]).sum();
-                near("node-wise bias trace", total(&|s| s.nodewise_bias_trace), scaled);
+                near("node-wise bias trace", total(&|s| s.scaled_bias_trace), scaled);
             }
             // ρ(j): the product with the column that leaves unit j, in its own direction.
             let is_dense = matches!(network.layers()[layer.layer], Layer::Dense { .. });
@@ -224,7 +224,7 @@ fn sweeps_find_the_traces_of_the_layers_blocks() {
                     }
                 }
                 let product = block_on(engine.product(Curvature::GaussNewton, &column)).expect("a product");
-                near("rho", total(&|s| s.rho[j]), dot(&column, &product));
+                near("rho", total(&|s| s.column_forms[j]), dot(&column, &product));
             }
         }
     }

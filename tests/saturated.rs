@@ -62,7 +62,7 @@ fn confidence_costs_no_digits() {
                 let gradient = block_on(engine.gradient()).expect("a gradient");
                 let expected: Vec<f64> = (0..4).map(|c| if c == label { -q[c] } else { p[c] }).collect();
                 near(&format!("{what}: gradient"), &gradient[8..], &expected, limit);
-                let kind = OperatorKind::Curvature(Curvature::Hessian);
+                let kind = OperatorKind::HESSIAN;
                 let operator = block_on(kind.operator(&engine)).expect("an operator");
                 let matrix = block_on(dense_matrix(&operator, &control)).expect("a matrix");
                 for i in 0..4 {

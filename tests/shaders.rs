@@ -8,7 +8,7 @@ use std::path::Path;
 
 use isoflat::engine::gpu::{Kernel, SHARED_SOURCES};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use naga::{AddressSpace, StorageAccess};
+use naga::{AddressSpace, StorageAccess, TypeInner};
 
 // The limits of a WebGPU device that promises no more than it must (WebGPU, section 3.6.2).
 const MAX_STORAGE_BUFFERS: usize = 8;
@@ -27,6 +27,18 @@ fn files(folder: &Path, prefix: &str, found: &mut BTreeSet<String>) {
             found.insert(name);
         }
     }
+}
+
+/// Name, type and first byte of a struct's members.
+fn members_of<'a>(module: &'a naga::Module, wgsl: &'a naga::Type) -> Vec<(&'a str, &'static str, usize)> {
+    let TypeInner::Struct { members, .. } = &wgsl.inner else { return Vec::new() };
+    let kind = |ty| match module.types[ty].inner {
+        TypeInner::Scalar(naga::Scalar::U32) => "u32",
+        TypeInner::Scalar(naga::Scalar::F32) => "f32",
+        _ => "something else",
+    };
+    let members = members.iter();
+    members.map(|m| (m.name.as_deref().unwrap_or_default(), kind(m.ty), m.offset as usize)).collect()
 }
 
 /// What is wrong with a kernel's source.
@@ -69,8 +81,18 @@ fn faults(kernel: Kernel) -> Vec<String> {
             AddressSpace::Uniform => {
                 uniforms += 1;
                 expect(size <= MAX_UNIFORM_BYTES, format!("the parameters take {size} bytes"));
-                let rust = spec.uniform_size;
-                expect(size as usize == rust, format!("the parameters have {size} bytes in WGSL, but {rust} in Rust"));
+                let rust = spec.uniform;
+                let bytes = rust.size;
+                expect(
+                    size as usize == bytes,
+                    format!("the parameters have {size} bytes in WGSL, but {bytes} in Rust"),
+                );
+                let wgsl = &module.types[global.ty];
+                let name = wgsl.name.as_deref().unwrap_or_default();
+                expect(name == rust.name, format!("the parameters are {name} in WGSL, but {} in Rust", rust.name));
+                let members: Vec<_> = rust.members.to_vec();
+                let found = members_of(&module, wgsl);
+                expect(found == members, format!("the parameters are {found:?} in WGSL, but {members:?} in Rust"));
                 expect(
                     global.binding.is_some_and(|place| place.binding == 0),
                     "the parameters are not binding 0".into(),

@@ -174,15 +174,9 @@ fn everything(engine: &Engine, parameters: &[f64], seed: u64) -> Vec<(&'static s
         for sums in engine.sweep(&cotangents).await.expect("a sweep").concat() {
             all.push((
                 "sweep",
-                vec![
-                    sums.trace,
-                    sums.relative_flatness,
-                    sums.nodewise_trace,
-                    sums.bias_trace,
-                    sums.nodewise_bias_trace,
-                ],
+                vec![sums.weight_trace, sums.gram_trace, sums.scaled_trace, sums.bias_trace, sums.scaled_bias_trace],
             ));
-            all.push(("rho", sums.rho));
+            all.push(("rho", sums.column_forms));
         }
         all.push(("squared gradients", engine.squared_gradients(&cotangents).await.expect("squares")));
 

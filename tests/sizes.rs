@@ -249,5 +249,5 @@ fn a_direction_of_any_size_has_its_product() {
         }
     }
     let kind: OperatorKind = "hessian".parse().expect("a name");
-    assert_eq!(kind, OperatorKind::Curvature(Curvature::Hessian));
+    assert_eq!(kind, OperatorKind::HESSIAN);
 }

@@ -3,22 +3,19 @@
 
 mod support;
 
-use isoflat::engine::{Curvature, Device, Engine, Precision};
+use isoflat::engine::{Device, Engine, Precision};
 use isoflat::linalg::{
     SpectralDensity, StochasticLanczos, dense_matrix, dense_spectrum, diagonal, hutch_plus_plus, hutchinson,
     trace_and_norm,
 };
 use isoflat::measure::{DENSE_LIMIT, Measure, MeasureOptions, exact_trace, measure, petzka};
-use isoflat::operator::{Connection, Metric, OperatorKind, Part};
+use isoflat::operator::{Connection, Metric, OperatorKind, Part, Whole};
 use isoflat::{Control, ErrorCode, Loss, Network, Problem};
 use support::reflected::{Reflected, Rotated, any_engine};
 use support::*;
 
-const HESSIAN: OperatorKind = OperatorKind::Curvature(Curvature::Hessian);
-const GAUSS_NEWTON: OperatorKind = OperatorKind::Curvature(Curvature::GaussNewton);
-
 fn whole_kinds() -> Vec<OperatorKind> {
-    let gauss_newton = [Metric::Layerwise, Metric::Nodewise].map(OperatorKind::RiemannianGaussNewton);
+    let gauss_newton = [Metric::Layerwise, Metric::Nodewise].map(OperatorKind::riemannian_gauss_newton);
     OperatorKind::ALL.into_iter().chain(gauss_newton).collect()
 }
 
@@ -58,7 +55,7 @@ fn names_and_kinds_belong_together() {
             assert_eq!(OperatorKind::from_name(&kind.name()).expect("a kind"), kind);
         }
     }
-    assert_eq!(HESSIAN.over(Part::Layer(2)).name(), "hessian.layer_3");
+    assert_eq!(OperatorKind::HESSIAN.over(Part::Layer(2)).name(), "hessian.layer_3");
     for strange in
         ["hesian", "hessian.layer_0", "hessian.layer_", "hessian.biases", "layer_1", "hessian.weights.weights"]
     {
@@ -67,7 +64,7 @@ fn names_and_kinds_belong_together() {
     let network = Network::dense(&[2, 3, 2], true).expect("a network");
     let problem = random_problem(&mut rng(0), network.clone(), Loss::CrossEntropy);
     let engine = prepared(&Device::cpu(Precision::F64), &problem, &random_parameters(&mut rng(1), &network));
-    let beyond = HESSIAN.over(Part::Layer(2));
+    let beyond = OperatorKind::HESSIAN.over(Part::Layer(2));
     let error = pollster::block_on(beyond.operator(&engine)).err().expect("a fault");
     assert!(error.message.contains("layer_3") && error.message.contains("layer_2"), "{error}");
     assert!(pollster::block_on(exact_trace(&engine, beyond, &Control::default())).is_err());
@@ -104,7 +101,7 @@ fn within_a_layer_the_hessian_is_the_gauss_newton_matrix_weights_and_biases_toge
     for_random_networks(12, |seed, problem, parameters| {
         let engine = prepared(&Device::cpu(Precision::F64), problem, parameters);
         let n = parameters.len();
-        let (h, g) = (matrix(&engine, HESSIAN), matrix(&engine, GAUSS_NEWTON));
+        let (h, g) = (matrix(&engine, OperatorKind::HESSIAN), matrix(&engine, OperatorKind::GAUSS_NEWTON));
         let scale = h.iter().chain(&g).fold(0.0, |m: f64, v| m.max(v.abs()));
         for layer in problem.network().layout().layers() {
             let range = layer.weight.start..layer.bias.as_ref().map_or(layer.weight.end, |bias| bias.end);
@@ -151,7 +148,7 @@ fn swept_traces_are_dense_traces() {
 
 /// n Σ |w_i g_i| for the Levi-Civita connection, otherwise 0.
 fn kind_scale(engine: &Engine, kind: OperatorKind, parameters: &[f64], n: usize) -> f64 {
-    let OperatorKind::Riemannian(_, Connection::LeviCivita) = kind.whole() else { return 0.0 };
+    let Whole::Riemannian(_, Connection::LeviCivita) = kind.whole else { return 0.0 };
     let gradient = pollster::block_on(engine.gradient()).expect("a gradient");
     n as f64 * gradient.iter().zip(parameters).map(|(g, w)| (g * w).abs()).sum::<f64>()
 }
@@ -169,7 +166,8 @@ fn of_a_smooth_network_the_gauss_newton_trace_alone_is_exact() {
             let engine = prepared(&device, &problem, &random_parameters(&mut rng, &network));
             for kind in whole_kinds() {
                 let found = pollster::block_on(exact_trace(&engine, kind, &Control::default())).expect("no fault");
-                let is_gauss_newton = kind == GAUSS_NEWTON || matches!(kind, OperatorKind::RiemannianGaussNewton(_));
+                let is_gauss_newton =
+                    kind == OperatorKind::GAUSS_NEWTON || matches!(kind.whole, Whole::RiemannianGaussNewton(_));
                 assert_eq!(found.is_some(), is_gauss_newton, "{kind}");
                 if let Some(found) = found {
                     let n = network.parameter_count();
@@ -196,14 +194,14 @@ fn petzkas_measures_bound_the_layerwise_riemannian_operator_over_weights() {
             let (max, sum) = (kappa.iter().copied().fold(0.0, f64::max), kappa.iter().sum::<f64>());
             let trace_sum: f64 = traces.kappa_trace.iter().sum();
             for kind in [
-                OperatorKind::Riemannian(Metric::Layerwise, Connection::Flat),
-                OperatorKind::RiemannianGaussNewton(Metric::Layerwise),
+                OperatorKind::riemannian(Metric::Layerwise, Connection::Flat),
+                OperatorKind::riemannian_gauss_newton(Metric::Layerwise),
             ] {
                 let weights = kind.over(Part::Weights);
                 let operator = weights.operator(&engine).await.expect("an operator");
                 let spectrum = dense_spectrum(&operator, 1e-9, &control).await.expect("a spectrum");
                 assert!((spectrum.trace - trace_sum).abs() <= 1e-11 * trace_sum, "{seed}: {weights}");
-                if kind == OperatorKind::RiemannianGaussNewton(Metric::Layerwise) {
+                if kind == OperatorKind::riemannian_gauss_newton(Metric::Layerwise) {
                     // κ converges within 1e-9 of the norm.
                     let slack = 1e-9 * sum;
                     let largest = spectrum.values[spectrum.values.len() - 1];
@@ -298,10 +296,11 @@ fn diagonals_are_exact_or_within_their_error_bars() {
     for_random_networks(4, |seed, problem, parameters| {
         let engine = prepared(&Device::cpu(Precision::F64), problem, parameters);
         let n = parameters.len();
-        let matrix = matrix(&engine, HESSIAN);
+        let matrix = matrix(&engine, OperatorKind::HESSIAN);
         let expected: Vec<f64> = matrix.iter().step_by(n + 1).copied().collect();
         pollster::block_on(async {
-            let (operator, control) = (HESSIAN.operator(&engine).await.expect("an operator"), Control::default());
+            let (operator, control) =
+                (OperatorKind::HESSIAN.operator(&engine).await.expect("an operator"), Control::default());
             let exact = diagonal(&operator, n, 1, &control).await.expect("a diagonal");
             assert_eq!((exact.values, exact.probes), (expected.clone(), 0), "{seed}");
             let probes = n / 2;
@@ -349,8 +348,12 @@ fn densities_integrate_to_one_and_have_the_spectrums_moments() {
         let epsilon = device.info().precision.epsilon();
         for_random_networks(6, |seed, problem, parameters| {
             let engine = prepared(&device, problem, parameters);
-            for kind in [HESSIAN, GAUSS_NEWTON, OperatorKind::ALL[2].over(Part::Weights), HESSIAN.over(Part::Layer(0))]
-            {
+            for kind in [
+                OperatorKind::HESSIAN,
+                OperatorKind::GAUSS_NEWTON,
+                OperatorKind::ALL[2].over(Part::Weights),
+                OperatorKind::HESSIAN.over(Part::Layer(0)),
+            ] {
                 pollster::block_on(async {
                     let (operator, control) = (kind.operator(&engine).await.expect("an operator"), Control::default());
                     let spectrum = dense_spectrum(&operator, 1e-4, &control).await.expect("a spectrum");

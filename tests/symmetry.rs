@@ -137,7 +137,7 @@ fn vertical_directions_lie_in_the_kernel_of_the_levi_civita_hessian() {
                 continue; // One layer has no vertical direction.
             }
             let found = pollster::block_on(async {
-                let operator = OperatorKind::Riemannian(metric, Connection::LeviCivita)
+                let operator = OperatorKind::riemannian(metric, Connection::LeviCivita)
                     .operator(&engine)
                     .await
                     .expect("an operator");

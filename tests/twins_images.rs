@@ -242,12 +242,12 @@ fn results(executor: &dyn Executor, Case { problem, theta, .. }: &Case) -> Vec<(
 fn named(prefix: &str, sums: &LayerSums) -> Vec<(String, Vec<f64>)> {
     let one = |name: &str, value: f64| (format!("{prefix}: {name}"), vec![value]);
     vec![
-        one("trace", sums.trace),
+        one("trace", sums.weight_trace),
         one("bias trace", sums.bias_trace),
-        (format!("{prefix}: rho"), sums.rho.clone()),
-        one("relative flatness", sums.relative_flatness),
-        one("nodewise trace", sums.nodewise_trace),
-        one("nodewise bias trace", sums.nodewise_bias_trace),
+        (format!("{prefix}: rho"), sums.column_forms.clone()),
+        one("relative flatness", sums.gram_trace),
+        one("nodewise trace", sums.scaled_trace),
+        one("nodewise bias trace", sums.scaled_bias_trace),
     ]
 }
 

@@ -1,6 +1,6 @@
 //! Charts: how parameters follow from the coordinates of a parameter space, as a device evaluates it.
 //!
-//! Two shapes are enough for all spaces. A quotient θ_e = κ_e v_{n(e)} / v_{a(e)} with constants κ is Jestädt's G-space at any
+//! Two shapes are enough for all spaces. A quotient θ_e = κ_e v_{n(e)} / v_{a(e)} with constants κ is the G-space at any
 //! widths, and with no denominators the fixed weights; a normalisation θ = s v/‖v‖ over groups is weight normalisation.
 
 use std::any::Any;

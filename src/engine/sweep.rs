@@ -1,4 +1,8 @@
 //! Cotangent sweeps: what a backward pass from chosen cotangents at the outputs leaves at every layer.
+//!
+//! The Gauss–Newton matrix is S Sᵀ with a column of S for every sample and every column of the square root of ∂²ℓ/∂ŷ². Cotangents are
+//! such columns at the outputs: all of them ([`Cotangent::Class`]) give its blocks exactly, drawn ones on average (the field's names
+//! are DiagGGNExact and DiagGGNMC, in BackPACK). Sums of squares of what arrives at a layer are reductions of S Sᵀ over its block.
 
 /// A cotangent at the outputs of every sample, whose outer products make up ∂²ℓ/∂ŷ².
 #[derive(Debug, Clone, PartialEq)]
@@ -11,23 +15,24 @@ pub enum Cotangent {
     Signs(Vec<f32>),
 }
 
-/// What one cotangent leaves at one layer with parameters: means over the samples, with g the cotangent that arrives at
-/// z_l and G = Σ over positions of g times the inputs under the window, the gradient of one sample in W_l (for a dense
-/// layer g aᵀ).
+/// What one cotangent leaves at one layer with parameters: reductions of the layer's block S Sᵀ of the Gauss–Newton matrix, as means over
+/// the samples. g is the cotangent that arrives at z_l, G = Σ over positions of g times the inputs under the window is the gradient of
+/// one sample in W_l (for a dense layer g aᵀ), a column of S.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LayerSums {
-    /// ‖G‖²: the share of Tr H_l.
-    pub trace: f64,
-    /// ‖Σ over positions of g‖²: the share of the trace over b_l; 0 without a bias.
+    /// ‖G‖²: of the trace over W_l.
+    pub weight_trace: f64,
+    /// ‖Σ over positions of g‖²: of the trace over b_l; 0 without a bias.
     pub bias_trace: f64,
-    /// (Σ over the weights that leave unit j of W ⊙ G)² for every unit or channel j that comes in: the share of ρ_l(j).
-    pub rho: Vec<f64>,
-    /// ‖W_lᵀ G‖²: the share of the relative flatness.
-    pub relative_flatness: f64,
-    /// ‖W ⊙ G‖²: the share of the trace of the node-wise D H D over W_l.
-    pub nodewise_trace: f64,
+    /// (Σ over the weights that leave unit j of W ⊙ G)², for every unit or channel j that comes in: of the quadratic form of the weights
+    /// that read it, w_jᵀ S Sᵀ w_j.
+    pub column_forms: Vec<f64>,
+    /// ‖W_lᵀ G‖²: of Tr (W Wᵀ ⊗ I) S Sᵀ, the traces between pairs of rows weighted by the rows' inner products.
+    pub gram_trace: f64,
+    /// ‖W ⊙ G‖²: of Tr D S Sᵀ D over W_l, D the diagonal matrix of the parameters.
+    pub scaled_trace: f64,
     /// The same over b_l.
-    pub nodewise_bias_trace: f64,
+    pub scaled_bias_trace: f64,
 }
 
 impl LayerSums {
@@ -43,15 +48,15 @@ impl LayerSums {
 
     /// All numbers, in an order of their own.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = f64> {
-        let Self { trace, bias_trace, rho, relative_flatness, nodewise_trace, nodewise_bias_trace } = self;
-        let others = [trace, bias_trace, relative_flatness, nodewise_trace, nodewise_bias_trace];
-        others.into_iter().chain(rho).copied()
+        let Self { weight_trace, bias_trace, column_forms, gram_trace, scaled_trace, scaled_bias_trace } = self;
+        let others = [weight_trace, bias_trace, gram_trace, scaled_trace, scaled_bias_trace];
+        others.into_iter().chain(column_forms).copied()
     }
 
     /// The same to write, in the same order.
     pub(crate) fn numbers_mut(&mut self) -> impl Iterator<Item = &mut f64> {
-        let Self { trace, bias_trace, rho, relative_flatness, nodewise_trace, nodewise_bias_trace } = self;
-        let others = [trace, bias_trace, relative_flatness, nodewise_trace, nodewise_bias_trace];
-        others.into_iter().chain(rho)
+        let Self { weight_trace, bias_trace, column_forms, gram_trace, scaled_trace, scaled_bias_trace } = self;
+        let others = [weight_trace, bias_trace, gram_trace, scaled_trace, scaled_bias_trace];
+        others.into_iter().chain(column_forms)
     }
 }

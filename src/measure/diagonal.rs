@@ -11,7 +11,7 @@ use crate::engine::{Engine, Segments, ensure_number};
 use crate::error::Result;
 use crate::linalg::DiagonalEstimate;
 use crate::memory::{room, zeros};
-use crate::operator::{Connection, Metric, OperatorKind};
+use crate::operator::{Connection, Metric, OperatorKind, Whole};
 
 /// The diagonal of an operator at the prepared point, by one backward pass for each output; `None` where that does not give
 /// it (see [`has_exact_trace`]), and [`diagonal`](crate::linalg::diagonal) estimates it.
@@ -37,10 +37,10 @@ pub async fn exact_diagonal(
         let squares = engine.squared_gradients(&cotangents).await?;
         diagonal.iter_mut().zip(squares).for_each(|(sum, square)| *sum += square);
     }
-    if let OperatorKind::Riemannian(metric, _) | OperatorKind::RiemannianGaussNewton(metric) = kind.whole() {
+    if let Whole::Riemannian(metric, _) | Whole::RiemannianGaussNewton(metric) = kind.whole {
         diagonal.iter_mut().zip(metric.scale(engine, &theta)?).for_each(|(entry, d)| *entry = *entry * d * d);
     }
-    if let OperatorKind::Riemannian(metric, Connection::LeviCivita) = kind.whole() {
+    if let Whole::Riemannian(metric, Connection::LeviCivita) = kind.whole {
         let mut products = engine.gradient().await?;
         products.iter_mut().zip(&theta).for_each(|(g, w)| *g *= w);
         for block in Segments::blocks(network.layout()).ranges() {

@@ -7,7 +7,7 @@ use super::sharpness::{Noise, SharpnessOptions, average_sharpness, epsilon_sharp
 use super::trace::{Trace, has_exact_trace, trace_of};
 use super::{Measure, MeasureValue, Quantity, fisher_rao_norm, path_norm_squared};
 use crate::control::Control;
-use crate::engine::{Curvature, Engine, Precision, ensure_number};
+use crate::engine::{Engine, Precision, ensure_number};
 use crate::error::{Result, bail, ensure};
 use crate::linalg::{DenseSpectrum, Eigenpair, Goal, LOST, Lanczos, TraceAndNorm, dense_spectrum, trace_and_norm};
 use crate::numbers::norm;
@@ -108,9 +108,9 @@ impl<'a, 'c> Evaluator<'a, 'c> {
         for measure in measures {
             let (kind, end) = match measure.quantity {
                 Quantity::SpectralNorm(kind) => (kind, Ends::Norm),
-                Quantity::EpsilonSharpnessQuadratic => (HESSIAN, Ends::Norm),
+                Quantity::EpsilonSharpnessQuadratic => (OperatorKind::HESSIAN, Ends::Norm),
                 // The Gauss–Newton matrix is never negative: its largest eigenvalue is its norm.
-                Quantity::LargestEigenvalue(kind) if kind == GAUSS_NEWTON => (kind, Ends::Norm),
+                Quantity::LargestEigenvalue(kind) if kind == OperatorKind::GAUSS_NEWTON => (kind, Ends::Norm),
                 Quantity::LargestEigenvalue(kind) | Quantity::SmallestEigenvalue(kind) => (kind, Ends::Both),
                 _ => continue,
             };
@@ -186,7 +186,7 @@ impl<'a, 'c> Evaluator<'a, 'c> {
                 eigenvalue(plain(norm, norm), extremes.dominant(), &extremes)
             }
             Quantity::EpsilonSharpnessQuadratic => {
-                let extremes = self.extremes(HESSIAN).await?;
+                let extremes = self.extremes(OperatorKind::HESSIAN).await?;
                 let factor = self.options.epsilon.powi(2) / (2.0 * (1.0 + self.loss));
                 let value = extremes.dominant().value.abs() * factor;
                 let mut found = eigenvalue(plain(value, value), extremes.dominant(), &extremes);
@@ -279,7 +279,7 @@ impl<'a, 'c> Evaluator<'a, 'c> {
                 plain(sum, sum)
             }
             Quantity::RelativeFlatnessSum => {
-                let sum = self.sweep().await?.layers.iter().map(|layer| layer.relative_flatness).sum();
+                let sum = self.sweep().await?.layers.iter().map(|layer| layer.gram_trace).sum();
                 plain(sum, sum)
             }
             Quantity::Trace(kind) => {
@@ -418,9 +418,6 @@ fn largest<'a>(values: impl Iterator<Item = &'a f64>) -> f64 {
 fn coarser(a: Precision, b: Precision) -> std::cmp::Ordering {
     a.epsilon().total_cmp(&b.epsilon())
 }
-
-const HESSIAN: OperatorKind = OperatorKind::Curvature(Curvature::Hessian);
-const GAUSS_NEWTON: OperatorKind = OperatorKind::Curvature(Curvature::GaussNewton);
 
 fn eigenvalue(value: MeasureValue, pair: &Eigenpair, extremes: &Extremes) -> MeasureValue {
     MeasureValue {

@@ -14,7 +14,7 @@ use crate::engine::{Curvature, Engine, LayerSums};
 use crate::error::Result;
 use crate::network::{Network, ParametricLayer};
 use crate::numbers::norm;
-use crate::operator::{Connection, Metric, OperatorKind, Part};
+use crate::operator::{Connection, Metric, OperatorKind, Part, Whole};
 
 /// A trace with the size of what it is the sum of, which its rounding is relative to.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,10 +26,8 @@ pub(crate) struct Trace {
 /// Does the sweep give this operator's trace exactly? It does for all of a piecewise linear network, and for the
 /// Gauss–Newton ones of any.
 pub fn has_exact_trace(network: &Network, kind: OperatorKind) -> bool {
-    let is_gauss_newton = matches!(
-        kind.whole(),
-        OperatorKind::Curvature(Curvature::GaussNewton) | OperatorKind::RiemannianGaussNewton(_)
-    );
+    let is_gauss_newton =
+        matches!(kind.whole, Whole::Curvature(Curvature::GaussNewton) | Whole::RiemannianGaussNewton(_));
     is_gauss_newton || network.first_inhomogeneous_layer().is_none()
 }
 
@@ -59,24 +57,24 @@ pub(crate) async fn trace_of(engine: &Engine, kind: OperatorKind, sums: &[LayerS
         if trace == 0.0 { 0.0 } else { length * trace * length }
     };
     // The shares of a layer's weight and of its bias.
-    let shares = |layer: &ParametricLayer, sums: &LayerSums| match kind.whole() {
-        OperatorKind::Riemannian(Metric::Layerwise, _) | OperatorKind::RiemannianGaussNewton(Metric::Layerwise) => {
+    let shares = |layer: &ParametricLayer, sums: &LayerSums| match kind.whole {
+        Whole::Riemannian(Metric::Layerwise, _) | Whole::RiemannianGaussNewton(Metric::Layerwise) => {
             let bias = layer.bias.as_ref().map_or(0.0, |bias| scaled(bias, sums.bias_trace));
-            (scaled(&layer.weight, sums.trace), bias)
+            (scaled(&layer.weight, sums.weight_trace), bias)
         }
-        OperatorKind::Riemannian(Metric::Nodewise, _) | OperatorKind::RiemannianGaussNewton(Metric::Nodewise) => {
-            (sums.nodewise_trace, sums.nodewise_bias_trace)
+        Whole::Riemannian(Metric::Nodewise, _) | Whole::RiemannianGaussNewton(Metric::Nodewise) => {
+            (sums.scaled_trace, sums.scaled_bias_trace)
         }
-        _ => (sums.trace, sums.bias_trace),
+        _ => (sums.weight_trace, sums.bias_trace),
     };
     let layers = layout.layers().iter().zip(sums).map(|(layer, sums)| shares(layer, sums));
-    let value = match kind.part() {
+    let value = match kind.part {
         None => layers.map(|(weight, bias)| weight + bias).sum(),
         Some(Part::Weights) => layers.map(|(weight, _)| weight).sum(),
         Some(Part::Layer(l)) => layers.map(|(weight, _)| weight).nth(l).unwrap_or(0.0),
     };
     let mut trace = Trace { value, scale: value };
-    if let OperatorKind::Riemannian(metric, Connection::LeviCivita) = kind.whole() {
+    if let Whole::Riemannian(metric, Connection::LeviCivita) = kind.whole {
         let g = engine.gradient().await?;
         for block in blocks {
             let factor = match metric {

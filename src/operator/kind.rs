@@ -10,17 +10,76 @@ use crate::error::{Error, Result, bail, ensure};
 use crate::memory::zeros;
 use crate::network::Layout;
 
-/// An operator at an engine's prepared point.
+/// An operator at an engine's prepared point: which one, and on which of the parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum OperatorKind {
+pub struct OperatorKind {
+    /// The operator over all parameters that this one is, or is part of.
+    pub whole: Whole,
+    /// The part of the parameters that it is over; `None` for all.
+    pub part: Option<Part>,
+}
+
+/// An operator over all parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Whole {
     /// H or the Gauss–Newton matrix G.
     Curvature(Curvature),
     /// Rangamani's D H D.
     Riemannian(Metric, Connection),
     /// D G D: it is never negative, and at every point of a piecewise linear network it has the diagonal of D H D.
     RiemannianGaussNewton(Metric),
-    /// One of the above on part of the parameters: see [`OperatorKind::over`].
-    Over(&'static OperatorKind, Part),
+}
+
+impl Whole {
+    /// All there are: those that reports have, then the Riemannian Gauss–Newton ones.
+    const ALL: [Self; 8] = [
+        Self::Curvature(Curvature::Hessian),
+        Self::Curvature(Curvature::GaussNewton),
+        Self::Riemannian(Metric::Layerwise, Connection::Flat),
+        Self::Riemannian(Metric::Layerwise, Connection::LeviCivita),
+        Self::Riemannian(Metric::Nodewise, Connection::Flat),
+        Self::Riemannian(Metric::Nodewise, Connection::LeviCivita),
+        Self::RiemannianGaussNewton(Metric::Layerwise),
+        Self::RiemannianGaussNewton(Metric::Nodewise),
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Curvature(Curvature::Hessian) => "hessian",
+            Self::Curvature(Curvature::GaussNewton) => "gauss_newton",
+            Self::Riemannian(Metric::Layerwise, Connection::Flat) => "riemannian.layerwise_flat",
+            Self::Riemannian(Metric::Layerwise, Connection::LeviCivita) => "riemannian.layerwise_levi_civita",
+            Self::Riemannian(Metric::Nodewise, Connection::Flat) => "riemannian.nodewise_flat",
+            Self::Riemannian(Metric::Nodewise, Connection::LeviCivita) => "riemannian.nodewise_levi_civita",
+            Self::RiemannianGaussNewton(Metric::Layerwise) => "riemannian.layerwise_gauss_newton",
+            Self::RiemannianGaussNewton(Metric::Nodewise) => "riemannian.nodewise_gauss_newton",
+        }
+    }
+
+    fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|whole| whole.name() == name)
+    }
+
+    async fn operator(self, engine: &Engine) -> Result<Box<dyn SymmetricOperator + '_>> {
+        let w = engine.parameters()?;
+        let curved = |curvature| CurvatureOperator::new(engine, curvature);
+        let scaled = |curvature, metric: Metric| Scaled::new(curved(curvature), &metric.scale(engine, &w)?);
+        Ok(match self {
+            Self::Curvature(curvature) => Box::new(curved(curvature)),
+            Self::RiemannianGaussNewton(metric) => Box::new(scaled(Curvature::GaussNewton, metric)?),
+            Self::Riemannian(metric, Connection::Flat) => Box::new(scaled(Curvature::Hessian, metric)?),
+            Self::Riemannian(metric, Connection::LeviCivita) => {
+                let scaled = scaled(Curvature::Hessian, metric)?;
+                let g = engine.gradient().await?;
+                Box::new(match metric {
+                    Metric::Layerwise => {
+                        LeviCivita::blocks(scaled, Segments::blocks(engine.problem().network().layout()), &w, &g)?
+                    }
+                    Metric::Nodewise => LeviCivita::entries(scaled, &w, &g)?,
+                })
+            }
+        })
+    }
 }
 
 /// Part of the parameters.
@@ -71,52 +130,47 @@ impl fmt::Display for Part {
     }
 }
 
-/// Every operator over all parameters: those that reports have, then the Riemannian Gauss–Newton ones.
-static WHOLE: [OperatorKind; 8] = [
-    OperatorKind::Curvature(Curvature::Hessian),
-    OperatorKind::Curvature(Curvature::GaussNewton),
-    OperatorKind::Riemannian(Metric::Layerwise, Connection::Flat),
-    OperatorKind::Riemannian(Metric::Layerwise, Connection::LeviCivita),
-    OperatorKind::Riemannian(Metric::Nodewise, Connection::Flat),
-    OperatorKind::Riemannian(Metric::Nodewise, Connection::LeviCivita),
-    OperatorKind::RiemannianGaussNewton(Metric::Layerwise),
-    OperatorKind::RiemannianGaussNewton(Metric::Nodewise),
-];
-
 impl OperatorKind {
+    /// H.
+    pub const HESSIAN: Self = Self::curvature(Curvature::Hessian);
+
+    /// G.
+    pub const GAUSS_NEWTON: Self = Self::curvature(Curvature::GaussNewton);
+
     /// Those that reports have, in their order.
     pub const ALL: [Self; 6] = [
-        Self::Curvature(Curvature::Hessian),
-        Self::Curvature(Curvature::GaussNewton),
-        Self::Riemannian(Metric::Layerwise, Connection::Flat),
-        Self::Riemannian(Metric::Layerwise, Connection::LeviCivita),
-        Self::Riemannian(Metric::Nodewise, Connection::Flat),
-        Self::Riemannian(Metric::Nodewise, Connection::LeviCivita),
+        Self::HESSIAN,
+        Self::GAUSS_NEWTON,
+        Self::riemannian(Metric::Layerwise, Connection::Flat),
+        Self::riemannian(Metric::Layerwise, Connection::LeviCivita),
+        Self::riemannian(Metric::Nodewise, Connection::Flat),
+        Self::riemannian(Metric::Nodewise, Connection::LeviCivita),
     ];
+
+    const fn of(whole: Whole) -> Self {
+        Self { whole, part: None }
+    }
+
+    /// H or G, over all parameters.
+    pub const fn curvature(curvature: Curvature) -> Self {
+        Self::of(Whole::Curvature(curvature))
+    }
+
+    /// D H D, over all parameters.
+    pub const fn riemannian(metric: Metric, connection: Connection) -> Self {
+        Self::of(Whole::Riemannian(metric, connection))
+    }
+
+    /// D G D, over all parameters.
+    pub const fn riemannian_gauss_newton(metric: Metric) -> Self {
+        Self::of(Whole::RiemannianGaussNewton(metric))
+    }
 
     /// The same on part of the parameters: the principal submatrix there, of that part's length. A layer's block of the
     /// Hessian of a piecewise linear network is its block of the Gauss–Newton matrix.
     #[must_use]
     pub fn over(self, part: Part) -> Self {
-        let whole = self.whole();
-        let place = WHOLE.iter().find(|kind| **kind == whole);
-        Self::Over(place.expect("every operator over all parameters is in the list"), part)
-    }
-
-    /// The operator over all parameters that this one is, or is part of.
-    pub fn whole(self) -> Self {
-        match self {
-            Self::Over(kind, _) => kind.whole(),
-            kind => kind,
-        }
-    }
-
-    /// The part of the parameters it is over; `None` for all.
-    pub fn part(self) -> Option<Part> {
-        match self {
-            Self::Over(_, part) => Some(part),
-            _ => None,
-        }
+        Self { part: Some(part), ..self }
     }
 
     /// The blocks W_l and b_l of the parameter vector that it is over, in order.
@@ -124,7 +178,7 @@ impl OperatorKind {
     /// # Errors
     /// `InvalidOption` for a layer that is not there.
     pub fn blocks(self, layout: &Layout) -> Result<Vec<Range<usize>>> {
-        match self.part() {
+        match self.part {
             Some(part) => part.ranges(layout),
             None => Ok(Segments::blocks(layout).ranges().collect()),
         }
@@ -136,26 +190,12 @@ impl OperatorKind {
         self.to_string()
     }
 
-    fn whole_name(self) -> &'static str {
-        match self.whole() {
-            Self::Curvature(Curvature::Hessian) => "hessian",
-            Self::Curvature(Curvature::GaussNewton) => "gauss_newton",
-            Self::Riemannian(Metric::Layerwise, Connection::Flat) => "riemannian.layerwise_flat",
-            Self::Riemannian(Metric::Layerwise, Connection::LeviCivita) => "riemannian.layerwise_levi_civita",
-            Self::Riemannian(Metric::Nodewise, Connection::Flat) => "riemannian.nodewise_flat",
-            Self::Riemannian(Metric::Nodewise, Connection::LeviCivita) => "riemannian.nodewise_levi_civita",
-            Self::RiemannianGaussNewton(Metric::Layerwise) => "riemannian.layerwise_gauss_newton",
-            Self::RiemannianGaussNewton(Metric::Nodewise) => "riemannian.nodewise_gauss_newton",
-            Self::Over(..) => unreachable!("whole() is over all parameters"),
-        }
-    }
-
     /// The operator of this name.
     ///
     /// # Errors
     /// `InvalidOption`, with the names there are.
     pub fn from_name(name: &str) -> Result<Self> {
-        let whole = |name: &str| WHOLE.into_iter().find(|kind| kind.whole_name() == name);
+        let whole = |name: &str| Whole::from_name(name).map(Self::of);
         let part = || {
             let (kind, part) = name.rsplit_once('.')?;
             Some(whole(kind)?.over(Part::from_name(part)?))
@@ -163,7 +203,7 @@ impl OperatorKind {
         match whole(name).or_else(part) {
             Some(kind) => Ok(kind),
             None => {
-                let names: Vec<_> = WHOLE.iter().map(|kind| kind.whole_name()).collect();
+                let names = Whole::ALL.map(Whole::name);
                 bail!(
                     InvalidOption,
                     "no operator is named \"{name}\"; there are {}, each also with .weights or .layer_1, .layer_2, … \
@@ -184,8 +224,8 @@ impl OperatorKind {
     }
 
     async fn arithmetic<'a>(self, engine: &'a Engine) -> Result<Box<dyn SymmetricOperator + 'a>> {
-        let whole = self.whole().over_all(engine).await?;
-        Ok(match self.part() {
+        let whole = self.whole.operator(engine).await?;
+        Ok(match self.part {
             Some(part) => Box::new(Restricted::new(whole, part.ranges(engine.problem().network().layout())?)?),
             None => whole,
         })
@@ -214,32 +254,10 @@ impl OperatorKind {
             full[range].copy_from_slice(values);
             rest = after;
         }
-        if let Self::Riemannian(metric, _) | Self::RiemannianGaussNewton(metric) = self.whole() {
+        if let Whole::Riemannian(metric, _) | Whole::RiemannianGaussNewton(metric) = self.whole {
             full.iter_mut().zip(metric.scale(engine, &parameters)?).for_each(|(v, d)| *v *= d);
         }
         Ok(full)
-    }
-
-    async fn over_all<'a>(self, engine: &'a Engine) -> Result<Box<dyn SymmetricOperator + 'a>> {
-        let w = engine.parameters()?;
-        let curved = |curvature| CurvatureOperator::new(engine, curvature);
-        let scaled = |curvature, metric: Metric| Scaled::new(curved(curvature), &metric.scale(engine, &w)?);
-        Ok(match self {
-            Self::Curvature(curvature) => Box::new(curved(curvature)),
-            Self::RiemannianGaussNewton(metric) => Box::new(scaled(Curvature::GaussNewton, metric)?),
-            Self::Riemannian(metric, Connection::Flat) => Box::new(scaled(Curvature::Hessian, metric)?),
-            Self::Riemannian(metric, Connection::LeviCivita) => {
-                let scaled = scaled(Curvature::Hessian, metric)?;
-                let g = engine.gradient().await?;
-                Box::new(match metric {
-                    Metric::Layerwise => {
-                        LeviCivita::blocks(scaled, Segments::blocks(engine.problem().network().layout()), &w, &g)?
-                    }
-                    Metric::Nodewise => LeviCivita::entries(scaled, &w, &g)?,
-                })
-            }
-            Self::Over(..) => unreachable!("whole() is over all parameters"),
-        })
     }
 }
 
@@ -286,10 +304,8 @@ impl SymmetricOperator for Named<'_> {
 
 impl fmt::Display for OperatorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Over(kind, part) => write!(f, "{kind}.{part}"),
-            kind => f.write_str(kind.whole_name()),
-        }
+        f.write_str(self.whole.name())?;
+        self.part.map_or(Ok(()), |part| write!(f, ".{part}"))
     }
 }
 

@@ -266,8 +266,8 @@ impl Reporter<'_> {
                 }
             }
             Section::Petzka => put("petzka", self.petzka(control).await?),
-            Section::GaussNewton => put("gauss_newton", self.spectrum(GAUSS_NEWTON, control).await?),
-            Section::Hessian => put("hessian", self.spectrum(HESSIAN, control).await?),
+            Section::GaussNewton => put("gauss_newton", self.spectrum(OperatorKind::GAUSS_NEWTON, control).await?),
+            Section::Hessian => put("hessian", self.spectrum(OperatorKind::HESSIAN, control).await?),
             Section::Riemannian => put("riemannian", self.riemannian(control).await?),
             Section::Density => put("density", self.density(control).await?),
             Section::Sharpness => put("sharpness", self.sharpness(control).await?),
@@ -292,7 +292,7 @@ impl Reporter<'_> {
         let mut found = Map::new();
         for (name, metric) in [("layerwise", Metric::Layerwise), ("nodewise", Metric::Nodewise)] {
             for (connection, kind) in [("flat", Connection::Flat), ("levi_civita", Connection::LeviCivita)] {
-                let spectrum = self.spectrum(OperatorKind::Riemannian(metric, kind), control).await?;
+                let spectrum = self.spectrum(OperatorKind::riemannian(metric, kind), control).await?;
                 found.insert(format!("{name}_{connection}"), spectrum);
             }
             found.insert(format!("{name}_gradient_norm"), json!(metric.gradient_norm(self.engine).await?));
@@ -301,7 +301,7 @@ impl Reporter<'_> {
     }
 
     async fn density(&self, control: &Control<'_>) -> Result<Value> {
-        let operator = HESSIAN.operator(self.engine).await?;
+        let operator = OperatorKind::HESSIAN.operator(self.engine).await?;
         let density = if operator.len() <= spectrum::EXACT_LIMIT {
             let tolerance = self.options.measure.tolerance_in(self.engine.info().precision);
             let spectrum = dense_spectrum(&operator, tolerance, control).await?;
@@ -347,7 +347,7 @@ impl Reporter<'_> {
         let layers = network.layout().layers().iter().zip(&traces.layers);
         let relative_flatness: Vec<Option<f64>> = layers
             .map(|(layer, sums)| {
-                matches!(network.layers()[layer.layer], Layer::Dense { .. }).then_some(sums.relative_flatness)
+                matches!(network.layers()[layer.layer], Layer::Dense { .. }).then_some(sums.gram_trace)
             })
             .collect();
         Ok(json!({
@@ -366,6 +366,3 @@ impl Reporter<'_> {
         }))
     }
 }
-
-const HESSIAN: OperatorKind = OperatorKind::Curvature(Curvature::Hessian);
-const GAUSS_NEWTON: OperatorKind = OperatorKind::Curvature(Curvature::GaussNewton);

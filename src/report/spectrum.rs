@@ -4,11 +4,10 @@ use serde_json::{Map, Value, json};
 
 use super::Reporter;
 use crate::control::Control;
-use crate::engine::Curvature;
 use crate::error::Result;
 use crate::linalg::{Eigenpair, Goal, Lanczos, dense_spectrum, trace_and_norm};
 use crate::measure::{has_exact_trace, trace_of};
-use crate::operator::{OperatorKind, SymmetricOperator};
+use crate::operator::{OperatorKind, SymmetricOperator, Whole};
 
 /// Up to this many parameters the report has exact spectra.
 pub(super) const EXACT_LIMIT: usize = 1024;
@@ -40,7 +39,7 @@ impl Reporter<'_> {
         let descending: Vec<f64> = found.values.iter().rev().copied().collect();
         out.insert("top_eigenvalues".into(), json!(descending[..top(kind).min(descending.len())]));
         out.insert("frobenius_norm".into(), json!(found.frobenius_norm()));
-        if kind == OperatorKind::Curvature(Curvature::Hessian) {
+        if kind == OperatorKind::HESSIAN {
             out.insert("eigenvalues".into(), json!(found.values));
         }
         out.insert("products".into(), json!(found.products));
@@ -85,8 +84,8 @@ impl Reporter<'_> {
 }
 
 fn top(kind: OperatorKind) -> usize {
-    match kind {
-        OperatorKind::Curvature(_) => TOP.0,
+    match kind.whole {
+        Whole::Curvature(_) => TOP.0,
         _ => TOP.1,
     }
 }

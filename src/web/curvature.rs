@@ -15,7 +15,7 @@ use crate::control::Control;
 use crate::error::ErrorCode;
 use crate::linalg::{StochasticLanczos, dense_spectrum, diagonal, hutch_plus_plus, hutchinson};
 use crate::measure::{DENSE_LIMIT, MeasureOptions, exact_diagonal, exact_trace, petzka};
-use crate::operator::{OperatorKind, SymmetricOperator};
+use crate::operator::{OperatorKind, SymmetricOperator, Whole};
 use crate::space::{SecondOrder, SpaceCurvature, SpaceKind};
 
 type Js<T> = Result<T, JsValue>;
@@ -96,7 +96,7 @@ async fn eigenvalues(call: Call) -> Js<JsValue> {
             ends(&operator, method, &control).await
         }
         Some(space) => {
-            let OperatorKind::Curvature(curvature) = kind else {
+            let OperatorKind { whole: Whole::Curvature(curvature), part: None } = kind else {
                 let message = format!("in a space there are hessian and gauss_newton, not {kind}");
                 return Err(fault(ErrorCode::InvalidOption, message));
             };
@@ -247,7 +247,7 @@ async fn petzka_report(call: Call) -> Js<JsValue> {
         }
     };
     let kappa = thrown(petzka::kappa(&engine, &options, &control).await)?;
-    let flatness: Vec<f64> = traces.layers.iter().map(|layer| layer.relative_flatness).collect();
+    let flatness: Vec<f64> = traces.layers.iter().map(|layer| layer.gram_trace).collect();
     let out = to_js(&json!({ "kappaTrace": traces.kappa_trace, "relativeFlatness": flatness }))?;
     set(&out, "kappa", &pairs(&kappa)?);
     set(&out, "rho", &arrays(traces.rho()));

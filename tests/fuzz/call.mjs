@@ -4,7 +4,7 @@ import { faultOf, faultOfProgress, notFinite } from "./oracle.mjs";
 import { decode } from "./values.mjs";
 
 /** A promise that has not settled after this is taken for one that never will. */
-const NEVER = 8_000;
+const NEVER = globalThis.process === undefined ? 20_000 : 8_000;
 /** A slow call that nobody stops is stopped by us after this. */
 const GUARD = 1200;
 

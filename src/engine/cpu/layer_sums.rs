@@ -102,7 +102,8 @@ impl<T: Real> Arrival<'_, T> {
     /// # Errors
     /// `TooLarge`.
     pub fn sums<const N: usize>(&self, net: &Net, room: &mut Room<T>) -> Result<LayerSums> {
-        let mut found = LayerSums { rho: zeros("sums of units", self.affine.units_in())?, ..LayerSums::default() };
+        let mut found =
+            LayerSums { column_forms: zeros("sums of units", self.affine.units_in())?, ..LayerSums::default() };
         self.add_bias::<N>(&mut found);
         if let Layer::Positions { windows, backward } = self.layer {
             const WHAT: &str = "cotangents of windows";
@@ -129,7 +130,7 @@ impl<T: Real> Arrival<'_, T> {
             }
             let square: f64 = sums.iter().map(|s| s.to_f64() * s.to_f64()).sum();
             found.bias_trace += square;
-            found.nodewise_bias_trace += square * b.to_f64() * b.to_f64();
+            found.scaled_bias_trace += square * b.to_f64() * b.to_f64();
         }
     }
 }
@@ -190,11 +191,11 @@ fn sum<T: Real, const N: usize>(a: &[[T; N]], b: &[[T; N]], term: impl Fn(T, T) 
     sums
 }
 
-/// ρ from the sums over the weights that leave each unit, (units, N).
+/// Column forms from the sums over the weights that leave each unit, (units, N).
 #[inline(always)]
-fn add_squares<const N: usize>(units: &[[f64; N]], rho: &mut [f64]) {
-    for (rho, lanes) in rho.iter_mut().zip(units) {
-        *rho += lanes.iter().map(|sum| sum * sum).sum::<f64>();
+fn add_squares<const N: usize>(units: &[[f64; N]], forms: &mut [f64]) {
+    for (form, lanes) in forms.iter_mut().zip(units) {
+        *form += lanes.iter().map(|sum| sum * sum).sum::<f64>();
     }
 }
 
@@ -213,16 +214,16 @@ impl<T: Real, const N: usize> Work for DenseSums<'_, '_, T, N> {
         let g_square = sum(g, g, |a, b| a * b);
         let pulled_square = sum(pulled, pulled, |a, b| a * b);
         for (n, a) in block.input_square.iter().enumerate() {
-            found.trace += g_square[n] * a;
-            found.relative_flatness += pulled_square[n] * a;
+            found.weight_trace += g_square[n] * a;
+            found.gram_trace += pulled_square[n] * a;
         }
-        found.nodewise_trace += sum(g, block.spread.as_chunks::<N>().0, |g, s| g * g * s).iter().sum::<f64>();
+        found.scaled_trace += sum(g, block.spread.as_chunks::<N>().0, |g, s| g * g * s).iter().sum::<f64>();
         let (units, per_unit) = (room.units::<N>(affine.units_in()), affine.columns / affine.units_in());
         for (&column, (x, pulled)) in affine.column_of.iter().zip(x.iter().zip(pulled)) {
             let unit = if per_unit == 1 { column as usize } else { column as usize / per_unit };
             add(&mut units[unit], &std::array::from_fn::<T, N, _>(|n| x[n] * pulled[n]));
         }
-        add_squares(units, &mut found.rho);
+        add_squares(units, &mut found.column_forms);
     }
 }
 
@@ -254,7 +255,7 @@ impl<T: Real, const N: usize> Work for WindowSums<'_, '_, T, N> {
                 3 => sample_gradients::<T, 3, N, FMA>(affine, first, g, x, gradient),
                 _ => sample_gradients::<T, 4, N, FMA>(affine, first, g, x, gradient),
             }
-            found.trace += sum(gradient, gradient, |a, b| a * b).iter().sum::<f64>();
+            found.weight_trace += sum(gradient, gradient, |a, b| a * b).iter().sum::<f64>();
             for (row, weight) in gradient.chunks_exact(columns).zip(weight[first * columns..].chunks_exact(columns)) {
                 let mut squares = [0.0; N];
                 let by_unit = row.chunks_exact(per_unit).zip(weight.chunks_exact(per_unit));
@@ -270,11 +271,11 @@ impl<T: Real, const N: usize> Work for WindowSums<'_, '_, T, N> {
                     add(unit, &part[0]);
                     add(&mut squares, &part[1]);
                 }
-                found.nodewise_trace += squares.iter().sum::<f64>();
+                found.scaled_trace += squares.iter().sum::<f64>();
             }
         }
-        add_squares(units, &mut found.rho);
-        found.relative_flatness += match arrival.layer {
+        add_squares(units, &mut found.column_forms);
+        found.gram_trace += match arrival.layer {
             Layer::Rows(products) => pairs_of_rows(products, gradient_of, columns),
             _ => pairs_of_positions(affine, x, room.pulled.as_chunks::<N>().0),
         };

@@ -58,8 +58,9 @@ impl<T: Real, const N: usize> Passes<T, N> {
     }
 
     fn empty_sums(&self) -> Result<Vec<LayerSums>> {
-        let empty =
-            |affine: &Affine| Ok(LayerSums { rho: zeros("sums of units", affine.units_in())?, ..LayerSums::default() });
+        let empty = |affine: &Affine| {
+            Ok(LayerSums { column_forms: zeros("sums of units", affine.units_in())?, ..LayerSums::default() })
+        };
         self.net.affine_steps().map(|(_, affine)| empty(affine)).collect()
     }
 }

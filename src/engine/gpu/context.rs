@@ -325,7 +325,7 @@ impl GpuContext {
         let parameters = wgpu::BufferBinding {
             buffer: parameters,
             offset: 0,
-            size: wgpu::BufferSize::new(spec.uniform_size as u64),
+            size: wgpu::BufferSize::new(spec.uniform.size as u64),
         };
         let mut entries =
             vec![wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::Buffer(parameters) }];

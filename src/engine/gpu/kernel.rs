@@ -1,7 +1,8 @@
-//! The table of kernels: path in `shaders/`, source with its includes, bindings, size of its parameters.
+//! The table of kernels: path in `shaders/`, source with its includes, bindings, its parameters.
 
 use std::borrow::Cow;
 
+use super::uniforms::UniformLayout;
 use super::{template, uniforms};
 
 /// How a kernel uses a storage buffer.
@@ -27,8 +28,8 @@ pub struct KernelSpec {
     fours: Option<u32>,
     /// The storage buffers in the order of their bindings.
     pub storage: &'static [Access],
-    /// Bytes of the parameters.
-    pub uniform_size: usize,
+    /// The parameters.
+    pub uniform: &'static UniformLayout,
 }
 
 impl KernelSpec {
@@ -83,7 +84,7 @@ macro_rules! kernels {
                                 include_str!(concat!("../../../shaders/", $path, ".wgsl"))
                             ),
                             storage: &[$($access,)+],
-                            uniform_size: size_of::<uniforms::$uniform>(),
+                            uniform: <uniforms::$uniform as uniforms::Uniform>::LAYOUT,
                         };
                         &SPEC
                     })+

@@ -32,3 +32,5 @@ pub use executor::GpuExecutor;
 #[doc(hidden)]
 pub use kernel::{Access, Kernel, KernelSpec, SHARED_SOURCES};
 pub use tiling::Tiling;
+#[doc(hidden)]
+pub use uniforms::UniformLayout;

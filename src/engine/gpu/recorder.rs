@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::context::{DeviceBuffer, GpuContext};
 use super::kernel::Kernel;
+use super::uniforms::Uniform;
 use crate::error::{Result, ensure};
 
 /// Most dispatches in one submission. Enough that submitting costs little beside them, few enough that a browser's own
@@ -73,14 +74,14 @@ impl Grid {
 
 impl GpuContext {
     /// Records a dispatch. `parameters` and `buffers` as the kernel's [`super::KernelSpec`] says.
-    pub(super) fn dispatch<U: bytemuck::Pod>(
+    pub(super) fn dispatch<U: Uniform>(
         &self,
         kernel: Kernel,
         parameters: &U,
         buffers: &[&DeviceBuffer],
         grid: Grid,
     ) -> Result<()> {
-        debug_assert_eq!(size_of::<U>(), kernel.spec().uniform_size, "{kernel:?}");
+        debug_assert_eq!(U::LAYOUT, kernel.spec().uniform, "{kernel:?}");
         debug_assert_eq!(buffers.len(), kernel.spec().storage.len(), "{kernel:?}");
         self.check()?;
         if grid.groups == 0 || grid.layers == 0 {

@@ -362,17 +362,17 @@ impl GpuExecutor {
 
 /// A layer's sums, from its rows.
 fn layer_sums(totals: &[f64], rows: &Rows, bias: &[f64], share: f64) -> LayerSums {
-    let (rho, rest) = totals.split_at(rows.units);
+    let (forms, rest) = totals.split_at(rows.units);
     let channels = rows.units / rows.pixels;
     let sum = |i: usize| rest[i * rows.each..][..rows.each].iter().sum();
     let squares = &rest[3 * rows.each..];
     let mut sums = LayerSums {
-        trace: sum(0),
-        relative_flatness: sum(1),
-        nodewise_trace: sum(2),
-        rho: (0..rows.units).map(|j| rho[j % rows.pixels * channels + j / rows.pixels]).collect(),
+        weight_trace: sum(0),
+        gram_trace: sum(1),
+        scaled_trace: sum(2),
+        column_forms: (0..rows.units).map(|j| forms[j % rows.pixels * channels + j / rows.pixels]).collect(),
         bias_trace: bias.iter().zip(squares).map(|(_, square)| square).sum(),
-        nodewise_bias_trace: bias.iter().zip(squares).map(|(b, square)| b * b * square).sum(),
+        scaled_bias_trace: bias.iter().zip(squares).map(|(b, square)| b * b * square).sum(),
     };
     sums.scale(share);
     sums

@@ -2,6 +2,22 @@
 
 use bytemuck::{Pod, Zeroable};
 
+/// How a kernel's parameters lie in memory, spelled as in Rust.
+#[derive(Debug, PartialEq, Eq)]
+pub struct UniformLayout {
+    /// The struct's name.
+    pub name: &'static str,
+    /// Bytes.
+    pub size: usize,
+    /// Name, type and first byte of each member.
+    pub members: &'static [(&'static str, &'static str, usize)],
+}
+
+/// The parameters of a kernel.
+pub(super) trait Uniform: Pod {
+    const LAYOUT: &'static UniformLayout;
+}
+
 macro_rules! uniforms {
     ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),+ $(,)? })+) => {
         $($(#[$doc])*
@@ -9,6 +25,14 @@ macro_rules! uniforms {
         #[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
         pub(super) struct $name {
             $(pub $field: $type,)+
+        }
+
+        impl Uniform for $name {
+            const LAYOUT: &'static UniformLayout = &UniformLayout {
+                name: stringify!($name),
+                size: size_of::<$name>(),
+                members: &[$((stringify!($field), stringify!($type), std::mem::offset_of!($name, $field)),)+],
+            };
         })+
     };
 }

@@ -11,7 +11,7 @@ pub use sampled::{SampledTraces, sampled_traces};
 
 use super::{ALWAYS, LAYERWISE, Measure, Quantity};
 use crate::control::{Control, Progress};
-use crate::engine::{Cotangent, Curvature, Engine, LayerSums, ensure_number};
+use crate::engine::{Cotangent, Engine, LayerSums, ensure_number};
 use crate::error::{Result, bail};
 use crate::linalg::{Eigenpair, Goal, Lanczos};
 use crate::measure::MeasureOptions;
@@ -93,7 +93,7 @@ impl Traces {
 
     /// ρ_l(j) for every unit or channel j that comes into layer l.
     pub fn rho(&self) -> impl Iterator<Item = &[f64]> {
-        self.layers.iter().map(|layer| layer.rho.as_slice())
+        self.layers.iter().map(|layer| layer.column_forms.as_slice())
     }
 }
 
@@ -151,8 +151,9 @@ fn add(layers: &mut Vec<LayerSums>, sums: &[LayerSums]) {
 }
 
 fn kappa_traces(engine: &Engine, layers: &[LayerSums]) -> Result<Vec<f64>> {
-    let traces: Vec<f64> = norms(engine)?.iter().zip(layers).map(|(norm, layer)| norm * layer.trace * norm).collect();
-    let numbers = layers.iter().flat_map(|layer| layer.rho.iter().chain([&layer.relative_flatness]));
+    let traces: Vec<f64> =
+        norms(engine)?.iter().zip(layers).map(|(norm, layer)| norm * layer.weight_trace * norm).collect();
+    let numbers = layers.iter().flat_map(|layer| layer.column_forms.iter().chain([&layer.gram_trace]));
     let numbers: Vec<f64> = numbers.chain(&traces).copied().collect();
     ensure_number("a trace of a layer", engine.info().precision, &numbers)?;
     Ok(traces)
@@ -188,7 +189,7 @@ pub async fn kappa(engine: &Engine, options: &MeasureOptions, control: &Control<
 async fn kappa_of(engine: &Engine, layer: usize, options: &MeasureOptions, control: &Control<'_>) -> Result<Eigenpair> {
     ensure_piecewise_linear(engine)?;
     let norm = norms(engine)?[layer];
-    let block = OperatorKind::Curvature(Curvature::GaussNewton).over(Part::Layer(layer)).operator(engine).await?;
+    let block = OperatorKind::GAUSS_NEWTON.over(Part::Layer(layer)).operator(engine).await?;
     let lanczos = Lanczos {
         goal: Goal::SpectralNorm,
         tolerance: options.tolerance,

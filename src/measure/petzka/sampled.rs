@@ -55,12 +55,12 @@ impl SampledTraces {
 
     /// κ_τ^Σ and its standard error.
     pub fn kappa_trace_sum(&self) -> (f64, f64) {
-        self.estimate(|layers, norms| layers.iter().zip(norms).map(|(layer, norm)| norm * layer.trace).sum())
+        self.estimate(|layers, norms| layers.iter().zip(norms).map(|(layer, norm)| norm * layer.weight_trace).sum())
     }
 
     /// ρ^Σ and its standard error.
     pub fn rho_sum(&self) -> (f64, f64) {
-        self.estimate(|layers, _| layers.iter().flat_map(|layer| &layer.rho).sum())
+        self.estimate(|layers, _| layers.iter().flat_map(|layer| &layer.column_forms).sum())
     }
 }
 
@@ -114,9 +114,9 @@ pub async fn sampled_traces(engine: &Engine, draws: usize, seed: u64, control: &
     let traces = Traces::of(engine, layers)?;
     Ok(SampledTraces {
         traces,
-        kappa_trace_error: squared_norms.iter().zip(&errors).map(|(norm, errors)| norm * errors.trace).collect(),
-        relative_flatness_error: errors.iter().map(|errors| errors.relative_flatness).collect(),
-        rho_error: errors.into_iter().map(|errors| errors.rho).collect(),
+        kappa_trace_error: squared_norms.iter().zip(&errors).map(|(norm, errors)| norm * errors.weight_trace).collect(),
+        relative_flatness_error: errors.iter().map(|errors| errors.gram_trace).collect(),
+        rho_error: errors.into_iter().map(|errors| errors.column_forms).collect(),
         draws: kept,
         count: draws,
         squared_norms,
@@ -134,7 +134,7 @@ impl LayerStatistics {
     /// Of sums of this shape.
     fn new(sums: &LayerSums) -> Result<Self> {
         let samples = zeros("statistics of a layer", sums.numbers().count())?;
-        Ok(Self { samples, units: sums.rho.len() })
+        Ok(Self { samples, units: sums.column_forms.len() })
     }
 
     fn push(&mut self, sums: &LayerSums) {
@@ -142,7 +142,7 @@ impl LayerStatistics {
     }
 
     fn of_each(&self, f: impl Fn(&Samples) -> f64) -> Result<LayerSums> {
-        let mut sums = LayerSums { rho: zeros("sums of units", self.units)?, ..LayerSums::default() };
+        let mut sums = LayerSums { column_forms: zeros("sums of units", self.units)?, ..LayerSums::default() };
         sums.numbers_mut().zip(&self.samples).for_each(|(number, samples)| *number = f(samples));
         Ok(sums)
     }

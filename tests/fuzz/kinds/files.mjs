@@ -152,12 +152,15 @@ function fitting(network, random) {
 
 const textOf = ({ json, text }) => text ?? rawText(plain(json));
 
-/** Deep nesting and compositions are written out; what JSON has no word for stays tagged until `rawText`. */
-function plain(value) {
-  if (Array.isArray(value)) return value.map(plain);
+/**
+ * Deep nesting and compositions are written out, the first few of them: in a list that says one thing a thousand times they would
+ * take all memory. What JSON has no word for stays tagged until `rawText`.
+ */
+function plain(value, left = { deep: 8 }) {
+  if (Array.isArray(value)) return value.map((inner) => plain(inner, left));
   if (value === null || typeof value !== "object") return value;
-  if (value.$ === "deep" || value.$ === "composition") return { $: "raw text", at: value };
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]));
+  if (value.$ === "deep" || value.$ === "composition") return left.deep-- > 0 ? { $: "raw text", at: value } : [];
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner, left)]));
 }
 
 /** JSON of something too deep for `JSON.stringify`. */
