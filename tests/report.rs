@@ -6,8 +6,11 @@
 use std::cell::{Cell, RefCell};
 
 use isoflat::engine::{Device, Engine, Precision};
+use isoflat::linalg::dense_spectrum;
 use isoflat::measure::{Measure, MeasureOptions, measure};
-use isoflat::{Control, ErrorCode, ProblemFile, Report, ReportOptions, Section, report_at};
+use isoflat::network::{BiasInitialization, Initialization};
+use isoflat::operator::OperatorKind;
+use isoflat::{Control, ErrorCode, Network, ProblemFile, Report, ReportOptions, Section, report_at};
 use pollster::block_on;
 
 fn golden(name: &str) -> (Engine, Vec<f64>) {
@@ -61,6 +64,25 @@ fn all_sections_agree_with_the_measures() {
     let moment = report.values["density"]["hessian"]["moments"][0]["value"].as_f64().expect("a number");
     let trace = number(&report, &["hessian", "trace"]) / theta.len() as f64;
     assert!((moment - trace).abs() <= 1e-9 * trace.abs());
+}
+
+/// More parameters than samples and outputs: the Gauss–Newton matrix has the eigenvalue 0, which nobody needs to look for.
+#[test]
+fn an_eigenvalue_that_is_zero_by_rank_takes_no_products() {
+    let network = Network::dense(&[40, 30, 10], true).expect("a network");
+    let problem = isoflat::data::synthetic(network.clone(), 20, 3).expect("a problem");
+    let theta = network.initialize(Initialization::KaimingNormal, BiasInitialization::Uniform, 1).expect("parameters");
+    let engine = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");
+    let options = ReportOptions { sections: Some(vec![Section::GaussNewton]), ..ReportOptions::default() };
+    let report = block_on(report_at(&engine, &theta, &options, &Control::default())).expect("a report");
+    assert_eq!(number(&report, &["gauss_newton", "min_eigenvalue"]), 0.0);
+    assert_eq!(report.values["gauss_newton"]["converged"], true);
+    assert!(number(&report, &["gauss_newton", "products"]) < 150.0, "{}", report.values["gauss_newton"]);
+    let operator = block_on(OperatorKind::GAUSS_NEWTON.operator(&engine)).expect("an operator");
+    let values = block_on(dense_spectrum(&operator, 1e-9, &Control::default())).expect("a spectrum").values;
+    assert!(values[0].abs() < 1e-10 * values[values.len() - 1]);
+    let largest = number(&report, &["gauss_newton", "max_eigenvalue"]);
+    assert!((largest - values[values.len() - 1]).abs() <= 1e-9 * largest);
 }
 
 #[test]

@@ -48,6 +48,35 @@ fn trace(matrix: &[f64], n: usize) -> f64 {
     matrix.iter().step_by(n + 1).sum()
 }
 
+/// The Gauss–Newton matrix is S Sᵀ: it has no more eigenvalues other than 0 than S has columns, and often as many.
+#[test]
+fn gauss_newton_matrices_have_no_more_eigenvalues_than_the_data_give_them() {
+    for_random_networks(40, |seed, problem, parameters| {
+        let engine = prepared(&Device::cpu(Precision::F64), problem, parameters);
+        for kind in [OperatorKind::GAUSS_NEWTON, OperatorKind::riemannian_gauss_newton(Metric::Layerwise)] {
+            let most = kind.most_nonzero(problem).expect("a bound");
+            let operator = pollster::block_on(kind.operator(&engine)).expect("an operator");
+            let values = pollster::block_on(dense_spectrum(&operator, 1e-9, &Control::default())).expect("values").values;
+            let largest = values.last().copied().unwrap_or(0.0);
+            let found = values.iter().filter(|value| **value > 1e-10 * largest).count();
+            assert!(found <= most, "seed {seed}, {kind}: {found} of at most {most}");
+        }
+        assert_eq!(OperatorKind::HESSIAN.most_nonzero(problem), None);
+    });
+    // One layer of enough inputs: every sample and output has a direction of its own.
+    for (loss, columns) in [(Loss::CrossEntropy, 2), (Loss::SquaredError, 3)] {
+        let network = Network::dense(&[30, 3], false).expect("a network");
+        let mut rng = rng(8);
+        let problem = random_problem(&mut rng, network.clone(), loss);
+        let engine = prepared(&Device::cpu(Precision::F64), &problem, &random_parameters(&mut rng, &network));
+        let operator = pollster::block_on(OperatorKind::GAUSS_NEWTON.operator(&engine)).expect("an operator");
+        let values = pollster::block_on(dense_spectrum(&operator, 1e-9, &Control::default())).expect("values").values;
+        let found = values.iter().filter(|value| **value > 1e-10 * values[values.len() - 1]).count();
+        assert_eq!(Some(found), OperatorKind::GAUSS_NEWTON.most_nonzero(&problem));
+        assert_eq!(found, columns * problem.samples());
+    }
+}
+
 #[test]
 fn names_and_kinds_belong_together() {
     for kind in whole_kinds() {

@@ -9,6 +9,7 @@ use crate::engine::{Curvature, Engine, Precision, Segments, Vector, Vectors};
 use crate::error::{Error, Result, bail, ensure};
 use crate::memory::zeros;
 use crate::network::Layout;
+use crate::problem::{Loss, Problem};
 
 /// An operator at an engine's prepared point: which one, and on which of the parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -171,6 +172,19 @@ impl OperatorKind {
     #[must_use]
     pub fn over(self, part: Part) -> Self {
         Self { part: Some(part), ..self }
+    }
+
+    /// The most eigenvalues other than 0 that it can have, if that follows from the problem's size: the Gauss–Newton matrix is S Sᵀ, and S has
+    /// as many columns as samples times the rank of ∂²ℓ/∂ŷ², which for the softmax is one less than the outputs.
+    pub fn most_nonzero(self, problem: &Problem) -> Option<usize> {
+        let outputs = problem.network().output_len();
+        let rank = match problem.loss() {
+            Loss::CrossEntropy => outputs - 1,
+            Loss::SquaredError => outputs,
+        };
+        let is_gauss_newton =
+            matches!(self.whole, Whole::Curvature(Curvature::GaussNewton) | Whole::RiemannianGaussNewton(_));
+        is_gauss_newton.then(|| problem.samples().saturating_mul(rank))
     }
 
     /// The blocks W_l and b_l of the parameter vector that it is over, in order.

@@ -52,15 +52,18 @@ impl Reporter<'_> {
         operator: &dyn SymmetricOperator,
         control: &Control<'_>,
     ) -> Result<Value> {
+        // Never negative, and 0 by its rank: to look for that as for any other eigenvalue would take longer than all else here.
+        let is_singular = kind.most_nonzero(self.engine.problem()).is_some_and(|most| most < operator.len());
         let lanczos = Lanczos {
-            goal: Goal::Extremes { top: top(kind), bottom: 1 },
+            goal: Goal::Extremes { top: top(kind), bottom: usize::from(!is_singular) },
             tolerance: self.options.measure.tolerance,
             max_products: self.options.measure.max_products,
             seed: self.options.measure.seed,
             ..Lanczos::default()
         };
         let found = lanczos.run(operator, control).await?;
-        let mut out = ends(&found.top[0], &found.bottom[0]);
+        let zero = Eigenpair { value: 0.0, residual: 0.0, converged: true, vector: None };
+        let mut out = ends(&found.top[0], found.bottom.first().unwrap_or(&zero));
         let list = |f: fn(&Eigenpair) -> f64| found.top.iter().map(f).collect::<Vec<_>>();
         out.insert("top_eigenvalues".into(), json!(list(|pair| pair.value)));
         out.insert("top_residuals".into(), json!(list(|pair| pair.residual)));

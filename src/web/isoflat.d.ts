@@ -285,7 +285,7 @@ export interface RunOptions {
 
 /** Of work that can hand over what it has. */
 export interface FinishOptions extends RunOptions {
-  /** Ends the call early: it resolves, within a step, with what is finished, and `stopped` says so. */
+  /** Ends the call early: it resolves, within a step, with what is finished, and `stopped` says so. Which weights a space fixes is chosen before there is a step. */
   finish?: AbortSignal;
 }
 
