@@ -5,8 +5,6 @@
 
 #[cfg(target_arch = "wasm32")]
 mod web {
-    use std::cell::Cell;
-
     use isoflat::engine::{Backend, Curvature, Device, Engine, Precision, Vector};
     use isoflat::landscape::{Axis, Direction, Normalization, landscape};
     use isoflat::threads::cpu_with_threads;
@@ -18,9 +16,7 @@ mod web {
     pub struct Bench {
         engine: Engine,
         parameters: Vec<f64>,
-        /// The parameters, and the same but for a millionth in one place: at a point that is prepared there is nothing to do.
-        points: [Vec<f64>; 2],
-        turn: Cell<usize>,
+        theta: Vector,
         direction: Vector,
         product: Vector,
         two: Vector,
@@ -45,13 +41,10 @@ mod web {
             let engine = Engine::new(device, &problem)?;
             let [direction, u, v] = vectors;
             let e = engine.vectors();
-            let direction = e.upload(&direction, 1)?;
+            let (theta, direction) = (e.upload(&parameters, 1)?, e.upload(&direction, 1)?);
             let (product, two) = (e.zeros(parameters.len(), 1)?, e.zeros(2, 1)?);
             engine.prepare(&parameters).await?;
-            let mut next = parameters.clone();
-            next[0] += 1e-6;
-            let points = [next, parameters.clone()];
-            Ok(Self { parameters, points, turn: Cell::new(0), direction, product, two, axes: [u, v], engine })
+            Ok(Self { parameters, theta, direction, product, two, axes: [u, v], engine })
         }
 
         /// Two numbers read back: everything enqueued before has been done then.
@@ -98,8 +91,7 @@ mod web {
 
         /// Activations, δ and the gradient at the parameters.
         pub async fn gradient(&self) -> std::result::Result<(), JsError> {
-            let point = &self.points[self.turn.replace(1 - self.turn.get())];
-            thrown(self.engine.prepare(point).await)?;
+            thrown(self.engine.prepare_vector(&self.theta).await)?;
             thrown(self.finish().await)
         }
 

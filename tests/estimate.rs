@@ -1,6 +1,5 @@
-//! Estimates of time and memory: against the work itself, and in what they must add up to.
-
-// A browser has no thread to block.
+//! Estimates of time and memory: against the work itself, and in what they must add up to. A process of its own: the
+//! clock is read, and other tests would be in its way.
 #![cfg(not(target_arch = "wasm32"))]
 
 use std::time::Instant;

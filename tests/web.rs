@@ -2,7 +2,7 @@
 //! WebGPU: "1" or "0". Nothing is skipped in silence: without WebGPU, its absence is what is tested.
 #![cfg(target_arch = "wasm32")]
 
-#[path = "support/golden.rs"]
+#[path = "native/support/golden.rs"]
 mod golden;
 
 use isoflat::engine::{Backend, Device, Engine, Precision};

@@ -3,7 +3,7 @@
 //! An executor holds one problem's data on its device and walks its [`Plan`](super::Plan). Vectors live where it computes, and
 //! [`Vectors`] are the arithmetic on them. On a GPU everything but a readback is only enqueued; a CPU that has an event loop lets it
 //! run in the middle of a pass. So passes and readbacks are futures. [`Engine`](super::Engine) checks what goes into a pass: an
-//! executor need not.
+//! executor need not, and one that is called directly may panic on what does not fit.
 
 use super::chart::Charts;
 use super::sweep::{Cotangent, LayerSums};

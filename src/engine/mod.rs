@@ -130,7 +130,7 @@ impl Device {
 pub struct Engine {
     problem: Problem,
     executor: Box<dyn Executor>,
-    /// Of the inputs, where the precision may not hold what follows from it.
+    /// Of the inputs: what follows from it may leave the precision's range.
     largest_input: f64,
     prepared: RefCell<Option<Vec<f64>>>,
 }
@@ -170,8 +170,8 @@ impl Engine {
     /// Nothing is done if θ is the prepared point already.
     ///
     /// # Errors
-    /// What [`crate::Network::check_parameters`] says; `OutOfRange` for weights or biases of a layer that the device's precision
-    /// does not hold; the device's errors.
+    /// What [`crate::Network::check_parameters`] says; `OutOfRange` for weights or biases of a layer, or a hidden layer's values, that the
+    /// device's precision does not hold; the device's errors.
     pub async fn prepare(&self, parameters: &[f64]) -> Result<()> {
         if self.prepared.borrow().as_deref() == Some(parameters) {
             return Ok(());

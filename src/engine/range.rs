@@ -56,57 +56,70 @@ pub(super) fn ensure_parameters(precision: Precision, layout: &Layout, parameter
     Ok(())
 }
 
-/// Fails where all values of a layer but the last are below what the precision holds, though weights and inputs are not: which units a ReLU lets
-/// pass would be lost with them. `largest_input` is [`ensure_data`]'s.
+/// Fails where a hidden layer's values leave what the precision holds, though weights and inputs do not, and nothing would tell: where all
+/// of them are so small that which units a ReLU lets pass would be lost with them, or so large before a tanh, which makes ±1 of what has
+/// overflowed. `largest_input` is [`ensure_data`]'s.
 pub(super) fn ensure_values(
     precision: Precision,
     network: &Network,
     largest_input: f64,
     parameters: &[f64],
 ) -> Result<()> {
-    if precision == Precision::F64 {
-        return Ok(());
-    }
+    let (smallest, most) = match precision {
+        Precision::F32 => (SMALLEST, f64::from(f32::MAX)),
+        Precision::F64 => (0.0, f64::MAX),
+    };
     let largest = |values: &[f64]| values.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
     let layers = network.layout().layers();
-    let mut parametric = layers[..layers.len().saturating_sub(1)].iter().enumerate();
-    // No value of the layer is larger.
-    let mut bound = largest_input;
+    let mut parametric = layers.iter().enumerate();
+    // No value of the layer is larger; and the number of the layer with parameters that it comes from, from 1.
+    let (mut bound, mut number) = (largest_input, 0);
     for layer in network.layers() {
         match layer {
-            Layer::Dense { .. } | Layer::Conv2d { .. } => {}
-            Layer::LeakyRelu { slope } => {
-                bound *= slope.max(1.0);
-                continue;
+            Layer::Dense { .. } | Layer::Conv2d { .. } => {
+                let Some((l, layer)) = parametric.next() else { break };
+                let weights = &parameters[layer.weight.clone()];
+                let rows = weights.chunks_exact((weights.len() / layer.outputs.max(1)).max(1));
+                let row = rows.map(|row| row.iter().map(|w| w.abs()).sum()).fold(0.0, f64::max);
+                let bias = layer.bias.clone().map_or(0.0, |range| largest(&parameters[range]));
+                bound = if row == 0.0 { bias } else { row * bound + bias };
+                number = l + 1;
+                ensure!(
+                    bound == 0.0 || bound >= smallest || number == layers.len(),
+                    OutOfRange,
+                    "the values of layer {number} are {bound:.3e} at most, and f32 keeps no full precision below {SMALLEST:.0e}: \
+                     precision f64 does"
+                );
+            }
+            Layer::LeakyRelu { slope } => bound *= slope.max(1.0),
+            Layer::Tanh => {
+                let fits = bound <= most;
+                ensure!(
+                    fits,
+                    OutOfRange,
+                    "the values of layer {number} may be as large as {bound:.3e}, but {} ends at {most:.1e}, and a tanh behind it would \
+                     hide that they overflow",
+                    precision.name()
+                );
+                bound = bound.min(1.0);
             }
             // The others make nothing larger.
-            _ => continue,
+            _ => {}
         }
-        let Some((l, layer)) = parametric.next() else { break };
-        let weights = &parameters[layer.weight.clone()];
-        let rows = weights.chunks_exact((weights.len() / layer.outputs.max(1)).max(1));
-        let row = rows.map(|row| row.iter().map(|w| w.abs()).sum()).fold(0.0, f64::max);
-        bound = row * bound + layer.bias.clone().map_or(0.0, |range| largest(&parameters[range]));
-        ensure!(
-            bound == 0.0 || bound >= SMALLEST,
-            OutOfRange,
-            "the values of layer {} are {bound:.3e} at most, and f32 keeps no full precision below {SMALLEST:.0e}: precision f64 does",
-            l + 1
-        );
     }
     Ok(())
 }
 
 /// [`ensure_in_range`] for a problem's data; the largest input.
 pub(super) fn ensure_data(precision: Precision, problem: &Problem) -> Result<f64> {
-    if precision == Precision::F64 {
-        return Ok(0.0);
-    }
     let name = |what: &str, len: usize| format!("the {len} {what}");
     let (input, inputs) = match problem.inputs() {
         Values::F32(values) => (largest(values, f32::abs), values.len()),
         Values::F64(values) => (largest(values, f64::abs), values.len()),
     };
+    if precision == Precision::F64 {
+        return Ok(input);
+    }
     ensure_largest_in_range(input, || name("inputs", inputs))?;
     if let Targets::Vectors(values) = problem.targets() {
         ensure_largest_in_range(largest(values, f64::abs), || name("targets", values.len()))?;

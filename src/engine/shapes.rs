@@ -10,17 +10,28 @@ fn fit(is_fit: bool, operation: &str) -> Result<()> {
     Ok(())
 }
 
+fn within(range: &Range<usize>, len: usize) -> bool {
+    range.start <= range.end && range.end <= len
+}
+
 fn size(vector: &Vector) -> usize {
     vector.len() * vector.columns()
 }
 
+/// The length of each of so many columns.
+pub fn upload(values: &[f64], columns: usize) -> Result<usize> {
+    let is_whole = columns > 0 && values.len().is_multiple_of(columns);
+    ensure!(is_whole, InvalidParameters, "{} values are no {columns} columns of one length", values.len());
+    Ok(values.len() / columns)
+}
+
 pub fn copy_columns(from: &Vector, columns: &Range<usize>, to: &Vector, to_column: usize) -> Result<()> {
-    let is_inside = columns.end <= from.columns() && to_column + columns.len() <= to.columns();
+    let is_inside = within(columns, from.columns()) && to_column + columns.len() <= to.columns();
     fit(from.len() == to.len() && is_inside, "copy of columns")
 }
 
 pub fn copy_rows(from: &Vector, rows: &Range<usize>, to: &Vector, to_row: usize) -> Result<()> {
-    let is_inside = rows.end <= from.len() && to_row + rows.len() <= to.len();
+    let is_inside = within(rows, from.len()) && to_row + rows.len() <= to.len();
     fit(from.columns() == to.columns() && is_inside, "copy of rows")
 }
 
@@ -41,24 +52,25 @@ pub fn segment_inner(
     out: &Vector,
     out_offset: usize,
 ) -> Result<()> {
-    let is_inside = columns.end <= x.columns() && out_offset + segments.count() * columns.len() <= size(out);
-    fit(a.len() == x.len() && segments.len() <= a.len() && is_inside, "inner product")
+    let is_inside = within(columns, x.columns()) && out_offset + segments.count() * columns.len() <= size(out);
+    fit(a.len() == x.len() && a.columns() == 1 && segments.len() <= a.len() && is_inside, "inner product")
 }
 
 pub fn segment_axpy(segments: &Segments, coefficients: &Vector, a: &Vector, y: &Vector) -> Result<()> {
     let is_inside = segments.count() * y.columns() <= size(coefficients);
-    fit(a.len() == y.len() && segments.len() == a.len() && is_inside, "sum over segments")
+    fit(a.len() == y.len() && a.columns() == 1 && segments.len() == a.len() && is_inside, "sum over segments")
 }
 
 pub fn combine(q: &Vector, columns: &Range<usize>, c: &Vector, offset: usize, y: &Vector) -> Result<()> {
-    let is_inside = columns.end <= q.columns() && offset + columns.len() * y.columns() <= size(c);
+    let is_inside = within(columns, q.columns()) && offset + columns.len() * y.columns() <= size(c);
     fit(q.len() == y.len() && is_inside, "combination")
 }
 
 pub fn normalize(x: &Vector, q: &Vector, column: usize, norms: &Vector, index: usize) -> Result<()> {
-    fit(x.len() == q.len() && column < q.columns() && index < size(norms), "normalisation")
+    fit(x.len() == q.len() && x.columns() == 1 && column < q.columns() && index < size(norms), "normalisation")
 }
 
 pub fn adam(gradient: &Vector, mean: &Vector, square: &Vector, theta: &Vector) -> Result<()> {
-    fit([gradient, mean, square].iter().all(|vector| size(vector) == size(theta)), "step of Adam")
+    let all = [gradient, mean, square, theta];
+    fit(all.iter().all(|vector| vector.len() == theta.len() && vector.columns() == 1), "step of Adam")
 }

@@ -1,8 +1,8 @@
 //! Cotangent sweeps: what a backward pass from chosen cotangents at the outputs leaves at every layer.
 //!
 //! The Gauss–Newton matrix is S Sᵀ with a column of S for every sample and every column of the square root of ∂²ℓ/∂ŷ². Cotangents are
-//! such columns at the outputs: all of them ([`Cotangent::Class`]) give its blocks exactly, drawn ones on average (the field's names
-//! are DiagGGNExact and DiagGGNMC, in BackPACK). Sums of squares of what arrives at a layer are reductions of S Sᵀ over its block.
+//! such columns at the outputs: all of them ([`Cotangent::Class`]) give its blocks exactly, drawn ones on average (BackPACK calls
+//! the two DiagGGNExact and DiagGGNMC). Sums of squares of what arrives at a layer are reductions of S Sᵀ over its block.
 
 /// A cotangent at the outputs of every sample, whose outer products make up ∂²ℓ/∂ŷ².
 #[derive(Debug, Clone, PartialEq)]

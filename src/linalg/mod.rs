@@ -53,7 +53,7 @@ pub(crate) fn random_normal(len: usize, rng: &mut ChaCha8Rng) -> Result<Vec<f64>
     collected("a random vector", (0..len).map(|_| rng.sample(StandardNormal)))
 }
 
-/// `len` random signs, each 1 or −1: the probes of traces, norms and densities.
+/// `len` random signs, each 1 or −1: the probes of traces, diagonals, densities and of the subspace of Hutch++.
 pub(crate) fn random_signs(len: usize, rng: &mut ChaCha8Rng) -> Result<Vec<f64>> {
     collected("random signs", (0..len).map(|_| if rng.random::<bool>() { 1.0 } else { -1.0 }))
 }

@@ -91,7 +91,7 @@ impl TrainOptions {
 
 /// An epoch's outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Epoch {
     /// Its number, from 1.
     pub epoch: usize,

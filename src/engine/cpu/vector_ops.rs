@@ -7,7 +7,7 @@ use crate::numbers::{self, SAFE};
 /// y += alpha x, x broadcast over the columns of y if it is shorter.
 pub fn axpy<T: Real>(alpha: f64, x: &[T], y: &mut [T]) {
     let alpha = T::from_f64(alpha);
-    for y in y.chunks_exact_mut(x.len()) {
+    for y in y.chunks_exact_mut(x.len().max(1)) {
         for (y, &x) in y.iter_mut().zip(x) {
             *y += alpha * x;
         }
@@ -17,7 +17,7 @@ pub fn axpy<T: Real>(alpha: f64, x: &[T], y: &mut [T]) {
 /// y = beta y + alpha d ⊙ x.
 pub fn multiply_add<T: Real>(alpha: f64, d: &[T], x: &[T], beta: f64, y: &mut [T]) {
     let (alpha, is_set, beta) = (T::from_f64(alpha), beta == 0.0, T::from_f64(beta));
-    for (y, x) in y.chunks_exact_mut(d.len()).zip(x.chunks_exact(d.len())) {
+    for (y, x) in y.chunks_exact_mut(d.len().max(1)).zip(x.chunks_exact(d.len().max(1))) {
         for ((y, &x), &d) in y.iter_mut().zip(x).zip(d) {
             *y = if is_set { alpha * d * x } else { beta * *y + alpha * d * x };
         }
@@ -26,7 +26,7 @@ pub fn multiply_add<T: Real>(alpha: f64, d: &[T], x: &[T], beta: f64, y: &mut [T
 
 /// out[s + k S] = Σ_{i in s} a_i x_{i,k}.
 pub fn segment_inner<T: Real>(segments: &Segments, a: &[T], x: &[T], out: &mut [T]) {
-    for (x, out) in x.chunks_exact(a.len()).zip(out.chunks_exact_mut(segments.count())) {
+    for (x, out) in x.chunks_exact(a.len().max(1)).zip(out.chunks_exact_mut(segments.count())) {
         for (range, out) in segments.ranges().zip(out) {
             *out = T::from_f64(dot(&a[range.clone()], &x[range]));
         }
@@ -35,7 +35,7 @@ pub fn segment_inner<T: Real>(segments: &Segments, a: &[T], x: &[T], out: &mut [
 
 /// y[i, k] += c[s(i) + k S] a[i].
 pub fn segment_axpy<T: Real>(segments: &Segments, coefficients: &[T], a: &[T], y: &mut [T]) {
-    for (y, c) in y.chunks_exact_mut(a.len()).zip(coefficients.chunks_exact(segments.count())) {
+    for (y, c) in y.chunks_exact_mut(a.len().max(1)).zip(coefficients.chunks_exact(segments.count())) {
         for (range, &c) in segments.ranges().zip(c) {
             for (y, &a) in y[range.clone()].iter_mut().zip(&a[range]) {
                 *y += c * a;
@@ -51,7 +51,7 @@ pub fn combine<T: Real>(alpha: f64, q: &[T], c: &[T], y: &mut [T]) {
     const BLOCK: usize = 2048;
     let len = y.len();
     for (b, y) in y.chunks_mut(BLOCK).enumerate() {
-        for (column, &c) in q.chunks_exact(len).zip(c) {
+        for (column, &c) in q.chunks_exact(len.max(1)).zip(c) {
             let factor = alpha * c;
             for (y, &q) in y.iter_mut().zip(&column[b * BLOCK..]) {
                 *y += factor * q;

@@ -41,8 +41,9 @@ impl<T: Real> Vectors for CpuVectors<T> {
     }
 
     fn upload(&self, values: &[f64], columns: usize) -> Result<Vector> {
+        let len = shapes::upload(values, columns)?;
         let stored: Vec<T> = collected("vectors of parameters", values.iter().map(|&v| T::from_f64(v)))?;
-        Ok(Vector::new(values.len() / columns.max(1), columns, stored))
+        Ok(Vector::new(len, columns, stored))
     }
 
     fn download<'a>(&'a self, vector: &'a Vector) -> LocalFuture<'a, Result<Vec<f64>>> {
@@ -60,8 +61,8 @@ impl<T: Real> Vectors for CpuVectors<T> {
     fn copy_rows(&self, from: &Vector, rows: Range<usize>, to: &mut Vector, to_row: usize) -> Result<()> {
         shapes::copy_rows(from, &rows, to, to_row)?;
         let len = to.len();
-        let source = T::slice(from)?.chunks_exact(from.len());
-        for (from, to) in source.zip(T::slice_mut(to)?.chunks_exact_mut(len)) {
+        let source = T::slice(from)?.chunks_exact(from.len().max(1));
+        for (from, to) in source.zip(T::slice_mut(to)?.chunks_exact_mut(len.max(1))) {
             to[to_row..][..rows.len()].copy_from_slice(&from[rows.clone()]);
         }
         Ok(())
@@ -122,7 +123,7 @@ impl<T: Real> Vectors for CpuVectors<T> {
             if columns.is_empty() {
                 return Ok(());
             }
-            for (y, c) in T::slice_mut(y)?.chunks_exact_mut(len).zip(c.chunks_exact(columns.len())) {
+            for (y, c) in T::slice_mut(y)?.chunks_exact_mut(len.max(1)).zip(c.chunks_exact(columns.len())) {
                 vector_ops::combine(alpha, &q[columns.start * len..columns.end * len], c, y);
                 worked((len * columns.len()) as f64).await;
             }

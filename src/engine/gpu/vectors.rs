@@ -111,9 +111,9 @@ impl Vectors for GpuVectors {
     }
 
     fn upload(&self, values: &[f64], columns: usize) -> Result<Vector> {
-        let len = values.len().checked_div(columns).unwrap_or(0);
+        let len = shapes::upload(values, columns)?;
         let what = format!("a vector of {columns} × {len}");
-        let rounded: Vec<f32> = collected(&what, values[..len * columns].iter().map(|&v| v as f32))?;
+        let rounded: Vec<f32> = collected(&what, values.iter().map(|&v| v as f32))?;
         Ok(Vector::new(len, columns, self.context.buffer_of(&what, &rounded)?))
     }
 

@@ -276,7 +276,7 @@ async function execute(test, host) {
     }
     if (answer?.ok === undefined || !claims(answer.ok)) return;
     // An eigenvalue is as exact as the spectrum is large.
-    const spread = /hutch|diagonal/.test(method)
+    const spread = /hutch|diagonal|trace/.test(method)
       ? 300 * EPSILON[test.precision] * reference.hessian.frobenius_norm +
         ofSigns(method, reference.hessian, test.probes)
       : 0;

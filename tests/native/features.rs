@@ -1,0 +1,179 @@
+//! Petzka's traces from random cotangents, feature robustness and noise injection, and linear regression as ridge.
+
+use crate::support::golden::Case;
+use crate::support::*;
+use isoflat::engine::{Device, Engine, Precision};
+use isoflat::measure::MeasureOptions;
+use isoflat::measure::petzka::{FeatureMatrix, feature_robustness, kappa, noise_injection, sampled_traces, traces};
+use isoflat::{Control, ErrorCode, Loss, Network, Problem, Targets};
+use pollster::block_on;
+use rand::Rng;
+
+fn engine(device: &Device, problem: &Problem, parameters: &[f64]) -> Engine {
+    let engine = Engine::new(device, problem).expect("an engine");
+    block_on(engine.prepare(parameters)).expect("a point");
+    engine
+}
+
+#[test]
+fn sampled_traces_are_unbiased_and_their_errors_shrink() {
+    let control = Control::default();
+    let (mut within, mut all) = (0, 0);
+    for seed in 0..10 {
+        let mut rng = rng(40 + seed);
+        let network = any_network(&mut rng, seed, &HOMOGENEOUS);
+        let loss = if seed % 4 < 2 { Loss::CrossEntropy } else { Loss::SquaredError };
+        let problem = random_problem(&mut rng, network.clone(), loss);
+        let parameters = random_parameters(&mut rng, &network);
+        for device in [Device::cpu(Precision::F64), gpu()] {
+            let engine = engine(&device, &problem, &parameters);
+            let exact = block_on(traces(&engine, &control)).expect("traces");
+            let found = block_on(sampled_traces(&engine, 200, seed, &control)).expect("traces");
+            let few = block_on(sampled_traces(&engine, 20, seed, &control)).expect("traces");
+            let mut compare = |value: f64, error: f64, expected: f64| {
+                // f32 rounds the sums: a millionth of the value.
+                assert!((value - expected).abs() <= 6.0 * error + 1e-5 * expected, "{value} ± {error}, {expected}");
+                all += 1;
+                within += usize::from((value - expected).abs() <= 2.0 * error + 1e-5 * expected);
+            };
+            for l in 0..exact.layers.len() {
+                compare(found.traces.kappa_trace[l], found.kappa_trace_error[l], exact.kappa_trace[l]);
+                let flatness = found.traces.layers[l].gram_trace;
+                compare(flatness, found.relative_flatness_error[l], exact.layers[l].gram_trace);
+                let rho = found.traces.layers[l]
+                    .column_forms
+                    .iter()
+                    .zip(&found.rho_error[l])
+                    .zip(&exact.layers[l].column_forms);
+                rho.for_each(|((value, error), expected)| compare(*value, *error, *expected));
+            }
+            let (value, error) = found.kappa_trace_sum();
+            compare(value, error, exact.kappa_trace.iter().sum());
+            let (value, error) = found.rho_sum();
+            compare(value, error, exact.rho().flatten().sum());
+            // √10 times as many draws again, within the spread of an estimated deviation.
+            assert!(found.kappa_trace_sum().1 <= 0.7 * few.kappa_trace_sum().1 + 1e-12);
+        }
+    }
+    // Two standard errors cover 95 %; neurons of one layer share their draws, so that the share varies.
+    assert!(within * 100 >= all * 85, "{within} of {all} within two standard errors");
+    let network = Network::dense(&[2, 2], true).expect("a network");
+    let problem = random_problem(&mut rng(1), network, Loss::CrossEntropy);
+    let engine = engine(&Device::cpu(Precision::F64), &problem, &[0.0; 6]);
+    assert_eq!(block_on(sampled_traces(&engine, 1, 0, &control)).expect_err("a fault").code, ErrorCode::InvalidOption);
+}
+
+/// A problem that these parameters solve exactly.
+fn solved(network: &Network, seed: u64) -> (Problem, Vec<f64>) {
+    let mut rng = rng(seed);
+    let problem = random_problem(&mut rng, network.clone(), Loss::SquaredError);
+    let parameters = random_parameters(&mut rng, network);
+    let engine = engine(&Device::cpu(Precision::F64), &problem, &parameters);
+    let targets = Targets::Vectors(block_on(engine.outputs()).expect("outputs"));
+    (
+        Problem::new(network.clone(), Loss::SquaredError, problem.inputs().to_f64(), targets).expect("a problem"),
+        parameters,
+    )
+}
+
+#[test]
+fn feature_robustness_stays_below_its_bound_at_a_minimum() {
+    let (options, control) = (MeasureOptions::default(), Control::default());
+    let mut tight: f64 = 0.0;
+    for seed in 0..16 {
+        let mut rng = rng(600 + seed);
+        let network = any_network(&mut rng, seed, &HOMOGENEOUS);
+        let (problem, parameters) = solved(&network, 600 + seed);
+        let engine = engine(&Device::cpu(Precision::F64), &problem, &parameters);
+        for (l, layer) in network.layout().layers().iter().enumerate() {
+            let m = layer.inputs / layer.columns_per_unit;
+            let identity = (0..m * m).map(|i| f64::from(u8::from(i % (m + 1) == 0))).collect();
+            for matrix in [FeatureMatrix::Orthogonal { seed }, FeatureMatrix::Given(identity)] {
+                // Small enough that the rise is its second order, up to O(δ) of it.
+                let found = feature_robustness(&engine, &parameters, l, 1e-4, &matrix, &options, &control);
+                let found = block_on(found).expect("a robustness");
+                assert_eq!(found.first_order, 0.0);
+                assert!((found.matrix_norm - 1.0).abs() < 1e-12);
+                assert!(found.value <= found.bound * 1.01 && found.value >= 0.0, "seed {seed} layer {l}: {found:?}");
+                if found.bound > 0.0 {
+                    tight = tight.max(found.value / found.bound);
+                }
+            }
+        }
+    }
+    assert!(tight > 0.5, "the bound is never near: {tight}");
+}
+
+/// φ + δ A φ through the weights is φ + δ A φ: on a single linear layer the inputs themselves can be changed.
+#[test]
+fn features_are_changed_as_they_should_be() {
+    let network = Network::dense(&[4, 3], true).expect("a network");
+    let mut rng = rng(9);
+    let problem = random_problem(&mut rng, network.clone(), Loss::CrossEntropy);
+    let parameters = random_parameters(&mut rng, &network);
+    let a = random_direction(&mut rng, 16);
+    let delta = 0.3;
+    let inputs: Vec<f64> = problem
+        .inputs()
+        .to_f64()
+        .chunks(4)
+        .flat_map(|x| (0..4).map(|i| x[i] + delta * dot(&a[4 * i..4 * i + 4], x)).collect::<Vec<_>>())
+        .collect();
+    let changed = Problem::new(network, Loss::CrossEntropy, inputs, problem.targets().clone()).expect("a problem");
+    let device = Device::cpu(Precision::F64);
+    let loss = |problem: &Problem| block_on(engine(&device, problem, &parameters).loss()).expect("a loss");
+    let (options, control) = (MeasureOptions::default(), Control::default());
+    let engine = engine(&device, &problem, &parameters);
+    let matrix = FeatureMatrix::Given(a);
+    let found = feature_robustness(&engine, &parameters, 0, delta, &matrix, &options, &control);
+    let found = block_on(found).expect("a robustness");
+    assert!((found.value - (loss(&changed) - loss(&problem))).abs() < 1e-13, "{found:?}");
+    let small = FeatureMatrix::Given(vec![1.0; 9]);
+    let refused = block_on(feature_robustness(&engine, &parameters, 0, 0.1, &small, &options, &control));
+    assert!(refused.expect_err("a fault").message.contains("16"));
+    let none = block_on(feature_robustness(&engine, &parameters, 1, 0.1, &small, &options, &control));
+    assert!(none.expect_err("a fault").message.contains("layer 1"));
+}
+
+#[test]
+fn noise_injection_is_relative_flatness_to_second_order() {
+    let (options, control) = (MeasureOptions::default(), Control::default());
+    let network = Network::dense(&[5, 8, 6, 3], true).expect("a network");
+    let (problem, parameters) = solved(&network, 4);
+    let engine = engine(&Device::cpu(Precision::F64), &problem, &parameters);
+    for layer in 0..3 {
+        let found =
+            block_on(noise_injection(&engine, &parameters, layer, 1e-4, 100, &options, &control)).expect("noise");
+        let expected = found.second_order.expect("a dense layer");
+        assert!((found.value - expected).abs() <= 4.0 * found.standard_error + 1e-2 * expected, "{found:?}");
+        assert!(found.value <= found.bound && found.standard_error < 0.3 * expected);
+    }
+}
+
+/// Petzka et al., section 2: in linear regression with squared loss the Hessian does not depend on w, so that κ is a constant
+/// times ‖w‖²: ridge regression's penalty. With the mean loss, H = (2/N) XᵀX.
+#[test]
+fn in_linear_regression_kappa_is_the_ridge_penalty() {
+    let case = Case::all().find(|case| case.name == "linear_regression").expect("a golden case");
+    let file = case.file();
+    let (options, control) = (MeasureOptions::default(), Control::default());
+    let x = file.problem.inputs().to_f64();
+    let samples = file.problem.samples();
+    let x = nalgebra::DMatrix::from_row_slice(samples, x.len() / samples, &x);
+    let h = x.tr_mul(&x) * (2.0 / samples as f64);
+    let top = h.symmetric_eigenvalues().max();
+    let mut rng = rng(3);
+    for _ in 0..5 {
+        let w: Vec<f64> = file.parameters.iter().map(|_| rng.random_range(-3.0..3.0)).collect();
+        let engine = engine(&Device::cpu(Precision::F64), &file.problem, &w);
+        let penalty = dot(&w, &w);
+        let found = block_on(kappa(&engine, &options, &control)).expect("κ")[0].value;
+        assert!((found - top * penalty).abs() < 1e-9 * found, "{found}, {}", top * penalty);
+        let found = block_on(traces(&engine, &control)).expect("traces");
+        assert!((found.kappa_trace[0] - h.trace() * penalty).abs() < 1e-12 * found.kappa_trace[0]);
+        // ρ_j = w_j² H_jj: a ridge penalty with one weight a feature.
+        for (j, rho) in found.layers[0].column_forms.iter().enumerate() {
+            assert!((rho - w[j] * w[j] * h[(j, j)]).abs() < 1e-12 * found.kappa_trace[0]);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! The native tests, one binary: a file a subject. `cargo test --test native lanczos::` runs one of them. What needs a process of its own
+//! (an allocator that fails, a clock) or a browser is beside this folder.
+
+#![cfg(not(target_arch = "wasm32"))]
+
+mod support;
+
+mod bad_input;
+mod balance;
+mod batch_norm;
+mod derivatives;
+mod diagonal;
+mod dinh;
+mod estimators;
+mod executor;
+mod features;
+mod finite;
+mod golden;
+mod image_symmetry;
+mod invariance;
+mod lanczos;
+mod landscape;
+mod low_rank;
+mod networks;
+mod passes;
+mod report;
+mod saturated;
+mod shaders;
+mod sharded;
+mod sharpness;
+mod sizes;
+mod space_curvature;
+mod space_training;
+mod spaces;
+mod spectrum;
+mod symmetry;
+mod tables;
+mod training;
+mod training_runs;
+mod twins;
+mod twins_images;
+mod twins_spaces;
+mod weight_fixing;
