@@ -18,7 +18,6 @@ use isoflat::operator::OperatorKind;
 use isoflat::train::{Optimizer, TrainOptions, train};
 use isoflat::{Control, Loss, Problem, Targets};
 
-const HESSIAN: OperatorKind = OperatorKind::HESSIAN;
 const TRAINING_SAMPLES: usize = 4096;
 const EPOCHS: usize = 6;
 const TOP: usize = 10;
@@ -127,7 +126,7 @@ async fn top_eigenvalues(device: &Device, problem: &Problem, parameters: &[f64])
     let start = Instant::now();
     let engine = Engine::new(device, problem)?;
     engine.prepare(parameters).await?;
-    let operator = HESSIAN.operator(&engine).await?;
+    let operator = OperatorKind::HESSIAN.operator(&engine).await?;
     let lanczos = Lanczos { goal: Goal::Extremes { top: TOP, bottom: 0 }, ..Lanczos::default() };
     let found = lanczos.run(&operator, &control()).await?;
     eprintln!();
@@ -145,8 +144,8 @@ async fn top_eigenvalues(device: &Device, problem: &Problem, parameters: &[f64])
 async fn whole_spectrum(problem: &Problem, parameters: &[f64]) -> Result<()> {
     let engine = Engine::new(&Device::cpu(Precision::F32), problem)?;
     engine.prepare(parameters).await?;
-    let operator = HESSIAN.operator(&engine).await?;
-    let trace = exact_trace(&engine, HESSIAN, &control()).await?.ok_or("LeNet is piecewise linear")?;
+    let operator = OperatorKind::HESSIAN.operator(&engine).await?;
+    let trace = exact_trace(&engine, OperatorKind::HESSIAN, &control()).await?.ok_or("LeNet is piecewise linear")?;
     let found = trace_and_norm(&operator, 60, 1, &control()).await?;
     let options = StochasticLanczos { probes: 4, steps: 60, ..StochasticLanczos::default() };
     let density = options.run(&operator, &control()).await?;

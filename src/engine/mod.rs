@@ -142,9 +142,7 @@ impl Engine {
     /// `TooLarge` where they do not fit; `OutOfRange` for inputs or targets that the device's precision does not hold;
     /// `DeviceLost`; `InvalidNetwork` as [`Plan::new`].
     pub fn new(device: &Device, problem: &Problem) -> Result<Self> {
-        let largest_input = range::ensure_data(device.info.precision, problem)?;
-        let executor = device.executor(problem)?;
-        Ok(Self { problem: problem.clone(), executor, largest_input, prepared: RefCell::new(None) })
+        Self::on(problem, device.info.precision, || device.executor(problem))
     }
 
     /// A problem on an executor of one's own, which has its data.
@@ -152,8 +150,17 @@ impl Engine {
     /// # Errors
     /// `OutOfRange` as [`Engine::new`].
     pub fn with_executor(problem: &Problem, executor: Box<dyn Executor>) -> Result<Self> {
-        let largest_input = range::ensure_data(executor.info().precision, problem)?;
-        Ok(Self { problem: problem.clone(), executor, largest_input, prepared: RefCell::new(None) })
+        Self::on(problem, executor.info().precision, || Ok(executor))
+    }
+
+    /// Data that the precision does not hold are refused before they are loaded.
+    fn on(
+        problem: &Problem,
+        precision: Precision,
+        executor: impl FnOnce() -> Result<Box<dyn Executor>>,
+    ) -> Result<Self> {
+        let largest_input = range::ensure_data(precision, problem)?;
+        Ok(Self { problem: problem.clone(), executor: executor()?, largest_input, prepared: RefCell::new(None) })
     }
 
     /// The problem.

@@ -3,6 +3,7 @@
 use super::executor::Precision;
 use crate::error::{Error, ErrorCode, Result, bail, ensure};
 use crate::network::{Layer, Layout, Network};
+use crate::numbers;
 use crate::problem::{Problem, Targets, Values};
 
 /// A tensor whose largest number is below this keeps no full precision in f32, whose smallest normal number is 1.2e-38: numbers a
@@ -69,7 +70,6 @@ pub(super) fn ensure_values(
         Precision::F32 => (SMALLEST, f64::from(f32::MAX)),
         Precision::F64 => (0.0, f64::MAX),
     };
-    let largest = |values: &[f64]| values.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
     let layers = network.layout().layers();
     let mut parametric = layers.iter().enumerate();
     // No value of the layer is larger; and the number of the layer with parameters that it comes from, from 1.
@@ -81,7 +81,7 @@ pub(super) fn ensure_values(
                 let weights = &parameters[layer.weight.clone()];
                 let rows = weights.chunks_exact((weights.len() / layer.outputs.max(1)).max(1));
                 let row = rows.map(|row| row.iter().map(|w| w.abs()).sum()).fold(0.0, f64::max);
-                let bias = layer.bias.clone().map_or(0.0, |range| largest(&parameters[range]));
+                let bias = layer.bias.clone().map_or(0.0, |range| numbers::largest(parameters[range].iter().copied()));
                 bound = if row == 0.0 { bias } else { row * bound + bias };
                 number = l + 1;
                 ensure!(

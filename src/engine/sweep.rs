@@ -4,6 +4,9 @@
 //! such columns at the outputs: all of them ([`Cotangent::Class`]) give its blocks exactly, drawn ones on average (BackPACK calls
 //! the two DiagGGNExact and DiagGGNMC). Sums of squares of what arrives at a layer are reductions of S Sᵀ over its block.
 
+use crate::error::Result;
+use crate::memory::zeros;
+
 /// A cotangent at the outputs of every sample, whose outer products make up ∂²ℓ/∂ŷ².
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cotangent {
@@ -36,6 +39,14 @@ pub struct LayerSums {
 }
 
 impl LayerSums {
+    /// Nothing yet, of a layer that so many units or channels come into.
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    pub(crate) fn zeros(units: usize) -> Result<Self> {
+        Ok(Self { column_forms: zeros("sums of units", units)?, ..Self::default() })
+    }
+
     /// Adds another sum of the same layer.
     pub fn add(&mut self, other: &Self) {
         self.numbers_mut().zip(other.numbers()).for_each(|(number, other)| *number += other);

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use super::petzka;
 use crate::control::Control;
-use crate::engine::{Curvature, Engine, LayerSums};
+use crate::engine::{Engine, LayerSums};
 use crate::error::Result;
 use crate::network::{Network, ParametricLayer};
 use crate::numbers::norm;
@@ -26,9 +26,7 @@ pub(crate) struct Trace {
 /// Does the sweep give this operator's trace exactly? It does for all of a piecewise linear network, and for the
 /// Gauss–Newton ones of any.
 pub fn has_exact_trace(network: &Network, kind: OperatorKind) -> bool {
-    let is_gauss_newton =
-        matches!(kind.whole, Whole::Curvature(Curvature::GaussNewton) | Whole::RiemannianGaussNewton(_));
-    is_gauss_newton || network.first_inhomogeneous_layer().is_none()
+    kind.whole.is_gauss_newton() || network.first_inhomogeneous_layer().is_none()
 }
 
 /// The trace of an operator at the prepared point, by one backward pass for each output; `None` where that does not give it

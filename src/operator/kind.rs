@@ -44,6 +44,11 @@ impl Whole {
         Self::RiemannianGaussNewton(Metric::Nodewise),
     ];
 
+    /// G or D G D? Those are never negative.
+    pub fn is_gauss_newton(self) -> bool {
+        matches!(self, Self::Curvature(Curvature::GaussNewton) | Self::RiemannianGaussNewton(_))
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Curvature(Curvature::Hessian) => "hessian",
@@ -182,9 +187,7 @@ impl OperatorKind {
             Loss::CrossEntropy => outputs - 1,
             Loss::SquaredError => outputs,
         };
-        let is_gauss_newton =
-            matches!(self.whole, Whole::Curvature(Curvature::GaussNewton) | Whole::RiemannianGaussNewton(_));
-        is_gauss_newton.then(|| problem.samples().saturating_mul(rank))
+        self.whole.is_gauss_newton().then(|| problem.samples().saturating_mul(rank))
     }
 
     /// The blocks W_l and b_l of the parameter vector that it is over, in order.

@@ -3,8 +3,11 @@
 import { faultOf, faultOfProgress, notFinite } from "./oracle.mjs";
 import { decode } from "./values.mjs";
 
+/** A browser does not say how much of the time a case had a processor: its limits are wider. */
+export const IN_BROWSER = globalThis.process === undefined;
+
 /** A promise that has not settled after this is taken for one that never will. */
-const NEVER = globalThis.process === undefined ? 20_000 : 8_000;
+const NEVER = IN_BROWSER ? 20_000 : 8_000;
 /** A slow call that nobody stops is stopped by us after this. */
 const GUARD = 1200;
 

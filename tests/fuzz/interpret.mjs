@@ -3,7 +3,7 @@
  * freed in between. Works in Node and in a page. Resolves with what was wrong.
  */
 
-import { Call } from "./call.mjs";
+import { Call, IN_BROWSER } from "./call.mjs";
 import { checkCanary } from "./canary.mjs";
 import { faultOf } from "./oracle.mjs";
 import { data } from "./problems.mjs";
@@ -27,7 +27,7 @@ export class World {
    * browser, which does not say how much of the time it had a processor.
    */
   stopLimit() {
-    return (globalThis.process === undefined ? 400 : 150) + 2 * this.#passMs;
+    return (IN_BROWSER ? 400 : 150) + 2 * this.#passMs;
   }
 
   async open() {

@@ -129,7 +129,8 @@ export function data({ network, loss, samples, seed, inputScale = 1, weightScale
         layer.type === "dense"
           ? shape.reduce((a, b) => a * b, 1)
           : shape[0] * pair(layer.kernel)[0] * pair(layer.kernel)[1];
-      for (let i = 0; i < count(rows * fan); i++) weights.push(weightScale * Math.sqrt(2 / fan) * random.normal());
+      const values = count(rows * fan);
+      for (let i = 0; i < values; i++) weights.push(weightScale * Math.sqrt(2 / fan) * random.normal());
       if (layer.bias !== false) for (let i = 0; i < rows; i++) weights.push(0.1 * weightScale * random.normal());
     }
     shape = found.shapes[i];

@@ -102,8 +102,7 @@ impl<T: Real> Arrival<'_, T> {
     /// # Errors
     /// `TooLarge`.
     pub fn sums<const N: usize>(&self, net: &Net, room: &mut Room<T>) -> Result<LayerSums> {
-        let mut found =
-            LayerSums { column_forms: zeros("sums of units", self.affine.units_in())?, ..LayerSums::default() };
+        let mut found = LayerSums::zeros(self.affine.units_in())?;
         self.add_bias::<N>(&mut found);
         if let Layer::Positions { windows, backward } = self.layer {
             const WHAT: &str = "cotangents of windows";

@@ -11,7 +11,6 @@ use super::simd;
 use crate::engine::sweep::{Cotangent, LayerSums};
 use crate::error::Result;
 use crate::event_loop::worked;
-use crate::memory::zeros;
 
 impl<T: Real, const N: usize> Passes<T, N> {
     /// For each cotangent, what it leaves at every affine step.
@@ -58,10 +57,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
     }
 
     fn empty_sums(&self) -> Result<Vec<LayerSums>> {
-        let empty = |affine: &Affine| {
-            Ok(LayerSums { column_forms: zeros("sums of units", affine.units_in())?, ..LayerSums::default() })
-        };
-        self.net.affine_steps().map(|(_, affine)| empty(affine)).collect()
+        self.net.affine_steps().map(|(_, affine)| LayerSums::zeros(affine.units_in())).collect()
     }
 }
 

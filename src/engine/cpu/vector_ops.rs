@@ -51,7 +51,7 @@ pub fn combine<T: Real>(alpha: f64, q: &[T], c: &[T], y: &mut [T]) {
     const BLOCK: usize = 2048;
     let len = y.len();
     for (b, y) in y.chunks_mut(BLOCK).enumerate() {
-        for (column, &c) in q.chunks_exact(len.max(1)).zip(c) {
+        for (column, &c) in q.chunks_exact(len).zip(c) {
             let factor = alpha * c;
             for (y, &q) in y.iter_mut().zip(&column[b * BLOCK..]) {
                 *y += factor * q;

@@ -44,6 +44,14 @@ pub struct GpuContext {
     next_id: Cell<u64>,
 }
 
+/// A browser gives a device's memory and threads back when it collects its garbage, which may be late: a page that makes engines
+/// one after the other would hold a thousand devices.
+impl Drop for GpuContext {
+    fn drop(&mut self) {
+        self.device.destroy();
+    }
+}
+
 /// A compiled kernel.
 pub(super) struct Pipeline {
     pub pipeline: wgpu::ComputePipeline,
@@ -114,6 +122,10 @@ impl GpuContext {
                 .await
                 .map_err(|_| Error::new(ErrorCode::BackendUnavailable, format!("there is no {APIS} adapter here")))?,
         };
+        // Browsers say so of an adapter in its flags, or only in the name of its device.
+        if !options.allow_software && adapter.get_info().device_type == wgpu::DeviceType::Cpu {
+            bail!(BackendUnavailable, "{}", only_software(&adapter.get_info().name));
+        }
         let offered = adapter.limits();
         // Baseline limits, so that what runs here runs everywhere, but as much memory as there is. An adapter below the
         // baseline may still do: what isoflat needs of it is checked where it is used.
@@ -128,12 +140,10 @@ impl GpuContext {
             Error::new(ErrorCode::BackendUnavailable, format!("the GPU adapter gives no device: {error}"))
         })?;
         let info = describe(&adapter.get_info(), &device);
-        ensure!(
-            options.allow_software || !info.is_software,
-            BackendUnavailable,
-            "there is no hardware GPU; the only adapter, {}, runs on the CPU",
-            info.adapter
-        );
+        if !options.allow_software && info.is_software {
+            device.destroy();
+            bail!(BackendUnavailable, "{}", only_software(&info.adapter));
+        }
         let fault = Fault::default();
         let lost = fault.clone();
         device.set_device_lost_callback(move |_, message| {
@@ -343,6 +353,11 @@ impl GpuContext {
         self.bind_groups.borrow_mut().insert(key, group.clone());
         group
     }
+}
+
+fn only_software(adapter: &str) -> String {
+    let adapter = if adapter.is_empty() { "the only adapter" } else { adapter };
+    format!("there is no hardware GPU; {adapter} runs on the CPU")
 }
 
 /// `BackendUnavailable` where asking for an adapter would make wgpu panic: a JavaScript context that is neither window

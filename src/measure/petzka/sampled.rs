@@ -142,7 +142,7 @@ impl LayerStatistics {
     }
 
     fn of_each(&self, f: impl Fn(&Samples) -> f64) -> Result<LayerSums> {
-        let mut sums = LayerSums { column_forms: zeros("sums of units", self.units)?, ..LayerSums::default() };
+        let mut sums = LayerSums::zeros(self.units)?;
         sums.numbers_mut().zip(&self.samples).for_each(|(number, samples)| *number = f(samples));
         Ok(sums)
     }

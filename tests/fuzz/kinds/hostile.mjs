@@ -343,7 +343,7 @@ const ways = {
     const [hostile] = random
       .pick([ways.vector, ways.data, ways.handle, ways.json, ways.nothing, ways.made])(random, set)
       .slice(-1);
-    return [{ ...hostile, repeat: 3000 }];
+    return [{ ...hostile, repeat: hasLargeArray(hostile.args) ? 30 : 3000 }];
   },
   leak: (random) => {
     const [call, args] = random.pick([
@@ -356,6 +356,15 @@ const ways = {
     return [{ call, args, repeat: 6000, forget: true }];
   },
 };
+
+/** Would the case itself take long to make these arguments some thousand times? */
+function hasLargeArray(args) {
+  const length = (value) =>
+    value === null || typeof value !== "object"
+      ? 0
+      : Math.max(Number(value.length) || 0, ...Object.values(value).map(length));
+  return length(args) > 10_000;
+}
 
 /** A call that takes a while and reports. */
 export function long(random, options = {}) {

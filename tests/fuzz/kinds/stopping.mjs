@@ -3,7 +3,7 @@
  * the data, the event loop has its turns all the while, and the engine has the right numbers afterwards.
  */
 
-import { Call } from "../call.mjs";
+import { Call, IN_BROWSER } from "../call.mjs";
 import { World } from "../interpret.mjs";
 import { dense, statedByCounts } from "../problems.mjs";
 import { $ } from "../values.mjs";
@@ -12,7 +12,7 @@ import { $ } from "../values.mjs";
  * Milliseconds for which the event loop may be held: 50 are promised on a computer that does nothing else, and this one runs other
  * cases too. A browser does not say how much of the time it had a processor.
  */
-const HELD = globalThis.process === undefined ? 500 : 250;
+const HELD = IN_BROWSER ? 500 : 250;
 
 const ref = (name) => $("ref", { name });
 const wide = dense([100, 60, 60, 10]);
@@ -138,7 +138,7 @@ class Heart {
   }
 
   #record() {
-    const used = globalThis.process === undefined ? Number.POSITIVE_INFINITY : this.#used() - this.#cpu;
+    const used = IN_BROWSER ? Number.POSITIVE_INFINITY : this.#used() - this.#cpu;
     this.longest = Math.max(this.longest, Math.min(performance.now() - this.#clock, used));
     [this.#clock, this.#cpu] = [performance.now(), this.#used()];
   }
