@@ -58,11 +58,24 @@ pub enum Operation {
     Copy,
 }
 
+/// What a step reads, and what that means on the way back, when each reader adds what it pulls back to the reads' cotangent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Read {
+    /// The step whose result it is; `None` is what comes into the network, or out of the prefix, where nothing is pulled back to.
+    pub from: Option<usize>,
+    /// Is it the first on the way back, which finds nothing to add to?
+    pub starts: bool,
+    /// Is it the last, after which the cotangent is complete?
+    pub completes: bool,
+}
+
 /// One operation with the activation after it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     /// What it computes.
     pub operation: Operation,
+    /// What of, in the operation's order; steps come before those that read them.
+    pub reads: Vec<Read>,
     /// What comes in.
     pub input: Shape,
     /// What goes out.
@@ -132,6 +145,7 @@ impl Plan {
             let before = if i == 0 { input } else { shapes[i - 1] };
             let step = |operation, window| Step {
                 operation,
+                reads: Vec::new(),
                 input: before,
                 output: shapes[i],
                 window,
@@ -170,12 +184,92 @@ impl Plan {
             }
         }
         let first = steps.iter().position(Step::is_affine).unwrap_or(0);
-        let rest = steps.split_off(first);
+        let mut rest = steps.split_off(first);
+        for (l, step) in rest.iter_mut().enumerate() {
+            step.reads = vec![Read { from: l.checked_sub(1), starts: false, completes: false }];
+        }
+        link(&mut rest);
         Ok(Self { prefix: steps, steps: rest, parameter_count: network.parameter_count() })
+    }
+
+    /// For every step the number of the buffer that its result may lie in where nothing is kept: one whose content no step reads
+    /// any more.
+    pub fn buffers(&self) -> Vec<usize> {
+        let mut last_use = vec![self.steps.len(); self.steps.len()];
+        for (l, step) in self.steps.iter().enumerate() {
+            step.reads.iter().filter_map(|read| read.from).for_each(|from| last_use[from] = l);
+        }
+        // For each buffer the last step that reads what lies there.
+        let mut taken: Vec<usize> = Vec::new();
+        let place = |(l, until)| match taken.iter().position(|&until| until < l) {
+            Some(buffer) => {
+                taken[buffer] = until;
+                buffer
+            }
+            None => {
+                taken.push(until);
+                taken.len() - 1
+            }
+        };
+        last_use.into_iter().enumerate().map(place).collect()
     }
 
     /// What comes into the first step.
     pub fn input(&self) -> Shape {
         self.steps[0].input
+    }
+}
+
+/// Says of every read whether it starts or completes what is pulled back to a step.
+fn link(steps: &mut [Step]) {
+    let mut started = vec![false; steps.len()];
+    for read in steps.iter_mut().rev().flat_map(|step| &mut step.reads) {
+        if let Some(from) = read.from {
+            read.starts = !std::mem::replace(&mut started[from], true);
+        }
+    }
+    let mut completed = vec![false; steps.len()];
+    for read in steps.iter_mut().flat_map(|step| step.reads.iter_mut().rev()) {
+        if let Some(from) = read.from {
+            read.completes = !std::mem::replace(&mut completed[from], true);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Copies that read these steps.
+    fn plan(reads: &[&[usize]]) -> Plan {
+        let shape = Shape::flat(1);
+        let read = |&from: &usize| Read { from: Some(from), starts: false, completes: false };
+        let step = |reads: &&[usize]| Step {
+            operation: Operation::Copy,
+            reads: reads.iter().map(read).collect(),
+            input: shape,
+            output: shape,
+            window: Window::whole(shape),
+            activation: Activation::IDENTITY,
+        };
+        let mut steps: Vec<Step> = reads.iter().map(step).collect();
+        link(&mut steps);
+        Plan { prefix: Vec::new(), steps, parameter_count: 0 }
+    }
+
+    #[test]
+    fn a_buffer_is_used_again_after_its_last_reader() {
+        assert_eq!(plan(&[&[], &[0], &[1], &[2]]).buffers(), [0, 1, 0, 1]);
+        // A skip connection around two steps.
+        assert_eq!(plan(&[&[], &[0], &[1], &[2, 0], &[3]]).buffers(), [0, 1, 2, 1, 0]);
+    }
+
+    #[test]
+    fn the_last_reader_starts_the_way_back_and_the_first_completes_it() {
+        let plan = plan(&[&[], &[0], &[1, 0, 1], &[2]]);
+        let of = |l: usize| -> Vec<_> { plan.steps[l].reads.iter().map(|r| (r.starts, r.completes)).collect() };
+        assert_eq!(of(3), [(true, true)]);
+        assert_eq!(of(2), [(true, false), (true, false), (false, true)]);
+        assert_eq!(of(1), [(false, true)]);
     }
 }

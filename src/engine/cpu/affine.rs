@@ -8,14 +8,11 @@ use std::ops::Range;
 use super::point::sized;
 use super::real::Real;
 use super::simd::Work;
-use super::tile::accumulate;
+use super::tile::{ROWS, accumulate, by_rows};
 use crate::engine::plan::{Operation, Step};
 use crate::error::Result;
 use crate::memory::{collected, copied, make_room, room};
 use crate::network::{Shape, Window};
-
-/// Rows of W in a register tile.
-pub const ROWS: usize = 4;
 
 /// The geometry of an affine step.
 #[derive(Debug, Clone)]
@@ -173,12 +170,7 @@ impl Affine {
         sized(&mut out.0, weight.len())?;
         let groups = weight.chunks(ROWS * self.columns).zip(out.0.chunks_mut(ROWS * self.columns));
         for (group, out) in groups {
-            match group.len() / self.columns {
-                1 => interleave::<T, 1>(group, &self.column_of, out),
-                2 => interleave::<T, 2>(group, &self.column_of, out),
-                3 => interleave::<T, 3>(group, &self.column_of, out),
-                _ => interleave::<T, 4>(group, &self.column_of, out),
-            }
+            by_rows!(group.len() / self.columns, interleave::<T, R>(group, &self.column_of, out));
         }
         Ok(())
     }
@@ -351,12 +343,7 @@ impl<T: Real, const N: usize> Work for ForwardBlock<'_, T, N> {
         let row_len = affine.output.width * affine.rows * N;
         for (y, out) in out.chunks_exact_mut(row_len).enumerate() {
             for first in (0..affine.rows).step_by(ROWS) {
-                match affine.rows - first {
-                    1 => forward_rows::<T, 1, N, FMA>(affine, bias, terms, y, first, out),
-                    2 => forward_rows::<T, 2, N, FMA>(affine, bias, terms, y, first, out),
-                    3 => forward_rows::<T, 3, N, FMA>(affine, bias, terms, y, first, out),
-                    _ => forward_rows::<T, 4, N, FMA>(affine, bias, terms, y, first, out),
-                }
+                by_rows!(affine.rows - first, forward_rows::<T, R, N, FMA>(affine, bias, terms, y, first, out));
             }
         }
     }
@@ -367,12 +354,7 @@ impl<T: Real, const N: usize> Work for ForwardBlock<'_, T, N> {
 fn dense_rows<T: Real, const N: usize, const FMA: bool>(weights: &[T], columns: usize, x: &[T], out: &mut [T]) {
     let x = &x[..columns * N];
     for (weights, out) in weights.chunks(ROWS * columns).zip(out.chunks_mut(ROWS * N)) {
-        match out.len() / N {
-            1 => add_rows::<T, 1, N, FMA>(weights, x, out),
-            2 => add_rows::<T, 2, N, FMA>(weights, x, out),
-            3 => add_rows::<T, 3, N, FMA>(weights, x, out),
-            _ => add_rows::<T, 4, N, FMA>(weights, x, out),
-        }
+        by_rows!(out.len() / N, add_rows::<T, R, N, FMA>(weights, x, out));
     }
 }
 
@@ -435,12 +417,7 @@ impl<T: Real, const N: usize> Work for BackwardBlock<'_, T, N> {
             let first_of_row = affine.classes.partition_point(|class| class.residue[0] < residue);
             for class in affine.classes[first_of_row..].iter().take_while(|class| class.residue[0] == residue) {
                 for first in (0..channels).step_by(ROWS) {
-                    match channels - first {
-                        1 => backward_rows::<T, 1, N, FMA>(affine, class, terms, y, first, out),
-                        2 => backward_rows::<T, 2, N, FMA>(affine, class, terms, y, first, out),
-                        3 => backward_rows::<T, 3, N, FMA>(affine, class, terms, y, first, out),
-                        _ => backward_rows::<T, 4, N, FMA>(affine, class, terms, y, first, out),
-                    }
+                    by_rows!(channels - first, backward_rows::<T, R, N, FMA>(affine, class, terms, y, first, out));
                 }
             }
         }

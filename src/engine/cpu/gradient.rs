@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use super::affine::{Affine, ROWS};
+use super::affine::Affine;
+use super::parallel;
 use super::real::Real;
 use super::simd::Work;
-use super::tile::{PART, accumulate, copy};
+use super::tile::{PART, ROWS, accumulate, by_rows, copy};
 use crate::error::Result;
 use crate::memory::{make_room, product};
 
@@ -95,23 +96,13 @@ impl<T: Real, const N: usize> WeightGradient<'_, T, N> {
             let steps = cells.len() * N;
             delta.resize(rows.len() * steps, T::ZERO);
             for (row, delta) in rows.clone().step_by(ROWS).zip(delta.chunks_mut(ROWS * steps)) {
-                match rows.end - row {
-                    1 => pack_delta::<T, 1, N>(affine.rows, row, terms, cells, delta),
-                    2 => pack_delta::<T, 2, N>(affine.rows, row, terms, cells, delta),
-                    3 => pack_delta::<T, 3, N>(affine.rows, row, terms, cells, delta),
-                    _ => pack_delta::<T, 4, N>(affine.rows, row, terms, cells, delta),
-                }
+                by_rows!(rows.end - row, pack_delta::<T, R, N>(affine.rows, row, terms, cells, delta));
             }
             input.resize(steps * J, T::ZERO);
             for (tile, sums) in tiles.chunks_exact_mut(rows.len() * J).enumerate() {
                 pack_input::<T, N, J>(affine, terms, cells, [tile / in_line, tile % in_line], input);
                 for (delta, sums) in delta.chunks(ROWS * steps).zip(sums.chunks_mut(ROWS * J)) {
-                    match sums.len() / J {
-                        1 => add_tile::<T, 1, J, FMA>(delta, input, sums),
-                        2 => add_tile::<T, 2, J, FMA>(delta, input, sums),
-                        3 => add_tile::<T, 3, J, FMA>(delta, input, sums),
-                        _ => add_tile::<T, 4, J, FMA>(delta, input, sums),
-                    }
+                    by_rows!(sums.len() / J, add_tile::<T, R, J, FMA>(delta, input, sums));
                 }
             }
         }
@@ -202,5 +193,35 @@ pub fn bias_gradient<T: Real, const N: usize>(all_rows: usize, rows: Range<usize
         for (out, lanes) in out.iter_mut().zip(position[rows.start * N..].as_chunks::<N>().0) {
             *out += lanes.iter().copied().sum();
         }
+    }
+}
+
+/// Σ over positions of δ of one row, lane by lane: the gradient of its b for every sample by itself.
+pub fn bias_lanes<T: Real, const N: usize>(all_rows: usize, row: usize, delta: &[T]) -> [T; N] {
+    let mut sums = [T::ZERO; N];
+    for position in delta.as_chunks::<N>().0.chunks_exact(all_rows) {
+        for n in 0..N {
+            sums[n] += position[row][n];
+        }
+    }
+    sums
+}
+
+/// Some rows of a step: their part of W and of b, in what belongs to the step or in what is summed of it.
+pub struct Portion<'a, O> {
+    /// The first row.
+    pub first: usize,
+    pub weight: &'a mut [O],
+    pub bias: &'a mut [O],
+}
+
+impl Affine {
+    /// The rows in portions, for work of so many multiplications; `out` is of the step's W and b.
+    pub fn portions<'a, O>(&self, out: &'a mut [O], work: f64) -> impl Iterator<Item = Portion<'a, O>> + use<'a, O> {
+        let (weight, bias) = out.split_at_mut(self.weight.len());
+        let rows = parallel::rows_of_task(self.rows, work).next_multiple_of(ROWS);
+        let mut bias = bias.chunks_mut(rows);
+        let weight = weight.chunks_mut(rows * self.columns).enumerate();
+        weight.map(move |(i, weight)| Portion { first: i * rows, weight, bias: bias.next().unwrap_or_default() })
     }
 }

@@ -1,10 +1,12 @@
 //! What a cotangent that arrives at an affine step leaves there: the sums of [`LayerSums`] over one block.
 
-use super::affine::{Affine, Backward, BackwardBlock, Forward, ForwardBlock, ROWS};
-use super::point::{Net, sized};
+use super::affine::{Affine, Backward, BackwardBlock, Forward, ForwardBlock};
+use super::gradient::bias_lanes;
+use super::net::Net;
+use super::point::sized;
 use super::real::Real;
 use super::simd::{self, Work};
-use super::tile::PART;
+use super::tile::{PART, ROWS, by_rows};
 use crate::engine::sweep::LayerSums;
 use crate::error::Result;
 use crate::memory::{collected, make_room, product, room, zeros};
@@ -15,7 +17,7 @@ pub enum Layer<T> {
     Dense {
         /// W ⊙ W.
         squares: Forward<T>,
-        /// W where the backward pass has no use for it, at the first step.
+        /// W where backward passes have no use for it.
         first: Option<Backward<T>>,
     },
     /// ‖Wᵀ G‖² = Σ over pairs of rows of (W Wᵀ)(G Gᵀ), with W Wᵀ (rows, rows).
@@ -26,11 +28,11 @@ pub enum Layer<T> {
 }
 
 impl<T: Real> Layer<T> {
-    /// Of step `l` at `theta`.
+    /// Of a step at `theta`; are cotangents pulled back through it?
     ///
     /// # Errors
     /// `TooLarge`.
-    pub fn new(l: usize, affine: &Affine, theta: &[T]) -> Result<Self> {
+    pub fn new(affine: &Affine, theta: &[T], pulls_back: bool) -> Result<Self> {
         let pack_backward = |affine: &Affine| {
             let mut packed = Backward::default();
             affine.pack_backward(theta, &mut packed).map(|()| packed)
@@ -39,7 +41,7 @@ impl<T: Real> Layer<T> {
         if affine.is_dense() {
             let mut packed = Forward::default();
             affine.pack_forward(theta, &mut packed)?;
-            let first = (l == 0).then(|| pack_backward(affine)).transpose()?;
+            let first = (!pulls_back).then(|| pack_backward(affine)).transpose()?;
             return Ok(Self::Dense { squares: packed.squared(), first });
         }
         let [p, r] = [positions, rows].map(|n| n as u64);
@@ -121,12 +123,8 @@ impl<T: Real> Arrival<'_, T> {
 
     fn add_bias<const N: usize>(&self, found: &mut LayerSums) {
         let Some(bias) = self.affine.bias.clone() else { return };
-        let g = self.g.as_chunks::<N>().0;
         for (row, &b) in self.theta[bias].iter().enumerate() {
-            let mut sums = [T::ZERO; N];
-            for position in g.chunks_exact(self.affine.rows) {
-                add(&mut sums, &position[row]);
-            }
+            let sums = bias_lanes::<T, N>(self.affine.rows, row, self.g);
             let square: f64 = sums.iter().map(|s| s.to_f64() * s.to_f64()).sum();
             found.bias_trace += square;
             found.scaled_bias_trace += square * b.to_f64() * b.to_f64();
@@ -248,12 +246,7 @@ impl<T: Real, const N: usize> Work for WindowSums<'_, '_, T, N> {
             let count = ROWS.min(rows - first);
             let at = if is_whole { first * columns } else { 0 };
             let gradient = &mut gradient_of[at..][..count * columns];
-            match count {
-                1 => sample_gradients::<T, 1, N, FMA>(affine, first, g, x, gradient),
-                2 => sample_gradients::<T, 2, N, FMA>(affine, first, g, x, gradient),
-                3 => sample_gradients::<T, 3, N, FMA>(affine, first, g, x, gradient),
-                _ => sample_gradients::<T, 4, N, FMA>(affine, first, g, x, gradient),
-            }
+            by_rows!(count, sample_gradients::<T, R, N, FMA>(affine, first, g, x, gradient));
             found.weight_trace += sum(gradient, gradient, |a, b| a * b).iter().sum::<f64>();
             for (row, weight) in gradient.chunks_exact(columns).zip(weight[first * columns..].chunks_exact(columns)) {
                 let mut squares = [0.0; N];

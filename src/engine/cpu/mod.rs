@@ -9,8 +9,10 @@ mod data;
 mod gradient;
 mod layer_sums;
 mod loss;
+mod net;
 mod parallel;
 mod passes;
+mod plain;
 mod plane;
 mod point;
 mod pool;
@@ -23,15 +25,16 @@ mod tangent;
 mod tile;
 mod vector_ops;
 mod vectors;
+mod walk;
 
 use std::cell::RefCell;
 use std::future::ready;
 use std::rc::Rc;
 
 use self::data::Data;
+use self::net::Net;
 use self::passes::{Means, Passes, Point};
 use self::plane::Plane;
-use self::point::Net;
 pub(in crate::engine) use self::prefix::apply as apply_prefix;
 use self::real::Real;
 use self::simd::Level;

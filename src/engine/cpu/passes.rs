@@ -7,11 +7,12 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::affine::{Affine, ROWS};
+use super::affine::Affine;
 use super::data::{Data, Selection};
-use super::gradient::{Room, Term, WeightGradient, bias_gradient};
+use super::gradient::{Portion, Room, Term, WeightGradient, bias_gradient};
+use super::net::{Net, Weights};
 use super::parallel;
-use super::point::{BlockPoint, Net, Scratch, Weights};
+use super::point::{BlockPoint, Scratch};
 use super::real::Real;
 use super::simd;
 use super::tangent::BlockTangent;
@@ -245,7 +246,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
             for (i, block) in (first..).zip(&mut *group) {
                 block.evaluate::<N>(net, targets, &selection.lanes::<N>(i).0, count)?;
             }
-            for l in (1..steps).rev().filter(|_| with_backward) {
+            for l in (0..steps).rev().filter(|&l| with_backward && net.pulls_back(l)) {
                 for block in &mut *group {
                     block.backward_step::<N>(net, weights, l, scratch)?;
                     worked(net.step_work::<N>(l)).await;
@@ -376,7 +377,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
                     for (tangent, block) in group.iter_mut().zip(blocks) {
                         tangent.evaluate::<N>(block, count)?;
                     }
-                    for l in (1..steps).rev() {
+                    for l in (0..steps).rev().filter(|&l| net.pulls_back(l)) {
                         for (tangent, block) in group.iter_mut().zip(blocks) {
                             tangent.backward_step::<N>(net, weights, l, block, is_hessian, scratch)?;
                             worked(2.0 * net.step_work::<N>(l)).await;
@@ -410,7 +411,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
         let terms = |l: usize| {
             let first = blocks.iter().zip(tangents).map(|(block, dot)| (&dot.deltas[l][..], &block.transposed[l][..]));
             let second = blocks.iter().zip(tangents).map(|(block, dot)| (&block.deltas[l][..], &dot.transposed[l][..]));
-            if is_hessian && l > 0 {
+            if is_hessian && self.net.pulls_back(l) {
                 first.zip(second).flat_map(|(first, second)| [first, second]).collect()
             } else {
                 first.collect()
@@ -434,16 +435,12 @@ impl<T: Real, const N: usize> Passes<T, N> {
             let end = affine.bias.as_ref().unwrap_or(&affine.weight).end;
             let (mine, after) = rest.split_at_mut(end - done);
             (rest, done) = (after, end);
-            let (weight, bias) = mine.split_at_mut(affine.weight.len());
             let terms = Arc::new(terms(l));
             let work_of_step = affine.multiplications() * (N * terms.len()) as f64;
             work += work_of_step;
-            let rows = parallel::rows_of_task(affine.rows, work_of_step).next_multiple_of(ROWS);
-            let mut bias = bias.chunks_mut(rows);
-            for (i, weight) in weight.chunks_mut(rows * affine.columns).enumerate() {
-                let (bias, step) = (bias.next().unwrap_or_default(), if l == 0 { 1 } else { step });
-                tasks.push(Task { affine, first: i * rows, terms: terms.clone(), step, weight, bias });
-            }
+            let step = if self.net.pulls_back(l) { step } else { 1 };
+            let portions = affine.portions(mine, work_of_step);
+            tasks.extend(portions.map(|rows| Task { affine, terms: terms.clone(), step, rows }));
         }
         let level = self.net.level;
         let each = async |room: &mut Room<T>, _: usize, task: &mut Task<'_, '_, T>| task.run::<N>(level, room);
@@ -454,24 +451,23 @@ impl<T: Real, const N: usize> Passes<T, N> {
 /// Some rows of one step's gradient.
 struct Task<'a, 'b, T> {
     affine: &'a Affine,
-    first: usize,
     terms: Arc<Vec<Term<'b, T>>>,
     step: usize,
-    weight: &'a mut [T],
-    bias: &'a mut [T],
+    rows: Portion<'a, T>,
 }
 
 impl<T: Real> Task<'_, '_, T> {
     fn run<const N: usize>(&mut self, level: simd::Level, room: &mut Room<T>) -> Result<()> {
-        let rows = self.first..self.first + self.weight.len() / self.affine.columns;
-        if !self.bias.is_empty() {
+        let Portion { first, weight, bias } = &mut self.rows;
+        let rows = *first..*first + weight.len() / self.affine.columns;
+        if !bias.is_empty() {
             for (delta, _) in self.terms.iter().step_by(self.step) {
-                bias_gradient::<T, N>(self.affine.rows, rows.clone(), delta, self.bias);
+                bias_gradient::<T, N>(self.affine.rows, rows.clone(), delta, bias);
             }
         }
         let (affine, terms) = (self.affine, &self.terms[..]);
         room.fit::<N>(affine, rows.len(), terms.len())?;
-        simd::run(level, WeightGradient::<T, N> { affine, rows, terms, room, out: self.weight });
+        simd::run(level, WeightGradient::<T, N> { affine, rows, terms, room, out: weight });
         Ok(())
     }
 }

@@ -5,9 +5,10 @@ use std::ops::Range;
 
 use super::affine::{Forward, ForwardBlock};
 use super::data::Selection;
+use super::net::Weights;
 use super::parallel;
 use super::passes::{Means, Passes, Tally};
-use super::point::{BlockPoint, Scratch, Weights, sized};
+use super::point::{BlockPoint, Scratch, sized};
 use super::real::Real;
 use super::simd;
 use crate::error::Result;
@@ -30,7 +31,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
     /// # Errors
     /// `TooLarge`.
     pub async fn plane(&self, theta: &[T], directions: &[&[T]]) -> Result<Plane<T>> {
-        let affine = self.net.affine[0].as_ref().expect("the first step of a plan is affine");
+        let affine = self.net.first();
         let vectors = std::iter::once(theta).chain(directions.iter().copied());
         let first = vectors.map(|vector| {
             let mut packed = Forward::default();
@@ -59,7 +60,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
     /// Layer 1 of these samples: for each block, W_1 x + b_1 for θ and for every direction.
     async fn first_products(&self, plane: &Plane<T>, selection: Selection<'_>) -> Result<Vec<Vec<Vec<T>>>> {
         let net = &self.net;
-        let affine = net.affine[0].as_ref().expect("the first step of a plan is affine");
+        let affine = net.first();
         let len = net.plan.steps[0].output.len() * N;
         let rows = self.data.rows();
         let of_vector = |_| zeros("layer 1 of a plane", len);

@@ -4,16 +4,18 @@
 //! cotangents first, and one sum over blocks is for all of them. Of a convolution it is a sum over positions, which is taken
 //! for every sample and cotangent before it is squared.
 
-use super::activation;
-use super::affine::{Affine, ROWS};
-use super::gradient::{Room, Term, WeightGradient};
+use super::affine::Affine;
+use super::gradient::{Portion, Room, Term, WeightGradient, bias_lanes};
 use super::layer_sums::sample_gradients;
+use super::net::{Net, Weights};
 use super::parallel;
 use super::passes::{Passes, Point};
-use super::point::{BlockPoint, Net, Scratch, Weights, pull_back, sized};
+use super::point::{BlockPoint, Scratch, sized};
 use super::real::Real;
 use super::simd::{self, Work};
 use super::sweep::start;
+use super::tile::{ROWS, by_rows};
+use super::walk::walk_back;
 use crate::engine::sweep::Cotangent;
 use crate::error::Result;
 use crate::event_loop::worked;
@@ -41,8 +43,11 @@ impl<T: Real, const N: usize> Passes<T, N> {
                 })
                 .await?;
                 for (l, affine) in net.affine_steps().filter(|(_, affine)| !affine.is_dense()) {
-                    let terms: Vec<_> =
-                        arrivals.iter().zip(blocks).map(|(a, block)| (&a.steps[l][..], block.input_of(l))).collect();
+                    let terms: Vec<_> = arrivals
+                        .iter()
+                        .zip(blocks)
+                        .map(|(a, block)| (&a.steps[l][..], block.input_of(net, l)))
+                        .collect();
                     self.add_squares(affine, &terms, &mut found).await?;
                 }
             }
@@ -64,14 +69,9 @@ impl<T: Real, const N: usize> Passes<T, N> {
     /// of both.
     async fn add_squares(&self, affine: &Affine, terms: &[Term<'_, T>], out: &mut [f64]) -> Result<()> {
         let end = affine.bias.as_ref().unwrap_or(&affine.weight).end;
-        let (weight, bias) = out[affine.weight.start..end].split_at_mut(affine.weight.len());
         let work = affine.multiplications() * (N * terms.len()) as f64;
-        let rows = parallel::rows_of_task(affine.rows, work).next_multiple_of(ROWS);
-        let mut bias = bias.chunks_mut(rows);
-        let weight = weight.chunks_mut(rows * affine.columns).enumerate();
-        let mut tasks: Vec<_> = weight
-            .map(|(i, weight)| Task { affine, terms, first: i * rows, weight, bias: bias.next().unwrap_or_default() })
-            .collect();
+        let portions = affine.portions(&mut out[affine.weight.start..end], work);
+        let mut tasks: Vec<_> = portions.map(|rows| Task { affine, terms, rows }).collect();
         let level = self.net.level;
         let each =
             async |memory: &mut Memory<T>, _: usize, task: &mut Task<'_, '_, T>| task.run::<N>(level, memory).await;
@@ -103,27 +103,16 @@ impl<T: Real> Arrivals<T> {
         scratch: &mut Scratch<T>,
     ) -> Result<()> {
         self.steps.resize_with(net.plan.steps.len(), Vec::new);
-        let mut d = std::mem::take(&mut scratch.d);
-        let mut q = std::mem::take(&mut scratch.q);
-        start::<T, N>(net, block, cotangent, samples, &mut d)?;
-        for l in (0..net.plan.steps.len()).rev() {
-            match &net.affine[l] {
-                Some(affine) if affine.is_dense() => {
-                    let sums = sized(&mut self.steps[l], d.len())?;
-                    sums.iter_mut().zip(&d).for_each(|(sum, &g)| *sum += g * g);
-                }
-                Some(_) => sized(&mut self.steps[l], d.len())?.copy_from_slice(&d),
-                None => {}
+        start::<T, N>(net, block, cotangent, samples, scratch)?;
+        walk_back::<T, N>(net, weights, block, scratch, |l, affine, g, _| {
+            let kept = sized(&mut self.steps[l], g.len())?;
+            match affine.is_dense() {
+                true => kept.iter_mut().zip(g).for_each(|(sum, &g)| *sum += g * g),
+                false => kept.copy_from_slice(g),
             }
-            if l > 0 {
-                pull_back::<T, N>(net, weights, l, &block.argmax[l], &d, &mut scratch.padded, &mut q)?;
-                activation::multiply_derivative(net.plan.steps[l - 1].activation, &block.activations[l - 1], &mut q);
-                std::mem::swap(&mut d, &mut q);
-            }
-            worked(net.step_work::<N>(l)).await;
-        }
-        (scratch.d, scratch.q) = (d, q);
-        Ok(())
+            Ok(())
+        })
+        .await
     }
 }
 
@@ -139,43 +128,34 @@ struct Memory<T> {
 struct Task<'a, 'b, T> {
     affine: &'a Affine,
     terms: &'a [Term<'b, T>],
-    first: usize,
-    weight: &'a mut [f64],
-    bias: &'a mut [f64],
+    rows: Portion<'a, f64>,
 }
 
 impl<T: Real> Task<'_, '_, T> {
     async fn run<const N: usize>(&mut self, level: simd::Level, memory: &mut Memory<T>) -> Result<()> {
         let affine = self.affine;
         let Memory { room, gradient, padded } = memory;
-        let rows = self.first..self.first + self.weight.len() / affine.columns;
+        let Portion { first, weight, bias } = &mut self.rows;
+        let rows = *first..*first + weight.len() / affine.columns;
+        let square = |value: &T| if affine.is_dense() { value.to_f64() } else { value.to_f64() * value.to_f64() };
         for (g, _) in self.terms {
-            let positions = g.chunks_exact(affine.rows * N);
-            for (row, sum) in rows.clone().zip(self.bias.iter_mut()) {
-                let mut lanes = [T::ZERO; N];
-                for position in positions.clone() {
-                    let g = &position.as_chunks::<N>().0[row];
-                    (0..N).for_each(|n| lanes[n] += g[n]);
-                }
-                let square =
-                    |value: &T| if affine.is_dense() { value.to_f64() } else { value.to_f64() * value.to_f64() };
-                *sum += lanes.iter().map(square).sum::<f64>();
+            for (row, sum) in rows.clone().zip(bias.iter_mut()) {
+                *sum += bias_lanes::<T, N>(affine.rows, row, g).iter().map(square).sum::<f64>();
             }
         }
         if affine.is_dense() {
             gradient.clear();
-            let out = sized(gradient, self.weight.len())?;
+            let out = sized(gradient, weight.len())?;
             room.fit::<N>(affine, rows.len(), self.terms.len())?;
             simd::run(level, WeightGradient::<T, N> { affine, rows, terms: self.terms, room, out });
-            self.weight.iter_mut().zip(gradient).for_each(|(sum, square)| *sum += square.to_f64());
+            weight.iter_mut().zip(gradient).for_each(|(sum, square)| *sum += square.to_f64());
             return Ok(());
         }
         const WHAT: &str = "gradients of single samples";
         sized(gradient, product::<T>(WHAT, &[ROWS.min(rows.len()), affine.columns, N])?)?;
         for (g, x) in self.terms {
             let (g, x) = (g.as_chunks::<N>().0, affine.pad::<T, N>(x, padded)?.as_chunks::<N>().0);
-            let (first, out) = (self.first, &mut *self.weight);
-            simd::run(level, SampleSquares::<T, N> { affine, first, g, x, gradient, out });
+            simd::run(level, SampleSquares::<T, N> { affine, first: *first, g, x, gradient, out: weight });
             worked(affine.multiplications() * N as f64 * rows.len() as f64 / affine.rows as f64).await;
         }
         Ok(())
@@ -200,12 +180,7 @@ impl<T: Real, const N: usize> Work for SampleSquares<'_, T, N> {
         for (group, out) in out.chunks_mut(ROWS * affine.columns).enumerate() {
             let first = first + group * ROWS;
             let gradient = gradient[..out.len() * N].as_chunks_mut::<N>().0;
-            match out.len() / affine.columns {
-                1 => sample_gradients::<T, 1, N, FMA>(affine, first, g, x, gradient),
-                2 => sample_gradients::<T, 2, N, FMA>(affine, first, g, x, gradient),
-                3 => sample_gradients::<T, 3, N, FMA>(affine, first, g, x, gradient),
-                _ => sample_gradients::<T, 4, N, FMA>(affine, first, g, x, gradient),
-            }
+            by_rows!(out.len() / affine.columns, sample_gradients::<T, R, N, FMA>(affine, first, g, x, gradient));
             for (sum, lanes) in out.iter_mut().zip(gradient) {
                 *sum += lanes.iter().map(|&value| (value * value).to_f64()).sum::<f64>();
             }

@@ -1,16 +1,16 @@
 //! Cotangent sweeps: backward passes from chosen cotangents, and what they leave at each layer.
 
-use super::activation;
-use super::affine::{Affine, BackwardBlock};
+use super::affine::BackwardBlock;
 use super::layer_sums::{Arrival, BlockLayer, Layer, Room};
+use super::net::{Kind, Net, Weights};
 use super::parallel;
 use super::passes::{Passes, Point};
-use super::point::{BlockPoint, Net, Scratch, Weights, pull_back, sized};
+use super::point::{BlockPoint, Scratch, sized};
 use super::real::Real;
 use super::simd;
+use super::walk::walk_back;
 use crate::engine::sweep::{Cotangent, LayerSums};
 use crate::error::Result;
-use crate::event_loop::worked;
 
 impl<T: Real, const N: usize> Passes<T, N> {
     /// For each cotangent, what it leaves at every affine step.
@@ -21,11 +21,11 @@ impl<T: Real, const N: usize> Passes<T, N> {
         let count = self.data.samples();
         let mut found = cotangents.iter().map(|_| self.empty_sums()).collect::<Result<Vec<Vec<LayerSums>>>>()?;
         let (net, weights) = (&self.net, &point.weights);
-        let layer = |(l, affine): (usize, &Option<Affine>)| match affine {
-            Some(affine) => Layer::new(l, affine, &weights.theta).map(Some),
-            None => Ok(None),
+        let layer = |(l, kind): (usize, &Kind)| match kind {
+            Kind::Affine(affine) => Layer::new(affine, &weights.theta, net.pulls_back(l)).map(Some),
+            Kind::Plain(_) => Ok(None),
         };
-        let layers = net.affine.iter().enumerate().map(layer).collect::<Result<Vec<_>>>()?;
+        let layers = net.kinds.iter().enumerate().map(layer).collect::<Result<Vec<_>>>()?;
         let mut selections = self.chunks(count);
         self.for_each_chunk(point, async |blocks| {
             let Some(selection) = selections.next() else { return Ok(()) };
@@ -66,6 +66,8 @@ impl<T: Real, const N: usize> Passes<T, N> {
 struct Memory<T> {
     scratch: Scratch<T>,
     room: Room<T>,
+    padded: Vec<T>,
+    pulled: Vec<T>,
 }
 
 /// One block, for all cotangents.
@@ -87,8 +89,8 @@ impl<'a, T: Real, const N: usize> BlockSweep<'a, T, N> {
         memory: &mut Memory<T>,
     ) -> Result<Self> {
         let mut of_step = |l: usize| {
-            let (Some(affine), Some(layer)) = (&net.affine[l], &layers[l]) else { return Ok(None) };
-            let x = affine.pad::<T, N>(block.input_of(l), &mut memory.scratch.padded)?;
+            let (Kind::Affine(affine), Some(layer)) = (&net.kinds[l], &layers[l]) else { return Ok(None) };
+            let x = affine.pad::<T, N>(block.input_of(net, l), &mut memory.padded)?;
             BlockLayer::new::<N>(net, affine, layer, x).map(Some)
         };
         let of_block = (0..layers.len()).map(&mut of_step).collect::<Result<_>>()?;
@@ -98,46 +100,44 @@ impl<'a, T: Real, const N: usize> BlockSweep<'a, T, N> {
     /// What a cotangent leaves at the affine steps.
     async fn run(&self, samples: &[usize; N], cotangent: &Cotangent, memory: &mut Memory<T>) -> Result<Vec<LayerSums>> {
         let Self { net, weights, block, .. } = *self;
-        let Memory { scratch, room } = memory;
-        let mut d = std::mem::take(&mut scratch.d);
-        let mut q = std::mem::take(&mut scratch.q);
-        start::<T, N>(net, block, cotangent, samples, &mut d)?;
+        let Memory { scratch, room, padded, pulled: own } = memory;
+        start::<T, N>(net, block, cotangent, samples, scratch)?;
         let mut found = Vec::new();
-        for l in (0..net.plan.steps.len()).rev() {
-            if l > 0 {
-                pull_back::<T, N>(net, weights, l, &block.argmax[l], &d, &mut scratch.padded, &mut q)?;
-            }
-            if let (Some(affine), Some(layer), Some(of_block)) = (&net.affine[l], &self.layers[l], &self.of_block[l]) {
-                if let Layer::Dense { first: Some(first), .. } = layer {
-                    let out = sized(&mut q, affine.columns * N)?;
-                    simd::run(net.level, BackwardBlock::<T, N> { affine, terms: &[(first, &d)], out });
+        walk_back::<T, N>(net, weights, block, scratch, |l, affine, g, pulled| {
+            let (Some(layer), Some(of_block)) = (&self.layers[l], &self.of_block[l]) else { return Ok(()) };
+            let pulled = match layer {
+                Layer::Dense { first: Some(first), .. } => {
+                    let out = sized(own, affine.columns * N)?;
+                    simd::run(net.level, BackwardBlock::<T, N> { affine, terms: &[(first, g)], out });
+                    &*own
                 }
-                let x = affine.pad::<T, N>(block.input_of(l), &mut scratch.padded)?;
-                let theta = &weights.theta;
-                let arrival = Arrival { affine, layer, block: of_block, theta, g: &d, x, pulled: &q };
-                found.push(arrival.sums::<N>(net, room)?);
-            }
-            if l > 0 {
-                activation::multiply_derivative(net.plan.steps[l - 1].activation, &block.activations[l - 1], &mut q);
-                std::mem::swap(&mut d, &mut q);
-            }
-            worked(2.0 * net.step_work::<N>(l)).await;
-        }
-        (scratch.d, scratch.q) = (d, q);
+                _ => pulled,
+            };
+            let x = affine.pad::<T, N>(block.input_of(net, l), padded)?;
+            let arrival = Arrival { affine, layer, block: of_block, theta: &weights.theta, g, x, pulled };
+            found.push(arrival.sums::<N>(net, room)?);
+            Ok(())
+        })
+        .await?;
         found.reverse();
         Ok(found)
     }
 }
 
-/// The cotangent at the outputs of one block; 0 in the lanes that do not count.
+/// The cotangent at the outputs of one block, where [`walk_back`] looks for it; 0 in the lanes that do not count.
 pub fn start<T: Real, const N: usize>(
     net: &Net,
     block: &BlockPoint<T>,
     cotangent: &Cotangent,
     samples: &[usize; N],
-    out: &mut Vec<T>,
+    scratch: &mut Scratch<T>,
 ) -> Result<()> {
-    let outputs = net.places.len();
+    let (outputs, steps) = (net.places.len(), net.plan.steps.len());
+    scratch.deltas.resize_with(steps, Vec::new);
+    let out = &mut scratch.deltas[steps - 1];
+    if out.capacity() == 0 {
+        *out = scratch.spare.pop().unwrap_or_default();
+    }
     out.clear();
     sized(out, outputs * N)?;
     let out = out.as_chunks_mut::<N>().0;

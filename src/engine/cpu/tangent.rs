@@ -1,13 +1,13 @@
 //! Tangent passes of one block of N samples (Pearlmutter's R-operator).
 
 use super::activation;
-use super::affine::{BackwardBlock, ForwardBlock};
+use super::affine::ForwardBlock;
 use super::loss;
-use super::point::{BlockPoint, Net, Scratch, Weights, pool_backward, sized};
-use super::pool;
+use super::net::{Kind, Net, Weights};
+use super::point::{BlockPoint, Scratch, sized};
 use super::real::Real;
 use super::simd;
-use crate::engine::plan::Operation;
+use super::walk::Back;
 use crate::error::Result;
 
 /// What a block's tangent passes leave behind.
@@ -15,7 +15,7 @@ use crate::error::Result;
 pub struct BlockTangent<T> {
     /// ȧ of every step; of the last one ż.
     pub activations: Vec<Vec<T>>,
-    /// What comes into the affine steps, sample by sample; nothing comes into the first.
+    /// What comes into the affine steps, sample by sample; data have no tangent.
     pub transposed: Vec<Vec<T>>,
     /// δ̇ of every step.
     pub deltas: Vec<Vec<T>>,
@@ -41,9 +41,11 @@ impl<T: Real> BlockTangent<T> {
         let step = &net.plan.steps[l];
         let (before, rest) = self.activations.split_at_mut(l);
         let out = sized(&mut rest[0], step.output.len() * N)?;
-        match (&net.affine[l], before.last()) {
-            (Some(affine), tangent) => {
-                let input = affine.pad::<T, N>(point.input_of(l), &mut scratch.padded)?;
+        let read = &step.reads[0];
+        let tangent = read.from.map(|from| &before[from]);
+        match (&net.kinds[l], tangent) {
+            (Kind::Affine(affine), tangent) => {
+                let input = affine.pad::<T, N>(point.read(read), &mut scratch.padded)?;
                 let first = (&direction.forward[l], input);
                 let bias = direction.bias(affine);
                 match tangent {
@@ -57,12 +59,8 @@ impl<T: Real> BlockTangent<T> {
                     }
                 }
             }
-            (None, Some(tangent)) => match step.operation {
-                Operation::MaxPool => pool::max_tangent(tangent, &point.argmax[l], out),
-                Operation::AveragePool => pool::average::<T, N>(step, tangent, out)?,
-                _ => out.copy_from_slice(tangent),
-            },
-            (None, None) => unreachable!("the first step of a plan is affine"),
+            (Kind::Plain(plain), Some(tangent)) => plain.tangent::<T, N>(tangent, &point.chosen[l], out),
+            (Kind::Plain(_), None) => out.fill(T::ZERO),
         }
         activation::multiply_derivative(step.activation, &point.activations[l], out);
         Ok(())
@@ -79,7 +77,7 @@ impl<T: Real> BlockTangent<T> {
         Ok(())
     }
 
-    /// δ̇ of step l − 1 from that of step l: the Hessian's, or without the terms in δ the Gauss–Newton matrix's.
+    /// From δ̇ of step l to δ̇ of what it reads: the Hessian's, or without the terms in δ the Gauss–Newton matrix's.
     pub fn backward_step<const N: usize>(
         &mut self,
         net: &Net,
@@ -89,29 +87,16 @@ impl<T: Real> BlockTangent<T> {
         is_hessian: bool,
         scratch: &mut Scratch<T>,
     ) -> Result<()> {
-        let step = &net.plan.steps[l];
-        let (before, rest) = self.deltas.split_at_mut(l);
-        let (q, d) = (sized(&mut before[l - 1], step.input.len() * N)?, &rest[0]);
-        match &net.affine[l] {
-            Some(affine) => {
-                let first = (&weights.backward[l], affine.pad_delta::<T, N>(d, &mut scratch.padded)?);
-                if is_hessian {
-                    let delta = affine.pad_delta::<T, N>(&point.deltas[l], &mut scratch.padded_too)?;
-                    let terms = [first, (&direction.backward[l], delta)];
-                    simd::run(net.level, BackwardBlock::<T, N> { affine, terms: &terms, out: &mut *q });
-                } else {
-                    simd::run(net.level, BackwardBlock::<T, N> { affine, terms: &[first], out: &mut *q });
-                }
+        let second = is_hessian.then_some((direction, &point.deltas[..]));
+        let back = Back { net, weights, chosen: &point.chosen, second };
+        back.step::<N>(l, &mut self.deltas, scratch, |from, q| {
+            activation::multiply_derivative(net.plan.steps[from].activation, &point.activations[from], q);
+            if is_hessian {
+                // Empty where the activation does not curve.
+                let terms = point.curvatures[from].iter().zip(&self.activations[from]);
+                q.iter_mut().zip(terms).for_each(|(q, (&c, &t))| *q += c * t);
             }
-            None => pool_backward::<T, N>(step, d, &point.argmax[l], q)?,
-        }
-        activation::multiply_derivative(net.plan.steps[l - 1].activation, &point.activations[l - 1], q);
-        if is_hessian && !point.curvatures[l - 1].is_empty() {
-            let terms = point.curvatures[l - 1].iter().zip(&self.activations[l - 1]);
-            for (q, (&c, &t)) in q.iter_mut().zip(terms) {
-                *q += c * t;
-            }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }

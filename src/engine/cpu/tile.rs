@@ -6,6 +6,34 @@ use super::real::Real;
 /// such parts, not with their product.
 pub const PART: usize = 256;
 
+/// Rows in a tile.
+pub const ROWS: usize = 4;
+
+/// An expression in which `R` is so many rows, from 1 to [`ROWS`]: a tile's height is known when it is compiled.
+macro_rules! by_rows {
+    ($rows:expr, $call:expr) => {
+        match $rows {
+            1 => {
+                const R: usize = 1;
+                $call
+            }
+            2 => {
+                const R: usize = 2;
+                $call
+            }
+            3 => {
+                const R: usize = 3;
+                $call
+            }
+            _ => {
+                const R: usize = $crate::engine::cpu::tile::ROWS;
+                $call
+            }
+        }
+    };
+}
+pub(super) use by_rows;
+
 /// `out[r] += Σ_i a[i][r] b[i]`: R rows, packed R to a step, times J columns to a step.
 #[inline(always)]
 pub fn accumulate<T: Real, const R: usize, const J: usize, const FMA: bool>(out: &mut [[T; J]; R], a: &[T], b: &[T]) {

@@ -16,13 +16,13 @@ use crate::error::Result;
 /// Numbers that the activations of the points of an evaluation may take together.
 const EVALUATION_NUMBERS: u64 = 1 << 24;
 
-/// Workspace of evaluations of some points at a time: nothing is kept of a step, so two buffers take turns. (Zeros around
+/// Workspace of evaluations of some points at a time: a step's values are kept until the last step that reads them. (Zeros around
 /// images are not needed: forward steps clip their windows.)
 pub(super) struct Evaluation {
     pub points: usize,
     pub panels: Panels,
-    pub hidden: [Rc<DeviceBuffer>; 2],
-    outputs: Rc<DeviceBuffer>,
+    /// Of every step.
+    pub values: Vec<Rc<DeviceBuffer>>,
     probabilities: Rc<DeviceBuffer>,
     delta: Rc<DeviceBuffer>,
     chosen: Rc<DeviceBuffer>,
@@ -34,7 +34,8 @@ impl Evaluation {
     pub fn group(executor: &GpuExecutor, wanted: usize) -> usize {
         let geometry = &executor.geometry;
         let widest = geometry.stages.iter().map(|stage| stage.output.features()).max().unwrap_or(1);
-        let values = 3 * (widest as u64 + geometry.output().features() as u64);
+        let buffers = executor.plan.buffers().into_iter().max().unwrap_or(0) as u64 + 1;
+        let values = (buffers + 1) * widest as u64 + 3 * geometry.output().features() as u64;
         let each = executor.data.lanes as u64 * values + 4 * geometry.forward_len as u64;
         let report = executor.context.max_buffer_bytes() / 8 / executor.data.samples as u64;
         ((EVALUATION_NUMBERS / each).min(report).min(64) as usize).clamp(1, wanted.max(1))
@@ -46,25 +47,25 @@ impl Evaluation {
             let numbers = executor.data.lanes as u64 * features as u64 * points as u64;
             context.buffer(&format!("activations of {points} points of width {features}"), numbers)
         };
-        let hidden = &geometry.stages[..geometry.stages.len() - 1];
-        let widest = hidden.iter().map(|stage| stage.output.features()).max().unwrap_or(0);
+        let places = executor.plan.buffers();
+        let width_of = |buffer: usize| {
+            let stages = geometry.stages.iter().zip(&places).filter(|&(_, &place)| place == buffer);
+            stages.map(|(stage, _)| stage.output.features()).max().unwrap_or(0)
+        };
+        let buffers = places.iter().max().map_or(0, |&last| last + 1);
+        let buffers = (0..buffers).map(|buffer| make(width_of(buffer))).collect::<Result<Vec<_>>>()?;
+        let values: Vec<_> = places.iter().map(|&place| buffers[place].clone()).collect();
         let chosen = geometry.stages.iter().filter_map(GpuExecutor::chosen_features).max().unwrap_or(0);
         let width = geometry.output().features();
         Ok(Self {
             points,
             panels: executor.panels(points, Ways::Forward)?,
-            hidden: [make(widest)?, make(if hidden.len() > 1 { widest } else { 0 })?],
-            outputs: make(width)?,
+            values,
             probabilities: make(width)?,
             delta: make(width)?,
             chosen: make(chosen)?,
             report: context.buffer("losses", 2 * points as u64 * executor.data.samples as u64)?,
         })
-    }
-
-    /// The buffer that step l writes.
-    pub fn values(&self, l: usize, steps: usize) -> &DeviceBuffer {
-        if l + 1 == steps { &self.outputs } else { &self.hidden[l % 2] }
     }
 }
 
@@ -90,15 +91,14 @@ impl GpuExecutor {
         batch: usize,
         (chunk, data): (usize, &ChunkData),
     ) -> Result<()> {
-        let steps = self.geometry.stages.len();
-        let values: Vec<&DeviceBuffer> = (0..steps).map(|l| work.values(l, steps)).collect();
+        let values: Vec<&DeviceBuffer> = work.values.iter().map(|buffer| &**buffer).collect();
         let chosen: Vec<Option<&DeviceBuffer>> =
             self.geometry.stages.iter().map(|stage| Self::chosen_features(stage).map(|_| &*work.chosen)).collect();
         let samples = Samples { data, rows: self.data.rows(chunk), lanes: self.data.lanes };
         let extent = Extent { lanes: samples.lanes, batch };
         self.forward_from(first, panels, extent, inputs, &Activations { values: &values, chosen: &chosen })?;
         let report = Report { buffer: &work.report, offset: self.data.first(chunk), count: self.data.samples };
-        self.loss_pass(samples, batch, &work.outputs, [&work.probabilities, &work.delta], report)
+        self.loss_pass(samples, batch, values[values.len() - 1], [&work.probabilities, &work.delta], report)
     }
 
     /// Loss and accuracy over all samples.

@@ -1,8 +1,9 @@
 //! The wgpu executor: WebGPU in a browser, Vulkan, Metal or DX12 natively. Single precision.
 //!
 //! `context` holds the device, `kernel` the table of shaders, `recorder` collects dispatches and submits them, `readback`
-//! brings values to the host; `geometry` says how a plan lies in memory and `data` cuts the samples into chunks. The steps are in `affine`
-//! and `pool`, a parameter space's maps in `chart`; `passes` walks the steps, for the prepared `point`, for `tangent`s, `evaluate`, a `plane`'s points and a `sweep`.
+//! brings values to the host; `geometry` says how a plan lies in memory and `data` cuts the samples into chunks. The steps are
+//! in `affine` and `pool`, a parameter space's maps in `chart`. `passes` walks the steps forward and `walk` back, for the prepared
+//! `point`, for `tangent`s, `evaluate`, a `plane`'s points, a `sweep` and `squares`.
 
 mod affine;
 mod chart;
@@ -26,6 +27,7 @@ mod template;
 mod tiling;
 mod uniforms;
 mod vectors;
+mod walk;
 
 pub use context::{GpuContext, GpuOptions};
 pub use executor::GpuExecutor;

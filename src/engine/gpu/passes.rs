@@ -9,8 +9,10 @@ use super::executor::GpuExecutor;
 use super::geometry::Geometry;
 use super::kernel::Kernel;
 use super::recorder::Grid;
-use super::uniforms::{CrossEntropy, MeanReport, SquaredError, TanhBackward};
+use super::uniforms::{CrossEntropy, MeanReport, SquaredError};
+use super::walk::{Back, Curvatures};
 use crate::engine::Activation;
+use crate::engine::plan::Read;
 use crate::error::Result;
 use crate::problem::Loss;
 
@@ -81,6 +83,11 @@ impl Pass {
         4 * lanes as u64 * (2 * geometry.features() + geometry.output().features() as u64 + chosen + curved)
     }
 
+    /// What a step's read finds.
+    pub fn found<'a>(&'a self, inputs: &'a DeviceBuffer, read: &Read) -> &'a DeviceBuffer {
+        read.from.map_or(inputs, |from| &self.values[from])
+    }
+
     /// δ_L.
     pub fn last_delta(&self) -> &DeviceBuffer {
         &self.deltas[self.deltas.len() - 1]
@@ -127,8 +134,9 @@ impl GpuExecutor {
         inputs: Batched,
         to: &Activations,
     ) -> Result<()> {
-        let mut source = inputs;
         for (l, stage) in self.geometry.stages.iter().enumerate().skip(first) {
+            let from = stage.step.reads[0].from.filter(|&from| from >= first);
+            let source = from.map_or(inputs, |from| Batched::each(to.values[from]));
             let epilogue = Epilogue::Activate(stage.step.activation);
             if stage.step.is_affine() {
                 let term = Term { panels: panels.0, are_batched: panels.1, source };
@@ -136,7 +144,6 @@ impl GpuExecutor {
             } else {
                 self.pool_forward(stage, extent, source, epilogue, to.chosen[l], to.values[l])?;
             }
-            source = Batched::each(to.values[l]);
         }
         Ok(())
     }
@@ -200,53 +207,17 @@ impl GpuExecutor {
         let to = Activations { values: &values, chosen: &chosen };
         self.forward_from(0, (panels, false), extent, Batched::shared(&samples.data.inputs), &to)?;
         self.loss_pass(samples, 1, pass.outputs(), [&pass.probabilities, pass.last_delta()], report)?;
-        for (l, stage) in self.geometry.stages.iter().enumerate().rev() {
-            let delta = &*pass.deltas[l];
-            let source: &DeviceBuffer = if l == 0 { &samples.data.inputs } else { &pass.values[l - 1] };
-            if let (Some(to), true) = (gradient, stage.step.is_affine()) {
-                let pair = Pair { delta: Batched::shared(delta), source: Batched::shared(source) };
-                self.affine_gradient(stage, extent, &[pair], to)?;
+        let deltas: Vec<&DeviceBuffer> = pass.deltas.iter().map(|buffer| &**buffer).collect();
+        let inputs = &*samples.data.inputs;
+        let curvature = Curvatures::Keep;
+        let back = Back { pass, inputs, extent, panels, deltas: &deltas, directions: None, curvature };
+        self.walk_back(&back, |arrival| {
+            if let Some(to) = gradient {
+                let pair = Pair { delta: Batched::shared(arrival.delta), source: Batched::shared(arrival.source) };
+                self.affine_gradient(arrival.stage, extent, &[pair], to)?;
             }
-            if l == 0 {
-                continue;
-            }
-            let terms = [Term { panels, are_batched: false, source: Batched::each(delta) }];
-            let curvature = pass.curvature[l - 1].as_deref();
-            let before = &*pass.deltas[l - 1];
-            self.step_back(l, extent, &terms, pass, curvature.is_some(), before)?;
-            if let Some(c) = curvature {
-                let size = stage.input.features() * samples.lanes;
-                let parameters = TanhBackward { size: size as u32, ..Default::default() };
-                let buffers = [source, before, c];
-                self.context.dispatch(Kernel::TanhBackward, &parameters, &buffers, Grid::elements(size, 1))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Back through step l > 0 (counted from 0) and the activation before it, unless `is_plain`. The first term's source is
-    /// the cotangent behind the step, for each of the batch; a pool takes no notice of the panels.
-    pub(super) fn step_back(
-        &self,
-        l: usize,
-        extent: Extent,
-        terms: &[Term],
-        pass: &Pass,
-        is_plain: bool,
-        out: &DeviceBuffer,
-    ) -> Result<()> {
-        let stage = &self.geometry.stages[l];
-        let kept = &*pass.values[l - 1];
-        let epilogue = match is_plain {
-            true => Epilogue::None,
-            false => Epilogue::Derive(self.geometry.stages[l - 1].step.activation, kept),
-        };
-        if stage.step.is_affine() {
-            self.affine_backward(stage, extent, terms, epilogue, out)
-        } else {
-            let delta = terms[0].source.buffer;
-            self.pool_backward(stage, extent, delta, (epilogue, kept, &pass.values[l]), pass.chosen[l].as_deref(), out)
-        }
+            Ok(None)
+        })
     }
 
     /// Mean losses and shares of hits of `points` points, into `out[2 index]` and on.

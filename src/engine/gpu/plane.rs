@@ -63,7 +63,6 @@ impl GpuExecutor {
         let coordinates: Vec<[f32; 2]> = points.iter().map(|point| point.map(|x| x as f32)).collect();
         let coordinates = self.context.buffer_of("points of a plane", coordinates.as_flattened())?;
         let stages = &self.geometry.stages;
-        let steps = stages.len();
         // The first step's panels are in its values already.
         let start = stages[1..].iter().find_map(|stage| stage.forward).map_or(plane.panels.len, |panel| panel.offset);
         let panels = Combination {
@@ -81,14 +80,14 @@ impl GpuExecutor {
             let size = stages[0].output.features() * self.data.lanes / 4;
             let combination = Combination {
                 from: values,
-                to: work.values(0, steps),
+                to: &work.values[0],
                 first: 0,
                 len: size,
                 stride: size,
                 terms: plane.panels.count,
             };
             self.combine_plane(&combination, &coordinates, batch, Epilogue::Activate(stages[0].step.activation))?;
-            let inputs = Batched::each(work.values(0, steps));
+            let inputs = Batched::each(&work.values[0]);
             self.evaluate_from(work, (1, inputs), (&work.panels, true), batch, (chunk, &data))?;
         }
         self.mean_report(&work.report, self.data.samples, batch, out, index)

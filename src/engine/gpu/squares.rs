@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use super::affine::{Batched, Extent, Pair, Panels, Target, Term, Ways};
+use super::affine::{Batched, Extent, Pair, Panels, Target, Ways};
 use super::context::DeviceBuffer;
 use super::executor::GpuExecutor;
 use super::geometry::{Panel, Stage};
@@ -12,6 +12,7 @@ use super::point::Prepared;
 use super::recorder::Grid;
 use super::sample_gradient::{Part, parts};
 use super::uniforms::{SampleSquares, SumSlabs};
+use super::walk::{Arrival, Back, Curvatures};
 use crate::engine::Cotangent;
 use crate::error::Result;
 use crate::memory::collected;
@@ -70,8 +71,17 @@ impl GpuExecutor {
         let extent = Extent { lanes: self.data.lanes, batch: cotangents.len() };
         let last = self.geometry.stages.len() - 1;
         self.start_cotangents(&pass, chunk, cotangents, &work.deltas[last])?;
-        for (l, stage) in self.geometry.stages.iter().enumerate().rev() {
-            let (delta, source) = (&*work.deltas[l], if l == 0 { &*data.inputs } else { &*pass.values[l - 1] });
+        let deltas: Vec<&DeviceBuffer> = work.deltas.iter().map(|buffer| &**buffer).collect();
+        let back = Back {
+            pass: &pass,
+            inputs: &data.inputs,
+            extent,
+            panels: &work.panels,
+            deltas: &deltas,
+            directions: None,
+            curvature: Curvatures::None,
+        };
+        self.walk_back(&back, |Arrival { stage, delta, source, .. }| {
             match stage.forward {
                 Some(_) if stage.step.is_dense() => self.square_dense(work, stage, extent, delta, source)?,
                 Some(panel) => {
@@ -82,12 +92,8 @@ impl GpuExecutor {
                 }
                 None => {}
             }
-            if l > 0 {
-                let term = Term { panels: &work.panels, are_batched: false, source: Batched::each(delta) };
-                self.step_back(l, extent, &[term], &pass, false, &work.deltas[l - 1])?;
-            }
-        }
-        Ok(())
+            Ok(None)
+        })
     }
 
     /// A dense step: its gradient from g² and a² in the places of δ and a.

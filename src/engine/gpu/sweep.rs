@@ -8,11 +8,12 @@ use super::context::DeviceBuffer;
 use super::executor::GpuExecutor;
 use super::geometry::{Panel, Stage};
 use super::kernel::Kernel;
-use super::passes::{Pass, Samples};
+use super::passes::Pass;
 use super::point::Prepared;
 use super::recorder::Grid;
 use super::sample_gradient::parts;
 use super::uniforms::{Bias, Cotangent as CotangentParameters, Elementwise, RowProducts, SweepDense, SweepWindow};
+use super::walk::{Arrival, Back, Curvatures};
 use crate::engine::{Cotangent, LayerSums, Operation};
 use crate::error::Result;
 use crate::problem::Loss;
@@ -169,44 +170,39 @@ impl GpuExecutor {
     fn sweep_chunk(&self, prepared: &Prepared, work: &Work, chunk: usize, cotangents: &[Cotangent]) -> Result<()> {
         let pass = self.pass_of(prepared, chunk)?;
         let data = self.data.chunk(&self.context, &self.geometry, chunk)?;
-        let samples = Samples { data: &data, rows: self.data.rows(chunk), lanes: self.data.lanes };
-        let extent = Extent { lanes: samples.lanes, batch: cotangents.len() };
+        let extent = Extent { lanes: self.data.lanes, batch: cotangents.len() };
         let last = self.geometry.stages.len() - 1;
         self.start_cotangents(&pass, chunk, cotangents, &work.deltas[last])?;
-        for (l, stage) in self.geometry.stages.iter().enumerate().rev() {
-            let (delta, source) = (&*work.deltas[l], if l == 0 { &*data.inputs } else { &*pass.values[l - 1] });
-            let term = Term { panels: &work.panels, are_batched: false, source: Batched::each(delta) };
+        let deltas: Vec<&DeviceBuffer> = work.deltas.iter().map(|buffer| &**buffer).collect();
+        let back = Back {
+            pass: &pass,
+            inputs: &data.inputs,
+            extent,
+            panels: &work.panels,
+            deltas: &deltas,
+            directions: None,
+            curvature: Curvatures::None,
+        };
+        self.walk_back(&back, |arrival| {
+            let Arrival { l, stage, delta, source } = arrival;
+            let Some(rows) = &work.rows[l] else { return Ok(None) };
             if !stage.step.is_dense() {
-                if let (Some(rows), Some(panel)) = (&work.rows[l], stage.forward) {
+                if let Some(panel) = stage.forward {
                     self.sweep_window(work, l, panel, extent, source)?;
-                    self.sum_lanes(work, rows, extent)?;
                 }
-                if l > 0 {
-                    self.step_back(l, extent, &[term], &pass, false, &work.deltas[l - 1])?;
-                }
-                continue;
+                self.sum_lanes(work, rows, extent)?;
+                return Ok(None);
             }
-            let h = &*work.pulled;
-            self.affine_backward(stage, extent, &[term], Epilogue::None, h)?;
+            let term = Term { panels: &work.panels, are_batched: false, source: Batched::each(delta) };
+            self.affine_backward(stage, extent, &[term], Epilogue::None, &work.pulled)?;
             let [a2, spread] = &work.spread;
             self.square(source, a2, stage.input.features() * extent.lanes / 4, 1)?;
             let term = Term { panels: &work.squares, are_batched: false, source: Batched::shared(a2) };
             self.affine_linear(stage, Extent { batch: 1, ..extent }, &[term], spread)?;
-            if let Some(rows) = &work.rows[l] {
-                self.sweep_dense(work, stage, rows, extent, delta, source)?;
-                self.sum_lanes(work, rows, extent)?;
-            }
-            if l > 0 {
-                let epilogue = Epilogue::Derive(self.geometry.stages[l - 1].step.activation, source);
-                let (number, slope, _) = epilogue.parts();
-                let size = stage.input.features() * extent.lanes / 4;
-                let parameters = Elementwise { size: size as u32, is_square: 0, epilogue: number, slope };
-                let grid = Grid::elements(size, extent.batch);
-                let buffers = [h, source, &*work.deltas[l - 1]];
-                self.context.dispatch(Kernel::Elementwise, &parameters, &buffers, grid)?;
-            }
-        }
-        Ok(())
+            self.sweep_dense(work, stage, rows, extent, delta, source)?;
+            self.sum_lanes(work, rows, extent)?;
+            Ok(Some(&*work.pulled))
+        })
     }
 
     /// The cotangents at the outputs of a chunk.

@@ -9,7 +9,8 @@ use super::kernel::Kernel;
 use super::passes::{Pass, Samples};
 use super::point::Prepared;
 use super::recorder::Grid;
-use super::uniforms::{CrossEntropyTangent, SquaredErrorTangent, TanhCurvature};
+use super::uniforms::{CrossEntropyTangent, SquaredErrorTangent};
+use super::walk::{Back, Curvatures};
 use crate::engine::Curvature;
 use crate::error::Result;
 use crate::problem::Loss;
@@ -115,16 +116,16 @@ impl GpuExecutor {
         let last = self.geometry.stages.len() - 1;
         for (l, stage) in self.geometry.stages.iter().enumerate() {
             let (kept, out) = (&*pass.values[l], &*work.values[l]);
-            if !stage.step.is_affine() {
-                let source = &work.values[l - 1];
+            let read = &stage.step.reads[0];
+            let tangent = read.from.map(|from| &*work.values[from]);
+            if let (false, Some(source)) = (stage.step.is_affine(), tangent) {
                 self.pool_tangent(stage, extent, source, kept, pass.chosen[l].as_deref(), out)?;
                 continue;
             }
-            let a = input_of(pass, samples, l);
-            let mut terms = vec![Term { panels: &work.panels, are_batched: true, source: Batched::shared(a) }];
-            if l > 0 {
-                let source = Batched::each(&work.values[l - 1]);
-                terms.push(Term { panels: &prepared.panels, are_batched: false, source });
+            let source = Batched::shared(pass.found(&samples.data.inputs, read));
+            let mut terms = vec![Term { panels: &work.panels, are_batched: true, source }];
+            if let Some(tangent) = tangent {
+                terms.push(Term { panels: &prepared.panels, are_batched: false, source: Batched::each(tangent) });
             }
             let epilogue = match l == last {
                 true => Epilogue::None,
@@ -176,41 +177,25 @@ impl GpuExecutor {
     ) -> Result<()> {
         let extent = Extent { lanes: samples.lanes, batch };
         let is_hessian = curvature == Curvature::Hessian;
-        for (l, stage) in self.geometry.stages.iter().enumerate().rev() {
-            let delta_dot = &**work.deltas.get(l).unwrap_or(&work.values[l]);
-            let delta = &*pass.deltas[l];
-            if stage.step.is_affine() {
-                let source = Batched::shared(input_of(pass, samples, l));
-                let mut pairs = vec![Pair { delta: Batched::each(delta_dot), source }];
-                if is_hessian && l > 0 {
-                    let source = Batched::each(&work.values[l - 1]);
-                    pairs.push(Pair { delta: Batched::shared(delta), source });
-                }
-                self.affine_gradient(stage, extent, &pairs, to)?;
+        let own = |l: usize| &**work.deltas.get(l).unwrap_or(&work.values[l]);
+        let deltas: Vec<&DeviceBuffer> = (0..work.values.len()).map(own).collect();
+        let back = Back {
+            pass,
+            inputs: &samples.data.inputs,
+            extent,
+            panels: &prepared.panels,
+            deltas: &deltas,
+            directions: is_hessian.then_some(&work.panels),
+            curvature: if is_hessian { Curvatures::Add(&work.values) } else { Curvatures::None },
+        };
+        self.walk_back(&back, |arrival| {
+            let mut pairs = vec![Pair { delta: Batched::each(arrival.delta), source: Batched::shared(arrival.source) }];
+            if let (true, Some(from)) = (is_hessian, arrival.stage.step.reads[0].from) {
+                let delta = Batched::shared(&pass.deltas[arrival.l]);
+                pairs.push(Pair { delta, source: Batched::each(&work.values[from]) });
             }
-            if l == 0 {
-                continue;
-            }
-            let source = Batched::each(delta_dot);
-            let mut terms = vec![Term { panels: &prepared.panels, are_batched: false, source }];
-            if is_hessian {
-                let source = Batched::shared(delta);
-                terms.push(Term { panels: &work.panels, are_batched: true, source });
-            }
-            let before = &*work.deltas[l - 1];
-            self.step_back(l, extent, &terms, pass, false, before)?;
-            if let (true, Some(c)) = (is_hessian, pass.curvature[l - 1].as_deref()) {
-                let size = stage.input.features() * samples.lanes;
-                let parameters = TanhCurvature { size: size as u32, ..Default::default() };
-                let buffers: [&DeviceBuffer; 3] = [c, &work.values[l - 1], before];
-                self.context.dispatch(Kernel::TanhCurvature, &parameters, &buffers, Grid::elements(size, batch))?;
-            }
-        }
-        Ok(())
+            self.affine_gradient(arrival.stage, extent, &pairs, to)?;
+            Ok(None)
+        })
     }
-}
-
-/// a_{l−1}: what comes into step l, counted from 0.
-fn input_of<'a>(pass: &'a Pass, samples: Samples<'a>, l: usize) -> &'a DeviceBuffer {
-    if l == 0 { &samples.data.inputs } else { &pass.values[l - 1] }
 }

@@ -1,0 +1,125 @@
+//! The way back through the steps of one block: what arrives behind a step goes on to what the step reads.
+//!
+//! All backward passes take it: gradients and products keep the cotangent of every step, sweeps and squared gradients see it
+//! when it arrives and let it go.
+
+use std::mem::take;
+
+use super::activation;
+use super::affine::{Affine, BackwardBlock};
+use super::net::{Kind, Net, Weights};
+use super::point::{BlockPoint, Scratch, sized};
+use super::real::Real;
+use super::simd;
+use crate::engine::plan::Read;
+use crate::error::Result;
+use crate::event_loop::worked;
+
+/// What cotangents are pulled back through.
+pub struct Back<'a, T> {
+    pub net: &'a Net,
+    pub weights: &'a Weights<T>,
+    /// What the max pools chose.
+    pub chosen: &'a [Vec<u32>],
+    /// On a Hessian product's way also a direction, with what goes back through that: δ of every step.
+    pub second: Option<(&'a Weights<T>, &'a [Vec<T>])>,
+}
+
+impl<T: Real> Back<'_, T> {
+    /// From the cotangent of step l to those of what it reads; `complete(from, cotangent)` where nothing more will be added.
+    pub fn step<const N: usize>(
+        &self,
+        l: usize,
+        deltas: &mut [Vec<T>],
+        scratch: &mut Scratch<T>,
+        mut complete: impl FnMut(usize, &mut [T]) -> Result<()>,
+    ) -> Result<()> {
+        for read in &self.net.plan.steps[l].reads {
+            let Some(from) = read.from else { continue };
+            let q = self.pull::<N>(l, read, from, deltas, scratch)?;
+            add(read, q, &mut deltas[from], scratch);
+            if read.completes {
+                complete(from, &mut deltas[from])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The derivative by what a read of step l finds, from δ of the step.
+    fn pull<const N: usize>(
+        &self,
+        l: usize,
+        read: &Read,
+        from: usize,
+        deltas: &mut [Vec<T>],
+        scratch: &mut Scratch<T>,
+    ) -> Result<Vec<T>> {
+        let mut q = if read.starts { take(&mut deltas[from]) } else { Vec::new() };
+        if q.capacity() == 0 {
+            q = scratch.spare.pop().unwrap_or_default();
+        }
+        let d = &deltas[l];
+        let out = sized(&mut q, self.net.plan.steps[from].output.len() * N)?;
+        let affine = match &self.net.kinds[l] {
+            Kind::Affine(affine) => affine,
+            Kind::Plain(plain) => {
+                plain.transpose::<T, N>(d, &self.chosen[l], out);
+                return Ok(q);
+            }
+        };
+        let first = (&self.weights.backward[l], affine.pad_delta::<T, N>(d, &mut scratch.padded)?);
+        match self.second {
+            None => simd::run(self.net.level, BackwardBlock::<T, N> { affine, terms: &[first], out }),
+            Some((direction, deltas)) => {
+                let delta = affine.pad_delta::<T, N>(&deltas[l], &mut scratch.padded_too)?;
+                let terms = [first, (&direction.backward[l], delta)];
+                simd::run(self.net.level, BackwardBlock::<T, N> { affine, terms: &terms, out });
+            }
+        }
+        Ok(q)
+    }
+}
+
+/// What was pulled back joins what other readers have.
+fn add<T: Real>(read: &Read, q: Vec<T>, sum: &mut Vec<T>, scratch: &mut Scratch<T>) {
+    if read.starts {
+        *sum = q;
+    } else {
+        sum.iter_mut().zip(&q).for_each(|(sum, &q)| *sum += q);
+        scratch.spare.push(q);
+    }
+}
+
+/// Walks back from the cotangent at the outputs, which `scratch.deltas` has in its last place, at a block of a point:
+/// `arrive(l, affine, g, Wᵀ g)` at every affine step; the last is empty where nothing is pulled back to.
+pub async fn walk_back<T: Real, const N: usize>(
+    net: &Net,
+    weights: &Weights<T>,
+    block: &BlockPoint<T>,
+    scratch: &mut Scratch<T>,
+    mut arrive: impl FnMut(usize, &Affine, &[T], &[T]) -> Result<()>,
+) -> Result<()> {
+    let back = Back { net, weights, chosen: &block.chosen, second: None };
+    let mut deltas = take(&mut scratch.deltas);
+    for (l, step) in net.plan.steps.iter().enumerate().rev() {
+        for read in &step.reads {
+            let pulled = match read.from {
+                Some(from) => Some((from, back.pull::<N>(l, read, from, &mut deltas, scratch)?)),
+                None => None,
+            };
+            if let Kind::Affine(affine) = &net.kinds[l] {
+                arrive(l, affine, &deltas[l], pulled.as_ref().map_or(&[], |(_, q)| q))?;
+            }
+            let Some((from, q)) = pulled else { continue };
+            add(read, q, &mut deltas[from], scratch);
+            if read.completes {
+                let activation = net.plan.steps[from].activation;
+                activation::multiply_derivative(activation, &block.activations[from], &mut deltas[from]);
+            }
+        }
+        scratch.spare.push(take(&mut deltas[l]));
+        worked(2.0 * net.step_work::<N>(l)).await;
+    }
+    scratch.deltas = deltas;
+    Ok(())
+}

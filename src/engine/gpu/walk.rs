@@ -1,0 +1,122 @@
+//! The way back through the steps of a chunk: what arrives behind a step goes on to what the step reads. All backward passes
+//! take it; what they do with what arrives is their own.
+
+use std::rc::Rc;
+
+use super::affine::{Batched, Epilogue, Extent, Panels, Term};
+use super::context::DeviceBuffer;
+use super::executor::GpuExecutor;
+use super::geometry::Stage;
+use super::kernel::Kernel;
+use super::passes::Pass;
+use super::recorder::Grid;
+use super::uniforms::{Elementwise, TanhBackward, TanhCurvature};
+use crate::error::Result;
+
+/// What a walk back takes along.
+pub(super) struct Back<'a> {
+    pub pass: &'a Pass,
+    /// What comes into the network.
+    pub inputs: &'a DeviceBuffer,
+    pub extent: Extent,
+    /// θ in panels.
+    pub panels: &'a Panels,
+    /// The cotangent of every step, for each of the batch. The last one is there, the others are written.
+    pub deltas: &'a [&'a DeviceBuffer],
+    /// On a Hessian product's way the directions, through which the pass's own δ go back too.
+    pub directions: Option<&'a Panels>,
+    pub curvature: Curvatures<'a>,
+}
+
+/// What becomes of the second derivatives of the activations that curve.
+#[derive(Clone, Copy)]
+pub(super) enum Curvatures<'a> {
+    /// They do not enter.
+    None,
+    /// The pass keeps them.
+    Keep,
+    /// They add their share, with these ȧ of every step.
+    Add(&'a [Rc<DeviceBuffer>]),
+}
+
+/// What a walk back finds at an affine step.
+#[derive(Clone, Copy)]
+pub(super) struct Arrival<'a> {
+    pub l: usize,
+    pub stage: &'a Stage,
+    /// The cotangent behind the step, for each of the batch.
+    pub delta: &'a DeviceBuffer,
+    /// What the step reads.
+    pub source: &'a DeviceBuffer,
+}
+
+impl GpuExecutor {
+    /// Walks back. Where `arrive` had to pull the cotangent back through the step anyway, it says where that lies.
+    pub(super) fn walk_back<'a>(
+        &'a self,
+        back: &Back<'a>,
+        mut arrive: impl FnMut(Arrival<'a>) -> Result<Option<&'a DeviceBuffer>>,
+    ) -> Result<()> {
+        for (l, stage) in self.geometry.stages.iter().enumerate().rev() {
+            let delta = back.deltas[l];
+            let mut pulled = None;
+            if stage.step.is_affine() {
+                let source = back.pass.found(back.inputs, &stage.step.reads[0]);
+                pulled = arrive(Arrival { l, stage, delta, source })?;
+            }
+            for from in stage.step.reads.iter().filter_map(|read| read.from) {
+                match pulled {
+                    Some(pulled) => self.derive(back, from, pulled)?,
+                    None => self.pull(back, l, from)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The cotangent of step `from`, which step l reads, from that of step l.
+    fn pull(&self, back: &Back, l: usize, from: usize) -> Result<()> {
+        let (stage, pass) = (&self.geometry.stages[l], back.pass);
+        let (kept, out) = (&*pass.values[from], back.deltas[from]);
+        let curvature = pass.curvature[from].as_deref();
+        let keeps = curvature.filter(|_| matches!(back.curvature, Curvatures::Keep));
+        let epilogue = match keeps {
+            Some(_) => Epilogue::None,
+            None => Epilogue::Derive(self.geometry.stages[from].step.activation, kept),
+        };
+        if stage.step.is_affine() {
+            let mut terms =
+                vec![Term { panels: back.panels, are_batched: false, source: Batched::each(back.deltas[l]) }];
+            if let Some(panels) = back.directions {
+                terms.push(Term { panels, are_batched: true, source: Batched::shared(&pass.deltas[l]) });
+            }
+            self.affine_backward(stage, back.extent, &terms, epilogue, out)?;
+        } else {
+            let kept = (epilogue, kept, &*pass.values[l]);
+            self.pool_backward(stage, back.extent, back.deltas[l], kept, pass.chosen[l].as_deref(), out)?;
+        }
+        let size = stage.input.features() * back.extent.lanes;
+        match (keeps, back.curvature, curvature) {
+            (Some(c), ..) => {
+                let parameters = TanhBackward { size: size as u32, ..Default::default() };
+                self.context.dispatch(Kernel::TanhBackward, &parameters, &[kept, out, c], Grid::elements(size, 1))
+            }
+            (None, Curvatures::Add(values), Some(c)) => {
+                let parameters = TanhCurvature { size: size as u32, ..Default::default() };
+                let grid = Grid::elements(size, back.extent.batch);
+                self.context.dispatch(Kernel::TanhCurvature, &parameters, &[c, &values[from], out], grid)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The cotangent of step `from`, from what was pulled back to its result.
+    fn derive(&self, back: &Back, from: usize, pulled: &DeviceBuffer) -> Result<()> {
+        let (before, kept) = (&self.geometry.stages[from], &*back.pass.values[from]);
+        let (number, slope, _) = Epilogue::Derive(before.step.activation, kept).parts();
+        let size = before.output.features() * back.extent.lanes / 4;
+        let parameters = Elementwise { size: size as u32, is_square: 0, epilogue: number, slope };
+        let grid = Grid::elements(size, back.extent.batch);
+        self.context.dispatch(Kernel::Elementwise, &parameters, &[pulled, kept, back.deltas[from]], grid)
+    }
+}
