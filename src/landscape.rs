@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::control::{Control, Progress};
-use crate::engine::{Engine, Step, Vector};
+use crate::engine::{Engine, Plan, Step, Vector};
 use crate::error::{Result, bail, ensure};
 use crate::linalg::{Goal, Lanczos, generator, random_normal};
 use crate::memory::{collected, copied};
@@ -162,9 +162,8 @@ pub async fn landscape(
 
 /// Points of a landscape between two looks at whether to stop: about a tenth of a second of work on a slow device.
 fn points_at_once(engine: &Engine) -> usize {
-    let network = engine.problem().network();
-    let multiplications = crate::engine::Plan::new(network)
-        .map_or(0.0, |plan| plan.steps.iter().skip(1).map(Step::multiplications).sum::<f64>());
+    let plan = Plan::new(engine.problem().network());
+    let multiplications = plan.steps.iter().skip(1).map(Step::multiplications).sum::<f64>();
     let point = (multiplications * engine.problem().samples() as f64).max(1.0);
     ((POINT_WORK / point) as usize).clamp(1, MAX_AT_ONCE)
 }

@@ -110,5 +110,5 @@ fn main(
     store(place, group.z, place.row + 1u, bias.y, total0[1], total1[1], total2[1], total3[1]);
     store(place, group.z, place.row + 2u, bias.z, total0[2], total1[2], total2[2], total3[2]);
     store(place, group.z, place.row + 3u, bias.w, total0[3], total1[3], total2[3], total3[3]);
-    curve(place, group.z, 4u);
+    multiply_kept(place, group.z, 4u);
 }

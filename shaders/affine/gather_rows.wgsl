@@ -92,5 +92,5 @@ fn main(
         store(place, group.z, row + 3u, bias.w, total0_$r[3], total1_$r[3], total2_$r[3], total3_$r[3]);
     }
     //: end
-    curve(place, group.z, 4u * FOURS);
+    multiply_kept(place, group.z, 4u * FOURS);
 }

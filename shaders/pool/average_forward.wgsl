@@ -26,7 +26,7 @@ fn main(
     }
     let at = after(place.y, place.x, place);
     var factor = vec4<f32>();
-    if (pool.epilogue >= 3u) {
+    if (pool.epilogue >= 2u) {
         factor = kept[at];
     }
     let mean = sum / f32(pool.window_height * pool.window_width);

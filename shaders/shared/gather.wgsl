@@ -94,7 +94,7 @@ fn bias_of(batch: u32, row: u32) -> vec4<f32> {
     return panel1[gather.panel1_offset + batch * gather.panel1_batch + gather.bias_at + row / 4u];
 }
 
-// 16 samples of a row. All but tanh is done at once, without a branch: slope · x where x, or the activation it is read off, is
+// 16 samples of a row. What is piecewise linear is done at once, without a branch: slope · x where x, or the activation it is read off, is
 // not positive. Without an activation the slope is 1.
 fn store(place: Place, batch: u32, row: u32, bias: f32, a: vec4<f32>, b: vec4<f32>, c: vec4<f32>, d: vec4<f32>) {
     if (row >= gather.rows) {
@@ -103,7 +103,7 @@ fn store(place: Place, batch: u32, row: u32, bias: f32, a: vec4<f32>, b: vec4<f3
     let at = (place.position * gather.rows + row) * gather.lanes4 + place.lane4;
     let values = mat4x4<f32>(a + bias, b + bias, c + bias, d + bias);
     var signs = values;
-    if (gather.epilogue == 3u) {
+    if (gather.epilogue == 2u) {
         signs = mat4x4<f32>(kept[at], kept[at + 1u], kept[at + 2u], kept[at + 3u]);
     }
     let to = batch * gather.out_batch + at;
@@ -114,19 +114,15 @@ fn store(place: Place, batch: u32, row: u32, bias: f32, a: vec4<f32>, b: vec4<f3
     out[to + 3u] = select(gather.slope * values[3], values[3], signs[3] > zero);
 }
 
-// tanh or its derivative, of what was just stored: a loop, so that it is compiled once and not for every row.
-fn curve(place: Place, batch: u32, tile: u32) {
-    if (gather.epilogue != 2u && gather.epilogue != 4u) {
+// A kept derivative times what was just stored: a loop, so that it is compiled once and not for every row.
+fn multiply_kept(place: Place, batch: u32, tile: u32) {
+    if (gather.epilogue != 3u) {
         return;
     }
     let rows = min(tile, gather.rows - place.row);
     for (var i = 0u; i < 4u * rows; i += 1u) {
         let at = (place.position * gather.rows + place.row + i / 4u) * gather.lanes4 + place.lane4 + i % 4u;
         let to = batch * gather.out_batch + at;
-        var factor = vec4<f32>();
-        if (gather.epilogue == 4u) {
-            factor = kept[at];
-        }
-        out[to] = finish(out[to], factor, gather.epilogue, 1.0);
+        out[to] = out[to] * kept[at];
     }
 }

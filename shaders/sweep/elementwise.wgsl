@@ -29,7 +29,7 @@ fn main(
         return;
     }
     var factor = vec4<f32>();
-    if (elementwise.epilogue >= 3u) {
+    if (elementwise.epilogue >= 2u) {
         factor = kept[i];
     }
     out[at] = finish(value, factor, elementwise.epilogue, elementwise.slope);

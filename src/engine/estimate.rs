@@ -60,7 +60,7 @@ impl Engine {
     /// What [`crate::Network::check_parameters`] says; the device's.
     pub async fn estimate(&self, parameters: &[f64]) -> Result<Estimate> {
         self.problem().check_parameters(parameters)?;
-        let plan = Plan::new(self.problem().network())?;
+        let plan = Plan::new(self.problem().network());
         let samples = self.problem().samples();
         let [few, many] = TRIALS.map(|count| count.min(samples));
         // A trial may be too small to be shared out as the work itself is.

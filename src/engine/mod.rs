@@ -1,5 +1,6 @@
 //! Problems on devices: [`Engine`] answers for one problem at one point, an [`Executor`] does its arithmetic.
 
+mod activation;
 mod chart;
 mod cpu;
 mod estimate;
@@ -18,12 +19,13 @@ use std::rc::Rc;
 
 use self::gpu::{GpuContext, GpuExecutor, GpuOptions};
 use self::sharded::ShardedExecutor;
+pub use activation::{Activation, Smooth};
 pub(crate) use chart::NONE;
 pub use chart::{Chart, Charts, LoadedChart, Normalized, Quotient};
 pub use cpu::{cpu_executor, cpu_info};
 pub use estimate::Estimate;
 pub use executor::{BackendInfo, Curvature, Executor, Precision};
-pub use plan::{Activation, Operation, Plan, Step};
+pub use plan::{Operation, Plan, Read, Step};
 pub(crate) use range::{ensure_in_range, ensure_number, overflows};
 pub use sharded::{Helper, Team};
 pub use sweep::{Cotangent, LayerSums};
@@ -118,7 +120,7 @@ impl Device {
         }
         let precision = self.info.precision;
         match &self.team {
-            Some(team) if sharded::is_worthwhile(&**team, problem)? => {
+            Some(team) if sharded::is_worthwhile(&**team, problem) => {
                 Ok(Box::new(ShardedExecutor::new(team.clone(), problem, precision, self.memory_budget)?))
             }
             _ => cpu_executor(problem, precision, self.memory_budget),
@@ -140,7 +142,7 @@ impl Engine {
     ///
     /// # Errors
     /// `TooLarge` where they do not fit; `OutOfRange` for inputs or targets that the device's precision does not hold;
-    /// `DeviceLost`; `InvalidNetwork` as [`Plan::new`].
+    /// `DeviceLost`.
     pub fn new(device: &Device, problem: &Problem) -> Result<Self> {
         Self::on(problem, device.info.precision, || device.executor(problem))
     }

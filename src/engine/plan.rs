@@ -2,39 +2,8 @@
 
 use std::ops::Range;
 
-use crate::error::{Result, bail};
+use super::activation::Activation;
 use crate::network::{Layer, Network, Shape, Window};
-
-/// What follows a step, elementwise. Runs of ReLU, leaky ReLU and identity fold into one slope, since
-/// each is x for x > 0 and a multiple of x otherwise.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Activation {
-    /// z for z > 0, slope · z otherwise. Slope 1 is the identity, slope 0 the ReLU. Its derivative, read off its own
-    /// value a: 1 where a > 0, the slope elsewhere.
-    Piecewise {
-        /// Slope on the negative side, ≥ 0.
-        slope: f64,
-    },
-    /// tanh z. Derivative 1 − a²; second derivative −2 a (1 − a²).
-    Tanh,
-}
-
-impl Activation {
-    /// No activation.
-    pub const IDENTITY: Self = Self::Piecewise { slope: 1.0 };
-
-    /// This one and then a layer's, if they fold into one.
-    fn then(self, layer: &Layer) -> Option<Self> {
-        match (self, layer) {
-            (Self::Piecewise { slope: _ }, Layer::Relu) => Some(Self::Piecewise { slope: 0.0 }),
-            (Self::Piecewise { slope: before }, Layer::LeakyRelu { slope }) => {
-                Some(Self::Piecewise { slope: before * slope })
-            }
-            (Self::IDENTITY, Layer::Tanh) => Some(Self::Tanh),
-            _ => None,
-        }
-    }
-}
 
 /// What a step computes before its activation.
 #[derive(Debug, Clone, PartialEq)]
@@ -133,10 +102,7 @@ pub struct Plan {
 
 impl Plan {
     /// The plan of a network.
-    ///
-    /// # Errors
-    /// `InvalidNetwork` where a tanh and another activation follow each other with no layer between: nothing needs it.
-    pub fn new(network: &Network) -> Result<Self> {
+    pub fn new(network: &Network) -> Self {
         let input = network.input_shape();
         let mut steps: Vec<Step> = Vec::new();
         let mut parametric = network.layout().layers().iter();
@@ -166,20 +132,13 @@ impl Plan {
                 }
                 Layer::MaxPool2d { size, stride } => steps.push(step(Operation::MaxPool, pool(size, stride))),
                 Layer::AvgPool2d { size, stride } => steps.push(step(Operation::AveragePool, pool(size, stride))),
-                Layer::Flatten | Layer::Identity => {}
-                Layer::Relu | Layer::LeakyRelu { .. } | Layer::Tanh => {
-                    if steps.is_empty() {
-                        steps.push(step(Operation::Copy, Window { size: [1, 1], stride: [1, 1], padding: [0, 0] }));
+                _ => {
+                    let Some(activation) = Activation::of(layer) else { continue };
+                    let last = steps.last_mut();
+                    match last.and_then(|last| Some((last.activation.then(activation)?, last))) {
+                        Some((both, last)) => last.activation = both,
+                        None => steps.push(Step { activation, ..step(Operation::Copy, Window::pixel()) }),
                     }
-                    let last = steps.last_mut().expect("there is one now");
-                    let Some(activation) = last.activation.then(layer) else {
-                        bail!(
-                            InvalidNetwork,
-                            "a tanh next to another activation is not supported: put a layer before the {}",
-                            layer.name()
-                        );
-                    };
-                    last.activation = activation;
                 }
             }
         }
@@ -189,7 +148,7 @@ impl Plan {
             step.reads = vec![Read { from: l.checked_sub(1), starts: false, completes: false }];
         }
         link(&mut rest);
-        Ok(Self { prefix: steps, steps: rest, parameter_count: network.parameter_count() })
+        Self { prefix: steps, steps: rest, parameter_count: network.parameter_count() }
     }
 
     /// For every step the number of the buffer that its result may lie in where nothing is kept: one whose content no step reads

@@ -1,5 +1,6 @@
 //! What a number format can hold: tensors on their way to a device, and numbers on their way back.
 
+use super::activation::Activation;
 use super::executor::Precision;
 use crate::error::{Error, ErrorCode, Result, bail, ensure};
 use crate::network::{Layer, Layout, Network};
@@ -91,20 +92,23 @@ pub(super) fn ensure_values(
                      precision f64 does"
                 );
             }
-            Layer::LeakyRelu { slope } => bound *= slope.max(1.0),
-            Layer::Tanh => {
-                let fits = bound <= most;
-                ensure!(
-                    fits,
-                    OutOfRange,
-                    "the values of layer {number} may be as large as {bound:.3e}, but {} ends at {most:.1e}, and a tanh behind it would \
-                     hide that they overflow",
-                    precision.name()
-                );
-                bound = bound.min(1.0);
-            }
             // The others make nothing larger.
-            _ => {}
+            layer => match Activation::of(layer) {
+                Some(Activation::Piecewise { slope }) => bound *= slope.max(1.0),
+                Some(Activation::Smooth(smooth)) => {
+                    let fits = bound <= most;
+                    ensure!(
+                        fits,
+                        OutOfRange,
+                        "the values of layer {number} may be as large as {bound:.3e}, but {} ends at {most:.1e}, and a {} behind it \
+                         would hide that they overflow",
+                        precision.name(),
+                        layer.name()
+                    );
+                    bound = smooth.largest(bound);
+                }
+                None => {}
+            },
         }
     }
     Ok(())

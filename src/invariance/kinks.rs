@@ -54,14 +54,14 @@ impl fmt::Display for Kinks {
 /// Counts them over all samples at θ, for arithmetic in this precision.
 ///
 /// # Errors
-/// `Aborted`; `InvalidNetwork` as [`Plan::new`].
+/// `Aborted`.
 pub(super) async fn count_kinks(
     problem: &Problem,
     theta: &[f64],
     precision: Precision,
     control: &Control<'_>,
 ) -> Result<Kinks> {
-    let plan = Plan::new(problem.network())?;
+    let plan = Plan::new(problem.network());
     let mut pass = Pass { theta, epsilon: precision.epsilon(), kinks: Kinks::default(), work: 0 };
     let len = problem.network().input_len();
     for n in 0..problem.samples() {
@@ -179,9 +179,9 @@ impl Pass<'_> {
                 let spread = if is_near { f64::max(slope, 1.0) } else { slope };
                 Rounded { value: slope * z.value, variance: spread * spread * z.variance }
             }
-            Activation::Tanh => {
-                let a = z.value.tanh();
-                Rounded { value: a, variance: (1.0 - a * a).powi(2) * z.variance + (self.epsilon * a).powi(2) }
+            Activation::Smooth(smooth) => {
+                let [a, slope, _] = smooth.jet(z.value);
+                Rounded { value: a, variance: slope.powi(2) * z.variance + (self.epsilon * a).powi(2) }
             }
         }
     }
@@ -243,7 +243,7 @@ mod tests {
         pollster::block_on(engine.prepare(&theta)).expect("a point");
         let outputs = pollster::block_on(engine.outputs()).expect("outputs");
 
-        let plan = Plan::new(problem.network()).expect("a plan");
+        let plan = Plan::new(problem.network());
         let control = Control::default();
         let mut pass = Pass { theta: &theta, epsilon: f64::EPSILON, kinks: Kinks::default(), work: 0 };
         let mut values: Vec<Rounded> =

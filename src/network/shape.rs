@@ -75,6 +75,11 @@ impl Window {
         Self { size: [shape.height, shape.width], stride: [1, 1], padding: [0, 0] }
     }
 
+    /// One pixel, everywhere: what an activation is to an image.
+    pub const fn pixel() -> Self {
+        Self { size: [1, 1], stride: [1, 1], padding: [0, 0] }
+    }
+
     /// Number of values in it, of one channel; the largest number there is where it has more, as it may before
     /// [`Window::output`] has been asked and the weights counted.
     pub const fn area(&self) -> usize {

@@ -2,6 +2,7 @@
 
 use crate::support::*;
 use isoflat::engine::{Curvature, Device, Engine, Precision};
+use isoflat::network::{Layer, Network};
 use isoflat::{Loss, Problem};
 
 const LOSSES: [Loss; 2] = [Loss::CrossEntropy, Loss::SquaredError];
@@ -172,4 +173,34 @@ fn activations_before_the_first_layer_and_in_runs_are_those_of_the_layers() {
     let expected = outputs(plain, vec![1.0, -1.0, -2.0, 0.5]);
     assert_eq!(outputs(network, vec![1.0, -2.0, -4.0, 0.5]), expected);
     assert_ne!(outputs(relu, vec![1.0, -1.0, -2.0, 0.5]), expected);
+}
+
+/// Where 1 − a² would have few digits left of single precision's.
+#[test]
+fn a_saturated_tanh_keeps_its_digits_in_single_precision() {
+    let layers = vec![Layer::Dense { units: 4, bias: true }, Layer::Tanh, Layer::Dense { units: 2, bias: true }];
+    let network = Network::new(vec![3], layers).expect("a network");
+    let mut rng = rng(5);
+    let mut parameters = random_parameters(&mut rng, &network);
+    // Slopes from 1e-5 to 1e-3.
+    parameters[12..16].copy_from_slice(&[6.5, -5.0, 5.5, -4.0]);
+    let problem = random_problem(&mut rng, network, Loss::SquaredError);
+    // All of layer 1: what comes out there is proportional to a slope.
+    let v: Vec<f64> = (0..parameters.len()).map(|i| if i < 16 { 1.0 } else { 0.0 }).collect();
+    let product = |device: &Device| {
+        let engine = Engine::new(device, &problem).expect("an engine");
+        pollster::block_on(engine.prepare(&parameters)).expect("a point");
+        pollster::block_on(engine.product(Curvature::Hessian, &v)).expect("a product")
+    };
+    let exact = product(&Device::cpu(Precision::F64));
+    for device in [Device::cpu(Precision::F32), gpu()] {
+        let found = product(&device);
+        // A row of layer 1 at a time: its own slope's size.
+        for (row, (found, exact)) in found[..12].chunks(3).zip(exact[..12].chunks(3)).enumerate() {
+            let size = exact.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+            for (found, exact) in found.iter().zip(exact) {
+                assert!((found - exact).abs() < 2e-5 * size, "row {row} on {:?}: {found}, {exact}", device.info());
+            }
+        }
+    }
 }

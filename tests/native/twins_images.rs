@@ -133,6 +133,28 @@ fn cases() -> Vec<Case> {
             squared,
             4,
         ),
+        // One activation upon another, behind a pool too: what does not fold into one is a step of its own.
+        case(
+            [2, 8, 9],
+            vec![
+                conv(5, [3, 3], [1, 1], [1, 1], true),
+                Tanh,
+                Layer::LeakyRelu { slope: 0.3 },
+                average([2, 2], [2, 2]),
+                Relu,
+                Tanh,
+                conv(3, [2, 2], [1, 1], [1, 0], false),
+                Tanh,
+                Tanh,
+                max([2, 2], [1, 1]),
+                Tanh,
+                Flatten,
+                dense(3),
+            ],
+            21,
+            cross_entropy,
+            6,
+        ),
         // Pool upon pool, many samples.
         case(
             [1, 9, 9],

@@ -1,7 +1,38 @@
-//! Activations and their derivatives, read off the activation's own value. Twin of `shaders/activation/`.
+//! Activations and their derivatives on one block. Twin of `shaders/activation/` and of the epilogues.
 
+use super::point::sized;
 use super::real::Real;
-use crate::engine::plan::Activation;
+use crate::engine::activation::{Activation, Smooth};
+use crate::error::Result;
+
+/// What a step's smooth activation leaves behind for passes that need derivatives; empty for others.
+#[derive(Default)]
+pub struct Curve<T> {
+    /// φ'(z).
+    pub slopes: Vec<T>,
+    /// φ''(z), and after the backward pass φ''(z) ⊙ q with the q that is pulled back to the activation: a product's tangent adds
+    /// that times ż.
+    pub bends: Vec<T>,
+}
+
+impl<T: Real> Curve<T> {
+    /// a = φ(z) in place, with what is kept of it.
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    pub fn apply(&mut self, smooth: Smooth, values: &mut [T]) -> Result<()> {
+        let (slopes, bends) = (sized(&mut self.slopes, values.len())?, sized(&mut self.bends, values.len())?);
+        for ((value, slope), bend) in values.iter_mut().zip(slopes).zip(bends) {
+            [*value, *slope, *bend] = smooth.jet(value.to_f64()).map(T::from_f64);
+        }
+        Ok(())
+    }
+
+    /// What is pulled back to the activation joins φ''.
+    pub fn bend(&mut self, q: &[T]) {
+        self.bends.iter_mut().zip(q).for_each(|(bend, &q)| *bend *= q);
+    }
+}
 
 /// a = φ(z) in place.
 pub fn apply<T: Real>(activation: Activation, values: &mut [T]) {
@@ -13,38 +44,21 @@ pub fn apply<T: Real>(activation: Activation, values: &mut [T]) {
                 *v = if *v > T::ZERO { *v } else { slope * *v };
             }
         }
-        Activation::Tanh => values.iter_mut().for_each(|v| *v = v.tanh()),
+        Activation::Smooth(smooth) => values.iter_mut().for_each(|v| *v = T::from_f64(smooth.value(v.to_f64()))),
     }
 }
 
-/// x ← φ'(z) ⊙ x, from a = φ(z). `x` may hold several times as many rows as `a` (K directions).
-pub fn multiply_derivative<T: Real>(activation: Activation, a: &[T], x: &mut [T]) {
+/// x ← φ'(z) ⊙ x, from a = φ(z) or from what is kept of a smooth one.
+pub fn multiply_derivative<T: Real>(activation: Activation, a: &[T], curve: &Curve<T>, x: &mut [T]) {
     match activation {
         Activation::IDENTITY => {}
         Activation::Piecewise { slope } => {
             let slope = T::from_f64(slope);
-            for x in x.chunks_exact_mut(a.len()) {
-                for (x, &a) in x.iter_mut().zip(a) {
-                    // Multiplying keeps the loop free of branches and −0 away from where NaN could hide.
-                    *x *= if a > T::ZERO { T::ONE } else { slope };
-                }
+            for (x, &a) in x.iter_mut().zip(a) {
+                // Multiplying keeps the loop free of branches and −0 away from where NaN could hide.
+                *x *= if a > T::ZERO { T::ONE } else { slope };
             }
         }
-        Activation::Tanh => {
-            for x in x.chunks_exact_mut(a.len()) {
-                for (x, &a) in x.iter_mut().zip(a) {
-                    *x *= T::ONE - a * a;
-                }
-            }
-        }
-    }
-}
-
-/// For tanh, c = −2 a ⊙ q with q = Wᵀδ: the Hessian's tangent backward pass adds c ⊙ ȧ, since φ'' ż = −2 a φ' ż = −2 a ȧ.
-/// Piecewise linear activations have none: their φ'' is 0.
-pub fn curvature<T: Real>(a: &[T], q: &[T], out: &mut [T]) {
-    let two = T::ONE + T::ONE;
-    for ((out, &a), &q) in out.iter_mut().zip(a).zip(q) {
-        *out = -(two * a * q);
+        Activation::Smooth(_) => x.iter_mut().zip(&curve.slopes).for_each(|(x, &slope)| *x *= slope),
     }
 }

@@ -80,7 +80,7 @@ pub(in crate::engine) fn cpu_info_of(precision: Precision, threads: usize) -> Ba
 /// An executor of this precision for a problem, which may keep `memory_budget` bytes between passes.
 ///
 /// # Errors
-/// `InvalidNetwork` as [`Plan::new`]; `TooLarge` if the data do not fit in memory.
+/// `TooLarge` if the data do not fit in memory.
 pub fn cpu_executor(problem: &Problem, precision: Precision, memory_budget: Option<u64>) -> Result<Box<dyn Executor>> {
     cpu_executor_of_first(problem, problem.samples(), precision, memory_budget)
 }
@@ -122,7 +122,7 @@ struct CpuExecutor<T, const N: usize> {
 
 impl<T: Real, const N: usize> CpuExecutor<T, N> {
     fn new(problem: &Problem, share: usize, level: Level, memory_budget: Option<u64>) -> Result<Self> {
-        let net = Net::new(Plan::new(problem.network())?, level)?;
+        let net = Net::new(Plan::new(problem.network()), level)?;
         let data = Data::new(&net.plan, problem, share)?;
         let passes = Passes::new(net, data, memory_budget.unwrap_or(MEMORY_BUDGET));
         // Told now rather than in the middle of a pass; and what can be addressed all together can be so piece by piece.

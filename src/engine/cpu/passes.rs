@@ -16,6 +16,8 @@ use super::point::{BlockPoint, Scratch};
 use super::real::Real;
 use super::simd;
 use super::tangent::BlockTangent;
+use crate::engine::activation::Activation;
+use crate::engine::plan::Step;
 use crate::error::Result;
 use crate::event_loop::worked;
 use crate::memory::{ask_for, product, room, zeros};
@@ -125,15 +127,16 @@ impl<T: Real, const N: usize> Passes<T, N> {
 
     /// Numbers that one block's passes keep at a point.
     fn block_numbers(&self) -> u64 {
-        let steps = self.net.plan.steps.iter().map(|step| (step.output.len() as u64) * N as u64).sum::<u64>();
+        // Activations and δ, and of smooth activations two derivatives.
+        let of_step = |step: &Step| if matches!(step.activation, Activation::Smooth(_)) { 4 } else { 2 };
+        let steps = self.net.plan.steps.iter().map(|step| of_step(step) * step.output.len() as u64 * N as u64);
         let inputs = self.net.affine_steps().map(|(_, affine)| affine.layout_numbers::<N>()[0]);
-        // Activations and δ.
-        self.data.shape().len() as u64 * N as u64 + 2 * steps + inputs.sum::<u64>()
+        self.data.shape().len() as u64 * N as u64 + steps.sum::<u64>() + inputs.sum::<u64>()
     }
 
     /// Bytes that a block takes beside its numbers: lists of the steps, and what an allocator adds to each vector.
     fn block_overhead(&self) -> u64 {
-        let lists = 5 * self.net.plan.steps.len() * (size_of::<Vec<T>>() + 16);
+        let lists = 6 * self.net.plan.steps.len() * (size_of::<Vec<T>>() + 16);
         (size_of::<BlockPoint<T>>() + lists + 8 * N) as u64
     }
 
@@ -370,7 +373,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
                     for l in 0..steps {
                         for (tangent, block) in group.iter_mut().zip(blocks) {
                             tangent.prepare_lists(steps);
-                            tangent.forward_step::<N>(net, weights, l, block, scratch)?;
+                            tangent.forward_step::<N>(net, weights, l, block, is_hessian, scratch)?;
                             worked(2.0 * net.step_work::<N>(l)).await;
                         }
                     }

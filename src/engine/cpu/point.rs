@@ -1,6 +1,6 @@
 //! Forward and backward passes of one block of N samples.
 
-use super::activation;
+use super::activation::{self, Curve};
 use super::affine::ForwardBlock;
 use super::data::{self, Rows, Selection};
 use super::loss::{self, BlockLoss};
@@ -8,7 +8,8 @@ use super::net::{Kind, Net, Weights};
 use super::real::Real;
 use super::simd;
 use super::walk::Back;
-use crate::engine::plan::{Activation, Read};
+use crate::engine::activation::Activation;
+use crate::engine::plan::Read;
 use crate::error::Result;
 use crate::memory::resized;
 use crate::problem::Targets;
@@ -30,8 +31,8 @@ pub struct BlockPoint<T> {
     pub deltas: Vec<Vec<T>>,
     /// What comes into the affine steps, sample by sample.
     pub transposed: Vec<Vec<T>>,
-    /// c of [`activation::curvature`], where an activation has one.
-    pub curvatures: Vec<Vec<T>>,
+    /// Of the smooth activations.
+    pub curves: Vec<Curve<T>>,
     pub probabilities: Vec<T>,
     pub loss: BlockLoss,
 }
@@ -61,7 +62,7 @@ impl<T: Real> BlockPoint<T> {
         self.chosen.resize_with(steps, Vec::new);
         self.deltas.resize_with(steps, Vec::new);
         self.transposed.resize_with(steps, Vec::new);
-        self.curvatures.resize_with(steps, Vec::new);
+        self.curves.resize_with(steps, Curve::default);
     }
 
     /// Takes the inputs of block `i` of these samples, unless it has them from before.
@@ -121,7 +122,10 @@ impl<T: Real> BlockPoint<T> {
             }
             Kind::Plain(plain) => plain.forward::<T, N>(input, &mut self.chosen[l], out)?,
         }
-        activation::apply(step.activation, out);
+        match step.activation {
+            Activation::Smooth(smooth) if with_backward => self.curves[l].apply(smooth, out)?,
+            activation => activation::apply(activation, out),
+        }
         Ok(())
     }
 
@@ -160,11 +164,8 @@ impl<T: Real> BlockPoint<T> {
         let back = Back { net, weights, chosen: &self.chosen, second: None };
         back.step::<N>(l, &mut self.deltas, scratch, |from, q| {
             let (activation, a) = (net.plan.steps[from].activation, &self.activations[from]);
-            if activation == Activation::Tanh {
-                activation::curvature(a, q, sized(&mut self.curvatures[from], q.len())?);
-            }
-            activation::multiply_derivative(activation, a, q);
-            Ok(())
+            self.curves[from].bend(q);
+            activation::multiply_derivative(activation, a, &self.curves[from], q);
         })
     }
 }

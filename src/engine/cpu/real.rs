@@ -39,8 +39,6 @@ pub(in crate::engine) trait Real:
     fn from_f64(value: f64) -> Self;
     /// Widened to double precision.
     fn to_f64(self) -> f64;
-    /// tanh.
-    fn tanh(self) -> Self;
     /// The values of a vector in this format.
     fn slice(vector: &Vector) -> Result<&[Self]> {
         vector.storage::<Vec<Self>>().map(Vec::as_slice)
@@ -91,10 +89,6 @@ macro_rules! real {
 
             fn to_f64(self) -> f64 {
                 f64::from(self)
-            }
-
-            fn tanh(self) -> Self {
-                <$t>::tanh(self)
             }
 
             fn values(values: &Values, count: usize) -> Result<Vec<Self>> {

@@ -17,6 +17,8 @@ pub struct BlockTangent<T> {
     pub activations: Vec<Vec<T>>,
     /// What comes into the affine steps, sample by sample; data have no tangent.
     pub transposed: Vec<Vec<T>>,
+    /// φ''(z) ⊙ q ⊙ ż of the smooth activations, if they enter.
+    bends: Vec<Vec<T>>,
     /// δ̇ of every step.
     pub deltas: Vec<Vec<T>>,
 }
@@ -26,6 +28,7 @@ impl<T: Real> BlockTangent<T> {
     pub fn prepare_lists(&mut self, steps: usize) {
         self.activations.resize_with(steps, Vec::new);
         self.transposed.resize_with(steps, Vec::new);
+        self.bends.resize_with(steps, Vec::new);
         self.deltas.resize_with(steps, Vec::new);
     }
 
@@ -36,6 +39,7 @@ impl<T: Real> BlockTangent<T> {
         [weights, direction]: [&Weights<T>; 2],
         l: usize,
         point: &BlockPoint<T>,
+        is_hessian: bool,
         scratch: &mut Scratch<T>,
     ) -> Result<()> {
         let step = &net.plan.steps[l];
@@ -62,7 +66,12 @@ impl<T: Real> BlockTangent<T> {
             (Kind::Plain(plain), Some(tangent)) => plain.tangent::<T, N>(tangent, &point.chosen[l], out),
             (Kind::Plain(_), None) => out.fill(T::ZERO),
         }
-        activation::multiply_derivative(step.activation, &point.activations[l], out);
+        let curve = &point.curves[l];
+        if is_hessian {
+            let bends = sized(&mut self.bends[l], curve.bends.len())?;
+            bends.iter_mut().zip(&curve.bends).zip(&*out).for_each(|((bend, &b), &z)| *bend = b * z);
+        }
+        activation::multiply_derivative(step.activation, &point.activations[l], curve, out);
         Ok(())
     }
 
@@ -90,13 +99,11 @@ impl<T: Real> BlockTangent<T> {
         let second = is_hessian.then_some((direction, &point.deltas[..]));
         let back = Back { net, weights, chosen: &point.chosen, second };
         back.step::<N>(l, &mut self.deltas, scratch, |from, q| {
-            activation::multiply_derivative(net.plan.steps[from].activation, &point.activations[from], q);
+            let (activation, a) = (net.plan.steps[from].activation, &point.activations[from]);
+            activation::multiply_derivative(activation, a, &point.curves[from], q);
             if is_hessian {
-                // Empty where the activation does not curve.
-                let terms = point.curvatures[from].iter().zip(&self.activations[from]);
-                q.iter_mut().zip(terms).for_each(|(q, (&c, &t))| *q += c * t);
+                q.iter_mut().zip(&self.bends[from]).for_each(|(q, &bend)| *q += bend);
             }
-            Ok(())
         })
     }
 }

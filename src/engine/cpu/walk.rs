@@ -32,14 +32,14 @@ impl<T: Real> Back<'_, T> {
         l: usize,
         deltas: &mut [Vec<T>],
         scratch: &mut Scratch<T>,
-        mut complete: impl FnMut(usize, &mut [T]) -> Result<()>,
+        mut complete: impl FnMut(usize, &mut [T]),
     ) -> Result<()> {
         for read in &self.net.plan.steps[l].reads {
             let Some(from) = read.from else { continue };
             let q = self.pull::<N>(l, read, from, deltas, scratch)?;
             add(read, q, &mut deltas[from], scratch);
             if read.completes {
-                complete(from, &mut deltas[from])?;
+                complete(from, &mut deltas[from]);
             }
         }
         Ok(())
@@ -114,7 +114,8 @@ pub async fn walk_back<T: Real, const N: usize>(
             add(read, q, &mut deltas[from], scratch);
             if read.completes {
                 let activation = net.plan.steps[from].activation;
-                activation::multiply_derivative(activation, &block.activations[from], &mut deltas[from]);
+                let (a, curve) = (&block.activations[from], &block.curves[from]);
+                activation::multiply_derivative(activation, a, curve, &mut deltas[from]);
             }
         }
         scratch.spare.push(take(&mut deltas[l]));

@@ -17,21 +17,30 @@ use crate::error::Result;
 pub(super) enum Epilogue<'a> {
     /// Nothing.
     None,
-    /// φ of it.
-    Activate(Activation),
-    /// Times φ', read off these activations.
-    Derive(Activation, &'a DeviceBuffer),
+    /// A leaky ReLU of it.
+    Leak { slope: f64 },
+    /// Times the derivative of a leaky ReLU, read off its values.
+    LeakDerivative { slope: f64, values: &'a DeviceBuffer },
+    /// Times this derivative.
+    Times(&'a DeviceBuffer),
 }
 
 impl<'a> Epilogue<'a> {
-    /// Its number and slope in `shaders/shared/epilogue.wgsl`, and the activations it reads.
+    /// An activation, as far as it is one pass with what comes before: a smooth one follows by itself.
+    pub fn of(activation: Activation) -> Self {
+        match activation {
+            Activation::IDENTITY | Activation::Smooth(_) => Self::None,
+            Activation::Piecewise { slope } => Self::Leak { slope },
+        }
+    }
+
+    /// Its number and slope in `shaders/shared/epilogue.wgsl`, and what it reads.
     pub fn parts(self) -> (u32, f32, Option<&'a DeviceBuffer>) {
         match self {
-            Self::None | Self::Activate(Activation::IDENTITY) | Self::Derive(Activation::IDENTITY, _) => (0, 1.0, None),
-            Self::Activate(Activation::Piecewise { slope }) => (1, slope as f32, None),
-            Self::Activate(Activation::Tanh) => (2, 1.0, None),
-            Self::Derive(Activation::Piecewise { slope }, kept) => (3, slope as f32, Some(kept)),
-            Self::Derive(Activation::Tanh, kept) => (4, 1.0, Some(kept)),
+            Self::None => (0, 1.0, None),
+            Self::Leak { slope } => (1, slope as f32, None),
+            Self::LeakDerivative { slope, values } => (2, slope as f32, Some(values)),
+            Self::Times(derivative) => (3, 1.0, Some(derivative)),
         }
     }
 }

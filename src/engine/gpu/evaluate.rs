@@ -96,7 +96,13 @@ impl GpuExecutor {
             self.geometry.stages.iter().map(|stage| Self::chosen_features(stage).map(|_| &*work.chosen)).collect();
         let samples = Samples { data, rows: self.data.rows(chunk), lanes: self.data.lanes };
         let extent = Extent { lanes: samples.lanes, batch };
-        self.forward_from(first, panels, extent, inputs, &Activations { values: &values, chosen: &chosen })?;
+        self.forward_from(
+            first,
+            panels,
+            extent,
+            inputs,
+            &Activations { values: &values, chosen: &chosen, curves: &[] },
+        )?;
         let report = Report { buffer: &work.report, offset: self.data.first(chunk), count: self.data.samples };
         self.loss_pass(samples, batch, values[values.len() - 1], [&work.probabilities, &work.delta], report)
     }

@@ -30,6 +30,8 @@ pub struct GpuExecutor {
     pub(super) geometry: Geometry,
     /// [`Geometry::windows`] on the device.
     pub(super) windows: Rc<DeviceBuffer>,
+    /// Bound where a kernel has nothing to write.
+    pub(super) nothing: [Rc<DeviceBuffer>; 2],
     pub(super) loss: Loss,
     pub(super) data: Data,
     pub(super) memory_budget: u64,
@@ -45,7 +47,7 @@ impl GpuExecutor {
     /// when they are needed, again and again; results do not depend on it.
     ///
     /// # Errors
-    /// `InvalidNetwork` as [`Plan::new`]; `TooLarge` if the data do not fit the device's limits; `DeviceLost`, `Gpu`.
+    /// `TooLarge` if the data do not fit the device's limits; `DeviceLost`, `Gpu`.
     pub fn new(context: Rc<GpuContext>, problem: &Problem, memory_budget: Option<u64>) -> Result<Self> {
         Self::in_chunks(context, problem, memory_budget, usize::MAX)
     }
@@ -62,7 +64,7 @@ impl GpuExecutor {
         most: usize,
     ) -> Result<Self> {
         context.check()?;
-        let plan = Plan::new(problem.network())?;
+        let plan = Plan::new(problem.network());
         let geometry = Geometry::new(&plan)?;
         let widest = geometry.stages.iter().flat_map(|stage| [stage.input.features(), stage.output.features()]).max();
         let what = format!("a layer's values of {LANES} samples");
@@ -72,6 +74,7 @@ impl GpuExecutor {
         Ok(Self {
             data: Data::new(&context, &plan, &geometry, problem, memory_budget / 2, most)?,
             windows: context.buffer_of("windows", geometry.windows.as_flattened())?,
+            nothing: [context.buffer("nothing", 0)?, context.buffer("nothing", 0)?],
             loss: problem.loss(),
             vectors: GpuVectors::new(context.clone()),
             context,

@@ -96,20 +96,20 @@ macro_rules! kernels {
 
 /// The files in `shaders/shared/`, without `.wgsl`.
 pub const SHARED_SOURCES: &[&str] =
-    &["epilogue", "gather", "grid", "math", "pool", "quotient", "root", "run", "scale", "tree", "weights"];
+    &["epilogue", "gather", "grid", "math", "pool", "quotient", "root", "run", "scale", "smooth", "tree", "weights"];
 
 kernels! {
-    Gather64x64 = "affine/gather_64x64", ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
-    Gather4x16 = "affine/gather_rows" of 1, ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
-    Gather8x16 = "affine/gather_rows" of 2, ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
-    Gather12x16 = "affine/gather_rows" of 3, ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
-    Gather16x16 = "affine/gather_rows" of 4, ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
-    Gather20x16 = "affine/gather_rows" of 5, ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
-    Window4x16 = "affine/window_rows" of 1, ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
-    Window8x16 = "affine/window_rows" of 2, ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
-    Window12x16 = "affine/window_rows" of 3, ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
-    Window16x16 = "affine/window_rows" of 4, ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
-    Window20x16 = "affine/window_rows" of 5, ["grid", "math", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Gather64x64 = "affine/gather_64x64", ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Gather4x16 = "affine/gather_rows" of 1, ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Gather8x16 = "affine/gather_rows" of 2, ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Gather12x16 = "affine/gather_rows" of 3, ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Gather16x16 = "affine/gather_rows" of 4, ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Gather20x16 = "affine/gather_rows" of 5, ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Window4x16 = "affine/window_rows" of 1, ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Window8x16 = "affine/window_rows" of 2, ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Window12x16 = "affine/window_rows" of 3, ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Window16x16 = "affine/window_rows" of 4, ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Window20x16 = "affine/window_rows" of 5, ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
     Weights64x64 = "affine/weights_64x64", ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
     Weights4x16 = "affine/weights_rows" of 1, ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
     Weights8x16 = "affine/weights_rows" of 2, ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
@@ -119,22 +119,24 @@ kernels! {
     Bias = "affine/bias", ["grid"], Bias, [Read, Write];
     SumSlabs = "affine/sum_slabs", ["grid"], SumSlabs, [Read, Write];
     Pack = "affine/pack", ["grid"], Pack, [Read, Write];
-    MaxForward = "pool/max_forward", ["grid", "math", "epilogue", "pool"], Pool, [Read, Write, Write];
-    MaxTangent = "pool/max_tangent", ["grid", "math", "epilogue", "pool"], Pool, [Read, Read, Read, Write];
-    MaxBackward = "pool/max_backward", ["grid", "math", "epilogue", "pool"], Pool, [Read, Read, Read, Write];
-    MaxSpread = "pool/max_spread", ["grid", "math", "epilogue", "pool"], Pool, [Read, Read, Read, Write];
-    AverageForward = "pool/average_forward", ["grid", "math", "epilogue", "pool"], Pool, [Read, Read, Write];
-    AverageBackward = "pool/average_backward", ["grid", "math", "epilogue", "pool"], Pool, [Read, Read, Write];
+    MaxForward = "pool/max_forward", ["grid", "epilogue", "pool"], Pool, [Read, Write, Write];
+    MaxTangent = "pool/max_tangent", ["grid", "epilogue", "pool"], Pool, [Read, Read, Read, Write];
+    MaxBackward = "pool/max_backward", ["grid", "epilogue", "pool"], Pool, [Read, Read, Read, Write];
+    MaxSpread = "pool/max_spread", ["grid", "epilogue", "pool"], Pool, [Read, Read, Read, Write];
+    AverageForward = "pool/average_forward", ["grid", "epilogue", "pool"], Pool, [Read, Read, Write];
+    AverageBackward = "pool/average_backward", ["grid", "epilogue", "pool"], Pool, [Read, Read, Write];
     Cotangent = "sweep/cotangent", ["grid"], Cotangent, [Read, Read, Read, Write];
-    Elementwise = "sweep/elementwise", ["grid", "math", "epilogue"], Elementwise, [Read, Read, Write];
+    Elementwise = "sweep/elementwise", ["grid", "epilogue"], Elementwise, [Read, Read, Write];
     SweepDense = "sweep/dense", ["grid"], SweepDense, [Read, Read, Read, Read, Write];
     SampleGradient = "sweep/sample_gradient", ["grid"], SampleGradient, [Read, Read, Write];
     SampleSquares = "sweep/sample_squares", ["grid"], SampleSquares, [Read, Read, Write];
     RowProducts = "sweep/row_products", ["grid"], RowProducts, [Read, Write];
     SweepWindow = "sweep/window", ["grid"], SweepWindow, [Read, Read, Read, Read, Write];
-    PlaneCombine = "plane/combine", ["grid", "math", "epilogue"], PlaneCombine, [Read, Read, Write];
-    TanhBackward = "activation/tanh_backward", ["grid"], TanhBackward, [Read, Write, Write];
-    TanhCurvature = "activation/tanh_curvature", ["grid"], TanhCurvature, [Read, Read, Write];
+    PlaneCombine = "plane/combine", ["grid", "epilogue"], PlaneCombine, [Read, Read, Write];
+    Smooth = "activation/smooth", ["grid", "math", "smooth"], Smooth, [Write, Write, Write];
+    SmoothTangent = "activation/smooth_tangent", ["grid"], SmoothTangent, [Read, Read, Write, Write];
+    SmoothBackward = "activation/smooth_backward", ["grid"], SmoothBackward, [Read, Write, Write];
+    Add = "activation/add", ["grid"], Add, [Read, Write];
     CrossEntropy = "loss/cross_entropy", ["grid", "math"], CrossEntropy, [Read, Read, Write, Write, Write];
     CrossEntropyTangent = "loss/cross_entropy_tangent", ["grid"], CrossEntropyTangent, [Read, Write];
     SquaredError = "loss/squared_error", ["grid"], SquaredError, [Read, Read, Write, Write];

@@ -6,9 +6,10 @@ use super::affine::{Batched, Epilogue, Extent, Pair, Panels, Target, Term};
 use super::context::{DeviceBuffer, GpuContext};
 use super::data::ChunkData;
 use super::executor::GpuExecutor;
-use super::geometry::Geometry;
+use super::geometry::{Geometry, Stage};
 use super::kernel::Kernel;
 use super::recorder::Grid;
+use super::smooth::Curve;
 use super::uniforms::{CrossEntropy, MeanReport, SquaredError};
 use super::walk::{Back, Curvatures};
 use crate::engine::Activation;
@@ -25,15 +26,19 @@ pub(super) struct Pass {
     pub probabilities: Rc<DeviceBuffer>,
     /// δ_1 … δ_L.
     pub deltas: Vec<Rc<DeviceBuffer>>,
-    /// −2 a_l ⊙ (what comes back to a_l) where step l ends in a tanh, if asked for.
-    pub curvature: Vec<Option<Rc<DeviceBuffer>>>,
+    /// Of the steps that end in a smooth activation.
+    pub curves: Vec<Option<Curve>>,
     /// What the max pools chose.
     pub chosen: Vec<Option<Rc<DeviceBuffer>>>,
 }
 
-/// Does step l's activation curve? The last step has none.
-fn is_curved(geometry: &Geometry, l: usize) -> bool {
-    l + 1 < geometry.stages.len() && geometry.stages[l].step.activation == Activation::Tanh
+/// Steps that end in a smooth activation.
+pub(super) fn smooth_stages(geometry: &Geometry) -> impl Iterator<Item = &Stage> {
+    geometry.stages.iter().filter(|stage| is_smooth(stage))
+}
+
+fn is_smooth(stage: &Stage) -> bool {
+    matches!(stage.step.activation, Activation::Smooth(_))
 }
 
 impl Pass {
@@ -59,11 +64,16 @@ impl Pass {
                 Loss::SquaredError => outputs.clone(),
             },
             deltas: each("derivatives")?,
-            curvature: (0..values.len())
-                .map(|l| {
-                    let features = geometry.stages[l].output.features();
-                    let is_kept = with_curvature && is_curved(geometry, l);
-                    is_kept.then(|| make("second derivatives", features)).transpose()
+            curves: geometry
+                .stages
+                .iter()
+                .map(|stage| {
+                    let make = |what: &str| make(what, stage.output.features());
+                    let curve = || {
+                        let bends = with_curvature.then(|| make("second derivatives of activations")).transpose()?;
+                        Ok(Curve { slopes: make("derivatives of activations")?, bends })
+                    };
+                    is_smooth(stage).then(curve).transpose()
                 })
                 .collect::<Result<_>>()?,
             chosen: geometry
@@ -78,9 +88,8 @@ impl Pass {
     /// Bytes that one takes.
     pub fn bytes(geometry: &Geometry, lanes: usize) -> u64 {
         let chosen: u64 = geometry.stages.iter().filter_map(GpuExecutor::chosen_features).map(|n| n as u64).sum();
-        let curved = (0..geometry.stages.len()).filter(|&l| is_curved(geometry, l));
-        let curved: u64 = curved.map(|l| geometry.stages[l].output.features() as u64).sum();
-        4 * lanes as u64 * (2 * geometry.features() + geometry.output().features() as u64 + chosen + curved)
+        let smooth: u64 = smooth_stages(geometry).map(|stage| 2 * stage.output.features() as u64).sum();
+        4 * lanes as u64 * (2 * geometry.features() + geometry.output().features() as u64 + chosen + smooth)
     }
 
     /// What a step's read finds.
@@ -103,6 +112,8 @@ impl Pass {
 pub(super) struct Activations<'a> {
     pub values: &'a [&'a DeviceBuffer],
     pub chosen: &'a [Option<&'a DeviceBuffer>],
+    /// Empty where no derivatives are kept.
+    pub curves: &'a [Option<Curve>],
 }
 
 /// Where the losses of a chunk's samples go.
@@ -137,13 +148,14 @@ impl GpuExecutor {
         for (l, stage) in self.geometry.stages.iter().enumerate().skip(first) {
             let from = stage.step.reads[0].from.filter(|&from| from >= first);
             let source = from.map_or(inputs, |from| Batched::each(to.values[from]));
-            let epilogue = Epilogue::Activate(stage.step.activation);
+            let epilogue = Epilogue::of(stage.step.activation);
             if stage.step.is_affine() {
                 let term = Term { panels: panels.0, are_batched: panels.1, source };
                 self.affine_forward(stage, extent, &[term], epilogue, to.values[l])?;
             } else {
                 self.pool_forward(stage, extent, source, epilogue, to.chosen[l], to.values[l])?;
             }
+            self.smooth(stage, extent, to.values[l], to.curves.get(l).and_then(Option::as_ref))?;
         }
         Ok(())
     }
@@ -204,7 +216,7 @@ impl GpuExecutor {
         let extent = Extent { lanes: samples.lanes, batch: 1 };
         let values: Vec<&DeviceBuffer> = pass.values.iter().map(|buffer| &**buffer).collect();
         let chosen: Vec<Option<&DeviceBuffer>> = pass.chosen.iter().map(Option::as_deref).collect();
-        let to = Activations { values: &values, chosen: &chosen };
+        let to = Activations { values: &values, chosen: &chosen, curves: &pass.curves };
         self.forward_from(0, (panels, false), extent, Batched::shared(&samples.data.inputs), &to)?;
         self.loss_pass(samples, 1, pass.outputs(), [&pass.probabilities, pass.last_delta()], report)?;
         let deltas: Vec<&DeviceBuffer> = pass.deltas.iter().map(|buffer| &**buffer).collect();

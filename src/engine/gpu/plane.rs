@@ -86,7 +86,8 @@ impl GpuExecutor {
                 stride: size,
                 terms: plane.panels.count,
             };
-            self.combine_plane(&combination, &coordinates, batch, Epilogue::Activate(stages[0].step.activation))?;
+            self.combine_plane(&combination, &coordinates, batch, Epilogue::of(stages[0].step.activation))?;
+            self.smooth(&stages[0], Extent { lanes: self.data.lanes, batch }, &work.values[0], None)?;
             let inputs = Batched::each(&work.values[0]);
             self.evaluate_from(work, (1, inputs), (&work.panels, true), batch, (chunk, &data))?;
         }

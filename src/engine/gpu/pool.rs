@@ -5,6 +5,7 @@ use super::context::DeviceBuffer;
 use super::executor::GpuExecutor;
 use super::geometry::Stage;
 use super::kernel::Kernel;
+use super::passes::Pass;
 use super::recorder::Grid;
 use super::uniforms::Pool;
 use crate::engine::Activation;
@@ -36,17 +37,17 @@ impl GpuExecutor {
         }
     }
 
-    /// ȧ behind a pool, from ȧ before it; `kept` are the activations behind it.
+    /// ȧ behind a pool, from ȧ before it.
     pub(super) fn pool_tangent(
         &self,
         stage: &Stage,
         extent: Extent,
         source: &DeviceBuffer,
-        kept: &DeviceBuffer,
+        epilogue: Epilogue,
         chosen: Option<&DeviceBuffer>,
         out: &DeviceBuffer,
     ) -> Result<()> {
-        let epilogue = Epilogue::Derive(stage.step.activation, kept);
+        let kept = epilogue.parts().2.unwrap_or(source);
         let parameters = self.pool_parameters(stage, extent, Batched::each(source), Batched::each(out), epilogue);
         let grid = pool_grid(stage, extent, stage.step.output.len());
         match chosen {
@@ -55,27 +56,26 @@ impl GpuExecutor {
         }
     }
 
-    /// δ before a pool, from δ behind it, into a buffer that nothing else writes; `kept` are the activations before it and
-    /// behind it, which the epilogue may read.
+    /// δ of step `from`, which pool l reads, from δ behind the pool, into a buffer that nothing else writes.
     pub(super) fn pool_backward(
         &self,
-        stage: &Stage,
+        (pass, l, from): (&Pass, usize, usize),
         extent: Extent,
         delta: &DeviceBuffer,
-        (epilogue, kept, result): (Epilogue, &DeviceBuffer, &DeviceBuffer),
-        chosen: Option<&DeviceBuffer>,
+        epilogue: Epilogue,
         out: &DeviceBuffer,
     ) -> Result<()> {
+        let (stage, result) = (&self.geometry.stages[l], &*pass.values[l]);
         let parameters = self.pool_parameters(stage, extent, Batched::each(out), Batched::each(delta), epilogue);
         let grid = pool_grid(stage, extent, stage.step.input.len());
         let window = stage.step.window;
         let overlaps = (0..2).any(|axis| window.stride[axis] < window.size[axis]);
         // φ' off the pool's own result: only its sign will do.
-        let is_curved = |activation: Activation| activation == Activation::Tanh;
         let is_spread = !overlaps
-            && !is_curved(stage.step.activation)
-            && !matches!(epilogue, Epilogue::Derive(activation, _) if is_curved(activation));
-        match chosen {
+            && !matches!(stage.step.activation, Activation::Smooth(_))
+            && !matches!(epilogue, Epilogue::Times(_));
+        let kept = epilogue.parts().2.unwrap_or(&pass.values[from]);
+        match pass.chosen[l].as_deref() {
             Some(chosen) if is_spread => {
                 let grid = pool_grid(stage, extent, stage.step.output.len());
                 self.context.dispatch(Kernel::MaxSpread, &parameters, &[delta, chosen, result, out], grid)

@@ -6,12 +6,12 @@ use super::affine::{Batched, Epilogue, Extent, Pair, Panels, Target, Term, Ways}
 use super::context::DeviceBuffer;
 use super::executor::GpuExecutor;
 use super::kernel::Kernel;
-use super::passes::{Pass, Samples};
+use super::passes::{Pass, Samples, smooth_stages};
 use super::point::Prepared;
 use super::recorder::Grid;
 use super::uniforms::{CrossEntropyTangent, SquaredErrorTangent};
 use super::walk::{Back, Curvatures};
-use crate::engine::Curvature;
+use crate::engine::{Activation, Curvature};
 use crate::error::Result;
 use crate::problem::Loss;
 
@@ -28,6 +28,8 @@ pub(super) struct Tangent {
     panels: Panels,
     /// ȧ_1 … ȧ_L, for each direction; ż_L becomes δ̇_L in its place.
     values: Vec<Rc<DeviceBuffer>>,
+    /// φ'' ⊙ q ⊙ ż where a step ends in a smooth activation.
+    bends: Vec<Option<Rc<DeviceBuffer>>>,
     /// δ̇_1 … δ̇_{L−1}. Every step has its own, as the zeros around an image must stay.
     deltas: Vec<Rc<DeviceBuffer>>,
 }
@@ -39,7 +41,8 @@ impl Tangent {
         let lanes = executor.data.lanes as u64;
         let panels = 4 * geometry.panel_len as u64;
         let widest = geometry.stages.iter().map(|stage| lanes * stage.output.features() as u64).max().unwrap_or(1);
-        let total = 2 * lanes * geometry.features() + panels;
+        let smooth: u64 = smooth_stages(geometry).map(|stage| stage.output.features() as u64).sum();
+        let total = lanes * (2 * geometry.features() + smooth) + panels;
         let one_buffer = executor.context.max_buffer_bytes() / 4 / widest.max(panels);
         let group = (TANGENT_NUMBERS / total).min(one_buffer).min(MAX_GROUP);
         (group as usize).clamp(1, wanted.max(1))
@@ -58,6 +61,13 @@ impl Tangent {
         Ok(Self {
             directions,
             panels: executor.panels(directions, Ways::Both)?,
+            bends: stages
+                .iter()
+                .map(|stage| {
+                    let is_smooth = matches!(stage.step.activation, Activation::Smooth(_));
+                    is_smooth.then(|| make(stage.output.features())).transpose()
+                })
+                .collect::<Result<_>>()?,
             values: each(stages.len())?,
             deltas: each(stages.len() - 1)?,
         })
@@ -95,7 +105,7 @@ impl GpuExecutor {
                 }
                 let offset = first * self.plan.parameter_count;
                 let to = Target { buffer: out, offset, accumulate: chunk > 0 };
-                self.tangent_forward(prepared, &pass, work, samples, count)?;
+                self.tangent_forward(prepared, &pass, work, samples, (curvature, count))?;
                 self.tangent_loss(&pass, work, samples, count)?;
                 self.tangent_backward(prepared, &pass, work, samples, (curvature, count), to)?;
             }
@@ -110,28 +120,32 @@ impl GpuExecutor {
         pass: &Pass,
         work: &Tangent,
         samples: Samples,
-        batch: usize,
+        (curvature, batch): (Curvature, usize),
     ) -> Result<()> {
         let extent = Extent { lanes: samples.lanes, batch };
-        let last = self.geometry.stages.len() - 1;
         for (l, stage) in self.geometry.stages.iter().enumerate() {
-            let (kept, out) = (&*pass.values[l], &*work.values[l]);
+            let out = &*work.values[l];
+            // Of the Gauss–Newton matrix φ'' is no part.
+            let bends = work.bends[l].as_deref().filter(|_| curvature == Curvature::Hessian);
+            let epilogue = match bends {
+                Some(_) => Epilogue::None,
+                None => pass.derivative(stage.step.activation, l),
+            };
             let read = &stage.step.reads[0];
             let tangent = read.from.map(|from| &*work.values[from]);
             if let (false, Some(source)) = (stage.step.is_affine(), tangent) {
-                self.pool_tangent(stage, extent, source, kept, pass.chosen[l].as_deref(), out)?;
-                continue;
+                self.pool_tangent(stage, extent, source, epilogue, pass.chosen[l].as_deref(), out)?;
+            } else {
+                let source = Batched::shared(pass.found(&samples.data.inputs, read));
+                let mut terms = vec![Term { panels: &work.panels, are_batched: true, source }];
+                if let Some(tangent) = tangent {
+                    terms.push(Term { panels: &prepared.panels, are_batched: false, source: Batched::each(tangent) });
+                }
+                self.affine_forward(stage, extent, &terms, epilogue, out)?;
             }
-            let source = Batched::shared(pass.found(&samples.data.inputs, read));
-            let mut terms = vec![Term { panels: &work.panels, are_batched: true, source }];
-            if let Some(tangent) = tangent {
-                terms.push(Term { panels: &prepared.panels, are_batched: false, source: Batched::each(tangent) });
+            if let (Some(curve), Some(bends)) = (&pass.curves[l], bends) {
+                self.smooth_tangent(stage, extent, curve, out, bends)?;
             }
-            let epilogue = match l == last {
-                true => Epilogue::None,
-                false => Epilogue::Derive(stage.step.activation, kept),
-            };
-            self.affine_forward(stage, extent, &terms, epilogue, out)?;
         }
         Ok(())
     }
@@ -186,7 +200,7 @@ impl GpuExecutor {
             panels: &prepared.panels,
             deltas: &deltas,
             directions: is_hessian.then_some(&work.panels),
-            curvature: if is_hessian { Curvatures::Add(&work.values) } else { Curvatures::None },
+            curvature: if is_hessian { Curvatures::Add(&work.bends) } else { Curvatures::None },
         };
         self.walk_back(&back, |arrival| {
             let mut pairs = vec![Pair { delta: Batched::each(arrival.delta), source: Batched::shared(arrival.source) }];

@@ -106,8 +106,14 @@ uniforms! {
         first: u32, len: u32, stride: u32, terms: u32,
         epilogue: u32, slope: f32, unused_0: u32, unused_1: u32,
     }
-    TanhBackward { size: u32, unused_0: u32, unused_1: u32, unused_2: u32 }
-    TanhCurvature { size: u32, unused_0: u32, unused_1: u32, unused_2: u32 }
+    Smooth {
+        function: u32, keeps: u32, size: u32, channels: u32,
+        width: u32, row: u32, origin: u32, lanes4: u32,
+        batch_stride: u32, unused_0: u32, unused_1: u32, unused_2: u32,
+    }
+    SmoothTangent { size: u32, unused_0: u32, unused_1: u32, unused_2: u32 }
+    SmoothBackward { size: u32, unused_0: u32, unused_1: u32, unused_2: u32 }
+    Add { size: u32, unused_0: u32, unused_1: u32, unused_2: u32 }
     CrossEntropy {
         samples: u32, classes: u32, lanes: u32, report_offset: u32,
         hits: u32, report_batch: u32, count: f32, unused_0: u32,

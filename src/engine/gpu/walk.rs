@@ -10,7 +10,7 @@ use super::geometry::Stage;
 use super::kernel::Kernel;
 use super::passes::Pass;
 use super::recorder::Grid;
-use super::uniforms::{Elementwise, TanhBackward, TanhCurvature};
+use super::uniforms::Elementwise;
 use crate::error::Result;
 
 /// What a walk back takes along.
@@ -35,8 +35,8 @@ pub(super) enum Curvatures<'a> {
     None,
     /// The pass keeps them.
     Keep,
-    /// They add their share, with these ȧ of every step.
-    Add(&'a [Rc<DeviceBuffer>]),
+    /// They add their share, φ'' ⊙ q ⊙ ż of every step.
+    Add(&'a [Option<Rc<DeviceBuffer>>]),
 }
 
 /// What a walk back finds at an affine step.
@@ -77,12 +77,13 @@ impl GpuExecutor {
     /// The cotangent of step `from`, which step l reads, from that of step l.
     fn pull(&self, back: &Back, l: usize, from: usize) -> Result<()> {
         let (stage, pass) = (&self.geometry.stages[l], back.pass);
-        let (kept, out) = (&*pass.values[from], back.deltas[from]);
-        let curvature = pass.curvature[from].as_deref();
-        let keeps = curvature.filter(|_| matches!(back.curvature, Curvatures::Keep));
-        let epilogue = match keeps {
+        let out = back.deltas[from];
+        let curve = pass.curves[from].as_ref();
+        let kept =
+            curve.and_then(|curve| curve.bends.as_deref().filter(|_| matches!(back.curvature, Curvatures::Keep)));
+        let epilogue = match kept {
             Some(_) => Epilogue::None,
-            None => Epilogue::Derive(self.geometry.stages[from].step.activation, kept),
+            None => pass.derivative(self.geometry.stages[from].step.activation, from),
         };
         if stage.step.is_affine() {
             let mut terms =
@@ -92,31 +93,31 @@ impl GpuExecutor {
             }
             self.affine_backward(stage, back.extent, &terms, epilogue, out)?;
         } else {
-            let kept = (epilogue, kept, &*pass.values[l]);
-            self.pool_backward(stage, back.extent, back.deltas[l], kept, pass.chosen[l].as_deref(), out)?;
+            self.pool_backward((pass, l, from), back.extent, back.deltas[l], epilogue, out)?;
         }
         let size = stage.input.features() * back.extent.lanes;
-        match (keeps, back.curvature, curvature) {
-            (Some(c), ..) => {
-                let parameters = TanhBackward { size: size as u32, ..Default::default() };
-                self.context.dispatch(Kernel::TanhBackward, &parameters, &[kept, out, c], Grid::elements(size, 1))
-            }
-            (None, Curvatures::Add(values), Some(c)) => {
-                let parameters = TanhCurvature { size: size as u32, ..Default::default() };
-                let grid = Grid::elements(size, back.extent.batch);
-                self.context.dispatch(Kernel::TanhCurvature, &parameters, &[c, &values[from], out], grid)
-            }
+        match (curve, kept, back.curvature) {
+            (Some(curve), Some(bends), _) => self.smooth_backward(&curve.slopes, bends, out, size),
+            (Some(_), None, Curvatures::Add(bend_dots)) => match &bend_dots[from] {
+                Some(bend_dots) => self.add(bend_dots, out, size, back.extent.batch),
+                None => Ok(()),
+            },
             _ => Ok(()),
         }
     }
 
     /// The cotangent of step `from`, from what was pulled back to its result.
     fn derive(&self, back: &Back, from: usize, pulled: &DeviceBuffer) -> Result<()> {
-        let (before, kept) = (&self.geometry.stages[from], &*back.pass.values[from]);
-        let (number, slope, _) = Epilogue::Derive(before.step.activation, kept).parts();
+        let before = &self.geometry.stages[from];
+        let (number, slope, kept) = back.pass.derivative(before.step.activation, from).parts();
         let size = before.output.features() * back.extent.lanes / 4;
         let parameters = Elementwise { size: size as u32, is_square: 0, epilogue: number, slope };
         let grid = Grid::elements(size, back.extent.batch);
-        self.context.dispatch(Kernel::Elementwise, &parameters, &[pulled, kept, back.deltas[from]], grid)
+        self.context.dispatch(
+            Kernel::Elementwise,
+            &parameters,
+            &[pulled, kept.unwrap_or(pulled), back.deltas[from]],
+            grid,
+        )
     }
 }

@@ -64,12 +64,9 @@ fn sample_work(plan: &Plan) -> f64 {
 }
 
 /// Is a pass over this problem worth sharing out?
-///
-/// # Errors
-/// As [`Plan::new`].
-pub(super) fn is_worthwhile(team: &dyn Team, problem: &Problem) -> Result<bool> {
-    let plan = Plan::new(problem.network())?;
-    Ok(team.is_worthwhile(sample_work(&plan) * problem.samples() as f64, plan.parameter_count))
+pub(super) fn is_worthwhile(team: &dyn Team, problem: &Problem) -> bool {
+    let plan = Plan::new(problem.network());
+    team.is_worthwhile(sample_work(&plan) * problem.samples() as f64, plan.parameter_count)
 }
 
 /// At most `shares` runs of samples of about the same length, in order.
@@ -105,7 +102,7 @@ impl ShardedExecutor {
         memory_budget: Option<u64>,
     ) -> Result<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let plan = Plan::new(problem.network())?;
+        let plan = Plan::new(problem.network());
         let samples = problem.samples();
         let shares = split(samples, team.helpers() + 1);
         let weights: Vec<f64> = shares.iter().map(|share| share.len() as f64 / samples as f64).collect();

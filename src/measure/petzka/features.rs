@@ -221,7 +221,7 @@ async fn changed(
         control.breathe().await?;
     }
     let on = async |engine: &Engine| -> Result<(f64, f64, f64)> {
-        let probe = Probe::new(engine)?;
+        let probe = Probe::new(engine);
         let (loss, gradient) = probe.gradient(parameters).await?;
         let moved = collected("a vector of parameters", parameters.iter().zip(&change).map(|(w, c)| w + c))?;
         let rise = probe.loss(&moved).await? - loss;

@@ -164,7 +164,7 @@ async fn search(
 ) -> Result<Sharpness> {
     engine.prepare(parameters).await?;
     let coordinates = region.coordinates(engine, parameters, epsilon, options.seed, control).await?;
-    let probe = Probe::new(engine)?;
+    let probe = Probe::new(engine);
     let (loss, gradient) = probe.gradient(parameters).await?;
     let resolution = probe.resolution(parameters, loss).await?;
     let (eigenvalue, eigenvector) = top_eigenvector(engine, &coordinates, options.seed, control).await?;

@@ -81,7 +81,7 @@ async fn sample(
     options: &SharpnessOptions,
     control: &Control<'_>,
 ) -> Result<AverageSharpness> {
-    let probe = Probe::new(engine)?;
+    let probe = Probe::new(engine);
     let loss = probe.loss(parameters).await?;
     let resolution = probe.resolution(parameters, loss).await?;
     let sigma = match noise {
