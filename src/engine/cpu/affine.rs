@@ -199,8 +199,8 @@ impl Affine {
         Ok(())
     }
 
-    /// One block's input with its padding: itself, or a copy in `scratch`.
-    pub fn pad<'a, T: Real, const N: usize>(&self, x: &'a [T], scratch: &'a mut Vec<T>) -> Result<&'a [T]> {
+    /// One block's input with its padding: itself, or a copy in `workspace`.
+    pub fn pad<'a, T: Real, const N: usize>(&self, x: &'a [T], workspace: &'a mut Vec<T>) -> Result<&'a [T]> {
         let [top, left] = self.window.padding;
         if [top, left] == [0, 0] {
             return Ok(x);
@@ -212,20 +212,20 @@ impl Affine {
             top,
             self.padded(),
             self.input.channels * N,
-            scratch,
+            workspace,
         )?;
-        Ok(scratch)
+        Ok(workspace)
     }
 
-    /// One block's δ as backward passes need it: itself, or a copy in `scratch`.
-    pub fn pad_delta<'a, T: Real, const N: usize>(&self, d: &'a [T], scratch: &'a mut Vec<T>) -> Result<&'a [T]> {
+    /// One block's δ as backward passes need it: itself, or a copy in `workspace`.
+    pub fn pad_delta<'a, T: Real, const N: usize>(&self, d: &'a [T], workspace: &'a mut Vec<T>) -> Result<&'a [T]> {
         if self.is_dense() {
             return Ok(d);
         }
         let pixel = self.rows * N;
         let [top, left] = self.delta_padding;
-        copy_padded(d, self.output.width * pixel, left * pixel, top, self.padded_output, pixel, scratch)?;
-        Ok(scratch)
+        copy_padded(d, self.output.width * pixel, left * pixel, top, self.padded_output, pixel, workspace)?;
+        Ok(workspace)
     }
 
     /// Numbers of a block that its passes lay out at this step beside what comes in and goes out: transposed and padded.

@@ -15,7 +15,7 @@ pub type Term<'a, T> = (&'a [T], &'a [T]);
 
 /// Memory that one thread uses again and again.
 #[derive(Default)]
-pub struct Room<T> {
+pub struct GradientWorkspace<T> {
     /// Sums tile by tile, (tiles, rows, J): written row by row into W, whose rows are pages apart, they would come and go
     /// through the same few sets of the cache.
     tiles: Vec<T>,
@@ -27,8 +27,8 @@ pub struct Room<T> {
     cells: Vec<[usize; 3]>,
 }
 
-impl<T: Real> Room<T> {
-    /// Room for what the gradient of so many rows lays out, asked for before its loops begin.
+impl<T: Real> GradientWorkspace<T> {
+    /// GradientWorkspace for what the gradient of so many rows lays out, asked for before its loops begin.
     ///
     /// # Errors
     /// `TooLarge`.
@@ -61,7 +61,7 @@ pub struct WeightGradient<'a, T, const N: usize> {
     pub affine: &'a Affine,
     pub rows: Range<usize>,
     pub terms: &'a [Term<'a, T>],
-    pub room: &'a mut Room<T>,
+    pub workspace: &'a mut GradientWorkspace<T>,
     pub out: &'a mut [T],
 }
 
@@ -83,8 +83,8 @@ impl<T: Real, const N: usize> Work for WeightGradient<'_, T, N> {
 impl<T: Real, const N: usize> WeightGradient<'_, T, N> {
     #[inline(always)]
     fn in_tiles<const J: usize, const FMA: bool>(self) {
-        let Self { affine, rows, terms, room, out } = self;
-        let Room { tiles, delta, input, cells } = room;
+        let Self { affine, rows, terms, workspace, out } = self;
+        let GradientWorkspace { tiles, delta, input, cells } = workspace;
         let run = affine.window.size[1] * affine.input.channels;
         let in_line = run.div_ceil(J);
         tiles.clear();

@@ -103,20 +103,22 @@ impl<T: Real> Arrival<'_, T> {
     ///
     /// # Errors
     /// `TooLarge`.
-    pub fn sums<const N: usize>(&self, net: &Net, room: &mut Room<T>) -> Result<LayerSums> {
+    pub fn sums<const N: usize>(&self, net: &Net, workspace: &mut SumsWorkspace<T>) -> Result<LayerSums> {
         let mut found = LayerSums::zeros(self.affine.units_in())?;
         self.add_bias::<N>(&mut found);
         if let Layer::Positions { windows, backward } = self.layer {
             const WHAT: &str = "cotangents of windows";
             let len = product::<T>(WHAT, &[windows.positions(), windows.columns, N])?;
-            let out = sized(&mut room.pulled, len)?;
+            let out = sized(&mut workspace.pulled, len)?;
             let terms = [(backward, self.g)];
             simd::run(net.level, BackwardBlock::<T, N> { affine: windows, terms: &terms, out });
         }
-        room.fit::<N>(self.affine, self.layer)?;
+        workspace.fit::<N>(self.affine, self.layer)?;
         match self.layer {
-            Layer::Dense { .. } => simd::run(net.level, DenseSums::<T, N> { arrival: self, room, found: &mut found }),
-            _ => simd::run(net.level, WindowSums::<T, N> { arrival: self, room, found: &mut found }),
+            Layer::Dense { .. } => {
+                simd::run(net.level, DenseSums::<T, N> { arrival: self, workspace, found: &mut found })
+            }
+            _ => simd::run(net.level, WindowSums::<T, N> { arrival: self, workspace, found: &mut found }),
         }
         Ok(found)
     }
@@ -134,14 +136,14 @@ impl<T: Real> Arrival<'_, T> {
 
 /// Memory that one thread uses again and again.
 #[derive(Default)]
-pub struct Room<T> {
+pub struct SumsWorkspace<T> {
     units: Vec<f64>,
     gradient: Vec<T>,
     pulled: Vec<T>,
 }
 
-impl<T: Real> Room<T> {
-    /// Room for the sums of a layer, asked for before its loops begin.
+impl<T: Real> SumsWorkspace<T> {
+    /// SumsWorkspace for the sums of a layer, asked for before its loops begin.
     fn fit<const N: usize>(&mut self, affine: &Affine, layer: &Layer<T>) -> Result<()> {
         const WHAT: &str = "sums of a layer";
         self.units.clear();
@@ -152,7 +154,7 @@ impl<T: Real> Room<T> {
         Ok(())
     }
 
-    /// Zeros, N for every unit that comes in, for which there is room.
+    /// Zeros, N for every unit that comes in, for which there is workspace.
     fn units<const N: usize>(&mut self, units: usize) -> &mut [[f64; N]] {
         self.units.clear();
         self.units.resize(units * N, 0.0);
@@ -198,14 +200,14 @@ fn add_squares<const N: usize>(units: &[[f64; N]], forms: &mut [f64]) {
 
 struct DenseSums<'a, 'b, T, const N: usize> {
     arrival: &'a Arrival<'b, T>,
-    room: &'a mut Room<T>,
+    workspace: &'a mut SumsWorkspace<T>,
     found: &'a mut LayerSums,
 }
 
 impl<T: Real, const N: usize> Work for DenseSums<'_, '_, T, N> {
     #[inline(always)]
     fn run<const FMA: bool>(self) {
-        let Self { arrival, room, found } = self;
+        let Self { arrival, workspace, found } = self;
         let Arrival { affine, block, .. } = arrival;
         let [g, x, pulled] = [arrival.g, arrival.x, arrival.pulled].map(|values| values.as_chunks::<N>().0);
         let g_square = sum(g, g, |a, b| a * b);
@@ -215,7 +217,7 @@ impl<T: Real, const N: usize> Work for DenseSums<'_, '_, T, N> {
             found.gram_trace += pulled_square[n] * a;
         }
         found.scaled_trace += sum(g, block.spread.as_chunks::<N>().0, |g, s| g * g * s).iter().sum::<f64>();
-        let (units, per_unit) = (room.units::<N>(affine.units_in()), affine.columns / affine.units_in());
+        let (units, per_unit) = (workspace.units::<N>(affine.units_in()), affine.columns / affine.units_in());
         for (&column, (x, pulled)) in affine.column_of.iter().zip(x.iter().zip(pulled)) {
             let unit = if per_unit == 1 { column as usize } else { column as usize / per_unit };
             add(&mut units[unit], &std::array::from_fn::<T, N, _>(|n| x[n] * pulled[n]));
@@ -226,22 +228,22 @@ impl<T: Real, const N: usize> Work for DenseSums<'_, '_, T, N> {
 
 struct WindowSums<'a, 'b, T, const N: usize> {
     arrival: &'a Arrival<'b, T>,
-    room: &'a mut Room<T>,
+    workspace: &'a mut SumsWorkspace<T>,
     found: &'a mut LayerSums,
 }
 
 impl<T: Real, const N: usize> Work for WindowSums<'_, '_, T, N> {
     #[inline(always)]
     fn run<const FMA: bool>(self) {
-        let Self { arrival, room, found } = self;
+        let Self { arrival, workspace, found } = self;
         let affine = arrival.affine;
         let (rows, columns, per_unit) = (affine.rows, affine.columns, affine.columns / affine.units_in());
         let [g, x] = [arrival.g, arrival.x].map(|values| values.as_chunks::<N>().0);
         let weight = &arrival.theta[affine.weight.clone()];
         let is_whole = matches!(arrival.layer, Layer::Rows(_));
-        let mut gradient = std::mem::take(&mut room.gradient);
+        let mut gradient = std::mem::take(&mut workspace.gradient);
         let gradient_of = gradient.as_chunks_mut::<N>().0;
-        let units = room.units::<N>(affine.units_in());
+        let units = workspace.units::<N>(affine.units_in());
         for first in (0..rows).step_by(ROWS) {
             let count = ROWS.min(rows - first);
             let at = if is_whole { first * columns } else { 0 };
@@ -269,9 +271,9 @@ impl<T: Real, const N: usize> Work for WindowSums<'_, '_, T, N> {
         add_squares(units, &mut found.column_forms);
         found.gram_trace += match arrival.layer {
             Layer::Rows(products) => pairs_of_rows(products, gradient_of, columns),
-            _ => pairs_of_positions(affine, x, room.pulled.as_chunks::<N>().0),
+            _ => pairs_of_positions(affine, x, workspace.pulled.as_chunks::<N>().0),
         };
-        room.gradient = gradient;
+        workspace.gradient = gradient;
     }
 }
 

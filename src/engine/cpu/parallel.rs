@@ -35,7 +35,7 @@ pub fn rows_of_task(rows: usize, work: f64) -> usize {
     }
 }
 
-/// `f(scratch, index, item)` for all items, which are `work` multiplications together. The event loop of a browser may run
+/// `f(workspace, index, item)` for all items, which are `work` multiplications together. The event loop of a browser may run
 /// between two of them, and wherever `f` lets it.
 ///
 /// # Errors
@@ -43,19 +43,19 @@ pub fn rows_of_task(rows: usize, work: f64) -> usize {
 pub async fn for_each<I: Send, S>(
     items: &mut [I],
     work: f64,
-    scratch: impl Fn() -> S + Sync + Send,
+    workspace: impl Fn() -> S + Sync + Send,
     f: impl AsyncFn(&mut S, usize, &mut I) -> Result<()> + Sync + Send,
 ) -> Result<()> {
     #[cfg(not(target_arch = "wasm32"))]
     if work > WORTHWHILE && items.len() > 1 && threads() > 1 {
         use rayon::prelude::*;
-        let each = |scratch: &mut S, (i, item): (usize, &mut I)| now(f(scratch, i, item));
-        return items.par_iter_mut().enumerate().try_for_each_init(&scratch, each);
+        let each = |workspace: &mut S, (i, item): (usize, &mut I)| now(f(workspace, i, item));
+        return items.par_iter_mut().enumerate().try_for_each_init(&workspace, each);
     }
     let work = work / items.len() as f64;
-    let mut scratch = scratch();
+    let mut workspace = workspace();
     for (i, item) in items.iter_mut().enumerate() {
-        f(&mut scratch, i, item).await?;
+        f(&mut workspace, i, item).await?;
         worked(work).await;
     }
     Ok(())

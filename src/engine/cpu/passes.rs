@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use super::affine::Affine;
 use super::data::{Data, Selection};
-use super::gradient::{Portion, Room, Term, WeightGradient, bias_gradient};
+use super::gradient::{GradientWorkspace, Portion, Term, WeightGradient, bias_gradient};
 use super::net::{Net, Weights};
 use super::parallel;
-use super::point::{BlockPoint, Scratch};
+use super::point::{BlockPoint, Workspace};
 use super::real::Real;
 use super::simd;
 use super::tangent::BlockTangent;
@@ -210,17 +210,18 @@ impl<T: Real, const N: usize> Passes<T, N> {
         (IMAGES_KEPT / image).min(blocks / (2 * parallel::threads())).clamp(1, GROUP)
     }
 
-    /// `f(scratch, first, group)` for groups of blocks, or of what belongs to blocks.
+    /// `f(workspace, first, group)` for groups of blocks, or of what belongs to blocks.
     pub async fn in_groups<I: Send>(
         &self,
         items: &mut [I],
         work: f64,
-        f: impl AsyncFn(&mut Scratch<T>, usize, &mut [I]) -> Result<()> + Sync + Send,
+        f: impl AsyncFn(&mut Workspace<T>, usize, &mut [I]) -> Result<()> + Sync + Send,
     ) -> Result<()> {
         let size = self.group(items.len());
         let mut groups: Vec<_> = items.chunks_mut(size).collect();
-        let each = async |scratch: &mut Scratch<T>, i: usize, group: &mut &mut [I]| f(scratch, i * size, group).await;
-        parallel::for_each(&mut groups, work, Scratch::default, each).await
+        let each =
+            async |workspace: &mut Workspace<T>, i: usize, group: &mut &mut [I]| f(workspace, i * size, group).await;
+        parallel::for_each(&mut groups, work, Workspace::default, each).await
     }
 
     /// Forward passes of these samples and the loss, whose mean is over `count` samples, and backward passes if asked for.
@@ -235,14 +236,14 @@ impl<T: Real, const N: usize> Passes<T, N> {
         let (net, rows, targets) = (&self.net, self.data.rows(), self.data.targets());
         let steps = net.plan.steps.len();
         let work = net.block_work::<N>() * blocks.len() as f64;
-        self.in_groups(&mut blocks, work, async |scratch, first, group| {
+        self.in_groups(&mut blocks, work, async |workspace, first, group| {
             for l in 0..steps {
                 for (i, block) in (first..).zip(&mut *group) {
                     if l == 0 {
                         block.prepare_lists(steps);
                         block.load::<N>(net, rows, &selection, i)?;
                     }
-                    block.forward_step::<N>(net, weights, l, with_backward, scratch)?;
+                    block.forward_step::<N>(net, weights, l, with_backward, workspace)?;
                     worked(net.step_work::<N>(l)).await;
                 }
             }
@@ -251,7 +252,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
             }
             for l in (0..steps).rev().filter(|&l| with_backward && net.pulls_back(l)) {
                 for block in &mut *group {
-                    block.backward_step::<N>(net, weights, l, scratch)?;
+                    block.backward_step::<N>(net, weights, l, workspace)?;
                     worked(net.step_work::<N>(l)).await;
                 }
             }
@@ -368,12 +369,12 @@ impl<T: Real, const N: usize> Passes<T, N> {
             let steps = self.net.plan.steps.len();
             for (direction, out) in directions.iter().zip(out.chunks_exact_mut(parameters)) {
                 let (net, weights) = (&self.net, [&point.weights, direction]);
-                self.in_groups(tangents, work, async |scratch, first, group| {
+                self.in_groups(tangents, work, async |workspace, first, group| {
                     let blocks = &blocks[first..];
                     for l in 0..steps {
                         for (tangent, block) in group.iter_mut().zip(blocks) {
                             tangent.prepare_lists(steps);
-                            tangent.forward_step::<N>(net, weights, l, block, is_hessian, scratch)?;
+                            tangent.forward_step::<N>(net, weights, l, block, is_hessian, workspace)?;
                             worked(2.0 * net.step_work::<N>(l)).await;
                         }
                     }
@@ -382,7 +383,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
                     }
                     for l in (0..steps).rev().filter(|&l| net.pulls_back(l)) {
                         for (tangent, block) in group.iter_mut().zip(blocks) {
-                            tangent.backward_step::<N>(net, weights, l, block, is_hessian, scratch)?;
+                            tangent.backward_step::<N>(net, weights, l, block, is_hessian, workspace)?;
                             worked(2.0 * net.step_work::<N>(l)).await;
                         }
                     }
@@ -446,8 +447,10 @@ impl<T: Real, const N: usize> Passes<T, N> {
             tasks.extend(portions.map(|rows| Task { affine, terms: terms.clone(), step, rows }));
         }
         let level = self.net.level;
-        let each = async |room: &mut Room<T>, _: usize, task: &mut Task<'_, '_, T>| task.run::<N>(level, room);
-        parallel::for_each(&mut tasks, work, Room::default, each).await
+        let each = async |workspace: &mut GradientWorkspace<T>, _: usize, task: &mut Task<'_, '_, T>| {
+            task.run::<N>(level, workspace)
+        };
+        parallel::for_each(&mut tasks, work, GradientWorkspace::default, each).await
     }
 }
 
@@ -460,7 +463,7 @@ struct Task<'a, 'b, T> {
 }
 
 impl<T: Real> Task<'_, '_, T> {
-    fn run<const N: usize>(&mut self, level: simd::Level, room: &mut Room<T>) -> Result<()> {
+    fn run<const N: usize>(&mut self, level: simd::Level, workspace: &mut GradientWorkspace<T>) -> Result<()> {
         let Portion { first, weight, bias } = &mut self.rows;
         let rows = *first..*first + weight.len() / self.affine.columns;
         if !bias.is_empty() {
@@ -469,8 +472,8 @@ impl<T: Real> Task<'_, '_, T> {
             }
         }
         let (affine, terms) = (self.affine, &self.terms[..]);
-        room.fit::<N>(affine, rows.len(), terms.len())?;
-        simd::run(level, WeightGradient::<T, N> { affine, rows, terms, room, out: weight });
+        workspace.fit::<N>(affine, rows.len(), terms.len())?;
+        simd::run(level, WeightGradient::<T, N> { affine, rows, terms, workspace, out: weight });
         Ok(())
     }
 }

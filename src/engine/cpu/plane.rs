@@ -8,7 +8,7 @@ use super::data::Selection;
 use super::net::Weights;
 use super::parallel;
 use super::passes::{Means, Passes, Tally};
-use super::point::{BlockPoint, Scratch, sized};
+use super::point::{BlockPoint, Workspace, sized};
 use super::real::Real;
 use super::simd;
 use crate::error::Result;
@@ -67,10 +67,10 @@ impl<T: Real, const N: usize> Passes<T, N> {
         let of_block = |_| (0..plane.first.len()).map(of_vector).collect();
         let mut products: Vec<Vec<Vec<T>>> = (0..selection.count().div_ceil(N)).map(of_block).collect::<Result<_>>()?;
         let work = affine.multiplications() * (N * products.len() * plane.first.len()) as f64;
-        let scratch = || (Scratch::default(), BlockPoint::default());
-        parallel::for_each(&mut products, work, scratch, async |(scratch, block), i, products| {
+        let workspace = || (Workspace::default(), BlockPoint::default());
+        parallel::for_each(&mut products, work, workspace, async |(workspace, block), i, products| {
             block.load::<N>(net, rows, &selection, i)?;
-            let input = affine.pad::<T, N>(&block.input, &mut scratch.padded)?;
+            let input = affine.pad::<T, N>(&block.input, &mut workspace.padded)?;
             let vectors = std::iter::once(&plane.theta).chain(&plane.directions);
             for ((out, packed), vector) in products.iter_mut().zip(&plane.first).zip(vectors) {
                 let bias = affine.bias.clone().map(|range| &vector[range]);
@@ -129,7 +129,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
         let (net, targets, samples) = (&self.net, self.data.targets(), self.data.samples());
         let work = net.block_work::<N>() * blocks.len() as f64;
         let steps = net.plan.steps.len();
-        self.in_groups(blocks, work, async |scratch, first, group| {
+        self.in_groups(blocks, work, async |workspace, first, group| {
             for (products, block) in products[first..].iter().zip(&mut *group) {
                 block.prepare_lists(steps);
                 let (base, directions) = products.split_first().expect("θ's product is there");
@@ -139,7 +139,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
             }
             for l in 1..steps {
                 for block in &mut *group {
-                    block.forward_step::<N>(net, weights, l, false, scratch)?;
+                    block.forward_step::<N>(net, weights, l, false, workspace)?;
                     worked(net.step_work::<N>(l)).await;
                 }
             }

@@ -39,7 +39,7 @@ pub struct BlockPoint<T> {
 
 /// Memory that one thread uses again and again.
 #[derive(Default)]
-pub struct Scratch<T> {
+pub struct Workspace<T> {
     pub padded: Vec<T>,
     pub padded_too: Vec<T>,
     /// Cotangents of the steps on a walk that does not keep them, and what is free for more of them.
@@ -103,7 +103,7 @@ impl<T: Real> BlockPoint<T> {
         weights: &Weights<T>,
         l: usize,
         with_backward: bool,
-        scratch: &mut Scratch<T>,
+        workspace: &mut Workspace<T>,
     ) -> Result<()> {
         let step = &net.plan.steps[l];
         let (before, rest) = self.activations.split_at_mut(l);
@@ -112,7 +112,7 @@ impl<T: Real> BlockPoint<T> {
         match &net.kinds[l] {
             Kind::Affine(affine) => {
                 let is_data = step.reads[0].from.is_none();
-                let input = affine.pad::<T, N>(input, &mut scratch.padded)?;
+                let input = affine.pad::<T, N>(input, &mut workspace.padded)?;
                 if with_backward && !(is_data && self.is_input_transposed) {
                     affine.transpose::<T, N>(input, sized(&mut self.transposed[l], affine.transposed_len::<N>())?);
                     self.is_input_transposed |= is_data;
@@ -159,10 +159,10 @@ impl<T: Real> BlockPoint<T> {
         net: &Net,
         weights: &Weights<T>,
         l: usize,
-        scratch: &mut Scratch<T>,
+        workspace: &mut Workspace<T>,
     ) -> Result<()> {
         let back = Back { net, weights, chosen: &self.chosen, second: None };
-        back.step::<N>(l, &mut self.deltas, scratch, |from, q| {
+        back.step::<N>(l, &mut self.deltas, workspace, |from, q| {
             let (activation, a) = (net.plan.steps[from].activation, &self.activations[from]);
             self.curves[from].bend(q);
             activation::multiply_derivative(activation, a, &self.curves[from], q);

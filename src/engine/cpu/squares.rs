@@ -5,12 +5,12 @@
 //! for every sample and cotangent before it is squared.
 
 use super::affine::Affine;
-use super::gradient::{Portion, Room, Term, WeightGradient, bias_lanes};
+use super::gradient::{GradientWorkspace, Portion, Term, WeightGradient, bias_lanes};
 use super::layer_sums::sample_gradients;
 use super::net::{Net, Weights};
 use super::parallel;
 use super::passes::{Passes, Point};
-use super::point::{BlockPoint, Scratch, sized};
+use super::point::{BlockPoint, Workspace, sized};
 use super::real::Real;
 use super::simd::{self, Work};
 use super::sweep::start;
@@ -37,9 +37,9 @@ impl<T: Real, const N: usize> Passes<T, N> {
             arrivals.resize_with(blocks.len(), Arrivals::default);
             let work = net.block_work::<N>() * blocks.len() as f64;
             for cotangent in cotangents {
-                parallel::for_each(&mut arrivals, work, Scratch::default, async |scratch, i, arrivals| {
+                parallel::for_each(&mut arrivals, work, Workspace::default, async |workspace, i, arrivals| {
                     let (samples, _) = selection.lanes::<N>(i);
-                    arrivals.run::<N>(net, weights, &blocks[i], &samples, cotangent, scratch).await
+                    arrivals.run::<N>(net, weights, &blocks[i], &samples, cotangent, workspace).await
                 })
                 .await?;
                 for (l, affine) in net.affine_steps().filter(|(_, affine)| !affine.is_dense()) {
@@ -73,9 +73,10 @@ impl<T: Real, const N: usize> Passes<T, N> {
         let portions = affine.portions(&mut out[affine.weight.start..end], work);
         let mut tasks: Vec<_> = portions.map(|rows| Task { affine, terms, rows }).collect();
         let level = self.net.level;
-        let each =
-            async |memory: &mut Memory<T>, _: usize, task: &mut Task<'_, '_, T>| task.run::<N>(level, memory).await;
-        parallel::for_each(&mut tasks, work, Memory::default, each).await
+        let each = async |workspace: &mut SquaresWorkspace<T>, _: usize, task: &mut Task<'_, '_, T>| {
+            task.run::<N>(level, workspace).await
+        };
+        parallel::for_each(&mut tasks, work, SquaresWorkspace::default, each).await
     }
 }
 
@@ -100,11 +101,11 @@ impl<T: Real> Arrivals<T> {
         block: &BlockPoint<T>,
         samples: &[usize; N],
         cotangent: &Cotangent,
-        scratch: &mut Scratch<T>,
+        workspace: &mut Workspace<T>,
     ) -> Result<()> {
         self.steps.resize_with(net.plan.steps.len(), Vec::new);
-        start::<T, N>(net, block, cotangent, samples, scratch)?;
-        walk_back::<T, N>(net, weights, block, scratch, |l, affine, g, _| {
+        start::<T, N>(net, block, cotangent, samples, workspace)?;
+        walk_back::<T, N>(net, weights, block, workspace, |l, affine, g, _| {
             let kept = sized(&mut self.steps[l], g.len())?;
             match affine.is_dense() {
                 true => kept.iter_mut().zip(g).for_each(|(sum, &g)| *sum += g * g),
@@ -116,10 +117,10 @@ impl<T: Real> Arrivals<T> {
     }
 }
 
-/// Memory that one thread uses again and again.
+/// SquaresWorkspace that one thread uses again and again.
 #[derive(Default)]
-struct Memory<T> {
-    room: Room<T>,
+struct SquaresWorkspace<T> {
+    of_gradient: GradientWorkspace<T>,
     gradient: Vec<T>,
     padded: Vec<T>,
 }
@@ -132,9 +133,9 @@ struct Task<'a, 'b, T> {
 }
 
 impl<T: Real> Task<'_, '_, T> {
-    async fn run<const N: usize>(&mut self, level: simd::Level, memory: &mut Memory<T>) -> Result<()> {
+    async fn run<const N: usize>(&mut self, level: simd::Level, workspace: &mut SquaresWorkspace<T>) -> Result<()> {
         let affine = self.affine;
-        let Memory { room, gradient, padded } = memory;
+        let SquaresWorkspace { of_gradient, gradient, padded } = workspace;
         let Portion { first, weight, bias } = &mut self.rows;
         let rows = *first..*first + weight.len() / affine.columns;
         let square = |value: &T| if affine.is_dense() { value.to_f64() } else { value.to_f64() * value.to_f64() };
@@ -146,8 +147,8 @@ impl<T: Real> Task<'_, '_, T> {
         if affine.is_dense() {
             gradient.clear();
             let out = sized(gradient, weight.len())?;
-            room.fit::<N>(affine, rows.len(), self.terms.len())?;
-            simd::run(level, WeightGradient::<T, N> { affine, rows, terms: self.terms, room, out });
+            of_gradient.fit::<N>(affine, rows.len(), self.terms.len())?;
+            simd::run(level, WeightGradient::<T, N> { affine, rows, terms: self.terms, workspace: of_gradient, out });
             weight.iter_mut().zip(gradient).for_each(|(sum, square)| *sum += square.to_f64());
             return Ok(());
         }
@@ -168,7 +169,7 @@ struct SampleSquares<'a, T, const N: usize> {
     first: usize,
     g: &'a [[T; N]],
     x: &'a [[T; N]],
-    /// Room for a group of rows.
+    /// GradientWorkspace for a group of rows.
     gradient: &'a mut [T],
     out: &'a mut [f64],
 }

@@ -1,11 +1,11 @@
 //! Cotangent sweeps: backward passes from chosen cotangents, and what they leave at each layer.
 
 use super::affine::BackwardBlock;
-use super::layer_sums::{Arrival, BlockLayer, Layer, Room};
+use super::layer_sums::{Arrival, BlockLayer, Layer, SumsWorkspace};
 use super::net::{Kind, Net, Weights};
 use super::parallel;
 use super::passes::{Passes, Point};
-use super::point::{BlockPoint, Scratch, sized};
+use super::point::{BlockPoint, Workspace, sized};
 use super::real::Real;
 use super::simd;
 use super::walk::walk_back;
@@ -31,11 +31,11 @@ impl<T: Real, const N: usize> Passes<T, N> {
             let Some(selection) = selections.next() else { return Ok(()) };
             let mut sums: Vec<Vec<Vec<LayerSums>>> = vec![Vec::new(); blocks.len()];
             let work = self.net.block_work::<N>() * (blocks.len() * cotangents.len()) as f64;
-            parallel::for_each(&mut sums, work, Memory::default, async |memory, i, sums| {
+            parallel::for_each(&mut sums, work, SweepWorkspace::default, async |workspace, i, sums| {
                 let (samples, _) = selection.lanes::<N>(i);
-                let sweep = BlockSweep::<T, N>::new(net, weights, &layers, &blocks[i], memory)?;
+                let sweep = BlockSweep::<T, N>::new(net, weights, &layers, &blocks[i], workspace)?;
                 for cotangent in cotangents {
-                    sums.push(sweep.run(&samples, cotangent, memory).await?);
+                    sums.push(sweep.run(&samples, cotangent, workspace).await?);
                 }
                 Ok(())
             })
@@ -61,11 +61,11 @@ impl<T: Real, const N: usize> Passes<T, N> {
     }
 }
 
-/// Memory that one thread uses again and again.
+/// SweepWorkspace that one thread uses again and again.
 #[derive(Default)]
-struct Memory<T> {
-    scratch: Scratch<T>,
-    room: Room<T>,
+struct SweepWorkspace<T> {
+    steps: Workspace<T>,
+    sums: SumsWorkspace<T>,
     padded: Vec<T>,
     pulled: Vec<T>,
 }
@@ -86,11 +86,11 @@ impl<'a, T: Real, const N: usize> BlockSweep<'a, T, N> {
         weights: &'a Weights<T>,
         layers: &'a [Option<Layer<T>>],
         block: &'a BlockPoint<T>,
-        memory: &mut Memory<T>,
+        workspace: &mut SweepWorkspace<T>,
     ) -> Result<Self> {
         let mut of_step = |l: usize| {
             let (Kind::Affine(affine), Some(layer)) = (&net.kinds[l], &layers[l]) else { return Ok(None) };
-            let x = affine.pad::<T, N>(block.input_of(net, l), &mut memory.padded)?;
+            let x = affine.pad::<T, N>(block.input_of(net, l), &mut workspace.padded)?;
             BlockLayer::new::<N>(net, affine, layer, x).map(Some)
         };
         let of_block = (0..layers.len()).map(&mut of_step).collect::<Result<_>>()?;
@@ -98,12 +98,17 @@ impl<'a, T: Real, const N: usize> BlockSweep<'a, T, N> {
     }
 
     /// What a cotangent leaves at the affine steps.
-    async fn run(&self, samples: &[usize; N], cotangent: &Cotangent, memory: &mut Memory<T>) -> Result<Vec<LayerSums>> {
+    async fn run(
+        &self,
+        samples: &[usize; N],
+        cotangent: &Cotangent,
+        workspace: &mut SweepWorkspace<T>,
+    ) -> Result<Vec<LayerSums>> {
         let Self { net, weights, block, .. } = *self;
-        let Memory { scratch, room, padded, pulled: own } = memory;
-        start::<T, N>(net, block, cotangent, samples, scratch)?;
+        let SweepWorkspace { steps, sums: of_sums, padded, pulled: own } = workspace;
+        start::<T, N>(net, block, cotangent, samples, steps)?;
         let mut found = Vec::new();
-        walk_back::<T, N>(net, weights, block, scratch, |l, affine, g, pulled| {
+        walk_back::<T, N>(net, weights, block, steps, |l, affine, g, pulled| {
             let (Some(layer), Some(of_block)) = (&self.layers[l], &self.of_block[l]) else { return Ok(()) };
             let pulled = match layer {
                 Layer::Dense { first: Some(first), .. } => {
@@ -115,7 +120,7 @@ impl<'a, T: Real, const N: usize> BlockSweep<'a, T, N> {
             };
             let x = affine.pad::<T, N>(block.input_of(net, l), padded)?;
             let arrival = Arrival { affine, layer, block: of_block, theta: &weights.theta, g, x, pulled };
-            found.push(arrival.sums::<N>(net, room)?);
+            found.push(arrival.sums::<N>(net, of_sums)?);
             Ok(())
         })
         .await?;
@@ -130,13 +135,13 @@ pub fn start<T: Real, const N: usize>(
     block: &BlockPoint<T>,
     cotangent: &Cotangent,
     samples: &[usize; N],
-    scratch: &mut Scratch<T>,
+    workspace: &mut Workspace<T>,
 ) -> Result<()> {
     let (outputs, steps) = (net.places.len(), net.plan.steps.len());
-    scratch.deltas.resize_with(steps, Vec::new);
-    let out = &mut scratch.deltas[steps - 1];
+    workspace.deltas.resize_with(steps, Vec::new);
+    let out = &mut workspace.deltas[steps - 1];
     if out.capacity() == 0 {
-        *out = scratch.spare.pop().unwrap_or_default();
+        *out = workspace.spare.pop().unwrap_or_default();
     }
     out.clear();
     sized(out, outputs * N)?;

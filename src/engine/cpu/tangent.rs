@@ -4,7 +4,7 @@ use super::activation;
 use super::affine::ForwardBlock;
 use super::loss;
 use super::net::{Kind, Net, Weights};
-use super::point::{BlockPoint, Scratch, sized};
+use super::point::{BlockPoint, Workspace, sized};
 use super::real::Real;
 use super::simd;
 use super::walk::Back;
@@ -40,7 +40,7 @@ impl<T: Real> BlockTangent<T> {
         l: usize,
         point: &BlockPoint<T>,
         is_hessian: bool,
-        scratch: &mut Scratch<T>,
+        workspace: &mut Workspace<T>,
     ) -> Result<()> {
         let step = &net.plan.steps[l];
         let (before, rest) = self.activations.split_at_mut(l);
@@ -49,13 +49,13 @@ impl<T: Real> BlockTangent<T> {
         let tangent = read.from.map(|from| &before[from]);
         match (&net.kinds[l], tangent) {
             (Kind::Affine(affine), tangent) => {
-                let input = affine.pad::<T, N>(point.read(read), &mut scratch.padded)?;
+                let input = affine.pad::<T, N>(point.read(read), &mut workspace.padded)?;
                 let first = (&direction.forward[l], input);
                 let bias = direction.bias(affine);
                 match tangent {
                     None => simd::run(net.level, ForwardBlock::<T, N> { affine, bias, terms: &[first], out }),
                     Some(tangent) => {
-                        let tangent = affine.pad::<T, N>(tangent, &mut scratch.padded_too)?;
+                        let tangent = affine.pad::<T, N>(tangent, &mut workspace.padded_too)?;
                         let transposed = sized(&mut self.transposed[l], affine.transposed_len::<N>())?;
                         affine.transpose::<T, N>(tangent, transposed);
                         let terms = [first, (&weights.forward[l], tangent)];
@@ -94,11 +94,11 @@ impl<T: Real> BlockTangent<T> {
         l: usize,
         point: &BlockPoint<T>,
         is_hessian: bool,
-        scratch: &mut Scratch<T>,
+        workspace: &mut Workspace<T>,
     ) -> Result<()> {
         let second = is_hessian.then_some((direction, &point.deltas[..]));
         let back = Back { net, weights, chosen: &point.chosen, second };
-        back.step::<N>(l, &mut self.deltas, scratch, |from, q| {
+        back.step::<N>(l, &mut self.deltas, workspace, |from, q| {
             let (activation, a) = (net.plan.steps[from].activation, &point.activations[from]);
             activation::multiply_derivative(activation, a, &point.curves[from], q);
             if is_hessian {

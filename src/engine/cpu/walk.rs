@@ -8,7 +8,7 @@ use std::mem::take;
 use super::activation;
 use super::affine::{Affine, BackwardBlock};
 use super::net::{Kind, Net, Weights};
-use super::point::{BlockPoint, Scratch, sized};
+use super::point::{BlockPoint, Workspace, sized};
 use super::real::Real;
 use super::simd;
 use crate::engine::plan::Read;
@@ -31,13 +31,13 @@ impl<T: Real> Back<'_, T> {
         &self,
         l: usize,
         deltas: &mut [Vec<T>],
-        scratch: &mut Scratch<T>,
+        workspace: &mut Workspace<T>,
         mut complete: impl FnMut(usize, &mut [T]),
     ) -> Result<()> {
         for read in &self.net.plan.steps[l].reads {
             let Some(from) = read.from else { continue };
-            let q = self.pull::<N>(l, read, from, deltas, scratch)?;
-            add(read, q, &mut deltas[from], scratch);
+            let q = self.pull::<N>(l, read, from, deltas, workspace)?;
+            add(read, q, &mut deltas[from], workspace);
             if read.completes {
                 complete(from, &mut deltas[from]);
             }
@@ -52,11 +52,11 @@ impl<T: Real> Back<'_, T> {
         read: &Read,
         from: usize,
         deltas: &mut [Vec<T>],
-        scratch: &mut Scratch<T>,
+        workspace: &mut Workspace<T>,
     ) -> Result<Vec<T>> {
         let mut q = if read.starts { take(&mut deltas[from]) } else { Vec::new() };
         if q.capacity() == 0 {
-            q = scratch.spare.pop().unwrap_or_default();
+            q = workspace.spare.pop().unwrap_or_default();
         }
         let d = &deltas[l];
         let out = sized(&mut q, self.net.plan.steps[from].output.len() * N)?;
@@ -67,11 +67,11 @@ impl<T: Real> Back<'_, T> {
                 return Ok(q);
             }
         };
-        let first = (&self.weights.backward[l], affine.pad_delta::<T, N>(d, &mut scratch.padded)?);
+        let first = (&self.weights.backward[l], affine.pad_delta::<T, N>(d, &mut workspace.padded)?);
         match self.second {
             None => simd::run(self.net.level, BackwardBlock::<T, N> { affine, terms: &[first], out }),
             Some((direction, deltas)) => {
-                let delta = affine.pad_delta::<T, N>(&deltas[l], &mut scratch.padded_too)?;
+                let delta = affine.pad_delta::<T, N>(&deltas[l], &mut workspace.padded_too)?;
                 let terms = [first, (&direction.backward[l], delta)];
                 simd::run(self.net.level, BackwardBlock::<T, N> { affine, terms: &terms, out });
             }
@@ -81,46 +81,46 @@ impl<T: Real> Back<'_, T> {
 }
 
 /// What was pulled back joins what other readers have.
-fn add<T: Real>(read: &Read, q: Vec<T>, sum: &mut Vec<T>, scratch: &mut Scratch<T>) {
+fn add<T: Real>(read: &Read, q: Vec<T>, sum: &mut Vec<T>, workspace: &mut Workspace<T>) {
     if read.starts {
         *sum = q;
     } else {
         sum.iter_mut().zip(&q).for_each(|(sum, &q)| *sum += q);
-        scratch.spare.push(q);
+        workspace.spare.push(q);
     }
 }
 
-/// Walks back from the cotangent at the outputs, which `scratch.deltas` has in its last place, at a block of a point:
+/// Walks back from the cotangent at the outputs, which `workspace.deltas` has in its last place, at a block of a point:
 /// `arrive(l, affine, g, Wᵀ g)` at every affine step; the last is empty where nothing is pulled back to.
 pub async fn walk_back<T: Real, const N: usize>(
     net: &Net,
     weights: &Weights<T>,
     block: &BlockPoint<T>,
-    scratch: &mut Scratch<T>,
+    workspace: &mut Workspace<T>,
     mut arrive: impl FnMut(usize, &Affine, &[T], &[T]) -> Result<()>,
 ) -> Result<()> {
     let back = Back { net, weights, chosen: &block.chosen, second: None };
-    let mut deltas = take(&mut scratch.deltas);
+    let mut deltas = take(&mut workspace.deltas);
     for (l, step) in net.plan.steps.iter().enumerate().rev() {
         for read in &step.reads {
             let pulled = match read.from {
-                Some(from) => Some((from, back.pull::<N>(l, read, from, &mut deltas, scratch)?)),
+                Some(from) => Some((from, back.pull::<N>(l, read, from, &mut deltas, workspace)?)),
                 None => None,
             };
             if let Kind::Affine(affine) = &net.kinds[l] {
                 arrive(l, affine, &deltas[l], pulled.as_ref().map_or(&[], |(_, q)| q))?;
             }
             let Some((from, q)) = pulled else { continue };
-            add(read, q, &mut deltas[from], scratch);
+            add(read, q, &mut deltas[from], workspace);
             if read.completes {
                 let activation = net.plan.steps[from].activation;
                 let (a, curve) = (&block.activations[from], &block.curves[from]);
                 activation::multiply_derivative(activation, a, curve, &mut deltas[from]);
             }
         }
-        scratch.spare.push(take(&mut deltas[l]));
+        workspace.spare.push(take(&mut deltas[l]));
         worked(2.0 * net.step_work::<N>(l)).await;
     }
-    scratch.deltas = deltas;
+    workspace.deltas = deltas;
     Ok(())
 }

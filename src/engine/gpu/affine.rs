@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::context::DeviceBuffer;
 use super::executor::GpuExecutor;
-use super::geometry::{Panel, Stage};
+use super::geometry::{Panel, PlacedStep};
 use super::kernel::Kernel;
 use super::recorder::Grid;
 use super::tiling::{self, Tile};
@@ -152,10 +152,10 @@ impl GpuExecutor {
         to: usize,
     ) -> Result<()> {
         debug_assert!(to + count <= panels.count);
-        for stage in &self.geometry.stages {
-            for (panel, is_backward) in [(stage.forward, false), (stage.backward, true)] {
+        for placed in &self.geometry.steps {
+            for (panel, is_backward) in [(placed.forward, false), (placed.backward, true)] {
                 let Some(panel) = panel.filter(|panel| panel.offset < panels.len) else { continue };
-                let (step, window) = (&stage.step, stage.step.window);
+                let (step, window) = (&placed.step, placed.step.window);
                 let start = first * self.plan.parameter_count;
                 let bias = step.bias();
                 let parameters_of_kernel = Pack {
@@ -189,45 +189,45 @@ impl GpuExecutor {
     /// z of an affine step, from its inputs: into `out`, which has something for each of the batch.
     pub(super) fn affine_forward(
         &self,
-        stage: &Stage,
+        placed: &PlacedStep,
         extent: Extent,
         terms: &[Term],
         epilogue: Epilogue,
         out: &DeviceBuffer,
     ) -> Result<()> {
-        let Some(panel) = stage.forward else { return Ok(()) };
-        self.gather(stage, panel, Way::Forward { has_bias: true }, extent, terms, epilogue, out)
+        let Some(panel) = placed.forward else { return Ok(()) };
+        self.gather(placed, panel, Way::Forward { has_bias: true }, extent, terms, epilogue, out)
     }
 
     /// W x alone, without the bias.
     pub(super) fn affine_linear(
         &self,
-        stage: &Stage,
+        placed: &PlacedStep,
         extent: Extent,
         terms: &[Term],
         out: &DeviceBuffer,
     ) -> Result<()> {
-        let Some(panel) = stage.forward else { return Ok(()) };
-        self.gather(stage, panel, Way::Forward { has_bias: false }, extent, terms, Epilogue::None, out)
+        let Some(panel) = placed.forward else { return Ok(()) };
+        self.gather(placed, panel, Way::Forward { has_bias: false }, extent, terms, Epilogue::None, out)
     }
 
     /// Wᵀδ of an affine step.
     pub(super) fn affine_backward(
         &self,
-        stage: &Stage,
+        placed: &PlacedStep,
         extent: Extent,
         terms: &[Term],
         epilogue: Epilogue,
         out: &DeviceBuffer,
     ) -> Result<()> {
-        let Some(panel) = stage.backward else { return Ok(()) };
-        self.gather(stage, panel, Way::Backward, extent, terms, epilogue, out)
+        let Some(panel) = placed.backward else { return Ok(()) };
+        self.gather(placed, panel, Way::Backward, extent, terms, epilogue, out)
     }
 
     #[allow(clippy::too_many_arguments, reason = "one call of one kernel, in the kernel's terms")]
     fn gather(
         &self,
-        stage: &Stage,
+        placed: &PlacedStep,
         panel: Panel,
         way: Way,
         Extent { lanes, batch }: Extent,
@@ -236,8 +236,8 @@ impl GpuExecutor {
         out: &DeviceBuffer,
     ) -> Result<()> {
         let (from, to) = match way {
-            Way::Forward { .. } => (stage.input, stage.output),
-            Way::Backward => (stage.output, stage.input),
+            Way::Forward { .. } => (placed.input, placed.output),
+            Way::Backward => (placed.output, placed.input),
         };
         let lanes4 = lanes / 4;
         let (number, slope, kept) = epilogue.parts();
@@ -248,7 +248,7 @@ impl GpuExecutor {
             rows4: panel.rows4 as u32,
             channels: from.shape.channels as u32,
             source_row: from.row() as u32,
-            panel_row: stage.step.window.size[1] as u32,
+            panel_row: placed.step.window.size[1] as u32,
             lanes4: lanes4 as u32,
             out_width: to.shape.width as u32,
             positions: to.shape.area() as u32,
@@ -273,7 +273,7 @@ impl GpuExecutor {
         // Looked-up places are made for one term over the inputs, whose padding is there.
         let (tile, parameters) = match panel.taps {
             Some(taps) => {
-                let stride = stage.step.window.stride;
+                let stride = placed.step.window.stride;
                 let parameters = Gather {
                     source_row: (stride[0] * from.row() * from.shape.channels) as u32,
                     panel_row: (stride[1] * from.shape.channels) as u32,
@@ -286,7 +286,7 @@ impl GpuExecutor {
             None => (tile, parameters),
         };
         let tiles = to.shape.area() * tile.count(panel.rows, lanes);
-        let multiplications = stage.step.multiplications() * (lanes * terms.len() * batch) as f64;
+        let multiplications = placed.step.multiplications() * (lanes * terms.len() * batch) as f64;
         let buffers = [
             first.source.buffer,
             &first.panels.buffer,
@@ -304,17 +304,17 @@ impl GpuExecutor {
     /// The gradient of an affine step in W and b: Σ over pairs of δ times the inputs under the window, and Σ δ of the first.
     pub(super) fn affine_gradient(
         &self,
-        stage: &Stage,
+        placed: &PlacedStep,
         Extent { lanes, batch }: Extent,
         pairs: &[Pair],
         to: Target,
     ) -> Result<()> {
         let lanes4 = lanes / 4;
         let is_software = self.context.info().is_software;
-        let (step, window) = (&stage.step, stage.step.window);
+        let (step, window) = (&placed.step, placed.step.window);
         let (rows, channels) = (step.output.channels, step.input.channels);
         let columns = channels * window.area();
-        let (input, output) = (stage.input, stage.output);
+        let (input, output) = (placed.input, placed.output);
         let (first, second) = (pairs[0], pairs[pairs.len() - 1]);
         let position_blocks = lanes4.div_ceil(16);
         let blocks = step.output.area() * position_blocks;

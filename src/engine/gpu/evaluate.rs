@@ -33,7 +33,7 @@ impl Evaluation {
     /// How many points of `wanted` go through together.
     pub fn group(executor: &GpuExecutor, wanted: usize) -> usize {
         let geometry = &executor.geometry;
-        let widest = geometry.stages.iter().map(|stage| stage.output.features()).max().unwrap_or(1);
+        let widest = geometry.steps.iter().map(|placed| placed.output.features()).max().unwrap_or(1);
         let buffers = executor.plan.buffers().into_iter().max().unwrap_or(0) as u64 + 1;
         let values = (buffers + 1) * widest as u64 + 3 * geometry.output().features() as u64;
         let each = executor.data.lanes as u64 * values + 4 * geometry.forward_len as u64;
@@ -49,13 +49,13 @@ impl Evaluation {
         };
         let places = executor.plan.buffers();
         let width_of = |buffer: usize| {
-            let stages = geometry.stages.iter().zip(&places).filter(|&(_, &place)| place == buffer);
-            stages.map(|(stage, _)| stage.output.features()).max().unwrap_or(0)
+            let steps = geometry.steps.iter().zip(&places).filter(|&(_, &place)| place == buffer);
+            steps.map(|(placed, _)| placed.output.features()).max().unwrap_or(0)
         };
         let buffers = places.iter().max().map_or(0, |&last| last + 1);
         let buffers = (0..buffers).map(|buffer| make(width_of(buffer))).collect::<Result<Vec<_>>>()?;
         let values: Vec<_> = places.iter().map(|&place| buffers[place].clone()).collect();
-        let chosen = geometry.stages.iter().filter_map(GpuExecutor::chosen_features).max().unwrap_or(0);
+        let chosen = geometry.steps.iter().filter_map(GpuExecutor::chosen_features).max().unwrap_or(0);
         let width = geometry.output().features();
         Ok(Self {
             points,
@@ -74,7 +74,7 @@ impl GpuExecutor {
     pub(super) fn evaluation(&self, points: usize) -> Result<Rc<Evaluation>> {
         let mut kept = self.evaluation.borrow_mut();
         match &*kept {
-            Some(work) if work.points >= points => Ok(work.clone()),
+            Some(workspace) if workspace.points >= points => Ok(workspace.clone()),
             _ => {
                 *kept = None;
                 Ok(kept.insert(Rc::new(Evaluation::new(self, points)?)).clone())
@@ -85,15 +85,19 @@ impl GpuExecutor {
     /// The steps from `first` on, and the losses, of `batch` points over a chunk.
     pub(super) fn evaluate_from(
         &self,
-        work: &Evaluation,
+        workspace: &Evaluation,
         (first, inputs): (usize, Batched),
         panels: (&Panels, bool),
         batch: usize,
         (chunk, data): (usize, &ChunkData),
     ) -> Result<()> {
-        let values: Vec<&DeviceBuffer> = work.values.iter().map(|buffer| &**buffer).collect();
-        let chosen: Vec<Option<&DeviceBuffer>> =
-            self.geometry.stages.iter().map(|stage| Self::chosen_features(stage).map(|_| &*work.chosen)).collect();
+        let values: Vec<&DeviceBuffer> = workspace.values.iter().map(|buffer| &**buffer).collect();
+        let chosen: Vec<Option<&DeviceBuffer>> = self
+            .geometry
+            .steps
+            .iter()
+            .map(|placed| Self::chosen_features(placed).map(|_| &*workspace.chosen))
+            .collect();
         let samples = Samples { data, rows: self.data.rows(chunk), lanes: self.data.lanes };
         let extent = Extent { lanes: samples.lanes, batch };
         self.forward_from(
@@ -103,20 +107,20 @@ impl GpuExecutor {
             inputs,
             &Activations { values: &values, chosen: &chosen, curves: &[] },
         )?;
-        let report = Report { buffer: &work.report, offset: self.data.first(chunk), count: self.data.samples };
-        self.loss_pass(samples, batch, values[values.len() - 1], [&work.probabilities, &work.delta], report)
+        let report = Report { buffer: &workspace.report, offset: self.data.first(chunk), count: self.data.samples };
+        self.loss_pass(samples, batch, values[values.len() - 1], [&workspace.probabilities, &workspace.delta], report)
     }
 
     /// Loss and accuracy over all samples.
     pub(super) fn evaluate_at(&self, theta: &DeviceBuffer, out: &DeviceBuffer, index: usize) -> Result<()> {
-        let work = self.evaluation(1)?;
-        self.pack(theta, 0, 1, &work.panels, 0)?;
+        let workspace = self.evaluation(1)?;
+        self.pack(theta, 0, 1, &workspace.panels, 0)?;
         for chunk in 0..self.data.chunks() {
             let data = self.data.chunk(&self.context, &self.geometry, chunk)?;
             let inputs = Batched::shared(&data.inputs);
-            self.evaluate_from(&work, (0, inputs), (&work.panels, false), 1, (chunk, &data))?;
+            self.evaluate_from(&workspace, (0, inputs), (&workspace.panels, false), 1, (chunk, &data))?;
         }
-        self.mean_report(&work.report, self.data.samples, 1, out, index)
+        self.mean_report(&workspace.report, self.data.samples, 1, out, index)
     }
 
     /// Gradient, loss and accuracy over these rows.

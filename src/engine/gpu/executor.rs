@@ -66,7 +66,7 @@ impl GpuExecutor {
         context.check()?;
         let plan = Plan::new(problem.network());
         let geometry = Geometry::new(&plan)?;
-        let widest = geometry.stages.iter().flat_map(|stage| [stage.input.features(), stage.output.features()]).max();
+        let widest = geometry.steps.iter().flat_map(|placed| [placed.input.features(), placed.output.features()]).max();
         let what = format!("a layer's values of {LANES} samples");
         context.check_size(&what, widest.unwrap_or(0) as u64 * LANES as u64)?;
         let usual = if context.info().is_software { SOFTWARE_BUDGET } else { BUDGET };

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use crate::engine::plan::{Operation, Plan, Step};
+use crate::engine::plan::{Operation, Plan, Read, Step};
 use crate::error::{Result, ensure};
 use crate::memory::make_room;
 use crate::network::Shape;
@@ -85,7 +85,7 @@ impl Panel {
 
 /// A step with its places in memory.
 #[derive(Debug, Clone)]
-pub(super) struct Stage {
+pub(super) struct PlacedStep {
     pub step: Step,
     pub input: Image,
     pub output: Image,
@@ -95,10 +95,10 @@ pub(super) struct Stage {
     pub backward: Option<Panel>,
 }
 
-/// The stages of a plan, the sizes of its panels, and the tables of its windows.
+/// The steps of a plan, the sizes of its panels, and the tables of its windows.
 #[derive(Debug, Clone)]
 pub(super) struct Geometry {
-    pub stages: Vec<Stage>,
+    pub steps: Vec<PlacedStep>,
     /// Vectors of four in all panels that go forward; those that go backward follow them.
     pub forward_len: usize,
     /// Vectors of four in all panels but the first step's backward.
@@ -113,24 +113,30 @@ impl Geometry {
     /// # Errors
     /// `TooLarge` for more weights in panels than 32-bit places tell apart, or tables that do not fit in memory.
     pub fn new(plan: &Plan) -> Result<Self> {
-        let steps = &plan.steps;
-        let padding_of = |l: usize| steps.get(l).map_or([0, 0], |step: &Step| step.window.padding);
         let mut windows = Vec::new();
-        let mut stages: Vec<Stage> = (0..steps.len())
-            .map(|l| Stage {
-                step: steps[l].clone(),
-                input: Image { shape: steps[l].input, padding: padding_of(l) },
-                output: Image { shape: steps[l].output, padding: padding_of(l + 1) },
-                forward: None,
-                backward: None,
-            })
-            .collect();
+        // Of what comes in, and of what each step gives: what the windows over it want.
+        let mut paddings = vec![[0; 2]; plan.steps.len() + 1];
+        let place = |read: &Read| read.from.map_or(0, |from| from + 1);
+        for step in &plan.steps {
+            for read in &step.reads {
+                let padding = &mut paddings[place(read)];
+                *padding = [0, 1].map(|axis| padding[axis].max(step.window.padding[axis]));
+            }
+        }
+        let placed = |(l, step): (usize, &Step)| PlacedStep {
+            step: step.clone(),
+            input: Image { shape: step.input, padding: paddings[place(&step.reads[0])] },
+            output: Image { shape: step.output, padding: paddings[l + 1] },
+            forward: None,
+            backward: None,
+        };
+        let mut steps: Vec<PlacedStep> = plan.steps.iter().enumerate().map(placed).collect();
         // A flatten changes the shape, but not the memory: the next window is the whole image.
         let mut end = 0;
-        for stage in &mut stages {
-            stage.forward = stage.panel(&mut end, &mut windows, false)?;
+        for placed in &mut steps {
+            placed.forward = placed.panel(&mut end, &mut windows, false)?;
         }
-        let first = &mut stages[0];
+        let first = &mut steps[0];
         let (image, size) = (first.input, first.step.window.size);
         if let Some(panel) = &mut first.forward
             && size[1] * image.shape.channels < SHORT_RUN
@@ -145,33 +151,33 @@ impl Geometry {
             windows.extend((0..panel.lines / 4).map(|k| [0, 1, 2, 3].map(|i| place(4 * k + i))));
         }
         let forward_len = end;
-        for stage in &mut stages[1..] {
-            stage.backward = stage.panel(&mut end, &mut windows, true)?;
+        for placed in &mut steps[1..] {
+            placed.backward = placed.panel(&mut end, &mut windows, true)?;
         }
         let panel_len = end;
-        if stages[0].step.is_dense() {
-            stages[0].backward = stages[0].panel(&mut end, &mut windows, true)?;
+        if steps[0].step.is_dense() {
+            steps[0].backward = steps[0].panel(&mut end, &mut windows, true)?;
         }
-        Ok(Self { stages, forward_len, panel_len, sweep_len: end, windows })
+        Ok(Self { steps, forward_len, panel_len, sweep_len: end, windows })
     }
 
     /// What comes in.
     pub fn input(&self) -> Image {
-        self.stages[0].input
+        self.steps[0].input
     }
 
     /// What goes out.
     pub fn output(&self) -> Image {
-        self.stages[self.stages.len() - 1].output
+        self.steps[self.steps.len() - 1].output
     }
 
     /// Lines of one sample that go out of the steps, all together.
     pub fn features(&self) -> u64 {
-        self.stages.iter().map(|stage| stage.output.features() as u64).sum()
+        self.steps.iter().map(|placed| placed.output.features() as u64).sum()
     }
 }
 
-impl Stage {
+impl PlacedStep {
     fn panel(&self, end: &mut usize, windows: &mut Vec<[u32; 4]>, is_backward: bool) -> Result<Option<Panel>> {
         let Operation::Affine { .. } = self.step.operation else { return Ok(None) };
         let (from, to) = if is_backward { (self.output, self.input) } else { (self.input, self.output) };

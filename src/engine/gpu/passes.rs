@@ -6,7 +6,7 @@ use super::affine::{Batched, Epilogue, Extent, Pair, Panels, Target, Term};
 use super::context::{DeviceBuffer, GpuContext};
 use super::data::ChunkData;
 use super::executor::GpuExecutor;
-use super::geometry::{Geometry, Stage};
+use super::geometry::{Geometry, PlacedStep};
 use super::kernel::Kernel;
 use super::recorder::Grid;
 use super::smooth::Curve;
@@ -33,12 +33,12 @@ pub(super) struct Pass {
 }
 
 /// Steps that end in a smooth activation.
-pub(super) fn smooth_stages(geometry: &Geometry) -> impl Iterator<Item = &Stage> {
-    geometry.stages.iter().filter(|stage| is_smooth(stage))
+pub(super) fn smooth_steps(geometry: &Geometry) -> impl Iterator<Item = &PlacedStep> {
+    geometry.steps.iter().filter(|placed| is_smooth(placed))
 }
 
-fn is_smooth(stage: &Stage) -> bool {
-    matches!(stage.step.activation, Activation::Smooth(_))
+fn is_smooth(placed: &PlacedStep) -> bool {
+    matches!(placed.step.activation, Activation::Smooth(_))
 }
 
 impl Pass {
@@ -53,7 +53,7 @@ impl Pass {
             context.buffer(&format!("{what} of {lanes} samples of width {features}"), lanes as u64 * features as u64)
         };
         let each = |what: &str| -> Result<Vec<_>> {
-            geometry.stages.iter().map(|stage| make(what, stage.output.features())).collect()
+            geometry.steps.iter().map(|placed| make(what, placed.output.features())).collect()
         };
         let values = each("activations")?;
         let outputs = &values[values.len() - 1];
@@ -65,21 +65,21 @@ impl Pass {
             },
             deltas: each("derivatives")?,
             curves: geometry
-                .stages
+                .steps
                 .iter()
-                .map(|stage| {
-                    let make = |what: &str| make(what, stage.output.features());
+                .map(|placed| {
+                    let make = |what: &str| make(what, placed.output.features());
                     let curve = || {
                         let bends = with_curvature.then(|| make("second derivatives of activations")).transpose()?;
                         Ok(Curve { slopes: make("derivatives of activations")?, bends })
                     };
-                    is_smooth(stage).then(curve).transpose()
+                    is_smooth(placed).then(curve).transpose()
                 })
                 .collect::<Result<_>>()?,
             chosen: geometry
-                .stages
+                .steps
                 .iter()
-                .map(|stage| GpuExecutor::chosen_features(stage).map(|n| make("choices", n)).transpose())
+                .map(|placed| GpuExecutor::chosen_features(placed).map(|n| make("choices", n)).transpose())
                 .collect::<Result<_>>()?,
             values,
         })
@@ -87,8 +87,8 @@ impl Pass {
 
     /// Bytes that one takes.
     pub fn bytes(geometry: &Geometry, lanes: usize) -> u64 {
-        let chosen: u64 = geometry.stages.iter().filter_map(GpuExecutor::chosen_features).map(|n| n as u64).sum();
-        let smooth: u64 = smooth_stages(geometry).map(|stage| 2 * stage.output.features() as u64).sum();
+        let chosen: u64 = geometry.steps.iter().filter_map(GpuExecutor::chosen_features).map(|n| n as u64).sum();
+        let smooth: u64 = smooth_steps(geometry).map(|placed| 2 * placed.output.features() as u64).sum();
         4 * lanes as u64 * (2 * geometry.features() + geometry.output().features() as u64 + chosen + smooth)
     }
 
@@ -145,17 +145,17 @@ impl GpuExecutor {
         inputs: Batched,
         to: &Activations,
     ) -> Result<()> {
-        for (l, stage) in self.geometry.stages.iter().enumerate().skip(first) {
-            let from = stage.step.reads[0].from.filter(|&from| from >= first);
+        for (l, placed) in self.geometry.steps.iter().enumerate().skip(first) {
+            let from = placed.step.reads[0].from.filter(|&from| from >= first);
             let source = from.map_or(inputs, |from| Batched::each(to.values[from]));
-            let epilogue = Epilogue::of(stage.step.activation);
-            if stage.step.is_affine() {
+            let epilogue = Epilogue::of(placed.step.activation);
+            if placed.step.is_affine() {
                 let term = Term { panels: panels.0, are_batched: panels.1, source };
-                self.affine_forward(stage, extent, &[term], epilogue, to.values[l])?;
+                self.affine_forward(placed, extent, &[term], epilogue, to.values[l])?;
             } else {
-                self.pool_forward(stage, extent, source, epilogue, to.chosen[l], to.values[l])?;
+                self.pool_forward(placed, extent, source, epilogue, to.chosen[l], to.values[l])?;
             }
-            self.smooth(stage, extent, to.values[l], to.curves.get(l).and_then(Option::as_ref))?;
+            self.smooth(placed, extent, to.values[l], to.curves.get(l).and_then(Option::as_ref))?;
         }
         Ok(())
     }
@@ -226,7 +226,7 @@ impl GpuExecutor {
         self.walk_back(&back, |arrival| {
             if let Some(to) = gradient {
                 let pair = Pair { delta: Batched::shared(arrival.delta), source: Batched::shared(arrival.source) };
-                self.affine_gradient(arrival.stage, extent, &[pair], to)?;
+                self.affine_gradient(arrival.placed, extent, &[pair], to)?;
             }
             Ok(None)
         })

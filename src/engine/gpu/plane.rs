@@ -31,7 +31,7 @@ impl GpuExecutor {
         for (i, vector) in vectors.iter().enumerate() {
             self.pack(vector, 0, 1, &panels, i)?;
         }
-        let numbers = (vectors.len() * self.data.lanes) as u64 * self.geometry.stages[0].output.features() as u64;
+        let numbers = (vectors.len() * self.data.lanes) as u64 * self.geometry.steps[0].output.features() as u64;
         let left = self.memory_budget.saturating_sub(self.data.resident_bytes()) / 2;
         let fit = (left / (4 * numbers)).max(1);
         let first = (0..(self.data.chunks() as u64).min(fit))
@@ -44,9 +44,9 @@ impl GpuExecutor {
     pub(super) fn evaluate_points(&self, points: &[[f64; 2]], out: &DeviceBuffer) -> Result<()> {
         let Some(plane) = self.plane.borrow().clone() else { bail!(InvalidParameters, "no plane is prepared") };
         let group = Evaluation::group(self, points.len());
-        let work = self.evaluation(group)?;
+        let workspace = self.evaluation(group)?;
         for (i, some) in points.chunks(group).enumerate() {
-            self.evaluate_group(&plane, &work, some, out, i * group)?;
+            self.evaluate_group(&plane, &workspace, some, out, i * group)?;
         }
         Ok(())
     }
@@ -54,7 +54,7 @@ impl GpuExecutor {
     fn evaluate_group(
         &self,
         plane: &Plane,
-        work: &Evaluation,
+        workspace: &Evaluation,
         points: &[[f64; 2]],
         out: &DeviceBuffer,
         index: usize,
@@ -62,12 +62,12 @@ impl GpuExecutor {
         let batch = points.len();
         let coordinates: Vec<[f32; 2]> = points.iter().map(|point| point.map(|x| x as f32)).collect();
         let coordinates = self.context.buffer_of("points of a plane", coordinates.as_flattened())?;
-        let stages = &self.geometry.stages;
+        let steps = &self.geometry.steps;
         // The first step's panels are in its values already.
-        let start = stages[1..].iter().find_map(|stage| stage.forward).map_or(plane.panels.len, |panel| panel.offset);
+        let start = steps[1..].iter().find_map(|placed| placed.forward).map_or(plane.panels.len, |panel| panel.offset);
         let panels = Combination {
             from: &plane.panels.buffer,
-            to: &work.panels.buffer,
+            to: &workspace.panels.buffer,
             first: start,
             len: plane.panels.len - start,
             stride: plane.panels.len,
@@ -77,21 +77,21 @@ impl GpuExecutor {
         for chunk in 0..self.data.chunks() {
             let data = self.data.chunk(&self.context, &self.geometry, chunk)?;
             let values = self.first_values(plane, chunk, &data.inputs)?;
-            let size = stages[0].output.features() * self.data.lanes / 4;
+            let size = steps[0].output.features() * self.data.lanes / 4;
             let combination = Combination {
                 from: values,
-                to: &work.values[0],
+                to: &workspace.values[0],
                 first: 0,
                 len: size,
                 stride: size,
                 terms: plane.panels.count,
             };
-            self.combine_plane(&combination, &coordinates, batch, Epilogue::of(stages[0].step.activation))?;
-            self.smooth(&stages[0], Extent { lanes: self.data.lanes, batch }, &work.values[0], None)?;
-            let inputs = Batched::each(&work.values[0]);
-            self.evaluate_from(work, (1, inputs), (&work.panels, true), batch, (chunk, &data))?;
+            self.combine_plane(&combination, &coordinates, batch, Epilogue::of(steps[0].step.activation))?;
+            self.smooth(&steps[0], Extent { lanes: self.data.lanes, batch }, &workspace.values[0], None)?;
+            let inputs = Batched::each(&workspace.values[0]);
+            self.evaluate_from(workspace, (1, inputs), (&workspace.panels, true), batch, (chunk, &data))?;
         }
-        self.mean_report(&work.report, self.data.samples, batch, out, index)
+        self.mean_report(&workspace.report, self.data.samples, batch, out, index)
     }
 
     /// z_1 of θ, u and v over a chunk.
@@ -102,7 +102,7 @@ impl GpuExecutor {
         if !known.contains(&chunk) {
             let term = Term { panels: &plane.panels, are_batched: true, source: Batched::shared(inputs) };
             let extent = Extent { lanes: self.data.lanes, batch: plane.panels.count };
-            self.affine_forward(&self.geometry.stages[0], extent, &[term], Epilogue::None, values)?;
+            self.affine_forward(&self.geometry.steps[0], extent, &[term], Epilogue::None, values)?;
             known.retain(|&other| other.min(last) != chunk.min(last));
             known.push(chunk);
         }

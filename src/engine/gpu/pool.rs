@@ -3,7 +3,7 @@
 use super::affine::{Batched, Epilogue, Extent};
 use super::context::DeviceBuffer;
 use super::executor::GpuExecutor;
-use super::geometry::Stage;
+use super::geometry::PlacedStep;
 use super::kernel::Kernel;
 use super::passes::Pass;
 use super::recorder::Grid;
@@ -16,15 +16,15 @@ impl GpuExecutor {
     /// φ of a pool's values; which ones a max pool has chosen go into `chosen`.
     pub(super) fn pool_forward(
         &self,
-        stage: &Stage,
+        placed: &PlacedStep,
         extent: Extent,
         source: Batched,
         epilogue: Epilogue,
         chosen: Option<&DeviceBuffer>,
         out: &DeviceBuffer,
     ) -> Result<()> {
-        let parameters = self.pool_parameters(stage, extent, source, Batched::each(out), epilogue);
-        let grid = pool_grid(stage, extent, stage.step.output.len());
+        let parameters = self.pool_parameters(placed, extent, source, Batched::each(out), epilogue);
+        let grid = pool_grid(placed, extent, placed.step.output.len());
         match chosen {
             Some(chosen) => {
                 let parameters = Pool { chosen_batch: parameters.out_batch, ..parameters };
@@ -40,7 +40,7 @@ impl GpuExecutor {
     /// ȧ behind a pool, from ȧ before it.
     pub(super) fn pool_tangent(
         &self,
-        stage: &Stage,
+        placed: &PlacedStep,
         extent: Extent,
         source: &DeviceBuffer,
         epilogue: Epilogue,
@@ -48,8 +48,8 @@ impl GpuExecutor {
         out: &DeviceBuffer,
     ) -> Result<()> {
         let kept = epilogue.parts().2.unwrap_or(source);
-        let parameters = self.pool_parameters(stage, extent, Batched::each(source), Batched::each(out), epilogue);
-        let grid = pool_grid(stage, extent, stage.step.output.len());
+        let parameters = self.pool_parameters(placed, extent, Batched::each(source), Batched::each(out), epilogue);
+        let grid = pool_grid(placed, extent, placed.step.output.len());
         match chosen {
             Some(chosen) => self.context.dispatch(Kernel::MaxTangent, &parameters, &[source, chosen, kept, out], grid),
             None => self.context.dispatch(Kernel::AverageForward, &parameters, &[source, kept, out], grid),
@@ -65,19 +65,19 @@ impl GpuExecutor {
         epilogue: Epilogue,
         out: &DeviceBuffer,
     ) -> Result<()> {
-        let (stage, result) = (&self.geometry.stages[l], &*pass.values[l]);
-        let parameters = self.pool_parameters(stage, extent, Batched::each(out), Batched::each(delta), epilogue);
-        let grid = pool_grid(stage, extent, stage.step.input.len());
-        let window = stage.step.window;
+        let (placed, result) = (&self.geometry.steps[l], &*pass.values[l]);
+        let parameters = self.pool_parameters(placed, extent, Batched::each(out), Batched::each(delta), epilogue);
+        let grid = pool_grid(placed, extent, placed.step.input.len());
+        let window = placed.step.window;
         let overlaps = (0..2).any(|axis| window.stride[axis] < window.size[axis]);
         // φ' off the pool's own result: only its sign will do.
         let is_spread = !overlaps
-            && !matches!(stage.step.activation, Activation::Smooth(_))
+            && !matches!(placed.step.activation, Activation::Smooth(_))
             && !matches!(epilogue, Epilogue::Times(_));
         let kept = epilogue.parts().2.unwrap_or(&pass.values[from]);
         match pass.chosen[l].as_deref() {
             Some(chosen) if is_spread => {
-                let grid = pool_grid(stage, extent, stage.step.output.len());
+                let grid = pool_grid(placed, extent, placed.step.output.len());
                 self.context.dispatch(Kernel::MaxSpread, &parameters, &[delta, chosen, result, out], grid)
             }
             Some(chosen) => self.context.dispatch(Kernel::MaxBackward, &parameters, &[delta, chosen, kept, out], grid),
@@ -86,19 +86,19 @@ impl GpuExecutor {
     }
 
     /// Numbers that a max pool's choices take; `None` for other steps.
-    pub(super) fn chosen_features(stage: &Stage) -> Option<usize> {
-        (stage.step.operation == Operation::MaxPool).then(|| stage.output.features())
+    pub(super) fn chosen_features(placed: &PlacedStep) -> Option<usize> {
+        (placed.step.operation == Operation::MaxPool).then(|| placed.output.features())
     }
 
     fn pool_parameters(
         &self,
-        stage: &Stage,
+        placed: &PlacedStep,
         extent: Extent,
         before: Batched,
         after: Batched,
         epilogue: Epilogue,
     ) -> Pool {
-        let (input, output, window) = (stage.input, stage.output, stage.step.window);
+        let (input, output, window) = (placed.input, placed.output, placed.step.window);
         let lanes4 = extent.lanes / 4;
         let (number, slope, _) = epilogue.parts();
         Pool {
@@ -126,7 +126,7 @@ impl GpuExecutor {
 }
 
 /// A thread for four samples of each of `values`.
-fn pool_grid(stage: &Stage, extent: Extent, values: usize) -> Grid {
+fn pool_grid(placed: &PlacedStep, extent: Extent, values: usize) -> Grid {
     let len = values * extent.lanes / 4;
-    Grid { cost: (4 * len * stage.step.window.area() * extent.batch) as f64, ..Grid::elements(len, extent.batch) }
+    Grid { cost: (4 * len * placed.step.window.area() * extent.batch) as f64, ..Grid::elements(len, extent.batch) }
 }

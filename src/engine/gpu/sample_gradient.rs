@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::affine::Extent;
 use super::context::DeviceBuffer;
 use super::executor::GpuExecutor;
-use super::geometry::{Panel, Stage};
+use super::geometry::{Panel, PlacedStep};
 use super::kernel::Kernel;
 use super::recorder::Grid;
 use super::uniforms::SampleGradient;
@@ -51,8 +51,8 @@ impl GpuExecutor {
     pub(super) fn sample_gradients(&self, group: usize) -> Result<Rc<DeviceBuffer>> {
         let mut numbers = 0;
         let columns = (self.data.lanes * group) as u64;
-        for stage in self.geometry.stages.iter().filter(|stage| !stage.step.is_dense()) {
-            let Some(panel) = stage.forward else { continue };
+        for placed in self.geometry.steps.iter().filter(|placed| !placed.step.is_dense()) {
+            let Some(panel) = placed.forward else { continue };
             let each = panel.rows as u64 * panel.depth as u64;
             numbers = numbers.max((each * columns).min(GRADIENT_NUMBERS.max(4 * each)));
         }
@@ -62,12 +62,12 @@ impl GpuExecutor {
     /// The gradients of one part, from δ and what comes into the step.
     pub(super) fn sample_gradient(
         &self,
-        stage: &Stage,
+        placed: &PlacedStep,
         panel: Panel,
         [delta, source, gradients]: [&DeviceBuffer; 3],
         part: Part,
     ) -> Result<()> {
-        let (input, output, window) = (stage.input, stage.output, stage.step.window);
+        let (input, output, window) = (placed.input, placed.output, placed.step.window);
         let parameters = SampleGradient {
             rows: panel.rows as u32,
             columns: panel.depth as u32,

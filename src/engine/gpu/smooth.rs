@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::affine::{Epilogue, Extent};
 use super::context::DeviceBuffer;
 use super::executor::GpuExecutor;
-use super::geometry::Stage;
+use super::geometry::PlacedStep;
 use super::kernel::Kernel;
 use super::passes::Pass;
 use super::recorder::Grid;
@@ -38,13 +38,13 @@ impl GpuExecutor {
     /// a = φ(z) in the place of z, for each of the batch, where a step ends in a smooth activation; `kept` is for a batch of one.
     pub(super) fn smooth(
         &self,
-        stage: &Stage,
+        placed: &PlacedStep,
         extent: Extent,
         values: &DeviceBuffer,
         kept: Option<&Curve>,
     ) -> Result<()> {
-        let Activation::Smooth(function) = stage.step.activation else { return Ok(()) };
-        let (image, lanes4) = (stage.output, extent.lanes / 4);
+        let Activation::Smooth(function) = placed.step.activation else { return Ok(()) };
+        let (image, lanes4) = (placed.output, extent.lanes / 4);
         let bends = kept.and_then(|curve| curve.bends.as_deref());
         let size = image.shape.len() * lanes4;
         let parameters = Smooth {
@@ -68,14 +68,14 @@ impl GpuExecutor {
     /// ȧ = φ' ⊙ ż in the place of ż, and φ'' ⊙ q ⊙ ż.
     pub(super) fn smooth_tangent(
         &self,
-        stage: &Stage,
+        placed: &PlacedStep,
         extent: Extent,
         curve: &Curve,
         values: &DeviceBuffer,
         bend_dots: &DeviceBuffer,
     ) -> Result<()> {
         let Some(bends) = &curve.bends else { return Ok(()) };
-        let size = stage.output.features() * extent.lanes;
+        let size = placed.output.features() * extent.lanes;
         let parameters = SmoothTangent { size: size as u32, ..SmoothTangent::default() };
         let grid = Grid::elements(size, extent.batch);
         let buffers = [&*curve.slopes, bends, values, bend_dots];

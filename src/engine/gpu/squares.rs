@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::affine::{Batched, Extent, Pair, Panels, Target, Ways};
 use super::context::DeviceBuffer;
 use super::executor::GpuExecutor;
-use super::geometry::{Panel, Stage};
+use super::geometry::{Panel, PlacedStep};
 use super::kernel::Kernel;
 use super::point::Prepared;
 use super::recorder::Grid;
@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::memory::collected;
 
 /// Workspace for a group of cotangents at a time.
-struct Work {
+struct Workspace {
     panels: Panels,
     /// g_l of every step.
     deltas: Vec<Rc<DeviceBuffer>>,
@@ -35,25 +35,25 @@ impl GpuExecutor {
     pub(super) async fn squares_of(&self, cotangents: &[Cotangent]) -> Result<Vec<f64>> {
         let prepared = self.prepared()?;
         let group = self.sweep_group(cotangents.len());
-        let work = self.squares_work(&prepared, group)?;
+        let workspace = self.squares_workspace(&prepared, group)?;
         for chunk in 0..self.data.chunks() {
             for some in cotangents.chunks(group) {
-                self.square_chunk(&prepared, &work, chunk, some)?;
+                self.square_chunk(&prepared, &workspace, chunk, some)?;
             }
         }
-        let sums = self.context.read(&work.sums, 0, self.plan.parameter_count).await?;
+        let sums = self.context.read(&workspace.sums, 0, self.plan.parameter_count).await?;
         collected("squared gradients", sums.into_iter().map(|sum| f64::from(sum) / self.data.samples as f64))
     }
 
-    fn squares_work(&self, prepared: &Prepared, group: usize) -> Result<Work> {
+    fn squares_workspace(&self, prepared: &Prepared, group: usize) -> Result<Workspace> {
         let (lanes, widest) = (self.data.lanes, self.widest());
         let make = |features: usize, count: usize| {
             self.context.buffer("cotangents", lanes as u64 * features as u64 * count as u64)
         };
         let panels = self.panels(1, Ways::Both)?;
         self.pack(&prepared.theta, 0, 1, &panels, 0)?;
-        let deltas = self.geometry.stages.iter().map(|stage| make(stage.output.features(), group));
-        Ok(Work {
+        let deltas = self.geometry.steps.iter().map(|placed| make(placed.output.features(), group));
+        Ok(Workspace {
             deltas: deltas.collect::<Result<_>>()?,
             squares: [make(widest, group)?, make(widest, 1)?],
             inputs: make(widest, 1)?,
@@ -65,29 +65,35 @@ impl GpuExecutor {
     }
 
     /// Adds what these cotangents leave in a chunk.
-    fn square_chunk(&self, prepared: &Prepared, work: &Work, chunk: usize, cotangents: &[Cotangent]) -> Result<()> {
+    fn square_chunk(
+        &self,
+        prepared: &Prepared,
+        workspace: &Workspace,
+        chunk: usize,
+        cotangents: &[Cotangent],
+    ) -> Result<()> {
         let pass = self.pass_of(prepared, chunk)?;
         let data = self.data.chunk(&self.context, &self.geometry, chunk)?;
         let extent = Extent { lanes: self.data.lanes, batch: cotangents.len() };
-        let last = self.geometry.stages.len() - 1;
-        self.start_cotangents(&pass, chunk, cotangents, &work.deltas[last])?;
-        let deltas: Vec<&DeviceBuffer> = work.deltas.iter().map(|buffer| &**buffer).collect();
+        let last = self.geometry.steps.len() - 1;
+        self.start_cotangents(&pass, chunk, cotangents, &workspace.deltas[last])?;
+        let deltas: Vec<&DeviceBuffer> = workspace.deltas.iter().map(|buffer| &**buffer).collect();
         let back = Back {
             pass: &pass,
             inputs: &data.inputs,
             extent,
-            panels: &work.panels,
+            panels: &workspace.panels,
             deltas: &deltas,
             directions: None,
             curvature: Curvatures::None,
         };
-        self.walk_back(&back, |Arrival { stage, delta, source, .. }| {
-            match stage.forward {
-                Some(_) if stage.step.is_dense() => self.square_dense(work, stage, extent, delta, source)?,
+        self.walk_back(&back, |Arrival { placed, delta, source, .. }| {
+            match placed.forward {
+                Some(_) if placed.step.is_dense() => self.square_dense(workspace, placed, extent, delta, source)?,
                 Some(panel) => {
-                    for part in parts(&work.gradients, panel, extent) {
-                        self.sample_gradient(stage, panel, [delta, source, &work.gradients], part)?;
-                        self.square_window(work, stage, panel, delta, part)?;
+                    for part in parts(&workspace.gradients, panel, extent) {
+                        self.sample_gradient(placed, panel, [delta, source, &workspace.gradients], part)?;
+                        self.square_window(workspace, placed, panel, delta, part)?;
                     }
                 }
                 None => {}
@@ -99,34 +105,41 @@ impl GpuExecutor {
     /// A dense step: its gradient from g² and a² in the places of δ and a.
     fn square_dense(
         &self,
-        work: &Work,
-        stage: &Stage,
+        workspace: &Workspace,
+        placed: &PlacedStep,
         extent: Extent,
         delta: &DeviceBuffer,
         source: &DeviceBuffer,
     ) -> Result<()> {
-        let [squares, sum] = &work.squares;
-        let size = stage.output.features() * extent.lanes;
+        let [squares, sum] = &workspace.squares;
+        let size = placed.output.features() * extent.lanes;
         self.square(delta, squares, size / 4, extent.batch)?;
         let parameters = SumSlabs { size: size as u32, slabs: extent.batch as u32, ..SumSlabs::default() };
         let grid = Grid { cost: (size * extent.batch) as f64, ..Grid::elements(size, 1) };
         self.context.dispatch(Kernel::SumSlabs, &parameters, &[squares, sum], grid)?;
-        self.square(source, &work.inputs, stage.input.features() * extent.lanes / 4, 1)?;
-        let pair = Pair { delta: Batched::shared(sum), source: Batched::shared(&work.inputs) };
-        let to = Target { buffer: &work.sums, offset: 0, accumulate: true };
-        self.affine_gradient(stage, Extent { batch: 1, ..extent }, &[pair], to)
+        self.square(source, &workspace.inputs, placed.input.features() * extent.lanes / 4, 1)?;
+        let pair = Pair { delta: Batched::shared(sum), source: Batched::shared(&workspace.inputs) };
+        let to = Target { buffer: &workspace.sums, offset: 0, accumulate: true };
+        self.affine_gradient(placed, Extent { batch: 1, ..extent }, &[pair], to)
     }
 
     /// A convolution: squares of single samples' gradients, summed over the samples by themselves and then over the cotangents.
-    fn square_window(&self, work: &Work, stage: &Stage, panel: Panel, delta: &DeviceBuffer, part: Part) -> Result<()> {
-        let output = stage.output;
-        let (weight, bias) = (stage.step.weight(), stage.step.bias());
+    fn square_window(
+        &self,
+        workspace: &Workspace,
+        placed: &PlacedStep,
+        panel: Panel,
+        delta: &DeviceBuffer,
+        part: Part,
+    ) -> Result<()> {
+        let output = placed.output;
+        let (weight, bias) = (placed.step.weight(), placed.step.bias());
         // A bias follows its weight.
         let size = bias.map_or(weight.end, |bias| bias.end) - weight.start;
         let parameters = SampleSquares {
             rows: panel.rows as u32,
             columns: panel.depth as u32,
-            channels: stage.input.shape.channels as u32,
+            channels: placed.input.shape.channels as u32,
             size: size as u32,
             lanes4: part.lanes4 as u32,
             first4: part.first4 as u32,
@@ -142,7 +155,7 @@ impl GpuExecutor {
         let sums = self.vectors.scratch(&[size, part.batch])?;
         let cost = 8.0 * ((size + panel.rows * output.shape.area()) * part.count4 * part.batch) as f64;
         let grid = Grid { cost, ..Grid::elements(size, part.batch) };
-        self.context.dispatch(Kernel::SampleSquares, &parameters, &[&work.gradients, delta, &sums], grid)?;
+        self.context.dispatch(Kernel::SampleSquares, &parameters, &[&workspace.gradients, delta, &sums], grid)?;
         let parameters = SumSlabs {
             size: size as u32,
             slabs: part.batch as u32,
@@ -151,6 +164,6 @@ impl GpuExecutor {
             ..SumSlabs::default()
         };
         let grid = Grid { cost: (size * part.batch) as f64, ..Grid::elements(size, 1) };
-        self.context.dispatch(Kernel::SumSlabs, &parameters, &[&sums, &work.sums], grid)
+        self.context.dispatch(Kernel::SumSlabs, &parameters, &[&sums, &workspace.sums], grid)
     }
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::affine::{Batched, Epilogue, Extent, Panels, Term, Ways};
 use super::context::DeviceBuffer;
 use super::executor::GpuExecutor;
-use super::geometry::{Panel, Stage};
+use super::geometry::{Panel, PlacedStep};
 use super::kernel::Kernel;
 use super::passes::Pass;
 use super::point::Prepared;
@@ -42,7 +42,7 @@ impl Rows {
 }
 
 /// Workspace of a sweep over `group` cotangents at a time.
-struct Work {
+struct Workspace {
     panels: Panels,
     /// W ⊙ W.
     squares: Panels,
@@ -68,29 +68,29 @@ impl GpuExecutor {
     pub(super) async fn sweep_of(&self, cotangents: &[Cotangent]) -> Result<Vec<Vec<LayerSums>>> {
         let prepared = self.prepared()?;
         let group = self.sweep_group(cotangents.len());
-        let work = self.sweep_work(&prepared, group)?;
-        let mut totals = vec![0.0; cotangents.len() * work.total];
+        let workspace = self.sweep_workspace(&prepared, group)?;
+        let mut totals = vec![0.0; cotangents.len() * workspace.total];
         for chunk in 0..self.data.chunks() {
             for (i, some) in cotangents.chunks(group).enumerate() {
-                self.sweep_chunk(&prepared, &work, chunk, some)?;
-                let sums = self.context.read(&work.sums, 0, some.len() * work.total).await?;
-                let totals = &mut totals[i * group * work.total..];
+                self.sweep_chunk(&prepared, &workspace, chunk, some)?;
+                let sums = self.context.read(&workspace.sums, 0, some.len() * workspace.total).await?;
+                let totals = &mut totals[i * group * workspace.total..];
                 totals.iter_mut().zip(sums).for_each(|(total, sum)| *total += f64::from(sum));
             }
         }
-        let biases = self.biases(&work).await?;
+        let biases = self.biases(&workspace).await?;
         let share = 1.0 / self.data.samples as f64;
         let layers = |totals: &[f64]| {
-            let rows = work.rows.iter().flatten();
+            let rows = workspace.rows.iter().flatten();
             rows.zip(&biases).map(|(rows, bias)| layer_sums(&totals[rows.first..], rows, bias, share)).collect()
         };
-        Ok(totals.chunks(work.total.max(1)).map(layers).collect())
+        Ok(totals.chunks(workspace.total.max(1)).map(layers).collect())
     }
 
     fn rows_of(&self) -> (Vec<Option<Rows>>, usize) {
         let mut total = 0;
-        let rows = self.geometry.stages.iter().map(|stage| {
-            let step = &stage.step;
+        let rows = self.geometry.steps.iter().map(|placed| {
+            let step = &placed.step;
             step.is_affine().then(|| {
                 let each = if step.is_dense() { 1 } else { step.input.channels * step.window.area() };
                 let (units, pixels) = match step.operation {
@@ -119,11 +119,11 @@ impl GpuExecutor {
 
     /// The most lines of an image.
     pub(super) fn widest(&self) -> usize {
-        let images = self.geometry.stages.iter().flat_map(|stage| [stage.input, stage.output]);
+        let images = self.geometry.steps.iter().flat_map(|placed| [placed.input, placed.output]);
         images.map(|image| image.features()).max().unwrap_or(1)
     }
 
-    fn sweep_work(&self, prepared: &Prepared, group: usize) -> Result<Work> {
+    fn sweep_workspace(&self, prepared: &Prepared, group: usize) -> Result<Workspace> {
         let (lanes, widest) = (self.data.lanes, self.widest());
         let (rows, total) = self.rows_of();
         let make = |features: usize| self.context.buffer("cotangents", lanes as u64 * features as u64 * group as u64);
@@ -133,9 +133,9 @@ impl GpuExecutor {
         let squares = self.panels(1, Ways::Sweep)?;
         self.square(&panels.buffer, &squares.buffer, panels.len, 1)?;
         let mut products = Vec::new();
-        for stage in &self.geometry.stages {
+        for placed in &self.geometry.steps {
             products.push(None);
-            let (true, false, Some(panel)) = (stage.step.is_affine(), stage.step.is_dense(), stage.forward) else {
+            let (true, false, Some(panel)) = (placed.step.is_affine(), placed.step.is_dense(), placed.forward) else {
                 continue;
             };
             let buffer = self.context.buffer("products of rows", (panel.rows * panel.rows) as u64)?;
@@ -151,8 +151,8 @@ impl GpuExecutor {
             products.pop();
             products.push(Some(buffer));
         }
-        let deltas = self.geometry.stages.iter().map(|stage| make(stage.output.features()));
-        Ok(Work {
+        let deltas = self.geometry.steps.iter().map(|placed| make(placed.output.features()));
+        Ok(Workspace {
             deltas: deltas.collect::<Result<_>>()?,
             pulled: make(widest)?,
             spread: [of_inputs()?, of_inputs()?],
@@ -167,41 +167,47 @@ impl GpuExecutor {
         })
     }
 
-    fn sweep_chunk(&self, prepared: &Prepared, work: &Work, chunk: usize, cotangents: &[Cotangent]) -> Result<()> {
+    fn sweep_chunk(
+        &self,
+        prepared: &Prepared,
+        workspace: &Workspace,
+        chunk: usize,
+        cotangents: &[Cotangent],
+    ) -> Result<()> {
         let pass = self.pass_of(prepared, chunk)?;
         let data = self.data.chunk(&self.context, &self.geometry, chunk)?;
         let extent = Extent { lanes: self.data.lanes, batch: cotangents.len() };
-        let last = self.geometry.stages.len() - 1;
-        self.start_cotangents(&pass, chunk, cotangents, &work.deltas[last])?;
-        let deltas: Vec<&DeviceBuffer> = work.deltas.iter().map(|buffer| &**buffer).collect();
+        let last = self.geometry.steps.len() - 1;
+        self.start_cotangents(&pass, chunk, cotangents, &workspace.deltas[last])?;
+        let deltas: Vec<&DeviceBuffer> = workspace.deltas.iter().map(|buffer| &**buffer).collect();
         let back = Back {
             pass: &pass,
             inputs: &data.inputs,
             extent,
-            panels: &work.panels,
+            panels: &workspace.panels,
             deltas: &deltas,
             directions: None,
             curvature: Curvatures::None,
         };
         self.walk_back(&back, |arrival| {
-            let Arrival { l, stage, delta, source } = arrival;
-            let Some(rows) = &work.rows[l] else { return Ok(None) };
-            if !stage.step.is_dense() {
-                if let Some(panel) = stage.forward {
-                    self.sweep_window(work, l, panel, extent, source)?;
+            let Arrival { l, placed, delta, source } = arrival;
+            let Some(rows) = &workspace.rows[l] else { return Ok(None) };
+            if !placed.step.is_dense() {
+                if let Some(panel) = placed.forward {
+                    self.sweep_window(workspace, l, panel, extent, source)?;
                 }
-                self.sum_lanes(work, rows, extent)?;
+                self.sum_lanes(workspace, rows, extent)?;
                 return Ok(None);
             }
-            let term = Term { panels: &work.panels, are_batched: false, source: Batched::each(delta) };
-            self.affine_backward(stage, extent, &[term], Epilogue::None, &work.pulled)?;
-            let [a2, spread] = &work.spread;
-            self.square(source, a2, stage.input.features() * extent.lanes / 4, 1)?;
-            let term = Term { panels: &work.squares, are_batched: false, source: Batched::shared(a2) };
-            self.affine_linear(stage, Extent { batch: 1, ..extent }, &[term], spread)?;
-            self.sweep_dense(work, stage, rows, extent, delta, source)?;
-            self.sum_lanes(work, rows, extent)?;
-            Ok(Some(&*work.pulled))
+            let term = Term { panels: &workspace.panels, are_batched: false, source: Batched::each(delta) };
+            self.affine_backward(placed, extent, &[term], Epilogue::None, &workspace.pulled)?;
+            let [a2, spread] = &workspace.spread;
+            self.square(source, a2, placed.input.features() * extent.lanes / 4, 1)?;
+            let term = Term { panels: &workspace.squares, are_batched: false, source: Batched::shared(a2) };
+            self.affine_linear(placed, Extent { batch: 1, ..extent }, &[term], spread)?;
+            self.sweep_dense(workspace, placed, rows, extent, delta, source)?;
+            self.sum_lanes(workspace, rows, extent)?;
+            Ok(Some(&*workspace.pulled))
         })
     }
 
@@ -260,8 +266,8 @@ impl GpuExecutor {
 
     fn sweep_dense(
         &self,
-        work: &Work,
-        stage: &Stage,
+        workspace: &Workspace,
+        placed: &PlacedStep,
         rows: &Rows,
         extent: Extent,
         delta: &DeviceBuffer,
@@ -270,26 +276,33 @@ impl GpuExecutor {
         let lanes4 = extent.lanes / 4;
         let parameters = SweepDense {
             channels: rows.units as u32,
-            positions: (stage.step.input.len() / rows.units) as u32,
+            positions: (placed.step.input.len() / rows.units) as u32,
             rows: rows.outputs as u32,
             lanes4: lanes4 as u32,
             out_batch: (rows.count() * lanes4) as u32,
             ..Default::default()
         };
-        let (h, spread) = (&work.pulled, &work.spread[1]);
-        let cost = 32.0 * (stage.step.input.len() * extent.lanes * extent.batch) as f64;
+        let (h, spread) = (&workspace.pulled, &workspace.spread[1]);
+        let cost = 32.0 * (placed.step.input.len() * extent.lanes * extent.batch) as f64;
         let grid = Grid { cost, ..Grid::elements(rows.count() * lanes4, extent.batch) };
-        self.context.dispatch(Kernel::SweepDense, &parameters, &[delta, source, h, spread, &work.values], grid)
+        self.context.dispatch(Kernel::SweepDense, &parameters, &[delta, source, h, spread, &workspace.values], grid)
     }
 
     /// A convolution: the gradients of as many cotangents and samples as there is room for at a time.
-    fn sweep_window(&self, work: &Work, l: usize, panel: Panel, extent: Extent, source: &DeviceBuffer) -> Result<()> {
-        let stage = &self.geometry.stages[l];
-        let (Some(rows), Some(products)) = (&work.rows[l], &work.products[l]) else { return Ok(()) };
-        let output = stage.output;
-        let (lanes4, delta) = (extent.lanes / 4, &*work.deltas[l]);
-        for part in parts(&work.gradients, panel, extent) {
-            self.sample_gradient(stage, panel, [delta, source, &work.gradients], part)?;
+    fn sweep_window(
+        &self,
+        workspace: &Workspace,
+        l: usize,
+        panel: Panel,
+        extent: Extent,
+        source: &DeviceBuffer,
+    ) -> Result<()> {
+        let placed = &self.geometry.steps[l];
+        let (Some(rows), Some(products)) = (&workspace.rows[l], &workspace.products[l]) else { return Ok(()) };
+        let output = placed.output;
+        let (lanes4, delta) = (extent.lanes / 4, &*workspace.deltas[l]);
+        for part in parts(&workspace.gradients, panel, extent) {
+            self.sample_gradient(placed, panel, [delta, source, &workspace.gradients], part)?;
             let parameters = SweepWindow {
                 channels: rows.units as u32,
                 columns: panel.depth as u32,
@@ -310,14 +323,14 @@ impl GpuExecutor {
             };
             let cost = 8.0 * (panel.depth * panel.rows * (panel.rows + 4) * part.count4 * part.batch) as f64;
             let grid = Grid { cost, ..Grid::elements(rows.count() * part.count4, part.batch) };
-            let buffers = [&*work.gradients, delta, &*work.panels.buffer, &**products, &*work.values];
+            let buffers = [&*workspace.gradients, delta, &*workspace.panels.buffer, &**products, &*workspace.values];
             self.context.dispatch(Kernel::SweepWindow, &parameters, &buffers, grid)?;
         }
         Ok(())
     }
 
     /// The rows of one layer, summed over samples: what `affine/bias` does with one position.
-    fn sum_lanes(&self, work: &Work, rows: &Rows, extent: Extent) -> Result<()> {
+    fn sum_lanes(&self, workspace: &Workspace, rows: &Rows, extent: Extent) -> Result<()> {
         let lanes4 = extent.lanes / 4;
         let blocks = lanes4.div_ceil(16) as u32;
         let parameters = Bias {
@@ -332,21 +345,21 @@ impl GpuExecutor {
             span: blocks,
             delta_batch: (rows.count() * lanes4) as u32,
             out_offset: rows.first as u32,
-            out_batch: work.total as u32,
+            out_batch: workspace.total as u32,
         };
         let cost = (rows.count() * extent.lanes * extent.batch) as f64;
         let grid = Grid { cost, ..Grid::elements(rows.count(), extent.batch) };
-        self.context.dispatch(Kernel::Bias, &parameters, &[&work.values, &work.sums], grid)
+        self.context.dispatch(Kernel::Bias, &parameters, &[&workspace.values, &workspace.sums], grid)
     }
 
     /// b of every affine step, empty where there is none.
-    async fn biases(&self, work: &Work) -> Result<Vec<Vec<f64>>> {
+    async fn biases(&self, workspace: &Workspace) -> Result<Vec<Vec<f64>>> {
         let mut biases = Vec::new();
-        for stage in self.geometry.stages.iter().filter(|stage| stage.step.is_affine()) {
-            let values = match (stage.step.bias(), stage.forward) {
+        for placed in self.geometry.steps.iter().filter(|placed| placed.step.is_affine()) {
+            let values = match (placed.step.bias(), placed.forward) {
                 (Some(_), Some(panel)) => {
                     let first = 4 * (panel.offset + panel.lines * panel.rows4);
-                    self.context.read(&work.panels.buffer, first, panel.rows).await?
+                    self.context.read(&workspace.panels.buffer, first, panel.rows).await?
                 }
                 _ => Vec::new(),
             };

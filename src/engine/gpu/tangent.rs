@@ -6,7 +6,7 @@ use super::affine::{Batched, Epilogue, Extent, Pair, Panels, Target, Term, Ways}
 use super::context::DeviceBuffer;
 use super::executor::GpuExecutor;
 use super::kernel::Kernel;
-use super::passes::{Pass, Samples, smooth_stages};
+use super::passes::{Pass, Samples, smooth_steps};
 use super::point::Prepared;
 use super::recorder::Grid;
 use super::uniforms::{CrossEntropyTangent, SquaredErrorTangent};
@@ -40,8 +40,8 @@ impl Tangent {
         let geometry = &executor.geometry;
         let lanes = executor.data.lanes as u64;
         let panels = 4 * geometry.panel_len as u64;
-        let widest = geometry.stages.iter().map(|stage| lanes * stage.output.features() as u64).max().unwrap_or(1);
-        let smooth: u64 = smooth_stages(geometry).map(|stage| stage.output.features() as u64).sum();
+        let widest = geometry.steps.iter().map(|placed| lanes * placed.output.features() as u64).max().unwrap_or(1);
+        let smooth: u64 = smooth_steps(geometry).map(|placed| placed.output.features() as u64).sum();
         let total = lanes * (2 * geometry.features() + smooth) + panels;
         let one_buffer = executor.context.max_buffer_bytes() / 4 / widest.max(panels);
         let group = (TANGENT_NUMBERS / total).min(one_buffer).min(MAX_GROUP);
@@ -54,22 +54,22 @@ impl Tangent {
             let what = format!("tangents of {directions} directions and {lanes} samples of width {width}");
             executor.context.buffer(&what, directions as u64 * lanes as u64 * width as u64)
         };
-        let stages = &executor.geometry.stages;
+        let steps = &executor.geometry.steps;
         let each = |count: usize| -> Result<Vec<_>> {
-            stages[..count].iter().map(|stage| make(stage.output.features())).collect()
+            steps[..count].iter().map(|placed| make(placed.output.features())).collect()
         };
         Ok(Self {
             directions,
             panels: executor.panels(directions, Ways::Both)?,
-            bends: stages
+            bends: steps
                 .iter()
-                .map(|stage| {
-                    let is_smooth = matches!(stage.step.activation, Activation::Smooth(_));
-                    is_smooth.then(|| make(stage.output.features())).transpose()
+                .map(|placed| {
+                    let is_smooth = matches!(placed.step.activation, Activation::Smooth(_));
+                    is_smooth.then(|| make(placed.output.features())).transpose()
                 })
                 .collect::<Result<_>>()?,
-            values: each(stages.len())?,
-            deltas: each(stages.len() - 1)?,
+            values: each(steps.len())?,
+            deltas: each(steps.len() - 1)?,
         })
     }
 }
@@ -86,8 +86,8 @@ impl GpuExecutor {
     ) -> Result<()> {
         let group = Tangent::group(self, columns);
         let mut kept = self.tangent.borrow_mut();
-        let work = match &mut *kept {
-            Some(work) if work.directions >= group => work,
+        let workspace = match &mut *kept {
+            Some(workspace) if workspace.directions >= group => workspace,
             _ => {
                 // The old one first: its memory may be needed for the new one.
                 *kept = None;
@@ -101,13 +101,13 @@ impl GpuExecutor {
             for first in (0..columns).step_by(group) {
                 let count = group.min(columns - first);
                 if chunk == 0 || columns > group {
-                    self.pack(v, first, count, &work.panels, 0)?;
+                    self.pack(v, first, count, &workspace.panels, 0)?;
                 }
                 let offset = first * self.plan.parameter_count;
                 let to = Target { buffer: out, offset, accumulate: chunk > 0 };
-                self.tangent_forward(prepared, &pass, work, samples, (curvature, count))?;
-                self.tangent_loss(&pass, work, samples, count)?;
-                self.tangent_backward(prepared, &pass, work, samples, (curvature, count), to)?;
+                self.tangent_forward(prepared, &pass, workspace, samples, (curvature, count))?;
+                self.tangent_loss(&pass, workspace, samples, count)?;
+                self.tangent_backward(prepared, &pass, workspace, samples, (curvature, count), to)?;
             }
         }
         Ok(())
@@ -118,42 +118,42 @@ impl GpuExecutor {
         &self,
         prepared: &Prepared,
         pass: &Pass,
-        work: &Tangent,
+        workspace: &Tangent,
         samples: Samples,
         (curvature, batch): (Curvature, usize),
     ) -> Result<()> {
         let extent = Extent { lanes: samples.lanes, batch };
-        for (l, stage) in self.geometry.stages.iter().enumerate() {
-            let out = &*work.values[l];
+        for (l, placed) in self.geometry.steps.iter().enumerate() {
+            let out = &*workspace.values[l];
             // Of the Gauss–Newton matrix φ'' is no part.
-            let bends = work.bends[l].as_deref().filter(|_| curvature == Curvature::Hessian);
+            let bends = workspace.bends[l].as_deref().filter(|_| curvature == Curvature::Hessian);
             let epilogue = match bends {
                 Some(_) => Epilogue::None,
-                None => pass.derivative(stage.step.activation, l),
+                None => pass.derivative(placed.step.activation, l),
             };
-            let read = &stage.step.reads[0];
-            let tangent = read.from.map(|from| &*work.values[from]);
-            if let (false, Some(source)) = (stage.step.is_affine(), tangent) {
-                self.pool_tangent(stage, extent, source, epilogue, pass.chosen[l].as_deref(), out)?;
+            let read = &placed.step.reads[0];
+            let tangent = read.from.map(|from| &*workspace.values[from]);
+            if let (false, Some(source)) = (placed.step.is_affine(), tangent) {
+                self.pool_tangent(placed, extent, source, epilogue, pass.chosen[l].as_deref(), out)?;
             } else {
                 let source = Batched::shared(pass.found(&samples.data.inputs, read));
-                let mut terms = vec![Term { panels: &work.panels, are_batched: true, source }];
+                let mut terms = vec![Term { panels: &workspace.panels, are_batched: true, source }];
                 if let Some(tangent) = tangent {
                     terms.push(Term { panels: &prepared.panels, are_batched: false, source: Batched::each(tangent) });
                 }
-                self.affine_forward(stage, extent, &terms, epilogue, out)?;
+                self.affine_forward(placed, extent, &terms, epilogue, out)?;
             }
             if let (Some(curve), Some(bends)) = (&pass.curves[l], bends) {
-                self.smooth_tangent(stage, extent, curve, out, bends)?;
+                self.smooth_tangent(placed, extent, curve, out, bends)?;
             }
         }
         Ok(())
     }
 
     /// δ̇_L = ∂²(mean loss)/∂ŷ² ż_L, in place.
-    fn tangent_loss(&self, pass: &Pass, work: &Tangent, samples: Samples, batch: usize) -> Result<()> {
+    fn tangent_loss(&self, pass: &Pass, workspace: &Tangent, samples: Samples, batch: usize) -> Result<()> {
         let (lanes, width) = (samples.lanes, self.outputs_len());
-        let outputs = &*work.values[work.values.len() - 1];
+        let outputs = &*workspace.values[workspace.values.len() - 1];
         match self.loss {
             Loss::CrossEntropy => {
                 let parameters = CrossEntropyTangent {
@@ -184,31 +184,31 @@ impl GpuExecutor {
         &self,
         prepared: &Prepared,
         pass: &Pass,
-        work: &Tangent,
+        workspace: &Tangent,
         samples: Samples,
         (curvature, batch): (Curvature, usize),
         to: Target,
     ) -> Result<()> {
         let extent = Extent { lanes: samples.lanes, batch };
         let is_hessian = curvature == Curvature::Hessian;
-        let own = |l: usize| &**work.deltas.get(l).unwrap_or(&work.values[l]);
-        let deltas: Vec<&DeviceBuffer> = (0..work.values.len()).map(own).collect();
+        let own = |l: usize| &**workspace.deltas.get(l).unwrap_or(&workspace.values[l]);
+        let deltas: Vec<&DeviceBuffer> = (0..workspace.values.len()).map(own).collect();
         let back = Back {
             pass,
             inputs: &samples.data.inputs,
             extent,
             panels: &prepared.panels,
             deltas: &deltas,
-            directions: is_hessian.then_some(&work.panels),
-            curvature: if is_hessian { Curvatures::Add(&work.bends) } else { Curvatures::None },
+            directions: is_hessian.then_some(&workspace.panels),
+            curvature: if is_hessian { Curvatures::Add(&workspace.bends) } else { Curvatures::None },
         };
         self.walk_back(&back, |arrival| {
             let mut pairs = vec![Pair { delta: Batched::each(arrival.delta), source: Batched::shared(arrival.source) }];
-            if let (true, Some(from)) = (is_hessian, arrival.stage.step.reads[0].from) {
+            if let (true, Some(from)) = (is_hessian, arrival.placed.step.reads[0].from) {
                 let delta = Batched::shared(&pass.deltas[arrival.l]);
-                pairs.push(Pair { delta, source: Batched::each(&work.values[from]) });
+                pairs.push(Pair { delta, source: Batched::each(&workspace.values[from]) });
             }
-            self.affine_gradient(arrival.stage, extent, &pairs, to)?;
+            self.affine_gradient(arrival.placed, extent, &pairs, to)?;
             Ok(None)
         })
     }

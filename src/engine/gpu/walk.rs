@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::affine::{Batched, Epilogue, Extent, Panels, Term};
 use super::context::DeviceBuffer;
 use super::executor::GpuExecutor;
-use super::geometry::Stage;
+use super::geometry::PlacedStep;
 use super::kernel::Kernel;
 use super::passes::Pass;
 use super::recorder::Grid;
@@ -43,7 +43,7 @@ pub(super) enum Curvatures<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Arrival<'a> {
     pub l: usize,
-    pub stage: &'a Stage,
+    pub placed: &'a PlacedStep,
     /// The cotangent behind the step, for each of the batch.
     pub delta: &'a DeviceBuffer,
     /// What the step reads.
@@ -57,14 +57,14 @@ impl GpuExecutor {
         back: &Back<'a>,
         mut arrive: impl FnMut(Arrival<'a>) -> Result<Option<&'a DeviceBuffer>>,
     ) -> Result<()> {
-        for (l, stage) in self.geometry.stages.iter().enumerate().rev() {
+        for (l, placed) in self.geometry.steps.iter().enumerate().rev() {
             let delta = back.deltas[l];
             let mut pulled = None;
-            if stage.step.is_affine() {
-                let source = back.pass.found(back.inputs, &stage.step.reads[0]);
-                pulled = arrive(Arrival { l, stage, delta, source })?;
+            if placed.step.is_affine() {
+                let source = back.pass.found(back.inputs, &placed.step.reads[0]);
+                pulled = arrive(Arrival { l, placed, delta, source })?;
             }
-            for from in stage.step.reads.iter().filter_map(|read| read.from) {
+            for from in placed.step.reads.iter().filter_map(|read| read.from) {
                 match pulled {
                     Some(pulled) => self.derive(back, from, pulled)?,
                     None => self.pull(back, l, from)?,
@@ -76,26 +76,26 @@ impl GpuExecutor {
 
     /// The cotangent of step `from`, which step l reads, from that of step l.
     fn pull(&self, back: &Back, l: usize, from: usize) -> Result<()> {
-        let (stage, pass) = (&self.geometry.stages[l], back.pass);
+        let (placed, pass) = (&self.geometry.steps[l], back.pass);
         let out = back.deltas[from];
         let curve = pass.curves[from].as_ref();
         let kept =
             curve.and_then(|curve| curve.bends.as_deref().filter(|_| matches!(back.curvature, Curvatures::Keep)));
         let epilogue = match kept {
             Some(_) => Epilogue::None,
-            None => pass.derivative(self.geometry.stages[from].step.activation, from),
+            None => pass.derivative(self.geometry.steps[from].step.activation, from),
         };
-        if stage.step.is_affine() {
+        if placed.step.is_affine() {
             let mut terms =
                 vec![Term { panels: back.panels, are_batched: false, source: Batched::each(back.deltas[l]) }];
             if let Some(panels) = back.directions {
                 terms.push(Term { panels, are_batched: true, source: Batched::shared(&pass.deltas[l]) });
             }
-            self.affine_backward(stage, back.extent, &terms, epilogue, out)?;
+            self.affine_backward(placed, back.extent, &terms, epilogue, out)?;
         } else {
             self.pool_backward((pass, l, from), back.extent, back.deltas[l], epilogue, out)?;
         }
-        let size = stage.input.features() * back.extent.lanes;
+        let size = placed.input.features() * back.extent.lanes;
         match (curve, kept, back.curvature) {
             (Some(curve), Some(bends), _) => self.smooth_backward(&curve.slopes, bends, out, size),
             (Some(_), None, Curvatures::Add(bend_dots)) => match &bend_dots[from] {
@@ -108,7 +108,7 @@ impl GpuExecutor {
 
     /// The cotangent of step `from`, from what was pulled back to its result.
     fn derive(&self, back: &Back, from: usize, pulled: &DeviceBuffer) -> Result<()> {
-        let before = &self.geometry.stages[from];
+        let before = &self.geometry.steps[from];
         let (number, slope, kept) = back.pass.derivative(before.step.activation, from).parts();
         let size = before.output.features() * back.extent.lanes / 4;
         let parameters = Elementwise { size: size as u32, is_square: 0, epilogue: number, slope };
