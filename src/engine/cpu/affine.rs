@@ -7,8 +7,7 @@ use std::ops::Range;
 
 use super::point::sized;
 use super::real::Real;
-use super::simd::Work;
-use super::tile::{ROWS, accumulate, by_rows};
+use super::tile::{ROWS, by_rows};
 use crate::engine::plan::{Operation, Step};
 use crate::error::Result;
 use crate::memory::{collected, copied, make_room, room};
@@ -34,24 +33,24 @@ pub struct Affine {
     pub(super) window: Window,
     /// Residue classes of input pixels modulo the stride, row residue by row residue, as far as there are such pixels: which
     /// part of the window reaches them.
-    classes: Vec<Class>,
+    pub(super) classes: Vec<Class>,
     /// Zeros above and left of δ, and its padded size, for the backward pass.
-    delta_padding: [usize; 2],
-    padded_output: [usize; 2],
+    pub(super) delta_padding: [usize; 2],
+    pub(super) padded_output: [usize; 2],
 }
 
 /// Input pixels (y, x) with (y + padding) mod stride = `residue`: the window rows and columns that reach them.
 #[derive(Debug, Clone)]
-struct Class {
-    residue: [usize; 2],
-    taps: [usize; 2],
+pub(super) struct Class {
+    pub residue: [usize; 2],
+    pub taps: [usize; 2],
     /// Where its weights begin among the packed ones, in columns × output channels.
-    start: usize,
+    pub start: usize,
 }
 
 /// W packed for forward passes: for each group of up to [`ROWS`] rows, column by column.
 #[derive(Debug, Clone, Default)]
-pub struct Forward<T>(Vec<T>);
+pub struct Forward<T>(pub(super) Vec<T>);
 
 impl<T: Real> Forward<T> {
     /// W ⊙ W, packed likewise.
@@ -63,7 +62,7 @@ impl<T: Real> Forward<T> {
 
 /// W packed for backward passes: class by class, for each group of input channels, tap by tap and output by output.
 #[derive(Debug, Clone, Default)]
-pub struct Backward<T>(Vec<T>);
+pub struct Backward<T>(pub(super) Vec<T>);
 
 impl Affine {
     /// The geometry of a step, if it is affine.
@@ -316,142 +315,4 @@ fn residues(pixels: usize, window: Window, axis: usize) -> Result<Vec<usize>> {
         collected("residues of pixels", (0..pixels.min(stride)).map(|y| (y + padding) % stride))?;
     found.sort_unstable();
     Ok(found)
-}
-
-/// z = Σ over the terms of W x, plus b: one block. `out` is (positions, rows, N).
-pub struct ForwardBlock<'a, T, const N: usize> {
-    pub affine: &'a Affine,
-    pub bias: Option<&'a [T]>,
-    /// Packed weights, and the padded input that they meet.
-    pub terms: &'a [(&'a Forward<T>, &'a [T])],
-    pub out: &'a mut [T],
-}
-
-impl<T: Real, const N: usize> Work for ForwardBlock<'_, T, N> {
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        let Self { affine, bias, terms, out } = self;
-        if affine.is_dense() {
-            for (row, out) in out.as_chunks_mut::<N>().0.iter_mut().enumerate() {
-                *out = [bias.map_or(T::ZERO, |b| b[row]); N];
-            }
-            for (weights, input) in terms {
-                dense_rows::<T, N, FMA>(&weights.0, affine.columns, input, out);
-            }
-            return;
-        }
-        let row_len = affine.output.width * affine.rows * N;
-        for (y, out) in out.chunks_exact_mut(row_len).enumerate() {
-            for first in (0..affine.rows).step_by(ROWS) {
-                by_rows!(affine.rows - first, forward_rows::<T, R, N, FMA>(affine, bias, terms, y, first, out));
-            }
-        }
-    }
-}
-
-/// `out` += W x, with W packed in groups of rows.
-#[inline(always)]
-fn dense_rows<T: Real, const N: usize, const FMA: bool>(weights: &[T], columns: usize, x: &[T], out: &mut [T]) {
-    let x = &x[..columns * N];
-    for (weights, out) in weights.chunks(ROWS * columns).zip(out.chunks_mut(ROWS * N)) {
-        by_rows!(out.len() / N, add_rows::<T, R, N, FMA>(weights, x, out));
-    }
-}
-
-#[inline(always)]
-fn add_rows<T: Real, const R: usize, const N: usize, const FMA: bool>(weights: &[T], x: &[T], out: &mut [T]) {
-    if let Some(out) = out.as_chunks_mut::<N>().0.first_chunk_mut::<R>() {
-        accumulate::<T, R, N, FMA>(out, weights, x);
-    }
-}
-
-/// R rows of W at all positions of one row.
-#[inline(always)]
-fn forward_rows<T: Real, const R: usize, const N: usize, const FMA: bool>(
-    affine: &Affine,
-    bias: Option<&[T]>,
-    terms: &[(&Forward<T>, &[T])],
-    y: usize,
-    first: usize,
-    out: &mut [T],
-) {
-    let pixel = affine.input.channels * N;
-    let [kh, kw] = affine.window.size;
-    let (line, run) = (affine.padded()[1] * pixel, kw * affine.input.channels);
-    let start: [T; R] = std::array::from_fn(|r| bias.map_or(T::ZERO, |b| b[first + r]));
-    for (x, out) in out.chunks_exact_mut(affine.rows * N).enumerate() {
-        let Some(out) = out[first * N..].as_chunks_mut::<N>().0.first_chunk_mut::<R>() else { return };
-        *out = start.map(|b| [b; N]);
-        let corner = y * affine.window.stride[0] * line + x * affine.window.stride[1] * pixel;
-        for (weights, input) in terms {
-            let weights = &weights.0[first * affine.columns..][..R * affine.columns];
-            for (ky, weights) in weights.chunks_exact(R * run).enumerate().take(kh) {
-                accumulate::<T, R, N, FMA>(out, weights, &input[corner + ky * line..][..run * N]);
-            }
-        }
-    }
-}
-
-/// q = Σ over the terms of Wᵀ δ: one block. `out` is (pixels, input channels, N).
-pub struct BackwardBlock<'a, T, const N: usize> {
-    pub affine: &'a Affine,
-    /// Packed weights, and the padded δ that they meet.
-    pub terms: &'a [(&'a Backward<T>, &'a [T])],
-    pub out: &'a mut [T],
-}
-
-impl<T: Real, const N: usize> Work for BackwardBlock<'_, T, N> {
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        let Self { affine, terms, out } = self;
-        let channels = affine.input.channels;
-        if affine.is_dense() {
-            out.fill(T::ZERO);
-            for (weights, delta) in terms {
-                dense_rows::<T, N, FMA>(&weights.0, affine.rows, delta, out);
-            }
-            return;
-        }
-        for (y, out) in out.chunks_exact_mut(affine.input.width * channels * N).enumerate() {
-            let residue = (y + affine.window.padding[0]) % affine.window.stride[0];
-            let first_of_row = affine.classes.partition_point(|class| class.residue[0] < residue);
-            for class in affine.classes[first_of_row..].iter().take_while(|class| class.residue[0] == residue) {
-                for first in (0..channels).step_by(ROWS) {
-                    by_rows!(channels - first, backward_rows::<T, R, N, FMA>(affine, class, terms, y, first, out));
-                }
-            }
-        }
-    }
-}
-
-/// R input channels at the pixels of one row that are in one class.
-#[inline(always)]
-fn backward_rows<T: Real, const R: usize, const N: usize, const FMA: bool>(
-    affine: &Affine,
-    class: &Class,
-    terms: &[(&Backward<T>, &[T])],
-    y: usize,
-    first: usize,
-    out: &mut [T],
-) {
-    let (channels, pixel) = (affine.input.channels, affine.rows * N);
-    let [sy, sx] = affine.window.stride;
-    let (line, run) = (affine.padded_output[1] * pixel, class.taps[1] * affine.rows);
-    // The smallest output row that a tap of this class meets, in padded rows.
-    let top = (y + affine.window.padding[0]) / sy + affine.delta_padding[0] + 1 - class.taps[0];
-    let columns = class.taps[0] * run;
-    let begin = class.start * affine.rows * channels + first * columns;
-    let start = (class.residue[1] + sx - affine.window.padding[1] % sx) % sx;
-    for x in (start..affine.input.width).step_by(sx) {
-        let left = (x + affine.window.padding[1]) / sx + affine.delta_padding[1] + 1 - class.taps[1];
-        let Some(out) = out[(x * channels + first) * N..].as_chunks_mut::<N>().0.first_chunk_mut::<R>() else { return };
-        *out = [[T::ZERO; N]; R];
-        for (weights, delta) in terms {
-            let weights = &weights.0[begin..][..R * columns];
-            for i in 0..class.taps[0] {
-                let delta = &delta[(top + i) * line + left * pixel..][..run * N];
-                accumulate::<T, R, N, FMA>(out, &weights[i * run * R..][..run * R], delta);
-            }
-        }
-    }
 }

@@ -1,6 +1,7 @@
 //! What a cotangent that arrives at an affine step leaves there: the sums of [`LayerSums`] over one block.
 
-use super::affine::{Affine, Backward, BackwardBlock, Forward, ForwardBlock};
+use super::affine::{Affine, Backward, Forward};
+use super::affine_block::{BackwardBlock, ForwardBlock};
 use super::gradient::bias_lanes;
 use super::net::Net;
 use super::point::sized;

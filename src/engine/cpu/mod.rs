@@ -4,6 +4,7 @@
 
 mod activation;
 mod affine;
+mod affine_block;
 pub(in crate::engine) mod chart;
 mod data;
 mod gradient;
@@ -21,11 +22,13 @@ pub(in crate::engine) mod real;
 mod simd;
 mod squares;
 mod sweep;
+mod tally;
 mod tangent;
 mod tile;
 mod vector_ops;
 mod vectors;
 mod walk;
+mod weight_gradients;
 
 use std::cell::RefCell;
 use std::future::ready;
@@ -33,11 +36,12 @@ use std::rc::Rc;
 
 use self::data::Data;
 use self::net::Net;
-use self::passes::{Means, Passes, Point};
+use self::passes::{Passes, Point};
 use self::plane::Plane;
 pub(in crate::engine) use self::prefix::apply as apply_prefix;
 use self::real::Real;
 use self::simd::Level;
+use self::tally::{Means, mean};
 use self::vectors::{CpuVectors, in_double};
 use super::chart::Charts;
 use super::executor::{BackendInfo, Curvature, Executor, Precision};
@@ -175,7 +179,7 @@ impl<T: Real, const N: usize> Executor for CpuExecutor<T, N> {
     }
 
     fn loss(&self) -> LocalFuture<'_, Result<f64>> {
-        Box::pin(ready(self.prepared().map(|point| passes::mean(&point.losses))))
+        Box::pin(ready(self.prepared().map(|point| mean(&point.losses))))
     }
 
     fn outputs(&self) -> LocalFuture<'_, Result<Vec<f64>>> {

@@ -5,16 +5,13 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::sync::Arc;
 
-use super::affine::Affine;
 use super::data::{Data, Selection};
-use super::gradient::{GradientWorkspace, Portion, Term, WeightGradient, bias_gradient};
 use super::net::{Net, Weights};
 use super::parallel;
 use super::point::{BlockPoint, Workspace};
 use super::real::Real;
-use super::simd;
+use super::tally::{Means, Tally};
 use super::tangent::BlockTangent;
 use crate::engine::activation::Activation;
 use crate::engine::plan::Step;
@@ -58,53 +55,6 @@ pub struct Point<T> {
     pub outputs: Vec<T>,
     pub losses: Vec<f64>,
     pub gradient: Vec<T>,
-}
-
-/// Means over samples.
-#[derive(Debug, Clone, Copy)]
-pub struct Means {
-    pub loss: f64,
-    pub accuracy: f64,
-}
-
-/// Sums over chunks on the way to [`Means`].
-#[derive(Default)]
-pub struct Tally {
-    losses: Vec<f64>,
-    hits: usize,
-}
-
-impl Tally {
-    /// Adds blocks in their order.
-    pub fn add<T>(&mut self, blocks: &[BlockPoint<T>]) -> Result<()> {
-        for block in blocks {
-            if self.losses.capacity() - self.losses.len() < block.loss.losses.len() {
-                // Doubled, so that they are copied a few times at most.
-                let more = self.losses.len().max(block.loss.losses.len());
-                crate::memory::make_room("losses of samples", &mut self.losses, more)?;
-            }
-            self.losses.extend(&block.loss.losses);
-            self.hits += block.loss.hits;
-        }
-        Ok(())
-    }
-
-    pub fn means(&self) -> Means {
-        let count = self.losses.len() as f64;
-        Means { loss: mean(&self.losses), accuracy: self.hits as f64 / count }
-    }
-}
-
-/// The mean of per-sample losses.
-pub fn mean(values: &[f64]) -> f64 {
-    let (blocks, rest) = values.as_chunks::<8>();
-    let mut lanes = [0.0; 8];
-    for block in blocks {
-        lanes.iter_mut().zip(block).for_each(|(lane, value)| *lane += value);
-    }
-    let [a, b, c, d, e, f, g, h] = lanes;
-    let sum = ((a + b) + (c + d)) + ((e + f) + (g + h)) + rest.iter().sum::<f64>();
-    sum / values.len() as f64
 }
 
 impl<T: Real, const N: usize> Passes<T, N> {
@@ -396,84 +346,6 @@ impl<T: Real, const N: usize> Passes<T, N> {
         })
         .await?;
         (*self.directions.borrow_mut(), *self.tangents.borrow_mut()) = (directions, tangents);
-        Ok(())
-    }
-
-    async fn add_gradient(&self, blocks: &[BlockPoint<T>], gradient: &mut [T]) -> Result<()> {
-        let terms = |l: usize| blocks.iter().map(|block| (&block.deltas[l][..], &block.transposed[l][..])).collect();
-        self.add_weight_gradients(1, &terms, gradient).await
-    }
-
-    /// (Cv)_l = δ̇_l a_{l−1}ᵀ + δ_l ȧ_{l−1}ᵀ; the term with δ is the Hessian's.
-    async fn add_product(
-        &self,
-        blocks: &[BlockPoint<T>],
-        tangents: &[BlockTangent<T>],
-        is_hessian: bool,
-        out: &mut [T],
-    ) -> Result<()> {
-        let terms = |l: usize| {
-            let first = blocks.iter().zip(tangents).map(|(block, dot)| (&dot.deltas[l][..], &block.transposed[l][..]));
-            let second = blocks.iter().zip(tangents).map(|(block, dot)| (&block.deltas[l][..], &dot.transposed[l][..]));
-            if is_hessian && self.net.pulls_back(l) {
-                first.zip(second).flat_map(|(first, second)| [first, second]).collect()
-            } else {
-                first.collect()
-            }
-        };
-        self.add_weight_gradients(if is_hessian { 2 } else { 1 }, &terms, out).await
-    }
-
-    /// Adds Σ δ xᵀ of all affine steps to their weights, and Σ δ of every `step`th term to their biases (the first step has
-    /// one term a block).
-    async fn add_weight_gradients<'a>(
-        &self,
-        step: usize,
-        terms: &dyn Fn(usize) -> Vec<Term<'a, T>>,
-        out: &mut [T],
-    ) -> Result<()> {
-        let mut tasks = Vec::new();
-        let (mut rest, mut done) = (out, 0);
-        let mut work = 0.0;
-        for (l, affine) in self.net.affine_steps() {
-            let end = affine.bias.as_ref().unwrap_or(&affine.weight).end;
-            let (mine, after) = rest.split_at_mut(end - done);
-            (rest, done) = (after, end);
-            let terms = Arc::new(terms(l));
-            let work_of_step = affine.multiplications() * (N * terms.len()) as f64;
-            work += work_of_step;
-            let step = if self.net.pulls_back(l) { step } else { 1 };
-            let portions = affine.portions(mine, work_of_step);
-            tasks.extend(portions.map(|rows| Task { affine, terms: terms.clone(), step, rows }));
-        }
-        let level = self.net.level;
-        let each = async |workspace: &mut GradientWorkspace<T>, _: usize, task: &mut Task<'_, '_, T>| {
-            task.run::<N>(level, workspace)
-        };
-        parallel::for_each(&mut tasks, work, GradientWorkspace::default, each).await
-    }
-}
-
-/// Some rows of one step's gradient.
-struct Task<'a, 'b, T> {
-    affine: &'a Affine,
-    terms: Arc<Vec<Term<'b, T>>>,
-    step: usize,
-    rows: Portion<'a, T>,
-}
-
-impl<T: Real> Task<'_, '_, T> {
-    fn run<const N: usize>(&mut self, level: simd::Level, workspace: &mut GradientWorkspace<T>) -> Result<()> {
-        let Portion { first, weight, bias } = &mut self.rows;
-        let rows = *first..*first + weight.len() / self.affine.columns;
-        if !bias.is_empty() {
-            for (delta, _) in self.terms.iter().step_by(self.step) {
-                bias_gradient::<T, N>(self.affine.rows, rows.clone(), delta, bias);
-            }
-        }
-        let (affine, terms) = (self.affine, &self.terms[..]);
-        workspace.fit::<N>(affine, rows.len(), terms.len())?;
-        simd::run(level, WeightGradient::<T, N> { affine, rows, terms, workspace, out: weight });
         Ok(())
     }
 }

@@ -3,14 +3,16 @@
 
 use std::ops::Range;
 
-use super::affine::{Forward, ForwardBlock};
+use super::affine::Forward;
+use super::affine_block::ForwardBlock;
 use super::data::Selection;
 use super::net::Weights;
 use super::parallel;
-use super::passes::{Means, Passes, Tally};
+use super::passes::Passes;
 use super::point::{BlockPoint, Workspace, sized};
 use super::real::Real;
 use super::simd;
+use super::tally::{Means, Tally};
 use crate::error::Result;
 use crate::event_loop::worked;
 use crate::memory::{ask_for, copied, room, zeros};

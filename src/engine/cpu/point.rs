@@ -1,7 +1,7 @@
 //! Forward and backward passes of one block of N samples.
 
 use super::activation::{self, Curve};
-use super::affine::ForwardBlock;
+use super::affine_block::ForwardBlock;
 use super::data::{self, Rows, Selection};
 use super::loss::{self, BlockLoss};
 use super::net::{Kind, Net, Weights};

@@ -1,6 +1,6 @@
 //! Cotangent sweeps: backward passes from chosen cotangents, and what they leave at each layer.
 
-use super::affine::BackwardBlock;
+use super::affine_block::BackwardBlock;
 use super::layer_sums::{Arrival, BlockLayer, Layer, SumsWorkspace};
 use super::net::{Kind, Net, Weights};
 use super::parallel;

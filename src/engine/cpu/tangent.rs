@@ -1,7 +1,7 @@
 //! Tangent passes of one block of N samples (Pearlmutter's R-operator).
 
 use super::activation;
-use super::affine::ForwardBlock;
+use super::affine_block::ForwardBlock;
 use super::loss;
 use super::net::{Kind, Net, Weights};
 use super::point::{BlockPoint, Workspace, sized};

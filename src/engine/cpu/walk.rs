@@ -6,7 +6,8 @@
 use std::mem::take;
 
 use super::activation;
-use super::affine::{Affine, BackwardBlock};
+use super::affine::Affine;
+use super::affine_block::BackwardBlock;
 use super::net::{Kind, Net, Weights};
 use super::point::{BlockPoint, Workspace, sized};
 use super::real::Real;

@@ -5,6 +5,7 @@
 //! in `affine`, `pool` and `smooth`, a parameter space's maps in `chart`. `passes` walks the steps forward and `walk` back, for the prepared
 //! `point`, for `tangent`s, `evaluate`, a `plane`'s points, a `sweep` and `squares`.
 
+mod adapter;
 mod affine;
 mod chart;
 mod context;
@@ -12,6 +13,7 @@ mod data;
 mod evaluate;
 mod executor;
 mod geometry;
+mod gradient;
 mod kernel;
 mod passes;
 mod plane;

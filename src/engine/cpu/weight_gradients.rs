@@ -1,0 +1,94 @@
+//! Gradients and products in W and b of all affine steps: which pairs of δ and inputs they are sums of, and who sums them.
+
+use std::sync::Arc;
+
+use super::affine::Affine;
+use super::gradient::{GradientWorkspace, Portion, Term, WeightGradient, bias_gradient};
+use super::parallel;
+use super::passes::Passes;
+use super::point::BlockPoint;
+use super::real::Real;
+use super::simd;
+use super::tangent::BlockTangent;
+use crate::error::Result;
+
+impl<T: Real, const N: usize> Passes<T, N> {
+    /// Adds the gradient that these blocks give.
+    pub async fn add_gradient(&self, blocks: &[BlockPoint<T>], gradient: &mut [T]) -> Result<()> {
+        let terms = |l: usize| blocks.iter().map(|block| (&block.deltas[l][..], &block.transposed[l][..])).collect();
+        self.add_weight_gradients(1, &terms, gradient).await
+    }
+
+    /// (Cv)_l = δ̇_l a_{l−1}ᵀ + δ_l ȧ_{l−1}ᵀ; the term with δ is the Hessian's.
+    pub async fn add_product(
+        &self,
+        blocks: &[BlockPoint<T>],
+        tangents: &[BlockTangent<T>],
+        is_hessian: bool,
+        out: &mut [T],
+    ) -> Result<()> {
+        let terms = |l: usize| {
+            let first = blocks.iter().zip(tangents).map(|(block, dot)| (&dot.deltas[l][..], &block.transposed[l][..]));
+            let second = blocks.iter().zip(tangents).map(|(block, dot)| (&block.deltas[l][..], &dot.transposed[l][..]));
+            if is_hessian && self.net.pulls_back(l) {
+                first.zip(second).flat_map(|(first, second)| [first, second]).collect()
+            } else {
+                first.collect()
+            }
+        };
+        self.add_weight_gradients(if is_hessian { 2 } else { 1 }, &terms, out).await
+    }
+
+    /// Adds Σ δ xᵀ of all affine steps to their weights, and Σ δ of every `step`th term to their biases (the first step has
+    /// one term a block).
+    async fn add_weight_gradients<'a>(
+        &self,
+        step: usize,
+        terms: &dyn Fn(usize) -> Vec<Term<'a, T>>,
+        out: &mut [T],
+    ) -> Result<()> {
+        let mut tasks = Vec::new();
+        let (mut rest, mut done) = (out, 0);
+        let mut work = 0.0;
+        for (l, affine) in self.net.affine_steps() {
+            let end = affine.bias.as_ref().unwrap_or(&affine.weight).end;
+            let (mine, after) = rest.split_at_mut(end - done);
+            (rest, done) = (after, end);
+            let terms = Arc::new(terms(l));
+            let work_of_step = affine.multiplications() * (N * terms.len()) as f64;
+            work += work_of_step;
+            let step = if self.net.pulls_back(l) { step } else { 1 };
+            let portions = affine.portions(mine, work_of_step);
+            tasks.extend(portions.map(|rows| Task { affine, terms: terms.clone(), step, rows }));
+        }
+        let level = self.net.level;
+        let each = async |workspace: &mut GradientWorkspace<T>, _: usize, task: &mut Task<'_, '_, T>| {
+            task.run::<N>(level, workspace)
+        };
+        parallel::for_each(&mut tasks, work, GradientWorkspace::default, each).await
+    }
+}
+
+/// Some rows of one step's gradient.
+struct Task<'a, 'b, T> {
+    affine: &'a Affine,
+    terms: Arc<Vec<Term<'b, T>>>,
+    step: usize,
+    rows: Portion<'a, T>,
+}
+
+impl<T: Real> Task<'_, '_, T> {
+    fn run<const N: usize>(&mut self, level: simd::Level, workspace: &mut GradientWorkspace<T>) -> Result<()> {
+        let Portion { first, weight, bias } = &mut self.rows;
+        let rows = *first..*first + weight.len() / self.affine.columns;
+        if !bias.is_empty() {
+            for (delta, _) in self.terms.iter().step_by(self.step) {
+                bias_gradient::<T, N>(self.affine.rows, rows.clone(), delta, bias);
+            }
+        }
+        let (affine, terms) = (self.affine, &self.terms[..]);
+        workspace.fit::<N>(affine, rows.len(), terms.len())?;
+        simd::run(level, WeightGradient::<T, N> { affine, rows, terms, workspace, out: weight });
+        Ok(())
+    }
+}
