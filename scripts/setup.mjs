@@ -38,13 +38,18 @@ async function checkRust(say) {
   }
   const version = () => /^rustc (\d+\.\d+\.\d+)/.exec(capture("rustc", "--version") ?? "")?.[1];
   if (version() === undefined && which("rustup") !== undefined) {
-    say("rustup is here without a toolchain; installing the stable one");
-    await run("rustup", ["default", "stable"]);
+    // rustup does so by itself, unless it is told not to.
+    const pinned = /^channel = "(.+)"/m.exec(read("rust-toolchain.toml"))[1];
+    say(`installing the toolchain ${pinned} with rustup`);
+    await run("rustup", ["toolchain", "install", pinned, "--profile", "minimal"]);
   }
   const found = version();
   if (found === undefined) throw new Failure("`rustc --version` fails: this Rust installation is damaged.");
   if (!atLeast(found, needed)) {
-    throw new Failure(`Rust ${found} is too old: ${needed} or newer is needed. \`rustup update stable\` brings it.`);
+    throw new Failure(
+      `Rust ${found} is too old: ${needed} or newer is needed. Install Rust with rustup, which takes the version that ` +
+        "rust-toolchain.toml names.",
+    );
   }
   if (process.platform !== "win32" && which("cc", "clang", "gcc") === undefined) {
     throw new Failure(
