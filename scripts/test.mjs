@@ -98,6 +98,12 @@ const steps = [
     needs: ["build"],
     work: () => runNode("node_modules/typescript/bin/tsc", ["--noEmit", "-p", "www"]),
   },
+  {
+    name: "unit",
+    group: "web",
+    says: "the lab's logic, without a browser",
+    work: () => runNode("node_modules/vitest/vitest.mjs", ["run", "--config", "tests/unit/vitest.config.ts"]),
+  },
   { name: "site", group: "web", says: "the page, bundled", needs: ["build"], work: buildSite },
   {
     name: "page",

@@ -1,7 +1,8 @@
 /** A measure before and after the bend: how far it went, and whether that is more than the numbers' own uncertainty. */
 
-import type { BackendInfo, MeasureValue } from "isoflat";
+import type { BackendInfo, MeasureDescription, MeasureValue } from "isoflat";
 import { factor, number } from "./format";
+import type { Bend } from "./store";
 
 export interface Comparison {
   verdict: "still" | "moves" | "unsure";
@@ -31,4 +32,16 @@ export function compare(before: MeasureValue, after: MeasureValue, precision: Ba
   const up = Math.abs(after.value) > Math.abs(before.value);
   const word = Number.isNaN(ratio) ? "moves, changes sign" : `moves, ${factor(ratio)}`;
   return { verdict: "moves", ratio, symbol: up ? "↗" : "↘", word };
+}
+
+/** By theory, under the maps that the bend is made of. */
+export function shouldStandStill(
+  { invariant }: Pick<MeasureDescription, "invariant">,
+  { lambda, nodewise, permutation }: Bend,
+): boolean {
+  return (
+    (invariant.layerwise || lambda.every((factor) => factor === 1)) &&
+    (invariant.nodewise || nodewise === null) &&
+    (invariant.permutation || permutation === null)
+  );
 }

@@ -2,12 +2,12 @@
 
 import type { MeasureDescription, MeasureValue } from "isoflat";
 import type { App } from "../app";
-import { compare } from "../compare";
+import { compare, shouldStandStill } from "../compare";
 import { find, html } from "../dom";
 import { integer, number, round } from "../format";
 import { measureName } from "../names";
 import { byPaper, type Paper } from "../papers";
-import { type Bend, transformationOf } from "../store";
+import { transformationOf } from "../store";
 import type { Point } from "../worker/protocol";
 import { badgeText } from "./header";
 import { ratioBar } from "./ratio";
@@ -185,15 +185,6 @@ function badge({ invariant }: MeasureDescription): HTMLElement {
       ? ["layers", "layer-wise", "Should stand still under layer-wise rescalings and permutations, not node-wise ones."]
       : ["none", "no rescaling", "Follows the weights: a rescaling may move it, an order of units does not."];
   return html("span", { class: "stand", "data-stand": kind, title: more }, word);
-}
-
-/** Under the maps that the bend is made of. */
-function shouldStandStill({ invariant }: MeasureDescription, { lambda, nodewise, permutation }: Bend): boolean {
-  return (
-    (invariant.layerwise || lambda.every((factor) => factor === 1)) &&
-    (invariant.nodewise || nodewise === null) &&
-    (invariant.permutation || permutation === null)
-  );
 }
 
 /** The number, and below it what says how far to trust it. */

@@ -1,0 +1,119 @@
+import type { MeasureKey } from "isoflat";
+import { describe, expect, test } from "vitest";
+import type { Client } from "../../www/src/client";
+import { Completion } from "../../www/src/completion";
+import { Superseded } from "../../www/src/errors";
+import type { Experiments } from "../../www/src/experiments";
+import { isComplete, type State, Store } from "../../www/src/store";
+import type { LandscapeChoice, MeasureChoice, Point } from "../../www/src/worker/protocol";
+import { landscape, measured, state } from "./states";
+
+const LINE = landscape([[1, 2, 3]]);
+
+/** A worker that answers at once and notes what it was asked. */
+function lab(asked: string[]) {
+  const note = <T>(text: string, value: T) => {
+    asked.push(text);
+    return value;
+  };
+  return {
+    line: (point: Point, _: LandscapeChoice) => note(`line ${point}`, LINE),
+    surface: (point: Point, _: LandscapeChoice) => note(`surface ${point}`, LINE),
+    bend: () => note("bend", { maxDifference: 0, maxOutput: 1 }),
+    layers: (point: Point) => note(`layers ${point}`, { kappa: [] }),
+    measure: (point: Point, { keys = [] }: MeasureChoice) =>
+      note(`measure ${point}`, { values: keys.map((key: MeasureKey) => measured(key)) }),
+  };
+}
+
+function completing(change: Partial<State> = {}) {
+  const asked: string[] = [];
+  const store = new Store(state(change));
+  const client = { call: async (body: (lab: unknown) => unknown) => body(lab(asked)) } as unknown as Client;
+  const experiments = { valley: async () => void asked.push("valley") } as unknown as Experiments;
+  return { asked, store, completion: new Completion(store, client, experiments) };
+}
+
+const never = { checkpoint: () => {} };
+const bend = { lambda: [2, 0.5], nodewise: null, permutation: null };
+
+describe("Completion", () => {
+  test("completes a page, and then finds nothing left to do", async () => {
+    const { asked, store, completion } = completing({ bend });
+    await completion.run(never);
+    expect(isComplete(store.state)).toBe(true);
+    expect(asked).toContain("measure bent");
+    asked.length = 0;
+    await completion.run(never);
+    expect(asked).toEqual(["valley"]);
+  });
+
+  test("bends before it looks at the bent point, and leaves that point out where there is none", async () => {
+    const bent = completing({ bend });
+    await bent.completion.run(never);
+    expect(bent.asked.filter((text) => text === "bend" || text.endsWith("bent"))[0]).toBe("bend");
+    const straight = completing();
+    await straight.completion.run(never);
+    expect(straight.asked.filter((text) => text === "bend" || text.endsWith("bent"))).toEqual([]);
+  });
+
+  test("shows a line of a point before its surface, and both before its layers", async () => {
+    const { asked, completion } = completing();
+    await completion.run(never);
+    const [line, surface, layers] = ["line", "surface", "layers"].map((what) => asked.indexOf(`${what} trained`));
+    expect(line).toBeLessThan(surface ?? -1);
+    expect(surface).toBeLessThan(layers ?? -1);
+  });
+
+  test("asks for the measures that are missing alone", async () => {
+    const { store, completion, asked } = completing();
+    const known = new Map([["loss", measured("loss", 7)]] as const);
+    store.set({ measures: { trained: known, bent: new Map() } });
+    await completion.run(never);
+    expect(store.state.measures.trained.get("loss")?.value).toBe(7);
+    expect(store.state.measures.trained.has("hessian.trace")).toBe(true);
+    expect(asked.length).toBeGreaterThan(0);
+  });
+
+  test("keeps no result that comes after its task has been superseded", async () => {
+    const { store, completion } = completing();
+    let checks = 0;
+    const job = {
+      checkpoint: () => {
+        // The first is at the beginning, the second before the line is asked for, the third when it is there.
+        if (++checks === 3) throw new Superseded();
+      },
+    };
+    await expect(completion.run(job)).rejects.toBeInstanceOf(Superseded);
+    expect(store.state.lines).toEqual({});
+  });
+});
+
+describe("Completion.grow", () => {
+  const rows = (count: number) =>
+    landscape(
+      Array.from({ length: count }, () => [1, 2, 3]),
+      3,
+    );
+  const about = (of: State) => JSON.stringify([of.landscapeChoice, false]);
+
+  test("shows the rows that come, and keeps those of an earlier run until there are more", () => {
+    const { store, completion } = completing();
+    completion.grow("trained", about(store.state), rows(2));
+    expect(store.state.growing.trained?.loss).toHaveLength(6);
+    completion.grow("trained", about(store.state), rows(1));
+    expect(store.state.growing.trained?.loss).toHaveLength(6);
+    completion.grow("trained", about(store.state), rows(3));
+    expect(store.state.growing.trained?.loss).toHaveLength(9);
+  });
+
+  test("takes no notice of rows of another choice, or of a surface that is whole", () => {
+    const { store, completion } = completing();
+    const before = about(store.state);
+    store.set({ landscapeChoice: { ...store.state.landscapeChoice, seed: 2 } });
+    completion.grow("trained", before, rows(2));
+    store.set({ surfaces: { trained: rows(3) } });
+    completion.grow("trained", about(store.state), rows(2));
+    expect(store.state.growing).toEqual({});
+  });
+});

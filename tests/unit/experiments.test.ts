@@ -1,0 +1,57 @@
+import { describe, expect, test, vi } from "vitest";
+import type { Client } from "../../www/src/client";
+import { LabError } from "../../www/src/errors";
+import { Experiments } from "../../www/src/experiments";
+import { NO_DINH, type State, Store } from "../../www/src/store";
+import { model, state } from "./states";
+
+const never = { checkpoint: () => {} };
+const VALLEY = { layer: 0, block: 4, norm: 2, span: 1, line: { s: [], loss: [] } };
+
+function experimenting(lab: Record<string, unknown>, change: Partial<State> = {}) {
+  const store = new Store(state(change));
+  const client = { call: async (body: (lab: unknown) => unknown) => body(lab) } as unknown as Client;
+  return { store, experiments: new Experiments(store, client) };
+}
+
+describe("Experiments", () => {
+  test("show in its place what a construction says of a network that it is not for", async () => {
+    const boxes = () => Promise.reject(new LabError("not_homogeneous", "tanh is not homogeneous"));
+    const { store, experiments } = experimenting({ boxes });
+    await experiments.boxes(never);
+    expect(store.state.dinh.boxes).toEqual({ refusal: "tanh is not homogeneous" });
+  });
+
+  test("hand on what is wrong with the page or the device", async () => {
+    const boxes = () => Promise.reject(new LabError("device_lost", "the GPU is gone"));
+    const { store, experiments } = experimenting({ boxes });
+    await expect(experiments.boxes(never)).rejects.toMatchObject({ code: "device_lost" });
+    expect(store.state.dinh.boxes).toBeNull();
+  });
+
+  test("sharpen to a multiple of the Hessian's norm, which they find first", async () => {
+    const sharpen = vi.fn(async () => ({ alpha: 0.5 }));
+    const dinh = { ...NO_DINH, decades: 3, powersOfTwo: true };
+    const { store, experiments } = experimenting({ valley: async () => VALLEY, sharpen }, { dinh });
+    await experiments.sharpen(never);
+    expect(sharpen).toHaveBeenCalledWith(VALLEY, { target: 2000, powersOfTwo: true });
+    expect(store.state.dinh.sharpened).toEqual({ value: { alpha: 0.5 } });
+  });
+
+  test("look for no valley where there is nothing to rescale", async () => {
+    const valley = vi.fn(async () => VALLEY);
+    for (const change of [{ homogeneous: false }, { depth: 1 }]) {
+      await experimenting({ valley }, { model: model(change) }).experiments.valley(never);
+    }
+    expect(valley).not.toHaveBeenCalled();
+  });
+
+  test("compute a spectrum at each point once", async () => {
+    const spectrum = vi.fn(async (point: string) => ({ of: point }));
+    const lab = { spectrum, density: async () => ({}) };
+    const { experiments } = experimenting(lab, { bend: { lambda: [2, 0.5], nodewise: null, permutation: null } });
+    await experiments.spectrum(never);
+    await experiments.spectrum(never);
+    expect(spectrum.mock.calls.map(([point]) => point)).toEqual(["trained", "bent"]);
+  });
+});

@@ -1,0 +1,73 @@
+/** What the tests begin with: a page's state, and what is in it. */
+
+import type { BackendInfo, Landscape, MeasureDescription, MeasureKey, MeasureValue } from "isoflat";
+import { NO_DINH, NO_VALUES, type State } from "../../www/src/store";
+import type { ModelInfo } from "../../www/src/worker/protocol";
+
+export const INFO: BackendInfo = {
+  backend: "cpu",
+  adapter: "CPU",
+  api: "wasm",
+  precision: "f64",
+  isSoftware: false,
+  threads: 1,
+};
+
+export const model = (change: Partial<ModelInfo> = {}): ModelInfo => ({
+  data: "MNIST",
+  summary: "784-64-10",
+  parameterCount: 50890,
+  depth: 2,
+  homogeneous: true,
+  dense: true,
+  loss: "cross_entropy",
+  samples: 1000,
+  validationSamples: 100,
+  measuredSamples: 500,
+  layers: ["784 → 64", "64 → 10"],
+  ...change,
+});
+
+/** Of a measure the lab's logic reads the key alone. */
+export const described = (...keys: MeasureKey[]): MeasureDescription[] =>
+  keys.map((key) => ({ key, paper: "—" }) as MeasureDescription);
+
+export const measured = (key: MeasureKey, value = 1): MeasureValue => ({ key, value, converged: true });
+
+export const landscape = (rows: number[][], points = rows[0]?.length ?? 0): Landscape => ({
+  s: Float64Array.from({ length: points }, (_, index) => index),
+  t: Float64Array.from({ length: points }, (_, index) => index),
+  loss: Float64Array.from(rows.flat()),
+  accuracy: new Float64Array(),
+  center: 0,
+  notFinite: 0,
+  backend: INFO,
+});
+
+export const state = (change: Partial<State> = {}): State => ({
+  task: "idle",
+  progress: null,
+  engine: { info: INFO },
+  descriptions: described("loss", "hessian.trace", "petzka.rho_max", "path_norm_squared"),
+  costs: null,
+  model: model(),
+  modelChoice: null,
+  trainChoice: null,
+  training: null,
+  ready: true,
+  bend: { lambda: [1, 1], nodewise: null, permutation: null },
+  bendSummary: null,
+  landscapeChoice: { directions: "random", normalization: "filter", seed: 1, points: 3, atBent: "same" },
+  lines: {},
+  surfaces: {},
+  growing: {},
+  measures: NO_VALUES,
+  layers: {},
+  spectrumChoice: { operator: "hessian", part: "all", probes: 2, steps: 10 },
+  spectra: {},
+  densities: {},
+  dinh: NO_DINH,
+  invariance: null,
+  table2: null,
+  ...change,
+});

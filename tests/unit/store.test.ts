@@ -1,0 +1,111 @@
+import type { PetzkaReport } from "isoflat";
+import { describe, expect, test, vi } from "vitest";
+import { found, isComplete, measuredKeys, refusalOf, Store, transformationOf } from "../../www/src/store";
+import { described, landscape, measured, model, state } from "./states";
+
+describe("Store", () => {
+  test("tells a view at once, and then of the parts that it watches alone", () => {
+    const store = new Store({ a: 1, b: 1, c: 1 });
+    const listener = vi.fn();
+    store.watch(["a", "b"], listener);
+    expect(listener).toHaveBeenCalledTimes(1);
+    store.set({ c: 2 });
+    expect(listener).toHaveBeenCalledTimes(1);
+    store.set({ a: 2, b: 2 });
+    expect(listener).toHaveBeenCalledTimes(2);
+    expect(store.state).toEqual({ a: 2, b: 2, c: 2 });
+  });
+
+  test("makes a new state, so that one that was kept does not change", () => {
+    const store = new Store({ a: 1 });
+    const before = store.state;
+    store.set({ a: 2 });
+    expect(before).toEqual({ a: 1 });
+  });
+
+  test("shows a listener the state after the change", () => {
+    const store = new Store({ a: 1 });
+    const seen: number[] = [];
+    store.watch(["a"], () => seen.push(store.state.a));
+    store.set({ a: 5 });
+    expect(seen).toEqual([1, 5]);
+  });
+});
+
+describe("measuredKeys", () => {
+  test("leaves out what is not defined for the network", () => {
+    const keys = (change: Parameters<typeof model>[0]) => measuredKeys(state({ model: model(change) }));
+    expect(keys({})).toEqual(["loss", "hessian.trace", "petzka.rho_max", "path_norm_squared"]);
+    expect(keys({ homogeneous: false })).toEqual(["loss", "hessian.trace", "path_norm_squared"]);
+    expect(keys({ dense: false })).toEqual(["loss", "hessian.trace", "petzka.rho_max"]);
+  });
+});
+
+describe("transformationOf", () => {
+  const straight = { lambda: [1, 1], nodewise: null, permutation: null };
+
+  test("is null where the controls move nothing", () => {
+    expect(transformationOf(straight)).toBeNull();
+  });
+
+  test("composes what is moved, layers first", () => {
+    const bend = { lambda: [4, 0.25], nodewise: { seed: 3, range: 5 }, permutation: { seed: 7 } };
+    expect(transformationOf(bend)).toEqual({
+      type: "composition",
+      of: [
+        { type: "layerwise", lambda: [4, 0.25] },
+        { type: "random_nodewise", seed: 3, low: 0.2, high: 5 },
+        { type: "random_permutation", seed: 7 },
+      ],
+    });
+  });
+});
+
+describe("isComplete", () => {
+  const report = {} as PetzkaReport;
+  const square = landscape([
+    [1, 1],
+    [1, 1],
+  ]);
+  const whole = state({
+    descriptions: described("loss"),
+    lines: { trained: square },
+    surfaces: { trained: square },
+    layers: { trained: report },
+    measures: { trained: new Map([["loss", measured("loss")]]), bent: new Map() },
+  });
+
+  test("wants a landscape, layers and every measure of the trained point", () => {
+    expect(isComplete(whole)).toBe(true);
+    expect(isComplete({ ...whole, surfaces: {} })).toBe(false);
+    expect(isComplete({ ...whole, lines: {} })).toBe(false);
+    expect(isComplete({ ...whole, layers: {} })).toBe(false);
+    expect(isComplete({ ...whole, descriptions: described("loss", "hessian.trace") })).toBe(false);
+  });
+
+  test("wants the same of the bent point once there is one", () => {
+    const bend = { lambda: [2, 0.5], nodewise: null, permutation: null };
+    expect(isComplete({ ...whole, bend })).toBe(false);
+    const both = { trained: square, bent: square };
+    const { trained } = whole.measures;
+    expect(
+      isComplete({
+        ...whole,
+        bend,
+        lines: both,
+        surfaces: both,
+        layers: { trained: report, bent: report },
+        measures: { trained, bent: trained },
+      }),
+    ).toBe(true);
+  });
+
+  test("does not wait for layers that a network with tanh has not", () => {
+    expect(isComplete({ ...whole, layers: {}, model: model({ homogeneous: false }) })).toBe(true);
+  });
+});
+
+test("a finding is a value or a refusal", () => {
+  expect([found({ value: 3 }), found({ refusal: "no" }), found(null)]).toEqual([3, null, null]);
+  expect([refusalOf({ value: 3 }), refusalOf({ refusal: "no" }), refusalOf(null)]).toEqual([null, "no", null]);
+});

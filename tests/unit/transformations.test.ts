@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { checkTransformations, transformationName } from "../../www/src/transformations";
+
+const straight = { lambda: [1, 1, 1], nodewise: null, permutation: null };
+
+test("the check draws what the bend does not say", () => {
+  const maps = checkTransformations(straight, 3, 5);
+  expect(maps.map(({ type }) => type)).toEqual([
+    "random_layerwise",
+    "random_nodewise",
+    "random_permutation",
+    "composition",
+  ]);
+  expect(maps[1]).toEqual({ type: "random_nodewise", seed: 1, low: 0.2, high: 5 });
+});
+
+test("the check takes the bend's own factors and seeds", () => {
+  const bend = { lambda: [2, 1, 0.5], nodewise: { seed: 8, range: 3 }, permutation: { seed: 9 } };
+  const [layerwise, nodewise, permutation, all] = checkTransformations(bend, 3, 5);
+  expect(layerwise).toEqual({ type: "layerwise", lambda: [2, 1, 0.5] });
+  expect(nodewise).toMatchObject({ seed: 8, high: 5 });
+  expect(permutation).toEqual({ type: "random_permutation", seed: 9 });
+  expect(all).toEqual({ type: "composition", of: [layerwise, nodewise, permutation] });
+});
+
+test("a single layer has no hidden units to rescale or reorder", () => {
+  expect(checkTransformations({ ...straight, lambda: [1] }, 1, 5)).toHaveLength(1);
+});
+
+test("a drawn map has the name of its kind", () => {
+  const [layerwise, nodewise, permutation, all] = checkTransformations(straight, 3, 5);
+  const names = [layerwise, nodewise, permutation, all].map((map) => map && transformationName(map));
+  expect(names).toEqual(["layer-wise", "node-wise", "permutation", "all three"]);
+});

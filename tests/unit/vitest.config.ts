@@ -1,0 +1,8 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+/** The lab's logic in Node, without a browser and without the package: what needs either is in tests/page. */
+export default defineConfig({
+  root: fileURLToPath(new URL(".", import.meta.url)),
+  test: { include: ["**/*.test.ts"], environment: "node" },
+});
