@@ -97,7 +97,7 @@ const MOST_THREADS: usize = 64;
 impl EngineOptions {
     /// What is asked for must be there together.
     pub fn check(&self) -> Js<()> {
-        if self.backend.as_deref() == Some("webgpu") && self.precision == Some(Precision::F64) {
+        if matches!(self.backend.as_deref(), Some("gpu" | "webgpu")) && self.precision == Some(Precision::F64) {
             let message = "WebGPU computes in f32 alone: leave out precision, or take the backend cpu";
             return Err(fault(ErrorCode::InvalidOption, message));
         }
@@ -139,10 +139,11 @@ impl EngineOptions {
     pub fn parts(&self) -> Js<(Backend, Precision)> {
         let backend = match self.backend.as_deref() {
             None | Some("auto") => Backend::Auto,
-            Some("webgpu") => Backend::Gpu,
+            // The former is what results say, the latter what it is in a browser.
+            Some("gpu" | "webgpu") => Backend::Gpu,
             Some("cpu") => Backend::Cpu,
             Some(other) => {
-                let message = format!("no backend is named \"{other}\"; there are auto, webgpu and cpu");
+                let message = format!("no backend is named \"{other}\"; there are auto, gpu (or webgpu) and cpu");
                 return Err(fault(ErrorCode::InvalidOption, message));
             }
         };
@@ -361,7 +362,18 @@ fn direction(value: JsValue) -> Js<Direction> {
     }
     let parameters = take(&vectors, "parameters");
     let values = take(&vectors, "values");
-    Ok(match super::convert::options(vectors.into(), "direction")? {
+    let found: DirectionOption = super::convert::options(vectors.into(), "direction")?;
+    // They are no plain data, so that nobody else has looked whether they belong to this type.
+    for (key, is_given, belongs) in [
+        ("parameters", !parameters.is_undefined(), matches!(found, DirectionOption::Towards {})),
+        ("values", !values.is_undefined(), matches!(found, DirectionOption::Vector {})),
+    ] {
+        if is_given && !belongs {
+            let message = format!("direction: there is no key \"{key}\" in one of this type");
+            return Err(fault(ErrorCode::InvalidOption, message));
+        }
+    }
+    Ok(match found {
         DirectionOption::Random { seed } => Direction::Random { seed },
         DirectionOption::Eigenvector { operator: name, index } => {
             Direction::Eigenvector { operator: operator(name.as_deref())?, index: index as isize }

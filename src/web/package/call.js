@@ -9,6 +9,16 @@ const OPTION = "invalid_option";
 /** Options that are no plain data, taken out of the rest. */
 const watchers = ["onProgress", "signal", "finish"];
 
+/** Options that the module takes out before it looks for unknown ones, and whose they are; the first two are between it and this file. */
+const OWNERS = {
+  stopped: [],
+  finishing: [],
+  validation: ["train", "trainSideBySide"],
+  checkpoint: ["train"],
+  directions: ["landscape"],
+  transformations: ["invariance"],
+};
+
 /**
  * An options object in two parts: what watches and stops the work, and the rest, whose values are as they were given.
  * `canFinish` says whether the work hands over what it has when it is asked to.
@@ -29,6 +39,9 @@ export function options(value, method, canFinish = false) {
     );
   }
   for (const key of watchers) delete found[key];
+  for (const [key, owners] of Object.entries(OWNERS)) {
+    if (!isAbsent(found[key]) && !owners.includes(method)) throw fault(OPTION, `${method}: there is no option ${key}`);
+  }
   return { rest: found, watch };
 }
 

@@ -105,7 +105,10 @@ await refused("not_finite", () =>
   ),
 );
 await refused("invalid_transformation", () => network.transform(parameters, { type: "layerwise", lambda: [2, 2] }));
-await refused("backend_unavailable", () => Engine.create({ backend: "webgpu" })); // Node has no navigator.gpu
+for (const backend of ["webgpu", "gpu"]) {
+  await refused("backend_unavailable", () => Engine.create({ backend })); // Node has no navigator.gpu
+  await refused("invalid_option", () => Engine.create({ backend, precision: "f64" }));
+}
 
 await refused("invalid_option", () => engine.train(problem, parameters, { epochz: 3 }));
 await refused("invalid_option", () => engine.measure(problem, parameters, { epsilon: Number.NaN }));

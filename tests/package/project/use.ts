@@ -51,8 +51,10 @@ export async function flatness(wasm: Uint8Array, signal: AbortSignal): Promise<n
 void Engine.create({ threads: 4 }).then(({ info }) => info.threads satisfies number);
 // @ts-expect-error threads are a number or "auto"
 void Engine.create({ threads: "all" });
+// What a result says is what may be asked for.
+void Engine.create({ backend: "cpu" }).then(({ info }) => Engine.create({ backend: info.backend }));
 // @ts-expect-error a misspelt backend
-void Engine.create({ backend: "gpu" });
+void Engine.create({ backend: "webgl" });
 // @ts-expect-error a bound belongs to the uniform scheme only
 Network.preset("small").initialize({ scheme: "kaiming_normal", bound: 1 });
 Network.fromJSON({
