@@ -237,9 +237,11 @@ export function parseIdx(bytes: Uint8Array): IdxFile;
 // --- the engine -------------------------------------------------------------------------------------------------
 
 export interface BackendInfo {
+  /** What `Engine.create` takes: `gpu` is its `webgpu` too. */
   backend: "cpu" | "gpu";
   adapter: string;
-  api: string;
+  /** What it computes with. */
+  api: "wasm" | "webgpu";
   precision: "f32" | "f64";
   /** Does the GPU API run on a CPU (SwiftShader, llvmpipe)? */
   isSoftware: boolean;
@@ -271,6 +273,8 @@ export interface Progress {
   /** Training: on the validation problem, after each epoch. */
   validationLoss?: number;
   validationAccuracy?: number;
+  /** `balance`: the largest change of a factor's logarithm in the last sweep; infinite before the first. */
+  change?: number;
 }
 
 export interface RunOptions {
@@ -290,9 +294,9 @@ export interface FinishOptions extends RunOptions {
 }
 
 export interface EngineOptions {
-  /** Default `auto`: a hardware GPU where there is one, otherwise the CPU. */
-  backend?: "auto" | "webgpu" | "cpu";
-  /** Default `f64` on the CPU. The GPU computes in f32, and `webgpu` with `f64` is refused. */
+  /** Default `auto`: a hardware GPU where there is one, otherwise the CPU. `gpu` and `webgpu` are one and the same. */
+  backend?: "auto" | "gpu" | "webgpu" | "cpu";
+  /** Default `f64` on the CPU. The GPU computes in f32, and a GPU with `f64` is refused. */
   precision?: "f32" | "f64";
   /** Bytes of data and activations kept between passes, about; what does not fit is computed again in each product. */
   memoryBudget?: number;
@@ -356,7 +360,7 @@ export interface ScalingWarning {
 /** A parameter space at some parameters of a network. */
 export class ParameterSpace {
   private constructor();
-  readonly name: string;
+  readonly name: SpaceSpec["type"];
   /** m − H for the G-space and for fixed weights. */
   readonly dimension: number;
   /** The parameters to begin at, with the fixed weights at their values. */
@@ -418,7 +422,8 @@ export interface TrainOptions extends FinishOptions {
 
 /** The state of a run between two steps. Structured cloning (IndexedDB, postMessage) keeps it as it is. */
 export interface Checkpoint {
-  space: string;
+  space: SpaceSpec["type"];
+  /** What tells the space's own numbers, such as its fixed weights, from those of another. */
   chart: string;
   coordinates: Float64Array;
   /** Momentum or the mean gradient, and the mean squared gradient, where the optimiser has them. */
@@ -623,6 +628,17 @@ export interface SharpnessOptions extends RunOptions {
   seed?: number;
 }
 
+/** One ascent. */
+export interface SharpnessStart {
+  /** Where it began: at the ball's end along the top eigenvector or against it, along the gradient, at random, or where a construction says. */
+  kind: "eigenvector" | "minus_eigenvector" | "gradient" | "random" | "given";
+  value: number;
+  /** Gradients it took. */
+  iterations: number;
+  /** Why it ended: the gap is within the tolerance, no step rises any more, or the steps are used up. */
+  stop: "stationary" | "stalled" | "limit";
+}
+
 /** ε-sharpness by projected ascent. */
 export interface Sharpness {
   region: Region;
@@ -633,19 +649,21 @@ export interface Sharpness {
   rise: number;
   loss: number;
   /** The second-order approximation, of balls. */
-  quadratic?: number | null;
+  quadratic?: number;
   /** What could be gained still, to first order. */
   gap: number;
   error: number;
   converged: boolean;
   iterations: number;
-  starts: { kind: unknown; value: number; iterations: number; stop: string }[];
+  starts: SharpnessStart[];
   /** Largest less smallest value over the ascents. */
   spread: number;
   precision: "f32" | "f64";
   /** Was the engine's precision too coarse for the difference of losses, so that the CPU took over in f64? */
   fellBack: boolean;
+  /** How much the loss changes when θ is rounded another way. */
   resolution: number;
+  /** Is the rise more than rounding, to three digits? */
   resolved: boolean;
   /** The Δ of the highest point found. */
   delta: Float64Array;
@@ -664,7 +682,16 @@ export interface AverageSharpnessOptions extends RunOptions {
 export interface AverageSharpness {
   value: number;
   standardError: number;
-  [key: string]: unknown;
+  pairs: number;
+  sigma: number;
+  noise: "plain" | "scaled";
+  precision: "f32" | "f64";
+  /** Was the engine's precision too coarse, so that the CPU took over in f64? */
+  fellBack: boolean;
+  /** How much the loss changes when θ is rounded another way. */
+  resolution: number;
+  /** Is the mean more than rounding, to three digits? */
+  resolved: boolean;
 }
 
 export interface FeatureOptions extends RunOptions {
@@ -677,6 +704,26 @@ export interface FeatureOptions extends RunOptions {
   seed?: number;
 }
 
+/** The rise of the loss with φ + δ A φ in place of φ, the inputs of one layer, for one matrix A. */
+export interface FeatureRobustness {
+  layer: number;
+  delta: number;
+  value: number;
+  /** What the gradient alone makes of it: 0 at a minimum. */
+  firstOrder: number;
+  /** (δ²/2) ‖A‖² κ: at a minimum, to second order, the value is no larger. */
+  bound: number;
+  matrixNorm: number;
+  kappa: Eigenpair;
+  precision: "f32" | "f64";
+  /** Was the engine's precision too coarse for the difference, so that the CPU took over in f64? */
+  fellBack: boolean;
+  /** How much the loss changes when θ is rounded another way. */
+  resolution: number;
+  /** Is the value more than rounding, to three digits? */
+  resolved: boolean;
+}
+
 /** Petzka, Appendix D: the mean over orthogonal A of the loss with φ + δ A φ, minus the loss, and the bound (δ²/2) κ. */
 export interface NoiseInjection {
   layer: number;
@@ -684,8 +731,10 @@ export interface NoiseInjection {
   value: number;
   standardError: number;
   bound: number;
+  /** The mean to second order, of dense layers that are not behind a flattened image. */
   secondOrder?: number;
-  draws: { value: number; firstOrder: number; bound: number; resolved: boolean; [key: string]: unknown }[];
+  /** One a matrix, of the first thousand. */
+  draws: FeatureRobustness[];
 }
 
 // --- Dinh's constructions ---------------------------------------------------------------------------------------
@@ -756,22 +805,38 @@ export interface VolumeOptions extends RunOptions {
 export interface VolumeFlatness {
   epsilon: number;
   radius: number;
+  /** Was r′ found by sampling, rather than given? */
   radiusFound: boolean;
+  /** ‖θ_1‖_∞, and the coordinate of θ_1 that has it: the boxes are disjoint along that one. */
+  largestWeight: number;
+  separatingCoordinate: number;
   alpha: number;
+  /** Do the boxes go the other way, since T_α would shrink volumes? */
+  inverted: boolean;
+  /** What a box's log-volume grows by. */
+  logDeterminant: number;
   loss: number;
   largestRise: number;
   inside: boolean;
   disjoint: boolean;
   boxes: { power: number; interval: [number, number]; logVolume: number; totalLogVolume: number; largestDifference: number }[];
   samples: number;
-  [key: string]: unknown;
 }
 
 /** Theorem 5: many eigenvalues above M at once. Small networks: whole spectra are computed. */
 export interface ManyEigenvalues {
   target: number;
   beta: number;
+  /** The layer of fewest weights, which grows while the others shrink, and how many it has. */
+  smallestLayer: number;
+  smallestSize: number;
+  /** Parameters that do not shrink by 1/β at least, biases included. */
+  heldBack: number;
   rank: number;
+  /** λ_r, the smallest eigenvalue that does not count as 0, and up to what size they do. */
+  smallestPositive: number;
+  rankThreshold: number;
+  /** rank − heldBack, or 0. */
   promised: number;
   measured: number;
   before: number;
@@ -781,7 +846,6 @@ export interface ManyEigenvalues {
   outputs: OutputChange;
   transformation: Transformation;
   parameters: Float64Array;
-  [key: string]: unknown;
 }
 
 /** Section 4.3: a ball of radius ε that holds a constant function. */
@@ -791,6 +855,9 @@ export interface ConstantInBall {
   distance: number;
   loss: number;
   constantLoss: number;
+  /** The least loss of a constant function on these targets. */
+  bestConstantLoss: number;
+  /** The sharpness is no less: by the constant function in the ball, and by the best one, the paper's bound. */
   guaranteed: number;
   least: number;
   before: Omit<Sharpness, "delta">;
@@ -799,7 +866,6 @@ export interface ConstantInBall {
   outputs: OutputChange;
   transformation: Transformation;
   parameters: Float64Array;
-  [key: string]: unknown;
 }
 
 /** A measure of one number, by its key. */
@@ -903,12 +969,90 @@ export interface ReportOptions extends Omit<MeasureOptions, "measures">, FinishO
   sections?: ReportSection[];
 }
 
+/** One operator's spectrum in a report. Of up to 1024 parameters it is exact, of more its ends are, and norms are estimated. */
+export interface ReportSpectrum {
+  max_eigenvalue: number;
+  max_eigenvalue_residual: number;
+  min_eigenvalue: number;
+  min_eigenvalue_residual: number;
+  spectral_norm: number;
+  /** Descending. */
+  top_eigenvalues: number[];
+  /** Of the Hessian of a small network: all of them, ascending. */
+  eigenvalues?: number[];
+  trace: number;
+  frobenius_norm: number;
+  products: number;
+  /** These are of larger networks: what says how far to trust the numbers. */
+  top_residuals?: number[];
+  converged?: boolean;
+  verified?: boolean;
+  /** Where the trace is estimated. */
+  trace_standard_error?: number;
+  trace_products?: number;
+  frobenius_norm_standard_error?: number;
+}
+
+type ReportMetric = "layerwise" | "nodewise";
+
+/** The values of a report; those of a section that was not asked for, not finished or is not defined are absent. */
+export interface ReportValues {
+  loss?: number;
+  gradient_norm?: number;
+  fisher_rao_norm?: number;
+  /** Of networks of dense layers. */
+  path_norm_squared?: number;
+  /** Lists have an entry a layer. */
+  petzka?: {
+    kappa: number[];
+    kappa_max: number;
+    kappa_sum: number;
+    kappa_trace: number[];
+    kappa_trace_max: number;
+    kappa_trace_sum: number;
+    rho: number[][];
+    rho_max_per_layer: number[];
+    rho_sum_per_layer: number[];
+    rho_max: number;
+    rho_sum: number;
+    /** Null for convolutions. */
+    relative_flatness: (number | null)[];
+  };
+  gauss_newton?: ReportSpectrum;
+  hessian?: ReportSpectrum;
+  riemannian?: { [key in `${ReportMetric}_${"flat" | "levi_civita"}`]: ReportSpectrum }
+    & { [key in `${ReportMetric}_gradient_norm`]: number };
+  density?: { hessian: SpectralDensity };
+  sharpness?: {
+    epsilon_sharpness: Omit<Sharpness, "delta">;
+    epsilon_sharpness_box: Omit<Sharpness, "delta">;
+    riemannian_sharpness_layerwise: Omit<Sharpness, "delta">;
+    riemannian_sharpness_nodewise: Omit<Sharpness, "delta">;
+    average_sharpness: AverageSharpness;
+    average_sharpness_scaled: AverageSharpness;
+  };
+  /** With the diagonal choice of fixed weights. */
+  spaces?: {
+    /** 1 for each parameter that is free, 0 for each that is fixed. */
+    free: number[];
+    weight_fixing: { gradient: number[]; parameters_reparametrized?: number[] };
+    g_space?: {
+      dimension_without_biases: number;
+      values: number[];
+      gradient: number[];
+      learning_rate: number;
+      parameters_after_one_sgd_step?: number[];
+      loss_after_one_sgd_step?: number;
+    };
+  };
+}
+
 /** What was finished, by section, with the keys of a report file. */
 export interface Report {
   /** Did `finish` end it early? What was finished until then is here. */
   stopped: boolean;
   sections: { section: ReportSection; seconds: number; finished: boolean }[];
-  values: Record<string, unknown>;
+  values: ReportValues;
 }
 
 export type DirectionSpec =

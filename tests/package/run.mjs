@@ -29,7 +29,7 @@ async function test(folder) {
   const installed = readdirSync(join(project, "node_modules")).filter((name) => !name.startsWith("."));
   assert.deepEqual(installed, ["isoflat"], "the package brings other packages with it");
 
-  for (const program of ["use.mjs", "curvature.mjs", "hostile.mjs", "breathes.mjs", "declared.mjs"])
+  for (const program of ["use.mjs", "curvature.mjs", "hostile.mjs", "breathes.mjs", "declared.mjs", "results.mjs"])
     await run(process.execPath, [program], { cwd: project });
 
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");

@@ -163,12 +163,8 @@ export interface SharpenChoice {
 
 /** The line is along the valley's direction, at the sharpened weights. */
 export type SharpenFinding = Omit<Sharpened, "parameters"> & { line: Curve };
-/** Not `Omit`: these types are open, and it would lose their keys. */
-export type ManyFinding = { [Key in Known<ManyEigenvalues>]: ManyEigenvalues[Key] };
-export type BallFinding = { [Key in Known<ConstantInBall>]: ConstantInBall[Key] };
-type Known<T> = keyof {
-  [Key in keyof T as string extends Key ? never : Key extends "parameters" ? never : Key]: T[Key];
-};
+export type ManyFinding = Omit<ManyEigenvalues, "parameters">;
+export type BallFinding = Omit<ConstantInBall, "parameters">;
 
 export interface Table2Row {
   lambda: number[];
