@@ -364,11 +364,11 @@ fn direction(value: JsValue) -> Js<Direction> {
     let values = take(&vectors, "values");
     let found: DirectionOption = super::convert::options(vectors.into(), "direction")?;
     // They are no plain data, so that nobody else has looked whether they belong to this type.
-    for (key, is_given, belongs) in [
-        ("parameters", !parameters.is_undefined(), matches!(found, DirectionOption::Towards {})),
-        ("values", !values.is_undefined(), matches!(found, DirectionOption::Vector {})),
+    for (key, value, belongs) in [
+        ("parameters", &parameters, matches!(found, DirectionOption::Towards {})),
+        ("values", &values, matches!(found, DirectionOption::Vector {})),
     ] {
-        if is_given && !belongs {
+        if !(belongs || value.is_undefined() || value.is_null()) {
             let message = format!("direction: there is no key \"{key}\" in one of this type");
             return Err(fault(ErrorCode::InvalidOption, message));
         }
