@@ -373,7 +373,7 @@ impl<'a, 'c> Evaluator<'a, 'c> {
             return Ok(None);
         }
         let engine = self.engine;
-        let trace = if network.first_inhomogeneous_layer().is_none() {
+        let trace = if network.is_piecewise_linear() {
             trace_of(engine, kind, &self.sweep().await?.layers).await?
         } else {
             trace_of(engine, kind, &petzka::sweep(engine, self.control).await?).await?

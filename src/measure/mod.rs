@@ -92,7 +92,7 @@ impl Measure {
 
     /// Those that are defined for a network: Petzka's need one that is piecewise linear, the path norm one of dense layers.
     pub fn defined_for(network: &Network) -> impl Iterator<Item = &'static Self> {
-        let is_piecewise_linear = network.first_inhomogeneous_layer().is_none();
+        let is_piecewise_linear = network.is_piecewise_linear();
         let has_path_norm = norms::has_path_norm(network);
         Self::all().filter(move |measure| match measure.quantity {
             Quantity::PathNormSquared => has_path_norm,

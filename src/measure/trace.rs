@@ -26,7 +26,7 @@ pub(crate) struct Trace {
 /// Does the sweep give this operator's trace exactly? It does for all of a piecewise linear network, and for the
 /// Gauss–Newton ones of any.
 pub fn has_exact_trace(network: &Network, kind: OperatorKind) -> bool {
-    kind.whole.is_gauss_newton() || network.first_inhomogeneous_layer().is_none()
+    kind.whole.is_gauss_newton() || network.is_piecewise_linear()
 }
 
 /// The trace of an operator at the prepared point, by one backward pass for each output; `None` where that does not give it

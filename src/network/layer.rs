@@ -139,6 +139,11 @@ impl Layer {
         !matches!(self, Self::Tanh)
     }
 
+    /// Is it a linear function on each of finitely many pieces?
+    pub fn is_piecewise_linear(&self) -> bool {
+        !matches!(self, Self::Tanh)
+    }
+
     /// Has it parameters?
     pub fn is_parametric(&self) -> bool {
         matches!(self, Self::Dense { .. } | Self::Conv2d { .. })

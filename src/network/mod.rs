@@ -117,6 +117,22 @@ impl Network {
         self.layers.iter().enumerate().find(|(_, layer)| !layer.is_positively_homogeneous())
     }
 
+    /// Are all activations positively homogeneous, so that there are rescalings that leave the function as it is?
+    pub fn is_positively_homogeneous(&self) -> bool {
+        self.first_inhomogeneous_layer().is_none()
+    }
+
+    /// The first layer whose activation is not piecewise linear, if there is one: within the layers before it the Hessian is not the
+    /// Gauss–Newton matrix then.
+    pub fn first_curved_layer(&self) -> Option<(usize, &Layer)> {
+        self.layers.iter().enumerate().find(|(_, layer)| !layer.is_piecewise_linear())
+    }
+
+    /// Are all activations piecewise linear, so that sweeps are exact and Petzka's measures defined?
+    pub fn is_piecewise_linear(&self) -> bool {
+        self.first_curved_layer().is_none()
+    }
+
     /// Fails unless `parameters` has this network's length and is finite.
     ///
     /// # Errors

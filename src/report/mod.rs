@@ -62,9 +62,13 @@ impl Section {
     const OF_A_FILE: [Self; 6] =
         [Self::Point, Self::Norms, Self::Petzka, Self::GaussNewton, Self::Hessian, Self::Riemannian];
 
-    /// Is it defined for this network? Petzka's measures and the spaces are for piecewise linear ones.
+    /// Is it defined for this network? Petzka's measures are for piecewise linear ones, the spaces for those that have rescalings.
     pub fn is_defined_for(self, network: &Network) -> bool {
-        !matches!(self, Self::Petzka | Self::Spaces) || network.first_inhomogeneous_layer().is_none()
+        match self {
+            Self::Petzka => network.is_piecewise_linear(),
+            Self::Spaces => network.is_positively_homogeneous(),
+            _ => true,
+        }
     }
 
     /// Its name, as in JSON.

@@ -15,7 +15,7 @@ const LEARNING_RATE: f64 = 0.01;
 /// The device's; `InvalidParameters` if no point is prepared.
 pub(crate) async fn report(engine: &Engine) -> Result<Option<Value>> {
     let (network, parameters) = (engine.problem().network(), &engine.parameters()?);
-    if network.first_inhomogeneous_layer().is_some() {
+    if !network.is_positively_homogeneous() {
         return Ok(None);
     }
     let skeleton = Skeleton::new(network, parameters, FixedChoice::Diagonal)?;

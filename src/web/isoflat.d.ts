@@ -174,6 +174,8 @@ export class Network {
   readonly summary: string;
   /** Are all activations positively homogeneous? If not, rescalings are refused. */
   readonly homogeneous: boolean;
+  /** Are all activations piecewise linear? If not, Petzka's measures are not defined, and fewer traces and diagonals are exact. */
+  readonly piecewiseLinear: boolean;
   blocks(): ParameterBlock[];
   /** Default scheme `kaiming_uniform`. */
   initialize(options?: InitializeOptions): Float64Array;

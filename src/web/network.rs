@@ -136,7 +136,13 @@ impl Network {
     /// Are all activations positively homogeneous?
     #[wasm_bindgen(getter)]
     pub fn homogeneous(&self) -> bool {
-        self.inner.first_inhomogeneous_layer().is_none()
+        self.inner.is_positively_homogeneous()
+    }
+
+    /// Are all activations piecewise linear?
+    #[wasm_bindgen(getter, js_name = piecewiseLinear)]
+    pub fn piecewise_linear(&self) -> bool {
+        self.inner.is_piecewise_linear()
     }
 
     /// Every W_l and b_l.

@@ -332,7 +332,16 @@ export const methods = [...engineMethods, ...otherMethods];
 export const slowMethods = methods.filter(({ slow }) => slow);
 export const properties = {
   engine: ["info"],
-  network: ["inputShape", "inputLength", "outputLength", "parameterCount", "depth", "summary", "homogeneous"],
+  network: [
+    "inputShape",
+    "inputLength",
+    "outputLength",
+    "parameterCount",
+    "depth",
+    "summary",
+    "homogeneous",
+    "piecewiseLinear",
+  ],
   problem: ["samples", "loss", "network"],
   space: ["name", "dimension", "parameters", "keepsFunction", "warning"],
 };

@@ -91,7 +91,7 @@ export async function parseInPackage({ isoflat }, { what, text, bytes, network, 
   };
   const look = (of) => {
     attempt(() => [of.inputLength, of.outputLength, of.parameterCount, of.depth]);
-    for (const name of ["inputShape", "summary", "homogeneous"]) attempt(() => of[name]);
+    for (const name of ["inputShape", "summary", "homogeneous", "piecewiseLinear"]) attempt(() => of[name]);
     if (of.parameterCount < 1e6) attempt(() => isoflat.Network.fromJSON(attempt(() => of.toJSON())).free());
     attempt(() => of.blocks().length);
     if (of.parameterCount < 1e6) attempt(() => of.initialize({ seed: 1 }));

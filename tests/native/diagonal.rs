@@ -131,7 +131,7 @@ fn a_diagonal_adds_up_to_the_exact_trace() {
 fn of_a_smooth_network_the_gauss_newton_diagonals_alone_are_exact() {
     let count = Cell::new(0);
     for_random_networks(12, &[Layer::Tanh], |seed, problem, parameters| {
-        if problem.network().first_inhomogeneous_layer().is_none() {
+        if problem.network().is_piecewise_linear() {
             return;
         }
         let engine = prepared(&Device::cpu(Precision::F64), problem, parameters);

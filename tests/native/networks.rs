@@ -36,7 +36,7 @@ fn presets_have_the_papers_sizes() {
         assert_eq!(network.parameter_count(), parameters, "{name}");
         assert_eq!(network.output_len(), 10, "{name}");
         assert!([784, 3072].contains(&network.input_len()), "{name}");
-        assert_eq!(network.first_inhomogeneous_layer(), None, "{name}");
+        assert!(network.is_positively_homogeneous() && network.is_piecewise_linear(), "{name}");
         assert_eq!((preset.name(), Preset::from_name(name).expect("a name")), (name, preset));
     }
 }

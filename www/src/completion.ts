@@ -87,7 +87,7 @@ export class Completion {
 
   async #layers(job: Job, point: Point): Promise<void> {
     const { layers, model } = this.store.state;
-    if (layers[point] || model?.homogeneous === false) return;
+    if (layers[point] || model?.piecewiseLinear === false) return;
     job.checkpoint();
     const report = await this.client.call((lab) => lab.layers(point));
     job.checkpoint();

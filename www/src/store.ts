@@ -141,7 +141,7 @@ export const NO_DINH: Dinh = {
 export function measuredKeys({ descriptions, model }: State): MeasureKey[] {
   const keys = descriptions.map(({ key }) => key);
   return keys.filter((key) => {
-    if (key.startsWith("petzka.")) return model?.homogeneous !== false;
+    if (key.startsWith("petzka.")) return model?.piecewiseLinear !== false;
     return key !== "path_norm_squared" || model?.dense !== false;
   });
 }
@@ -154,7 +154,7 @@ export function isComplete(state: State): boolean {
     (point) =>
       surfaces[point] &&
       lines[point] &&
-      (layers[point] || model?.homogeneous === false) &&
+      (layers[point] || model?.piecewiseLinear === false) &&
       measuredKeys(state).every((key) => measures[point].has(key)),
   );
 }

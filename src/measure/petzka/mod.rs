@@ -99,7 +99,7 @@ impl Traces {
 
 /// Fails for a network with an activation that is not piecewise linear: its layers' Hessians are not Gauss–Newton blocks.
 fn ensure_piecewise_linear(engine: &Engine) -> Result<()> {
-    match engine.problem().network().first_inhomogeneous_layer() {
+    match engine.problem().network().first_curved_layer() {
         None => Ok(()),
         Some((i, layer)) => bail!(
             NotHomogeneous,

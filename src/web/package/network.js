@@ -87,6 +87,10 @@ export class Network extends Handle {
     return of(this, Network, "homogeneous", (raw) => raw.homogeneous);
   }
 
+  get piecewiseLinear() {
+    return of(this, Network, "piecewiseLinear", (raw) => raw.piecewiseLinear);
+  }
+
   blocks() {
     return of(this, Network, "blocks", (raw) => raw.blocks());
   }

@@ -19,7 +19,7 @@ const operatorOf = ({ operator, part }: SpectrumChoice): OperatorName =>
  */
 const isSemidefinite = ({ operator, part }: SpectrumChoice, { network }: Model): boolean =>
   operator.endsWith("gauss_newton") ||
-  (part.startsWith("layer_") && !operator.endsWith("levi_civita") && network.homogeneous);
+  (part.startsWith("layer_") && !operator.endsWith("levi_civita") && network.piecewiseLinear);
 
 export function layers(engine: Engine, options: RunOptions, model: Model, point: Point): Promise<PetzkaReport> {
   return engine.petzka(model.measured, model[point], options);

@@ -59,6 +59,7 @@ export function infoOf({ name, network, train, validation, measured }: Omit<Mode
     parameterCount: network.parameterCount,
     depth: network.depth,
     homogeneous: network.homogeneous,
+    piecewiseLinear: network.piecewiseLinear,
     dense: network.toJSON().layers.every(({ type }) => DENSE.has(type)),
     loss: train.loss,
     samples: train.samples,

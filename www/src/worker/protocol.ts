@@ -54,6 +54,7 @@ export interface ModelInfo {
   parameterCount: number;
   depth: number;
   homogeneous: boolean;
+  piecewiseLinear: boolean;
   /** Dense layers and piecewise linear activations alone: what the path norm is defined for. */
   dense: boolean;
   loss: LossName;
