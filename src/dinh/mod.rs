@@ -29,7 +29,7 @@ use serde::Serialize;
 use crate::control::Control;
 use crate::engine::Engine;
 use crate::error::{Result, ensure};
-use crate::linalg::{Eigenpair, Goal, Lanczos};
+use crate::linalg::{Eigenpair, Goal};
 use crate::measure::MeasureOptions;
 use crate::network::Network;
 use crate::operator::SymmetricOperator;
@@ -73,14 +73,7 @@ impl OutputChange {
 
 /// Both ends of an operator's spectrum by Lanczos.
 async fn ends(operator: &dyn SymmetricOperator, options: &MeasureOptions, control: &Control<'_>) -> Result<Ends> {
-    let lanczos = Lanczos {
-        goal: Goal::Extremes { top: 1, bottom: 1 },
-        tolerance: options.tolerance,
-        max_products: options.max_products,
-        seed: options.seed,
-        ..Lanczos::default()
-    };
-    let mut found = lanczos.run(operator, control).await?;
+    let mut found = options.lanczos(Goal::Extremes { top: 1, bottom: 1 }).run(operator, control).await?;
     let (max, min) = (found.top.remove(0), found.bottom.remove(0));
     let norm = max.value.abs().max(min.value.abs());
     Ok(Ends { max, min, norm, products: found.products, converged: found.converged })

@@ -36,6 +36,21 @@ pub enum Goal {
     SpectralNorm,
 }
 
+impl Goal {
+    /// The least that reaches both.
+    pub(crate) fn and(self, other: Self) -> Self {
+        let ends = |goal| match goal {
+            Self::Extremes { top, bottom } => [top, bottom],
+            Self::SpectralNorm => [1, 1],
+        };
+        if self == other {
+            return self;
+        }
+        let ([a, b], [c, d]) = (ends(self), ends(other));
+        Self::Extremes { top: a.max(c), bottom: b.max(d) }
+    }
+}
+
 /// What to do.
 #[derive(Debug, Clone)]
 pub struct Lanczos {

@@ -9,12 +9,12 @@ use super::{has_exact_trace, petzka};
 use crate::control::Control;
 use crate::engine::{Engine, Segments, ensure_number};
 use crate::error::Result;
-use crate::linalg::DiagonalEstimate;
+use crate::linalg::{DiagonalEstimate, diagonal};
 use crate::memory::{room, zeros};
 use crate::operator::{Connection, Metric, OperatorKind, Whole};
 
 /// The diagonal of an operator at the prepared point, by one backward pass for each output; `None` where that does not give
-/// it (see [`has_exact_trace`]), and [`diagonal`](crate::linalg::diagonal) estimates it.
+/// it (see [`has_exact_trace`]), and [`diagonal`] estimates it.
 ///
 /// # Errors
 /// `InvalidParameters` if no point is prepared; `InvalidOption` for a layer that is not there; `NotFinite` where squares
@@ -31,14 +31,14 @@ pub async fn exact_diagonal(
     // Fails for a layer that is not there.
     let blocks = kind.blocks(network.layout())?;
     let theta = engine.parameters()?;
-    let mut diagonal: Vec<f64> = zeros("a diagonal", theta.len())?;
+    let mut entries: Vec<f64> = zeros("a diagonal", theta.len())?;
     for (progress, cotangents) in petzka::cotangents(engine) {
         control.step(progress).await?;
         let squares = engine.squared_gradients(&cotangents).await?;
-        diagonal.iter_mut().zip(squares).for_each(|(sum, square)| *sum += square);
+        entries.iter_mut().zip(squares).for_each(|(sum, square)| *sum += square);
     }
     if let Whole::Riemannian(metric, _) | Whole::RiemannianGaussNewton(metric) = kind.whole {
-        diagonal.iter_mut().zip(metric.scale(engine, &theta)?).for_each(|(entry, d)| *entry = *entry * d * d);
+        entries.iter_mut().zip(metric.scale(engine, &theta)?).for_each(|(entry, d)| *entry = *entry * d * d);
     }
     if let Whole::Riemannian(metric, Connection::LeviCivita) = kind.whole {
         let mut products = engine.gradient().await?;
@@ -46,7 +46,7 @@ pub async fn exact_diagonal(
         for block in Segments::blocks(network.layout()).ranges() {
             let inner: f64 = products[block.clone()].iter().sum();
             for i in block {
-                diagonal[i] += match metric {
+                entries[i] += match metric {
                     Metric::Layerwise => 2.0 * products[i] - inner,
                     Metric::Nodewise => products[i],
                 };
@@ -54,8 +54,29 @@ pub async fn exact_diagonal(
         }
     }
     let mut values = room("a diagonal", blocks.iter().map(|block| block.len()).sum())?;
-    blocks.into_iter().for_each(|block| values.extend_from_slice(&diagonal[block]));
+    blocks.into_iter().for_each(|block| values.extend_from_slice(&entries[block]));
     ensure_number("the diagonal", engine.info().precision, &values)?;
     let standard_errors = zeros("a diagonal", values.len())?;
     Ok(Some(DiagonalEstimate { standard_errors, values, probes: 0, products: 0 }))
+}
+
+/// The same where the sweep gives it, and otherwise [`diagonal`] with so many products; with what it was found by: `sweep`, `products`
+/// (one for each entry, exactly) or `probes`.
+///
+/// # Errors
+/// As [`exact_diagonal`] and [`diagonal`].
+pub async fn diagonal_by(
+    engine: &Engine,
+    kind: OperatorKind,
+    products: usize,
+    seed: u64,
+    control: &Control<'_>,
+) -> Result<(DiagonalEstimate, &'static str)> {
+    if let Some(exact) = exact_diagonal(engine, kind, control).await? {
+        return Ok((exact, "sweep"));
+    }
+    let operator = kind.operator(engine).await?;
+    let found = diagonal(&operator, products, seed, control).await?;
+    let method = if found.probes > 0 { "probes" } else { "products" };
+    Ok((found, method))
 }

@@ -7,6 +7,7 @@ mod diagonal;
 mod evaluator;
 mod gradient;
 mod hessian;
+mod known;
 mod norms;
 pub mod petzka;
 mod riemannian;
@@ -14,12 +15,12 @@ pub mod sharpness;
 mod trace;
 
 pub use custom::CustomMeasure;
-pub use diagonal::exact_diagonal;
-pub use evaluator::{DENSE_LIMIT, Evaluator, MeasureOptions};
+pub use diagonal::{diagonal_by, exact_diagonal};
+pub use evaluator::{Evaluator, MeasureOptions};
+pub use known::{DENSE_LIMIT, Known};
 pub use norms::{fisher_rao_norm, path_norm_squared};
 pub use sharpness::SharpnessOptions;
-pub(crate) use trace::trace_of;
-pub use trace::{exact_trace, has_exact_trace};
+pub use trace::{FoundTrace, TraceMethod, exact_trace, has_exact_trace, trace_by};
 
 use serde::Serialize;
 

@@ -8,10 +8,13 @@
 
 use std::ops::Range;
 
+use serde::Serialize;
+
 use super::petzka;
 use crate::control::Control;
 use crate::engine::{Engine, LayerSums};
-use crate::error::Result;
+use crate::error::{Result, bail};
+use crate::linalg::{hutch_plus_plus, hutchinson};
 use crate::network::{Network, ParametricLayer};
 use crate::numbers::norm;
 use crate::operator::{Connection, Metric, OperatorKind, Part, Whole};
@@ -41,6 +44,74 @@ pub async fn exact_trace(engine: &Engine, kind: OperatorKind, control: &Control<
     }
     let sums = petzka::sweep(engine, control).await?;
     Ok(Some(trace_of(engine, kind, &sums).await?.value))
+}
+
+/// How a trace is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TraceMethod {
+    /// Exactly by a sweep where that gives it, otherwise by Hutch++.
+    Auto,
+    /// [`hutchinson`].
+    Hutchinson,
+    /// [`hutch_plus_plus`].
+    HutchPlusPlus,
+}
+
+impl TraceMethod {
+    /// The method of this name: `auto`, `hutchinson` or `hutch_plus_plus`.
+    ///
+    /// # Errors
+    /// `InvalidOption`, with the names there are.
+    pub fn from_name(name: &str) -> Result<Self> {
+        match name {
+            "auto" => Ok(Self::Auto),
+            "hutchinson" => Ok(Self::Hutchinson),
+            "hutch_plus_plus" => Ok(Self::HutchPlusPlus),
+            _ => bail!(InvalidOption, "no method is named \"{name}\"; there are auto, hutchinson and hutch_plus_plus"),
+        }
+    }
+}
+
+/// A trace, and how it was found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FoundTrace {
+    /// Tr A.
+    pub value: f64,
+    /// Of an estimate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standard_error: Option<f64>,
+    /// Random probes of an estimate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probes: Option<usize>,
+    /// `sweep`, `hutchinson` or `hutch_plus_plus`.
+    pub method: &'static str,
+}
+
+/// The trace of an operator at the prepared point, by this method.
+///
+/// # Errors
+/// As [`exact_trace`], [`hutchinson`] and [`hutch_plus_plus`].
+pub async fn trace_by(
+    engine: &Engine,
+    kind: OperatorKind,
+    method: TraceMethod,
+    probes: usize,
+    seed: u64,
+    control: &Control<'_>,
+) -> Result<FoundTrace> {
+    if method == TraceMethod::Auto
+        && let Some(value) = exact_trace(engine, kind, control).await?
+    {
+        return Ok(FoundTrace { value, standard_error: None, probes: None, method: "sweep" });
+    }
+    let operator = kind.operator(engine).await?;
+    let (found, method) = match method {
+        TraceMethod::Hutchinson => (hutchinson(&operator, probes, seed, control).await?, "hutchinson"),
+        _ => (hutch_plus_plus(&operator, probes, seed, control).await?, "hutch_plus_plus"),
+    };
+    let (standard_error, probes) = (Some(found.standard_error), Some(found.probes));
+    Ok(FoundTrace { value: found.value, standard_error, probes, method })
 }
 
 /// The trace of an operator that has an exact one, from the sums of a sweep over all cotangents.

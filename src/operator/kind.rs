@@ -201,6 +201,14 @@ impl OperatorKind {
         }
     }
 
+    /// Length of its vectors.
+    ///
+    /// # Errors
+    /// `InvalidOption` for a layer that is not there.
+    pub fn dimension(self, layout: &Layout) -> Result<usize> {
+        Ok(self.blocks(layout)?.iter().map(Range::len).sum())
+    }
+
     /// The stable name: `hessian`, `gauss_newton`, `riemannian.layerwise_flat`, `riemannian.layerwise_gauss_newton` and so
     /// on, with `.weights` or `.layer_3` behind it for a part.
     pub fn name(self) -> String {
@@ -257,8 +265,8 @@ impl OperatorKind {
     pub fn displacement(self, engine: &Engine, vector: &[f64]) -> Result<Vec<f64>> {
         let parameters = engine.parameters()?;
         let mut full = zeros("a displacement", parameters.len())?;
-        let ranges = self.blocks(engine.problem().network().layout())?;
-        let len: usize = ranges.iter().map(Range::len).sum();
+        let layout = engine.problem().network().layout();
+        let (ranges, len) = (self.blocks(layout)?, self.dimension(layout)?);
         ensure!(
             vector.len() == len,
             InvalidParameters,

@@ -9,11 +9,11 @@ use serde_json::{Map, Value, json};
 
 use self::phases::Phases;
 use crate::control::{Control, Progress, now};
-use crate::engine::{Curvature, Device, Engine, LayerSums, Precision, ensure_number};
+use crate::engine::{Curvature, Device, Engine, Precision, ensure_number};
 use crate::error::{Error, ErrorCode, Result};
-use crate::linalg::{StochasticLanczos, dense_spectrum};
+use crate::linalg::StochasticLanczos;
 use crate::measure::sharpness::{Noise, Region, average_sharpness, epsilon_sharpness};
-use crate::measure::{MeasureOptions, fisher_rao_norm, path_norm_squared, petzka};
+use crate::measure::{Known, MeasureOptions, fisher_rao_norm, path_norm_squared};
 use crate::network::{Layer, Network};
 use crate::numbers::norm;
 use crate::operator::{Connection, Metric, OperatorKind};
@@ -140,14 +140,14 @@ pub async fn report_at(
     };
     sections.sort_unstable();
     sections.dedup();
-    let mut reporter = Reporter { engine, options, parameters, sums: None };
+    let mut reporter = Reporter { known: Known::new(engine, &options.measure, control), options, parameters };
     let mut report = Report { values: Map::new(), sections: Vec::new(), stopped: false };
     let mut phases = Phases::new(engine, parameters, &sections, options, control).await?;
     for &section in &sections {
         let start = now();
         let finished = !report.stopped && {
-            let inner = phases.begin(section, control);
-            match reporter.section(section, &mut report.values, &inner).await {
+            reporter.known.report_to(phases.begin(section, control));
+            match reporter.section(section, &mut report.values).await {
                 Ok(()) => true,
                 Err(Error { code: ErrorCode::Aborted, .. }) if !control.is_stopped() => {
                     report.stopped = true;
@@ -236,47 +236,44 @@ async fn whole(
 }
 
 /// Computes sections. What several of them need is computed once.
-struct Reporter<'a> {
-    engine: &'a Engine,
+struct Reporter<'a, 'c> {
+    known: Known<'a, 'c>,
     options: &'a ReportOptions,
     parameters: &'a [f64],
-    sums: Option<Vec<LayerSums>>,
 }
 
-impl Reporter<'_> {
-    async fn section(
-        &mut self,
-        section: Section,
-        values: &mut Map<String, Value>,
-        control: &Control<'_>,
-    ) -> Result<()> {
-        let network = self.engine.problem().network();
-        control.breathe().await?;
-        self.engine.prepare(self.parameters).await?;
+impl Reporter<'_, '_> {
+    async fn section(&mut self, section: Section, values: &mut Map<String, Value>) -> Result<()> {
+        let engine = self.known.engine();
+        self.known.control().breathe().await?;
+        engine.prepare(self.parameters).await?;
         let mut put = |name: &str, value: Value| {
             values.insert(name.into(), value);
         };
         match section {
             Section::Point => {
-                let gradient = self.engine.gradient().await?;
-                put("loss", json!(self.engine.loss().await?));
+                let gradient = engine.gradient().await?;
+                put("loss", json!(engine.loss().await?));
                 put("gradient_norm", json!(norm(gradient.iter().copied())));
             }
             Section::Norms => {
-                put("fisher_rao_norm", json!(fisher_rao_norm(self.engine).await?));
-                if let Some(norm) = path_norm_squared(network, self.parameters) {
+                put("fisher_rao_norm", json!(fisher_rao_norm(engine).await?));
+                if let Some(norm) = path_norm_squared(engine.problem().network(), self.parameters) {
                     ensure_number("the path norm", Precision::F64, &[norm])?;
                     put("path_norm_squared", json!(norm));
                 }
             }
-            Section::Petzka => put("petzka", self.petzka(control).await?),
-            Section::GaussNewton => put("gauss_newton", self.spectrum(OperatorKind::GAUSS_NEWTON, control).await?),
-            Section::Hessian => put("hessian", self.spectrum(OperatorKind::HESSIAN, control).await?),
-            Section::Riemannian => put("riemannian", self.riemannian(control).await?),
-            Section::Density => put("density", self.density(control).await?),
-            Section::Sharpness => put("sharpness", self.sharpness(control).await?),
+            Section::Petzka => put("petzka", self.petzka().await?),
+            Section::GaussNewton => put("gauss_newton", self.spectrum(OperatorKind::GAUSS_NEWTON).await?),
+            Section::Hessian => put("hessian", self.spectrum(OperatorKind::HESSIAN).await?),
+            Section::Riemannian => put("riemannian", self.riemannian().await?),
+            Section::Density => {
+                let density = self.known.density(OperatorKind::HESSIAN, &self.options.density).await?;
+                put("density", json!({ "hessian": density }));
+            }
+            Section::Sharpness => put("sharpness", self.sharpness().await?),
             Section::Spaces => {
-                if let Some(spaces) = crate::space::report(self.engine).await? {
+                if let Some(spaces) = crate::space::report(engine).await? {
                     put("spaces", spaces);
                 }
             }
@@ -284,41 +281,21 @@ impl Reporter<'_> {
         Ok(())
     }
 
-    /// What the cotangents of all outputs leave at every layer: taken once, for all traces.
-    async fn sums(&mut self, control: &Control<'_>) -> Result<&[LayerSums]> {
-        if self.sums.is_none() {
-            self.sums = Some(petzka::sweep(self.engine, control).await?);
-        }
-        Ok(self.sums.as_deref().expect("they were just made"))
-    }
-
-    async fn riemannian(&mut self, control: &Control<'_>) -> Result<Value> {
+    async fn riemannian(&mut self) -> Result<Value> {
         let mut found = Map::new();
         for (name, metric) in [("layerwise", Metric::Layerwise), ("nodewise", Metric::Nodewise)] {
             for (connection, kind) in [("flat", Connection::Flat), ("levi_civita", Connection::LeviCivita)] {
-                let spectrum = self.spectrum(OperatorKind::riemannian(metric, kind), control).await?;
+                let spectrum = self.spectrum(OperatorKind::riemannian(metric, kind)).await?;
                 found.insert(format!("{name}_{connection}"), spectrum);
             }
-            found.insert(format!("{name}_gradient_norm"), json!(metric.gradient_norm(self.engine).await?));
+            found.insert(format!("{name}_gradient_norm"), json!(metric.gradient_norm(self.known.engine()).await?));
         }
         Ok(Value::Object(found))
     }
 
-    async fn density(&self, control: &Control<'_>) -> Result<Value> {
-        let operator = OperatorKind::HESSIAN.operator(self.engine).await?;
-        let density = if operator.len() <= spectrum::EXACT_LIMIT {
-            let tolerance = self.options.measure.tolerance_in(self.engine.info().precision);
-            let spectrum = dense_spectrum(&operator, tolerance, control).await?;
-            self.options.density.exact(&spectrum.values, control).await?
-        } else {
-            self.options.density.run(&operator, control).await?
-        };
-        Ok(json!({ "hessian": density }))
-    }
-
-    async fn sharpness(&self, control: &Control<'_>) -> Result<Value> {
-        let (theta, options) = (self.parameters, self.options.measure.sharpness());
-        let epsilon = self.options.measure.epsilon;
+    async fn sharpness(&self) -> Result<Value> {
+        let (engine, control, theta) = (self.known.engine(), self.known.control(), self.parameters);
+        let (epsilon, options) = (self.options.measure.epsilon, self.options.measure.sharpness());
         let mut found = Map::new();
         for (name, region) in [
             ("epsilon_sharpness", Region::Ball),
@@ -326,20 +303,19 @@ impl Reporter<'_> {
             ("riemannian_sharpness_layerwise", Region::RiemannianLayerwise),
             ("riemannian_sharpness_nodewise", Region::RiemannianNodewise),
         ] {
-            let sharpness = epsilon_sharpness(self.engine, theta, region, epsilon, &options, control).await?;
+            let sharpness = epsilon_sharpness(engine, theta, region, epsilon, &options, control).await?;
             found.insert(name.into(), json!(sharpness));
         }
         for (name, noise) in [("average_sharpness", Noise::Plain), ("average_sharpness_scaled", Noise::Scaled)] {
-            let sharpness = average_sharpness(self.engine, theta, noise, &options, control).await?;
+            let sharpness = average_sharpness(engine, theta, noise, &options, control).await?;
             found.insert(name.into(), json!(sharpness));
         }
         Ok(Value::Object(found))
     }
 
-    async fn petzka(&mut self, control: &Control<'_>) -> Result<Value> {
-        let kappa = petzka::kappa(self.engine, &self.options.measure, control).await?;
-        let sums = self.sums(control).await?.to_vec();
-        let traces = petzka::Traces::of(self.engine, sums)?;
+    async fn petzka(&mut self) -> Result<Value> {
+        let kappa = self.known.kappa().await?;
+        let traces = self.known.traces().await?;
         let kappa: Vec<f64> = kappa.iter().map(|pair| pair.value).collect();
         let rho: Vec<&[f64]> = traces.rho().collect();
         let max = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
@@ -347,7 +323,7 @@ impl Reporter<'_> {
         let rho_max: Vec<f64> = rho.iter().map(|rho| max(rho)).collect();
         let rho_sum: Vec<f64> = rho.iter().map(|rho| sum(rho)).collect();
         // Petzka et al. 2021 define it for dense layers.
-        let network = self.engine.problem().network();
+        let network = self.known.engine().problem().network();
         let layers = network.layout().layers().iter().zip(&traces.layers);
         let relative_flatness: Vec<Option<f64>> = layers
             .map(|(layer, sums)| {

@@ -1,10 +1,10 @@
 //! Where a report stands: sections as phases, and how long the rest will take.
 
-use super::spectrum::EXACT_LIMIT;
 use super::{ReportOptions, Section};
 use crate::control::Control;
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::measure::DENSE_LIMIT;
 use crate::network::Network;
 
 /// Products of a Lanczos run for a few eigenvalues, about.
@@ -34,7 +34,13 @@ impl Phases {
         // The trial gradients are for the sake of progress alone.
         let product = if control.is_watched() { engine.estimate(parameters).await?.product_seconds } else { 0.0 };
         let network = engine.problem().network();
-        let rest = sections.iter().map(|&section| (section, product * products(section, network, options))).collect();
+        let has_spectrum = sections.contains(&Section::Hessian);
+        let of = |&section: &Section| match section {
+            // Read off the Hessian's spectrum, which is there by then.
+            Section::Density if has_spectrum && network.parameter_count() <= DENSE_LIMIT => (section, 0.0),
+            _ => (section, product * products(section, network, options)),
+        };
+        let rest = sections.iter().map(of).collect();
         Ok(Self { rest, predicted: 0.0, taken: 0.0, count: sections.len() })
     }
 
@@ -72,7 +78,7 @@ impl Phases {
 fn products(section: Section, network: &Network, options: &ReportOptions) -> f64 {
     let n = network.parameter_count();
     let layers = network.layout().layers().len() as f64;
-    let is_exact = n <= EXACT_LIMIT;
+    let is_exact = n <= DENSE_LIMIT;
     let spectrum = if is_exact { n as f64 } else { LANCZOS + options.measure.probes as f64 };
     match section {
         Section::Point => 0.5,

@@ -13,8 +13,8 @@ use super::problem::Problem;
 use super::run::thrown;
 use crate::control::Control;
 use crate::error::ErrorCode;
-use crate::linalg::{StochasticLanczos, dense_spectrum, diagonal, hutch_plus_plus, hutchinson};
-use crate::measure::{DENSE_LIMIT, MeasureOptions, exact_diagonal, exact_trace, petzka};
+use crate::linalg::StochasticLanczos;
+use crate::measure::{Known, MeasureOptions, TraceMethod, diagonal_by, petzka, trace_by};
 use crate::operator::{OperatorKind, SymmetricOperator, Whole};
 use crate::space::{SecondOrder, SpaceCurvature, SpaceKind};
 
@@ -146,14 +146,8 @@ async fn density(call: Call) -> Js<JsValue> {
     };
     let control = call.control().await?;
     let engine = call.prepared().await?;
-    let operator = thrown(kind.operator(&engine).await)?;
-    let mut density = if operator.len() <= DENSE_LIMIT {
-        let tolerance = engine.info().precision.eigenvalue_tolerance();
-        let spectrum = thrown(dense_spectrum(&operator, tolerance, &control).await)?;
-        thrown(lanczos.exact(&spectrum.values, &control).await)?
-    } else {
-        thrown(lanczos.run(&operator, &control).await)?
-    };
+    let options = MeasureOptions::default();
+    let mut density = thrown(Known::new(&engine, &options, &control).density(kind, &lanczos).await)?;
     // Entry by entry, as the rest goes over, a million points would hold the event loop for seconds.
     let lists = [
         ("grid", std::mem::take(&mut density.grid)),
@@ -174,30 +168,10 @@ async fn trace(call: Call) -> Js<JsValue> {
     let found: TraceOptions = call.parts.parse("trace")?;
     let kind = operator(found.operator.as_deref())?;
     let (probes, seed) = (found.probes.unwrap_or(100), found.seed.unwrap_or(0));
-    let method = found.method.as_deref().unwrap_or("auto");
-    if !["auto", "hutchinson", "hutch_plus_plus"].contains(&method) {
-        let message = format!("no method is named \"{method}\"; there are auto, hutchinson and hutch_plus_plus");
-        return Err(fault(ErrorCode::InvalidOption, message));
-    }
+    let method = thrown(TraceMethod::from_name(found.method.as_deref().unwrap_or("auto")))?;
     let control = call.control().await?;
     let engine = call.prepared().await?;
-    if method == "auto"
-        && let Some(value) = thrown(exact_trace(&engine, kind, &control).await)?
-    {
-        return to_js(&json!({ "value": value, "method": "sweep" }));
-    }
-    let operator = thrown(kind.operator(&engine).await)?;
-    let (estimate, method) = match method {
-        "hutchinson" => (hutchinson(&operator, probes, seed, &control).await, "hutchinson"),
-        _ => (hutch_plus_plus(&operator, probes, seed, &control).await, "hutch_plus_plus"),
-    };
-    let estimate = thrown(estimate)?;
-    to_js(&json!({
-        "value": estimate.value,
-        "standardError": estimate.standard_error,
-        "probes": estimate.probes,
-        "method": method,
-    }))
+    to_js(&thrown(trace_by(&engine, kind, method, probes, seed, &control).await)?)
 }
 
 async fn diagonal_report(call: Call) -> Js<JsValue> {
@@ -206,15 +180,7 @@ async fn diagonal_report(call: Call) -> Js<JsValue> {
     let (probes, seed) = (found.probes.unwrap_or(100), found.seed.unwrap_or(0));
     let control = call.control().await?;
     let engine = call.prepared().await?;
-    let (found, method) = match thrown(exact_diagonal(&engine, kind, &control).await)? {
-        Some(exact) => (exact, "sweep"),
-        None => {
-            let operator = thrown(kind.operator(&engine).await)?;
-            let found = thrown(diagonal(&operator, probes, seed, &control).await)?;
-            let method = if found.probes > 0 { "probes" } else { "products" };
-            (found, method)
-        }
-    };
+    let (found, method) = thrown(diagonal_by(&engine, kind, probes, seed, &control).await)?;
     let out = to_js(&json!({ "method": method }))?;
     set(&out, "values", &float64(&found.values));
     if found.probes > 0 {
@@ -235,8 +201,9 @@ async fn petzka_report(call: Call) -> Js<JsValue> {
     };
     let control = call.control().await?;
     let engine = call.prepared().await?;
+    let mut known = Known::new(&engine, &options, &control);
     let (traces, errors) = match found.draws {
-        None => (thrown(petzka::traces(&engine, &control).await)?, None),
+        None => (thrown(known.traces().await)?, None),
         Some(draws) => {
             let sampled = thrown(petzka::sampled_traces(&engine, draws, options.seed, &control).await)?;
             let errors = Object::new().into();
@@ -246,7 +213,7 @@ async fn petzka_report(call: Call) -> Js<JsValue> {
             (sampled.traces, Some(errors))
         }
     };
-    let kappa = thrown(petzka::kappa(&engine, &options, &control).await)?;
+    let kappa = thrown(known.kappa().await)?;
     let flatness: Vec<f64> = traces.layers.iter().map(|layer| layer.gram_trace).collect();
     let out = to_js(&json!({ "kappaTrace": traces.kappa_trace, "relativeFlatness": flatness }))?;
     set(&out, "kappa", &pairs(&kappa)?);

@@ -901,7 +901,10 @@ export interface MeasureOptions extends RunOptions {
   measures?: MeasureKey[];
   /** ε of `epsilon_sharpness_quadratic`; default 1e-3. */
   epsilon?: number;
-  /** Probes of Hutchinson's method; default 100. The trace is exact for networks of up to a few hundred parameters. */
+  /**
+   * Products by which Hutch++ estimates Frobenius norms, and traces of networks that are not piecewise linear; default 100. Up to 1024
+   * parameters spectra are computed whole, and both are exact.
+   */
   probes?: number;
   tolerance?: number;
   maxProducts?: number;

@@ -13,7 +13,7 @@ use super::{ALWAYS, LAYERWISE, Measure, Quantity};
 use crate::control::{Control, Progress};
 use crate::engine::{Cotangent, Engine, LayerSums, ensure_number};
 use crate::error::{Result, bail};
-use crate::linalg::{Eigenpair, Goal, Lanczos};
+use crate::linalg::{Eigenpair, Goal};
 use crate::measure::MeasureOptions;
 use crate::numbers::norm;
 use crate::operator::{OperatorKind, Part};
@@ -98,7 +98,7 @@ impl Traces {
 }
 
 /// Fails for a network with an activation that is not piecewise linear: its layers' Hessians are not Gauss–Newton blocks.
-fn ensure_piecewise_linear(engine: &Engine) -> Result<()> {
+pub(super) fn ensure_piecewise_linear(engine: &Engine) -> Result<()> {
     match engine.problem().network().first_curved_layer() {
         None => Ok(()),
         Some((i, layer)) => bail!(
@@ -190,14 +190,7 @@ async fn kappa_of(engine: &Engine, layer: usize, options: &MeasureOptions, contr
     ensure_piecewise_linear(engine)?;
     let norm = norms(engine)?[layer];
     let block = OperatorKind::GAUSS_NEWTON.over(Part::Layer(layer)).operator(engine).await?;
-    let lanczos = Lanczos {
-        goal: Goal::SpectralNorm,
-        tolerance: options.tolerance,
-        max_products: options.max_products,
-        seed: options.seed,
-        ..Lanczos::default()
-    };
-    let spectrum = lanczos.run(&block, control).await?;
+    let spectrum = options.lanczos(Goal::SpectralNorm).run(&block, control).await?;
     let pair = spectrum.dominant().cloned().expect("a spectrum has an end");
     let (value, residual) = (norm * pair.value * norm, norm * pair.residual * norm);
     ensure_number("κ", engine.info().precision, &[value, residual])?;

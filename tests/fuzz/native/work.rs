@@ -4,9 +4,8 @@ use isoflat::dinh::{self, BoxOptions};
 use isoflat::engine::{Curvature, Engine};
 use isoflat::landscape::{Axis, Direction, Normalization, landscape};
 use isoflat::linalg::{Eigenpair, Goal, Lanczos, PowerIteration, StochasticLanczos};
-use isoflat::linalg::{dense_spectrum, diagonal, hutch_plus_plus, hutchinson};
 use isoflat::measure::sharpness::{Noise, Region, SharpnessOptions, average_sharpness, epsilon_sharpness};
-use isoflat::measure::{DENSE_LIMIT, Measure, MeasureOptions, exact_diagonal, exact_trace, measure, petzka};
+use isoflat::measure::{Known, Measure, MeasureOptions, TraceMethod, diagonal_by, measure, petzka, trace_by};
 use isoflat::operator::{OperatorKind, SymmetricOperator};
 use isoflat::space::{SecondOrder, SpaceCurvature, SpaceKind};
 use isoflat::symmetry::Transformation;
@@ -154,29 +153,13 @@ impl Work<'_, '_> {
             let curvature = SpaceCurvature::new(engine, &*open.space, Curvature::Hessian, SecondOrder::Included)?;
             return self.eigenvalues(&curvature).await;
         }
-        let is_auto = matches!(self.text("method"), None | Some("auto"));
-        if name == "trace"
-            && is_auto
-            && let Some(value) = exact_trace(engine, kind, control).await?
-        {
-            return Ok(json!({ "value": value, "method": "sweep" }));
-        }
-        if name == "diagonal"
-            && let Some(exact) = exact_diagonal(engine, kind, control).await?
-        {
-            return Ok(json!({ "values": exact.values }));
-        }
-        let operator = kind.operator(engine).await?;
         match name {
             "trace" => {
-                let estimate = match self.text("method") {
-                    Some("hutchinson") => hutchinson(&*operator, probes, seed, control).await?,
-                    _ => hutch_plus_plus(&*operator, probes, seed, control).await?,
-                };
-                Ok(json!({ "value": estimate.value, "standardError": estimate.standard_error }))
+                let method = TraceMethod::from_name(self.text("method").unwrap_or("auto"))?;
+                Ok(json!(trace_by(engine, kind, method, probes, seed, control).await?))
             }
             "diagonal" => {
-                let found = diagonal(&*operator, probes, seed, control).await?;
+                let (found, _) = diagonal_by(engine, kind, probes, seed, control).await?;
                 let errors = if found.probes > 0 { found.standard_errors } else { Vec::new() };
                 Ok(json!({ "values": found.values, "standardErrors": errors }))
             }
@@ -189,14 +172,10 @@ impl Work<'_, '_> {
                     seed,
                     ..defaults
                 };
-                if operator.len() > DENSE_LIMIT {
-                    return Ok(json!(lanczos.run(&*operator, control).await?));
-                }
-                let tolerance = engine.info().precision.eigenvalue_tolerance();
-                let spectrum = dense_spectrum(&*operator, tolerance, control).await?;
-                Ok(json!(lanczos.exact(&spectrum.values, control).await?))
+                let options = MeasureOptions::default();
+                Ok(json!(Known::new(engine, &options, control).density(kind, &lanczos).await?))
             }
-            _ => self.eigenvalues(&*operator).await,
+            _ => self.eigenvalues(&*kind.operator(engine).await?).await,
         }
     }
 

@@ -1,0 +1,246 @@
+//! What is known at a point: whole spectra, their ends, traces and norms, each computed once and by the method that is chosen here,
+//! whoever asks: a measure, a report or a page.
+//!
+//! A trace that a sweep gives exactly is the sweep's. What else is asked of a spectrum of up to [`DENSE_LIMIT`] eigenvalues is read off
+//! the whole of it; above that, its ends are Lanczos', norms and the other traces Hutch++'s, and densities quadratures.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::petzka::{self, Traces};
+use super::trace::{has_exact_trace, trace_of};
+use super::{MeasureOptions, MeasureValue};
+use crate::control::Control;
+use crate::engine::{Engine, LayerSums};
+use crate::error::Result;
+use crate::linalg::{
+    DenseSpectrum, Eigenpair, Goal, SpectralDensity, Spectrum, StochasticLanczos, TraceAndNorm, dense_spectrum,
+    trace_and_norm,
+};
+use crate::operator::OperatorKind;
+
+/// Up to so many eigenvalues a spectrum is computed whole: exact, and in seconds.
+pub const DENSE_LIMIT: usize = 1024;
+
+/// The two ends of a spectrum, however they were computed.
+#[derive(Debug, Clone)]
+pub(crate) struct Ends {
+    pub max: Eigenpair,
+    pub min: Eigenpair,
+    pub products: usize,
+}
+
+impl Ends {
+    /// The one of largest magnitude.
+    pub fn dominant(&self) -> &Eigenpair {
+        if self.max.value.abs() >= self.min.value.abs() { &self.max } else { &self.min }
+    }
+}
+
+/// A trace or a norm with how it was come by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Found {
+    pub value: f64,
+    /// The size of the numbers it was computed from.
+    pub scale: f64,
+    /// Products it took, if any.
+    pub products: Option<usize>,
+    /// Of an estimate from random probes.
+    pub standard_error: Option<f64>,
+}
+
+impl Found {
+    /// As the value of the measure of this name.
+    pub fn value_of(self, key: &'static str) -> MeasureValue {
+        let Self { value, scale, products, standard_error } = self;
+        MeasureValue { standard_error, iterations: products, ..MeasureValue::exact(key, value, scale) }
+    }
+}
+
+/// What is known at an engine's prepared point, which must stay that one.
+pub struct Known<'a, 'c> {
+    engine: &'a Engine,
+    options: &'a MeasureOptions,
+    control: Control<'c>,
+    wanted: HashMap<OperatorKind, Goal>,
+    dense: HashMap<OperatorKind, Rc<DenseSpectrum>>,
+    spectra: HashMap<OperatorKind, Rc<Spectrum>>,
+    estimates: HashMap<OperatorKind, Rc<TraceAndNorm>>,
+    sums: Option<Rc<Vec<LayerSums>>>,
+    kappa: Option<Rc<Vec<Eigenpair>>>,
+}
+
+impl<'a, 'c> Known<'a, 'c> {
+    /// Nothing yet, of the point that is prepared.
+    pub fn new(engine: &'a Engine, options: &'a MeasureOptions, control: &Control<'c>) -> Self {
+        Self {
+            engine,
+            options,
+            control: control.clone(),
+            wanted: HashMap::new(),
+            dense: HashMap::new(),
+            spectra: HashMap::new(),
+            estimates: HashMap::new(),
+            sums: None,
+            kappa: None,
+        }
+    }
+
+    /// The engine that computes.
+    pub fn engine(&self) -> &'a Engine {
+        self.engine
+    }
+
+    /// How measures are computed.
+    pub fn options(&self) -> &'a MeasureOptions {
+        self.options
+    }
+
+    /// What reports progress and stops the work.
+    pub fn control(&self) -> &Control<'c> {
+        &self.control
+    }
+
+    /// What comes is to report to another one.
+    pub(crate) fn report_to(&mut self, control: Control<'c>) {
+        self.control = control;
+    }
+
+    /// Says which ends of a spectrum will be asked for, so that one run finds them all.
+    pub(crate) fn want(&mut self, kind: OperatorKind, ends: Goal) {
+        let goal = self.wanted.get(&kind).map_or(ends, |goal| goal.and(ends));
+        if self.wanted.insert(kind, goal) != Some(goal) {
+            self.spectra.remove(&kind);
+        }
+    }
+
+    /// The whole spectrum of an operator of up to [`DENSE_LIMIT`] coordinates.
+    ///
+    /// # Errors
+    /// `InvalidOption` for a layer that is not there; `NotFinite` where products overflow; `Aborted`; the device's.
+    pub async fn dense(&mut self, kind: OperatorKind) -> Result<Option<Rc<DenseSpectrum>>> {
+        let dimension = kind.dimension(self.engine.problem().network().layout())?;
+        if dimension <= DENSE_LIMIT && !self.dense.contains_key(&kind) {
+            let operator = kind.operator(self.engine).await?;
+            let tolerance = self.options.tolerance_in(self.engine.info().precision);
+            let found = dense_spectrum(&operator, tolerance, &self.control).await?;
+            self.dense.insert(kind, Rc::new(found));
+        }
+        Ok(self.dense.get(&kind).cloned())
+    }
+
+    /// The ends of a spectrum that are wanted of it, by Lanczos.
+    pub(crate) async fn spectrum(&mut self, kind: OperatorKind) -> Result<Rc<Spectrum>> {
+        if let Some(found) = self.spectra.get(&kind) {
+            return Ok(found.clone());
+        }
+        let operator = kind.operator(self.engine).await?;
+        let goal = self.wanted.get(&kind).copied().unwrap_or(Goal::SpectralNorm);
+        let is_singular = kind.most_nonzero(self.engine.problem()).is_some_and(|most| most < operator.len());
+        let found = Rc::new(match goal {
+            // Never negative, and 0 by its rank: to look for that as for any other eigenvalue would take longer than all else.
+            Goal::Extremes { top, .. } if is_singular => {
+                let lanczos = self.options.lanczos(Goal::Extremes { top, bottom: 0 });
+                let zero = Eigenpair { value: 0.0, residual: 0.0, converged: true, vector: None };
+                Spectrum { bottom: vec![zero], ..lanczos.run(&operator, &self.control).await? }
+            }
+            goal => self.options.lanczos(goal).run(&operator, &self.control).await?,
+        });
+        self.spectra.insert(kind, found.clone());
+        Ok(found)
+    }
+
+    /// The two ends of a spectrum.
+    pub(crate) async fn ends(&mut self, kind: OperatorKind) -> Result<Ends> {
+        if let Some(found) = self.dense(kind).await? {
+            return Ok(Ends { max: found.max.clone(), min: found.min.clone(), products: found.products });
+        }
+        let found = self.spectrum(kind).await?;
+        Ok(Ends { max: found.top[0].clone(), min: found.bottom[0].clone(), products: found.products })
+    }
+
+    /// Trace and Frobenius norm from the same random probes.
+    pub(crate) async fn estimates(&mut self, kind: OperatorKind) -> Result<Rc<TraceAndNorm>> {
+        if !self.estimates.contains_key(&kind) {
+            let operator = kind.operator(self.engine).await?;
+            let found = trace_and_norm(&operator, self.options.probes, self.options.seed, &self.control).await?;
+            self.estimates.insert(kind, Rc::new(found));
+        }
+        Ok(self.estimates[&kind].clone())
+    }
+
+    /// The trace of an operator.
+    pub(crate) async fn trace(&mut self, kind: OperatorKind) -> Result<Found> {
+        if has_exact_trace(self.engine.problem().network(), kind) {
+            let trace = trace_of(self.engine, kind, &self.sums().await?).await?;
+            return Ok(Found { value: trace.value, scale: trace.scale, products: None, standard_error: None });
+        }
+        if let Some(found) = self.dense(kind).await? {
+            let scale = found.values.iter().map(|v| v.abs()).sum();
+            return Ok(Found { value: found.trace, scale, products: Some(found.products), standard_error: None });
+        }
+        let found = self.estimates(kind).await?;
+        Ok(Found {
+            value: found.trace.value,
+            // Tr |A| is not known; its probes are of the norm's size.
+            scale: found.trace.value.abs() + found.norm.value,
+            products: Some(found.products),
+            standard_error: Some(found.trace.standard_error),
+        })
+    }
+
+    /// The Frobenius norm of an operator.
+    pub(crate) async fn frobenius_norm(&mut self, kind: OperatorKind) -> Result<Found> {
+        let (value, products, standard_error) = match self.dense(kind).await? {
+            Some(found) => (found.frobenius_norm(), found.products, None),
+            None => {
+                let found = self.estimates(kind).await?;
+                (found.norm.value, found.products, Some(found.norm.standard_error))
+            }
+        };
+        Ok(Found { value, scale: value, products: Some(products), standard_error })
+    }
+
+    /// The density of an operator's spectrum.
+    ///
+    /// # Errors
+    /// As [`Known::dense`] and [`StochasticLanczos::run`].
+    pub async fn density(&mut self, kind: OperatorKind, lanczos: &StochasticLanczos) -> Result<SpectralDensity> {
+        match self.dense(kind).await? {
+            Some(found) => lanczos.exact(&found.values, &self.control).await,
+            None => lanczos.run(&kind.operator(self.engine).await?, &self.control).await,
+        }
+    }
+
+    /// What the cotangents of all outputs leave at every layer, summed.
+    pub(crate) async fn sums(&mut self) -> Result<Rc<Vec<LayerSums>>> {
+        if let Some(found) = &self.sums {
+            return Ok(found.clone());
+        }
+        let found = Rc::new(petzka::sweep(self.engine, &self.control).await?);
+        self.sums = Some(found.clone());
+        Ok(found)
+    }
+
+    /// Petzka's κ_τ, ρ and relative flatness of every layer.
+    ///
+    /// # Errors
+    /// As [`petzka::traces`].
+    pub async fn traces(&mut self) -> Result<Traces> {
+        petzka::ensure_piecewise_linear(self.engine)?;
+        Traces::of(self.engine, self.sums().await?.to_vec())
+    }
+
+    /// Petzka's κ of every layer.
+    ///
+    /// # Errors
+    /// As [`petzka::kappa`].
+    pub async fn kappa(&mut self) -> Result<Rc<Vec<Eigenpair>>> {
+        if let Some(found) = &self.kappa {
+            return Ok(found.clone());
+        }
+        let found = Rc::new(petzka::kappa(self.engine, self.options, &self.control).await?);
+        self.kappa = Some(found.clone());
+        Ok(found)
+    }
+}
