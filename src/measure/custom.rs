@@ -1,8 +1,7 @@
 //! Measures of a user's own, which can stand in the invariance table beside those that are built in.
 
-use std::fmt;
-
-use super::{Measure, MeasureOptions, MeasureValue, Quantity};
+use super::row::{Compute, Cost, Family};
+use super::{Measure, MeasureOptions, MeasureValue};
 use crate::control::{Control, LocalFuture};
 use crate::engine::Engine;
 use crate::error::Result;
@@ -12,35 +11,6 @@ use crate::symmetry::Kinds;
 /// key is replaced by the measure's.
 pub type CustomMeasure =
     for<'a> fn(&'a Engine, &'a MeasureOptions, &'a Control<'_>) -> LocalFuture<'a, Result<MeasureValue>>;
-
-/// A function that compares by its address.
-#[derive(Clone, Copy)]
-pub(crate) struct Custom(CustomMeasure);
-
-impl Custom {
-    pub async fn compute(
-        self,
-        engine: &Engine,
-        options: &MeasureOptions,
-        control: &Control<'_>,
-    ) -> Result<MeasureValue> {
-        (self.0)(engine, options, control).await
-    }
-}
-
-impl PartialEq for Custom {
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::fn_addr_eq(self.0, other.0)
-    }
-}
-
-impl Eq for Custom {}
-
-impl fmt::Debug for Custom {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Custom")
-    }
-}
 
 impl Measure {
     /// A measure of one's own, with what theory is thought to say of it: the invariance table checks that.
@@ -67,6 +37,7 @@ impl Measure {
         invariant: Kinds,
         compute: CustomMeasure,
     ) -> Self {
-        Self { key, paper: "—", description, invariant, quantity: Quantity::Custom(Custom(compute)) }
+        let row = Self::new(Family::Own, Cost::Search, Compute::Custom(compute));
+        Self { key, title: key, description, invariant, ..row }
     }
 }

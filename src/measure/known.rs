@@ -35,25 +35,10 @@ impl Ends {
     pub fn dominant(&self) -> &Eigenpair {
         if self.max.value.abs() >= self.min.value.abs() { &self.max } else { &self.min }
     }
-}
 
-/// A trace or a norm with how it was come by.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Found {
-    pub value: f64,
-    /// The size of the numbers it was computed from.
-    pub scale: f64,
-    /// Products it took, if any.
-    pub products: Option<usize>,
-    /// Of an estimate from random probes.
-    pub standard_error: Option<f64>,
-}
-
-impl Found {
-    /// As the value of the measure of this name.
-    pub fn value_of(self, key: &'static str) -> MeasureValue {
-        let Self { value, scale, products, standard_error } = self;
-        MeasureValue { standard_error, iterations: products, ..MeasureValue::exact(key, value, scale) }
+    /// Its magnitude.
+    pub fn norm(&self) -> f64 {
+        self.dominant().value.abs()
     }
 }
 
@@ -170,27 +155,27 @@ impl<'a, 'c> Known<'a, 'c> {
     }
 
     /// The trace of an operator.
-    pub(crate) async fn trace(&mut self, kind: OperatorKind) -> Result<Found> {
+    pub(crate) async fn trace(&mut self, kind: OperatorKind) -> Result<MeasureValue> {
+        let exact = |value: f64, scale: f64| MeasureValue::exact("trace", value, scale);
         if has_exact_trace(self.engine.problem().network(), kind) {
             let trace = trace_of(self.engine, kind, &self.sums().await?).await?;
-            return Ok(Found { value: trace.value, scale: trace.scale, products: None, standard_error: None });
+            return Ok(exact(trace.value, trace.scale));
         }
         if let Some(found) = self.dense(kind).await? {
             let scale = found.values.iter().map(|v| v.abs()).sum();
-            return Ok(Found { value: found.trace, scale, products: Some(found.products), standard_error: None });
+            return Ok(MeasureValue { iterations: Some(found.products), ..exact(found.trace, scale) });
         }
         let found = self.estimates(kind).await?;
-        Ok(Found {
-            value: found.trace.value,
-            // Tr |A| is not known; its probes are of the norm's size.
-            scale: found.trace.value.abs() + found.norm.value,
-            products: Some(found.products),
+        Ok(MeasureValue {
             standard_error: Some(found.trace.standard_error),
+            iterations: Some(found.products),
+            // Tr |A| is not known; its probes are of the norm's size.
+            ..exact(found.trace.value, found.trace.value.abs() + found.norm.value)
         })
     }
 
     /// The Frobenius norm of an operator.
-    pub(crate) async fn frobenius_norm(&mut self, kind: OperatorKind) -> Result<Found> {
+    pub(crate) async fn frobenius_norm(&mut self, kind: OperatorKind) -> Result<MeasureValue> {
         let (value, products, standard_error) = match self.dense(kind).await? {
             Some(found) => (found.frobenius_norm(), found.products, None),
             None => {
@@ -198,7 +183,8 @@ impl<'a, 'c> Known<'a, 'c> {
                 (found.norm.value, found.products, Some(found.norm.standard_error))
             }
         };
-        Ok(Found { value, scale: value, products: Some(products), standard_error })
+        let iterations = Some(products);
+        Ok(MeasureValue { iterations, standard_error, ..MeasureValue::exact("frobenius_norm", value, value) })
     }
 
     /// The density of an operator's spectrum.

@@ -1,6 +1,7 @@
 //! The measures: one table of what there is, one [`Evaluator`] that computes them with shared work done once.
 //!
-//! A measure sees an engine or an operator, never a device. Each family has its file, with its paper in the header.
+//! A measure is a row: its names, its meaning, and the function that computes it from what is [`Known`] at a point. It sees an engine
+//! or an operator, never a device. Each family has its file, with its paper in the header.
 
 mod custom;
 mod diagonal;
@@ -11,7 +12,9 @@ mod known;
 mod norms;
 pub mod petzka;
 mod riemannian;
+mod row;
 pub mod sharpness;
+mod spectral;
 mod trace;
 
 pub use custom::CustomMeasure;
@@ -19,102 +22,16 @@ pub use diagonal::{diagonal_by, exact_diagonal};
 pub use evaluator::{Evaluator, MeasureOptions};
 pub use known::{DENSE_LIMIT, Known};
 pub use norms::{fisher_rao_norm, path_norm_squared};
+pub use row::{Cost, Domain, Family, Measure};
 pub use sharpness::SharpnessOptions;
-pub use trace::{FoundTrace, TraceMethod, exact_trace, has_exact_trace, trace_by};
+pub use trace::{TraceMethod, exact_trace, has_exact_trace, trace_by};
 
 use serde::Serialize;
 
-use self::custom::Custom;
-use self::sharpness::{Noise, Region};
 use crate::control::Control;
 use crate::engine::{Engine, Precision};
-use crate::error::{Result, bail};
-use crate::network::Network;
-use crate::operator::{Metric, OperatorKind};
+use crate::error::Result;
 use crate::symmetry::Kinds;
-
-/// What a measure computes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Quantity {
-    Loss,
-    GradientNorm,
-    LargestEigenvalue(OperatorKind),
-    SmallestEigenvalue(OperatorKind),
-    SpectralNorm(OperatorKind),
-    Trace(OperatorKind),
-    FrobeniusNorm(OperatorKind),
-    EpsilonSharpnessQuadratic,
-    EpsilonSharpness(Region),
-    SubspaceSharpness,
-    AverageSharpness(Noise),
-    RiemannianGradientNorm(Metric),
-    FisherRaoNorm,
-    PathNormSquared,
-    KappaMax,
-    KappaSum,
-    KappaTraceMax,
-    KappaTraceSum,
-    RhoMax,
-    RhoSum,
-    RelativeFlatnessSum,
-    Custom(Custom),
-}
-
-/// A measure of one number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Measure {
-    /// Its stable name, e.g. `hessian.trace`.
-    pub key: &'static str,
-    /// Where it comes from.
-    pub paper: &'static str,
-    /// One sentence on what it is.
-    pub description: &'static str,
-    /// The symmetries under which it stands still, at every point.
-    pub invariant: Kinds,
-    #[serde(skip)]
-    pub(crate) quantity: Quantity,
-}
-
-const NEVER_BUT_PERMUTED: Kinds = Kinds { layerwise: false, nodewise: false, permutation: true };
-const LAYERWISE: Kinds = Kinds { layerwise: true, nodewise: false, permutation: true };
-const ALWAYS: Kinds = Kinds { layerwise: true, nodewise: true, permutation: true };
-
-impl Measure {
-    /// All measures, family by family.
-    pub fn all() -> impl Iterator<Item = &'static Self> {
-        gradient::MEASURES
-            .iter()
-            .chain(hessian::MEASURES)
-            .chain(sharpness::MEASURES)
-            .chain(riemannian::MEASURES)
-            .chain(petzka::MEASURES)
-            .chain(norms::MEASURES)
-    }
-
-    /// Those that are defined for a network: Petzka's need one that is piecewise linear, the path norm one of dense layers.
-    pub fn defined_for(network: &Network) -> impl Iterator<Item = &'static Self> {
-        let is_piecewise_linear = network.is_piecewise_linear();
-        let has_path_norm = norms::has_path_norm(network);
-        Self::all().filter(move |measure| match measure.quantity {
-            Quantity::PathNormSquared => has_path_norm,
-            _ => is_piecewise_linear || !measure.key.starts_with("petzka."),
-        })
-    }
-
-    /// The measure of this name.
-    ///
-    /// # Errors
-    /// `InvalidOption`, with the names there are.
-    pub fn from_key(key: &str) -> Result<&'static Self> {
-        match Self::all().find(|measure| measure.key == key) {
-            Some(measure) => Ok(measure),
-            None => {
-                let keys: Vec<_> = Self::all().map(|measure| measure.key).collect();
-                bail!(InvalidOption, "no measure is named \"{key}\"; there are {}", keys.join(", "))
-            }
-        }
-    }
-}
 
 /// A measure's value with what says how far to trust it.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -1,27 +1,45 @@
 //! Measures that need no spectrum: the Fisher–Rao norm (Liang et al. 2019) and the path norm (Neyshabur et al. 2015).
 
-use super::{ALWAYS, Measure, Quantity};
+use super::known::Known;
+use super::row::{ALWAYS, Compute, Cost, Domain, Family};
+use super::{Measure, MeasureValue};
 use crate::engine::{Curvature, Engine, ensure_number};
-use crate::error::Result;
-use crate::network::{Layer, Network};
+use crate::error::{Result, bail};
+use crate::network::Network;
 use crate::numbers::inner;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {
         key: "fisher_rao_norm",
+        title: "Fisher–Rao norm",
         paper: "Liang et al. 2019",
         description: "θᵀ G θ with the Gauss–Newton matrix G: the curvature seen along the parameters themselves.",
         invariant: ALWAYS,
-        quantity: Quantity::FisherRaoNorm,
+        ..Measure::new(Family::Norms, Cost::Pass, Compute::Point(|known, row| Box::pin(fisher_rao(known, row))))
     },
     Measure {
         key: "path_norm_squared",
+        title: "Path norm, squared",
         paper: "Neyshabur et al. 2015",
         description: "Sum over the paths from inputs to outputs of the product of the squared weights; dense layers only.",
+        defined_for: Domain::Dense,
         invariant: ALWAYS,
-        quantity: Quantity::PathNormSquared,
+        ..Measure::new(Family::Norms, Cost::Pass, Compute::Point(|known, row| Box::pin(path_norm(known, row))))
     },
 ];
+
+async fn fisher_rao(known: &mut Known<'_, '_>, row: &Measure) -> Result<MeasureValue> {
+    let norm = fisher_rao_norm(known.engine()).await?;
+    Ok(row.exact(norm, norm))
+}
+
+async fn path_norm(known: &mut Known<'_, '_>, row: &Measure) -> Result<MeasureValue> {
+    let engine = known.engine();
+    match path_norm_squared(engine.problem().network(), &engine.parameters()?) {
+        Some(norm) => Ok(row.exact(norm, norm)),
+        None => bail!(InvalidOption, "the path norm is defined for networks of dense layers only"),
+    }
+}
 
 /// θᵀ G θ at the prepared point.
 ///
@@ -38,7 +56,7 @@ pub async fn fisher_rao_norm(engine: &Engine) -> Result<f64> {
 /// Σ over the paths from inputs to outputs of Π w²: a forward pass of ones through the squared weights, biases left out.
 /// Defined for networks of dense layers: a pool has no weights of its own, and papers differ on what it does to a path.
 pub fn path_norm_squared(network: &Network, parameters: &[f64]) -> Option<f64> {
-    if !has_path_norm(network) {
+    if !Domain::Dense.includes(network) {
         return None;
     }
     let mut values = vec![1.0; network.input_len()];
@@ -47,12 +65,4 @@ pub fn path_norm_squared(network: &Network, parameters: &[f64]) -> Option<f64> {
         values = rows.map(|row| row.iter().zip(&values).map(|(w, v)| w * (w * v)).sum()).collect();
     }
     Some(values.iter().sum())
-}
-
-/// Is the path norm defined for this network?
-pub(super) fn has_path_norm(network: &Network) -> bool {
-    let is_dense = |layer: &Layer| {
-        matches!(layer, Layer::Dense { .. } | Layer::Relu | Layer::LeakyRelu { .. } | Layer::Identity | Layer::Flatten)
-    };
-    network.layers().iter().all(is_dense)
 }

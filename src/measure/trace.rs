@@ -8,13 +8,13 @@
 
 use std::ops::Range;
 
-use serde::Serialize;
+use serde::Deserialize;
 
 use super::petzka;
 use crate::control::Control;
 use crate::engine::{Engine, LayerSums};
-use crate::error::{Result, bail};
-use crate::linalg::{hutch_plus_plus, hutchinson};
+use crate::error::Result;
+use crate::linalg::{TraceEstimate, hutch_plus_plus, hutchinson};
 use crate::network::{Network, ParametricLayer};
 use crate::numbers::norm;
 use crate::operator::{Connection, Metric, OperatorKind, Part, Whole};
@@ -47,9 +47,11 @@ pub async fn exact_trace(engine: &Engine, kind: OperatorKind, control: &Control<
 }
 
 /// How a trace is found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TraceMethod {
     /// Exactly by a sweep where that gives it, otherwise by Hutch++.
+    #[default]
     Auto,
     /// [`hutchinson`].
     Hutchinson,
@@ -57,38 +59,7 @@ pub enum TraceMethod {
     HutchPlusPlus,
 }
 
-impl TraceMethod {
-    /// The method of this name: `auto`, `hutchinson` or `hutch_plus_plus`.
-    ///
-    /// # Errors
-    /// `InvalidOption`, with the names there are.
-    pub fn from_name(name: &str) -> Result<Self> {
-        match name {
-            "auto" => Ok(Self::Auto),
-            "hutchinson" => Ok(Self::Hutchinson),
-            "hutch_plus_plus" => Ok(Self::HutchPlusPlus),
-            _ => bail!(InvalidOption, "no method is named \"{name}\"; there are auto, hutchinson and hutch_plus_plus"),
-        }
-    }
-}
-
-/// A trace, and how it was found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct FoundTrace {
-    /// Tr A.
-    pub value: f64,
-    /// Of an estimate.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub standard_error: Option<f64>,
-    /// Random probes of an estimate.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub probes: Option<usize>,
-    /// `sweep`, `hutchinson` or `hutch_plus_plus`.
-    pub method: &'static str,
-}
-
-/// The trace of an operator at the prepared point, by this method.
+/// The trace of an operator at the prepared point, and what it was found by: `sweep`, `hutchinson` or `hutch_plus_plus`.
 ///
 /// # Errors
 /// As [`exact_trace`], [`hutchinson`] and [`hutch_plus_plus`].
@@ -99,19 +70,17 @@ pub async fn trace_by(
     probes: usize,
     seed: u64,
     control: &Control<'_>,
-) -> Result<FoundTrace> {
+) -> Result<(TraceEstimate, &'static str)> {
     if method == TraceMethod::Auto
         && let Some(value) = exact_trace(engine, kind, control).await?
     {
-        return Ok(FoundTrace { value, standard_error: None, probes: None, method: "sweep" });
+        return Ok((TraceEstimate { value, standard_error: 0.0, probes: 0 }, "sweep"));
     }
     let operator = kind.operator(engine).await?;
-    let (found, method) = match method {
+    Ok(match method {
         TraceMethod::Hutchinson => (hutchinson(&operator, probes, seed, control).await?, "hutchinson"),
         _ => (hutch_plus_plus(&operator, probes, seed, control).await?, "hutch_plus_plus"),
-    };
-    let (standard_error, probes) = (Some(found.standard_error), Some(found.probes));
-    Ok(FoundTrace { value: found.value, standard_error, probes, method })
+    })
 }
 
 /// The trace of an operator that has an exact one, from the sums of a sweep over all cotangents.

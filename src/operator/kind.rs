@@ -45,7 +45,7 @@ impl Whole {
     ];
 
     /// G or D G D? Those are never negative.
-    pub fn is_gauss_newton(self) -> bool {
+    pub const fn is_gauss_newton(self) -> bool {
         matches!(self, Self::Curvature(Curvature::GaussNewton) | Self::RiemannianGaussNewton(_))
     }
 

@@ -34,7 +34,7 @@ impl Reporter<'_, '_> {
         out.insert("trace".into(), json!(trace.value));
         if let Some(error) = trace.standard_error {
             out.insert("trace_standard_error".into(), json!(error));
-            out.insert("trace_products".into(), json!(trace.products));
+            out.insert("trace_products".into(), json!(trace.iterations));
         }
         out.insert("frobenius_norm".into(), json!(norm.value));
         out.insert("frobenius_norm_standard_error".into(), json!(norm.standard_error));

@@ -35,7 +35,7 @@ struct DensityOptions {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct TraceOptions {
     operator: Option<String>,
-    method: Option<String>,
+    method: Option<TraceMethod>,
     probes: Option<usize>,
     seed: Option<u64>,
 }
@@ -167,11 +167,17 @@ async fn density(call: Call) -> Js<JsValue> {
 async fn trace(call: Call) -> Js<JsValue> {
     let found: TraceOptions = call.parts.parse("trace")?;
     let kind = operator(found.operator.as_deref())?;
-    let (probes, seed) = (found.probes.unwrap_or(100), found.seed.unwrap_or(0));
-    let method = thrown(TraceMethod::from_name(found.method.as_deref().unwrap_or("auto")))?;
+    let (method, probes, seed) =
+        (found.method.unwrap_or_default(), found.probes.unwrap_or(100), found.seed.unwrap_or(0));
     let control = call.control().await?;
     let engine = call.prepared().await?;
-    to_js(&thrown(trace_by(&engine, kind, method, probes, seed, &control).await)?)
+    let (found, method) = thrown(trace_by(&engine, kind, method, probes, seed, &control).await)?;
+    let out = to_js(&json!({ "value": found.value, "method": method }))?;
+    if method != "sweep" {
+        set(&out, "standardError", &to_js(&found.standard_error)?);
+        set(&out, "probes", &to_js(&found.probes)?);
+    }
+    Ok(out)
 }
 
 async fn diagonal_report(call: Call) -> Js<JsValue> {

@@ -918,16 +918,35 @@ export interface MeasureReport {
   samples: number;
 }
 
+/**
+ * What measures are about: `point` (loss, gradient), `curvature` and `sharpness` in the weights as they are, rises under `noise`, lengths,
+ * curvature and sharpness relative to the weights (`riemannian`), curvature of a layer times its size (`petzka`), sizes of the network (`norms`).
+ */
+export type MeasureFamily = "point" | "curvature" | "sharpness" | "noise" | "riemannian" | "petzka" | "norms";
+
+/**
+ * What a measure takes, about, the least first: a `pass` or two over the data; a `sweep` of backward passes, one for each output, for all such
+ * measures together; tens of products for `eigenvalues`, for all measures of one operator; products with random `probes`; a `search` of
+ * hundreds of losses and gradients. Traces of networks that are not piecewise linear take probes.
+ */
+export type MeasureCost = "pass" | "sweep" | "eigenvalues" | "probes" | "search";
+
 export interface MeasureDescription {
   key: MeasureKey;
+  /** Its name for people. */
+  title: string;
   /** Where it comes from. */
   paper: string;
   /** One sentence. */
   description: string;
+  family: MeasureFamily;
+  cost: MeasureCost;
+  /** The networks that have it: all, those of piecewise linear activations, or those of dense layers and positively homogeneous activations. */
+  definedFor: "any" | "piecewise_linear" | "dense";
   /** Should it stand still under this kind of map, by the papers’ theory? */
   invariant: { layerwise: boolean; nodewise: boolean; permutation: boolean };
 }
-/** All measures with their meaning. */
+/** All measures with their meaning, family by family: the order in which they are computed by default. */
 export function describeMeasures(): MeasureDescription[];
 
 export interface InvarianceCell {

@@ -5,7 +5,7 @@ use crate::support::any_table::Case;
 use crate::support::*;
 use isoflat::engine::{Device, Engine, Precision};
 use isoflat::invariance::{Cell, Expected, Verdict, invariance};
-use isoflat::measure::{Evaluator, Measure, MeasureOptions, MeasureValue, SharpnessOptions, petzka};
+use isoflat::measure::{Evaluator, Family, Measure, MeasureOptions, MeasureValue, SharpnessOptions, petzka};
 use isoflat::symmetry::{Kinds, Transformation};
 use isoflat::train::{TrainOptions, train};
 use isoflat::{Control, Error, ErrorCode, Loss, Network, Problem, Targets, data};
@@ -111,6 +111,16 @@ fn the_table_catches_a_broken_measure() {
     ];
     assert_eq!(verdicts, expected, "{:?}", table.cells);
     assert!(!table.agrees());
+}
+
+/// Rows of the table are filled up from others: what each must say itself may be missing.
+#[test]
+fn every_measure_has_names_of_its_own() {
+    let rows: Vec<_> = Measure::all().collect();
+    for (i, row) in rows.iter().enumerate() {
+        assert!(!row.title.is_empty() && row.description.ends_with('.') && row.family != Family::Own, "{row:?}");
+        assert!(rows[..i].iter().all(|other| row.key != other.key && row.title != other.title), "{row:?}");
+    }
 }
 
 /// Has every hidden layer units enough that the kinds of maps differ, and does anything get through?

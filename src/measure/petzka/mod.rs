@@ -9,7 +9,9 @@ mod sampled;
 pub use features::{FeatureMatrix, FeatureRobustness, NoiseInjection, feature_robustness, noise_injection};
 pub use sampled::{SampledTraces, sampled_traces};
 
-use super::{ALWAYS, LAYERWISE, Measure, Quantity};
+use super::known::Known;
+use super::row::{ALWAYS, AtPoint, Compute, Cost, Domain, Family, LAYERWISE};
+use super::{Measure, MeasureValue};
 use crate::control::{Control, Progress};
 use crate::engine::{Cotangent, Engine, LayerSums, ensure_number};
 use crate::error::{Result, bail};
@@ -21,59 +23,105 @@ use crate::operator::{OperatorKind, Part};
 /// Cotangents that go through together: between two batches of them the work may stop.
 const TOGETHER: usize = 16;
 
-const PAPER: &str = "Petzka et al. 2020, Table 1";
+/// What the rows have in common.
+const fn petzka(cost: Cost, by: AtPoint) -> Measure {
+    Measure {
+        paper: "Petzka et al. 2020, Table 1",
+        defined_for: Domain::PiecewiseLinear,
+        invariant: LAYERWISE,
+        ..Measure::new(Family::Petzka, cost, Compute::Point(by))
+    }
+}
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {
         key: "petzka.kappa_max",
-        paper: PAPER,
+        title: "Petzka’s κ, largest layer",
         description: "Largest κ of a layer: ‖W_l‖² times the largest eigenvalue of the layer's Hessian.",
-        invariant: LAYERWISE,
-        quantity: Quantity::KappaMax,
+        ..petzka(Cost::Eigenvalues, |known, row| Box::pin(kappas(known, row, largest)))
     },
     Measure {
         key: "petzka.kappa_sum",
-        paper: PAPER,
+        title: "Petzka’s κ, sum",
         description: "Sum over the layers of κ.",
-        invariant: LAYERWISE,
-        quantity: Quantity::KappaSum,
+        ..petzka(Cost::Eigenvalues, |known, row| Box::pin(kappas(known, row, sum)))
     },
     Measure {
         key: "petzka.kappa_trace_max",
-        paper: PAPER,
+        title: "Petzka’s κ_τ (trace), largest layer",
         description: "Largest κ_τ of a layer: ‖W_l‖² times the trace of the layer's Hessian.",
-        invariant: LAYERWISE,
-        quantity: Quantity::KappaTraceMax,
+        ..petzka(Cost::Sweep, |known, row| Box::pin(swept(known, row, kappa_traces_of, largest)))
     },
     Measure {
         key: "petzka.kappa_trace_sum",
-        paper: PAPER,
+        title: "Petzka’s κ_τ (trace), sum",
         description: "Sum over the layers of κ_τ: the trace of the layer-wise Riemannian Hessian over the weights.",
-        invariant: LAYERWISE,
-        quantity: Quantity::KappaTraceSum,
+        ..petzka(Cost::Sweep, |known, row| Box::pin(swept(known, row, kappa_traces_of, sum)))
     },
     Measure {
         key: "petzka.rho_max",
-        paper: PAPER,
+        title: "Petzka’s ρ, largest neuron",
         description: "Largest ρ of a neuron: curvature along the weights that leave it, at their own length.",
         invariant: ALWAYS,
-        quantity: Quantity::RhoMax,
+        ..petzka(Cost::Sweep, |known, row| Box::pin(swept(known, row, rhos_of, largest)))
     },
     Measure {
         key: "petzka.rho_sum",
-        paper: PAPER,
+        title: "Petzka’s ρ, sum",
         description: "Sum over all neurons of ρ.",
         invariant: ALWAYS,
-        quantity: Quantity::RhoSum,
+        ..petzka(Cost::Sweep, |known, row| Box::pin(swept(known, row, rhos_of, sum)))
     },
     Measure {
         key: "petzka.relative_flatness_sum",
+        title: "Relative flatness, sum",
         paper: "Petzka et al. 2021",
         description: "Sum over the layers of Σ ⟨w_s, w_s'⟩ Tr H_(s, s') over the pairs of a layer's rows.",
-        invariant: LAYERWISE,
-        quantity: Quantity::RelativeFlatnessSum,
+        ..petzka(Cost::Sweep, |known, row| Box::pin(swept(known, row, relative_flatness_of, sum)))
     },
 ];
+
+/// What the layers' κ come to.
+async fn kappas(known: &mut Known<'_, '_>, row: &Measure, join: fn(&[f64]) -> f64) -> Result<MeasureValue> {
+    let pairs = known.kappa().await?;
+    let (values, residuals): (Vec<f64>, Vec<f64>) = pairs.iter().map(|pair| (pair.value, pair.residual)).unzip();
+    Ok(MeasureValue {
+        residual: Some(join(&residuals)),
+        converged: pairs.iter().all(|pair| pair.converged),
+        ..row.exact(join(&values), sum(&values))
+    })
+}
+
+/// What numbers of a sweep come to.
+async fn swept(
+    known: &mut Known<'_, '_>,
+    row: &Measure,
+    numbers: fn(&Traces) -> Vec<f64>,
+    join: fn(&[f64]) -> f64,
+) -> Result<MeasureValue> {
+    let numbers = numbers(&known.traces().await?);
+    Ok(row.exact(join(&numbers), sum(&numbers)))
+}
+
+fn kappa_traces_of(traces: &Traces) -> Vec<f64> {
+    traces.kappa_trace.clone()
+}
+
+fn rhos_of(traces: &Traces) -> Vec<f64> {
+    traces.rho().flatten().copied().collect()
+}
+
+fn relative_flatness_of(traces: &Traces) -> Vec<f64> {
+    traces.layers.iter().map(|layer| layer.gram_trace).collect()
+}
+
+fn sum(numbers: &[f64]) -> f64 {
+    numbers.iter().sum()
+}
+
+fn largest(numbers: &[f64]) -> f64 {
+    numbers.iter().fold(0.0, |m, &number| f64::max(m, number))
+}
 
 /// Every trace of Petzka's Table 1, layer by layer.
 #[derive(Debug, Clone, PartialEq)]

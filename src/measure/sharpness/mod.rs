@@ -16,67 +16,153 @@ pub(crate) use probe::Probe;
 pub use region::Region;
 pub(crate) use region::orthonormal_columns;
 
-use super::{ALWAYS, LAYERWISE, Measure, NEVER_BUT_PERMUTED, Quantity};
+use super::known::Known;
+use super::row::{ALWAYS, AtPoint, Compute, Cost, Family, LAYERWISE};
+use super::{Measure, MeasureValue, spectral};
+use crate::engine::Precision;
 use crate::error::{Result, ensure};
+use crate::linalg::Goal;
+use crate::operator::OperatorKind;
+use crate::symmetry::Kinds;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {
         key: "epsilon_sharpness_quadratic",
+        title: "ε-sharpness, quadratic",
         paper: "Dinh et al. 2017; Rangamani et al. 2019",
         description: "How far the loss rises within a ball of radius ε, to second order: ‖H‖ ε² / (2 (1 + L)).",
-        invariant: NEVER_BUT_PERMUTED,
-        quantity: Quantity::EpsilonSharpnessQuadratic,
+        ..Measure::new(Family::Sharpness, Cost::Eigenvalues, QUADRATIC)
     },
     Measure {
         key: "epsilon_sharpness",
+        title: "ε-sharpness, ball",
         paper: "Keskar et al. 2017; Dinh et al. 2017, Definition 2",
         description: "How far the loss rises within a ball of radius ε, over 1 + L: the highest point that ascents find.",
-        invariant: NEVER_BUT_PERMUTED,
-        quantity: Quantity::EpsilonSharpness(Region::Ball),
+        ..search(Family::Sharpness, |known, row| Box::pin(highest(known, row, Region::Ball)))
     },
     Measure {
         key: "epsilon_sharpness_subspace",
+        title: "ε-sharpness, random subspaces",
         paper: "Keskar et al. 2017, with random subspaces",
         description: "The same within the ball's cuts through random subspaces, on average over the subspaces.",
-        invariant: NEVER_BUT_PERMUTED,
-        quantity: Quantity::SubspaceSharpness,
+        ..search(Family::Sharpness, |known, row| Box::pin(highest_in_subspaces(known, row)))
     },
     Measure {
         key: "epsilon_sharpness_box",
+        title: "ε-sharpness, Keskar’s box",
         paper: "Keskar et al. 2017, in the full space",
         description: "How far the loss rises where every weight moves by up to ε (|θ_i| + 1), over 1 + L.",
-        invariant: NEVER_BUT_PERMUTED,
-        quantity: Quantity::EpsilonSharpness(Region::Box),
+        ..search(Family::Sharpness, |known, row| Box::pin(highest(known, row, Region::Box)))
     },
     Measure {
         key: "riemannian_sharpness.layerwise",
+        title: "Riemannian sharpness, layer-wise",
         paper: "Rangamani et al. 2019, section 3",
         description: "How far the loss rises within ε, lengths taken relative to the size of each layer, over 1 + L.",
         invariant: LAYERWISE,
-        quantity: Quantity::EpsilonSharpness(Region::RiemannianLayerwise),
+        ..search(Family::Riemannian, |known, row| Box::pin(highest(known, row, Region::RiemannianLayerwise)))
     },
     Measure {
         key: "riemannian_sharpness.nodewise",
+        title: "Riemannian sharpness, node-wise",
         paper: "Rangamani et al. 2019, section 3, with one block a weight",
         description: "How far the loss rises within ε, lengths taken relative to each weight, over 1 + L.",
         invariant: ALWAYS,
-        quantity: Quantity::EpsilonSharpness(Region::RiemannianNodewise),
+        ..search(Family::Riemannian, |known, row| Box::pin(highest(known, row, Region::RiemannianNodewise)))
     },
     Measure {
         key: "average_sharpness",
+        title: "Average sharpness, equal noise",
         paper: "Neyshabur et al. 2017",
         description: "How far the loss rises on average when Gaussian noise is added to all weights.",
-        invariant: NEVER_BUT_PERMUTED,
-        quantity: Quantity::AverageSharpness(Noise::Plain),
+        ..search(Family::Noise, |known, row| Box::pin(average(known, row, Noise::Plain)))
     },
     Measure {
         key: "average_sharpness_scaled",
+        title: "Average sharpness, noise in proportion",
         paper: "Neyshabur et al. 2017, with noise in proportion",
         description: "How far the loss rises on average when each weight gets Gaussian noise in proportion to itself.",
         invariant: ALWAYS,
-        quantity: Quantity::AverageSharpness(Noise::Scaled),
+        ..search(Family::Noise, |known, row| Box::pin(average(known, row, Noise::Scaled)))
     },
 ];
+
+const fn search(family: Family, by: AtPoint) -> Measure {
+    Measure::new(family, Cost::Search, Compute::Point(by))
+}
+
+/// ‖H‖ ε² / (2 (1 + L)).
+const QUADRATIC: Compute = Compute::Spectrum(OperatorKind::HESSIAN, Some(Goal::SpectralNorm), |known, row, of| {
+    Box::pin(quadratic(known, row, of))
+});
+
+async fn quadratic(known: &mut Known<'_, '_>, row: &Measure, of: OperatorKind) -> Result<MeasureValue> {
+    let ends = known.ends(of).await?;
+    let factor = known.options().epsilon.powi(2) / (2.0 * (1.0 + known.engine().loss().await?));
+    let pair = ends.dominant();
+    let value = pair.value.abs() * factor;
+    let found = spectral::eigenvalue(row.exact(value, value), pair, &ends);
+    Ok(MeasureValue { residual: Some(pair.residual * factor), ..found })
+}
+
+/// The highest point of a region that ascents find.
+async fn highest(known: &mut Known<'_, '_>, row: &Measure, region: Region) -> Result<MeasureValue> {
+    let (engine, epsilon, options) = (known.engine(), known.options().epsilon, known.options().sharpness());
+    let theta = engine.parameters()?;
+    let found = epsilon_sharpness(engine, &theta, region, epsilon, &options, known.control()).await?;
+    let scale = made_of(found.resolution, found.precision) / (1.0 + engine.loss().await?);
+    Ok(MeasureValue {
+        residual: Some(found.error),
+        iterations: Some(found.iterations),
+        precision: Some(found.precision),
+        converged: found.converged && is_known(found.rise, found.resolution),
+        ..row.exact(found.value, scale)
+    })
+}
+
+/// The mean of the highest points in random subspaces.
+async fn highest_in_subspaces(known: &mut Known<'_, '_>, row: &Measure) -> Result<MeasureValue> {
+    let (engine, epsilon, options) = (known.engine(), known.options().epsilon, known.options().sharpness());
+    let theta = engine.parameters()?;
+    let found = subspace_sharpness(engine, &theta, epsilon, &options, known.control()).await?;
+    let scales = found.runs.iter().map(|run| made_of(run.resolution, run.precision));
+    let scale = scales.fold(0.0, f64::max) / (1.0 + engine.loss().await?);
+    let coarsest = |a: &Precision, b: &Precision| a.epsilon().total_cmp(&b.epsilon());
+    Ok(MeasureValue {
+        residual: Some(found.runs.iter().fold(0.0, |m, run| f64::max(m, run.error))),
+        iterations: Some(found.runs.iter().map(|run| run.iterations).sum()),
+        standard_error: Some(found.standard_error),
+        precision: found.runs.iter().map(|run| run.precision).max_by(coarsest),
+        converged: found.runs.iter().all(|run| run.converged && is_known(run.rise, run.resolution)),
+        ..row.exact(found.value, scale)
+    })
+}
+
+/// The mean rise under noise.
+async fn average(known: &mut Known<'_, '_>, row: &Measure, noise: Noise) -> Result<MeasureValue> {
+    let (engine, options) = (known.engine(), known.options().sharpness());
+    let found = average_sharpness(engine, &engine.parameters()?, noise, &options, known.control()).await?;
+    let is_scaled = noise == Noise::Scaled;
+    Ok(MeasureValue {
+        iterations: Some(2 * found.pairs),
+        standard_error: Some(found.standard_error),
+        precision: Some(found.precision),
+        converged: is_known(found.value, found.resolution),
+        // Rescaling takes σ |θ_i| z_i along; a permutation does not take the numbers z_i with the weights.
+        paired: Kinds { layerwise: is_scaled, nodewise: is_scaled, permutation: false },
+        ..row.exact(found.value, made_of(found.resolution, found.precision))
+    })
+}
+
+/// Does the loss rise by more than rounding alone would have it? Not at all is known too.
+fn is_known(rise: f64, resolution: f64) -> bool {
+    rise == 0.0 || rise.abs() > resolution
+}
+
+/// The size of the numbers that losses with this resolution are made of: a rise is a difference of such losses.
+fn made_of(resolution: f64, precision: Precision) -> f64 {
+    resolution / precision.epsilon()
+}
 
 /// How sharpness is searched for and averaged.
 #[derive(Debug, Clone, PartialEq)]

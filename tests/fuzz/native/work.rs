@@ -155,8 +155,9 @@ impl Work<'_, '_> {
         }
         match name {
             "trace" => {
-                let method = TraceMethod::from_name(self.text("method").unwrap_or("auto"))?;
-                Ok(json!(trace_by(engine, kind, method, probes, seed, control).await?))
+                let method = self.read::<TraceMethod>("method")?.unwrap_or_default();
+                let (found, method) = trace_by(engine, kind, method, probes, seed, control).await?;
+                Ok(json!({ "value": found.value, "standardError": found.standard_error, "method": method }))
             }
             "diagonal" => {
                 let (found, _) = diagonal_by(engine, kind, probes, seed, control).await?;

@@ -74,7 +74,10 @@ await engine.measure(problem, parameters, {
   onProgress: ({ phase }) => phases.push(phase),
 });
 assert(phases.length > 0, "no progress was reported");
-assert(describeMeasures().length > 5);
+const measures = describeMeasures();
+const saidOfMeasures = ["key", "title", "paper", "description", "family", "cost", "definedFor", "invariant"];
+for (const measure of measures) assert.deepEqual(Object.keys(measure), saidOfMeasures);
+assert(measures.length > 5 && new Set(measures.map(({ title }) => title)).size === measures.length);
 assert.deepEqual([...parseIdx(new Uint8Array([0, 0, 8, 1, 0, 0, 0, 2, 7, 9])).values], [7, 9]);
 
 // Networks over images: presets, shapes, symmetries, and batch normalisations, which are folded or refused.
@@ -130,7 +133,7 @@ assert(stopped.stopped && stopped.steps > 50 && stopped.parameters.length === pa
 
 const transformations = [rescaling, { type: "random_nodewise", seed: 1, low: 0.2, high: 5 }];
 const table = await engine.invariance(problem, parameters, { transformations });
-assert(table.cells.length === 2 * (describeMeasures().length + 1) && table.cells.every(({ agrees }) => agrees));
+assert(table.cells.length === 2 * (measures.length + 1) && table.cells.every(({ agrees }) => agrees));
 const {
   loss: grid,
   s,
