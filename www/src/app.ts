@@ -7,9 +7,8 @@ import { LabError } from "./errors";
 import { Experiments } from "./experiments";
 import { type Job, Jobs } from "./jobs";
 import type { Messages } from "./messages";
-import { isSearch } from "./papers";
 import { resultFile } from "./result";
-import { type Bend, measuredKeys, NO_DINH, NO_VALUES, type PerPoint, type State, type Store, type Task } from "./store";
+import { type Bend, measuresOf, NO_DINH, NO_VALUES, type PerPoint, type State, type Store, type Task } from "./store";
 import { checkTransformations } from "./transformations";
 import type {
   BackendChoice,
@@ -215,7 +214,8 @@ export class App {
       if (!model) return;
       this.store.set({ invariance: null });
       const transformations = checkTransformations(bend, model.depth, range);
-      const keys = measuredKeys(this.store.state).filter((key) => searches || !isSearch(key));
+      const measures = measuresOf(this.store.state).filter(({ cost }) => searches || cost !== "search");
+      const keys = measures.map(({ key }) => key);
       const choice = { keys, epsilon: EPSILON, probes: CHECK_PROBES };
       const invariance = await this.#client.call((lab) => lab.invariance(transformations, choice));
       this.store.set({ invariance });

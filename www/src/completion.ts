@@ -5,7 +5,7 @@ import type { Client } from "./client";
 import type { Experiments } from "./experiments";
 import type { Job } from "./jobs";
 import { measureGroups } from "./papers";
-import { measuredKeys, type Store, transformationOf } from "./store";
+import { measuresOf, type Store, transformationOf } from "./store";
 import type { LandscapeChoice, Point } from "./worker/protocol";
 
 export const EPSILON = 1e-3;
@@ -26,7 +26,7 @@ export class Completion {
     // Whatever came before is over: the sliders may move again.
     if (this.store.state.task !== "bending") this.store.set({ task: "looking", progress: null });
     const points: Point[] = transformationOf(this.store.state.bend) ? ["trained", "bent"] : ["trained"];
-    const [first, second, ...others] = measureGroups(measuredKeys(this.store.state));
+    const [first, second, ...others] = measureGroups(measuresOf(this.store.state));
     for (const point of points) {
       if (point === "bent") await this.#bend(job);
       await this.#landscape(job, "lines", point, (lab, choice) => lab.line(point, choice));

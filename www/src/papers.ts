@@ -1,6 +1,6 @@
 /** The measures by the papers they come from, what each group is about, and in which order they are computed. */
 
-import type { MeasureDescription, MeasureKey } from "isoflat";
+import type { MeasureCost, MeasureDescription, MeasureFamily, MeasureKey } from "isoflat";
 
 export interface Paper {
   id: string;
@@ -47,41 +47,33 @@ const NORMS: Paper = {
     "and how far noise in the weights lifts the loss on average.",
 };
 
-const OTHERS: Paper = { id: "others", title: "Others", about: "Measures that belong to none of these papers." };
-
-function paperOf({ key, paper }: MeasureDescription): Paper {
-  if (key.startsWith("gauss_newton.")) return DINH;
-  if (paper === "—") return POINT;
-  if (/^(Dinh|Keskar)/.test(paper)) return DINH;
-  if (paper.startsWith("Rangamani")) return RANGAMANI;
-  if (paper.startsWith("Petzka")) return PETZKA;
-  if (/^(Liang|Neyshabur)/.test(paper)) return NORMS;
-  return OTHERS;
-}
+const PAPERS: Record<MeasureFamily, Paper> = {
+  point: POINT,
+  curvature: DINH,
+  sharpness: DINH,
+  riemannian: RANGAMANI,
+  petzka: PETZKA,
+  norms: NORMS,
+  noise: NORMS,
+};
 
 /** In the order in which they are read; groups without a measure are left out. */
 export function byPaper(descriptions: MeasureDescription[]): { paper: Paper; measures: MeasureDescription[] }[] {
-  return [POINT, DINH, RANGAMANI, PETZKA, NORMS, OTHERS].flatMap((paper) => {
-    const measures = descriptions.filter((description) => paperOf(description) === paper);
+  return [...new Set(Object.values(PAPERS))].flatMap((paper) => {
+    const measures = descriptions.filter(({ family }) => PAPERS[family] === paper);
     return measures.length > 0 ? [{ paper, measures }] : [];
   });
 }
 
-/** Searches for the highest point nearby, and means over noise: hundreds of evaluations each. */
-export const isSearch = (key: MeasureKey): boolean =>
-  /^(epsilon_sharpness(_subspace|_box)?|riemannian_sharpness\..*|average_sharpness.*)$/.test(key);
-
-const isEstimate = (key: MeasureKey): boolean =>
-  key.endsWith(".trace") || key.endsWith(".frobenius_norm") || key.startsWith("gauss_newton.");
-
 /** The most telling and quickest first; the last ones take longest. */
-export function measureGroups(keys: MeasureKey[]): [MeasureKey[], MeasureKey[], ...MeasureKey[][]] {
-  const quick = keys.filter((key) => !isSearch(key) && !isEstimate(key));
-  const isRiemannian = (key: MeasureKey) => key.startsWith("riemannian.");
+export function measureGroups(descriptions: MeasureDescription[]): [MeasureKey[], MeasureKey[], ...MeasureKey[][]] {
+  const keysOf = (of: (description: MeasureDescription) => boolean) => descriptions.filter(of).map(({ key }) => key);
+  const quick: MeasureCost[] = ["pass", "sweep", "eigenvalues"];
+  const isRiemannian = ({ family }: MeasureDescription) => family === "riemannian";
   return [
-    quick.filter((key) => !isRiemannian(key)),
-    quick.filter(isRiemannian),
-    keys.filter(isEstimate),
-    ...keys.filter(isSearch).map((key) => [key]),
+    keysOf((measure) => quick.includes(measure.cost) && !isRiemannian(measure)),
+    keysOf((measure) => quick.includes(measure.cost) && isRiemannian(measure)),
+    keysOf(({ cost }) => cost === "probes"),
+    ...keysOf(({ cost }) => cost === "search").map((key) => [key]),
   ];
 }

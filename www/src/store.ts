@@ -137,13 +137,14 @@ export const NO_DINH: Dinh = {
   ball: null,
 };
 
-/** The measures that are defined for the network: Petzka's need a piecewise linear one, the path norm one of dense layers. */
-export function measuredKeys({ descriptions, model }: State): MeasureKey[] {
-  const keys = descriptions.map(({ key }) => key);
-  return keys.filter((key) => {
-    if (key.startsWith("petzka.")) return model?.piecewiseLinear !== false;
-    return key !== "path_norm_squared" || model?.dense !== false;
-  });
+/** The measures that are defined for the network. */
+export function measuresOf({ descriptions, model }: State): MeasureDescription[] {
+  const has = {
+    any: true,
+    piecewise_linear: model?.piecewiseLinear !== false,
+    dense: model?.dense !== false,
+  };
+  return descriptions.filter(({ definedFor }) => has[definedFor]);
 }
 
 /** Is everything there that the page shows of its points? Not after Stop. */
@@ -155,7 +156,7 @@ export function isComplete(state: State): boolean {
       surfaces[point] &&
       lines[point] &&
       (layers[point] || model?.piecewiseLinear === false) &&
-      measuredKeys(state).every((key) => measures[point].has(key)),
+      measuresOf(state).every(({ key }) => measures[point].has(key)),
   );
 }
 

@@ -40,7 +40,7 @@ export class BendView {
     app.store.watch(["bend"], () => this.#showBend());
     app.store.watch(["model", "ready", "task"], () => this.#showAvailability());
     app.store.watch(["bend", "bendSummary", "ready"], () => this.#showSame());
-    app.store.watch(["bend", "measures"], () => this.#showDials());
+    app.store.watch(["bend", "measures", "descriptions"], () => this.#showDials());
     app.store.watch(["lines"], () => this.redraw());
   }
 
@@ -181,10 +181,10 @@ export class BendView {
   }
 
   #dial(key: MeasureKey): HTMLElement {
-    const { measures, engine } = this.app.store.state;
+    const { measures, engine, descriptions } = this.app.store.state;
     const before = measures.trained.get(key);
     const after = measures.bent.get(key);
-    const title = html("span", { class: "label" }, measureName(key));
+    const title = html("span", { class: "label" }, measureName(descriptions, key));
     const from = html("span", { class: "trained" }, before ? number(before.value) : "–");
     if (!before || !after || !engine) {
       return html("div", { class: "dial", "data-key": key }, title, html("span", { class: "values" }, from));

@@ -84,7 +84,7 @@ export class InvarianceView {
         buttons.push(button);
         return html("td", { role: "gridcell" }, button);
       });
-      return html("tr", { role: "row" }, html("th", { scope: "row", role: "rowheader" }, measureName(measure)), ...tds);
+      return html("tr", { role: "row" }, html("th", { scope: "row", role: "rowheader" }, this.#name(measure)), ...tds);
     };
     const body = (title: string, measures: InvarianceCell["measure"][]): HTMLTableSectionElement => {
       const head = html("th", { colspan: transformations.length + 1, scope: "rowgroup", role: "rowheader" }, title);
@@ -102,6 +102,10 @@ export class InvarianceView {
       html("thead", {}, html("tr", { role: "row" }, html("th", { role: "columnheader" }, "Measure"), ...heads)),
       ...groups,
     );
+  }
+
+  #name(measure: InvarianceCell["measure"]): string {
+    return measureName(this.app.store.state.descriptions, measure);
   }
 
   #button(cell: InvarianceCell, precision: "f32" | "f64", row: number, column: number): HTMLButtonElement {
@@ -156,7 +160,7 @@ export class InvarianceView {
       html(
         "h4",
         {},
-        measureName(cell.measure),
+        this.#name(cell.measure),
         html("small", {}, transformation ? transformationName(transformation) : ""),
       ),
       html(

@@ -5,7 +5,6 @@ import type { App } from "../app";
 import { compare, shouldStandStill } from "../compare";
 import { find, html } from "../dom";
 import { integer, number, round } from "../format";
-import { measureName } from "../names";
 import { byPaper, type Paper } from "../papers";
 import { transformationOf } from "../store";
 import type { Point } from "../worker/protocol";
@@ -68,7 +67,7 @@ export class MeasuresView {
     const button = html(
       "button",
       { type: "button", class: "name", "aria-expanded": "false", "aria-controls": id },
-      measureName(key),
+      description.title,
     );
     const trust = html("p", { class: "trust" });
     const about = html(
