@@ -85,7 +85,7 @@ impl<'a, 'c> Evaluator<'a, 'c> {
     /// `NotFinite` where it, or what it is computed from, overflows; `Aborted`; the device's.
     pub async fn value(&mut self, measure: &'static Measure) -> Result<MeasureValue> {
         let mut found = measure.compute(&mut self.known).await?;
-        let precision = self.known.engine().info().precision;
+        let precision = self.known.engine.info().precision;
         if precision == Precision::F32
             && found.precision.is_none()
             && found.scale.abs() < LOST
@@ -100,9 +100,9 @@ impl<'a, 'c> Evaluator<'a, 'c> {
     }
 
     async fn value_in_f64(&self, measure: &'static Measure) -> Result<MeasureValue> {
-        let precise = self.known.engine().in_f64()?;
-        precise.prepare(&self.known.engine().parameters()?).await?;
-        let mut evaluator = Evaluator::new(&precise, self.known.options(), &[measure], self.known.control()).await?;
+        let precise = self.known.engine.in_f64()?;
+        precise.prepare(&self.known.engine.parameters()?).await?;
+        let mut evaluator = Evaluator::new(&precise, self.known.options, &[measure], &self.known.control).await?;
         let found = measure.compute(&mut evaluator.known).await?;
         Ok(MeasureValue { precision: Some(Precision::F64), ..found })
     }

@@ -23,11 +23,11 @@ pub(super) const MEASURES: &[Measure] = &[
 ];
 
 async fn loss(known: &mut Known<'_, '_>, row: &Measure) -> Result<MeasureValue> {
-    let loss = known.engine().loss().await?;
+    let loss = known.engine.loss().await?;
     Ok(row.exact(loss, loss))
 }
 
 async fn gradient_norm(known: &mut Known<'_, '_>, row: &Measure) -> Result<MeasureValue> {
-    let norm = norm(known.engine().gradient().await?);
+    let norm = norm(known.engine.gradient().await?);
     Ok(row.exact(norm, norm))
 }

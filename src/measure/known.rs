@@ -44,9 +44,10 @@ impl Ends {
 
 /// What is known at an engine's prepared point, which must stay that one.
 pub struct Known<'a, 'c> {
-    engine: &'a Engine,
-    options: &'a MeasureOptions,
-    control: Control<'c>,
+    pub(crate) engine: &'a Engine,
+    pub(crate) options: &'a MeasureOptions,
+    /// Work that is still to come may be given another one.
+    pub(crate) control: Control<'c>,
     wanted: HashMap<OperatorKind, Goal>,
     dense: HashMap<OperatorKind, Rc<DenseSpectrum>>,
     spectra: HashMap<OperatorKind, Rc<Spectrum>>,
@@ -69,26 +70,6 @@ impl<'a, 'c> Known<'a, 'c> {
             sums: None,
             kappa: None,
         }
-    }
-
-    /// The engine that computes.
-    pub fn engine(&self) -> &'a Engine {
-        self.engine
-    }
-
-    /// How measures are computed.
-    pub fn options(&self) -> &'a MeasureOptions {
-        self.options
-    }
-
-    /// What reports progress and stops the work.
-    pub fn control(&self) -> &Control<'c> {
-        &self.control
-    }
-
-    /// What comes is to report to another one.
-    pub(crate) fn report_to(&mut self, control: Control<'c>) {
-        self.control = control;
     }
 
     /// Says which ends of a spectrum will be asked for, so that one run finds them all.

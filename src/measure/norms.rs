@@ -29,12 +29,12 @@ pub(super) const MEASURES: &[Measure] = &[
 ];
 
 async fn fisher_rao(known: &mut Known<'_, '_>, row: &Measure) -> Result<MeasureValue> {
-    let norm = fisher_rao_norm(known.engine()).await?;
+    let norm = fisher_rao_norm(known.engine).await?;
     Ok(row.exact(norm, norm))
 }
 
 async fn path_norm(known: &mut Known<'_, '_>, row: &Measure) -> Result<MeasureValue> {
-    let engine = known.engine();
+    let engine = known.engine;
     match path_norm_squared(engine.problem().network(), &engine.parameters()?) {
         Some(norm) => Ok(row.exact(norm, norm)),
         None => bail!(InvalidOption, "the path norm is defined for networks of dense layers only"),

@@ -89,6 +89,6 @@ const fn length(by: AtPoint) -> Measure {
 }
 
 async fn gradient_norm(known: &mut Known<'_, '_>, row: &Measure, metric: Metric) -> Result<MeasureValue> {
-    let norm = metric.gradient_norm(known.engine()).await?;
+    let norm = metric.gradient_norm(known.engine).await?;
     Ok(row.exact(norm, norm))
 }

@@ -172,7 +172,7 @@ impl Measure {
         let found = match self.compute {
             Compute::Point(by) => by(known, self).await?,
             Compute::Spectrum(of, _, by) => by(known, self, of).await?,
-            Compute::Custom(by) => by(known.engine(), known.options(), known.control()).await?,
+            Compute::Custom(by) => by(known.engine, known.options, &known.control).await?,
         };
         Ok(MeasureValue { key: self.key, ..found })
     }

@@ -146,7 +146,7 @@ pub async fn report_at(
     for &section in &sections {
         let start = now();
         let finished = !report.stopped && {
-            reporter.known.report_to(phases.begin(section, control));
+            reporter.known.control = phases.begin(section, control);
             match reporter.section(section, &mut report.values).await {
                 Ok(()) => true,
                 Err(Error { code: ErrorCode::Aborted, .. }) if !control.is_stopped() => {
@@ -244,8 +244,8 @@ struct Reporter<'a, 'c> {
 
 impl Reporter<'_, '_> {
     async fn section(&mut self, section: Section, values: &mut Map<String, Value>) -> Result<()> {
-        let engine = self.known.engine();
-        self.known.control().breathe().await?;
+        let engine = self.known.engine;
+        self.known.control.breathe().await?;
         engine.prepare(self.parameters).await?;
         let mut put = |name: &str, value: Value| {
             values.insert(name.into(), value);
@@ -288,13 +288,13 @@ impl Reporter<'_, '_> {
                 let spectrum = self.spectrum(OperatorKind::riemannian(metric, kind)).await?;
                 found.insert(format!("{name}_{connection}"), spectrum);
             }
-            found.insert(format!("{name}_gradient_norm"), json!(metric.gradient_norm(self.known.engine()).await?));
+            found.insert(format!("{name}_gradient_norm"), json!(metric.gradient_norm(self.known.engine).await?));
         }
         Ok(Value::Object(found))
     }
 
     async fn sharpness(&self) -> Result<Value> {
-        let (engine, control, theta) = (self.known.engine(), self.known.control(), self.parameters);
+        let (engine, control, theta) = (self.known.engine, &self.known.control, self.parameters);
         let (epsilon, options) = (self.options.measure.epsilon, self.options.measure.sharpness());
         let mut found = Map::new();
         for (name, region) in [
@@ -323,7 +323,7 @@ impl Reporter<'_, '_> {
         let rho_max: Vec<f64> = rho.iter().map(|rho| max(rho)).collect();
         let rho_sum: Vec<f64> = rho.iter().map(|rho| sum(rho)).collect();
         // Petzka et al. 2021 define it for dense layers.
-        let network = self.known.engine().problem().network();
+        let network = self.known.engine.problem().network();
         let layers = network.layout().layers().iter().zip(&traces.layers);
         let relative_flatness: Vec<Option<f64>> = layers
             .map(|(layer, sums)| {

@@ -8,7 +8,7 @@ use wasm_bindgen::prelude::*;
 use super::convert::{float64, set, to_js};
 use super::engine::{Call, Engine, pairs};
 use super::error::fault;
-use super::options::{EigenMethod, EigenOptions, operator};
+use super::options::{EigenMethod, EigenOptions, measure_options, operator};
 use super::problem::Problem;
 use super::run::thrown;
 use crate::control::Control;
@@ -198,13 +198,7 @@ async fn diagonal_report(call: Call) -> Js<JsValue> {
 
 async fn petzka_report(call: Call) -> Js<JsValue> {
     let found: PetzkaOptions = call.parts.parse("petzka")?;
-    let defaults = MeasureOptions::default();
-    let options = MeasureOptions {
-        tolerance: found.tolerance,
-        max_products: found.max_products.unwrap_or(defaults.max_products),
-        seed: found.seed.unwrap_or(defaults.seed),
-        ..defaults
-    };
+    let options = measure_options(None, None, found.tolerance, found.max_products, found.seed);
     let control = call.control().await?;
     let engine = call.prepared().await?;
     let mut known = Known::new(&engine, &options, &control);
@@ -220,8 +214,7 @@ async fn petzka_report(call: Call) -> Js<JsValue> {
         }
     };
     let kappa = thrown(known.kappa().await)?;
-    let flatness: Vec<f64> = traces.layers.iter().map(|layer| layer.gram_trace).collect();
-    let out = to_js(&json!({ "kappaTrace": traces.kappa_trace, "relativeFlatness": flatness }))?;
+    let out = to_js(&json!({ "kappaTrace": traces.kappa_trace, "relativeFlatness": traces.relative_flatness() }))?;
     set(&out, "kappa", &pairs(&kappa)?);
     set(&out, "rho", &arrays(traces.rho()));
     if let Some(errors) = errors {

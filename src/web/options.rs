@@ -238,6 +238,22 @@ pub(super) fn check_tolerance(tolerance: Option<f64>) -> Js<()> {
     }
 }
 
+/// How measures are computed, with the defaults of what is left out.
+pub fn measure_options(
+    epsilon: Option<f64>,
+    probes: Option<usize>,
+    tolerance: Option<f64>,
+    max_products: Option<usize>,
+    seed: Option<u64>,
+) -> MeasureOptions {
+    let mut options = MeasureOptions { tolerance, ..MeasureOptions::default() };
+    options.epsilon = epsilon.unwrap_or(options.epsilon);
+    options.probes = probes.unwrap_or(options.probes);
+    options.max_products = max_products.unwrap_or(options.max_products);
+    options.seed = seed.unwrap_or(options.seed);
+    options
+}
+
 /// `engine.measure` and `engine.invariance`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -261,15 +277,7 @@ impl MeasureOption {
     }
 
     pub fn options(&self) -> MeasureOptions {
-        let defaults = MeasureOptions::default();
-        MeasureOptions {
-            epsilon: self.epsilon.unwrap_or(defaults.epsilon),
-            probes: self.probes.unwrap_or(defaults.probes),
-            tolerance: self.tolerance,
-            max_products: self.max_products.unwrap_or(defaults.max_products),
-            seed: self.seed.unwrap_or(defaults.seed),
-            ..defaults
-        }
+        measure_options(self.epsilon, self.probes, self.tolerance, self.max_products, self.seed)
     }
 
     pub fn transformations(&self) -> Js<&[Transformation]> {
@@ -294,15 +302,7 @@ pub struct ReportOption {
 
 impl ReportOption {
     pub fn options(&self) -> ReportOptions {
-        let defaults = MeasureOptions::default();
-        let measure = MeasureOptions {
-            epsilon: self.epsilon.unwrap_or(defaults.epsilon),
-            probes: self.probes.unwrap_or(defaults.probes),
-            tolerance: self.tolerance,
-            max_products: self.max_products.unwrap_or(defaults.max_products),
-            seed: self.seed.unwrap_or(defaults.seed),
-            ..defaults
-        };
+        let measure = measure_options(self.epsilon, self.probes, self.tolerance, self.max_products, self.seed);
         let density = StochasticLanczos { seed: measure.seed, ..StochasticLanczos::default() };
         ReportOptions { sections: self.sections.clone(), measure, density }
     }

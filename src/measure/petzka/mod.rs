@@ -77,7 +77,7 @@ pub(super) const MEASURES: &[Measure] = &[
         title: "Relative flatness, sum",
         paper: "Petzka et al. 2021",
         description: "Sum over the layers of Σ ⟨w_s, w_s'⟩ Tr H_(s, s') over the pairs of a layer's rows.",
-        ..petzka(Cost::Sweep, |known, row| Box::pin(swept(known, row, relative_flatness_of, sum)))
+        ..petzka(Cost::Sweep, |known, row| Box::pin(swept(known, row, Traces::relative_flatness, sum)))
     },
 ];
 
@@ -111,10 +111,6 @@ fn rhos_of(traces: &Traces) -> Vec<f64> {
     traces.rho().flatten().copied().collect()
 }
 
-fn relative_flatness_of(traces: &Traces) -> Vec<f64> {
-    traces.layers.iter().map(|layer| layer.gram_trace).collect()
-}
-
 fn sum(numbers: &[f64]) -> f64 {
     numbers.iter().sum()
 }
@@ -142,6 +138,11 @@ impl Traces {
     /// ρ_l(j) for every unit or channel j that comes into layer l.
     pub fn rho(&self) -> impl Iterator<Item = &[f64]> {
         self.layers.iter().map(|layer| layer.column_forms.as_slice())
+    }
+
+    /// Relative flatness of every layer.
+    pub fn relative_flatness(&self) -> Vec<f64> {
+        self.layers.iter().map(|layer| layer.gram_trace).collect()
     }
 }
 

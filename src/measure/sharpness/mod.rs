@@ -98,7 +98,7 @@ const QUADRATIC: Compute = Compute::Spectrum(OperatorKind::HESSIAN, Some(Goal::S
 
 async fn quadratic(known: &mut Known<'_, '_>, row: &Measure, of: OperatorKind) -> Result<MeasureValue> {
     let ends = known.ends(of).await?;
-    let factor = known.options().epsilon.powi(2) / (2.0 * (1.0 + known.engine().loss().await?));
+    let factor = known.options.epsilon.powi(2) / (2.0 * (1.0 + known.engine.loss().await?));
     let pair = ends.dominant();
     let value = pair.value.abs() * factor;
     let found = spectral::eigenvalue(row.exact(value, value), pair, &ends);
@@ -107,9 +107,9 @@ async fn quadratic(known: &mut Known<'_, '_>, row: &Measure, of: OperatorKind) -
 
 /// The highest point of a region that ascents find.
 async fn highest(known: &mut Known<'_, '_>, row: &Measure, region: Region) -> Result<MeasureValue> {
-    let (engine, epsilon, options) = (known.engine(), known.options().epsilon, known.options().sharpness());
+    let (engine, epsilon, options) = (known.engine, known.options.epsilon, known.options.sharpness());
     let theta = engine.parameters()?;
-    let found = epsilon_sharpness(engine, &theta, region, epsilon, &options, known.control()).await?;
+    let found = epsilon_sharpness(engine, &theta, region, epsilon, &options, &known.control).await?;
     let scale = made_of(found.resolution, found.precision) / (1.0 + engine.loss().await?);
     Ok(MeasureValue {
         residual: Some(found.error),
@@ -122,9 +122,9 @@ async fn highest(known: &mut Known<'_, '_>, row: &Measure, region: Region) -> Re
 
 /// The mean of the highest points in random subspaces.
 async fn highest_in_subspaces(known: &mut Known<'_, '_>, row: &Measure) -> Result<MeasureValue> {
-    let (engine, epsilon, options) = (known.engine(), known.options().epsilon, known.options().sharpness());
+    let (engine, epsilon, options) = (known.engine, known.options.epsilon, known.options.sharpness());
     let theta = engine.parameters()?;
-    let found = subspace_sharpness(engine, &theta, epsilon, &options, known.control()).await?;
+    let found = subspace_sharpness(engine, &theta, epsilon, &options, &known.control).await?;
     let scales = found.runs.iter().map(|run| made_of(run.resolution, run.precision));
     let scale = scales.fold(0.0, f64::max) / (1.0 + engine.loss().await?);
     let coarsest = |a: &Precision, b: &Precision| a.epsilon().total_cmp(&b.epsilon());
@@ -140,8 +140,8 @@ async fn highest_in_subspaces(known: &mut Known<'_, '_>, row: &Measure) -> Resul
 
 /// The mean rise under noise.
 async fn average(known: &mut Known<'_, '_>, row: &Measure, noise: Noise) -> Result<MeasureValue> {
-    let (engine, options) = (known.engine(), known.options().sharpness());
-    let found = average_sharpness(engine, &engine.parameters()?, noise, &options, known.control()).await?;
+    let (engine, options) = (known.engine, known.options.sharpness());
+    let found = average_sharpness(engine, &engine.parameters()?, noise, &options, &known.control).await?;
     let is_scaled = noise == Noise::Scaled;
     Ok(MeasureValue {
         iterations: Some(2 * found.pairs),
