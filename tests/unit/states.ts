@@ -19,6 +19,7 @@ export const model = (change: Partial<ModelInfo> = {}): ModelInfo => ({
   parameterCount: 50890,
   depth: 2,
   homogeneous: true,
+  piecewiseLinear: true,
   dense: true,
   loss: "cross_entropy",
   samples: 1000,
@@ -28,9 +29,14 @@ export const model = (change: Partial<ModelInfo> = {}): ModelInfo => ({
   ...change,
 });
 
-/** Of a measure the lab's logic reads the key alone. */
+const definedFor = (key: MeasureKey): MeasureDescription["definedFor"] => {
+  if (key === "path_norm_squared") return "dense";
+  return key.startsWith("petzka.") ? "piecewise_linear" : "any";
+};
+
+/** Of a measure the lab's logic reads the key, and which networks have it. */
 export const described = (...keys: MeasureKey[]): MeasureDescription[] =>
-  keys.map((key) => ({ key, paper: "—" }) as MeasureDescription);
+  keys.map((key) => ({ key, paper: "—", definedFor: definedFor(key) }) as MeasureDescription);
 
 export const measured = (key: MeasureKey, value = 1): MeasureValue => ({ key, value, converged: true });
 

@@ -1,6 +1,6 @@
 import type { PetzkaReport } from "isoflat";
 import { describe, expect, test, vi } from "vitest";
-import { found, isComplete, measuredKeys, refusalOf, Store, transformationOf } from "../../www/src/store";
+import { found, isComplete, measuresOf, refusalOf, Store, transformationOf } from "../../www/src/store";
 import { described, landscape, measured, model, state } from "./states";
 
 describe("Store", () => {
@@ -32,11 +32,11 @@ describe("Store", () => {
   });
 });
 
-describe("measuredKeys", () => {
+describe("measuresOf", () => {
   test("leaves out what is not defined for the network", () => {
-    const keys = (change: Parameters<typeof model>[0]) => measuredKeys(state({ model: model(change) }));
+    const keys = (change: Parameters<typeof model>[0]) => measuresOf(state({ model: model(change) })).map(({ key }) => key);
     expect(keys({})).toEqual(["loss", "hessian.trace", "petzka.rho_max", "path_norm_squared"]);
-    expect(keys({ homogeneous: false })).toEqual(["loss", "hessian.trace", "path_norm_squared"]);
+    expect(keys({ piecewiseLinear: false })).toEqual(["loss", "hessian.trace", "path_norm_squared"]);
     expect(keys({ dense: false })).toEqual(["loss", "hessian.trace", "petzka.rho_max"]);
   });
 });

@@ -1,10 +1,12 @@
 //! The steps before the first one with parameters. They are constant in θ and taken once, when data are loaded.
 
 use super::activation;
+use super::plain::Plain;
 use super::real::Real;
 use crate::engine::plan::{Operation, Step};
 use crate::error::Result;
-use crate::memory::{product, room};
+use crate::memory::{product, room, zeros};
+use crate::network::Shape;
 
 /// Rows of inputs (samples, C · H · W) as they come into the first affine step.
 ///
@@ -13,31 +15,30 @@ use crate::memory::{product, room};
 pub fn apply<T: Real>(prefix: &[Step], mut rows: Vec<T>) -> Result<Vec<T>> {
     for step in prefix {
         if step.operation != Operation::Copy {
-            let images = rows.chunks_exact(step.input.len());
-            let mut pooled = room("pooled inputs", product::<T>("pooled inputs", &[images.len(), step.output.len()])?)?;
-            images.for_each(|image| pool(step, image, &mut pooled));
-            rows = pooled;
+            rows = through(step, &rows)?;
         }
         activation::apply(step.activation, &mut rows);
     }
     Ok(rows)
 }
 
-/// One image (C, H, W) through a pool.
-fn pool<T: Real>(step: &Step, image: &[T], out: &mut Vec<T>) {
-    let (input, output, window) = (step.input, step.output, step.window);
-    let share = T::from_f64(1.0 / window.area() as f64);
-    for channel in image.chunks_exact(input.area()) {
-        for y in 0..output.height {
-            for x in 0..output.width {
-                let corner = y * window.stride[0] * input.width + x * window.stride[1];
-                let values =
-                    (0..window.area()).map(|i| channel[corner + i / window.size[1] * input.width + i % window.size[1]]);
-                out.push(match step.operation {
-                    Operation::MaxPool => values.reduce(|best, v| if v > best { v } else { best }).unwrap_or(T::ZERO),
-                    _ => values.sum::<T>() * share,
-                });
-            }
-        }
+/// Images through a step, one after the other as blocks of one sample.
+fn through<T: Real>(step: &Step, rows: &[T]) -> Result<Vec<T>> {
+    const WHAT: &str = "inputs behind the first steps";
+    let plain = Plain::new(step)?;
+    let images = rows.chunks_exact(step.input.len());
+    let mut found = room(WHAT, product::<T>(WHAT, &[images.len(), step.output.len()])?)?;
+    let (mut x, mut out) = (zeros(WHAT, step.input.len())?, zeros(WHAT, step.output.len())?);
+    let mut chosen = Vec::new();
+    for image in images {
+        image.iter().enumerate().for_each(|(i, &value)| x[place(step.input, i)] = value);
+        plain.forward::<T, 1>(&x, &mut chosen, &mut out)?;
+        found.extend((0..out.len()).map(|i| out[place(step.output, i)]));
     }
+    Ok(found)
+}
+
+/// Where value i of (C, H, W) lies in (H, W, C).
+fn place(shape: Shape, i: usize) -> usize {
+    i % shape.area() * shape.channels + i / shape.area()
 }
