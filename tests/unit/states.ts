@@ -29,14 +29,29 @@ export const model = (change: Partial<ModelInfo> = {}): ModelInfo => ({
   ...change,
 });
 
-const definedFor = (key: MeasureKey): MeasureDescription["definedFor"] => {
-  if (key === "path_norm_squared") return "dense";
-  return key.startsWith("petzka.") ? "piecewise_linear" : "any";
-};
+/** A measure of every network, that takes a pass; `change` says otherwise. */
+export const described = (key: MeasureKey, change: Partial<MeasureDescription> = {}): MeasureDescription => ({
+  key,
+  title: key,
+  paper: "—",
+  description: "",
+  family: "point",
+  cost: "pass",
+  definedFor: "any",
+  invariant: { layerwise: true, nodewise: true, permutation: true },
+  ...change,
+});
 
-/** Of a measure the lab's logic reads the key, and which networks have it. */
-export const described = (...keys: MeasureKey[]): MeasureDescription[] =>
-  keys.map((key) => ({ key, paper: "—", definedFor: definedFor(key) }) as MeasureDescription);
+/** One of each kind of network, and of most costs. */
+export const DESCRIPTIONS: MeasureDescription[] = [
+  described("loss"),
+  described("hessian.trace", { family: "curvature", cost: "sweep" }),
+  described("hessian.frobenius_norm", { family: "curvature", cost: "probes" }),
+  described("riemannian.layerwise_flat.spectral_norm", { family: "riemannian", cost: "eigenvalues" }),
+  described("petzka.rho_max", { family: "petzka", cost: "sweep", definedFor: "piecewise_linear" }),
+  described("path_norm_squared", { family: "norms", definedFor: "dense" }),
+  described("epsilon_sharpness", { family: "sharpness", cost: "search" }),
+];
 
 export const measured = (key: MeasureKey, value = 1): MeasureValue => ({ key, value, converged: true });
 
@@ -54,7 +69,7 @@ export const state = (change: Partial<State> = {}): State => ({
   task: "idle",
   progress: null,
   engine: { info: INFO },
-  descriptions: described("loss", "hessian.trace", "petzka.rho_max", "path_norm_squared"),
+  descriptions: DESCRIPTIONS,
   costs: null,
   model: model(),
   modelChoice: null,
