@@ -2,7 +2,8 @@
 //! whoever asks: a measure, a report or a page.
 //!
 //! A trace that a sweep gives exactly is the sweep's. What else is asked of a spectrum of up to [`DENSE_LIMIT`] eigenvalues is read off
-//! the whole of it; above that, its ends are Lanczos', norms and the other traces Hutch++'s, and densities quadratures.
+//! the whole of it, but for its ends alone, which are Lanczos' from half as many on; above that, norms and the other traces are
+//! Hutch++'s, and densities quadratures.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -21,6 +22,9 @@ use crate::operator::OperatorKind;
 
 /// Up to so many eigenvalues a spectrum is computed whole: exact, and in seconds.
 pub const DENSE_LIMIT: usize = 1024;
+
+/// Up to so many its ends alone are worth that: for larger ones an iteration takes a thousandth of the time.
+const ENDS_LIMIT: usize = 512;
 
 /// The two ends of a spectrum, however they were computed.
 #[derive(Debug, Clone)]
@@ -118,7 +122,10 @@ impl<'a, 'c> Known<'a, 'c> {
 
     /// The two ends of a spectrum.
     pub(crate) async fn ends(&mut self, kind: OperatorKind) -> Result<Ends> {
-        if let Some(found) = self.dense(kind).await? {
+        let dimension = kind.dimension(self.engine.problem().network().layout())?;
+        if (dimension <= ENDS_LIMIT || self.dense.contains_key(&kind))
+            && let Some(found) = self.dense(kind).await?
+        {
             return Ok(Ends { max: found.max.clone(), min: found.min.clone(), products: found.products });
         }
         let found = self.spectrum(kind).await?;
