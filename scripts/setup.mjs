@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkPair, findChrome, findDriver, hasVulkan, installDebian } from "./lib/browser.mjs";
-import { capture, Failure, fail, isMain, npmCommand, root, run, step, which } from "./lib/process.mjs";
+import { capture, environment, Failure, fail, isMain, npmCommand, root, run, step, which } from "./lib/process.mjs";
 
 const read = (file) => readFileSync(join(root, file), "utf8");
 
@@ -41,7 +41,14 @@ async function checkRust(say) {
     // rustup does so by itself, unless it is told not to.
     const pinned = /^channel = "(.+)"/m.exec(read("rust-toolchain.toml"))[1];
     say(`installing the toolchain ${pinned} with rustup`);
-    await run("rustup", ["toolchain", "install", pinned, "--profile", "minimal"]);
+    try {
+      await run("rustup", ["toolchain", "install", pinned, "--profile", "minimal"]);
+    } catch (error) {
+      // Without a network the one that is there will do, if it is new enough.
+      environment.RUSTUP_TOOLCHAIN = "stable";
+      if (!atLeast(version() ?? "0", needed)) throw error;
+      say(`${pinned} cannot be had; going on with the installed Rust ${version()}`);
+    }
   }
   const found = version();
   if (found === undefined) throw new Failure("`rustc --version` fails: this Rust installation is damaged.");

@@ -76,8 +76,34 @@ pub enum Layer {
     /// z itself.
     #[serde(deserialize_with = "crate::json::nothing")]
     Identity,
-    /// tanh z. Not positively homogeneous: curvature and landscapes are computed, rescalings refused.
+    /// tanh z. Not positively homogeneous, as all that follow: curvature and landscapes are computed, rescalings refused.
     #[serde(deserialize_with = "crate::json::nothing")]
+    Tanh,
+    /// 1/(1 + e⁻ᶻ).
+    #[serde(deserialize_with = "crate::json::nothing")]
+    Sigmoid,
+    /// log(1 + eᶻ).
+    #[serde(deserialize_with = "crate::json::nothing")]
+    Softplus,
+    /// z/(1 + e⁻ᶻ), also called swish.
+    #[serde(deserialize_with = "crate::json::nothing")]
+    Silu,
+    /// z Φ(z) with the normal distribution function Φ (Hendrycks and Gimpel 2016).
+    Gelu {
+        /// Whether Φ is approximated.
+        #[serde(default)]
+        approximate: GeluApproximation,
+    },
+}
+
+/// How a GELU's Φ is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GeluApproximation {
+    /// As it is, by the error function.
+    #[default]
+    None,
+    /// (1 + tanh(√(2/π)(z + 0.044715 z³)))/2.
     Tanh,
 }
 
@@ -136,12 +162,16 @@ fn some_pair<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option
 impl Layer {
     /// φ(λ z) = λ φ(z) for every λ > 0?
     pub fn is_positively_homogeneous(&self) -> bool {
-        !matches!(self, Self::Tanh)
+        !self.is_smooth()
     }
 
     /// Is it a linear function on each of finitely many pieces?
     pub fn is_piecewise_linear(&self) -> bool {
-        !matches!(self, Self::Tanh)
+        !self.is_smooth()
+    }
+
+    fn is_smooth(&self) -> bool {
+        matches!(self, Self::Tanh | Self::Sigmoid | Self::Softplus | Self::Silu | Self::Gelu { .. })
     }
 
     /// Has it parameters?
@@ -161,6 +191,10 @@ impl Layer {
             Self::LeakyRelu { .. } => "leaky_relu",
             Self::Identity => "identity",
             Self::Tanh => "tanh",
+            Self::Sigmoid => "sigmoid",
+            Self::Softplus => "softplus",
+            Self::Silu => "silu",
+            Self::Gelu { .. } => "gelu",
         }
     }
 }

@@ -124,7 +124,8 @@ impl Layout {
                     InvalidNetwork,
                     "{what} has slope {slope}, but it must be positive"
                 ),
-                Layer::Relu | Layer::Identity | Layer::Tanh => {}
+                Layer::Relu | Layer::Identity => {}
+                Layer::Tanh | Layer::Sigmoid | Layer::Softplus | Layer::Silu | Layer::Gelu { .. } => {}
             }
             found.shapes.push(current.shape);
         }

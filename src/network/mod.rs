@@ -10,7 +10,7 @@ mod shape;
 
 pub use batch_norm::fold_batch_norm;
 pub use initialize::{BiasInitialization, Initialization};
-pub use layer::Layer;
+pub use layer::{GeluApproximation, Layer};
 pub use layout::{Block, Layout, ParametricLayer};
 pub use presets::Preset;
 pub use shape::{Shape, Window};

@@ -67,7 +67,9 @@ export type LayerJSON =
   /** z for z > 0, slope · z otherwise; the slope is positive. */
   | { type: "leaky_relu"; slope: number }
   | { type: "identity" }
-  | { type: "tanh" };
+  | { type: "tanh" | "sigmoid" | "softplus" | "silu" }
+  /** `approximate` as in PyTorch; "none" by default. */
+  | { type: "gelu"; approximate?: "none" | "tanh" };
 
 /** Shape of one input: a flat row, or an image. Values of an image come channel after channel, row after row. */
 export type InputShape = [features: number] | [channels: number, height: number, width: number];

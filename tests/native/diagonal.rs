@@ -130,7 +130,7 @@ fn a_diagonal_adds_up_to_the_exact_trace() {
 #[test]
 fn of_a_smooth_network_the_gauss_newton_diagonals_alone_are_exact() {
     let count = Cell::new(0);
-    for_random_networks(12, &[Layer::Tanh], |seed, problem, parameters| {
+    for_random_networks(12, SMOOTH, |seed, problem, parameters| {
         if problem.network().is_piecewise_linear() {
             return;
         }

@@ -184,7 +184,7 @@ fn kind_scale(engine: &Engine, kind: OperatorKind, parameters: &[f64], n: usize)
 fn of_a_smooth_network_the_gauss_newton_trace_alone_is_exact() {
     for seed in 0..6 {
         let mut rng = rng(40 + seed);
-        let network = any_network(&mut rng, seed, &[isoflat::network::Layer::Tanh]);
+        let network = any_network(&mut rng, seed, SMOOTH);
         if network.is_piecewise_linear() {
             continue;
         }

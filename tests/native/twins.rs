@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use isoflat::engine::gpu::{GpuContext, GpuExecutor, GpuOptions, Tiling};
 use isoflat::engine::{AdamStep, Curvature, Engine, Executor, Precision, Segments, Vector, cpu_executor};
-use isoflat::network::Layer;
+use isoflat::network::{GeluApproximation, Layer};
 use isoflat::{ErrorCode, Loss, Network, Problem, Targets};
 use pollster::block_on;
 use rand::{Rng, SeedableRng};
@@ -99,6 +99,11 @@ fn cases() -> Vec<Case> {
         case(&[7, 17, 17, 3], 37, true, Layer::Identity, squared, 8),
         case(&[17, 7, 33, 3], 37, true, Layer::Tanh, cross_entropy, 9),
         case(&[3, 65, 7, 5], 130, false, Layer::Tanh, squared, 10),
+        case(&[9, 12, 5], 20, true, Layer::Sigmoid, cross_entropy, 11),
+        case(&[9, 7, 12, 5], 33, true, Layer::Softplus, squared, 12),
+        case(&[6, 11, 5, 4], 18, false, Layer::Silu, cross_entropy, 13),
+        case(&[8, 10, 9, 3], 40, true, Layer::Gelu { approximate: GeluApproximation::None }, squared, 14),
+        case(&[8, 10, 9, 3], 17, true, Layer::Gelu { approximate: GeluApproximation::Tanh }, cross_entropy, 15),
         // One class: the loss is constant, and every derivative vanishes.
         case(&[3, 7, 1], 5, true, relu.clone(), cross_entropy, 11),
         // Sums long enough to be cut into slabs.

@@ -133,6 +133,24 @@ fn cases() -> Vec<Case> {
             squared,
             4,
         ),
+        // Smooth activations that do not vanish at 0, before windows that reach beyond the image, whose zeros must stay.
+        case(
+            [2, 7, 6],
+            vec![
+                conv(4, [3, 3], [1, 1], [1, 1], true),
+                Layer::Sigmoid,
+                conv(3, [3, 2], [2, 1], [2, 1], true),
+                Layer::Softplus,
+                conv(3, [2, 2], [1, 1], [1, 1], false),
+                Layer::Sigmoid,
+                max([2, 2], [1, 1]),
+                Flatten,
+                dense(3),
+            ],
+            19,
+            squared,
+            7,
+        ),
         // One activation upon another, behind a pool too: what does not fold into one is a step of its own.
         case(
             [2, 8, 9],

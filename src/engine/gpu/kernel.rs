@@ -136,7 +136,6 @@ kernels! {
     Smooth = "activation/smooth", ["grid", "math", "smooth"], Smooth, [Write, Write, Write];
     SmoothTangent = "activation/smooth_tangent", ["grid"], SmoothTangent, [Read, Read, Write, Write];
     SmoothBackward = "activation/smooth_backward", ["grid"], SmoothBackward, [Read, Write, Write];
-    Add = "activation/add", ["grid"], Add, [Read, Write];
     CrossEntropy = "loss/cross_entropy", ["grid", "math"], CrossEntropy, [Read, Read, Write, Write, Write];
     CrossEntropyTangent = "loss/cross_entropy_tangent", ["grid"], CrossEntropyTangent, [Read, Write];
     SquaredError = "loss/squared_error", ["grid"], SquaredError, [Read, Read, Write, Write];

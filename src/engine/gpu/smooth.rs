@@ -9,7 +9,7 @@ use super::geometry::PlacedStep;
 use super::kernel::Kernel;
 use super::passes::Pass;
 use super::recorder::Grid;
-use super::uniforms::{Add, Smooth, SmoothBackward, SmoothTangent};
+use super::uniforms::{Axpy, Smooth, SmoothBackward, SmoothTangent};
 use crate::engine::Activation;
 use crate::error::Result;
 
@@ -96,7 +96,7 @@ impl GpuExecutor {
 
     /// `to` += `from`, `size` values for each of the batch.
     pub(super) fn add(&self, from: &DeviceBuffer, to: &DeviceBuffer, size: usize, batch: usize) -> Result<()> {
-        let parameters = Add { size: size as u32, ..Add::default() };
-        self.context.dispatch(Kernel::Add, &parameters, &[from, to], Grid::elements(size, batch))
+        let parameters = Axpy { len: size as u32, x_column: size as u32, alpha: 1.0, ..Axpy::default() };
+        self.context.dispatch(Kernel::Axpy, &parameters, &[from, to], Grid::elements(size, batch))
     }
 }

@@ -12,7 +12,7 @@ use super::point::Prepared;
 use super::recorder::Grid;
 use super::sample_gradient::{Part, parts};
 use super::uniforms::{SampleSquares, SumSlabs};
-use super::walk::{Arrival, Back, Curvatures};
+use super::walk::Arrival;
 use crate::engine::Cotangent;
 use crate::error::Result;
 use crate::memory::collected;
@@ -72,22 +72,8 @@ impl GpuExecutor {
         chunk: usize,
         cotangents: &[Cotangent],
     ) -> Result<()> {
-        let pass = self.pass_of(prepared, chunk)?;
-        let data = self.data.chunk(&self.context, &self.geometry, chunk)?;
-        let extent = Extent { lanes: self.data.lanes, batch: cotangents.len() };
-        let last = self.geometry.steps.len() - 1;
-        self.start_cotangents(&pass, chunk, cotangents, &workspace.deltas[last])?;
-        let deltas: Vec<&DeviceBuffer> = workspace.deltas.iter().map(|buffer| &**buffer).collect();
-        let back = Back {
-            pass: &pass,
-            inputs: &data.inputs,
-            extent,
-            panels: &workspace.panels,
-            deltas: &deltas,
-            directions: None,
-            curvature: Curvatures::None,
-        };
-        self.walk_back(&back, |Arrival { placed, delta, source, .. }| {
+        let to = (&workspace.panels, &workspace.deltas[..]);
+        self.walk_cotangents((prepared, chunk), cotangents, to, |Arrival { placed, delta, source, .. }, extent| {
             match placed.forward {
                 Some(_) if placed.step.is_dense() => self.square_dense(workspace, placed, extent, delta, source)?,
                 Some(panel) => {

@@ -13,7 +13,7 @@ use super::point::Prepared;
 use super::recorder::Grid;
 use super::sample_gradient::parts;
 use super::uniforms::{Bias, Cotangent as CotangentParameters, Elementwise, RowProducts, SweepDense, SweepWindow};
-use super::walk::{Arrival, Back, Curvatures};
+use super::walk::Arrival;
 use crate::engine::{Cotangent, LayerSums, Operation};
 use crate::error::Result;
 use crate::problem::Loss;
@@ -174,23 +174,8 @@ impl GpuExecutor {
         chunk: usize,
         cotangents: &[Cotangent],
     ) -> Result<()> {
-        let pass = self.pass_of(prepared, chunk)?;
-        let data = self.data.chunk(&self.context, &self.geometry, chunk)?;
-        let extent = Extent { lanes: self.data.lanes, batch: cotangents.len() };
-        let last = self.geometry.steps.len() - 1;
-        self.start_cotangents(&pass, chunk, cotangents, &workspace.deltas[last])?;
-        let deltas: Vec<&DeviceBuffer> = workspace.deltas.iter().map(|buffer| &**buffer).collect();
-        let back = Back {
-            pass: &pass,
-            inputs: &data.inputs,
-            extent,
-            panels: &workspace.panels,
-            deltas: &deltas,
-            directions: None,
-            curvature: Curvatures::None,
-        };
-        self.walk_back(&back, |arrival| {
-            let Arrival { l, placed, delta, source } = arrival;
+        let to = (&workspace.panels, &workspace.deltas[..]);
+        self.walk_cotangents((prepared, chunk), cotangents, to, |Arrival { l, placed, delta, source }, extent| {
             let Some(rows) = &workspace.rows[l] else { return Ok(None) };
             if !placed.step.is_dense() {
                 if let Some(panel) = placed.forward {

@@ -113,7 +113,6 @@ uniforms! {
     }
     SmoothTangent { size: u32, unused_0: u32, unused_1: u32, unused_2: u32 }
     SmoothBackward { size: u32, unused_0: u32, unused_1: u32, unused_2: u32 }
-    Add { size: u32, unused_0: u32, unused_1: u32, unused_2: u32 }
     CrossEntropy {
         samples: u32, classes: u32, lanes: u32, report_offset: u32,
         hits: u32, report_batch: u32, count: f32, unused_0: u32,

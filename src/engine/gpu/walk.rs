@@ -9,8 +9,10 @@ use super::executor::GpuExecutor;
 use super::geometry::PlacedStep;
 use super::kernel::Kernel;
 use super::passes::Pass;
+use super::point::Prepared;
 use super::recorder::Grid;
 use super::uniforms::Elementwise;
+use crate::engine::Cotangent;
 use crate::error::Result;
 
 /// What a walk back takes along.
@@ -51,11 +53,29 @@ pub(super) struct Arrival<'a> {
 }
 
 impl GpuExecutor {
+    /// Walks back from cotangents at the outputs of a chunk of a point.
+    pub(super) fn walk_cotangents<'a>(
+        &'a self,
+        (prepared, chunk): (&Prepared, usize),
+        cotangents: &[Cotangent],
+        (panels, deltas): (&'a Panels, &'a [Rc<DeviceBuffer>]),
+        mut arrive: impl FnMut(Arrival, Extent) -> Result<Option<&'a DeviceBuffer>>,
+    ) -> Result<()> {
+        let pass = self.pass_of(prepared, chunk)?;
+        let data = self.data.chunk(&self.context, &self.geometry, chunk)?;
+        let extent = Extent { lanes: self.data.lanes, batch: cotangents.len() };
+        let deltas: Vec<&DeviceBuffer> = deltas.iter().map(|buffer| &**buffer).collect();
+        self.start_cotangents(&pass, chunk, cotangents, deltas[deltas.len() - 1])?;
+        let (inputs, directions, curvature) = (&*data.inputs, None, Curvatures::None);
+        let back = Back { pass: &pass, inputs, extent, panels, deltas: &deltas, directions, curvature };
+        self.walk_back(&back, |arrival| arrive(arrival, extent))
+    }
+
     /// Walks back. Where `arrive` had to pull the cotangent back through the step anyway, it says where that lies.
     pub(super) fn walk_back<'a>(
         &'a self,
         back: &Back<'a>,
-        mut arrive: impl FnMut(Arrival<'a>) -> Result<Option<&'a DeviceBuffer>>,
+        mut arrive: impl FnMut(Arrival) -> Result<Option<&'a DeviceBuffer>>,
     ) -> Result<()> {
         for (l, placed) in self.geometry.steps.iter().enumerate().rev() {
             let delta = back.deltas[l];

@@ -9,7 +9,7 @@ pub mod reflected;
 pub mod space_cases;
 
 use isoflat::engine::{Backend, Device, Precision};
-use isoflat::network::{BiasInitialization, Initialization, Layer};
+use isoflat::network::{BiasInitialization, GeluApproximation, Initialization, Layer};
 use isoflat::{Loss, Network, Problem, Targets};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -113,7 +113,20 @@ pub fn rng(seed: u64) -> ChaCha8Rng {
 pub const HOMOGENEOUS: [Layer; 3] = [Layer::Relu, Layer::LeakyRelu { slope: 0.2 }, Layer::Identity];
 
 /// All of them.
-pub const ALL: [Layer; 4] = [Layer::Relu, Layer::LeakyRelu { slope: 0.2 }, Layer::Identity, Layer::Tanh];
+pub const ALL: [Layer; 9] = [
+    Layer::Relu,
+    Layer::LeakyRelu { slope: 0.2 },
+    Layer::Identity,
+    Layer::Tanh,
+    Layer::Sigmoid,
+    Layer::Softplus,
+    Layer::Silu,
+    Layer::Gelu { approximate: GeluApproximation::None },
+    Layer::Gelu { approximate: GeluApproximation::Tanh },
+];
+
+/// Those that curve.
+pub const SMOOTH: &[Layer] = ALL.split_at(3).1;
 
 /// A GPU, or a panic that says how to get one.
 pub fn gpu() -> Device {

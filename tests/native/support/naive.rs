@@ -1,7 +1,7 @@
 //! A forward pass in plain loops and f64, written from the definitions alone: neither the crate's layout nor its
 //! executors are used, so that both can be compared with it. One sample at a time; slow on purpose.
 
-use isoflat::network::Layer;
+use isoflat::network::{GeluApproximation, Layer};
 use isoflat::{Loss, Network, Problem, Targets};
 
 /// What one sample is between two layers. A flat row of n features is (n, 1, 1).
@@ -106,8 +106,22 @@ pub fn apply(layer: &Layer, x: &Image, parameters: &mut &[f64]) -> Image {
         Layer::LeakyRelu { slope } => pointwise(&|z| if z > 0.0 { z } else { slope * z }),
         Layer::Identity => x.clone(),
         Layer::Tanh => pointwise(&f64::tanh),
+        Layer::Sigmoid => pointwise(&sigmoid),
+        Layer::Softplus => pointwise(&|z| z.exp().ln_1p()),
+        Layer::Silu => pointwise(&|z| z * sigmoid(z)),
+        Layer::Gelu { approximate: GeluApproximation::None } => {
+            pointwise(&|z| 0.5 * z * (1.0 + libm::erf(z / 2f64.sqrt())))
+        }
+        Layer::Gelu { approximate: GeluApproximation::Tanh } => pointwise(&|z| {
+            let u = (2.0 / std::f64::consts::PI).sqrt() * (z + 0.044715 * z.powi(3));
+            0.5 * z * (1.0 + u.tanh())
+        }),
         ref other => panic!("no naive pass of {other:?}"),
     }
+}
+
+fn sigmoid(z: f64) -> f64 {
+    1.0 / (1.0 + (-z).exp())
 }
 
 fn pool(x: &Image, size: [usize; 2], stride: Option<[usize; 2]>, of: impl Fn(&[f64]) -> f64) -> Image {
