@@ -2,7 +2,17 @@
 
 import { Random } from "./random.mjs";
 
-const activations = [{ type: "relu" }, { type: "leaky_relu", slope: 0.1 }, { type: "identity" }, { type: "tanh" }];
+const activations = [
+  { type: "relu" },
+  { type: "leaky_relu", slope: 0.1 },
+  { type: "identity" },
+  { type: "tanh" },
+  { type: "sigmoid" },
+  { type: "softplus" },
+  { type: "silu" },
+  { type: "gelu" },
+  { type: "gelu", approximate: "tanh" },
+];
 
 /** Dense layers of these widths with this activation between. */
 export function dense(widths, { activation = { type: "relu" }, bias = true } = {}) {
