@@ -30,6 +30,11 @@ impl Activation {
         }
     }
 
+    /// Has it a second derivative, so that derivatives are kept of it?
+    pub(super) fn is_smooth(self) -> bool {
+        matches!(self, Self::Smooth(_))
+    }
+
     /// This one and then another, if they fold into one.
     pub(super) fn then(self, next: Self) -> Option<Self> {
         match (self, next) {
@@ -109,7 +114,7 @@ impl Smooth {
             Self::Gelu => {
                 let below = 0.5 * libm::erfc(-z * FRAC_1_SQRT_2);
                 let density = (-0.5 * z * z).exp() / (2.0 * PI).sqrt();
-                [product(z, below), below + product(z, density), density * (2.0 - z * z).max(-f64::MAX)]
+                [product(z, below), below + product(z, density), product(2.0 - z * z, density)]
             }
         }
     }

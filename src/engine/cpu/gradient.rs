@@ -28,7 +28,7 @@ pub struct GradientWorkspace<T> {
 }
 
 impl<T: Real> GradientWorkspace<T> {
-    /// GradientWorkspace for what the gradient of so many rows lays out, asked for before its loops begin.
+    /// Room for what the gradient of so many rows lays out, asked for before its loops begin.
     ///
     /// # Errors
     /// `TooLarge`.

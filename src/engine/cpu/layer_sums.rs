@@ -144,7 +144,7 @@ pub struct SumsWorkspace<T> {
 }
 
 impl<T: Real> SumsWorkspace<T> {
-    /// SumsWorkspace for the sums of a layer, asked for before its loops begin.
+    /// Room for the sums of a layer, asked for before its loops begin.
     fn fit<const N: usize>(&mut self, affine: &Affine, layer: &Layer<T>) -> Result<()> {
         const WHAT: &str = "sums of a layer";
         self.units.clear();
@@ -155,7 +155,7 @@ impl<T: Real> SumsWorkspace<T> {
         Ok(())
     }
 
-    /// Zeros, N for every unit that comes in, for which there is workspace.
+    /// Zeros, N for every unit that comes in, for which there is room.
     fn units<const N: usize>(&mut self, units: usize) -> &mut [[f64; N]] {
         self.units.clear();
         self.units.resize(units * N, 0.0);

@@ -13,7 +13,6 @@ use super::point::{BlockPoint, Workspace};
 use super::real::Real;
 use super::tally::{Means, Tally};
 use super::tangent::BlockTangent;
-use crate::engine::activation::Activation;
 use crate::engine::plan::Step;
 use crate::error::Result;
 use crate::event_loop::worked;
@@ -78,7 +77,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
     /// Numbers that one block's passes keep at a point.
     fn block_numbers(&self) -> u64 {
         // Activations and δ, and of smooth activations two derivatives.
-        let of_step = |step: &Step| if matches!(step.activation, Activation::Smooth(_)) { 4 } else { 2 };
+        let of_step = |step: &Step| if step.activation.is_smooth() { 4 } else { 2 };
         let steps = self.net.plan.steps.iter().map(|step| of_step(step) * step.output.len() as u64 * N as u64);
         let inputs = self.net.affine_steps().map(|(_, affine)| affine.layout_numbers::<N>()[0]);
         self.data.shape().len() as u64 * N as u64 + steps.sum::<u64>() + inputs.sum::<u64>()

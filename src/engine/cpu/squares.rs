@@ -117,7 +117,7 @@ impl<T: Real> Arrivals<T> {
     }
 }
 
-/// SquaresWorkspace that one thread uses again and again.
+/// Memory that one thread uses again and again.
 #[derive(Default)]
 struct SquaresWorkspace<T> {
     of_gradient: GradientWorkspace<T>,
@@ -169,7 +169,7 @@ struct SampleSquares<'a, T, const N: usize> {
     first: usize,
     g: &'a [[T; N]],
     x: &'a [[T; N]],
-    /// GradientWorkspace for a group of rows.
+    /// Room for a group of rows.
     gradient: &'a mut [T],
     out: &'a mut [f64],
 }

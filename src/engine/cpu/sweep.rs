@@ -61,7 +61,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
     }
 }
 
-/// SweepWorkspace that one thread uses again and again.
+/// Memory that one thread uses again and again.
 #[derive(Default)]
 struct SweepWorkspace<T> {
     steps: Workspace<T>,

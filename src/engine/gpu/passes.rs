@@ -12,7 +12,6 @@ use super::recorder::Grid;
 use super::smooth::Curve;
 use super::uniforms::{CrossEntropy, MeanReport, SquaredError};
 use super::walk::{Back, Curvatures};
-use crate::engine::Activation;
 use crate::engine::plan::Read;
 use crate::error::Result;
 use crate::problem::Loss;
@@ -34,11 +33,7 @@ pub(super) struct Pass {
 
 /// Steps that end in a smooth activation.
 pub(super) fn smooth_steps(geometry: &Geometry) -> impl Iterator<Item = &PlacedStep> {
-    geometry.steps.iter().filter(|placed| is_smooth(placed))
-}
-
-fn is_smooth(placed: &PlacedStep) -> bool {
-    matches!(placed.step.activation, Activation::Smooth(_))
+    geometry.steps.iter().filter(|placed| placed.step.activation.is_smooth())
 }
 
 impl Pass {
@@ -73,7 +68,7 @@ impl Pass {
                         let bends = with_curvature.then(|| make("second derivatives of activations")).transpose()?;
                         Ok(Curve { slopes: make("derivatives of activations")?, bends })
                     };
-                    is_smooth(placed).then(curve).transpose()
+                    placed.step.activation.is_smooth().then(curve).transpose()
                 })
                 .collect::<Result<_>>()?,
             chosen: geometry

@@ -8,7 +8,6 @@ use super::kernel::Kernel;
 use super::passes::Pass;
 use super::recorder::Grid;
 use super::uniforms::Pool;
-use crate::engine::Activation;
 use crate::engine::plan::Operation;
 use crate::error::Result;
 
@@ -71,9 +70,7 @@ impl GpuExecutor {
         let window = placed.step.window;
         let overlaps = (0..2).any(|axis| window.stride[axis] < window.size[axis]);
         // φ' off the pool's own result: only its sign will do.
-        let is_spread = !overlaps
-            && !matches!(placed.step.activation, Activation::Smooth(_))
-            && !matches!(epilogue, Epilogue::Times(_));
+        let is_spread = !overlaps && !placed.step.activation.is_smooth() && !matches!(epilogue, Epilogue::Times(_));
         let kept = epilogue.parts().2.unwrap_or(&pass.values[from]);
         match pass.chosen[l].as_deref() {
             Some(chosen) if is_spread => {

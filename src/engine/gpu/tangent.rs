@@ -11,7 +11,7 @@ use super::point::Prepared;
 use super::recorder::Grid;
 use super::uniforms::{CrossEntropyTangent, SquaredErrorTangent};
 use super::walk::{Back, Curvatures};
-use crate::engine::{Activation, Curvature};
+use crate::engine::Curvature;
 use crate::error::Result;
 use crate::problem::Loss;
 
@@ -63,10 +63,7 @@ impl Tangent {
             panels: executor.panels(directions, Ways::Both)?,
             bends: steps
                 .iter()
-                .map(|placed| {
-                    let is_smooth = matches!(placed.step.activation, Activation::Smooth(_));
-                    is_smooth.then(|| make(placed.output.features())).transpose()
-                })
+                .map(|placed| placed.step.activation.is_smooth().then(|| make(placed.output.features())).transpose())
                 .collect::<Result<_>>()?,
             values: each(steps.len())?,
             deltas: each(steps.len() - 1)?,
