@@ -162,11 +162,17 @@ impl<T: Real> BlockPoint<T> {
         workspace: &mut Workspace<T>,
     ) -> Result<()> {
         let back = Back { net, weights, chosen: &self.chosen, second: None };
-        back.step::<N>(l, &mut self.deltas, workspace, |from, q| {
-            let (activation, a) = (net.plan.steps[from].activation, &self.activations[from]);
-            self.curves[from].bend(q);
-            activation::multiply_derivative(activation, a, &self.curves[from], q);
-        })
+        back.step::<N>(
+            l,
+            &mut self.deltas,
+            workspace,
+            |_, _| Ok(()),
+            |from, q| {
+                let (activation, a) = (net.plan.steps[from].activation, &self.activations[from]);
+                self.curves[from].bend(q);
+                activation::multiply_derivative(activation, a, &self.curves[from], q);
+            },
+        )
     }
 }
 

@@ -98,12 +98,18 @@ impl<T: Real> BlockTangent<T> {
     ) -> Result<()> {
         let second = is_hessian.then_some((direction, &point.deltas[..]));
         let back = Back { net, weights, chosen: &point.chosen, second };
-        back.step::<N>(l, &mut self.deltas, workspace, |from, q| {
-            let (activation, a) = (net.plan.steps[from].activation, &point.activations[from]);
-            activation::multiply_derivative(activation, a, &point.curves[from], q);
-            if is_hessian {
-                q.iter_mut().zip(&self.bends[from]).for_each(|(q, &bend)| *q += bend);
-            }
-        })
+        back.step::<N>(
+            l,
+            &mut self.deltas,
+            workspace,
+            |_, _| Ok(()),
+            |from, q| {
+                let (activation, a) = (net.plan.steps[from].activation, &point.activations[from]);
+                activation::multiply_derivative(activation, a, &point.curves[from], q);
+                if is_hessian {
+                    q.iter_mut().zip(&self.bends[from]).for_each(|(q, &bend)| *q += bend);
+                }
+            },
+        )
     }
 }

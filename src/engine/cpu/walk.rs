@@ -27,17 +27,23 @@ pub struct Back<'a, T> {
 }
 
 impl<T: Real> Back<'_, T> {
-    /// From the cotangent of step l to those of what it reads; `complete(from, cotangent)` where nothing more will be added.
+    /// From the cotangent of step l to those of what it reads: `arrive(d, q)` with the step's own and with what is pulled back to
+    /// a read (nothing, to what comes into the network), and `complete(from, cotangent)` where nothing more will be added.
     pub fn step<const N: usize>(
         &self,
         l: usize,
         deltas: &mut [Vec<T>],
         workspace: &mut Workspace<T>,
+        mut arrive: impl FnMut(&[T], &[T]) -> Result<()>,
         mut complete: impl FnMut(usize, &mut [T]),
     ) -> Result<()> {
         for read in &self.net.plan.steps[l].reads {
-            let Some(from) = read.from else { continue };
+            let Some(from) = read.from else {
+                arrive(&deltas[l], &[])?;
+                continue;
+            };
             let q = self.pull::<N>(l, read, from, deltas, workspace)?;
+            arrive(&deltas[l], &q)?;
             add(read, q, &mut deltas[from], workspace);
             if read.completes {
                 complete(from, &mut deltas[from]);
@@ -102,23 +108,15 @@ pub async fn walk_back<T: Real, const N: usize>(
 ) -> Result<()> {
     let back = Back { net, weights, chosen: &block.chosen, second: None };
     let mut deltas = take(&mut workspace.deltas);
-    for (l, step) in net.plan.steps.iter().enumerate().rev() {
-        for read in &step.reads {
-            let pulled = match read.from {
-                Some(from) => Some((from, back.pull::<N>(l, read, from, &mut deltas, workspace)?)),
-                None => None,
-            };
-            if let Kind::Affine(affine) = &net.kinds[l] {
-                arrive(l, affine, &deltas[l], pulled.as_ref().map_or(&[], |(_, q)| q))?;
-            }
-            let Some((from, q)) = pulled else { continue };
-            add(read, q, &mut deltas[from], workspace);
-            if read.completes {
-                let activation = net.plan.steps[from].activation;
-                let (a, curve) = (&block.activations[from], &block.curves[from]);
-                activation::multiply_derivative(activation, a, curve, &mut deltas[from]);
-            }
-        }
+    for (l, kind) in net.kinds.iter().enumerate().rev() {
+        let at_step = |g: &[T], pulled: &[T]| match kind {
+            Kind::Affine(affine) => arrive(l, affine, g, pulled),
+            Kind::Plain(_) => Ok(()),
+        };
+        back.step::<N>(l, &mut deltas, workspace, at_step, |from, q| {
+            let (a, curve) = (&block.activations[from], &block.curves[from]);
+            activation::multiply_derivative(net.plan.steps[from].activation, a, curve, q);
+        })?;
         workspace.spare.push(take(&mut deltas[l]));
         worked(2.0 * net.step_work::<N>(l)).await;
     }
