@@ -11,9 +11,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { asFactory } from "./lib/glue.mjs";
-import { fail, isMain, root, run, runNode, seconds, step } from "./lib/process.mjs";
+import { Failure, fail, isMain, root, run, runNode, seconds, step } from "./lib/process.mjs";
 import { assertSame, relaxedEnvironment, withChoice } from "./lib/relaxed.mjs";
 import { buildMnist } from "./mnist.mjs";
 import { setUp } from "./setup.mjs";
@@ -43,7 +44,27 @@ async function pack(folder, env) {
 function copyFace(folder) {
   const face = join(root, "src", "web", "package");
   for (const name of readdirSync(face)) copyFileSync(join(face, name), join(folder, name));
-  copyFileSync(join(root, "src", "web", "isoflat.d.ts"), join(folder, "isoflat.d.ts"));
+}
+
+/** The types, with the names that only the module knows in their places. */
+async function writeTypes(folder) {
+  const {
+    default: init,
+    describeMeasures,
+    describeOperators,
+  } = await import(pathToFileURL(join(folder, "isoflat.js")));
+  await init({ module_or_path: readFileSync(join(folder, "isoflat_bg.wasm")) });
+  let types = readFileSync(join(root, "src", "web", "isoflat.d.ts"), "utf8");
+  const unions = {
+    MeasureKey: describeMeasures().map(({ key }) => key),
+    WholeOperatorName: describeOperators().map(({ name }) => name),
+  };
+  for (const [type, names] of Object.entries(unions)) {
+    const place = new RegExp(`^export type ${type} = string;.*$`, "m");
+    if (!place.test(types)) throw new Failure(`isoflat.d.ts has no place for the names of ${type}`);
+    types = types.replace(place, `export type ${type} =${names.map((name) => `\n  | "${name}"`).join("")};`);
+  }
+  writeFileSync(join(folder, "isoflat.d.ts"), types);
 }
 
 export async function buildWasm() {
@@ -68,6 +89,7 @@ export async function buildWasm() {
     // Declarations of the glue are nobody's business: the package has its own.
     for (const name of ["isoflat.js", "isoflat_bg.wasm.d.ts"]) rmSync(join(fresh, name), { force: true });
     copyFace(fresh);
+    await writeTypes(fresh);
     rmSync(pkg, { recursive: true, force: true });
     renameSync(fresh, pkg);
     return `${size()} in pkg/`;

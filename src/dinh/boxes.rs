@@ -136,22 +136,9 @@ pub async fn volume_flatness(
     let inverted = balance < 0.0;
     let log_determinant = balance.abs() * alpha.ln();
 
-    let mut boxes: Vec<FlatBox> = Vec::new();
-    for power in 0..options.boxes {
-        let factor = if power > MOST_POWER { f64::INFINITY } else { alpha.powi(power as i32) };
-        let factor = if inverted { 1.0 / factor } else { factor };
-        let interval = [(largest_weight - radius) * factor, (largest_weight + radius) * factor];
-        let is_held = interval[0].is_normal() && interval[1].is_finite() && (1.0 / factor).is_normal();
-        ensure!(
-            is_held,
-            NotFinite,
-            "box {power} of {} is beyond what numbers hold: α^{power} is {factor:e}",
-            options.boxes
-        );
-        let log_volume = parameters.len() as f64 * (2.0 * radius).ln() + power as f64 * log_determinant;
-        let total_log_volume = boxes.last().map_or(log_volume, |last| log_sum(last.total_log_volume, log_volume));
-        boxes.push(FlatBox { power, interval, log_volume, total_log_volume, largest_difference: 0.0 });
-    }
+    let first_log_volume = parameters.len() as f64 * (2.0 * radius).ln();
+    let around = [largest_weight - radius, largest_weight + radius];
+    let mut boxes = boxes_of(options.boxes, around, (alpha, inverted), first_log_volume, log_determinant)?;
     let mut corners = cube.corners();
     let mut point = copied("a corner of a box", parameters)?;
     for i in 0..cube.count() {
@@ -160,8 +147,7 @@ pub async fn volume_flatness(
         let before = engine.evaluate(&point).await?.loss;
         for flat in &mut boxes {
             control.breathe().await?;
-            let factor = alpha.powi(if inverted { -(flat.power as i32) } else { flat.power as i32 });
-            let map = scale_pair(network, 0, depth(network) - 1, factor)?;
+            let map = scale_pair(network, 0, depth(network) - 1, power_of(alpha, flat.power, inverted))?;
             let after = engine.evaluate(&map.apply(network, &point)?).await?.loss;
             flat.largest_difference = flat.largest_difference.max((after - before).abs());
         }
@@ -184,6 +170,33 @@ pub async fn volume_flatness(
         boxes,
         samples: cube.count(),
     })
+}
+
+/// The images of the first box, whose interval is `around`, under T⁰, T¹ and so on.
+fn boxes_of(
+    count: usize,
+    around: [f64; 2],
+    (alpha, inverted): (f64, bool),
+    first_log_volume: f64,
+    log_determinant: f64,
+) -> Result<Vec<FlatBox>> {
+    let mut boxes: Vec<FlatBox> = Vec::new();
+    for power in 0..count {
+        let factor = power_of(alpha, power, inverted);
+        let interval = around.map(|end| end * factor);
+        let is_held = interval[0].is_normal() && interval[1].is_finite() && (1.0 / factor).is_normal();
+        ensure!(is_held, NotFinite, "box {power} of {count} is beyond what numbers hold: α^{power} is {factor:e}");
+        let log_volume = first_log_volume + power as f64 * log_determinant;
+        let total_log_volume = boxes.last().map_or(log_volume, |last| log_sum(last.total_log_volume, log_volume));
+        boxes.push(FlatBox { power, interval, log_volume, total_log_volume, largest_difference: 0.0 });
+    }
+    Ok(boxes)
+}
+
+/// αᵏ, or its inverse; infinite or 0 beyond what numbers hold.
+fn power_of(alpha: f64, power: usize, inverted: bool) -> f64 {
+    let factor = if power > MOST_POWER { f64::INFINITY } else { alpha.powi(power as i32) };
+    if inverted { 1.0 / factor } else { factor }
 }
 
 /// ln(eᵃ + eᵇ).

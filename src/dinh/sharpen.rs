@@ -91,19 +91,7 @@ pub async fn sharpen(
     let outputs_before = outputs_at(engine, parameters).await?;
     let loss_before = engine.loss().await?;
 
-    let mut largest: Option<(usize, Eigenpair)> = None;
-    for (l, layer) in layers.iter().enumerate().filter(|(l, _)| options.layer.is_none_or(|chosen| chosen == *l)) {
-        control.step(Progress::new("layer blocks", l, layers.len())).await?;
-        let mut mask = vec![0.0; parameters.len()];
-        mask[layer.weight.clone()].fill(1.0);
-        let block = Scaled::new(CurvatureOperator::new(engine, Curvature::Hessian), &mask)?;
-        let found = ends(&block, estimation, control).await?;
-        let pair = if found.max.value.abs() >= found.min.value.abs() { found.max } else { found.min };
-        if largest.as_ref().is_none_or(|(_, other)| pair.value.abs() > other.value.abs()) {
-            largest = Some((l, pair));
-        }
-    }
-    let (layer, block) = largest.expect("a network has a layer");
+    let (layer, block) = sharpest_block(engine, options.layer, estimation, control).await?;
     // An eigenvalue of the block is at least this large.
     let certain = block.value.abs() - block.residual;
     let is_curved = certain > 0.0;
@@ -144,4 +132,28 @@ pub async fn sharpen(
         loss_after: engine.loss().await?,
         parameters: moved,
     })
+}
+
+/// The layer whose block of the Hessian has the eigenvalue of the largest magnitude, of all or of the chosen one.
+async fn sharpest_block(
+    engine: &Engine,
+    chosen: Option<usize>,
+    estimation: &MeasureOptions,
+    control: &Control<'_>,
+) -> Result<(usize, Eigenpair)> {
+    let network = engine.problem().network();
+    let layers = network.layout().layers();
+    let mut largest: Option<(usize, Eigenpair)> = None;
+    for (l, layer) in layers.iter().enumerate().filter(|(l, _)| chosen.is_none_or(|chosen| chosen == *l)) {
+        control.step(Progress::new("layer blocks", l, layers.len())).await?;
+        let mut mask = vec![0.0; network.parameter_count()];
+        mask[layer.weight.clone()].fill(1.0);
+        let block = Scaled::new(CurvatureOperator::new(engine, Curvature::Hessian), &mask)?;
+        let found = ends(&block, estimation, control).await?;
+        let pair = if found.max.value.abs() >= found.min.value.abs() { found.max } else { found.min };
+        if largest.as_ref().is_none_or(|(_, other)| pair.value.abs() > other.value.abs()) {
+            largest = Some((l, pair));
+        }
+    }
+    Ok(largest.expect("a network has a layer"))
 }

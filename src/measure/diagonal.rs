@@ -37,7 +37,7 @@ pub async fn exact_diagonal(
         let squares = engine.squared_gradients(&cotangents).await?;
         entries.iter_mut().zip(squares).for_each(|(sum, square)| *sum += square);
     }
-    if let Whole::Riemannian(metric, _) | Whole::RiemannianGaussNewton(metric) = kind.whole {
+    if let Some(metric) = kind.whole.metric() {
         entries.iter_mut().zip(metric.scale(engine, &theta)?).for_each(|(entry, d)| *entry = *entry * d * d);
     }
     if let Whole::Riemannian(metric, Connection::LeviCivita) = kind.whole {

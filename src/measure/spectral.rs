@@ -5,20 +5,16 @@ use super::row::{ALWAYS, Compute, Cost, Family, LAYERWISE, NEVER_BUT_PERMUTED, O
 use super::{Measure, MeasureValue};
 use crate::error::Result;
 use crate::linalg::{Eigenpair, Goal};
-use crate::operator::{Metric, OperatorKind, Whole};
+use crate::operator::{Metric, OperatorKind};
 
 const BOTH: Goal = Goal::Extremes { top: 1, bottom: 1 };
 
 /// A row about an operator: what rescaling the operator withstands, all that is read off its spectrum does.
 const fn about(of: OperatorKind, cost: Cost, ends: Option<Goal>, by: OfSpectrum) -> Measure {
-    let (family, invariant) = match of.whole {
-        Whole::Curvature(_) => (Family::Curvature, NEVER_BUT_PERMUTED),
-        Whole::Riemannian(Metric::Layerwise, _) | Whole::RiemannianGaussNewton(Metric::Layerwise) => {
-            (Family::Riemannian, LAYERWISE)
-        }
-        Whole::Riemannian(Metric::Nodewise, _) | Whole::RiemannianGaussNewton(Metric::Nodewise) => {
-            (Family::Riemannian, ALWAYS)
-        }
+    let (family, invariant) = match of.whole.metric() {
+        None => (Family::Curvature, NEVER_BUT_PERMUTED),
+        Some(Metric::Layerwise) => (Family::Riemannian, LAYERWISE),
+        Some(Metric::Nodewise) => (Family::Riemannian, ALWAYS),
     };
     Measure { invariant, ..Measure::new(family, cost, Compute::Spectrum(of, ends, by)) }
 }

@@ -95,15 +95,13 @@ pub(crate) async fn trace_of(engine: &Engine, kind: OperatorKind, sums: &[LayerS
         if trace == 0.0 { 0.0 } else { length * trace * length }
     };
     // The shares of a layer's weight and of its bias.
-    let shares = |layer: &ParametricLayer, sums: &LayerSums| match kind.whole {
-        Whole::Riemannian(Metric::Layerwise, _) | Whole::RiemannianGaussNewton(Metric::Layerwise) => {
+    let shares = |layer: &ParametricLayer, sums: &LayerSums| match kind.whole.metric() {
+        Some(Metric::Layerwise) => {
             let bias = layer.bias.as_ref().map_or(0.0, |bias| scaled(bias, sums.bias_trace));
             (scaled(&layer.weight, sums.weight_trace), bias)
         }
-        Whole::Riemannian(Metric::Nodewise, _) | Whole::RiemannianGaussNewton(Metric::Nodewise) => {
-            (sums.scaled_trace, sums.scaled_bias_trace)
-        }
-        _ => (sums.weight_trace, sums.bias_trace),
+        Some(Metric::Nodewise) => (sums.scaled_trace, sums.scaled_bias_trace),
+        None => (sums.weight_trace, sums.bias_trace),
     };
     let layers = layout.layers().iter().zip(sums).map(|(layer, sums)| shares(layer, sums));
     let value = match kind.part {

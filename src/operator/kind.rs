@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use serde::Serialize;
+
 use super::{Connection, CurvatureOperator, LeviCivita, Metric, Restricted, Scaled, SymmetricOperator};
 use crate::control::LocalFuture;
 use crate::engine::{Curvature, Engine, Precision, Segments, Vector, Vectors};
@@ -31,39 +33,76 @@ pub enum Whole {
     RiemannianGaussNewton(Metric),
 }
 
+/// An operator over all parameters, as it is asked for and listed.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct OperatorDescription {
+    /// Its stable name.
+    pub name: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// The metric that it is relative to; `None` for the weights as they are.
+    pub metric: Option<Metric>,
+    #[serde(skip)]
+    whole: Whole,
+}
+
+const fn row(whole: Whole, name: &'static str, title: &'static str) -> OperatorDescription {
+    OperatorDescription { name, title, metric: whole.metric(), whole }
+}
+
+/// All there are: those that reports have, then the Riemannian Gauss–Newton ones.
+const OPERATORS: [OperatorDescription; 8] = [
+    row(Whole::Curvature(Curvature::Hessian), "hessian", "Hessian"),
+    row(Whole::Curvature(Curvature::GaussNewton), "gauss_newton", "Gauss–Newton"),
+    row(Whole::Riemannian(Metric::Layerwise, Connection::Flat), "riemannian.layerwise_flat", "Riemannian, layer-wise"),
+    row(
+        Whole::Riemannian(Metric::Layerwise, Connection::LeviCivita),
+        "riemannian.layerwise_levi_civita",
+        "Riemannian, layer-wise, Levi-Civita",
+    ),
+    row(Whole::Riemannian(Metric::Nodewise, Connection::Flat), "riemannian.nodewise_flat", "Riemannian, node-wise"),
+    row(
+        Whole::Riemannian(Metric::Nodewise, Connection::LeviCivita),
+        "riemannian.nodewise_levi_civita",
+        "Riemannian, node-wise, Levi-Civita",
+    ),
+    row(
+        Whole::RiemannianGaussNewton(Metric::Layerwise),
+        "riemannian.layerwise_gauss_newton",
+        "Riemannian Gauss–Newton, layer-wise",
+    ),
+    row(
+        Whole::RiemannianGaussNewton(Metric::Nodewise),
+        "riemannian.nodewise_gauss_newton",
+        "Riemannian Gauss–Newton, node-wise",
+    ),
+];
+
 impl Whole {
-    /// All there are: those that reports have, then the Riemannian Gauss–Newton ones.
-    const ALL: [Self; 8] = [
-        Self::Curvature(Curvature::Hessian),
-        Self::Curvature(Curvature::GaussNewton),
-        Self::Riemannian(Metric::Layerwise, Connection::Flat),
-        Self::Riemannian(Metric::Layerwise, Connection::LeviCivita),
-        Self::Riemannian(Metric::Nodewise, Connection::Flat),
-        Self::Riemannian(Metric::Nodewise, Connection::LeviCivita),
-        Self::RiemannianGaussNewton(Metric::Layerwise),
-        Self::RiemannianGaussNewton(Metric::Nodewise),
-    ];
+    /// All there are, with their names.
+    pub const fn all() -> &'static [OperatorDescription] {
+        &OPERATORS
+    }
 
     /// G or D G D? Those are never negative.
     pub const fn is_gauss_newton(self) -> bool {
         matches!(self, Self::Curvature(Curvature::GaussNewton) | Self::RiemannianGaussNewton(_))
     }
 
-    fn name(self) -> &'static str {
+    /// The metric whose D is on both sides of it; `None` for the weights as they are.
+    pub const fn metric(self) -> Option<Metric> {
         match self {
-            Self::Curvature(Curvature::Hessian) => "hessian",
-            Self::Curvature(Curvature::GaussNewton) => "gauss_newton",
-            Self::Riemannian(Metric::Layerwise, Connection::Flat) => "riemannian.layerwise_flat",
-            Self::Riemannian(Metric::Layerwise, Connection::LeviCivita) => "riemannian.layerwise_levi_civita",
-            Self::Riemannian(Metric::Nodewise, Connection::Flat) => "riemannian.nodewise_flat",
-            Self::Riemannian(Metric::Nodewise, Connection::LeviCivita) => "riemannian.nodewise_levi_civita",
-            Self::RiemannianGaussNewton(Metric::Layerwise) => "riemannian.layerwise_gauss_newton",
-            Self::RiemannianGaussNewton(Metric::Nodewise) => "riemannian.nodewise_gauss_newton",
+            Self::Curvature(_) => None,
+            Self::Riemannian(metric, _) | Self::RiemannianGaussNewton(metric) => Some(metric),
         }
     }
 
+    fn name(self) -> &'static str {
+        OPERATORS.iter().find(|row| row.whole == self).map_or("", |row| row.name)
+    }
+
     fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|whole| whole.name() == name)
+        OPERATORS.iter().find(|row| row.name == name).map(|row| row.whole)
     }
 
     async fn operator(self, engine: &Engine) -> Result<Box<dyn SymmetricOperator + '_>> {
@@ -228,7 +267,7 @@ impl OperatorKind {
         match whole(name).or_else(part) {
             Some(kind) => Ok(kind),
             None => {
-                let names = Whole::ALL.map(Whole::name);
+                let names = OPERATORS.map(|row| row.name);
                 bail!(
                     InvalidOption,
                     "no operator is named \"{name}\"; there are {}, each also with .weights or .layer_1, .layer_2, … \
@@ -279,7 +318,7 @@ impl OperatorKind {
             full[range].copy_from_slice(values);
             rest = after;
         }
-        if let Whole::Riemannian(metric, _) | Whole::RiemannianGaussNewton(metric) = self.whole {
+        if let Some(metric) = self.whole.metric() {
             full.iter_mut().zip(metric.scale(engine, &parameters)?).for_each(|(v, d)| *v *= d);
         }
         Ok(full)

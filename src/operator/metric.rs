@@ -1,12 +1,15 @@
 //! Rangamani's metric g(η, ξ) = Σ over blocks of ⟨η, ξ⟩ / ‖block‖², and the connections that go with it.
 
+use serde::Serialize;
+
 use crate::engine::{Engine, Segments};
 use crate::error::Result;
 use crate::memory::{collected, zeros};
 use crate::numbers::norm;
 
 /// The blocks that Rangamani's metric g(η, ξ) = Σ ⟨η, ξ⟩ / ‖block‖² is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Metric {
     /// Every W_l and every b_l.
     Layerwise,

@@ -9,7 +9,7 @@ mod metric;
 mod restricted;
 mod scaled;
 
-pub use kind::{OperatorKind, Part, Whole};
+pub use kind::{OperatorDescription, OperatorKind, Part, Whole};
 pub use levi_civita::LeviCivita;
 pub use metric::{Connection, Metric};
 pub use restricted::Restricted;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::Reporter;
 use crate::error::Result;
 use crate::linalg::{DenseSpectrum, Eigenpair, Goal};
-use crate::operator::{OperatorKind, Whole};
+use crate::operator::OperatorKind;
 
 /// Eigenvalues listed of the Hessian, and of a Riemannian operator.
 const TOP: (usize, usize) = (8, 5);
@@ -56,10 +56,7 @@ fn exact(kind: OperatorKind, found: &DenseSpectrum) -> Value {
 }
 
 fn top(kind: OperatorKind) -> usize {
-    match kind.whole {
-        Whole::Curvature(_) => TOP.0,
-        _ => TOP.1,
-    }
+    if kind.whole.metric().is_none() { TOP.0 } else { TOP.1 }
 }
 
 fn ends(max: &Eigenpair, min: &Eigenpair) -> Map<String, Value> {

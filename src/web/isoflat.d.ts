@@ -458,11 +458,18 @@ export interface TrainResult {
   checkpoint: Checkpoint;
 }
 
-/** The operators over all parameters. The Riemannian Gauss–Newton ones are D G D, never negative. */
-export type WholeOperatorName =
-  | "hessian" | "gauss_newton"
-  | "riemannian.layerwise_flat" | "riemannian.layerwise_levi_civita" | "riemannian.layerwise_gauss_newton"
-  | "riemannian.nodewise_flat" | "riemannian.nodewise_levi_civita" | "riemannian.nodewise_gauss_newton";
+/** An operator over all parameters. The Riemannian Gauss–Newton ones are D G D, never negative. */
+export type WholeOperatorName = string; // The build writes the names of describeOperators().
+
+export interface OperatorDescription {
+  name: WholeOperatorName;
+  /** Its name for people. */
+  title: string;
+  /** The metric that it is relative to; null for the weights as they are. */
+  metric: "layerwise" | "nodewise" | null;
+}
+/** All operators over all parameters, those of reports first. */
+export function describeOperators(): OperatorDescription[];
 
 /** The same on part of the parameters: all weights without the biases, or one W_l, layers counted from 1 as in the papers. */
 export type OperatorName = WholeOperatorName | `${WholeOperatorName}.weights` | `${WholeOperatorName}.layer_${number}`;
@@ -873,16 +880,7 @@ export interface ConstantInBall {
 }
 
 /** A measure of one number, by its key. */
-export type MeasureKey =
-  | "loss" | "gradient_norm"
-  | `hessian.${"max_eigenvalue" | "min_eigenvalue" | "spectral_norm" | "trace" | "frobenius_norm"}`
-  | `gauss_newton.${"max_eigenvalue" | "trace" | "frobenius_norm"}`
-  | "epsilon_sharpness_quadratic" | "epsilon_sharpness" | "epsilon_sharpness_subspace" | "epsilon_sharpness_box"
-  | `riemannian_sharpness.${"layerwise" | "nodewise"}` | "average_sharpness" | "average_sharpness_scaled"
-  | `riemannian.${"layerwise" | "nodewise"}_${"flat" | "levi_civita"}.${"spectral_norm" | "trace"}`
-  | `riemannian.${"layerwise" | "nodewise"}_gradient_norm`
-  | `petzka.${"kappa" | "kappa_trace" | "rho"}_${"max" | "sum"}` | "petzka.relative_flatness_sum"
-  | "fisher_rao_norm" | "path_norm_squared";
+export type MeasureKey = string; // The build writes the keys of describeMeasures().
 
 export interface MeasureValue {
   key: MeasureKey;

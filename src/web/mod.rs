@@ -29,6 +29,12 @@ pub fn describe_measures() -> Result<JsValue, JsValue> {
     convert::to_js(&measures)
 }
 
+/// `describeOperators()`: all operators over all parameters.
+#[wasm_bindgen(js_name = describeOperators, skip_typescript)]
+pub fn describe_operators() -> Result<JsValue, JsValue> {
+    convert::to_js(&crate::operator::Whole::all())
+}
+
 /// `parseIdx(bytes)`: an IDX file of unsigned bytes.
 #[wasm_bindgen(js_name = parseIdx, skip_typescript)]
 pub fn parse_idx(bytes: &js_sys::Uint8Array) -> Result<JsValue, JsValue> {

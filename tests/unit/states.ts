@@ -70,6 +70,7 @@ export const state = (change: Partial<State> = {}): State => ({
   progress: null,
   engine: { info: INFO },
   descriptions: DESCRIPTIONS,
+  operators: [],
   costs: null,
   model: model(),
   modelChoice: null,

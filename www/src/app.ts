@@ -282,7 +282,7 @@ export class App {
   /** Also after a start that failed, when the next task tries again. */
   async #startEngine(): Promise<void> {
     if (this.store.state.descriptions.length === 0) {
-      this.store.set({ descriptions: await this.#client.call((lab) => lab.describe()) });
+      this.store.set(await this.#client.call((lab) => lab.describe()));
     }
     if (!this.store.state.engine) {
       this.store.set({ engine: await this.#client.call((lab) => lab.startEngine("auto")) });

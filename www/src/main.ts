@@ -40,6 +40,7 @@ const store = new Store<State>({
   progress: null,
   engine: null,
   descriptions: [],
+  operators: [],
   costs: null,
   model: null,
   modelChoice: null,

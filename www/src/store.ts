@@ -7,6 +7,7 @@ import type {
   MeasureDescription,
   MeasureKey,
   MeasureValue,
+  OperatorDescription,
   PetzkaReport,
   Progress,
   SpectralDensity,
@@ -80,6 +81,7 @@ export interface State {
   progress: Progress | null;
   engine: EngineStart | null;
   descriptions: MeasureDescription[];
+  operators: OperatorDescription[];
   /** For the model and the engine there are; null until they are known. */
   costs: SampleCosts | null;
   model: ModelInfo | null;

@@ -64,6 +64,22 @@ pub(super) struct Pipeline {
 struct Fault(Arc<Mutex<Option<Error>>>);
 
 impl Fault {
+    /// The first fault that this device will report.
+    fn of(device: &wgpu::Device) -> Self {
+        let fault = Self::default();
+        let lost = fault.clone();
+        device.set_device_lost_callback(move |_, message| {
+            lost.set(ErrorCode::DeviceLost, format!("the GPU device was lost: {message}"));
+        });
+        let uncaptured = fault.clone();
+        device.on_uncaptured_error(Arc::new(move |error| match error {
+            wgpu::Error::OutOfMemory { .. } => uncaptured
+                .set(ErrorCode::TooLarge, "the GPU is out of memory; use fewer samples or a smaller network".into()),
+            other => uncaptured.set(ErrorCode::Gpu, format!("the GPU refused a command: {other}")),
+        }));
+        fault
+    }
+
     fn set(&self, code: ErrorCode, message: String) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| Error::new(code, message));
     }
@@ -102,6 +118,21 @@ impl Drop for DeviceBuffer {
 /// What an adapter may come from.
 const APIS: &str = if cfg!(target_arch = "wasm32") { "WebGPU" } else { "Vulkan, Metal or DX12" };
 
+async fn best_adapter() -> Result<wgpu::Adapter> {
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+    let ask = |force_fallback_adapter| wgpu::RequestAdapterOptions {
+        power_preference: wgpu::PowerPreference::HighPerformance,
+        force_fallback_adapter,
+        ..Default::default()
+    };
+    if let Ok(adapter) = instance.request_adapter(&ask(false)).await {
+        return Ok(adapter);
+    }
+    // wgpu's own sentence lists what was compiled in; which API is missing is what a person can act on.
+    let missing = |_| Error::new(ErrorCode::BackendUnavailable, format!("there is no {APIS} adapter here"));
+    instance.request_adapter(&ask(true)).await.map_err(missing)
+}
+
 impl GpuContext {
     /// The best adapter there is, hardware before software, with a device.
     ///
@@ -109,20 +140,7 @@ impl GpuContext {
     /// `BackendUnavailable` where there is no adapter that `options` allow, or it gives no device.
     pub async fn request(options: GpuOptions) -> Result<Self> {
         ensure_gpu_api()?;
-        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
-        let ask = |force_fallback_adapter| wgpu::RequestAdapterOptions {
-            power_preference: wgpu::PowerPreference::HighPerformance,
-            force_fallback_adapter,
-            ..Default::default()
-        };
-        let adapter = match instance.request_adapter(&ask(false)).await {
-            Ok(adapter) => adapter,
-            // wgpu's own sentence lists what was compiled in; which API is missing is what a person can act on.
-            Err(_) => instance
-                .request_adapter(&ask(true))
-                .await
-                .map_err(|_| Error::new(ErrorCode::BackendUnavailable, format!("there is no {APIS} adapter here")))?,
-        };
+        let adapter = best_adapter().await?;
         // Browsers say so of an adapter in its flags, or only in the name of its device.
         if !options.allow_software && adapter.get_info().device_type == wgpu::DeviceType::Cpu {
             bail!(BackendUnavailable, "{}", only_software(&adapter.get_info().name));
@@ -145,21 +163,7 @@ impl GpuContext {
             device.destroy();
             bail!(BackendUnavailable, "{}", only_software(&info.adapter));
         }
-        let fault = Fault::default();
-        let lost = fault.clone();
-        device.set_device_lost_callback(move |_, message| {
-            lost.set(ErrorCode::DeviceLost, format!("the GPU device was lost: {message}"));
-        });
-        let uncaptured = fault.clone();
-        device.on_uncaptured_error(Arc::new(move |error| match error {
-            wgpu::Error::OutOfMemory { .. } => {
-                uncaptured.set(
-                    ErrorCode::TooLarge,
-                    "the GPU is out of memory; use fewer samples or a smaller network".into(),
-                );
-            }
-            other => uncaptured.set(ErrorCode::Gpu, format!("the GPU refused a command: {other}")),
-        }));
+        let fault = Fault::of(&device);
         // Element numbers are 32-bit in the kernels; 2³¹ leaves room for rounding up.
         let max_bytes = limits.max_buffer_size.min(limits.max_storage_buffer_binding_size).min(4 << 31);
         Ok(Self {

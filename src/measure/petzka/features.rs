@@ -176,39 +176,43 @@ async fn spectral_norm(a: &[f64], m: usize, control: &Control<'_>) -> Result<f64
     Ok(scale * values.last().copied().unwrap_or_default().max(0.0).sqrt())
 }
 
-async fn changed(
-    engine: &Engine,
-    parameters: &[f64],
-    (index, layer): (usize, &ParametricLayer),
-    delta: f64,
-    matrix: &FeatureMatrix,
-    kappa: &Eigenpair,
-    control: &Control<'_>,
-) -> Result<FeatureRobustness> {
-    let m = units(layer);
-    let (a, matrix_norm) = match matrix {
-        FeatureMatrix::Given(a) => {
-            let needed = m as u64 * m as u64;
-            ensure!(
-                a.len() as u64 == needed,
-                InvalidOption,
-                "the matrix has {} entries, but {m} units enter layer {index}: it needs {needed}",
-                a.len()
-            );
-            crate::error::ensure_finite("the matrix", a)?;
-            (copied("a matrix of features", a)?, spectral_norm(a, m, control).await?)
-        }
-        // Transposed it is as uniformly random.
-        FeatureMatrix::Orthogonal { seed } => {
-            let columns = orthonormal_columns(m, m, *seed, control).await?;
-            let mut a = zeros("a matrix of features", m * m)?;
-            for (j, column) in columns.chunks_exact(m).enumerate() {
-                column.iter().enumerate().for_each(|(i, &x)| a[i * m + j] = x);
+impl FeatureMatrix {
+    /// A, row-major, for a layer that `m` units enter, and its spectral norm.
+    async fn of_layer(&self, index: usize, m: usize, control: &Control<'_>) -> Result<(Vec<f64>, f64)> {
+        match self {
+            Self::Given(a) => {
+                let needed = m as u64 * m as u64;
+                ensure!(
+                    a.len() as u64 == needed,
+                    InvalidOption,
+                    "the matrix has {} entries, but {m} units enter layer {index}: it needs {needed}",
+                    a.len()
+                );
+                crate::error::ensure_finite("the matrix", a)?;
+                Ok((copied("a matrix of features", a)?, spectral_norm(a, m, control).await?))
             }
-            (a, 1.0)
+            // Transposed it is as uniformly random.
+            Self::Orthogonal { seed } => {
+                let columns = orthonormal_columns(m, m, *seed, control).await?;
+                let mut a = zeros("a matrix of features", m * m)?;
+                for (j, column) in columns.chunks_exact(m).enumerate() {
+                    column.iter().enumerate().for_each(|(i, &x)| a[i * m + j] = x);
+                }
+                Ok((a, 1.0))
+            }
         }
-    };
-    // δ W A, unit by unit: columns that read one unit change together.
+    }
+}
+
+/// δ W A, unit by unit: columns that read one unit change together.
+async fn change_of(
+    layer: &ParametricLayer,
+    parameters: &[f64],
+    delta: f64,
+    a: &[f64],
+    control: &Control<'_>,
+) -> Result<Vec<f64>> {
+    let m = units(layer);
     let mut change: Vec<f64> = zeros("a change of parameters", parameters.len())?;
     let rows = parameters[layer.weight.clone()].chunks_exact(layer.inputs);
     for (w, out) in rows.zip(change[layer.weight.clone()].chunks_exact_mut(layer.inputs)) {
@@ -220,6 +224,20 @@ async fn changed(
         }
         control.breathe().await?;
     }
+    Ok(change)
+}
+
+async fn changed(
+    engine: &Engine,
+    parameters: &[f64],
+    (index, layer): (usize, &ParametricLayer),
+    delta: f64,
+    matrix: &FeatureMatrix,
+    kappa: &Eigenpair,
+    control: &Control<'_>,
+) -> Result<FeatureRobustness> {
+    let (a, matrix_norm) = matrix.of_layer(index, units(layer), control).await?;
+    let change = change_of(layer, parameters, delta, &a, control).await?;
     let on = async |engine: &Engine| -> Result<(f64, f64, f64)> {
         let probe = Probe::new(engine);
         let (loss, gradient) = probe.gradient(parameters).await?;

@@ -16,6 +16,11 @@ export function describeMeasures() {
   return atOnce((glue) => glue.describeMeasures());
 }
 
+/** All operators over all parameters. */
+export function describeOperators() {
+  return atOnce((glue) => glue.describeOperators());
+}
+
 /** Ends the module as a fault of isoflat would, so that a program can see how it takes that. */
 export function crash() {
   try {

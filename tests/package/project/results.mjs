@@ -6,12 +6,21 @@
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import init, { describeMeasures, Engine, IsoflatError, Network, ParameterSpace, Problem, parseIdx } from "isoflat";
+import init, {
+  describeMeasures,
+  describeOperators,
+  Engine,
+  IsoflatError,
+  Network,
+  ParameterSpace,
+  Problem,
+  parseIdx,
+} from "isoflat";
 
 await init({ module_or_path: await readFile(fileURLToPath(import.meta.resolve("isoflat/isoflat_bg.wasm"))) });
 
 const lines = [
-  'import { type describeMeasures, type parseIdx } from "isoflat";',
+  'import { type describeMeasures, type describeOperators, type parseIdx } from "isoflat";',
   'import { type Engine, type IsoflatError, type Network, type ParameterSpace, type Problem, type Progress } from "isoflat";',
   "declare const handles: { Engine: Engine; IsoflatError: IsoflatError; Network: Network; ParameterSpace: ParameterSpace; Problem: Problem };",
 ];
@@ -86,6 +95,7 @@ const give = async (method, options, [on, at] = [problem, theta]) =>
 
 // What is known without data.
 hold(describeMeasures(), "ReturnType<typeof describeMeasures>");
+hold(describeOperators(), "ReturnType<typeof describeOperators>");
 hold(parseIdx(new Uint8Array([0, 0, 8, 1, 0, 0, 0, 2, 7, 9])), "ReturnType<typeof parseIdx>");
 hold(network.blocks(), 'ReturnType<Network["blocks"]>');
 hold(network.toJSON(), 'ReturnType<Network["toJSON"]>');

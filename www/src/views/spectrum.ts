@@ -1,6 +1,6 @@
 /** An operator's spectrum at both points: its ends with their residuals, and its density. */
 
-import type { EigenResult, SpectralDensity, WholeOperatorName } from "isoflat";
+import type { EigenResult, OperatorDescription, SpectralDensity, WholeOperatorName } from "isoflat";
 import type { App } from "../app";
 import { band, curve, dots, errorBars, Plot, type PlotOptions } from "../charts/plot";
 import { linear, log, symlog } from "../charts/scales";
@@ -13,30 +13,11 @@ import { numbers } from "./numbers";
 const POINTS: Point[] = ["trained", "bent"];
 const NAMES: Record<Point, string> = { trained: "● as trained", bent: "◆ bent" };
 
-const OPERATORS: [group: string, [name: WholeOperatorName, label: string][]][] = [
-  [
-    "In the weights as they are",
-    [
-      ["hessian", "Hessian"],
-      ["gauss_newton", "Gauss–Newton"],
-    ],
-  ],
-  [
-    "Relative to each layer",
-    [
-      ["riemannian.layerwise_flat", "Riemannian, layer-wise"],
-      ["riemannian.layerwise_levi_civita", "the same, Levi-Civita"],
-      ["riemannian.layerwise_gauss_newton", "the same, of Gauss–Newton"],
-    ],
-  ],
-  [
-    "Relative to each weight",
-    [
-      ["riemannian.nodewise_flat", "Riemannian, node-wise"],
-      ["riemannian.nodewise_levi_civita", "the same, Levi-Civita"],
-      ["riemannian.nodewise_gauss_newton", "the same, of Gauss–Newton"],
-    ],
-  ],
+/** What an operator is relative to. */
+const GROUPS: [label: string, metric: OperatorDescription["metric"]][] = [
+  ["In the weights as they are", null],
+  ["Relative to each layer", "layerwise"],
+  ["Relative to each weight", "nodewise"],
 ];
 
 /** Probes and steps of the density. */
@@ -46,13 +27,7 @@ const QUALITIES: [value: string, label: string][] = [
 ];
 
 export class SpectrumView {
-  readonly #operator = html(
-    "select",
-    { id: "operator" },
-    ...OPERATORS.map(([label, entries]) =>
-      html("optgroup", { label }, ...entries.map(([value, text]) => html("option", { value }, text))),
-    ),
-  );
+  readonly #operator = html("select", { id: "operator" });
   readonly #part = html("select", { id: "operator-part" });
   readonly #quality = html(
     "select",
@@ -116,6 +91,7 @@ export class SpectrumView {
     }
     this.#axis.addEventListener("change", () => this.#drawDensities());
     this.#button.addEventListener("click", () => void app.computeSpectrum());
+    app.store.watch(["operators"], () => this.#fillOperators());
     app.store.watch(["model"], () => this.#fillParts());
     app.store.watch(["ready", "task"], () => {
       const { ready, task } = app.store.state;
@@ -126,10 +102,21 @@ export class SpectrumView {
     app.store.watch(["spectra", "densities"], () => this.#showNumbers());
   }
 
+  #fillOperators(): void {
+    const { operators } = this.app.store.state;
+    this.#operator.replaceChildren(
+      ...GROUPS.map(([label, metric]) => {
+        const listed = operators.filter((operator) => operator.metric === metric);
+        return html("optgroup", { label }, ...listed.map(({ name, title }) => html("option", { value: name }, title)));
+      }),
+    );
+    if (operators.length > 0) this.#operator.value = this.app.store.state.spectrumChoice.operator;
+  }
+
   #choice(): SpectrumChoice {
     const [probes = 4, steps = 60] = this.#quality.value.split(" ").map(Number);
     return {
-      operator: this.#operator.value as WholeOperatorName,
+      operator: (this.#operator.value || this.app.store.state.spectrumChoice.operator) as WholeOperatorName,
       part: this.#part.value as SpectrumChoice["part"],
       probes,
       steps,

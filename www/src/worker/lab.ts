@@ -3,11 +3,11 @@
 import {
   crash,
   describeMeasures,
+  describeOperators,
   type EigenResult,
   type EngineOptions,
   type InvarianceTable,
   type Landscape,
-  type MeasureDescription,
   type MeasureReport,
   type PetzkaReport,
   Problem,
@@ -25,6 +25,7 @@ import type {
   BackendChoice,
   BallFinding,
   BendSummary,
+  Descriptions,
   EngineStart,
   LabApi,
   LandscapeChoice,
@@ -59,8 +60,8 @@ export class Lab implements LabApi {
     this.#session.listener = listener;
   }
 
-  describe(): Promise<Outcome<MeasureDescription[]>> {
-    return this.#session.outcome(async () => describeMeasures());
+  describe(): Promise<Outcome<Descriptions>> {
+    return this.#session.outcome(async () => ({ descriptions: describeMeasures(), operators: describeOperators() }));
   }
 
   startEngine(choice: BackendChoice, threads: EngineOptions["threads"] = "auto"): Promise<Outcome<EngineStart>> {

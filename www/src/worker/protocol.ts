@@ -13,6 +13,7 @@ import type {
   MeasureDescription,
   MeasureKey,
   MeasureReport,
+  OperatorDescription,
   PetzkaReport,
   PresetName,
   Progress,
@@ -209,10 +210,16 @@ export type WorkerEvent =
   /** The device was lost, and the engine was set up anew. */
   | { type: "engine"; start: EngineStart };
 
+/** What the package says of itself. */
+export interface Descriptions {
+  descriptions: MeasureDescription[];
+  operators: OperatorDescription[];
+}
+
 export interface LabApi {
   /** `mnistFolder`: address of the folder with the data files. */
   connect(mnistFolder: string, listener: (event: WorkerEvent) => void): void;
-  describe(): Promise<Outcome<MeasureDescription[]>>;
+  describe(): Promise<Outcome<Descriptions>>;
   /** By default with as many threads as can be had. */
   startEngine(choice: BackendChoice, threads?: EngineOptions["threads"]): Promise<Outcome<EngineStart>>;
   setModel(choice: ModelChoice): Promise<Outcome<ModelInfo>>;
