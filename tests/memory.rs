@@ -11,7 +11,7 @@ use isoflat::landscape::{Axis, Direction, Normalization, landscape};
 use isoflat::linalg::{Goal, Lanczos, dense_spectrum, diagonal};
 use isoflat::measure::sharpness::{Noise, Region, SharpnessOptions, average_sharpness, epsilon_sharpness};
 use isoflat::measure::{exact_diagonal, petzka};
-use isoflat::network::{BiasInitialization, Initialization, Layer, fold_batch_norm};
+use isoflat::network::{BiasInitialization, Conv2d, Initialization, Layer, Pool2d, fold_batch_norm};
 use isoflat::operator::{CurvatureOperator, OperatorKind};
 use isoflat::space::{Balance, BalanceOptions, Biases, FixedChoice, FixedValues, Grouping, SpaceKind, balance};
 use isoflat::symmetry::Transformation;
@@ -96,7 +96,7 @@ fn peak_of<R>(f: impl FnOnce() -> R) -> (R, usize) {
 }
 
 fn conv(channels: usize, kernel: usize, stride: usize, padding: usize) -> Layer {
-    Layer::Conv2d { channels, kernel: [kernel; 2], stride: [stride; 2], padding: [padding; 2], bias: true }
+    Layer::Conv2d(Conv2d { stride: [stride; 2], padding: [padding; 2].into(), ..Conv2d::new(channels, [kernel; 2]) })
 }
 
 /// A convolution over images of so many pixels a side, and a dense layer of two units.
@@ -130,7 +130,7 @@ fn memory_is_in_proportion_to_what_a_problem_states() {
     ];
     for network in cases {
         let network = network.expect("a network");
-        let image = network.layout().shapes()[0];
+        let image = network.layout().tensor(isoflat::network::Source::Layer(0)).shape;
         let stated = network.parameter_count() + 20 * (network.input_len() + 2 * image.len() + 4);
         let (found, peak) = peak_of(|| whole_way(&network));
         assert!(found.expect("numbers").is_finite(), "{}", network.summary());
@@ -210,7 +210,7 @@ fn network() -> Network {
     let layers = vec![
         conv(4, 3, 1, 1),
         Layer::Relu,
-        Layer::MaxPool2d { size: [2, 2], stride: None },
+        Layer::MaxPool2d(Pool2d::new([2, 2])),
         Layer::Flatten,
         Layer::Dense { units: 20, bias: true },
         Layer::Relu,
@@ -238,7 +238,7 @@ fn failed_allocations_over_many_samples() {
     let layers = vec![
         conv(3, 3, 2, 2),
         Layer::Tanh,
-        Layer::AvgPool2d { size: [2, 2], stride: None },
+        Layer::AvgPool2d(Pool2d::new([2, 2])),
         conv(64, 2, 1, 0),
         Layer::Flatten,
         Layer::Dense { units: 3, bias: true },

@@ -13,7 +13,7 @@ use crate::engine::{Device, Engine};
 use crate::error::{Result, bail, ensure};
 use crate::linalg::decomposed;
 use crate::memory::{copied, room, zeros};
-use crate::network::{Layer, Network};
+use crate::network::{Conv2d, Layer, NamedLayer, Names, Network, ParametricLayer, Source};
 use crate::problem::{Problem, Targets};
 
 /// Samples that share one network of columns: of images fewer, whose layer does (H W)² multiplications a sample and column.
@@ -80,13 +80,11 @@ impl Columns {
             // A window as large as the image around a single pixel of `count` channels: at each place another one of its
             // weights meets the pixel, so that weight (c, n, H−1−i, W−1−j) is the image's value (c, i, j).
             let (kernel, padding) = ([shape.height, shape.width], [shape.height - 1, shape.width - 1]);
-            (
-                vec![count, 1, 1],
-                Layer::Conv2d { channels: shape.channels, kernel, stride: [1, 1], padding, bias: false },
-            )
+            let first = Conv2d { padding: padding.into(), bias: false, ..Conv2d::new(shape.channels, kernel) };
+            (vec![count, 1, 1], Layer::Conv2d(first))
         };
-        let layers = std::iter::once(first).chain(network.layers().iter().cloned()).collect();
-        let network = Network::new(input, layers)?;
+        let layers = behind(first, network.named_layers());
+        let network = Network::graph(input, layers)?;
         Ok(Self { network, count, shape: [shape.channels, shape.height, shape.width] })
     }
 
@@ -100,6 +98,19 @@ impl Columns {
             })
         })
     }
+}
+
+/// The layers behind another one, which they read where they have read what comes in.
+fn behind(first: Layer, layers: &[NamedLayer]) -> Vec<NamedLayer> {
+    let is_taken = |name: &String| layers.iter().any(|layer| layer.name.as_ref() == Some(name));
+    let name = (0..).map(|i| format!("inputs {i}")).find(|name| !is_taken(name));
+    let mut layers = layers.to_vec();
+    let names = layers.iter_mut().filter_map(|layer| layer.from.as_mut()).flat_map(Names::names_mut);
+    names
+        .filter(|read| *read == Names::INPUT)
+        .for_each(|read| read.clone_from(name.as_ref().expect("numbers do not end")));
+    layers.insert(0, NamedLayer { layer: first, name, from: None });
+    layers
 }
 
 /// An affine map of inputs, x = A u + c.
@@ -132,7 +143,7 @@ impl InputMap {
     /// else. What is constant keeps its size.
     pub fn standardize(problem: &Problem) -> Result<Self> {
         let network = problem.network();
-        let area = if begins_with_convolution(network) { network.input_shape().area() } else { 1 };
+        let area = if begins_with_channels(network) { network.input_shape().area() } else { 1 };
         let (inputs, width) = (problem.inputs(), network.input_len());
         let x = || (0..problem.samples() * width).map(|i| (i % width / area, inputs.get(i)));
         let count = (problem.samples() * area) as f64;
@@ -152,7 +163,7 @@ impl InputMap {
     pub fn whiten(problem: &Problem) -> Result<Self> {
         let network = problem.network();
         ensure!(
-            !begins_with_convolution(network),
+            !begins_with_channels(network),
             InvalidOption,
             "whitening mixes all inputs, which no convolution can take into its weights"
         );
@@ -212,27 +223,24 @@ impl InputMap {
             self.shift.len()
         );
         let first = &network.layout().layers()[0];
-        for (i, layer) in network.layers()[..first.layer].iter().enumerate() {
-            let is_neutral = matches!(layer, Layer::Flatten | Layer::Identity);
-            ensure!(is_neutral, InvalidOption, "layer {i} ({}) comes before the first weights", layer.name());
-        }
+        ensure_first(network, first.layer)?;
         let mut weight = parameters[first.weight.clone()].to_vec();
         // What a constant input of the shift adds to each row.
         let mut added = vec![0.0; first.outputs];
         let is_shifted = self.shift.iter().any(|c| *c != 0.0);
-        if let Layer::Conv2d { padding, .. } = &network.layers()[first.layer] {
-            let (factors, shift) = self.per_channel(network)?;
+        if begins_with_channels(network) {
+            let (factors, shift) = self.per_channel(first)?;
+            let pads = matches!(network.layer(first.layer), Layer::Conv2d(conv) if !conv.padding.is_none());
             ensure!(
-                !is_shifted || *padding == [0, 0],
+                !is_shifted || !pads,
                 InvalidOption,
                 "the first convolution pads with zeros of x, which are no zeros of u: its weights cannot take the shift"
             );
-            for (row, added) in weight.chunks_exact_mut(first.inputs).zip(&mut added) {
-                for (c, kernel) in row.chunks_exact_mut(first.inputs / factors.len()).enumerate() {
-                    for w in kernel {
-                        *added += *w * shift[c];
-                        *w *= factors[c];
-                    }
+            for (row, (weights, added)) in weight.chunks_exact_mut(first.inputs).zip(&mut added).enumerate() {
+                for (column, w) in weights.iter_mut().enumerate() {
+                    let c = first.unit(row, column);
+                    *added += *w * shift[c];
+                    *w *= factors[c];
                 }
             }
         } else {
@@ -241,7 +249,7 @@ impl InputMap {
                 row.copy_from_slice(&self.pull(row));
             }
         }
-        let mut layers = network.layers().to_vec();
+        let mut layers = network.named_layers().to_vec();
         let mut folded = weight;
         let rest = match &first.bias {
             Some(bias) => {
@@ -251,21 +259,18 @@ impl InputMap {
             None => {
                 if is_shifted {
                     folded.extend(&added);
-                    match &mut layers[first.layer] {
-                        Layer::Dense { bias, .. } | Layer::Conv2d { bias, .. } => *bias = true,
-                        _ => bail!(InvalidNetwork, "the first layer with parameters is neither dense nor conv2d"),
-                    }
+                    layers[first.layer].layer.add_bias();
                 }
                 first.weight.end
             }
         };
         folded.extend(&parameters[rest..]);
-        Ok((Network::new(network.input().to_vec(), layers)?, folded))
+        Ok((Network::graph(network.input().to_vec(), layers)?, folded))
     }
 
     /// Factors and shifts by channel.
-    fn per_channel(&self, network: &Network) -> Result<(Vec<f64>, Vec<f64>)> {
-        let area = network.input_shape().area();
+    fn per_channel(&self, first: &ParametricLayer) -> Result<(Vec<f64>, Vec<f64>)> {
+        let area = self.shift.len() / first.units_in();
         let of = |values: &[f64]| -> Option<Vec<f64>> {
             values.chunks(area).map(|c| c.iter().all(|v| *v == c[0]).then_some(c[0])).collect()
         };
@@ -279,8 +284,28 @@ impl InputMap {
     }
 }
 
-fn begins_with_convolution(network: &Network) -> bool {
-    matches!(network.layers()[network.layout().layers()[0].layer], Layer::Conv2d { .. })
+/// Does the first layer with parameters see channels, a factor each of which it can take, rather than all inputs?
+fn begins_with_channels(network: &Network) -> bool {
+    !matches!(network.layer(network.layout().layers()[0].layer), Layer::Dense { .. })
+}
+
+/// Fails unless what comes in goes into the first layer with parameters as it is, and nowhere else.
+fn ensure_first(network: &Network, first: usize) -> Result<()> {
+    for (i, layer) in network.layers().take(first).enumerate() {
+        let is_neutral = matches!(layer, Layer::Flatten | Layer::Identity);
+        ensure!(is_neutral, InvalidOption, "{} comes before the first weights", network.title(i));
+    }
+    let layout = network.layout();
+    let beside = (0..network.named_layers().len()).filter(|&i| {
+        let is_own = |source: &Source| i > first && matches!(source, Source::Layer(j) if *j >= first);
+        i > first && !layout.sources(i).iter().all(is_own)
+    });
+    match beside.into_iter().next() {
+        None => Ok(()),
+        Some(i) => {
+            bail!(InvalidOption, "{} reads what comes into the network beside the first weights", network.title(i))
+        }
+    }
 }
 
 fn product(matrix: &DMatrix<f64>, x: &[f64]) -> Vec<f64> {

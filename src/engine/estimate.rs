@@ -101,7 +101,7 @@ impl Engine {
             call_seconds,
             product_seconds: gradient_seconds * product / gradient,
             evaluation_seconds: gradient_seconds * forward / gradient,
-            data_bytes: bytes * samples as u64 * plan.input().len() as u64,
+            data_bytes: bytes * samples as u64 * plan.input.len() as u64,
             point_bytes: bytes * samples as u64 * kept,
             vector_bytes: bytes * plan.parameter_count as u64,
             threads,

@@ -11,6 +11,7 @@ mod plan;
 mod range;
 mod shapes;
 mod sharded;
+mod steps;
 mod sweep;
 mod vector;
 

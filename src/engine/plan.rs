@@ -3,13 +3,14 @@
 use std::ops::Range;
 
 use super::activation::Activation;
-use crate::network::{Layer, Network, Shape, Window};
+use super::steps;
+use crate::network::{Network, Shape, Window};
 
 /// What a step computes before its activation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Operation {
     /// Σ over the window and the input channels of W times the input, plus b. A dense layer is one whose window is the
-    /// whole input: W's index is ((row · C + c) · window height + y) · window width + x for both.
+    /// whole input: W's index is ((row · C + c) · window height + y) · window width + x for both, with C the channels of one group.
     Affine {
         /// W in the parameter vector.
         weight: Range<usize>,
@@ -18,11 +19,25 @@ pub enum Operation {
         /// Consecutive columns of W that read one unit (1, of a dense layer) or channel (the window's size, of a
         /// convolution): what ρ(j) is summed over.
         columns_per_unit: usize,
+        /// Parts that the channels are in: those that go out see the part of those that come in with the same number. A scale
+        /// has as many as channels.
+        groups: usize,
     },
-    /// The largest of each window, channel by channel; the first of equals in row-major order.
+    /// The largest of each window, channel by channel; the first of equals in row-major order. Padding is never chosen.
     MaxPool,
-    /// The mean of each window, channel by channel.
+    /// The mean of each window, channel by channel. Padding counts.
     AveragePool,
+    /// The sum of what the step reads.
+    Add,
+    /// The channels of what the step reads, one after the other.
+    Concat,
+    /// Channels of zeros around those of what the step reads: so many before them.
+    PadChannels {
+        /// How many.
+        before: usize,
+    },
+    /// An image's values as channels of their own, (c, y, x): what a flatten is where features are told apart.
+    Flatten,
     /// Nothing: the step is its activation alone.
     Copy,
 }
@@ -45,7 +60,7 @@ pub struct Step {
     pub operation: Operation,
     /// What of, in the operation's order; steps come before those that read them.
     pub reads: Vec<Read>,
-    /// What comes in.
+    /// What comes in; of a concatenation, what its first part has.
     pub input: Shape,
     /// What goes out.
     pub output: Shape,
@@ -77,25 +92,36 @@ impl Step {
         matches!(self.operation, Operation::Affine { .. })
     }
 
+    /// Parts that an affine step's channels are in; 1 of others.
+    pub fn groups(&self) -> usize {
+        match self.operation {
+            Operation::Affine { groups, .. } => groups,
+            _ => 1,
+        }
+    }
+
     /// Does its window see the whole input once (a dense layer)?
     pub fn is_dense(&self) -> bool {
-        self.is_affine() && self.window == Window::whole(self.input)
+        self.is_affine() && self.groups() == 1 && self.window == Window::whole(self.input)
     }
 
     /// Multiplications of one sample: window × input channels × outputs for an affine step, one an element read otherwise.
     pub fn multiplications(&self) -> f64 {
         let reads = self.window.area() as f64 * self.output.len() as f64;
-        if self.is_affine() { reads * self.input.channels as f64 } else { reads }
+        if self.is_affine() { reads * (self.input.channels / self.groups()) as f64 } else { reads }
     }
 }
 
 /// The steps of a network, in order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// Steps before the first affine one: constant in θ, so they are taken once, when the data are loaded.
+    /// Steps that are constant in θ, one after the other, where nothing else reads what they make anything of: they are taken
+    /// once, when the data are loaded.
     pub prefix: Vec<Step>,
-    /// The steps; the first and the last are affine.
+    /// The steps, those with parameters in the order of the layers; see [`Plan::starts_affine`].
     pub steps: Vec<Step>,
+    /// What comes in, behind the prefix.
+    pub input: Shape,
     /// Length of the parameter vector.
     pub parameter_count: usize,
 }
@@ -103,52 +129,35 @@ pub struct Plan {
 impl Plan {
     /// The plan of a network.
     pub fn new(network: &Network) -> Self {
-        let input = network.input_shape();
-        let mut steps: Vec<Step> = Vec::new();
-        let mut parametric = network.layout().layers().iter();
-        let shapes = network.layout().shapes();
-        for (i, layer) in network.layers().iter().enumerate() {
-            let before = if i == 0 { input } else { shapes[i - 1] };
-            let step = |operation, window| Step {
-                operation,
-                reads: Vec::new(),
-                input: before,
-                output: shapes[i],
-                window,
-                activation: Activation::IDENTITY,
-            };
-            let mut affine = |columns_per_unit| {
-                let layer = parametric.next().expect("the layout lists every parametric layer");
-                Operation::Affine { weight: layer.weight.clone(), bias: layer.bias.clone(), columns_per_unit }
-            };
-            let pool = |size: [usize; 2], stride: Option<[usize; 2]>| {
-                Window { size, stride: stride.unwrap_or(size), padding: [0, 0] }.within(before)
-            };
-            match *layer {
-                Layer::Dense { .. } => steps.push(step(affine(1), Window::whole(before))),
-                Layer::Conv2d { kernel, stride, padding, .. } => {
-                    let window = Window { size: kernel, stride, padding }.within(before);
-                    steps.push(step(affine(window.area()), window));
-                }
-                Layer::MaxPool2d { size, stride } => steps.push(step(Operation::MaxPool, pool(size, stride))),
-                Layer::AvgPool2d { size, stride } => steps.push(step(Operation::AveragePool, pool(size, stride))),
-                _ => {
-                    let Some(activation) = Activation::of(layer) else { continue };
-                    let last = steps.last_mut();
-                    match last.and_then(|last| Some((last.activation.then(activation)?, last))) {
-                        Some((both, last)) => last.activation = both,
-                        None => steps.push(Step { activation, ..step(Operation::Copy, Window::pixel()) }),
-                    }
-                }
-            }
+        Self::of(steps::of(network), network.input_shape(), network.parameter_count())
+    }
+
+    fn of(mut steps: Vec<Step>, input: Shape, parameter_count: usize) -> Self {
+        let mut rest = steps.split_off(prefix_len(&steps));
+        let before = steps.len();
+        for read in rest.iter_mut().flat_map(|step| &mut step.reads) {
+            // What the prefix gives is what comes in.
+            read.from = read.from.and_then(|from| from.checked_sub(before));
         }
-        let first = steps.iter().position(Step::is_affine).unwrap_or(0);
-        let mut rest = steps.split_off(first);
-        for (l, step) in rest.iter_mut().enumerate() {
-            step.reads = vec![Read { from: l.checked_sub(1), starts: false, completes: false }];
-        }
+        start_with_affine(&mut rest);
         link(&mut rest);
-        Self { prefix: steps, steps: rest, parameter_count: network.parameter_count() }
+        let input = steps.last().map_or(input, |step| step.output);
+        Self { prefix: steps, steps: rest, input, parameter_count }
+    }
+
+    /// Is the first step affine in what comes in, so that it is linear in the parameters, whatever they are?
+    pub fn starts_affine(&self) -> bool {
+        self.steps.first().is_some_and(|step| step.is_affine() && step.reads[0].from.is_none())
+    }
+
+    /// Does a step behind the first read what comes in?
+    pub fn reads_input_later(&self) -> bool {
+        self.steps.iter().skip(1).flat_map(|step| &step.reads).any(|read| read.from.is_none())
+    }
+
+    /// The shape of what a read finds.
+    pub fn shape_of(&self, read: &Read) -> Shape {
+        read.from.map_or(self.input, |from| self.steps[from].output)
     }
 
     /// For every step the number of the buffer that its result may lie in where nothing is kept: one whose content no step reads
@@ -172,10 +181,34 @@ impl Plan {
         };
         last_use.into_iter().enumerate().map(place).collect()
     }
+}
 
-    /// What comes into the first step.
-    pub fn input(&self) -> Shape {
-        self.steps[0].input
+/// How many steps may be taken once: a chain without parameters, whose last step alone is read by others.
+fn prefix_len(steps: &[Step]) -> usize {
+    let is_chain = |(i, step): &(usize, &Step)| {
+        !step.is_affine() && step.reads.len() == 1 && step.reads[0].from == i.checked_sub(1)
+    };
+    let longest = steps.iter().enumerate().take_while(is_chain).count();
+    let is_closed = |len: &usize| {
+        let reads = || steps[*len..].iter().flat_map(|step| &step.reads);
+        reads().all(|read| read.from.is_some_and(|from| from + 1 >= *len))
+    };
+    (1..=longest).rev().find(is_closed).unwrap_or(0)
+}
+
+/// Moves the first affine step to the front, if it reads what comes in: it waits for nothing then.
+fn start_with_affine(steps: &mut [Step]) {
+    let Some(first) = steps.iter().position(Step::is_affine) else { return };
+    if steps[first].reads[0].from.is_some() {
+        return;
+    }
+    steps[..=first].rotate_right(1);
+    for read in steps.iter_mut().flat_map(|step| &mut step.reads) {
+        read.from = read.from.map(|from| match from {
+            from if from == first => 0,
+            from if from < first => from + 1,
+            from => from,
+        });
     }
 }
 
@@ -213,7 +246,7 @@ mod tests {
         };
         let mut steps: Vec<Step> = reads.iter().map(step).collect();
         link(&mut steps);
-        Plan { prefix: Vec::new(), steps, parameter_count: 0 }
+        Plan { prefix: Vec::new(), steps, input: shape, parameter_count: 0 }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::activation::Activation;
 use super::executor::Precision;
 use crate::error::{Error, ErrorCode, Result, bail, ensure};
-use crate::network::{Layer, Layout, Network};
+use crate::network::{Layer, Layout, Network, ParametricLayer, Source};
 use crate::numbers;
 use crate::problem::{Problem, Targets, Values};
 
@@ -71,30 +71,35 @@ pub(super) fn ensure_values(
         Precision::F32 => (SMALLEST, f64::from(f32::MAX)),
         Precision::F64 => (0.0, f64::MAX),
     };
-    let layers = network.layout().layers();
+    let layout = network.layout();
+    let layers = layout.layers();
     let mut parametric = layers.iter().enumerate();
-    // No value of the layer is larger; and the number of the layer with parameters that it comes from, from 1.
-    let (mut bound, mut number) = (largest_input, 0);
-    for layer in network.layers() {
-        match layer {
-            Layer::Dense { .. } | Layer::Conv2d { .. } => {
+    // No value that a layer gives is larger; and the number of the layer with parameters that it comes from, from 1.
+    let mut bounds: Vec<(f64, usize)> = Vec::with_capacity(network.named_layers().len());
+    for (i, layer) in network.layers().enumerate() {
+        let reads = layout.sources(i).iter().map(|source| match source {
+            Source::Input => (largest_input, 0),
+            Source::Layer(j) => bounds[*j],
+        });
+        let largest = |a: (f64, usize), b: (f64, usize)| if b.0 > a.0 { b } else { a };
+        let (bound, number) = reads.clone().fold((0.0, 0), largest);
+        bounds.push(match layer {
+            layer if layer.is_parametric() => {
                 let Some((l, layer)) = parametric.next() else { break };
-                let weights = &parameters[layer.weight.clone()];
-                let rows = weights.chunks_exact((weights.len() / layer.outputs.max(1)).max(1));
-                let row = rows.map(|row| row.iter().map(|w| w.abs()).sum()).fold(0.0, f64::max);
-                let bias = layer.bias.clone().map_or(0.0, |range| numbers::largest(parameters[range].iter().copied()));
-                bound = if row == 0.0 { bias } else { row * bound + bias };
-                number = l + 1;
+                let bound = largest_of(layer, parameters, bound);
+                let number = l + 1;
                 ensure!(
                     bound == 0.0 || bound >= smallest || number == layers.len(),
                     OutOfRange,
                     "the values of layer {number} are {bound:.3e} at most, and f32 keeps no full precision below {SMALLEST:.0e}: \
                      precision f64 does"
                 );
+                (bound, number)
             }
+            Layer::Add => (reads.map(|(bound, _)| bound).sum(), number),
             // The others make nothing larger.
             layer => match Activation::of(layer) {
-                Some(Activation::Piecewise { slope }) => bound *= slope.max(1.0),
+                Some(Activation::Piecewise { slope }) => (bound * slope.max(1.0), number),
                 Some(Activation::Smooth(smooth)) => {
                     let fits = bound <= most;
                     ensure!(
@@ -105,13 +110,21 @@ pub(super) fn ensure_values(
                         precision.name(),
                         layer.name()
                     );
-                    bound = smooth.largest(bound);
+                    (smooth.largest(bound), number)
                 }
-                None => {}
+                None => (bound, number),
             },
-        }
+        });
     }
     Ok(())
+}
+
+/// The largest that a value of this layer can be, over inputs of at most so much.
+fn largest_of(layer: &ParametricLayer, parameters: &[f64], input: f64) -> f64 {
+    let rows = parameters[layer.weight.clone()].chunks_exact(layer.inputs.max(1));
+    let row = rows.map(|row| row.iter().map(|w| w.abs()).sum()).fold(0.0, f64::max);
+    let bias = layer.bias.clone().map_or(0.0, |range| numbers::largest(parameters[range].iter().copied()));
+    if row == 0.0 { bias } else { row * input + bias }
 }
 
 /// [`ensure_in_range`] for a problem's data; the largest input.

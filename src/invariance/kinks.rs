@@ -6,7 +6,6 @@
 //! Σ w² (var a + ε² (u² + n/4) a²). A unit whose terms all vanish is exact: it has none, and lies at no kink.
 
 use std::fmt;
-use std::ops::Range;
 
 use super::side::UNITS;
 use crate::control::{Control, Progress};
@@ -73,12 +72,10 @@ pub(super) async fn count_kinks(
         let exact = |i| Rounded { value: problem.inputs().get(n * len + i), variance: 0.0 };
         let mut values: Vec<Rounded> = (0..len).map(exact).collect();
         for step in &plan.prefix {
-            values = pass.step(step, &values, control).await?;
+            values = pass.step(step, &[&values], control).await?;
             values.iter_mut().for_each(|v| v.variance = 0.0);
         }
-        for step in &plan.steps {
-            values = pass.step(step, &values, control).await?;
-        }
+        pass.run(&plan, &values, control).await?;
     }
     Ok(pass.kinks)
 }
@@ -98,11 +95,23 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    async fn step(&mut self, step: &Step, x: &[Rounded], control: &Control<'_>) -> Result<Vec<Rounded>> {
+    /// What every step of the plan gives for this input.
+    async fn run(&mut self, plan: &Plan, input: &[Rounded], control: &Control<'_>) -> Result<Vec<Vec<Rounded>>> {
+        let mut values: Vec<Vec<Rounded>> = Vec::with_capacity(plan.steps.len());
+        for step in &plan.steps {
+            let reads: Vec<&[Rounded]> =
+                step.reads.iter().map(|read| read.from.map_or(input, |from| &values[from][..])).collect();
+            let found = self.step(step, &reads, control).await?;
+            values.push(found);
+        }
+        Ok(values)
+    }
+
+    async fn step(&mut self, step: &Step, all: &[&[Rounded]], control: &Control<'_>) -> Result<Vec<Rounded>> {
         let (output, window, reads) = (step.output, &step.window, reads_of(step));
         let own = if step.is_affine() { self.rounding(reads) } else { 0.0 };
         let rounded = |a: &Rounded| Rounded { variance: a.variance + own * a.value * a.value, ..*a };
-        let x = &x.iter().map(rounded).collect::<Vec<_>>();
+        let x = &all[0].iter().map(rounded).collect::<Vec<_>>();
         let mut out = crate::memory::reserve(output.len())?;
         for channel in 0..output.channels {
             for place in 0..output.area() {
@@ -116,7 +125,13 @@ impl Pass<'_> {
                     Operation::Affine { .. } => self.affine(step, channel, corner, x),
                     Operation::MaxPool => self.largest(step, channel, corner, x),
                     Operation::AveragePool => self.mean(step, channel, corner, x),
-                    Operation::Copy => x[channel * output.area() + place],
+                    Operation::Add => self.sum(all, channel * output.area() + place),
+                    Operation::Concat => joined(all, channel * output.area() + place),
+                    Operation::PadChannels { before } => {
+                        let inner = (channel * output.area() + place).checked_sub(before * output.area());
+                        inner.and_then(|inner| x.get(inner)).copied().unwrap_or_default()
+                    }
+                    Operation::Flatten | Operation::Copy => x[channel * output.area() + place],
                 };
                 out.push(self.activate(step.activation, z));
             }
@@ -127,18 +142,19 @@ impl Pass<'_> {
     /// Σ w a + b, over inputs whose variances hold what multiplying and adding does to them.
     fn affine(&self, step: &Step, channel: usize, corner: [usize; 2], x: &[Rounded]) -> Rounded {
         let (area, reads) = (step.window.area(), reads_of(step));
+        let seen = step.input.channels / step.groups();
+        let first = channel / (step.output.channels / step.groups()) * seen;
         let weights = &self.theta[step.weight()][channel * reads..][..reads];
         let mut z = Rounded::default();
         if let Some(bias) = step.bias() {
             let b = self.theta[bias][channel];
             z = Rounded { value: b, variance: self.rounding(reads) * b * b };
         }
-        for (weights, input) in weights.chunks_exact(area).zip(0..) {
-            for (first, range) in runs(step, input, corner) {
-                for (w, a) in weights[first..].iter().zip(&x[range]) {
-                    z.value += w * a.value;
-                    z.variance += w * w * a.variance;
-                }
+        for (weights, input) in weights.chunks_exact(area).zip(first..) {
+            for (tap, pixel) in pixels(step, input, corner) {
+                let (w, a) = (weights[tap], x[pixel]);
+                z.value += w * a.value;
+                z.variance += w * w * a.variance;
             }
         }
         z
@@ -147,6 +163,17 @@ impl Pass<'_> {
     /// Variance, relative to its square, that a term gets from the rounding of its weight and in a sum of this many.
     fn rounding(&self, terms: usize) -> f64 {
         self.epsilon.powi(2) * (UNITS * UNITS + terms as f64 / 4.0)
+    }
+
+    /// Of values at one place, each sum rounded.
+    fn sum(&self, all: &[&[Rounded]], i: usize) -> Rounded {
+        let mut found = Rounded::default();
+        for x in all {
+            let value = found.value + x[i].value;
+            let own = if found.value == 0.0 || x[i].value == 0.0 { 0.0 } else { (self.epsilon * value).powi(2) };
+            found = Rounded { value, variance: found.variance + x[i].variance + own };
+        }
+        found
     }
 
     fn largest(&mut self, step: &Step, channel: usize, corner: [usize; 2], x: &[Rounded]) -> Rounded {
@@ -187,21 +214,34 @@ impl Pass<'_> {
     }
 }
 
-/// Values that one output is made of.
-fn reads_of(step: &Step) -> usize {
-    if step.is_affine() { step.window.area() * step.input.channels } else { step.window.area() }
+/// Value i of what is read, one after the other.
+fn joined(all: &[&[Rounded]], i: usize) -> Rounded {
+    let mut i = i;
+    for x in all {
+        match x.get(i) {
+            Some(found) => return *found,
+            None => i -= x.len(),
+        }
+    }
+    Rounded::default()
 }
 
-/// The rows of a window over a channel, without the padding: the first pixel of the window, and what they cover.
-fn runs(step: &Step, channel: usize, corner: [usize; 2]) -> impl Iterator<Item = (usize, Range<usize>)> {
+/// Values that one output is made of.
+fn reads_of(step: &Step) -> usize {
+    if step.is_affine() { step.window.area() * step.input.channels / step.groups() } else { step.window.area() }
+}
+
+/// A window's places over a channel that are not in the padding, and the values there.
+fn pixels(step: &Step, channel: usize, corner: [usize; 2]) -> impl Iterator<Item = (usize, usize)> {
     let (window, input) = (step.window, step.input);
-    let first = window.padding[1].saturating_sub(corner[1]);
-    let end = (input.width + window.padding[1]).saturating_sub(corner[1]).min(window.size[1]);
-    (0..window.size[0]).filter_map(move |y| {
-        let row = (corner[0] + y).checked_sub(window.padding[0])?;
-        let start =
-            (channel * input.height + row) * input.width + (corner[1] + first).checked_sub(window.padding[1])?;
-        (row < input.height && first < end).then(|| (y * window.size[1] + first, start..start + (end - first)))
+    let inside = move |axis: usize, tap: usize, length: usize| {
+        let place = (corner[axis] + tap * window.dilation[axis]).checked_sub(window.padding.before[axis])?;
+        (place < length).then_some(place)
+    };
+    (0..window.area()).filter_map(move |tap| {
+        let row = inside(0, tap / window.size[1], input.height)?;
+        let column = inside(1, tap % window.size[1], input.width)?;
+        Some((tap, (channel * input.height + row) * input.width + column))
     })
 }
 
@@ -211,25 +251,25 @@ fn window_values<'a>(
     corner: [usize; 2],
     x: &'a [Rounded],
 ) -> impl Iterator<Item = Rounded> + 'a {
-    runs(step, channel, corner).flat_map(move |(_, range)| x[range].iter().copied())
+    pixels(step, channel, corner).map(move |(_, pixel)| x[pixel])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::{Layer, Network};
+    use crate::network::{Conv2d, Layer, Network, Pool2d};
     use crate::problem::{Loss, Targets};
 
     /// Windows with padding and strides, pools, a flatten: the last values are the outputs.
     #[test]
     fn the_pass_computes_the_network() {
         let layers = vec![
-            Layer::Conv2d { channels: 3, kernel: [3, 2], stride: [2, 1], padding: [3, 2], bias: true },
+            Layer::Conv2d(Conv2d { stride: [2, 1], padding: [3, 2].into(), ..Conv2d::new(3, [3, 2]) }),
             Layer::LeakyRelu { slope: 0.2 },
-            Layer::MaxPool2d { size: [2, 2], stride: Some([1, 2]) },
-            Layer::Conv2d { channels: 2, kernel: [2, 2], stride: [1, 1], padding: [0, 1], bias: false },
+            Layer::MaxPool2d(Pool2d { stride: Some([1, 2]), ..Pool2d::new([2, 2]) }),
+            Layer::Conv2d(Conv2d { padding: [0, 1].into(), bias: false, ..Conv2d::new(2, [2, 2]) }),
             Layer::Relu,
-            Layer::AvgPool2d { size: [1, 2], stride: None },
+            Layer::AvgPool2d(Pool2d::new([1, 2])),
             Layer::Flatten,
             Layer::Dense { units: 3, bias: true },
         ];
@@ -246,12 +286,9 @@ mod tests {
         let plan = Plan::new(problem.network());
         let control = Control::default();
         let mut pass = Pass { theta: &theta, epsilon: f64::EPSILON, kinks: Kinks::default(), work: 0 };
-        let mut values: Vec<Rounded> =
-            (0..40).map(|i| Rounded { value: problem.inputs().get(i), variance: 0.0 }).collect();
-        for step in &plan.steps {
-            values = pollster::block_on(pass.step(step, &values, &control)).expect("a step");
-        }
-        for (found, output) in values.iter().zip(&outputs) {
+        let input: Vec<Rounded> = (0..40).map(|i| Rounded { value: problem.inputs().get(i), variance: 0.0 }).collect();
+        let values = pollster::block_on(pass.run(&plan, &input, &control)).expect("a pass");
+        for (found, output) in values.last().expect("outputs").iter().zip(&outputs) {
             assert!((found.value - output).abs() < 1e-12, "{found:?}, {output}");
             assert!(found.variance > 0.0 && found.variance < 1e-24, "{found:?}");
         }

@@ -5,7 +5,7 @@ use super::row::{ALWAYS, Compute, Cost, Domain, Family};
 use super::{Measure, MeasureValue};
 use crate::engine::{Curvature, Engine, ensure_number};
 use crate::error::{Result, bail};
-use crate::network::Network;
+use crate::network::{Layer, Network, ParametricLayer, Source};
 use crate::numbers::inner;
 
 pub(super) const MEASURES: &[Measure] = &[
@@ -59,10 +59,34 @@ pub fn path_norm_squared(network: &Network, parameters: &[f64]) -> Option<f64> {
     if !Domain::Dense.includes(network) {
         return None;
     }
-    let mut values = vec![1.0; network.input_len()];
-    for layer in network.layout().layers() {
-        let rows = parameters[layer.weight.clone()].chunks_exact(layer.inputs);
-        values = rows.map(|row| row.iter().zip(&values).map(|(w, v)| w * (w * v)).sum()).collect();
+    let (layout, mut parametric) = (network.layout(), network.layout().layers().iter());
+    let mut values: Vec<Vec<f64>> = Vec::with_capacity(network.named_layers().len());
+    let ones = vec![1.0; network.input_len()];
+    for (i, layer) in network.layers().enumerate() {
+        let reads: Vec<&[f64]> = layout
+            .sources(i)
+            .iter()
+            .map(|source| match source {
+                Source::Input => &ones[..],
+                Source::Layer(j) => &values[*j][..],
+            })
+            .collect();
+        let weights = if layer.is_parametric() { parametric.next() } else { None };
+        values.push(match (layer, weights) {
+            (_, Some(place)) => squared(place, parameters, reads[0]),
+            (Layer::Add, _) => (0..reads[0].len()).map(|j| reads.iter().map(|read| read[j]).sum()).collect(),
+            (Layer::Concat, _) => reads.concat(),
+            (Layer::PadChannels { before, after }, _) => {
+                [vec![0.0; *before], reads[0].to_vec(), vec![0.0; *after]].concat()
+            }
+            _ => reads[0].to_vec(),
+        });
     }
-    Some(values.iter().sum())
+    values.last().map(|outputs| outputs.iter().sum())
+}
+
+/// What the squared weights of a layer of rows make of these sums over paths.
+fn squared(layer: &ParametricLayer, parameters: &[f64], paths: &[f64]) -> Vec<f64> {
+    let rows = parameters[layer.weight.clone()].chunks_exact(layer.inputs).enumerate();
+    rows.map(|(i, row)| row.iter().zip(&paths[layer.first_unit(i)..]).map(|(w, v)| w * (w * v)).sum()).collect()
 }

@@ -90,13 +90,13 @@ impl Domain {
     /// Is this network one of them?
     pub fn includes(self, network: &Network) -> bool {
         let is_dense = |layer: &Layer| match layer {
-            Layer::Conv2d { .. } | Layer::MaxPool2d { .. } | Layer::AvgPool2d { .. } => false,
+            Layer::Conv2d(_) | Layer::MaxPool2d(_) | Layer::AvgPool2d(_) | Layer::GlobalAvgPool2d => false,
             _ => layer.is_positively_homogeneous(),
         };
         match self {
             Self::Any => true,
             Self::PiecewiseLinear => network.is_piecewise_linear(),
-            Self::Dense => network.layers().iter().all(is_dense),
+            Self::Dense => network.layers().all(is_dense),
         }
     }
 }

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
 
-use super::{Layer, Network};
+use super::{Layer, Network, Source};
 use crate::error::{Result, ensure};
 
 /// How the weights are drawn. `fan_in` and `fan_out` are the numbers of inputs that
@@ -59,6 +59,11 @@ impl Network {
         let mut parameters = crate::memory::zeros("a vector of parameters", self.parameter_count())?;
         for layer in self.layout().layers() {
             let (fan_in, fan_out) = (layer.inputs as f64, layer.fan_out as f64);
+            // What a batch normalisation is at first.
+            if matches!(self.layer(layer.layer), Layer::Scale { .. }) {
+                parameters[layer.weight.clone()].fill(1.0);
+                continue;
+            }
             let gain_squared = self.gain_squared(layer.layer);
             let (normal, scale) = match weights {
                 Initialization::XavierNormal => (true, (2.0 / (fan_in + fan_out)).sqrt()),
@@ -79,16 +84,20 @@ impl Network {
         Ok(parameters)
     }
 
-    /// gain² of the activations that follow a layer: 2 / (1 + slope²); 1 for identity, tanh and the output layer.
+    /// gain² of the activations that follow a layer, behind its scale if it has one: 2 / (1 + slope²); 1 for identity, tanh and the
+    /// output layer.
     fn gain_squared(&self, layer: usize) -> f64 {
-        let following = self.layers()[layer + 1..].iter().take_while(|next| !next.is_parametric());
-        let slope: f64 = following
-            .map(|next| match *next {
-                Layer::Relu => 0.0,
-                Layer::LeakyRelu { slope } => slope,
-                _ => 1.0,
-            })
-            .product();
+        let reads = |i: usize, j: usize| self.layout().sources(j).contains(&Source::Layer(i));
+        let (mut slope, mut at) = (1.0, layer);
+        while let Some(next) = (at + 1..self.layers().len()).find(|&j| reads(at, j)) {
+            match *self.layer(next) {
+                Layer::Relu => slope = 0.0,
+                Layer::LeakyRelu { slope: of } => slope *= of,
+                Layer::Dense { .. } | Layer::Conv2d(_) => break,
+                _ => {}
+            }
+            at = next;
+        }
         2.0 / (1.0 + slope * slope)
     }
 }

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
-use serde::Deserialize;
-use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::layer::Count;
-use super::{BatchNorm, Layer, Network};
+use super::images::Count;
+use super::wiring::Names;
+use super::{BatchNorm, Layer, NamedLayer, Network};
 use crate::error::{Result, bail};
 
 /// A network's JSON, not yet checked.
@@ -16,7 +17,7 @@ use crate::error::{Result, bail};
 pub(crate) struct RawNetwork {
     #[serde(deserialize_with = "shape")]
     pub(super) input: Vec<usize>,
-    pub(super) layers: Vec<RawLayer>,
+    pub(super) layers: Vec<RawNamed>,
 }
 
 fn shape<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Vec<usize>, D::Error> {
@@ -31,7 +32,14 @@ pub(super) enum RawLayer {
     BatchNorm(BatchNorm),
 }
 
-impl<'de> Deserialize<'de> for RawLayer {
+/// A layer's JSON, with its name and what it reads.
+pub(super) struct RawNamed {
+    pub(super) layer: RawLayer,
+    pub(super) name: Option<String>,
+    pub(super) from: Option<Names>,
+}
+
+impl<'de> Deserialize<'de> for RawNamed {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         deserializer.deserialize_map(LayerVisitor)
     }
@@ -41,13 +49,13 @@ impl<'de> Deserialize<'de> for RawLayer {
 struct LayerVisitor;
 
 impl<'de> Visitor<'de> for LayerVisitor {
-    type Value = RawLayer;
+    type Value = RawNamed;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a layer, an object with a type")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> std::result::Result<RawLayer, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> std::result::Result<RawNamed, A::Error> {
         let mut fields = Map::new();
         while let Some((key, value)) = access.next_entry::<String, Value>()? {
             if fields.contains_key(&key) {
@@ -55,20 +63,36 @@ impl<'de> Visitor<'de> for LayerVisitor {
             }
             fields.insert(key, value);
         }
-        if fields.get("type").and_then(Value::as_str) == Some("batch_norm") {
+        let name = taken(&mut fields, "name")?;
+        let from = taken(&mut fields, "from")?;
+        let layer = if fields.get("type").and_then(Value::as_str) == Some("batch_norm") {
             fields.remove("type");
-            return crate::json::from_value(&fields.into()).map(RawLayer::BatchNorm).map_err(A::Error::custom);
-        }
-        crate::json::from_value(&fields.into()).map(RawLayer::Layer).map_err(A::Error::custom)
+            crate::json::from_value(&fields.into()).map(RawLayer::BatchNorm)
+        } else {
+            crate::json::from_value(&fields.into()).map(RawLayer::Layer)
+        };
+        Ok(RawNamed { layer: layer.map_err(A::Error::custom)?, name, from })
     }
+}
+
+/// The value of a key that every layer may have.
+fn taken<T: DeserializeOwned, E: serde::de::Error>(
+    fields: &mut Map<String, Value>,
+    key: &str,
+) -> std::result::Result<Option<T>, E> {
+    fields
+        .remove(key)
+        .map(|value| crate::json::from_value(&value))
+        .transpose()
+        .map_err(|error| E::custom(format!("{key}: {error}")))
 }
 
 impl TryFrom<RawNetwork> for Network {
     type Error = crate::Error;
 
     fn try_from(raw: RawNetwork) -> Result<Self> {
-        let layers = raw.layers.into_iter().enumerate().map(|(i, layer)| match layer {
-            RawLayer::Layer(layer) => Ok(layer),
+        let layers = raw.layers.into_iter().enumerate().map(|(i, RawNamed { layer, name, from })| match layer {
+            RawLayer::Layer(layer) => Ok(NamedLayer { layer, name, from }),
             RawLayer::BatchNorm(_) => bail!(
                 InvalidNetwork,
                 "layer {i} (batch_norm) does not withstand rescaling by itself, as its mean and shift stay where they are; \
@@ -76,6 +100,21 @@ impl TryFrom<RawNetwork> for Network {
             ),
         });
         let layers = layers.collect::<Result<_>>()?;
-        Self::new(raw.input, layers)
+        Self::graph(raw.input, layers)
+    }
+}
+
+impl Serialize for NamedLayer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Keys<'a> {
+            #[serde(flatten)]
+            layer: &'a Layer,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            name: &'a Option<String>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            from: &'a Option<Names>,
+        }
+        Keys { layer: &self.layer, name: &self.name, from: &self.from }.serialize(serializer)
     }
 }

@@ -2,12 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::images::{Conv2d, Pool2d, count};
+
 fn yes() -> bool {
     true
-}
-
-fn one_by_one() -> [usize; 2] {
-    [1, 1]
 }
 
 /// One layer, as the JSON of a network spells it: `{"type": "dense", "units": 10, "bias": true}`.
@@ -26,41 +24,36 @@ pub enum Layer {
         #[serde(default = "yes")]
         bias: bool,
     },
-    /// Cross-correlation with W of shape (channels, input channels, kernel height, kernel width) over (C, H, W) images.
-    Conv2d {
-        /// Number of output channels.
-        #[serde(deserialize_with = "count")]
-        channels: usize,
-        /// Size of the window.
-        #[serde(deserialize_with = "pair")]
-        kernel: [usize; 2],
-        /// Steps of the window; 1 by default.
-        #[serde(default = "one_by_one", deserialize_with = "pair")]
-        stride: [usize; 2],
-        /// Zeros around the image, at the top and bottom and at the left and right; 0 by default.
-        #[serde(default, deserialize_with = "pair")]
-        padding: [usize; 2],
-        /// Whether there is a b, one number a channel.
+    /// Cross-correlation over (C, H, W) images.
+    Conv2d(Conv2d),
+    /// z_c = w_c a_c + b_c: a factor and a bias for every channel or feature, as a batch normalisation with frozen statistics has
+    /// them.
+    Scale {
+        /// Whether there is a b.
         #[serde(default = "yes")]
         bias: bool,
     },
-    /// The largest of each window; the first of equals in row-major order. Rows and columns that fill no window are left out.
-    MaxPool2d {
-        /// Size of the window.
-        #[serde(deserialize_with = "pair")]
-        size: [usize; 2],
-        /// Steps of the window; its size by default.
-        #[serde(default, deserialize_with = "some_pair", skip_serializing_if = "Option::is_none")]
-        stride: Option<[usize; 2]>,
-    },
-    /// The mean of each window. Rows and columns that fill no window are left out.
-    AvgPool2d {
-        /// Size of the window.
-        #[serde(deserialize_with = "pair")]
-        size: [usize; 2],
-        /// Steps of the window; its size by default.
-        #[serde(default, deserialize_with = "some_pair", skip_serializing_if = "Option::is_none")]
-        stride: Option<[usize; 2]>,
+    /// The largest of each window; the first of equals in row-major order.
+    MaxPool2d(Pool2d),
+    /// The mean of each window.
+    AvgPool2d(Pool2d),
+    /// The mean of each channel: images of 1 × 1.
+    #[serde(deserialize_with = "crate::json::nothing")]
+    GlobalAvgPool2d,
+    /// Sum of what several layers give, of equal shapes.
+    #[serde(deserialize_with = "crate::json::nothing")]
+    Add,
+    /// What several layers give, one after the other: their channels, or their features.
+    #[serde(deserialize_with = "crate::json::nothing")]
+    Concat,
+    /// Channels, or features, of zeros before and after those that come in.
+    PadChannels {
+        /// So many before.
+        #[serde(default, deserialize_with = "count")]
+        before: usize,
+        /// So many after.
+        #[serde(default, deserialize_with = "count")]
+        after: usize,
     },
     /// (C, H, W) as one row, channel after channel.
     #[serde(deserialize_with = "crate::json::nothing")]
@@ -107,58 +100,6 @@ pub enum GeluApproximation {
     Tanh,
 }
 
-/// `[height, width]`, or one number for both.
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "a size must be a whole number, or two: [height, width]")]
-enum Size {
-    Both(Count),
-    Pair([Count; 2]),
-}
-
-/// A whole number as files and options write it. They have 64 bits; where memory is addressed by 32, larger ones are refused in words.
-#[derive(Clone, Copy)]
-pub(super) struct Count(pub usize);
-
-impl<'de> Deserialize<'de> for Count {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Whole;
-        impl serde::de::Visitor<'_> for Whole {
-            type Value = Count;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                write!(f, "a whole number from 0 to {}", usize::MAX)
-            }
-
-            fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Count, E> {
-                let number = usize::try_from(value);
-                number.map(Count).map_err(|_| E::invalid_value(serde::de::Unexpected::Unsigned(value), &self))
-            }
-        }
-        deserializer.deserialize_u64(Whole)
-    }
-}
-
-fn count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
-    Count::deserialize(deserializer).map(|Count(n)| n)
-}
-
-impl From<Size> for [usize; 2] {
-    fn from(size: Size) -> Self {
-        match size {
-            Size::Both(Count(n)) => [n, n],
-            Size::Pair(pair) => pair.map(|Count(n)| n),
-        }
-    }
-}
-
-fn pair<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<[usize; 2], D::Error> {
-    Size::deserialize(deserializer).map(Into::into)
-}
-
-fn some_pair<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<[usize; 2]>, D::Error> {
-    Ok(Option::<Size>::deserialize(deserializer)?.map(Into::into))
-}
-
 impl Layer {
     /// φ(λ z) = λ φ(z) for every λ > 0?
     pub fn is_positively_homogeneous(&self) -> bool {
@@ -174,18 +115,41 @@ impl Layer {
         matches!(self, Self::Tanh | Self::Sigmoid | Self::Softplus | Self::Silu | Self::Gelu { .. })
     }
 
+    /// Is it a function of each value by itself, other than the identity?
+    pub fn is_activation(&self) -> bool {
+        matches!(self, Self::Relu | Self::LeakyRelu { .. }) || self.is_smooth()
+    }
+
     /// Has it parameters?
     pub fn is_parametric(&self) -> bool {
-        matches!(self, Self::Dense { .. } | Self::Conv2d { .. })
+        matches!(self, Self::Dense { .. } | Self::Conv2d(_) | Self::Scale { .. })
+    }
+
+    /// Gives a layer with parameters a b.
+    pub(crate) fn add_bias(&mut self) {
+        match self {
+            Self::Dense { bias, .. } | Self::Scale { bias } | Self::Conv2d(Conv2d { bias, .. }) => *bias = true,
+            _ => {}
+        }
+    }
+
+    /// Does it take several inputs?
+    pub fn is_joining(&self) -> bool {
+        matches!(self, Self::Add | Self::Concat)
     }
 
     /// The name in JSON.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Dense { .. } => "dense",
-            Self::Conv2d { .. } => "conv2d",
-            Self::MaxPool2d { .. } => "max_pool2d",
-            Self::AvgPool2d { .. } => "avg_pool2d",
+            Self::Conv2d(_) => "conv2d",
+            Self::Scale { .. } => "scale",
+            Self::MaxPool2d(_) => "max_pool2d",
+            Self::AvgPool2d(_) => "avg_pool2d",
+            Self::GlobalAvgPool2d => "global_avg_pool2d",
+            Self::Add => "add",
+            Self::Concat => "concat",
+            Self::PadChannels { .. } => "pad_channels",
             Self::Flatten => "flatten",
             Self::Relu => "relu",
             Self::LeakyRelu { .. } => "leaky_relu",

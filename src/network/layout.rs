@@ -1,8 +1,10 @@
-//! Shape inference, and where each layer's parameters lie in the flat vector.
+//! Where each layer's parameters lie in the flat vector, and the shapes of what goes between layers.
 
 use std::ops::Range;
 
-use super::{Layer, MAX_PARAMETERS, Shape, Window};
+use super::infer::Inferred;
+use super::wiring::{self, Source};
+use super::{Layer, MAX_PARAMETERS, NamedLayer, Shape};
 use crate::error::{Result, bail, ensure};
 
 /// One layer with parameters: its shapes, and its places in the parameter vector.
@@ -10,19 +12,45 @@ use crate::error::{Result, bail, ensure};
 pub struct ParametricLayer {
     /// Its index in [`super::Network::layers`].
     pub layer: usize,
-    /// Columns of W as a matrix: inputs of a dense layer, input channels × window of a convolution. The fan-in.
+    /// Columns of W as a matrix: inputs of a dense layer, input channels / groups × window of a convolution, 1 of a scale. The
+    /// fan-in.
     pub inputs: usize,
-    /// Rows of W: units of a dense layer, channels of a convolution.
+    /// Rows of W: units of a dense layer, channels of a convolution or a scale.
     pub outputs: usize,
     /// Consecutive columns of W that read one unit or channel of the parametric layer before: 1 between dense layers, the
     /// window's size in a convolution, the image's size in a dense layer after a flatten.
     pub columns_per_unit: usize,
+    /// Parts that the rows are in, each of which reads a part of the units or channels that come in; 1 of a dense layer, as many
+    /// as channels of a scale.
+    pub groups: usize,
     /// Outputs that one input reaches: `outputs` of a dense layer, times the window of a convolution.
     pub fan_out: usize,
-    /// W_l, (outputs, inputs) row-major; of a convolution (outputs, input channels, kernel height, kernel width).
+    /// W_l, (outputs, inputs) row-major; of a convolution (outputs, input channels / groups, kernel height, kernel width).
     pub weight: Range<usize>,
     /// b_l, if there is one.
     pub bias: Option<Range<usize>>,
+}
+
+impl ParametricLayer {
+    /// Units or channels that come in.
+    pub fn units_in(&self) -> usize {
+        self.inputs / self.columns_per_unit * self.groups
+    }
+
+    /// The first unit or channel that a row reads.
+    pub fn first_unit(&self, row: usize) -> usize {
+        row / (self.outputs / self.groups) * (self.inputs / self.columns_per_unit)
+    }
+
+    /// The unit or channel that a weight of a row reads.
+    pub fn unit(&self, row: usize, column: usize) -> usize {
+        self.first_unit(row) + column / self.columns_per_unit
+    }
+
+    /// W and, if there is one, b: where they lie together.
+    pub fn range(&self) -> Range<usize> {
+        self.weight.start..self.bias.as_ref().unwrap_or(&self.weight).end
+    }
 }
 
 /// One block of the parameter vector: a whole W_l or a whole b_l.
@@ -36,134 +64,79 @@ pub struct Block {
     pub range: Range<usize>,
 }
 
+/// What goes from one layer to others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tensor {
+    /// Its shape; of a flattened image, the image's.
+    pub shape: Shape,
+    /// Is it one row of features? A flatten only gives up the image's name.
+    pub is_flat: bool,
+}
+
 /// The parameter layout: layer by layer, weight and then bias.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Layout {
     layers: Vec<ParametricLayer>,
-    /// Shape behind each layer; behind a flatten, the image's.
-    shapes: Vec<Shape>,
+    sources: Vec<Vec<Source>>,
+    input: Option<Tensor>,
+    /// What each layer gives.
+    tensors: Vec<Tensor>,
     parameter_count: usize,
 }
 
-/// What comes out of the layers so far.
-struct Current {
-    shape: Shape,
-    is_flat: bool,
-}
-
-impl Current {
-    fn of_input(input: &[usize]) -> Result<Self> {
-        let (shape, is_flat) = match *input {
-            [features] => (Shape::flat(features), true),
-            [channels, height, width] => (Shape { channels, height, width }, false),
-            _ => bail!(
-                InvalidNetwork,
-                "the network's input shape is {input:?}, but must be [features] or [channels, height, width]"
-            ),
-        };
-        ensure!(input.iter().all(|&n| n > 0), InvalidNetwork, "the network's input shape {input:?} has a zero");
-        let count = input.iter().try_fold(1u64, |n, &m| n.checked_mul(m as u64));
-        ensure!(
-            count.is_some_and(|n| n <= MAX_PARAMETERS),
-            TooLarge,
-            "the network's input shape {input:?} has over {MAX_PARAMETERS} values, the most isoflat takes"
-        );
-        Ok(Self { shape, is_flat })
-    }
-
-    fn ensure_image(&self, what: &str) -> Result<()> {
-        ensure!(
-            !self.is_flat,
-            InvalidNetwork,
-            "{what} takes images of shape (channels, height, width), but a flat row of {} values comes in",
-            self.shape.len()
-        );
-        Ok(())
-    }
-}
-
 impl Layout {
-    pub(super) fn infer(input: &[usize], layers: &[Layer]) -> Result<Self> {
-        let mut current = Current::of_input(input)?;
-        let mut found = Self::default();
-        for (i, layer) in layers.iter().enumerate() {
-            let what = format!("layer {i} ({})", layer.name());
-            let pool = |current: &Current, size: [usize; 2], stride: Option<[usize; 2]>| {
-                current.ensure_image(&what)?;
-                let window = Window { size, stride: stride.unwrap_or(size), padding: [0, 0] };
-                window.output(&what, current.shape, current.shape.channels)
-            };
-            match *layer {
-                Layer::Dense { units, bias } => {
-                    ensure!(
-                        current.is_flat,
-                        InvalidNetwork,
-                        "{what} takes a flat row, but images of {} come in: put a flatten before it",
-                        current.shape
-                    );
-                    ensure!(units > 0, InvalidNetwork, "{what} has 0 units");
-                    let columns_per_unit = current.shape.area();
-                    found.add(i, &what, units, current.shape.len() as u64, columns_per_unit, units, bias)?;
-                    current = Current { shape: Shape::flat(units), is_flat: true };
-                }
-                Layer::Conv2d { channels, kernel, stride, padding, bias } => {
-                    current.ensure_image(&what)?;
-                    let window = Window { size: kernel, stride, padding };
-                    let output = window.output(&what, current.shape, channels)?;
-                    let columns = (current.shape.channels as u64).saturating_mul(window.wide_area());
-                    let fan_out = channels.saturating_mul(window.area());
-                    found.add(i, &what, channels, columns, window.area(), fan_out, bias)?;
-                    current.shape = output;
-                }
-                Layer::MaxPool2d { size, stride } | Layer::AvgPool2d { size, stride } => {
-                    current.shape = pool(&current, size, stride)?;
-                }
-                Layer::Flatten => current.is_flat = true,
-                Layer::LeakyRelu { slope } => ensure!(
-                    slope.is_finite() && slope > 0.0,
-                    InvalidNetwork,
-                    "{what} has slope {slope}, but it must be positive"
-                ),
-                Layer::Relu | Layer::Identity => {}
-                Layer::Tanh | Layer::Sigmoid | Layer::Softplus | Layer::Silu | Layer::Gelu { .. } => {}
+    pub(super) fn infer(input: &[usize], layers: &[NamedLayer]) -> Result<Self> {
+        let mut found = Self { input: Some(Tensor::of_input(input)?), ..Self::default() };
+        for (i, sources) in wiring::resolve(layers)?.into_iter().enumerate() {
+            let what = layers[i].title(i);
+            let reads: Vec<Tensor> = sources.iter().map(|&source| found.tensor(source)).collect();
+            let inferred = Inferred::new(&layers[i].layer, &what, &reads)?;
+            if let Some(weights) = &inferred.weights {
+                found.add(i, &what, weights)?;
             }
-            found.shapes.push(current.shape);
-        }
-        let Some(last) = found.layers.last() else {
-            bail!(InvalidNetwork, "the network has no layer with parameters (dense or conv2d)")
-        };
-        let is_neutral = |layer: &&Layer| matches!(layer, Layer::Identity | Layer::Flatten);
-        if let Some(layer) = layers[last.layer + 1..].iter().find(|layer| !is_neutral(layer)) {
-            bail!(
-                InvalidNetwork,
-                "the last layer must be dense or conv2d: the loss takes its outputs, not those of a {}",
-                layer.name()
-            );
+            found.tensors.push(inferred.output);
+            found.sources.push(sources);
         }
         ensure!(
-            current.is_flat || current.shape.area() == 1,
+            !found.layers.is_empty(),
             InvalidNetwork,
-            "the network puts out images of {}: end with a flatten, or a dense layer after one",
-            current.shape
+            "the network has no layer with parameters (dense, conv2d or scale)"
         );
+        found.ensure_linear_end(layers)?;
         Ok(found)
     }
 
-    /// Adds a layer of (rows, columns) weights.
-    #[allow(clippy::too_many_arguments, reason = "one layer, in the layout's terms")]
-    fn add(
-        &mut self,
-        layer: usize,
-        what: &str,
-        rows: usize,
-        columns: u64,
-        columns_per_unit: usize,
-        fan_out: usize,
-        bias: bool,
-    ) -> Result<()> {
+    /// Fails unless the outputs are a row of what no activation or maximum has cut off.
+    fn ensure_linear_end(&self, layers: &[NamedLayer]) -> Result<()> {
+        let mut open: Vec<Source> = layers.len().checked_sub(1).map(Source::Layer).into_iter().collect();
+        while let Some(Source::Layer(i)) = open.pop() {
+            let layer = &layers[i].layer;
+            ensure!(
+                !layer.is_activation() && !matches!(layer, Layer::MaxPool2d(_)),
+                InvalidNetwork,
+                "the network may not end with {}: the loss takes what a layer with parameters gives, or sums and means of that",
+                layers[i].title(i)
+            );
+            if !layer.is_parametric() && !layer.is_joining() {
+                open.extend(&self.sources[i]);
+            }
+        }
+        if let Some(Tensor { shape, is_flat }) = self.tensors.last() {
+            ensure!(
+                *is_flat || shape.area() == 1,
+                InvalidNetwork,
+                "the network puts out images of {shape}: end with a flatten, or a dense layer after one"
+            );
+        }
+        Ok(())
+    }
+
+    /// Adds a layer with parameters.
+    fn add(&mut self, layer: usize, what: &str, weights: &super::infer::Weights) -> Result<()> {
+        let super::infer::Weights { rows, columns, columns_per_unit, groups, fan_out, bias } = *weights;
         let start = self.parameter_count;
-        let weights = (rows as u64).checked_mul(columns);
-        let end = weights
+        let end = (rows as u64)
+            .checked_mul(columns)
             .and_then(|w| w.checked_add(start as u64))
             .and_then(|c| c.checked_add(if bias { rows as u64 } else { 0 }));
         let Some(end) = end.filter(|&end| end <= MAX_PARAMETERS) else {
@@ -181,6 +154,7 @@ impl Layout {
             inputs: columns,
             outputs: rows,
             columns_per_unit,
+            groups,
             fan_out,
             weight: start..middle,
             bias: bias.then_some(middle..end as usize),
@@ -193,9 +167,23 @@ impl Layout {
         &self.layers
     }
 
-    /// The shape behind each layer of the network. A flatten keeps the image's: it only gives up its name.
-    pub fn shapes(&self) -> &[Shape] {
-        &self.shapes
+    /// What layer i of the network reads, in order.
+    pub fn sources(&self, i: usize) -> &[Source] {
+        &self.sources[i]
+    }
+
+    /// What a layer gives, or what comes into the network.
+    pub fn tensor(&self, source: Source) -> Tensor {
+        match source {
+            Source::Input => self.input.expect("a network has an input"),
+            Source::Layer(i) => self.tensors[i],
+        }
+    }
+
+    /// Is every layer read by the one behind it alone?
+    pub fn is_chain(&self) -> bool {
+        let before = |i: usize| i.checked_sub(1).map_or(Source::Input, Source::Layer);
+        self.sources.iter().enumerate().all(|(i, sources)| sources[..] == [before(i)])
     }
 
     /// Length of the parameter vector.
@@ -205,7 +193,7 @@ impl Layout {
 
     /// Values in one output.
     pub fn output_len(&self) -> usize {
-        self.shapes.last().map_or(0, Shape::len)
+        self.tensors.last().map_or(0, |tensor| tensor.shape.len())
     }
 
     /// Every W_l and b_l, in the order of the parameter vector. They cover it without gaps.

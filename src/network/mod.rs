@@ -1,19 +1,24 @@
 //! What a network is: layers, shapes, parameter layout, initialisation, presets. Pure data, no device.
 
 mod batch_norm;
+mod images;
+mod infer;
 mod initialize;
 mod json;
 mod layer;
 mod layout;
 mod presets;
 mod shape;
+mod wiring;
 
 pub use batch_norm::fold_batch_norm;
+pub use images::{Conv2d, Padding, Pool2d};
 pub use initialize::{BiasInitialization, Initialization};
 pub use layer::{GeluApproximation, Layer};
-pub use layout::{Block, Layout, ParametricLayer};
+pub use layout::{Block, Layout, ParametricLayer, Tensor};
 pub use presets::Preset;
 pub use shape::{Shape, Window};
+pub use wiring::{NamedLayer, Names, Source};
 
 use batch_norm::BatchNorm;
 pub(crate) use json::RawNetwork;
@@ -24,7 +29,7 @@ use crate::error::{Result, ensure, ensure_finite};
 /// The most parameters a network may have: what 32-bit indices on the device can address with room to spare.
 pub const MAX_PARAMETERS: u64 = 1 << 30;
 
-/// A feed-forward network: the shape of one input and the layers in order.
+/// A feed-forward network: the shape of one input and the layers in order, each of which reads layers before it.
 ///
 /// It is valid by construction: [`Network::new`] and deserialisation check every shape. Parameters are not part of it;
 /// they are one flat vector whose order [`Network::layout`] gives.
@@ -32,18 +37,26 @@ pub const MAX_PARAMETERS: u64 = 1 << 30;
 #[serde(try_from = "RawNetwork")]
 pub struct Network {
     input: Vec<usize>,
-    layers: Vec<Layer>,
+    layers: Vec<NamedLayer>,
     #[serde(skip)]
     layout: Layout,
 }
 
 impl Network {
-    /// A network over inputs of shape `[features]` or `[channels, height, width]`.
+    /// A chain of layers over inputs of shape `[features]` or `[channels, height, width]`.
     ///
     /// # Errors
-    /// `InvalidNetwork` for a zero width, no parametric layer, an activation or pool after the last one, or layers that do
+    /// `InvalidNetwork` for a zero width, no parametric layer, an activation or max pool after the last one, or layers that do
     /// not fit each other; `TooLarge` above [`MAX_PARAMETERS`].
     pub fn new(input: Vec<usize>, layers: Vec<Layer>) -> Result<Self> {
+        Self::graph(input, layers.into_iter().map(Into::into).collect())
+    }
+
+    /// A network whose layers may read any that come before them.
+    ///
+    /// # Errors
+    /// As [`Network::new`]; `InvalidNetwork` for a name that is taken or missing, or a layer that none reads.
+    pub fn graph(input: Vec<usize>, layers: Vec<NamedLayer>) -> Result<Self> {
         let layout = Layout::infer(&input, &layers)?;
         Ok(Self { input, layers, layout })
     }
@@ -80,8 +93,23 @@ impl Network {
     }
 
     /// The layers in order.
-    pub fn layers(&self) -> &[Layer] {
+    pub fn layers(&self) -> impl ExactSizeIterator<Item = &Layer> + DoubleEndedIterator + Clone {
+        self.layers.iter().map(|named| &named.layer)
+    }
+
+    /// The layers with their names, and what they read.
+    pub fn named_layers(&self) -> &[NamedLayer] {
         &self.layers
+    }
+
+    /// Layer i.
+    pub fn layer(&self, i: usize) -> &Layer {
+        &self.layers[i].layer
+    }
+
+    /// What messages call layer i.
+    pub fn title(&self, i: usize) -> String {
+        self.layers[i].title(i)
     }
 
     /// Where each layer's weight and bias lie in the parameter vector.
@@ -114,7 +142,7 @@ impl Network {
 
     /// The first layer whose activation is not positively homogeneous, if there is one: rescalings are refused then.
     pub fn first_inhomogeneous_layer(&self) -> Option<(usize, &Layer)> {
-        self.layers.iter().enumerate().find(|(_, layer)| !layer.is_positively_homogeneous())
+        self.layers().enumerate().find(|(_, layer)| !layer.is_positively_homogeneous())
     }
 
     /// Are all activations positively homogeneous, so that there are rescalings that leave the function as it is?
@@ -125,7 +153,7 @@ impl Network {
     /// The first layer whose activation is not piecewise linear, if there is one: within the layers before it the Hessian is not the
     /// Gauss–Newton matrix then.
     pub fn first_curved_layer(&self) -> Option<(usize, &Layer)> {
-        self.layers.iter().enumerate().find(|(_, layer)| !layer.is_piecewise_linear())
+        self.layers().enumerate().find(|(_, layer)| !layer.is_piecewise_linear())
     }
 
     /// Are all activations piecewise linear, so that sweeps are exact and Petzka's measures defined?
@@ -151,11 +179,14 @@ impl Network {
     /// A short name of the architecture: `784-300-100-10`, `1×28×28-conv5×5×10-pool2×2-…-10`.
     pub fn summary(&self) -> String {
         let by = |sizes: &[usize]| sizes.iter().map(usize::to_string).collect::<Vec<_>>().join("×");
-        let layers = self.layers.iter().filter_map(|layer| match layer {
+        let layers = self.layers().filter_map(|layer| match layer {
             Layer::Dense { units, .. } => Some(units.to_string()),
-            Layer::Conv2d { channels, kernel: [h, w], .. } => Some(format!("conv{}", by(&[*h, *w, *channels]))),
-            Layer::MaxPool2d { size, .. } => Some(format!("pool{}", by(size))),
-            Layer::AvgPool2d { size, .. } => Some(format!("mean{}", by(size))),
+            Layer::Conv2d(Conv2d { channels, kernel: [h, w], .. }) => Some(format!("conv{}", by(&[*h, *w, *channels]))),
+            Layer::MaxPool2d(pool) => Some(format!("pool{}", by(&pool.size))),
+            Layer::AvgPool2d(pool) => Some(format!("mean{}", by(&pool.size))),
+            Layer::GlobalAvgPool2d => Some("mean".into()),
+            Layer::Add => Some("add".into()),
+            Layer::Concat => Some("concat".into()),
             _ => None,
         });
         std::iter::once(by(&self.input)).chain(layers).collect::<Vec<_>>().join("-")

@@ -1,6 +1,6 @@
 //! The papers' networks.
 
-use super::{Layer, Network};
+use super::{Conv2d, Layer, Network, Pool2d};
 use crate::error::{Result, bail};
 
 /// A network of one of the papers.
@@ -146,11 +146,13 @@ fn convolutional(input: [usize; 3], parts: &[Part], widths: &[usize]) -> Result<
     for part in parts {
         match *part {
             Conv(channels, side, padding) => {
-                let (kernel, padding) = ([side; 2], [padding; 2]);
-                layers.push(Layer::Conv2d { channels, kernel, stride: [1, 1], padding, bias: true });
+                let padding = [padding; 2].into();
+                layers.push(Layer::Conv2d(Conv2d { padding, ..Conv2d::new(channels, [side; 2]) }));
                 layers.push(Layer::Relu);
             }
-            Pool(side, stride) => layers.push(Layer::MaxPool2d { size: [side; 2], stride: Some([stride; 2]) }),
+            Pool(side, stride) => {
+                layers.push(Layer::MaxPool2d(Pool2d { stride: Some([stride; 2]), ..Pool2d::new([side; 2]) }));
+            }
         }
     }
     layers.push(Layer::Flatten);

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::Padding;
 use crate::error::{Result, ensure};
 
 /// The most values one sample may have between two layers: what 32-bit indices address with room to spare.
@@ -65,19 +66,21 @@ pub struct Window {
     pub size: [usize; 2],
     /// Its steps.
     pub stride: [usize; 2],
-    /// Zeros around the image.
-    pub padding: [usize; 2],
+    /// Values around the image.
+    pub padding: Padding,
+    /// Steps within it.
+    pub dilation: [usize; 2],
 }
 
 impl Window {
     /// A window without padding over the whole of an image: what a dense layer is to it.
     pub const fn whole(shape: Shape) -> Self {
-        Self { size: [shape.height, shape.width], stride: [1, 1], padding: [0, 0] }
+        Self { size: [shape.height, shape.width], ..Self::pixel() }
     }
 
     /// One pixel, everywhere: what an activation is to an image.
     pub const fn pixel() -> Self {
-        Self { size: [1, 1], stride: [1, 1], padding: [0, 0] }
+        Self { size: [1, 1], stride: [1, 1], padding: Padding::NONE, dilation: [1, 1] }
     }
 
     /// Number of values in it, of one channel; the largest number there is where it has more, as it may before
@@ -91,18 +94,24 @@ impl Window {
         (self.size[0] as u64).saturating_mul(self.size[1] as u64)
     }
 
+    /// From its first to its last value along an axis, both counted.
+    fn extent(&self, axis: usize) -> u64 {
+        let steps = (self.size[axis] as u64).saturating_sub(1);
+        steps.saturating_mul(self.dilation[axis] as u64).saturating_add(1)
+    }
+
     /// The shape that comes out over `input`, with this many channels.
     ///
     /// # Errors
-    /// `InvalidNetwork` for a zero size or stride, or a window larger than the padded image; `TooLarge` where the padded
+    /// `InvalidNetwork` for a zero size, stride or dilation, or a window larger than the padded image; `TooLarge` where the padded
     /// image or the result has over 2³⁰ values. `what` names the layer in the message.
     pub fn output(&self, what: &str, input: Shape, channels: usize) -> Result<Shape> {
         ensure!(channels > 0, InvalidNetwork, "{what} has 0 channels");
         ensure!(self.size.iter().all(|&n| n > 0), InvalidNetwork, "{what} has a window of size {:?}", self.size);
         ensure!(self.stride.iter().all(|&n| n > 0), InvalidNetwork, "{what} has stride {:?}", self.stride);
+        ensure!(self.dilation.iter().all(|&n| n > 0), InvalidNetwork, "{what} has dilation {:?}", self.dilation);
         let sides = [input.height, input.width];
-        let padded =
-            std::array::from_fn(|i| (self.padding[i] as u64).saturating_mul(2).saturating_add(sides[i] as u64));
+        let padded = std::array::from_fn(|i| self.padding.along(i).saturating_add(sides[i] as u64));
         // An executor may want to write the padded image out: its size counts even where few windows read it.
         ensure!(
             count([input.channels as u64, padded[0], padded[1]]).is_some_and(|n| n <= MAX_LEN),
@@ -113,14 +122,14 @@ impl Window {
         );
         let extent = |axis: usize| -> Result<usize> {
             ensure!(
-                padded[axis] >= self.size[axis] as u64,
+                padded[axis] >= self.extent(axis),
                 InvalidNetwork,
-                "{what} has a window of {}×{}, which does not fit its input of {input} with padding {:?}",
-                self.size[0],
-                self.size[1],
+                "{what} has a window of {}×{}, which does not fit its input of {input} with padding {}",
+                self.extent(0),
+                self.extent(1),
                 self.padding
             );
-            Ok(((padded[axis] - self.size[axis] as u64) / self.stride[axis] as u64 + 1) as usize)
+            Ok(((padded[axis] - self.extent(axis)) / self.stride[axis] as u64 + 1) as usize)
         };
         let (height, width) = (extent(0)?, extent(1)?);
         ensure!(
@@ -146,8 +155,8 @@ impl Window {
              have {stated}; a padding of {}×{}, one less than the window, lets it begin and end at any value",
             padded[0],
             padded[1],
-            self.size[0] - 1,
-            self.size[1] - 1
+            self.extent(0) - 1,
+            self.extent(1) - 1
         );
         Ok(())
     }
@@ -155,7 +164,9 @@ impl Window {
     /// The same window with steps no longer than the padded image: longer ones take no other place, but need larger numbers.
     pub(crate) fn within(self, input: Shape) -> Self {
         let sides = [input.height, input.width];
-        let stride = std::array::from_fn(|i| self.stride[i].min(sides[i] + 2 * self.padding[i]).max(1));
-        Self { stride, ..self }
+        let most = |axis: usize| (sides[axis] as u64).saturating_add(self.padding.along(axis)) as usize;
+        let stride = std::array::from_fn(|i| self.stride[i].min(most(i)).max(1));
+        let dilation = std::array::from_fn(|i| if self.size[i] == 1 { 1 } else { self.dilation[i] });
+        Self { stride, dilation, ..self }
     }
 }

@@ -326,9 +326,7 @@ impl Reporter<'_, '_> {
         let network = self.known.engine.problem().network();
         let layers = network.layout().layers().iter().zip(&traces.layers);
         let relative_flatness: Vec<Option<f64>> = layers
-            .map(|(layer, sums)| {
-                matches!(network.layers()[layer.layer], Layer::Dense { .. }).then_some(sums.gram_trace)
-            })
+            .map(|(layer, sums)| matches!(network.layer(layer.layer), Layer::Dense { .. }).then_some(sums.gram_trace))
             .collect();
         Ok(json!({
             "kappa": kappa,

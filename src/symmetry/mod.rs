@@ -205,7 +205,10 @@ pub(crate) fn ensure_homogeneous(network: &Network) -> Result<()> {
 
 /// What the rows of a layer's W are called.
 fn rows_of(network: &Network, layer: &ParametricLayer) -> &'static str {
-    if matches!(network.layers()[layer.layer], Layer::Conv2d { .. }) { "channels" } else { "units" }
+    match network.layer(layer.layer) {
+        Layer::Dense { .. } => "units",
+        _ => "channels",
+    }
 }
 
 fn ensure_positive(what: &str, factors: &[f64]) -> Result<()> {

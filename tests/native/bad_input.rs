@@ -1,7 +1,7 @@
 //! Bad input gives an error that names the fault, never a panic.
 
 use isoflat::engine::{Device, Engine, Precision};
-use isoflat::network::{BiasInitialization, Initialization, Layer, Preset};
+use isoflat::network::{BiasInitialization, Conv2d, Initialization, Layer, Preset};
 use isoflat::{ErrorCode, Loss, Network, Problem, ProblemFile, Targets};
 
 const GOOD: &str = r#"{"network": {"input": [2], "layers": [{"type": "dense", "units": 2, "bias": true}]},
@@ -171,13 +171,21 @@ fn networks_over_images() {
     }
     // A step as large as can be is one window, and no fault.
     let one_window = IMAGES.replacen("\"stride\": [2, 2]", "\"stride\": 18446744073709551615", 1);
-    assert_eq!(Network::from_json(&one_window).expect("a network").layout().shapes()[2].area(), 1);
+    assert_eq!(
+        Network::from_json(&one_window)
+            .expect("a network")
+            .layout()
+            .tensor(isoflat::network::Source::Layer(2))
+            .shape
+            .area(),
+        1
+    );
     for cut in 0..IMAGES.len() {
         assert!(Network::from_json(&IMAGES[..cut]).is_err());
     }
     // Kernel and padding that fit each other, and whose area no number holds.
     let huge = usize::MAX / 2;
-    let conv = Layer::Conv2d { channels: 1, kernel: [huge; 2], stride: [huge; 2], padding: [huge / 2; 2], bias: true };
+    let conv = Layer::Conv2d(Conv2d { stride: [huge; 2], padding: [huge / 2; 2].into(), ..Conv2d::new(1, [huge; 2]) });
     let found = Network::new(vec![1, 1, 1], vec![conv]).expect_err("a fault");
     assert_eq!(found.code, ErrorCode::TooLarge, "{found}");
 }

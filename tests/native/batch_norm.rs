@@ -1,6 +1,7 @@
 //! Batch normalisation with frozen statistics: refused as it is, and folded without a change of the function, by a forward
 //! pass of the tests' own.
 
+use crate::support::graphs::random_graph;
 use crate::support::naive::{self, Image};
 use crate::support::*;
 use isoflat::network::{Layer, fold_batch_norm};
@@ -71,7 +72,7 @@ fn with_norms(rng: &mut ChaCha8Rng, plain: &Network) -> (Value, usize, usize) {
     let parameters = vec![0.0; plain.parameter_count()];
     let mut rest = &parameters[..];
     for layer in plain.layers() {
-        let pads = matches!(layer, Layer::Conv2d { padding, .. } if *padding != [0, 0]);
+        let pads = matches!(layer, Layer::Conv2d(conv) if !conv.padding.is_none());
         if layer.is_parametric() && !pads && rng.random() {
             layers.push(random_norm(rng, x.shape[0]));
             before += 1;
@@ -171,7 +172,7 @@ fn it_is_refused_unfolded_with_an_offer() {
 }
 
 #[test]
-fn what_cannot_be_folded_says_so() {
+fn what_is_no_normalisation_says_so() {
     let norm = r#"{"type": "batch_norm", "mean": [0.5, 1], "variance": [1, 2]}"#;
     let network = |layers: &str| format!(r#"{{"input": [2, 4, 4], "layers": [{layers}]}}"#);
     let tail = r#"{"type": "flatten"}, {"type": "dense", "units": 2}"#;
@@ -180,18 +181,17 @@ fn what_cannot_be_folded_says_so() {
     let count = |layers: &str| Network::from_json(&network(layers)).expect("a network").parameter_count();
     let parameters = vec![0.5; count(&format!("{padded}, {tail}"))];
 
+    // What no layer takes is a scale: before padding, and between two activations.
     let before_padding = network(&format!("{norm}, {padded}, {tail}"));
-    let found = fold_batch_norm(&before_padding, &parameters).expect_err("a fault");
-    assert_eq!(found.code, ErrorCode::InvalidNetwork);
-    assert!(found.message.contains("layer 0 (batch_norm)") && found.message.contains("pads"), "{found}");
+    let kinds = |json: &str| -> Vec<&'static str> {
+        let (network, _) = fold_batch_norm(json, &parameters).expect("a network");
+        network.layers().map(Layer::name).collect()
+    };
+    assert_eq!(kinds(&before_padding), ["scale", "conv2d", "flatten", "dense"]);
     // Without a shift there is nothing to be added around the image.
-    let unshifted = before_padding.replace("[0.5, 1]", "[0, 0]");
-    fold_batch_norm(&unshifted, &parameters).expect("a network");
-
+    assert_eq!(kinds(&before_padding.replace("[0.5, 1]", "[0, 0]")), ["conv2d", "flatten", "dense"]);
     let far_from_layers = network(&format!("{padded}, {relu}, {norm}, {relu}, {tail}"));
-    let found = fold_batch_norm(&far_from_layers, &parameters).expect_err("a fault");
-    assert_eq!(found.code, ErrorCode::InvalidNetwork);
-    assert!(found.message.contains("layer 2 (batch_norm)") && found.message.contains("straight"), "{found}");
+    assert_eq!(kinds(&far_from_layers), ["conv2d", "relu", "scale", "relu", "flatten", "dense"]);
 
     let good = network(&format!("{padded}, {norm}, {tail}"));
     fold_batch_norm(&good, &parameters).expect("a network");
@@ -225,4 +225,63 @@ fn what_cannot_be_folded_says_so() {
     for cut in 0..good.len() {
         assert!(fold_batch_norm(&good[..cut], &parameters).is_err());
     }
+}
+
+/// Behind any layer of a graph, read by all or by some of those that read the layer.
+#[test]
+fn normalisations_of_graphs_fold_or_become_scales() {
+    let (mut folded_ones, mut scales) = (0, 0);
+    for seed in 0..150 {
+        let mut rng = rng(7500 + seed);
+        let plain = random_graph(&mut rng, &ALL);
+        let parameters = random_parameters(&mut rng, &plain);
+        let inputs: Vec<f64> = (0..2 * plain.input_len()).map(|_| rng.random_range(-2.0..2.0)).collect();
+        let at = rng.random_range(0..plain.layers().len() - 1);
+        let channels = naive::values(&plain, &parameters, &inputs[..plain.input_len()])[at].shape[0];
+        let norm = random_norm(&mut rng, channels);
+        // The layers with the normalisation, and with a scale in its place.
+        let mut layers =
+            serde_json::to_value(plain.named_layers()).expect("a JSON").as_array().expect("layers").clone();
+        let name = plain.named_layers()[at].name.clone().expect("a name");
+        let moves_all = rng.random::<bool>();
+        for layer in &mut layers[at + 1..] {
+            let moves = moves_all || rng.random();
+            match &mut layer["from"] {
+                Value::String(from) if *from == name && moves => *from = "norm".into(),
+                Value::Array(list) if moves => {
+                    list.iter_mut().filter(|from| **from == name).for_each(|from| *from = "norm".into());
+                }
+                _ => {}
+            }
+        }
+        if !layers[at + 1..].iter().any(|layer| layer["from"].to_string().contains("\"norm\"")) {
+            continue;
+        }
+        let with = |mut layer: Value| {
+            (layer["name"], layer["from"]) = (json!("norm"), json!(name));
+            let mut layers = layers.clone();
+            layers.insert(at + 1, layer);
+            json!({"input": plain.input(), "layers": layers}).to_string()
+        };
+        let number = |key: &str, i: usize| norm[key][i].as_f64();
+        let factor = |i: usize| {
+            let epsilon = norm["epsilon"].as_f64().unwrap_or(1e-5);
+            number("scale", i).unwrap_or(1.0) / (number("variance", i).expect("a variance") + epsilon).sqrt()
+        };
+        let offset = |i: usize| number("shift", i).unwrap_or(0.0) - number("mean", i).expect("a mean") * factor(i);
+        let own: Vec<f64> = (0..channels).map(factor).chain((0..channels).map(offset)).collect();
+        let before: usize =
+            plain.layout().layers().iter().filter(|layer| layer.layer <= at).map(|l| l.range().len()).sum();
+        let scaled = [&parameters[..before], &own, &parameters[before..]].concat();
+        let expected = Network::from_json(&with(json!({"type": "scale"}))).expect("a network");
+        let expected = naive::outputs(&expected, &scaled, &inputs);
+        let json = with(norm);
+        let (folded, moved) = fold_batch_norm(&json, &parameters).expect("a network");
+        let found = naive::outputs(&folded, &moved, &inputs);
+        assert!(error(&found, &expected) < 1e-10, "seed {seed}: {json}");
+        let has_gone = folded.layers().len() == plain.layers().len();
+        folded_ones += u32::from(has_gone);
+        scales += u32::from(!has_gone);
+    }
+    assert!(folded_ones > 20 && scales > 20, "{folded_ones} folded, {scales} scales");
 }

@@ -6,7 +6,7 @@ use crate::support::*;
 use isoflat::engine::{Cotangent, Curvature, Device, Engine, Precision};
 use isoflat::linalg::dense_matrix;
 use isoflat::measure::{exact_diagonal, exact_trace};
-use isoflat::network::Layer;
+use isoflat::network::{Conv2d, Layer, Pool2d};
 use isoflat::operator::{Connection, Metric, OperatorKind, Part, Whole};
 use isoflat::{Control, Error, ErrorCode, Loss, Network, Problem, Targets};
 use pollster::block_on;
@@ -154,11 +154,13 @@ fn of_a_smooth_network_the_gauss_newton_diagonals_alone_are_exact() {
 /// A small LeNet with so many samples that there are several chunks, and enough work for threads.
 fn many_samples() -> (Problem, Vec<f64>) {
     let mut rng = rng(41);
-    let conv = |channels, stride, padding, bias| Layer::Conv2d { channels, kernel: [3, 2], stride, padding, bias };
+    let conv = |channels, stride, padding: [usize; 2], bias| {
+        Layer::Conv2d(Conv2d { stride, padding: padding.into(), bias, ..Conv2d::new(channels, [3, 2]) })
+    };
     let layers = vec![
         conv(6, [1, 1], [1, 1], true),
         Layer::Relu,
-        Layer::MaxPool2d { size: [2, 2], stride: None },
+        Layer::MaxPool2d(Pool2d::new([2, 2])),
         conv(5, [2, 1], [0, 2], false),
         Layer::Relu,
         Layer::Flatten,

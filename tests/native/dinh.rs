@@ -4,7 +4,7 @@ use crate::support::*;
 use isoflat::dinh::*;
 use isoflat::engine::{Device, Engine, Precision};
 use isoflat::measure::{MeasureOptions, SharpnessOptions};
-use isoflat::network::Layer;
+use isoflat::network::{Conv2d, Layer};
 use isoflat::{Control, ErrorCode, Loss, Network, Problem, Targets};
 use pollster::block_on;
 use rand::Rng;
@@ -372,7 +372,7 @@ fn other_input_representations_are_the_same_network_with_other_input_gradients()
         Network::new(
             vec![2, 5, 4],
             vec![
-                Layer::Conv2d { channels: 3, kernel: [2, 3], stride: [1, 1], padding, bias: true },
+                Layer::Conv2d(Conv2d { padding: padding.into(), ..Conv2d::new(3, [2, 3]) }),
                 Layer::Relu,
                 Layer::Flatten,
                 Layer::Dense { units: 2, bias: true },

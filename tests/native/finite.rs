@@ -5,7 +5,7 @@ use isoflat::engine::{Curvature, Device, Engine, Precision};
 use isoflat::landscape::{Axis, Direction, Normalization, landscape};
 use isoflat::linalg::{Goal, Lanczos, PowerIteration};
 use isoflat::measure::{Measure, MeasureOptions, MeasureValue, exact_diagonal, exact_trace, measure, petzka};
-use isoflat::network::Layer;
+use isoflat::network::{Conv2d, Layer, Pool2d};
 use isoflat::operator::{OperatorKind, Scaled};
 use isoflat::symmetry::Kinds;
 use isoflat::{Control, ErrorCode, Loss, Network, Problem, Result, Targets};
@@ -235,9 +235,9 @@ fn layers_that_may_overflow_before_a_tanh_are_refused() {
 fn no_layer_is_refused_for_values_that_are_there() {
     let layers = vec![
         Layer::LeakyRelu { slope: 1e3 },
-        Layer::Conv2d { channels: 2, kernel: [2, 2], stride: [1, 1], padding: [0, 0], bias: false },
+        Layer::Conv2d(Conv2d { bias: false, ..Conv2d::new(2, [2, 2]) }),
         Layer::LeakyRelu { slope: 1e3 },
-        Layer::AvgPool2d { size: [2, 2], stride: None },
+        Layer::AvgPool2d(Pool2d::new([2, 2])),
         Layer::Flatten,
         Layer::Dense { units: 3, bias: false },
         Layer::Tanh,

@@ -2,7 +2,7 @@
 //! no symmetry is noticed.
 
 use crate::support::*;
-use isoflat::network::{BiasInitialization, Initialization, Layer};
+use isoflat::network::{BiasInitialization, Conv2d, Initialization, Layer, Pool2d};
 use isoflat::symmetry::Transformation;
 use isoflat::{ErrorCode, Network};
 use rand::Rng;
@@ -92,15 +92,15 @@ fn the_random_networks_are_ragged() {
         };
         for layer in network.layers() {
             note(layer.name(), true);
-            match *layer {
-                Layer::Conv2d { kernel, stride, padding, bias, .. } => {
+            match layer {
+                Layer::Conv2d(Conv2d { kernel, stride, padding, bias, .. }) => {
                     note("an oblong kernel", kernel[0] != kernel[1]);
                     note("an oblong stride", stride[0] != stride[1]);
-                    note("padding", padding != [0, 0]);
+                    note("padding", !padding.is_none());
                     note("a convolution without bias", !bias);
                 }
-                Layer::MaxPool2d { size, stride } | Layer::AvgPool2d { size, stride } => {
-                    let stride = stride.unwrap_or(size);
+                Layer::MaxPool2d(Pool2d { size, stride, .. }) | Layer::AvgPool2d(Pool2d { size, stride, .. }) => {
+                    let stride = stride.unwrap_or(*size);
                     note("an overlapping pool", stride[0] < size[0]);
                     note("a pool with gaps", stride[0] > size[0]);
                 }
@@ -108,7 +108,7 @@ fn the_random_networks_are_ragged() {
             }
         }
         let layers = network.layout().layers();
-        let dense = |i: usize| matches!(network.layers()[layers[i].layer], Layer::Dense { .. });
+        let dense = |i: usize| matches!(network.layer(layers[i].layer), Layer::Dense { .. });
         note(
             "an image flattened into a dense layer",
             (1..layers.len()).any(|i| layers[i].columns_per_unit > 1 && dense(i)),

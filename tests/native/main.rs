@@ -16,6 +16,7 @@ mod executor;
 mod features;
 mod finite;
 mod golden;
+mod graphs;
 mod image_symmetry;
 mod invariance;
 mod lanczos;

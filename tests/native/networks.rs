@@ -53,8 +53,8 @@ fn presets_have_the_papers_shapes() {
     ];
     for (preset, shape) in before_dense {
         let network = preset.network();
-        let flatten = network.layers().iter().position(|layer| layer.name() == "flatten").expect("a flatten");
-        assert_eq!(network.layout().shapes()[flatten], shape, "{}", preset.name());
+        let flatten = network.layers().position(|layer| layer.name() == "flatten").expect("a flatten");
+        assert_eq!(network.layout().tensor(isoflat::network::Source::Layer(flatten)).shape, shape, "{}", preset.name());
     }
     assert_eq!(Preset::C1.network().layout().layers().len(), 5, "Table 3 has five factors");
     assert_eq!(Preset::LeNet5.network().layout().layers().len(), 5, "κ⁵ is there");

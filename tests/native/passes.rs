@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use isoflat::engine::{Cotangent, Curvature, Device, Engine, Precision};
-use isoflat::network::Layer;
+use isoflat::network::{Conv2d, Layer};
 use isoflat::{Loss, Network, Problem, Targets};
 use pollster::block_on;
 
@@ -62,7 +62,7 @@ fn everything(engine: &Engine, parameters: &[f64], direction: &[f64]) -> Vec<f64
 /// More samples than a chunk holds, so that what the budget keeps matters: the numbers must not.
 #[test]
 fn without_memory_to_keep_anything_the_numbers_are_the_same() {
-    let image = Layer::Conv2d { channels: 3, kernel: [3, 3], stride: [1, 1], padding: [1, 1], bias: true };
+    let image = Layer::Conv2d(Conv2d { padding: [1, 1].into(), ..Conv2d::new(3, [3, 3]) });
     let layers = vec![image, Layer::Relu, Layer::Flatten, Layer::Dense { units: 4, bias: true }];
     let networks =
         [Network::dense(&[5, 9, 3], true).expect("a network"), Network::new(vec![2, 4, 4], layers).expect("a network")];
@@ -211,7 +211,7 @@ fn sweeps_find_the_traces_of_the_layers_blocks() {
                 near("node-wise bias trace", total(&|s| s.scaled_bias_trace), scaled);
             }
             // ρ(j): the product with the column that leaves unit j, in its own direction.
-            let is_dense = matches!(network.layers()[layer.layer], Layer::Dense { .. });
+            let is_dense = matches!(network.layer(layer.layer), Layer::Dense { .. });
             let per_unit = if is_dense { 1 } else { layer.columns_per_unit };
             for j in 0..layer.inputs / per_unit {
                 let mut column = vec![0.0; n];

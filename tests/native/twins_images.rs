@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use isoflat::engine::gpu::{GpuContext, GpuExecutor, GpuOptions, Tiling};
 use isoflat::engine::{Cotangent, Curvature, Executor, LayerSums, Precision, Vector, cpu_executor};
-use isoflat::network::Layer;
+use isoflat::network::{Conv2d, Layer, Pool2d};
 use isoflat::{Loss, Network, Problem, Targets};
 use pollster::block_on;
 use rand::{Rng, SeedableRng};
@@ -23,7 +23,7 @@ fn values(rng: &mut ChaCha8Rng, count: usize) -> Vec<f64> {
 }
 
 fn conv(channels: usize, kernel: [usize; 2], stride: [usize; 2], padding: [usize; 2], bias: bool) -> Layer {
-    Layer::Conv2d { channels, kernel, stride, padding, bias }
+    Layer::Conv2d(Conv2d { stride, padding: padding.into(), bias, ..Conv2d::new(channels, kernel) })
 }
 
 fn dense(units: usize) -> Layer {
@@ -31,11 +31,11 @@ fn dense(units: usize) -> Layer {
 }
 
 fn max(size: [usize; 2], stride: [usize; 2]) -> Layer {
-    Layer::MaxPool2d { size, stride: Some(stride) }
+    Layer::MaxPool2d(Pool2d { stride: Some(stride), ..Pool2d::new(size) })
 }
 
 fn average(size: [usize; 2], stride: [usize; 2]) -> Layer {
-    Layer::AvgPool2d { size, stride: Some(stride) }
+    Layer::AvgPool2d(Pool2d { stride: Some(stride), ..Pool2d::new(size) })
 }
 
 struct Case {

@@ -22,11 +22,16 @@ pub struct Affine {
     pub bias: Option<Range<usize>>,
     /// Output channels.
     pub rows: usize,
-    /// Window × input channels.
+    /// Window × input channels that one output sees.
     pub columns: usize,
+    /// Parts that the channels are in.
+    groups: usize,
     /// For every column in the order (y, x, c), in which inputs lie, its place in W's row, whose order is (c, y, x).
     pub(super) column_of: Vec<u32>,
-    units_in: usize,
+    columns_per_unit: usize,
+    /// Columns that lie one after the other in the input, and the [row, column] of the window where each such run begins.
+    pub(super) run: usize,
+    pub(super) runs: Vec<[usize; 2]>,
     /// A dense layer's input is one pixel here, of as many channels as there are inputs.
     pub(super) input: Shape,
     pub(super) output: Shape,
@@ -39,12 +44,17 @@ pub struct Affine {
     pub(super) padded_output: [usize; 2],
 }
 
-/// Input pixels (y, x) with (y + padding) mod stride = `residue`: the window rows and columns that reach them.
+/// Input pixels (y, x) with (y + padding) mod stride = `residue`: the part of the window that reaches them.
 #[derive(Debug, Clone)]
 pub(super) struct Class {
     pub residue: [usize; 2],
-    pub taps: [usize; 2],
-    /// Where its weights begin among the packed ones, in columns × output channels.
+    /// Places in the window, in the order in which the outputs that see the pixel through them lie.
+    pub taps: Vec<u32>,
+    /// Taps whose outputs lie one after the other, and how far back from the last output that may see the pixel, in rows and
+    /// columns, each such run begins.
+    pub run: usize,
+    pub runs: Vec<[usize; 2]>,
+    /// Where its weights begin among the packed ones, in taps.
     pub start: usize,
 }
 
@@ -70,12 +80,13 @@ impl Affine {
     /// # Errors
     /// `TooLarge` where its tables do not fit in memory.
     pub fn new(step: &Step) -> Result<Option<Self>> {
-        let Operation::Affine { weight, bias, columns_per_unit } = &step.operation else { return Ok(None) };
+        let Operation::Affine { weight, bias, columns_per_unit, groups } = &step.operation else { return Ok(None) };
         let (shape, window) = (step.input, step.window);
-        let [kh, kw] = window.size;
-        let mut column_of = room("places of weights", shape.channels * window.area())?;
-        for tap in 0..kh * kw {
-            column_of.extend((0..shape.channels).map(|c| (c * kh * kw + tap) as u32));
+        let seen = shape.channels / groups;
+        let area = window.area();
+        let mut column_of = room("places of weights", seen * area)?;
+        for tap in 0..area {
+            column_of.extend((0..seen).map(|c| (c * area + tap) as u32));
         }
         let (input, window) = if step.is_dense() {
             let flat = Shape::flat(shape.len());
@@ -83,21 +94,17 @@ impl Affine {
         } else {
             (shape, window)
         };
-        let [kh, kw] = window.size;
-        let [sy, sx] = window.stride;
-        let [rows, columns] = [residues(input.height, window, 0)?, residues(input.width, window, 1)?];
-        let mut classes = room("classes of pixels", rows.len() * columns.len())?;
-        let mut start = 0;
-        for &ry in &rows {
-            for &rx in &columns {
-                let taps = [kh.saturating_sub(ry).div_ceil(sy), kw.saturating_sub(rx).div_ceil(sx)];
-                classes.push(Class { residue: [ry, rx], taps, start });
-                start += taps[0] * taps[1];
-            }
+        let seen = input.channels / groups;
+        // A row of the window is one run where all channels are seen, and nothing is left out between two pixels.
+        let in_run = if *groups == 1 && window.dilation[1] == 1 { window.size[1] } else { 1 };
+        let mut runs = room("rows of a window", window.area() / in_run)?;
+        for y in 0..window.size[0] {
+            runs.extend((0..window.size[1]).step_by(in_run).map(|x| [y * window.dilation[0], x * window.dilation[1]]));
         }
-        let delta_padding = [kh.div_ceil(sy) - 1, kw.div_ceil(sx) - 1];
-        let reach = |axis: usize, length: usize, output: usize| {
-            let last = (length - 1 + window.padding[axis]) / window.stride[axis];
+        let reach = |axis: usize| (window.size[axis] - 1) * window.dilation[axis] / window.stride[axis];
+        let delta_padding = [reach(0), reach(1)];
+        let padded = |axis: usize, length: usize, output: usize| {
+            let last = (length - 1 + window.padding.before[axis]) / window.stride[axis];
             delta_padding[axis] + output.max(last + 1)
         };
         Ok(Some(Self {
@@ -105,36 +112,72 @@ impl Affine {
             bias: bias.clone(),
             rows: step.output.channels,
             columns: column_of.len(),
-            units_in: column_of.len() / columns_per_unit,
+            groups: *groups,
+            columns_per_unit: *columns_per_unit,
             column_of,
-            padded_output: [reach(0, input.height, step.output.height), reach(1, input.width, step.output.width)],
+            run: in_run * seen,
+            runs,
+            padded_output: [padded(0, input.height, step.output.height), padded(1, input.width, step.output.width)],
+            classes: classes(input, window, *groups)?,
             input,
             output: step.output,
             window,
-            classes,
             delta_padding,
         }))
     }
 
     /// One pixel in, one out.
     pub(super) fn is_dense(&self) -> bool {
-        self.input.area() == 1 && self.window.padding == [0, 0]
+        self.input.area() == 1 && self.window.padding.is_none() && self.groups == 1
     }
 
     /// The same weights, where every window of this step is a pixel by itself: they are met one after the other.
     pub(super) fn of_windows(&self) -> Result<Self> {
         let input = Shape { channels: self.columns, height: self.output.height, width: self.output.width };
+        let window = Window::pixel();
         Ok(Self {
             weight: self.weight.clone(),
             bias: None,
             column_of: copied("places of weights", &self.column_of)?,
+            run: self.columns,
+            runs: vec![[0, 0]],
             padded_output: [input.height, input.width],
-            window: Window { size: [1, 1], stride: [1, 1], padding: [0, 0] },
-            classes: vec![Class { residue: [0, 0], taps: [1, 1], start: 0 }],
+            window,
+            classes: classes(input, window, 1)?,
             delta_padding: [0, 0],
             input,
             ..*self
         })
+    }
+
+    /// Parts that the channels are in.
+    pub(super) fn groups(&self) -> usize {
+        self.groups
+    }
+
+    /// Channels that one output sees.
+    pub(super) fn seen(&self) -> usize {
+        self.input.channels / self.groups
+    }
+
+    /// Rows that see the same channels.
+    pub(super) fn rows_of_group(&self) -> usize {
+        self.rows / self.groups
+    }
+
+    /// The first channel that a row sees.
+    pub(super) fn first_channel(&self, row: usize) -> usize {
+        row / self.rows_of_group() * self.seen()
+    }
+
+    /// The rows in tiles of up to [`ROWS`], none of which lies in two groups: where each begins, and how many rows it has.
+    pub(super) fn row_tiles(&self, rows: Range<usize>) -> impl Iterator<Item = (usize, usize)> + use<> {
+        tiles(rows, self.rows_of_group())
+    }
+
+    /// The channels that come in, likewise.
+    pub(super) fn channel_tiles(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        tiles(0..self.input.channels, self.seen())
     }
 
     /// Where the window of an output position begins among the padded input's numbers.
@@ -143,14 +186,29 @@ impl Affine {
         (y * self.window.stride[0] * self.padded()[1] + x * self.window.stride[1]) * self.input.channels
     }
 
+    /// From there to a run, in positions of the padded input.
+    pub(super) fn run_offset(&self, [y, x]: [usize; 2]) -> usize {
+        y * self.padded()[1] + x
+    }
+
     /// Positions that each weight is used at.
     pub fn positions(&self) -> usize {
         self.output.area()
     }
 
+    /// Units (of a dense layer) or channels (of a convolution) that one row sees.
+    pub(super) fn units_seen(&self) -> usize {
+        self.columns / self.columns_per_unit
+    }
+
     /// Units (of a dense layer) or channels (of a convolution) that come in.
     pub fn units_in(&self) -> usize {
-        self.units_in
+        self.units_seen() * self.groups
+    }
+
+    /// The first of them that a row sees.
+    pub(super) fn first_unit(&self, row: usize) -> usize {
+        row / self.rows_of_group() * self.units_seen()
     }
 
     /// Multiplications of one sample.
@@ -160,16 +218,19 @@ impl Affine {
 
     /// Height and width with the padding.
     pub(super) fn padded(&self) -> [usize; 2] {
-        [self.input.height + 2 * self.window.padding[0], self.input.width + 2 * self.window.padding[1]]
+        let side =
+            |axis: usize, length: usize| length + self.window.padding.before[axis] + self.window.padding.after[axis];
+        [side(0, self.input.height), side(1, self.input.width)]
     }
 
     /// W out of a parameter vector, packed for forward passes.
     pub fn pack_forward<T: Real>(&self, theta: &[T], out: &mut Forward<T>) -> Result<()> {
         let weight = &theta[self.weight.clone()];
-        sized(&mut out.0, weight.len())?;
-        let groups = weight.chunks(ROWS * self.columns).zip(out.0.chunks_mut(ROWS * self.columns));
-        for (group, out) in groups {
-            by_rows!(group.len() / self.columns, interleave::<T, R>(group, &self.column_of, out));
+        let out = sized(&mut out.0, weight.len())?;
+        for (first, rows) in self.row_tiles(0..self.rows) {
+            let range = first * self.columns..(first + rows) * self.columns;
+            let (tile, out) = (&weight[range.clone()], &mut out[range]);
+            by_rows!(rows, interleave::<T, R>(tile, &self.column_of, out));
         }
         Ok(())
     }
@@ -177,20 +238,16 @@ impl Affine {
     /// W out of a parameter vector, packed for backward passes.
     pub fn pack_backward<T: Real>(&self, theta: &[T], out: &mut Backward<T>) -> Result<()> {
         let weight = &theta[self.weight.clone()];
-        let channels = self.input.channels;
-        let [_, kw] = self.window.size;
-        let [sy, sx] = self.window.stride;
+        let (seen, rows) = (self.seen(), self.rows_of_group() * self.columns);
         out.0.clear();
         make_room("packed weights", &mut out.0, weight.len())?;
         for class in &self.classes {
-            for first in (0..channels).step_by(ROWS) {
-                let group = first..(first + ROWS).min(channels);
-                for y in (0..class.taps[0]).rev().map(|i| class.residue[0] + i * sy) {
-                    for x in (0..class.taps[1]).rev().map(|i| class.residue[1] + i * sx) {
-                        let columns = &self.column_of[(y * kw + x) * channels..][group.clone()];
-                        for row in weight.chunks_exact(self.columns) {
-                            out.0.extend(columns.iter().map(|&column| row[column as usize]));
-                        }
+            for (first, count) in self.channel_tiles() {
+                let (group, channels) = (first / seen, first % seen..first % seen + count);
+                for &tap in &class.taps {
+                    let columns = &self.column_of[tap as usize * seen..][channels.clone()];
+                    for row in weight[group * rows..][..rows].chunks_exact(self.columns) {
+                        out.0.extend(columns.iter().map(|&column| row[column as usize]));
                     }
                 }
             }
@@ -200,8 +257,8 @@ impl Affine {
 
     /// One block's input with its padding: itself, or a copy in `workspace`.
     pub fn pad<'a, T: Real, const N: usize>(&self, x: &'a [T], workspace: &'a mut Vec<T>) -> Result<&'a [T]> {
-        let [top, left] = self.window.padding;
-        if [top, left] == [0, 0] {
+        let [top, left] = self.window.padding.before;
+        if self.window.padding.is_none() {
             return Ok(x);
         }
         copy_padded(
@@ -308,9 +365,56 @@ fn copy_padded<T: Real>(
     Ok(())
 }
 
+/// Rows in tiles of up to [`ROWS`], none of which lies in two groups of so many.
+fn tiles(rows: Range<usize>, of_group: usize) -> impl Iterator<Item = (usize, usize)> {
+    let mut next = rows.start;
+    std::iter::from_fn(move || {
+        let first = next;
+        next = (first + ROWS).min((first / of_group + 1) * of_group).min(rows.end);
+        (first < rows.end).then(|| (first, next - first))
+    })
+}
+
+/// The classes of an image's pixels.
+fn classes(input: Shape, window: Window, groups: usize) -> Result<Vec<Class>> {
+    let [rows, columns] = [residues(input.height, window, 0)?, residues(input.width, window, 1)?];
+    let mut found = room("classes of pixels", rows.len() * columns.len())?;
+    let mut start = 0;
+    for &ry in &rows {
+        let along_y = taps(window, 0, ry)?;
+        for &rx in &columns {
+            let along_x = taps(window, 1, rx)?;
+            let mut places = room("places of a window", along_y.len() * along_x.len())?;
+            for [y, _] in &along_y {
+                places.extend(along_x.iter().map(|[x, _]| (y * window.size[1] + x) as u32));
+            }
+            let is_run = groups == 1 && along_x.windows(2).all(|pair| pair[0][1] == pair[1][1] + 1);
+            let run = if is_run { along_x.len() } else { 1 };
+            let mut runs = room("rows of a window", places.len().checked_div(run).unwrap_or(0))?;
+            for [_, y] in &along_y {
+                runs.extend(along_x.iter().step_by(run.max(1)).map(|[_, x]| [*y, *x]));
+            }
+            let next = start + places.len();
+            found.push(Class { residue: [ry, rx], taps: places, run, runs, start });
+            start = next;
+        }
+    }
+    Ok(found)
+}
+
+/// The rows or columns of a window that pixels of this residue are met by: each with how far back the output lies from the last one
+/// that may see the pixel, the farthest first.
+fn taps(window: Window, axis: usize, residue: usize) -> Result<Vec<[usize; 2]>> {
+    let (stride, dilation) = (window.stride[axis], window.dilation[axis]);
+    let met = (0..window.size[axis]).rev().filter(|k| k * dilation % stride == residue);
+    let mut found = room("places of a window", window.size[axis])?;
+    found.extend(met.map(|k| [k, k * dilation / stride]));
+    Ok(found)
+}
+
 /// The residues modulo the stride that pixels have along an axis, ascending.
 fn residues(pixels: usize, window: Window, axis: usize) -> Result<Vec<usize>> {
-    let (stride, padding) = (window.stride[axis], window.padding[axis]);
+    let (stride, padding) = (window.stride[axis], window.padding.before[axis]);
     let mut found: Vec<usize> =
         collected("residues of pixels", (0..pixels.min(stride)).map(|y| (y + padding) % stride))?;
     found.sort_unstable();

@@ -29,8 +29,8 @@ impl<T: Real, const N: usize> Work for ForwardBlock<'_, T, N> {
         }
         let row_len = affine.output.width * affine.rows * N;
         for (y, out) in out.chunks_exact_mut(row_len).enumerate() {
-            for first in (0..affine.rows).step_by(ROWS) {
-                by_rows!(affine.rows - first, forward_rows::<T, R, N, FMA>(affine, bias, terms, y, first, out));
+            for (first, rows) in affine.row_tiles(0..affine.rows) {
+                by_rows!(rows, forward_rows::<T, R, N, FMA>(affine, bias, terms, y, first, out));
             }
         }
     }
@@ -63,17 +63,17 @@ fn forward_rows<T: Real, const R: usize, const N: usize, const FMA: bool>(
     out: &mut [T],
 ) {
     let pixel = affine.input.channels * N;
-    let [kh, kw] = affine.window.size;
-    let (line, run) = (affine.padded()[1] * pixel, kw * affine.input.channels);
+    let (line, run) = (affine.padded()[1] * pixel, affine.run);
+    let channel = affine.first_channel(first) * N;
     let start: [T; R] = std::array::from_fn(|r| bias.map_or(T::ZERO, |b| b[first + r]));
     for (x, out) in out.chunks_exact_mut(affine.rows * N).enumerate() {
         let Some(out) = out[first * N..].as_chunks_mut::<N>().0.first_chunk_mut::<R>() else { return };
         *out = start.map(|b| [b; N]);
-        let corner = y * affine.window.stride[0] * line + x * affine.window.stride[1] * pixel;
+        let corner = y * affine.window.stride[0] * line + x * affine.window.stride[1] * pixel + channel;
         for (weights, input) in terms {
             let weights = &weights.0[first * affine.columns..][..R * affine.columns];
-            for (ky, weights) in weights.chunks_exact(R * run).enumerate().take(kh) {
-                accumulate::<T, R, N, FMA>(out, weights, &input[corner + ky * line..][..run * N]);
+            for (weights, [y, x]) in weights.chunks_exact(R * run).zip(&affine.runs) {
+                accumulate::<T, R, N, FMA>(out, weights, &input[corner + y * line + x * pixel..][..run * N]);
             }
         }
     }
@@ -100,11 +100,11 @@ impl<T: Real, const N: usize> Work for BackwardBlock<'_, T, N> {
             return;
         }
         for (y, out) in out.chunks_exact_mut(affine.input.width * channels * N).enumerate() {
-            let residue = (y + affine.window.padding[0]) % affine.window.stride[0];
+            let residue = (y + affine.window.padding.before[0]) % affine.window.stride[0];
             let first_of_row = affine.classes.partition_point(|class| class.residue[0] < residue);
             for class in affine.classes[first_of_row..].iter().take_while(|class| class.residue[0] == residue) {
-                for first in (0..channels).step_by(ROWS) {
-                    by_rows!(channels - first, backward_rows::<T, R, N, FMA>(affine, class, terms, y, first, out));
+                for (first, count) in affine.channel_tiles() {
+                    by_rows!(count, backward_rows::<T, R, N, FMA>(affine, class, terms, y, first, out));
                 }
             }
         }
@@ -123,20 +123,23 @@ fn backward_rows<T: Real, const R: usize, const N: usize, const FMA: bool>(
 ) {
     let (channels, pixel) = (affine.input.channels, affine.rows * N);
     let [sy, sx] = affine.window.stride;
-    let (line, run) = (affine.padded_output[1] * pixel, class.taps[1] * affine.rows);
-    // The smallest output row that a tap of this class meets, in padded rows.
-    let top = (y + affine.window.padding[0]) / sy + affine.delta_padding[0] + 1 - class.taps[0];
-    let columns = class.taps[0] * run;
-    let begin = class.start * affine.rows * channels + first * columns;
-    let start = (class.residue[1] + sx - affine.window.padding[1] % sx) % sx;
+    let [top, left] = affine.window.padding.before;
+    let rows = affine.rows_of_group();
+    let (line, run) = (affine.padded_output[1] * pixel, class.run * rows);
+    let row = first / affine.seen() * rows * N;
+    let columns = class.taps.len() * rows;
+    let begin = class.start * rows * channels + first * columns;
+    let start = (class.residue[1] + sx - left % sx) % sx;
+    // The last output row that sees one of this class, in padded rows; so below for the column.
+    let last_row = (y + top) / sy + affine.delta_padding[0];
     for x in (start..affine.input.width).step_by(sx) {
-        let left = (x + affine.window.padding[1]) / sx + affine.delta_padding[1] + 1 - class.taps[1];
+        let last = (x + left) / sx + affine.delta_padding[1];
         let Some(out) = out[(x * channels + first) * N..].as_chunks_mut::<N>().0.first_chunk_mut::<R>() else { return };
         *out = [[T::ZERO; N]; R];
         for (weights, delta) in terms {
             let weights = &weights.0[begin..][..R * columns];
-            for i in 0..class.taps[0] {
-                let delta = &delta[(top + i) * line + left * pixel..][..run * N];
+            for (i, [y, x]) in class.runs.iter().enumerate() {
+                let delta = &delta[(last_row - y) * line + (last - x) * pixel + row..][..run * N];
                 accumulate::<T, R, N, FMA>(out, &weights[i * run * R..][..run * R], delta);
             }
         }

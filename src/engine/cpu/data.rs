@@ -39,7 +39,7 @@ impl<T: Real> Data<T> {
             true => None,
             false => Some(prefix::apply(&plan.prefix, T::values(problem.shared_inputs(), values)?)?),
         };
-        Ok(Self { problem: problem.clone(), prepared, share, shape: plan.input() })
+        Ok(Self { problem: problem.clone(), prepared, share, shape: plan.input })
     }
 
     /// Number of samples that passes over the data take.

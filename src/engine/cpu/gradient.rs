@@ -35,8 +35,7 @@ impl<T: Real> GradientWorkspace<T> {
     pub fn fit<const N: usize>(&mut self, affine: &Affine, rows: usize, terms: usize) -> Result<()> {
         const WHAT: &str = "sums of a weight gradient";
         // The tiles of both widths there are: a narrow one covers a run no worse than a wide one.
-        let run = affine.window.size[1] * affine.input.channels;
-        let columns = affine.window.size[0] * run.div_ceil(N) * N;
+        let columns = affine.runs.len() * affine.run.div_ceil(N) * N;
         let cells = (PART / N).min(terms * affine.positions());
         let steps = cells * N;
         for (memory, len) in [
@@ -71,7 +70,7 @@ impl<T: Real, const N: usize> Work for WeightGradient<'_, T, N> {
         // A narrow tile where a wide one would be mostly beyond the run's end; WebAssembly's are narrow already.
         #[cfg(not(target_arch = "wasm32"))]
         {
-            let run = self.affine.window.size[1] * self.affine.input.channels;
+            let run = self.affine.run;
             if !self.affine.is_dense() && run.next_multiple_of(8) * 5 < run.next_multiple_of(N) * 4 {
                 return self.in_tiles::<8, FMA>();
             }
@@ -84,58 +83,90 @@ impl<T: Real, const N: usize> WeightGradient<'_, T, N> {
     #[inline(always)]
     fn in_tiles<const J: usize, const FMA: bool>(self) {
         let Self { affine, rows, terms, workspace, out } = self;
-        let GradientWorkspace { tiles, delta, input, cells } = workspace;
-        let run = affine.window.size[1] * affine.input.channels;
-        let in_line = run.div_ceil(J);
-        tiles.clear();
-        tiles.resize(affine.window.size[0] * in_line * rows.len() * J, T::ZERO);
-        let count = terms.len() * affine.positions();
-        for first in (0..count).step_by(PART / N) {
-            let last = count.min(first + PART / N);
-            affine.list_cells::<N>(first..last, cells);
-            let steps = cells.len() * N;
-            delta.resize(rows.len() * steps, T::ZERO);
-            for (row, delta) in rows.clone().step_by(ROWS).zip(delta.chunks_mut(ROWS * steps)) {
-                by_rows!(rows.end - row, pack_delta::<T, R, N>(affine.rows, row, terms, cells, delta));
-            }
-            input.resize(steps * J, T::ZERO);
-            for (tile, sums) in tiles.chunks_exact_mut(rows.len() * J).enumerate() {
-                pack_input::<T, N, J>(affine, terms, cells, [tile / in_line, tile % in_line], input);
-                for (delta, sums) in delta.chunks(ROWS * steps).zip(sums.chunks_mut(ROWS * J)) {
-                    by_rows!(sums.len() / J, add_tile::<T, R, J, FMA>(delta, input, sums));
-                }
+        let of_group = affine.rows_of_group();
+        // A group's rows meet the same inputs; of the dense there is one group.
+        let mut rest = out;
+        let mut first = rows.start;
+        while first < rows.end {
+            let end = rows.end.min((first / of_group + 1) * of_group);
+            let (mine, after) = rest.split_at_mut((end - first) * affine.columns);
+            add_group::<T, N, J, FMA>(affine, first..end, terms, workspace, mine);
+            (rest, first) = (after, end);
+        }
+    }
+}
+
+/// Rows of one group.
+#[inline(always)]
+fn add_group<T: Real, const N: usize, const J: usize, const FMA: bool>(
+    affine: &Affine,
+    rows: Range<usize>,
+    terms: &[Term<'_, T>],
+    workspace: &mut GradientWorkspace<T>,
+    out: &mut [T],
+) {
+    let GradientWorkspace { tiles, delta, input, cells } = workspace;
+    let run = affine.run;
+    let in_run = run.div_ceil(J);
+    tiles.clear();
+    tiles.resize(affine.runs.len() * in_run * rows.len() * J, T::ZERO);
+    let count = terms.len() * affine.positions();
+    for first in (0..count).step_by(PART / N) {
+        let last = count.min(first + PART / N);
+        affine.list_cells::<N>(first..last, affine.first_channel(rows.start), cells);
+        let steps = cells.len() * N;
+        delta.resize(rows.len() * steps, T::ZERO);
+        for (row, delta) in rows.clone().step_by(ROWS).zip(delta.chunks_mut(ROWS * steps)) {
+            by_rows!(rows.end - row, pack_delta::<T, R, N>(affine.rows, row, terms, cells, delta));
+        }
+        input.resize(steps * J, T::ZERO);
+        for (tile, sums) in tiles.chunks_exact_mut(rows.len() * J).enumerate() {
+            let start = affine.tile_start::<N, J>(tile / in_run, tile % in_run);
+            pack_input::<T, N, J>(affine, terms, cells, start, input);
+            for (delta, sums) in delta.chunks(ROWS * steps).zip(sums.chunks_mut(ROWS * J)) {
+                by_rows!(sums.len() / J, add_tile::<T, R, J, FMA>(delta, input, sums));
             }
         }
-        for (tile, sums) in tiles.chunks_exact(rows.len() * J).enumerate() {
-            let (ky, tile) = (tile / in_line, tile % in_line);
-            let places = &affine.column_of[ky * run + tile * J..][..J.min(run - tile * J)];
-            let start = places[0] as usize;
-            let is_run = places.windows(2).all(|pair| pair[1] == pair[0] + 1);
-            for (sums, out) in sums.chunks_exact(J).zip(out.chunks_exact_mut(affine.columns)) {
-                if is_run {
-                    out[start..start + places.len()].iter_mut().zip(sums).for_each(|(out, &sum)| *out += sum);
-                    continue;
-                }
-                for (&sum, &place) in sums.iter().zip(places) {
-                    out[place as usize] += sum;
-                }
+    }
+    for (tile, sums) in tiles.chunks_exact(rows.len() * J).enumerate() {
+        let (i, tile) = (tile / in_run, tile % in_run);
+        let places = &affine.column_of[i * run + tile * J..][..J.min(run - tile * J)];
+        let start = places[0] as usize;
+        let is_run = places.windows(2).all(|pair| pair[1] == pair[0] + 1);
+        for (sums, out) in sums.chunks_exact(J).zip(out.chunks_exact_mut(affine.columns)) {
+            if is_run {
+                out[start..start + places.len()].iter_mut().zip(sums).for_each(|(out, &sum)| *out += sum);
+                continue;
+            }
+            for (&sum, &place) in sums.iter().zip(places) {
+                out[place as usize] += sum;
             }
         }
     }
 }
 
 impl Affine {
-    /// Cells `range` of all terms' positions.
+    /// Cells `range` of all terms' positions, for rows that see channels from `channel` on.
     #[inline(always)]
-    fn list_cells<const N: usize>(&self, range: Range<usize>, cells: &mut Vec<[usize; 3]>) {
+    fn list_cells<const N: usize>(&self, range: Range<usize>, channel: usize, cells: &mut Vec<[usize; 3]>) {
         let (positions, width) = (self.positions(), self.output.width);
         let [sy, sx] = self.window.stride;
         cells.clear();
         cells.extend(range.map(|cell| {
             let (term, position) = (cell / positions, cell % positions);
             let (y, x) = (position / width, position % width);
-            [term, position, y * sy * N * self.row_stride() + x * sx * self.input.channels]
+            [term, position, y * sy * N * self.row_stride() + x * sx * self.input.channels + channel]
         }));
+    }
+
+    /// From a window's corner to the first number of a tile of a run, in the transposed input.
+    #[inline(always)]
+    fn tile_start<const N: usize, const J: usize>(&self, run: usize, tile: usize) -> usize {
+        if self.is_dense() {
+            return tile * N * N;
+        }
+        let [y, x] = self.runs[run];
+        y * N * self.row_stride() + x * self.input.channels + tile * J
     }
 }
 
@@ -158,19 +189,16 @@ fn pack_delta<T: Real, const R: usize, const N: usize>(
     }
 }
 
-/// The inputs that a tile of the window's line `ky` meets at these cells, (steps, J).
+/// The inputs that a tile which begins at `start` from a window's corner meets at these cells, (steps, J).
 #[inline(always)]
 fn pack_input<T: Real, const N: usize, const J: usize>(
     affine: &Affine,
     terms: &[Term<'_, T>],
     cells: &[[usize; 3]],
-    [ky, tile]: [usize; 2],
+    start: usize,
     out: &mut [T],
 ) {
-    let (stride, start) = match affine.is_dense() {
-        true => (N, tile * N * N),
-        false => (affine.row_stride(), ky * N * affine.row_stride() + tile * J),
-    };
+    let stride = if affine.is_dense() { N } else { affine.row_stride() };
     for (&[term, _, corner], out) in cells.iter().zip(out.as_chunks_mut::<J>().0.chunks_exact_mut(N)) {
         let input = &terms[term].1[start + corner..][..(N - 1) * stride + J];
         for (n, out) in out.iter_mut().enumerate() {

@@ -46,7 +46,7 @@ impl<T: Real> Layer<T> {
             return Ok(Self::Dense { squares: packed.squared(), first });
         }
         let [p, r] = [positions, rows].map(|n| n as u64);
-        if p * (p + r) < r * r / 2 {
+        if affine.groups() == 1 && p * (p + r) < r * r / 2 {
             let windows = Box::new(affine.of_windows()?);
             let backward = pack_backward(&windows)?;
             return Ok(Self::Positions { windows, backward });
@@ -238,23 +238,23 @@ impl<T: Real, const N: usize> Work for WindowSums<'_, '_, T, N> {
     fn run<const FMA: bool>(self) {
         let Self { arrival, workspace, found } = self;
         let affine = arrival.affine;
-        let (rows, columns, per_unit) = (affine.rows, affine.columns, affine.columns / affine.units_in());
+        let (rows, columns, per_unit) = (affine.rows, affine.columns, affine.columns / affine.units_seen());
         let [g, x] = [arrival.g, arrival.x].map(|values| values.as_chunks::<N>().0);
         let weight = &arrival.theta[affine.weight.clone()];
         let is_whole = matches!(arrival.layer, Layer::Rows(_));
         let mut gradient = std::mem::take(&mut workspace.gradient);
         let gradient_of = gradient.as_chunks_mut::<N>().0;
         let units = workspace.units::<N>(affine.units_in());
-        for first in (0..rows).step_by(ROWS) {
-            let count = ROWS.min(rows - first);
+        for (first, count) in affine.row_tiles(0..rows) {
             let at = if is_whole { first * columns } else { 0 };
             let gradient = &mut gradient_of[at..][..count * columns];
             by_rows!(count, sample_gradients::<T, R, N, FMA>(affine, first, g, x, gradient));
             found.weight_trace += sum(gradient, gradient, |a, b| a * b).iter().sum::<f64>();
+            let seen = affine.first_unit(first);
             for (row, weight) in gradient.chunks_exact(columns).zip(weight[first * columns..].chunks_exact(columns)) {
                 let mut squares = [0.0; N];
                 let by_unit = row.chunks_exact(per_unit).zip(weight.chunks_exact(per_unit));
-                for (unit, (row, weight)) in units.iter_mut().zip(by_unit) {
+                for (unit, (row, weight)) in units[seen..].iter_mut().zip(by_unit) {
                     let mut part = [[T::ZERO; N]; 2];
                     for (lanes, &w) in row.iter().zip(weight) {
                         for n in 0..N {
@@ -271,20 +271,26 @@ impl<T: Real, const N: usize> Work for WindowSums<'_, '_, T, N> {
         }
         add_squares(units, &mut found.column_forms);
         found.gram_trace += match arrival.layer {
-            Layer::Rows(products) => pairs_of_rows(products, gradient_of, columns),
+            Layer::Rows(products) => pairs_of_rows(products, gradient_of, columns, affine.rows_of_group()),
             _ => pairs_of_positions(affine, x, workspace.pulled.as_chunks::<N>().0),
         };
         workspace.gradient = gradient;
     }
 }
 
-/// Σ over pairs of rows of (W Wᵀ)(G Gᵀ), over all lanes.
+/// Σ over pairs of rows of (W Wᵀ)(G Gᵀ), over all lanes; rows of two groups have nothing in common.
 #[inline(always)]
-fn pairs_of_rows<T: Real, const N: usize>(products: &[f64], gradient: &[[T; N]], columns: usize) -> f64 {
+fn pairs_of_rows<T: Real, const N: usize>(
+    products: &[f64],
+    gradient: &[[T; N]],
+    columns: usize,
+    of_group: usize,
+) -> f64 {
     let rows = gradient.len() / columns;
     let mut total = 0.0;
     for (i, a) in gradient.chunks_exact(columns).enumerate() {
-        for (j, b) in gradient.chunks_exact(columns).enumerate().skip(i) {
+        let end = (i / of_group + 1) * of_group;
+        for (j, b) in gradient.chunks_exact(columns).enumerate().take(end).skip(i) {
             let factor = if i == j { products[i * rows + j] } else { 2.0 * products[i * rows + j] };
             total += factor * sum(a, b, |a, b| a * b).iter().sum::<f64>();
         }
@@ -295,14 +301,14 @@ fn pairs_of_rows<T: Real, const N: usize>(products: &[f64], gradient: &[[T; N]],
 /// Σ over pairs of positions of (Wᵀ g · Wᵀ g′)(x · x′), over all lanes; `pulled` is (positions, columns, N).
 #[inline(always)]
 fn pairs_of_positions<T: Real, const N: usize>(affine: &Affine, x: &[[T; N]], pulled: &[[T; N]]) -> f64 {
-    let run = affine.window.size[1] * affine.input.channels;
-    let line = affine.padded()[1] * affine.input.channels;
+    let (run, channels) = (affine.run, affine.input.channels);
     let mut total = 0.0;
     for (i, a) in pulled.chunks_exact(affine.columns).enumerate() {
         for (j, b) in pulled.chunks_exact(affine.columns).enumerate().skip(i) {
             let mut inputs = [0.0; N];
-            for ky in 0..affine.window.size[0] {
-                let [a, b] = [i, j].map(|position| &x[affine.corner(position) + ky * line..][..run]);
+            for &offset in &affine.runs {
+                let start = |position| affine.corner(position) + affine.run_offset(offset) * channels;
+                let [a, b] = [i, j].map(|position| &x[start(position)..][..run]);
                 add(&mut inputs, &sum(a, b, |a, b| a * b));
             }
             let factor = if i == j { 1.0 } else { 2.0 };
@@ -323,10 +329,11 @@ pub fn sample_gradients<T: Real, const R: usize, const N: usize, const FMA: bool
     out: &mut [[T; N]],
 ) {
     let channels = affine.input.channels;
-    let (line, run) = (affine.padded()[1] * channels, affine.window.size[1] * channels);
+    let (line, run) = (affine.padded()[1] * channels, affine.run);
     let [sy, sx] = affine.window.stride;
+    let channel = affine.first_channel(first);
     for (i, &column) in affine.column_of.iter().enumerate() {
-        let offset = i / run * line + i % run;
+        let offset = affine.run_offset(affine.runs[i / run]) * channels + i % run + channel;
         let mut sums = [[T::ZERO; N]; R];
         for (y, g) in g.chunks_exact(affine.output.width * affine.rows).enumerate() {
             let x = &x[y * sy * line + offset..];

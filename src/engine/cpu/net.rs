@@ -12,7 +12,7 @@ use crate::memory::collected;
 
 /// A step's geometry.
 pub enum Kind {
-    Affine(Affine),
+    Affine(Box<Affine>),
     Plain(Plain),
 }
 
@@ -30,8 +30,8 @@ impl Net {
     /// `TooLarge` where the geometry's tables do not fit in memory.
     pub fn new(plan: Plan, level: Level) -> Result<Self> {
         let kind = |step: &Step| match Affine::new(step)? {
-            Some(affine) => Ok(Kind::Affine(affine)),
-            None => Plain::new(step).map(Kind::Plain),
+            Some(affine) => Ok(Kind::Affine(Box::new(affine))),
+            None => Plain::new(step, |read| plan.shape_of(read)).map(Kind::Plain),
         };
         let kinds = plan.steps.iter().map(kind).collect::<Result<_>>()?;
         let output = plan.steps[plan.steps.len() - 1].output;
@@ -44,7 +44,7 @@ impl Net {
     /// The affine steps, by their number.
     pub fn affine_steps(&self) -> impl DoubleEndedIterator<Item = (usize, &Affine)> {
         self.kinds.iter().enumerate().filter_map(|(l, kind)| match kind {
-            Kind::Affine(affine) => Some((l, affine)),
+            Kind::Affine(affine) => Some((l, &**affine)),
             Kind::Plain(_) => None,
         })
     }
@@ -54,9 +54,10 @@ impl Net {
         self.plan.steps[l].reads.iter().any(|read| read.from.is_some())
     }
 
-    /// The first step, which is affine in every plan.
-    pub fn first(&self) -> &Affine {
-        self.affine_steps().next().expect("a plan begins with an affine step").1
+    /// The first step, where it is affine in what comes in: layer 1 is linear in the parameters then.
+    pub fn first(&self) -> Option<&Affine> {
+        let (_, affine) = self.affine_steps().next()?;
+        self.plan.starts_affine().then_some(affine)
     }
 
     /// Where the parameters of step `first` and those behind it begin.

@@ -21,7 +21,7 @@ use crate::memory::{ask_for, copied, room, zeros};
 pub struct Plane<T> {
     theta: Vec<T>,
     directions: Vec<Vec<T>>,
-    /// Layer 1 of θ and of the directions, packed.
+    /// Layer 1 of θ and of the directions, packed; none where it does not see what comes in alone.
     first: Vec<Forward<T>>,
     /// For each block its layer-1 products with `first`, if they fit the budget.
     kept: Option<Vec<Vec<Vec<T>>>>,
@@ -33,11 +33,10 @@ impl<T: Real, const N: usize> Passes<T, N> {
     /// # Errors
     /// `TooLarge`.
     pub async fn plane(&self, theta: &[T], directions: &[&[T]]) -> Result<Plane<T>> {
-        let affine = self.net.first();
         let vectors = std::iter::once(theta).chain(directions.iter().copied());
-        let first = vectors.map(|vector| {
+        let first = vectors.filter_map(|vector| {
             let mut packed = Forward::default();
-            affine.pack_forward(vector, &mut packed).map(|()| packed)
+            Some(self.net.first()?.pack_forward(vector, &mut packed).map(|()| packed))
         });
         let mut plane = Plane {
             theta: copied("a point", theta)?,
@@ -62,7 +61,9 @@ impl<T: Real, const N: usize> Passes<T, N> {
     /// Layer 1 of these samples: for each block, W_1 x + b_1 for θ and for every direction.
     async fn first_products(&self, plane: &Plane<T>, selection: Selection<'_>) -> Result<Vec<Vec<Vec<T>>>> {
         let net = &self.net;
-        let affine = net.first();
+        let Some(affine) = net.first() else {
+            return Ok((0..selection.count().div_ceil(N)).map(|_| Vec::new()).collect());
+        };
         let len = net.plan.steps[0].output.len() * N;
         let rows = self.data.rows();
         let of_vector = |_| zeros("layer 1 of a plane", len);
@@ -94,7 +95,8 @@ impl<T: Real, const N: usize> Passes<T, N> {
         let mut weights = Weights::default();
         let mut theta = copied("a point", &plane.theta)?;
         // Layer 1 of a point is a sum of products that are there already.
-        let rest = self.net.start(1)..theta.len();
+        let behind = usize::from(self.net.plan.starts_affine());
+        let rest = self.net.start(behind)..theta.len();
         let mut done = 0;
         for selection in self.chunks(samples) {
             let count = selection.count().div_ceil(N);
@@ -111,7 +113,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
             for (point, tally) in points.iter().zip(&mut tallies) {
                 let factors = point.map(T::from_f64);
                 combine(&plane.theta, &plane.directions, &factors, rest.clone(), &mut theta);
-                weights.pack(&self.net, &theta, 1, false).await?;
+                weights.pack(&self.net, &theta, behind, false).await?;
                 self.run_plane_blocks(&mut blocks, products, &weights, &factors, selection).await?;
                 tally.add(&blocks)?;
             }
@@ -131,15 +133,19 @@ impl<T: Real, const N: usize> Passes<T, N> {
         let (net, targets, samples) = (&self.net, self.data.targets(), self.data.samples());
         let work = net.block_work::<N>() * blocks.len() as f64;
         let steps = net.plan.steps.len();
+        let rows_of_data = self.data.rows();
         self.in_groups(blocks, work, async |workspace, first, group| {
-            for (products, block) in products[first..].iter().zip(&mut *group) {
+            for (i, (products, block)) in (first..).zip(products[first..].iter().zip(&mut *group)) {
                 block.prepare_lists(steps);
-                let (base, directions) = products.split_first().expect("θ's product is there");
+                if !net.plan.starts_affine() || net.plan.reads_input_later() {
+                    block.load::<N>(net, rows_of_data, &selection, i)?;
+                }
+                let Some((base, directions)) = products.split_first() else { continue };
                 let out = sized(&mut block.activations[0], base.len())?;
                 combine(base, directions, factors, 0..base.len(), out);
                 block.activate_first(net);
             }
-            for l in 1..steps {
+            for l in usize::from(net.plan.starts_affine())..steps {
                 for block in &mut *group {
                     block.forward_step::<N>(net, weights, l, false, workspace)?;
                     worked(net.step_work::<N>(l)).await;

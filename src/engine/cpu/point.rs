@@ -20,8 +20,8 @@ pub struct BlockPoint<T> {
     pub valid: usize,
     /// The first sample of the input and how many count, where they are consecutive ones. Data do not change.
     run: Option<(usize, usize)>,
-    /// Has it been laid out sample by sample?
-    is_input_transposed: bool,
+    /// For every step: has the input been laid out sample by sample for it?
+    is_input_transposed: Vec<bool>,
     pub input: Vec<T>,
     /// a of every step.
     pub activations: Vec<Vec<T>>,
@@ -63,6 +63,7 @@ impl<T: Real> BlockPoint<T> {
         self.deltas.resize_with(steps, Vec::new);
         self.transposed.resize_with(steps, Vec::new);
         self.curves.resize_with(steps, Curve::default);
+        self.is_input_transposed.resize(steps, false);
     }
 
     /// Takes the inputs of block `i` of these samples, unless it has them from before.
@@ -73,7 +74,7 @@ impl<T: Real> BlockPoint<T> {
         selection: &Selection<'_>,
         i: usize,
     ) -> Result<()> {
-        let shape = net.plan.input();
+        let shape = net.plan.input;
         let (samples, valid) = selection.lanes::<N>(i);
         self.valid = valid;
         let run = selection.is_run().then_some((samples[0], valid));
@@ -81,7 +82,7 @@ impl<T: Real> BlockPoint<T> {
             self.run = None;
             data::load(rows, shape, &samples, sized(&mut self.input, shape.len() * N)?);
             self.run = run;
-            self.is_input_transposed = false;
+            self.is_input_transposed.fill(false);
         }
         Ok(())
     }
@@ -108,19 +109,19 @@ impl<T: Real> BlockPoint<T> {
         let step = &net.plan.steps[l];
         let (before, rest) = self.activations.split_at_mut(l);
         let out = sized(&mut rest[0], step.output.len() * N)?;
-        let input = found(&self.input, before, &step.reads[0]);
+        let read = |k: usize| found(&self.input, before, &step.reads[k]);
         match &net.kinds[l] {
             Kind::Affine(affine) => {
                 let is_data = step.reads[0].from.is_none();
-                let input = affine.pad::<T, N>(input, &mut workspace.padded)?;
-                if with_backward && !(is_data && self.is_input_transposed) {
+                let input = affine.pad::<T, N>(read(0), &mut workspace.padded)?;
+                if with_backward && !(is_data && self.is_input_transposed[l]) {
                     affine.transpose::<T, N>(input, sized(&mut self.transposed[l], affine.transposed_len::<N>())?);
-                    self.is_input_transposed |= is_data;
+                    self.is_input_transposed[l] = is_data;
                 }
                 let (bias, terms) = (weights.bias(affine), [(&weights.forward[l], input)]);
                 simd::run(net.level, ForwardBlock::<T, N> { affine, bias, terms: &terms, out });
             }
-            Kind::Plain(plain) => plain.forward::<T, N>(input, &mut self.chosen[l], out)?,
+            Kind::Plain(plain) => plain.forward::<T, N>(step.reads.len(), read, &mut self.chosen[l], out)?,
         }
         match step.activation {
             Activation::Smooth(smooth) if with_backward => self.curves[l].apply(smooth, out)?,

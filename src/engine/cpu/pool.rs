@@ -3,45 +3,64 @@
 use super::real::Real;
 use crate::engine::plan::Step;
 use crate::error::Result;
-use crate::memory::collected;
+use crate::memory::{product, room};
 
 /// A pool's windows over its input.
 pub struct Windows {
     channels: usize,
-    /// The input pixel at the top left of each output pixel's window.
-    corners: Vec<usize>,
-    /// From there to each of the window's pixels, row by row.
-    offsets: Vec<usize>,
+    /// The pixels of each window one after the other, row by row, without those of the padding.
+    pixels: Vec<u32>,
+    /// Where each window's end.
+    ends: Vec<usize>,
+    /// What a mean divides by: padding counts.
+    area: usize,
 }
 
 impl Windows {
     /// # Errors
     /// `TooLarge` where they do not fit in memory.
     pub fn new(step: &Step) -> Result<Self> {
-        let ([height, width], [sy, sx], row) = (step.window.size, step.window.stride, step.input.width);
-        let output = step.output;
-        let corner = |i: usize| i / output.width * sy * row + i % output.width * sx;
-        Ok(Self {
-            channels: step.input.channels,
-            corners: collected("windows of a pool", (0..output.area()).map(corner))?,
-            offsets: collected("places in a window", (0..height * width).map(|i| i / width * row + i % width))?,
-        })
+        const WHAT: &str = "windows of a pool";
+        let (window, input, output) = (step.window, step.input, step.output);
+        let most = product::<u32>(WHAT, &[output.area(), window.area()])?;
+        let (mut pixels, mut ends) = (room(WHAT, most)?, room(WHAT, output.area())?);
+        // What part of a window is inside, along an axis.
+        let inside = |axis: usize, place: usize, length: usize| {
+            let start = place * window.stride[axis];
+            let before = window.padding.before[axis];
+            start.saturating_sub(before)..(start + window.size[axis]).saturating_sub(before).min(length)
+        };
+        for y in 0..output.height {
+            for x in 0..output.width {
+                for row in inside(0, y, input.height) {
+                    pixels.extend(inside(1, x, input.width).map(|column| (row * input.width + column) as u32));
+                }
+                ends.push(pixels.len());
+            }
+        }
+        Ok(Self { channels: input.channels, pixels, ends, area: window.area() })
+    }
+
+    /// The pixels of every window.
+    fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.pixels[start..end])
     }
 }
 
 /// Largest of each window, and which element of the block's input it is.
 pub fn max<T: Real, const N: usize>(windows: &Windows, x: &[T], out: &mut [T], argmax: &mut [u32]) {
-    let Windows { channels, corners, offsets } = windows;
-    let out = out.as_chunks_mut::<N>().0.chunks_exact_mut(*channels);
-    let argmax = argmax.as_chunks_mut::<N>().0.chunks_exact_mut(*channels);
+    let channels = windows.channels;
+    let out = out.as_chunks_mut::<N>().0.chunks_exact_mut(channels);
+    let argmax = argmax.as_chunks_mut::<N>().0.chunks_exact_mut(channels);
     let x = x.as_chunks::<N>().0;
-    for ((corner, out), argmax) in corners.iter().zip(out).zip(argmax) {
+    for ((pixels, out), argmax) in windows.iter().zip(out).zip(argmax) {
         for (c, (best, place)) in out.iter_mut().zip(argmax).enumerate() {
-            let first = corner * channels + c;
+            let first = pixels[0] as usize * channels + c;
             *best = x[first];
             *place = std::array::from_fn(|n| (first * N + n) as u32);
-            for offset in &offsets[1..] {
-                let at = (corner + offset) * channels + c;
+            for &pixel in &pixels[1..] {
+                let at = pixel as usize * channels + c;
                 for n in 0..N {
                     // Strictly larger: the first of equals stays.
                     if x[at][n] > best[n] {
@@ -71,14 +90,14 @@ pub fn max_backward<T: Real>(d: &[T], argmax: &[u32], out: &mut [T]) {
 
 /// Mean of each window; its own tangent.
 pub fn average<T: Real, const N: usize>(windows: &Windows, x: &[T], out: &mut [T]) {
-    let Windows { channels, corners, offsets } = windows;
-    let share = T::from_f64(1.0 / offsets.len() as f64);
+    let channels = windows.channels;
+    let share = T::from_f64(1.0 / windows.area as f64);
     let x = x.as_chunks::<N>().0;
-    for (corner, out) in corners.iter().zip(out.as_chunks_mut::<N>().0.chunks_exact_mut(*channels)) {
+    for (pixels, out) in windows.iter().zip(out.as_chunks_mut::<N>().0.chunks_exact_mut(channels)) {
         for (c, out) in out.iter_mut().enumerate() {
             let mut sums = [T::ZERO; N];
-            for offset in offsets {
-                let x = &x[(corner + offset) * channels + c];
+            for &pixel in pixels {
+                let x = &x[pixel as usize * channels + c];
                 for n in 0..N {
                     sums[n] += x[n];
                 }
@@ -90,14 +109,14 @@ pub fn average<T: Real, const N: usize>(windows: &Windows, x: &[T], out: &mut [T
 
 /// The transpose of [`average`].
 pub fn average_backward<T: Real, const N: usize>(windows: &Windows, d: &[T], out: &mut [T]) {
-    let Windows { channels, corners, offsets } = windows;
-    let share = T::from_f64(1.0 / offsets.len() as f64);
+    let channels = windows.channels;
+    let share = T::from_f64(1.0 / windows.area as f64);
     out.fill(T::ZERO);
     let out = out.as_chunks_mut::<N>().0;
-    for (corner, d) in corners.iter().zip(d.as_chunks::<N>().0.chunks_exact(*channels)) {
+    for (pixels, d) in windows.iter().zip(d.as_chunks::<N>().0.chunks_exact(channels)) {
         for (c, d) in d.iter().enumerate() {
-            for offset in offsets {
-                let out = &mut out[(corner + offset) * channels + c];
+            for &pixel in pixels {
+                let out = &mut out[pixel as usize * channels + c];
                 for n in 0..N {
                     out[n] += d[n] * share;
                 }

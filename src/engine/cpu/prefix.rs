@@ -25,14 +25,14 @@ pub fn apply<T: Real>(prefix: &[Step], mut rows: Vec<T>) -> Result<Vec<T>> {
 /// Images through a step, one after the other as blocks of one sample.
 fn through<T: Real>(step: &Step, rows: &[T]) -> Result<Vec<T>> {
     const WHAT: &str = "inputs behind the first steps";
-    let plain = Plain::new(step)?;
+    let plain = Plain::new(step, |_| step.input)?;
     let images = rows.chunks_exact(step.input.len());
     let mut found = room(WHAT, product::<T>(WHAT, &[images.len(), step.output.len()])?)?;
     let (mut x, mut out) = (zeros(WHAT, step.input.len())?, zeros(WHAT, step.output.len())?);
     let mut chosen = Vec::new();
     for image in images {
         image.iter().enumerate().for_each(|(i, &value)| x[place(step.input, i)] = value);
-        plain.forward::<T, 1>(&x, &mut chosen, &mut out)?;
+        plain.forward::<T, 1>(1, |_| &x, &mut chosen, &mut out)?;
         found.extend((0..out.len()).map(|i| out[place(step.output, i)]));
     }
     Ok(found)

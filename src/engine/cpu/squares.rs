@@ -178,10 +178,11 @@ impl<T: Real, const N: usize> Work for SampleSquares<'_, T, N> {
     #[inline(always)]
     fn run<const FMA: bool>(self) {
         let Self { affine, first, g, x, gradient, out } = self;
-        for (group, out) in out.chunks_mut(ROWS * affine.columns).enumerate() {
-            let first = first + group * ROWS;
+        let end = first + out.len() / affine.columns;
+        for (row, count) in affine.row_tiles(first..end) {
+            let out = &mut out[(row - first) * affine.columns..][..count * affine.columns];
             let gradient = gradient[..out.len() * N].as_chunks_mut::<N>().0;
-            by_rows!(out.len() / affine.columns, sample_gradients::<T, R, N, FMA>(affine, first, g, x, gradient));
+            by_rows!(count, sample_gradients::<T, R, N, FMA>(affine, row, g, x, gradient));
             for (sum, lanes) in out.iter_mut().zip(gradient) {
                 *sum += lanes.iter().map(|&value| (value * value).to_f64()).sum::<f64>();
             }

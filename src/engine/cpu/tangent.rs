@@ -45,14 +45,13 @@ impl<T: Real> BlockTangent<T> {
         let step = &net.plan.steps[l];
         let (before, rest) = self.activations.split_at_mut(l);
         let out = sized(&mut rest[0], step.output.len() * N)?;
-        let read = &step.reads[0];
-        let tangent = read.from.map(|from| &before[from]);
-        match (&net.kinds[l], tangent) {
-            (Kind::Affine(affine), tangent) => {
-                let input = affine.pad::<T, N>(point.read(read), &mut workspace.padded)?;
+        let tangent = |k: usize| step.reads[k].from.map(|from| &before[from][..]);
+        match &net.kinds[l] {
+            Kind::Affine(affine) => {
+                let input = affine.pad::<T, N>(point.read(&step.reads[0]), &mut workspace.padded)?;
                 let first = (&direction.forward[l], input);
                 let bias = direction.bias(affine);
-                match tangent {
+                match tangent(0) {
                     None => simd::run(net.level, ForwardBlock::<T, N> { affine, bias, terms: &[first], out }),
                     Some(tangent) => {
                         let tangent = affine.pad::<T, N>(tangent, &mut workspace.padded_too)?;
@@ -63,8 +62,7 @@ impl<T: Real> BlockTangent<T> {
                     }
                 }
             }
-            (Kind::Plain(plain), Some(tangent)) => plain.tangent::<T, N>(tangent, &point.chosen[l], out),
-            (Kind::Plain(_), None) => out.fill(T::ZERO),
+            Kind::Plain(plain) => plain.tangent::<T, N>(step.reads.len(), tangent, &point.chosen[l], out),
         }
         let curve = &point.curves[l];
         if is_hessian {

@@ -37,12 +37,12 @@ impl<T: Real> Back<'_, T> {
         mut arrive: impl FnMut(&[T], &[T]) -> Result<()>,
         mut complete: impl FnMut(usize, &mut [T]),
     ) -> Result<()> {
-        for read in &self.net.plan.steps[l].reads {
+        for (k, read) in self.net.plan.steps[l].reads.iter().enumerate() {
             let Some(from) = read.from else {
                 arrive(&deltas[l], &[])?;
                 continue;
             };
-            let q = self.pull::<N>(l, read, from, deltas, workspace)?;
+            let q = self.pull::<N>(l, (k, read), from, deltas, workspace)?;
             arrive(&deltas[l], &q)?;
             add(read, q, &mut deltas[from], workspace);
             if read.completes {
@@ -52,11 +52,11 @@ impl<T: Real> Back<'_, T> {
         Ok(())
     }
 
-    /// The derivative by what a read of step l finds, from δ of the step.
+    /// The derivative by what read k of step l finds, from δ of the step.
     fn pull<const N: usize>(
         &self,
         l: usize,
-        read: &Read,
+        (k, read): (usize, &Read),
         from: usize,
         deltas: &mut [Vec<T>],
         workspace: &mut Workspace<T>,
@@ -70,7 +70,7 @@ impl<T: Real> Back<'_, T> {
         let affine = match &self.net.kinds[l] {
             Kind::Affine(affine) => affine,
             Kind::Plain(plain) => {
-                plain.transpose::<T, N>(d, &self.chosen[l], out);
+                plain.transpose::<T, N>(k, d, &self.chosen[l], out);
                 return Ok(q);
             }
         };

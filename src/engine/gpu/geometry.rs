@@ -113,6 +113,7 @@ impl Geometry {
     /// # Errors
     /// `TooLarge` for more weights in panels than 32-bit places tell apart, or tables that do not fit in memory.
     pub fn new(plan: &Plan) -> Result<Self> {
+        ensure_placeable(plan)?;
         let mut windows = Vec::new();
         // Of what comes in, and of what each step gives: what the windows over it want.
         let mut paddings = vec![[0; 2]; plan.steps.len() + 1];
@@ -120,7 +121,7 @@ impl Geometry {
         for step in &plan.steps {
             for read in &step.reads {
                 let padding = &mut paddings[place(read)];
-                *padding = [0, 1].map(|axis| padding[axis].max(step.window.padding[axis]));
+                *padding = [0, 1].map(|axis| padding[axis].max(step.window.padding.before[axis]));
             }
         }
         let placed = |(l, step): (usize, &Step)| PlacedStep {
@@ -177,6 +178,24 @@ impl Geometry {
     }
 }
 
+/// Fails for a network that the kernels do not have yet.
+fn ensure_placeable(plan: &Plan) -> Result<()> {
+    let is_chain =
+        plan.steps.iter().enumerate().all(|(l, step)| step.reads.len() == 1 && step.reads[0].from == l.checked_sub(1));
+    let is_known = |step: &Step| {
+        let (window, operation) = (step.window, &step.operation);
+        let is_known = matches!(operation, Operation::Affine { groups: 1, .. } | Operation::Copy)
+            || (window.padding.is_none() && matches!(operation, Operation::MaxPool | Operation::AveragePool));
+        is_known && window.padding.before == window.padding.after && window.dilation == [1, 1]
+    };
+    ensure!(
+        is_chain && plan.steps.iter().all(is_known) && plan.steps.last().is_some_and(Step::is_affine),
+        BackendUnavailable,
+        "WebGPU has no kernels for networks with branches, groups, dilation or padded pools yet: the CPU computes them"
+    );
+    Ok(())
+}
+
 impl PlacedStep {
     fn panel(&self, end: &mut usize, windows: &mut Vec<[u32; 4]>, is_backward: bool) -> Result<Option<Panel>> {
         let Operation::Affine { .. } = self.step.operation else { return Ok(None) };
@@ -188,7 +207,7 @@ impl PlacedStep {
             let slide = Slide {
                 size: self.step.window.size[axis],
                 stride: self.step.window.stride[axis],
-                padding: self.step.window.padding[axis],
+                padding: self.step.window.padding.before[axis],
             };
             make_room("windows of an image", windows, length(to))?;
             for i in 0..length(to) {

@@ -122,7 +122,7 @@ pub async fn noise_injection(
     ensure!(delta.is_finite(), InvalidOption, "δ is {delta}, but must be finite");
     engine.prepare(parameters).await?;
     let kappa = kappa_of(engine, layer, options, control).await?;
-    let is_dense = matches!(engine.problem().network().layers()[target.layer], Layer::Dense { .. });
+    let is_dense = matches!(engine.problem().network().layer(target.layer), Layer::Dense { .. });
     let second_order = if is_dense && target.columns_per_unit == 1 {
         let flatness = traces(engine, control).await?.layers[layer].gram_trace;
         Some(delta * delta / (2.0 * units(target) as f64) * flatness)

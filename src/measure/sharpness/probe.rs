@@ -27,7 +27,7 @@ impl<'a> Probe<'a> {
     pub fn new(engine: &'a Engine) -> Self {
         let plan = Plan::new(engine.problem().network());
         let steps: u64 = plan.steps.iter().map(|step| 2 * step.output.len() as u64).sum();
-        let numbers = steps + plan.input().len() as u64;
+        let numbers = steps + plan.input.len() as u64;
         // A multiple of every executor's block, so that all batches but the last are of one size.
         Self { engine, batch: (BATCH_NUMBERS / numbers.max(1)).clamp(64, 1 << 14).next_multiple_of(64) as usize }
     }

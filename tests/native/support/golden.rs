@@ -16,6 +16,9 @@ macro_rules! files {
 pub const FILES: &[(&str, &str)] = files![
     "conv_lenet_tiny",
     "conv_stride_padding_avgpool",
+    "graph_concat_groups",
+    "graph_mlp_skip",
+    "graph_resnet_tiny",
     "linear_regression",
     "mlp_bias",
     "mlp_leaky_widening",

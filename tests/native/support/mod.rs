@@ -4,12 +4,13 @@
 pub mod any_table;
 pub mod diagonal;
 pub mod golden;
+pub mod graphs;
 pub mod naive;
 pub mod reflected;
 pub mod space_cases;
 
 use isoflat::engine::{Backend, Device, Precision};
-use isoflat::network::{BiasInitialization, GeluApproximation, Initialization, Layer};
+use isoflat::network::{BiasInitialization, Conv2d, GeluApproximation, Initialization, Layer, Pool2d};
 use isoflat::{Loss, Network, Problem, Targets};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -38,10 +39,12 @@ pub fn random_image_network(rng: &mut ChaCha8Rng, activations: &[Layer]) -> Netw
     let mut layers = Vec::new();
     let convolutions = rng.random_range(0..=3);
     for l in 0..convolutions {
-        let padding = [rng.random_range(0..=2), rng.random_range(0..=2)];
+        let padding: [usize; 2] = [rng.random_range(0..=2), rng.random_range(0..=2)];
         let kernel: [usize; 2] = std::array::from_fn(|i| rng.random_range(1..=4.min(side[i] + 2 * padding[i])));
         let stride: [usize; 2] = std::array::from_fn(|_| rng.random_range(1..=2));
-        layers.push(Layer::Conv2d { channels: rng.random_range(1..=4), kernel, stride, padding, bias: rng.random() });
+        let channels = rng.random_range(1..=4);
+        let bias = rng.random();
+        layers.push(Layer::Conv2d(Conv2d { stride, padding: padding.into(), bias, ..Conv2d::new(channels, kernel) }));
         side = std::array::from_fn(|i| (side[i] + 2 * padding[i] - kernel[i]) / stride[i] + 1);
         // An activation before the pool or after it, in every other network.
         let early = rng.random();
@@ -53,15 +56,15 @@ pub fn random_image_network(rng: &mut ChaCha8Rng, activations: &[Layer]) -> Netw
             let stride = rng.random::<bool>().then(|| std::array::from_fn(|_| rng.random_range(1..=3)));
             side = std::array::from_fn(|i| (side[i] - size[i]) / stride.unwrap_or(size)[i] + 1);
             let mean = rng.random();
-            layers.push(if mean { Layer::AvgPool2d { size, stride } } else { Layer::MaxPool2d { size, stride } });
+            let pool = Pool2d { stride, ..Pool2d::new(size) };
+            layers.push(if mean { Layer::AvgPool2d(pool) } else { Layer::MaxPool2d(pool) });
         }
         if !early {
             layers.push(activation(rng));
         }
     }
     if convolutions > 0 && rng.random_ratio(1, 5) {
-        let (stride, padding) = ([1, 1], [0, 0]);
-        layers.push(Layer::Conv2d { channels: rng.random_range(2..=4), kernel: side, stride, padding, bias: true });
+        layers.push(Layer::Conv2d(Conv2d::new(rng.random_range(2..=4), side)));
         if rng.random() {
             layers.push(Layer::Flatten);
         }

@@ -1,7 +1,7 @@
 //! What the tests of training in parameter spaces share.
 
 use isoflat::engine::{Device, Engine, Precision};
-use isoflat::network::Layer;
+use isoflat::network::{Conv2d, Layer, Pool2d};
 use isoflat::space::{Biases, FixedChoice, FixedValues, Grouping, OpenSpace, ParameterSpace, SpaceKind};
 use isoflat::train::{Optimizer, TrainOptions, Training, train_in};
 use isoflat::{Control, Loss, Network, Problem, Targets};
@@ -30,12 +30,12 @@ pub fn optimizers() -> [Optimizer; 4] {
 pub fn image_problem() -> (Problem, Vec<f64>) {
     let mut rng = rng(1);
     let layers = vec![
-        Layer::Conv2d { channels: 3, kernel: [3, 3], stride: [1, 1], padding: [1, 1], bias: true },
+        Layer::Conv2d(Conv2d { padding: [1, 1].into(), ..Conv2d::new(3, [3, 3]) }),
         Layer::Relu,
-        Layer::MaxPool2d { size: [3, 3], stride: Some([2, 2]) },
-        Layer::Conv2d { channels: 4, kernel: [2, 2], stride: [1, 1], padding: [0, 0], bias: false },
+        Layer::MaxPool2d(Pool2d { stride: Some([2, 2]), ..Pool2d::new([3, 3]) }),
+        Layer::Conv2d(Conv2d { bias: false, ..Conv2d::new(4, [2, 2]) }),
         Layer::LeakyRelu { slope: 0.1 },
-        Layer::AvgPool2d { size: [2, 2], stride: Some([1, 1]) },
+        Layer::AvgPool2d(Pool2d { stride: Some([1, 1]), ..Pool2d::new([2, 2]) }),
         Layer::Flatten,
         Layer::Dense { units: 6, bias: true },
         Layer::Relu,

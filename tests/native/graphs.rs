@@ -1,0 +1,72 @@
+//! Networks that are graphs: every pass against plain loops, and derivatives against differences.
+
+use isoflat::engine::{Curvature, Device, Engine, Precision};
+use isoflat::{Loss, Network};
+use pollster::block_on;
+
+use super::support::graphs::random_graph;
+use super::support::{ALL, HOMOGENEOUS, dot, error, naive, random_direction, random_parameters, random_problem, rng};
+
+const SEEDS: u64 = 150;
+
+fn engine(seed: u64, smooth: bool) -> (Engine, Vec<f64>) {
+    let mut rng = rng(31_000 + seed);
+    let network = random_graph(&mut rng, if smooth { &ALL } else { &HOMOGENEOUS });
+    let loss = if seed.is_multiple_of(2) { Loss::CrossEntropy } else { Loss::SquaredError };
+    let problem = random_problem(&mut rng, network, loss);
+    let theta = random_parameters(&mut rng, problem.network());
+    (Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine"), theta)
+}
+
+#[test]
+fn outputs_are_those_of_plain_loops() {
+    for seed in 0..SEEDS {
+        let (engine, theta) = engine(seed, true);
+        let problem = engine.problem();
+        block_on(engine.prepare(&theta)).expect("a point");
+        let expected = naive::outputs(problem.network(), &theta, &problem.inputs().to_f64());
+        let found = block_on(engine.outputs()).expect("outputs");
+        assert!(error(&found, &expected) < 1e-12, "seed {seed}: {:?}", problem.network());
+        let loss = naive::loss(problem, &theta);
+        assert!((block_on(engine.loss()).expect("a loss") - loss).abs() < 1e-12 * (1.0 + loss.abs()), "seed {seed}");
+    }
+}
+
+/// Smooth networks have derivatives everywhere.
+#[test]
+fn gradients_and_products_are_differences() {
+    for seed in 0..SEEDS {
+        let mut rng = rng(32_000 + seed);
+        let network = random_graph(&mut rng, &ALL[3..]);
+        if network.layers().any(|layer| layer.name() == "max_pool2d") {
+            continue;
+        }
+        let problem = random_problem(&mut rng, network, Loss::SquaredError);
+        let theta = random_parameters(&mut rng, problem.network());
+        let engine = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");
+        let v = random_direction(&mut rng, theta.len());
+        let h = 1e-5;
+        let at = |t: f64| -> Vec<f64> { theta.iter().zip(&v).map(|(w, v)| w + t * h * v).collect() };
+        let slope = (naive::loss(&problem, &at(1.0)) - naive::loss(&problem, &at(-1.0))) / (2.0 * h);
+        let gradient = |theta: &[f64]| {
+            block_on(engine.prepare(theta)).expect("a point");
+            block_on(engine.gradient()).expect("a gradient")
+        };
+        let (after, before) = (gradient(&at(1.0)), gradient(&at(-1.0)));
+        let expected: Vec<f64> = after.iter().zip(&before).map(|(a, b)| (a - b) / (2.0 * h)).collect();
+        let g = gradient(&theta);
+        let scale = dot(&g, &g).sqrt() * dot(&v, &v).sqrt();
+        assert!((dot(&g, &v) - slope).abs() < 1e-6 * scale, "seed {seed}: {:?}", problem.network());
+        let product = block_on(engine.product(Curvature::Hessian, &v)).expect("a product");
+        assert!(error(&product, &expected) < 1e-5, "seed {seed}: {:?}", problem.network());
+    }
+}
+
+#[test]
+fn a_network_is_what_its_json_says() {
+    for seed in 0..SEEDS {
+        let network = random_graph(&mut rng(33_000 + seed), &ALL);
+        let json = serde_json::to_string(&network).expect("a JSON");
+        assert_eq!(Network::from_json(&json).expect("a network"), network, "seed {seed}: {json}");
+    }
+}
