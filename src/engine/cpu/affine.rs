@@ -131,6 +131,25 @@ impl Affine {
         self.input.area() == 1 && self.window.padding.is_none() && self.groups == 1
     }
 
+    /// Does every channel see one channel alone?
+    pub(super) fn is_channelwise(&self) -> bool {
+        self.groups > 1 && self.seen() == 1
+    }
+
+    /// The pixels of a row that may be in a class.
+    pub(super) fn columns_of(&self, class: &Class) -> impl Iterator<Item = usize> + use<> {
+        let (stride, left) = (self.window.stride[1], self.window.padding.before[1]);
+        ((class.residue[1] + stride - left % stride) % stride..self.input.width).step_by(stride)
+    }
+
+    /// The last output that may see a pixel, in padded rows and columns.
+    pub(super) fn last_output(&self, pixel: [usize; 2]) -> [usize; 2] {
+        let last = |axis: usize| {
+            (pixel[axis] + self.window.padding.before[axis]) / self.window.stride[axis] + self.delta_padding[axis]
+        };
+        [last(0), last(1)]
+    }
+
     /// The same weights, where every window of this step is a pixel by itself: they are met one after the other.
     pub(super) fn of_windows(&self) -> Result<Self> {
         let input = Shape { channels: self.columns, height: self.output.height, width: self.output.width };
@@ -227,6 +246,10 @@ impl Affine {
     pub fn pack_forward<T: Real>(&self, theta: &[T], out: &mut Forward<T>) -> Result<()> {
         let weight = &theta[self.weight.clone()];
         let out = sized(&mut out.0, weight.len())?;
+        if self.is_channelwise() {
+            out.copy_from_slice(weight);
+            return Ok(());
+        }
         for (first, rows) in self.row_tiles(0..self.rows) {
             let range = first * self.columns..(first + rows) * self.columns;
             let (tile, out) = (&weight[range.clone()], &mut out[range]);
@@ -241,6 +264,10 @@ impl Affine {
         let (seen, rows) = (self.seen(), self.rows_of_group() * self.columns);
         out.0.clear();
         make_room("packed weights", &mut out.0, weight.len())?;
+        if self.is_channelwise() {
+            out.0.extend_from_slice(weight);
+            return Ok(());
+        }
         for class in &self.classes {
             for (first, count) in self.channel_tiles() {
                 let (group, channels) = (first / seen, first % seen..first % seen + count);
@@ -275,7 +302,7 @@ impl Affine {
 
     /// One block's δ as backward passes need it: itself, or a copy in `workspace`.
     pub fn pad_delta<'a, T: Real, const N: usize>(&self, d: &'a [T], workspace: &'a mut Vec<T>) -> Result<&'a [T]> {
-        if self.is_dense() {
+        if self.is_delta_as_it_is() {
             return Ok(d);
         }
         let pixel = self.rows * N;
@@ -284,10 +311,21 @@ impl Affine {
         Ok(workspace)
     }
 
+    /// Do backward passes need nothing around δ?
+    fn is_delta_as_it_is(&self) -> bool {
+        self.is_dense()
+            || (self.delta_padding == [0, 0] && self.padded_output == [self.output.height, self.output.width])
+    }
+
+    /// Do sums of gradients read the input as it lies?
+    pub(super) fn is_input_as_it_is(&self) -> bool {
+        self.is_channelwise() && self.window.padding.is_none()
+    }
+
     /// Numbers of a block that its passes lay out at this step beside what comes in and goes out: transposed and padded.
     pub fn layout_numbers<const N: usize>(&self) -> [u64; 2] {
         let [height, width] = self.padded_output.map(|side| side as u64);
-        let padded_output = if self.is_dense() { 0 } else { height * width * self.rows as u64 * N as u64 };
+        let padded_output = if self.is_delta_as_it_is() { 0 } else { height * width * self.rows as u64 * N as u64 };
         [self.wide_transposed_len::<N>(), padded_output]
     }
 
@@ -298,8 +336,11 @@ impl Affine {
 
     /// The same where no vector may be so long.
     fn wide_transposed_len<const N: usize>(&self) -> u64 {
+        let [height, width] = self.padded().map(|side| side as u64);
         match self.is_dense() {
             true => (self.columns.next_multiple_of(N) as u64) * N as u64,
+            false if self.is_input_as_it_is() => 0,
+            false if self.is_channelwise() => height * width * self.input.channels as u64 * N as u64,
             // The last tile of a row may look beyond its end.
             false => self.padded()[0] as u64 * N as u64 * self.row_stride() as u64 + N as u64,
         }
@@ -311,8 +352,15 @@ impl Affine {
         if row.is_multiple_of(128) { row + 16 } else { row }
     }
 
-    /// One block's padded input sample by sample: tiles of N columns (dense), or rows of pixels (y, n, x, c).
+    /// One block's padded input sample by sample: tiles of N columns (dense), or rows of pixels (y, n, x, c); where channels see
+    /// one channel each, as it is.
     pub fn transpose<T: Real, const N: usize>(&self, x: &[T], out: &mut [T]) {
+        if self.is_channelwise() {
+            if !self.is_input_as_it_is() {
+                out.copy_from_slice(x);
+            }
+            return;
+        }
         let pixels = x.as_chunks::<N>().0;
         if self.is_dense() {
             for (columns, tile) in pixels.chunks(N).zip(out.as_chunks_mut::<N>().0.chunks_exact_mut(N)) {

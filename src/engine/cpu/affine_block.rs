@@ -1,6 +1,7 @@
 //! Affine steps of one block: W x and Wᵀ δ in register tiles.
 
 use super::affine::{Affine, Backward, Class, Forward};
+use super::channelwise;
 use super::real::Real;
 use super::simd::Work;
 use super::tile::{ROWS, accumulate, by_rows};
@@ -28,6 +29,9 @@ impl<T: Real, const N: usize> Work for ForwardBlock<'_, T, N> {
             return;
         }
         let row_len = affine.output.width * affine.rows * N;
+        if affine.is_channelwise() {
+            return channelwise::forward::<T, N, FMA>(affine, bias, terms, out);
+        }
         for (y, out) in out.chunks_exact_mut(row_len).enumerate() {
             for (first, rows) in affine.row_tiles(0..affine.rows) {
                 by_rows!(rows, forward_rows::<T, R, N, FMA>(affine, bias, terms, y, first, out));
@@ -103,6 +107,10 @@ impl<T: Real, const N: usize> Work for BackwardBlock<'_, T, N> {
             let residue = (y + affine.window.padding.before[0]) % affine.window.stride[0];
             let first_of_row = affine.classes.partition_point(|class| class.residue[0] < residue);
             for class in affine.classes[first_of_row..].iter().take_while(|class| class.residue[0] == residue) {
+                if affine.is_channelwise() {
+                    channelwise::backward::<T, N, FMA>(affine, class, terms, y, out);
+                    continue;
+                }
                 for (first, count) in affine.channel_tiles() {
                     by_rows!(count, backward_rows::<T, R, N, FMA>(affine, class, terms, y, first, out));
                 }
@@ -122,18 +130,13 @@ fn backward_rows<T: Real, const R: usize, const N: usize, const FMA: bool>(
     out: &mut [T],
 ) {
     let (channels, pixel) = (affine.input.channels, affine.rows * N);
-    let [sy, sx] = affine.window.stride;
-    let [top, left] = affine.window.padding.before;
     let rows = affine.rows_of_group();
     let (line, run) = (affine.padded_output[1] * pixel, class.run * rows);
     let row = first / affine.seen() * rows * N;
     let columns = class.taps.len() * rows;
     let begin = class.start * rows * channels + first * columns;
-    let start = (class.residue[1] + sx - left % sx) % sx;
-    // The last output row that sees one of this class, in padded rows; so below for the column.
-    let last_row = (y + top) / sy + affine.delta_padding[0];
-    for x in (start..affine.input.width).step_by(sx) {
-        let last = (x + left) / sx + affine.delta_padding[1];
+    for x in affine.columns_of(class) {
+        let [last_row, last] = affine.last_output([y, x]);
         let Some(out) = out[(x * channels + first) * N..].as_chunks_mut::<N>().0.first_chunk_mut::<R>() else { return };
         *out = [[T::ZERO; N]; R];
         for (weights, delta) in terms {

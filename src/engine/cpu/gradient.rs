@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::affine::Affine;
+use super::channelwise;
 use super::parallel;
 use super::real::Real;
 use super::simd::Work;
@@ -67,6 +68,10 @@ pub struct WeightGradient<'a, T, const N: usize> {
 impl<T: Real, const N: usize> Work for WeightGradient<'_, T, N> {
     #[inline(always)]
     fn run<const FMA: bool>(self) {
+        if self.affine.is_channelwise() {
+            let Self { affine, rows, terms, workspace, out } = self;
+            return channelwise::add_gradient::<T, N, FMA>(affine, rows, terms, &mut workspace.tiles, out);
+        }
         // A narrow tile where a wide one would be mostly beyond the run's end; WebAssembly's are narrow already.
         #[cfg(not(target_arch = "wasm32"))]
         {

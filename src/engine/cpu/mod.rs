@@ -5,6 +5,7 @@
 mod activation;
 mod affine;
 mod affine_block;
+mod channelwise;
 pub(in crate::engine) mod chart;
 mod data;
 mod gradient;

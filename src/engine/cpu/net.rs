@@ -54,6 +54,11 @@ impl Net {
         self.plan.steps[l].reads.iter().any(|read| read.from.is_some())
     }
 
+    /// Do sums of gradients read the input of this step as it lies?
+    pub fn reads_as_it_is(&self, l: usize) -> bool {
+        matches!(&self.kinds[l], Kind::Affine(affine) if affine.is_input_as_it_is())
+    }
+
     /// The first step, where it is affine in what comes in: layer 1 is linear in the parameters then.
     pub fn first(&self) -> Option<&Affine> {
         let (_, affine) = self.affine_steps().next()?;

@@ -97,6 +97,11 @@ impl<T: Real> BlockPoint<T> {
         self.read(&net.plan.steps[l].reads[0])
     }
 
+    /// What comes into an affine step, as sums of gradients read it.
+    pub fn laid_out(&self, net: &Net, l: usize) -> &[T] {
+        if net.reads_as_it_is(l) { self.input_of(net, l) } else { &self.transposed[l] }
+    }
+
     /// The activation of step l, and what backward passes need of its input if asked for.
     pub fn forward_step<const N: usize>(
         &mut self,

@@ -32,6 +32,14 @@ impl<T: Real> BlockTangent<T> {
         self.deltas.resize_with(steps, Vec::new);
     }
 
+    /// The tangent of what comes into an affine step, as sums of gradients read it; nothing of data.
+    pub fn laid_out(&self, net: &Net, l: usize) -> &[T] {
+        match net.plan.steps[l].reads[0].from {
+            Some(from) if net.reads_as_it_is(l) => &self.activations[from],
+            _ => &self.transposed[l],
+        }
+    }
+
     /// ȧ of step l in direction V.
     pub fn forward_step<const N: usize>(
         &mut self,

@@ -15,7 +15,8 @@ use crate::error::Result;
 impl<T: Real, const N: usize> Passes<T, N> {
     /// Adds the gradient that these blocks give.
     pub async fn add_gradient(&self, blocks: &[BlockPoint<T>], gradient: &mut [T]) -> Result<()> {
-        let terms = |l: usize| blocks.iter().map(|block| (&block.deltas[l][..], &block.transposed[l][..])).collect();
+        let terms =
+            |l: usize| blocks.iter().map(|block| (&block.deltas[l][..], block.laid_out(&self.net, l))).collect();
         self.add_weight_gradients(1, &terms, gradient).await
     }
 
@@ -28,8 +29,9 @@ impl<T: Real, const N: usize> Passes<T, N> {
         out: &mut [T],
     ) -> Result<()> {
         let terms = |l: usize| {
-            let first = blocks.iter().zip(tangents).map(|(block, dot)| (&dot.deltas[l][..], &block.transposed[l][..]));
-            let second = blocks.iter().zip(tangents).map(|(block, dot)| (&block.deltas[l][..], &dot.transposed[l][..]));
+            let net = &self.net;
+            let first = blocks.iter().zip(tangents).map(|(block, dot)| (&dot.deltas[l][..], block.laid_out(net, l)));
+            let second = blocks.iter().zip(tangents).map(|(block, dot)| (&block.deltas[l][..], dot.laid_out(net, l)));
             if is_hessian && self.net.pulls_back(l) {
                 first.zip(second).flat_map(|(first, second)| [first, second]).collect()
             } else {
