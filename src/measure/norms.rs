@@ -72,12 +72,17 @@ pub fn path_norm_squared(network: &Network, parameters: &[f64]) -> Option<f64> {
             })
             .collect();
         let weights = if layer.is_parametric() { parametric.next() } else { None };
+        let area = layout.tensor(Source::Layer(i)).shape.area();
         values.push(match (layer, weights) {
+            (Layer::Scale { .. }, Some(place)) => {
+                let weights = &parameters[place.weight.clone()];
+                reads[0].iter().enumerate().map(|(j, v)| weights[j / area] * (weights[j / area] * v)).collect()
+            }
             (_, Some(place)) => squared(place, parameters, reads[0]),
             (Layer::Add, _) => (0..reads[0].len()).map(|j| reads.iter().map(|read| read[j]).sum()).collect(),
             (Layer::Concat, _) => reads.concat(),
             (Layer::PadChannels { before, after }, _) => {
-                [vec![0.0; *before], reads[0].to_vec(), vec![0.0; *after]].concat()
+                [vec![0.0; before * area], reads[0].to_vec(), vec![0.0; after * area]].concat()
             }
             _ => reads[0].to_vec(),
         });
@@ -85,8 +90,8 @@ pub fn path_norm_squared(network: &Network, parameters: &[f64]) -> Option<f64> {
     values.last().map(|outputs| outputs.iter().sum())
 }
 
-/// What the squared weights of a layer of rows make of these sums over paths.
+/// What the squared weights of a dense layer make of these sums over paths.
 fn squared(layer: &ParametricLayer, parameters: &[f64], paths: &[f64]) -> Vec<f64> {
-    let rows = parameters[layer.weight.clone()].chunks_exact(layer.inputs).enumerate();
-    rows.map(|(i, row)| row.iter().zip(&paths[layer.first_unit(i)..]).map(|(w, v)| w * (w * v)).sum()).collect()
+    let rows = parameters[layer.weight.clone()].chunks_exact(layer.inputs);
+    rows.map(|row| row.iter().zip(paths).map(|(w, v)| w * (w * v)).sum()).collect()
 }

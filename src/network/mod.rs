@@ -8,6 +8,7 @@ mod json;
 mod layer;
 mod layout;
 mod presets;
+mod residual;
 mod shape;
 mod wiring;
 
@@ -176,8 +177,10 @@ impl Network {
         ensure_finite("parameters", parameters)
     }
 
-    /// A short name of the architecture: `784-300-100-10`, `1×28×28-conv5×5×10-pool2×2-…-10`.
+    /// A short name of the architecture: `784-300-100-10`, `1×28×28-conv5×5×10-pool2×2-…-10`. Of many layers it has the first and
+    /// the last, and how many dense and convolutional ones there are.
     pub fn summary(&self) -> String {
+        const MOST: usize = 16;
         let by = |sizes: &[usize]| sizes.iter().map(usize::to_string).collect::<Vec<_>>().join("×");
         let layers = self.layers().filter_map(|layer| match layer {
             Layer::Dense { units, .. } => Some(units.to_string()),
@@ -189,6 +192,11 @@ impl Network {
             Layer::Concat => Some("concat".into()),
             _ => None,
         });
-        std::iter::once(by(&self.input)).chain(layers).collect::<Vec<_>>().join("-")
+        let parts: Vec<String> = std::iter::once(by(&self.input)).chain(layers).collect();
+        if parts.len() <= MOST {
+            return parts.join("-");
+        }
+        let count = self.layers().filter(|layer| matches!(layer, Layer::Dense { .. } | Layer::Conv2d(_))).count();
+        format!("{}-…-{} ({count} layers)", parts[..3].join("-"), parts[parts.len() - 2..].join("-"))
     }
 }

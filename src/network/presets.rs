@@ -1,5 +1,9 @@
 //! The papers' networks.
 
+use super::residual::{
+    self,
+    Shortcut::{Padded, Projection},
+};
 use super::{Conv2d, Layer, Network, Pool2d};
 use crate::error::{Result, bail};
 
@@ -45,14 +49,34 @@ pub enum Preset {
     ///
     /// Keskar's one hidden dense layer of 512 is taken; Rangamani's program has two, of 512 and 240.
     Vgg16Cifar10,
+    /// 3×32×32: ResNet-20 (He et al. 2016, section 4.2): three stages of 16, 32 and 64 channels with three blocks each; 269,722
+    /// parameters with the scales that its batch normalisations are. Shortcuts pad channels with zeros.
+    ResNet20,
+    /// The same with five blocks a stage; 464,154 parameters. In this and the next the paper has the padded shortcut too.
+    ResNet32,
+    /// With nine; 853,018 parameters.
+    ResNet56,
+    /// ResNet-20 with projections, convolutions of 1 × 1, where the size changes.
+    ResNet20Projection,
+    /// ResNet-32, likewise.
+    ResNet32Projection,
+    /// ResNet-56, likewise.
+    ResNet56Projection,
+    /// 3×32×32: ResNet-20's stages of blocks that activate before their convolutions (He et al. 2016, “Identity mappings”).
+    PreactResNet20,
+    /// 3×32×32: conv 3×3×32, then depthwise separable blocks of 64, 128, 128, 256 and 256 channels (after Howard et al. 2017).
+    MobileNetCifar10,
+    /// 1×28×28: one block a stage of 8, 16 and 32 channels: a residual network that learns MNIST in a minute. Not of a paper.
+    ResNet8,
     /// 784-64-32-10: small enough to learn MNIST in seconds on any machine. Not of a paper.
     Small,
 }
 
 impl Preset {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 20] = [
         Self::Small,
+        Self::ResNet8,
         Self::F1,
         Self::C1,
         Self::MnistFc,
@@ -63,6 +87,14 @@ impl Preset {
         Self::LeNet5,
         Self::AlexNetCifar10,
         Self::Vgg16Cifar10,
+        Self::ResNet20,
+        Self::ResNet32,
+        Self::ResNet56,
+        Self::ResNet20Projection,
+        Self::ResNet32Projection,
+        Self::ResNet56Projection,
+        Self::PreactResNet20,
+        Self::MobileNetCifar10,
     ];
 
     /// The stable name.
@@ -78,6 +110,15 @@ impl Preset {
             Self::LeNet5 => "lenet5",
             Self::AlexNetCifar10 => "alexnet_cifar10",
             Self::Vgg16Cifar10 => "vgg16_cifar10",
+            Self::ResNet20 => "resnet20",
+            Self::ResNet32 => "resnet32",
+            Self::ResNet56 => "resnet56",
+            Self::ResNet20Projection => "resnet20_projection",
+            Self::ResNet32Projection => "resnet32_projection",
+            Self::ResNet56Projection => "resnet56_projection",
+            Self::PreactResNet20 => "preact_resnet20",
+            Self::MobileNetCifar10 => "mobilenet_cifar10",
+            Self::ResNet8 => "resnet8",
             Self::Small => "small",
         }
     }
@@ -100,6 +141,7 @@ impl Preset {
     pub fn network(self) -> Network {
         let dense = Network::dense;
         let (mnist, cifar10) = ([1, 28, 28], [3, 32, 32]);
+        let resnet = |blocks, kind| residual::resnet(&cifar10, [16, 32, 64], blocks, kind);
         let network = match self {
             Self::F1 => dense(&[784, 300, 100, 10], true),
             Self::MnistFc => dense(&[784, 512, 512, 512, 512, 512, 10], true),
@@ -125,6 +167,17 @@ impl Preset {
                 }
                 convolutional(cifar10, &parts, &[512, 10])
             }
+            Self::ResNet20 => resnet(3, Padded),
+            Self::ResNet32 => resnet(5, Padded),
+            Self::ResNet56 => resnet(9, Padded),
+            Self::ResNet20Projection => resnet(3, Projection),
+            Self::ResNet32Projection => resnet(5, Projection),
+            Self::ResNet56Projection => resnet(9, Projection),
+            Self::PreactResNet20 => residual::preactivated(&cifar10, [16, 32, 64], 3),
+            Self::MobileNetCifar10 => {
+                residual::separable(&cifar10, 32, &[(64, 1), (128, 2), (128, 1), (256, 2), (256, 1)])
+            }
+            Self::ResNet8 => residual::resnet(&mnist, [8, 16, 32], 1, Padded),
         };
         network.expect("the presets are valid networks")
     }

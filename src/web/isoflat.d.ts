@@ -50,17 +50,38 @@ export class IsoflatError extends Error {
 /** Height and width of a window, a step or a frame: one whole number for both, or `[height, width]`. */
 export type Size = number | [height: number, width: number];
 
-export type LayerJSON =
+/** What is put around an image: one number for all sides, `[vertical, horizontal]`, or each side. */
+export type Padding = Size | [top: number, left: number, bottom: number, right: number];
+
+/**
+ * A layer. `name` is what others read it by, `from` what it reads: a name, or a list of them for `add` and `concat`, with `"input"`
+ * for what comes into the network. Without `from` it reads the layer before it.
+ */
+export type LayerJSON = { name?: string; from?: string | string[] } & (
   /** z = W a + b over a flat row; W is (units, inputs). `bias` is true by default. */
   | { type: "dense"; units: number; bias?: boolean }
   /**
-   * Cross-correlation over images, W is (channels, input channels, kernel height, kernel width). `stride` is 1, `padding`
-   * (zeros on each side) 0 and `bias` (a number a channel) true by default.
+   * Cross-correlation over images, W is (channels, input channels / groups, kernel height, kernel width). `stride`, `dilation` and
+   * `groups` are 1, `padding` (zeros) 0 and `bias` (a number a channel) true by default.
    */
-  | { type: "conv2d"; channels: number; kernel: Size; stride?: Size; padding?: Size; bias?: boolean }
-  /** The largest, or the mean, of each window. `stride` is `size` by default; what fills no window is left out. */
-  | { type: "max_pool2d"; size: Size; stride?: Size }
-  | { type: "avg_pool2d"; size: Size; stride?: Size }
+  | {
+      type: "conv2d"; channels: number; kernel: Size; stride?: Size; padding?: Padding; dilation?: Size; groups?: number;
+      bias?: boolean;
+    }
+  /** w_c a_c + b_c for every channel or feature: what a batch normalisation with frozen statistics is. */
+  | { type: "scale"; bias?: boolean }
+  /**
+   * The largest, or the mean, of each window. `stride` is `size` by default; what fills no window is left out. `padding` is never the
+   * largest, and counts as zeros in a mean.
+   */
+  | { type: "max_pool2d"; size: Size; stride?: Size; padding?: Padding }
+  | { type: "avg_pool2d"; size: Size; stride?: Size; padding?: Padding }
+  /** The mean of each channel. */
+  | { type: "global_avg_pool2d" }
+  /** The sum of what several layers give, of one shape; or their channels, or features, one after the other. */
+  | { type: "add" | "concat" }
+  /** Channels, or features, of zeros around those that come in; 0 by default. */
+  | { type: "pad_channels"; before?: number; after?: number }
   /** Images as flat rows, channel after channel: what a dense layer takes. */
   | { type: "flatten" }
   | { type: "relu" }
@@ -69,7 +90,8 @@ export type LayerJSON =
   | { type: "identity" }
   | { type: "tanh" | "sigmoid" | "softplus" | "silu" }
   /** `approximate` as in PyTorch; "none" by default. */
-  | { type: "gelu"; approximate?: "none" | "tanh" };
+  | { type: "gelu"; approximate?: "none" | "tanh" }
+);
 
 /** Shape of one input: a flat row, or an image. Values of an image come channel after channel, row after row. */
 export type InputShape = [features: number] | [channels: number, height: number, width: number];
@@ -85,6 +107,8 @@ export interface NetworkJSON {
  */
 export interface BatchNormJSON {
   type: "batch_norm";
+  name?: string;
+  from?: string;
   mean: number[];
   variance: number[];
   scale?: number[];
@@ -100,12 +124,15 @@ export interface BatchNormNetworkJSON {
 
 /**
  * The papers' networks, and `small` (784-64-32-10). Over MNIST, 784 values or images of 1×28×28: `small`, `f1`, `c1`,
- * `mnist_fc`, `lenet`, `straight_mnist`, `petzka_mnist`. Over CIFAR-10, 3072 values or images of 3×32×32: `straight_cifar10`,
- * `lenet5`, `alexnet_cifar10`, `vgg16_cifar10`.
+ * `mnist_fc`, `lenet`, `straight_mnist`, `petzka_mnist`, and `resnet8`, which learns it in a minute. Over CIFAR-10, 3072 values or
+ * images of 3×32×32: `straight_cifar10`, `lenet5`, `alexnet_cifar10`, `vgg16_cifar10`, He's ResNets (shortcuts padded with zeros,
+ * or projections), one that activates before its convolutions, and one of depthwise separable convolutions.
  */
 export type PresetName =
   | "small" | "f1" | "c1" | "mnist_fc" | "lenet" | "straight_mnist" | "petzka_mnist"
-  | "straight_cifar10" | "lenet5" | "alexnet_cifar10" | "vgg16_cifar10";
+  | "straight_cifar10" | "lenet5" | "alexnet_cifar10" | "vgg16_cifar10"
+  | "resnet8" | "resnet20" | "resnet32" | "resnet56" | "resnet20_projection" | "resnet32_projection" | "resnet56_projection"
+  | "preact_resnet20" | "mobilenet_cifar10";
 
 export type InitializeOptions = {
   /** Default 0. The same seed gives the same parameters everywhere. */

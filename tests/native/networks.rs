@@ -29,6 +29,19 @@ fn presets_have_the_papers_sizes() {
                 + 262_656
                 + 5_130,
         ),
+        (Preset::ResNet20, "resnet20", resnet(3)),
+        (Preset::ResNet32, "resnet32", resnet(5)),
+        (Preset::ResNet56, "resnet56", resnet(9)),
+        (Preset::ResNet20Projection, "resnet20_projection", resnet(3) + 2_752),
+        (Preset::ResNet32Projection, "resnet32_projection", resnet(5) + 2_752),
+        (Preset::ResNet56Projection, "resnet56_projection", resnet(9) + 2_752),
+        (
+            Preset::PreactResNet20,
+            "preact_resnet20",
+            432 + 3 * 4_672 + (14_432 + 2 * 18_560) + (57_536 + 2 * 73_984) + 128 + 650,
+        ),
+        (Preset::MobileNetCifar10, "mobilenet_cifar10", 928 + 2_528 + 9_152 + 18_048 + 34_688 + 68_864 + 2_570),
+        (Preset::ResNet8, "resnet8", 88 + 1_184 + 3_520 + 13_952 + 330),
     ];
     assert_eq!(sizes.len(), Preset::ALL.len());
     for (preset, name, parameters) in sizes {
@@ -39,6 +52,12 @@ fn presets_have_the_papers_sizes() {
         assert!(network.is_positively_homogeneous() && network.is_piecewise_linear(), "{name}");
         assert_eq!((preset.name(), Preset::from_name(name).expect("a name")), (name, preset));
     }
+}
+
+/// He et al.'s with so many blocks a stage: what a normalisation has is two numbers a channel.
+fn resnet(blocks: usize) -> usize {
+    let more = blocks - 1;
+    464 + blocks * 4_672 + (13_952 + more * 18_560) + (55_552 + more * 73_984) + 650
 }
 
 /// What the papers say of the shapes between: 320 values before C1's dense layers, 4096 and 512 before the others'.
@@ -70,6 +89,7 @@ fn summaries_are_short_names() {
     for (preset, summary) in summaries {
         assert_eq!(preset.network().summary(), summary);
     }
+    assert_eq!(Preset::ResNet20.network().summary(), "3×32×32-conv3×3×16-conv3×3×16-…-mean-10 (20 layers)");
     let json = r#"{"input": [1, 4, 6], "layers": [{"type": "avg_pool2d", "size": [2, 3]}, {"type": "conv2d", "channels": 3,
         "kernel": 2}]}"#;
     assert_eq!(Network::from_json(json).expect("a network").summary(), "1×4×6-mean2×3-conv2×2×3");

@@ -21,7 +21,7 @@ export interface Defaults {
 
 interface Entry {
   label: string;
-  group: "dense" | "convolutional";
+  group: "dense" | "convolutional" | "residual";
   over: keyof typeof INPUTS;
   defaults?: Partial<Defaults>;
 }
@@ -32,6 +32,7 @@ export const MNIST_SAMPLES = 60000;
 const USUAL: Defaults = { training: 24000, random: 500, measured: 500, epochs: 8 };
 /** A convolution is computed at every pixel: fewer samples take as long. */
 const FEWER: Partial<Defaults> = { training: 6000, random: 200, measured: 100, epochs: 3 };
+const FEW: Partial<Defaults> = { random: 32, measured: 8, epochs: 2 };
 
 /** A `Record` over the package's own type: a preset that is new there is missed here by the type checker. */
 const PRESETS: Record<PresetName, Entry> = {
@@ -56,9 +57,22 @@ const PRESETS: Record<PresetName, Entry> = {
     over: "cifar10",
     defaults: { random: 8, measured: 8, epochs: 1 },
   },
+  resnet8: { label: "ResNet-8 · 7 convolutions, 1 dense", group: "residual", over: "mnist", defaults: FEWER },
+  resnet20: { label: "ResNet-20", group: "residual", over: "cifar10", defaults: FEW },
+  resnet32: { label: "ResNet-32", group: "residual", over: "cifar10", defaults: FEW },
+  resnet56: { label: "ResNet-56", group: "residual", over: "cifar10", defaults: FEW },
+  resnet20_projection: { label: "ResNet-20, projections", group: "residual", over: "cifar10", defaults: FEW },
+  resnet32_projection: { label: "ResNet-32, projections", group: "residual", over: "cifar10", defaults: FEW },
+  resnet56_projection: { label: "ResNet-56, projections", group: "residual", over: "cifar10", defaults: FEW },
+  preact_resnet20: { label: "ResNet-20, pre-activation", group: "residual", over: "cifar10", defaults: FEW },
+  mobilenet_cifar10: { label: "MobileNet · depthwise separable", group: "residual", over: "cifar10", defaults: FEW },
 };
 
-const GROUPS: Record<Entry["group"], string> = { dense: "Fully connected", convolutional: "Convolutional" };
+const GROUPS: Record<Entry["group"], string> = {
+  dense: "Fully connected",
+  convolutional: "Convolutional",
+  residual: "Residual and separable",
+};
 
 export interface NetworkGroup {
   title: string;

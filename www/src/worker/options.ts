@@ -24,15 +24,19 @@ export function optimizerOf({ optimizer, learningRate }: TrainChoice): NonNullab
   return { type: "sgd", learningRate, momentum: optimizer === "momentum" ? 0.9 : 0 };
 }
 
+const PARAMETRIC: ReadonlySet<string> = new Set(["dense", "conv2d", "scale"]);
+
 /** A parametric layer's two lines, or one: `784 → 64`, `conv 5×5, 10 → 20 channels`. */
 export function layerNames(network: Network): string[] {
-  const layers = network.toJSON().layers.filter(({ type }) => type === "dense" || type === "conv2d");
+  const layers = network.toJSON().layers.filter(({ type }) => PARAMETRIC.has(type));
   const weights = network.blocks().filter(({ kind }) => kind === "weight");
   return weights.map(({ inputs, outputs }, index) => {
     const layer = layers[index];
+    if (layer?.type === "scale") return `scale, ${outputs} channels`;
     if (layer?.type !== "conv2d") return `${inputs} → ${outputs}`;
     const [height, width] = typeof layer.kernel === "number" ? [layer.kernel, layer.kernel] : layer.kernel;
-    return `conv ${height}×${width}, ${inputs / (height * width)} → ${outputs} channels`;
+    const channels = (inputs / (height * width)) * (layer.groups ?? 1);
+    return `conv ${height}×${width}, ${channels} → ${outputs} channels`;
   });
 }
 
@@ -50,7 +54,18 @@ export function firstOf({ inputs, targets }: LabelledImages, samples: number): L
   return { inputs: inputs.subarray(0, samples * length), targets: targets.subarray(0, samples) };
 }
 
-const DENSE: ReadonlySet<string> = new Set(["dense", "relu", "leaky_relu", "identity", "flatten"]);
+/** Layers that Domain::Dense of the crate has. */
+const DENSE: ReadonlySet<string> = new Set([
+  "dense",
+  "scale",
+  "add",
+  "concat",
+  "pad_channels",
+  "relu",
+  "leaky_relu",
+  "identity",
+  "flatten",
+]);
 
 export function infoOf({ name, network, train, validation, measured }: Omit<Model, "trained" | "bent">): ModelInfo {
   return {
