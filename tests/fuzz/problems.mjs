@@ -41,9 +41,76 @@ const convolutional = (random) => ({
   ],
 });
 
+/** Networks that are graphs: branches that meet, groups, frozen normalisations, skips over images and over rows. */
+function graph(random) {
+  const channels = random.pick([2, 4]);
+  const activation = random.chance(0.7) ? activations[0] : random.pick(activations);
+  const same = (more) => ({ type: "conv2d", channels, kernel: 3, padding: 1, ...more });
+  const images = { input: [random.between(1, 2), random.between(4, 6), random.between(4, 6)] };
+  const tail = [
+    { type: random.pick(["global_avg_pool2d", "identity"]) },
+    { type: "flatten" },
+    { type: "dense", units: random.between(2, 3) },
+  ];
+  const stem = [same(), { type: "scale", bias: random.chance(0.5) }, { ...activation, name: "stem" }];
+  return random.pick([
+    () => ({
+      ...images,
+      layers: [
+        ...stem,
+        same({ groups: 2 }),
+        activation,
+        same({ bias: false, name: "inside" }),
+        { type: "add", from: ["inside", "stem"] },
+        activation,
+        ...tail,
+      ],
+    }),
+    () => ({
+      ...images,
+      layers: [
+        ...stem,
+        { type: "avg_pool2d", size: 1, stride: 2, name: "half" },
+        { type: "pad_channels", before: 1, after: random.between(0, 1), name: "short" },
+        { type: "conv2d", channels: 1, kernel: 3, stride: 2, padding: 1, from: "stem", name: "long" },
+        { type: "concat", from: ["short", "long"] },
+        { type: "max_pool2d", size: 2, stride: 1, padding: [1, 0, 0, 1] },
+        activation,
+        ...tail,
+      ],
+    }),
+    () => ({
+      ...images,
+      layers: [
+        same({ groups: 1, dilation: random.between(1, 2), padding: [2, 1, 2, 2] }),
+        activation,
+        same({ groups: channels }),
+        { type: "scale" },
+        activation,
+        ...tail,
+      ],
+    }),
+    () => {
+      const width = random.between(1, 6);
+      return {
+        input: [width],
+        layers: [
+          { type: "dense", units: width, name: "a" },
+          activation,
+          { type: "dense", units: width, name: "b" },
+          { type: random.pick(["add", "concat"]), from: ["b", "a", "input"] },
+          activation,
+          { type: "dense", units: random.between(2, 3) },
+        ],
+      };
+    },
+  ])();
+}
+
 /** A small network of any kind. */
 export function network(random, { convolutions = true } = {}) {
   if (convolutions && random.chance(0.2)) return convolutional(random);
+  if (convolutions && random.chance(0.25)) return graph(random);
   const hidden = Array.from({ length: random.between(0, 3) }, () => random.between(1, 8));
   return dense([random.between(1, 6), ...hidden, random.between(2, 4)], {
     activation: random.chance(0.7) ? activations[0] : random.pick(activations),
@@ -61,31 +128,59 @@ export const problem = (random, rest = {}) => ({
 });
 
 const pair = (size) => (Array.isArray(size) ? size : [size, size]);
+const sides = (padding) => (pair(padding).length === 4 ? padding : [...pair(padding), ...pair(padding)]);
+const length = (shape) => shape.reduce((a, b) => a * b, 1);
 
-/** Shapes after each layer and the number of parameters, by arithmetic of this file's own; undefined where they cannot be. */
+/** What a layer that reads these shapes puts out, and its weights as [rows, columns]. A row of n features is [n, 1, 1]. */
+function infer(layer, reads) {
+  const [read] = reads;
+  if (layer?.type === "dense") return { shape: [layer.units, 1, 1], weights: [layer.units, length(read)] };
+  if (layer?.type === "scale") return { shape: read, weights: [read[0], 1] };
+  if (layer?.type === "add") return { shape: read };
+  if (layer?.type === "concat")
+    return { shape: [reads.reduce((sum, [channels]) => sum + channels, 0), read[1], read[2]] };
+  if (layer?.type === "pad_channels")
+    return { shape: [(layer.before ?? 0) + read[0] + (layer.after ?? 0), read[1], read[2]] };
+  if (layer?.type === "global_avg_pool2d") return { shape: [read[0], 1, 1] };
+  if (layer?.type === "flatten") return { shape: [length(read), 1, 1] };
+  if (layer?.type !== "conv2d" && !layer?.type?.endsWith?.("pool2d")) return { shape: read };
+  const window = pair(layer.kernel ?? layer.size);
+  const stride = pair(layer.stride ?? (layer.kernel === undefined ? layer.size : 1));
+  const dilation = pair(layer.dilation ?? 1);
+  const around = sides(layer.padding ?? 0);
+  const channels = layer.channels ?? read[0];
+  const along = (axis) => {
+    const padded = read[axis + 1] + around[axis] + around[axis + 2];
+    return Math.floor((padded - (window[axis] - 1) * dilation[axis] - 1) / stride[axis]) + 1;
+  };
+  const shape = [channels, along(0), along(1)];
+  return layer.type === "conv2d"
+    ? { shape, weights: [channels, (read[0] / (layer.groups ?? 1)) * window[0] * window[1]] }
+    : { shape };
+}
+
+/** Shapes after each layer, the weights of those that have some and the number of parameters, by arithmetic of this file's own; undefined where they cannot be. */
 export function shapes({ input, layers }) {
   if (!Array.isArray(input) || !Array.isArray(layers)) return undefined;
-  let shape = input.length === 1 ? [1, 1, input[0]] : input;
+  const first = input.length === 1 ? [input[0], 1, 1] : input;
+  const named = new Map([["input", first]]);
   const found = [];
+  const weights = [];
   let parameters = 0;
   for (const layer of layers) {
-    const inputs = shape[0] * shape[1] * shape[2];
-    if (layer?.type === "dense") {
-      parameters += layer.units * (inputs + (layer.bias === false ? 0 : 1));
-      shape = [1, 1, layer.units];
-    } else if (layer?.type === "conv2d" || layer?.type?.endsWith?.("pool2d")) {
-      const window = pair(layer.kernel ?? layer.size);
-      const stride = pair(layer.stride ?? (layer.kernel === undefined ? layer.size : 1));
-      const padding = pair(layer.padding ?? 0);
-      const channels = layer.channels ?? shape[0];
-      if (layer.type === "conv2d")
-        parameters += channels * (shape[0] * window[0] * window[1] + (layer.bias === false ? 0 : 1));
-      const along = (axis) => Math.floor((shape[axis + 1] + 2 * padding[axis] - window[axis]) / stride[axis]) + 1;
-      shape = [channels, along(0), along(1)];
+    const from = layer?.from === undefined ? undefined : Array.isArray(layer.from) ? layer.from : [layer.from];
+    const before = found.at(-1) ?? first;
+    const reads = from?.length ? from.map((name) => named.get(name) ?? before) : [before];
+    const inferred = infer(layer, reads);
+    if (inferred.weights) {
+      const [rows, columns] = inferred.weights;
+      parameters += rows * (columns + (layer.bias === false ? 0 : 1));
     }
-    found.push(shape);
+    found.push(inferred.shape);
+    weights.push(inferred.weights);
+    if (typeof layer?.name === "string") named.set(layer.name, inferred.shape);
   }
-  return { shapes: found, parameters };
+  return { shapes: found, weights, parameters };
 }
 
 /** Bytes that counts among a call's options state: what is asked for so often may be kept, if it is not beyond all bounds. */
@@ -130,20 +225,12 @@ export function data({ network, loss, samples, seed, inputScale = 1, weightScale
       ? Array.from({ length: samples }, () => random.int(outputs))
       : random.normals(count(samples * outputs));
   const weights = [];
-  let fan = network.input.reduce((a, b) => a * b, 1);
-  let shape = network.input;
   network.layers.forEach((layer, i) => {
-    if (layer.type === "dense" || layer.type === "conv2d") {
-      const rows = layer.units ?? layer.channels;
-      fan =
-        layer.type === "dense"
-          ? shape.reduce((a, b) => a * b, 1)
-          : shape[0] * pair(layer.kernel)[0] * pair(layer.kernel)[1];
-      const values = count(rows * fan);
-      for (let i = 0; i < values; i++) weights.push(weightScale * Math.sqrt(2 / fan) * random.normal());
-      if (layer.bias !== false) for (let i = 0; i < rows; i++) weights.push(0.1 * weightScale * random.normal());
-    }
-    shape = found.shapes[i];
+    if (!found.weights[i]) return;
+    const [rows, fan] = found.weights[i];
+    const values = count(rows * fan);
+    for (let i = 0; i < values; i++) weights.push(weightScale * Math.sqrt(2 / fan) * random.normal());
+    if (layer.bias !== false) for (let i = 0; i < rows; i++) weights.push(0.1 * weightScale * random.normal());
   });
   return { inputs, targets, parameters: weights };
 }

@@ -477,3 +477,38 @@ fn measures_of_larger_networks_agree_with_dense_spectra() {
         }
     }
 }
+
+/// κ and κ_τ need no homogeneity: of smooth networks they are read off the Hessian's own blocks.
+#[test]
+fn petzkas_kappas_of_smooth_networks_are_their_hessians() {
+    let device = Device::cpu(Precision::F64);
+    for seed in 0..12 {
+        let mut rng = rng(1900 + seed);
+        let network = any_network(&mut rng, seed, SMOOTH);
+        let problem = random_problem(&mut rng, network.clone(), Loss::SquaredError);
+        let parameters = random_parameters(&mut rng, &network);
+        let engine = prepared(&device, &problem, &parameters);
+        let (mut kappas, mut traces) = (Vec::new(), Vec::new());
+        for (l, layer) in network.layout().layers().iter().enumerate() {
+            let operator = pollster::block_on(OperatorKind::HESSIAN.over(Part::Layer(l)).operator(&engine)).expect("one");
+            let found = pollster::block_on(dense_spectrum(&operator, 1e-9, &Control::default())).expect("values");
+            let square: f64 = parameters[layer.weight.clone()].iter().map(|w| w * w).sum();
+            kappas.push(square * found.max.value);
+            traces.push(square * found.trace);
+        }
+        let largest = |values: &[f64]| values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let scale = kappas.iter().chain(&traces).fold(0.0, |m, v| f64::max(m, v.abs()));
+        for (key, expected) in [
+            ("petzka.kappa_max", largest(&kappas)),
+            ("petzka.kappa_sum", kappas.iter().sum()),
+            ("petzka.kappa_trace_max", largest(&traces)),
+            ("petzka.kappa_trace_sum", traces.iter().sum()),
+        ] {
+            let one = Measure::from_key(key).expect("a measure");
+            let (options, control) = (MeasureOptions::default(), Control::default());
+            let found = pollster::block_on(measure(&engine, &parameters, &[one], &options, &control));
+            let found = found.expect("a value")[0].value;
+            assert!((found - expected).abs() <= 1e-6 * scale, "seed {seed} {key}: {found}, {expected}");
+        }
+    }
+}

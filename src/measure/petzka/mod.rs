@@ -1,7 +1,8 @@
 //! Petzka et al. 2020 (Table 1): κ, κ_τ and ρ of every layer and neuron, and the relative flatness of Petzka et al. 2021.
 //!
 //! Within one layer's weights a piecewise linear network is linear, so the layer's block of the Hessian is its block of
-//! the Gauss–Newton matrix, and one backward pass from each of C cotangents gives all traces and all ρ exactly.
+//! the Gauss–Newton matrix, and one backward pass from each of C cotangents gives all traces and all ρ exactly. κ and κ_τ are
+//! defined for any other network too, whose layers have Hessians of their own: rescalings are what such a network lacks.
 
 mod features;
 mod sampled;
@@ -38,25 +39,29 @@ pub(super) const MEASURES: &[Measure] = &[
         key: "petzka.kappa_max",
         title: "Petzka’s κ, largest layer",
         description: "Largest κ of a layer: ‖W_l‖² times the largest eigenvalue of the layer's Hessian.",
+        defined_for: Domain::Any,
         ..petzka(Cost::Eigenvalues, |known, row| Box::pin(kappas(known, row, largest)))
     },
     Measure {
         key: "petzka.kappa_sum",
         title: "Petzka’s κ, sum",
         description: "Sum over the layers of κ.",
+        defined_for: Domain::Any,
         ..petzka(Cost::Eigenvalues, |known, row| Box::pin(kappas(known, row, sum)))
     },
     Measure {
         key: "petzka.kappa_trace_max",
         title: "Petzka’s κ_τ (trace), largest layer",
         description: "Largest κ_τ of a layer: ‖W_l‖² times the trace of the layer's Hessian.",
-        ..petzka(Cost::Sweep, |known, row| Box::pin(swept(known, row, kappa_traces_of, largest)))
+        defined_for: Domain::Any,
+        ..petzka(Cost::Sweep, |known, row| Box::pin(kappa_traces_of(known, row, largest)))
     },
     Measure {
         key: "petzka.kappa_trace_sum",
         title: "Petzka’s κ_τ (trace), sum",
         description: "Sum over the layers of κ_τ: the trace of the layer-wise Riemannian Hessian over the weights.",
-        ..petzka(Cost::Sweep, |known, row| Box::pin(swept(known, row, kappa_traces_of, sum)))
+        defined_for: Domain::Any,
+        ..petzka(Cost::Sweep, |known, row| Box::pin(kappa_traces_of(known, row, sum)))
     },
     Measure {
         key: "petzka.rho_max",
@@ -92,6 +97,22 @@ async fn kappas(known: &mut Known<'_, '_>, row: &Measure, join: fn(&[f64]) -> f6
     })
 }
 
+/// What the layers' κ_τ come to: exactly by a sweep of a piecewise linear network, by probes of others' Hessians.
+async fn kappa_traces_of(known: &mut Known<'_, '_>, row: &Measure, join: fn(&[f64]) -> f64) -> Result<MeasureValue> {
+    let (mut values, mut errors, mut products) = (Vec::new(), Vec::new(), None);
+    for (layer, norm) in norms(known.engine)?.into_iter().enumerate() {
+        let trace = known.trace(OperatorKind::HESSIAN.over(Part::Layer(layer))).await?;
+        values.push(norm * trace.value * norm);
+        errors.extend(trace.standard_error.map(|error| norm * error * norm));
+        products = trace.iterations.map(|more| products.unwrap_or(0) + more);
+    }
+    ensure_number("a trace of a layer", known.engine.info().precision, &values)?;
+    // The layers' probes are the same ones: their errors add at most.
+    let standard_error = (!errors.is_empty()).then(|| join(&errors));
+    let scale = values.iter().map(|value| value.abs()).sum();
+    Ok(MeasureValue { standard_error, iterations: products, ..row.exact(join(&values), scale) })
+}
+
 /// What numbers of a sweep come to.
 async fn swept(
     known: &mut Known<'_, '_>,
@@ -103,10 +124,6 @@ async fn swept(
     Ok(row.exact(join(&numbers), sum(&numbers)))
 }
 
-fn kappa_traces_of(traces: &Traces) -> Vec<f64> {
-    traces.kappa_trace.clone()
-}
-
 fn rhos_of(traces: &Traces) -> Vec<f64> {
     traces.rho().flatten().copied().collect()
 }
@@ -116,7 +133,7 @@ fn sum(numbers: &[f64]) -> f64 {
 }
 
 fn largest(numbers: &[f64]) -> f64 {
-    numbers.iter().fold(0.0, |m, &number| f64::max(m, number))
+    numbers.iter().fold(f64::NEG_INFINITY, |m, &number| f64::max(m, number))
 }
 
 /// Every trace of Petzka's Table 1, layer by layer.
@@ -224,9 +241,8 @@ fn squared_norms(engine: &Engine) -> Result<Vec<f64>> {
 /// residuals are multiplied by ‖W_l‖².
 ///
 /// # Errors
-/// As [`traces`]; `NotFinite` where products overflow.
+/// `NotFinite` where products overflow; `Aborted`; the device's.
 pub async fn kappa(engine: &Engine, options: &MeasureOptions, control: &Control<'_>) -> Result<Vec<Eigenpair>> {
-    ensure_piecewise_linear(engine)?;
     let mut found = Vec::new();
     for layer in 0..engine.problem().network().layout().layers().len() {
         found.push(kappa_of(engine, layer, options, control).await?);
@@ -236,11 +252,16 @@ pub async fn kappa(engine: &Engine, options: &MeasureOptions, control: &Control<
 
 /// κ of one layer.
 async fn kappa_of(engine: &Engine, layer: usize, options: &MeasureOptions, control: &Control<'_>) -> Result<Eigenpair> {
-    ensure_piecewise_linear(engine)?;
     let norm = norms(engine)?[layer];
-    let block = OperatorKind::GAUSS_NEWTON.over(Part::Layer(layer)).operator(engine).await?;
-    let spectrum = options.lanczos(Goal::SpectralNorm).run(&block, control).await?;
-    let pair = spectrum.dominant().cloned().expect("a spectrum has an end");
+    // The block of the Hessian is that of the Gauss–Newton matrix where it can be, and that is never negative.
+    let (whole, goal) = match engine.problem().network().is_piecewise_linear() {
+        true => (OperatorKind::GAUSS_NEWTON, Goal::SpectralNorm),
+        false => (OperatorKind::HESSIAN, Goal::Extremes { top: 1, bottom: 0 }),
+    };
+    let block = whole.over(Part::Layer(layer)).operator(engine).await?;
+    let spectrum = options.lanczos(goal).run(&block, control).await?;
+    let found = if goal == Goal::SpectralNorm { spectrum.dominant() } else { spectrum.top.first() };
+    let pair = found.cloned().expect("a spectrum has an end");
     let (value, residual) = (norm * pair.value * norm, norm * pair.residual * norm);
     ensure_number("κ", engine.info().precision, &[value, residual])?;
     Ok(Eigenpair { value, residual, ..pair })

@@ -118,9 +118,13 @@ function generate(random) {
 /** Everything that is asked, and what it should be: `[work, expected(reference) → {path: number or list}]`. */
 function questions({ probes, seed }, direction) {
   const operators = ["hessian", "gauss_newton"];
-  const whole = (key) => (r) => ({
-    value: r[key.split(".")[0]]?.[key.split(".")[1]] ?? (key === "loss" ? r.loss : norm(r.gradient)),
-  });
+  const whole = (key) => (r) => {
+    const own = { loss: r.loss, gradient_norm: norm(r.gradient) };
+    const [operator, name] = key.split(".");
+    const value = own[key] ?? r[operator]?.[name];
+    if (value === undefined) throw new Error(`the reference has no ${key}`);
+    return { value };
+  };
   return [
     [{ do: "evaluate" }, (r) => ({ loss: r.loss })],
     [{ do: "outputs" }, (r) => ({ "": r.outputs })],
