@@ -123,7 +123,7 @@ fn networks_over_images() {
             "layer 3 (avg_pool2d) takes images",
         ),
         (tail, r#"{"type": "conv2d", "channels": 4, "kernel": 2}"#, Invalid, "puts out images of 4×2×1"),
-        (tail, r#"{"type": "flatten"}"#, Invalid, "the loss takes its outputs, not those of a relu"),
+        (tail, r#"{"type": "flatten"}"#, Invalid, "may not end with layer 2 (max_pool2d)"),
         // What is no size, and what is no field.
         ("\"kernel\": [3, 2]", "\"kernel\": [3, 2, 1]", Parse, "[height, width]"),
         ("\"kernel\": [3, 2]", "\"kernel\": [3]", Parse, "[height, width]"),
@@ -188,6 +188,83 @@ fn networks_over_images() {
     let conv = Layer::Conv2d(Conv2d { stride: [huge; 2], padding: [huge / 2; 2].into(), ..Conv2d::new(1, [huge; 2]) });
     let found = Network::new(vec![1, 1, 1], vec![conv]).expect_err("a fault");
     assert_eq!(found.code, ErrorCode::TooLarge, "{found}");
+}
+
+const GRAPH: &str = r#"{"input": [4, 5, 5], "layers": [
+    {"type": "conv2d", "channels": 4, "kernel": 3, "padding": [1, 1, 1, 1], "groups": 2, "name": "a"},
+    {"type": "relu", "name": "b"},
+    {"type": "scale", "name": "c"},
+    {"type": "add", "from": ["c", "b"]},
+    {"type": "max_pool2d", "size": 2, "padding": [1, 0, 0, 1]},
+    {"type": "global_avg_pool2d"}, {"type": "flatten"}, {"type": "dense", "units": 3}]}"#;
+
+#[test]
+fn networks_that_are_graphs() {
+    Network::from_json(GRAPH).expect("a good network");
+    use ErrorCode::{InvalidNetwork as Invalid, Parse, TooLarge};
+    let add = r#"{"type": "add", "from": ["c", "b"]}"#;
+    let flatten = r#"{"type": "flatten"}"#;
+    let faults = [
+        // Names.
+        (r#"["c", "b"]"#, r#"["c", "d"]"#, Invalid, "layer 3 (add) reads from \"d\", but no layer has that name"),
+        (r#""name": "b""#, r#""name": "a""#, Invalid, "layer 1 (relu \"a\") has a name that another layer has too"),
+        (r#""name": "b""#, r#""name": """#, Invalid, "empty name"),
+        (r#""name": "b""#, r#""name": "input""#, Invalid, "the name of the network's input"),
+        (r#""name": "b""#, r#""name": "b", "from": "c""#, Invalid, "reads from \"c\", which does not come before it"),
+        (r#""name": "b""#, r#""name": "b", "from": "b""#, Invalid, "does not come before it"),
+        (r#""name": "b""#, r#""name": 3"#, Parse, "name"),
+        (r#"["c", "b"]"#, "[]", Invalid, "layer 3 (add) has an empty list in from"),
+        (r#"["c", "b"]"#, "[1]", Parse, "the name of a layer, or a list of names"),
+        (r#"["c", "b"]"#, "null", Parse, "the name of a layer, or a list of names"),
+        (
+            r#"{"type": "scale""#,
+            r#"{"from": ["a", "b"], "type": "scale""#,
+            Invalid,
+            "reads one thing, but from lists 2",
+        ),
+        // What nothing reads.
+        (r#"["c", "b"]"#, r#"["b", "b"]"#, Invalid, "layer 2 (scale \"c\") is read by no layer"),
+        // Shapes that do not meet.
+        (r#"["c", "b"]"#, r#"["c", "b", "input"]"#, Invalid, ""),
+        (
+            add,
+            r#"{"type": "add", "from": ["c", "b", "input"]}, {"type": "relu", "from": "nothing"}"#,
+            Invalid,
+            "nothing",
+        ),
+        (flatten, r#"{"type": "flatten", "name": "f"}, {"type": "add", "from": ["f", "b"]}"#, Invalid, "one shape"),
+        (flatten, r#"{"type": "flatten", "name": "f"}, {"type": "concat", "from": ["f", "b"]}"#, Invalid, "differ"),
+        // Groups, dilation, padding.
+        (r#""groups": 2"#, r#""groups": 3"#, Invalid, "3 groups, which do not divide its 4 input channels"),
+        (r#""groups": 2"#, r#""groups": 0"#, Invalid, "0 groups"),
+        (r#""groups": 2"#, r#""dilation": 0"#, Invalid, "dilation [0, 0]"),
+        (r#""groups": 2"#, r#""dilation": 9"#, Invalid, "window of 19×19, which does not fit"),
+        (r#""groups": 2"#, r#""dilation": 4294967296"#, Invalid, "does not fit"),
+        (r#""groups": 2"#, r#""group": 2"#, Parse, "there is no key \"group\""),
+        ("[1, 1, 1, 1]", "[1, 1, 1]", Parse, "[top, left, bottom, right]"),
+        ("[1, 0, 0, 1]", "[2, 0, 0, 1]", Invalid, "a maximum over padding alone is −∞"),
+        ("[1, 0, 0, 1]", "[0, 0, 0, 3]", Invalid, "layer 4 (max_pool2d) has padding"),
+        (r#""global_avg_pool2d""#, r#""global_avg_pool2d", "size": 2"#, Parse, "size"),
+        (
+            r#"{"type": "global_avg_pool2d"}"#,
+            r#"{"type": "pad_channels", "before": 9007199254740993}"#,
+            TooLarge,
+            "channels",
+        ),
+        (r#"{"type": "global_avg_pool2d"}"#, r#"{"type": "pad_channels", "before": -1}"#, Parse, "whole number"),
+    ];
+    for (old, new, code, says) in faults {
+        let text = GRAPH.replacen(old, new, 1);
+        assert_ne!(text, GRAPH, "{old} is not there");
+        match Network::from_json(&text) {
+            // Four channels come in, and four go out: they may be added.
+            Ok(_) => assert!(new.contains("\"input\"]"), "{new} is taken"),
+            Err(found) => {
+                assert_eq!(found.code, code, "{new}: {found}");
+                assert!(found.message.contains(says), "{new}: {found}");
+            }
+        }
+    }
 }
 
 #[test]

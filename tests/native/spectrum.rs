@@ -490,7 +490,8 @@ fn petzkas_kappas_of_smooth_networks_are_their_hessians() {
         let engine = prepared(&device, &problem, &parameters);
         let (mut kappas, mut traces) = (Vec::new(), Vec::new());
         for (l, layer) in network.layout().layers().iter().enumerate() {
-            let operator = pollster::block_on(OperatorKind::HESSIAN.over(Part::Layer(l)).operator(&engine)).expect("one");
+            let operator =
+                pollster::block_on(OperatorKind::HESSIAN.over(Part::Layer(l)).operator(&engine)).expect("one");
             let found = pollster::block_on(dense_spectrum(&operator, 1e-9, &Control::default())).expect("values");
             let square: f64 = parameters[layer.weight.clone()].iter().map(|w| w * w).sum();
             kappas.push(square * found.max.value);
