@@ -2,12 +2,20 @@
 //!
 //! They see parameters and a layout, never an engine. Each has an inverse, and they compose.
 
+mod bundles;
 mod layerwise;
+mod moves;
+mod nodes;
 mod nodewise;
 mod permutation;
 mod random;
+mod tensors;
+mod union;
 
+pub(crate) use nodes::{Nodes, ZEROS, factor};
 use serde::{Deserialize, Serialize};
+pub(crate) use tensors::Tensors;
+pub use tensors::{FreeTensor, free_tensors};
 
 use crate::error::{Result, bail, ensure};
 use crate::network::{Layer, Network, ParametricLayer};
@@ -19,7 +27,7 @@ use crate::network::{Layer, Network, ParametricLayer};
 pub enum Transformation {
     /// T_λ: W_l → λ_l W_l, b_l → (Π_{k≤l} λ_k) b_l (Rangamani, Proposition 2.1 and section 2.1).
     Layerwise {
-        /// One positive factor a parametric layer, with product 1.
+        /// One positive factor a parametric layer, with product 1; in a graph, with one product for all ways that meet.
         lambda: Vec<f64>,
     },
     /// T_α of Dinh (Definition 5), for two parametric layers: (α W_1, α⁻¹ W_2), b_1 → α b_1.
@@ -29,12 +37,13 @@ pub enum Transformation {
     },
     /// W_l → Λ_l W_l Λ_{l−1}⁻¹, b_l → Λ_l b_l with Λ_0 = Λ_L = I.
     Nodewise {
-        /// The diagonals of Λ_1 … Λ_{L−1}: a positive factor for every unit of every hidden layer.
+        /// The diagonals of Λ_1 … Λ_{L−1}: a positive factor for every unit of every hidden layer. In a graph, where layers may write
+        /// to the same nodes (what `add` makes one), the new nodes of every layer that is the first to write some.
         factors: Vec<Vec<f64>>,
     },
     /// Units of hidden layers in another order: rows of W_l and b_l here, columns of W_{l+1} there.
     Permutation {
-        /// For each hidden layer: new unit i is old unit `permutations[l][i]`.
+        /// For each hidden layer: new unit i is old unit `permutations[l][i]`. In a graph, listed as node-wise factors are.
         permutations: Vec<Vec<usize>>,
     },
     /// One after the other, the first one first.
@@ -43,7 +52,8 @@ pub enum Transformation {
         #[serde(deserialize_with = "crate::json::objects")]
         of: Vec<Transformation>,
     },
-    /// A layer-wise map with factors drawn log-uniformly from [low, high]; the last one makes the product 1.
+    /// A layer-wise map with factors drawn log-uniformly from [low, high]; the last one makes the product 1. In a graph, those of layers
+    /// that are the first to write a tensor are drawn, and the others follow.
     RandomLayerwise {
         /// The same seed draws the same factors.
         seed: u64,
@@ -61,7 +71,7 @@ pub enum Transformation {
         /// Largest factor.
         high: f64,
     },
-    /// A uniformly random permutation of every hidden layer.
+    /// A uniformly random permutation of every hidden layer; in a graph, of what can be permuted there.
     RandomPermutation {
         /// The same seed draws the same permutations.
         seed: u64,
@@ -101,7 +111,7 @@ impl Transformation {
             }
             Self::RandomLayerwise { seed, low, high } => random::layerwise(network, *seed, *low, *high)?,
             Self::RandomNodewise { seed, low, high } => random::nodewise(network, *seed, *low, *high)?,
-            Self::RandomPermutation { seed } => random::permutation(network, *seed),
+            Self::RandomPermutation { seed } => random::permutation(network, *seed)?,
             Self::Layerwise { .. } | Self::Nodewise { .. } | Self::Permutation { .. } => self.clone(),
         })
     }
@@ -203,11 +213,11 @@ pub(crate) fn ensure_homogeneous(network: &Network) -> Result<()> {
     Ok(())
 }
 
-/// What the rows of a layer's W are called.
-fn rows_of(network: &Network, layer: &ParametricLayer) -> &'static str {
+/// What a row of a layer's W is called.
+fn row_of(network: &Network, layer: &ParametricLayer) -> &'static str {
     match network.layer(layer.layer) {
-        Layer::Dense { .. } => "units",
-        _ => "channels",
+        Layer::Dense { .. } => "unit",
+        _ => "channel",
     }
 }
 

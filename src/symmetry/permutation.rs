@@ -1,51 +1,54 @@
 //! Units of hidden layers, or channels, in another order.
 
-use super::rows_of;
+use super::moves::Moves;
+use super::nodes::Nodes;
+use super::nodewise::{check_lists, has};
 use crate::error::{Result, ensure};
+use crate::memory::{copied, room, zeros};
 use crate::network::Network;
 
-pub(super) fn check(network: &Network, permutations: &[Vec<usize>]) -> Result<()> {
-    let hidden = &network.layout().layers()[..network.layout().layers().len() - 1];
-    ensure!(
-        permutations.len() == hidden.len(),
-        InvalidTransformation,
-        "there are permutations for {} layers, but the network has {} hidden layers",
-        permutations.len(),
-        hidden.len()
-    );
-    for (l, (layer, permutation)) in hidden.iter().zip(permutations).enumerate() {
-        let mut seen = vec![false; layer.outputs];
-        let valid = permutation.len() == layer.outputs
-            && permutation.iter().all(|&i| i < seen.len() && !std::mem::replace(&mut seen[i], true));
+const WHAT: &str = "a permutation";
+
+pub(super) fn check(network: &Network, permutations: &[Vec<usize>]) -> Result<Moves> {
+    let nodes = Nodes::of(network)?;
+    check_lists(network, &nodes, permutations.len(), "permutations")?;
+    let mut moved = room(WHAT, nodes.count())?;
+    moved.push(0);
+    for (l, (written, permutation)) in nodes.written().iter().zip(permutations).enumerate() {
+        let count = written.rows.len();
+        let mut seen: Vec<bool> = zeros(WHAT, count)?;
+        let valid = permutation.len() == count
+            && permutation.iter().all(|&i| i < count && !std::mem::replace(&mut seen[i], true));
         ensure!(
             valid,
             InvalidTransformation,
-            "permutations[{l}] must hold each of 0 to {} once, for the {} {} of hidden layer {l}",
-            layer.outputs - 1,
-            layer.outputs,
-            rows_of(network, layer)
+            "permutations[{l}] must hold each of 0 to {} once: {}",
+            count - 1,
+            has(network, &nodes, l)
         );
+        moved.extend(permutation.iter().map(|&i| written.first + i as u32));
     }
-    Ok(())
+    Moves::of(network, &nodes, &moved)
 }
 
 pub(super) fn apply(network: &Network, permutations: &[Vec<usize>], parameters: &mut [f64]) -> Result<()> {
-    check(network, permutations)?;
+    let moves = check(network, permutations)?;
     for (l, layer) in network.layout().layers().iter().enumerate() {
-        let columns = l.checked_sub(1).map(|before| &permutations[before]);
-        let rows = permutations.get(l);
-        let old = parameters[layer.weight.clone()].to_vec();
+        let (rows, units, per_unit) = (moves.rows(l), moves.units(l), layer.columns_per_unit);
+        let old = copied(WHAT, &parameters[layer.weight.clone()])?;
         for (i, row) in parameters[layer.weight.clone()].chunks_exact_mut(layer.inputs).enumerate() {
-            let source = &old[rows.map_or(i, |p| p[i]) * layer.inputs..][..layer.inputs];
-            let per_unit = layer.columns_per_unit;
-            for (j, w) in row.chunks_exact_mut(per_unit).enumerate() {
-                w.copy_from_slice(&source[columns.map_or(j, |p| p[j]) * per_unit..][..per_unit]);
+            let from = rows[i] as usize;
+            let source = &old[from * layer.inputs..][..layer.inputs];
+            let units = &units[layer.first_unit(i)..];
+            for (weights, &unit) in row.chunks_exact_mut(per_unit).zip(units) {
+                let column = (unit as usize - layer.first_unit(from)) * per_unit;
+                weights.copy_from_slice(&source[column..][..per_unit]);
             }
         }
-        if let (Some(bias), Some(rows)) = (&layer.bias, rows) {
-            let old = parameters[bias.clone()].to_vec();
+        if let Some(bias) = &layer.bias {
+            let old = copied(WHAT, &parameters[bias.clone()])?;
             for (b, &i) in parameters[bias.clone()].iter_mut().zip(rows) {
-                *b = old[i];
+                *b = old[i as usize];
             }
         }
     }

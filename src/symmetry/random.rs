@@ -1,11 +1,13 @@
 //! Random members of the groups, from a seed.
 
-use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::Transformation;
+use super::nodes::Nodes;
+use super::tensors::Tensors;
 use crate::error::{Result, ensure};
+use crate::memory::collected;
 use crate::network::Network;
 
 fn log_uniform(rng: &mut ChaCha8Rng, low: f64, high: f64) -> f64 {
@@ -24,33 +26,35 @@ fn check_range(low: f64, high: f64) -> Result<()> {
 pub(super) fn layerwise(network: &Network, seed: u64, low: f64, high: f64) -> Result<Transformation> {
     check_range(low, high)?;
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let free = network.layout().layers().len() - 1;
-    let mut lambda: Vec<f64> = (0..free).map(|_| log_uniform(&mut rng, low, high)).collect();
-    lambda.push(1.0 / lambda.iter().product::<f64>());
+    let tensors = Tensors::of(network)?;
+    let mut products = vec![None; tensors.count];
+    products[0] = Some(1.0);
+    let mut lambda = Vec::with_capacity(tensors.read.len());
+    for (&read, &written) in tensors.read.iter().zip(&tensors.written) {
+        let before = products[read as usize].unwrap_or(1.0);
+        lambda.push(match products[written as usize] {
+            Some(product) => product / before,
+            None => {
+                let factor = log_uniform(&mut rng, low, high);
+                products[written as usize] = Some(before * factor);
+                factor
+            }
+        });
+    }
     Ok(Transformation::Layerwise { lambda })
 }
 
 pub(super) fn nodewise(network: &Network, seed: u64, low: f64, high: f64) -> Result<Transformation> {
     check_range(low, high)?;
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let factors =
-        hidden_widths(network).map(|units| (0..units).map(|_| log_uniform(&mut rng, low, high)).collect()).collect();
-    Ok(Transformation::Nodewise { factors })
+    let nodes = Nodes::of(network)?;
+    let factors = nodes.written().iter().map(|written| {
+        collected("node-wise factors", (0..written.rows.len()).map(|_| log_uniform(&mut rng, low, high)))
+    });
+    Ok(Transformation::Nodewise { factors: factors.collect::<Result<_>>()? })
 }
 
-pub(super) fn permutation(network: &Network, seed: u64) -> Transformation {
+pub(super) fn permutation(network: &Network, seed: u64) -> Result<Transformation> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let permutations = hidden_widths(network)
-        .map(|units| {
-            let mut order: Vec<usize> = (0..units).collect();
-            order.shuffle(&mut rng);
-            order
-        })
-        .collect();
-    Transformation::Permutation { permutations }
-}
-
-fn hidden_widths(network: &Network) -> impl Iterator<Item = usize> + '_ {
-    let layers = network.layout().layers();
-    layers[..layers.len() - 1].iter().map(|layer| layer.outputs)
+    Ok(Transformation::Permutation { permutations: super::bundles::shuffled(network, &mut rng)? })
 }
