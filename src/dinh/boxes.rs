@@ -8,7 +8,8 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
-use super::{depth, diagonal, ensure_deep, ensure_positive, scale_pair};
+use super::scaling::Scaling;
+use super::{diagonal, ensure_positive};
 use crate::control::{Control, Progress};
 use crate::engine::Engine;
 use crate::error::{Result, ensure};
@@ -95,7 +96,8 @@ pub struct VolumeFlatness {
     pub samples: usize,
 }
 
-/// Builds the boxes and checks them. T_α multiplies layer 1 by α and the last one by 1/α. Leaves the engine prepared at θ.
+/// Builds the boxes and checks them. T_α multiplies layer 1 by α and the last one by 1/α; in a graph, all layers that lead from what is fixed
+/// to what can be rescaled, whose largest weight takes the place of ‖θ_1‖_∞, and those that lead back. Leaves the engine prepared at θ.
 ///
 /// # Errors
 /// `InvalidOption` for options out of range, a network of one layer, first weights that are all 0, or where no box of positive
@@ -107,14 +109,14 @@ pub async fn volume_flatness(
     control: &Control<'_>,
 ) -> Result<VolumeFlatness> {
     let network = engine.problem().network();
-    ensure_deep(network)?;
+    let scaling = Scaling::of_all(network)?;
     ensure_positive("ε", options.epsilon)?;
     ensure!(options.boxes > 0, InvalidOption, "at least one box is needed");
     ensure!(options.samples > 0, InvalidOption, "at least one sample is needed");
     engine.prepare(parameters).await?;
     let loss = engine.loss().await?;
     crate::error::ensure_finite("loss", &[loss])?;
-    let first = network.layout().layers()[0].weight.clone();
+    let first = scaling.growing().flat_map(|layer| network.layout().layers()[layer].weight.clone());
     let (separating_coordinate, largest_weight) =
         first.map(|i| (i, parameters[i].abs())).max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or_default();
     ensure!(largest_weight != 0.0, InvalidOption, "the weights of layer 1 are all 0: the function is constant");
@@ -131,7 +133,7 @@ pub async fn volume_flatness(
     };
     let alpha = 2.0 * (largest_weight + radius) / (largest_weight - radius);
     // Of T_2, whose diagonal has 2, 1 and ½, and so logarithms 1, 0 and −1.
-    let exponents = diagonal(network, &scale_pair(network, 0, depth(network) - 1, 2.0)?)?;
+    let exponents = diagonal(network, &scaling.by(2.0))?;
     let balance = exponents.iter().map(|t| t.log2()).sum::<f64>();
     let inverted = balance < 0.0;
     let log_determinant = balance.abs() * alpha.ln();
@@ -147,7 +149,7 @@ pub async fn volume_flatness(
         let before = engine.evaluate(&point).await?.loss;
         for flat in &mut boxes {
             control.breathe().await?;
-            let map = scale_pair(network, 0, depth(network) - 1, power_of(alpha, flat.power, inverted))?;
+            let map = scaling.by(power_of(alpha, flat.power, inverted));
             let after = engine.evaluate(&map.apply(network, &point)?).await?.loss;
             flat.largest_difference = flat.largest_difference.max((after - before).abs());
         }

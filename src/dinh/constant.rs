@@ -3,7 +3,8 @@
 
 use serde::Serialize;
 
-use super::{OutputChange, depth, ensure_deep, ensure_positive, outputs_at, scale_pair};
+use super::scaling::{Scaling, ensure_cut};
+use super::{OutputChange, ensure_positive, outputs_at};
 use crate::control::{Control, Progress};
 use crate::engine::Engine;
 use crate::error::{Result, ensure};
@@ -19,7 +20,7 @@ pub struct ConstantInBall {
     pub epsilon: f64,
     /// α = ε / ‖θ_1‖₂.
     pub alpha: f64,
-    /// T_α: layer 1 by α, the last layer by 1/α.
+    /// T_α: layer 1 by α, the last layer by 1/α; in a graph, θ_1 is all layers that lead to what can be rescaled.
     pub transformation: Transformation,
     /// ‖α θ_1‖₂, the distance of the constant function: at most ε.
     pub distance: f64,
@@ -50,7 +51,8 @@ pub struct ConstantInBall {
 /// prepared at T_α(θ).
 ///
 /// # Errors
-/// `InvalidOption` for an ε that is not positive, first weights that are 0 already, or a network of one layer;
+/// `InvalidOption` for an ε that is not positive, first weights that are 0 already, a network of one layer, or one whose inputs go past all
+/// layers that can shrink;
 /// `NotHomogeneous`; `NotFinite`; `Aborted`; the device's.
 pub async fn constant_in_ball(
     engine: &Engine,
@@ -61,21 +63,23 @@ pub async fn constant_in_ball(
 ) -> Result<ConstantInBall> {
     let problem = engine.problem();
     let network = problem.network();
-    ensure_deep(network)?;
+    let scaling = Scaling::of_all(network)?;
+    ensure_cut(network)?;
     ensure_positive("ε", epsilon)?;
     let outputs_before = outputs_at(engine, parameters).await?;
     let loss = engine.loss().await?;
-    let first = network.layout().layers()[0].weight.clone();
-    let norm = |values: &[f64]| values.iter().map(|w| w * w).sum::<f64>().sqrt();
-    let length = norm(&parameters[first.clone()]);
+    let first: Vec<_> = scaling.growing().map(|layer| network.layout().layers()[layer].weight.clone()).collect();
+    let first = || first.iter().cloned().flatten();
+    let norm = |values: &[f64]| first().map(|i| values[i] * values[i]).sum::<f64>().sqrt();
+    let length = norm(parameters);
     ensure!(length != 0.0, InvalidOption, "the weights of layer 1 are 0: the function is constant already");
     let alpha = epsilon / length;
-    let transformation = scale_pair(network, 0, depth(network) - 1, alpha)?;
+    let transformation = scaling.by(alpha);
     let moved = transformation.apply(network, parameters)?;
 
     let mut delta = vec![0.0; moved.len()];
     let mut constant = moved.clone();
-    for i in first.clone() {
+    for i in first() {
         delta[i] = -moved[i];
         constant[i] = 0.0;
     }
@@ -93,7 +97,7 @@ pub async fn constant_in_ball(
         epsilon,
         alpha,
         transformation,
-        distance: norm(&moved[first]),
+        distance: norm(&moved),
         loss,
         constant_loss,
         best_constant_loss,

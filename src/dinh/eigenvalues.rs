@@ -3,12 +3,13 @@
 //! All layers but the smallest, m, shrink by 1/β, and m grows by β^(K−1). Let c be the number of parameters that do not shrink
 //! by 1/β at least: those of m, and the biases that the factors' product leaves larger (Appendix B). H restricted to the others
 //! has λ_i ≥ λ_{i+c}(H) (Cauchy), scaled it has β² times as much where that is positive (Ostrowski), and the whole has no less
-//! (Cauchy again). So at least r − c eigenvalues exceed M for β² > M / λ_r(H), r being the number of positive ones: the rank of
-//! H at a minimum.
+//! (Cauchy again). In a graph several layers may be held back (`exponents.rs`), and c counts all their parameters. So at least
+//! r − c eigenvalues exceed M for β² > M / λ_r(H), r being the number of positive ones: the rank of H at a minimum.
 
 use serde::Serialize;
 
-use super::{OutputChange, depth, diagonal, ensure_deep, ensure_positive, outputs_at, power_of_two_below};
+use super::exponents::Exponents;
+use super::{OutputChange, diagonal, ensure_deep, ensure_positive, outputs_at, power_of_two_below};
 use crate::control::{Control, Progress};
 use crate::engine::{Curvature, Engine, Precision};
 use crate::error::Result;
@@ -25,9 +26,9 @@ pub struct ManyEigenvalues {
     pub target: f64,
     /// β.
     pub beta: f64,
-    /// The smallest layer, which grows by β^(K−1) while the others shrink by 1/β.
+    /// The smallest layer, which grows by β^(K−1) while the others shrink by 1/β; in a graph, the first of those that do not shrink.
     pub smallest_layer: usize,
-    /// min_k n_k, the number of its weights.
+    /// min_k n_k, the number of its weights; in a graph, of all that do not shrink.
     pub smallest_size: usize,
     /// c: parameters that do not shrink by 1/β at least, biases included; min_k n_k without biases.
     pub held_back: usize,
@@ -92,17 +93,14 @@ pub async fn many_large_eigenvalues(
     let positive = spectrum_before.iter().copied().filter(|&v| v > rank_threshold);
     let (rank, smallest_positive) = positive.fold((0usize, f64::INFINITY), |(r, low), v| (r + 1, f64::min(low, v)));
 
-    let layers = network.layout().layers();
-    let (smallest_layer, smallest_size) =
-        layers.iter().map(|layer| layer.weight.len()).enumerate().min_by_key(|&(_, size)| size).unwrap_or_default();
+    let exponents = Exponents::of(network)?;
     // β ≥ 1: never flatter than it was. A little more than the bound, for rounding.
     let mut beta = if rank == 0 { 1.0 } else { ((target / smallest_positive).sqrt() * 1.001).max(1.0) };
     if powers_of_two {
         beta = 1.0 / power_of_two_below(1.0 / beta);
     }
-    let mut lambda = vec![1.0 / beta; depth(network)];
-    lambda[smallest_layer] = beta.powi(depth(network) as i32 - 1);
-    let transformation = Transformation::Layerwise { lambda };
+    let power = |&exponent: &i32| if exponent == -1 { 1.0 / beta } else { beta.powi(exponent) };
+    let transformation = Transformation::Layerwise { lambda: exponents.powers.iter().map(power).collect() };
     let moved = transformation.apply(network, parameters)?;
     let shrunk = diagonal(network, &transformation)?;
     let held_back = shrunk.iter().filter(|&&t| t > (1.0 + 1e-12) / beta).count();
@@ -115,8 +113,8 @@ pub async fn many_large_eigenvalues(
     Ok(ManyEigenvalues {
         target,
         beta,
-        smallest_layer,
-        smallest_size,
+        smallest_layer: exponents.held[0],
+        smallest_size: exponents.held_weights,
         held_back,
         transformation,
         rank,

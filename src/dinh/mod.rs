@@ -1,16 +1,18 @@
 //! The constructions of Dinh et al. 2017 ("Sharp Minima Can Generalize For Deep Nets"): how every notion of flatness that
 //! looks at single weights is fooled. Each function returns what its theorem promises and, beside it, what was measured.
 //!
-//! The paper's α-scale is for one hidden layer; here α goes to one layer and 1/α to another of any network. Biases go along
-//! as in the paper's Appendix B.
+//! The paper's α-scale is for one hidden layer; here α goes to one layer and 1/α to another of any network; in a graph, to those that
+//! write what can be rescaled, and to those that read it. Biases go along as in the paper's Appendix B.
 
 mod boxes;
 mod constant;
 mod eigenvalues;
+mod exponents;
 mod input;
 mod one_dimension;
 mod radial;
 mod reparametrization;
+mod scaling;
 mod sharpen;
 mod weight_normalization;
 
@@ -85,26 +87,9 @@ async fn outputs_at(engine: &Engine, parameters: &[f64]) -> Result<Vec<f64>> {
     engine.outputs().await
 }
 
-/// Number of parametric layers.
-fn depth(network: &Network) -> usize {
-    network.layout().layers().len()
-}
-
-/// λ = α at one layer and 1/α at another.
-///
-/// # Errors
-/// `InvalidOption` for a network of one layer: it has no rescaling.
-fn scale_pair(network: &Network, layer: usize, other: usize, alpha: f64) -> Result<Transformation> {
-    ensure_deep(network)?;
-    let mut lambda = vec![1.0; depth(network)];
-    lambda[layer] = alpha;
-    lambda[other] = 1.0 / alpha;
-    Ok(Transformation::Layerwise { lambda })
-}
-
 fn ensure_deep(network: &Network) -> Result<()> {
     ensure!(
-        depth(network) >= 2,
+        network.layout().layers().len() >= 2,
         InvalidOption,
         "a network of one parametric layer has no rescaling that leaves its function as it is"
     );

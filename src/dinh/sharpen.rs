@@ -5,16 +5,15 @@
 
 use serde::Serialize;
 
-use super::{
-    Ends, OutputChange, diagonal, ends, ensure_deep, ensure_positive, outputs_at, power_of_two_below, scale_pair,
-};
+use super::scaling::Scaling;
+use super::{Ends, OutputChange, diagonal, ends, ensure_deep, ensure_positive, outputs_at, power_of_two_below};
 use crate::control::{Control, Progress};
 use crate::engine::{Curvature, Engine};
-use crate::error::{Result, ensure};
+use crate::error::{Result, bail, ensure};
 use crate::linalg::Eigenpair;
 use crate::measure::MeasureOptions;
 use crate::operator::{CurvatureOperator, Scaled};
-use crate::symmetry::Transformation;
+use crate::symmetry::{Tensors, Transformation};
 
 /// Left between M and the bound for rounding: α is this share smaller than it need be.
 const MARGIN: f64 = 1e-3;
@@ -24,7 +23,8 @@ const MARGIN: f64 = 1e-3;
 pub struct SharpenOptions {
     /// M, the spectral norm that is wanted.
     pub target: f64,
-    /// The parametric layer (from 0) that shrinks by α; `None` takes the one with the largest block.
+    /// The parametric layer (from 0) that shrinks by α; `None` takes the one with the largest block, of
+    /// those that can.
     pub layer: Option<usize>,
     /// Take α down to a power of two: then the outputs stay to the last bit.
     pub powers_of_two: bool,
@@ -40,7 +40,7 @@ pub struct Sharpened {
     pub alpha: f64,
     /// The layer multiplied by α.
     pub layer: usize,
-    /// The layer multiplied by 1/α.
+    /// The layer multiplied by 1/α; in a graph, where there may be several, the first.
     pub compensating_layer: usize,
     /// T.
     pub transformation: Transformation,
@@ -72,8 +72,8 @@ pub struct Sharpened {
 /// Makes θ as sharp as wanted without changing its function. Leaves the engine prepared at T(θ).
 ///
 /// # Errors
-/// `InvalidOption` for a target that is not positive, a layer that is not there, a network of one layer, or a block that is
-/// 0; `NotHomogeneous`; `NotFinite` for a target beyond what numbers hold; `Aborted`; the device's.
+/// `InvalidOption` for a target that is not positive, a layer that is not there or cannot shrink, a network of one layer, or a block
+/// that is 0; `NotHomogeneous`; `NotFinite` for a target beyond what numbers hold; `Aborted`; the device's.
 pub async fn sharpen(
     engine: &Engine,
     parameters: &[f64],
@@ -91,7 +91,7 @@ pub async fn sharpen(
     let outputs_before = outputs_at(engine, parameters).await?;
     let loss_before = engine.loss().await?;
 
-    let (layer, block) = sharpest_block(engine, options.layer, estimation, control).await?;
+    let (layer, block, scaling) = sharpest_block(engine, options.layer, estimation, control).await?;
     // An eigenvalue of the block is at least this large.
     let certain = block.value.abs() - block.residual;
     let is_curved = certain > 0.0;
@@ -100,8 +100,8 @@ pub async fn sharpen(
     if options.powers_of_two {
         alpha = power_of_two_below(alpha);
     }
-    let compensating_layer = if layer + 1 < layers.len() { layer + 1 } else { layer - 1 };
-    let transformation = scale_pair(network, layer, compensating_layer, alpha)?;
+    let compensating_layer = scaling.compensating().unwrap_or(layer);
+    let transformation = scaling.by(alpha);
     let moved = transformation.apply(network, parameters)?;
 
     control.step(Progress::new("spectrum at θ", 0, 3)).await?;
@@ -134,26 +134,35 @@ pub async fn sharpen(
     })
 }
 
-/// The layer whose block of the Hessian has the eigenvalue of the largest magnitude, of all or of the chosen one.
+/// The layer whose block of the Hessian has the eigenvalue of the largest magnitude, of all that can be rescaled or of the chosen one, with
+/// its rescaling.
 async fn sharpest_block(
     engine: &Engine,
     chosen: Option<usize>,
     estimation: &MeasureOptions,
     control: &Control<'_>,
-) -> Result<(usize, Eigenpair)> {
+) -> Result<(usize, Eigenpair, Scaling)> {
     let network = engine.problem().network();
-    let layers = network.layout().layers();
-    let mut largest: Option<(usize, Eigenpair)> = None;
+    let (layers, tensors) = (network.layout().layers(), Tensors::of(network)?);
+    let mut largest: Option<(usize, Eigenpair, Scaling)> = None;
     for (l, layer) in layers.iter().enumerate().filter(|(l, _)| chosen.is_none_or(|chosen| chosen == *l)) {
+        let Some(scaling) = Scaling::of_layer(&tensors, l) else { continue };
         control.step(Progress::new("layer blocks", l, layers.len())).await?;
         let mut mask = vec![0.0; network.parameter_count()];
         mask[layer.weight.clone()].fill(1.0);
         let block = Scaled::new(CurvatureOperator::new(engine, Curvature::Hessian), &mask)?;
         let found = ends(&block, estimation, control).await?;
         let pair = if found.max.value.abs() >= found.min.value.abs() { found.max } else { found.min };
-        if largest.as_ref().is_none_or(|(_, other)| pair.value.abs() > other.value.abs()) {
-            largest = Some((l, pair));
+        if largest.as_ref().is_none_or(|(_, other, _)| pair.value.abs() > other.value.abs()) {
+            largest = Some((l, pair, scaling));
         }
     }
-    Ok(largest.expect("a network has a layer"))
+    match (largest, chosen) {
+        (Some(found), _) => Ok(found),
+        (None, Some(layer)) => bail!(
+            InvalidOption,
+            "layer {layer} cannot shrink: what it reads and what it writes are fixed, or are added up, and have one factor"
+        ),
+        (None, None) => bail!(InvalidOption, "no layer of this network can shrink without a change of its function"),
+    }
 }
