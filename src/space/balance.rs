@@ -1,21 +1,27 @@
 //! Balancing: among all rescalings of a network the one of least norm, Σ w² + Σ b² (the outlook of Jestädt 2025, section 4.2.2; the
 //! idea of equal norms is Neyshabur et al.'s 2015).
 //!
-//! With μ = Λ² the sum is, as a function of one hidden layer's μ, Σ_r (in_r μ_r + out_r/μ_r): in_r the squares of the incoming weights
-//! and bias of unit r at the layer before's μ, out_r those of the outgoing ones at the next layer's. So μ_r = √(out_r/in_r) minimises it, and for
-//! one factor a layer √(Σ out / Σ in). In ln μ the whole sum is convex, so going through the layers again and again ends at its minimum.
+//! With μ = Λ² the sum is, as a function of the μ of one node r, in_r μ_r + out_r/μ_r and what does not depend on it: in_r the squares of the
+//! incoming weights and biases at the μ of the nodes that they read, out_r those of the outgoing ones at the μ of the nodes that they write. So
+//! μ_r = √(out_r/in_r) minimises it; and likewise with one factor a tensor. In ln μ the whole sum is convex, so going through the nodes
+//! again and again ends at its minimum.
 
 use serde::Serialize;
 
+use super::squares::{Squares, Sums};
 use crate::control::{Control, Progress};
 use crate::engine::{Precision, ensure_number};
 use crate::error::{Result, ensure};
+use crate::memory::filled;
 use crate::network::{Network, ParametricLayer};
 use crate::numbers::{largest, power_near};
-use crate::symmetry::{Transformation, ensure_homogeneous};
+use crate::symmetry::{Nodes, Tensors, Transformation, ensure_homogeneous};
 
 /// A layer whose largest weight is below this share of the largest parameter has squares that vanish beside it.
 const SMALLEST: f64 = 1e-140;
+
+/// Nodes between two looks at the event loop.
+const BREATH: usize = 256;
 
 /// Which rescalings are considered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +35,7 @@ pub enum Balance {
 /// When to stop.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BalanceOptions {
-    /// Largest change of a ln Λ in a sweep over all layers that counts as none.
+    /// Largest change of a ln Λ in a sweep over all nodes that counts as none.
     pub tolerance: f64,
     /// Most sweeps.
     pub max_sweeps: usize,
@@ -55,7 +61,7 @@ pub struct Balancing {
     pub squared_norm_before: f64,
     /// Σ θ² now.
     pub squared_norm: f64,
-    /// Sweeps over the layers.
+    /// Sweeps over the nodes.
     pub sweeps: usize,
     /// Largest change of a ln Λ in the last one.
     pub change: f64,
@@ -63,46 +69,7 @@ pub struct Balancing {
     pub converged: bool,
 }
 
-/// Squares of a layer's weights, taken together by units, (units, units before), and of its biases.
-struct Squares {
-    weights: Vec<f64>,
-    biases: Vec<f64>,
-    before: usize,
-}
-
-impl Squares {
-    /// In units of `unit`², a power of two of the size of the largest parameter.
-    fn of(layer: &ParametricLayer, parameters: &[f64], unit: f64) -> Self {
-        let square = |values: &[f64]| values.iter().map(|w| (w / unit) * (w / unit)).sum::<f64>();
-        let weights = parameters[layer.weight.clone()].chunks_exact(layer.columns_per_unit).map(square).collect();
-        let biases = match &layer.bias {
-            Some(bias) => parameters[bias.clone()].iter().map(|b| (b / unit) * (b / unit)).collect(),
-            None => vec![0.0; layer.outputs],
-        };
-        Self { weights, biases, before: layer.inputs / layer.columns_per_unit }
-    }
-
-    /// Σ_c S[r, c] / μ[c] + b_r² for every unit r.
-    fn incoming(&self, mu: Option<&Vec<f64>>) -> Vec<f64> {
-        let rows = self.weights.chunks_exact(self.before).zip(&self.biases);
-        rows.map(|(row, bias)| {
-            bias + row.iter().enumerate().map(|(c, square)| square / mu.map_or(1.0, |mu| mu[c])).sum::<f64>()
-        })
-        .collect()
-    }
-
-    /// Σ_r S[r, c] μ[r] for every unit c before.
-    fn outgoing(&self, mu: Option<&Vec<f64>>) -> Vec<f64> {
-        let mut sums = vec![0.0; self.before];
-        for (r, row) in self.weights.chunks_exact(self.before).enumerate() {
-            let factor = mu.map_or(1.0, |mu| mu[r]);
-            sums.iter_mut().zip(row).for_each(|(sum, square)| *sum += square * factor);
-        }
-        sums
-    }
-}
-
-/// The rescaling of least norm. Units without incoming or without outgoing weights keep their factor: their norm has no
+/// The rescaling of least norm. Nodes without incoming or without outgoing weights keep their factor: their norm has no
 /// minimum.
 ///
 /// # Errors
@@ -122,38 +89,43 @@ pub async fn balance(
     ensure!(is_valid, InvalidOption, "the tolerance is {}, but must not be negative", options.tolerance);
     let layers = network.layout().layers();
     let unit = unit_of(layers, parameters)?;
-    let squares: Vec<Squares> = layers.iter().map(|layer| Squares::of(layer, parameters, unit)).collect();
-    let mut mu: Vec<Vec<f64>> = layers[..layers.len() - 1].iter().map(|layer| vec![1.0; layer.outputs]).collect();
-    let (mut sweeps, mut change) = (0, if mu.is_empty() { 0.0 } else { f64::INFINITY });
+    let (nodes, tensors) = (Nodes::of(network)?, Tensors::of(network)?);
+    let mut squares = Vec::with_capacity(layers.len());
+    for (l, layer) in layers.iter().enumerate() {
+        let found = Squares::by_node(layer, l, &nodes, parameters, unit)?;
+        squares.push(match kind {
+            Balance::Nodewise => found,
+            Balance::Layerwise => found.whole(tensors.read[l], tensors.written[l]),
+        });
+    }
+    let count = if kind == Balance::Nodewise { nodes.count() } else { tensors.count };
+    let sums = Sums::new(count, squares)?;
+    let mut mu = filled("factors", 1.0, count)?;
+    let (mut sweeps, mut change) = (0, if count == 1 { 0.0 } else { f64::INFINITY });
     while change > options.tolerance && sweeps < options.max_sweeps {
         control.step(Progress::new("balancing", sweeps, options.max_sweeps).with("change", change)).await?;
         change = 0.0;
-        for l in 0..mu.len() {
-            let mut incoming = squares[l].incoming(l.checked_sub(1).map(|before| &mu[before]));
-            let mut outgoing = squares[l + 1].outgoing(mu.get(l + 1));
-            if kind == Balance::Layerwise {
-                let (total_in, total_out) = (incoming.iter().sum(), outgoing.iter().sum());
-                incoming.fill(total_in);
-                outgoing.fill(total_out);
+        for node in 1..count {
+            let (incoming, outgoing) = (sums.incoming(node as u32, &mu), sums.outgoing(node as u32, &mu));
+            if incoming > 0.0 && outgoing > 0.0 {
+                let best = (outgoing / incoming).sqrt();
+                change = change.max((best / mu[node]).ln().abs() / 2.0);
+                mu[node] = best;
             }
-            for ((mu, incoming), outgoing) in mu[l].iter_mut().zip(incoming).zip(outgoing) {
-                if incoming > 0.0 && outgoing > 0.0 {
-                    let best = (outgoing / incoming).sqrt();
-                    change = change.max((best / *mu).ln().abs() / 2.0);
-                    *mu = best;
-                }
+            if node.is_multiple_of(BREATH) {
+                control.breathe().await?;
             }
         }
         sweeps += 1;
     }
-    let factors: Vec<Vec<f64>> = mu.iter().map(|mu| mu.iter().map(|mu| mu.sqrt()).collect()).collect();
+    mu.iter_mut().for_each(|mu| *mu = mu.sqrt());
     let transformation = match kind {
-        Balance::Nodewise => Transformation::Nodewise { factors },
+        Balance::Nodewise => Transformation::Nodewise { factors: nodes.in_lists(&mu)? },
         Balance::Layerwise => {
-            // Of a layer's factors Λ_l, all equal, λ_l = Λ_l/Λ_{l−1}.
-            let ends: Vec<f64> = factors.iter().map(|factors| factors[0]).chain([1.0]).collect();
-            let lambda = ends.iter().enumerate().map(|(l, end)| end / if l == 0 { 1.0 } else { ends[l - 1] });
-            Transformation::Layerwise { lambda: lambda.collect() }
+            let ends = tensors.written.iter().zip(&tensors.read);
+            Transformation::Layerwise {
+                lambda: ends.map(|(&end, &start)| mu[end as usize] / mu[start as usize]).collect(),
+            }
         }
     };
     let balanced = transformation.apply(network, parameters)?;

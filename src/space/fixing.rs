@@ -124,21 +124,21 @@ impl Fixing {
         }
     }
 
-    /// W_l → D_l W_l D_{l−1}⁻¹ with D_{l−1} the magnitudes of the fixed entries of D_l W_l, last layer first.
+    /// W_l → D_rows W_l D_columns⁻¹ with D of a node the magnitude of the product of fixed weights from there on: in a chain, D_{l−1} those of
+    /// the fixed entries of D_l W_l, last layer first.
     fn reparametrize(network: &Network, parameters: &[f64], skeleton: Skeleton) -> Result<Self> {
-        let layers = network.layout().layers();
-        for (l, edges) in skeleton.fixed().iter().enumerate() {
-            if let Some((j, edge)) = edges.iter().enumerate().find(|(_, edge)| parameters[edge.index] == 0.0) {
-                bail!(
-                    InvalidParameters,
-                    "the fixed weight of unit {j} of hidden layer {l}, parameter {}, is 0: no rescaling makes it 1",
-                    edge.index
-                );
-            }
+        let nodes = skeleton.check(network)?;
+        if let Some((edge, node)) = skeleton.fixed_zero(parameters) {
+            bail!(
+                InvalidParameters,
+                "the fixed weight of {}, parameter {}, is 0: no rescaling makes it 1",
+                nodes.title(network, node),
+                edge.index
+            );
         }
-        let mut factors: Vec<Vec<f64>> = skeleton.out(layers, parameters);
-        factors.pop();
-        factors.iter_mut().flatten().for_each(|factor| *factor = factor.abs());
+        let mut factors = skeleton.out(parameters)?;
+        factors.iter_mut().for_each(|factor| *factor = factor.abs());
+        let factors = nodes.in_lists(&factors)?;
         let rescaling = Transformation::Nodewise { factors };
         let mut moved = rescaling.apply(network, parameters)?;
         // Rounding may have left the last digit.

@@ -1,6 +1,6 @@
 //! The G-space (Jestädt 2025, chapter 2, after Meng et al. 2019) of a network of any widths, with convolutions and pools.
 //!
-//! The coordinate of a free weight e from unit c to unit r is the value of its basis path, v_e = in(c) · w_e · out(r): in(c) is the product
+//! The coordinate of a free weight e from unit c to unit r (in a graph: node) is the value of its basis path, v_e = in(c) · w_e · out(r): in(c) is the product
 //! of weights up the tree from an input to c, out(r) that of the fixed weights from r to an output (see [`Skeleton`]). Node-wise
 //! rescaling leaves every v_e as it is. There are m − H of them; fixed weights never move.
 //!
@@ -19,6 +19,7 @@ use crate::engine::{Chart, NONE, Quotient};
 use crate::error::{Result, ensure_finite};
 use crate::memory::{copied, filled, room};
 use crate::network::Network;
+use crate::symmetry::{Nodes, factor};
 
 /// What biases are in the G-space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -47,44 +48,41 @@ impl GSpace {
     /// another network.
     pub fn new(network: &Network, skeleton: &Skeleton, parameters: &[f64], biases: Biases) -> Result<Self> {
         network.check_parameters(parameters)?;
-        skeleton.check(network)?;
-        skeleton.check_nonzero(parameters)?;
-        let layers = network.layout().layers();
+        let nodes = skeleton.check(network)?;
+        skeleton.check_nonzero(network, &nodes, parameters)?;
         let free = skeleton.try_free(network)?;
         let (numerator, _) = chart_of_free(&free)?;
-        let mut denominator = filled("a chart's constants", NONE, parameters.len())?;
-        let mut scale = copied("a chart's constants", parameters)?;
-        let out = skeleton.out(layers, parameters);
-        // For each unit of the layer before: in(c) = factor · v[anchor], or 1 for an input.
-        let mut before: Vec<(f64, u32)> = Vec::new();
-        for (l, layer) in layers.iter().enumerate() {
+        const WHAT: &str = "a chart's constants";
+        let mut denominator = filled(WHAT, NONE, parameters.len())?;
+        let mut scale = copied(WHAT, parameters)?;
+        let out = skeleton.out(parameters)?;
+        // For each node: in(c) = factor · v[anchor], or 1 of what is fixed.
+        let mut before: Vec<(f64, u32)> = filled(WHAT, (1.0, NONE), nodes.count())?;
+        let at = |before: &[(f64, u32)], node: u32| before.get(node as usize).copied().unwrap_or((1.0, NONE));
+        for (node, edge) in skeleton.up()? {
+            before[node as usize] = if free[edge.index] {
+                (1.0 / out[node as usize], numerator[edge.index])
+            } else {
+                let (factor, anchor) = at(&before, edge.node);
+                (factor * parameters[edge.index], anchor)
+            };
+        }
+        for (l, layer) in network.layout().layers().iter().enumerate() {
+            let (rows, units) = (nodes.rows(l), nodes.units(l));
             for (r, row) in layer.weight.clone().step_by(layer.inputs).enumerate() {
-                for e in row..row + layer.inputs {
-                    let &(factor, anchor) = before.get((e - row) / layer.columns_per_unit).unwrap_or(&(1.0, NONE));
-                    if free[e] {
-                        scale[e] = 1.0 / (factor * out[l][r]);
-                        denominator[e] = anchor;
-                    }
+                let out = out[rows[r] as usize];
+                for e in (row..row + layer.inputs).filter(|&e| free[e]) {
+                    let (factor, anchor) = at(&before, units[layer.unit(r, e - row)]);
+                    scale[e] = 1.0 / (factor * out);
+                    denominator[e] = anchor;
                 }
                 if let Some(bias) = &layer.bias {
                     scale[bias.start + r] = match biases {
                         Biases::Appended => 1.0,
-                        Biases::Paths => 1.0 / out[l][r],
+                        Biases::Paths => 1.0 / out,
                     };
                 }
             }
-            let Some(tree) = skeleton.tree().get(l) else { break };
-            before = tree
-                .iter()
-                .enumerate()
-                .map(|(r, edge)| {
-                    if free[edge.index] {
-                        return (1.0 / out[l][r], numerator[edge.index]);
-                    }
-                    let (factor, anchor) = before[edge.unit];
-                    (factor * parameters[edge.index], anchor)
-                })
-                .collect();
         }
         let quotient = Quotient::new(scale, numerator, denominator)?;
         let (network, skeleton) = (network.clone(), skeleton.clone());
@@ -113,27 +111,30 @@ impl ParameterSpace for GSpace {
     /// What [`Network::check_parameters`] says; `InvalidParameters` where a weight of the skeleton is 0; `NotFinite`.
     fn to_coordinates(&self, parameters: &[f64]) -> Result<Vec<f64>> {
         self.network.check_parameters(parameters)?;
-        self.skeleton.check_nonzero(parameters)?;
-        let layers = self.network.layout().layers();
+        let nodes = Nodes::of(&self.network)?;
+        self.skeleton.check_nonzero(&self.network, &nodes, parameters)?;
         let free = self.skeleton.try_free(&self.network)?;
-        let out = self.skeleton.out(layers, parameters);
+        let out = self.skeleton.out(parameters)?;
+        let mut before = filled("coordinates", 1.0, nodes.count())?;
+        for (node, edge) in self.skeleton.up()? {
+            before[node as usize] = parameters[edge.index] * factor(&before, edge.node);
+        }
         let mut coordinates = room("coordinates", self.chart.dimension())?;
-        let mut before: Vec<f64> = Vec::new();
-        for (l, layer) in layers.iter().enumerate() {
+        for (l, layer) in self.network.layout().layers().iter().enumerate() {
+            let (rows, units) = (nodes.rows(l), nodes.units(l));
             for (r, row) in layer.weight.clone().step_by(layer.inputs).enumerate() {
                 for e in (row..row + layer.inputs).filter(|&e| free[e]) {
-                    let incoming = before.get((e - row) / layer.columns_per_unit).unwrap_or(&1.0);
-                    coordinates.push(incoming * parameters[e] * out[l][r]);
+                    let incoming = factor(&before, units[layer.unit(r, e - row)]);
+                    coordinates.push(incoming * parameters[e] * out[rows[r] as usize]);
                 }
             }
             if let Some(bias) = &layer.bias {
-                coordinates.extend(parameters[bias.clone()].iter().zip(&out[l]).map(|(b, out)| match self.biases {
+                let biases = parameters[bias.clone()].iter().zip(rows);
+                coordinates.extend(biases.map(|(b, &row)| match self.biases {
                     Biases::Appended => *b,
-                    Biases::Paths => b * out,
+                    Biases::Paths => b * out[row as usize],
                 }));
             }
-            let Some(tree) = self.skeleton.tree().get(l) else { break };
-            before = tree.iter().map(|edge| parameters[edge.index] * before.get(edge.unit).unwrap_or(&1.0)).collect();
         }
         ensure_finite("path values", &coordinates)?;
         Ok(coordinates)

@@ -7,10 +7,13 @@
 mod assignment;
 mod balance;
 mod fixing;
+mod forest;
 mod g_space;
 mod operator;
 mod report;
 mod skeleton;
+mod squares;
+mod tree;
 mod weight_fixing;
 mod weight_norm;
 

@@ -1,24 +1,26 @@
 //! Which weights stay fixed, and which paths lead to a weight (Jestädt 2025, sections 2.1 and 3.0.3, at any widths).
 //!
-//! One outgoing weight of every hidden unit (of a convolution: channel) is fixed. These H weights form a forest towards the
-//! outputs; one incoming weight a unit, the fixed one where its row has one, forms a tree from the inputs. A path from an input
+//! One outgoing weight of every hidden unit (of a convolution: channel; in a graph: free node) is fixed. These H weights form a forest
+//! towards the outputs; one incoming weight a unit, the fixed one where its row has one, forms a tree from the inputs. A path from an input
 //! up the tree, over one free weight and down the forest is a basis path.
 
 use serde::{Deserialize, Serialize};
 
-use super::assignment::assign;
+use super::forest::{Choice, diagonal, hungarian, jobs};
+use super::tree::tree;
 use crate::control::Control;
 use crate::error::{Result, bail, ensure};
 use crate::event_loop::now;
-use crate::memory::filled;
-use crate::network::{Network, ParametricLayer};
-use crate::symmetry::ensure_homogeneous;
+use crate::memory::{collected, filled, room};
+use crate::network::Network;
+use crate::symmetry::{Nodes, ensure_homogeneous};
 
 /// How the fixed weight of each hidden unit is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FixedChoice {
-    /// Unit j's weight to unit j mod n of the next layer of n units; of a window, its first entry.
+    /// Unit j's weight to unit j mod n of the next layer of n units; of a window, its first entry. In a graph, on the shortest way to the
+    /// outputs, to the row j mod n of the n that are one step nearer, of the first layer with such rows.
     #[default]
     Diagonal,
     /// The assignment of units to units of the next layer that needs the least rescaling to magnitude 1 in all, Σ |ln |w||,
@@ -34,6 +36,8 @@ pub struct Edge {
     pub unit: usize,
     /// Its place in the parameter vector.
     pub index: usize,
+    /// The node of that unit.
+    pub(super) node: u32,
 }
 
 /// The fixed weights and the tree of a network.
@@ -41,12 +45,13 @@ pub struct Edge {
 pub struct Skeleton {
     fixed: Vec<Vec<Edge>>,
     tree: Vec<Vec<Edge>>,
+    /// The free nodes, nearest to the outputs first: what a fixed weight leads to comes before it.
+    from_outputs: Vec<u32>,
+    /// Nearest to the inputs first.
+    from_inputs: Vec<u32>,
 }
 
-/// Place of the weight from unit `column` of the layer before (entry `tap` of its window) to unit `row`.
-fn index(layer: &ParametricLayer, row: usize, column: usize, tap: usize) -> usize {
-    layer.weight.start + row * layer.inputs + column * layer.columns_per_unit + tap
-}
+const WHAT: &str = "the skeleton of a network";
 
 impl Skeleton {
     /// Chooses the fixed weights. `parameters` matter for the Hungarian choice alone.
@@ -70,20 +75,27 @@ impl Skeleton {
     ) -> Result<Self> {
         ensure_homogeneous(network)?;
         network.check_parameters(parameters)?;
-        let layers = network.layout().layers();
+        let nodes = Nodes::of(network)?;
+        let jobs = jobs(network, &nodes)?;
         let fixed = match choice {
-            FixedChoice::Diagonal => layers.windows(2).map(|pair| diagonal(&pair[0], &pair[1])).collect(),
-            FixedChoice::Hungarian => hungarian(layers, parameters, control).await?,
+            FixedChoice::Diagonal => diagonal(network, &nodes, &jobs)?,
+            FixedChoice::Hungarian => hungarian(network, &nodes, &jobs, parameters, control).await?,
         };
-        Ok(Self { tree: tree(layers, &fixed), fixed })
+        let tree = tree(network, &nodes, &fixed)?;
+        Ok(Self {
+            from_outputs: collected(WHAT, fixed.iter().map(|choice| choice.node))?,
+            from_inputs: collected(WHAT, tree.iter().map(|&(node, _)| node))?,
+            fixed: listed(&nodes, fixed.iter().map(|&Choice { node, edge, .. }| (node, edge)))?,
+            tree: listed(&nodes, tree.into_iter())?,
+        })
     }
 
-    /// For every unit of every hidden layer its fixed outgoing weight.
+    /// For every unit of every hidden layer its fixed outgoing weight; in a graph, for every free node, listed as node-wise factors are.
     pub fn fixed(&self) -> &[Vec<Edge>] {
         &self.fixed
     }
 
-    /// For every unit of every hidden layer the incoming weight on its path.
+    /// For every unit of every hidden layer, or free node, the incoming weight on its path.
     pub fn tree(&self) -> &[Vec<Edge>] {
         &self.tree
     }
@@ -123,91 +135,82 @@ impl Skeleton {
         self.len() == 0
     }
 
-    /// The product of fixed weights from every unit of every parametric layer to the output; 1 in the last layer.
-    pub(super) fn out(&self, layers: &[ParametricLayer], parameters: &[f64]) -> Vec<Vec<f64>> {
-        let mut out: Vec<Vec<f64>> = layers.iter().map(|layer| vec![1.0; layer.outputs]).collect();
-        for l in (0..self.fixed.len()).rev() {
-            out[l] = self.fixed[l].iter().map(|edge| parameters[edge.index] * out[l + 1][edge.unit]).collect();
+    /// The product of fixed weights from every node to node 0.
+    pub(super) fn out(&self, parameters: &[f64]) -> Result<Vec<f64>> {
+        let edges = by_node(&self.fixed)?;
+        let mut out = filled(WHAT, 1.0, edges.len() + 1)?;
+        for &node in &self.from_outputs {
+            let edge = edges[node as usize - 1];
+            out[node as usize] = parameters[edge.index] * out[edge.node as usize];
         }
-        out
+        Ok(out)
     }
 
-    /// Fails for a skeleton of another network.
-    pub(super) fn check(&self, network: &Network) -> Result<()> {
-        let layers = network.layout().layers();
-        let is_weight = |l: usize, edge: &Edge| layers[l].weight.contains(&edge.index);
-        let fits = self.fixed.len() + 1 == layers.len()
-            && self.fixed.iter().zip(&self.tree).enumerate().all(|(l, (fixed, tree))| {
-                fixed.len() == layers[l].outputs
-                    && fixed.iter().all(|edge| edge.unit < layers[l + 1].outputs && is_weight(l + 1, edge))
-                    && tree.iter().all(|edge| edge.unit < layers[l].inputs && is_weight(l, edge))
-            });
+    /// The nodes with their weights of the tree, nearest to the inputs first.
+    pub(super) fn up(&self) -> Result<impl Iterator<Item = (u32, Edge)> + '_> {
+        let edges = by_node(&self.tree)?;
+        Ok(self.from_inputs.iter().map(move |&node| (node, edges[node as usize - 1])))
+    }
+
+    /// Fails for a skeleton of another network; gives its nodes.
+    pub(super) fn check(&self, network: &Network) -> Result<Nodes> {
+        let (nodes, layers) = (Nodes::of(network)?, network.layout().layers());
+        let ends = |edge: &Edge| {
+            let l = layers.partition_point(|layer| layer.weight.end <= edge.index);
+            let layer = layers.get(l).filter(|layer| layer.weight.contains(&edge.index))?;
+            let place = edge.index - layer.weight.start;
+            let (row, column) = (place / layer.inputs, place % layer.inputs);
+            Some((nodes.rows(l)[row], nodes.units(l)[layer.unit(row, column)]))
+        };
+        let is_of = |lists: &[Vec<Edge>], leads: &dyn Fn((u32, u32), u32, u32) -> bool| {
+            lists.len() == nodes.written().len()
+                && lists.iter().zip(nodes.written()).all(|(list, written)| {
+                    let mut edges = list.iter().zip(written.first..);
+                    list.len() == written.rows.len()
+                        && edges.all(|(edge, node)| ends(edge).is_some_and(|ends| leads(ends, node, edge.node)))
+                })
+        };
+        let fits = is_of(&self.fixed, &|(row, unit), node, other| (row, unit) == (other, node))
+            && is_of(&self.tree, &|(row, unit), node, other| (row, unit) == (node, other));
         ensure!(fits, InvalidParameters, "the skeleton is of another network than {}", network.summary());
-        Ok(())
+        Ok(nodes)
     }
 
     /// Fails where a weight of the tree or the forest is 0: paths over it have the value 0 whatever their other weights are.
-    pub(super) fn check_nonzero(&self, parameters: &[f64]) -> Result<()> {
+    pub(super) fn check_nonzero(&self, network: &Network, nodes: &Nodes, parameters: &[f64]) -> Result<()> {
         for (what, edges) in [("fixed", &self.fixed), ("tree", &self.tree)] {
-            for (l, edges) in edges.iter().enumerate() {
-                if let Some((j, edge)) = edges.iter().enumerate().find(|(_, edge)| parameters[edge.index] == 0.0) {
-                    bail!(
-                        InvalidParameters,
-                        "the {what} weight of unit {j} of hidden layer {l}, parameter {}, is 0: no path over it has a value",
-                        edge.index
-                    );
-                }
+            if let Some((edge, node)) = self.zero(edges, parameters) {
+                bail!(
+                    InvalidParameters,
+                    "the {what} weight of {}, parameter {}, is 0: no path over it has a value",
+                    nodes.title(network, node),
+                    edge.index
+                );
             }
         }
         Ok(())
     }
-}
 
-fn diagonal(layer: &ParametricLayer, next: &ParametricLayer) -> Vec<Edge> {
-    (0..layer.outputs)
-        .map(|j| {
-            let unit = j % next.outputs;
-            Edge { unit, index: index(next, unit, j, 0) }
-        })
-        .collect()
-}
-
-/// Last layer first, since a unit's rescaling changes the incoming weights among which the layer before chooses.
-async fn hungarian(layers: &[ParametricLayer], parameters: &[f64], control: &Control<'_>) -> Result<Vec<Vec<Edge>>> {
-    let hidden = layers.len() - 1;
-    let mut fixed = vec![Vec::new(); hidden];
-    let mut scale = vec![1.0; layers[hidden].outputs];
-    for l in (0..hidden).rev() {
-        let (units, next) = (layers[l].outputs, &layers[l + 1]);
-        // Of a window the entry that needs the least rescaling.
-        let best = |j: usize, row: usize| {
-            (0..next.columns_per_unit)
-                .map(|tap| index(next, row, j, tap))
-                .map(|index| ((parameters[index] * scale[row]).abs().ln().abs(), index))
-                .min_by(|a, b| a.0.total_cmp(&b.0))
-                .unwrap_or((f64::INFINITY, index(next, row, j, 0)))
-        };
-        let rows = assign(units, next.outputs, |j, row| best(j, row).0, control).await?;
-        fixed[l] = rows.iter().enumerate().map(|(j, &row)| Edge { unit: row, index: best(j, row).1 }).collect();
-        scale = fixed[l].iter().map(|edge: &Edge| (parameters[edge.index] * scale[edge.unit]).abs()).collect();
+    /// The first fixed weight that is 0, with its node.
+    pub(super) fn fixed_zero(&self, parameters: &[f64]) -> Option<(Edge, u32)> {
+        self.zero(&self.fixed, parameters)
     }
-    Ok(fixed)
+
+    fn zero(&self, edges: &[Vec<Edge>], parameters: &[f64]) -> Option<(Edge, u32)> {
+        edges.iter().flatten().copied().zip(1..).find(|(edge, _)| parameters[edge.index] == 0.0)
+    }
 }
 
-fn tree(layers: &[ParametricLayer], fixed: &[Vec<Edge>]) -> Vec<Vec<Edge>> {
-    let hidden = layers.len() - 1;
-    (0..hidden)
-        .map(|l| {
-            let layer = &layers[l];
-            let before = layer.inputs / layer.columns_per_unit;
-            let mut edges: Vec<Edge> =
-                (0..layer.outputs).map(|r| Edge { unit: r % before, index: index(layer, r, r % before, 0) }).collect();
-            // Where a fixed weight comes in the path follows it: the first one of the row.
-            let incoming = l.checked_sub(1).map_or(&[][..], |before| &fixed[before]);
-            for (j, edge) in incoming.iter().enumerate().rev() {
-                edges[edge.unit] = Edge { unit: j, index: edge.index };
-            }
-            edges
-        })
-        .collect()
+/// Edges of all free nodes, in lists.
+fn listed(nodes: &Nodes, edges: impl Iterator<Item = (u32, Edge)>) -> Result<Vec<Vec<Edge>>> {
+    let mut by_node = filled(WHAT, Edge { unit: 0, index: 0, node: 0 }, nodes.count())?;
+    edges.for_each(|(node, edge)| by_node[node as usize] = edge);
+    nodes.in_lists(&by_node)
+}
+
+/// The reverse: from node 1 on.
+fn by_node(lists: &[Vec<Edge>]) -> Result<Vec<Edge>> {
+    let mut edges = room(WHAT, lists.iter().map(Vec::len).sum())?;
+    lists.iter().for_each(|list| edges.extend_from_slice(list));
+    Ok(edges)
 }
