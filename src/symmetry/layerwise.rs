@@ -48,13 +48,13 @@ fn products(network: &Network, lambda: &[f64]) -> Result<Vec<f64>> {
 
 /// Says which ways meet behind a layer, one of them over `other`, with other products.
 fn refuse(network: &Network, tensors: &Tensors, layer: usize, other: Option<usize>, lambda: &[f64]) -> Result<()> {
-    let product = |way: &[usize]| way.iter().map(|&l| lambda[l].ln()).sum::<f64>().exp();
+    let product = |way: &[usize]| way.iter().map(|&l| lambda[l]).product::<f64>();
     let (way, meets) = (tensors.way(layer), other.map_or(Vec::new(), |other| tensors.way(other)));
     if network.layout().is_chain() {
         bail!(
             InvalidTransformation,
             "the factors λ multiply to {}, but must multiply to 1: the outputs would change",
-            product(&way)
+            lambda.iter().map(|l| l.ln()).sum::<f64>().exp()
         );
     }
     if other.is_none() {

@@ -16,6 +16,8 @@ mod executor;
 mod features;
 mod finite;
 mod golden;
+mod graph_spaces;
+mod graph_symmetry;
 mod graphs;
 mod image_symmetry;
 mod invariance;
