@@ -16,6 +16,7 @@ mod executor;
 mod features;
 mod finite;
 mod golden;
+mod graph_invariance;
 mod graph_spaces;
 mod graph_symmetry;
 mod graphs;
