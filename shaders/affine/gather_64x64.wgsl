@@ -35,21 +35,24 @@ fn main(
     let brings_term = lane / SIDE4;
     let has_row = first_row4 + brings < gather.rows4;
     let has_lane = first_lane4 + brings < gather.lanes4;
-    let run = place.x.z * gather.channels;
+    let run = run_of(place);
+    let runs = runs_of(place);
+    let parts = place.y.z * runs;
     var total0 = mat4x4<f32>();
     var total1 = mat4x4<f32>();
     var total2 = mat4x4<f32>();
     var total3 = mat4x4<f32>();
-    for (var part = 0u; part < gather.terms * place.y.z; part += 1u) {
-        let term = part / place.y.z;
-        let tap = part % place.y.z;
+    for (var part = 0u; part < gather.terms * parts; part += 1u) {
+        let term = part / parts;
+        let tap = part % parts / runs;
+        let column = part % runs;
         let panel_batch = select(gather.panel1_batch, gather.panel2_batch, term == 1u);
         let panel_offset = select(gather.panel1_offset, gather.panel2_offset, term == 1u);
         let source_batch = select(gather.source1_batch, gather.source2_batch, term == 1u);
         let w = panel_offset + group.z * panel_batch + first_row4 + brings
-            + ((place.y.y + tap) * gather.panel_row + place.x.y) * gather.channels * gather.rows4;
+            + ((place.y.y + tap) * gather.panel_row + place.x.y + column) * gather.channels * gather.rows4;
         let s = group.z * source_batch + first_lane4 + brings
-            + ((place.y.x + tap) * gather.source_row + place.x.x) * gather.channels * gather.lanes4;
+            + ((place.y.x + tap * place.y.w) * gather.source_row + place.x.x + column * place.x.w) * gather.channels * gather.lanes4;
         for (var start = 0u; start < run; start += BLOCK) {
             let stop = min(start + BLOCK, run);
             var sum0 = mat4x4<f32>();

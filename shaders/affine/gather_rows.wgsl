@@ -15,7 +15,8 @@ fn main(
     }
     let dw = gather.rows4;
     let ds = gather.lanes4;
-    let run = place.x.z * gather.channels;
+    let run = run_of(place);
+    let runs = runs_of(place);
     //: each r of fours
     var total0_$r = mat4x4<f32>();
     var total1_$r = mat4x4<f32>();
@@ -23,11 +24,13 @@ fn main(
     var total3_$r = mat4x4<f32>();
     //: end
     //: each t of 1 2
-    for (var tap = 0u; tap < place.y.z && $tu <= gather.terms; tap += 1u) {
+    for (var part = 0u; part < place.y.z * runs && $tu <= gather.terms; part += 1u) {
+        let tap = part / runs;
+        let column = part % runs;
         var w = gather.panel$t_offset + group.z * gather.panel$t_batch + place.row / 4u
-            + ((place.y.y + tap) * gather.panel_row + place.x.y) * gather.channels * dw;
+            + ((place.y.y + tap) * gather.panel_row + place.x.y + column) * gather.channels * dw;
         var s = group.z * gather.source$t_batch + place.lane4
-            + ((place.y.x + tap) * gather.source_row + place.x.x) * gather.channels * ds;
+            + ((place.y.x + tap * place.y.w) * gather.source_row + place.x.x + column * place.x.w) * gather.channels * ds;
         for (var start = 0u; start < run; start += BLOCK) {
             let stop = min(start + BLOCK, run);
             //: each r of fours

@@ -2,7 +2,8 @@
 //
 // Forward t = (tap, input channel) and r is an output channel; after the last t come zeros up to `lines`, then the bias. Backward (is_backward = 1)
 // t = (tap, output channel), r is an input channel, and along each axis the taps are sorted by their residue modulo the
-// stride, descending within a residue: those that reach one input position meet ascending output positions.
+// period (the stride, without what it has in common with the dilation), descending within a residue: those that reach one input position
+// meet ascending output positions.
 
 struct Pack {
     rows: u32,
@@ -13,8 +14,8 @@ struct Pack {
     outputs: u32,
     window_height: u32,
     window_width: u32,
-    stride_y: u32,
-    stride_x: u32,
+    period_y: u32,
+    period_x: u32,
     is_backward: u32,
     has_bias: u32,
     weight_offset: u32,
@@ -32,16 +33,16 @@ struct Pack {
 @group(0) @binding(2) var<storage, read_write> panel: array<vec4<f32>>;
 
 // The tap in this place of the sorted ones.
-fn sorted_tap(place: u32, size: u32, stride: u32) -> u32 {
+fn sorted_tap(place: u32, size: u32, period: u32) -> u32 {
     var residue = 0u;
     var rest = place;
-    var count = (size + stride - 1u) / stride;
+    var count = (size + period - 1u) / period;
     while (rest >= count) {
         rest -= count;
         residue += 1u;
-        count = (size - residue + stride - 1u) / stride;
+        count = (size - residue + period - 1u) / period;
     }
-    return residue + (count - 1u - rest) * stride;
+    return residue + (count - 1u - rest) * period;
 }
 
 @compute @workgroup_size(64)
@@ -65,8 +66,8 @@ fn main(
         step = 1u;
     } else if (pack.is_backward == 1u) {
         let place = t / pack.outputs;
-        let y = sorted_tap(place / pack.window_width, pack.window_height, pack.stride_y);
-        let x = sorted_tap(place % pack.window_width, pack.window_width, pack.stride_x);
+        let y = sorted_tap(place / pack.window_width, pack.window_height, pack.period_y);
+        let x = sorted_tap(place % pack.window_width, pack.window_width, pack.period_x);
         base += t % pack.outputs * pack.inputs * area + y * pack.window_width + x;
         step = area;
     } else {

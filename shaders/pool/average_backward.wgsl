@@ -16,8 +16,8 @@ fn main(
     if (place.y >= pool.height) {
         return;
     }
-    let rows = windows_over(place.y, pool.window_height, pool.stride_y, pool.out_height);
-    let columns = windows_over(place.x, pool.window_width, pool.stride_x, pool.out_width);
+    let rows = windows_over(place.y + pool.padding_y, pool.window_height, pool.stride_y, pool.out_height);
+    let columns = windows_over(place.x + pool.padding_x, pool.window_width, pool.stride_x, pool.out_width);
     var sum = vec4<f32>();
     for (var y = rows.x; y < rows.y; y += 1u) {
         for (var x = columns.x; x < columns.y; x += 1u) {

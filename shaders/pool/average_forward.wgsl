@@ -1,4 +1,5 @@
-// out = φ(the mean of each window), or, as the pool is linear, its tangent: φ' ⊙ that mean. A thread four outputs.
+// out = φ(the mean of each window), or, as the pool is linear, its tangent: φ' ⊙ that mean. What is beyond the image is 0,
+// and counts. A thread four outputs.
 
 @group(0) @binding(1) var<storage, read> source: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> kept: array<vec4<f32>>;
@@ -16,11 +17,15 @@ fn main(
         return;
     }
     let batch = group.z * pool.in_batch;
+    let top = place.y * pool.stride_y;
+    let left = place.x * pool.stride_x;
+    let rows = inside(top, pool.window_height, pool.padding_y, pool.height);
+    let columns = inside(left, pool.window_width, pool.padding_x, pool.width);
     var sum = vec4<f32>();
-    for (var i = 0u; i < pool.window_height; i += 1u) {
+    for (var i = rows.x; i < rows.y; i += 1u) {
         var row = vec4<f32>();
-        for (var j = 0u; j < pool.window_width; j += 1u) {
-            row += source[batch + before(place.y * pool.stride_y + i, place.x * pool.stride_x + j, place)];
+        for (var j = columns.x; j < columns.y; j += 1u) {
+            row += source[batch + before(top + i - pool.padding_y, left + j - pool.padding_x, place)];
         }
         sum += row;
     }

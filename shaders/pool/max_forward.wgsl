@@ -1,4 +1,5 @@
-// out = φ(the largest of each window); chosen = which one it is, counted row by row, the first of equals. A thread four outputs.
+// out = φ(the largest of each window); chosen = which one it is, counted row by row, the first of equals. What is beyond the image is
+// never chosen. A thread four outputs.
 
 @group(0) @binding(1) var<storage, read> source: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> out: array<vec4<f32>>;
@@ -16,11 +17,18 @@ fn main(
         return;
     }
     let batch = group.z * pool.in_batch;
-    var largest = source[batch + before(place.y * pool.stride_y, place.x * pool.stride_x, place)];
-    var best = vec4<u32>();
-    for (var i = 0u; i < pool.window_height; i += 1u) {
-        for (var j = 0u; j < pool.window_width; j += 1u) {
-            let value = source[batch + before(place.y * pool.stride_y + i, place.x * pool.stride_x + j, place)];
+    let top = place.y * pool.stride_y;
+    let left = place.x * pool.stride_x;
+    let rows = inside(top, pool.window_height, pool.padding_y, pool.height);
+    let columns = inside(left, pool.window_width, pool.padding_x, pool.width);
+    // Rows and columns of the image, once the window's are added.
+    let y = top - pool.padding_y;
+    let x = left - pool.padding_x;
+    var largest = source[batch + before(y + rows.x, x + columns.x, place)];
+    var best = vec4<u32>(rows.x * pool.window_width + columns.x);
+    for (var i = rows.x; i < rows.y; i += 1u) {
+        for (var j = columns.x; j < columns.y; j += 1u) {
+            let value = source[batch + before(y + i, x + j, place)];
             let is_larger = value > largest;
             largest = select(largest, value, is_larger);
             best = select(best, vec4<u32>(i * pool.window_width + j), is_larger);

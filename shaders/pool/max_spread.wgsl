@@ -1,4 +1,4 @@
-// Back through a max pool whose windows do not overlap: the chosen value of each gets φ' ⊙ delta, the others 0. φ' is piecewise
+// Back through a max pool without padding whose windows do not overlap: the chosen value of each gets φ' ⊙ delta, the others 0. φ' is piecewise
 // and read off the pool's own result, which has the sign of what it chose: one load instead of one a value. Values between
 // windows are not written: nothing else writes there either, so they are 0. A thread four outputs.
 

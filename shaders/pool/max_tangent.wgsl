@@ -6,8 +6,8 @@
 @group(0) @binding(4) var<storage, read_write> out: array<vec4<f32>>;
 
 fn value_of(place: Place, batch: u32, chosen: u32, component: u32) -> f32 {
-    let y = place.y * pool.stride_y + chosen / pool.window_width;
-    let x = place.x * pool.stride_x + chosen % pool.window_width;
+    let y = place.y * pool.stride_y + chosen / pool.window_width - pool.padding_y;
+    let x = place.x * pool.stride_x + chosen % pool.window_width - pool.padding_x;
     return source[batch + before(y, x, place)][component];
 }
 

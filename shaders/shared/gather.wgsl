@@ -5,8 +5,9 @@
 // t over the rows of taps whose source lies inside the image, k over a run: the channels of neighbouring positions, which lie
 // one after the other in a source (position, channel, sample) and in a panel (tap, channel, row; rows padded to 8). Forward,
 // r is an output channel and a run goes over input channels; backward the other way round, with the taps of a panel mirrored
-// and sorted by their residue modulo the stride, so that those that meet lie together. windows[y_windows + y] and
-// windows[x_windows + x] are (first source row or column, first panel row or column, count). z: direction or point.
+// and sorted by residue (affine/pack), so that those that meet lie together. windows[y_windows + y] and
+// windows[x_windows + x] are (first source row or column, first panel row or column, count, from one source row or column to the next):
+// columns that are not neighbours are runs by themselves. z: direction or point.
 
 struct Gather {
     rows: u32,
@@ -53,7 +54,7 @@ const BLOCK = 128u;
 struct Place {
     row: u32,
     lane4: u32,
-    // (first source row, first panel row, count) and the same for columns.
+    // (first source row, first panel row, count, step) and the same for columns.
     y: vec4<u32>,
     x: vec4<u32>,
     position: u32,
@@ -80,6 +81,16 @@ fn place_at(position: u32, row: u32, lane4: u32) -> Place {
         gather.out_origin + y * gather.out_row + x,
         true,
     );
+}
+
+// A row of taps is in so many runs.
+fn runs_of(place: Place) -> u32 {
+    return select(place.x.z, 1u, place.x.w == 1u);
+}
+
+// Terms of a run.
+fn run_of(place: Place) -> u32 {
+    return select(1u, place.x.z, place.x.w == 1u) * gather.channels;
 }
 
 fn outer(a: vec4<f32>, b: vec4<f32>) -> mat4x4<f32> {

@@ -22,7 +22,11 @@ struct Pool {
     chosen_batch: u32,
     epilogue: u32,
     slope: f32,
+    padding_y: u32,
+    padding_x: u32,
     unused_0: u32,
+    unused_1: u32,
+    unused_2: u32,
 }
 
 @group(0) @binding(0) var<uniform> pool: Pool;
@@ -50,7 +54,12 @@ fn after(y: u32, x: u32, place: Place) -> u32 {
     return ((pool.out_origin + y * pool.out_row + x) * pool.channels + place.channel) * pool.lanes4 + place.lane4;
 }
 
-// The windows along one axis that contain i: (first, one beyond the last).
+// The part of a window that is inside the image, along one axis: it begins at `start` − `padding`.
+fn inside(start: u32, size: u32, padding: u32, length: u32) -> vec2<u32> {
+    return vec2<u32>(padding - min(start, padding), min(size, length + padding - min(start, length + padding)));
+}
+
+// The windows along one axis that contain i of the padded image: (first, one beyond the last).
 fn windows_over(i: u32, size: u32, stride: u32, count: u32) -> vec2<u32> {
     let first = select(0u, (i - min(i, size - 1u) + stride - 1u) / stride, i + 1u > size);
     return vec2<u32>(first, min(i / stride + 1u, count));

@@ -2,8 +2,9 @@
 //
 //   out[z, W's index of (m, d)] = Σ_q Σ_n delta1[q, m, n] source1[(q's window, d), n] + the same of delta2 and source2,
 //
-// q over output positions, n over samples; d = (tap, input channel). Sources have their padding around them, so every window
-// lies inside. z: direction. Threads run over slab × tile: a slab is a part of the sum, and with more than one
+// q over output positions, n over samples; d = (tap, input channel of those that row m sees). Sources have their padding around
+// them, so every window lies inside: the first begins at position source_corner, its taps lie tap_row and tap_column positions
+// apart. z: direction. Threads run over slab × tile: a slab is a part of the sum, and with more than one
 // affine/sum_slabs adds them.
 
 struct Weights {
@@ -30,7 +31,11 @@ struct Weights {
     source2_batch: u32,
     out_offset: u32,
     out_batch: u32,
-    unused_0: u32,
+    source_corner: u32,
+    tap_row: u32,
+    tap_column: u32,
+    seen: u32,
+    group_rows: u32,
 }
 
 @group(0) @binding(0) var<uniform> weights: Weights;
@@ -86,7 +91,7 @@ fn columns_from(first: u32) -> vec4<u32> {
 fn places_of_columns(columns: vec4<u32>) -> vec4<u32> {
     let d = min(columns, vec4<u32>(weights.columns - 1u));
     let tap = d / weights.channels;
-    let position = tap / weights.window_width * weights.source_row + tap % weights.window_width;
+    let position = tap / weights.window_width * weights.tap_row + tap % weights.window_width * weights.tap_column;
     return (position * weights.channels + d % weights.channels) * weights.lanes4;
 }
 
@@ -103,7 +108,7 @@ fn block_at(block: u32) -> Block {
     let y = position / weights.out_width;
     let x = position % weights.out_width;
     let delta = weights.delta_origin + y * weights.delta_row + x;
-    let source = y * weights.stride_y * weights.source_row + x * weights.stride_x;
+    let source = weights.source_corner + y * weights.stride_y * weights.source_row + x * weights.stride_x;
     return Block(
         delta * weights.rows * weights.lanes4 + lane4,
         source * weights.channels * weights.lanes4 + lane4,

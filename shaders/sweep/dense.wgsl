@@ -1,21 +1,26 @@
 // What a cotangent leaves at a dense layer, sample by sample, where G = g aᵀ; h = Wᵀg, spread = (W ⊙ W)(a ⊙ a). Rows of
-// out[z, row, n], with C channels (of some positions each) coming in and M rows of W:
+// out[z, row, n], with U units coming in and M rows of W:
 //
-//   c < C                 (Σ over the positions of channel c of a h)², the share of ρ(c)
-//   C, C + 1, C + 2       ‖g‖² ‖a‖² = ‖G‖², ‖a‖² ‖h‖² = ‖Wᵀ G‖², Σ g² spread = ‖W ⊙ G‖²
-//   C + 3 + m             g_m², for the bias
+//   u < U                 (Σ over the values of unit u of a h)², the share of ρ(u)
+//   U, U + 1, U + 2       ‖g‖² ‖a‖² = ‖G‖², ‖a‖² ‖h‖² = ‖Wᵀ G‖², Σ g² spread = ‖W ⊙ G‖²
+//   U + 3 + m             g_m², for the bias
 //
-// A thread four samples of a row. z: cotangent.
+// A unit is a channel, or a single value in the order in which they lie (U = channels · positions). What comes in is an image that may
+// have zeros around it: `width` positions in a row, the next row `row` positions further. A thread four samples of a row. z: cotangent.
 
 struct SweepDense {
+    units: u32,
     channels: u32,
     positions: u32,
     rows: u32,
     lanes4: u32,
+    width: u32,
+    row: u32,
+    origin: u32,
+    in_batch: u32,
     out_batch: u32,
     unused_0: u32,
     unused_1: u32,
-    unused_2: u32,
 }
 
 @group(0) @binding(0) var<uniform> sweep_dense: SweepDense;
@@ -28,6 +33,11 @@ struct SweepDense {
 // Blocks, for the reason given in shared/gather.wgsl.
 const BLOCK = 64u;
 
+// Where position q of the image that comes in lies.
+fn position(q: u32) -> u32 {
+    return sweep_dense.origin + q / sweep_dense.width * sweep_dense.row + q % sweep_dense.width;
+}
+
 @compute @workgroup_size(64)
 fn main(
     @builtin(workgroup_id) group: vec3<u32>,
@@ -39,21 +49,22 @@ fn main(
     let channels = sweep_dense.channels;
     let lane4 = index % lanes4;
     let row = index / lanes4;
-    if (row >= channels + 3u + sweep_dense.rows) {
+    let units = sweep_dense.units;
+    if (row >= units + 3u + sweep_dense.rows) {
         return;
     }
-    let features = channels * sweep_dense.positions;
     let first_g = group.z * sweep_dense.rows * lanes4 + lane4;
-    let first_h = group.z * features * lanes4 + lane4;
+    let first_h = group.z * sweep_dense.in_batch + lane4;
     var value = vec4<f32>();
-    if (row < channels) {
-        for (var q = 0u; q < sweep_dense.positions; q += 1u) {
-            let at = (q * channels + row) * lanes4;
+    if (row < units) {
+        let first = row / channels;
+        for (var q = first; q < first + sweep_dense.positions * channels / units; q += 1u) {
+            let at = (position(q) * channels + row % channels) * lanes4;
             value += a[lane4 + at] * h[first_h + at];
         }
         value = value * value;
-    } else if (row >= channels + 3u) {
-        value = g[first_g + (row - channels - 3u) * lanes4];
+    } else if (row >= units + 3u) {
+        value = g[first_g + (row - units - 3u) * lanes4];
         value = value * value;
     } else {
         // ‖g‖² or, for the last of the three, Σ g² spread.
@@ -64,7 +75,7 @@ fn main(
             for (var m = start; m < stop; m += 1u) {
                 let x = g[first_g + m * lanes4];
                 var factor = vec4<f32>(1.0);
-                if (row == channels + 2u) {
+                if (row == units + 2u) {
                     factor = spread[lane4 + m * lanes4];
                 }
                 sum_g += x * x * factor;
@@ -72,24 +83,29 @@ fn main(
             square_g += sum_g;
         }
         value = square_g;
-        if (row < channels + 2u) {
+        if (row < units + 2u) {
             // ‖a‖², and ‖h‖² in the place of ‖g‖².
             var square_a = vec4<f32>();
             var square_h = vec4<f32>();
-            for (var start = 0u; start < features; start += BLOCK) {
-                let stop = min(start + BLOCK, features);
-                var sum_a = vec4<f32>();
-                var sum_h = vec4<f32>();
-                for (var f = start; f < stop; f += 1u) {
-                    let x = a[lane4 + f * lanes4];
-                    let y = h[first_h + f * lanes4];
-                    sum_a += x * x;
-                    sum_h += y * y;
+            // A row of the image lies in one run.
+            let run = sweep_dense.width * channels;
+            for (var q = 0u; q < sweep_dense.positions; q += sweep_dense.width) {
+                let line = position(q) * channels;
+                for (var start = 0u; start < run; start += BLOCK) {
+                    let stop = min(start + BLOCK, run);
+                    var sum_a = vec4<f32>();
+                    var sum_h = vec4<f32>();
+                    for (var f = line + start; f < line + stop; f += 1u) {
+                        let x = a[lane4 + f * lanes4];
+                        let y = h[first_h + f * lanes4];
+                        sum_a += x * x;
+                        sum_h += y * y;
+                    }
+                    square_a += sum_a;
+                    square_h += sum_h;
                 }
-                square_a += sum_a;
-                square_h += sum_h;
             }
-            value = square_a * select(square_h, square_g, row == channels);
+            value = square_a * select(square_h, square_g, row == units);
         }
     }
     out[group.z * sweep_dense.out_batch + row * lanes4 + lane4] = value;

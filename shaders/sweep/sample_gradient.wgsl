@@ -1,6 +1,6 @@
 // out[z, m, d, n] = Σ_q g[z, q, m, n] a[(q's window, d), n]: the gradient of every sample by itself in a convolution's weights,
-// d = (tap, input channel), q over output positions. Of lanes4 vectors of four samples, those from first4 on, count4 of them,
-// go into an out of count4. A thread a tile of 4 m × 4 d, four samples. z: cotangent, from first_z on.
+// d = (tap, input channel of those that row m sees), q over output positions; windows as in shared/weights.wgsl. Of lanes4 vectors
+// of four samples, those from first4 on, count4 of them, go into an out of count4. A thread a tile of 4 m × 4 d, four samples. z: cotangent, from first_z on.
 
 struct SampleGradient {
     rows: u32,
@@ -19,6 +19,14 @@ struct SampleGradient {
     count4: u32,
     delta_batch: u32,
     first_z: u32,
+    source_corner: u32,
+    tap_row: u32,
+    tap_column: u32,
+    seen: u32,
+    group_rows: u32,
+    unused_0: u32,
+    unused_1: u32,
+    unused_2: u32,
 }
 
 @group(0) @binding(0) var<uniform> sample_gradient: SampleGradient;
@@ -29,14 +37,14 @@ struct SampleGradient {
 // Where column d begins within a window.
 fn column_from(column: u32) -> u32 {
     let d = min(column, sample_gradient.columns - 1u);
-    let tap = d / sample_gradient.channels;
+    let tap = d / sample_gradient.seen;
     let width = sample_gradient.window_width;
-    let position = tap / width * sample_gradient.source_row + tap % width;
-    return (position * sample_gradient.channels + d % sample_gradient.channels) * sample_gradient.lanes4;
+    let position = tap / width * sample_gradient.tap_row + tap % width * sample_gradient.tap_column;
+    return (position * sample_gradient.channels + d % sample_gradient.seen) * sample_gradient.lanes4;
 }
 
-fn store(z: u32, m: u32, d: u32, lane4: u32, value: vec4<f32>) {
-    if (m < sample_gradient.rows && d < sample_gradient.columns) {
+fn store(z: u32, m: u32, end: u32, d: u32, lane4: u32, value: vec4<f32>) {
+    if (m < end && d < sample_gradient.columns) {
         out[((z * sample_gradient.rows + m) * sample_gradient.columns + d) * sample_gradient.count4 + lane4] = value;
     }
 }
@@ -53,13 +61,18 @@ fn main(
     let across = (sample_gradient.columns + 3u) / 4u;
     let lane4 = index % count4;
     let d = index / count4 % across * 4u;
-    let m = index / count4 / across * 4u;
-    if (m >= sample_gradient.rows) {
+    // No tile lies in two groups of rows, which see other channels.
+    let down = (sample_gradient.group_rows + 3u) / 4u;
+    let part = index / count4 / across / down;
+    let m = part * sample_gradient.group_rows + index / count4 / across % down * 4u;
+    let end = (part + 1u) * sample_gradient.group_rows;
+    if (end > sample_gradient.rows) {
         return;
     }
     let channels = sample_gradient.channels;
-    let rows = min(vec4<u32>(m, m + 1u, m + 2u, m + 3u), vec4<u32>(sample_gradient.rows - 1u)) * lanes4;
-    let columns = vec4<u32>(column_from(d), column_from(d + 1u), column_from(d + 2u), column_from(d + 3u));
+    let rows = min(vec4<u32>(m, m + 1u, m + 2u, m + 3u), vec4<u32>(end - 1u)) * lanes4;
+    let columns = vec4<u32>(column_from(d), column_from(d + 1u), column_from(d + 2u), column_from(d + 3u))
+        + part * sample_gradient.seen * lanes4;
     let base = (group.z + sample_gradient.first_z) * sample_gradient.delta_batch + sample_gradient.first4 + lane4;
     // Column i is the vector of four samples of (row i, column d + j).
     var total0 = mat4x4<f32>();
@@ -75,7 +88,8 @@ fn main(
         for (var x = 0u; x < sample_gradient.out_width; x += 1u) {
             let p = base
                 + (sample_gradient.delta_origin + y * sample_gradient.delta_row + x) * sample_gradient.rows * lanes4;
-            let position = y * sample_gradient.stride_y * sample_gradient.source_row + x * sample_gradient.stride_x;
+            let position = sample_gradient.source_corner
+                + y * sample_gradient.stride_y * sample_gradient.source_row + x * sample_gradient.stride_x;
             let q = position * channels * lanes4 + sample_gradient.first4 + lane4;
             let g0 = g[p + rows.x];
             let g1 = g[p + rows.y];
@@ -98,7 +112,7 @@ fn main(
     var totals = array<mat4x4<f32>, 4>(total0, total1, total2, total3);
     for (var j = 0u; j < 4u; j += 1u) {
         for (var i = 0u; i < 4u; i += 1u) {
-            store(group.z, m + i, d + j, lane4, totals[j][i]);
+            store(group.z, m + i, end, d + j, lane4, totals[j][i]);
         }
     }
 }

@@ -5,7 +5,7 @@
 struct SampleSquares {
     rows: u32,
     columns: u32,
-    channels: u32,
+    seen: u32,
     size: u32,
     lanes4: u32,
     first4: u32,
@@ -65,8 +65,8 @@ fn main(
     let m = i / columns;
     let is_weight = m < sample_squares.rows;
     // W's index is (m, channel, tap), the gradient's (m, tap, channel).
-    let taps = columns / sample_squares.channels;
-    let d = i % taps * sample_squares.channels + i % columns / taps;
+    let taps = columns / sample_squares.seen;
+    let d = i % taps * sample_squares.seen + i % columns / taps;
     let from_gradient = ((z * sample_squares.rows + m) * columns + d) * count4;
     let from_bias = bias_from(z, i - min(i, sample_squares.rows * columns));
     var total = vec4<f32>();

@@ -1,17 +1,19 @@
 // What a cotangent leaves at a convolution, sample by sample, from the samples' own gradients G[z, m, d, n] (count4 vectors of
-// four samples, from first4 on). Rows of out[z, row, n], with C channels coming in, D columns and M rows of W:
+// four samples, from first4 on). Rows of out[z, row, n], with C channels coming in, D columns and M rows of W, of
+// which a row sees `seen` channels, and `group_rows` rows see the same:
 //
-//   c < C                         (Σ over m and the taps d of channel c of W G)², the share of ρ(c)
+//   c < C                         (Σ over the m that see c, and its taps d, of W G)², the share of ρ(c)
 //   C + d, C + D + d, C + 2D + d  Σ_m G², Gᵀ (W Wᵀ) G and Σ_m W² G² of column d: shares of ‖G‖², ‖Wᵀ G‖² and ‖W ⊙ G‖²
 //   C + 3D + m                    (Σ over positions of g_m)², for the bias
 //
-// products = W Wᵀ. A thread four samples of a row. z: cotangent, from first_z on.
+// products = W Wᵀ of the rows in a group. Where W's numbers lie is as in sweep/row_products.wgsl. A thread four samples of a row. z: cotangent, from first_z on.
 
 struct SweepWindow {
     channels: u32,
     columns: u32,
     rows: u32,
-    rows4: u32,
+    seen: u32,
+    group_rows: u32,
     panel_offset: u32,
     lanes4: u32,
     first4: u32,
@@ -23,18 +25,23 @@ struct SweepWindow {
     delta_batch: u32,
     out_batch: u32,
     first_z: u32,
+    row_stride: u32,
+    tap_stride: u32,
+    channel_stride: u32,
     unused_0: u32,
 }
 
 @group(0) @binding(0) var<uniform> sweep_window: SweepWindow;
 @group(0) @binding(1) var<storage, read> gradient: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> g: array<vec4<f32>>;
-@group(0) @binding(3) var<storage, read> panel: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> panel: array<f32>;
 @group(0) @binding(4) var<storage, read> products: array<f32>;
 @group(0) @binding(5) var<storage, read_write> out: array<vec4<f32>>;
 
 fn weight(m: u32, d: u32) -> f32 {
-    return panel[sweep_window.panel_offset + d * sweep_window.rows4 + m / 4u][m % 4u];
+    let seen = sweep_window.seen;
+    let at = d / seen * sweep_window.tap_stride + d % seen * sweep_window.channel_stride;
+    return panel[sweep_window.panel_offset + m * sweep_window.row_stride + at];
 }
 
 fn gradient_at(z: u32, m: u32, d: u32, lane4: u32) -> vec4<f32> {
@@ -60,9 +67,11 @@ fn main(
     let z = group.z;
     var value = vec4<f32>();
     if (row < channels) {
-        for (var d = row; d < columns; d += channels) {
+        let seen = sweep_window.seen;
+        let first = row / seen * sweep_window.group_rows;
+        for (var d = row % seen; d < columns; d += seen) {
             var sum = vec4<f32>();
-            for (var m = 0u; m < rows; m += 1u) {
+            for (var m = first; m < first + sweep_window.group_rows; m += 1u) {
                 sum += weight(m, d) * gradient_at(z, m, d, lane4);
             }
             value += sum;
@@ -78,8 +87,9 @@ fn main(
         let d = row - channels - columns;
         for (var m = 0u; m < rows; m += 1u) {
             var sum = vec4<f32>();
-            for (var k = 0u; k < rows; k += 1u) {
-                sum += products[m * rows + k] * gradient_at(z, k, d, lane4);
+            let first = m - m % sweep_window.group_rows;
+            for (var k = 0u; k < sweep_window.group_rows; k += 1u) {
+                sum += products[m * sweep_window.group_rows + k] * gradient_at(z, first + k, d, lane4);
             }
             value += sum * gradient_at(z, m, d, lane4);
         }

@@ -42,6 +42,7 @@ mod tables;
 mod training;
 mod training_runs;
 mod twins;
+mod twins_graphs;
 mod twins_images;
 mod twins_spaces;
 mod weight_fixing;

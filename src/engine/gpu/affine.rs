@@ -7,6 +7,7 @@ use super::executor::GpuExecutor;
 use super::geometry::{Panel, PlacedStep};
 use super::kernel::Kernel;
 use super::recorder::Grid;
+use super::slide::Slide;
 use super::tiling::Tile;
 use super::uniforms::{Gather, Pack};
 use crate::engine::Activation;
@@ -92,7 +93,7 @@ pub(super) enum Ways {
     Forward,
     /// Gradients too.
     Both,
-    /// The transpose of a dense first step too.
+    /// The transpose of dense steps that read what comes in too.
     Sweep,
 }
 
@@ -153,11 +154,14 @@ impl GpuExecutor {
     ) -> Result<()> {
         debug_assert!(to + count <= panels.count);
         for placed in &self.geometry.steps {
-            for (panel, is_backward) in [(placed.forward, false), (placed.backward, true)] {
+            let is_grouped = placed.is_grouped();
+            let backward = placed.backward.filter(|_| !is_grouped);
+            for (panel, is_backward) in [(placed.forward, false), (backward, true)] {
                 let Some(panel) = panel.filter(|panel| panel.offset < panels.len) else { continue };
                 let (step, window) = (&placed.step, placed.step.window);
                 let start = first * self.plan.parameter_count;
                 let bias = step.bias();
+                let period = |axis| Slide::of(window, axis).period() as u32;
                 let parameters_of_kernel = Pack {
                     rows: panel.rows as u32,
                     rows4: panel.rows4 as u32,
@@ -167,16 +171,32 @@ impl GpuExecutor {
                     outputs: step.output.channels as u32,
                     window_height: window.size[0] as u32,
                     window_width: window.size[1] as u32,
-                    stride_y: window.stride[0] as u32,
-                    stride_x: window.stride[1] as u32,
+                    period_y: period(0),
+                    period_x: period(1),
                     is_backward: is_backward.into(),
                     has_bias: bias.is_some().into(),
                     weight_offset: (start + step.weight().start) as u32,
-                    bias_offset: bias.map_or(0, |bias| start + bias.start) as u32,
+                    bias_offset: bias.clone().map_or(0, |bias| start + bias.start) as u32,
                     source_batch: self.plan.parameter_count as u32,
                     out_offset: (to * panels.len + panel.offset) as u32,
                     out_batch: panels.len as u32,
                     ..Pack::default()
+                };
+                let parameters_of_kernel = match is_grouped {
+                    // One line, of W as it is and the bias behind it.
+                    true => Pack {
+                        rows: (step.weight().len() + bias.map_or(0, |bias| bias.len())) as u32,
+                        depth: 1,
+                        inputs: 1,
+                        outputs: 1,
+                        window_height: 1,
+                        window_width: 1,
+                        period_y: 1,
+                        period_x: 1,
+                        is_backward: 1,
+                        ..parameters_of_kernel
+                    },
+                    false => parameters_of_kernel,
                 };
                 let len = (panel.lines + 1) * panel.rows4;
                 let grid = Grid { cost: 8.0 * (len * count) as f64, ..Grid::elements(len, count) };
@@ -235,9 +255,17 @@ impl GpuExecutor {
         epilogue: Epilogue,
         out: &DeviceBuffer,
     ) -> Result<()> {
+        if placed.is_grouped() {
+            let (is_backward, has_bias) = match way {
+                Way::Forward { has_bias } => (false, has_bias),
+                Way::Backward => (true, false),
+            };
+            let extent = Extent { lanes, batch };
+            return self.gather_grouped(placed, panel, (is_backward, has_bias), extent, terms, epilogue, out);
+        }
         let (from, to) = match way {
-            Way::Forward { .. } => (placed.input, placed.output),
-            Way::Backward => (placed.output, placed.input),
+            Way::Forward { .. } => (placed.input(), placed.output),
+            Way::Backward => (placed.output, placed.input()),
         };
         let lanes4 = lanes / 4;
         let (number, slope, kept) = epilogue.parts();
@@ -258,7 +286,7 @@ impl GpuExecutor {
             x_windows: panel.windows[1] as u32,
             terms: terms.len() as u32,
             has_bias: matches!(way, Way::Forward { has_bias: true }).into(),
-            bias_at: (panel.lines * panel.rows4) as u32,
+            bias_at: (panel.bias_at / 4) as u32,
             epilogue: number,
             panel1_offset: panel.offset as u32,
             panel2_offset: panel.offset as u32,

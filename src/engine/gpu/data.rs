@@ -46,8 +46,7 @@ impl Data {
         most: usize,
     ) -> Result<Self> {
         let (samples, width) = (problem.samples(), problem.network().input_len());
-        let widest = geometry.steps.iter().flat_map(|placed| [placed.input.features(), placed.output.features()]).max();
-        let limit = context.max_buffer_bytes() / 4 / widest.unwrap_or(1).max(1) as u64;
+        let limit = context.max_buffer_bytes() / 4 / geometry.widest() as u64;
         let each = geometry.input().features() as u64 + 4 * geometry.features();
         let most = most.min((CHUNK_NUMBERS / each).min(limit) as usize) / LANES * LANES;
         let chunks = samples.div_ceil(most.max(LANES));

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::affine::{Batched, Extent, Panels, Target, Ways};
+use super::affine::{Extent, Panels, Target, Ways};
 use super::context::DeviceBuffer;
 use super::data::ChunkData;
 use super::executor::GpuExecutor;
@@ -86,7 +86,7 @@ impl GpuExecutor {
     pub(super) fn evaluate_from(
         &self,
         workspace: &Evaluation,
-        (first, inputs): (usize, Batched),
+        first: usize,
         panels: (&Panels, bool),
         batch: usize,
         (chunk, data): (usize, &ChunkData),
@@ -104,7 +104,7 @@ impl GpuExecutor {
             first,
             panels,
             extent,
-            inputs,
+            &data.inputs,
             &Activations { values: &values, chosen: &chosen, curves: &[] },
         )?;
         let report = Report { buffer: &workspace.report, offset: self.data.first(chunk), count: self.data.samples };
@@ -117,8 +117,7 @@ impl GpuExecutor {
         self.pack(theta, 0, 1, &workspace.panels, 0)?;
         for chunk in 0..self.data.chunks() {
             let data = self.data.chunk(&self.context, &self.geometry, chunk)?;
-            let inputs = Batched::shared(&data.inputs);
-            self.evaluate_from(&workspace, (0, inputs), (&workspace.panels, false), 1, (chunk, &data))?;
+            self.evaluate_from(&workspace, 0, (&workspace.panels, false), 1, (chunk, &data))?;
         }
         self.mean_report(&workspace.report, self.data.samples, 1, out, index)
     }

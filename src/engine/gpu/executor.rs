@@ -66,9 +66,8 @@ impl GpuExecutor {
         context.check()?;
         let plan = Plan::new(problem.network());
         let geometry = Geometry::new(&plan)?;
-        let widest = geometry.steps.iter().flat_map(|placed| [placed.input.features(), placed.output.features()]).max();
         let what = format!("a layer's values of {LANES} samples");
-        context.check_size(&what, widest.unwrap_or(0) as u64 * LANES as u64)?;
+        context.check_size(&what, geometry.widest() as u64 * LANES as u64)?;
         let usual = if context.info().is_software { SOFTWARE_BUDGET } else { BUDGET };
         let memory_budget = memory_budget.unwrap_or(usual);
         Ok(Self {

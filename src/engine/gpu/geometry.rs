@@ -2,15 +2,14 @@
 //!
 //! Samples are innermost: a value of every sample is a line of `lanes` numbers, the samples padded to a multiple of 16, so
 //! that four of them are always one aligned vector. What goes between two steps is an [`Image`]: positions row by row, at
-//! each all channels, with the zeros around it that the next step's window wants. Then the values under a row of a window
+//! each all channels, with the zeros around it that its readers' windows want. Then the values under a row of a window
 //! lie one after the other, and a weight that is laid out in the same order (`shaders/affine/pack.wgsl`) meets them in one run.
 
-use std::ops::Range;
-
-use crate::engine::plan::{Operation, Plan, Read, Step};
+use super::slide::Slide;
+use crate::engine::plan::{Plan, Read, Step};
 use crate::error::{Result, ensure};
 use crate::memory::make_room;
-use crate::network::Shape;
+use crate::network::{Padding, Shape, Window};
 
 /// Samples are padded to a multiple of this: the tiles of the kernels have so many.
 pub(super) const LANES: usize = 16;
@@ -22,24 +21,30 @@ const PANEL_ROWS: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Image {
     pub shape: Shape,
-    /// Zeros around it, [above and below, left and right].
-    pub padding: [usize; 2],
+    /// Zeros around it: as many as any step with parameters that reads it wants.
+    pub padding: Padding,
 }
 
 impl Image {
     /// Positions in a row.
     pub fn row(&self) -> usize {
-        self.shape.width + 2 * self.padding[1]
+        self.padding.before[1] + self.shape.width + self.padding.after[1]
     }
 
     /// The first position inside the padding.
     pub fn origin(&self) -> usize {
-        self.padding[0] * self.row() + self.padding[1]
+        self.padding.before[0] * self.row() + self.padding.before[1]
+    }
+
+    /// The first position of a window over it.
+    pub fn corner(&self, window: Window) -> usize {
+        let [above, left] = [0, 1].map(|axis| self.padding.before[axis] - window.padding.before[axis]);
+        above * self.row() + left
     }
 
     /// Lines of `lanes` numbers.
     pub fn features(&self) -> usize {
-        (self.shape.height + 2 * self.padding[0]) * self.row() * self.shape.channels
+        (self.padding.before[0] + self.shape.height + self.padding.after[0]) * self.row() * self.shape.channels
     }
 
     /// Place in memory of value (c, y, x), which is number `index` in row-major order.
@@ -50,7 +55,10 @@ impl Image {
     }
 }
 
-/// A panel of weights, and what it slides over: an affine step or its transpose.
+/// Weights in memory, and what they slide over: an affine step or its transpose.
+///
+/// With groups, W lies there as it is in the parameter vector, with the bias behind it, for both ways (`shaders/affine/grouped.wgsl`).
+/// Otherwise it is a panel for each way (`shaders/affine/pack.wgsl`).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Panel {
     /// Where it begins, in vectors of four.
@@ -63,10 +71,12 @@ pub(super) struct Panel {
     pub rows: usize,
     /// The same in memory, in vectors of four.
     pub rows4: usize,
+    /// Where the bias begins, in numbers behind `offset`.
+    pub bias_at: usize,
     /// First entries of [`Geometry::windows`], for y and x.
     pub windows: [usize; 2],
-    /// For the first step where its runs are short: the first entry of [`Geometry::windows`] that has the places of four
-    /// terms within a window each.
+    /// For steps that read what comes in, where their runs are short: the first entry of [`Geometry::windows`] that has the
+    /// places of four terms within a window each.
     pub taps: Option<usize>,
 }
 
@@ -76,22 +86,16 @@ const MOST_PANELS: u64 = 1 << 29;
 /// Runs of fewer terms than this are short: walking them costs more than looking up every term's place.
 const SHORT_RUN: usize = 32;
 
-impl Panel {
-    /// Vectors of four that it takes, with a bias if there may be one.
-    fn len(&self, with_bias: bool) -> u64 {
-        (self.lines as u64 + u64::from(with_bias)) * self.rows4 as u64
-    }
-}
-
 /// A step with its places in memory.
 #[derive(Debug, Clone)]
 pub(super) struct PlacedStep {
     pub step: Step,
-    pub input: Image,
+    /// What each of its reads finds.
+    pub reads: Vec<Image>,
     pub output: Image,
     /// For affine steps.
     pub forward: Option<Panel>,
-    /// The transpose, for affine steps; the first one's is for sweeps, and only where it is dense.
+    /// The transpose, for affine steps; of those that read what comes in it is for sweeps, and only where they are dense.
     pub backward: Option<Panel>,
 }
 
@@ -99,13 +103,15 @@ pub(super) struct PlacedStep {
 #[derive(Debug, Clone)]
 pub(super) struct Geometry {
     pub steps: Vec<PlacedStep>,
+    input: Image,
     /// Vectors of four in all panels that go forward; those that go backward follow them.
     pub forward_len: usize,
-    /// Vectors of four in all panels but the first step's backward.
+    /// Vectors of four in all panels but those for sweeps alone.
     pub panel_len: usize,
     /// Vectors of four in all panels.
     pub sweep_len: usize,
-    /// (first source row or column, first panel row or column, count) for each output row or column.
+    /// (first source row or column, first panel row or column, count, from one source to the next) for each output row or column;
+    /// with groups the second is the first tap.
     pub windows: Vec<[u32; 4]>,
 }
 
@@ -113,58 +119,40 @@ impl Geometry {
     /// # Errors
     /// `TooLarge` for more weights in panels than 32-bit places tell apart, or tables that do not fit in memory.
     pub fn new(plan: &Plan) -> Result<Self> {
-        ensure_placeable(plan)?;
-        let mut windows = Vec::new();
-        // Of what comes in, and of what each step gives: what the windows over it want.
-        let mut paddings = vec![[0; 2]; plan.steps.len() + 1];
-        let place = |read: &Read| read.from.map_or(0, |from| from + 1);
-        for step in &plan.steps {
-            for read in &step.reads {
-                let padding = &mut paddings[place(read)];
-                *padding = [0, 1].map(|axis| padding[axis].max(step.window.padding.before[axis]));
-            }
-        }
+        let images = images(plan);
+        let found = |read: &Read| images[read.from.map_or(0, |from| from + 1)];
         let placed = |(l, step): (usize, &Step)| PlacedStep {
             step: step.clone(),
-            input: Image { shape: step.input, padding: paddings[place(&step.reads[0])] },
-            output: Image { shape: step.output, padding: paddings[l + 1] },
+            reads: step.reads.iter().map(found).collect(),
+            output: images[l + 1],
             forward: None,
             backward: None,
         };
         let mut steps: Vec<PlacedStep> = plan.steps.iter().enumerate().map(placed).collect();
+        let (mut windows, mut end) = (Vec::new(), 0);
         // A flatten changes the shape, but not the memory: the next window is the whole image.
-        let mut end = 0;
         for placed in &mut steps {
             placed.forward = placed.panel(&mut end, &mut windows, false)?;
-        }
-        let first = &mut steps[0];
-        let (image, size) = (first.input, first.step.window.size);
-        if let Some(panel) = &mut first.forward
-            && size[1] * image.shape.channels < SHORT_RUN
-        {
-            panel.taps = Some(windows.len());
-            let channels = image.shape.channels;
-            let place = |d: usize| {
-                let tap = d.min(panel.depth - 1) / channels;
-                ((tap / size[1] * image.row() + tap % size[1]) * channels + d.min(panel.depth - 1) % channels) as u32
-            };
-            make_room("places of terms", &mut windows, panel.lines / 4)?;
-            windows.extend((0..panel.lines / 4).map(|k| [0, 1, 2, 3].map(|i| place(4 * k + i))));
+            if let (Some(mut panel), true) = (placed.forward, placed.has_short_runs()) {
+                panel.taps = Some(windows.len());
+                placed.push_places(panel, &mut windows)?;
+                placed.forward = Some(panel);
+            }
         }
         let forward_len = end;
-        for placed in &mut steps[1..] {
+        for placed in steps.iter_mut().filter(|placed| placed.pulls_back()) {
             placed.backward = placed.panel(&mut end, &mut windows, true)?;
         }
         let panel_len = end;
-        if steps[0].step.is_dense() {
-            steps[0].backward = steps[0].panel(&mut end, &mut windows, true)?;
+        for placed in steps.iter_mut().filter(|placed| !placed.pulls_back() && placed.step.is_dense()) {
+            placed.backward = placed.panel(&mut end, &mut windows, true)?;
         }
-        Ok(Self { steps, forward_len, panel_len, sweep_len: end, windows })
+        Ok(Self { steps, input: images[0], forward_len, panel_len, sweep_len: end, windows })
     }
 
     /// What comes in.
     pub fn input(&self) -> Image {
-        self.steps[0].input
+        self.input
     }
 
     /// What goes out.
@@ -176,57 +164,112 @@ impl Geometry {
     pub fn features(&self) -> u64 {
         self.steps.iter().map(|placed| placed.output.features() as u64).sum()
     }
+
+    /// The most lines of an image.
+    pub fn widest(&self) -> usize {
+        let images = self.steps.iter().map(|placed| placed.output).chain([self.input]);
+        images.map(|image| image.features()).max().unwrap_or(1)
+    }
+
+    /// The most lines of an image to which several readers pull cotangents back, of which those behind the first need room until they
+    /// are added; 0 of a chain.
+    pub fn meeting(&self) -> usize {
+        let reads = self.steps.iter().flat_map(|placed| placed.step.reads.iter().filter(|read| !read.starts));
+        reads.filter_map(|read| Some(self.steps[read.from?].output.features())).max().unwrap_or(0)
+    }
 }
 
-/// Fails for a network that the kernels do not have yet.
-fn ensure_placeable(plan: &Plan) -> Result<()> {
-    let is_chain =
-        plan.steps.iter().enumerate().all(|(l, step)| step.reads.len() == 1 && step.reads[0].from == l.checked_sub(1));
-    let is_known = |step: &Step| {
-        let (window, operation) = (step.window, &step.operation);
-        let is_known = matches!(operation, Operation::Affine { groups: 1, .. } | Operation::Copy)
-            || (window.padding.is_none() && matches!(operation, Operation::MaxPool | Operation::AveragePool));
-        is_known && window.padding.before == window.padding.after && window.dilation == [1, 1]
-    };
-    ensure!(
-        is_chain && plan.steps.iter().all(is_known) && plan.steps.last().is_some_and(Step::is_affine),
-        BackendUnavailable,
-        "WebGPU has no kernels for networks with branches, groups, dilation or padded pools yet: the CPU computes them"
-    );
-    Ok(())
+/// What comes in, and what each step gives, with what the windows over it want around it.
+fn images(plan: &Plan) -> Vec<Image> {
+    let shapes = [plan.input].into_iter().chain(plan.steps.iter().map(|step| step.output));
+    let mut images: Vec<Image> = shapes.map(|shape| Image { shape, padding: Padding::NONE }).collect();
+    // Pools leave out what is beyond the image.
+    for step in plan.steps.iter().filter(|step| step.is_affine()) {
+        for read in &step.reads {
+            let padding = &mut images[read.from.map_or(0, |from| from + 1)].padding;
+            let wanted = step.window.padding;
+            padding.before = [0, 1].map(|axis| padding.before[axis].max(wanted.before[axis]));
+            padding.after = [0, 1].map(|axis| padding.after[axis].max(wanted.after[axis]));
+        }
+    }
+    images
 }
 
 impl PlacedStep {
-    fn panel(&self, end: &mut usize, windows: &mut Vec<[u32; 4]>, is_backward: bool) -> Result<Option<Panel>> {
-        let Operation::Affine { .. } = self.step.operation else { return Ok(None) };
-        let (from, to) = if is_backward { (self.output, self.input) } else { (self.input, self.output) };
-        let mut tables = [0; 2];
-        for (axis, table) in tables.iter_mut().enumerate() {
-            *table = windows.len();
-            let length = |image: Image| [image.shape.height, image.shape.width][axis];
-            let slide = Slide {
-                size: self.step.window.size[axis],
-                stride: self.step.window.stride[axis],
-                padding: self.step.window.padding.before[axis],
-            };
-            make_room("windows of an image", windows, length(to))?;
-            for i in 0..length(to) {
-                let (source, panel) =
-                    if is_backward { slide.backward(i, length(from)) } else { slide.forward(i, length(from)) };
-                windows.push([(source + from.padding[axis]) as u32, panel.start as u32, panel.len() as u32, 0]);
-            }
-        }
-        let depth = self.step.window.area() * from.shape.channels;
-        let panel = Panel {
-            offset: *end,
-            depth,
-            lines: if is_backward { depth } else { depth.next_multiple_of(4) },
-            taps: None,
-            rows: to.shape.channels,
-            rows4: to.shape.channels.next_multiple_of(PANEL_ROWS) / 4,
-            windows: tables,
+    /// What its first read finds: all of it, but for sums and concatenations.
+    pub fn input(&self) -> Image {
+        self.reads[0]
+    }
+
+    /// Are its channels in parts, so that its weights lie in memory as they are?
+    pub fn is_grouped(&self) -> bool {
+        self.step.groups() > 1
+    }
+
+    /// Channels that come in and that one output sees.
+    pub fn seen(&self) -> usize {
+        self.step.input.channels / self.step.groups()
+    }
+
+    /// Do cotangents go back beyond it? What comes into the network is no variable.
+    pub fn pulls_back(&self) -> bool {
+        self.step.reads.iter().any(|read| read.from.is_some())
+    }
+
+    /// Where a number of W lies in its panel: so far apart are rows, taps and channels, in single numbers.
+    pub fn weight_strides(&self, panel: Panel) -> [usize; 3] {
+        let area = self.step.window.area();
+        let line = 4 * panel.rows4;
+        if self.is_grouped() { [panel.depth, 1, area] } else { [1, self.seen() * line, line] }
+    }
+
+    /// Is every term's place looked up? Inputs alone have their padding around them at any time.
+    fn has_short_runs(&self) -> bool {
+        let run = match self.step.window.dilation[1] {
+            1 => self.step.window.size[1],
+            _ => 1,
         };
-        let after = *end as u64 + panel.len(!is_backward);
+        !self.is_grouped() && !self.pulls_back() && run * self.input().shape.channels < SHORT_RUN
+    }
+
+    /// The places of the terms within a window, and what is beyond the last one.
+    fn push_places(&self, panel: Panel, windows: &mut Vec<[u32; 4]>) -> Result<()> {
+        let (image, window) = (self.input(), self.step.window);
+        let channels = image.shape.channels;
+        let place = |d: usize| {
+            let d = d.min(panel.depth - 1);
+            let [y, x] = [d / channels / window.size[1], d / channels % window.size[1]];
+            let position = image.corner(window) + y * window.dilation[0] * image.row() + x * window.dilation[1];
+            (position * channels + d % channels) as u32
+        };
+        make_room("places of terms", windows, panel.lines / 4)?;
+        windows.extend((0..panel.lines / 4).map(|k| [0, 1, 2, 3].map(|i| place(4 * k + i))));
+        Ok(())
+    }
+
+    fn panel(&self, end: &mut usize, windows: &mut Vec<[u32; 4]>, is_backward: bool) -> Result<Option<Panel>> {
+        if !self.step.is_affine() {
+            return Ok(None);
+        }
+        let tables = self.push_windows(windows, is_backward)?;
+        if let (true, true, Some(panel)) = (is_backward, self.is_grouped(), self.forward) {
+            return Ok(Some(Panel { windows: tables, ..panel }));
+        }
+        let (from, to) = if is_backward { (self.output, self.input()) } else { (self.input(), self.output) };
+        let (rows, area) = (to.shape.channels, self.step.window.area());
+        let (depth, lines, rows4, bias_at) = if self.is_grouped() {
+            let numbers = self.step.weight().len() + self.step.bias().map_or(0, |bias| bias.len());
+            (self.seen() * area, 1, numbers.div_ceil(4), self.step.weight().len())
+        } else {
+            let depth = area * from.shape.channels;
+            let lines = if is_backward { depth } else { depth.next_multiple_of(4) };
+            let rows4 = rows.next_multiple_of(PANEL_ROWS) / 4;
+            (depth, lines, rows4, 4 * lines * rows4)
+        };
+        // Forward a line of biases follows, if there are any or not.
+        let has_biases = !is_backward && !self.is_grouped();
+        let len = (lines as u64 + u64::from(has_biases)) * rows4 as u64;
+        let (offset, after) = (*end, *end as u64 + len);
         ensure!(
             after <= MOST_PANELS,
             TooLarge,
@@ -234,81 +277,28 @@ impl PlacedStep {
              a smaller network, or the CPU, is needed"
         );
         *end = after as usize;
-        Ok(Some(panel))
-    }
-}
-
-/// A window's way along one axis.
-struct Slide {
-    size: usize,
-    stride: usize,
-    padding: usize,
-}
-
-impl Slide {
-    /// Output o: the first input inside, and the taps that lie inside.
-    fn forward(&self, o: usize, inputs: usize) -> (usize, Range<usize>) {
-        let start = o * self.stride;
-        let first = self.padding.saturating_sub(start).min(self.size);
-        let last = (inputs + self.padding).saturating_sub(start).min(self.size);
-        if first >= last { (0, 0..0) } else { (start + first - self.padding, first..last) }
+        Ok(Some(Panel { offset, depth, lines, rows, rows4, bias_at, windows: tables, taps: None }))
     }
 
-    /// Input i: the first output that reads it, and the places of its taps among those sorted by residue, descending.
-    fn backward(&self, i: usize, outputs: usize) -> (usize, Range<usize>) {
-        let (quotient, residue) = ((i + self.padding) / self.stride, (i + self.padding) % self.stride);
-        if residue >= self.size {
-            return (0, 0..0);
-        }
-        let count = |residue: usize| (self.size - residue).div_ceil(self.stride);
-        // Σ of the counts of the residues before: each has one more than the quotient as long as it is below the rest.
-        let start = residue * (self.size / self.stride) + residue.min(self.size % self.stride);
-        // Tap residue + j stride is read by output quotient − j.
-        let first = (quotient + 1).saturating_sub(outputs);
-        let last = count(residue).min(quotient + 1);
-        if first >= last {
-            return (0, 0..0);
-        }
-        let end = start + count(residue);
-        (quotient + 1 - last, end - last..end - first)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Slide;
-
-    /// Both ways list the same pairs (input, output, tap).
-    #[test]
-    fn backward_is_the_transpose_of_forward() {
-        for (size, stride, padding, inputs) in [
-            (1, 1, 0, 4),
-            (3, 1, 1, 5),
-            (5, 1, 2, 4),
-            (3, 2, 1, 7),
-            (2, 3, 0, 8),
-            (4, 3, 2, 6),
-            (3, 2, 4, 3),
-            (11, 4, 9, 5),
-            (3, 50, 1, 2),
-        ] {
-            let slide = Slide { size, stride, padding };
-            let outputs = (inputs + 2 * padding - size) / stride + 1;
-            let mut forward = Vec::new();
-            for o in 0..outputs {
-                let (source, taps) = slide.forward(o, inputs);
-                forward.extend(taps.enumerate().map(|(j, tap)| (source + j, o, tap)));
+    /// What every row and column meets, and where the two tables begin.
+    fn push_windows(&self, windows: &mut Vec<[u32; 4]>, is_backward: bool) -> Result<[usize; 2]> {
+        let (from, to) = if is_backward { (self.output, self.input()) } else { (self.input(), self.output) };
+        let mut tables = [0; 2];
+        for (axis, table) in tables.iter_mut().enumerate() {
+            *table = windows.len();
+            let length = |image: Image| [image.shape.height, image.shape.width][axis];
+            let slide = Slide::of(self.step.window, axis);
+            make_room("windows of an image", windows, length(to))?;
+            for i in 0..length(to) {
+                let (reach, step) = match is_backward {
+                    true => (slide.backward(i, length(from)), slide.step_back()),
+                    false => (slide.forward(i, length(from)), slide.dilation),
+                };
+                let source = reach.source + from.padding.before[axis];
+                let place = if self.is_grouped() { reach.tap } else { reach.place };
+                windows.push([source, place, reach.count, step].map(|n| n as u32));
             }
-            let mut sorted: Vec<usize> = (0..size).collect();
-            sorted.sort_by_key(|&tap| (tap % stride, usize::MAX - tap));
-            let mut backward = Vec::new();
-            for i in 0..inputs {
-                let (source, places) = slide.backward(i, outputs);
-                backward.extend(places.enumerate().map(|(j, place)| (i, source + j, sorted[place])));
-            }
-            forward.sort_unstable();
-            backward.sort_unstable();
-            assert_eq!(forward, backward, "size {size}, stride {stride}, padding {padding}, {inputs} inputs");
         }
+        Ok(tables)
     }
 }

@@ -24,14 +24,17 @@ impl GpuExecutor {
         let lanes4 = lanes / 4;
         let is_software = self.context.info().is_software;
         let (step, window) = (&placed.step, placed.step.window);
-        let (rows, channels) = (step.output.channels, step.input.channels);
-        let columns = channels * window.area();
-        let (input, output) = (placed.input, placed.output);
+        let (rows, channels, seen) = (step.output.channels, step.input.channels, placed.seen());
+        let columns = seen * window.area();
+        let (input, output) = (placed.input(), placed.output);
         let (first, second) = (pairs[0], pairs[pairs.len() - 1]);
         let position_blocks = lanes4.div_ceil(16);
         let blocks = step.output.area() * position_blocks;
 
-        let tile = Tile::weights(rows, columns, self.context.tiling(), is_software);
+        let tile = match placed.is_grouped() {
+            true => Tile::number_of_weights(),
+            false => Tile::weights(rows, columns, self.context.tiling(), is_software),
+        };
         let tiles = tile.count(rows, columns);
         let (slabs, span) = tiling::slabs(tiles * tile.threads, blocks, is_software);
         let size = rows * columns;
@@ -61,7 +64,11 @@ impl GpuExecutor {
             source2_batch: second.source.stride(source_size),
             out_offset: sum.offset,
             out_batch: sum.stride,
-            ..Weights::default()
+            source_corner: input.corner(window) as u32,
+            tap_row: (window.dilation[0] * input.row()) as u32,
+            tap_column: window.dilation[1] as u32,
+            seen: seen as u32,
+            group_rows: (rows / step.groups()) as u32,
         };
         let buffers =
             [first.delta.buffer, first.source.buffer, second.delta.buffer, second.source.buffer, sum.buffer(to)];

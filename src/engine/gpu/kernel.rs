@@ -116,6 +116,8 @@ kernels! {
     Weights12x16 = "affine/weights_rows" of 3, ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
     Weights16x16 = "affine/weights_rows" of 4, ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
     Weights20x16 = "affine/weights_rows" of 5, ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
+    WeightsGrouped = "affine/weights_grouped" of 1, ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
+    Grouped = "affine/grouped" of 1, ["grid", "epilogue"], Grouped, [Read, Read, Read, Read, Read, Read, Write];
     Bias = "affine/bias", ["grid"], Bias, [Read, Write];
     SumSlabs = "affine/sum_slabs", ["grid"], SumSlabs, [Read, Write];
     Pack = "affine/pack", ["grid"], Pack, [Read, Write];
@@ -125,8 +127,9 @@ kernels! {
     MaxSpread = "pool/max_spread", ["grid", "epilogue", "pool"], Pool, [Read, Read, Read, Write];
     AverageForward = "pool/average_forward", ["grid", "epilogue", "pool"], Pool, [Read, Read, Write];
     AverageBackward = "pool/average_backward", ["grid", "epilogue", "pool"], Pool, [Read, Read, Write];
+    Place = "plain/place", ["grid", "epilogue"], Place, [Read, Read, Write];
     Cotangent = "sweep/cotangent", ["grid"], Cotangent, [Read, Read, Read, Write];
-    Elementwise = "sweep/elementwise", ["grid", "epilogue"], Elementwise, [Read, Read, Write];
+    Square = "sweep/square", ["grid"], Square, [Read, Write];
     SweepDense = "sweep/dense", ["grid"], SweepDense, [Read, Read, Read, Read, Write];
     SampleGradient = "sweep/sample_gradient", ["grid"], SampleGradient, [Read, Read, Write];
     SampleSquares = "sweep/sample_squares", ["grid"], SampleSquares, [Read, Read, Write];

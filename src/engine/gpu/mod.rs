@@ -2,7 +2,7 @@
 //!
 //! `context` holds the device, `kernel` the table of shaders, `recorder` collects dispatches and submits them, `readback`
 //! brings values to the host; `geometry` says how a plan lies in memory and `data` cuts the samples into chunks. The steps are
-//! in `affine`, `pool` and `smooth`, a parameter space's maps in `chart`. `passes` walks the steps forward and `walk` back, for the prepared
+//! in `affine`, `grouped`, `plain` (`pool` and `place`) and `smooth`, a parameter space's maps in `chart`. `passes` walks the steps forward and `walk` back, for the prepared
 //! `point`, for `tangent`s, `evaluate`, a `plane`'s points, a `sweep` and `squares`.
 
 mod adapter;
@@ -14,14 +14,18 @@ mod evaluate;
 mod executor;
 mod geometry;
 mod gradient;
+mod grouped;
 mod kernel;
 mod passes;
+mod place;
+mod plain;
 mod plane;
 mod point;
 mod pool;
 mod readback;
 mod recorder;
 mod sample_gradient;
+mod slide;
 mod smooth;
 mod squares;
 mod sweep;

@@ -131,24 +131,24 @@ pub(super) struct Samples<'a> {
 }
 
 impl GpuExecutor {
-    /// Activations of the steps from `first` on; `inputs` come into that one.
+    /// Activations of the steps from `first` on; those before are there. `inputs` come into the network.
     pub(super) fn forward_from(
         &self,
         first: usize,
         panels: (&Panels, bool),
         extent: Extent,
-        inputs: Batched,
+        inputs: &DeviceBuffer,
         to: &Activations,
     ) -> Result<()> {
         for (l, placed) in self.geometry.steps.iter().enumerate().skip(first) {
-            let from = placed.step.reads[0].from.filter(|&from| from >= first);
-            let source = from.map_or(inputs, |from| Batched::each(to.values[from]));
+            let found = |read: &Read| read.from.map_or(Batched::shared(inputs), |from| Batched::each(to.values[from]));
+            let read = |k: usize| found(&placed.step.reads[k]);
             let epilogue = Epilogue::of(placed.step.activation);
             if placed.step.is_affine() {
-                let term = Term { panels: panels.0, are_batched: panels.1, source };
+                let term = Term { panels: panels.0, are_batched: panels.1, source: read(0) };
                 self.affine_forward(placed, extent, &[term], epilogue, to.values[l])?;
             } else {
-                self.pool_forward(placed, extent, source, epilogue, to.chosen[l], to.values[l])?;
+                self.plain_forward(placed, extent, read, epilogue, to.chosen[l], to.values[l])?;
             }
             self.smooth(placed, extent, to.values[l], to.curves.get(l).and_then(Option::as_ref))?;
         }
@@ -212,7 +212,7 @@ impl GpuExecutor {
         let values: Vec<&DeviceBuffer> = pass.values.iter().map(|buffer| &**buffer).collect();
         let chosen: Vec<Option<&DeviceBuffer>> = pass.chosen.iter().map(Option::as_deref).collect();
         let to = Activations { values: &values, chosen: &chosen, curves: &pass.curves };
-        self.forward_from(0, (panels, false), extent, Batched::shared(&samples.data.inputs), &to)?;
+        self.forward_from(0, (panels, false), extent, &samples.data.inputs, &to)?;
         self.loss_pass(samples, 1, pass.outputs(), [&pass.probabilities, pass.last_delta()], report)?;
         let deltas: Vec<&DeviceBuffer> = pass.deltas.iter().map(|buffer| &**buffer).collect();
         let inputs = &*samples.data.inputs;

@@ -1,4 +1,5 @@
-//! Planes of parameters: the first step is linear in the plane's coordinates, so its products with the data are taken once.
+//! Planes of parameters: a first step that is affine in what comes in is linear in the plane's coordinates, so its products with the
+//! data are taken once.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,7 +17,8 @@ use crate::error::{Result, bail};
 pub(super) struct Plane {
     /// Of θ, u and v.
     panels: Panels,
-    /// z_1 of θ, u and v for each chunk, or for fewer, the last of which the other chunks share.
+    /// z_1 of θ, u and v for each chunk, or for fewer, the last of which the other chunks share; none where the first step is
+    /// another one.
     first: Vec<Rc<DeviceBuffer>>,
     /// Chunks whose z_1 are there.
     known: RefCell<Vec<usize>>,
@@ -34,7 +36,8 @@ impl GpuExecutor {
         let numbers = (vectors.len() * self.data.lanes) as u64 * self.geometry.steps[0].output.features() as u64;
         let left = self.memory_budget.saturating_sub(self.data.resident_bytes()) / 2;
         let fit = (left / (4 * numbers)).max(1);
-        let first = (0..(self.data.chunks() as u64).min(fit))
+        let wanted = if self.plan.starts_affine() { self.data.chunks() as u64 } else { 0 };
+        let first = (0..wanted.min(fit))
             .map(|_| self.context.buffer("the first layer's values on a plane", numbers))
             .collect::<Result<_>>()?;
         *kept = Some(Rc::new(Plane { panels, first, known: RefCell::default() }));
@@ -64,7 +67,9 @@ impl GpuExecutor {
         let coordinates = self.context.buffer_of("points of a plane", coordinates.as_flattened())?;
         let steps = &self.geometry.steps;
         // The first step's panels are in its values already.
-        let start = steps[1..].iter().find_map(|placed| placed.forward).map_or(plane.panels.len, |panel| panel.offset);
+        let behind = usize::from(self.plan.starts_affine());
+        let mut panels = steps[behind..].iter().filter_map(|placed| placed.forward);
+        let start = panels.next().map_or(plane.panels.len, |panel| panel.offset);
         let panels = Combination {
             from: &plane.panels.buffer,
             to: &workspace.panels.buffer,
@@ -76,6 +81,10 @@ impl GpuExecutor {
         self.combine_plane(&panels, &coordinates, batch, Epilogue::None)?;
         for chunk in 0..self.data.chunks() {
             let data = self.data.chunk(&self.context, &self.geometry, chunk)?;
+            if behind == 0 {
+                self.evaluate_from(workspace, 0, (&workspace.panels, true), batch, (chunk, &data))?;
+                continue;
+            }
             let values = self.first_values(plane, chunk, &data.inputs)?;
             let size = steps[0].output.features() * self.data.lanes / 4;
             let combination = Combination {
@@ -88,8 +97,7 @@ impl GpuExecutor {
             };
             self.combine_plane(&combination, &coordinates, batch, Epilogue::of(steps[0].step.activation))?;
             self.smooth(&steps[0], Extent { lanes: self.data.lanes, batch }, &workspace.values[0], None)?;
-            let inputs = Batched::each(&workspace.values[0]);
-            self.evaluate_from(workspace, (1, inputs), (&workspace.panels, true), batch, (chunk, &data))?;
+            self.evaluate_from(workspace, 1, (&workspace.panels, true), batch, (chunk, &data))?;
         }
         self.mean_report(&workspace.report, self.data.samples, batch, out, index)
     }

@@ -55,14 +55,14 @@ impl GpuExecutor {
         }
     }
 
-    /// δ of step `from`, which pool l reads, from δ behind the pool, into a buffer that nothing else writes.
+    /// δ of step `from`, which pool l reads, from δ behind the pool; into a buffer that nothing else writes, if that `is_alone`.
     pub(super) fn pool_backward(
         &self,
         (pass, l, from): (&Pass, usize, usize),
         extent: Extent,
         delta: &DeviceBuffer,
         epilogue: Epilogue,
-        out: &DeviceBuffer,
+        (out, is_alone): (&DeviceBuffer, bool),
     ) -> Result<()> {
         let (placed, result) = (&self.geometry.steps[l], &*pass.values[l]);
         let parameters = self.pool_parameters(placed, extent, Batched::each(out), Batched::each(delta), epilogue);
@@ -70,7 +70,11 @@ impl GpuExecutor {
         let window = placed.step.window;
         let overlaps = (0..2).any(|axis| window.stride[axis] < window.size[axis]);
         // φ' off the pool's own result: only its sign will do.
-        let is_spread = !overlaps && !placed.step.activation.is_smooth() && !matches!(epilogue, Epilogue::Times(_));
+        let is_spread = is_alone
+            && !overlaps
+            && window.padding.is_none()
+            && !placed.step.activation.is_smooth()
+            && !matches!(epilogue, Epilogue::Times(_));
         let kept = epilogue.parts().2.unwrap_or(&pass.values[from]);
         match pass.chosen[l].as_deref() {
             Some(chosen) if is_spread => {
@@ -95,7 +99,7 @@ impl GpuExecutor {
         after: Batched,
         epilogue: Epilogue,
     ) -> Pool {
-        let (input, output, window) = (placed.input, placed.output, placed.step.window);
+        let (input, output, window) = (placed.input(), placed.output, placed.step.window);
         let lanes4 = extent.lanes / 4;
         let (number, slope, _) = epilogue.parts();
         Pool {
@@ -117,6 +121,8 @@ impl GpuExecutor {
             out_batch: after.stride(output.features() * lanes4),
             epilogue: number,
             slope,
+            padding_y: window.padding.before[0] as u32,
+            padding_x: window.padding.before[1] as u32,
             ..Pool::default()
         }
     }

@@ -67,7 +67,8 @@ impl GpuExecutor {
         [delta, source, gradients]: [&DeviceBuffer; 3],
         part: Part,
     ) -> Result<()> {
-        let (input, output, window) = (placed.input, placed.output, placed.step.window);
+        let (input, output, window) = (placed.input(), placed.output, placed.step.window);
+        let group_rows = panel.rows / placed.step.groups();
         let parameters = SampleGradient {
             rows: panel.rows as u32,
             columns: panel.depth as u32,
@@ -85,8 +86,14 @@ impl GpuExecutor {
             count4: part.count4 as u32,
             delta_batch: (output.features() * part.lanes4) as u32,
             first_z: part.first_z as u32,
+            source_corner: input.corner(window) as u32,
+            tap_row: (window.dilation[0] * input.row()) as u32,
+            tap_column: window.dilation[1] as u32,
+            seen: placed.seen() as u32,
+            group_rows: group_rows as u32,
+            ..SampleGradient::default()
         };
-        let threads = panel.rows.div_ceil(4) * panel.depth.div_ceil(4) * part.count4;
+        let threads = placed.step.groups() * group_rows.div_ceil(4) * panel.depth.div_ceil(4) * part.count4;
         let cost = 8.0 * (panel.rows * panel.depth * output.shape.area() * part.count4 * part.batch) as f64;
         let grid = Grid { cost, ..Grid::elements(threads, part.batch) };
         self.context.dispatch(Kernel::SampleGradient, &parameters, &[delta, source, gradients], grid)

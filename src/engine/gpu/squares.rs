@@ -46,7 +46,7 @@ impl GpuExecutor {
     }
 
     fn squares_workspace(&self, prepared: &Prepared, group: usize) -> Result<Workspace> {
-        let (lanes, widest) = (self.data.lanes, self.widest());
+        let (lanes, widest) = (self.data.lanes, self.geometry.widest());
         let make = |features: usize, count: usize| {
             self.context.buffer("cotangents", lanes as u64 * features as u64 * count as u64)
         };
@@ -103,7 +103,7 @@ impl GpuExecutor {
         let parameters = SumSlabs { size: size as u32, slabs: extent.batch as u32, ..SumSlabs::default() };
         let grid = Grid { cost: (size * extent.batch) as f64, ..Grid::elements(size, 1) };
         self.context.dispatch(Kernel::SumSlabs, &parameters, &[squares, sum], grid)?;
-        self.square(source, &workspace.inputs, placed.input.features() * extent.lanes / 4, 1)?;
+        self.square(source, &workspace.inputs, placed.input().features() * extent.lanes / 4, 1)?;
         let pair = Pair { delta: Batched::shared(sum), source: Batched::shared(&workspace.inputs) };
         let to = Target { buffer: &workspace.sums, offset: 0, accumulate: true };
         self.affine_gradient(placed, Extent { batch: 1, ..extent }, &[pair], to)
@@ -125,7 +125,7 @@ impl GpuExecutor {
         let parameters = SampleSquares {
             rows: panel.rows as u32,
             columns: panel.depth as u32,
-            channels: placed.input.shape.channels as u32,
+            seen: placed.seen() as u32,
             size: size as u32,
             lanes4: part.lanes4 as u32,
             first4: part.first4 as u32,

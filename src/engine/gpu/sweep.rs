@@ -12,7 +12,7 @@ use super::passes::Pass;
 use super::point::Prepared;
 use super::recorder::Grid;
 use super::sample_gradient::parts;
-use super::uniforms::{Bias, Cotangent as CotangentParameters, Elementwise, RowProducts, SweepDense, SweepWindow};
+use super::uniforms::{Bias, Cotangent as CotangentParameters, RowProducts, Square, SweepDense, SweepWindow};
 use super::walk::Arrival;
 use crate::engine::{Cotangent, LayerSums, Operation};
 use crate::error::Result;
@@ -92,7 +92,7 @@ impl GpuExecutor {
         let rows = self.geometry.steps.iter().map(|placed| {
             let step = &placed.step;
             step.is_affine().then(|| {
-                let each = if step.is_dense() { 1 } else { step.input.channels * step.window.area() };
+                let each = if step.is_dense() { 1 } else { placed.seen() * step.window.area() };
                 let (units, pixels) = match step.operation {
                     Operation::Affine { columns_per_unit: 1, .. } if step.is_dense() => {
                         (step.input.len(), step.input.area())
@@ -109,22 +109,16 @@ impl GpuExecutor {
 
     /// How many cotangents go through together.
     pub(super) fn sweep_group(&self, wanted: usize) -> usize {
-        let widest = self.widest();
+        let widest = self.geometry.widest();
         let rows = self.rows_of().0.iter().flatten().map(Rows::count).max().unwrap_or(1);
         let lanes = self.data.lanes as u64;
-        let each = lanes * (self.geometry.features() + widest as u64 + rows as u64);
+        let each = lanes * (self.geometry.features() + (widest + self.geometry.meeting() + rows) as u64);
         let one_buffer = self.context.max_buffer_bytes() / 4 / (lanes * widest.max(rows) as u64);
         ((SWEEP_NUMBERS / each).min(one_buffer) as usize).clamp(1, wanted.max(1))
     }
 
-    /// The most lines of an image.
-    pub(super) fn widest(&self) -> usize {
-        let images = self.geometry.steps.iter().flat_map(|placed| [placed.input, placed.output]);
-        images.map(|image| image.features()).max().unwrap_or(1)
-    }
-
     fn sweep_workspace(&self, prepared: &Prepared, group: usize) -> Result<Workspace> {
-        let (lanes, widest) = (self.data.lanes, self.widest());
+        let (lanes, widest) = (self.data.lanes, self.geometry.widest());
         let (rows, total) = self.rows_of();
         let make = |features: usize| self.context.buffer("cotangents", lanes as u64 * features as u64 * group as u64);
         let of_inputs = || self.context.buffer("squares of inputs", lanes as u64 * widest as u64);
@@ -138,14 +132,20 @@ impl GpuExecutor {
             let (true, false, Some(panel)) = (placed.step.is_affine(), placed.step.is_dense(), placed.forward) else {
                 continue;
             };
-            let buffer = self.context.buffer("products of rows", (panel.rows * panel.rows) as u64)?;
+            let group_rows = panel.rows / placed.step.groups();
+            let len = panel.rows * group_rows;
+            let buffer = self.context.buffer("products of rows", len as u64)?;
+            let [row_stride, tap_stride, channel_stride] = placed.weight_strides(panel).map(|stride| stride as u32);
             let parameters = RowProducts {
                 rows: panel.rows as u32,
-                rows4: panel.rows4 as u32,
-                depth: panel.depth as u32,
-                panel_offset: panel.offset as u32,
+                group_rows: group_rows as u32,
+                columns: panel.depth as u32,
+                seen: placed.seen() as u32,
+                panel_offset: 4 * panel.offset as u32,
+                row_stride,
+                tap_stride,
+                channel_stride,
             };
-            let len = panel.rows * panel.rows;
             let grid = Grid { cost: 2.0 * (len * panel.depth) as f64, ..Grid::elements(len, 1) };
             self.context.dispatch(Kernel::RowProducts, &parameters, &[&panels.buffer, &buffer], grid)?;
             products.pop();
@@ -187,7 +187,7 @@ impl GpuExecutor {
             let term = Term { panels: &workspace.panels, are_batched: false, source: Batched::each(delta) };
             self.affine_backward(placed, extent, &[term], Epilogue::None, &workspace.pulled)?;
             let [a2, spread] = &workspace.spread;
-            self.square(source, a2, placed.input.features() * extent.lanes / 4, 1)?;
+            self.square(source, a2, placed.input().features() * extent.lanes / 4, 1)?;
             let term = Term { panels: &workspace.squares, are_batched: false, source: Batched::shared(a2) };
             self.affine_linear(placed, Extent { batch: 1, ..extent }, &[term], spread)?;
             self.sweep_dense(workspace, placed, rows, extent, delta, source)?;
@@ -245,8 +245,8 @@ impl GpuExecutor {
 
     /// out = x ⊙ x, `size` vectors of four for each of the batch.
     pub(super) fn square(&self, x: &DeviceBuffer, out: &DeviceBuffer, size: usize, batch: usize) -> Result<()> {
-        let parameters = Elementwise { size: size as u32, is_square: 1, ..Default::default() };
-        self.context.dispatch(Kernel::Elementwise, &parameters, &[x, x, out], Grid::elements(size, batch))
+        let parameters = Square { size: size as u32, ..Default::default() };
+        self.context.dispatch(Kernel::Square, &parameters, &[x, out], Grid::elements(size, batch))
     }
 
     fn sweep_dense(
@@ -258,12 +258,17 @@ impl GpuExecutor {
         delta: &DeviceBuffer,
         source: &DeviceBuffer,
     ) -> Result<()> {
-        let lanes4 = extent.lanes / 4;
+        let (lanes4, input) = (extent.lanes / 4, placed.input());
         let parameters = SweepDense {
-            channels: rows.units as u32,
-            positions: (placed.step.input.len() / rows.units) as u32,
+            units: rows.units as u32,
+            channels: input.shape.channels as u32,
+            positions: input.shape.area() as u32,
             rows: rows.outputs as u32,
             lanes4: lanes4 as u32,
+            width: input.shape.width as u32,
+            row: input.row() as u32,
+            origin: input.origin() as u32,
+            in_batch: (input.features() * lanes4) as u32,
             out_batch: (rows.count() * lanes4) as u32,
             ..Default::default()
         };
@@ -286,14 +291,17 @@ impl GpuExecutor {
         let (Some(rows), Some(products)) = (&workspace.rows[l], &workspace.products[l]) else { return Ok(()) };
         let output = placed.output;
         let (lanes4, delta) = (extent.lanes / 4, &*workspace.deltas[l]);
+        let group_rows = panel.rows / placed.step.groups();
+        let [row_stride, tap_stride, channel_stride] = placed.weight_strides(panel).map(|stride| stride as u32);
         for part in parts(&workspace.gradients, panel, extent) {
             self.sample_gradient(placed, panel, [delta, source, &workspace.gradients], part)?;
             let parameters = SweepWindow {
                 channels: rows.units as u32,
                 columns: panel.depth as u32,
                 rows: panel.rows as u32,
-                rows4: panel.rows4 as u32,
-                panel_offset: panel.offset as u32,
+                seen: placed.seen() as u32,
+                group_rows: group_rows as u32,
+                panel_offset: 4 * panel.offset as u32,
                 lanes4: lanes4 as u32,
                 first4: part.first4 as u32,
                 count4: part.count4 as u32,
@@ -304,9 +312,12 @@ impl GpuExecutor {
                 delta_batch: (output.features() * lanes4) as u32,
                 out_batch: (rows.count() * lanes4) as u32,
                 first_z: part.first_z as u32,
+                row_stride,
+                tap_stride,
+                channel_stride,
                 ..Default::default()
             };
-            let cost = 8.0 * (panel.depth * panel.rows * (panel.rows + 4) * part.count4 * part.batch) as f64;
+            let cost = 8.0 * (panel.depth * panel.rows * (group_rows + 4) * part.count4 * part.batch) as f64;
             let grid = Grid { cost, ..Grid::elements(rows.count() * part.count4, part.batch) };
             let buffers = [&*workspace.gradients, delta, &*workspace.panels.buffer, &**products, &*workspace.values];
             self.context.dispatch(Kernel::SweepWindow, &parameters, &buffers, grid)?;
@@ -343,7 +354,7 @@ impl GpuExecutor {
         for placed in self.geometry.steps.iter().filter(|placed| placed.step.is_affine()) {
             let values = match (placed.step.bias(), placed.forward) {
                 (Some(_), Some(panel)) => {
-                    let first = 4 * (panel.offset + panel.lines * panel.rows4);
+                    let first = 4 * panel.offset + panel.bias_at;
                     self.context.read(&workspace.panels.buffer, first, panel.rows).await?
                 }
                 _ => Vec::new(),

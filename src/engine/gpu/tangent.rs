@@ -42,7 +42,7 @@ impl Tangent {
         let panels = 4 * geometry.panel_len as u64;
         let widest = geometry.steps.iter().map(|placed| lanes * placed.output.features() as u64).max().unwrap_or(1);
         let smooth: u64 = smooth_steps(geometry).map(|placed| placed.output.features() as u64).sum();
-        let total = lanes * (2 * geometry.features() + smooth) + panels;
+        let total = lanes * (2 * geometry.features() + smooth + geometry.meeting() as u64) + panels;
         let one_buffer = executor.context.max_buffer_bytes() / 4 / widest.max(panels);
         let group = (TANGENT_NUMBERS / total).min(one_buffer).min(MAX_GROUP);
         (group as usize).clamp(1, wanted.max(1))
@@ -128,14 +128,13 @@ impl GpuExecutor {
                 Some(_) => Epilogue::None,
                 None => pass.derivative(placed.step.activation, l),
             };
-            let read = &placed.step.reads[0];
-            let tangent = read.from.map(|from| &*workspace.values[from]);
-            if let (false, Some(source)) = (placed.step.is_affine(), tangent) {
-                self.pool_tangent(placed, extent, source, epilogue, pass.chosen[l].as_deref(), out)?;
+            let tangent = |k: usize| placed.step.reads[k].from.map(|from| &*workspace.values[from]);
+            if !placed.step.is_affine() {
+                self.plain_tangent(placed, extent, tangent, epilogue, pass.chosen[l].as_deref(), out)?;
             } else {
-                let source = Batched::shared(pass.found(&samples.data.inputs, read));
+                let source = Batched::shared(pass.found(&samples.data.inputs, &placed.step.reads[0]));
                 let mut terms = vec![Term { panels: &workspace.panels, are_batched: true, source }];
-                if let Some(tangent) = tangent {
+                if let Some(tangent) = tangent(0) {
                     terms.push(Term { panels: &prepared.panels, are_batched: false, source: Batched::each(tangent) });
                 }
                 self.affine_forward(placed, extent, &terms, epilogue, out)?;

@@ -65,6 +65,11 @@ impl Tile {
         Self::in_registers(WEIGHTS, rows, is_software)
     }
 
+    /// For the gradient of weights whose channels are in groups: a number a thread.
+    pub fn number_of_weights() -> Self {
+        Self { kernel: Kernel::WeightsGrouped, size: [1, 1], tiles_a_group: 64, threads: 1 }
+    }
+
     fn in_registers(kernels: [Kernel; 5], rows: usize, is_software: bool) -> Self {
         let fours = fours(rows, is_software);
         let tiles_a_group = template::threads(fours as u32) as usize;

@@ -52,7 +52,18 @@ uniforms! {
         out_width: u32, delta_row: u32, delta_origin: u32, lanes4: u32,
         position_blocks: u32, blocks: u32, slabs: u32, span: u32,
         terms: u32, delta1_batch: u32, source1_batch: u32, delta2_batch: u32,
-        source2_batch: u32, out_offset: u32, out_batch: u32, unused_0: u32,
+        source2_batch: u32, out_offset: u32, out_batch: u32, source_corner: u32,
+        tap_row: u32, tap_column: u32, seen: u32, group_rows: u32,
+    }
+    Grouped {
+        rows: u32, group_rows: u32, channels: u32, seen: u32,
+        group_stride: u32, row_stride: u32, channel_stride: u32, source_row: u32,
+        lanes4: u32, out_width: u32, positions: u32, out_row: u32,
+        out_origin: u32, y_windows: u32, x_windows: u32, tap_y: u32,
+        tap_x: u32, window_width: u32, terms: u32, has_bias: u32,
+        bias_at: u32, epilogue: u32, panel_offset: u32, panel1_batch: u32,
+        panel2_batch: u32, source1_batch: u32, source2_batch: u32, out_batch: u32,
+        slope: f32, unused_0: u32, unused_1: u32, unused_2: u32,
     }
     Bias {
         rows: u32, out_width: u32, delta_row: u32, delta_origin: u32,
@@ -62,7 +73,7 @@ uniforms! {
     Pack {
         rows: u32, rows4: u32, depth: u32, lines: u32,
         inputs: u32, outputs: u32, window_height: u32, window_width: u32,
-        stride_y: u32, stride_x: u32, is_backward: u32, has_bias: u32,
+        period_y: u32, period_x: u32, is_backward: u32, has_bias: u32,
         weight_offset: u32, bias_offset: u32, source_batch: u32, out_offset: u32,
         out_batch: u32, unused_0: u32, unused_1: u32, unused_2: u32,
     }
@@ -75,32 +86,47 @@ uniforms! {
         in_row: u32, in_origin: u32, out_height: u32, out_width: u32,
         out_row: u32, out_origin: u32, window_height: u32, window_width: u32,
         stride_y: u32, stride_x: u32, in_batch: u32, out_batch: u32,
-        chosen_batch: u32, epilogue: u32, slope: f32, unused_0: u32,
+        chosen_batch: u32, epilogue: u32, slope: f32, padding_y: u32,
+        padding_x: u32, unused_0: u32, unused_1: u32, unused_2: u32,
+    }
+    Place {
+        channels: u32, first: u32, count: u32, width: u32,
+        size: u32, lanes4: u32, from_first: u32, from_channel: u32,
+        from_row: u32, from_column: u32, to_first: u32, to_channel: u32,
+        to_row: u32, to_column: u32, from_batch: u32, to_batch: u32,
+        accumulate: u32, epilogue: u32, slope: f32, unused_0: u32,
     }
     Cotangent { samples: u32, classes: u32, lanes: u32, unused_0: u32 }
-    Elementwise { size: u32, is_square: u32, epilogue: u32, slope: f32 }
+    Square { size: u32, unused_0: u32, unused_1: u32, unused_2: u32 }
     SweepDense {
-        channels: u32, positions: u32, rows: u32, lanes4: u32,
-        out_batch: u32, unused_0: u32, unused_1: u32, unused_2: u32,
+        units: u32, channels: u32, positions: u32, rows: u32,
+        lanes4: u32, width: u32, row: u32, origin: u32,
+        in_batch: u32, out_batch: u32, unused_0: u32, unused_1: u32,
     }
     SampleGradient {
         rows: u32, columns: u32, channels: u32, window_width: u32,
         source_row: u32, stride_y: u32, stride_x: u32, out_height: u32,
         out_width: u32, delta_row: u32, delta_origin: u32, lanes4: u32,
         first4: u32, count4: u32, delta_batch: u32, first_z: u32,
+        source_corner: u32, tap_row: u32, tap_column: u32, seen: u32,
+        group_rows: u32, unused_0: u32, unused_1: u32, unused_2: u32,
     }
     SampleSquares {
-        rows: u32, columns: u32, channels: u32, size: u32,
+        rows: u32, columns: u32, seen: u32, size: u32,
         lanes4: u32, first4: u32, count4: u32, first_z: u32,
         out_height: u32, out_width: u32, delta_row: u32, delta_origin: u32,
         delta_batch: u32, unused_0: u32, unused_1: u32, unused_2: u32,
     }
-    RowProducts { rows: u32, rows4: u32, depth: u32, panel_offset: u32 }
+    RowProducts {
+        rows: u32, group_rows: u32, columns: u32, seen: u32,
+        panel_offset: u32, row_stride: u32, tap_stride: u32, channel_stride: u32,
+    }
     SweepWindow {
-        channels: u32, columns: u32, rows: u32, rows4: u32,
-        panel_offset: u32, lanes4: u32, first4: u32, count4: u32,
-        out_height: u32, out_width: u32, delta_row: u32, delta_origin: u32,
-        delta_batch: u32, out_batch: u32, first_z: u32, unused_0: u32,
+        channels: u32, columns: u32, rows: u32, seen: u32,
+        group_rows: u32, panel_offset: u32, lanes4: u32, first4: u32,
+        count4: u32, out_height: u32, out_width: u32, delta_row: u32,
+        delta_origin: u32, delta_batch: u32, out_batch: u32, first_z: u32,
+        row_stride: u32, tap_stride: u32, channel_stride: u32, unused_0: u32,
     }
     PlaneCombine {
         first: u32, len: u32, stride: u32, terms: u32,

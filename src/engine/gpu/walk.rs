@@ -7,12 +7,11 @@ use super::affine::{Batched, Epilogue, Extent, Panels, Term};
 use super::context::DeviceBuffer;
 use super::executor::GpuExecutor;
 use super::geometry::PlacedStep;
-use super::kernel::Kernel;
 use super::passes::Pass;
+use super::place::Way;
 use super::point::Prepared;
-use super::recorder::Grid;
-use super::uniforms::Elementwise;
 use crate::engine::Cotangent;
+use crate::engine::plan::Read;
 use crate::error::Result;
 
 /// What a walk back takes along.
@@ -52,6 +51,14 @@ pub(super) struct Arrival<'a> {
     pub source: &'a DeviceBuffer,
 }
 
+impl Back<'_> {
+    /// φ'' of step l's activation, if what is pulled back to it is to join it.
+    fn kept_bends(&self, l: usize) -> Option<&DeviceBuffer> {
+        let bends = self.pass.curves[l].as_ref()?.bends.as_deref();
+        bends.filter(|_| matches!(self.curvature, Curvatures::Keep))
+    }
+}
+
 impl GpuExecutor {
     /// Walks back from cotangents at the outputs of a chunk of a point.
     pub(super) fn walk_cotangents<'a>(
@@ -84,60 +91,76 @@ impl GpuExecutor {
                 let source = back.pass.found(back.inputs, &placed.step.reads[0]);
                 pulled = arrive(Arrival { l, placed, delta, source })?;
             }
-            for from in placed.step.reads.iter().filter_map(|read| read.from) {
-                match pulled {
-                    Some(pulled) => self.derive(back, from, pulled)?,
-                    None => self.pull(back, l, from)?,
+            for (k, read) in placed.step.reads.iter().enumerate() {
+                let Some(from) = read.from else { continue };
+                self.pull(back, (l, k, from), read, pulled)?;
+                if read.completes {
+                    self.bend(back, from)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// The cotangent of step `from`, which step l reads, from that of step l.
-    fn pull(&self, back: &Back, l: usize, from: usize) -> Result<()> {
-        let (placed, pass) = (&self.geometry.steps[l], back.pass);
-        let out = back.deltas[from];
-        let curve = pass.curves[from].as_ref();
-        let kept =
-            curve.and_then(|curve| curve.bends.as_deref().filter(|_| matches!(back.curvature, Curvatures::Keep)));
-        let epilogue = match kept {
-            Some(_) => Epilogue::None,
-            None => pass.derivative(self.geometry.steps[from].step.activation, from),
+    /// What is pulled back to step `from`, which step l's read k finds, joins its cotangent.
+    fn pull(
+        &self,
+        back: &Back,
+        (l, k, from): (usize, usize, usize),
+        read: &Read,
+        pulled: Option<&DeviceBuffer>,
+    ) -> Result<()> {
+        let (placed, extent, out) = (&self.geometry.steps[l], back.extent, back.deltas[from]);
+        let before = &self.geometry.steps[from];
+        let epilogue = match read.completes && back.kept_bends(from).is_none() {
+            true => back.pass.derivative(before.step.activation, from),
+            false => Epilogue::None,
         };
-        if placed.step.is_affine() {
-            let mut terms =
-                vec![Term { panels: back.panels, are_batched: false, source: Batched::each(back.deltas[l]) }];
-            if let Some(panels) = back.directions {
-                terms.push(Term { panels, are_batched: true, source: Batched::shared(&pass.deltas[l]) });
+        let image = before.output;
+        match (pulled, Way::backward(placed, k)) {
+            (Some(pulled), _) => {
+                self.place(Way::same(image), extent, Batched::each(pulled), !read.starts, epilogue, out)
             }
-            self.affine_backward(placed, back.extent, &terms, epilogue, out)?;
-        } else {
-            self.pool_backward((pass, l, from), back.extent, back.deltas[l], epilogue, out)?;
+            (_, Some(way)) => self.place(way, extent, Batched::each(back.deltas[l]), !read.starts, epilogue, out),
+            _ if read.starts => self.transpose(back, (l, from), epilogue, (out, read.completes)),
+            _ => {
+                let part = self.vectors.scratch(&[image.features(), extent.lanes, extent.batch])?;
+                self.transpose(back, (l, from), Epilogue::None, (&part, false))?;
+                self.place(Way::same(image), extent, Batched::each(&part), true, epilogue, out)
+            }
         }
-        let size = placed.input.features() * back.extent.lanes;
-        match (curve, kept, back.curvature) {
-            (Some(curve), Some(bends), _) => self.smooth_backward(&curve.slopes, bends, out, size),
-            (Some(_), None, Curvatures::Add(bend_dots)) => match &bend_dots[from] {
+    }
+
+    /// Back through step l, which reads step `from`; into a buffer that nothing else writes, if that `is_alone`.
+    fn transpose(
+        &self,
+        back: &Back,
+        (l, from): (usize, usize),
+        epilogue: Epilogue,
+        (out, is_alone): (&DeviceBuffer, bool),
+    ) -> Result<()> {
+        let (placed, pass) = (&self.geometry.steps[l], back.pass);
+        if !placed.step.is_affine() {
+            return self.pool_backward((pass, l, from), back.extent, back.deltas[l], epilogue, (out, is_alone));
+        }
+        let mut terms = vec![Term { panels: back.panels, are_batched: false, source: Batched::each(back.deltas[l]) }];
+        if let Some(panels) = back.directions {
+            terms.push(Term { panels, are_batched: true, source: Batched::shared(&pass.deltas[l]) });
+        }
+        self.affine_backward(placed, back.extent, &terms, epilogue, out)
+    }
+
+    /// What the second derivative of step l's activation does with its cotangent, once that is complete.
+    fn bend(&self, back: &Back, l: usize) -> Result<()> {
+        let Some(curve) = back.pass.curves[l].as_ref() else { return Ok(()) };
+        let (out, size) = (back.deltas[l], self.geometry.steps[l].output.features() * back.extent.lanes);
+        match (back.kept_bends(l), back.curvature) {
+            (Some(bends), _) => self.smooth_backward(&curve.slopes, bends, out, size),
+            (None, Curvatures::Add(bend_dots)) => match &bend_dots[l] {
                 Some(bend_dots) => self.add(bend_dots, out, size, back.extent.batch),
                 None => Ok(()),
             },
             _ => Ok(()),
         }
-    }
-
-    /// The cotangent of step `from`, from what was pulled back to its result.
-    fn derive(&self, back: &Back, from: usize, pulled: &DeviceBuffer) -> Result<()> {
-        let before = &self.geometry.steps[from];
-        let (number, slope, kept) = back.pass.derivative(before.step.activation, from).parts();
-        let size = before.output.features() * back.extent.lanes / 4;
-        let parameters = Elementwise { size: size as u32, is_square: 0, epilogue: number, slope };
-        let grid = Grid::elements(size, back.extent.batch);
-        self.context.dispatch(
-            Kernel::Elementwise,
-            &parameters,
-            &[pulled, kept.unwrap_or(pulled), back.deltas[from]],
-            grid,
-        )
     }
 }

@@ -8,6 +8,7 @@ pub mod graphs;
 pub mod naive;
 pub mod reflected;
 pub mod space_cases;
+pub mod twins;
 
 use isoflat::engine::{Backend, Device, Precision};
 use isoflat::network::{BiasInitialization, Conv2d, GeluApproximation, Initialization, Layer, Pool2d};
