@@ -5,9 +5,8 @@
 // t over the taps whose source lies inside the image, k over the channels of r's group, `seen` of those that the source has. W lies as in
 // the parameter vector: number (r / group_rows) group_stride + (r % group_rows) row_stride + k channel_stride + tap.
 // windows[y_windows + y] and windows[x_windows + x] are (first source row or column, first tap, count, from one source row or column to
-// the next); from one tap to the next it is tap_y window rows, or tap_x (below 0 on the way back). Where groups are as many as channels
-// (k is 0), this is as good as it gets; with few groups a panel's tiles would share what they read. A thread four samples of a row.
-// z: direction or point.
+// the next); from one tap to the next it is tap_y window rows, or tap_x (below 0 on the way back). A thread FOURS rows of a group (not fours
+// of them), four samples: of groups of one row the tile is one, as rows of different groups have nothing in common. z: direction or point.
 
 struct Grouped {
     rows: u32,
@@ -56,55 +55,75 @@ struct Grouped {
 // Blocks, for the reason given in shared/gather.wgsl.
 const BLOCK = 128u;
 
-@compute @workgroup_size(THREADS)
+@compute @workgroup_size(64)
 fn main(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let index = flat_index(group, groups, lane, THREADS);
+    let index = flat_index(group, groups, lane, 64u);
     let lanes4 = grouped.lanes4;
+    // Rows of a group in tiles of FOURS, the last of which may reach beyond it.
+    let down = (grouped.group_rows + FOURS - 1u) / FOURS;
+    let tiles = grouped.rows / grouped.group_rows * down;
     let lane4 = index % lanes4;
-    let row = index / lanes4 % grouped.rows;
-    let position = index / lanes4 / grouped.rows;
+    let tile = index / lanes4 % tiles;
+    let position = index / lanes4 / tiles;
     if (position >= grouped.positions) {
         return;
     }
+    let part = tile / down;
+    let row = tile % down * FOURS;
     let y = position / grouped.out_width;
     let x = position % grouped.out_width;
-    let down = windows[grouped.y_windows + y];
-    let across = windows[grouped.x_windows + x];
-    let part = row / grouped.group_rows;
-    let first = part * grouped.group_stride + row % grouped.group_rows * grouped.row_stride;
+    let rows = windows[grouped.y_windows + y];
+    let columns = windows[grouped.x_windows + x];
     let channel = part * grouped.seen;
-    var total = vec4<f32>();
+    //: each r of fours
+    let first$r = grouped.panel_offset + part * grouped.group_stride
+        + min(row + $ru, grouped.group_rows - 1u) * grouped.row_stride;
+    var total$r = vec4<f32>();
+    //: end
     //: each t of 1 2
-    for (var i = 0u; i < down.z && $tu <= grouped.terms; i += 1u) {
-        let taps = (down.y + i * grouped.tap_y) * grouped.window_width;
-        let source_y = (down.x + i * down.w) * grouped.source_row;
+    for (var i = 0u; i < rows.z && $tu <= grouped.terms; i += 1u) {
+        let taps = group.z * grouped.panel$t_batch + (rows.y + i * grouped.tap_y) * grouped.window_width;
+        let source_y = (rows.x + i * rows.w) * grouped.source_row;
         for (var start = 0u; start < grouped.seen; start += BLOCK) {
             let stop = min(start + BLOCK, grouped.seen);
-            var sum = vec4<f32>();
-            for (var j = 0u; j < across.z; j += 1u) {
-                let tap = taps + across.y + j * grouped.tap_x;
-                let line = (source_y + across.x + j * across.w) * grouped.channels + channel;
-                let weights = grouped.panel_offset + group.z * grouped.panel$t_batch + first + tap;
+            //: each r of fours
+            var sum$r = vec4<f32>();
+            //: end
+            for (var j = 0u; j < columns.z; j += 1u) {
+                let tap = taps + columns.y + j * grouped.tap_x;
+                let line = (source_y + columns.x + j * columns.w) * grouped.channels + channel;
                 let source = group.z * grouped.source$t_batch + line * lanes4 + lane4;
                 for (var k = start; k < stop; k += 1u) {
-                    sum += panel$t[weights + k * grouped.channel_stride] * source$t[source + k * lanes4];
+                    let value = source$t[source + k * lanes4];
+                    let weight = tap + k * grouped.channel_stride;
+                    //: each r of fours
+                    sum$r += panel$t[first$r + weight] * value;
+                    //: end
                 }
             }
-            total += sum;
+            //: each r of fours
+            total$r += sum$r;
+            //: end
         }
     }
     //: end
-    if (grouped.has_bias == 1u) {
-        total += vec4<f32>(panel1[grouped.panel_offset + group.z * grouped.panel1_batch + grouped.bias_at + row]);
+    let bias = grouped.panel_offset + group.z * grouped.panel1_batch + grouped.bias_at;
+    let place = (grouped.out_origin + y * grouped.out_row + x) * grouped.rows + part * grouped.group_rows + row;
+    //: each r of fours
+    if (row + $ru < grouped.group_rows) {
+        if (grouped.has_bias == 1u) {
+            total$r += vec4<f32>(panel1[bias + part * grouped.group_rows + row + $ru]);
+        }
+        let at = (place + $ru) * lanes4 + lane4;
+        var factor = vec4<f32>();
+        if (grouped.epilogue >= 2u) {
+            factor = kept[at];
+        }
+        out[group.z * grouped.out_batch + at] = finish(total$r, factor, grouped.epilogue, grouped.slope);
     }
-    let at = ((grouped.out_origin + y * grouped.out_row + x) * grouped.rows + row) * lanes4 + lane4;
-    var factor = vec4<f32>();
-    if (grouped.epilogue >= 2u) {
-        factor = kept[at];
-    }
-    out[group.z * grouped.out_batch + at] = finish(total, factor, grouped.epilogue, grouped.slope);
+    //: end
 }

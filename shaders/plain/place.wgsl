@@ -1,6 +1,7 @@
-// Lines of one image in another's places: out[to] = finish(x[from]), added to what is there first if accumulate = 1. A line is a value of
-// every sample; that of channel c at (y, x) is number first + c channel + y row + x column on either side. Channels outside first … first +
-// count are 0: those of x begin there. A thread four samples of a value. z: direction or point.
+// Lines of one image in another's places: out[to] = finish(x[from]), to which y[with] is added first if addend = 1, or what is there already
+// if it is 2. A line is a value of every sample; that of channel c at row i and column j is number first + c channel + i row + j column of
+// each of them. Channels outside first … first + count are 0: those of x begin there. A thread four samples of a value. z: direction or
+// point.
 
 struct Place {
     channels: u32,
@@ -17,18 +18,23 @@ struct Place {
     to_channel: u32,
     to_row: u32,
     to_column: u32,
+    with_first: u32,
+    with_row: u32,
     from_batch: u32,
+    with_batch: u32,
     to_batch: u32,
-    accumulate: u32,
+    addend: u32,
     epilogue: u32,
     slope: f32,
     unused_0: u32,
+    unused_1: u32,
 }
 
 @group(0) @binding(0) var<uniform> place: Place;
 @group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> kept: array<vec4<f32>>;
-@group(0) @binding(3) var<storage, read_write> out: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> y: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> kept: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> out: array<vec4<f32>>;
 
 @compute @workgroup_size(64)
 fn main(
@@ -54,7 +60,10 @@ fn main(
         let line = place.from_first + own * place.from_channel + row * place.from_row + column * place.from_column;
         value = x[group.z * place.from_batch + line * place.lanes4 + lane4];
     }
-    if (place.accumulate == 1u) {
+    if (place.addend == 1u) {
+        let line = place.with_first + channel * place.from_channel + row * place.with_row + column * place.from_column;
+        value += y[group.z * place.with_batch + line * place.lanes4 + lane4];
+    } else if (place.addend == 2u) {
         value += out[group.z * place.to_batch + at];
     }
     var factor = vec4<f32>();

@@ -176,6 +176,7 @@ fn cases_by_hand() -> Vec<Case> {
                 {"type": "add", "from": ["b", "a", "c"]},
                 {"type": "relu", "name": "d"},
                 {"type": "concat", "from": ["b", "d"]},
+                {"type": "flatten"},
             ]),
         ),
         by_hand(
@@ -188,8 +189,8 @@ fn cases_by_hand() -> Vec<Case> {
                 {"type": "dense", "units": 4, "name": "b"},
                 {"type": "conv2d", "channels": 4, "kernel": 3, "padding": 2, "from": "a"},
                 {"type": "relu"},
-                {"type": "global_avg_pool2d", "name": "c"},
-                {"type": "flatten"},
+                {"type": "global_avg_pool2d"},
+                {"type": "flatten", "name": "c"},
                 {"type": "add", "from": ["b", "c"]},
             ]),
         ),

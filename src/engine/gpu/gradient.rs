@@ -32,10 +32,10 @@ impl GpuExecutor {
         let blocks = step.output.area() * position_blocks;
 
         let tile = match placed.is_grouped() {
-            true => Tile::number_of_weights(),
+            true => Tile::grouped_weights(rows / step.groups()),
             false => Tile::weights(rows, columns, self.context.tiling(), is_software),
         };
-        let tiles = tile.count(rows, columns);
+        let tiles = step.groups() * tile.count(rows / step.groups(), columns);
         let (slabs, span) = tiling::slabs(tiles * tile.threads, blocks, is_software);
         let size = rows * columns;
         let sum = self.slabbed(size, slabs, batch, to, step.weight().start)?;

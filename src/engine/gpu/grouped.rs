@@ -4,9 +4,9 @@ use super::affine::{Epilogue, Extent, Term};
 use super::context::DeviceBuffer;
 use super::executor::GpuExecutor;
 use super::geometry::{Panel, PlacedStep};
-use super::kernel::Kernel;
 use super::recorder::Grid;
 use super::slide::Slide;
+use super::tiling::Tile;
 use super::uniforms::Grouped;
 use crate::error::Result;
 
@@ -86,7 +86,9 @@ impl GpuExecutor {
             out,
         ];
         let cost = 2.0 * step.multiplications() * (lanes * terms.len() * batch) as f64;
-        let grid = Grid { cost, ..Grid::elements(to.shape.len() * lanes4, batch) };
-        self.context.dispatch(Kernel::Grouped, &parameters, &buffers, grid)
+        let tile = Tile::grouped(parameters.group_rows as usize);
+        let tiles = step.groups() * tile.count(parameters.group_rows as usize, lanes) * to.shape.area();
+        let grid = Grid { groups: tiles.div_ceil(tile.tiles_a_group) as u64, layers: batch, cost };
+        self.context.dispatch(tile.kernel, &parameters, &buffers, grid)
     }
 }

@@ -116,8 +116,10 @@ kernels! {
     Weights12x16 = "affine/weights_rows" of 3, ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
     Weights16x16 = "affine/weights_rows" of 4, ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
     Weights20x16 = "affine/weights_rows" of 5, ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
-    WeightsGrouped = "affine/weights_grouped" of 1, ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
-    Grouped = "affine/grouped" of 1, ["grid", "epilogue"], Grouped, [Read, Read, Read, Read, Read, Read, Write];
+    Grouped1 = "affine/grouped" of 1, ["grid", "epilogue"], Grouped, [Read, Read, Read, Read, Read, Read, Write];
+    Grouped4 = "affine/grouped" of 4, ["grid", "epilogue"], Grouped, [Read, Read, Read, Read, Read, Read, Write];
+    WeightsGrouped1 = "affine/weights_grouped" of 1, ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
+    WeightsGrouped4 = "affine/weights_grouped" of 4, ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
     Bias = "affine/bias", ["grid"], Bias, [Read, Write];
     SumSlabs = "affine/sum_slabs", ["grid"], SumSlabs, [Read, Write];
     Pack = "affine/pack", ["grid"], Pack, [Read, Write];
@@ -127,7 +129,7 @@ kernels! {
     MaxSpread = "pool/max_spread", ["grid", "epilogue", "pool"], Pool, [Read, Read, Read, Write];
     AverageForward = "pool/average_forward", ["grid", "epilogue", "pool"], Pool, [Read, Read, Write];
     AverageBackward = "pool/average_backward", ["grid", "epilogue", "pool"], Pool, [Read, Read, Write];
-    Place = "plain/place", ["grid", "epilogue"], Place, [Read, Read, Write];
+    Place = "plain/place", ["grid", "epilogue"], Place, [Read, Read, Read, Write];
     Cotangent = "sweep/cotangent", ["grid"], Cotangent, [Read, Read, Read, Write];
     Square = "sweep/square", ["grid"], Square, [Read, Write];
     SweepDense = "sweep/dense", ["grid"], SweepDense, [Read, Read, Read, Read, Write];

@@ -90,14 +90,24 @@ impl Way {
     }
 }
 
+/// What is added to lines on their way.
+#[derive(Clone, Copy)]
+pub(super) enum Addend<'a> {
+    Nothing,
+    /// Another image's value at the same place.
+    Other(Batched<'a>, Image),
+    /// What is there already.
+    Present,
+}
+
 impl GpuExecutor {
-    /// Takes lines their way, and adds them to what is there if there is something.
+    /// Takes lines their way.
     pub(super) fn place(
         &self,
         way: Way,
         extent: Extent,
         source: Batched,
-        accumulate: bool,
+        addend: Addend,
         epilogue: Epilogue,
         out: &DeviceBuffer,
     ) -> Result<()> {
@@ -122,13 +132,22 @@ impl GpuExecutor {
             to_column: way.to.column as u32,
             from_batch: source.stride(way.from.features * lanes4),
             to_batch: (way.to.features * lanes4) as u32,
-            accumulate: accumulate.into(),
+            addend: u32::from(matches!(addend, Addend::Other(..))) + 2 * u32::from(matches!(addend, Addend::Present)),
             epilogue: number,
             slope,
             ..Place::default()
         };
+        let (parameters, other) = match addend {
+            Addend::Other(other, image) => {
+                let lines = Lines::from(image, 0);
+                let (with_first, with_row) = (lines.first as u32, lines.row as u32);
+                let with_batch = other.stride(lines.features * lanes4);
+                (Place { with_first, with_row, with_batch, ..parameters }, other.buffer)
+            }
+            _ => (parameters, source.buffer),
+        };
         let grid = Grid { cost: 4.0 * (size * extent.batch) as f64, ..Grid::elements(size, extent.batch) };
-        let buffers = [source.buffer, kept.unwrap_or(source.buffer), out];
+        let buffers = [source.buffer, other, kept.unwrap_or(source.buffer), out];
         self.context.dispatch(Kernel::Place, &parameters, &buffers, grid)
     }
 }

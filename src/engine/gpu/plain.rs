@@ -4,7 +4,7 @@ use super::affine::{Batched, Epilogue, Extent};
 use super::context::DeviceBuffer;
 use super::executor::GpuExecutor;
 use super::geometry::PlacedStep;
-use super::place::Way;
+use super::place::{Addend, Way};
 use crate::engine::plan::Operation;
 use crate::error::Result;
 
@@ -45,8 +45,7 @@ impl GpuExecutor {
         }
     }
 
-    /// What the reads find, where it goes. Of a sum the first one that there is takes the place, the others are added, and the last
-    /// ends it; the parts of a concatenation have nothing to do with each other.
+    /// What the reads find, where it goes.
     fn place_all<'a>(
         &self,
         placed: &PlacedStep,
@@ -55,23 +54,42 @@ impl GpuExecutor {
         epilogue: Epilogue,
         out: &DeviceBuffer,
     ) -> Result<()> {
-        let is_sum = placed.step.operation == Operation::Add;
-        let present = |k: &usize| read(*k).is_some();
-        let reads = 0..placed.reads.len();
-        let (first, last) = (reads.clone().find(present), reads.clone().rev().find(present));
-        for k in reads {
+        if placed.step.operation == Operation::Add {
+            return self.add_all(placed, extent, read, epilogue, out);
+        }
+        for k in 0..placed.reads.len() {
             let Some(way) = Way::forward(placed, k) else { continue };
-            match read(k) {
-                Some(source) => {
-                    let accumulate = is_sum && Some(k) != first;
-                    let epilogue = if is_sum && Some(k) != last { Epilogue::None } else { epilogue };
-                    self.place(way, extent, source, accumulate, epilogue, out)?;
-                }
-                None if is_sum => {}
-                None => {
-                    self.place(way.of_nothing(), extent, Batched::shared(&self.nothing[0]), false, Epilogue::None, out)?
-                }
-            }
+            let (way, source) = match read(k) {
+                Some(source) => (way, source),
+                None => (way.of_nothing(), Batched::shared(&self.nothing[0])),
+            };
+            self.place(way, extent, source, Addend::Nothing, epilogue, out)?;
+        }
+        Ok(())
+    }
+
+    /// The sum of what the reads find: of the first two, to which the others are added one by one.
+    fn add_all<'a>(
+        &self,
+        placed: &PlacedStep,
+        extent: Extent,
+        read: impl Fn(usize) -> Option<Batched<'a>>,
+        epilogue: Epilogue,
+        out: &DeviceBuffer,
+    ) -> Result<()> {
+        let found = |k: usize| Some((read(k)?, placed.reads[k], Way::forward(placed, k)?));
+        let mut reads = (0..placed.reads.len()).filter_map(found).peekable();
+        let mut is_first = true;
+        while let Some((source, _, way)) = reads.next() {
+            let second = reads.next_if(|_| is_first);
+            let addend = match second {
+                Some((other, image, _)) => Addend::Other(other, image),
+                None if is_first => Addend::Nothing,
+                None => Addend::Present,
+            };
+            is_first = false;
+            let epilogue = if reads.peek().is_some() { Epilogue::None } else { epilogue };
+            self.place(way, extent, source, addend, epilogue, out)?;
         }
         Ok(())
     }

@@ -134,7 +134,9 @@ mod tests {
                 (place < inputs).then_some((place, o, tap))
             });
             let mut expected: Vec<_> = expected.collect();
-            [&mut forward, &mut backward, &mut expected].map(|list| list.sort_unstable());
+            for list in [&mut forward, &mut backward, &mut expected] {
+                list.sort_unstable();
+            }
             let case = format!("size {size}, stride {stride}, padding {padding}, dilation {dilation}, {inputs} inputs");
             assert_eq!(forward, expected, "{case}");
             assert_eq!(backward, expected, "{case}");

@@ -93,8 +93,9 @@ uniforms! {
         channels: u32, first: u32, count: u32, width: u32,
         size: u32, lanes4: u32, from_first: u32, from_channel: u32,
         from_row: u32, from_column: u32, to_first: u32, to_channel: u32,
-        to_row: u32, to_column: u32, from_batch: u32, to_batch: u32,
-        accumulate: u32, epilogue: u32, slope: f32, unused_0: u32,
+        to_row: u32, to_column: u32, with_first: u32, with_row: u32,
+        from_batch: u32, with_batch: u32, to_batch: u32, addend: u32,
+        epilogue: u32, slope: f32, unused_0: u32, unused_1: u32,
     }
     Cotangent { samples: u32, classes: u32, lanes: u32, unused_0: u32 }
     Square { size: u32, unused_0: u32, unused_1: u32, unused_2: u32 }

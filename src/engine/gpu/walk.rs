@@ -8,7 +8,7 @@ use super::context::DeviceBuffer;
 use super::executor::GpuExecutor;
 use super::geometry::PlacedStep;
 use super::passes::Pass;
-use super::place::Way;
+use super::place::{Addend, Way};
 use super::point::Prepared;
 use crate::engine::Cotangent;
 use crate::engine::plan::Read;
@@ -117,16 +117,15 @@ impl GpuExecutor {
             false => Epilogue::None,
         };
         let image = before.output;
+        let addend = if read.starts { Addend::Nothing } else { Addend::Present };
         match (pulled, Way::backward(placed, k)) {
-            (Some(pulled), _) => {
-                self.place(Way::same(image), extent, Batched::each(pulled), !read.starts, epilogue, out)
-            }
-            (_, Some(way)) => self.place(way, extent, Batched::each(back.deltas[l]), !read.starts, epilogue, out),
+            (Some(pulled), _) => self.place(Way::same(image), extent, Batched::each(pulled), addend, epilogue, out),
+            (_, Some(way)) => self.place(way, extent, Batched::each(back.deltas[l]), addend, epilogue, out),
             _ if read.starts => self.transpose(back, (l, from), epilogue, (out, read.completes)),
             _ => {
                 let part = self.vectors.scratch(&[image.features(), extent.lanes, extent.batch])?;
                 self.transpose(back, (l, from), Epilogue::None, (&part, false))?;
-                self.place(Way::same(image), extent, Batched::each(&part), true, epilogue, out)
+                self.place(Way::same(image), extent, Batched::each(&part), addend, epilogue, out)
             }
         }
     }
