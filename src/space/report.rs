@@ -9,7 +9,8 @@ use crate::error::{Error, ErrorCode, Result};
 /// η of the step.
 const LEARNING_RATE: f64 = 0.01;
 
-/// The spaces with the diagonal choice at the engine's prepared point; nothing for a network that has no rescalings.
+/// The spaces with the diagonal choice at the engine's prepared point; nothing for a network that has no rescalings, or no tree that
+/// its paths could go along.
 ///
 /// # Errors
 /// The device's; `InvalidParameters` if no point is prepared.
@@ -18,7 +19,7 @@ pub(crate) async fn report(engine: &Engine) -> Result<Option<Value>> {
     if !network.is_positively_homogeneous() {
         return Ok(None);
     }
-    let skeleton = Skeleton::new(network, parameters, FixedChoice::Diagonal)?;
+    let Some(skeleton) = present(Skeleton::new(network, parameters, FixedChoice::Diagonal))? else { return Ok(None) };
     let free = skeleton.try_free(network)?;
     let gradient = engine.gradient().await?;
     let masked = gradient.iter().zip(&free).map(|(g, &free)| if free { *g } else { 0.0 });
@@ -68,10 +69,10 @@ async fn g_space(engine: &Engine, space: &GSpace, parameters: &[f64]) -> Result<
 
 /// None where the parameters have no place in a space.
 fn present<T>(found: Result<T>) -> Result<Option<T>> {
-    use ErrorCode::{InvalidParameters, InvalidTransformation, NotFinite};
+    use ErrorCode::{InvalidNetwork, InvalidParameters, InvalidTransformation, NotFinite};
     match found {
         Ok(found) => Ok(Some(found)),
-        Err(Error { code: InvalidParameters | InvalidTransformation | NotFinite, .. }) => Ok(None),
+        Err(Error { code: InvalidNetwork | InvalidParameters | InvalidTransformation | NotFinite, .. }) => Ok(None),
         Err(error) => Err(error),
     }
 }

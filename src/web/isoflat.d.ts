@@ -159,15 +159,32 @@ export interface ParameterBlock {
   outputs: number;
 }
 
+/**
+ * Something between layers that can be rescaled as a whole; sums and concatenations tie tensors together. In a chain, what each hidden
+ * layer gives.
+ */
+export interface FreeTensor {
+  /** Parametric layers, from 0, that write it. */
+  writers: number[];
+  /** Those that read it. */
+  readers: number[];
+}
+
 /** A map on the parameters that leaves every output as it is. */
 export type Transformation =
-  /** W_l → λ_l W_l, b_l → (Π_{k≤l} λ_k) b_l; one positive factor a parametric layer, their product 1. */
+  /**
+   * W_l → λ_l W_l, b_l → (Π λ_k over a way from the inputs to l) b_l; one positive factor a parametric layer. Over every way from the
+   * inputs to the outputs, and over ways that meet, the products agree; to the outputs they are 1.
+   */
   | { type: "layerwise"; lambda: number[] }
   /** Dinh: (α W_1, W_2 / α), two-layer networks. */
   | { type: "alpha_scale"; alpha: number }
-  /** W_l → Λ_l W_l Λ_{l−1}⁻¹; a positive factor for every unit or channel of every hidden layer. */
+  /**
+   * W_l → Λ_l W_l Λ_{l−1}⁻¹; a positive factor for every unit or channel of every hidden layer. In a graph those that sums unite have one,
+   * listed with the first layer that writes them.
+   */
   | { type: "nodewise"; factors: number[][] }
-  /** New unit or channel i of hidden layer l is old one `permutations[l][i]`. */
+  /** New unit or channel i of hidden layer l is old one `permutations[l][i]`; in a graph, of those that the layer is the first to write. */
   | { type: "permutation"; permutations: number[][] }
   /** The first is applied first. */
   | { type: "composition"; of: Transformation[] }
@@ -206,6 +223,8 @@ export class Network {
   /** Are all activations piecewise linear? If not, Petzka's measures are not defined, and fewer traces and diagonals are exact. */
   readonly piecewiseLinear: boolean;
   blocks(): ParameterBlock[];
+  /** What layer-wise maps are made of: one factor a tensor, by which its writers are multiplied and its readers divided. */
+  freeTensors(): FreeTensor[];
   /** Default scheme `kaiming_uniform`. */
   initialize(options?: InitializeOptions): Float64Array;
   /** The parameters after a transformation; the ones given are left as they are. */

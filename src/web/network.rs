@@ -161,6 +161,12 @@ impl Network {
         blocks.collect()
     }
 
+    /// The tensors whose factors a layer-wise map is free to choose.
+    #[wasm_bindgen(js_name = freeTensors)]
+    pub fn free_tensors(&self) -> Result<JsValue, JsValue> {
+        to_js(&crate::symmetry::free_tensors(&self.inner).map_err(throw)?)
+    }
+
     /// Parameters drawn from a seed.
     pub fn initialize(&self, options_value: JsValue) -> Result<JsValue, JsValue> {
         let found: InitializeOptions = options(options_value, "initialize")?;

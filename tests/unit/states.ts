@@ -26,6 +26,7 @@ export const model = (change: Partial<ModelInfo> = {}): ModelInfo => ({
   validationSamples: 100,
   measuredSamples: 500,
   layers: ["784 → 64", "64 → 10"],
+  tensors: null,
   ...change,
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkTransformations, transformationName } from "../../www/src/transformations";
+import { checkTransformations, factorsOf, transformationName } from "../../www/src/transformations";
 
 const straight = { lambda: [1, 1, 1], nodewise: null, permutation: null };
 
@@ -25,6 +25,17 @@ test("the check takes the bend's own factors and seeds", () => {
 
 test("a single layer has no hidden units to rescale or reorder", () => {
   expect(checkTransformations({ ...straight, lambda: [1] }, 1, 5)).toHaveLength(1);
+});
+
+test("a tensor's writers and readers make up for each other", () => {
+  // Two layers write the second tensor, one of which reads it too.
+  const tensors = [
+    { writers: [0], readers: [1] },
+    { writers: [1, 2], readers: [2, 3] },
+  ];
+  expect(factorsOf(tensors, [1, 0], 4)).toEqual([10, 0.1, 1, 1]);
+  expect(factorsOf(tensors, [0, 2], 4)).toEqual([1, 100, 1, 0.01]);
+  expect(factorsOf(tensors, [], 4)).toEqual([1, 1, 1, 1]);
 });
 
 test("a drawn map has the name of its kind", () => {

@@ -1,6 +1,6 @@
 /** The maps of the invariance check: those of the bend where there is one, drawn ones otherwise. */
 
-import type { Transformation } from "isoflat";
+import type { FreeTensor, Transformation } from "isoflat";
 import type { Bend } from "./store";
 
 export function checkTransformations(bend: Bend, depth: number, range: number): Transformation[] {
@@ -18,6 +18,17 @@ export function checkTransformations(bend: Bend, depth: number, range: number): 
   };
   const permutation: Transformation = { type: "random_permutation", seed: bend.permutation?.seed ?? 1 };
   return [layerwise, nodewise, permutation, { type: "composition", of: [layerwise, nodewise, permutation] }];
+}
+
+/** The layers' factors where tensors have these, in powers of ten: writers are multiplied by their tensor's, readers divided. */
+export function factorsOf(tensors: FreeTensor[], powers: number[], depth: number): number[] {
+  const sums = new Array<number>(depth).fill(0);
+  tensors.forEach(({ writers, readers }, tensor) => {
+    const power = powers[tensor] ?? 0;
+    for (const layer of writers) sums[layer] = (sums[layer] ?? 0) + power;
+    for (const layer of readers) sums[layer] = (sums[layer] ?? 0) - power;
+  });
+  return sums.map((sum) => 10 ** sum);
 }
 
 const NAMES: Record<Transformation["type"], string> = {

@@ -95,6 +95,10 @@ export class Network extends Handle {
     return of(this, Network, "blocks", (raw) => raw.blocks());
   }
 
+  freeTensors() {
+    return of(this, Network, "freeTensors", (raw) => raw.freeTensors());
+  }
+
   initialize(options) {
     const given = plainObject(options, "initialize", "invalid_option");
     return of(this, Network, "initialize", (raw) => raw.initialize(given));

@@ -1,6 +1,6 @@
 /** Step 3: a slider for each layer's factor, random factors and orders of units, and what that does at once. */
 
-import type { MeasureKey } from "isoflat";
+import type { FreeTensor, MeasureKey } from "isoflat";
 import { type App, noBend } from "../app";
 import { LineChart } from "../charts/line";
 import { compare } from "../compare";
@@ -8,6 +8,7 @@ import { find, html } from "../dom";
 import { number, round } from "../format";
 import { measureName } from "../names";
 import { type Bend, transformationOf } from "../store";
+import { factorsOf } from "../transformations";
 
 /** Ends of the sliders, in powers of ten. */
 const DECADES = 3;
@@ -15,6 +16,8 @@ const DECADES = 3;
 export class BendView {
   #sliders: HTMLInputElement[] = [];
   #values: HTMLOutputElement[] = [];
+  /** Of a graph, its tensors' factors in powers of ten. */
+  #powers: number[] = [];
   #seed = 1;
   readonly #cut = new LineChart(find("div", "cut"));
 
@@ -56,8 +59,8 @@ export class BendView {
     const { model } = this.app.store.state;
     this.#sliders = [];
     this.#values = [];
-    const rows = (model?.layers ?? []).map((name, layer) => {
-      const id = `lambda-${layer + 1}`;
+    const rows = this.#names().map((name, index) => {
+      const id = `lambda-${index + 1}`;
       const slider = html("input", {
         type: "range",
         id,
@@ -65,25 +68,48 @@ export class BendView {
         max: DECADES,
         step: 0.01,
         value: 0,
-        disabled: (model?.layers.length ?? 0) < 2,
+        disabled: !model?.tensors && (model?.layers.length ?? 0) < 2,
       });
       const value = html("output", { for: id }, "1");
-      slider.addEventListener("input", () => this.#move(layer, Number(slider.value)));
+      slider.addEventListener("input", () => {
+        if (model?.tensors) this.#rescale(model.tensors, index, Number(slider.value));
+        else this.#move(index, Number(slider.value));
+      });
       this.#sliders.push(slider);
       this.#values.push(value);
       const label = html(
         "label",
         { for: id },
-        "λ",
-        html("sub", {}, String(layer + 1)),
+        model?.tensors ? "μ" : "λ",
+        html("sub", {}, String(index + 1)),
         html("small", {}, ...inLines(name)),
       );
       return html("div", { class: "lambda" }, label, slider, value);
     });
     const place = find("div", "lambdas");
-    place.classList.toggle("lambdas-long", model?.layers.some((name) => name.includes(", ")) === true);
+    place.classList.toggle(
+      "lambdas-long",
+      this.#names().some((name) => name.includes(", ")),
+    );
+    place.classList.toggle("lambdas-many", rows.length > 12);
     place.replaceChildren(...rows);
     this.#showBend();
+  }
+
+  /** What the sliders are of: layers, or in a graph what the layers write. */
+  #names(): string[] {
+    const { model } = this.app.store.state;
+    const written = ({ writers }: FreeTensor) => {
+      const first = writers.slice(0, 3).map((layer) => `W${layer + 1}`);
+      return `behind ${first.join(" ")}${writers.length > 3 ? " …" : ""}`;
+    };
+    return model?.tensors?.map(written) ?? model?.layers ?? [];
+  }
+
+  /** One tensor’s factor: the layers that write it and those that read it make up for each other. */
+  #rescale(tensors: FreeTensor[], tensor: number, power: number): void {
+    this.#powers[tensor] = power;
+    this.app.setBend({ ...this.#bend, lambda: factorsOf(tensors, this.#powers, this.#bend.lambda.length) });
   }
 
   /** Moves one factor and divides the others evenly, in logarithms, so that their sum stays 0. */
@@ -116,9 +142,12 @@ export class BendView {
 
   #showBend(): void {
     const { lambda, nodewise, permutation } = this.#bend;
-    lambda.forEach((factor, layer) => {
-      const slider = this.#sliders[layer];
-      const value = this.#values[layer];
+    const { model } = this.app.store.state;
+    if (lambda.every((factor) => factor === 1)) this.#powers = this.#sliders.map(() => 0);
+    const shown = model?.tensors ? this.#powers.map((power) => 10 ** power) : lambda;
+    shown.forEach((factor, index) => {
+      const slider = this.#sliders[index];
+      const value = this.#values[index];
       if (!slider || !value) return;
       const log = Math.log10(factor);
       if (Math.abs(Number(slider.value) - log) > 0.006) slider.value = String(log);
@@ -127,8 +156,9 @@ export class BendView {
       value.textContent = number(factor);
     });
     const product = lambda.reduce((product, factor) => product * factor, 1);
-    find("p", "lambda-product").textContent =
-      lambda.length > 1
+    find("p", "lambda-product").textContent = model?.tensors
+      ? "A tensor’s writers × μ, its readers ÷ μ: where ways meet, they agree."
+      : lambda.length > 1
         ? `${lambda.map((_, index) => `λ${subscript(index + 1)}`).join(" · ")} = ${round(Number(product.toPrecision(6)))}`
         : "";
     find("input", "nodewise").checked = nodewise !== null;
@@ -138,7 +168,7 @@ export class BendView {
 
   #showAvailability(): void {
     const { model, ready, task } = this.app.store.state;
-    const refused = model !== null && (!model.homogeneous || model.depth < 2);
+    const refused = model !== null && (!model.homogeneous || model.depth < 2 || model.tensors?.length === 0);
     find("fieldset", "bend-controls").disabled = !ready || refused || task === "training" || task === "starting";
     const refusal = find("p", "bend-refusal");
     refusal.hidden = !refused;

@@ -1,6 +1,6 @@
 /** From the page's choices to the engine's options, and from the engine's objects to what the page shows of them. */
 
-import { type InitializeOptions, Network, type Problem, type TrainOptions } from "isoflat";
+import { type FreeTensor, type InitializeOptions, Network, type Problem, type TrainOptions } from "isoflat";
 import type { LabelledImages } from "./mnist";
 import type { InitChoice, MeasureChoice, ModelInfo, NetworkChoice, TrainChoice } from "./protocol";
 import type { Model } from "./session";
@@ -38,6 +38,13 @@ export function layerNames(network: Network): string[] {
     const channels = (inputs / (height * width)) * (layer.groups ?? 1);
     return `conv ${height}×${width}, ${channels} → ${outputs} channels`;
   });
+}
+
+function tensorsOfGraph(network: Network): FreeTensor[] | null {
+  const tensors = network.freeTensors();
+  const follow = ({ writers, readers }: FreeTensor, layer: number) =>
+    writers.join() === String(layer) && readers.join() === String(layer + 1);
+  return tensors.length === network.depth - 1 && tensors.every(follow) ? null : tensors;
 }
 
 export function measureOptions(choice: MeasureChoice) {
@@ -81,5 +88,6 @@ export function infoOf({ name, network, train, validation, measured }: Omit<Mode
     validationSamples: validation?.samples ?? 0,
     measuredSamples: measured.samples,
     layers: layerNames(network),
+    tensors: tensorsOfGraph(network),
   };
 }

@@ -5,6 +5,7 @@ import type {
   ConstantInBall,
   EigenResult,
   EngineOptions,
+  FreeTensor,
   InvarianceTable,
   IsoflatErrorCode,
   Landscape,
@@ -65,6 +66,8 @@ export interface ModelInfo {
   measuredSamples: number;
   /** One a parametric layer: `784 → 64`. */
   layers: string[];
+  /** Of a graph, what layer-wise factors can be; null of a chain, where they only have to multiply to 1. */
+  tensors: FreeTensor[] | null;
 }
 
 export interface TrainChoice {
