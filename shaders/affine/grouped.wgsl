@@ -6,7 +6,7 @@
 // the parameter vector: number (r / group_rows) group_stride + (r % group_rows) row_stride + k channel_stride + tap.
 // windows[y_windows + y] and windows[x_windows + x] are (first source row or column, first tap, count, from one source row or column to
 // the next); from one tap to the next it is tap_y window rows, or tap_x (below 0 on the way back). A thread FOURS rows of a group (not fours
-// of them), four samples: of groups of one row the tile is one, as rows of different groups have nothing in common. z: direction or point.
+// of them), 16 samples: of groups of one row the tile is one, as rows of different groups have nothing in common. z: direction or point.
 
 struct Grouped {
     rows: u32,
@@ -63,12 +63,14 @@ fn main(
 ) {
     let index = flat_index(group, groups, lane, 64u);
     let lanes4 = grouped.lanes4;
+    // A thread's fours of samples lie so far apart, so that neighbours read neighbouring vectors.
+    let across = lanes4 / 4u;
     // Rows of a group in tiles of FOURS, the last of which may reach beyond it.
     let down = (grouped.group_rows + FOURS - 1u) / FOURS;
     let tiles = grouped.rows / grouped.group_rows * down;
-    let lane4 = index % lanes4;
-    let tile = index / lanes4 % tiles;
-    let position = index / lanes4 / tiles;
+    let lane4 = index % across;
+    let tile = index / across % tiles;
+    let position = index / across / tiles;
     if (position >= grouped.positions) {
         return;
     }
@@ -82,7 +84,9 @@ fn main(
     //: each r of fours
     let first$r = grouped.panel_offset + part * grouped.group_stride
         + min(row + $ru, grouped.group_rows - 1u) * grouped.row_stride;
-    var total$r = vec4<f32>();
+    //: each c of 0 1 2 3
+    var total$r_$c = vec4<f32>();
+    //: end
     //: end
     //: each t of 1 2
     for (var i = 0u; i < rows.z && $tu <= grouped.terms; i += 1u) {
@@ -91,39 +95,53 @@ fn main(
         for (var start = 0u; start < grouped.seen; start += BLOCK) {
             let stop = min(start + BLOCK, grouped.seen);
             //: each r of fours
-            var sum$r = vec4<f32>();
+            //: each c of 0 1 2 3
+            var sum$r_$c = vec4<f32>();
+            //: end
             //: end
             for (var j = 0u; j < columns.z; j += 1u) {
                 let tap = taps + columns.y + j * grouped.tap_x;
                 let line = (source_y + columns.x + j * columns.w) * grouped.channels + channel;
                 let source = group.z * grouped.source$t_batch + line * lanes4 + lane4;
                 for (var k = start; k < stop; k += 1u) {
-                    let value = source$t[source + k * lanes4];
-                    let weight = tap + k * grouped.channel_stride;
+                    //: each c of 0 1 2 3
+                    let value$c = source$t[source + k * lanes4 + $cu * across];
+                    //: end
                     //: each r of fours
-                    sum$r += panel$t[first$r + weight] * value;
+                    {
+                        let weight = panel$t[first$r + tap + k * grouped.channel_stride];
+                        //: each c of 0 1 2 3
+                        sum$r_$c += weight * value$c;
+                        //: end
+                    }
                     //: end
                 }
             }
             //: each r of fours
-            total$r += sum$r;
+            //: each c of 0 1 2 3
+            total$r_$c += sum$r_$c;
+            //: end
             //: end
         }
     }
     //: end
-    let bias = grouped.panel_offset + group.z * grouped.panel1_batch + grouped.bias_at;
     let place = (grouped.out_origin + y * grouped.out_row + x) * grouped.rows + part * grouped.group_rows + row;
+    let bias = grouped.panel_offset + group.z * grouped.panel1_batch + grouped.bias_at + part * grouped.group_rows + row;
     //: each r of fours
     if (row + $ru < grouped.group_rows) {
+        var added = 0.0;
         if (grouped.has_bias == 1u) {
-            total$r += vec4<f32>(panel1[bias + part * grouped.group_rows + row + $ru]);
+            added = panel1[bias + $ru];
         }
-        let at = (place + $ru) * lanes4 + lane4;
-        var factor = vec4<f32>();
-        if (grouped.epilogue >= 2u) {
-            factor = kept[at];
+        var totals = array<vec4<f32>, 4>(total$r_0, total$r_1, total$r_2, total$r_3);
+        for (var c = 0u; c < 4u; c += 1u) {
+            let at = (place + $ru) * lanes4 + lane4 + c * across;
+            var factor = vec4<f32>();
+            if (grouped.epilogue >= 2u) {
+                factor = kept[at];
+            }
+            out[group.z * grouped.out_batch + at] = finish(totals[c] + added, factor, grouped.epilogue, grouped.slope);
         }
-        out[group.z * grouped.out_batch + at] = finish(total$r, factor, grouped.epilogue, grouped.slope);
     }
     //: end
 }

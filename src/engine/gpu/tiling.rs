@@ -68,13 +68,13 @@ impl Tile {
     /// For steps whose channels are in groups: rows of one group, all of which see the same.
     pub fn grouped(group_rows: usize) -> Self {
         let (kernel, rows) = if group_rows > 2 { (Kernel::Grouped4, 4) } else { (Kernel::Grouped1, 1) };
-        Self { kernel, size: [rows, 4], tiles_a_group: 64, threads: 1 }
+        Self { kernel, size: [rows, 16], tiles_a_group: 64, threads: 1 }
     }
 
     /// For the gradient of their weights.
     pub fn grouped_weights(group_rows: usize) -> Self {
         let (kernel, rows) = if group_rows > 2 { (Kernel::WeightsGrouped4, 4) } else { (Kernel::WeightsGrouped1, 1) };
-        Self { kernel, size: [rows, 1], tiles_a_group: 64, threads: 1 }
+        Self { kernel, size: [rows, 4], tiles_a_group: 64, threads: 1 }
     }
 
     fn in_registers(kernels: [Kernel; 5], rows: usize, is_software: bool) -> Self {
