@@ -51,7 +51,7 @@ pub(super) fn tree(network: &Network, nodes: &Nodes, fixed: &[Choice]) -> Result
             }
         }
     }
-    edges.sort_by_key(|&(node, _)| distance[node as usize]);
+    edges.sort_unstable_by_key(|&(node, _)| distance[node as usize]);
     Ok(edges)
 }
 

@@ -104,24 +104,29 @@ impl Bundles {
     fn new(set: &[u32], is_held: &[bool], profile: &[u64]) -> Result<Self> {
         let mut nodes: Vec<u32> = room(WHAT, set.len())?;
         nodes.extend((1..set.len() as u32).filter(|&node| !is_held[node as usize]));
-        nodes.sort_by_key(|&node| set[node as usize]);
-        let mut bundles = Self { nodes, starts: Vec::new(), classes: Vec::new() };
+        nodes.sort_unstable_by_key(|&node| (set[node as usize], node));
+        let mut starts = room(WHAT, nodes.len() + 1)?;
+        let mut class_of: Vec<usize> = room(WHAT, nodes.len())?;
         let mut alike: HashMap<Vec<u64>, usize> = HashMap::new();
+        let mut sizes = Vec::new();
         let mut start = 0;
-        while let Some(&first) = bundles.nodes.get(start) {
+        while let Some(&first) = nodes.get(start) {
             let of = set[first as usize];
-            let end = start + bundles.nodes[start..].partition_point(|&node| set[node as usize] == of);
-            let key = bundles.nodes[start..end].iter().map(|&node| profile[node as usize]).collect();
-            let class = *alike.entry(key).or_insert(bundles.classes.len());
-            if class == bundles.classes.len() {
-                bundles.classes.push(Vec::new());
+            let end = start + nodes[start..].partition_point(|&node| set[node as usize] == of);
+            let key = nodes[start..end].iter().map(|&node| profile[node as usize]).collect();
+            let class = *alike.entry(key).or_insert(sizes.len());
+            if class == sizes.len() {
+                sizes.push(0);
             }
-            bundles.classes[class].push(bundles.starts.len());
-            bundles.starts.push(start);
+            sizes[class] += 1;
+            class_of.push(class);
+            starts.push(start);
             start = end;
         }
-        bundles.starts.push(start);
-        Ok(bundles)
+        starts.push(start);
+        let mut classes: Vec<Vec<usize>> = sizes.into_iter().map(|size| room(WHAT, size)).collect::<Result<_>>()?;
+        class_of.into_iter().enumerate().for_each(|(bundle, class)| classes[class].push(bundle));
+        Ok(Self { nodes, starts, classes })
     }
 
     fn members(&self, bundle: usize) -> &[u32] {
