@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::affine::{Affine, Backward, Class, Forward};
 use super::gradient::Term;
 use super::real::Real;
-use super::tile::PART;
+use super::tile::{PART, Sums, add_products};
 
 /// Rows whose sums are in the cache together.
 const ROWS: usize = 16;
@@ -26,15 +26,17 @@ pub fn forward<T: Real, const N: usize, const FMA: bool>(
     for (position, out) in out.as_chunks_mut::<N>().0.chunks_exact_mut(rows).enumerate() {
         let corner = affine.corner(position);
         for (row, out) in out.iter_mut().enumerate() {
-            let mut sums = [bias.map_or(T::ZERO, |b| b[row]); N];
+            let mut sums = Sums::<T, 1, N>::zero();
             for (weights, input) in terms {
                 let x = &input.as_chunks::<N>().0[corner + row / of_channel..];
                 let weights = &weights.0[row * columns..][..columns];
                 for (&w, &run) in weights.iter().zip(&affine.runs) {
-                    add::<T, N, FMA>(&mut sums, w, &x[affine.run_offset(run) * channels]);
+                    sums.add::<FMA>([w], &x[affine.run_offset(run) * channels]);
                 }
             }
-            *out = sums;
+            let mut total = [[bias.map_or(T::ZERO, |b| b[row]); N]];
+            sums.add_to(&mut total);
+            [*out] = total;
         }
     }
 }
@@ -55,18 +57,20 @@ pub fn backward<T: Real, const N: usize, const FMA: bool>(
     for x in affine.columns_of(class) {
         let [last_row, last] = affine.last_output([y, x]);
         for (channel, out) in out[x * channels..][..channels].iter_mut().enumerate() {
-            let mut sums = [T::ZERO; N];
+            let mut sums = Sums::<T, 1, N>::zero();
             for (weights, delta) in terms {
                 let delta = delta.as_chunks::<N>().0;
                 for (&tap, [y, x]) in class.taps.iter().zip(&class.runs) {
                     let first = ((last_row - y) * line + last - x) * rows + channel * of_channel;
                     for (j, delta) in delta[first..][..of_channel].iter().enumerate() {
                         let w = weights.0[(channel * of_channel + j) * columns + tap as usize];
-                        add::<T, N, FMA>(&mut sums, w, delta);
+                        sums.add::<FMA>([w], delta);
                     }
                 }
             }
-            *out = sums;
+            let mut total = [[T::ZERO; N]];
+            sums.add_to(&mut total);
+            [*out] = total;
         }
     }
 }
@@ -115,18 +119,7 @@ fn add_position<T: Real, const N: usize, const FMA: bool>(
     for ((row, delta), sums) in (first..).zip(delta).zip(rows) {
         let channel = row / of_channel;
         for (sums, &run) in sums.iter_mut().zip(&affine.runs) {
-            let x = &x[affine.run_offset(run) * channels + channel];
-            for n in 0..N {
-                sums[n] = sums[n].plus::<FMA>(delta[n], x[n]);
-            }
+            add_products::<T, N, FMA>(sums, delta, &x[affine.run_offset(run) * channels + channel]);
         }
-    }
-}
-
-/// `sums` += w x
-#[inline(always)]
-fn add<T: Real, const N: usize, const FMA: bool>(sums: &mut [T; N], w: T, x: &[T; N]) {
-    for n in 0..N {
-        sums[n] = sums[n].plus::<FMA>(w, x[n]);
     }
 }

@@ -66,10 +66,25 @@ fn add_part<T: Real, const R: usize, const J: usize, const FMA: bool>(out: &mut 
     sums.add_to(out);
 }
 
+/// `sums` += a ⊙ b
+#[inline(always)]
+pub fn add_products<T: Real, const J: usize, const FMA: bool>(sums: &mut [T; J], a: &[T; J], b: &[T; J]) {
+    #[cfg(target_arch = "wasm32")]
+    for ((sums, a), b) in
+        sums.chunks_exact_mut(T::PER_VECTOR).zip(a.chunks_exact(T::PER_VECTOR)).zip(b.chunks_exact(T::PER_VECTOR))
+    {
+        T::store_vector(T::multiply_add(T::load(sums), T::load(a), T::load(b)), sums);
+    }
+    #[cfg(not(target_arch = "wasm32"))]
+    for j in 0..J {
+        sums[j] = sums[j].plus::<FMA>(a[j], b[j]);
+    }
+}
+
 #[cfg(not(target_arch = "wasm32"))]
-use arrays::Sums;
+pub use arrays::Sums;
 #[cfg(target_arch = "wasm32")]
-use vectors::Sums;
+pub use vectors::Sums;
 
 #[cfg(not(target_arch = "wasm32"))]
 mod arrays {
