@@ -27,6 +27,7 @@ import {
   checkNetworks,
   checkNodewise,
   checkOpening,
+  checkResidual,
   checkStop,
   checkTable2,
   checkTestAccuracy,
@@ -183,6 +184,8 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
   });
 
   await part("Networks", () => checkNetworks(lab, check));
+
+  await part("A residual network", () => checkResidual(lab, check));
 
   await part("A convolutional network", () => checkConvolution(lab, check, { samples: 300, measured: 20, bend: true }));
 

@@ -250,8 +250,9 @@ export async function checkNetworks(lab, check) {
     .evaluateAll((groups) => groups.map(({ label, children }) => [label, [...children].map(({ value }) => value)]));
   const names = groups.flatMap(([, values]) => values);
   check(
-    "the networks are offered in two groups",
-    groups.map(([label]) => label).join() === "Fully connected,Convolutional" && names.length === 11,
+    "the networks are offered in groups",
+    groups.map(([label]) => label).join() === "Fully connected,Convolutional,Residual and separable" &&
+      names.length === 20,
     `${names.length} networks`,
   );
   const layers = () => page.locator("#lambdas label").allInnerTexts();
@@ -293,6 +294,36 @@ export async function checkNetworks(lab, check) {
   );
   await lab.idle();
   check("nothing of this was an error", (await lab.count(".message.error")) === 0);
+}
+
+/** A residual network: its sliders are of what sums tie together, and bending it leaves the outputs. */
+export async function checkResidual(lab, check) {
+  const { page } = lab;
+  await lab.set("network", "resnet8");
+  await lab.set("samples", 200);
+  await lab.set("measured", 8);
+  await lab.set("epochs", 1);
+  await page.click("#train-button");
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.ready, null, { timeout: 120_000 });
+  const labels = (await page.locator("#lambdas label").allInnerTexts()).map((text) => text.replace(/\s+/g, " "));
+  const tied = labels.findIndex((text) => /behind W\d+ W\d+/.test(text));
+  check("a slider is of all layers whose results are added", tied >= 0 && labels.length === 11, labels[tied]);
+  await page.locator(`#lambda-${tied + 1}`).evaluate((slider) => {
+    slider.value = "1";
+    slider.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+  await page.waitForSelector("#same[data-state=same]", { timeout: 120_000 });
+  check(
+    "bent, it is the same function",
+    /Same function/.test(await lab.text("#same-text")),
+    await lab.text("#same-text"),
+  );
+  await page.click("#bend-reset");
+  await page.waitForSelector("#same[data-state=none]");
+  // What is left to look at takes longer than all that was asked here.
+  const stop = page.locator("#status-stop:visible");
+  if ((await stop.count()) > 0) await stop.click();
+  await lab.idle();
 }
 
 /** A small C1: trained, watched while its landscape grows row by row, stopped half way, gone on with; with `bend`, bent too. */
