@@ -142,6 +142,13 @@ impl Affine {
         ((class.residue[1] + stride - left % stride) % stride..self.input.width).step_by(stride)
     }
 
+    /// The classes of a row's pixels.
+    pub(super) fn classes_of_row(&self, y: usize) -> impl Iterator<Item = &Class> {
+        let residue = (y + self.window.padding.before[0]) % self.window.stride[0];
+        let first = self.classes.partition_point(|class| class.residue[0] < residue);
+        self.classes[first..].iter().take_while(move |class| class.residue[0] == residue)
+    }
+
     /// The last output that may see a pixel, in padded rows and columns.
     pub(super) fn last_output(&self, pixel: [usize; 2]) -> [usize; 2] {
         let last = |axis: usize| {

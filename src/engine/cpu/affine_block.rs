@@ -3,7 +3,7 @@
 use super::affine::{Affine, Backward, Class, Forward};
 use super::channelwise;
 use super::real::Real;
-use super::simd::Work;
+use super::simd::{self, Level, Work};
 use super::tile::{ROWS, accumulate, by_rows};
 
 /// z = Σ over the terms of W x, plus b: one block. `out` is (positions, rows, N).
@@ -29,9 +29,6 @@ impl<T: Real, const N: usize> Work for ForwardBlock<'_, T, N> {
             return;
         }
         let row_len = affine.output.width * affine.rows * N;
-        if affine.is_channelwise() {
-            return channelwise::forward::<T, N, FMA>(affine, bias, terms, out);
-        }
         for (y, out) in out.chunks_exact_mut(row_len).enumerate() {
             for (first, rows) in affine.row_tiles(0..affine.rows) {
                 by_rows!(rows, forward_rows::<T, R, N, FMA>(affine, bias, terms, y, first, out));
@@ -104,13 +101,7 @@ impl<T: Real, const N: usize> Work for BackwardBlock<'_, T, N> {
             return;
         }
         for (y, out) in out.chunks_exact_mut(affine.input.width * channels * N).enumerate() {
-            let residue = (y + affine.window.padding.before[0]) % affine.window.stride[0];
-            let first_of_row = affine.classes.partition_point(|class| class.residue[0] < residue);
-            for class in affine.classes[first_of_row..].iter().take_while(|class| class.residue[0] == residue) {
-                if affine.is_channelwise() {
-                    channelwise::backward::<T, N, FMA>(affine, class, terms, y, out);
-                    continue;
-                }
+            for class in affine.classes_of_row(y) {
                 for (first, count) in affine.channel_tiles() {
                     by_rows!(count, backward_rows::<T, R, N, FMA>(affine, class, terms, y, first, out));
                 }
@@ -144,6 +135,44 @@ fn backward_rows<T: Real, const R: usize, const N: usize, const FMA: bool>(
             for (i, [y, x]) in class.runs.iter().enumerate() {
                 let delta = &delta[(last_row - y) * line + (last - x) * pixel + row..][..run * N];
                 accumulate::<T, R, N, FMA>(out, &weights[i * run * R..][..run * R], delta);
+            }
+        }
+    }
+}
+
+/// What has loops of its own for channels that see one channel each. They are compiled by themselves: beside the tiles' they
+/// would take registers from them.
+struct Channelwise<B>(B);
+
+impl<T: Real, const N: usize> ForwardBlock<'_, T, N> {
+    /// Runs it with the instructions of this level.
+    pub fn run_at(level: Level, block: Self) {
+        if block.affine.is_channelwise() { simd::run(level, Channelwise(block)) } else { simd::run(level, block) }
+    }
+}
+
+impl<T: Real, const N: usize> Work for Channelwise<ForwardBlock<'_, T, N>> {
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let ForwardBlock { affine, bias, terms, out } = self.0;
+        channelwise::forward::<T, N, FMA>(affine, bias, terms, out);
+    }
+}
+
+impl<T: Real, const N: usize> BackwardBlock<'_, T, N> {
+    /// Runs it with the instructions of this level.
+    pub fn run_at(level: Level, block: Self) {
+        if block.affine.is_channelwise() { simd::run(level, Channelwise(block)) } else { simd::run(level, block) }
+    }
+}
+
+impl<T: Real, const N: usize> Work for Channelwise<BackwardBlock<'_, T, N>> {
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let BackwardBlock { affine, terms, out } = self.0;
+        for (y, out) in out.chunks_exact_mut(affine.input.width * affine.input.channels * N).enumerate() {
+            for class in affine.classes_of_row(y) {
+                channelwise::backward::<T, N, FMA>(affine, class, terms, y, out);
             }
         }
     }

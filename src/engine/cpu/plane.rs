@@ -11,7 +11,6 @@ use super::parallel;
 use super::passes::Passes;
 use super::point::{BlockPoint, Workspace, sized};
 use super::real::Real;
-use super::simd;
 use super::tally::{Means, Tally};
 use crate::error::Result;
 use crate::event_loop::worked;
@@ -77,7 +76,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
             let vectors = std::iter::once(&plane.theta).chain(&plane.directions);
             for ((out, packed), vector) in products.iter_mut().zip(&plane.first).zip(vectors) {
                 let bias = affine.bias.clone().map(|range| &vector[range]);
-                simd::run(net.level, ForwardBlock::<T, N> { affine, bias, terms: &[(packed, input)], out });
+                ForwardBlock::<T, N>::run_at(net.level, ForwardBlock { affine, bias, terms: &[(packed, input)], out });
             }
             Ok(())
         })

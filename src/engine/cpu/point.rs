@@ -6,7 +6,6 @@ use super::data::{self, Rows, Selection};
 use super::loss::{self, BlockLoss};
 use super::net::{Kind, Net, Weights};
 use super::real::Real;
-use super::simd;
 use super::walk::Back;
 use crate::engine::activation::Activation;
 use crate::engine::plan::Read;
@@ -124,7 +123,7 @@ impl<T: Real> BlockPoint<T> {
                     self.is_input_transposed[l] = is_data;
                 }
                 let (bias, terms) = (weights.bias(affine), [(&weights.forward[l], input)]);
-                simd::run(net.level, ForwardBlock::<T, N> { affine, bias, terms: &terms, out });
+                ForwardBlock::<T, N>::run_at(net.level, ForwardBlock { affine, bias, terms: &terms, out });
             }
             Kind::Plain(plain) => plain.forward::<T, N>(step.reads.len(), read, &mut self.chosen[l], out)?,
         }

@@ -7,7 +7,6 @@ use super::parallel;
 use super::passes::{Passes, Point};
 use super::point::{BlockPoint, Workspace, sized};
 use super::real::Real;
-use super::simd;
 use super::walk::walk_back;
 use crate::engine::sweep::{Cotangent, LayerSums};
 use crate::error::Result;
@@ -113,7 +112,7 @@ impl<'a, T: Real, const N: usize> BlockSweep<'a, T, N> {
             let pulled = match layer {
                 Layer::Dense { first: Some(first), .. } => {
                     let out = sized(own, affine.columns * N)?;
-                    simd::run(net.level, BackwardBlock::<T, N> { affine, terms: &[(first, g)], out });
+                    BackwardBlock::<T, N>::run_at(net.level, BackwardBlock { affine, terms: &[(first, g)], out });
                     &*own
                 }
                 _ => pulled,

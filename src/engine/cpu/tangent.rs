@@ -6,7 +6,6 @@ use super::loss;
 use super::net::{Kind, Net, Weights};
 use super::point::{BlockPoint, Workspace, sized};
 use super::real::Real;
-use super::simd;
 use super::walk::Back;
 use crate::error::Result;
 
@@ -60,13 +59,15 @@ impl<T: Real> BlockTangent<T> {
                 let first = (&direction.forward[l], input);
                 let bias = direction.bias(affine);
                 match tangent(0) {
-                    None => simd::run(net.level, ForwardBlock::<T, N> { affine, bias, terms: &[first], out }),
+                    None => {
+                        ForwardBlock::<T, N>::run_at(net.level, ForwardBlock { affine, bias, terms: &[first], out })
+                    }
                     Some(tangent) => {
                         let tangent = affine.pad::<T, N>(tangent, &mut workspace.padded_too)?;
                         let transposed = sized(&mut self.transposed[l], affine.transposed_len::<N>())?;
                         affine.transpose::<T, N>(tangent, transposed);
                         let terms = [first, (&weights.forward[l], tangent)];
-                        simd::run(net.level, ForwardBlock::<T, N> { affine, bias, terms: &terms, out });
+                        ForwardBlock::<T, N>::run_at(net.level, ForwardBlock { affine, bias, terms: &terms, out });
                     }
                 }
             }

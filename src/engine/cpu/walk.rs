@@ -11,7 +11,6 @@ use super::affine_block::BackwardBlock;
 use super::net::{Kind, Net, Weights};
 use super::point::{BlockPoint, Workspace, sized};
 use super::real::Real;
-use super::simd;
 use crate::engine::plan::Read;
 use crate::error::Result;
 use crate::event_loop::worked;
@@ -76,11 +75,11 @@ impl<T: Real> Back<'_, T> {
         };
         let first = (&self.weights.backward[l], affine.pad_delta::<T, N>(d, &mut workspace.padded)?);
         match self.second {
-            None => simd::run(self.net.level, BackwardBlock::<T, N> { affine, terms: &[first], out }),
+            None => BackwardBlock::<T, N>::run_at(self.net.level, BackwardBlock { affine, terms: &[first], out }),
             Some((direction, deltas)) => {
                 let delta = affine.pad_delta::<T, N>(&deltas[l], &mut workspace.padded_too)?;
                 let terms = [first, (&direction.backward[l], delta)];
-                simd::run(self.net.level, BackwardBlock::<T, N> { affine, terms: &terms, out });
+                BackwardBlock::<T, N>::run_at(self.net.level, BackwardBlock { affine, terms: &terms, out });
             }
         }
         Ok(q)

@@ -90,7 +90,7 @@ impl<T: Real> Task<'_, '_, T> {
         }
         let (affine, terms) = (self.affine, &self.terms[..]);
         workspace.fit::<N>(affine, rows.len(), terms.len())?;
-        simd::run(level, WeightGradient::<T, N> { affine, rows, terms, workspace, out: weight });
+        WeightGradient::<T, N>::run_at(level, WeightGradient { affine, rows, terms, workspace, out: weight });
         Ok(())
     }
 }
