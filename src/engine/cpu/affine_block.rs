@@ -1,9 +1,9 @@
 //! Affine steps of one block: W x and Wᵀ δ in register tiles.
 
 use super::affine::{Affine, Backward, Class, Forward};
-use super::channelwise;
+use super::channelwise::{self, AffineWork};
 use super::real::Real;
-use super::simd::{self, Level, Work};
+use super::simd::Work;
 use super::tile::{ROWS, accumulate, by_rows};
 
 /// z = Σ over the terms of W x, plus b: one block. `out` is (positions, rows, N).
@@ -34,6 +34,18 @@ impl<T: Real, const N: usize> Work for ForwardBlock<'_, T, N> {
                 by_rows!(rows, forward_rows::<T, R, N, FMA>(affine, bias, terms, y, first, out));
             }
         }
+    }
+}
+
+impl<T: Real, const N: usize> AffineWork for ForwardBlock<'_, T, N> {
+    fn affine(&self) -> &Affine {
+        self.affine
+    }
+
+    #[inline(always)]
+    fn run_channelwise<const FMA: bool>(self) {
+        let Self { affine, bias, terms, out } = self;
+        channelwise::forward::<T, N, FMA>(affine, bias, terms, out);
     }
 }
 
@@ -110,6 +122,22 @@ impl<T: Real, const N: usize> Work for BackwardBlock<'_, T, N> {
     }
 }
 
+impl<T: Real, const N: usize> AffineWork for BackwardBlock<'_, T, N> {
+    fn affine(&self) -> &Affine {
+        self.affine
+    }
+
+    #[inline(always)]
+    fn run_channelwise<const FMA: bool>(self) {
+        let Self { affine, terms, out } = self;
+        for (y, out) in out.chunks_exact_mut(affine.input.width * affine.input.channels * N).enumerate() {
+            for class in affine.classes_of_row(y) {
+                channelwise::backward::<T, N, FMA>(affine, class, terms, y, out);
+            }
+        }
+    }
+}
+
 /// R input channels at the pixels of one row that are in one class.
 #[inline(always)]
 fn backward_rows<T: Real, const R: usize, const N: usize, const FMA: bool>(
@@ -135,44 +163,6 @@ fn backward_rows<T: Real, const R: usize, const N: usize, const FMA: bool>(
             for (i, [y, x]) in class.runs.iter().enumerate() {
                 let delta = &delta[(last_row - y) * line + (last - x) * pixel + row..][..run * N];
                 accumulate::<T, R, N, FMA>(out, &weights[i * run * R..][..run * R], delta);
-            }
-        }
-    }
-}
-
-/// What has loops of its own for channels that see one channel each. They are compiled by themselves: beside the tiles' they
-/// would take registers from them.
-struct Channelwise<B>(B);
-
-impl<T: Real, const N: usize> ForwardBlock<'_, T, N> {
-    /// Runs it with the instructions of this level.
-    pub fn run_at(level: Level, block: Self) {
-        if block.affine.is_channelwise() { simd::run(level, Channelwise(block)) } else { simd::run(level, block) }
-    }
-}
-
-impl<T: Real, const N: usize> Work for Channelwise<ForwardBlock<'_, T, N>> {
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        let ForwardBlock { affine, bias, terms, out } = self.0;
-        channelwise::forward::<T, N, FMA>(affine, bias, terms, out);
-    }
-}
-
-impl<T: Real, const N: usize> BackwardBlock<'_, T, N> {
-    /// Runs it with the instructions of this level.
-    pub fn run_at(level: Level, block: Self) {
-        if block.affine.is_channelwise() { simd::run(level, Channelwise(block)) } else { simd::run(level, block) }
-    }
-}
-
-impl<T: Real, const N: usize> Work for Channelwise<BackwardBlock<'_, T, N>> {
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        let BackwardBlock { affine, terms, out } = self.0;
-        for (y, out) in out.chunks_exact_mut(affine.input.width * affine.input.channels * N).enumerate() {
-            for class in affine.classes_of_row(y) {
-                channelwise::backward::<T, N, FMA>(affine, class, terms, y, out);
             }
         }
     }

@@ -8,10 +8,35 @@ use std::ops::Range;
 use super::affine::{Affine, Backward, Class, Forward};
 use super::gradient::Term;
 use super::real::Real;
+use super::simd::{self, Level, Work};
 use super::tile::{PART, Sums, add_products};
 
 /// Rows whose sums are in the cache together.
 const ROWS: usize = 16;
+
+/// Work on an affine step, which has loops of its own where channels see one channel each.
+pub trait AffineWork: Work {
+    /// The step.
+    fn affine(&self) -> &Affine;
+
+    /// Does it where channels see one channel each, as [`Work::run`] does it elsewhere.
+    fn run_channelwise<const FMA: bool>(self);
+}
+
+/// Such work by those loops. They are compiled by themselves: beside the tiles' they would take registers from them.
+struct Channelwise<W>(W);
+
+impl<W: AffineWork> Work for Channelwise<W> {
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        self.0.run_channelwise::<FMA>();
+    }
+}
+
+/// Does the work with the instructions of `level`, by the loops that suit its step.
+pub fn run<W: AffineWork>(level: Level, work: W) {
+    if work.affine().is_channelwise() { simd::run(level, Channelwise(work)) } else { simd::run(level, work) }
+}
 
 /// z = Σ over the terms of W x, plus b: one block. `out` is (positions, rows, N).
 #[inline(always)]

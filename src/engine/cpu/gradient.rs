@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::affine::Affine;
-use super::channelwise;
+use super::channelwise::{self, AffineWork};
 use super::parallel;
 use super::real::Real;
-use super::simd::{self, Level, Work};
+use super::simd::Work;
 use super::tile::{PART, ROWS, accumulate, by_rows, copy};
 use crate::error::Result;
 use crate::memory::{make_room, product};
@@ -80,23 +80,19 @@ impl<T: Real, const N: usize> Work for WeightGradient<'_, T, N> {
     }
 }
 
-/// The same where channels see one channel each, compiled by itself as in [`super::affine_block`].
-struct Channelwise<'a, T, const N: usize>(WeightGradient<'a, T, N>);
+impl<T: Real, const N: usize> AffineWork for WeightGradient<'_, T, N> {
+    fn affine(&self) -> &Affine {
+        self.affine
+    }
 
-impl<T: Real, const N: usize> Work for Channelwise<'_, T, N> {
     #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        let WeightGradient { affine, rows, terms, workspace, out } = self.0;
+    fn run_channelwise<const FMA: bool>(self) {
+        let Self { affine, rows, terms, workspace, out } = self;
         channelwise::add_gradient::<T, N, FMA>(affine, rows, terms, &mut workspace.tiles, out);
     }
 }
 
 impl<T: Real, const N: usize> WeightGradient<'_, T, N> {
-    /// Runs it with the instructions of this level.
-    pub fn run_at(level: Level, block: Self) {
-        if block.affine.is_channelwise() { simd::run(level, Channelwise(block)) } else { simd::run(level, block) }
-    }
-
     #[inline(always)]
     fn in_tiles<const J: usize, const FMA: bool>(self) {
         let Self { affine, rows, terms, workspace, out } = self;

@@ -2,6 +2,7 @@
 
 use super::affine::{Affine, Backward, Forward};
 use super::affine_block::{BackwardBlock, ForwardBlock};
+use super::channelwise;
 use super::gradient::bias_lanes;
 use super::net::Net;
 use super::point::sized;
@@ -80,7 +81,7 @@ impl<T: Real> BlockLayer<T> {
         let square: Vec<T> = collected("squares of inputs", x.iter().map(|&a| a * a))?;
         let mut spread = zeros("squares of inputs", affine.rows * N)?;
         let terms = [(squares, &square[..])];
-        ForwardBlock::<T, N>::run_at(net.level, ForwardBlock { affine, bias: None, terms: &terms, out: &mut spread });
+        channelwise::run(net.level, ForwardBlock::<T, N> { affine, bias: None, terms: &terms, out: &mut spread });
         Ok(Self { input_square: sum::<T, N>(lanes, lanes, |a, b| a * b).to_vec(), spread })
     }
 }
@@ -112,7 +113,7 @@ impl<T: Real> Arrival<'_, T> {
             let len = product::<T>(WHAT, &[windows.positions(), windows.columns, N])?;
             let out = sized(&mut workspace.pulled, len)?;
             let terms = [(backward, self.g)];
-            BackwardBlock::<T, N>::run_at(net.level, BackwardBlock { affine: windows, terms: &terms, out });
+            channelwise::run(net.level, BackwardBlock::<T, N> { affine: windows, terms: &terms, out });
         }
         workspace.fit::<N>(self.affine, self.layer)?;
         match self.layer {

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::affine::Forward;
 use super::affine_block::ForwardBlock;
+use super::channelwise;
 use super::data::Selection;
 use super::net::Weights;
 use super::parallel;
@@ -76,7 +77,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
             let vectors = std::iter::once(&plane.theta).chain(&plane.directions);
             for ((out, packed), vector) in products.iter_mut().zip(&plane.first).zip(vectors) {
                 let bias = affine.bias.clone().map(|range| &vector[range]);
-                ForwardBlock::<T, N>::run_at(net.level, ForwardBlock { affine, bias, terms: &[(packed, input)], out });
+                channelwise::run(net.level, ForwardBlock::<T, N> { affine, bias, terms: &[(packed, input)], out });
             }
             Ok(())
         })

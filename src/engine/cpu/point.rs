@@ -2,6 +2,7 @@
 
 use super::activation::{self, Curve};
 use super::affine_block::ForwardBlock;
+use super::channelwise;
 use super::data::{self, Rows, Selection};
 use super::loss::{self, BlockLoss};
 use super::net::{Kind, Net, Weights};
@@ -123,7 +124,7 @@ impl<T: Real> BlockPoint<T> {
                     self.is_input_transposed[l] = is_data;
                 }
                 let (bias, terms) = (weights.bias(affine), [(&weights.forward[l], input)]);
-                ForwardBlock::<T, N>::run_at(net.level, ForwardBlock { affine, bias, terms: &terms, out });
+                channelwise::run(net.level, ForwardBlock::<T, N> { affine, bias, terms: &terms, out });
             }
             Kind::Plain(plain) => plain.forward::<T, N>(step.reads.len(), read, &mut self.chosen[l], out)?,
         }

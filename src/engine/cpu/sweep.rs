@@ -1,6 +1,7 @@
 //! Cotangent sweeps: backward passes from chosen cotangents, and what they leave at each layer.
 
 use super::affine_block::BackwardBlock;
+use super::channelwise;
 use super::layer_sums::{Arrival, BlockLayer, Layer, SumsWorkspace};
 use super::net::{Kind, Net, Weights};
 use super::parallel;
@@ -112,7 +113,7 @@ impl<'a, T: Real, const N: usize> BlockSweep<'a, T, N> {
             let pulled = match layer {
                 Layer::Dense { first: Some(first), .. } => {
                     let out = sized(own, affine.columns * N)?;
-                    BackwardBlock::<T, N>::run_at(net.level, BackwardBlock { affine, terms: &[(first, g)], out });
+                    channelwise::run(net.level, BackwardBlock::<T, N> { affine, terms: &[(first, g)], out });
                     &*own
                 }
                 _ => pulled,

@@ -2,6 +2,7 @@
 
 use super::activation;
 use super::affine_block::ForwardBlock;
+use super::channelwise;
 use super::loss;
 use super::net::{Kind, Net, Weights};
 use super::point::{BlockPoint, Workspace, sized};
@@ -59,15 +60,13 @@ impl<T: Real> BlockTangent<T> {
                 let first = (&direction.forward[l], input);
                 let bias = direction.bias(affine);
                 match tangent(0) {
-                    None => {
-                        ForwardBlock::<T, N>::run_at(net.level, ForwardBlock { affine, bias, terms: &[first], out })
-                    }
+                    None => channelwise::run(net.level, ForwardBlock::<T, N> { affine, bias, terms: &[first], out }),
                     Some(tangent) => {
                         let tangent = affine.pad::<T, N>(tangent, &mut workspace.padded_too)?;
                         let transposed = sized(&mut self.transposed[l], affine.transposed_len::<N>())?;
                         affine.transpose::<T, N>(tangent, transposed);
                         let terms = [first, (&weights.forward[l], tangent)];
-                        ForwardBlock::<T, N>::run_at(net.level, ForwardBlock { affine, bias, terms: &terms, out });
+                        channelwise::run(net.level, ForwardBlock::<T, N> { affine, bias, terms: &terms, out });
                     }
                 }
             }

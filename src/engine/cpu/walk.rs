@@ -8,6 +8,7 @@ use std::mem::take;
 use super::activation;
 use super::affine::Affine;
 use super::affine_block::BackwardBlock;
+use super::channelwise;
 use super::net::{Kind, Net, Weights};
 use super::point::{BlockPoint, Workspace, sized};
 use super::real::Real;
@@ -75,11 +76,11 @@ impl<T: Real> Back<'_, T> {
         };
         let first = (&self.weights.backward[l], affine.pad_delta::<T, N>(d, &mut workspace.padded)?);
         match self.second {
-            None => BackwardBlock::<T, N>::run_at(self.net.level, BackwardBlock { affine, terms: &[first], out }),
+            None => channelwise::run(self.net.level, BackwardBlock::<T, N> { affine, terms: &[first], out }),
             Some((direction, deltas)) => {
                 let delta = affine.pad_delta::<T, N>(&deltas[l], &mut workspace.padded_too)?;
                 let terms = [first, (&direction.backward[l], delta)];
-                BackwardBlock::<T, N>::run_at(self.net.level, BackwardBlock { affine, terms: &terms, out });
+                channelwise::run(self.net.level, BackwardBlock::<T, N> { affine, terms: &terms, out });
             }
         }
         Ok(q)

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::affine::Affine;
+use super::channelwise;
 use super::gradient::{GradientWorkspace, Portion, Term, WeightGradient, bias_gradient};
 use super::parallel;
 use super::passes::Passes;
@@ -90,7 +91,7 @@ impl<T: Real> Task<'_, '_, T> {
         }
         let (affine, terms) = (self.affine, &self.terms[..]);
         workspace.fit::<N>(affine, rows.len(), terms.len())?;
-        WeightGradient::<T, N>::run_at(level, WeightGradient { affine, rows, terms, workspace, out: weight });
+        channelwise::run(level, WeightGradient::<T, N> { affine, rows, terms, workspace, out: weight });
         Ok(())
     }
 }
