@@ -33,10 +33,12 @@ function newest(path) {
  * wasm-pack's output, into a folder of its own: without a package.json (the root's counts) and .gitignore (npm would leave the
  * whole folder out for it).
  */
-async function pack(folder, env) {
+async function pack(folder, { env, name = "isoflat", features = [] } = {}) {
   rmSync(join(root, folder), { recursive: true, force: true });
   const flags = ["--release", "--mode", "no-install", "--no-pack", "--no-gitignore"];
-  await run("wasm-pack", ["build", "--target", "web", ...flags, "--out-dir", folder], { env });
+  const out = ["--out-dir", folder, "--out-name", name];
+  const cargo = features.length > 0 ? ["--", "--features", features.join(",")] : [];
+  await run("wasm-pack", ["build", "--target", "web", ...flags, ...out, ...cargo], { env });
   return join(root, folder);
 }
 
@@ -70,22 +72,30 @@ async function writeTypes(folder) {
 export async function buildWasm() {
   await step("isoflat as WebAssembly", async (say) => {
     const pkg = join(root, "pkg");
-    const modules = ["isoflat_bg.wasm", "isoflat_relaxed_bg.wasm"];
-    const [built, relaxedBuilt] = modules.map((name) => join(pkg, name));
-    const size = () => modules.map((name) => `${(statSync(join(pkg, name)).size / 1e6).toFixed(2)} MB`).join(" and ");
-    if (existsSync(built) && existsSync(relaxedBuilt)) {
+    const modules = ["isoflat_bg.wasm", "isoflat_relaxed_bg.wasm", "isoflat_files_bg.wasm", "isoflat_command_bg.wasm"];
+    const built = modules.map((name) => join(pkg, name));
+    const size = () => built.map((path) => `${(statSync(path).size / 1e6).toFixed(2)} MB`).join(", ");
+    if (built.every(existsSync)) {
       const changed = Math.max(...sources.map((name) => newest(join(root, name))));
-      if (statSync(relaxedBuilt).mtimeMs > changed) return `up to date, ${size()}`;
+      if (built.every((path) => statSync(path).mtimeMs > changed)) return `up to date, ${size()}`;
     }
     say("compiling it with wasm-pack (some minutes the first time, then seconds)");
     // Built aside and moved when it is whole, so that what was interrupted is never taken for finished.
     const fresh = await pack(join("target", "pkg"));
     say("compiling it again for relaxed SIMD");
-    const relaxed = await pack(join("target", "pkg-relaxed"), relaxedEnvironment);
+    const relaxed = await pack(join("target", "pkg-relaxed"), { env: relaxedEnvironment });
     const glue = (folder) => readFileSync(join(folder, "isoflat.js"), "utf8");
     assertSame(glue(fresh), glue(relaxed));
-    writeFileSync(join(fresh, "isoflat_glue.js"), asFactory(withChoice(glue(fresh))));
+    writeFileSync(join(fresh, "isoflat_glue.js"), asFactory(withChoice(glue(fresh)), "Engine"));
     renameSync(join(relaxed, modules[0]), join(fresh, modules[1]));
+    // Both are this crate with other parts of it: what reads files alone, and the whole with the command line.
+    for (const [name, expected] of Object.entries({ files: "openModel", command: "commandWork" })) {
+      say(`compiling the module for the package's ${name}`);
+      const part = await pack(join("target", `pkg-${name}`), { name: `isoflat_${name}`, features: [name] });
+      const text = readFileSync(join(part, `isoflat_${name}.js`), "utf8");
+      writeFileSync(join(fresh, `isoflat_${name}_glue.js`), asFactory(text, expected));
+      renameSync(join(part, `isoflat_${name}_bg.wasm`), join(fresh, `isoflat_${name}_bg.wasm`));
+    }
     // Declarations of the glue are nobody's business: the package has its own.
     for (const name of ["isoflat.js", "isoflat_bg.wasm.d.ts"]) rmSync(join(fresh, name), { force: true });
     copyFace(fresh);

@@ -4,36 +4,59 @@
 //! `ARCHITECTURE.md` says where everything lies and why.
 
 #![deny(unsafe_code)]
+// What only computing needs is of no use to the module for files.
+#![cfg_attr(not(computes), allow(dead_code, unused_imports))]
 
+#[cfg(computes)]
+pub mod cli;
+#[cfg(computes)]
 pub mod control;
 pub mod data;
+#[cfg(computes)]
 pub mod dinh;
+#[cfg(computes)]
 pub mod engine;
 mod error;
+#[cfg(computes)]
 mod event_loop;
+#[cfg(computes)]
 pub mod invariance;
+pub mod io;
 mod json;
+#[cfg(computes)]
 pub mod landscape;
+#[cfg(computes)]
 pub mod linalg;
+#[cfg(computes)]
 pub mod measure;
 mod memory;
 pub mod network;
 mod numbers;
+#[cfg(computes)]
 pub mod operator;
 mod problem;
+mod random;
+#[cfg(computes)]
 mod report;
+#[cfg(computes)]
 pub mod space;
 pub mod symmetry;
+#[cfg(computes)]
 pub mod train;
-#[cfg(target_arch = "wasm32")]
+#[cfg(all(target_arch = "wasm32", computes))]
+mod web;
+#[cfg(not(computes))]
+#[path = "web/files.rs"]
 mod web;
 
+#[cfg(computes)]
 pub use control::{Control, Progress};
 pub use error::{Error, ErrorCode, Result};
 pub use network::Network;
 pub use problem::{Loss, Problem, ProblemFile, Targets, Values};
+#[cfg(computes)]
 pub use report::{Report, ReportOptions, Section, SectionRun, report, report_at};
-#[cfg(target_arch = "wasm32")]
+#[cfg(all(target_arch = "wasm32", computes))]
 pub use web::threads;
 
 /// The README's Rust is compiled with the tests.

@@ -138,6 +138,16 @@ pub enum Targets {
     Vectors(Vec<f64>),
 }
 
+impl Targets {
+    /// The loss that such targets are for.
+    pub fn usual_loss(&self) -> Loss {
+        match self {
+            Self::Classes(_) => Loss::CrossEntropy,
+            Self::Vectors(_) => Loss::SquaredError,
+        }
+    }
+}
+
 /// Inputs and targets of all samples, however few of them a problem is over.
 #[derive(Debug)]
 struct Data {

@@ -13,10 +13,13 @@ function replaced(text, from, to) {
   return text.replace(from, () => to);
 }
 
-/** `createGlue(guard)` for wasm-bindgen's `--target web` module: `guard` is given the exports and returns those to call. */
-export function asFactory(glue) {
+/**
+ * `createGlue(guard)` for wasm-bindgen's `--target web` module: `guard` is given the exports and returns those to call. One of them
+ * is `expected`.
+ */
+export function asFactory(glue, expected) {
   const names = [...glue.matchAll(/^export (?:class|function) (\w+)/gm)].map(([, name]) => name);
-  if (!names.includes("Engine")) throw new Failure("wasm-bindgen's JavaScript exports other things now.");
+  if (!names.includes(expected)) throw new Failure("wasm-bindgen's JavaScript exports other things now.");
   let body = glue.replace(/^export (?=class|function)/gm, "").replace(/^\/\* @ts-self-types.*\n/, "");
   body = replaced(body, "export { initSync, __wbg_init as default };", "");
   body = replaced(body, "wasm = instance.exports;", "wasm = guard(instance.exports);");

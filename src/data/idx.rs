@@ -1,9 +1,7 @@
-//! The IDX format of MNIST: two zero bytes, a type, the number of axes, their lengths (big-endian u32), the values.
+//! IDX files of unsigned bytes, as MNIST comes in.
 
 use crate::error::{Result, ensure};
-
-/// The type byte of unsigned bytes, the only one MNIST uses.
-const UNSIGNED_BYTE: u8 = 0x08;
+use crate::io::idx::{Parts, UNSIGNED_BYTES, parts};
 
 /// An IDX file of unsigned bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,30 +18,13 @@ impl IdxFile {
     /// # Errors
     /// `Parse` for another format, another type of values, or a length that does not fit the shape.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
+        let Parts { kind, shape, elements } = parts(bytes)?;
         ensure!(
-            bytes.len() >= 4 && bytes[..2] == [0, 0],
+            kind == UNSIGNED_BYTES,
             Parse,
-            "not an IDX file: it does not begin with two zero bytes"
+            "an IDX file of unsigned bytes is needed, but its type is {kind:#04x}: isoflat's dataset reader takes the others"
         );
-        ensure!(
-            bytes[2] == UNSIGNED_BYTE,
-            Parse,
-            "an IDX file of unsigned bytes is needed, but its type is {:#04x}",
-            bytes[2]
-        );
-        let axes = usize::from(bytes[3]);
-        let (header, values) = bytes[4..].split_at_checked(4 * axes).unwrap_or_default();
-        ensure!(axes > 0 && header.len() == 4 * axes, Parse, "the IDX file ends within its header");
-        let (lengths, _) = header.as_chunks::<4>();
-        let shape: Vec<usize> = lengths.iter().map(|&length| u32::from_be_bytes(length) as usize).collect();
-        let expected = shape.iter().try_fold(1u64, |product, &length| product.checked_mul(length as u64));
-        ensure!(
-            expected == Some(values.len() as u64),
-            Parse,
-            "the IDX file's shape is {shape:?}, but {} values follow",
-            values.len()
-        );
-        Ok(Self { shape, values: crate::memory::copied("an IDX file's values", values)? })
+        Ok(Self { shape, values: crate::memory::copied("an IDX file's values", elements)? })
     }
 }
 
@@ -59,8 +40,8 @@ mod tests {
         for cut in 0..file.len() {
             assert!(IdxFile::parse(&file[..cut]).is_err(), "cut to {cut} bytes");
         }
-        let mut wrong = file;
-        wrong[2] = 0x0d;
-        assert!(IdxFile::parse(&wrong).is_err());
+        let mut signed = file;
+        signed[2] = 0x09;
+        assert!(IdxFile::parse(&signed).is_err());
     }
 }

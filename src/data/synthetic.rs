@@ -4,10 +4,10 @@ use rand::Rng;
 use rand_distr::StandardNormal;
 
 use crate::error::{Result, ensure};
-use crate::linalg::generator;
 use crate::memory::{collected, room};
 use crate::network::Network;
 use crate::problem::{Loss, Problem, Targets};
+use crate::random::generator;
 
 /// The most values that all inputs have together: 2 GiB of doubles.
 const MOST: usize = 1 << 28;

@@ -20,9 +20,7 @@ pub use power::{PowerIteration, PowerResult};
 pub(crate) use symmetric::{decomposed, symmetric_eigen};
 
 pub(crate) use crate::numbers::mean_and_error;
-use rand::{Rng, SeedableRng};
-use rand_chacha::ChaCha8Rng;
-use rand_distr::StandardNormal;
+pub(crate) use crate::random::{generator, random_normal, random_signs};
 
 use crate::engine::{Precision, Vector, Vectors};
 use crate::error::Result;
@@ -46,21 +44,6 @@ pub struct Eigenpair {
     /// v, if it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vector: Option<Vec<f64>>,
-}
-
-/// A standard normal vector from a seed, the same for every device.
-pub(crate) fn random_normal(len: usize, rng: &mut ChaCha8Rng) -> Result<Vec<f64>> {
-    collected("a random vector", (0..len).map(|_| rng.sample(StandardNormal)))
-}
-
-/// `len` random signs, each 1 or −1: the probes of traces, diagonals, densities and of the subspace of Hutch++.
-pub(crate) fn random_signs(len: usize, rng: &mut ChaCha8Rng) -> Result<Vec<f64>> {
-    collected("random signs", (0..len).map(|_| if rng.random::<bool>() { 1.0 } else { -1.0 }))
-}
-
-/// The generator of a seed.
-pub(crate) fn generator(seed: u64) -> ChaCha8Rng {
-    ChaCha8Rng::seed_from_u64(seed)
 }
 
 /// Rayleigh quotients and residuals of the columns of x, in double precision on the host whatever the device's: the

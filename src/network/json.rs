@@ -16,8 +16,8 @@ use crate::error::{Result, bail};
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawNetwork {
     #[serde(deserialize_with = "shape")]
-    pub(super) input: Vec<usize>,
-    pub(super) layers: Vec<RawNamed>,
+    pub input: Vec<usize>,
+    pub layers: Vec<RawNamed>,
 }
 
 fn shape<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Vec<usize>, D::Error> {
@@ -25,7 +25,7 @@ fn shape<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Vec<
 }
 
 /// One of its layers.
-pub(super) enum RawLayer {
+pub(crate) enum RawLayer {
     /// One that a network may have.
     Layer(Layer),
     /// One that it may not.
@@ -33,10 +33,10 @@ pub(super) enum RawLayer {
 }
 
 /// A layer's JSON, with its name and what it reads.
-pub(super) struct RawNamed {
-    pub(super) layer: RawLayer,
-    pub(super) name: Option<String>,
-    pub(super) from: Option<Names>,
+pub(crate) struct RawNamed {
+    pub layer: RawLayer,
+    pub name: Option<String>,
+    pub from: Option<Names>,
 }
 
 impl<'de> Deserialize<'de> for RawNamed {

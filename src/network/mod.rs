@@ -1,6 +1,7 @@
 //! What a network is: layers, shapes, parameter layout, initialisation, presets. Pure data, no device.
 
 mod batch_norm;
+mod folding;
 mod images;
 mod infer;
 mod initialize;
@@ -21,8 +22,9 @@ pub use presets::Preset;
 pub use shape::{Shape, Window};
 pub use wiring::{NamedLayer, Names, Source};
 
-use batch_norm::BatchNorm;
-pub(crate) use json::RawNetwork;
+pub(crate) use batch_norm::BatchNorm;
+pub(crate) use folding::{Fate, without_batch_norm};
+pub(crate) use json::{RawLayer, RawNamed, RawNetwork};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, ensure, ensure_finite};

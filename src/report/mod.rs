@@ -59,7 +59,7 @@ impl Section {
     ];
 
     /// Those that a problem file's report has at each of its points.
-    const OF_A_FILE: [Self; 6] =
+    pub(crate) const OF_A_FILE: [Self; 6] =
         [Self::Point, Self::Norms, Self::Petzka, Self::GaussNewton, Self::Hessian, Self::Riemannian];
 
     /// Is it defined for this network? Petzka's measures are for piecewise linear ones, the spaces for those that have rescalings.
@@ -163,7 +163,8 @@ pub async fn report_at(
     Ok(report)
 }
 
-/// Everything that can be said of a problem file: at its parameters, and after each of its transformations.
+/// Everything that can be said of a problem file: at its parameters, and after each of its transformations. A wish to finish
+/// ([`Control::finish_when`]) hands over what is finished.
 ///
 /// # Errors
 /// What [`Engine::new`], [`report_at`] and [`Transformation::apply`] say; `Aborted`.
@@ -181,7 +182,11 @@ pub async fn report(
     report.insert("backend".into(), json!(engine.info()));
     report.insert("parameter_count".into(), json!(file.parameters.len()));
     report.insert("samples".into(), json!(file.problem.samples()));
-    report.extend(whole(&engine, &file.parameters, options, &[Section::Spaces], control).await?);
+    let at = whole(&engine, &file.parameters, options, &[Section::Spaces], control).await?;
+    report.extend(at.values);
+    if at.stopped {
+        return Ok(Value::Object(report));
+    }
 
     engine.prepare(&file.parameters).await?;
     let width = file.problem.network().output_len();
@@ -195,44 +200,45 @@ pub async fn report(
     let mut transformed = Vec::new();
     for (i, map) in file.transformations.iter().enumerate() {
         control.step(Progress::new("transformations", i, file.transformations.len())).await?;
-        transformed.push(after(&engine, map, &file.parameters, options, control).await?);
+        match after(&engine, map, &file.parameters, options, control).await? {
+            Some(entry) => transformed.push(entry),
+            None => break,
+        }
     }
     report.insert("transformed".into(), Value::Array(transformed));
     Ok(Value::Object(report))
 }
 
+/// Nothing where it was not finished.
 async fn after(
     engine: &Engine,
     map: &Transformation,
     parameters: &[f64],
     options: &MeasureOptions,
     control: &Control<'_>,
-) -> Result<Value> {
+) -> Result<Option<Value>> {
     let moved = map.apply(engine.problem().network(), parameters)?;
     let mut entry = Map::new();
     entry.insert("type".into(), json!(map)["type"].take());
-    entry.extend(whole(engine, &moved, options, &[], control).await?);
+    let at = whole(engine, &moved, options, &[], control).await?;
+    entry.extend(at.values);
     entry.insert("parameters".into(), json!(moved));
-    Ok(Value::Object(entry))
+    Ok((!at.stopped).then_some(Value::Object(entry)))
 }
 
-/// The values of a file's sections and of `more`, all or none.
+/// The report of a file's sections and of `more`.
 async fn whole(
     engine: &Engine,
     parameters: &[f64],
     options: &MeasureOptions,
     more: &[Section],
     control: &Control<'_>,
-) -> Result<Map<String, Value>> {
+) -> Result<Report> {
     let network = engine.problem().network();
     let sections = Section::OF_A_FILE.iter().chain(more).filter(|section| section.is_defined_for(network));
     let options =
         ReportOptions { sections: Some(sections.copied().collect()), measure: options.clone(), ..Default::default() };
-    let report = report_at(engine, parameters, &options, control).await?;
-    if report.stopped {
-        control.breathe().await?;
-    }
-    Ok(report.values)
+    report_at(engine, parameters, &options, control).await
 }
 
 /// Computes sections. What several of them need is computed once.

@@ -8,6 +8,8 @@ use wasm_bindgen::prelude::*;
 use super::error::{fault, throw};
 use crate::error::ErrorCode;
 use crate::memory::reserve;
+use crate::network::Network;
+use crate::problem::{Loss, Problem, Targets, Values};
 
 /// A plain object, array or number; absent fields stay absent.
 pub fn to_js(value: &impl Serialize) -> Result<JsValue, JsValue> {
@@ -92,6 +94,36 @@ pub fn classes(value: &JsValue) -> Result<Vec<u32>, JsValue> {
     match numbers.iter().position(|&y| !whole(y)) {
         None => Ok(numbers.into_iter().map(|y| y as u32).collect()),
         Some(i) => Err(fault(ErrorCode::InvalidProblem, format!("targets[{i}] is {}, not a class number", numbers[i]))),
+    }
+}
+
+/// A problem of `{ loss, inputs, targets }`.
+pub fn problem(network: Network, data: &JsValue) -> Result<Problem, JsValue> {
+    let get = |key: &str| Reflect::get(data, &key.into()).unwrap_or(JsValue::UNDEFINED);
+    let loss = Loss::from_name(&get("loss").as_string().unwrap_or_default()).map_err(throw)?;
+    let inputs = get("inputs");
+    let inputs = match inputs.dyn_ref::<Float32Array>() {
+        Some(array) => Values::F32(float32(array)?),
+        None => Values::F64(numbers(&inputs, "data.inputs", ErrorCode::InvalidProblem)?),
+    };
+    let targets = match loss {
+        Loss::CrossEntropy => Targets::Classes(classes(&get("targets"))?),
+        Loss::SquaredError => Targets::Vectors(numbers(&get("targets"), "data.targets", ErrorCode::InvalidProblem)?),
+    };
+    Problem::new(network, loss, inputs, targets).map_err(throw)
+}
+
+/// Copies of a problem's data, as `inputs` and `targets` of an object.
+pub fn set_data(out: &JsValue, inputs: &Values, targets: Option<&Targets>) {
+    let inputs = match inputs {
+        Values::F32(values) => Float32Array::from(&values[..]).into(),
+        Values::F64(values) => float64(values),
+    };
+    set(out, "inputs", &inputs);
+    match targets {
+        Some(Targets::Classes(classes)) => set(out, "targets", &Uint32Array::from(&classes[..]).into()),
+        Some(Targets::Vectors(vectors)) => set(out, "targets", &float64(vectors)),
+        None => {}
     }
 }
 

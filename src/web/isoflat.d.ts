@@ -273,6 +273,8 @@ export class Problem {
   readonly network: Network;
   /** The problem over the first samples, at least 1, or over all if there are fewer. It shares the data. */
   first(samples: number): Problem;
+  /** The data, copies: inputs row after row. */
+  readonly data: { loss: LossName; inputs: Float32Array | Float64Array; targets: Uint32Array | Float64Array };
   free(): void;
   [Symbol.dispose](): void;
 }
@@ -1210,3 +1212,5 @@ export class Engine {
   free(): void;
   [Symbol.dispose](): void;
 }
+
+export * from "./files.js";

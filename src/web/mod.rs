@@ -4,6 +4,8 @@
 //! arguments before it comes here, owns the handles and notices a crash. So what is exported here meets plain values, real
 //! typed arrays and living handles alone, and is no interface to others. A call never consumes a handle.
 
+#[cfg(feature = "command")]
+mod command;
 mod convert;
 mod crash;
 mod curvature;

@@ -3,15 +3,15 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
-use js_sys::{Float32Array, Reflect, Uint8Array};
+use js_sys::{Reflect, Uint8Array};
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
-use super::convert::{classes, float32, float64, numbers, options, parameters, set, text, to_js};
+use super::convert::{self, float64, options, parameters, set, text, to_js};
 use super::error::{fault, throw};
 use super::network::Network;
 use crate::error::ErrorCode;
-use crate::problem::{Loss, Problem as Inner, ProblemFile, Targets, Values};
+use crate::problem::{Problem as Inner, ProblemFile, Values};
 
 thread_local! {
     static NEXT_ID: Cell<u64> = const { Cell::new(0) };
@@ -64,20 +64,7 @@ impl Problem {
     /// From a network and data.
     #[wasm_bindgen(constructor)]
     pub fn new(network: &Network, data: JsValue) -> Result<Problem, JsValue> {
-        let get = |key: &str| Reflect::get(&data, &key.into()).unwrap_or(JsValue::UNDEFINED);
-        let loss = Loss::from_name(&get("loss").as_string().unwrap_or_default()).map_err(throw)?;
-        let inputs = get("inputs");
-        let inputs = match inputs.dyn_ref::<Float32Array>() {
-            Some(array) => Values::F32(float32(array)?),
-            None => Values::F64(numbers(&inputs, "data.inputs", ErrorCode::InvalidProblem)?),
-        };
-        let targets = match loss {
-            Loss::CrossEntropy => Targets::Classes(classes(&get("targets"))?),
-            Loss::SquaredError => {
-                Targets::Vectors(numbers(&get("targets"), "data.targets", ErrorCode::InvalidProblem)?)
-            }
-        };
-        Ok(Self::handle(Inner::new(network.inner.clone(), loss, inputs, targets).map_err(throw)?))
+        Ok(Self::handle(convert::problem(network.inner.clone(), &data)?))
     }
 
     /// Standard normal inputs with random labels.
@@ -123,6 +110,13 @@ impl Problem {
     pub fn bytes(&self) -> f64 {
         let values = self.inner.samples() as f64 * self.inner.network().input_len() as f64;
         values * if matches!(self.inner.inputs(), Values::F32(_)) { 4.0 } else { 8.0 }
+    }
+
+    /// `{ inputs, targets }`, copies.
+    pub fn data(&self) -> JsValue {
+        let out: JsValue = js_sys::Object::new().into();
+        convert::set_data(&out, self.inner.inputs(), Some(self.inner.targets()));
+        out
     }
 
     /// Number of samples.

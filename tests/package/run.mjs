@@ -22,6 +22,8 @@ async function test(folder) {
 
   const project = join(folder, "project");
   cpSync(join(here, "project"), project, { recursive: true });
+  cpSync(join(root, "tests", "fixtures", "published"), join(project, "fixtures", "published"), { recursive: true });
+  cpSync(join(root, "tests", "golden", "mlp_bias.json"), join(project, "fixtures", "mlp_bias.json"));
   writeFileSync(join(project, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
   // Offline: whatever the package needed besides itself would fail here.
   const install = ["install", "--offline", "--ignore-scripts", ...quiet, join(folder, tarball)];
@@ -29,8 +31,8 @@ async function test(folder) {
   const installed = readdirSync(join(project, "node_modules")).filter((name) => !name.startsWith("."));
   assert.deepEqual(installed, ["isoflat"], "the package brings other packages with it");
 
-  for (const program of ["use.mjs", "curvature.mjs", "hostile.mjs", "breathes.mjs", "declared.mjs", "results.mjs"])
-    await run(process.execPath, [program], { cwd: project });
+  const programs = ["use", "files", "command", "curvature", "hostile", "breathes", "declared", "results"];
+  for (const program of programs.map((name) => `${name}.mjs`)) await run(process.execPath, [program], { cwd: project });
 
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
   for (const config of ["tsconfig.bundler.json", "tsconfig.node.json"]) {

@@ -76,6 +76,7 @@ export const state = (change: Partial<State> = {}): State => ({
   model: model(),
   modelChoice: null,
   trainChoice: null,
+  opened: null,
   training: null,
   ready: true,
   bend: { lambda: [1, 1], nodewise: null, permutation: null },

@@ -14,6 +14,9 @@ import type {
   BackendChoice,
   LandscapeChoice,
   ModelChoice,
+  ModelInfo,
+  OpenChoice,
+  OpenedFiles,
   Point,
   SpectrumChoice,
   TrainChoice,
@@ -26,6 +29,7 @@ const CHECK_PROBES = 30;
 const REST_DELAY_MS = 200;
 
 const CLEARED = {
+  opened: null,
   training: null,
   ready: false,
   bendSummary: null,
@@ -66,9 +70,13 @@ export class App {
     new Costs(store, this.#client);
   }
 
+  /** What was on the page last, or else the network of the options. */
   async start(choice: ModelChoice): Promise<void> {
-    await this.#task("starting", async () => {
-      await this.#setModel(choice);
+    await this.#task("starting", async (job) => {
+      await this.#startEngine();
+      const restored = await this.#client.call((lab) => lab.restore()).catch(() => null);
+      if (restored?.model) await this.#show(job, restored.model, restored.opened);
+      else await this.#setModel(choice);
     });
   }
 
@@ -100,28 +108,38 @@ export class App {
     });
   }
 
-  async openFile(file: File): Promise<void> {
+  /** Files on top of those that are open, or the same ones by another choice. */
+  async openFiles(files: File[], choice: OpenChoice): Promise<void> {
     await this.#task("starting", async (job) => {
       await this.#startEngine();
-      const text = await file.text();
-      const model = await this.#client.call((lab) => lab.openProblem(text, file.name));
-      this.store.set({
-        ...CLEARED,
-        model,
-        modelChoice: null,
-        trainChoice: null,
-        bend: noBend(model.depth),
-        ready: true,
-      });
-      await this.#completion.run(job);
+      const opened = await this.#client.call((lab) => lab.openFiles(files, choice));
+      await this.#show(job, opened.model, opened);
     });
+  }
+
+  async #show(job: Job, model: ModelInfo | null, opened: OpenedFiles | null): Promise<void> {
+    this.store.set({ opened });
+    if (!model) return;
+    this.store.set({
+      ...CLEARED,
+      opened,
+      model,
+      modelChoice: null,
+      trainChoice: null,
+      bend: noBend(model.depth),
+      ready: true,
+    });
+    await this.#completion.run(job);
   }
 
   /** From the initialisation of `model`; from where it stands if a file is open. */
   async train(model: ModelChoice | null, choice: TrainChoice): Promise<void> {
     await this.#task("training", async (job) => {
       if (model) await this.#setModel(model);
-      else this.store.set({ ...CLEARED, bend: noBend(this.store.state.model?.depth ?? 1) });
+      else {
+        const { opened } = this.store.state;
+        this.store.set({ ...CLEARED, opened, bend: noBend(this.store.state.model?.depth ?? 1) });
+      }
       job.checkpoint();
       const training = await this.#client.call((lab) => lab.train(choice));
       this.store.set({ training, trainChoice: choice, ready: true });
@@ -296,8 +314,8 @@ export class App {
   }
 
   #withoutResults(): Partial<State> {
-    const { training, ready } = this.store.state;
-    return { ...CLEARED, training, ready };
+    const { opened, training, ready } = this.store.state;
+    return { ...CLEARED, opened, training, ready };
   }
 
   #failed(error: unknown): void {

@@ -8,6 +8,7 @@ import "./style/heat.css";
 import "./style/plots.css";
 import "./style/spaces.css";
 import "./style/findings.css";
+import "./style/opened.css";
 import { App } from "./app";
 import { Messages } from "./messages";
 import { NO_DINH, NO_VALUES, type State, Store } from "./store";
@@ -20,6 +21,7 @@ import { InvarianceView } from "./views/invariance";
 import { LayersView } from "./views/layers";
 import { LookView } from "./views/look";
 import { MeasuresView } from "./views/measures";
+import { openedView } from "./views/opened";
 import { sharpenView } from "./views/sharpen";
 import { spacesView } from "./views/spaces";
 import { SpectrumView } from "./views/spectrum";
@@ -45,6 +47,7 @@ const store = new Store<State>({
   model: null,
   modelChoice: null,
   trainChoice: null,
+  opened: null,
   training: null,
   ready: false,
   bend: { lambda: [], nodewise: null, permutation: null },
@@ -70,6 +73,7 @@ const spaces = spacesView(app);
 statusView(app);
 stepsView(app);
 filesView(app);
+openedView(app);
 table2View(app);
 sharpenView(app);
 dinhView(app);

@@ -22,6 +22,7 @@ import type {
   ManyFinding,
   ModelChoice,
   ModelInfo,
+  OpenedFiles,
   Point,
   SampleCosts,
   SharpenFinding,
@@ -87,6 +88,8 @@ export interface State {
   model: ModelInfo | null;
   modelChoice: ModelChoice | null;
   trainChoice: TrainChoice | null;
+  /** Files that were opened; null while the network is one of the options'. */
+  opened: OpenedFiles | null;
   training: TrainSummary | null;
   /** Is there a point to look at? False while the network shown is still to be trained. */
   ready: boolean;

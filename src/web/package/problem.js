@@ -81,6 +81,10 @@ export class Problem extends Handle {
     return of(this, Problem, "save", (raw) => raw.save(theta, title));
   }
 
+  get data() {
+    return { loss: this.loss, ...of(this, Problem, "data", (raw) => raw.data()) };
+  }
+
   get samples() {
     return of(this, Problem, "samples", (raw) => raw.samples);
   }

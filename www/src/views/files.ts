@@ -1,17 +1,18 @@
-/** Opening by button or drop, saving as JSON. */
+/** Opening by button or drop, and saving. */
 
 import type { App } from "../app";
 import { download, find } from "../dom";
 import type { Point } from "../worker/protocol";
+import { openChoice } from "./opened";
 
 export function filesView(app: App): void {
   const input = find("input", "open-input");
   find("button", "open-button").addEventListener("click", () => input.click());
   input.addEventListener("change", () => {
-    const file = input.files?.[0];
+    const files = Array.from(input.files ?? []);
     // So that the same file can be chosen again after it has been mended.
     input.value = "";
-    if (file) void app.openFile(file);
+    open(app, files);
   });
   dropping(app);
 
@@ -33,6 +34,11 @@ export function filesView(app: App): void {
   app.store.watch(["ready"], () => {
     find("button", "save-report").disabled = !app.store.state.ready;
   });
+}
+
+/** What was chosen for other files stays, as long as a model is open: these may be its data. */
+function open(app: App, files: File[]): void {
+  if (files.length > 0) void app.openFiles(files, openChoice(app.store.state.opened === null));
 }
 
 function dropping(app: App): void {
@@ -59,9 +65,9 @@ function dropping(app: App): void {
   document.addEventListener("drop", (event) => {
     depth = 0;
     show(false);
-    const file = event.dataTransfer?.files[0];
-    if (!file) return;
+    const files = Array.from(event.dataTransfer?.files ?? []);
+    if (files.length === 0) return;
     event.preventDefault();
-    void app.openFile(file);
+    open(app, files);
   });
 }

@@ -5,6 +5,7 @@ import {
   describeMeasures,
   describeOperators,
   type EigenResult,
+  type Engine,
   type EngineOptions,
   type InvarianceTable,
   type Landscape,
@@ -19,39 +20,51 @@ import { sampleCosts } from "./costs";
 import * as curvature from "./curvature";
 import { Dinh } from "./dinh";
 import { Landscapes } from "./landscapes";
+import { forget, recall, remember } from "./last";
 import { Mnist } from "./mnist";
+import { Files, wantsNetwork } from "./open";
 import { firstOf, firstSamples, infoOf, initialize, measureOptions, networkOf, optimizerOf } from "./options";
-import type {
-  BackendChoice,
-  BallFinding,
-  BendSummary,
-  Descriptions,
-  EngineStart,
-  LabApi,
-  LandscapeChoice,
-  ManyFinding,
-  MeasureChoice,
-  ModelChoice,
-  ModelInfo,
-  Outcome,
-  Point,
-  SampleCosts,
-  SharpenChoice,
-  SharpenFinding,
-  SpectrumChoice,
-  Table2Row,
-  TrainChoice,
-  TrainSummary,
-  Valley,
-  WorkerEvent,
+import {
+  type BackendChoice,
+  type BallFinding,
+  type BendSummary,
+  type Descriptions,
+  type EngineStart,
+  type LabApi,
+  LabFailure,
+  type LandscapeChoice,
+  type ManyFinding,
+  type MeasureChoice,
+  type ModelChoice,
+  type ModelInfo,
+  type OpenChoice,
+  type OpenedFiles,
+  type Outcome,
+  type Point,
+  type Restored,
+  type SampleCosts,
+  type SharpenChoice,
+  type SharpenFinding,
+  type SpectrumChoice,
+  type Table2Row,
+  type TrainChoice,
+  type TrainSummary,
+  type Valley,
+  type WorkerEvent,
 } from "./protocol";
 import { type Handles, Session } from "./session";
 import { table2 } from "./table2";
+
+const dataName = ({ data }: ModelChoice): string =>
+  data.kind === "mnist" ? "MNIST" : `${data.samples} random samples`;
 
 export class Lab implements LabApi {
   readonly #session = new Session();
   readonly #landscapes = new Landscapes(this.#session);
   readonly #dinh = new Dinh(this.#session);
+  readonly #files = new Files(() => this.#digits());
+  /** Of the network that there is; null for one that was opened. */
+  #choice: ModelChoice | null = null;
   #mnist: Mnist | undefined;
   #mnistFolder = "";
 
@@ -73,9 +86,14 @@ export class Lab implements LabApi {
       const source = (): Promise<Handles> => this.#handles(choice);
       const handles = await source();
       const trained = initialize(handles.network, choice.init);
-      const name = choice.data.kind === "mnist" ? "MNIST" : `${choice.data.samples} random samples`;
-      return this.#adopt({ ...handles, source, trained, name }, choice.measured);
+      this.#choice = choice;
+      return this.#adopt({ ...handles, source, trained, name: dataName(choice) }, choice.measured);
     });
+  }
+
+  #digits(): Mnist {
+    this.#mnist ??= new Mnist(new URL(this.#mnistFolder));
+    return this.#mnist;
   }
 
   async #handles({ network: choice, data }: ModelChoice): Promise<Handles> {
@@ -83,8 +101,8 @@ export class Lab implements LabApi {
     if (data.kind === "synthetic") {
       return { network, train: Problem.synthetic(network, { samples: data.samples, seed: data.seed }) };
     }
-    this.#mnist ??= new Mnist(new URL(this.#mnistFolder));
-    const [images, test] = await Promise.all([this.#mnist.train(data.samples), this.#mnist.test()]);
+    const digits = this.#digits();
+    const [images, test] = await Promise.all([digits.train(data.samples), digits.test()]);
     const train = new Problem(network, { loss: "cross_entropy", ...firstOf(images, data.samples) });
     return { network, train, validation: new Problem(network, { loss: "cross_entropy", ...test }) };
   }
@@ -109,13 +127,74 @@ export class Lab implements LabApi {
     });
   }
 
-  openProblem(text: string, fileName: string): Promise<Outcome<ModelInfo>> {
-    return this.#session.outcome(async () => {
-      const { problem, parameters, name } = Problem.open(text);
-      const handlesOf = (train: Problem): Handles => ({ network: train.network, train });
-      const source = async (): Promise<Handles> => handlesOf(Problem.open(text).problem);
-      return this.#adopt({ ...handlesOf(problem), source, trained: parameters, name: name ?? fileName });
+  openFiles(files: File[], choice: OpenChoice): Promise<Outcome<OpenedFiles>> {
+    return this.#session.run(async (engine) => {
+      if (files.length > 0) await this.#files.add(files);
+      const opened = await this.#openedBy(engine, choice);
+      if (opened.model) await remember({ kind: "files", ...this.#files.opened, choice });
+      return opened;
     });
+  }
+
+  restore(): Promise<Outcome<Restored | null>> {
+    return this.#session.run(async (engine) => {
+      const last = await recall();
+      if (!last) return null;
+      // What can no longer be read must not stand in the way at every start.
+      await forget();
+      let restored: Restored;
+      if (last.kind === "files") {
+        await this.#files.add([...last.model, ...last.data]);
+        const opened = await this.#openedBy(engine, last.choice);
+        restored = { opened, model: opened.model };
+      } else {
+        const { choice, parameters } = last;
+        const source = (): Promise<Handles> => this.#handles(choice);
+        const handles = await source();
+        const name = `${dataName(choice)}, trained before`;
+        restored = {
+          opened: null,
+          model: this.#adopt({ ...handles, source, trained: parameters, name }, choice.measured),
+        };
+      }
+      await remember(last);
+      return restored;
+    });
+  }
+
+  /** The files that there are, as the session's model if they are a network with data. */
+  async #openedBy(engine: Engine, choice: OpenChoice): Promise<OpenedFiles> {
+    const nothing = { summary: "", parameterCount: 0, notes: [], model: null, fault: null, data: null };
+    const figures = { loss: Number.NaN, accuracy: Number.NaN, choice };
+    const opening = await this.#files.read(choice).catch((error: unknown) => {
+      if (!wantsNetwork(error)) throw error;
+      return error.message;
+    });
+    if (typeof opening === "string") {
+      const name = this.#files.opened.model.map(({ name }) => name).join(", ");
+      return { ...nothing, ...figures, name, format: "", fault: opening };
+    }
+    const { network, parameters, train, name, format, notes, data } = opening;
+    const found = {
+      ...nothing,
+      ...figures,
+      name,
+      format,
+      summary: network.summary,
+      parameterCount: network.parameterCount,
+      notes,
+      data,
+    };
+    if (!train) return found;
+    const source = async (): Promise<Handles> => {
+      const again = await this.#files.read(choice);
+      if (!again.train) throw new LabFailure("not_possible", "the files are no longer what they were");
+      return { network: again.network, train: again.train };
+    };
+    const model = this.#adopt({ network, train, source, trained: parameters, name });
+    this.#choice = null;
+    const { loss, accuracy } = await engine.evaluate(this.#session.model.measured, parameters);
+    return { ...found, model, loss, accuracy };
   }
 
   saveProblem(point: Point): Promise<Outcome<string>> {
@@ -140,6 +219,7 @@ export class Lab implements LabApi {
       });
       model.trained = parameters;
       model.bent = parameters;
+      if (this.#choice) await remember({ kind: "trained", choice: this.#choice, parameters });
       this.#forget();
       const { loss, accuracy } = await engine.evaluate(model.measured, parameters);
       const summary: TrainSummary = { epochs, stopped, loss, accuracy };

@@ -14,6 +14,7 @@ import type {
   MeasureDescription,
   MeasureKey,
   MeasureReport,
+  NormalizationName,
   OperatorDescription,
   PetzkaReport,
   PresetName,
@@ -85,6 +86,52 @@ export interface TrainSummary {
   accuracy: number;
   validationLoss?: number;
   validationAccuracy?: number;
+}
+
+/** What files do not say; "" where that is left to them. */
+export interface OpenChoice {
+  /** Of weights without a graph: a preset's name, or a network's JSON. */
+  network: string;
+  batchNorm: "fold" | "scale";
+  normalization: NormalizationName | "";
+  split: "train" | "test" | "";
+}
+
+/** Data as they came in. */
+export interface DataSummary {
+  /** The files, in words. */
+  from: string;
+  samples: number;
+  minimum: number;
+  maximum: number;
+  /** Samples of each class; none where targets are no classes. */
+  counts: number[];
+  /** The first ones, with their targets. */
+  labels: number[];
+  images: { width: number; height: number; pixels: Uint8ClampedArray }[];
+}
+
+/** Files that were opened. */
+export interface OpenedFiles {
+  name: string;
+  format: string;
+  summary: string;
+  parameterCount: number;
+  notes: string[];
+  /** None while data are missing, or the network could not be made out. */
+  model: ModelInfo | null;
+  /** Why there is no network, where a choice may mend that. */
+  fault: string | null;
+  data: DataSummary | null;
+  loss: number;
+  accuracy: number;
+  choice: OpenChoice;
+}
+
+/** What a reload brings back. */
+export interface Restored {
+  opened: OpenedFiles | null;
+  model: ModelInfo | null;
 }
 
 /** Which of the two points: the trained one, or where the bend has put it. */
@@ -230,7 +277,10 @@ export interface LabApi {
   setMeasured(samples: number): Promise<Outcome<ModelInfo>>;
   /** Of the model there is. A trial run of well under a second but for the largest networks; it touches no state. */
   costs(): Promise<Outcome<SampleCosts>>;
-  openProblem(text: string, fileName: string): Promise<Outcome<ModelInfo>>;
+  /** Files on top of those that there are, or none to read the same ones by another choice. */
+  openFiles(files: File[], choice: OpenChoice): Promise<Outcome<OpenedFiles>>;
+  /** What was on the page last, if anything was. */
+  restore(): Promise<Outcome<Restored | null>>;
   saveProblem(point: Point): Promise<Outcome<string>>;
   train(choice: TrainChoice): Promise<Outcome<TrainSummary>>;
   evaluate(): Promise<Outcome<{ loss: number; accuracy: number }>>;

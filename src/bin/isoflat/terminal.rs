@@ -1,0 +1,84 @@
+//! The terminal: a line of progress, and Ctrl-C.
+
+use std::cell::RefCell;
+use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use isoflat::Progress;
+use isoflat::cli::{Meter, exit};
+
+/// Seconds between two lines, at least.
+const EVERY: f64 = 0.1;
+/// Columns of the line: more might wrap, and could not be cleared.
+const WIDTH: usize = 78;
+
+/// A line on standard error that is written over itself.
+pub struct ProgressLine {
+    is_shown: bool,
+    start: Instant,
+    state: RefCell<State>,
+}
+
+#[derive(Default)]
+struct State {
+    meter: Meter,
+    /// When the last line was written.
+    last: Option<f64>,
+}
+
+impl ProgressLine {
+    /// Shown only where standard error is a terminal.
+    pub fn new(is_wanted: bool) -> Self {
+        let is_shown = is_wanted && std::io::stderr().is_terminal();
+        Self { is_shown, start: Instant::now(), state: RefCell::default() }
+    }
+
+    /// Says where work stands.
+    pub fn show(&self, progress: &Progress) {
+        if !self.is_shown {
+            return;
+        }
+        let now = self.start.elapsed().as_secs_f64();
+        let mut state = self.state.borrow_mut();
+        let line = state.meter.line(progress, now);
+        if state.last.is_some_and(|last| now - last < EVERY) {
+            return;
+        }
+        state.last = Some(now);
+        let line: String = line.chars().take(WIDTH).collect();
+        let _ = write!(std::io::stderr(), "\r{line:<WIDTH$}");
+    }
+
+    /// Leaves nothing behind.
+    pub fn clear(&self) {
+        if self.state.borrow().last.is_some() {
+            let _ = write!(std::io::stderr(), "\r{:WIDTH$}\r", "");
+        }
+    }
+}
+
+/// How often Ctrl-C was pressed.
+static PRESSED: AtomicUsize = AtomicUsize::new(0);
+
+/// Ctrl-C: the first asks the work to finish, a second ends the program.
+pub struct Interrupts;
+
+impl Interrupts {
+    /// Listens from now on.
+    pub fn listen() -> Result<Self, String> {
+        ctrlc::set_handler(|| {
+            if PRESSED.fetch_add(1, Ordering::SeqCst) > 0 {
+                std::process::exit(exit::INTERRUPTED.into());
+            }
+            eprintln!("\nisoflat: finishing with what there is; Ctrl-C again ends at once");
+        })
+        .map_err(|error| format!("Ctrl-C cannot be listened to: {error}"))?;
+        Ok(Self)
+    }
+
+    /// Was it pressed?
+    pub fn is_wished(&self) -> bool {
+        PRESSED.load(Ordering::SeqCst) > 0
+    }
+}

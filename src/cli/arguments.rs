@@ -1,0 +1,295 @@
+//! Words become an invocation.
+
+use lexopt::Arg;
+
+use super::invocation::{Command, Invocation};
+use super::nearest::hint;
+use super::options::{OPTIONS, OptionRow};
+use crate::engine::{Backend, Precision};
+use crate::error::{Result, bail, ensure};
+
+/// Reads the words of a command line, without the program's own name.
+///
+/// # Errors
+/// `InvalidOption` for what is no command or option, or takes another value; the message names what was probably meant.
+pub fn parse(arguments: &[String]) -> Result<Invocation> {
+    let mut words = lexopt::Parser::from_args(arguments);
+    let mut invocation: Option<Invocation> = None;
+    let mut wants_help = false;
+    // Options may stand before the command too: which ones it has is known when it is.
+    let mut given: Vec<(&'static OptionRow, String)> = Vec::new();
+    while let Some(word) = words.next().map_err(in_words)? {
+        let name = match word {
+            Arg::Value(word) => {
+                let word = text(word)?;
+                match &mut invocation {
+                    None => invocation = Some(Invocation::new(command(&word)?)),
+                    Some(to) => positional(to, word)?,
+                }
+                continue;
+            }
+            Arg::Short('h') | Arg::Long("help") => {
+                wants_help = true;
+                continue;
+            }
+            Arg::Short('V') | Arg::Long("version") => return Ok(Invocation::new(Command::Version)),
+            Arg::Short('o') => "out".to_string(),
+            Arg::Short('q') => "quiet".to_string(),
+            Arg::Short(letter) => {
+                bail!(InvalidOption, "there is no option -{letter}; there are -h, -V, -o FILE and -q")
+            }
+            Arg::Long(name) => name.to_string(),
+        };
+        let row = option(&name, invocation.as_ref().map(|to| to.command))?;
+        let value = match row.value {
+            None => String::new(),
+            Some(value) => match words.value() {
+                Ok(value) => text(value)?,
+                Err(_) => bail!(InvalidOption, "--{name} needs a value: --{name} {value}"),
+            },
+        };
+        given.push((row, value));
+    }
+    let Some(mut invocation) = invocation else {
+        ensure!(
+            given.is_empty() || wants_help,
+            InvalidOption,
+            "no command was given: {}, and then the files",
+            computing().join(", ")
+        );
+        return Ok(Invocation::new(Command::Help));
+    };
+    if wants_help {
+        let topic = Some(invocation.command).filter(|command| !matches!(command, Command::Help | Command::Version));
+        return Ok(Invocation { topic: topic.or(invocation.topic), ..Invocation::new(Command::Help) });
+    }
+    for (row, value) in given {
+        belongs(row, invocation.command)?;
+        (row.set)(&mut invocation, &value)?;
+    }
+    check(&invocation)?;
+    Ok(invocation)
+}
+
+fn computing() -> Vec<&'static str> {
+    Command::ALL.iter().map(|command| command.name()).collect()
+}
+
+fn command(word: &str) -> Result<Command> {
+    match Command::from_name(word) {
+        Some(command) => Ok(command),
+        None => bail!(
+            InvalidOption,
+            "there is no command \"{word}\"{} (there are {})",
+            hint(word, computing(), ""),
+            computing().join(", ")
+        ),
+    }
+}
+
+fn positional(to: &mut Invocation, word: String) -> Result<()> {
+    match to.command {
+        Command::Version => bail!(InvalidOption, "version takes nothing, not \"{word}\""),
+        Command::Help => to.topic = Some(command(&word)?),
+        _ => to.files.push(word),
+    }
+    Ok(())
+}
+
+/// The option of this name.
+fn option(name: &str, command: Option<Command>) -> Result<&'static OptionRow> {
+    if let Some(row) = OPTIONS.iter().find(|row| row.name == name) {
+        return Ok(row);
+    }
+    let names = OPTIONS.iter().filter(|row| command.is_none_or(|command| row.is_of(command))).map(|row| row.name);
+    let hint = hint(name, names.chain(["help", "version"]), "--");
+    let list = match command {
+        Some(command) if hint.is_empty() => format!(": isoflat help {} lists those there are", command.name()),
+        None if hint.is_empty() => ": isoflat help lists those there are".into(),
+        _ => hint,
+    };
+    bail!(InvalidOption, "there is no option --{name}{list}")
+}
+
+/// Fails where a command does not have an option.
+fn belongs(row: &OptionRow, command: Command) -> Result<()> {
+    let of: Vec<&str> =
+        Command::ALL.into_iter().filter(|&command| row.is_of(command)).map(|command| command.name()).collect();
+    ensure!(
+        row.is_of(command),
+        InvalidOption,
+        "--{} is an option of {}, not of {}",
+        row.name,
+        of.join(", "),
+        command.name()
+    );
+    Ok(())
+}
+
+/// What must go together.
+fn check(found: &Invocation) -> Result<()> {
+    let computes = !matches!(found.command, Command::Help | Command::Version);
+    let begins_at_random = found.command == Command::Train && found.train.preset.is_some();
+    let has_files = !found.files.is_empty() || (begins_at_random && !found.data_files.is_empty());
+    if computes && !has_files {
+        let name = found.command.name();
+        bail!(InvalidOption, "{name} needs files: isoflat {name} MODEL DATA (isoflat help {name} has an example)");
+    }
+    ensure!(
+        !(found.device.backend == Backend::Gpu && found.device.precision == Some(Precision::F64)),
+        InvalidOption,
+        "a GPU computes in f32 alone: leave out --precision f64, or take --backend cpu"
+    );
+    ensure!(
+        !(begins_at_random && found.model.network.is_some()),
+        InvalidOption,
+        "--preset begins at random and --network says what weights are of: one of them"
+    );
+    ensure!(
+        !(found.report.sections.is_some() && found.report.everything),
+        InvalidOption,
+        "--sections names what to compute and --everything takes it all: one of them"
+    );
+    if matches!(found.command, Command::Convert | Command::Train) {
+        super::run::save_format(found)?;
+    }
+    Ok(())
+}
+
+fn text(word: std::ffi::OsString) -> Result<String> {
+    match word.into_string() {
+        Ok(text) => Ok(text),
+        Err(word) => bail!(InvalidOption, "{} is no valid Unicode", word.to_string_lossy()),
+    }
+}
+
+/// lexopt's errors as isoflat says things.
+fn in_words(error: lexopt::Error) -> crate::Error {
+    let message = match &error {
+        lexopt::Error::UnexpectedValue { option, value } => {
+            format!("{option} takes no value, not {:?} either", value.to_string_lossy())
+        }
+        other => other.to_string(),
+    };
+    crate::Error::new(crate::ErrorCode::InvalidOption, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+    use crate::cli::{Command, Invocation};
+    use crate::engine::{Backend, Precision};
+    use crate::report::Section;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split_whitespace().map(String::from).collect()
+    }
+
+    fn parsed(line: &str) -> Invocation {
+        parse(&words(line)).unwrap_or_else(|error| panic!("{line}: {error}"))
+    }
+
+    fn refused(line: &str) -> String {
+        parse(&words(line)).expect_err(line).message
+    }
+
+    #[test]
+    fn words_become_an_invocation() {
+        let found =
+            parsed("report model.onnx a.npz --backend gpu --sections point,hessian --samples=50 -q --json -o x.json");
+        assert_eq!(found.command, Command::Report);
+        assert_eq!(found.files, ["model.onnx", "a.npz"]);
+        assert_eq!(found.device.backend, Backend::Gpu);
+        assert_eq!(found.report.sections, Some(vec![Section::Point, Section::Hessian]));
+        assert_eq!(found.data.samples, Some(50));
+        assert!(found.output.quiet && found.output.json);
+        assert_eq!(found.output.out.as_deref(), Some("x.json"));
+        let found = parsed(
+            "--precision f32 eigenvalues m.npz --data d --data e --lowest --operator hessian.layer_2 --input 1x28x28",
+        );
+        assert_eq!(found.device.precision, Some(Precision::F32));
+        assert_eq!(found.data_files, ["d", "e"]);
+        assert!(found.eigenvalues.lowest);
+        assert_eq!(found.eigenvalues.operator, "hessian.layer_2");
+        assert_eq!(found.model.input, Some(vec![1, 28, 28]));
+        let found = parsed("train --preset lenet images labels -o x.npz --epochs 3 --optimizer adam_w --rate 1e-3");
+        assert_eq!((found.train.epochs, found.train.rate), (3, Some(1e-3)));
+        assert_eq!(parsed("report -- --odd-name").files, ["--odd-name"]);
+    }
+
+    #[test]
+    fn help_and_version_need_no_files() {
+        assert_eq!(parsed("").command, Command::Help);
+        assert_eq!(parsed("--help").command, Command::Help);
+        assert_eq!(parsed("-V").command, Command::Version);
+        assert_eq!(parsed("version").command, Command::Version);
+        for line in ["help train", "train --help", "help --help train", "train x --epochs 3 -h"] {
+            let found = parsed(line);
+            assert_eq!((found.command, found.topic), (Command::Help, Some(Command::Train)), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_what_was_meant() {
+        for (line, says) in [
+            ("reprot x", "did you mean report?"),
+            ("model.onnx data.npz", "there is no command \"model.onnx\" (there are report, invariance"),
+            ("report x --sample 5", "there is no option --sample: did you mean --samples?"),
+            ("report x --smaples 5", "did you mean --samples?"),
+            ("report x --xyzzy", "isoflat help report lists those there are"),
+            ("report x --epochs 5", "--epochs is an option of train, not of report"),
+            ("report x --samples", "--samples needs a value: --samples N"),
+            ("report x --samples 0", "--samples is a whole number of at least 1, not \"0\""),
+            ("report x --samples -5", "--samples is a whole number of at least 1, not \"-5\""),
+            ("report x --json=5", "takes no value"),
+            ("report x --backend gup", "there is no backend \"gup\": did you mean gpu?"),
+            ("report x --sections hesian", "there is no section \"hesian\": did you mean hessian?"),
+            ("report x --precision f16", "there are f64, f32"),
+            ("report x --backend gpu --precision f64", "a GPU computes in f32"),
+            ("report x --sections point --everything", "one of them"),
+            ("report", "report needs files: isoflat report MODEL DATA"),
+            ("train --preset lenet", "train needs files"),
+            ("train --preset lenett x", "there is no preset \"lenett\": did you mean lenet?"),
+            ("train --preset lenet --network lenet x", "one of them"),
+            ("train x --optimizer adm", "did you mean adam?"),
+            ("train x --space g-space", "did you mean g_space?"),
+            ("eigenvalues x --operator hesian", "there is no operator \"hesian\": did you mean hessian?"),
+            ("invariance x --measures hessian.trase", "did you mean hessian.trace?"),
+            ("invariance x --alpha -1", "--alpha is a positive number, not \"-1\""),
+            ("invariance x --transformations layer-wise", "did you mean layerwise?"),
+            ("invariance x --transformations {\"type\":\"layerwise\"}", "lambda"),
+            ("landscape x --directions filter,filter,filter", "one direction or two, not 3"),
+            ("landscape x --directions filtr", "did you mean filter?"),
+            ("convert x --to safetensor", "did you mean safetensors?"),
+            ("convert x", "--to"),
+            ("train x", "--out FILE.safetensors"),
+            ("train x --out weights.pt", "it ends with one of safetensors"),
+            ("report x --input 28x28", "1x28x28"),
+            ("report x --normalize mnits", "did you mean mnist?"),
+            ("report x -z", "there is no option -z"),
+            ("help reprot", "did you mean report?"),
+            ("--samples 5", "no command was given"),
+            ("version 5", "version takes nothing"),
+        ] {
+            let message = refused(line);
+            assert!(message.contains(says), "{line}: {message}");
+        }
+    }
+
+    #[test]
+    fn json_takes_it_there_and_back() {
+        for line in [
+            "report m.npz d.npz --backend cpu --precision f32 --sections petzka --html a.html",
+            "invariance m.npz --transformations layerwise,permutation --alpha 5 --measures loss",
+            "landscape m.npz --directions eigen:0,eigen:-1 --points 5 --extent 0.5",
+            "train --preset lenet d --out a.npz --epochs 3 --optimizer sgd --rate 0.1 --space g_space",
+            "convert m.npz --to safetensors",
+            "help train",
+        ] {
+            let found = parsed(line);
+            let json = serde_json::to_string(&found).expect("a JSON");
+            assert!(!json.contains("data_files") && json.contains("\"command\""), "{json}");
+            assert_eq!(serde_json::from_str::<Invocation>(&json).expect("an invocation"), found, "{line}");
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! A model and data, opened as an invocation says; and weights written.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::data;
+use super::files::{Split, named, split};
+use super::invocation::{Command, DataArguments, Invocation, SaveAs};
+use super::run::{Outcome, save_format};
+use crate::error::{Error, Result, bail, ensure};
+use crate::io::{BatchNormChoice, File, ModelOptions, SaveFormat, open_model, save_model, save_parameters};
+use crate::network::{BiasInitialization, Initialization, Network, Preset};
+use crate::problem::{Problem, ProblemFile};
+
+/// A model, and what it is asked about.
+#[derive(Debug, Clone)]
+pub struct Opened {
+    /// The network.
+    pub network: Network,
+    /// Its parameters.
+    pub parameters: Vec<f64>,
+    /// Network, loss and data, where there are data.
+    pub problem: Option<Problem>,
+    /// The direction and transformations of a problem file, whose own data these are.
+    pub file: Option<Box<ProblemFile>>,
+    /// Where the model came from.
+    pub model: Origin,
+    /// Where the data came from.
+    pub data: Origin,
+}
+
+/// Where something came from, for its readers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Origin {
+    /// Names of the files.
+    pub files: Vec<String>,
+    /// What the format is called.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub format: String,
+    /// What was assumed, taken off or changed, a sentence each.
+    pub notes: Vec<String>,
+}
+
+impl Opened {
+    /// The problem, which all but `convert` need.
+    ///
+    /// # Errors
+    /// `InvalidOption` where there are no data.
+    pub fn problem(&self) -> Result<&Problem> {
+        match &self.problem {
+            Some(problem) => Ok(problem),
+            None => bail!(
+                InvalidOption,
+                "{} is a model without data: add the files of the data behind it",
+                self.model.files.first().map_or("this", String::as_str)
+            ),
+        }
+    }
+}
+
+/// Opens what the door has read: all files that [`Invocation::reads`] names, those of a folder with its name before their own.
+///
+/// # Errors
+/// What [`open_model`] says, and readers of data; `InvalidOption` for options that these files have no use for.
+pub fn open(invocation: &Invocation, files: &[File]) -> Result<Opened> {
+    let split = split(invocation, files);
+    let names = |files: &[File]| files.iter().map(|file| file.name.clone()).collect::<Vec<String>>();
+    let mut opened = if begins_at_random(invocation) {
+        at_random(invocation, &split)?
+    } else {
+        let found = open_model(&split.model, &model_options(invocation, &split)?);
+        let found = found.map_err(|error| named(error, &names(&split.model)))?;
+        let format = found.format.to_string();
+        let model = Origin { files: names(&split.model), format, notes: found.model.notes };
+        Opened {
+            network: found.model.network,
+            parameters: found.model.parameters,
+            problem: None,
+            file: found.problem,
+            model,
+            data: Origin::default(),
+        }
+    };
+    if !split.data.is_empty() {
+        let found = data::problem(&opened.network, &split.data, &invocation.data);
+        let (problem, notes) = found.map_err(|error| named(error, &names(&split.data)))?;
+        opened.data = Origin { files: names(&split.data), format: String::new(), notes };
+        (opened.problem, opened.file) = (Some(problem), None);
+    } else if let Some(file) = &mut opened.file {
+        ensure_unused(&invocation.data, &opened.model.files[0], file)?;
+        file.problem = file.problem.first(invocation.data.samples.unwrap_or(usize::MAX));
+        opened.data.files = opened.model.files.clone();
+        opened.problem = Some(file.problem.clone());
+    }
+    Ok(opened)
+}
+
+/// A problem file has its own data and loss.
+fn ensure_unused(arguments: &DataArguments, name: &str, file: &ProblemFile) -> Result<()> {
+    let given = [
+        ("normalize", arguments.normalize.is_some()),
+        ("split", arguments.split.is_some()),
+        ("inputs", arguments.inputs.is_some()),
+        ("targets", arguments.targets.is_some()),
+        ("loss", arguments.loss.is_some_and(|loss| loss != file.problem.loss())),
+    ];
+    if let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+        bail!(
+            InvalidOption,
+            "--{option} is of data files, but {name} is a problem file, with data and loss of its own"
+        );
+    }
+    Ok(())
+}
+
+fn begins_at_random(invocation: &Invocation) -> bool {
+    invocation.command == Command::Train && invocation.train.preset.is_some()
+}
+
+/// A preset's name, or the text of the file of this name.
+fn network_text(name: &str, split: &Split) -> Result<String> {
+    match &split.network {
+        Some(file) => match str::from_utf8(&file.bytes) {
+            Ok(text) => Ok(text.into()),
+            Err(_) => bail!(Parse, "{name}: the text is not valid UTF-8"),
+        },
+        None => Ok(name.into()),
+    }
+}
+
+fn model_options(invocation: &Invocation, split: &Split) -> Result<ModelOptions> {
+    let network = invocation.model.network.as_deref().map(|name| network_text(name, split)).transpose()?;
+    let batch_norm = if invocation.model.batch_norm_as_scale { BatchNormChoice::Scale } else { BatchNormChoice::Fold };
+    Ok(ModelOptions { network: network.map(Value::String), input: invocation.model.input.clone(), batch_norm })
+}
+
+/// A network with weights that are drawn.
+fn at_random(invocation: &Invocation, split: &Split) -> Result<Opened> {
+    let name = invocation.train.preset.as_deref().unwrap_or_default();
+    let network = match &split.network {
+        Some(_) => Network::from_json(&network_text(name, split)?)?,
+        None => Preset::from_name(name)?.network(),
+    };
+    let parameters =
+        network.initialize(Initialization::KaimingUniform, BiasInitialization::Uniform, invocation.seed)?;
+    let notes = vec![format!("begins at random weights of the seed {}", invocation.seed)];
+    let model = Origin { files: vec![name.into()], format: "at random".into(), notes };
+    Ok(Opened { network, parameters, problem: None, file: None, model, data: Origin::default() })
+}
+
+/// A file that was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// Its name.
+    pub name: String,
+    /// What is in it.
+    pub bytes: Vec<u8>,
+}
+
+/// The file of an outcome's parameters, where it has some; the outcome then says so too.
+///
+/// # Errors
+/// What [`save_model`] and [`save_parameters`] say; `TooLarge`.
+pub fn save(
+    invocation: &Invocation,
+    files: &[File],
+    opened: &Opened,
+    outcome: &mut Outcome,
+) -> Result<Option<Written>> {
+    let Some(parameters) = &outcome.parameters else { return Ok(None) };
+    let (name, format) = save_format(invocation)?;
+    let split = split(invocation, files);
+    let format_of_arrays = match format {
+        SaveAs::Safetensors => Some(SaveFormat::Safetensors),
+        SaveAs::Npz => Some(SaveFormat::Npz),
+        SaveAs::Onnx => Some(SaveFormat::Onnx),
+        SaveAs::Json => None,
+    };
+    let bytes = match format_of_arrays {
+        None => own_json(opened, parameters)?.into_bytes(),
+        Some(format) if begins_at_random(invocation) => save_parameters(&opened.network, parameters, format)?,
+        Some(format) => save_model(&split.model, &model_options(invocation, &split)?, parameters, format)?,
+    };
+    ensure!(
+        !files.iter().any(|file| file.name == name),
+        InvalidOption,
+        "{name} is a file that was read: --out names another one"
+    );
+    outcome.result["written"] = json!({ "file": name, "format": format, "bytes": bytes.len() });
+    Ok(Some(Written { name, bytes }))
+}
+
+/// A problem file; without data the network alone.
+fn own_json(opened: &Opened, parameters: &[f64]) -> Result<String> {
+    let Some(problem) = &opened.problem else {
+        return serde_json::to_string(&opened.network).map_err(Error::from);
+    };
+    let name = opened.file.as_ref().and_then(|file| file.name.clone());
+    let (direction, transformations) = match &opened.file {
+        Some(file) => (file.direction.clone(), file.transformations.clone()),
+        None => (None, Vec::new()),
+    };
+    let file =
+        ProblemFile { name, problem: problem.clone(), parameters: parameters.to_vec(), direction, transformations };
+    file.try_to_json()
+}

@@ -1,0 +1,53 @@
+//! `eigenvalues`.
+
+use serde_json::{Map, Value, json};
+
+use super::{Outcome, whole};
+use crate::cli::invocation::Invocation;
+use crate::cli::open::Opened;
+use crate::control::Control;
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::linalg::{Goal, Lanczos, StochasticLanczos};
+use crate::measure::{Known, MeasureOptions};
+use crate::operator::{OperatorKind, Whole};
+
+/// How many where nobody says.
+const COUNT: usize = 10;
+
+pub(super) async fn run(
+    invocation: &Invocation,
+    opened: &Opened,
+    engine: &Engine,
+    control: &Control<'_>,
+    result: &mut Map<String, Value>,
+) -> Result<Outcome> {
+    let control = &control.finishable();
+    let arguments = &invocation.eigenvalues;
+    let kind = OperatorKind::from_name(&arguments.operator)?;
+    let dimension = kind.dimension(opened.network.layout())?;
+    let top = arguments.count.unwrap_or(COUNT.min(dimension));
+    let bottom = if arguments.lowest { top } else { 0 };
+    result.insert("operator".into(), json!(kind.name()));
+    result.insert("title".into(), json!(title(kind)));
+    result.insert("dimension".into(), json!(dimension));
+    engine.prepare(&opened.parameters).await?;
+    let operator = kind.operator(engine).await?;
+    let lanczos = Lanczos { goal: Goal::Extremes { top, bottom }, seed: invocation.seed, ..Lanczos::default() };
+    let found = lanczos.run(&operator, control).await?;
+    result.insert("eigenvalues".into(), json!(found));
+    if arguments.density {
+        let options = MeasureOptions::default();
+        let lanczos = StochasticLanczos { seed: invocation.seed, ..StochasticLanczos::default() };
+        let density = Known::new(engine, &options, control).density(kind, &lanczos).await?;
+        result.insert("density".into(), json!(density));
+    }
+    Ok(whole())
+}
+
+/// Its name for people.
+fn title(kind: OperatorKind) -> String {
+    let name = OperatorKind { part: None, ..kind }.name();
+    let title = Whole::all().iter().find(|row| row.name == name).map_or(name.as_str(), |row| row.title);
+    kind.part.map_or(title.into(), |part| format!("{title}, {}", part.to_string().replace('_', " ")))
+}

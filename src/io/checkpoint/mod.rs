@@ -1,0 +1,71 @@
+//! Weights without a graph: matched to a network that somebody names, to a preset, or to one that their shapes propose.
+
+mod matching;
+mod modules;
+mod proposal;
+mod slots;
+
+#[cfg(test)]
+mod tests;
+
+use self::modules::Module;
+pub(super) use self::slots::shape as weight_shape;
+use super::{Arrays, Graph};
+use crate::error::{Result, bail};
+use crate::network::{Network, Preset};
+
+/// The graph of a network with these weights. Without a network it is the preset that they fit, or a chain; notes say so.
+///
+/// # Errors
+/// `InvalidNetwork` where they are no such network's, with what there is.
+pub(super) fn graph(arrays: &Arrays, network: Option<&Network>, input: Option<&[usize]>) -> Result<Graph> {
+    let (modules, left) = modules::modules(arrays);
+    if modules.is_empty() {
+        bail!(InvalidNetwork, "there are no weights of layers among the file's arrays: {}", arrays.listed());
+    }
+    let mut graph = match network {
+        Some(network) => matching::matched(network, &modules)?,
+        None => unnamed(&modules, input)?,
+    };
+    graph.notes.splice(0..0, arrays.notes.iter().cloned());
+    if !left.is_empty() {
+        graph.notes.push(format!("arrays that are no layer's weights are left out: {}", left.join(", ")));
+    }
+    Ok(graph)
+}
+
+/// Do arrays have the names of layers' weights?
+pub(super) fn has_layers(arrays: &Arrays) -> bool {
+    modules::modules(arrays).0.iter().any(|module| module.width().is_none())
+}
+
+/// Of weights that nobody has named a network for.
+fn unnamed(modules: &[Module], input: Option<&[usize]>) -> Result<Graph> {
+    let fitting = Preset::ALL.into_iter().filter_map(|preset| {
+        let network = preset.network();
+        let fits = input.is_none_or(|input| input == network.input());
+        fits.then(|| matching::matched(&network, modules).ok().map(|graph| (preset, graph)))?
+    });
+    let mut fitting: Vec<(Preset, Graph)> = fitting.collect();
+    if !fitting.is_empty() {
+        let names: Vec<&str> = fitting.iter().map(|(preset, _)| preset.name()).collect();
+        let said = match &names[..] {
+            [one] => format!("the weights fit the preset {one}: its activations, pools and shortcuts are assumed"),
+            [first, others @ ..] => format!(
+                "the weights fit the preset {first}, which is assumed, but also {}: name the one that is meant",
+                others.join(", ")
+            ),
+            [] => String::new(),
+        };
+        let (_, mut graph) = fitting.swap_remove(0);
+        graph.notes.insert(0, said);
+        return Ok(graph);
+    }
+    let (network, notes) = proposal::proposed(modules, input)?;
+    if !proposal::is_of(&network, modules) {
+        bail!(InvalidNetwork, "these weights are no chain; say which network they are of")
+    }
+    let mut graph = matching::matched(&network, modules)?;
+    graph.notes.splice(0..0, notes);
+    Ok(graph)
+}

@@ -1,0 +1,262 @@
+//! Arrays with names as the layers that they belong to: `conv1.weight` and `conv1.bias` are one module, and so are
+//! `Dense_0/kernel` and `Dense_0/bias`, or `W1` and `b1`.
+
+use super::super::{Array, Arrays};
+
+/// In which order a weight's axes are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// (outputs, inputs, height, width), as PyTorch has them.
+    OutputsFirst,
+    /// (height, width, inputs, outputs), as Keras and Flax have them.
+    OutputsLast,
+    /// As before, but (height, width, inputs, multiplier) of a depthwise convolution.
+    Depthwise,
+    /// Nothing says so.
+    Unknown,
+}
+
+/// A name in a file, and the array.
+pub(super) type Named<'a> = (&'a str, &'a Array);
+
+/// The arrays of one layer.
+#[derive(Debug, Clone)]
+pub(super) struct Module<'a> {
+    /// What their names begin with.
+    pub name: String,
+    /// What they are.
+    pub kind: Kind<'a>,
+}
+
+/// What a layer's arrays are.
+#[derive(Debug, Clone)]
+pub(super) enum Kind<'a> {
+    /// A dense layer or a convolution.
+    Affine { weight: Named<'a>, order: Order, bias: Option<Named<'a>> },
+    /// A batch normalisation with its statistics.
+    Norm { scale: Option<Named<'a>>, shift: Option<Named<'a>>, mean: Named<'a>, variance: Named<'a> },
+    /// A factor and perhaps a bias a channel.
+    Scale { weight: Named<'a>, bias: Option<Named<'a>> },
+}
+
+impl Module<'_> {
+    /// What it is and its shape, for messages.
+    pub fn described(&self) -> String {
+        match &self.kind {
+            Kind::Affine { weight, .. } => format!("{} {:?}", self.name, weight.1.shape()),
+            Kind::Norm { mean, .. } => format!("{} (batch normalisation of {})", self.name, mean.1.elements().len()),
+            Kind::Scale { weight, .. } => format!("{} (scale of {})", self.name, weight.1.elements().len()),
+        }
+    }
+
+    /// Number of features that it normalises or scales.
+    pub fn width(&self) -> Option<usize> {
+        match &self.kind {
+            Kind::Affine { .. } => None,
+            Kind::Norm { mean, .. } => Some(mean.1.elements().len()),
+            Kind::Scale { weight, .. } => Some(weight.1.elements().len()),
+        }
+    }
+}
+
+/// What an array is within its layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Weight(Order),
+    Bias,
+    Scale,
+    Shift,
+    Mean,
+    Variance,
+    /// Nothing that is computed with: a count of batches.
+    Nothing,
+}
+
+fn role(leaf: &str) -> Option<Role> {
+    Some(match leaf.to_ascii_lowercase().as_str() {
+        "weight" | "weight_orig" => Role::Weight(Order::OutputsFirst),
+        "kernel" | "pointwise_kernel" => Role::Weight(Order::OutputsLast),
+        "depthwise_kernel" => Role::Weight(Order::Depthwise),
+        "w" | "weights" => Role::Weight(Order::Unknown),
+        "bias" | "b" | "biases" => Role::Bias,
+        "gamma" | "scale" => Role::Scale,
+        "beta" | "shift" => Role::Shift,
+        "running_mean" | "moving_mean" | "mean" => Role::Mean,
+        "running_var" | "moving_variance" | "moving_var" | "var" | "variance" => Role::Variance,
+        "num_batches_tracked" => Role::Nothing,
+        _ => return None,
+    })
+}
+
+/// A name in two: the layer's, and what the array is within it.
+fn split(name: &str) -> Option<(String, Role)> {
+    // TensorFlow numbers what an operation gives.
+    let name = name.strip_suffix(":0").unwrap_or(name);
+    if let Some(at) = name.rfind(['.', '/', ':'])
+        && let Some(role) = role(&name[at + 1..])
+    {
+        // Flax keeps parameters and statistics in trees of their own.
+        let parent = &name[..at];
+        let roots = ["params/", "batch_stats/", "params.", "batch_stats."];
+        let parent = roots.iter().find_map(|root| parent.strip_prefix(root)).unwrap_or(parent);
+        return Some((parent.into(), role));
+    }
+    if let Some(role) = role(name) {
+        return Some((String::new(), role));
+    }
+    // `fc1_weight`; `running_mean` has such a line itself.
+    let lines = name.match_indices('_').map(|(at, _)| at);
+    if let Some((at, role)) = lines.filter_map(|at| Some((at, role(&name[at + 1..])?))).next() {
+        return Some((name[..at].into(), role));
+    }
+    // `W1` and `b1`.
+    let digits = name.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let letters = &name[..name.len() - digits.len()];
+    let is_number = !digits.is_empty() && digits.trim_start_matches('_').bytes().all(|b| b.is_ascii_digit());
+    if is_number { Some((digits.trim_start_matches('_').into(), role(letters)?)) } else { None }
+}
+
+/// The arrays of one layer, not yet told apart.
+#[derive(Default)]
+struct Parts<'a> {
+    weight: Option<(Named<'a>, Order)>,
+    bias: Option<Named<'a>>,
+    scale: Option<Named<'a>>,
+    shift: Option<Named<'a>>,
+    mean: Option<Named<'a>>,
+    variance: Option<Named<'a>>,
+}
+
+impl<'a> Parts<'a> {
+    fn kind(self) -> Option<Kind<'a>> {
+        let (scale, shift) = (self.scale.or(self.weight.map(|(weight, _)| weight)), self.shift.or(self.bias));
+        if let (Some(mean), Some(variance)) = (self.mean, self.variance) {
+            return Some(Kind::Norm { scale, shift, mean, variance });
+        }
+        match self.weight {
+            Some((weight, order)) if weight.1.shape().len() > 1 => {
+                Some(Kind::Affine { weight, order: told_by(order, weight, self.bias), bias: self.bias })
+            }
+            _ => Some(Kind::Scale { weight: scale.filter(|(_, array)| array.shape().len() == 1)?, bias: shift }),
+        }
+    }
+}
+
+/// An order that nothing says is told by the bias, where the weight is no square.
+fn told_by(order: Order, weight: Named, bias: Option<Named>) -> Order {
+    let (shape, Some(bias)) = (weight.1.shape(), bias) else { return order };
+    let len = bias.1.elements().len();
+    match (order, shape.first() == Some(&len), shape.last() == Some(&len)) {
+        (Order::Unknown, true, false) => Order::OutputsFirst,
+        (Order::Unknown, false, true) => Order::OutputsLast,
+        _ => order,
+    }
+}
+
+/// The layers whose weights a file has, in the file's order, and the names of arrays that are no layer's.
+pub(super) fn modules(arrays: &Arrays) -> (Vec<Module<'_>>, Vec<&str>) {
+    let (found, left) = by_names(arrays);
+    if found.is_empty() { by_shapes(arrays) } else { (found, left) }
+}
+
+fn by_names(arrays: &Arrays) -> (Vec<Module<'_>>, Vec<&str>) {
+    let mut known = std::collections::HashMap::new();
+    let mut parts: Vec<(String, Parts)> = Vec::new();
+    let mut left = Vec::new();
+    for (name, array) in &arrays.arrays {
+        let Some((parent, role)) = split(name) else {
+            left.push(name.as_str());
+            continue;
+        };
+        let at = *known.entry(parent.clone()).or_insert_with(|| {
+            parts.push((parent, Parts::default()));
+            parts.len() - 1
+        });
+        let (part, named) = (&mut parts[at].1, Some((name.as_str(), array)));
+        match role {
+            Role::Weight(order) => part.weight = named.map(|named| (named, order)),
+            Role::Bias => part.bias = named,
+            Role::Scale => part.scale = named,
+            Role::Shift => part.shift = named,
+            Role::Mean => part.mean = named,
+            Role::Variance => part.variance = named,
+            Role::Nothing => {}
+        }
+    }
+    let modules = parts.into_iter().filter_map(|(name, parts)| Some(Module { name, kind: parts.kind()? }));
+    (modules.collect(), left)
+}
+
+/// Without names that say anything: a matrix or a kernel begins a layer, and a row behind it is its bias.
+fn by_shapes(arrays: &Arrays) -> (Vec<Module<'_>>, Vec<&str>) {
+    let mut found: Vec<Module> = Vec::new();
+    let mut left = Vec::new();
+    for (name, array) in &arrays.arrays {
+        let named = (name.as_str(), array);
+        match (array.shape(), found.last_mut().map(|module| &mut module.kind)) {
+            ([_, _] | [_, _, _, _], _) => {
+                let kind = Kind::Affine { weight: named, order: Order::Unknown, bias: None };
+                found.push(Module { name: name.clone(), kind });
+            }
+            ([len], Some(Kind::Affine { weight, order, bias: bias @ None }))
+                if weight.1.shape().first() == Some(len) || weight.1.shape().last() == Some(len) =>
+            {
+                *bias = Some(named);
+                *order = told_by(*order, *weight, *bias);
+            }
+            _ => left.push(name.as_str()),
+        }
+    }
+    (found, left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::Elements;
+
+    fn arrays(list: &[(&str, &[usize])]) -> Arrays {
+        let array = |shape: &[usize]| Array::new(shape.to_vec(), Elements::F32(vec![0.0; shape.iter().product()]));
+        let arrays = list.iter().map(|(name, shape)| (name.to_string(), array(shape).expect("an array"))).collect();
+        Arrays { arrays, notes: Vec::new() }
+    }
+
+    fn told(list: &[(&str, &[usize])]) -> Vec<String> {
+        let arrays = arrays(list);
+        let (modules, left) = modules(&arrays);
+        let told = modules.iter().map(|module| match &module.kind {
+            Kind::Affine { order, bias, .. } => format!("{} {order:?} {}", module.name, bias.is_some()),
+            Kind::Norm { scale, .. } => format!("{} norm {}", module.name, scale.is_some()),
+            Kind::Scale { .. } => format!("{} scale", module.name),
+        });
+        told.chain(left.iter().map(|name| format!("left {name}"))).collect()
+    }
+
+    #[test]
+    fn arrays_belong_to_the_layers_that_their_names_begin_with() {
+        let torch: &[(&str, &[usize])] = &[
+            ("conv1.weight", &[4, 1, 3, 3]),
+            ("conv1.bias", &[4]),
+            ("bn1.weight", &[4]),
+            ("bn1.bias", &[4]),
+            ("bn1.running_mean", &[4]),
+            ("bn1.running_var", &[4]),
+            ("bn1.num_batches_tracked", &[]),
+            ("optimizer_step", &[1]),
+        ];
+        assert_eq!(told(torch), ["conv1 OutputsFirst true", "bn1 norm true", "left optimizer_step"]);
+        let flax: &[(&str, &[usize])] = &[
+            ("params/Dense_0/bias", &[3]),
+            ("params/Dense_0/kernel", &[5, 3]),
+            ("params/BatchNorm_0/scale", &[3]),
+            ("params/BatchNorm_0/bias", &[3]),
+            ("batch_stats/BatchNorm_0/mean", &[3]),
+            ("batch_stats/BatchNorm_0/var", &[3]),
+        ];
+        assert_eq!(told(flax), ["Dense_0 OutputsLast true", "BatchNorm_0 norm true"]);
+        assert_eq!(told(&[("fc1_weight", &[2, 3]), ("fc1_bias", &[2])]), ["fc1 OutputsFirst true"]);
+        assert_eq!(told(&[("W1", &[2, 3]), ("b1", &[3])]), ["1 OutputsLast true"]);
+        assert_eq!(told(&[("arr_0", &[2, 3]), ("arr_1", &[2])]), ["arr_0 OutputsFirst true"]);
+        assert_eq!(told(&[("arr_0", &[3, 3]), ("arr_1", &[3])]), ["arr_0 Unknown true"]);
+    }
+}

@@ -1,0 +1,205 @@
+//! Weights as other programs name and order them come to the parameters that they are.
+
+use serde_json::json;
+
+use crate::io::{Array, Arrays, Elements, Model, checkpoint};
+use crate::network::{BiasInitialization, Initialization, Layer, Network, Preset};
+
+fn parameters(network: &Network, seed: u64) -> Vec<f64> {
+    network.initialize(Initialization::KaimingNormal, BiasInitialization::Uniform, seed).expect("parameters")
+}
+
+fn array(shape: Vec<usize>, values: Vec<f64>) -> Array {
+    Array::new(shape, Elements::F64(values)).expect("an array")
+}
+
+/// A network's weights as PyTorch would name them, a name a layer.
+fn as_torch(network: &Network, theta: &[f64], name: impl Fn(usize, &Layer) -> String) -> Vec<(String, Array)> {
+    let mut arrays = Vec::new();
+    for (l, place) in network.layout().layers().iter().enumerate() {
+        let layer = network.layer(place.layer);
+        let name = name(l, layer);
+        let shape = checkpoint::weight_shape(layer, place);
+        arrays.push((format!("{name}.weight"), array(shape, theta[place.weight.clone()].to_vec())));
+        if let Some(bias) = &place.bias {
+            arrays.push((format!("{name}.bias"), array(vec![place.outputs], theta[bias.clone()].to_vec())));
+        }
+    }
+    arrays
+}
+
+/// Statistics beside what was a scale: with μ = 0 and σ² + ε = 1 it stays what it is.
+fn with_statistics(arrays: Vec<(String, Array)>) -> Vec<(String, Array)> {
+    let mut out = Vec::new();
+    for (name, array_of) in arrays {
+        let statistics = name.strip_suffix(".bias").filter(|name| name.contains("bn")).map(str::to_string);
+        let width = array_of.elements().len();
+        out.push((name, array_of));
+        if let Some(name) = statistics {
+            out.push((format!("{name}.running_mean"), array(vec![width], vec![0.0; width])));
+            out.push((format!("{name}.running_var"), array(vec![width], vec![1.0 - 1e-5; width])));
+        }
+    }
+    out
+}
+
+fn close(a: &[f64], b: &[f64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-12 * b.abs().max(1.0))
+}
+
+fn arrays(arrays: Vec<(String, Array)>) -> Arrays {
+    Arrays { arrays, notes: Vec::new() }
+}
+
+#[test]
+fn the_weights_of_every_preset_find_it_again() {
+    for preset in Preset::ALL {
+        let network = preset.network();
+        if network.parameter_count() > 2_000_000 {
+            continue;
+        }
+        let theta = parameters(&network, 3);
+        let name = |l: usize, layer: &Layer| match layer {
+            Layer::Scale { .. } => format!("blocks.{l}.bn"),
+            _ => format!("blocks.{l}.layer"),
+        };
+        let given = arrays(with_statistics(as_torch(&network, &theta, name)));
+        let graph = checkpoint::graph(&given, None, None).expect("a graph");
+        let model = Model::new(graph).expect("a model");
+        assert!(model.network == network, "{}", preset.name());
+        assert!(close(&model.parameters, &theta), "{}", preset.name());
+        assert!(model.notes[0].contains(preset.name()), "{:?}", model.notes);
+        // And back: other parameters come to stand where these came from.
+        let other = parameters(&network, 4);
+        let tensors = model.tensors(&other).expect("tensors");
+        let again = given.arrays.iter().map(|(name, old)| {
+            let values = tensors.get(name).cloned().unwrap_or_else(|| old.to_f64().expect("numbers"));
+            (name.clone(), array(old.shape().to_vec(), values))
+        });
+        let again = arrays(again.collect());
+        let graph = checkpoint::graph(&again, Some(&network), None).expect("a graph");
+        assert!(close(&Model::new(graph).expect("a model").parameters, &other), "{}", preset.name());
+    }
+}
+
+#[test]
+fn normalisations_are_their_layers_partners_by_number_or_by_place() {
+    // Registered conv1, conv2, bn1, bn2, where both have as many channels; and with the shortcut's at the end.
+    let network = Network::from_json(
+        r#"{"input": [2, 6, 6], "layers": [
+            {"type": "conv2d", "channels": 4, "kernel": 3, "padding": 1, "bias": false}, {"type": "scale"}, {"type": "relu", "name": "a"},
+            {"type": "conv2d", "channels": 4, "kernel": 1, "bias": false}, {"type": "scale", "name": "around"},
+            {"type": "conv2d", "channels": 4, "kernel": 3, "padding": 1, "bias": false, "from": "a"}, {"type": "scale", "name": "b"},
+            {"type": "add", "from": ["b", "around"]}, {"type": "relu"},
+            {"type": "global_avg_pool2d"}, {"type": "flatten"}, {"type": "dense", "units": 3}]}"#,
+    )
+    .expect("a network");
+    let theta = parameters(&network, 1);
+    let names = ["conv1", "bn1", "down.0", "down.bn", "conv2", "bn2", "fc"];
+    let named = with_statistics(as_torch(&network, &theta, |l, _| names[l].into()));
+    let of = |name: &str| named.iter().filter(|(n, _)| n.starts_with(name)).cloned().collect::<Vec<_>>();
+    for order in [["conv1", "conv2", "bn1", "bn2", "down", "fc"], ["conv1", "bn1", "conv2", "bn2", "down", "fc"]] {
+        let given = arrays(order.iter().flat_map(|name| of(name)).collect());
+        let graph = checkpoint::graph(&given, Some(&network), None).expect("a graph");
+        let model = Model::new(graph).expect("a model");
+        assert!(close(&model.parameters, &theta), "{order:?}");
+    }
+}
+
+#[test]
+fn weights_in_keras_order_are_put_channel_after_channel() {
+    let network = Preset::LeNet.network();
+    let theta = parameters(&network, 5);
+    let mut given = Vec::new();
+    for (l, place) in network.layout().layers().iter().enumerate() {
+        let w = &theta[place.weight.clone()];
+        let (rows, columns) = (place.outputs, place.inputs);
+        let area = place.columns_per_unit;
+        let units = columns / area;
+        // Pixel after pixel, then the channel that comes in, then the one that goes out.
+        let at = |p: usize, unit: usize, row: usize| w[row * columns + unit * area + p];
+        let mut values = Vec::new();
+        for p in 0..area {
+            for unit in 0..units {
+                values.extend((0..rows).map(|row| at(p, unit, row)));
+            }
+        }
+        let shape = match network.layer(place.layer) {
+            Layer::Conv2d(conv) => vec![conv.kernel[0], conv.kernel[1], units, rows],
+            _ => vec![columns, rows],
+        };
+        given.push((format!("layer_{l}/kernel:0"), array(shape, values)));
+        let bias = theta[place.bias.clone().expect("a bias")].to_vec();
+        given.push((format!("layer_{l}/bias:0"), array(vec![rows], bias)));
+    }
+    let given = arrays(given);
+    let model = Model::new(checkpoint::graph(&given, None, None).expect("a graph")).expect("a model");
+    assert_eq!(model.parameters, theta);
+    assert!(model.notes.iter().any(|note| note.contains("pixel after pixel")), "{:?}", model.notes);
+    let tensors = model.tensors(&theta).expect("tensors");
+    for (name, array) in &given.arrays {
+        assert_eq!(tensors[name], array.to_f64().expect("numbers"), "{name}");
+    }
+}
+
+#[test]
+fn weights_of_no_preset_are_proposed_as_a_chain() {
+    let network = Network::from_json(
+        &json!({"input": [3, 32, 32], "layers": [
+            {"type": "conv2d", "channels": 7, "kernel": 3, "padding": 1}, {"type": "relu"}, {"type": "max_pool2d", "size": 2},
+            {"type": "conv2d", "channels": 9, "kernel": 3, "padding": 1}, {"type": "relu"}, {"type": "max_pool2d", "size": 2},
+            {"type": "flatten"}, {"type": "dense", "units": 11}, {"type": "relu"}, {"type": "dense", "units": 4}]})
+        .to_string(),
+    )
+    .expect("a network");
+    let theta = parameters(&network, 2);
+    let given = arrays(as_torch(&network, &theta, |l, _| format!("net.{l}")));
+    let model = Model::new(checkpoint::graph(&given, None, None).expect("a graph")).expect("a model");
+    assert_eq!((&model.network, &model.parameters), (&network, &theta));
+    assert!(model.notes.iter().any(|note| note.contains("ReLU")), "{:?}", model.notes);
+}
+
+#[test]
+fn normalisations_that_a_network_has_no_scales_for_are_folded_and_come_back_as_identities() {
+    let network = Network::from_json(
+        r#"{"input": [1, 28, 28], "layers": [{"type": "conv2d", "channels": 3, "kernel": 5}, {"type": "relu"},
+            {"type": "max_pool2d", "size": 4}, {"type": "flatten"}, {"type": "dense", "units": 10}]}"#,
+    )
+    .expect("a network");
+    let conv = array(vec![3, 1, 5, 5], (0..75).map(|i| (f64::from(i) * 0.7).sin()).collect());
+    let row = |values: [f64; 3]| array(vec![3], values.to_vec());
+    let dense = array(vec![10, 108], (0..1080).map(|i| (f64::from(i) * 0.3).cos()).collect());
+    let given = arrays(vec![
+        ("conv.weight".into(), conv.clone()),
+        ("bn.weight".into(), row([1.5, -0.5, 2.0])),
+        ("bn.bias".into(), row([0.1, 0.2, 0.3])),
+        ("bn.running_mean".into(), row([0.5, -1.0, 0.25])),
+        ("bn.running_var".into(), row([4.0, 0.25, 1.0])),
+        ("fc.weight".into(), dense),
+        ("fc.bias".into(), array(vec![10], vec![0.5; 10])),
+    ]);
+    let model = Model::new(checkpoint::graph(&given, Some(&network), None).expect("a graph")).expect("a model");
+    let factor = 1.5 / (4.0f64 + 1e-5).sqrt();
+    assert!((model.parameters[1] - factor * (0.7f64).sin()).abs() < 1e-14);
+    assert!((model.parameters[75] - (0.1 - factor * 0.5)).abs() < 1e-14);
+    let tensors = model.tensors(&model.parameters).expect("tensors");
+    // The convolution has no place for a bias: the normalisation adds it.
+    assert!((tensors["bn.weight"][0] - (4.0f64 + 1e-5).sqrt()).abs() < 1e-14);
+    assert!((tensors["bn.bias"][0] - (0.5 + model.parameters[75])).abs() < 1e-14);
+    assert!((tensors["conv.weight"][1] - model.parameters[1]).abs() < 1e-14);
+}
+
+#[test]
+fn weights_that_do_not_fit_say_which() {
+    let network = Preset::LeNet.network();
+    let theta = parameters(&network, 1);
+    let mut given = arrays(as_torch(&network, &theta, |l, _| format!("layer{l}")));
+    let f1 = Preset::F1.network();
+    let error = checkpoint::graph(&given, Some(&f1), None).expect_err("other weights");
+    assert!(error.message.contains("[300, 784]") && error.message.contains("layer0 [6, 1, 5, 5]"), "{error}");
+    given.arrays.push(("extra.weight".into(), array(vec![2, 2], vec![0.0; 4])));
+    let error = checkpoint::graph(&given, Some(&network), None).expect_err("one too many");
+    assert!(error.message.contains("extra [2, 2]"), "{error}");
+    let error = checkpoint::graph(&arrays(Vec::new()), None, None).expect_err("nothing");
+    assert!(error.message.contains("no weights"), "{error}");
+}

@@ -1,0 +1,68 @@
+//! The list of formats. A new one is a file with a `Format`, and a line here.
+
+use super::{Arrays, File, Graph, cifar, csv, gzip, idx, images, npy, npz, onnx, own, pytorch, safetensors, tfjs};
+use crate::error::{Result, bail};
+use crate::problem::ProblemFile;
+
+/// What a file holds.
+#[derive(Debug, Clone)]
+pub enum Content {
+    /// A network with its weights.
+    Graph(Graph),
+    /// Arrays with names: weights or data.
+    Arrays(Arrays),
+    /// A network's JSON, without weights.
+    Network(String),
+    /// A problem of isoflat's own.
+    Problem(Box<ProblemFile>),
+    /// Nothing by itself: it belongs to another file, as external weights do.
+    Part,
+}
+
+/// A format: how it is known, and how it is read.
+pub(super) struct Format {
+    /// What people call it.
+    pub name: &'static str,
+    /// Is this such a file? By its first bytes wherever the format has some, else by its name.
+    pub is: fn(&File) -> bool,
+    /// Reads it; the other files are those that were opened with it.
+    pub read: fn(&File, &[File]) -> Result<Content>,
+}
+
+/// All of them; the first that knows a file reads it.
+const FORMATS: &[Format] = &[
+    // Both are safetensors: isoflat's own says so.
+    own::BINARY,
+    safetensors::FORMAT,
+    own::JSON,
+    tfjs::FORMAT,
+    npy::FORMAT,
+    npz::FORMAT,
+    onnx::FORMAT,
+    onnx::PART,
+    pytorch::FORMAT,
+    // Refused, with what would do instead.
+    tfjs::KERAS,
+    images::FORMAT,
+    gzip::FORMAT,
+    cifar::FORMAT,
+    idx::FORMAT,
+    // Every other file that is called .bin.
+    tfjs::SHARD,
+    csv::FORMAT,
+];
+
+/// What a file holds, and what its format is called.
+///
+/// # Errors
+/// `Parse` for a file of no format that isoflat reads, and what its format's reader says, with the file's name before it.
+pub(super) fn read(file: &File, others: &[File]) -> Result<(&'static str, Content)> {
+    let Some(format) = FORMATS.iter().find(|format| (format.is)(file)) else {
+        let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+        bail!(Parse, "{}: none of the formats that isoflat reads: {}", file.name, names.join(", "))
+    };
+    match (format.read)(file, others) {
+        Ok(content) => Ok((format.name, content)),
+        Err(error) => Err(crate::Error::new(error.code, format!("{}: {}", file.name, error.message))),
+    }
+}

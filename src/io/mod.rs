@@ -1,0 +1,45 @@
+//! Files of other programs: models, weights and data are opened, and parameters written back. Nothing here computes with them.
+//!
+//! A file becomes [`Content`]: a graph, arrays with names, or a problem of isoflat's own (`format.rs` is the list of formats, each
+//! in a file of its own). Arrays are matched to a network (`checkpoint/`), which makes a graph of them too; a graph becomes a
+//! network with parameters (`model.rs`), and parameters go back to where they came from by the places that the graph kept. Arrays
+//! that are data become inputs and targets (`dataset/`).
+
+mod archive;
+mod array;
+mod checkpoint;
+mod cifar;
+mod csv;
+mod dataset;
+mod file;
+mod format;
+mod graph;
+mod gzip;
+pub(crate) mod idx;
+mod images;
+mod model;
+#[cfg(test)]
+mod mutations;
+mod npy;
+mod npz;
+mod numbers;
+mod onnx;
+mod open;
+mod own;
+mod pytorch;
+mod safetensors;
+mod save;
+mod sort;
+mod tfjs;
+#[cfg(test)]
+mod told;
+
+pub use array::{Array, Arrays, Elements};
+pub use dataset::{DataOptions, Dataset, Normalization, Overview, open as open_dataset};
+pub use file::File;
+pub use graph::{BatchNormNode, Graph, GraphNode, Operation, Place, Slot};
+pub use model::Model;
+pub use open::{BatchNormChoice, ModelOptions, OpenedModel, open_model};
+pub use own::save_problem;
+pub use save::{SaveFormat, save_model, save_parameters};
+pub use sort::{SortedFiles, sort_files};

@@ -1,0 +1,155 @@
+//! Where a graph ends: which tensor is the output, what behind it is taken off, and which nodes it needs.
+
+use std::collections::HashSet;
+
+use super::OnnxOptions;
+use super::activation::Activation;
+use super::convert::givers;
+use super::node::Node;
+use super::proto::GraphProto;
+use super::shapes::places;
+use crate::error::{Result, bail, ensure};
+
+/// The output, and what it needs.
+pub struct Ends<'a> {
+    /// The tensor.
+    pub output: &'a str,
+    /// Numbers of the nodes that it needs.
+    pub needed: HashSet<usize>,
+    /// Nodes that were taken off behind it, with the axis over which each goes.
+    pub takes: Vec<(Node<'a>, i64)>,
+    /// Sentences for the reader.
+    pub notes: Vec<String>,
+}
+
+impl<'a> Ends<'a> {
+    /// Of a graph's first output, or the one that is asked for.
+    ///
+    /// # Errors
+    /// `InvalidNetwork` where others are no intermediate results of that; `InvalidOption` where the one that is asked for is not
+    /// there.
+    pub fn of(graph: &'a GraphProto, nodes: &[Node<'a>], opset: i64, options: &OnnxOptions) -> Result<Self> {
+        let givers = givers(nodes);
+        let names: Vec<&'a str> = graph.output.iter().map(|info| &info.name[..]).collect();
+        let chosen = match &options.output {
+            None => names.first().copied(),
+            Some(wanted) => {
+                let found = givers.get_key_value(&wanted[..]).map(|(name, _)| *name);
+                ensure!(
+                    found.is_some(),
+                    InvalidOption,
+                    "the model has no output or tensor {wanted}; its outputs are {}",
+                    names.join(", ")
+                );
+                found
+            }
+        };
+        let Some(chosen) = chosen else { bail!(Parse, "the graph has no output") };
+        let giver = |name: &str| givers.get(name).and_then(|&i| nodes.get(i)).copied();
+        let (output, takes) = stripped(chosen, opset, nodes.len(), giver)?;
+        let needed = needed(output, giver);
+        let mut found = Self { output, needed, takes, notes: Vec::new() };
+        if options.output.is_none() {
+            found.ensure_intermediate(chosen, &names, opset, nodes.len(), giver)?;
+        }
+        for (node, _) in &found.takes {
+            found.notes.push(format!("{} at the end is taken off: the loss has its own", node.op()));
+        }
+        Ok(found)
+    }
+
+    /// Fails for outputs that do not lie on the way to the one that is taken.
+    fn ensure_intermediate(
+        &mut self,
+        chosen: &str,
+        names: &[&'a str],
+        opset: i64,
+        count: usize,
+        giver: impl Fn(&str) -> Option<Node<'a>>,
+    ) -> Result<()> {
+        // Each is followed back, and their nodes may be the same.
+        for name in names.iter().skip(1).take(64) {
+            let (other, _) = stripped(name, opset, count.min(8), &giver)?;
+            let is_between = giver(other).is_some_and(|node| self.needed.contains(&node.index));
+            ensure!(
+                other == self.output || is_between,
+                InvalidNetwork,
+                "the model has {} outputs ({}), but isoflat's networks have one: say which is meant by the option output, or export \
+                 the model with one",
+                names.len(),
+                names.iter().take(8).copied().collect::<Vec<_>>().join(", ")
+            );
+        }
+        ensure!(
+            names.len() <= 64,
+            InvalidNetwork,
+            "the model has {} outputs, but isoflat's networks have one",
+            names.len()
+        );
+        if names.len() > 1 {
+            self.notes.push(format!(
+                "of the model's {} outputs, {chosen} is taken; the others lie on the way to it",
+                names.len()
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// A tensor without the softmax and the like behind it.
+fn stripped<'a>(
+    output: &'a str,
+    opset: i64,
+    most: usize,
+    giver: impl Fn(&str) -> Option<Node<'a>>,
+) -> Result<(&'a str, Vec<(Node<'a>, i64)>)> {
+    let (mut name, mut takes) = (output, Vec::new());
+    for _ in 0..most {
+        let Some(node) = giver(name) else { break };
+        let is_standard = matches!(&node.proto.domain[..], "" | "ai.onnx");
+        let axis = match node.op() {
+            "Softmax" | "LogSoftmax" | "Hardmax" => Some(node.int("axis", if opset < 13 { 1 } else { -1 })),
+            "ArgMax" => Some(node.int("axis", 0)),
+            "Identity" => None,
+            "Cast" if giver(node.input(0)?).is_some_and(|before| matches!(before.op(), "ArgMax" | "Softmax")) => None,
+            _ => break,
+        };
+        if !is_standard {
+            break;
+        }
+        takes.extend(axis.map(|axis| (node, axis)));
+        name = node.input(0)?;
+    }
+    Ok((name, takes))
+}
+
+/// The nodes that a tensor needs.
+fn needed<'a>(output: &'a str, giver: impl Fn(&str) -> Option<Node<'a>>) -> HashSet<usize> {
+    let mut found = HashSet::new();
+    let mut open = vec![output];
+    while let Some(name) = open.pop() {
+        if let Some(node) = giver(name)
+            && found.insert(node.index)
+        {
+            open.extend(node.proto.input.iter().filter(|name| !name.is_empty()).map(String::as_str));
+        }
+    }
+    found
+}
+
+/// Fails where what was taken off does not go over the classes.
+///
+/// # Errors
+/// `InvalidNetwork`.
+pub fn ensure_over_classes((node, axis): &(Node, i64), found: &Activation) -> Result<()> {
+    let rank = found.axes.len();
+    let at = places(*node, &[*axis], rank)?;
+    ensure!(
+        at.first().copied() == found.channel_axis(),
+        InvalidNetwork,
+        "{} at the end goes over axis {axis} of {}, which is not that of the outputs",
+        node.title(),
+        found.described()
+    );
+    Ok(())
+}

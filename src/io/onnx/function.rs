@@ -1,0 +1,230 @@
+//! Functions of single numbers. Exporters spell many an activation with several nodes: x · σ(x), or x · ½ · (1 + erf(x/√2)). Such a
+//! chain is followed at a number of points, and where a layer is asked for, it is the activation that has these values there.
+
+use super::activation::Activation;
+use super::node::Node;
+use super::reader::{Reader, Value};
+use crate::error::{Result, bail, ensure};
+use crate::network::{GeluApproximation, Layer};
+
+/// Where functions are compared: near 0, where they bend, and far out, where a bound would show.
+pub const POINTS: [f64; 24] = [
+    0.0, -1.0, 1.0, 1e-3, -1e-3, 0.1, -0.1, 0.4, -0.4, 0.7, -0.7, 1.6, -1.6, 2.4, -2.4, 4.0, -4.0, 7.5, -7.5, 30.0,
+    -30.0, 1e4, -1e4, 1e30,
+];
+
+/// Values of a function at all points.
+pub type Samples = [f64; POINTS.len()];
+
+/// A function of what a layer gives.
+#[derive(Debug, Clone)]
+pub struct Function {
+    /// What it is a function of.
+    pub base: Activation,
+    /// Its values.
+    pub samples: Samples,
+    /// The node that it comes from.
+    pub node: usize,
+}
+
+/// How close values must be: constants in files have seven digits.
+const TOLERANCE: f64 = 2e-6;
+
+fn sigmoid(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+/// x Φ(x).
+pub fn gelu(x: f64) -> f64 {
+    0.5 * x * libm::erfc(-x / std::f64::consts::SQRT_2)
+}
+
+/// The same with an approximate Φ.
+pub fn gelu_tanh(x: f64) -> f64 {
+    let inner = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044_715 * x * x * x);
+    0.5 * x * (1.0 + inner.tanh())
+}
+
+/// max(x, 0) + log(1 + e^(−|x|)).
+pub fn softplus(x: f64) -> f64 {
+    x.max(0.0) + (-x.abs()).exp().ln_1p()
+}
+
+/// x σ(x).
+pub fn silu(x: f64) -> f64 {
+    x * sigmoid(x)
+}
+
+/// 1/(1 + e⁻ˣ).
+pub fn logistic(x: f64) -> f64 {
+    sigmoid(x)
+}
+
+/// Do the values belong to this function? Where a chain has become infinite on the way nothing is compared, but not at the points
+/// up to 30.
+fn are_of(samples: &Samples, function: impl Fn(f64) -> f64) -> bool {
+    POINTS.iter().zip(samples).all(|(&x, &found)| {
+        let expected = function(x);
+        let is_lost = !found.is_finite() && x.abs() > 100.0;
+        is_lost || (found - expected).abs() <= TOLERANCE * expected.abs().max(x.abs().min(1.0) * 0.1)
+    })
+}
+
+/// The layer that has these values.
+pub fn layer_of(samples: &Samples) -> Option<Layer> {
+    let [_, at_minus_one, ..] = *samples;
+    let slope = -at_minus_one;
+    let leaky = move |x: f64| if x > 0.0 { x } else { slope * x };
+    Some(match samples {
+        _ if are_of(samples, |x| x) => Layer::Identity,
+        _ if are_of(samples, |x| x.max(0.0)) => Layer::Relu,
+        _ if slope.is_finite() && slope > 0.0 && are_of(samples, leaky) => Layer::LeakyRelu { slope },
+        _ if are_of(samples, f64::tanh) => Layer::Tanh,
+        _ if are_of(samples, sigmoid) => Layer::Sigmoid,
+        _ if are_of(samples, softplus) => Layer::Softplus,
+        _ if are_of(samples, silu) => Layer::Silu,
+        _ if are_of(samples, gelu) => Layer::Gelu { approximate: GeluApproximation::None },
+        _ if are_of(samples, gelu_tanh) => Layer::Gelu { approximate: GeluApproximation::Tanh },
+        _ => return None,
+    })
+}
+
+/// The numbers of a·x + b, where it is that.
+fn affine(samples: &Samples) -> Option<(f64, f64)> {
+    let [offset, _, at_one, ..] = *samples;
+    let factor = at_one - offset;
+    are_of(samples, |x| factor * x + offset).then_some((factor, offset))
+}
+
+impl<'a> Reader<'a> {
+    /// A tensor as a function of something: of itself, where a layer gives it.
+    ///
+    /// # Errors
+    /// What [`Reader::value`] says.
+    pub fn function(&mut self, node: Node<'a>, at: usize) -> Result<Function> {
+        if let Value::Function(function) = self.value(node, node.input(at)?)? {
+            return Ok(function.clone());
+        }
+        Ok(Function { base: self.activation(node, at)?, samples: POINTS, node: node.index })
+    }
+
+    /// Applies a function to what a node reads.
+    ///
+    /// # Errors
+    /// Likewise.
+    pub fn apply(&mut self, node: Node<'a>, function: impl Fn(f64) -> f64) -> Result<()> {
+        let name = node.input(0)?;
+        // A whole activation before this one is a layer of its own.
+        if let Value::Function(before) = self.value(node, name)?
+            && layer_of(&before.samples).is_some()
+        {
+            self.settle(node, name)?;
+        }
+        let before = self.function(node, 0)?;
+        let samples = before.samples.map(function);
+        self.give(node, Value::Function(Function { base: before.base, samples, node: node.index }))
+    }
+
+    /// Makes a layer of a tensor that is a function.
+    ///
+    /// # Errors
+    /// `InvalidNetwork` where isoflat has no such activation.
+    pub fn settle(&mut self, node: Node<'a>, name: &'a str) -> Result<()> {
+        let Value::Function(function) = self.value(node, name)? else { return Ok(()) };
+        let function = function.clone();
+        let Some(layer) = layer_of(&function.samples) else { return self.refuse(node, &function) };
+        let found = if layer == Layer::Identity {
+            function.base
+        } else {
+            ensure!(
+                function.base.padding.is_none() || function.samples[0] == 0.0,
+                InvalidNetwork,
+                "{} is a function of a padded image that does not leave its zeros as they are: pad behind it",
+                node.title()
+            );
+            let padding = function.base.padding;
+            let giver = self.node(function.node).unwrap_or(node);
+            let mut found = self.plain(giver, layer, &function.base)?;
+            found.padding = padding;
+            found
+        };
+        self.values.insert(name, Value::Activation(found));
+        Ok(())
+    }
+
+    /// The node of a number; they are in order, though some are left out.
+    fn node(&self, index: usize) -> Option<Node<'a>> {
+        let at = self.nodes.binary_search_by_key(&index, |node| node.index).ok()?;
+        self.nodes.get(at).copied()
+    }
+
+    fn refuse(&self, reader: Node<'a>, function: &Function) -> Result<()> {
+        let giver = self.node(function.node).unwrap_or(reader);
+        let title = giver.title();
+        if let Some((factor, offset)) = affine(&function.samples) {
+            let does = match (factor == 1.0, offset == 0.0) {
+                (true, _) => format!("adds {offset}"),
+                (_, true) => format!("multiplies by {factor}"),
+                _ => format!("computes {factor} x + {offset}"),
+            };
+            let instead = if self.is_input(&function.base) {
+                "normalise the data so before, and export the network without it"
+            } else {
+                "put the factor into the weights of the layer beside it"
+            };
+            bail!(InvalidNetwork, "{title} {does}, which is no layer of isoflat: {instead}");
+        }
+        let is_bounded = function.samples[POINTS.len() - 1].abs() < 1e6;
+        let clip = if giver.op() == "Clip" && is_bounded {
+            " a Clip with an upper bound, as ReLU6, is not positively homogeneous, and isoflat does not compute with it;"
+        } else {
+            ""
+        };
+        bail!(
+            InvalidNetwork,
+            "{title} ends in a function that is none of isoflat's activations:{clip} these are Relu, LeakyRelu (also PRelu with one \
+             positive slope), Tanh, Sigmoid, Softplus, silu and Gelu; train the network with one of them"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_activation_is_known_by_its_values_and_no_other_is() {
+        let of = |function: &dyn Fn(f64) -> f64| layer_of(&POINTS.map(function));
+        assert_eq!(of(&|x| x), Some(Layer::Identity));
+        assert_eq!(of(&|x| x.max(0.0)), Some(Layer::Relu));
+        assert_eq!(of(&|x| x.max(0.25 * x)), Some(Layer::LeakyRelu { slope: 0.25 }));
+        assert_eq!(of(&|x| x.clamp(0.0, f64::from(f32::MAX))), Some(Layer::Relu));
+        assert_eq!(of(&|x| 2.0 / (1.0 + (-2.0 * x).exp()) - 1.0), Some(Layer::Tanh));
+        assert_eq!(of(&|x| 0.5 * (x / 2.0).tanh() + 0.5), Some(Layer::Sigmoid));
+        assert_eq!(of(&|x| (1.0 + x.exp()).ln()), Some(Layer::Softplus));
+        assert_eq!(of(&|x| x * sigmoid(x)), Some(Layer::Silu));
+        let root = f64::from(std::f32::consts::SQRT_2);
+        assert_eq!(
+            of(&|x| 0.5 * (x * (libm::erf(x / root) + 1.0))),
+            Some(Layer::Gelu { approximate: GeluApproximation::None })
+        );
+        assert_eq!(of(&gelu_tanh), Some(Layer::Gelu { approximate: GeluApproximation::Tanh }));
+        let others: [&dyn Fn(f64) -> f64; 12] = [
+            &|x| x.clamp(0.0, 6.0),
+            &|x| x.clamp(0.0, 1e5),
+            &|x| x + 1e-4,
+            &|x| 0.99999 * x,
+            &|x| -x,
+            &|x| x.abs(),
+            &|_| 0.0,
+            &|x| x * sigmoid(1.702 * x),
+            &|x| x * ((x + 3.0) / 6.0).clamp(0.0, 1.0),
+            &|x| if x > 0.0 { x } else { x.exp() - 1.0 },
+            &|x| if x > 0.0 { x } else { -0.1 * x },
+            &|x| x * softplus(x).tanh(),
+        ];
+        for (i, function) in others.iter().enumerate() {
+            assert_eq!(of(function), None, "function {i}");
+        }
+    }
+}

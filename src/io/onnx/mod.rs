@@ -1,0 +1,106 @@
+//! ONNX: a protocol buffer with a graph of operators and its weights, which may lie in a file beside it. A graph of dense layers,
+//! convolutions, pools, activations and what goes between them becomes isoflat's layers; everything else is refused by name.
+//!
+//! What is read takes at most 200 times the files' bytes and 8 MiB more: up to 64 times the messages (`weigh.rs`) and as much the
+//! numbers that are copied out of them (`reader.rs`), the rest tables of names. Models that programs write take 5 to 30.
+
+mod activation;
+mod builder;
+mod constant;
+mod convert;
+mod ends;
+mod function;
+mod joins;
+mod linear;
+mod node;
+mod pointwise;
+mod proto;
+mod reader;
+mod reshape;
+mod shapes;
+mod slices;
+mod tensor;
+#[cfg(test)]
+mod tests;
+mod weigh;
+mod weights;
+mod whole;
+mod windows;
+mod wire;
+mod write;
+
+use prost::Message;
+use prost::bytes::Bytes;
+
+use super::format::{Content, Format};
+use super::{File, Graph};
+use crate::error::{Error, ErrorCode, Result};
+use crate::memory::copied;
+use proto::ModelProto;
+use wire::Fields;
+
+pub(super) use write::write;
+
+pub(super) const FORMAT: Format =
+    Format { name: "ONNX", is: is_model, read: |file, others| Ok(Content::Graph(read(file, others)?)) };
+
+/// Files of weights that belong to an ONNX file, by the names that exporters give them (`.data` alone is many a thing); the model
+/// looks for them among the files that were opened with it.
+pub(super) const PART: Format = Format {
+    name: "weights of ONNX (.onnx.data)",
+    is: |file| file.has_extension("onnx_data") || file.base().to_ascii_lowercase().ends_with(".onnx.data"),
+    read: |_, _| Ok(Content::Part),
+};
+
+/// What an ONNX file does not say.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct OnnxOptions {
+    /// The tensor that is the network's output; the model's first where nothing is said.
+    pub output: Option<String>,
+}
+
+/// Is it a model, by its name or its first fields?
+fn is_model(file: &File) -> bool {
+    /// Fields that a look at the beginning goes through.
+    const MOST: usize = 64;
+    if file.has_extension("onnx") {
+        return true;
+    }
+    // The version of the format comes first, and is a small number.
+    if !matches!(file.bytes.get(..2), Some([0x08, 1..=64])) {
+        return false;
+    }
+    let known = |number: u64| matches!(number, 1..=8 | 14 | 20 | 25 | 26);
+    for field in Fields::of(&file.bytes).take(MOST) {
+        match field {
+            Ok(field) if field.number == 7 => return true,
+            Ok(field) if known(field.number) => {}
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// The network of a model; the other files are those that were opened with it, with external weights among them.
+///
+/// # Errors
+/// `Parse` for a broken file, or one that is missing; `InvalidNetwork` for what isoflat has no layer for; `TooLarge`.
+pub(super) fn read(file: &File, others: &[File]) -> Result<Graph> {
+    read_with(file, others, &OnnxOptions::default())
+}
+
+/// The same with what the file does not say.
+///
+/// # Errors
+/// Likewise; `InvalidOption` for an output that is not there.
+pub(super) fn read_with(file: &File, others: &[File], options: &OnnxOptions) -> Result<Graph> {
+    let model = decoded(&file.bytes)?;
+    convert::graph(&model, file.bytes.len() as u64, others, options)
+}
+
+fn decoded(bytes: &[u8]) -> Result<ModelProto> {
+    weigh::weigh(bytes)?;
+    let bytes = Bytes::from(copied("an ONNX file", bytes)?);
+    ModelProto::decode(bytes)
+        .map_err(|error| Error::new(ErrorCode::Parse, format!("the ONNX file cannot be read: {error}")))
+}

@@ -1,0 +1,148 @@
+//! What is refused, in words.
+
+use super::super::proto::*;
+use super::build::*;
+use crate::error::ErrorCode;
+
+#[test]
+fn what_isoflat_has_no_layer_for_is_refused_with_what_would_do() {
+    let pool = |more: Vec<AttributeProto>| [vec![ints("kernel_shape", &[2, 2])], more].concat();
+    let cases: Vec<(&str, &[&str], Vec<AttributeProto>, &str)> = vec![
+        ("LayerNormalization", &[], vec![], "statistics are those of each sample"),
+        ("HardSwish", &[], vec![], "Relu, LeakyRelu"),
+        ("Softmax", &[], vec![], "not within"),
+        ("Frobnicate", &[], vec![], "Frobnicate node 0 (x → a)"),
+        ("Clip", &["zero", "six"], vec![], "not positively homogeneous"),
+        ("PRelu", &["slopes"], vec![], "one positive slope"),
+        (
+            "LeakyRelu",
+            &[],
+            vec![AttributeProto { name: "alpha".into(), f: -0.5, ..Default::default() }],
+            "one positive slope",
+        ),
+        ("Mul", &["six"], vec![], "normalise the data"),
+        ("Sub", &["channel"], vec![], "normalise the data"),
+        ("Add", &["full"], vec![], "not of single values"),
+        ("AveragePool", &[], pool(vec![ints("pads", &[1, 1, 1, 1])]), "count_include_pad"),
+        ("AveragePool", &[], pool(vec![int("ceil_mode", 1), ints("strides", &[2, 2])]), "ceil_mode"),
+        ("MaxPool", &[], pool(vec![ints("dilations", &[2, 2])]), "dilations"),
+        ("MaxPool", &[], vec![ints("kernel_shape", &[2])], "[height, width]"),
+        ("Relu", &[], vec![int("mystery", 1)], "mystery"),
+        ("Transpose", &[], vec![ints("perm", &[1, 0, 2, 3])], "samples"),
+        ("Transpose", &[], vec![ints("perm", &[0, 0, 2, 3])], "no order"),
+        ("Concat", &["full"], vec![int("axis", 1)], "only zeros"),
+        ("Concat", &["x"], vec![int("axis", 2)], "channels or features"),
+        ("Conv", &["k"], vec![ints("pads", &[-1, 0, 0, 0])], "negative"),
+        ("Conv", &["k"], vec![int("group", 2)], "groups"),
+        ("Conv", &["w"], vec![], "two-dimensional"),
+        ("Conv", &["x"], vec![], "not a tensor of the file"),
+        ("Conv", &["nothing"], vec![], "nothing in the graph gives"),
+        ("MatMul", &["x"], vec![], "attention"),
+        ("Mul", &["x"], vec![], "none of isoflat's activations"),
+        ("ReduceMean", &[], vec![ints("axes", &[1])], "rows and columns"),
+        ("Cast", &[], vec![int("to", 7)], "whole numbers"),
+        ("Dropout", &["zero", "six"], vec![], "at random"),
+        ("MaxPool", &[], vec![], "no kernel_shape"),
+    ];
+    for (op, more, attributes, says) in cases {
+        let found = opened(&around(&[2, 5, 5], op, more, attributes));
+        let error = found.err().unwrap_or_else(|| panic!("{op} is to be refused: {says}"));
+        assert!(error.message.contains(says), "{op}: {error}");
+        assert!(error.message.contains(op) || op == "Flatten", "{op}: {error}");
+    }
+}
+
+#[test]
+fn models_as_a_whole_are_refused_where_they_are_no_network() {
+    let dense = |from: &str, weight: &str, to: &str| node("MatMul", &[from, weight], to, vec![]);
+    let w = || tensor("w", &[2, 2], |i| i as f32);
+    let good = || model(&[2], vec![dense("x", "w", "y")], vec![w()]);
+    assert!(opened(&good()).is_ok());
+    let changed = |change: &dyn Fn(&mut ModelProto)| {
+        let mut model = good();
+        change(&mut model);
+        opened(&model).expect_err("no network").message
+    };
+    let graph =
+        |model: &mut ModelProto, change: &dyn Fn(&mut GraphProto)| change(model.graph.as_mut().expect("a graph"));
+    for (says, change) in [
+        ("operator set 8", &(|m: &mut ModelProto| m.opset_import[0].version = 8) as &dyn Fn(&mut ModelProto)),
+        ("which version", &|m| m.opset_import.clear()),
+        ("has no graph", &|m| m.graph = None),
+        ("no output", &|m| graph(m, &|g| g.output.clear())),
+        ("0 inputs", &|m| graph(m, &|g| g.input.clear())),
+        ("2 inputs (x, z)", &|m| {
+            graph(m, &|g| {
+                g.input.push(info("z", &[2]));
+                g.node.insert(0, node("Add", &["x", "z"], "s", vec![]));
+                g.node[1].input[0] = "s".into();
+            })
+        }),
+        ("not fixed", &|m| graph(m, &|g| g.input[0] = info("x", &[0]))),
+        ("tied weights", &|m| {
+            graph(m, &|g| {
+                g.node[0].output[0] = "h".into();
+                g.node.push(dense("h", "w", "y"));
+            })
+        }),
+        ("two tensors of the name w", &|m| graph(m, &|g| g.initializer.push(w()))),
+        ("comes before", &|m| {
+            graph(m, &|g| {
+                g.node[0].input[0] = "r".into();
+                g.node.push(node("Relu", &["x"], "r", vec![]));
+            })
+        }),
+        ("sparse", &|m| {
+            graph(m, &|g| {
+                let values = g.initializer.pop().map(Box::new);
+                g.sparse_initializer.push(SparseTensorProto { values });
+            })
+        }),
+        ("inline_local_functions", &|m| {
+            graph(m, &|g| g.node[0].domain = "own".into());
+            m.functions.push(FunctionProto { name: "MatMul".into(), domain: "own".into() });
+        }),
+        ("no operator of ONNX itself", &|m| graph(m, &|g| g.node[0].domain = "com.microsoft".into())),
+        ("segments", &|m| graph(m, &|g| g.initializer[0].segment = Some(Segment { begin: 0, end: 1 }))),
+        ("is to have 4 numbers", &|m| {
+            graph(m, &|g| {
+                g.initializer[0].float_data.pop();
+            })
+        }),
+        ("2 outputs", &|m| {
+            graph(m, &|g| {
+                g.node.push(node("Relu", &["y"], "z", vec![]));
+                g.output.push(info("z", &[]));
+            })
+        }),
+        ("0 inputs", &|m| graph(m, &|g| g.output[0].name = "w".into())),
+        ("no layer between", &|m| graph(m, &|g| g.node[0] = node("Dropout", &["x"], "y", vec![]))),
+    ] {
+        let message = changed(change);
+        assert!(message.contains(says), "{says}: {message}");
+    }
+}
+
+#[test]
+fn sizes_beyond_all_bounds_are_refused_before_they_are_computed_with() {
+    for shape in [vec![i64::MAX, 2], vec![1 << 40], vec![1 << 20, 1 << 20, 1 << 20]] {
+        let nodes = vec![node("Flatten", &["x"], "f", vec![]), node("MatMul", &["f", "w"], "y", vec![])];
+        let error = opened(&model(&shape, nodes, vec![tensor("w", &[2, 2], |_| 1.0)])).expect_err("no such input");
+        assert_eq!(error.code, ErrorCode::TooLarge, "{error}");
+    }
+    for pads in [[0, 0, i64::MAX, i64::MAX, 0, 0, i64::MAX, 1], [0, i64::MAX, 0, 0, 0, i64::MAX, 0, 0]] {
+        let nodes = vec![
+            node("Pad", &["x", "pads"], "p", vec![]),
+            node(
+                "Conv",
+                &["p", "k"],
+                "c",
+                vec![AttributeProto { name: "auto_pad".into(), s: "SAME_UPPER".into(), ..Default::default() }],
+            ),
+            node("Flatten", &["c"], "f", vec![]),
+            node("MatMul", &["f", "w"], "y", vec![]),
+        ];
+        let tensors = vec![whole("pads", &pads), tensor("k", &[2, 2, 3, 3], |_| 1.0), tensor("w", &[2, 2], |_| 1.0)];
+        assert!(opened(&model(&[2, 4, 4], nodes, tensors)).is_err());
+    }
+}

@@ -1,0 +1,171 @@
+//! Small models, each for one thing that a node may be.
+
+use prost::Message;
+
+use super::super::proto::*;
+use super::super::{OnnxOptions, read_with};
+use super::build::*;
+use super::{assert_near, layers, naive, unfolded};
+use crate::error::ErrorCode;
+use crate::io::{File, Model, Operation};
+use crate::network::Layer;
+
+#[test]
+fn an_input_with_its_one_channel_last_is_declared_as_the_image_that_the_model_makes_of_it() {
+    let nodes = |more: Vec<NodeProto>| {
+        let nodes = vec![
+            node("Reshape", &["x", "to"], "i", vec![]),
+            node("Conv", &["i", "k"], "c", vec![]),
+            node("Flatten", &["c"], "f", vec![]),
+            node("MatMul", &["f", "w"], "y", vec![]),
+        ];
+        let tensors = vec![
+            whole("to", &[-1, 1, 5, 4]),
+            tensor("k", &[2, 1, 3, 3], |i| i as f32),
+            tensor("w", &[12, 2], |i| i as f32),
+        ];
+        opened(&model(&[5, 4, 1], [more, nodes].concat(), tensors))
+    };
+    let graph = nodes(Vec::new()).expect("a graph");
+    assert_eq!((graph.input.clone(), layers(&graph)), (vec![1, 5, 4], vec!["conv2d", "flatten", "dense"]));
+    assert!(Model::new(graph).is_ok());
+}
+
+#[test]
+fn an_image_of_one_row_becomes_features() {
+    let nodes = vec![
+        node("Conv", &["x", "k"], "c", vec![]),
+        node("Squeeze", &["c"], "s", vec![ints("axes", &[1, 2])]),
+        node("MatMul", &["s", "w"], "y", vec![]),
+    ];
+    let tensors = vec![tensor("k", &[1, 2, 3, 3], |i| i as f32), tensor("w", &[2, 2], |i| i as f32)];
+    let graph = opened(&model(&[2, 3, 4], nodes, tensors)).expect("a graph");
+    assert_eq!(layers(&graph), ["conv2d", "flatten", "dense"]);
+    assert!(Model::new(graph).is_ok());
+}
+
+#[test]
+fn a_normalisation_is_not_folded_into_a_scale_behind_a_flatten() {
+    let nodes = vec![
+        node("Relu", &["x"], "r", vec![]),
+        node("BatchNormalization", &["r", "scale", "shift", "mean", "variance"], "n", vec![]),
+        node("Flatten", &["n"], "f", vec![]),
+        node("Mul", &["f", "factor"], "m", vec![]),
+        node("MatMul", &["m", "w"], "y", vec![]),
+    ];
+    let mut tensors: Vec<TensorProto> =
+        ["scale", "shift", "mean", "variance"].map(|name| tensor(name, &[2], |i| 1.0 + i as f32)).to_vec();
+    tensors.push(tensor("factor", &[12], |i| 1.0 + i as f32));
+    tensors.push(tensor("w", &[12, 2], |i| i as f32 / 5.0));
+    let graph = opened(&model(&[2, 2, 3], nodes, tensors)).expect("a graph");
+    let (network, parameters) = unfolded(&graph);
+    let inputs: Vec<f64> = (0..12).map(|i| f64::from(i) / 3.0 - 1.5).collect();
+    let expected = naive::outputs(&network, &parameters, &inputs);
+    let model = Model::new(graph).expect("a model");
+    assert_near("folded", &naive::outputs(&model.network, &model.parameters, &inputs), &expected, 1e-12);
+}
+
+#[test]
+fn long_chains_are_read_quickly() {
+    let begun = std::time::Instant::now();
+    let chain = |op: &str, more: &[&str]| {
+        let mut nodes = vec![node("MatMul", &["x", "w"], "0", vec![])];
+        for i in 1..20_000usize {
+            let (before, after) = ((i - 1).to_string(), i.to_string());
+            nodes.push(node(op, &[&[before.as_str()], more].concat(), &after, vec![]));
+        }
+        nodes.push(node("MatMul", &["19999", "v"], "y", vec![]));
+        let tensors =
+            vec![tensor("w", &[2, 2], |i| i as f32), tensor("v", &[2, 2], |i| i as f32), tensor("one", &[], |_| 1.0)];
+        opened(&model(&[2], nodes, tensors))
+    };
+    assert_eq!(chain("Tanh", &[]).expect("a graph").nodes.len(), 20_001);
+    assert_eq!(chain("Identity", &[]).expect("a graph").nodes.len(), 2);
+    assert_eq!(chain("Mul", &["one"]).expect("a graph").nodes.len(), 2);
+    assert!(chain("Add", &["one"]).is_err());
+    assert!(begun.elapsed().as_secs() < 10, "{:?}", begun.elapsed());
+}
+
+#[test]
+fn an_output_can_be_named() {
+    let nodes = vec![
+        node("MatMul", &["x", "a"], "h", vec![]),
+        node("Relu", &["h"], "r", vec![]),
+        node("MatMul", &["r", "b"], "y", vec![]),
+    ];
+    let tensors = vec![tensor("a", &[2, 3], |i| i as f32), tensor("b", &[3, 2], |i| i as f32)];
+    let file = File::new("m.onnx", model(&[2], nodes, tensors).encode_to_vec());
+    let named = |name: &str| read_with(&file, &[], &OnnxOptions { output: Some(name.into()) });
+    assert_eq!(layers(&named("h").expect("a graph")), ["dense"]);
+    assert_eq!(layers(&named("y").expect("a graph")), ["dense", "relu", "dense"]);
+    assert_eq!(named("z").expect_err("no such tensor").code, ErrorCode::InvalidOption);
+}
+
+#[test]
+fn activations_in_several_nodes_are_one_layer() {
+    let relu_by_max = around(&[2, 5, 5], "Max", &["zero"], vec![]);
+    assert_eq!(layers(&opened(&relu_by_max).expect("a graph")), ["relu", "flatten", "dense"]);
+    let relu_by_clip = around(&[2, 5, 5], "Clip", &["zero"], vec![]);
+    assert_eq!(layers(&opened(&relu_by_clip).expect("a graph")), ["relu", "flatten", "dense"]);
+    let twice = around(&[2, 5, 5], "Add", &["x"], vec![]);
+    assert_eq!(layers(&opened(&twice).expect("a graph")), ["add", "flatten", "dense"]);
+    let same = around(&[2, 5, 5], "Add", &["zero"], vec![]);
+    assert_eq!(layers(&opened(&same).expect("a graph")), ["flatten", "dense"]);
+}
+
+#[test]
+fn what_nothing_needs_is_left_out() {
+    let nodes = vec![
+        node("MatMul", &["x", "a"], "h", vec![]),
+        node("Frobnicate", &["h"], "unused", vec![]),
+        // Its layer is asked for its shape alone.
+        node("MatMul", &["x", "b"], "shaped", vec![]),
+        node("Shape", &["shaped"], "s", vec![]),
+        node("Reshape", &["h", "s"], "r", vec![]),
+        node("MatMul", &["r", "c"], "y", vec![]),
+    ];
+    let tensors = ["a", "b", "c"].map(|name| tensor(name, &[2, 2], |i| i as f32)).to_vec();
+    assert_eq!(layers(&opened(&model(&[2], nodes, tensors)).expect("a graph")), ["dense", "dense"]);
+}
+
+#[test]
+fn numbers_of_several_layers_are_read_but_have_no_place() {
+    let nodes = vec![
+        node("Gemm", &["x", "a", "bias"], "h", vec![]),
+        node("Relu", &["h"], "r", vec![]),
+        node("Gemm", &["r", "b", "bias"], "y", vec![]),
+    ];
+    let tensors = vec![
+        tensor("a", &[2, 2], |i| i as f32),
+        tensor("b", &[2, 2], |i| 1.0 - i as f32),
+        tensor("bias", &[2], |_| 0.5),
+    ];
+    let graph = opened(&model(&[2], nodes, tensors)).expect("a graph");
+    assert!(graph.notes.iter().any(|note| note.contains("bias")), "{:?}", graph.notes);
+    let model = Model::new(graph).expect("a model");
+    assert!(model.tensors(&model.parameters).is_err());
+}
+
+#[test]
+fn padding_goes_into_the_window_that_follows() {
+    let nodes = |behind: &str, more: &[&str], attributes: Vec<AttributeProto>| {
+        let nodes = vec![
+            node("Pad", &["x", "pads"], "p", vec![]),
+            node(behind, &[&["p"], more].concat(), "a", attributes),
+            node("GlobalAveragePool", &["a"], "g", vec![]),
+            node("Flatten", &["g"], "f", vec![]),
+            node("MatMul", &["f", "w"], "y", vec![]),
+        ];
+        let pads = whole("pads", &[0, 1, 1, 0, 0, 0, 2, 0]);
+        let tensors = vec![pads, tensor("k", &[3, 3, 3, 3], |i| i as f32), tensor("w", &[3, 2], |i| i as f32)];
+        opened(&model(&[2, 4, 4], nodes, tensors))
+    };
+    let graph = nodes("Conv", &["k"], vec![ints("pads", &[0, 1, 0, 1])]).expect("a graph");
+    assert_eq!(layers(&graph)[..2], ["pad_channels", "conv2d"]);
+    let Operation::Layer { layer: Layer::Conv2d(conv), .. } = &graph.nodes[1].operation else {
+        panic!("a convolution")
+    };
+    assert_eq!(conv.padding, [1, 1, 2, 1].into());
+    assert!(nodes("MaxPool", &[], vec![ints("kernel_shape", &[2, 2])]).is_err(), "its padding is −∞");
+    assert!(nodes("Flatten", &[], vec![]).is_err());
+}

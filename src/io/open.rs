@@ -1,0 +1,136 @@
+//! Opening a model, whatever its files are.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::format::{self, Content};
+use super::{Arrays, File, Graph, GraphNode, Model, Operation, Slot, checkpoint};
+use crate::error::{Result, bail, ensure};
+use crate::memory::copied;
+use crate::network::{Network, Preset};
+use crate::problem::ProblemFile;
+
+/// What files do not say of a model.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ModelOptions {
+    /// Of weights without a graph: the network, as a preset's name or as its JSON.
+    pub network: Option<Value>,
+    /// Of weights that no network is named for: the shape of one input.
+    pub input: Option<Vec<usize>>,
+    /// What becomes of batch normalisations.
+    #[serde(default)]
+    pub batch_norm: BatchNormChoice,
+}
+
+/// What becomes of batch normalisations with frozen statistics.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BatchNormChoice {
+    /// Folded into a neighbour where one takes it, unless the network that was named has scales there; else a scale.
+    #[default]
+    Fold,
+    /// A scale, w x + b, each.
+    Scale,
+}
+
+/// What was opened.
+#[derive(Debug, Clone)]
+pub struct OpenedModel {
+    /// The network and its parameters.
+    pub model: Model,
+    /// What the format is called.
+    pub format: &'static str,
+    /// The data too, where the file is a problem of isoflat's own.
+    pub problem: Option<Box<ProblemFile>>,
+    /// The arrays that the weights came from, where they came without a graph.
+    pub(super) arrays: Option<Arrays>,
+    /// Which of the files has the weights.
+    pub(super) file: usize,
+}
+
+/// Opens a model: one file, or several that belong together.
+///
+/// # Errors
+/// `Parse` for what cannot be read, `InvalidNetwork` for what is no network that isoflat knows, with what would do instead;
+/// `InvalidOption`.
+pub fn open_model(files: &[File], options: &ModelOptions) -> Result<OpenedModel> {
+    ensure!(!files.is_empty(), InvalidOption, "no file was given");
+    let mut named = options.network.as_ref().map(network_of).transpose()?;
+    let mut found: Option<(usize, &'static str, Content)> = None;
+    for (i, file) in files.iter().enumerate() {
+        match format::read(file, files)? {
+            (_, Content::Part) => {}
+            (_, Content::Network(json)) => {
+                ensure!(named.is_none(), InvalidOption, "{}: a network is given twice", file.name);
+                named = Some(Network::from_json(&json)?);
+            }
+            (format, content) => {
+                if let Some((first, ..)) = found {
+                    bail!(
+                        InvalidOption,
+                        "{} and {} are both models or weights: open one at a time",
+                        files[first].name,
+                        file.name
+                    );
+                }
+                found = Some((i, format, content));
+            }
+        }
+    }
+    let Some((file, format, content)) = found else {
+        bail!(InvalidOption, "{}: there are no weights: add the file that has them", files[0].name)
+    };
+    let is_scale = options.batch_norm == BatchNormChoice::Scale;
+    let (graph, problem, arrays) = match content {
+        Content::Graph(graph) => {
+            ensure!(named.is_none(), InvalidOption, "{} says itself which network it is", files[file].name);
+            (graph, None, None)
+        }
+        Content::Arrays(arrays) => {
+            (checkpoint::graph(&arrays, named.as_ref(), options.input.as_deref())?, None, Some(arrays))
+        }
+        Content::Problem(problem) => (of_network(problem.problem.network(), &problem.parameters)?, Some(problem), None),
+        Content::Network(_) | Content::Part => unreachable!("taken out above"),
+    };
+    let model = Model::new(if is_scale { kept(graph) } else { graph })?;
+    Ok(OpenedModel { model, format, problem, arrays, file })
+}
+
+/// A network by its preset's name or its JSON.
+fn network_of(given: &Value) -> Result<Network> {
+    match given {
+        Value::String(text) if text.trim_start().starts_with('{') => Network::from_json(text),
+        Value::String(name) => Ok(Preset::from_name(name)?.network()),
+        other => Network::from_json(&other.to_string()),
+    }
+}
+
+/// With every normalisation a scale.
+fn kept(mut graph: Graph) -> Graph {
+    for node in &mut graph.nodes {
+        if let Operation::BatchNorm(norm) = &mut node.operation {
+            norm.is_scale = true;
+        }
+    }
+    graph
+}
+
+/// A network of isoflat's own as a graph whose weights have no places in another file.
+fn of_network(network: &Network, parameters: &[f64]) -> Result<Graph> {
+    let mut graph = Graph { input: network.input().to_vec(), ..Graph::default() };
+    let mut places = network.layout().layers().iter().peekable();
+    for (i, named) in network.named_layers().iter().enumerate() {
+        let (mut weight, mut bias) = (None, None);
+        if let Some(place) = places.next_if(|place| place.layer == i) {
+            let slot = |range: &std::ops::Range<usize>| -> Result<Slot> {
+                Ok(Slot { values: copied("parameters", &parameters[range.clone()])?, place: None })
+            };
+            weight = Some(slot(&place.weight)?);
+            bias = place.bias.as_ref().map(slot).transpose()?;
+        }
+        let operation = Operation::Layer { layer: named.layer.clone(), weight, bias };
+        graph.nodes.push(GraphNode { operation, name: named.name.clone(), from: named.from.clone() });
+    }
+    Ok(graph)
+}

@@ -1,0 +1,99 @@
+//! Parameters as other programs read them.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::{Array, Arrays, Elements, File, ModelOptions, OpenedModel, npz, onnx, open_model, safetensors};
+use crate::error::{Result, bail, ensure};
+use crate::memory::{collected, copied};
+use crate::network::Network;
+
+/// What parameters are written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SaveFormat {
+    /// The names, shapes and precision of the file that was opened, or isoflat's own.
+    Safetensors,
+    /// Likewise, for NumPy.
+    Npz,
+    /// The ONNX file that was opened, with these weights.
+    Onnx,
+}
+
+/// The files of a model that was opened, with other parameters.
+///
+/// # Errors
+/// What [`open_model`] says; `InvalidParameters`; `InvalidOption` for ONNX of a model that came as something else.
+pub fn save_model(files: &[File], options: &ModelOptions, parameters: &[f64], format: SaveFormat) -> Result<Vec<u8>> {
+    let opened = open_model(files, options)?;
+    if format == SaveFormat::Onnx {
+        let file = &files[opened.file];
+        ensure!(
+            opened.format == onnx::FORMAT.name,
+            InvalidOption,
+            "{}: this was no ONNX file, so it cannot be saved as one",
+            file.name
+        );
+        return onnx::write(file, files, &opened.model.tensors(parameters)?);
+    }
+    write(&arrays_of(&opened, parameters)?, format)
+}
+
+/// Parameters alone, under the names that isoflat gives: `0.weight`, `0.bias`, the layers' numbers or names.
+///
+/// # Errors
+/// `InvalidParameters`; `TooLarge`.
+pub fn save_parameters(network: &Network, parameters: &[f64], format: SaveFormat) -> Result<Vec<u8>> {
+    write(&own_arrays(network, parameters)?, format)
+}
+
+fn write(arrays: &Arrays, format: SaveFormat) -> Result<Vec<u8>> {
+    match format {
+        SaveFormat::Safetensors => safetensors::write(arrays, None),
+        SaveFormat::Npz => npz::write(arrays),
+        SaveFormat::Onnx => bail!(InvalidOption, "parameters alone are no ONNX file: safetensors or npz have them"),
+    }
+}
+
+/// The arrays of the file, with what the parameters are now in their places; or isoflat's own.
+fn arrays_of(opened: &OpenedModel, parameters: &[f64]) -> Result<Arrays> {
+    let Some(source) = &opened.arrays else { return own_arrays(&opened.model.network, parameters) };
+    let mut tensors: BTreeMap<String, Vec<f64>> = opened.model.tensors(parameters)?;
+    let mut arrays = Vec::new();
+    for (name, array) in &source.arrays {
+        let array = match tensors.remove(name) {
+            None => array.clone(),
+            Some(values) => Array::new(array.shape().to_vec(), like(array.elements(), values)?)?,
+        };
+        arrays.push((name.clone(), array));
+    }
+    Ok(Arrays { arrays, notes: Vec::new() })
+}
+
+/// Numbers in the precision of others.
+fn like(elements: &Elements, values: Vec<f64>) -> Result<Elements> {
+    Ok(match elements {
+        Elements::F32(_) => Elements::F32(collected("a tensor", values.iter().map(|&x| x as f32))?),
+        _ => Elements::F64(values),
+    })
+}
+
+fn own_arrays(network: &Network, parameters: &[f64]) -> Result<Arrays> {
+    network.check_parameters(parameters)?;
+    let mut arrays = Vec::new();
+    for place in network.layout().layers() {
+        let named = &network.named_layers()[place.layer];
+        let name = named.name.clone().unwrap_or_else(|| place.layer.to_string());
+        let mut add = |leaf: &str, shape: Vec<usize>, range: &std::ops::Range<usize>| -> Result<()> {
+            let values = Elements::F64(copied("a tensor", &parameters[range.clone()])?);
+            arrays.push((format!("{name}.{leaf}"), Array::new(shape, values)?));
+            Ok(())
+        };
+        add("weight", super::checkpoint::weight_shape(&named.layer, place), &place.weight)?;
+        if let Some(bias) = &place.bias {
+            add("bias", vec![place.outputs], bias)?;
+        }
+    }
+    Ok(Arrays { arrays, notes: Vec::new() })
+}

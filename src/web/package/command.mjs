@@ -1,0 +1,193 @@
+#!/usr/bin/env node
+
+/**
+ * The command `isoflat`: the door around the module that has the command line (src/web/command.rs). It reads and writes files, has the
+ * terminal, hears Ctrl-C, and lends the module Node's threads.
+ */
+
+import { resolveObjectURL } from "node:buffer";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { dirname } from "node:path";
+import { Worker as Thread } from "node:worker_threads";
+import { adopted, IsoflatError } from "./errors.js";
+import { createGlue } from "./isoflat_command_glue.js";
+import { Instance } from "./module.js";
+
+const [FAILED, USAGE, INTERRUPTED] = [1, 2, 130];
+/** Folders within folders that are looked into. */
+const DEEPEST = 16;
+/** Milliseconds between two lines of progress, and how wide they may be. */
+const [EVERY, WIDTH] = [100, 78];
+
+/** A browser's worker on Node's threads, as far as the module's helpers go: a program at the address of a blob, and messages. */
+class Worker {
+  onmessage = null;
+  onerror = null;
+  #thread;
+
+  constructor(address) {
+    this.#thread = resolveObjectURL(String(address))
+      .text()
+      .then((program) => {
+        const thread = new Thread(`${WORKER}\n${program}`, { eval: true });
+        thread.on("message", (data) => this.onmessage?.({ data }));
+        thread.on("error", (error) => this.onerror?.({ message: error.message, preventDefault() {} }));
+        // The program ends when its work does, whether helpers wait or not.
+        thread.unref();
+        return thread;
+      });
+  }
+
+  postMessage(data) {
+    void this.#thread.then((thread) => thread.postMessage(data));
+  }
+
+  terminate() {
+    void this.#thread.then((thread) => thread.terminate());
+  }
+}
+
+/** What a helper's program takes for granted. */
+const WORKER = `
+const { parentPort } = require("node:worker_threads");
+globalThis.postMessage = (data) => parentPort.postMessage(data);
+globalThis.close = () => parentPort.close();
+parentPort.on("message", (data) => onmessage({ data }));
+var onmessage;`;
+
+/** What the module looks for where threads may be had. */
+function lendThreads() {
+  const lent = { Worker, crossOriginIsolated: true, navigator: { hardwareConcurrency: availableParallelism() } };
+  for (const [name, value] of Object.entries(lent)) {
+    Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+  }
+}
+
+async function module() {
+  lendThreads();
+  const made = new Instance(createGlue, "This is a fault of isoflat, please report it");
+  await made.glue.init({ module_or_path: readFileSync(new URL("isoflat_command_bg.wasm", import.meta.url)) });
+  return made;
+}
+
+/** A file, or all files of a folder, hidden ones left out, each with the folder's name as it was given before its own. */
+function read(name, depth = 0) {
+  const path = name.replace(/(?<=.)[/\\]+$/, "");
+  if (!statSync(path).isDirectory()) return [{ name: path, bytes: new Uint8Array(readFileSync(path)) }];
+  if (depth === DEEPEST) throw new Error(`${name}: folders are nested more than ${DEEPEST} deep`);
+  const entries = readdirSync(path).filter((entry) => !entry.startsWith("."));
+  return entries.sort().flatMap((entry) => read(`${path}/${entry}`, depth + 1));
+}
+
+/** Whole or not at all: what was there before stays until the new one is complete. */
+function write(name, bytes) {
+  const aside = `${name}.part`;
+  try {
+    writeFileSync(aside, bytes);
+    renameSync(aside, name);
+  } catch (error) {
+    rmSync(aside, { force: true });
+    throw new Error(`${name} cannot be written: ${inWords(error)}`);
+  }
+}
+
+/** Before the work: results that cannot be written after it would be lost. */
+function ensureWritable(name) {
+  const folder = dirname(name);
+  if (!existsSync(folder)) throw new Error(`${name} cannot be written: there is no folder ${folder}`);
+  if (existsSync(name) && statSync(name).isDirectory()) throw new Error(`${name} cannot be written: it is a folder`);
+}
+
+function inWords(error) {
+  if (error.code === "ENOENT") return "there is no such file";
+  if (error.code === "EACCES") return "permission is denied";
+  return error.message;
+}
+
+function readAll(names) {
+  return names.flatMap((name) => {
+    try {
+      return read(name);
+    } catch (error) {
+      throw error.code ? new Error(`${name}: ${inWords(error)}`) : error;
+    }
+  });
+}
+
+/** A line on standard error that is written over itself. */
+function progressLine(isWanted) {
+  const isShown = isWanted && process.stderr.isTTY;
+  let last = 0;
+  return {
+    show(text) {
+      const now = performance.now();
+      if (!isShown || (last > 0 && now - last < EVERY)) return;
+      last = now;
+      process.stderr.write(`\r${text.slice(0, WIDTH).padEnd(WIDTH)}`);
+    },
+    clear() {
+      if (last > 0) process.stderr.write(`\r${" ".repeat(WIDTH)}\r`);
+    },
+  };
+}
+
+/** Ctrl-C: the first asks the work to finish, a second ends the program. */
+function interrupts() {
+  let pressed = 0;
+  process.on("SIGINT", () => {
+    pressed++;
+    if (pressed > 1) process.exit(INTERRUPTED);
+    process.stderr.write("\nisoflat: finishing with what there is; Ctrl-C again ends at once\n");
+  });
+  return () => pressed > 0;
+}
+
+/** Waits until it is written: a pipe takes it in pieces. */
+const print = (text) => new Promise((resolve) => process.stdout.write(text, resolve));
+
+async function work(words) {
+  const home = await module();
+  const enter = (body) => {
+    try {
+      return home.enter(body);
+    } catch (error) {
+      throw adopted(error);
+    }
+  };
+  let asked;
+  try {
+    asked = enter((glue) => glue.commandReads(words));
+  } catch (error) {
+    return fail(error.message, home.crash ? FAILED : USAGE);
+  }
+  if (asked.text !== undefined) {
+    await print(asked.text);
+    return 0;
+  }
+  asked.writes.forEach(ensureWritable);
+  const files = readAll(asked.reads);
+  const progress = progressLine(!asked.quiet);
+  const colour = process.stdout.isTTY === true && !process.env.NO_COLOR;
+  const terminal = { line: progress.show, finishing: interrupts(), colour };
+  const crashed = new Promise((_, reject) => home.pending.add(reject));
+  const done = enter((glue) => glue.commandWork(words, files, terminal));
+  const found = await Promise.race([done, crashed]).finally(progress.clear);
+  for (const { name, bytes } of found.files) write(name, bytes);
+  await print(found.text);
+  return found.status;
+}
+
+function fail(message, status = FAILED) {
+  process.stderr.write(`isoflat: ${message}\n`);
+  return status;
+}
+
+// Who reads no further, as `head` does, has what it wants.
+process.stdout.on("error", (error) => process.exit(error.code === "EPIPE" ? 0 : FAILED));
+
+const status = await work(process.argv.slice(2)).catch((error) => {
+  const known = error instanceof IsoflatError || typeof error?.code === "string" ? adopted(error) : error;
+  return fail(known.message);
+});
+process.exit(status);

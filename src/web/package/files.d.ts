@@ -1,0 +1,113 @@
+import type { InputShape, LossName, Network, NetworkJSON, PresetName, Problem, Transformation } from "./isoflat.js";
+
+/** A file: of a file input or a drop, or its bytes. Files without a name are told apart by their content alone. */
+export type FileInput = File | Blob | Uint8Array | ArrayBuffer | { name?: string; bytes: Uint8Array | ArrayBuffer };
+
+export interface OpenModelOptions {
+  /** Of weights without a graph (a state_dict, safetensors, npz): whose they are. Without it, the preset that they fit, or a chain. */
+  network?: PresetName | NetworkJSON | Network;
+  /** Of weights that no network is named for: the shape of one input. */
+  input?: InputShape;
+  /**
+   * What becomes of batch normalisations with frozen statistics: folded into a neighbour where one takes it (a network that was named
+   * and has scales there keeps them), or each a `scale`, w x + b. Default "fold".
+   */
+  batchNorm?: "fold" | "scale";
+}
+
+export interface OpenedModel {
+  network: Network;
+  parameters: Float64Array;
+  /** What was folded, taken off or assumed, a sentence each. */
+  notes: string[];
+  /** What the file's format is called. */
+  format: string;
+  /** Of a problem file: its data too. */
+  problem?: Problem;
+  name?: string;
+  direction?: Float64Array;
+  transformations?: Transformation[];
+}
+
+/**
+ * Opens a model: one file, or several that belong together. The module that reads files is loaded when this is called first; nothing
+ * leaves the computer. Rejects with `parse` for what cannot be read, `invalid_network` for what is no network that isoflat knows.
+ */
+export function openModel(files: FileInput | ArrayLike<FileInput>, options?: OpenModelOptions): Promise<OpenedModel>;
+
+/** By name: `none` leaves pixels as they are, `unit` makes 0 to 1 of them, `minus_one_to_one` has mean and deviation 0.5. */
+export type NormalizationName =
+  | "none"
+  | "unit"
+  | "mnist"
+  | "fashion_mnist"
+  | "cifar10"
+  | "cifar100"
+  | "imagenet"
+  | "minus_one_to_one";
+
+export interface OpenDataOptions {
+  /** Shape of one input, as the network takes it: images are put channels first, or into rows. */
+  shape?: InputShape;
+  /** How many outputs the network has: one-hot targets are told from vectors by it. */
+  outputs?: number;
+  loss?: LossName;
+  /** Of files with two sets; default "test". */
+  split?: "train" | "validation" | "test";
+  /** Names of the arrays or columns, where they are not the usual ones. */
+  inputs?: string;
+  targets?: string;
+  /** Takes the first so many. */
+  samples?: number;
+  /** (x − mean) / deviation, after pixels are divided by 255; a number a channel, or one for all. */
+  normalization?: NormalizationName | { mean: number[]; deviation: number[]; divisor?: number };
+}
+
+export interface OpenedData {
+  shape: number[];
+  samples: number;
+  /** Row after row. */
+  inputs: Float32Array | Float64Array;
+  /** Classes, or rows of numbers. */
+  targets?: Uint32Array | Float64Array;
+  loss?: LossName;
+  /** Names of the classes, where there are some. */
+  classes: string[];
+  /** What was done to the files' numbers, if anything was. */
+  normalization?: { divisor: number; mean: number[]; deviation: number[] };
+  /** What was assumed, left out or changed, a sentence each. */
+  notes: string[];
+  /** What came in, in a few numbers; mean and deviation of the inputs a channel. */
+  overview: {
+    samples: number;
+    shape: number[];
+    counts: number[];
+    minimum: number;
+    maximum: number;
+    mean: number[];
+    deviation: number[];
+  };
+}
+
+/**
+ * Opens data: npz, npy, IDX (gzipped too), CIFAR's binaries, CSV, a zip or folder of images; several files are one data set. Rejects
+ * with `parse` for what cannot be read, `invalid_problem` where it is not told which are inputs and targets.
+ */
+export function openData(files: FileInput | ArrayLike<FileInput>, options?: OpenDataOptions): Promise<OpenedData>;
+
+/** Which of several files are a model and which are data, as indices. */
+export function sortFiles(files: FileInput | ArrayLike<FileInput>): Promise<{ model: number[]; data: number[] }>;
+
+/** What `saveModel` writes: names, shapes and precision as in the file that was opened; for what came from none, isoflat's own names. */
+export type SaveFormat = "safetensors" | "npz" | "onnx";
+
+/**
+ * Parameters as other programs read them. Of what `openModel` gave, the same file with these parameters (batch normalisations that
+ * were folded change nothing any more there); of a network, its weights by layer numbers or names, `0.weight`; of a problem,
+ * network, data and parameters in one safetensors file, which opens again to the same numbers.
+ */
+export function saveModel(
+  model: OpenedModel | Network | Problem,
+  parameters: Float64Array | Float32Array,
+  options?: { format?: SaveFormat; name?: string },
+): Promise<Uint8Array>;

@@ -1,0 +1,109 @@
+/**
+ * Opening and saving models: what a caller gives becomes names and bytes, and what the module for files says becomes handles.
+ * That module is another than the one that computes, and is loaded when a file is opened or saved for the first time.
+ */
+
+import { adopted, fault } from "./errors.js";
+import { Handle } from "./handle.js";
+import { Network } from "./network.js";
+import { Problem } from "./problem.js";
+import { arrayKind, bytes, isAbsent, named, numbers, object, optionalText, plain, reading, text } from "./read.js";
+
+const OPTION = "invalid_option";
+
+/** Which files a model was opened from, and how: they are read again when it is saved. */
+const sources = new WeakMap();
+
+/** A call into the module for files, which is loaded first. */
+async function inModule(body) {
+  const { files } = await import("./files_module.js");
+  const home = await files();
+  try {
+    return home.enter(body);
+  } catch (error) {
+    throw adopted(error);
+  }
+}
+
+const isBlob = (value) => typeof Blob !== "undefined" && value instanceof Blob;
+
+/** One file: a File or Blob, bytes, or `{ name, bytes }`. */
+async function fileOf(value, what) {
+  if (isBlob(value)) {
+    const name = value.webkitRelativePath || value.name || what;
+    return { name: String(name), bytes: new Uint8Array(await value.arrayBuffer()) };
+  }
+  if (value instanceof ArrayBuffer) return { name: what, bytes: new Uint8Array(value) };
+  if (typeof value === "object" && value !== null && arrayKind(value, what, OPTION) !== undefined) {
+    return { name: what, bytes: bytes(value, what, OPTION) };
+  }
+  const given = reading(what, OPTION, () => object(value, what, OPTION));
+  const unknown = Object.keys(given).find((key) => key !== "name" && key !== "bytes");
+  if (unknown !== undefined) throw fault(OPTION, `${what} has no key ${unknown}; there are name and bytes`);
+  const content = given.bytes instanceof ArrayBuffer ? new Uint8Array(given.bytes) : given.bytes;
+  const name = isAbsent(given.name) ? what : text(given.name, `${what}: its name`, OPTION);
+  return { name, bytes: bytes(content, `${what}: its bytes`, OPTION) };
+}
+
+/** All files: one, or an array or FileList of several. */
+async function filesOf(value) {
+  if (isAbsent(value) || typeof value === "string") {
+    throw fault(OPTION, `a file must be given as a File, a Blob, bytes or { name, bytes }, not ${named(value)}`);
+  }
+  const isList = Array.isArray(value) || (typeof FileList !== "undefined" && value instanceof FileList);
+  const list = isList ? Array.from(value) : [value];
+  return Promise.all(list.map((file, i) => fileOf(file, list.length === 1 ? "the file" : `file ${i + 1}`)));
+}
+
+/** Options with a network's handle as its JSON. */
+function optionsOf(value, method) {
+  const handle = (entry) => (entry instanceof Network ? entry.toJSON() : undefined);
+  return isAbsent(value) ? {} : plain(value, method, OPTION, handle);
+}
+
+export async function openModel(files, options) {
+  const given = optionsOf(options, "openModel");
+  const read = await filesOf(files);
+  const found = await inModule((glue) => glue.openModel(read, given));
+  const network = Network.fromJSON(found.network);
+  const { parameters, notes, format } = found;
+  const model = { network, parameters, notes, format };
+  if (found.problem) {
+    const { loss, inputs, targets, name, direction, transformations } = found.problem;
+    model.problem = new Problem(network, { loss, inputs, targets });
+    model.transformations = transformations;
+    if (name) model.name = name;
+    if (direction) model.direction = direction;
+  }
+  sources.set(model, { read, given });
+  return model;
+}
+
+export async function sortFiles(files) {
+  const read = await filesOf(files);
+  return inModule((glue) => glue.sortFiles(read));
+}
+
+export async function openData(files, options) {
+  const given = optionsOf(options, "openData");
+  const read = await filesOf(files);
+  return inModule((glue) => glue.openData(read, given));
+}
+
+export async function saveModel(model, parameters, options) {
+  const { format = "safetensors", name, ...rest } = optionsOf(options, "saveModel");
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined) throw fault(OPTION, `saveModel: there is no option ${unknown}; there are format and name`);
+  const theta = numbers(parameters, "parameters", "invalid_parameters");
+  const source = typeof model === "object" && model !== null ? sources.get(model) : undefined;
+  if (source) return inModule((glue) => glue.saveModel(source.read, source.given, theta, format));
+  if (model instanceof Problem) {
+    if (format !== "safetensors") throw fault(OPTION, "saveModel: a problem with its data is saved as safetensors");
+    const [network, data] = [JSON.stringify(model.network.toJSON()), model.data];
+    const title = optionalText(name, "saveModel: name", OPTION);
+    return inModule((glue) => glue.saveProblem(network, data, theta, title));
+  }
+  Handle.raw(model, Network, "saveModel: a model that openModel gave, a Problem or a Network; this");
+  const network = JSON.stringify(model.toJSON());
+  return inModule((glue) => glue.saveParameters(network, theta, format));
+}

@@ -1,0 +1,441 @@
+//! The command line in this process, command by command, against the library; and the program itself, from words to status.
+
+use std::cell::Cell;
+use std::path::PathBuf;
+use std::process::{Command as Process, Output};
+
+use isoflat::cli::{self, Invocation, Opened, Outcome, exit};
+use isoflat::engine::{Device, Engine, Precision};
+use isoflat::io::File;
+use isoflat::linalg::{Goal, Lanczos, StochasticLanczos, dense_spectrum};
+use isoflat::measure::{Measure, MeasureOptions, measure};
+use isoflat::operator::OperatorKind;
+use isoflat::{Control, ErrorCode, ProblemFile, Targets, report};
+use pollster::block_on;
+use serde_json::Value;
+
+use crate::support::error;
+
+const CASE: &str = "tests/golden/mlp_bias.json";
+
+fn golden(name: &str) -> ProblemFile {
+    let text = std::fs::read_to_string(name).expect("a golden case");
+    ProblemFile::from_json(&text).expect("a problem file")
+}
+
+fn invocation(line: &str) -> Invocation {
+    let words: Vec<String> = line.split_whitespace().map(String::from).collect();
+    cli::parse(&words).unwrap_or_else(|error| panic!("{line}: {error}"))
+}
+
+fn read(invocation: &Invocation) -> Vec<File<'static>> {
+    let read = |name: &str| File::new(name, std::fs::read(name).unwrap_or_else(|error| panic!("{name}: {error}")));
+    invocation.reads().into_iter().map(read).collect()
+}
+
+fn run_under(line: &str, control: &Control<'_>) -> (Invocation, Opened, Outcome) {
+    let invocation = invocation(line);
+    let opened = cli::open(&invocation, &read(&invocation)).unwrap_or_else(|error| panic!("{line}: {error}"));
+    let device = Device::cpu(Precision::F64);
+    let found = block_on(cli::run(&invocation, &opened, &device, control));
+    let outcome = found.unwrap_or_else(|error| panic!("{line}: {error}"));
+    (invocation, opened, outcome)
+}
+
+/// A command's result; that it can be shown in every form goes without saying.
+fn run(line: &str) -> Value {
+    let (invocation, _, outcome) = run_under(line, &Control::default());
+    assert!(!outcome.stopped);
+    let text = cli::text(&invocation, &outcome.result, false);
+    for line in text.lines() {
+        assert!(line.chars().count() <= 100, "{} columns: {line}", line.chars().count());
+    }
+    let page = cli::page(&invocation, &outcome.result);
+    assert!(page.starts_with("<!doctype html>") && !page.contains("NaN") && !page.contains("<script"));
+    outcome.result
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap_or_else(|| panic!("{value} is no list")).iter().map(number).collect()
+}
+
+fn engine(file: &ProblemFile) -> Engine {
+    let engine = Engine::new(&Device::cpu(Precision::F64), &file.problem).expect("an engine");
+    block_on(engine.prepare(&file.parameters)).expect("a point");
+    engine
+}
+
+/// The share of samples whose largest output is the target's, from the outputs themselves.
+fn accuracy(file: &ProblemFile) -> f64 {
+    let Targets::Classes(classes) = file.problem.targets() else { panic!("no classifier") };
+    let outputs = block_on(engine(file).outputs()).expect("outputs");
+    let width = file.problem.network().output_len();
+    let largest = |row: &[f64]| (0..width).max_by(|&a, &b| row[a].total_cmp(&row[b])).expect("an output");
+    let right = outputs.chunks(width).zip(classes).filter(|(row, class)| largest(row) == **class as usize);
+    right.count() as f64 / classes.len() as f64
+}
+
+#[test]
+fn a_problem_files_report_has_the_keys_and_numbers_of_the_library() {
+    for case in [CASE, "tests/golden/mlp_regression.json", "tests/golden/graph_mlp_skip.json"] {
+        let result = run(&format!("report {case} --backend cpu --json"));
+        let file = golden(case);
+        let device = Device::cpu(Precision::F64);
+        let expected = block_on(report(&file, &device, &MeasureOptions::default(), &Control::default()));
+        assert_eq!(cli::json(&result), expected.expect("a report"), "{case}");
+        match file.problem.targets() {
+            Targets::Classes(_) => assert_eq!(number(&result["accuracy"]), accuracy(&file), "{case}"),
+            Targets::Vectors(_) => assert!(result.get("accuracy").is_none(), "{case} classifies nothing"),
+        }
+    }
+}
+
+#[test]
+fn named_sections_are_there_alone_with_loss_and_accuracy() {
+    let result = run(&format!("report {CASE} --sections point,petzka --samples 10"));
+    let printed = cli::json(&result);
+    let file = golden(CASE);
+    let first = ProblemFile { problem: file.problem.first(10), ..file };
+    let keys: Vec<&str> = printed.as_object().expect("an object").keys().map(String::as_str).collect();
+    let expected = [
+        "accuracy",
+        "backend",
+        "command",
+        "data",
+        "gradient_norm",
+        "loss",
+        "model",
+        "parameter_count",
+        "petzka",
+        "samples",
+        "seconds",
+        "sections",
+        "stopped",
+    ];
+    assert_eq!(keys, expected);
+    assert_eq!(printed["samples"], 10);
+    let expected = block_on(engine(&first).loss()).expect("a loss");
+    assert!((number(&printed["loss"]) - expected).abs() <= 1e-14 * expected);
+    assert_eq!(number(&printed["accuracy"]), accuracy(&first));
+}
+
+#[test]
+fn tables_show_the_numbers_with_what_leaves_them() {
+    let (invocation, _, outcome) = run_under(&format!("report {CASE} --everything"), &Control::default());
+    let text = cli::text(&invocation, &outcome.result, false);
+    let file = golden(CASE);
+    let engine = engine(&file);
+    // All but those of random subspaces are in a report.
+    for measure_row in
+        Measure::defined_for(file.problem.network()).filter(|row| row.key != "epsilon_sharpness_subspace")
+    {
+        let line = text.lines().find(|line| line.starts_with(measure_row.title));
+        let line = line.unwrap_or_else(|| panic!("{} is not in\n{text}", measure_row.title));
+        let words: Vec<&str> = line[measure_row.title.len()..].split_whitespace().collect();
+        let said = |stays: bool| if stays { "stays" } else { "moves" };
+        let kinds = measure_row.invariant;
+        assert_eq!(words[1..], [said(kinds.layerwise), said(kinds.nodewise), said(kinds.permutation)], "{line}");
+        let found = block_on(measure(
+            &engine,
+            &file.parameters,
+            &[measure_row],
+            &MeasureOptions::default(),
+            &Control::default(),
+        ));
+        let expected = found.expect("a value")[0].value;
+        let shown: f64 = words[0].parse().unwrap_or_else(|_| panic!("{line}"));
+        assert!((shown - expected).abs() <= 1e-4 * expected.abs(), "{line}: {expected}");
+    }
+    assert!(text.starts_with("loss "), "{text}");
+    assert!(text.lines().nth(1).is_some_and(|line| line.starts_with("accuracy ")), "{text}");
+}
+
+#[test]
+fn eigenvalues_are_those_of_lanczos_and_of_the_whole_spectrum() {
+    let result = run(&format!("eigenvalues {CASE} --count 4 --lowest --density"));
+    let file = golden(CASE);
+    let engine = engine(&file);
+    let operator = block_on(OperatorKind::HESSIAN.operator(&engine)).expect("an operator");
+    let whole = block_on(dense_spectrum(&operator, 1e-9, &Control::default())).expect("a spectrum").values;
+    let norm = whole.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    let values = |key: &str| -> Vec<f64> {
+        result["eigenvalues"][key].as_array().expect("pairs").iter().map(|pair| number(&pair["value"])).collect()
+    };
+    let [top, bottom] = [values("top"), values("bottom")];
+    assert_eq!((top.len(), bottom.len()), (4, 4));
+    for i in 0..4 {
+        assert!((top[i] - whole[whole.len() - 1 - i]).abs() <= 1e-9 * norm);
+        assert!((bottom[i] - whole[i]).abs() <= 1e-9 * norm);
+    }
+    let lanczos = Lanczos { goal: Goal::Extremes { top: 4, bottom: 4 }, ..Lanczos::default() };
+    let alone = block_on(lanczos.run(&operator, &Control::default())).expect("eigenvalues");
+    assert_eq!(result["eigenvalues"], serde_json::to_value(alone).expect("a JSON"));
+    let density = block_on(StochasticLanczos::default().exact(&whole, &Control::default())).expect("a density");
+    assert!(error(&numbers(&result["density"]["grid"]), &density.grid) < 1e-9);
+    assert!(error(&numbers(&result["density"]["density"]), &density.density) < 1e-6);
+    assert_eq!(result["dimension"], file.parameters.len());
+    let part = run(&format!("eigenvalues {CASE} --operator gauss_newton.layer_1"));
+    assert_eq!(part["title"], "Gauss–Newton, layer 1");
+    assert_eq!(part["eigenvalues"]["top"].as_array().map(Vec::len), Some(10));
+}
+
+#[test]
+fn a_network_with_few_parameters_has_all_its_eigenvalues() {
+    let result = run("eigenvalues tests/golden/linear_regression.json");
+    assert_eq!(result["eigenvalues"]["top"].as_array().map(Vec::len), Some(6));
+}
+
+#[test]
+fn landscapes_have_the_losses_of_their_points() {
+    let file = golden(CASE);
+    let line = run(&format!("landscape {CASE} --directions eigen --points 5 --extent 0.5"));
+    let found = &line["landscape"];
+    assert_eq!(numbers(&found["s"]), [-0.5, -0.25, 0.0, 0.25, 0.5]);
+    let loss = numbers(&found["loss"]);
+    let engine = engine(&file);
+    let center = block_on(engine.loss()).expect("a loss");
+    assert!((loss[2] - center).abs() <= 1e-12 * center && number(&line["loss"]) == number(&found["center"]));
+    let operator = block_on(OperatorKind::HESSIAN.operator(&engine)).expect("an operator");
+    let lanczos = Lanczos { goal: Goal::Extremes { top: 1, bottom: 0 }, vectors: true, ..Lanczos::default() };
+    let pair = block_on(lanczos.run(&operator, &Control::default())).expect("a pair").top.remove(0);
+    let vector = pair.vector.expect("a vector");
+    let at = |s: f64| {
+        let moved: Vec<f64> = file.parameters.iter().zip(&vector).map(|(w, v)| w + s * v).collect();
+        block_on(engine.evaluate(&moved)).expect("a loss").loss
+    };
+    // An eigenvector has no sign, and drawing needs but four digits of it.
+    let mut ends = [at(-0.5), at(0.5)];
+    let mut shown = [loss[0], loss[4]];
+    ends.sort_by(f64::total_cmp);
+    shown.sort_by(f64::total_cmp);
+    assert!(error(&shown, &ends) < 1e-3, "{shown:?}, and {ends:?}");
+    let plane = run(&format!("landscape {CASE} --points 7"));
+    assert_eq!(plane["landscape"]["loss"].as_array().map(Vec::len), Some(49));
+    assert!((number(&plane["landscape"]["loss"][24]) - center).abs() <= 1e-12 * center);
+    // The two directions are different ones: the plane is no line.
+    assert_ne!(plane["landscape"]["loss"][3], plane["landscape"]["loss"][21]);
+    let words = "landscape x --directions filter,eigen".split(' ').map(String::from).collect::<Vec<String>>();
+    let mixed = cli::parse(&words).expect("a command");
+    let opened = cli::open(&invocation(&format!("report {CASE}")), &read(&invocation(&format!("report {CASE}"))))
+        .expect("a model");
+    let refused = block_on(cli::run(&mixed, &opened, &Device::cpu(Precision::F64), &Control::default()));
+    assert!(refused.expect_err("two measures of length").message.contains("filter and eigen"));
+}
+
+#[test]
+fn an_invariance_table_is_the_librarys() {
+    let line = format!(
+        "invariance {CASE} --transformations layerwise,permutation --measures hessian.trace,petzka.rho_sum --seed 3"
+    );
+    let result = run(&line);
+    assert_eq!(result["names"], serde_json::json!(["layer-wise, drawn", "permutation, drawn"]));
+    let file = golden(CASE);
+    let maps = [
+        isoflat::symmetry::Transformation::RandomLayerwise { seed: 3, low: 0.2, high: 5.0 },
+        isoflat::symmetry::Transformation::RandomPermutation { seed: 3 },
+    ];
+    let measures = ["hessian.trace", "petzka.rho_sum"].map(|key| Measure::from_key(key).expect("a measure"));
+    let options = MeasureOptions { seed: 3, ..MeasureOptions::default() };
+    let engine = engine(&file);
+    let control = Control::default();
+    let found = isoflat::invariance::invariance(&engine, &file.parameters, &measures, &maps, &options, &control);
+    let table = block_on(found).expect("a table");
+    assert_eq!(result["table"], serde_json::to_value(&table).expect("a JSON"));
+    assert_eq!((&result["agrees"], table.agrees()), (&Value::Bool(true), true));
+    // The file's own, where none are named; and Dinh's.
+    let own = run(&format!("invariance {CASE} --measures loss"));
+    assert_eq!(own["names"], serde_json::json!(["layer-wise", "node-wise"]));
+    let dinh = run("invariance tests/golden/mlp_one_hidden.json --alpha 100 --measures hessian.spectral_norm");
+    assert_eq!(dinh["names"], serde_json::json!(["α-scale 100"]));
+    let cells = dinh["table"]["cells"].as_array().expect("cells");
+    let cell = cells.iter().find(|cell| cell["measure"] == "hessian.spectral_norm").expect("its cell");
+    assert_eq!((&cell["verdict"], &cell["expected"]), (&"changed".into(), &"changes".into()));
+    let (invocation, _, outcome) = run_under(&line, &Control::default());
+    let text = cli::text(&invocation, &outcome.result, false);
+    let line = text.lines().find(|line| line.starts_with("Hessian, trace")).expect("a row");
+    assert!(line.contains("moves") && line.contains("stays"), "{line}");
+}
+
+#[test]
+fn training_lowers_the_loss_and_what_is_written_has_it() {
+    let out = std::env::temp_dir().join(format!("isoflat-cli-{}.json", std::process::id()));
+    let line = format!("train {CASE} --epochs 20 --batch 8 --rate 0.01 --out {}", out.display());
+    let (invocation, opened, mut outcome) = run_under(&line, &Control::default());
+    let result = outcome.result.clone();
+    assert!(number(&result["loss"]) < number(&result["before"]["loss"]), "{result}");
+    assert_eq!(result["training"]["history"].as_array().map(Vec::len), Some(20));
+    let file = golden(CASE);
+    let options = isoflat::train::TrainOptions {
+        optimizer: isoflat::train::Optimizer::adam(0.01),
+        batch_size: 8,
+        epochs: 20,
+        ..Default::default()
+    };
+    let engine = engine(&file);
+    let alone = block_on(isoflat::train::train(&engine, &file.parameters, None, &options, &Control::default()));
+    let alone = alone.expect("a run");
+    assert_eq!(outcome.parameters.as_deref(), Some(&alone.parameters[..]));
+    let files = read(&invocation);
+    let written = cli::save(&invocation, &files, &opened, &mut outcome).expect("a file").expect("weights");
+    let again = ProblemFile::from_json(str::from_utf8(&written.bytes).expect("a text")).expect("a problem file");
+    assert_eq!(again.parameters, alone.parameters);
+    assert_eq!(outcome.result["written"]["bytes"], written.bytes.len());
+    let begun = run(&format!("train {CASE} --space g_space --epochs 1 --out a.json"));
+    assert_eq!(begun["training"]["space"], "g_space");
+}
+
+#[test]
+fn training_begins_at_random_in_a_network_that_is_named() {
+    let folder = std::env::temp_dir().join(format!("isoflat-cli-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let network = folder.join("network.json");
+    let text = serde_json::to_string(golden(CASE).problem.network()).expect("a JSON");
+    std::fs::write(&network, text).expect("a file");
+    let line = format!("train --preset {} --data {CASE} --epochs 1 --seed 5 --out a.json", network.display());
+    let (_, opened, outcome) = run_under(&line, &Control::default());
+    assert_eq!(opened.network.parameter_count(), 91);
+    assert!(number(&outcome.result["before"]["loss"]) > 0.0);
+    let other = run_under(&line.replace("--seed 5", "--seed 6"), &Control::default()).1;
+    assert_ne!(opened.parameters, other.parameters);
+    std::fs::remove_dir_all(&folder).expect("it is there");
+}
+
+#[test]
+fn convert_writes_what_it_read() {
+    let (invocation, opened, mut outcome) =
+        run_under(&format!("convert {CASE} --to json --out a.json"), &Control::default());
+    let written = cli::save(&invocation, &read(&invocation), &opened, &mut outcome).expect("a file").expect("weights");
+    let (again, file) =
+        (ProblemFile::from_json(str::from_utf8(&written.bytes).expect("a text")).expect("a file"), golden(CASE));
+    assert_eq!(
+        (again.parameters, again.direction, again.transformations),
+        (file.parameters, file.direction, file.transformations)
+    );
+    assert!(cli::text(&invocation, &outcome.result, false).contains("written to a.json"));
+    // What was read is not written over.
+    let over = self::invocation(&format!("convert {CASE} --to json --out {CASE}"));
+    let refused = cli::save(&over, &read(&over), &opened, &mut outcome).expect_err("the same file");
+    assert!(refused.message.contains("was read"), "{refused}");
+}
+
+#[test]
+fn a_wish_to_finish_keeps_what_is_finished() {
+    let wished = Cell::new(false);
+    let wish = |phase: &'static str| {
+        wished.set(false);
+        let wished = &wished;
+        Control::default()
+            .on_progress(move |progress| wished.set(wished.get() || progress.phase.contains(phase)))
+            .finish_when(move || wished.get())
+    };
+    let (invocation, _, outcome) = run_under(&format!("report {CASE}"), &wish("riemannian"));
+    assert!(outcome.stopped);
+    let printed = cli::json(&outcome.result);
+    assert!(printed["hessian"].is_object() && printed.get("riemannian").is_none(), "{printed}");
+    assert_eq!(printed["stopped"], true);
+    assert!(cli::text(&invocation, &outcome.result, false).contains("Interrupted"));
+
+    let (invocation, _, outcome) = run_under(&format!("landscape {CASE} --points 5"), &wish("landscape"));
+    assert!(outcome.stopped);
+    let found = &outcome.result["landscape"];
+    assert_eq!((numbers(&found["t"]).len(), numbers(&found["loss"]).len()), (1, 5));
+    cli::page(&invocation, &outcome.result);
+
+    let (_, _, outcome) = run_under(&format!("train {CASE} --epochs 1000 --batch 4 --out a.json"), &wish("training"));
+    assert!(outcome.stopped && outcome.parameters.is_some());
+
+    for line in [format!("eigenvalues {CASE}"), format!("invariance {CASE}")] {
+        wished.set(true);
+        let (_, _, outcome) = run_under(&line, &Control::default().finish_when(|| wished.get()));
+        assert!(outcome.stopped && outcome.result["loss"].is_number(), "{line}");
+    }
+    // A stop is another thing.
+    let invocation = self::invocation(&format!("landscape {CASE}"));
+    let opened = cli::open(&invocation, &read(&invocation)).expect("a model");
+    let control = Control::default().stop_when(|| true);
+    let stopped = block_on(cli::run(&invocation, &opened, &Device::cpu(Precision::F64), &control));
+    assert_eq!(stopped.expect_err("a stop").code, ErrorCode::Aborted);
+}
+
+#[test]
+fn options_that_files_have_no_use_for_are_refused() {
+    for (line, says) in [
+        (format!("report {CASE} --normalize mnist"), "--normalize is of data files"),
+        (format!("report {CASE} --loss squared_error"), "--loss is of data files"),
+    ] {
+        let invocation = invocation(&line);
+        let refused = cli::open(&invocation, &read(&invocation)).expect_err(&line);
+        assert!(refused.message.contains(says), "{refused}");
+    }
+}
+
+fn program(words: &[&str]) -> Output {
+    Process::new(env!("CARGO_BIN_EXE_isoflat")).args(words).output().expect("the program")
+}
+
+fn said(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("a text")
+}
+
+#[test]
+fn the_program_ends_with_the_status_that_it_promises() {
+    for (words, status, out, err) in [
+        (&["version"][..], exit::FINE, env!("CARGO_PKG_VERSION"), ""),
+        (&["help", "train"], exit::FINE, "--epochs N", ""),
+        (&["reprot"], exit::USAGE, "", "did you mean report?"),
+        (&["report", "no-such-file.npz"], exit::FAILED, "", "no-such-file.npz: there is no such file"),
+        (&["report", "Cargo.toml"], exit::FAILED, "", "Cargo.toml"),
+        (&["report", CASE, "--html", "no-such-folder/x.html"], exit::FAILED, "", "there is no folder no-such-folder"),
+        (&["report", CASE, "--sections", "point", "--backend", "cpu"], exit::FINE, "accuracy", ""),
+        (&["report", CASE, "--sections", "point", "--backend", "cpu", "--quiet"], exit::FINE, "", ""),
+    ] {
+        let found = program(words);
+        assert_eq!(found.status.code(), Some(status.into()), "{words:?}: {}", said(&found.stderr));
+        let [stdout, stderr] = [&found.stdout, &found.stderr].map(|bytes| said(bytes));
+        assert!(stdout.contains(out) && stdout.is_empty() == out.is_empty(), "{words:?}: {stdout}");
+        assert!(stderr.contains(err) && stderr.is_empty() == err.is_empty(), "{words:?}: {stderr}");
+        assert!(stderr.lines().count() <= 1, "one sentence: {stderr}");
+        assert!(!stdout.contains('\x1b'), "colours are for terminals");
+    }
+}
+
+#[test]
+fn the_program_writes_pages_and_json() {
+    let folder: PathBuf = std::env::temp_dir().join(format!("isoflat-program-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let [html, out] = ["page.html", "result.json"].map(|name| folder.join(name).display().to_string());
+    let words = ["eigenvalues", CASE, "--count", "3", "--backend", "cpu", "--json", "--html", &html, "--out", &out];
+    let found = program(&words);
+    assert!(found.status.success(), "{}", said(&found.stderr));
+    let printed: Value = serde_json::from_slice(&found.stdout).expect("a JSON");
+    let written: Value = serde_json::from_slice(&std::fs::read(&out).expect("a file")).expect("a JSON");
+    assert_eq!(printed, written);
+    assert!(std::fs::read_to_string(&html).expect("a page").contains("<svg"));
+    assert_eq!(std::fs::read_dir(&folder).expect("the folder").count(), 2, "nothing else is left");
+    std::fs::remove_dir_all(&folder).expect("it is there");
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_keeps_what_is_finished() {
+    use std::process::Stdio;
+    let out = std::env::temp_dir().join(format!("isoflat-interrupted-{}.json", std::process::id()));
+    let name = out.display().to_string();
+    let words = ["train", CASE, "--epochs", "100000000", "--backend", "cpu", "--json", "--out", &name];
+    let mut process = Process::new(env!("CARGO_BIN_EXE_isoflat"));
+    let child = process.args(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program");
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    let killed = Process::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(killed.success());
+    let found = child.wait_with_output().expect("its end");
+    assert_eq!(found.status.code(), Some(exit::INTERRUPTED.into()), "{}", said(&found.stderr));
+    let printed: Value = serde_json::from_slice(&found.stdout).expect("a JSON");
+    assert_eq!(printed["stopped"], true);
+    let text = std::fs::read_to_string(&out).expect("the weights");
+    assert_eq!(ProblemFile::from_json(&text).expect("a problem file").parameters.len(), 91);
+    std::fs::remove_file(&out).expect("it is there");
+}

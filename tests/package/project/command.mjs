@@ -1,0 +1,56 @@
+/** The command, as a person types it. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const command = here("node_modules/isoflat/pkg/command.mjs");
+
+function isoflat(...words) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [command, ...words], {
+    encoding: "utf8",
+    cwd: here("."),
+  });
+  return { status, stdout, stderr };
+}
+
+assert(existsSync(here("node_modules/.bin/isoflat")), "npx would not find the command");
+const help = isoflat("--help");
+assert.equal(help.status, 0, help.stderr);
+for (const word of ["report", "invariance", "eigenvalues", "landscape", "convert", "train"])
+  assert(help.stdout.includes(word), word);
+
+// A problem file's report, as JSON and for people.
+const golden = "fixtures/mlp_bias.json";
+const { expected } = JSON.parse(readFileSync(here(golden), "utf8"));
+const report = isoflat("report", golden, "--json", "--backend", "cpu", "--threads", "2");
+assert.equal(report.status, 0, report.stderr);
+const found = JSON.parse(report.stdout);
+assert(Math.abs(found.loss - expected.loss) <= 1e-9 * expected.loss, `${found.loss}`);
+const text = isoflat("report", golden, "--html", "report.html", "--sections", "point");
+assert.equal(text.status, 0, text.stderr);
+assert(/accuracy/i.test(text.stdout), text.stdout);
+assert(readFileSync(here("report.html"), "utf8").startsWith("<!doctype html>"));
+
+// A model of another program, with data.
+const resnet = ["fixtures/published/resnet20-12fca82f.th", "fixtures/published/cifar10_first32.npz"];
+const point = isoflat("report", ...resnet, "--normalize", "imagenet", "--sections", "point", "--json");
+assert.equal(point.status, 0, point.stderr);
+assert(Math.abs(JSON.parse(point.stdout).loss - 0.010370075748057874) < 1e-9, point.stdout);
+const converted = isoflat("convert", "fixtures/published/lenet_example.pth", "--to", "npz", "--out", "lenet.npz");
+assert.equal(converted.status, 0, converted.stderr);
+assert(existsSync(here("lenet.npz")));
+
+// What is wrong is said, and ends with its status.
+const typo = isoflat("reprot", golden);
+assert.deepEqual([typo.status, typo.stderr.includes("report")], [2, true], typo.stderr);
+const option = isoflat("report", golden, "--presicion", "f32");
+assert.deepEqual([option.status, option.stderr.includes("--precision")], [2, true], option.stderr);
+const missing = isoflat("report", "nothing.onnx");
+assert.deepEqual([missing.status, missing.stderr.includes("nothing.onnx")], [1, true], missing.stderr);
+writeFileSync(here("broken.json"), "{");
+const broken = isoflat("report", "broken.json");
+assert.deepEqual([broken.status, broken.stderr.includes("broken.json")], [1, true], broken.stderr);
+console.log("command: reports, conversions and faults, as typed");

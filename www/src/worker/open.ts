@@ -1,0 +1,167 @@
+/** Files that a person opens: a model and the data for it, in one go or one after the other. */
+
+import {
+  IsoflatError,
+  Network,
+  type OpenedModel,
+  openData,
+  openModel,
+  type PresetName,
+  Problem,
+  sortFiles,
+} from "isoflat";
+import type { Mnist } from "./mnist";
+import { type DataSummary, LabFailure, type OpenChoice } from "./protocol";
+
+/** What was opened, before the session has it. */
+export interface Opening {
+  network: Network;
+  parameters: Float64Array;
+  /** None while the data are still to come. */
+  train: Problem | null;
+  format: string;
+  name: string;
+  notes: string[];
+  data: DataSummary | null;
+}
+
+/** So many images are shown. */
+const IMAGES = 10;
+
+/** MNIST's images as the lab has them beside it, normalised as usual. */
+const MNIST_MEAN = 0.1307;
+const MNIST_DEVIATION = 0.3081;
+
+export class Files {
+  #model: File[] = [];
+  #data: File[] = [];
+
+  constructor(private readonly mnist: () => Mnist) {}
+
+  get opened(): { model: File[]; data: File[] } {
+    return { model: this.#model, data: this.#data };
+  }
+
+  /** Files that come on top of what there is: data for the model, or another model. */
+  async add(files: File[]): Promise<void> {
+    const sorted = await sortFiles(files);
+    const of = (indices: number[]) => indices.flatMap((index) => files[index] ?? []);
+    if (sorted.model.length > 0) {
+      this.#model = of(sorted.model);
+      this.#data = of(sorted.data);
+    } else {
+      this.#data = of(sorted.data);
+    }
+    if (this.#model.length === 0) {
+      throw new LabFailure("not_possible", "these are data: drop the model that they are for, too");
+    }
+  }
+
+  /** What the files are, by this choice. */
+  async read(choice: OpenChoice): Promise<Opening> {
+    const named = choice.network === "" ? {} : { network: networkOf(choice.network) };
+    const opened = await openModel(this.#model, { ...named, batchNorm: choice.batchNorm });
+    const { network, parameters, format, notes } = opened;
+    const name = opened.name ?? this.#model[0]?.name ?? "a model";
+    const { problem, from, notes: more } = await this.#problem(opened, choice);
+    const data = problem && summaryOf(problem, from);
+    return { network, parameters, train: problem, format, name, notes: [...notes, ...more], data };
+  }
+
+  async #problem(opened: OpenedModel, choice: OpenChoice): Promise<Found> {
+    const { network } = opened;
+    if (opened.problem) return { problem: opened.problem, from: "the same file", notes: [] };
+    if (this.#data.length > 0) {
+      const { normalization, split } = choice;
+      const found = await openData(this.#data, {
+        shape: network.inputShape,
+        outputs: network.outputLength,
+        ...(normalization !== "" && { normalization }),
+        ...(split !== "" && { split }),
+      });
+      if (!found.targets || !found.loss) {
+        throw new LabFailure("not_possible", "there are no targets among the data: drop their labels along with them");
+      }
+      const { loss, inputs, targets, notes } = found;
+      const from = this.#data.map(({ name }) => name).join(", ");
+      return { problem: new Problem(network, { loss, inputs, targets }), from, notes };
+    }
+    const takesDigits = network.inputLength === 784 && network.outputLength === 10;
+    return takesDigits ? this.#digits(network, choice) : { problem: null, from: "", notes: [] };
+  }
+
+  async #digits(network: Network, choice: OpenChoice): Promise<Found> {
+    const test = await this.mnist().test();
+    const isStandard = choice.normalization === "mnist";
+    const inputs = isStandard ? test.inputs.map((x) => (x - MNIST_MEAN) / MNIST_DEVIATION) : test.inputs;
+    const problem = new Problem(network, { loss: "cross_entropy", inputs, targets: test.targets });
+    return { problem, from: "MNIST’s test images, which the lab has", notes: [] };
+  }
+}
+
+interface Found {
+  problem: Problem | null;
+  from: string;
+  notes: string[];
+}
+
+/** A name that is no preset's is refused by its own words. */
+function networkOf(text: string): Network | PresetName {
+  return text.trimStart().startsWith("{") ? Network.fromJSON(text) : (text as PresetName);
+}
+
+/** What a person looks at to see whether data came in as they should. */
+function summaryOf(problem: Problem, from: string): DataSummary {
+  const { inputs, targets, loss } = problem.data;
+  const network = problem.network;
+  let [minimum, maximum] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const x of inputs) {
+    if (x < minimum) minimum = x;
+    if (x > maximum) maximum = x;
+  }
+  const counts = loss === "cross_entropy" ? new Array<number>(network.outputLength).fill(0) : [];
+  if (counts.length > 0) for (const target of targets) counts[target] = (counts[target] ?? 0) + 1;
+  const shape = imageShape(network);
+  network.free();
+  const labels = Array.from(targets.subarray(0, IMAGES));
+  const images = shape && imagesOf(inputs, shape, minimum, maximum);
+  return { from, samples: problem.samples, minimum, maximum, counts, labels, images: images ?? [] };
+}
+
+/** The shape of the pictures that inputs are: squares where the network takes rows. */
+function imageShape(network: Network): [channels: number, height: number, width: number] | null {
+  const [channels, height, width] = network.inputShape;
+  if (channels !== undefined && height !== undefined && width !== undefined) {
+    return channels === 1 || channels === 3 ? [channels, height, width] : null;
+  }
+  const grey = Math.sqrt(network.inputLength);
+  const colour = Math.sqrt(network.inputLength / 3);
+  if (Number.isInteger(grey) && grey >= 8) return [1, grey, grey];
+  return Number.isInteger(colour) && colour >= 8 ? [3, colour, colour] : null;
+}
+
+function imagesOf(
+  inputs: Float32Array | Float64Array,
+  [channels, height, width]: [number, number, number],
+  minimum: number,
+  maximum: number,
+): DataSummary["images"] {
+  const [area, scale] = [height * width, 255 / (maximum - minimum || 1)];
+  const count = Math.min(IMAGES, inputs.length / (channels * area));
+  return Array.from({ length: count }, (_, image) => {
+    const pixels = new Uint8ClampedArray(4 * area);
+    for (let i = 0; i < area; i++) {
+      for (let c = 0; c < 3; c++) {
+        const at = (image * channels + (channels === 3 ? c : 0)) * area + i;
+        pixels[4 * i + c] = ((inputs[at] ?? 0) - minimum) * scale;
+      }
+      pixels[4 * i + 3] = 255;
+    }
+    return { width, height, pixels };
+  });
+}
+
+/** May a person mend this by choosing a network? */
+export function wantsNetwork(error: unknown): error is IsoflatError {
+  return error instanceof IsoflatError && (error.code === "invalid_network" || error.code === "invalid_option");
+}
