@@ -151,6 +151,9 @@ pub struct ModelArguments {
     /// Shape of one input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<Vec<usize>>,
+    /// Of an ONNX file: the tensor that is the output.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
     /// Batch normalisations as scales, and not folded.
     pub batch_norm_as_scale: bool,
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::data;
 use super::files::{Split, named, split};
-use super::invocation::{Command, DataArguments, Invocation, SaveAs};
+use super::invocation::{Command, DataArguments, Invocation, ModelArguments, SaveAs};
 use super::run::{Outcome, save_format};
 use crate::error::{Error, Result, bail, ensure};
 use crate::io::{BatchNormChoice, File, ModelOptions, SaveFormat, open_model, save_model, save_parameters};
@@ -131,7 +131,8 @@ fn network_text(name: &str, split: &Split) -> Result<String> {
 fn model_options(invocation: &Invocation, split: &Split) -> Result<ModelOptions> {
     let network = invocation.model.network.as_deref().map(|name| network_text(name, split)).transpose()?;
     let batch_norm = if invocation.model.batch_norm_as_scale { BatchNormChoice::Scale } else { BatchNormChoice::Fold };
-    Ok(ModelOptions { network: network.map(Value::String), input: invocation.model.input.clone(), batch_norm })
+    let ModelArguments { input, output, .. } = invocation.model.clone();
+    Ok(ModelOptions { network: network.map(Value::String), input, output, batch_norm })
 }
 
 /// A network with weights that are drawn.

@@ -185,6 +185,10 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         to.model.network = Some(network(v)?);
         Ok(())
     }),
+    row("output-name", Some("TENSOR"), &[], "of an ONNX file: the tensor that is the output (its first)", |to, v| {
+        to.model.output = Some(v.into());
+        Ok(())
+    }),
     row("input", Some("1x28x28"), &[], "shape of one input, where files do not tell", |to, v| {
         to.model.input = Some(shape(v)?);
         Ok(())

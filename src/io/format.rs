@@ -57,6 +57,9 @@ const FORMATS: &[Format] = &[
 /// # Errors
 /// `Parse` for a file of no format that isoflat reads, and what its format's reader says, with the file's name before it.
 pub(super) fn read(file: &File, others: &[File]) -> Result<(&'static str, Content)> {
+    if onnx::is_named(file, others) {
+        return Ok((onnx::PART.name, Content::Part));
+    }
     let Some(format) = FORMATS.iter().find(|format| (format.is)(file)) else {
         let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
         bail!(Parse, "{}: none of the formats that isoflat reads: {}", file.name, names.join(", "))

@@ -20,6 +20,10 @@ mod images;
 mod model;
 #[cfg(test)]
 mod mutations;
+#[cfg(test)]
+#[allow(dead_code, unreachable_patterns, reason = "those outside use more of it, and know fewer layers")]
+#[path = "../../tests/native/support/naive.rs"]
+mod naive;
 mod npy;
 mod npz;
 mod numbers;

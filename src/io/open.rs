@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::format::{self, Content};
-use super::{Arrays, File, Graph, GraphNode, Model, Operation, Slot, checkpoint};
+use super::{Arrays, File, Graph, GraphNode, Model, Operation, Slot, checkpoint, onnx};
 use crate::error::{Result, bail, ensure};
 use crate::memory::copied;
 use crate::network::{Network, Preset};
@@ -18,6 +18,8 @@ pub struct ModelOptions {
     pub network: Option<Value>,
     /// Of weights that no network is named for: the shape of one input.
     pub input: Option<Vec<usize>>,
+    /// Of an ONNX file: the tensor that is the network's output; the file's first output where nothing is said.
+    pub output: Option<String>,
     /// What becomes of batch normalisations.
     #[serde(default)]
     pub batch_norm: BatchNormChoice,
@@ -81,6 +83,10 @@ pub fn open_model(files: &[File], options: &ModelOptions) -> Result<OpenedModel>
     let Some((file, format, content)) = found else {
         bail!(InvalidOption, "{}: there are no weights: add the file that has them", files[0].name)
     };
+    let content = match &options.output {
+        None => content,
+        Some(name) => onnx_until(&files[file], files, format, name)?,
+    };
     let is_scale = options.batch_norm == BatchNormChoice::Scale;
     let (graph, problem, arrays) = match content {
         Content::Graph(graph) => {
@@ -95,6 +101,13 @@ pub fn open_model(files: &[File], options: &ModelOptions) -> Result<OpenedModel>
     };
     let model = Model::new(if is_scale { kept(graph) } else { graph })?;
     Ok(OpenedModel { model, format, problem, arrays, file })
+}
+
+/// An ONNX file again, up to this tensor.
+fn onnx_until(file: &File, files: &[File], format: &str, name: &str) -> Result<Content> {
+    let is_onnx = format == onnx::FORMAT.name;
+    ensure!(is_onnx, InvalidOption, "output: {} is no ONNX file, of which alone a tensor is chosen", file.name);
+    Ok(Content::Graph(onnx::read_until(file, files, Some(name))?))
 }
 
 /// A network by its preset's name or its JSON.

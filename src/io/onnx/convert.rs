@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::OnnxOptions;
 use super::activation::{Activation, Axis, CHANNELS_FIRST, CHANNELS_LAST};
 use super::constant::{Constant, Numbers, Size, View};
 use super::ends::{Ends, ensure_over_classes};
@@ -23,13 +22,13 @@ const NEWEST: i64 = 28;
 ///
 /// # Errors
 /// `Parse` for a broken model, `InvalidNetwork` for what isoflat has no layer for, `InvalidOption`, `TooLarge`.
-pub fn graph(model: &ModelProto, bytes: u64, files: &[File], options: &OnnxOptions) -> Result<Graph> {
+pub fn graph(model: &ModelProto, bytes: u64, files: &[File], output: Option<&str>) -> Result<Graph> {
     let Some(graph) = &model.graph else { bail!(Parse, "the ONNX file has no graph") };
     let opset = opset(model)?;
     let all: Vec<Node> = graph.node.iter().enumerate().map(|(index, proto)| Node { proto, index }).collect();
-    let ends = Ends::of(graph, &all, opset, options)?;
+    let ends = Ends::of(graph, &all, opset, output)?;
     let nodes: Vec<Node> = all.into_iter().filter(|node| ends.needed.contains(&node.index)).collect();
-    let mut reader = Reader::new(opset, &nodes, bytes, files);
+    let mut reader = Reader::new(&nodes, bytes, files);
     for tensor in &graph.initializer {
         ensure!(!tensor.name.is_empty(), Parse, "the graph has an initializer without a name");
         reader.add_tensor(&tensor.name, tensor)?;

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use super::OnnxOptions;
 use super::activation::Activation;
 use super::convert::givers;
 use super::node::Node;
@@ -28,13 +27,13 @@ impl<'a> Ends<'a> {
     /// # Errors
     /// `InvalidNetwork` where others are no intermediate results of that; `InvalidOption` where the one that is asked for is not
     /// there.
-    pub fn of(graph: &'a GraphProto, nodes: &[Node<'a>], opset: i64, options: &OnnxOptions) -> Result<Self> {
+    pub fn of(graph: &'a GraphProto, nodes: &[Node<'a>], opset: i64, output: Option<&str>) -> Result<Self> {
         let givers = givers(nodes);
         let names: Vec<&'a str> = graph.output.iter().map(|info| &info.name[..]).collect();
-        let chosen = match &options.output {
+        let chosen = match output {
             None => names.first().copied(),
             Some(wanted) => {
-                let found = givers.get_key_value(&wanted[..]).map(|(name, _)| *name);
+                let found = givers.get_key_value(wanted).map(|(name, _)| *name);
                 ensure!(
                     found.is_some(),
                     InvalidOption,
@@ -46,10 +45,10 @@ impl<'a> Ends<'a> {
         };
         let Some(chosen) = chosen else { bail!(Parse, "the graph has no output") };
         let giver = |name: &str| givers.get(name).and_then(|&i| nodes.get(i)).copied();
-        let (output, takes) = stripped(chosen, opset, nodes.len(), giver)?;
-        let needed = needed(output, giver);
-        let mut found = Self { output, needed, takes, notes: Vec::new() };
-        if options.output.is_none() {
+        let (end, takes) = stripped(chosen, opset, nodes.len(), giver)?;
+        let needed = needed(end, giver);
+        let mut found = Self { output: end, needed, takes, notes: Vec::new() };
+        if output.is_none() {
             found.ensure_intermediate(chosen, &names, opset, nodes.len(), giver)?;
         }
         for (node, _) in &found.takes {

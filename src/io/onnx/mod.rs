@@ -13,6 +13,7 @@ mod function;
 mod joins;
 mod linear;
 mod node;
+mod parts;
 mod pointwise;
 mod proto;
 mod reader;
@@ -39,25 +40,11 @@ use crate::memory::copied;
 use proto::ModelProto;
 use wire::Fields;
 
+pub(super) use parts::{PART, is_named};
 pub(super) use write::write;
 
 pub(super) const FORMAT: Format =
     Format { name: "ONNX", is: is_model, read: |file, others| Ok(Content::Graph(read(file, others)?)) };
-
-/// Files of weights that belong to an ONNX file, by the names that exporters give them (`.data` alone is many a thing); the model
-/// looks for them among the files that were opened with it.
-pub(super) const PART: Format = Format {
-    name: "weights of ONNX (.onnx.data)",
-    is: |file| file.has_extension("onnx_data") || file.base().to_ascii_lowercase().ends_with(".onnx.data"),
-    read: |_, _| Ok(Content::Part),
-};
-
-/// What an ONNX file does not say.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct OnnxOptions {
-    /// The tensor that is the network's output; the model's first where nothing is said.
-    pub output: Option<String>,
-}
 
 /// Is it a model, by its name or its first fields?
 fn is_model(file: &File) -> bool {
@@ -81,21 +68,22 @@ fn is_model(file: &File) -> bool {
     false
 }
 
-/// The network of a model; the other files are those that were opened with it, with external weights among them.
+/// The network of a model, up to its first output; the other files are those that were opened with it, with external weights among
+/// them.
 ///
 /// # Errors
 /// `Parse` for a broken file, or one that is missing; `InvalidNetwork` for what isoflat has no layer for; `TooLarge`.
 pub(super) fn read(file: &File, others: &[File]) -> Result<Graph> {
-    read_with(file, others, &OnnxOptions::default())
+    read_until(file, others, None)
 }
 
-/// The same with what the file does not say.
+/// The same up to a tensor.
 ///
 /// # Errors
-/// Likewise; `InvalidOption` for an output that is not there.
-pub(super) fn read_with(file: &File, others: &[File], options: &OnnxOptions) -> Result<Graph> {
+/// Likewise; `InvalidOption` for a tensor that is not there.
+pub(super) fn read_until(file: &File, others: &[File], output: Option<&str>) -> Result<Graph> {
     let model = decoded(&file.bytes)?;
-    convert::graph(&model, file.bytes.len() as u64, others, options)
+    convert::graph(&model, file.bytes.len() as u64, others, output)
 }
 
 fn decoded(bytes: &[u8]) -> Result<ModelProto> {

@@ -38,8 +38,6 @@ pub enum Value<'a> {
 
 /// A graph on its way.
 pub struct Reader<'a> {
-    /// The version of the operators.
-    pub opset: i64,
     /// Layers so far.
     pub builder: Builder,
     /// Shape of the network's input.
@@ -64,7 +62,7 @@ pub struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// One that has read nothing yet.
-    pub fn new(opset: i64, nodes: &'a [Node<'a>], bytes: u64, files: &'a [File<'a>]) -> Self {
+    pub fn new(nodes: &'a [Node<'a>], bytes: u64, files: &'a [File<'a>]) -> Self {
         let mut readers: HashMap<&str, Vec<usize>> = HashMap::new();
         for (i, node) in nodes.iter().enumerate() {
             for name in node.proto.input.iter().filter(|name| !name.is_empty()) {
@@ -73,7 +71,6 @@ impl<'a> Reader<'a> {
         }
         let all = files.iter().fold(bytes, |sum, file| sum.saturating_add(file.bytes.len() as u64));
         Self {
-            opset,
             builder: Builder::default(),
             input: Vec::new(),
             batch: None,

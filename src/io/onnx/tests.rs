@@ -3,7 +3,6 @@
 
 mod broken;
 mod build;
-mod naive;
 mod refused;
 mod small;
 mod written;
@@ -12,6 +11,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::io::naive;
 use crate::io::{BatchNormNode, File, Graph, Model, Operation};
 use crate::network::{Layer, Network};
 
@@ -206,4 +206,22 @@ fn files_are_known_by_name_or_by_their_beginning() {
     let all = files("external", bytes_of("external"));
     let opened = crate::io::open_model(&all, &crate::io::ModelOptions::default()).expect("a model");
     assert_eq!((opened.format, opened.model.parameters.len()), ("ONNX", 6 * 4 + 6 + 3 * 6 + 3));
+}
+
+#[test]
+fn weights_are_found_by_whatever_name_the_model_has_for_them() {
+    let [old, new] = [b"external.onnx.data", b"weights_of_it.data"];
+    let mut model = bytes_of("external").to_vec();
+    for at in 0..model.len() - old.len() {
+        if model[at..].starts_with(old) {
+            model[at..at + new.len()].copy_from_slice(new);
+        }
+    }
+    let data = File::new("folder/weights_of_it.data", EXTERNAL);
+    let csv = File::new("weights.data", &b"a,b,label\n1,2,0\n3,4,1\n"[..]);
+    let all = [data, File::new("m.onnx", model), csv];
+    let sorted = crate::io::sort_files(&all).expect("files of known formats");
+    assert_eq!((sorted.model, sorted.data), (vec![0, 1], vec![2]));
+    let opened = crate::io::open_model(&all[..2], &crate::io::ModelOptions::default()).expect("a model");
+    assert_eq!(opened.model.parameters.len(), 6 * 4 + 6 + 3 * 6 + 3);
 }

@@ -77,7 +77,7 @@ impl Kind {
     fn leaf(self, field: u64, payload: Payload) -> u64 {
         let length = match payload {
             Payload::Bytes(bytes) => bytes.len() as u64,
-            Payload::Number(_) | Payload::Fixed => 1,
+            Payload::Number | Payload::Fixed => 1,
         };
         match (self, field) {
             // Numbers that are a byte or more each.

@@ -18,7 +18,7 @@ pub struct Field<'a> {
 #[derive(Debug, Clone, Copy)]
 pub enum Payload<'a> {
     /// A whole number.
-    Number(u64),
+    Number,
     /// Four or eight bytes.
     Fixed,
     /// Text, bytes, packed numbers or a message.
@@ -50,7 +50,7 @@ impl<'a> Fields<'a> {
         let start = self.rest;
         let key = self.number()?;
         let payload = match key & 7 {
-            0 => Payload::Number(self.number()?),
+            0 => self.number().map(|_| Payload::Number)?,
             1 => self.bytes(8).map(|_| Payload::Fixed)?,
             2 => {
                 let length = self.number()?;
@@ -130,7 +130,7 @@ mod tests {
         put_key(&mut message, 300, 3);
         message.extend(b"abc");
         let fields: Vec<Field> = Fields::of(&message).collect::<Result<_>>().expect("two fields");
-        assert!(matches!(fields[0], Field { number: 5, payload: Payload::Number(u64::MAX), .. }));
+        assert!(matches!(fields[0], Field { number: 5, payload: Payload::Number, .. }));
         assert_eq!((fields[1].number, fields[1].content()), (300, &b"abc"[..]));
         assert_eq!([fields[0].bytes, fields[1].bytes].concat(), message);
         for cut in 1..message.len() {

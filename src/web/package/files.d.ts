@@ -8,6 +8,8 @@ export interface OpenModelOptions {
   network?: PresetName | NetworkJSON | Network;
   /** Of weights that no network is named for: the shape of one input. */
   input?: InputShape;
+  /** Of an ONNX file: the tensor that is the network's output. Default the file's first output. */
+  output?: string;
   /**
    * What becomes of batch normalisations with frozen statistics: folded into a neighbour where one takes it (a network that was named
    * and has scales there keeps them), or each a `scale`, w x + b. Default "fold".

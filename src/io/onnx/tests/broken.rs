@@ -25,7 +25,7 @@ fn mutated(message: &[u8], random: &mut ChaCha8Rng, depth: usize) -> Vec<u8> {
                 put_key(&mut out, field.number, content.len());
                 out.extend(content);
             }
-            (0..=5, Payload::Number(_)) => {
+            (0..=5, Payload::Number) => {
                 put_number(&mut out, field.number << 3);
                 let values = [0, 1, 2, 7, 1 << 31, u64::MAX, i64::MAX as u64, random.random_range(0..40)];
                 put_number(&mut out, values[random.random_range(0..values.len())]);

@@ -3,10 +3,11 @@
 use prost::Message;
 
 use super::super::proto::*;
-use super::super::{OnnxOptions, read_with};
+use super::super::read_until;
 use super::build::*;
-use super::{assert_near, layers, naive, unfolded};
+use super::{assert_near, layers, unfolded};
 use crate::error::ErrorCode;
+use crate::io::naive;
 use crate::io::{File, Model, Operation};
 use crate::network::Layer;
 
@@ -95,7 +96,7 @@ fn an_output_can_be_named() {
     ];
     let tensors = vec![tensor("a", &[2, 3], |i| i as f32), tensor("b", &[3, 2], |i| i as f32)];
     let file = File::new("m.onnx", model(&[2], nodes, tensors).encode_to_vec());
-    let named = |name: &str| read_with(&file, &[], &OnnxOptions { output: Some(name.into()) });
+    let named = |name: &str| read_until(&file, &[], Some(name));
     assert_eq!(layers(&named("h").expect("a graph")), ["dense"]);
     assert_eq!(layers(&named("y").expect("a graph")), ["dense", "relu", "dense"]);
     assert_eq!(named("z").expect_err("no such tensor").code, ErrorCode::InvalidOption);

@@ -2,7 +2,6 @@
 
 mod faults;
 mod hostile;
-mod naive;
 mod numbers;
 
 use super::super::{File, Graph};

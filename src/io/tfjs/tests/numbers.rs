@@ -3,7 +3,8 @@
 use serde::Deserialize;
 
 use super::super::super::Model;
-use super::{FIXTURES, Fixture, naive};
+use super::{FIXTURES, Fixture};
+use crate::io::naive;
 
 #[derive(Deserialize)]
 struct Numbers {
