@@ -10,7 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { asFactory } from "./lib/glue.mjs";
@@ -20,53 +20,54 @@ import { buildMnist } from "./mnist.mjs";
 import { setUp } from "./setup.mjs";
 
 const sources = ["src", "shaders", "Cargo.toml", "Cargo.lock", ".cargo", "build.rs"];
+/** What the package adds to its modules, which needs no compiler. */
+const [face, types] = [join(root, "src", "web", "package"), join(root, "src", "web", "isoflat.d.ts")];
 
 /** When the newest of the files below was changed; folders count too, since deleting a file changes only them. */
 function newest(path) {
-  if (!existsSync(path)) return 0;
+  if (!existsSync(path) || path === face || path === types) return 0;
   const state = statSync(path);
   if (!state.isDirectory()) return state.mtimeMs;
   return Math.max(state.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
 }
 
 /**
- * wasm-pack's output, into a folder of its own: without a package.json (the root's counts) and .gitignore (npm would leave the
- * whole folder out for it).
+ * A module and its JavaScript in a folder of their own. Names of functions are left out; wasm-opt is too: it takes as long as the
+ * compiler, and what it makes is neither faster nor, compressed, smaller.
  */
-async function pack(folder, { env, name = "isoflat", features = [] } = {}) {
+async function pack(folder, { env = {}, name = "isoflat", features = [] } = {}) {
   rmSync(join(root, folder), { recursive: true, force: true });
-  const flags = ["--release", "--mode", "no-install", "--no-pack", "--no-gitignore"];
-  const out = ["--out-dir", folder, "--out-name", name];
-  const cargo = features.length > 0 ? ["--", "--features", features.join(",")] : [];
-  await run("wasm-pack", ["build", "--target", "web", ...flags, ...out, ...cargo], { env });
+  const target = "wasm32-unknown-unknown";
+  const chosen = features.length > 0 ? ["--features", features.join(",")] : [];
+  await run("cargo", ["build", "--release", "--lib", "--target", target, ...chosen], { env });
+  const built = env.CARGO_TARGET_DIR ?? process.env.CARGO_TARGET_DIR ?? "target";
+  const module = resolve(root, built, target, "release", "isoflat.wasm");
+  const sections = ["--remove-name-section", "--remove-producers-section"];
+  const out = ["--target", "web", "--no-typescript", "--out-dir", join(root, folder), "--out-name", name];
+  await run("wasm-bindgen", [module, ...out, ...sections]);
   return join(root, folder);
 }
 
-/** What callers see: the package's own JavaScript and its types. */
-function copyFace(folder) {
-  const face = join(root, "src", "web", "package");
+/** What callers see: the package's own JavaScript, and its types with the names that only the module knows in their places. */
+async function addFace(folder) {
   for (const name of readdirSync(face)) copyFileSync(join(face, name), join(folder, name));
-}
-
-/** The types, with the names that only the module knows in their places. */
-async function writeTypes(folder) {
   const {
     default: init,
     describeMeasures,
     describeOperators,
   } = await import(pathToFileURL(join(folder, "isoflat.js")));
   await init({ module_or_path: readFileSync(join(folder, "isoflat_bg.wasm")) });
-  let types = readFileSync(join(root, "src", "web", "isoflat.d.ts"), "utf8");
+  let text = readFileSync(types, "utf8");
   const unions = {
     MeasureKey: describeMeasures().map(({ key }) => key),
     WholeOperatorName: describeOperators().map(({ name }) => name),
   };
   for (const [type, names] of Object.entries(unions)) {
     const place = new RegExp(`^export type ${type} = string;.*$`, "m");
-    if (!place.test(types)) throw new Failure(`isoflat.d.ts has no place for the names of ${type}`);
-    types = types.replace(place, `export type ${type} =${names.map((name) => `\n  | "${name}"`).join("")};`);
+    if (!place.test(text)) throw new Failure(`isoflat.d.ts has no place for the names of ${type}`);
+    text = text.replace(place, `export type ${type} =${names.map((name) => `\n  | "${name}"`).join("")};`);
   }
-  writeFileSync(join(folder, "isoflat.d.ts"), types);
+  writeFileSync(join(folder, "isoflat.d.ts"), text);
 }
 
 export async function buildWasm() {
@@ -77,9 +78,12 @@ export async function buildWasm() {
     const size = () => built.map((path) => `${(statSync(path).size / 1e6).toFixed(2)} MB`).join(", ");
     if (built.every(existsSync)) {
       const changed = Math.max(...sources.map((name) => newest(join(root, name))));
-      if (built.every((path) => statSync(path).mtimeMs > changed)) return `up to date, ${size()}`;
+      if (built.every((path) => statSync(path).mtimeMs > changed)) {
+        await addFace(pkg);
+        return `up to date, ${size()}`;
+      }
     }
-    say("compiling it with wasm-pack (some minutes the first time, then seconds)");
+    say("compiling it (some minutes the first time, then seconds)");
     // Built aside and moved when it is whole, so that what was interrupted is never taken for finished.
     const fresh = await pack(join("target", "pkg"));
     say("compiling it again for relaxed SIMD");
@@ -96,10 +100,8 @@ export async function buildWasm() {
       writeFileSync(join(fresh, `isoflat_${name}_glue.js`), asFactory(text, expected));
       renameSync(join(part, `isoflat_${name}_bg.wasm`), join(fresh, `isoflat_${name}_bg.wasm`));
     }
-    // Declarations of the glue are nobody's business: the package has its own.
-    for (const name of ["isoflat.js", "isoflat_bg.wasm.d.ts"]) rmSync(join(fresh, name), { force: true });
-    copyFace(fresh);
-    await writeTypes(fresh);
+    rmSync(join(fresh, "isoflat.js"));
+    await addFace(fresh);
     rmSync(pkg, { recursive: true, force: true });
     renameSync(fresh, pkg);
     return `${size()} in pkg/`;

@@ -130,13 +130,6 @@ async function checkPackages(say) {
   return "installed";
 }
 
-function checkWasmOpt() {
-  // Through PATH, as wasm-pack looks for it: otherwise it would try to download one.
-  const version = capture("wasm-opt", "--version");
-  if (version === undefined) throw new Failure("wasm-opt does not run; delete node_modules and run this again.");
-  return version.replace(/^wasm-opt /, "");
-}
-
 async function checkBrowser(say) {
   if (findChrome() === undefined || findDriver() === undefined) {
     const [chrome, driver] = [findChrome(), findDriver()].map((found) => found ?? "not found");
@@ -170,7 +163,6 @@ export async function setUp({ tests = false } = {}) {
   await step("wasm-pack", checkWasmPack);
   await step("wasm-bindgen", checkWasmBindgen);
   await step("npm packages", checkPackages);
-  await step("wasm-opt", checkWasmOpt);
   if (tests) {
     await step("Chrome and chromedriver", checkBrowser);
     await step("Vulkan", checkVulkan);

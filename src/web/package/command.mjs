@@ -186,6 +186,8 @@ function fail(message, status = FAILED) {
 // Who reads no further, as `head` does, has what it wants.
 process.stdout.on("error", (error) => process.exit(error.code === "EPIPE" ? 0 : FAILED));
 
+// Helpers do not keep Node waiting, but what they work on does.
+setInterval(() => {}, 1 << 30);
 const status = await work(process.argv.slice(2)).catch((error) => {
   const known = error instanceof IsoflatError || typeof error?.code === "string" ? adopted(error) : error;
   return fail(known.message);

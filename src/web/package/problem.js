@@ -82,7 +82,7 @@ export class Problem extends Handle {
   }
 
   get data() {
-    return { loss: this.loss, ...of(this, Problem, "data", (raw) => raw.data()) };
+    return of(this, Problem, "data", (raw) => ({ loss: raw.loss, ...raw.data() }));
   }
 
   get samples() {

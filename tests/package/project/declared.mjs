@@ -5,10 +5,8 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import * as isoflat from "isoflat";
 
-const declarations = await readFile(
-  fileURLToPath(new URL("isoflat.d.ts", import.meta.resolve("isoflat/isoflat_bg.wasm"))),
-  "utf8",
-);
+const read = (name) => readFile(fileURLToPath(new URL(name, import.meta.resolve("isoflat/isoflat_bg.wasm"))), "utf8");
+const declarations = (await Promise.all(["isoflat.d.ts", "files.d.ts"].map(read))).join("\n");
 
 const exported = [...declarations.matchAll(/^export (default )?(?:class|function) (\w+)/gm)];
 const names = exported.map(([, isDefault, name]) => (isDefault ? "default" : name));
