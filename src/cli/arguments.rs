@@ -283,7 +283,7 @@ mod tests {
             "invariance m.npz --transformations layerwise,permutation --alpha 5 --measures loss",
             "landscape m.npz --directions eigen:0,eigen:-1 --points 5 --extent 0.5",
             "train --preset lenet d --out a.npz --epochs 3 --optimizer sgd --rate 0.1 --space g_space",
-            "convert m.npz --to safetensors",
+            "convert m.npz --to safetensors --transformations nodewise,permutation --seed 3",
             "help train",
         ] {
             let found = parsed(line);

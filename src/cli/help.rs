@@ -44,8 +44,9 @@ fn about(command: Command) -> About {
             "isoflat train --preset lenet train.npz --epochs 3 --precision f32 --out lenet.safetensors",
         ),
         Command::Convert => (
-            "a model's weights in another format",
-            "With data beside the model, JSON is a problem file, which has everything in it; without, it is the network alone.",
+            "a model's weights in another format, bent if that is asked for",
+            "With data beside the model, JSON is a problem file, which has everything in it; without, it is the network alone. \
+             Transformations leave what the network computes, and change its weights.",
             "isoflat convert model.onnx --to safetensors --out model.safetensors",
         ),
         Command::Help => ("what there is, or what a command takes", "", "isoflat help report"),

@@ -91,6 +91,9 @@ pub struct Invocation {
     /// Of all that is drawn.
     #[serde(default)]
     pub seed: u64,
+    /// Transformations of the weights.
+    #[serde(default)]
+    pub maps: MapArguments,
     /// Of `report`.
     #[serde(default)]
     pub report: ReportArguments,
@@ -124,6 +127,7 @@ impl Invocation {
             device: DeviceArguments::default(),
             output: OutputArguments::default(),
             seed: 0,
+            maps: MapArguments::default(),
             report: ReportArguments::default(),
             invariance: InvarianceArguments::default(),
             eigenvalues: EigenvalueArguments::default(),
@@ -258,15 +262,21 @@ pub struct ReportArguments {
     pub everything: bool,
 }
 
-/// Of `invariance`.
+/// Of `invariance`, which compares each, and of `convert`, which applies them one after the other.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub struct InvarianceArguments {
+pub struct MapArguments {
     /// Names, or JSON; each is one transformation.
     pub transformations: Vec<String>,
     /// The factor of one more: Dinh's α-scale.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
+}
+
+/// Of `invariance`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct InvarianceArguments {
     /// Keys of measures.
     pub measures: Vec<String>,
     /// Also measures that take longest.

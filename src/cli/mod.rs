@@ -26,7 +26,8 @@ pub use help::help;
 pub use html::page;
 pub use invocation::{
     Command, ConvertArguments, DataArguments, DeviceArguments, EigenvalueArguments, InvarianceArguments, Invocation,
-    LandscapeArguments, ModelArguments, OptimizerName, OutputArguments, ReportArguments, SaveAs, TrainArguments,
+    LandscapeArguments, MapArguments, ModelArguments, OptimizerName, OutputArguments, ReportArguments, SaveAs,
+    TrainArguments,
 };
 pub use open::{Opened, Origin, Written, open, save};
 pub use progress::Meter;

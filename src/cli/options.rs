@@ -71,17 +71,17 @@ pub(super) const OPTIONS: &[OptionRow] = &[
     row(
         "transformations",
         Some("NAME,…|JSON"),
-        &[Command::Invariance],
+        &[Command::Invariance, Command::Convert],
         "layerwise, nodewise, permutation (drawn by --seed), or as JSON; repeatable",
         transformations,
     ),
     row(
         "alpha",
         Some("FACTOR"),
-        &[Command::Invariance],
+        &[Command::Invariance, Command::Convert],
         "Dinh's rescaling: the first layer times this, the last divided",
         |to, v| {
-            to.invariance.alpha = Some(positive("alpha", v)?);
+            to.maps.alpha = Some(positive("alpha", v)?);
             Ok(())
         },
     ),
@@ -326,18 +326,15 @@ fn sections(to: &mut Invocation, value: &str) -> Result<()> {
     Ok(())
 }
 
-/// Names of those that are drawn.
-pub(super) const DRAWN: [&str; 3] = ["layerwise", "nodewise", "permutation"];
-
 fn transformations(to: &mut Invocation, value: &str) -> Result<()> {
-    let list = &mut to.invariance.transformations;
+    let list = &mut to.maps.transformations;
     if value.trim_start().starts_with(['{', '[']) {
-        super::run::transformations_from_json(value)?;
+        super::run::maps::from_json(value)?;
         list.push(value.into());
         return Ok(());
     }
     for name in listed(value) {
-        list.push(chosen("transformation", name, DRAWN)?.into());
+        list.push(chosen("transformation", name, super::run::maps::DRAWN)?.into());
     }
     Ok(())
 }

@@ -52,6 +52,10 @@ const FORMATS: &[Format] = &[
     csv::FORMAT,
 ];
 
+/// The same for people.
+const READ: &str = "ONNX, PyTorch's state_dict (.pth, .pt, .th), safetensors, NumPy (.npz, .npy), TensorFlow.js (model.json with its \
+                    shards), isoflat's own JSON; of data also IDX, CIFAR's binaries, CSV, and PNG or JPEG images, in a zip or alone";
+
 /// What a file holds, and what its format is called.
 ///
 /// # Errors
@@ -61,8 +65,7 @@ pub(super) fn read(file: &File, others: &[File]) -> Result<(&'static str, Conten
         return Ok((onnx::PART.name, Content::Part));
     }
     let Some(format) = FORMATS.iter().find(|format| (format.is)(file)) else {
-        let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
-        bail!(Parse, "{}: none of the formats that isoflat reads: {}", file.name, names.join(", "))
+        bail!(Parse, "{}: none of the formats that isoflat reads: {READ}", file.name)
     };
     match (format.read)(file, others) {
         Ok(content) => Ok((format.name, content)),

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use safetensors::tensor::{Dtype, Metadata, TensorInfo, TensorView, serialize};
 
+use super::dataset::natural;
 use super::format::{Content, Format};
 use super::numbers::{Stored, bytes_of};
 use super::{Array, Arrays, Elements, File};
@@ -14,8 +15,14 @@ use crate::error::{Error, ErrorCode, Result, bail, ensure};
 pub(super) const FORMAT: Format = Format {
     name: "safetensors",
     is: |file| has_header(&file.bytes),
-    read: |file: &File, _| Ok(Content::Arrays(read(&file.bytes)?)),
+    read: |file: &File, _| Ok(Content::Arrays(in_order(read(&file.bytes)?))),
 };
+
+/// By name, numbers as numbers: files lie by type and alphabet (`10` before `2`), which is not the order of the layers.
+fn in_order(mut arrays: Arrays) -> Arrays {
+    arrays.arrays.sort_by(|(a, _), (b, _)| natural(a, b));
+    arrays
+}
 
 /// Eight bytes that are the length of a JSON object, and its brace.
 fn has_header(bytes: &[u8]) -> bool {

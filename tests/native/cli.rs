@@ -323,6 +323,21 @@ fn convert_writes_what_it_read() {
 }
 
 #[test]
+fn convert_bends_one_map_after_the_other() {
+    let line = format!("convert {CASE} --to json --out a.json --transformations nodewise,permutation --seed 3");
+    let (_, opened, outcome) = run_under(&line, &Control::default());
+    let maps = [
+        Transformation::RandomNodewise { seed: 3, low: 0.2, high: 5.0 },
+        Transformation::RandomPermutation { seed: 3 },
+    ];
+    let network = &opened.network;
+    let once = maps[0].apply(network, &opened.parameters).expect("a rescaling");
+    let expected = maps[1].apply(network, &once).expect("a permutation");
+    assert_ne!(expected, opened.parameters);
+    assert_eq!(outcome.parameters, Some(expected));
+}
+
+#[test]
 fn a_wish_to_finish_keeps_what_is_finished() {
     let wished = Cell::new(false);
     let wish = |phase: &'static str| {

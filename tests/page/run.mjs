@@ -1,6 +1,6 @@
 /**
  * The page in Chrome, driven as a person would: once with WebGPU, once without; and the package's threads. `--screenshots`
- * writes the README's pictures. `--only webgpu`, `--only cpu` or `--only threads` runs one of them, `--only large` what takes
+ * writes the README's pictures. `--only` with `webgpu`, `cpu`, `files` or `threads` runs one of them, `--only large` what takes
  * long (large.mjs). Needs the built page in dist/ and the package in pkg/.
  */
 
@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { chromium } from "playwright-core";
 import { runWithoutWebGpu } from "./cpu.mjs";
+import { checkFiles } from "./files.mjs";
 import { runLarge } from "./large.mjs";
 import { serve } from "./server.mjs";
 import { runThreads } from "./threads.mjs";
@@ -29,6 +30,7 @@ const runs = [
   { name: "webgpu", says: "with WebGPU", flags: ["--enable-unsafe-webgpu"], body: runWithWebGpu },
   // Without the switch above Chrome offers no software adapter, and without a GPU process no other.
   { name: "cpu", says: "without WebGPU", flags: ["--disable-gpu"], body: runWithoutWebGpu },
+  { name: "files", says: "files of other programs", flags: ["--disable-gpu"], body: checkFiles },
   { name: "threads", says: "with threads", flags: ["--disable-gpu"], body: runThreads },
   { name: "large", says: "large", flags: ["--enable-unsafe-webgpu"], body: runLarge },
 ].filter(({ name }) => (values.only === undefined ? name !== "large" : values.only === name));

@@ -17,7 +17,9 @@ import type {
   ModelInfo,
   OpenChoice,
   OpenedFiles,
-  Point,
+  SaveChoice,
+  SavedFile,
+  SavedPoint,
   SpectrumChoice,
   TrainChoice,
 } from "./worker/protocol";
@@ -258,9 +260,9 @@ export class App {
     return text;
   }
 
-  async problemFile(point: Point): Promise<string | null> {
+  async savedFile(point: SavedPoint, choice: SaveChoice): Promise<SavedFile | null> {
     try {
-      return await this.#client.call((lab) => lab.saveProblem(point));
+      return await this.#client.call((lab) => lab.save(point, choice));
     } catch (error) {
       this.#failed(error);
       return null;

@@ -49,8 +49,9 @@ export function token(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
-export function download(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+export function download(name: string, content: string | Uint8Array<ArrayBuffer>): void {
+  const type = name.endsWith(".json") ? "application/json" : "application/octet-stream";
+  const url = URL.createObjectURL(new Blob([content], { type }));
   const link = html("a", { href: url, download: name });
   link.click();
   // The browser reads the blob after the click has returned.

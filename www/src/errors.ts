@@ -13,7 +13,8 @@ export class LabError extends Error {
 export class Superseded extends Error {}
 
 const ADVICE: Partial<Record<Failure["code"], string>> = {
-  parse: "Check that the file is a problem file: one JSON object with network, loss, parameters, inputs and targets.",
+  parse:
+    "What was open stays open. Files that belong together, a model, its weights and its data, may be dropped at once.",
   invalid_network: "Check the widths, or choose one of the networks in the list.",
   invalid_problem: "Choose data that fits the network’s inputs and outputs, or a network that fits the data.",
   invalid_parameters: "The file’s parameters must be as many as its network has.",

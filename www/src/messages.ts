@@ -31,6 +31,8 @@ export class Messages {
 }
 
 function sentence(text: string): string {
-  const first = text.charAt(0).toUpperCase() + text.slice(1);
+  // The name of a file stays as it is.
+  const isName = /^\S*[._/\d]\S/.test(text);
+  const first = isName ? text : text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(first) ? first : `${first}.`;
 }

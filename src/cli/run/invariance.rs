@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Outcome, whole};
+use super::{Outcome, maps, whole};
 use crate::cli::invocation::Invocation;
 use crate::cli::open::Opened;
 use crate::control::Control;
@@ -12,9 +12,6 @@ use crate::invariance::invariance;
 use crate::measure::{Cost, Measure, MeasureOptions};
 use crate::network::Network;
 use crate::symmetry::Transformation;
-
-/// Smallest and largest factor of rescalings that are drawn.
-const FACTORS: (f64, f64) = (0.2, 5.0);
 
 pub(super) async fn run(
     invocation: &Invocation,
@@ -44,59 +41,18 @@ fn measures(invocation: &Invocation, network: &Network) -> Result<Vec<&'static M
     Ok(Measure::defined_for(network).filter(is_quick).collect())
 }
 
+/// What is asked for; else what a problem file has; else one of each kind that the network has.
 fn transformations(invocation: &Invocation, opened: &Opened) -> Result<Vec<Transformation>> {
-    let arguments = &invocation.invariance;
-    let mut list = Vec::new();
-    for given in &arguments.transformations {
-        match drawn(given, invocation.seed) {
-            Some(map) => list.push(map),
-            None => list.extend(transformations_from_json(given)?),
-        }
-    }
-    if let Some(alpha) = arguments.alpha {
-        list.push(alpha_scale(&opened.network, alpha));
-    }
+    let mut list = maps::given(invocation, &opened.network)?;
     if list.is_empty() {
         list = opened.file.as_ref().map_or(Vec::new(), |file| file.transformations.clone());
     }
     if list.is_empty() {
-        let names = ["layerwise", "nodewise", "permutation"];
         // Without rescalings there are permutations still.
-        let names = if opened.network.is_positively_homogeneous() { &names[..] } else { &names[2..] };
-        list = names.iter().filter_map(|name| drawn(name, invocation.seed)).collect();
+        let names = if opened.network.is_positively_homogeneous() { &maps::DRAWN[..] } else { &maps::DRAWN[2..] };
+        list = names.iter().filter_map(|name| maps::drawn(name, invocation.seed)).collect();
     }
     Ok(list)
-}
-
-fn drawn(name: &str, seed: u64) -> Option<Transformation> {
-    let (low, high) = FACTORS;
-    match name {
-        "layerwise" => Some(Transformation::RandomLayerwise { seed, low, high }),
-        "nodewise" => Some(Transformation::RandomNodewise { seed, low, high }),
-        "permutation" => Some(Transformation::RandomPermutation { seed }),
-        _ => None,
-    }
-}
-
-/// Dinh's (α W_1, W_2 / α); of deeper networks the first and the last layer.
-fn alpha_scale(network: &Network, alpha: f64) -> Transformation {
-    let depth = network.layout().layers().len();
-    if depth == 2 {
-        return Transformation::AlphaScale { alpha };
-    }
-    let mut lambda = vec![1.0; depth];
-    if let [first, .., last] = &mut lambda[..] {
-        (*first, *last) = (alpha, 1.0 / alpha);
-    }
-    Transformation::Layerwise { lambda }
-}
-
-/// One transformation, or a list of them.
-pub(in crate::cli) fn transformations_from_json(text: &str) -> Result<Vec<Transformation>> {
-    match text.trim_start().starts_with('[') {
-        true => crate::json::read(text),
-        false => Ok(vec![Transformation::from_json(text)?]),
-    }
 }
 
 /// What a column is headed with.

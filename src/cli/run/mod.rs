@@ -3,12 +3,12 @@
 mod eigenvalues;
 mod invariance;
 mod landscape;
+pub(super) mod maps;
 mod report;
 mod train;
 
 use serde_json::{Map, Value, json};
 
-pub(super) use self::invariance::transformations_from_json;
 pub(super) use self::landscape::direction;
 pub(super) use self::train::SPACES;
 use super::files::named;
@@ -49,7 +49,11 @@ async fn computed(invocation: &Invocation, opened: &Opened, device: &Device, con
     let mut result = described(invocation, opened);
     let mut outcome = match invocation.command {
         Command::Convert => {
-            Outcome { result: Value::Null, parameters: Some(opened.parameters.clone()), stopped: false }
+            let mut parameters = opened.parameters.clone();
+            for map in maps::given(invocation, &opened.network)? {
+                parameters = map.apply(&opened.network, &parameters)?;
+            }
+            Outcome { result: Value::Null, parameters: Some(parameters), stopped: false }
         }
         Command::Help | Command::Version => bail!(InvalidOption, "{} computes nothing", invocation.command.name()),
         Command::Report => report::run(invocation, opened, device, control, &mut result).await?,

@@ -62,9 +62,6 @@ fn unnamed(modules: &[Module], input: Option<&[usize]>) -> Result<Graph> {
         return Ok(graph);
     }
     let (network, notes) = proposal::proposed(modules, input)?;
-    if !proposal::is_of(&network, modules) {
-        bail!(InvalidNetwork, "these weights are no chain; say which network they are of")
-    }
     let mut graph = matching::matched(&network, modules)?;
     graph.notes.splice(0..0, notes);
     Ok(graph)

@@ -22,28 +22,29 @@ const MOST_APART: usize = 6;
 /// # Errors
 /// `InvalidNetwork` where they are no chain, or the image's size is needed and unknown; the message lists what there is.
 pub(super) fn proposed(modules: &[Module], input: Option<&[usize]>) -> Result<(Network, Vec<String>)> {
-    let shapes: Vec<Shape> = modules.iter().filter_map(shape).collect();
+    let mut ordered: Vec<(&Module, Shape)> = modules.iter().filter_map(|m| Some((m, shape(m)?))).collect();
+    // A file may sort its names, and `classifier` comes before `features`.
+    ordered.sort_by_key(|(_, shape)| matches!(shape, Shape::Dense { .. }));
+    let (affine, shapes): (Vec<&Module>, Vec<Shape>) = ordered.into_iter().unzip();
     let listed = || {
         let words: Vec<String> = modules.iter().map(Module::described).collect();
         words.join(", ")
     };
     ensure!(!shapes.is_empty(), InvalidNetwork, "there are no weights of layers among these arrays: {}", listed());
     let convolutions = shapes.iter().take_while(|shape| matches!(shape, Shape::Conv { .. })).count();
-    ensure!(
-        shapes[convolutions..].iter().all(|shape| matches!(shape, Shape::Dense { .. })),
-        InvalidNetwork,
-        "these weights are no chain of convolutions and then dense layers; say which network they are of: {}",
-        listed()
-    );
-    let first = first_of(&shapes, input);
     let mut notes = vec![String::from("weights do not tell activations: ReLU is assumed between layers")];
-    let found = choices(&shapes[..convolutions])
-        .find_map(|choice| Network::new(first.clone(), layers(&shapes, &choice)).ok().map(|network| (network, choice)));
+    let choices = choices(&shapes[..convolutions]);
+    let made = |first: &Vec<usize>, choice: &Choice| {
+        let network = Network::new(first.clone(), layers(&shapes, choice)).ok()?;
+        is_of(&network, &affine).then(|| (network, choice.clone()))
+    };
+    let firsts = firsts(&shapes, convolutions, input);
+    let found = firsts.iter().find_map(|first| choices.iter().find_map(|choice| made(first, choice)));
     let Some((network, choice)) = found else {
         bail!(
             InvalidNetwork,
-            "no usual padding and pooling makes a chain of these weights over inputs of {first:?}; say which network they are of, \
-             or the inputs' shape: {}",
+            "no usual padding and pooling makes a chain of these weights{}; say which network they are of, or the inputs' shape: {}",
+            input.map_or(String::new(), |input| format!(" over inputs of {input:?}")),
             listed()
         )
     };
@@ -70,17 +71,28 @@ fn shape(module: &Module) -> Option<Shape> {
     }
 }
 
-/// The inputs' shape: as it is given, or what the first layer takes.
-fn first_of(shapes: &[Shape], input: Option<&[usize]>) -> Vec<usize> {
+/// The inputs' shape: as it is given, or what the first layer takes; of images the usual sizes, the commonest first.
+fn firsts(shapes: &[Shape], convolutions: usize, input: Option<&[usize]>) -> Vec<Vec<usize>> {
+    /// MNIST's, CIFAR's, and what else people use.
+    const USUAL: [usize; 5] = [32, 28, 64, 96, 224];
+    /// Sizes that nobody uses are tried too, where that does not take long.
+    const FEW: usize = 2;
+    const MOST: usize = 48;
     if let Some(input) = input {
-        return input.to_vec();
+        return vec![input.to_vec()];
     }
-    match shapes[0] {
-        Shape::Dense { inputs, .. } => vec![inputs],
-        // MNIST's and CIFAR's.
-        Shape::Conv { inputs: 1, .. } => vec![1, 28, 28],
-        Shape::Conv { inputs, .. } => vec![inputs, 32, 32],
+    let channels = match shapes[0] {
+        Shape::Dense { inputs, .. } => return vec![vec![inputs]],
+        Shape::Conv { inputs, .. } => inputs,
+    };
+    let mut sizes = USUAL.to_vec();
+    if channels == 1 {
+        sizes.swap(0, 1);
     }
+    if convolutions <= FEW {
+        sizes.extend((1..MOST).filter(|size| !USUAL.contains(size)));
+    }
+    sizes.into_iter().map(|size| vec![channels, size, size]).collect()
 }
 
 /// What the shapes do not tell.
@@ -95,7 +107,7 @@ struct Choice {
 }
 
 /// The choices, the commonest first.
-fn choices(convolutions: &[Shape]) -> impl Iterator<Item = Choice> + use<> {
+fn choices(convolutions: &[Shape]) -> Vec<Choice> {
     let count = convolutions.len();
     let small = |shape: &Shape| matches!(shape, Shape::Conv { kernel: [h, w], .. } if *h <= 3 && *w <= 3);
     let usual: Vec<bool> = convolutions.iter().map(small).collect();
@@ -120,7 +132,7 @@ fn choices(convolutions: &[Shape]) -> impl Iterator<Item = Choice> + use<> {
         }
     }
     all.sort_by_key(|(odd, _)| *odd);
-    all.into_iter().map(|(_, choice)| choice)
+    all.into_iter().map(|(_, choice)| choice).collect()
 }
 
 fn layers(shapes: &[Shape], choice: &Choice) -> Vec<Layer> {
@@ -160,9 +172,8 @@ fn layers(shapes: &[Shape], choice: &Choice) -> Vec<Layer> {
 }
 
 /// Do a network's layers have these modules' shapes?
-pub(super) fn is_of(network: &Network, modules: &[Module]) -> bool {
-    let affine = modules.iter().filter(|module| matches!(module.kind, Kind::Affine { .. }));
-    let places = network.layout().layers().iter().filter(|p| !matches!(network.layer(p.layer), Layer::Scale { .. }));
-    affine.clone().count() == places.clone().count()
-        && affine.zip(places).all(|(module, place)| slots::fits(module, network.layer(place.layer), place))
+fn is_of(network: &Network, affine: &[&Module]) -> bool {
+    let places = network.layout().layers();
+    affine.len() == places.len()
+        && affine.iter().zip(places).all(|(module, place)| slots::fits(module, network.layer(place.layer), place))
 }

@@ -160,6 +160,29 @@ fn weights_of_no_preset_are_proposed_as_a_chain() {
 }
 
 #[test]
+fn images_of_any_size_are_proposed_where_the_dense_layer_tells_it() {
+    let of = |channels: [usize; 2], size: usize, layers: serde_json::Value| {
+        let json = json!({ "input": [channels[0], size, size], "layers": layers });
+        let network = Network::from_json(&json.to_string()).expect("a network");
+        let named = as_torch(&network, &parameters(&network, 7), |l, _| format!("layers.{l}"));
+        checkpoint::graph(&arrays(named), None, None).map(|graph| Model::new(graph).expect("a model").network)
+    };
+    let small = json!([
+        { "type": "conv2d", "channels": 3, "kernel": 3, "padding": 1 }, { "type": "relu" }, { "type": "flatten" },
+        { "type": "dense", "units": 4 },
+    ]);
+    assert_eq!(of([2, 3], 11, small.clone()).expect("a chain").input(), [2, 11, 11]);
+    assert_eq!(of([3, 3], 64, small).expect("a chain").input(), [3, 64, 64]);
+    // Strides are nothing that is guessed; what there is is said.
+    let strided = json!([
+        { "type": "conv2d", "channels": 3, "kernel": 3, "padding": 1, "stride": 4 }, { "type": "relu" }, { "type": "flatten" },
+        { "type": "dense", "units": 4 }, { "type": "relu" }, { "type": "dense", "units": 1 },
+    ]);
+    let found = of([3, 3], 7 * 31, strided);
+    assert!(found.is_err_and(|error| error.message.contains("[3, 3, 3, 3]")));
+}
+
+#[test]
 fn normalisations_that_a_network_has_no_scales_for_are_folded_and_come_back_as_identities() {
     let network = Network::from_json(
         r#"{"input": [1, 28, 28], "layers": [{"type": "conv2d", "channels": 3, "kernel": 5}, {"type": "relu"},

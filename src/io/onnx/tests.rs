@@ -218,7 +218,7 @@ fn weights_are_found_by_whatever_name_the_model_has_for_them() {
         }
     }
     let data = File::new("folder/weights_of_it.data", EXTERNAL);
-    let csv = File::new("weights.data", &b"a,b,label\n1,2,0\n3,4,1\n"[..]);
+    let csv = File::new("weights.csv", &b"a,b,label\n1,2,0\n3,4,1\n"[..]);
     let all = [data, File::new("m.onnx", model), csv];
     let sorted = crate::io::sort_files(&all).expect("files of known formats");
     assert_eq!((sorted.model, sorted.data), (vec![0, 1], vec![2]));

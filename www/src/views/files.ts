@@ -2,7 +2,8 @@
 
 import type { App } from "../app";
 import { download, find } from "../dom";
-import type { Point } from "../worker/protocol";
+import { found } from "../store";
+import type { SaveChoice, SavedPoint } from "../worker/protocol";
 import { openChoice } from "./opened";
 
 export function filesView(app: App): void {
@@ -21,18 +22,30 @@ export function filesView(app: App): void {
     const text = await app.fullReport();
     if (text !== null) download("isoflat-report.json", text);
   });
-  const save = async (point: Point) => {
-    const text = await app.problemFile(point);
-    if (text !== null) download(point === "bent" ? "isoflat-problem-bent.json" : "isoflat-problem.json", text);
-  };
-  find("button", "save-problem").addEventListener("click", () => void save("trained"));
-  find("button", "save-bent").addEventListener("click", () => void save("bent"));
-  app.store.watch(["model", "bendSummary"], () => {
-    find("button", "save-problem").disabled = app.store.state.model === null;
-    find("button", "save-bent").disabled = app.store.state.bendSummary === null;
-  });
+  saving(app);
   app.store.watch(["ready"], () => {
     find("button", "save-report").disabled = !app.store.state.ready;
+  });
+}
+
+/** Weights as trained, bent or sharpened, each in the format that is chosen. */
+function saving(app: App): void {
+  const format = find("select", "save-format");
+  const points = { trained: "save-problem", bent: "save-bent", sharpened: "save-sharpened" } as const;
+  for (const [point, id] of Object.entries(points)) {
+    find("button", id).addEventListener("click", async () => {
+      const file = await app.savedFile(point as SavedPoint, format.value as SaveChoice);
+      if (file) download(file.name, file.bytes);
+    });
+  }
+  app.store.watch(["model", "bendSummary", "dinh", "opened"], () => {
+    const { model, bendSummary, dinh, opened } = app.store.state;
+    find("button", points.trained).disabled = model === null;
+    find("button", points.bent).disabled = bendSummary === null;
+    find("button", points.sharpened).disabled = !found(dinh.sharpened);
+    const onnx = find("option", "save-onnx");
+    onnx.disabled = opened?.format !== "ONNX";
+    if (onnx.disabled && onnx.selected) format.selectedIndex = 0;
   });
 }
 

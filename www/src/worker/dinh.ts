@@ -91,6 +91,7 @@ export class Dinh {
       layer: valley.layer,
       tolerance: TOLERANCE,
     });
+    model.sharpened = parameters;
     const { s, loss } = await this.#line(engine, options, parameters, direction, valley.span);
     return { ...found, line: { s: [...s], loss: [...loss] } };
   }

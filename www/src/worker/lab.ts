@@ -43,6 +43,9 @@ import {
   type Point,
   type Restored,
   type SampleCosts,
+  type SaveChoice,
+  type SavedFile,
+  type SavedPoint,
   type SharpenChoice,
   type SharpenFinding,
   type SpectrumChoice,
@@ -52,6 +55,7 @@ import {
   type Valley,
   type WorkerEvent,
 } from "./protocol";
+import { saved } from "./save";
 import { type Handles, Session } from "./session";
 import { table2 } from "./table2";
 
@@ -129,9 +133,9 @@ export class Lab implements LabApi {
 
   openFiles(files: File[], choice: OpenChoice): Promise<Outcome<OpenedFiles>> {
     return this.#session.run(async (engine) => {
-      if (files.length > 0) await this.#files.add(files);
-      const opened = await this.#openedBy(engine, choice);
-      if (opened.model) await remember({ kind: "files", ...this.#files.opened, choice });
+      const left = files.length > 0 ? await this.#files.add(files, choice) : choice;
+      const opened = await this.#openedBy(engine, left);
+      if (opened.model) await remember({ kind: "files", ...this.#files.opened, choice: left });
       return opened;
     });
   }
@@ -144,7 +148,7 @@ export class Lab implements LabApi {
       await forget();
       let restored: Restored;
       if (last.kind === "files") {
-        await this.#files.add([...last.model, ...last.data]);
+        await this.#files.add([...last.model, ...last.data], last.choice);
         const opened = await this.#openedBy(engine, last.choice);
         restored = { opened, model: opened.model };
       } else {
@@ -175,6 +179,7 @@ export class Lab implements LabApi {
       return { ...nothing, ...figures, name, format: "", fault: opening };
     }
     const { network, parameters, train, name, format, notes, data } = opening;
+    const { opened } = opening;
     const found = {
       ...nothing,
       ...figures,
@@ -191,17 +196,14 @@ export class Lab implements LabApi {
       if (!again.train) throw new LabFailure("not_possible", "the files are no longer what they were");
       return { network: again.network, train: again.train };
     };
-    const model = this.#adopt({ network, train, source, trained: parameters, name });
+    const model = this.#adopt({ network, train, source, trained: parameters, name, opened });
     this.#choice = null;
     const { loss, accuracy } = await engine.evaluate(this.#session.model.measured, parameters);
     return { ...found, model, loss, accuracy };
   }
 
-  saveProblem(point: Point): Promise<Outcome<string>> {
-    return this.#session.outcome(async () => {
-      const { model } = this.#session;
-      return model.measured.save(model[point], model.name);
-    });
+  save(point: SavedPoint, choice: SaveChoice): Promise<Outcome<SavedFile>> {
+    return this.#session.outcome(() => saved(this.#session.model, point, choice));
   }
 
   train(choice: TrainChoice): Promise<Outcome<TrainSummary>> {
@@ -219,6 +221,7 @@ export class Lab implements LabApi {
       });
       model.trained = parameters;
       model.bent = parameters;
+      delete model.sharpened;
       if (this.#choice) await remember({ kind: "trained", choice: this.#choice, parameters });
       this.#forget();
       const { loss, accuracy } = await engine.evaluate(model.measured, parameters);

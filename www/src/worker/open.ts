@@ -23,6 +23,8 @@ export interface Opening {
   name: string;
   notes: string[];
   data: DataSummary | null;
+  /** What the package gave: weights are saved under its file's own names. */
+  opened: OpenedModel;
 }
 
 /** So many images are shown. */
@@ -42,8 +44,11 @@ export class Files {
     return { model: this.#model, data: this.#data };
   }
 
-  /** Files that come on top of what there is: data for the model, or another model. */
-  async add(files: File[]): Promise<void> {
+  /**
+   * Files that come on top of what there is: data for the model, or another model. Returns the choice without what was chosen of
+   * files that they replace.
+   */
+  async add(files: File[], choice: OpenChoice): Promise<OpenChoice> {
     const sorted = await sortFiles(files);
     const of = (indices: number[]) => indices.flatMap((index) => files[index] ?? []);
     if (sorted.model.length > 0) {
@@ -55,6 +60,14 @@ export class Files {
     if (this.#model.length === 0) {
       throw new LabFailure("not_possible", "these are data: drop the model that they are for, too");
     }
+    const { network, normalization, split } = choice;
+    const hasData = sorted.data.length > 0;
+    return {
+      ...choice,
+      network: sorted.model.length > 0 ? "" : network,
+      normalization: hasData ? "" : normalization,
+      split: hasData ? "" : split,
+    };
   }
 
   /** What the files are, by this choice. */
@@ -65,7 +78,7 @@ export class Files {
     const name = opened.name ?? this.#model[0]?.name ?? "a model";
     const { problem, from, notes: more } = await this.#problem(opened, choice);
     const data = problem && summaryOf(problem, from);
-    return { network, parameters, train: problem, format, name, notes: [...notes, ...more], data };
+    return { network, parameters, train: problem, format, name, notes: [...notes, ...more], data, opened };
   }
 
   async #problem(opened: OpenedModel, choice: OpenChoice): Promise<Found> {

@@ -134,6 +134,17 @@ export interface Restored {
   model: ModelInfo | null;
 }
 
+/** Weights that a file is made of: as trained, where the bend has put them, or as *Sharpen* left them. */
+export type SavedPoint = Point | "sharpened";
+
+/** What they are written as: a problem with its data, or weights for other programs. */
+export type SaveChoice = "problem.json" | "problem.safetensors" | "safetensors" | "npz" | "onnx";
+
+export interface SavedFile {
+  name: string;
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
 /** Which of the two points: the trained one, or where the bend has put it. */
 export type Point = "trained" | "bent";
 
@@ -281,7 +292,7 @@ export interface LabApi {
   openFiles(files: File[], choice: OpenChoice): Promise<Outcome<OpenedFiles>>;
   /** What was on the page last, if anything was. */
   restore(): Promise<Outcome<Restored | null>>;
-  saveProblem(point: Point): Promise<Outcome<string>>;
+  save(point: SavedPoint, choice: SaveChoice): Promise<Outcome<SavedFile>>;
   train(choice: TrainChoice): Promise<Outcome<TrainSummary>>;
   evaluate(): Promise<Outcome<{ loss: number; accuracy: number }>>;
   bend(transformation: Transformation | null): Promise<Outcome<BendSummary>>;

@@ -5,6 +5,7 @@ import init, {
   type EngineOptions,
   IsoflatError,
   type Network,
+  type OpenedModel,
   type Problem,
   type Progress,
   type RunOptions,
@@ -40,7 +41,11 @@ export interface Model extends Handles {
   source: () => Promise<Handles>;
   trained: Float64Array;
   bent: Float64Array;
+  /** None before *Sharpen* has been used. */
+  sharpened?: Float64Array;
   name: string;
+  /** None where it was trained here. */
+  opened?: OpenedModel;
 }
 
 export class Session {

@@ -1,0 +1,28 @@
+/** Weights, alone or with their network and data, as files to keep. */
+
+import { saveModel } from "isoflat";
+import { LabFailure, type SaveChoice, type SavedFile, type SavedPoint } from "./protocol";
+import type { Model } from "./session";
+
+export async function saved(model: Model, point: SavedPoint, choice: SaveChoice): Promise<SavedFile> {
+  const parameters = model[point];
+  if (!parameters) throw new LabFailure("not_possible", "nothing has been sharpened yet");
+  const what = point === "trained" ? "" : `-${point}`;
+  switch (choice) {
+    case "problem.json": {
+      const text = model.measured.save(parameters, model.name);
+      return { name: `isoflat-problem${what}.json`, bytes: new TextEncoder().encode(text) };
+    }
+    case "problem.safetensors": {
+      const bytes = await saveModel(model.measured, parameters, { name: model.name });
+      return { name: `isoflat-problem${what}.safetensors`, bytes: own(bytes) };
+    }
+    default: {
+      const bytes = await saveModel(model.opened ?? model.network, parameters, { format: choice });
+      return { name: `isoflat-weights${what}.${choice}`, bytes: own(bytes) };
+    }
+  }
+}
+
+/** Bytes that a blob takes: none of memory that threads share. */
+const own = (bytes: Uint8Array): Uint8Array<ArrayBuffer> => new Uint8Array(bytes);
