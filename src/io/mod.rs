@@ -1,6 +1,6 @@
 //! Files of other programs: models, weights and data are opened, and parameters written back. Nothing here computes with them.
 //!
-//! A file becomes [`Content`]: a graph, arrays with names, or a problem of isoflat's own (`format.rs` is the list of formats, each
+//! A file becomes `Content`: a graph, arrays with names, or a problem of isoflat's own (`format.rs` is the list of formats, each
 //! in a file of its own). Arrays are matched to a network (`checkpoint/`), which makes a graph of them too; a graph becomes a
 //! network with parameters (`model.rs`), and parameters go back to where they came from by the places that the graph kept. Arrays
 //! that are data become inputs and targets (`dataset/`).

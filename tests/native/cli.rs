@@ -10,6 +10,7 @@ use isoflat::io::File;
 use isoflat::linalg::{Goal, Lanczos, StochasticLanczos, dense_spectrum};
 use isoflat::measure::{Measure, MeasureOptions, measure};
 use isoflat::operator::OperatorKind;
+use isoflat::symmetry::Transformation;
 use isoflat::{Control, ErrorCode, ProblemFile, Targets, report};
 use pollster::block_on;
 use serde_json::Value;

@@ -120,6 +120,29 @@ export async function checkFiles({ browser, url, check, part, root }) {
     }
   });
 
+  await part("What weights do not tell, layer by layer", async () => {
+    await choose(["pytorch/zip.pt"]);
+    await says("#opened-summary", /2×2×2-conv3×3×3-4/);
+    await page.locator("#opened-layers summary").click();
+    await says("#opened-rows td.shape", /3 × 2 × 2/);
+    check("the proposal is shown with what each layer gives", (await lab.count("#opened-rows tr")) === 4);
+    await page.fill("#opened-input", "2x4x4");
+    await page.locator("#opened-input").blur();
+    await says("#opened-layers-fault", /\[4, 12\]/);
+    check("a shape that does not fit is said at once", await page.locator("#opened-apply").isDisabled());
+    await page.fill("input[aria-label='padding of layer 1']", "0");
+    await page.locator("input[aria-label='padding of layer 1']").blur();
+    await page.waitForSelector("#opened-apply:enabled");
+    await page.selectOption("select[aria-label='kind of layer 2']", "tanh");
+    await page.waitForSelector("#opened-apply:enabled");
+    await page.click("#opened-apply");
+    await says("#opened-summary", /2×4×4-conv3×3×3-4/);
+    check("it opens as it was set", true, await lab.text("#opened-summary"));
+    const kind = await page.inputValue("select[aria-label='kind of layer 2']");
+    check("with the activation that was chosen", kind === "tanh", kind);
+    await page.locator("#opened-layers summary").click();
+  });
+
   await part("Weights that do not tell their network", async () => {
     const norm = ["weight", "bias", "running_mean", "running_var"].map((leaf) => [`norm.${leaf}`, [3]]);
     const buffer = safetensors([["fc.weight", [2, 3]], ...norm]);

@@ -13,6 +13,7 @@ import { checkTransformations } from "./transformations";
 import type {
   BackendChoice,
   LandscapeChoice,
+  LayerCheck,
   ModelChoice,
   ModelInfo,
   OpenChoice,
@@ -117,6 +118,15 @@ export class App {
       const opened = await this.#client.call((lab) => lab.openFiles(files, choice));
       await this.#show(job, opened.model, opened);
     });
+  }
+
+  async checkLayers(network: string): Promise<LayerCheck | null> {
+    try {
+      return await this.#client.call((lab) => lab.checkLayers(network));
+    } catch (error) {
+      this.#failed(error);
+      return null;
+    }
   }
 
   async #show(job: Job, model: ModelInfo | null, opened: OpenedFiles | null): Promise<void> {

@@ -74,3 +74,10 @@ export function bytes(count: number): string {
   if (count < 1e9) return `${Number((count / 1e6).toPrecision(2))} MB`;
   return `${Number((count / 1e9).toPrecision(2))} GB`;
 }
+
+/** Words as a sentence. A name at its beginning, of a file or of what is in one, stays as it is. */
+export function sentence(text: string): string {
+  const isName = /^\S*[._/\d]/.test(text);
+  const first = isName ? text : text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(first) ? first : `${first}.`;
+}

@@ -2,6 +2,7 @@
 
 import { find, html } from "./dom";
 import { advice, LabError } from "./errors";
+import { sentence } from "./format";
 
 export class Messages {
   readonly #region = find("div", "messages");
@@ -28,11 +29,4 @@ export class Messages {
     close.addEventListener("click", () => message.remove());
     this.#region.replaceChildren(message);
   }
-}
-
-function sentence(text: string): string {
-  // The name of a file stays as it is.
-  const isName = /^\S*[._/\d]\S/.test(text);
-  const first = isName ? text : text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.!?]$/.test(first) ? first : `${first}.`;
 }

@@ -5,7 +5,7 @@ import type { App } from "../app";
 import { curve, dots, level, Plot } from "../charts/plot";
 import { linear, log } from "../charts/scales";
 import { find, html } from "../dom";
-import { integer, number, power } from "../format";
+import { integer, number, power, sentence } from "../format";
 import { type Finding, found, refusalOf } from "../store";
 import type { BallFinding, ManyFinding } from "../worker/protocol";
 import { type Card, card, facts } from "./card";
@@ -73,8 +73,6 @@ function show<T>(card: Card, finding: Finding<T> | null, body: (value: T) => voi
   if (value) body(value);
   else card.body.replaceChildren(refusal ? html("p", { class: "note refusal" }, sentence(refusal)) : "");
 }
-
-const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
 function showBoxes(card: Card, plot: Plot, volume: VolumeFlatness): void {
   const ks = volume.boxes.map(({ power }) => power + 1);

@@ -2,9 +2,10 @@
 
 import type { App } from "../app";
 import { find, html } from "../dom";
-import { integer, number, percent } from "../format";
+import { integer, number, percent, sentence } from "../format";
 import { networkGroups } from "../networks";
 import type { DataSummary, OpenChoice, OpenedFiles } from "../worker/protocol";
+import { proposalView } from "./proposal";
 
 export function openedView(app: App): void {
   const choices = ["opened-network", "opened-batch-norm", "opened-normalization", "opened-split"] as const;
@@ -16,6 +17,7 @@ export function openedView(app: App): void {
     if (isOwn && json.value.trim() === "") return;
     void app.openFiles([], readChoice());
   };
+  proposalView(app, (network) => void app.openFiles([], { ...readChoice(), network }));
   for (const id of choices) find("select", id).addEventListener("change", choose);
   json.addEventListener("change", choose);
   app.store.watch(["opened"], () => show(app.store.state.opened));
@@ -56,7 +58,7 @@ function show(opened: OpenedFiles | null): void {
     opened.parameterCount && `${integer(opened.parameterCount)} parameters`,
   ];
   find("p", "opened-summary").textContent = parts.filter(Boolean).join(" · ");
-  const notes = opened.notes.map((note) => html("li", {}, `${note.charAt(0).toUpperCase()}${note.slice(1)}.`));
+  const notes = opened.notes.map((note) => html("li", {}, sentence(note)));
   find("ul", "opened-notes").replaceChildren(...notes);
   find("p", "opened-fault").textContent = opened.fault ?? "";
   find("p", "opened-fault").hidden = opened.fault === null;

@@ -33,6 +33,7 @@ import {
   type LabApi,
   LabFailure,
   type LandscapeChoice,
+  type LayerCheck,
   type ManyFinding,
   type MeasureChoice,
   type ModelChoice,
@@ -140,6 +141,10 @@ export class Lab implements LabApi {
     });
   }
 
+  checkLayers(network: string): Promise<Outcome<LayerCheck>> {
+    return this.#session.outcome(() => this.#files.check(network));
+  }
+
   restore(): Promise<Outcome<Restored | null>> {
     return this.#session.run(async (engine) => {
       const last = await recall();
@@ -168,7 +173,7 @@ export class Lab implements LabApi {
 
   /** The files that there are, as the session's model if they are a network with data. */
   async #openedBy(engine: Engine, choice: OpenChoice): Promise<OpenedFiles> {
-    const nothing = { summary: "", parameterCount: 0, notes: [], model: null, fault: null, data: null };
+    const nothing = { summary: "", parameterCount: 0, notes: [], model: null, fault: null, data: null, layers: null };
     const figures = { loss: Number.NaN, accuracy: Number.NaN, choice };
     const opening = await this.#files.read(choice).catch((error: unknown) => {
       if (!wantsNetwork(error)) throw error;
@@ -178,8 +183,7 @@ export class Lab implements LabApi {
       const name = this.#files.opened.model.map(({ name }) => name).join(", ");
       return { ...nothing, ...figures, name, format: "", fault: opening };
     }
-    const { network, parameters, train, name, format, notes, data } = opening;
-    const { opened } = opening;
+    const { network, parameters, train, name, format, notes, data, layers, opened } = opening;
     const found = {
       ...nothing,
       ...figures,
@@ -189,6 +193,7 @@ export class Lab implements LabApi {
       parameterCount: network.parameterCount,
       notes,
       data,
+      layers,
     };
     if (!train) return found;
     const source = async (): Promise<Handles> => {

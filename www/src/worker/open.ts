@@ -2,7 +2,9 @@
 
 import {
   IsoflatError,
+  type LayerJSON,
   Network,
+  type NetworkJSON,
   type OpenedModel,
   openData,
   openModel,
@@ -11,7 +13,7 @@ import {
   sortFiles,
 } from "isoflat";
 import type { Mnist } from "./mnist";
-import { type DataSummary, LabFailure, type OpenChoice } from "./protocol";
+import { type DataSummary, LabFailure, type LayerCheck, type OpenChoice } from "./protocol";
 
 /** What was opened, before the session has it. */
 export interface Opening {
@@ -23,9 +25,14 @@ export interface Opening {
   name: string;
   notes: string[];
   data: DataSummary | null;
+  /** The network, where only weights were there. */
+  layers: NetworkJSON | null;
   /** What the package gave: weights are saved under its file's own names. */
   opened: OpenedModel;
 }
+
+/** Formats that say which network they are. */
+const WITH_NETWORK = /ONNX|TensorFlow|isoflat/;
 
 /** So many images are shown. */
 const IMAGES = 10;
@@ -77,8 +84,31 @@ export class Files {
     const { network, parameters, format, notes } = opened;
     const name = opened.name ?? this.#model[0]?.name ?? "a model";
     const { problem, from, notes: more } = await this.#problem(opened, choice);
+    const layers = WITH_NETWORK.test(format) ? null : network.toJSON();
     const data = problem && summaryOf(problem, from);
-    return { network, parameters, train: problem, format, name, notes: [...notes, ...more], data, opened };
+    return { network, parameters, train: problem, format, name, notes: [...notes, ...more], data, layers, opened };
+  }
+
+  /** What each of these layers gives, and whether they are those of the weights. */
+  async check(text: string): Promise<LayerCheck> {
+    const { input, layers } = JSON.parse(text) as NetworkJSON;
+    const lengths = layers.map((_, index) => {
+      // What a dense layer behind it would take.
+      const dense: LayerJSON = { type: "dense", units: 1 };
+      const before = layers.slice(0, index + 1);
+      return (
+        lengthBefore({ input, layers: [...before, dense] }) ??
+        lengthBefore({ input, layers: [...before, { type: "flatten" }, dense] })
+      );
+    });
+    try {
+      const { network } = await openModel(this.#model, { network: { input, layers } });
+      network.free();
+      return { lengths, fault: null };
+    } catch (error) {
+      if (!wantsNetwork(error)) throw error;
+      return { lengths, fault: error.message };
+    }
   }
 
   async #problem(opened: OpenedModel, choice: OpenChoice): Promise<Found> {
@@ -109,6 +139,19 @@ export class Files {
     const inputs = isStandard ? test.inputs.map((x) => (x - MNIST_MEAN) / MNIST_DEVIATION) : test.inputs;
     const problem = new Problem(network, { loss: "cross_entropy", inputs, targets: test.targets });
     return { problem, from: "MNIST’s test images, which the lab has", notes: [] };
+  }
+}
+
+/** How many values the last layer, which is dense, takes. */
+function lengthBefore(json: NetworkJSON): number | null {
+  try {
+    const network = Network.fromJSON(json);
+    const last = network.blocks().at(-1);
+    network.free();
+    return last?.inputs ?? null;
+  } catch (error) {
+    if (error instanceof IsoflatError) return null;
+    throw error;
   }
 }
 

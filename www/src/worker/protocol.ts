@@ -14,6 +14,7 @@ import type {
   MeasureDescription,
   MeasureKey,
   MeasureReport,
+  NetworkJSON,
   NormalizationName,
   OperatorDescription,
   PetzkaReport,
@@ -123,9 +124,19 @@ export interface OpenedFiles {
   /** Why there is no network, where a choice may mend that. */
   fault: string | null;
   data: DataSummary | null;
+  /** Of weights that say no network: the one that they are taken for. */
+  layers: NetworkJSON | null;
   loss: number;
   accuracy: number;
   choice: OpenChoice;
+}
+
+/** Layers as a person has set them. */
+export interface LayerCheck {
+  /** Values that each gives; null where there is no telling. */
+  lengths: (number | null)[];
+  /** Why the weights are not theirs. */
+  fault: string | null;
 }
 
 /** What a reload brings back. */
@@ -290,6 +301,8 @@ export interface LabApi {
   costs(): Promise<Outcome<SampleCosts>>;
   /** Files on top of those that there are, or none to read the same ones by another choice. */
   openFiles(files: File[], choice: OpenChoice): Promise<Outcome<OpenedFiles>>;
+  /** Does this network fit the weights that are open? */
+  checkLayers(network: string): Promise<Outcome<LayerCheck>>;
   /** What was on the page last, if anything was. */
   restore(): Promise<Outcome<Restored | null>>;
   save(point: SavedPoint, choice: SaveChoice): Promise<Outcome<SavedFile>>;

@@ -1,0 +1,172 @@
+/** Layer by layer: the network that weights alone are taken for, and what they do not tell, to be set. */
+
+import type { LayerJSON, NetworkJSON } from "isoflat";
+import type { App } from "../app";
+import { find, html } from "../dom";
+import { BETWEEN, inputOf, isSet, networkOf, type Row, rowsOf, shapes, title } from "../layers";
+import type { OpenedFiles } from "../worker/protocol";
+
+/** Rows are checked when a person has stopped typing. */
+const REST_MS = 200;
+
+export function proposalView(app: App, open: (network: string) => void): void {
+  const details = find("details", "opened-layers");
+  const body = find("tbody", "opened-rows");
+  const fault = find("p", "opened-layers-fault");
+  const apply = find("button", "opened-apply");
+  const size = find("input", "opened-input");
+  let input: NetworkJSON["input"] = [1];
+  let rows: Row[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  /** Of the last check that was begun: an earlier one that ends later is old news. */
+  let checks = 0;
+
+  const checkSoon = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void check(), REST_MS);
+  };
+  const draw = (): void => {
+    const change = (after: () => void) => () => {
+      after();
+      draw();
+      checkSoon();
+    };
+    body.replaceChildren(...rows.map((row, index) => drawn(row, index, rows, change)));
+  };
+  const check = async (): Promise<void> => {
+    const mine = ++checks;
+    const network = networkOf(input, rows);
+    const found = await app.checkLayers(JSON.stringify(network));
+    if (mine !== checks || !found) return;
+    const cells = body.querySelectorAll("td.shape");
+    shapes(network, found.lengths).forEach((shape, index) => {
+      const cell = cells[index];
+      if (cell) cell.textContent = shape;
+    });
+    fault.textContent = found.fault ?? "";
+    fault.hidden = found.fault === null;
+    apply.disabled = found.fault !== null;
+  };
+  const show = (opened: OpenedFiles | null): void => {
+    const found = opened?.layers && rowsOf(opened.layers);
+    details.hidden = !found;
+    if (!found || !opened?.layers) return;
+    input = opened.layers.input;
+    size.value = input.join(" × ");
+    rows = found;
+    draw();
+    if (details.open) void check();
+  };
+  size.addEventListener("change", () => {
+    input = inputOf(size.value) ?? input;
+    size.value = input.join(" × ");
+    checkSoon();
+  });
+  details.addEventListener("toggle", () => {
+    if (details.open) void check();
+  });
+  apply.addEventListener("click", () => open(JSON.stringify(networkOf(input, rows))));
+  app.store.watch(["opened"], () => show(app.store.state.opened));
+}
+
+type Change = (after: () => void) => () => void;
+
+function drawn(row: Row, index: number, rows: Row[], change: Change): HTMLElement {
+  const settings = html("div", { class: "row wrap" }, ...settingsOf(row, index, rows, change));
+  return html(
+    "tr",
+    {},
+    html("td", {}, settings),
+    html("td", { class: "shape" }),
+    html("td", {}, adder(index, rows, change)),
+  );
+}
+
+function settingsOf(row: Row, index: number, rows: Row[], change: Change): HTMLElement[] {
+  const { layer } = row;
+  if (!isSet(row)) {
+    const text = html("span", {}, title(layer));
+    if (layer.type !== "conv2d") return [text];
+    return [text, ...(["stride", "padding"] as const).map((key) => number(layer, key, index, change))];
+  }
+  const kind = choice(`kind of layer ${index + 1}`, Object.entries(BETWEEN), layer.type);
+  kind.addEventListener(
+    "change",
+    change(() => {
+      row.layer = { ...(BETWEEN[kind.value]?.layer ?? layer) };
+      if (row.layer.type === "add") row.shortcut ??= rows[0];
+      else delete row.shortcut;
+    }),
+  );
+  const remove = html("button", { type: "button", class: "quiet", "aria-label": `Take out layer ${index + 1}` }, "✕");
+  remove.addEventListener(
+    "click",
+    change(() => rows.splice(index, 1)),
+  );
+  const more: HTMLElement[] = [];
+  if (layer.type === "max_pool2d" || layer.type === "avg_pool2d") more.push(number(layer, "size", index, change));
+  if (layer.type === "add") more.push(shortcut(row, index, rows, change));
+  return [kind, ...more, remove];
+}
+
+function shortcut(row: Row, index: number, rows: Row[], change: Change): HTMLElement {
+  const earlier = rows.slice(0, Math.max(index - 1, 0)).map((other, at): [string, { label: string }] => {
+    return [String(at), { label: `${at + 1}: ${title(other.layer)}` }];
+  });
+  const from = choice(`what layer ${index + 1} adds`, earlier, String(row.shortcut ? rows.indexOf(row.shortcut) : 0));
+  from.addEventListener(
+    "change",
+    change(() => {
+      const other = rows[Number(from.value)];
+      if (other) row.shortcut = other;
+    }),
+  );
+  return from;
+}
+
+/** What may be put behind a layer. */
+function adder(index: number, rows: Row[], change: Change): HTMLElement {
+  const add = choice(`put behind layer ${index + 1}`, [["", { label: "+" }], ...Object.entries(BETWEEN)], "");
+  add.className = "adder";
+  add.addEventListener(
+    "change",
+    change(() => {
+      const found = BETWEEN[add.value];
+      if (!found) return;
+      const [first] = rows;
+      const row: Row = { layer: { ...found.layer } };
+      if (found.layer.type === "add" && first) row.shortcut = first;
+      rows.splice(index + 1, 0, row);
+    }),
+  );
+  return add;
+}
+
+function choice(label: string, entries: [string, { label: string }][], value: string): HTMLSelectElement {
+  const options = entries.map(([name, { label }]) => html("option", { value: name, selected: name === value }, label));
+  return html("select", { "aria-label": label }, ...options);
+}
+
+type Numbers = { stride?: unknown; padding?: unknown; size?: unknown };
+
+/** A whole number of a layer, the same for height and width. */
+function number(layer: LayerJSON & Numbers, key: keyof Numbers, index: number, change: Change): HTMLElement {
+  const least = key === "padding" ? 0 : 1;
+  const given = layer[key];
+  const value = Array.isArray(given) ? given[0] : (given ?? least);
+  const field = html("input", {
+    type: "number",
+    min: least,
+    max: 64,
+    value: String(value),
+    "aria-label": `${key} of layer ${index + 1}`,
+  });
+  field.addEventListener(
+    "change",
+    change(() => {
+      const whole = Math.trunc(Number(field.value));
+      if (Number.isFinite(whole)) layer[key] = Math.min(64, Math.max(least, whole));
+    }),
+  );
+  return html("label", { class: "inline" }, key, field);
+}
