@@ -257,7 +257,7 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         to.device.threads = Some(count("threads", v)?);
         Ok(())
     }),
-    row("seed", Some("N"), COMPUTING, "of all that is drawn (0)", |to, v| {
+    row("seed", Some("N"), &[], "of all that is drawn (0)", |to, v| {
         to.seed = v.parse().or_else(|_| wrong("seed", "a whole number of at least 0", v))?;
         Ok(())
     }),
