@@ -67,7 +67,11 @@ pub struct Axis {
 }
 
 impl Axis {
-    fn coordinates(&self) -> Result<Vec<f64>> {
+    /// Its points.
+    ///
+    /// # Errors
+    /// `InvalidOption` for a range that does not go up, and too few points or too many.
+    pub(crate) fn coordinates(&self) -> Result<Vec<f64>> {
         let Self { from, to, points } = *self;
         ensure!(
             from.is_finite() && to.is_finite() && from < to,

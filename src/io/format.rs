@@ -1,5 +1,7 @@
 //! The list of formats. A new one is a file with a `Format`, and a line here.
 
+use std::collections::HashSet;
+
 use super::{Arrays, File, Graph, cifar, csv, gzip, idx, images, npy, npz, onnx, own, pytorch, safetensors, tfjs};
 use crate::error::{Result, bail};
 use crate::problem::ProblemFile;
@@ -56,14 +58,36 @@ const FORMATS: &[Format] = &[
 const READ: &str = "ONNX, PyTorch's state_dict (.pth, .pt, .th), safetensors, NumPy (.npz, .npy), TensorFlow.js (model.json with its \
                     shards), isoflat's own JSON; of data also IDX, CIFAR's binaries, CSV, and PNG or JPEG images, in a zip or alone";
 
-/// What a file holds, and what its format is called.
+/// Files that were opened together.
+pub(super) struct Together<'a> {
+    files: &'a [File<'a>],
+    /// Names without folders, of those that a model among the files says are its parts.
+    parts: HashSet<&'a str>,
+}
+
+impl<'a> Together<'a> {
+    pub fn new(files: &'a [File<'a>]) -> Self {
+        let bases = files.iter().map(File::base).collect();
+        Self { files, parts: files.iter().flat_map(|file| onnx::named(file, &bases)).collect() }
+    }
+
+    /// What a file holds, and what its format is called.
+    ///
+    /// # Errors
+    /// `Parse` for a file of no format that isoflat reads, and what its format's reader says, with the file's name before it.
+    pub fn read(&self, file: &File) -> Result<(&'static str, Content)> {
+        if self.parts.contains(file.base()) {
+            return Ok((onnx::PART.name, Content::Part));
+        }
+        read(file, self.files)
+    }
+}
+
+/// The same for a file that is no other's part.
 ///
 /// # Errors
-/// `Parse` for a file of no format that isoflat reads, and what its format's reader says, with the file's name before it.
+/// As [`Together::read`].
 pub(super) fn read(file: &File, others: &[File]) -> Result<(&'static str, Content)> {
-    if onnx::is_named(file, others) {
-        return Ok((onnx::PART.name, Content::Part));
-    }
     let Some(format) = FORMATS.iter().find(|format| (format.is)(file)) else {
         bail!(Parse, "{}: none of the formats that isoflat reads: {READ}", file.name)
     };

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::format::{self, Content};
+use super::format::{Content, Together};
 use super::{Arrays, File, Graph, GraphNode, Model, Operation, Slot, checkpoint, onnx};
 use crate::error::{Result, bail, ensure};
 use crate::memory::copied;
@@ -60,8 +60,9 @@ pub fn open_model(files: &[File], options: &ModelOptions) -> Result<OpenedModel>
     ensure!(!files.is_empty(), InvalidOption, "no file was given");
     let mut named = options.network.as_ref().map(network_of).transpose()?;
     let mut found: Option<(usize, &'static str, Content)> = None;
+    let together = Together::new(files);
     for (i, file) in files.iter().enumerate() {
-        match format::read(file, files)? {
+        match together.read(file)? {
             (_, Content::Part) => {}
             (_, Content::Network(json)) => {
                 ensure!(named.is_none(), InvalidOption, "{}: a network is given twice", file.name);

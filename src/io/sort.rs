@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::format::{self, Content};
+use super::format::{Content, Together};
 use super::{Arrays, File, checkpoint};
 use crate::error::Result;
 
@@ -21,9 +21,9 @@ pub struct SortedFiles {
 /// # Errors
 /// `Parse` for a file of no format that isoflat reads.
 pub fn sort_files(files: &[File]) -> Result<SortedFiles> {
-    let mut sorted = SortedFiles::default();
+    let (mut sorted, together) = (SortedFiles::default(), Together::new(files));
     for (i, file) in files.iter().enumerate() {
-        let is_model = match format::read(file, files)? {
+        let is_model = match together.read(file)? {
             (_, Content::Arrays(arrays)) => is_for_weights(file) || are_weights(&arrays),
             (..) => true,
         };

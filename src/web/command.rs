@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use js_sys::{Array, Function, Object, Promise, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 
-use super::convert::{bytes, set};
+use super::convert::{files_of, set};
 use super::error::throw;
 use super::threads::{cpu_with_threads, hardware_threads};
 use crate::cli::{self, Command, Invocation, Meter, exit};
@@ -40,12 +40,7 @@ pub fn command_reads(words: Vec<String>) -> std::result::Result<JsValue, JsValue
 /// `finishing()`, which says whether work is to end with what it has, and `colour`.
 #[wasm_bindgen(js_name = commandWork, skip_typescript)]
 pub fn command_work(words: Vec<String>, files: &Array, terminal: JsValue) -> std::result::Result<Promise, JsValue> {
-    let get = |file: &JsValue, key: &str| Reflect::get(file, &key.into()).unwrap_or(JsValue::UNDEFINED);
-    let mut read = Vec::new();
-    for file in files.iter() {
-        let name = get(&file, "name").as_string().unwrap_or_default();
-        read.push(File::new(name, bytes(&Uint8Array::from(get(&file, "bytes")))?));
-    }
+    let read = files_of(files)?;
     let invocation = cli::parse(&words).map_err(throw)?;
     Ok(wasm_bindgen_futures::future_to_promise(async move { work(&invocation, &read, &terminal).await.map_err(throw) }))
 }

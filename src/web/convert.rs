@@ -74,6 +74,17 @@ pub fn bytes(array: &Uint8Array) -> Result<Vec<u8>, JsValue> {
     Ok(values)
 }
 
+/// Files of `{ name, bytes }`.
+#[cfg(any(feature = "files", feature = "command"))]
+pub fn files_of(list: &js_sys::Array) -> Result<Vec<crate::io::File<'static>>, JsValue> {
+    let get = |file: &JsValue, key: &str| Reflect::get(file, &key.into()).unwrap_or(JsValue::UNDEFINED);
+    let file = |file: JsValue| {
+        let content = bytes(&Uint8Array::from(get(&file, "bytes")))?;
+        Ok(crate::io::File::new(get(&file, "name").as_string().unwrap_or_default(), content))
+    };
+    list.iter().map(file).collect()
+}
+
 /// A text from the bytes of its encoding.
 pub fn text(array: &Uint8Array) -> Result<String, JsValue> {
     String::from_utf8(bytes(array)?).map_err(|_| fault(ErrorCode::Parse, "the text is not valid UTF-8"))

@@ -8,25 +8,15 @@ mod crash;
 #[path = "error.rs"]
 mod error;
 
-use js_sys::{Array, Reflect, Uint8Array};
+use js_sys::{Array, Uint8Array};
 use wasm_bindgen::prelude::*;
 
-use self::convert::{bytes, float64, options, parameters, plain, set, to_js};
+use self::convert::{files_of, float64, options, parameters, plain, set, to_js};
 use self::error::throw;
 use crate::error::ErrorCode;
-use crate::io::{self, DataOptions, File, ModelOptions, SaveFormat};
+use crate::io::{self, DataOptions, ModelOptions, SaveFormat};
 use crate::network::Network;
 use crate::problem::ProblemFile;
-
-/// Files as `{ name, bytes }`.
-fn files_of(list: &Array) -> Result<Vec<File<'static>>, JsValue> {
-    let get = |file: &JsValue, key: &str| Reflect::get(file, &key.into()).unwrap_or(JsValue::UNDEFINED);
-    let file = |file: JsValue| {
-        let content = bytes(&Uint8Array::from(get(&file, "bytes")))?;
-        Ok(File::new(get(&file, "name").as_string().unwrap_or_default(), content))
-    };
-    list.iter().map(file).collect()
-}
 
 /// `openModel(files, options)`: `{ network, parameters, notes, format }`, and `problem` where there are data too.
 #[wasm_bindgen(js_name = openModel, skip_typescript)]

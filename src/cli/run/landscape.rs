@@ -58,8 +58,7 @@ pub(super) async fn run(
         Ok(found) => json!(found),
         // The rows that are there are a smaller plane.
         Err(Error { code: ErrorCode::Aborted, .. }) if !control.is_stopped() && !rows.borrow().is_empty() => {
-            let s = (0..points).map(|i| axis.from + (axis.to - axis.from) * i as f64 / (points.max(2) - 1) as f64);
-            let s: Vec<f64> = s.collect();
+            let s = axis.coordinates()?;
             let (rows, t) = (rows.borrow(), if is_line { &[][..] } else { &s[..] });
             let loss: Vec<f64> = rows.iter().flatten().copied().collect();
             let not_finite = loss.iter().filter(|loss| !loss.is_finite()).count();

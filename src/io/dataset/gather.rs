@@ -3,7 +3,7 @@
 use super::names::{Role, Split, role, split};
 use crate::error::{Error, Result, bail, ensure};
 use crate::io::array::Labelled;
-use crate::io::format::{self, Content};
+use crate::io::format::{Content, Together};
 use crate::io::{Array, Arrays, Elements, File, cifar, csv, gzip, images};
 use crate::memory::{collected, copied};
 use crate::problem::{ProblemFile, Targets, Values};
@@ -68,9 +68,9 @@ pub(super) fn split_of(path: &str) -> Option<Split> {
 /// # Errors
 /// What the readers say; `InvalidOption` for a model.
 pub(super) fn gather(files: &[File], options: &DataOptions, notes: &mut Vec<String>) -> Result<Vec<Entry>> {
-    let mut entries = Vec::new();
+    let (mut entries, together) = (Vec::new(), Together::new(files));
     for file in files {
-        let found = read(file, files, options).map_err(|error| named(error, file))?;
+        let found = read(file, &together, options).map_err(|error| named(error, file))?;
         notes.extend(found.arrays.notes);
         let classes = found.classes;
         for (name, array) in found.arrays.arrays {
@@ -98,13 +98,13 @@ fn named(error: Error, file: &File) -> Error {
     Error::new(error.code, format!("{}: {}", file.name, error.message))
 }
 
-fn read(file: &File, files: &[File], options: &DataOptions) -> Result<Labelled> {
+fn read(file: &File, together: &Together, options: &DataOptions) -> Result<Labelled> {
     if csv::is(file) {
         let columns = csv::Columns { inputs: options.inputs.as_deref(), targets: options.targets.as_deref() };
         return csv::read(&file.bytes, &columns);
     }
     let of = |arrays: Arrays| Labelled { arrays, classes: Vec::new() };
-    match format::read(file, files)? {
+    match together.read(file)? {
         (_, Content::Arrays(arrays)) if cifar::is_cifar_10(file) => {
             Ok(Labelled { arrays, classes: cifar::CLASSES.map(str::to_owned).to_vec() })
         }

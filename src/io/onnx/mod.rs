@@ -40,7 +40,7 @@ use crate::memory::copied;
 use proto::ModelProto;
 use wire::Fields;
 
-pub(super) use parts::{PART, is_named};
+pub(super) use parts::{PART, named};
 pub(super) use write::write;
 
 pub(super) const FORMAT: Format =

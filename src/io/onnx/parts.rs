@@ -1,5 +1,7 @@
 //! Files of weights beside a model. They are known by the model, which names them, or by the names that exporters give them.
 
+use std::collections::HashSet;
+
 use super::is_model;
 use super::wire::Fields;
 use crate::io::File;
@@ -12,20 +14,26 @@ pub const PART: Format = Format {
     read: |_, _| Ok(Content::Part),
 };
 
-/// Does a model among these files say that some of its numbers lie in this one, whatever it is called?
-pub fn is_named(file: &File, files: &[File]) -> bool {
-    let others = files.iter().filter(|other| other.base() != file.base());
-    others.filter(|other| is_model(other)).any(|model| names(&model.bytes, file.base()))
+/// Those of these names without folders that a model says its numbers lie in, whatever they are called.
+pub fn named<'a>(model: &File, bases: &HashSet<&'a str>) -> HashSet<&'a str> {
+    let mut found = HashSet::new();
+    if is_model(model) {
+        visit(&model.bytes, &WAY, &mut |location| {
+            let base = location.rsplit(|&byte| matches!(byte, b'/' | b'\\')).next().unwrap_or(location);
+            found.extend(str::from_utf8(base).ok().and_then(|base| bases.get(base)));
+        });
+        found.remove(model.base());
+    }
+    found
 }
 
-/// Does an initializer's `location` end in this name? Only keys are looked at, so it takes no longer for many weights.
-fn names(model: &[u8], base: &str) -> bool {
-    /// `ModelProto.graph`, `GraphProto.initializer`, `TensorProto.external_data`, `StringStringEntryProto.value`.
-    const WAY: [u64; 4] = [7, 5, 13, 2];
-    let mut found = vec![model];
-    for number in WAY {
-        let of = |message| Fields::of(message).map_while(Result::ok).filter(|field| field.number == number);
-        found = found.into_iter().flat_map(of).map(|field| field.content()).collect();
+/// `ModelProto.graph`, `GraphProto.initializer`, `TensorProto.external_data`, `StringStringEntryProto.value`.
+const WAY: [u64; 4] = [7, 5, 13, 2];
+
+/// Every field that these numbers lead to, one message in the other. Only keys are looked at, so it takes no longer for many weights.
+fn visit<'a>(message: &'a [u8], way: &[u64], see: &mut dyn FnMut(&'a [u8])) {
+    let Some((number, way)) = way.split_first() else { return see(message) };
+    for field in Fields::of(message).map_while(Result::ok).filter(|field| field.number == *number) {
+        visit(field.content(), way, see);
     }
-    found.iter().any(|value| value.rsplit(|&byte| matches!(byte, b'/' | b'\\')).next() == Some(base.as_bytes()))
 }
