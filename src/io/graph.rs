@@ -49,9 +49,9 @@ pub struct BatchNormNode {
     /// β; zeros where there is none.
     pub shift: Option<Slot>,
     /// μ.
-    pub mean: Vec<f64>,
+    pub mean: Slot,
     /// σ².
-    pub variance: Vec<f64>,
+    pub variance: Slot,
     /// ε.
     pub epsilon: f64,
     /// Becomes a `scale` even where it could be folded.

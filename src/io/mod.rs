@@ -43,7 +43,7 @@ pub use dataset::{DataOptions, Dataset, Normalization, Overview, open as open_da
 pub use file::File;
 pub use graph::{BatchNormNode, Graph, GraphNode, Operation, Place, Slot};
 pub use model::Model;
-pub use open::{BatchNormChoice, ModelOptions, OpenedModel, open_model};
+pub use open::{BatchNormChoice, ModelOptions, OpenedModel, open_model, propose_network};
 pub use own::save_problem;
 pub use save::{SaveFormat, save_model, save_parameters};
 pub use sort::{SortedFiles, sort_files};

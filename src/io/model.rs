@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{BatchNormNode, Graph, GraphNode, Operation, Place, Slot};
 use crate::error::{Result, bail, ensure};
-use crate::memory::{collected, copied, room, zeros};
+use crate::memory::{collected, room, zeros};
 use crate::network::{BatchNorm, Fate, Network, ParametricLayer, RawLayer, RawNamed, RawNetwork, without_batch_norm};
 
 /// A network with the parameters that a file has, and the way back.
@@ -52,10 +52,10 @@ impl Model {
     }
 
     /// The file's tensors with other parameters: the same network in the file's own layers and orders. A normalisation that was
-    /// folded changes nothing any more: γ = √(σ² + ε), β = μ, and a bias that its layer had not.
+    /// folded changes nothing any more, but for a bias that its layer had not: γ = √(σ² + ε), β = μ + b.
     ///
     /// # Errors
-    /// `InvalidParameters` for a wrong number of them; `InvalidNetwork` where the file has no place for a bias.
+    /// `InvalidParameters` for a wrong number of them; `InvalidNetwork` where the file has no place for a bias, or for a factor.
     pub fn tensors(&self, parameters: &[f64]) -> Result<BTreeMap<String, Vec<f64>>> {
         self.network.check_parameters(parameters)?;
         let mut out = BTreeMap::new();
@@ -71,23 +71,11 @@ impl Model {
                     }
                 }
                 (Operation::BatchNorm(norm), Some(Fate::Scale), Some(place)) => {
-                    let factor = values(&place.weight).iter().zip(deviations(norm)).map(|(w, deviation)| w * deviation);
-                    put(&mut out, norm.scale.as_ref(), &collected("scales", factor)?)?;
-                    let Some(range) = &place.bias else { continue };
-                    let pairs = values(range).iter().zip(values(&place.weight)).zip(&norm.mean);
-                    put(
-                        &mut out,
-                        norm.shift.as_ref(),
-                        &collected("shifts", pairs.map(|((b, w), mean)| b + w * mean))?,
-                    )?;
+                    put_norm(&mut out, norm, values(&place.weight), place.bias.as_ref().map(values))?;
                 }
                 (Operation::BatchNorm(norm), Some(fate), _) => {
-                    put(&mut out, norm.scale.as_ref(), &collected("scales", deviations(norm))?)?;
-                    let mut shift = copied("shifts", &norm.mean)?;
-                    if let Some(bias) = self.carried(i, fate) {
-                        shift.iter_mut().zip(&parameters[bias]).for_each(|(shift, b)| *shift += b);
-                    }
-                    put(&mut out, norm.shift.as_ref(), &shift)?;
+                    let ones = vec![1.0; norm.mean.values.len()];
+                    put_norm(&mut out, norm, &ones, self.carried(i, fate).as_ref().map(values))?;
                 }
                 _ => {}
             }
@@ -105,12 +93,8 @@ impl Model {
 
     /// Fails where layer i has a bias now that nothing in the file could hold.
     fn ensure_carried(&self, i: usize, bias: &[f64]) -> Result<()> {
-        let holds = self.graph.nodes.iter().zip(&self.fates).any(|(node, fate)| {
-            matches!(&node.operation, Operation::BatchNorm(norm) if norm.shift.is_some())
-                && *fate == Some(Fate::Rows(i))
-        });
         ensure!(
-            holds || bias.iter().all(|&b| b == 0.0),
+            self.fates.contains(&Some(Fate::Rows(i))) || bias.iter().all(|&b| b == 0.0),
             InvalidNetwork,
             "layer {i} has no bias in the file, and got one as a batch normalisation before it was folded: save the network in \
              isoflat's own format, or open it with batch normalisations as scales"
@@ -162,8 +146,8 @@ fn raw_layer(node: &GraphNode) -> RawNamed {
     let layer = match &node.operation {
         Operation::Layer { layer, .. } => RawLayer::Layer(layer.clone()),
         Operation::BatchNorm(norm) => RawLayer::BatchNorm(BatchNorm {
-            mean: norm.mean.clone(),
-            variance: norm.variance.clone(),
+            mean: norm.mean.values.clone(),
+            variance: norm.variance.values.clone(),
             scale: norm.scale.as_ref().map(|slot| slot.values.clone()),
             shift: norm.shift.as_ref().map(|slot| slot.values.clone()),
             epsilon: norm.epsilon,
@@ -184,9 +168,40 @@ fn parameters_of(graph: &Graph) -> Result<Vec<f64>> {
     Ok(parameters)
 }
 
-/// √(σ² + ε).
-fn deviations(norm: &BatchNormNode) -> impl Iterator<Item = f64> + '_ {
-    norm.variance.iter().map(|variance| (variance + norm.epsilon).sqrt())
+/// A normalisation that computes w x + b: in its γ and β, or where it has none in its statistics, σ² = 1/w² − ε and μ = −b/w.
+fn put_norm(out: &mut BTreeMap<String, Vec<f64>>, norm: &BatchNormNode, w: &[f64], b: Option<&[f64]>) -> Result<()> {
+    if norm.scale.is_some() {
+        let deviations = norm.variance.values.iter().map(|variance| (variance + norm.epsilon).sqrt());
+        put(
+            out,
+            norm.scale.as_ref(),
+            &collected("scales", w.iter().zip(deviations).map(|(w, deviation)| w * deviation))?,
+        )?;
+    } else {
+        let variance = collected("variances", w.iter().map(|&w| 1.0 / (w * w) - norm.epsilon))?;
+        ensure!(
+            w.iter().zip(&variance).all(|(&w, &variance)| w > 0.0 && variance >= 0.0),
+            InvalidNetwork,
+            "a batch normalisation of the file has no factors (γ), and its variances cannot stand for those of the weights: save the \
+             network in isoflat's own format"
+        );
+        put(out, Some(&norm.variance), &variance)?;
+    }
+    let b = |i: usize| b.map_or(0.0, |b| b[i]);
+    if norm.shift.is_some() {
+        let shifts = w.iter().zip(&norm.mean.values).enumerate().map(|(i, (w, mean))| b(i) + w * mean);
+        put(out, norm.shift.as_ref(), &collected("shifts", shifts)?)
+    } else {
+        let means = w.iter().enumerate().map(|(i, w)| if b(i) == 0.0 { 0.0 } else { -b(i) / w });
+        let means = collected("means", means)?;
+        ensure!(
+            means.iter().all(|mean| mean.is_finite()),
+            InvalidNetwork,
+            "a batch normalisation of the file has no shifts (β), and its means cannot stand for those of the weights: save the \
+             network in isoflat's own format"
+        );
+        put(out, Some(&norm.mean), &means)
+    }
 }
 
 fn slots(node: &GraphNode) -> impl Iterator<Item = &Slot> {

@@ -57,8 +57,52 @@ pub struct OpenedModel {
 /// `Parse` for what cannot be read, `InvalidNetwork` for what is no network that isoflat knows, with what would do instead;
 /// `InvalidOption`.
 pub fn open_model(files: &[File], options: &ModelOptions) -> Result<OpenedModel> {
+    let named = options.network.as_ref().map(network_of).transpose()?;
+    let Found { file, format, content, named } = found(files, named)?;
+    let content = match &options.output {
+        None => content,
+        Some(name) => onnx_until(&files[file], files, format, name)?,
+    };
+    let is_scale = options.batch_norm == BatchNormChoice::Scale;
+    let (graph, problem, arrays) = match content {
+        Content::Graph(graph) => {
+            ensure!(named.is_none(), InvalidOption, "{} says itself which network it is", files[file].name);
+            (graph, None, None)
+        }
+        Content::Arrays(arrays) => {
+            (checkpoint::graph(&arrays, named.as_ref(), options.input.as_deref())?, None, Some(arrays))
+        }
+        Content::Problem(problem) => (of_network(problem.problem.network(), &problem.parameters)?, Some(problem), None),
+        Content::Network(_) | Content::Part => unreachable!("taken out above"),
+    };
+    let model = Model::new(if is_scale { kept(graph) } else { graph })?;
+    Ok(OpenedModel { model, format, problem, arrays, file })
+}
+
+/// Layers of weights without a graph, as their names and shapes tell them: a chain in the file's order, as a network's JSON, for
+/// somebody who sets what weights do not tell. It need not fit, and is then no network yet; where it does, [`open_model`] finds it too.
+///
+/// # Errors
+/// As [`open_model`]; `InvalidOption` for files that say themselves which network they are.
+pub fn propose_network(files: &[File], input: Option<&[usize]>) -> Result<Value> {
+    let Found { file, content, .. } = found(files, None)?;
+    let Content::Arrays(arrays) = content else {
+        bail!(InvalidOption, "{} says itself which network it is", files[file].name)
+    };
+    checkpoint::draft(&arrays, input)
+}
+
+/// The one of several files that has weights.
+struct Found {
+    file: usize,
+    format: &'static str,
+    content: Content,
+    /// The network, where somebody or a file names one.
+    named: Option<Network>,
+}
+
+fn found(files: &[File], mut named: Option<Network>) -> Result<Found> {
     ensure!(!files.is_empty(), InvalidOption, "no file was given");
-    let mut named = options.network.as_ref().map(network_of).transpose()?;
     let mut found: Option<(usize, &'static str, Content)> = None;
     let together = Together::new(files);
     for (i, file) in files.iter().enumerate() {
@@ -84,24 +128,7 @@ pub fn open_model(files: &[File], options: &ModelOptions) -> Result<OpenedModel>
     let Some((file, format, content)) = found else {
         bail!(InvalidOption, "{}: there are no weights: add the file that has them", files[0].name)
     };
-    let content = match &options.output {
-        None => content,
-        Some(name) => onnx_until(&files[file], files, format, name)?,
-    };
-    let is_scale = options.batch_norm == BatchNormChoice::Scale;
-    let (graph, problem, arrays) = match content {
-        Content::Graph(graph) => {
-            ensure!(named.is_none(), InvalidOption, "{} says itself which network it is", files[file].name);
-            (graph, None, None)
-        }
-        Content::Arrays(arrays) => {
-            (checkpoint::graph(&arrays, named.as_ref(), options.input.as_deref())?, None, Some(arrays))
-        }
-        Content::Problem(problem) => (of_network(problem.problem.network(), &problem.parameters)?, Some(problem), None),
-        Content::Network(_) | Content::Part => unreachable!("taken out above"),
-    };
-    let model = Model::new(if is_scale { kept(graph) } else { graph })?;
-    Ok(OpenedModel { model, format, problem, arrays, file })
+    Ok(Found { file, format, content, named })
 }
 
 /// An ONNX file again, up to this tensor.

@@ -9,6 +9,7 @@ mod crash;
 mod error;
 
 use js_sys::{Array, Uint8Array};
+use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
 use self::convert::{files_of, float64, options, parameters, plain, set, to_js};
@@ -32,6 +33,20 @@ pub fn open_model(files: &Array, given: JsValue) -> Result<JsValue, JsValue> {
         set(&out, "problem", &problem_of(problem)?);
     }
     Ok(out)
+}
+
+/// `proposeNetwork(files, options)`: a network's JSON, which need not be one yet.
+#[wasm_bindgen(js_name = proposeNetwork, skip_typescript)]
+pub fn propose_network(files: &Array, given: JsValue) -> Result<String, JsValue> {
+    /// The one option there is.
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Options {
+        input: Option<Vec<usize>>,
+    }
+    let Options { input } = options(given, "proposeNetwork")?;
+    let found = io::propose_network(&files_of(files)?, input.as_deref()).map_err(throw)?;
+    Ok(found.to_string())
 }
 
 /// `openData(files, options)`: `{ shape, samples, inputs, targets, loss, classes, normalization, notes, overview }`.

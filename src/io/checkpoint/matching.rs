@@ -8,7 +8,7 @@ use crate::error::{Result, bail};
 use crate::io::{BatchNormNode, Graph, GraphNode, Operation, Slot};
 use crate::network::{Layer, Network, ParametricLayer, Source};
 
-/// PyTorch's and Keras' ε differ, and weights do not tell: PyTorch's, unless the weights are in Keras' order.
+/// PyTorch's and Flax' ε is not Keras', and weights do not tell: Keras' is taken where they are in its order and have its names.
 const EPSILON: [f64; 2] = [1e-5, 1e-3];
 
 /// The modules of every layer with parameters, and of every layer behind which a normalisation is to stand.
@@ -202,7 +202,9 @@ impl<'a> Matching<'a> {
     fn is_keras(&self) -> bool {
         let is_last =
             |module: &Module| matches!(module.kind, Kind::Affine { order: Order::OutputsLast | Order::Depthwise, .. });
-        self.modules.iter().any(is_last)
+        let is_flax =
+            |module: &Module| matches!(module.kind, Kind::Norm { variance: (name, _), .. } if name.ends_with("/var"));
+        self.modules.iter().any(is_last) && !self.modules.iter().any(is_flax)
     }
 }
 
@@ -245,8 +247,8 @@ fn norm(module: &Module, epsilon: f64, is_scale: bool) -> Result<Operation> {
     Ok(Operation::BatchNorm(BatchNormNode {
         scale: scale.map(whole).transpose()?,
         shift: shift.map(whole).transpose()?,
-        mean: mean.1.to_f64()?,
-        variance: variance.1.to_f64()?,
+        mean: whole(*mean)?,
+        variance: whole(*variance)?,
         epsilon,
         is_scale,
     }))

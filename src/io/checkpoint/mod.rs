@@ -1,5 +1,6 @@
-//! Weights without a graph: matched to a network that somebody names, to a preset, or to one that their shapes propose.
+//! Weights without a graph: matched to a network that somebody names, to a preset, or to one that their names and shapes propose.
 
+mod blocks;
 mod matching;
 mod modules;
 mod proposal;
@@ -8,13 +9,16 @@ mod slots;
 #[cfg(test)]
 mod tests;
 
+use serde_json::Value;
+
 use self::modules::Module;
 pub(super) use self::slots::shape as weight_shape;
 use super::{Arrays, Graph};
 use crate::error::{Result, bail};
 use crate::network::{Network, Preset};
 
-/// The graph of a network with these weights. Without a network it is the preset that they fit, or a chain; notes say so.
+/// The graph of a network with these weights. Without a network it is the preset that they fit, a residual network by
+/// the names of its blocks, or a chain; notes say so.
 ///
 /// # Errors
 /// `InvalidNetwork` where they are no such network's, with what there is.
@@ -32,6 +36,17 @@ pub(super) fn graph(arrays: &Arrays, network: Option<&Network>, input: Option<&[
         graph.notes.push(format!("arrays that are no layer's weights are left out: {}", left.join(", ")));
     }
     Ok(graph)
+}
+
+/// Layers of weights that nobody has named a network for, as JSON: a chain that need not fit.
+///
+/// # Errors
+/// `InvalidNetwork` where there are none.
+pub(super) fn draft(arrays: &Arrays, input: Option<&[usize]>) -> Result<Value> {
+    match proposal::draft(&modules::modules(arrays).0, input) {
+        Some(network) => Ok(network),
+        None => bail!(InvalidNetwork, "there are no weights of layers among the file's arrays: {}", arrays.listed()),
+    }
 }
 
 /// Do arrays have the names of layers' weights?
@@ -61,8 +76,13 @@ fn unnamed(modules: &[Module], input: Option<&[usize]>) -> Result<Graph> {
         graph.notes.insert(0, said);
         return Ok(graph);
     }
-    let (network, notes) = proposal::proposed(modules, input)?;
-    let mut graph = matching::matched(&network, modules)?;
-    graph.notes.splice(0..0, notes);
-    Ok(graph)
+    let of = |(network, notes): (Network, Vec<String>)| -> Result<Graph> {
+        let mut graph = matching::matched(&network, modules)?;
+        graph.notes.splice(0..0, notes);
+        Ok(graph)
+    };
+    match blocks::proposed(modules, input).and_then(|residual| of(residual).ok()) {
+        Some(graph) => Ok(graph),
+        None => of(proposal::proposed(modules, input)?),
+    }
 }

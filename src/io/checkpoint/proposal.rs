@@ -1,11 +1,13 @@
 //! A network proposed for weights alone: what their shapes say, and for what they cannot tell the commonest answer. Activations are
 //! ReLU, convolutions of odd kernels keep an image's size or have no padding, pools halve it: those are chosen with which the first
-//! dense layer fits.
+//! dense layer fits, and which the numbers in the names tell.
+
+use serde_json::{Value, json};
 
 use super::modules::{Kind, Module, Order};
 use super::slots;
 use crate::error::{Result, bail, ensure};
-use crate::network::{Conv2d, Layer, Network, Padding, Pool2d};
+use crate::network::{Conv2d, Layer, NamedLayer, Network, Padding, Pool2d};
 
 /// A dense layer or a convolution, as its weight's shape tells it.
 #[derive(Debug, Clone, Copy)]
@@ -22,10 +24,7 @@ const MOST_APART: usize = 6;
 /// # Errors
 /// `InvalidNetwork` where they are no chain, or the image's size is needed and unknown; the message lists what there is.
 pub(super) fn proposed(modules: &[Module], input: Option<&[usize]>) -> Result<(Network, Vec<String>)> {
-    let mut ordered: Vec<(&Module, Shape)> = modules.iter().filter_map(|m| Some((m, shape(m)?))).collect();
-    // A file may sort its names, and `classifier` comes before `features`.
-    ordered.sort_by_key(|(_, shape)| matches!(shape, Shape::Dense { .. }));
-    let (affine, shapes): (Vec<&Module>, Vec<Shape>) = ordered.into_iter().unzip();
+    let (affine, shapes) = in_order(modules);
     let listed = || {
         let words: Vec<String> = modules.iter().map(Module::described).collect();
         words.join(", ")
@@ -33,7 +32,7 @@ pub(super) fn proposed(modules: &[Module], input: Option<&[usize]>) -> Result<(N
     ensure!(!shapes.is_empty(), InvalidNetwork, "there are no weights of layers among these arrays: {}", listed());
     let convolutions = shapes.iter().take_while(|shape| matches!(shape, Shape::Conv { .. })).count();
     let mut notes = vec![String::from("weights do not tell activations: ReLU is assumed between layers")];
-    let choices = choices(&shapes[..convolutions]);
+    let choices = choices(&shapes[..convolutions], pools_by_number(modules, &affine[..convolutions]));
     let made = |first: &Vec<usize>, choice: &Choice| {
         let network = Network::new(first.clone(), layers(&shapes, choice)).ok()?;
         is_of(&network, &affine).then(|| (network, choice.clone()))
@@ -55,6 +54,31 @@ pub(super) fn proposed(modules: &[Module], input: Option<&[usize]>) -> Result<(N
         }
     }
     Ok((network, notes))
+}
+
+/// The same layers as JSON, whether or not they fit each other, for somebody who sets what is missing: names are the weights'.
+pub(super) fn draft(modules: &[Module], input: Option<&[usize]>) -> Option<Value> {
+    let (affine, shapes) = in_order(modules);
+    let convolutions = shapes.iter().take_while(|shape| matches!(shape, Shape::Conv { .. })).count();
+    let [first, ..] = &firsts(&shapes, convolutions, input)[..] else { return None };
+    let is_mean = match shapes.get(convolutions.wrapping_sub(1)..=convolutions) {
+        Some(&[Shape::Conv { channels, .. }, Shape::Dense { inputs, .. }]) => channels == inputs,
+        _ => false,
+    };
+    let choice = Choice { keeps: vec![true; convolutions], pools: vec![false; convolutions], is_mean };
+    let mut names = affine.iter().map(|module| &module.name);
+    let layers = layers(&shapes, &choice).into_iter().map(|layer| {
+        let name = if layer.is_parametric() { names.next().filter(|name| !name.is_empty()).cloned() } else { None };
+        NamedLayer { layer, name, from: None }
+    });
+    Some(json!({ "input": first, "layers": layers.collect::<Vec<_>>() }))
+}
+
+/// Layers with weights, convolutions first: a file may sort its names, and `classifier` comes before `features`.
+fn in_order<'a>(modules: &'a [Module<'a>]) -> (Vec<&'a Module<'a>>, Vec<Shape>) {
+    let mut ordered: Vec<(&Module, Shape)> = modules.iter().filter_map(|m| Some((m, shape(m)?))).collect();
+    ordered.sort_by_key(|(_, shape)| matches!(shape, Shape::Dense { .. }));
+    ordered.into_iter().unzip()
 }
 
 fn shape(module: &Module) -> Option<Shape> {
@@ -81,9 +105,10 @@ fn firsts(shapes: &[Shape], convolutions: usize, input: Option<&[usize]>) -> Vec
     if let Some(input) = input {
         return vec![input.to_vec()];
     }
-    let channels = match shapes[0] {
-        Shape::Dense { inputs, .. } => return vec![vec![inputs]],
-        Shape::Conv { inputs, .. } => inputs,
+    let channels = match shapes.first() {
+        None => return Vec::new(),
+        Some(Shape::Dense { inputs, .. }) => return vec![vec![*inputs]],
+        Some(Shape::Conv { inputs, .. }) => *inputs,
     };
     let mut sizes = USUAL.to_vec();
     if channels == 1 {
@@ -106,8 +131,27 @@ struct Choice {
     is_mean: bool,
 }
 
-/// The choices, the commonest first.
-fn choices(convolutions: &[Shape]) -> Vec<Choice> {
+/// Behind which convolutions there is a pool, as the numbers of PyTorch's `Sequential` tell: it counts activations and pools too,
+/// so that of `features.3` and `features.6` two layers between have no weights. Of the last convolution they do not tell it. Nothing
+/// where the names are no such numbers.
+fn pools_by_number(modules: &[Module], convolutions: &[&Module]) -> Option<Vec<bool>> {
+    let number = |module: &Module| {
+        let (parent, number) = module.name.rsplit_once('.').unwrap_or(("", &module.name));
+        Some((parent.to_owned(), number.parse::<usize>().ok()?))
+    };
+    let (parent, _) = number(convolutions.first()?)?;
+    let of_parent = |module| number(module).filter(|(other, _)| *other == parent).map(|(_, number)| number);
+    let numbers: Vec<usize> = convolutions.iter().map(|conv| of_parent(conv)).collect::<Option<_>>()?;
+    let all: Vec<usize> = modules.iter().filter_map(of_parent).collect();
+    let is_pooled = |pair: &[usize]| {
+        let before = all.iter().filter(|&&number| number < pair[1]).max();
+        before.is_some_and(|before| pair[1] - before > 2)
+    };
+    Some(numbers.windows(2).map(is_pooled).collect())
+}
+
+/// The choices, the commonest first. The names may have told behind which convolutions there are pools.
+fn choices(convolutions: &[Shape], told: Option<Vec<bool>>) -> Vec<Choice> {
     let count = convolutions.len();
     let small = |shape: &Shape| matches!(shape, Shape::Conv { kernel: [h, w], .. } if *h <= 3 && *w <= 3);
     let usual: Vec<bool> = convolutions.iter().map(small).collect();
@@ -116,17 +160,20 @@ fn choices(convolutions: &[Shape]) -> Vec<Choice> {
         1..=MOST_APART => (0..1usize << count).map(|bits| (0..count).map(|i| bits >> i & 1 == 1).collect()).collect(),
         _ => vec![vec![true; count], vec![false; count], (0..count).map(|i| i % 2 == 1).collect()],
     };
-    // All pools alike and small kernels that keep the size come first; a mean over channels where nothing else fits.
+    // What was told comes first, then all pools alike and small kernels that keep the size; a mean over channels where nothing else
+    // fits.
     let oddness = move |keeps: &[bool], pools: &[bool]| {
         let unusual = keeps.iter().zip(&usual).filter(|(a, b)| a != b).count();
         let holes = pools.iter().filter(|&&pool| !pool).count();
         2 * unusual + holes.min(count - holes + 1)
     };
     let mut all: Vec<(usize, Choice)> = Vec::new();
-    for keeps in &every {
-        for pools in &every {
+    let told = told.map_or(Vec::new(), |told| [true, false].map(|last| [&told[..], &[last]].concat()).to_vec());
+    let pools = told.iter().map(|pools| (pools, 0)).chain(every.iter().map(|pools| (pools, 2)));
+    for (pools, untold) in pools {
+        for keeps in &every {
             for is_mean in [false, true] {
-                let odd = oddness(keeps, pools) + if is_mean { 1 << 20 } else { 0 };
+                let odd = oddness(keeps, pools) + ((untold + usize::from(is_mean)) << 16);
                 all.push((odd, Choice { keeps: keeps.clone(), pools: pools.clone(), is_mean }));
             }
         }
@@ -143,7 +190,9 @@ fn layers(shapes: &[Shape], choice: &Choice) -> Vec<Layer> {
         match *shape {
             Shape::Conv { channels, inputs, kernel } => {
                 let sides = kernel.map(|side| if choice.keeps[i] { side / 2 } else { 0 });
-                let groups = if i > 0 && inputs > 0 && before % inputs == 0 { before / inputs } else { 1 };
+                // Those that look at one pixel have no groups.
+                let may_have = i > 0 && inputs > 0 && kernel != [1, 1];
+                let groups = if may_have && before % inputs == 0 { before / inputs } else { 1 };
                 let conv = Conv2d { padding: Padding::from(sides), groups, ..Conv2d::new(channels, kernel) };
                 layers.push(Layer::Conv2d(conv));
                 before = channels;

@@ -1,5 +1,7 @@
 //! Weights as other programs name and order them come to the parameters that they are.
 
+mod blocks;
+
 use serde_json::json;
 
 use crate::io::{Array, Arrays, Elements, Model, checkpoint};
@@ -160,6 +162,45 @@ fn weights_of_no_preset_are_proposed_as_a_chain() {
 }
 
 #[test]
+fn numbers_in_names_tell_pools() {
+    // conv, normalisation, ReLU, pool: of 3, 4, 5 and 6 the last two have no weights; and dropout is none between dense layers.
+    let conv = |channels: usize| json!({ "type": "conv2d", "channels": channels, "kernel": 3, "padding": 1 });
+    let (relu, pool) = (json!({ "type": "relu" }), json!({ "type": "max_pool2d", "size": 2 }));
+    let mut layers = Vec::new();
+    let mut names = Vec::new();
+    let (mut number, mut named) = (0, Vec::new());
+    for (channels, is_pooled) in
+        [(3, true), (4, true), (5, false), (5, true), (6, false), (6, true), (6, false), (6, true)]
+    {
+        layers.extend([conv(channels), relu.clone()]);
+        names.push(format!("features.{number}"));
+        named.push((number + 1, channels));
+        number += 3;
+        if is_pooled {
+            layers.push(pool.clone());
+            number += 1;
+        }
+    }
+    layers.extend([json!({ "type": "flatten" }), json!({ "type": "dense", "units": 7 }), relu]);
+    layers.push(json!({ "type": "dense", "units": 10 }));
+    names.extend(["classifier.0".into(), "classifier.3".into()]);
+    let network = json!({ "input": [3, 32, 32], "layers": layers }).to_string();
+    let network = Network::from_json(&network).expect("a network");
+    let theta = parameters(&network, 2);
+    let mut given = as_torch(&network, &theta, |l, _| names[l].clone());
+    for (number, width) in named {
+        let row = |value: f64| array(vec![width], vec![value; width]);
+        let at =
+            given.iter().position(|(name, _)| *name == format!("features.{}.bias", number - 1)).expect("its place");
+        let statistics = [("running_mean", row(0.0)), ("running_var", row(1.0 - 1e-5))];
+        given.splice(at + 1..at + 1, statistics.map(|(leaf, array)| (format!("features.{number}.{leaf}"), array)));
+    }
+    let model = Model::new(checkpoint::graph(&arrays(given), None, None).expect("a graph")).expect("a model");
+    assert_eq!(model.network, network);
+    assert!(close(&model.parameters, &theta));
+}
+
+#[test]
 fn images_of_any_size_are_proposed_where_the_dense_layer_tells_it() {
     let of = |channels: [usize; 2], size: usize, layers: serde_json::Value| {
         let json = json!({ "input": [channels[0], size, size], "layers": layers });
@@ -210,6 +251,45 @@ fn normalisations_that_a_network_has_no_scales_for_are_folded_and_come_back_as_i
     assert!((tensors["bn.weight"][0] - (4.0f64 + 1e-5).sqrt()).abs() < 1e-14);
     assert!((tensors["bn.bias"][0] - (0.5 + model.parameters[75])).abs() < 1e-14);
     assert!((tensors["conv.weight"][1] - model.parameters[1]).abs() < 1e-14);
+}
+
+#[test]
+fn normalisations_without_factors_and_shifts_are_written_in_their_statistics() {
+    let network = |middle: &str| {
+        let json = format!(
+            r#"{{"input": [2, 3, 3], "layers": [{{"type": "conv2d", "channels": 2, "kernel": 3, "bias": false}}, {middle}
+                {{"type": "relu"}}, {{"type": "flatten"}}, {{"type": "dense", "units": 2}}]}}"#
+        );
+        Network::from_json(&json).expect("a network")
+    };
+    let row = |values: [f64; 2]| array(vec![2], values.to_vec());
+    let given = arrays(vec![
+        ("conv.weight".into(), array(vec![2, 2, 3, 3], (0..36).map(|i| (f64::from(i) * 0.7).sin()).collect())),
+        ("bn.running_mean".into(), row([0.5, -1.0])),
+        ("bn.running_var".into(), row([4.0, 0.25])),
+        ("fc.weight".into(), array(vec![2, 2], vec![1.0, -0.5, 0.25, 2.0])),
+        ("fc.bias".into(), row([0.5, 0.25])),
+    ]);
+    for middle in ["", r#"{"type": "scale"},"#] {
+        let network = network(middle);
+        let model = |arrays: &Arrays| {
+            Model::new(checkpoint::graph(arrays, Some(&network), None).expect("a graph")).expect("a model")
+        };
+        let opened = model(&given);
+        let wanted: Vec<f64> = opened.parameters.iter().map(|x| 1.5 * x).collect();
+        let tensors = opened.tensors(&wanted).expect("tensors");
+        let written = given.arrays.iter().map(|(name, old)| {
+            let values = tensors.get(name).cloned().unwrap_or_else(|| old.to_f64().expect("numbers"));
+            (name.clone(), array(old.shape().to_vec(), values))
+        });
+        assert!(close(&model(&arrays(written.collect())).parameters, &wanted), "{middle}");
+        if middle.is_empty() {
+            continue;
+        }
+        let negative: Vec<f64> = opened.parameters.iter().map(|x| -x).collect();
+        let error = opened.tensors(&negative).expect_err("no variance makes a factor negative");
+        assert!(error.message.contains("no factors"), "{error}");
+    }
 }
 
 #[test]

@@ -206,8 +206,8 @@ impl<'a> Reader<'a> {
         let norm = BatchNormNode {
             scale: Some(self.slot(node, &scale.0, &scale.1, 1.0)?),
             shift: Some(self.slot(node, &shift.0, &shift.1, 1.0)?),
-            mean: self.statistics(&mean.0, &mean.1)?,
-            variance: self.statistics(&variance.0, &variance.1)?,
+            mean: self.slot(node, &mean.0, &mean.1, 1.0)?,
+            variance: self.slot(node, &variance.0, &variance.1, 1.0)?,
             epsilon: node.float("epsilon", 1e-5),
             is_scale: false,
         };

@@ -99,9 +99,10 @@ fn unfolded(graph: &Graph) -> (Network, Vec<f64>) {
             Operation::BatchNorm(norm) => {
                 let BatchNormNode { scale, shift, mean, variance, epsilon, .. } = norm;
                 let [scale, shift] = [scale, shift].map(|slot| slot.as_ref().expect("numbers").values.clone());
-                let factors: Vec<f64> = scale.iter().zip(variance).map(|(s, v)| s / (v + epsilon).sqrt()).collect();
+                let factors: Vec<f64> =
+                    scale.iter().zip(&variance.values).map(|(s, v)| s / (v + epsilon).sqrt()).collect();
                 parameters.extend(&factors);
-                parameters.extend(shift.iter().zip(mean).zip(&factors).map(|((b, m), f)| b - m * f));
+                parameters.extend(shift.iter().zip(&mean.values).zip(&factors).map(|((b, m), f)| b - m * f));
                 Layer::Scale { bias: true }
             }
         };

@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
         self.slot(node, constant, view, factor)
     }
 
-    /// Numbers that are no parameters: statistics of a normalisation.
+    /// Numbers that are no parameters: what weights are divided by.
     ///
     /// # Errors
     /// Likewise.

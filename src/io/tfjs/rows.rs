@@ -115,7 +115,7 @@ impl Builder<'_, '_> {
         };
         let scale = config.flag("scale", true)?.then(|| take("gamma")).transpose()?;
         let shift = config.flag("center", true)?.then(|| take("beta")).transpose()?;
-        let (mean, variance) = (take("moving_mean")?.values, take("moving_variance")?.values);
+        let (mean, variance) = (take("moving_mean")?, take("moving_variance")?);
         let epsilon = config.number("epsilon", 1e-3)?;
         let norm = BatchNormNode { scale, shift, mean, variance, epsilon, is_scale: false };
         let node = self.norm(call.name, norm, read.node);

@@ -4,7 +4,10 @@ import type { InputShape, LossName, Network, NetworkJSON, PresetName, Problem, T
 export type FileInput = File | Blob | Uint8Array | ArrayBuffer | { name?: string; bytes: Uint8Array | ArrayBuffer };
 
 export interface OpenModelOptions {
-  /** Of weights without a graph (a state_dict, safetensors, npz): whose they are. Without it, the preset that they fit, or a chain. */
+  /**
+   * Of weights without a graph (a state_dict, safetensors, npz): whose they are. Without it, the preset that they fit, a
+   * residual network where the names come in blocks, or a chain.
+   */
   network?: PresetName | NetworkJSON | Network;
   /** Of weights that no network is named for: the shape of one input. */
   input?: InputShape;
@@ -36,6 +39,16 @@ export interface OpenedModel {
  * leaves the computer. Rejects with `parse` for what cannot be read, `invalid_network` for what is no network that isoflat knows.
  */
 export function openModel(files: FileInput | ArrayLike<FileInput>, options?: OpenModelOptions): Promise<OpenedModel>;
+
+/**
+ * Layers of weights without a graph, as their names and shapes tell them: a chain in the file's order with ReLU between, to be
+ * completed with what weights do not tell and given to `openModel` as `network`. It need not fit, and may be no network yet; where
+ * it does, `openModel` finds it by itself. Rejects with `invalid_option` for files that say themselves which network they are.
+ */
+export function proposeNetwork(
+  files: FileInput | ArrayLike<FileInput>,
+  options?: { input?: InputShape },
+): Promise<NetworkJSON>;
 
 /** By name: `none` leaves pixels as they are, `unit` makes 0 to 1 of them, `minus_one_to_one` has mean and deviation 0.5. */
 export type NormalizationName =

@@ -79,6 +79,12 @@ export async function openModel(files, options) {
   return model;
 }
 
+export async function proposeNetwork(files, options) {
+  const given = optionsOf(options, "proposeNetwork");
+  const read = await filesOf(files);
+  return JSON.parse(await inModule((glue) => glue.proposeNetwork(read, given)));
+}
+
 export async function sortFiles(files) {
   const read = await filesOf(files);
   return inModule((glue) => glue.sortFiles(read));

@@ -6,7 +6,7 @@ import { bytes } from "./read.js";
 
 export { Engine } from "./engine.js";
 export { IsoflatError } from "./errors.js";
-export { openData, openModel, saveModel, sortFiles } from "./files.js";
+export { openData, openModel, proposeNetwork, saveModel, sortFiles } from "./files.js";
 export { init as default, initSync } from "./instance.js";
 export { Network } from "./network.js";
 export { Problem } from "./problem.js";

@@ -9,6 +9,10 @@ export type Last =
 
 const [DATABASE, STORE, KEY] = ["isoflat", "last", "last"];
 
+/** So often it was begun to restore it, and not ended: what crashes the page must not stand in the way at every start. */
+const TRIES = "tries";
+const MOST_TRIES = 2;
+
 function opened(): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
     const request = indexedDB.open(DATABASE, 1);
@@ -40,13 +44,26 @@ async function transaction<T>(
   }
 }
 
+/** Keeps it in place of what was kept. */
 export const remember = async (last: Last): Promise<void> => {
-  await transaction("readwrite", (store) => store.put(last, KEY));
+  await transaction("readwrite", (store) => {
+    store.delete(TRIES);
+    return store.put(last, KEY);
+  });
 };
 
-export const forget = async (): Promise<void> => {
-  await transaction("readwrite", (store) => store.delete(KEY));
-};
+/** What is kept; `restored` is to be called when it is there. */
+export async function recall(): Promise<Last | undefined> {
+  const tries = (await transaction("readonly", (store): IDBRequest<number | undefined> => store.get(TRIES))) ?? 0;
+  if (tries >= MOST_TRIES) {
+    await transaction("readwrite", (store) => store.clear());
+    return undefined;
+  }
+  const last = await transaction("readonly", (store): IDBRequest<Last | undefined> => store.get(KEY));
+  if (last) await transaction("readwrite", (store) => store.put(tries + 1, TRIES));
+  return last;
+}
 
-export const recall = (): Promise<Last | undefined> =>
-  transaction("readonly", (store): IDBRequest<Last | undefined> => store.get(KEY));
+export const restored = async (): Promise<void> => {
+  await transaction("readwrite", (store) => store.delete(TRIES));
+};

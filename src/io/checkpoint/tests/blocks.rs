@@ -1,0 +1,200 @@
+//! Weights whose names come in blocks are proposed as residual networks that compute the same.
+
+use super::{array, arrays, as_torch, close, parameters, with_statistics};
+use crate::io::checkpoint::{self, blocks, graph, modules};
+use crate::io::{Array, Model, naive};
+use crate::network::{Conv2d, Layer, Network, Padding, Preset};
+
+/// Names of the weights of a preset with three stages of three blocks, in the preset's order: what leads around comes first.
+fn names(is_projected: bool, is_before: bool) -> Vec<String> {
+    let mut names: Vec<String> = vec!["conv1".into()];
+    if !is_before {
+        names.push("bn1".into());
+    }
+    for stage in 1..=3 {
+        for block in 0..3 {
+            let is_around = is_projected && stage > 1 && block == 0;
+            let (around, norm) =
+                (is_around.then_some("shortcut.0"), (is_around && !is_before).then_some("shortcut.1.bn"));
+            let of_block = match is_before {
+                true => vec![Some("bn1"), around, Some("conv1"), Some("bn2"), Some("conv2")],
+                false => vec![around, norm, Some("conv1"), Some("bn1"), Some("conv2"), Some("bn2")],
+            };
+            names.extend(of_block.into_iter().flatten().map(|leaf| format!("layer{stage}.{block}.{leaf}")));
+        }
+    }
+    if is_before {
+        names.push("bn".into());
+    }
+    names.push("linear".into());
+    names
+}
+
+/// In the order in which PyTorch registers them, or safetensors sorts them.
+fn in_order(mut given: Vec<(String, Array)>, is_sorted: bool) -> Vec<(String, Array)> {
+    let all: Vec<String> = given.iter().map(|(name, _)| name.clone()).collect();
+    let block = |name: &str| name.split('.').take(2).map(str::to_owned).collect::<Vec<_>>();
+    let registered = |name: &str| {
+        let is_same =
+            |other: &String| if name.starts_with("layer") { block(other) == block(name) } else { other == name };
+        (all.iter().position(is_same), name.contains("shortcut"))
+    };
+    match is_sorted {
+        true => given.sort_by(|(a, _), (b, _)| a.cmp(b)),
+        false => given.sort_by_key(|(name, _)| registered(name)),
+    }
+    given
+}
+
+#[test]
+fn residual_networks_are_known_by_their_names_and_compute_the_same() {
+    for (preset, is_projected, is_before) in [
+        (Preset::ResNet20, false, false),
+        (Preset::ResNet20Projection, true, false),
+        (Preset::PreactResNet20, true, true),
+    ] {
+        let network = preset.network();
+        let theta = parameters(&network, 3);
+        let names = names(is_projected, is_before);
+        let given = with_statistics(as_torch(&network, &theta, |l, _| names[l].clone()));
+        let inputs: Vec<f64> = (0..3072).map(|i| f64::from(i).sin()).collect();
+        let expected = naive::outputs(&network, &theta, &inputs);
+        for is_sorted in [false, true] {
+            let arrays = arrays(in_order(given.clone(), is_sorted));
+            let (modules, left) = modules::modules(&arrays);
+            assert!(left.is_empty(), "{left:?}");
+            let Some((proposed, notes)) = blocks::proposed(&modules, None) else { panic!("{}", preset.name()) };
+            assert!(notes[0].contains("9 blocks"), "{notes:?}");
+            let model = Model::new(graph(&arrays, Some(&proposed), None).expect("a graph")).expect("a model");
+            assert!(close(&naive::outputs(&model.network, &model.parameters, &inputs), &expected), "{}", preset.name());
+        }
+    }
+}
+
+/// Zeros of these shapes, with the statistics of normalisations.
+fn zeros(list: &[(&str, &[usize])]) -> Vec<(String, Array)> {
+    let mut out = Vec::new();
+    for (name, shape) in list {
+        let zeros = |shape: &[usize]| array(shape.to_vec(), vec![0.0; shape.iter().product()]);
+        let leaves: &[&str] = match (shape, name.contains('/')) {
+            ([_], false) => &["weight", "bias", "running_mean", "running_var"],
+            ([_], true) => &["scale", "bias", "mean", "var"],
+            (_, false) => &["weight"],
+            (_, true) => &["kernel"],
+        };
+        let point = if name.contains('/') { '/' } else { '.' };
+        out.extend(leaves.iter().map(|leaf| (format!("{name}{point}{leaf}"), zeros(shape))));
+    }
+    out
+}
+
+fn convolutions(network: &Network) -> Vec<&Conv2d> {
+    let layers = network.named_layers().iter().map(|named| &named.layer);
+    layers.filter_map(|layer| if let Layer::Conv2d(conv) = layer { Some(conv) } else { None }).collect()
+}
+
+fn proposed(list: &[(&str, &[usize])]) -> Option<Network> {
+    let arrays = arrays(zeros(list));
+    let (modules, _) = modules::modules(&arrays);
+    let (network, _) = blocks::proposed(&modules, None)?;
+    // All of them have their place.
+    graph(&arrays, Some(&network), None).expect("a graph");
+    Some(network)
+}
+
+const BOTTLENECKS: &[(&str, &[usize])] = &[
+    ("conv1", &[8, 3, 7, 7]),
+    ("bn1", &[8]),
+    ("layer1.0.conv1", &[8, 8, 1, 1]),
+    ("layer1.0.bn1", &[8]),
+    ("layer1.0.conv2", &[8, 2, 3, 3]),
+    ("layer1.0.bn2", &[8]),
+    ("layer1.0.conv3", &[32, 8, 1, 1]),
+    ("layer1.0.bn3", &[32]),
+    ("layer1.0.downsample.0", &[32, 8, 1, 1]),
+    ("layer1.0.downsample.1", &[32]),
+    ("layer2.0.conv1", &[16, 32, 1, 1]),
+    ("layer2.0.bn1", &[16]),
+    ("layer2.0.conv2", &[16, 4, 3, 3]),
+    ("layer2.0.bn2", &[16]),
+    ("layer2.0.conv3", &[64, 16, 1, 1]),
+    ("layer2.0.bn3", &[64]),
+    ("layer2.0.downsample.0", &[64, 32, 1, 1]),
+    ("layer2.0.downsample.1", &[64]),
+    ("fc", &[10, 64]),
+];
+
+#[test]
+fn bottlenecks_halve_in_their_middle() {
+    let network = proposed(BOTTLENECKS).expect("a network");
+    assert_eq!(network.input(), [3, 224, 224]);
+    let told: Vec<_> = convolutions(&network).iter().map(|c| (c.kernel[0], c.stride[0], c.groups)).collect();
+    let first = [(7, 2, 1), (1, 1, 1), (1, 1, 1), (3, 1, 4), (1, 1, 1)];
+    assert_eq!(told, [&first[..], &[(1, 2, 1), (1, 1, 1), (3, 2, 4), (1, 1, 1)]].concat());
+}
+
+#[test]
+fn what_leads_around_is_told_by_its_shape_where_no_name_says_it() {
+    let renamed: Vec<(String, &[usize])> =
+        BOTTLENECKS.iter().map(|(name, shape)| (name.replace("downsample", "other"), *shape)).collect();
+    let renamed: Vec<(&str, &[usize])> = renamed.iter().map(|(name, shape)| (name.as_str(), *shape)).collect();
+    let (one, other) = (proposed(BOTTLENECKS).expect("a network"), proposed(&renamed).expect("a network"));
+    assert_eq!(one.summary(), other.summary());
+}
+
+#[test]
+fn flax_pads_no_more_than_it_needs() {
+    let network = proposed(&[
+        ("params/conv_init", &[3, 3, 3, 4]),
+        ("params/bn_init", &[4]),
+        ("params/ResNetBlock_0/Conv_0", &[3, 3, 4, 4]),
+        ("params/ResNetBlock_0/BatchNorm_0", &[4]),
+        ("params/ResNetBlock_0/Conv_1", &[3, 3, 4, 4]),
+        ("params/ResNetBlock_0/BatchNorm_1", &[4]),
+        ("params/ResNetBlock_1/Conv_0", &[3, 3, 4, 8]),
+        ("params/ResNetBlock_1/BatchNorm_0", &[8]),
+        ("params/ResNetBlock_1/Conv_1", &[3, 3, 8, 8]),
+        ("params/ResNetBlock_1/BatchNorm_1", &[8]),
+        ("params/ResNetBlock_1/conv_proj", &[1, 1, 4, 8]),
+        ("params/ResNetBlock_1/norm_proj", &[8]),
+        ("params/Dense_0", &[8, 10]),
+    ])
+    .expect("a network");
+    let halving: Vec<_> = convolutions(&network).iter().filter(|conv| conv.stride[0] == 2).map(|c| c.padding).collect();
+    assert_eq!(halving, [Padding::NONE, Padding { before: [0, 0], after: [1, 1] }]);
+}
+
+#[test]
+fn what_fits_nothing_is_drafted() {
+    let list: Vec<(&str, &[usize])> = BOTTLENECKS.iter().copied().filter(|(name, _)| !name.contains("conv2")).collect();
+    let given = arrays(zeros(&list));
+    let draft = checkpoint::draft(&given, None).expect("layers");
+    let names: Vec<_> =
+        draft["layers"].as_array().expect("layers").iter().filter_map(|layer| layer["name"].as_str()).collect();
+    let affine: Vec<_> = list.iter().filter(|(_, shape)| shape.len() > 1).map(|(name, _)| *name).collect();
+    assert_eq!(names, affine);
+    assert_eq!(draft["input"], serde_json::json!([3, 32, 32]));
+    // It is no network of theirs yet.
+    let network = Network::from_json(&draft.to_string());
+    assert!(network.is_err() || network.is_ok_and(|network| graph(&given, Some(&network), None).is_err()));
+}
+
+#[test]
+fn other_blocks_are_no_residual_networks() {
+    let without = |words: &[&str]| {
+        let kept = BOTTLENECKS.iter().filter(|(name, _)| !words.iter().any(|word| name.contains(word)));
+        proposed(&kept.copied().collect::<Vec<_>>())
+    };
+    for words in [&["layer2.0.bn2"][..], &["layer1.0.conv2"], &["fc"], &["downsample.0"], &["conv1"]] {
+        assert!(without(words).is_none(), "{words:?}");
+    }
+    // Twice the same width, and nothing that leads around: of PyTorch's names alone they are residual.
+    let of = |block: &str| {
+        let names = ["conv1", "conv2"].map(|leaf| format!("{block}.0.{leaf}"));
+        let list: [(&str, &[usize]); 4] =
+            [("conv1", &[4, 3, 3, 3]), (&names[0], &[4, 4, 3, 3]), (&names[1], &[4, 4, 3, 3]), ("fc", &[10, 4])];
+        proposed(&list).is_some()
+    };
+    assert!(of("layer1") && of("res_blocks"));
+    assert!(!of("encoder") && !of("layer") && !of("double"));
+}
