@@ -75,6 +75,8 @@ export async function checkFiles({ browser, url, check, part, root }) {
       const text = await lab.download("#save-problem");
       check(`as ${format}`, text.length > 61_706 * 4 * 0.5 && text.length > start, `${text.length} characters`);
     }
+    const [plain, balanced] = [await lab.download("#save-problem"), await lab.download("#save-balanced")];
+    check("and balanced, other weights", balanced.length > plain.length / 2 && balanced !== plain);
     check("not as ONNX", await page.locator("#save-onnx").evaluate((option) => option.disabled));
     await page.selectOption("#save-format", "problem.json");
   });
@@ -159,6 +161,36 @@ export async function checkFiles({ browser, url, check, part, root }) {
     await says("#opened-summary", /safetensors/);
     check("and open as the one that is given", true, await lab.text("#opened-summary"));
     await lab.idle();
+  });
+
+  await part("Weights that form no chain, put together layer by layer", async () => {
+    const buffer = safetensors([
+      ["a.weight", [4, 1, 3, 3]],
+      ["b.weight", [4, 4, 3, 3]],
+      ["c.weight", [4, 1, 1, 1]],
+      ["d.weight", [10, 4]],
+    ]);
+    const name = "around.safetensors";
+    await page.locator("#open-input").setInputFiles({ name, mimeType: "application/octet-stream", buffer });
+    await says("#opened-fault", /makes a chain/);
+    await page.waitForSelector("#opened-layers[open]");
+    await says("#opened-rows", /c: convolution 1 × 1/);
+    check("a draft is there", (await lab.count("#opened-rows tr")) === 9, await lab.text("#opened-rows"));
+    await page.selectOption("select[aria-label='what layer 5 reads']", "input");
+    await page.selectOption("select[aria-label='put behind layer 5']", "add");
+    await page.selectOption("select[aria-label='what layer 6 adds']", "3");
+    await page.waitForSelector("#opened-apply:enabled");
+    await page.click("#opened-apply");
+    await says("#opened-figures", /Loss/);
+    check(
+      "it opens with its shortcut",
+      /add/.test(await lab.text("#opened-summary")),
+      await lab.text("#opened-summary"),
+    );
+    await stop();
+    const read = await page.inputValue("select[aria-label='what layer 5 reads']");
+    check("and stays in the form as it was set", read === "input", read);
+    await page.locator("#opened-layers summary").click();
   });
 
   await part("An ONNX file with a table of data, bent and saved as ONNX", async () => {

@@ -1,5 +1,6 @@
+import type { NetworkJSON } from "isoflat";
 import { describe, expect, test } from "vitest";
-import { inputOf, networkOf, type Row, rowsOf, shapes } from "../../www/src/layers";
+import { inputOf, networkOf, type Row, remove, rowsOf, shapes, title } from "../../www/src/layers";
 
 const chain = {
   input: [1, 28, 28] as [number, number, number],
@@ -17,9 +18,56 @@ describe("rows of layers", () => {
     expect(networkOf(chain.input, rowsOf(chain) ?? [])).toEqual(chain);
   });
 
-  test("are none of a graph", () => {
-    expect(rowsOf({ ...chain, layers: [{ type: "relu", name: "a" }] })).toBeNull();
-    expect(rowsOf({ ...chain, layers: [{ type: "add", from: ["input", "input"] }] })).toBeNull();
+  test("are a graph of sums, there and back", () => {
+    const residual: NetworkJSON = {
+      input: [3, 8, 8],
+      layers: [
+        { type: "conv2d", channels: 4, kernel: 3, padding: 1, name: "conv1" },
+        { type: "relu", name: "stem" },
+        { type: "conv2d", channels: 8, kernel: 3, padding: 1, stride: 2, name: "layer1.0.conv1" },
+        { type: "scale", name: "inside" },
+        { type: "conv2d", channels: 8, kernel: 1, stride: 2, from: "stem", name: "layer1.0.downsample.0" },
+        { type: "add", from: ["layer1.0.downsample.0", "inside"] },
+        { type: "relu" },
+        { type: "global_avg_pool2d" },
+        { type: "flatten" },
+        { type: "dense", units: 10 },
+      ],
+    };
+    const rows = rowsOf(residual) ?? [];
+    expect(networkOf(residual.input, rows)).toEqual(residual);
+    expect(rows.map((row) => title(row)).slice(2, 5)).toEqual([
+      "layer1.0.conv1: convolution 3 × 3, 8 channels",
+      "scale, of a batch normalisation",
+      "layer1.0.downsample.0: convolution 1 × 1, 8 channels",
+    ]);
+    expect(shapes(residual.input, rows, [256, 256, 128, 128, 128, 128, 128, 8, 8, 10])[4]).toBe("8 × 4 × 4");
+  });
+
+  test("are none of what rows cannot say", () => {
+    expect(rowsOf({ ...chain, layers: [{ type: "concat", from: ["input", "input"] }] })).toBeNull();
+    expect(rowsOf({ ...chain, layers: [{ type: "relu", from: "nobody" }] })).toBeNull();
+    expect(rowsOf({ ...chain, layers: [{ type: "add", from: ["input", "input", "input"] }] })).toBeNull();
+  });
+
+  test("who read a row that is taken out reads what it read", () => {
+    const rows = rowsOf({
+      input: [4],
+      layers: [
+        { type: "dense", units: 4, name: "a" },
+        { type: "relu", name: "b" },
+        { type: "dense", units: 4 },
+        { type: "tanh" },
+        { type: "add", from: ["input", "b"] },
+      ],
+    });
+    remove(rows ?? [], 1);
+    expect(networkOf([4], rows ?? []).layers).toEqual([
+      { type: "dense", units: 4, name: "a" },
+      { type: "dense", units: 4 },
+      { type: "tanh" },
+      { type: "add", from: ["input", "a"] },
+    ]);
   });
 
   test("a sum names what it reads, wherever that has gone", () => {
@@ -37,14 +85,15 @@ describe("rows of layers", () => {
   });
 
   test("say what they give", () => {
-    expect(shapes(chain, [4704, 4704, 1176, 1176, 10])).toEqual([
+    const rows = rowsOf(chain) ?? [];
+    expect(shapes(chain.input, rows, [4704, 4704, 1176, 1176, 10])).toEqual([
       "6 × 28 × 28",
       "6 × 28 × 28",
       "6 × 14 × 14",
       "1176",
       "10",
     ]);
-    expect(shapes(chain, [60, null])).toEqual(["6 × 10", "", "", "", ""]);
+    expect(shapes(chain.input, rows, [60, null])).toEqual(["6 × 10", "", "", "", ""]);
   });
 });
 

@@ -3,7 +3,17 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import init, { Engine, IsoflatError, Network, openData, openModel, Problem, saveModel, sortFiles } from "isoflat";
+import init, {
+  Engine,
+  IsoflatError,
+  Network,
+  openData,
+  openModel,
+  Problem,
+  proposeNetwork,
+  saveModel,
+  sortFiles,
+} from "isoflat";
 
 await init({ module_or_path: readFileSync(fileURLToPath(import.meta.resolve("isoflat/isoflat_bg.wasm"))) });
 
@@ -48,6 +58,15 @@ const lenet = await openModel(file("published/lenet_example.pth"));
 assert.equal(lenet.network.parameterCount, 61_706);
 assert.equal(lenet.network.summary, Network.preset("lenet").summary);
 
+// Its layers as its shapes alone tell them; a file that says itself which network it is has nothing to propose.
+const proposed = await proposeNetwork(file("published/lenet_example.pth"), { input: [1, 32, 32] });
+assert.deepEqual(proposed.input, [1, 32, 32]);
+assert.deepEqual(
+  proposed.layers.flatMap(({ type, channels, units }) =>
+    type === "relu" || type === "flatten" ? [] : [channels ?? units],
+  ),
+  [6, 16, 120, 84, 10],
+);
 // A problem in one binary file.
 const small = Network.dense([4, 3, 2]);
 const theta = small.initialize({ seed: 1 });
@@ -55,6 +74,7 @@ const synthetic = Problem.synthetic(small, { samples: 5, seed: 2 });
 const opened = await openModel(await saveModel(synthetic, theta, { name: "five" }));
 assert.deepEqual([opened.name, opened.parameters], ["five", theta]);
 assert.deepEqual(opened.problem.data, synthetic.data);
+await refused("invalid_option", ["which network"], async () => proposeNetwork(await saveModel(synthetic, theta)));
 const own = await openModel([await saveModel(small, theta)], { network: small });
 assert.deepEqual(own.parameters, theta);
 

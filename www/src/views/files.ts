@@ -28,10 +28,15 @@ export function filesView(app: App): void {
   });
 }
 
-/** Weights as trained, bent or sharpened, each in the format that is chosen. */
+/** Weights as trained, bent, balanced or sharpened, each in the format that is chosen. */
 function saving(app: App): void {
   const format = find("select", "save-format");
-  const points = { trained: "save-problem", bent: "save-bent", sharpened: "save-sharpened" } as const;
+  const points = {
+    trained: "save-problem",
+    bent: "save-bent",
+    balanced: "save-balanced",
+    sharpened: "save-sharpened",
+  } as const;
   for (const [point, id] of Object.entries(points)) {
     find("button", id).addEventListener("click", async () => {
       const file = await app.savedFile(point as SavedPoint, format.value as SaveChoice);
@@ -42,6 +47,7 @@ function saving(app: App): void {
     const { model, bendSummary, dinh, opened } = app.store.state;
     find("button", points.trained).disabled = model === null;
     find("button", points.bent).disabled = bendSummary === null;
+    find("button", points.balanced).disabled = !model?.homogeneous;
     find("button", points.sharpened).disabled = !found(dinh.sharpened);
     const onnx = find("option", "save-onnx");
     onnx.disabled = opened?.format !== "ONNX";

@@ -1,9 +1,9 @@
-/** Layer by layer: the network that weights alone are taken for, and what they do not tell, to be set. */
+/** Layer by layer: the network that weights alone are taken for, or a draft of one, and what they do not tell, to be set. */
 
 import type { LayerJSON, NetworkJSON } from "isoflat";
 import type { App } from "../app";
 import { find, html } from "../dom";
-import { BETWEEN, inputOf, isSet, networkOf, type Row, rowsOf, shapes, title } from "../layers";
+import { BETWEEN, INPUT, inputOf, isSet, networkOf, type Row, remove, rowsOf, shapes, title } from "../layers";
 import type { OpenedFiles } from "../worker/protocol";
 
 /** Rows are checked when a person has stopped typing. */
@@ -15,6 +15,7 @@ export function proposalView(app: App, open: (network: string) => void): void {
   const fault = find("p", "opened-layers-fault");
   const apply = find("button", "opened-apply");
   const size = find("input", "opened-input");
+  const first = find("span", "opened-first");
   let input: NetworkJSON["input"] = [1];
   let rows: Row[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -32,14 +33,14 @@ export function proposalView(app: App, open: (network: string) => void): void {
       checkSoon();
     };
     body.replaceChildren(...rows.map((row, index) => drawn(row, index, rows, change)));
+    first.replaceChildren(adder(-1, rows, change));
   };
   const check = async (): Promise<void> => {
     const mine = ++checks;
-    const network = networkOf(input, rows);
-    const found = await app.checkLayers(JSON.stringify(network));
+    const found = await app.checkLayers(JSON.stringify(networkOf(input, rows)));
     if (mine !== checks || !found) return;
     const cells = body.querySelectorAll("td.shape");
-    shapes(network, found.lengths).forEach((shape, index) => {
+    shapes(input, rows, found.lengths).forEach((shape, index) => {
       const cell = cells[index];
       if (cell) cell.textContent = shape;
     });
@@ -55,6 +56,8 @@ export function proposalView(app: App, open: (network: string) => void): void {
     size.value = input.join(" × ");
     rows = found;
     draw();
+    // What fits nothing is to be set here.
+    if (opened.fault !== null) details.open = true;
     if (details.open) void check();
   };
   size.addEventListener("change", () => {
@@ -85,40 +88,52 @@ function drawn(row: Row, index: number, rows: Row[], change: Change): HTMLElemen
 function settingsOf(row: Row, index: number, rows: Row[], change: Change): HTMLElement[] {
   const { layer } = row;
   if (!isSet(row)) {
-    const text = html("span", {}, title(layer));
-    if (layer.type !== "conv2d") return [text];
-    return [text, ...(["stride", "padding"] as const).map((key) => number(layer, key, index, change))];
+    const settings = [html("span", {}, title(row))];
+    if (layer.type !== "conv2d") return settings;
+    for (const key of ["stride", "padding"] as const) settings.push(number(layer, key, index, change));
+    // A convolution may be the one that leads around a block.
+    return [...settings, reader(row, "reads", index, rows, change)];
   }
   const kind = choice(`kind of layer ${index + 1}`, Object.entries(BETWEEN), layer.type);
   kind.addEventListener(
     "change",
     change(() => {
       row.layer = { ...(BETWEEN[kind.value]?.layer ?? layer) };
-      if (row.layer.type === "add") row.shortcut ??= rows[0];
+      if (row.layer.type === "add") row.shortcut ??= rows[0] ?? INPUT;
       else delete row.shortcut;
     }),
   );
-  const remove = html("button", { type: "button", class: "quiet", "aria-label": `Take out layer ${index + 1}` }, "✕");
-  remove.addEventListener(
+  const out = html("button", { type: "button", class: "quiet", "aria-label": `Take out layer ${index + 1}` }, "✕");
+  out.addEventListener(
     "click",
-    change(() => rows.splice(index, 1)),
+    change(() => remove(rows, index)),
   );
   const more: HTMLElement[] = [];
-  if (layer.type === "max_pool2d" || layer.type === "avg_pool2d") more.push(number(layer, "size", index, change));
-  if (layer.type === "add") more.push(shortcut(row, index, rows, change));
-  return [kind, ...more, remove];
+  if (layer.type === "max_pool2d" || layer.type === "avg_pool2d") {
+    for (const key of ["size", "stride"] as const) more.push(number(layer, key, index, change));
+  }
+  if (layer.type === "add") more.push(reader(row, "shortcut", index, rows, change));
+  if (row.reads) more.push(reader(row, "reads", index, rows, change));
+  return [kind, ...more, out];
 }
 
-function shortcut(row: Row, index: number, rows: Row[], change: Change): HTMLElement {
-  const earlier = rows.slice(0, Math.max(index - 1, 0)).map((other, at): [string, { label: string }] => {
-    return [String(at), { label: `${at + 1}: ${title(other.layer)}` }];
+/** Which row this one reads, or adds to what it reads. */
+function reader(row: Row, key: "reads" | "shortcut", index: number, rows: Row[], change: Change): HTMLElement {
+  const before = key === "reads" ? [["before", { label: "reads the layer before" }] as const] : [];
+  const earlier = rows.slice(0, Math.max(index - 1, 0)).map((other, at) => {
+    return [String(at), { label: `${key === "reads" ? "reads" : "adds"} ${at + 1}: ${title(other)}` }] as const;
   });
-  const from = choice(`what layer ${index + 1} adds`, earlier, String(row.shortcut ? rows.indexOf(row.shortcut) : 0));
+  const input = [INPUT, { label: key === "reads" ? "reads the input" : "adds the input" }] as const;
+  const other = row[key];
+  const value = other === undefined ? "before" : other === INPUT ? INPUT : String(rows.indexOf(other));
+  const what = key === "reads" ? `what layer ${index + 1} reads` : `what layer ${index + 1} adds`;
+  const from = choice(what, [...before, ...earlier, input], value);
   from.addEventListener(
     "change",
     change(() => {
-      const other = rows[Number(from.value)];
-      if (other) row.shortcut = other;
+      const chosen = from.value === INPUT ? INPUT : rows[Number(from.value)];
+      if (chosen) row[key] = chosen;
+      else delete row[key];
     }),
   );
   return from;
@@ -126,23 +141,23 @@ function shortcut(row: Row, index: number, rows: Row[], change: Change): HTMLEle
 
 /** What may be put behind a layer. */
 function adder(index: number, rows: Row[], change: Change): HTMLElement {
-  const add = choice(`put behind layer ${index + 1}`, [["", { label: "+" }], ...Object.entries(BETWEEN)], "");
+  const where = index < 0 ? "put behind the input" : `put behind layer ${index + 1}`;
+  const add = choice(where, [["", { label: "+" }], ...Object.entries(BETWEEN)], "");
   add.className = "adder";
   add.addEventListener(
     "change",
     change(() => {
       const found = BETWEEN[add.value];
       if (!found) return;
-      const [first] = rows;
       const row: Row = { layer: { ...found.layer } };
-      if (found.layer.type === "add" && first) row.shortcut = first;
+      if (found.layer.type === "add") row.shortcut = rows[0] ?? INPUT;
       rows.splice(index + 1, 0, row);
     }),
   );
   return add;
 }
 
-function choice(label: string, entries: [string, { label: string }][], value: string): HTMLSelectElement {
+function choice(label: string, entries: (readonly [string, { label: string }])[], value: string): HTMLSelectElement {
   const options = entries.map(([name, { label }]) => html("option", { value: name, selected: name === value }, label));
   return html("select", { "aria-label": label }, ...options);
 }
@@ -153,7 +168,9 @@ type Numbers = { stride?: unknown; padding?: unknown; size?: unknown };
 function number(layer: LayerJSON & Numbers, key: keyof Numbers, index: number, change: Change): HTMLElement {
   const least = key === "padding" ? 0 : 1;
   const given = layer[key];
-  const value = Array.isArray(given) ? given[0] : (given ?? least);
+  // Both pools go on by their own size where nothing is said.
+  const usual = key === "stride" && "size" in layer ? layer.size : least;
+  const value = [given ?? usual].flat()[0];
   const field = html("input", {
     type: "number",
     min: least,

@@ -20,7 +20,7 @@ import { sampleCosts } from "./costs";
 import * as curvature from "./curvature";
 import { Dinh } from "./dinh";
 import { Landscapes } from "./landscapes";
-import { forget, recall, remember } from "./last";
+import { type Last, recall, remember, restored } from "./last";
 import { Mnist } from "./mnist";
 import { Files, wantsNetwork } from "./open";
 import { firstOf, firstSamples, infoOf, initialize, measureOptions, networkOf, optimizerOf } from "./options";
@@ -149,26 +149,24 @@ export class Lab implements LabApi {
     return this.#session.run(async (engine) => {
       const last = await recall();
       if (!last) return null;
-      // What can no longer be read must not stand in the way at every start.
-      await forget();
-      let restored: Restored;
-      if (last.kind === "files") {
-        await this.#files.add([...last.model, ...last.data], last.choice);
-        const opened = await this.#openedBy(engine, last.choice);
-        restored = { opened, model: opened.model };
-      } else {
-        const { choice, parameters } = last;
-        const source = (): Promise<Handles> => this.#handles(choice);
-        const handles = await source();
-        const name = `${dataName(choice)}, trained before`;
-        restored = {
-          opened: null,
-          model: this.#adopt({ ...handles, source, trained: parameters, name }, choice.measured),
-        };
-      }
-      await remember(last);
-      return restored;
+      const found = await this.#restored(engine, last);
+      await restored();
+      return found;
     });
+  }
+
+  async #restored(engine: Engine, last: Last): Promise<Restored> {
+    if (last.kind === "files") {
+      this.#files.restore(last);
+      const opened = await this.#openedBy(engine, last.choice);
+      return { opened, model: opened.model };
+    }
+    const { choice, parameters } = last;
+    const source = (): Promise<Handles> => this.#handles(choice);
+    const handles = await source();
+    const name = `${dataName(choice)}, trained before`;
+    const model = this.#adopt({ ...handles, source, trained: parameters, name }, choice.measured);
+    return { opened: null, model };
   }
 
   /** The files that there are, as the session's model if they are a network with data. */
@@ -181,7 +179,7 @@ export class Lab implements LabApi {
     });
     if (typeof opening === "string") {
       const name = this.#files.opened.model.map(({ name }) => name).join(", ");
-      return { ...nothing, ...figures, name, format: "", fault: opening };
+      return { ...nothing, ...figures, name, format: "", fault: opening, layers: await this.#files.draft(choice) };
     }
     const { network, parameters, train, name, format, notes, data, layers, opened } = opening;
     const found = {

@@ -10,6 +10,7 @@ import {
   openModel,
   type PresetName,
   Problem,
+  proposeNetwork,
   sortFiles,
 } from "isoflat";
 import type { Mnist } from "./mnist";
@@ -51,6 +52,12 @@ export class Files {
     return { model: this.#model, data: this.#data };
   }
 
+  /** Files that were here before. */
+  restore({ model, data }: { model: File[]; data: File[] }): void {
+    this.#model = model;
+    this.#data = data;
+  }
+
   /**
    * Files that come on top of what there is: data for the model, or another model. Returns the choice without what was chosen of
    * files that they replace.
@@ -89,13 +96,26 @@ export class Files {
     return { network, parameters, train: problem, format, name, notes: [...notes, ...more], data, layers, opened };
   }
 
+  /** Layers to be completed, where weights fit no network: as they were given, else as their shapes tell them. */
+  async draft(choice: OpenChoice): Promise<NetworkJSON | null> {
+    if (choice.network.trimStart().startsWith("{")) {
+      const given = JSON.parse(choice.network) as Partial<NetworkJSON>;
+      const { input, layers } = given;
+      return Array.isArray(input) && Array.isArray(layers) ? { input, layers } : null;
+    }
+    return proposeNetwork(this.#model).catch((error: unknown) => {
+      if (!wantsNetwork(error)) throw error;
+      return null;
+    });
+  }
+
   /** What each of these layers gives, and whether they are those of the weights. */
   async check(text: string): Promise<LayerCheck> {
     const { input, layers } = JSON.parse(text) as NetworkJSON;
     const lengths = layers.map((_, index) => {
       // What a dense layer behind it would take.
       const dense: LayerJSON = { type: "dense", units: 1 };
-      const before = layers.slice(0, index + 1);
+      const before = upTo(layers, index);
       return (
         lengthBefore({ input, layers: [...before, dense] }) ??
         lengthBefore({ input, layers: [...before, { type: "flatten" }, dense] })
@@ -140,6 +160,18 @@ export class Files {
     const problem = new Problem(network, { loss: "cross_entropy", inputs, targets: test.targets });
     return { problem, from: "MNIST’s test images, which the lab has", notes: [] };
   }
+}
+
+/** A layer and those that it is computed from. */
+function upTo(layers: LayerJSON[], last: number): LayerJSON[] {
+  const needed = new Set([last]);
+  for (let index = last; index >= 0; index--) {
+    if (!needed.has(index)) continue;
+    const from = [layers[index]?.from ?? []].flat();
+    if (from.length === 0) needed.add(index - 1);
+    for (const read of from) needed.add(layers.findIndex(({ name }) => name === read));
+  }
+  return layers.filter((_, index) => needed.has(index));
 }
 
 /** How many values the last layer, which is dense, takes. */

@@ -146,7 +146,7 @@ export interface Restored {
 }
 
 /** Weights that a file is made of: as trained, where the bend has put them, or as *Sharpen* left them. */
-export type SavedPoint = Point | "sharpened";
+export type SavedPoint = Point | "balanced" | "sharpened";
 
 /** What they are written as: a problem with its data, or weights for other programs. */
 export type SaveChoice = "problem.json" | "problem.safetensors" | "safetensors" | "npz" | "onnx";

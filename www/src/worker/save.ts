@@ -5,8 +5,7 @@ import { LabFailure, type SaveChoice, type SavedFile, type SavedPoint } from "./
 import type { Model } from "./session";
 
 export async function saved(model: Model, point: SavedPoint, choice: SaveChoice): Promise<SavedFile> {
-  const parameters = model[point];
-  if (!parameters) throw new LabFailure("not_possible", "nothing has been sharpened yet");
+  const parameters = await parametersAt(model, point);
   const what = point === "trained" ? "" : `-${point}`;
   switch (choice) {
     case "problem.json": {
@@ -22,6 +21,14 @@ export async function saved(model: Model, point: SavedPoint, choice: SaveChoice)
       return { name: `isoflat-weights${what}.${choice}`, bytes: own(bytes) };
     }
   }
+}
+
+/** Balanced are the rescaling of the trained ones that has the least norm. */
+async function parametersAt(model: Model, point: SavedPoint): Promise<Float64Array> {
+  if (point === "balanced") return (await model.network.balance(model.trained)).parameters;
+  const parameters = model[point];
+  if (!parameters) throw new LabFailure("not_possible", "nothing has been sharpened yet");
+  return parameters;
 }
 
 /** Bytes that a blob takes: none of memory that threads share. */
