@@ -45,8 +45,8 @@ fn about(command: Command) -> About {
         ),
         Command::Convert => (
             "a model's weights in another format, bent if that is asked for",
-            "With data beside the model, JSON is a problem file, which has everything in it; without, it is the network alone. \
-             Transformations leave what the network computes, and change its weights.",
+            "With data beside the model, JSON is a problem file, which has everything in it, and problem the same as safetensors; without, \
+             JSON is the network alone. Transformations leave what the network computes, and change its weights.",
             "isoflat convert model.onnx --to safetensors --out model.safetensors",
         ),
         Command::Help => ("what there is, or what a command takes", "", "isoflat help report"),

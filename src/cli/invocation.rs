@@ -377,20 +377,34 @@ pub enum SaveAs {
     Onnx,
     /// isoflat's own: a problem file, or without data the network alone.
     Json,
+    /// The problem file as safetensors.
+    Problem,
 }
 
 impl SaveAs {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Safetensors, Self::Npz, Self::Onnx, Self::Json];
+    pub const ALL: [Self; 5] = [Self::Safetensors, Self::Npz, Self::Onnx, Self::Json, Self::Problem];
 
-    /// The name, which is the file's extension too.
+    /// The name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Safetensors => "safetensors",
             Self::Npz => "npz",
             Self::Onnx => "onnx",
             Self::Json => "json",
+            Self::Problem => "problem",
         }
+    }
+
+    /// What a file's name ends with.
+    pub fn extension(self) -> &'static str {
+        if self == Self::Problem { "problem.safetensors" } else { self.name() }
+    }
+
+    /// The one that a file's name says.
+    pub fn of_name(name: &str) -> Option<Self> {
+        // A problem's ends as that of weights does, with more before it.
+        Self::ALL.into_iter().rev().find(|format| name.ends_with(&format!(".{}", format.extension())))
     }
 }
 

@@ -8,7 +8,9 @@ use super::files::{Split, named, split};
 use super::invocation::{Command, DataArguments, Invocation, ModelArguments, SaveAs};
 use super::run::{Outcome, save_format};
 use crate::error::{Error, Result, bail, ensure};
-use crate::io::{BatchNormChoice, File, ModelOptions, SaveFormat, open_model, save_model, save_parameters};
+use crate::io::{
+    BatchNormChoice, File, ModelOptions, SaveFormat, open_model, save_model, save_parameters, save_problem,
+};
 use crate::network::{BiasInitialization, Initialization, Network, Preset};
 use crate::problem::{Problem, ProblemFile};
 
@@ -175,9 +177,10 @@ pub fn save(
         SaveAs::Safetensors => Some(SaveFormat::Safetensors),
         SaveAs::Npz => Some(SaveFormat::Npz),
         SaveAs::Onnx => Some(SaveFormat::Onnx),
-        SaveAs::Json => None,
+        SaveAs::Json | SaveAs::Problem => None,
     };
     let bytes = match format_of_arrays {
+        None if format == SaveAs::Problem => save_problem(&problem_file(opened, parameters)?)?,
         None => own_json(opened, parameters)?.into_bytes(),
         Some(format) if begins_at_random(invocation) => save_parameters(&opened.network, parameters, format)?,
         Some(format) => save_model(&split.model, &model_options(invocation, &split)?, parameters, format)?,
@@ -193,15 +196,18 @@ pub fn save(
 
 /// A problem file; without data the network alone.
 fn own_json(opened: &Opened, parameters: &[f64]) -> Result<String> {
-    let Some(problem) = &opened.problem else {
+    if opened.problem.is_none() {
         return serde_json::to_string(&opened.network).map_err(Error::from);
-    };
+    }
+    problem_file(opened, parameters)?.try_to_json()
+}
+
+fn problem_file(opened: &Opened, parameters: &[f64]) -> Result<ProblemFile> {
+    let problem = opened.problem()?;
     let name = opened.file.as_ref().and_then(|file| file.name.clone());
     let (direction, transformations) = match &opened.file {
         Some(file) => (file.direction.clone(), file.transformations.clone()),
         None => (None, Vec::new()),
     };
-    let file =
-        ProblemFile { name, problem: problem.clone(), parameters: parameters.to_vec(), direction, transformations };
-    file.try_to_json()
+    Ok(ProblemFile { name, problem: problem.clone(), parameters: parameters.to_vec(), direction, transformations })
 }

@@ -170,7 +170,7 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         "to",
         Some("FORMAT"),
         &[Command::Convert],
-        "safetensors, npz, onnx or json; else by the name in --out",
+        "safetensors, npz, onnx, json or problem; else by the name in --out",
         |to, v| {
             let name = chosen("format", v, SaveAs::ALL.map(SaveAs::name))?;
             to.convert.to = SaveAs::ALL.into_iter().find(|format| format.name() == name);

@@ -6,7 +6,7 @@ use std::process::{Command as Process, Output};
 
 use isoflat::cli::{self, Invocation, Opened, Outcome, exit};
 use isoflat::engine::{Device, Engine, Precision};
-use isoflat::io::File;
+use isoflat::io::{File, ModelOptions, open_model};
 use isoflat::linalg::{Goal, Lanczos, StochasticLanczos, dense_spectrum};
 use isoflat::measure::{Measure, MeasureOptions, measure};
 use isoflat::operator::OperatorKind;
@@ -310,13 +310,21 @@ fn convert_writes_what_it_read() {
     let (invocation, opened, mut outcome) =
         run_under(&format!("convert {CASE} --to json --out a.json"), &Control::default());
     let written = cli::save(&invocation, &read(&invocation), &opened, &mut outcome).expect("a file").expect("weights");
-    let (again, file) =
-        (ProblemFile::from_json(str::from_utf8(&written.bytes).expect("a text")).expect("a file"), golden(CASE));
+    let again = ProblemFile::from_json(str::from_utf8(&written.bytes).expect("a text")).expect("a file");
+    let file_of_case = golden(CASE);
     assert_eq!(
-        (again.parameters, again.direction, again.transformations),
-        (file.parameters, file.direction, file.transformations)
+        (again.parameters, again.direction, &again.transformations),
+        (file_of_case.parameters.clone(), file_of_case.direction.clone(), &file_of_case.transformations)
     );
     assert!(cli::text(&invocation, &outcome.result, false).contains("written to a.json"));
+    // The same as safetensors, whose name says it.
+    let line = format!("convert {CASE} --out a.problem.safetensors");
+    let (invocation, opened, mut binary) = run_under(&line, &Control::default());
+    let written = cli::save(&invocation, &read(&invocation), &opened, &mut binary).expect("a file").expect("weights");
+    let files = [File::new(written.name, written.bytes)];
+    let again = open_model(&files, &ModelOptions::default()).expect("a problem").problem.expect("its data");
+    assert_eq!((again.parameters, again.transformations), (file_of_case.parameters, file_of_case.transformations));
+    assert_eq!(again.problem.inputs().to_f64(), file_of_case.problem.inputs().to_f64());
     // What was read is not written over.
     let over = self::invocation(&format!("convert {CASE} --to json --out {CASE}"));
     let refused = cli::save(&over, &read(&over), &opened, &mut outcome).expect_err("the same file");

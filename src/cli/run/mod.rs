@@ -139,14 +139,18 @@ pub fn json(result: &Value) -> Value {
 /// `InvalidOption` where neither `--to` nor the name in `--out` says it.
 pub(super) fn save_format(invocation: &Invocation) -> Result<(String, SaveAs)> {
     let out = invocation.output.out.as_deref();
-    let by_name =
-        out.and_then(|name| SaveAs::ALL.into_iter().find(|format| name.ends_with(&format!(".{}", format.name()))));
-    let names = SaveAs::ALL.map(SaveAs::name).join(", ");
+    let by_name = out.and_then(SaveAs::of_name);
     let Some(format) = invocation.convert.to.or(by_name) else {
         match (invocation.command, out) {
-            (Command::Convert, _) => bail!(InvalidOption, "convert needs a format: --to {}", names.replace(", ", "|")),
+            (Command::Convert, _) => {
+                bail!(InvalidOption, "convert needs a format: --to {}", SaveAs::ALL.map(SaveAs::name).join("|"))
+            }
             (_, None) => bail!(InvalidOption, "train needs a place for the weights: --out FILE.safetensors"),
-            (_, Some(name)) => bail!(InvalidOption, "the name {name} tells no format: it ends with one of {names}"),
+            (_, Some(name)) => bail!(
+                InvalidOption,
+                "the name {name} tells no format: it ends with one of {}",
+                SaveAs::ALL.map(SaveAs::extension).join(", ")
+            ),
         }
     };
     if let Some(name) = out {
@@ -156,5 +160,5 @@ pub(super) fn save_format(invocation: &Invocation) -> Result<(String, SaveAs)> {
     let first = invocation.files.first().map_or("model", String::as_str).trim_end_matches(['/', '\\']);
     let base = first.rsplit(['/', '\\']).next().unwrap_or(first);
     let stem = base.rsplit_once('.').map_or(base, |(stem, _)| if stem.is_empty() { base } else { stem });
-    Ok((format!("{stem}.{}", format.name()), format))
+    Ok((format!("{stem}.{}", format.extension()), format))
 }
