@@ -2,11 +2,17 @@
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(unsafe_code)] // An allocator that counts, and fails when it is told to.
 
+#[path = "native/support/broken.rs"]
+mod broken;
+
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use isoflat::engine::{Cotangent, Curvature, Device, Engine, Precision};
+use isoflat::io::{DataOptions, File, ModelOptions, open_dataset, open_model, sort_files};
 use isoflat::landscape::{Axis, Direction, Normalization, landscape};
 use isoflat::linalg::{Goal, Lanczos, dense_spectrum, diagonal};
 use isoflat::measure::sharpness::{Noise, Region, SharpnessOptions, average_sharpness, epsilon_sharpness};
@@ -18,6 +24,8 @@ use isoflat::symmetry::Transformation;
 use isoflat::train::{TrainOptions, train};
 use isoflat::{Control, ErrorCode, Loss, Network, Problem, ProblemFile, Result, Targets};
 use pollster::block_on;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 
 /// Allocations above this are counted, and may fail: what is smaller does not grow with a problem.
 const LARGE: usize = 16 << 10;
@@ -462,4 +470,51 @@ fn a_loss_over_many_tiny_samples_is_no_slower_the_first_time() {
     // Blocks that are taken and given back one by one from the front of a list would make later ones slow, and more so with more.
     let least = seconds[1..].iter().copied().fold(f64::INFINITY, f64::min);
     assert!(least < 20.0 * seconds[0] && seconds[0] < 40.0 * least.max(0.005), "{seconds:?}");
+}
+
+/// Files of a folder and of those in it.
+fn files_in(folder: &Path, found: &mut Vec<PathBuf>) {
+    let mut entries: Vec<PathBuf> =
+        std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
+    entries.sort();
+    for entry in entries {
+        if entry.is_dir() { files_in(&entry, found) } else { found.push(entry) }
+    }
+}
+
+#[test]
+fn broken_files_of_every_format_are_read_or_refused_in_little_room() {
+    /// Larger ones take long to break; there are smaller ones of their formats.
+    const MOST: u64 = 100_000;
+    const VERSIONS: usize = 50;
+    /// What formats state of themselves is less, but for pictures that are all of one colour, and there are none here.
+    const TIMES: usize = 200;
+    const SPARE: usize = 1 << 20;
+    let _alone = alone();
+    let mut paths = Vec::new();
+    files_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures"), &mut paths);
+    paths.retain(|path| path.metadata().is_ok_and(|data| data.len() <= MOST));
+    assert!(paths.len() > 100, "{} files", paths.len());
+    let mut whole = 0;
+    for path in &paths {
+        let bytes = std::fs::read(path).expect("a file");
+        let name = path.file_name().and_then(|name| name.to_str()).expect("a name");
+        let read = |bytes: &[u8]| {
+            let files = [File::new(name, bytes)];
+            let since = Instant::now();
+            let (is_model, of_model) = peak_of(|| open_model(&files, &ModelOptions::default()).is_ok());
+            let (is_data, of_data) = peak_of(|| open_dataset(&files, &DataOptions::default()).is_ok());
+            let (is_sorted, of_sorted) = peak_of(|| sort_files(&files).is_ok());
+            let most = of_model.max(of_data).max(of_sorted);
+            assert!(most <= TIMES * bytes.len() + SPARE, "{name}: {most} bytes for a file of {}", bytes.len());
+            assert!(since.elapsed() < Duration::from_secs(1), "{name}: {:?}", since.elapsed());
+            is_sorted && (is_model || is_data)
+        };
+        whole += usize::from(read(&bytes));
+        let mut random = ChaCha8Rng::seed_from_u64(bytes.len() as u64);
+        for _ in 0..VERSIONS * broken::times() {
+            read(&broken::broken(&bytes, &mut random));
+        }
+    }
+    assert!(whole > 40, "{whole} of {} files could be read as they are", paths.len());
 }
