@@ -4,6 +4,7 @@
 
 use serde_json::{Value, json};
 
+use super::choices::{Choice, choices};
 use super::modules::{Kind, Module, Order};
 use super::slots;
 use crate::error::{Result, bail, ensure};
@@ -15,9 +16,6 @@ enum Shape {
     Dense { units: usize, inputs: usize },
     Conv { channels: usize, inputs: usize, kernel: [usize; 2] },
 }
-
-/// More convolutions than this are not tried each by itself.
-const MOST_APART: usize = 6;
 
 /// A chain of these modules, and what was assumed.
 ///
@@ -32,14 +30,17 @@ pub(super) fn proposed(modules: &[Module], input: Option<&[usize]>) -> Result<(N
     ensure!(!shapes.is_empty(), InvalidNetwork, "there are no weights of layers among these arrays: {}", listed());
     let convolutions = shapes.iter().take_while(|shape| matches!(shape, Shape::Conv { .. })).count();
     let mut notes = vec![String::from("weights do not tell activations: ReLU is assumed between layers")];
-    let choices = choices(&shapes[..convolutions], pools_by_number(modules, &affine[..convolutions]));
+    let choices = choices(modules, &affine[..convolutions]);
     let made = |first: &Vec<usize>, choice: &Choice| {
         let network = Network::new(first.clone(), layers(&shapes, choice)).ok()?;
         is_of(&network, &affine).then(|| (network, choice.clone()))
     };
     let firsts = firsts(&shapes, convolutions, input);
-    let found = firsts.iter().find_map(|first| choices.iter().find_map(|choice| made(first, choice)));
-    let Some((network, choice)) = found else {
+    let found = firsts.iter().find_map(|first| {
+        let mut fitting = choices.iter().filter_map(|choice| made(first, choice));
+        fitting.next().map(|found| (found, fitting.count()))
+    });
+    let Some(((network, choice), others)) = found else {
         bail!(
             InvalidNetwork,
             "no usual padding and pooling makes a chain of these weights{}; say which network they are of, or the inputs' shape: {}",
@@ -49,6 +50,13 @@ pub(super) fn proposed(modules: &[Module], input: Option<&[usize]>) -> Result<(N
     };
     if convolutions > 0 {
         notes.push(format!("nor sizes of images, padding and pools: {} is assumed", network.summary()));
+        if others > 0 {
+            let ways = if others == 1 { "1 other choice fits" } else { &format!("{others} other choices fit") };
+            notes.push(format!(
+                "{ways} inputs of {:?} as well: choose where the accuracy is not what you know",
+                network.input()
+            ));
+        }
         if choice.is_mean {
             notes.push("before the dense layer there is a mean over each channel".into());
         }
@@ -61,10 +69,8 @@ pub(super) fn draft(modules: &[Module], input: Option<&[usize]>) -> Option<Value
     let (affine, shapes) = in_order(modules);
     let convolutions = shapes.iter().take_while(|shape| matches!(shape, Shape::Conv { .. })).count();
     let [first, ..] = &firsts(&shapes, convolutions, input)[..] else { return None };
-    let is_mean = match shapes.get(convolutions.wrapping_sub(1)..=convolutions) {
-        Some(&[Shape::Conv { channels, .. }, Shape::Dense { inputs, .. }]) => channels == inputs,
-        _ => false,
-    };
+    let is_whole = |pair: &[Shape]| matches!(pair, [Shape::Conv { channels, .. }, Shape::Dense { inputs, .. }] if channels == inputs);
+    let is_mean = shapes.windows(2).any(is_whole);
     let choice = Choice { keeps: vec![true; convolutions], pools: vec![false; convolutions], is_mean };
     let mut names = affine.iter().map(|module| &module.name);
     let layers = layers(&shapes, &choice).into_iter().map(|layer| {
@@ -118,68 +124,6 @@ fn firsts(shapes: &[Shape], convolutions: usize, input: Option<&[usize]>) -> Vec
         sizes.extend((1..MOST).filter(|size| !USUAL.contains(size)));
     }
     sizes.into_iter().map(|size| vec![channels, size, size]).collect()
-}
-
-/// What the shapes do not tell.
-#[derive(Debug, Clone, PartialEq)]
-struct Choice {
-    /// Of each convolution: does it keep the image's size?
-    keeps: Vec<bool>,
-    /// Is there a pool behind it?
-    pools: Vec<bool>,
-    /// Is there a mean over each channel before the dense layers?
-    is_mean: bool,
-}
-
-/// Behind which convolutions there is a pool, as the numbers of PyTorch's `Sequential` tell: it counts activations and pools too,
-/// so that of `features.3` and `features.6` two layers between have no weights. Of the last convolution they do not tell it. Nothing
-/// where the names are no such numbers.
-fn pools_by_number(modules: &[Module], convolutions: &[&Module]) -> Option<Vec<bool>> {
-    let number = |module: &Module| {
-        let (parent, number) = module.name.rsplit_once('.').unwrap_or(("", &module.name));
-        Some((parent.to_owned(), number.parse::<usize>().ok()?))
-    };
-    let (parent, _) = number(convolutions.first()?)?;
-    let of_parent = |module| number(module).filter(|(other, _)| *other == parent).map(|(_, number)| number);
-    let numbers: Vec<usize> = convolutions.iter().map(|conv| of_parent(conv)).collect::<Option<_>>()?;
-    let all: Vec<usize> = modules.iter().filter_map(of_parent).collect();
-    let is_pooled = |pair: &[usize]| {
-        let before = all.iter().filter(|&&number| number < pair[1]).max();
-        before.is_some_and(|before| pair[1] - before > 2)
-    };
-    Some(numbers.windows(2).map(is_pooled).collect())
-}
-
-/// The choices, the commonest first. The names may have told behind which convolutions there are pools.
-fn choices(convolutions: &[Shape], told: Option<Vec<bool>>) -> Vec<Choice> {
-    let count = convolutions.len();
-    let small = |shape: &Shape| matches!(shape, Shape::Conv { kernel: [h, w], .. } if *h <= 3 && *w <= 3);
-    let usual: Vec<bool> = convolutions.iter().map(small).collect();
-    let every: Vec<Vec<bool>> = match count {
-        0 => vec![Vec::new()],
-        1..=MOST_APART => (0..1usize << count).map(|bits| (0..count).map(|i| bits >> i & 1 == 1).collect()).collect(),
-        _ => vec![vec![true; count], vec![false; count], (0..count).map(|i| i % 2 == 1).collect()],
-    };
-    // What was told comes first, then all pools alike and small kernels that keep the size; a mean over channels where nothing else
-    // fits.
-    let oddness = move |keeps: &[bool], pools: &[bool]| {
-        let unusual = keeps.iter().zip(&usual).filter(|(a, b)| a != b).count();
-        let holes = pools.iter().filter(|&&pool| !pool).count();
-        2 * unusual + holes.min(count - holes + 1)
-    };
-    let mut all: Vec<(usize, Choice)> = Vec::new();
-    let told = told.map_or(Vec::new(), |told| [true, false].map(|last| [&told[..], &[last]].concat()).to_vec());
-    let pools = told.iter().map(|pools| (pools, 0)).chain(every.iter().map(|pools| (pools, 2)));
-    for (pools, untold) in pools {
-        for keeps in &every {
-            for is_mean in [false, true] {
-                let odd = oddness(keeps, pools) + ((untold + usize::from(is_mean)) << 16);
-                all.push((odd, Choice { keeps: keeps.clone(), pools: pools.clone(), is_mean }));
-            }
-        }
-    }
-    all.sort_by_key(|(odd, _)| *odd);
-    all.into_iter().map(|(_, choice)| choice).collect()
 }
 
 fn layers(shapes: &[Shape], choice: &Choice) -> Vec<Layer> {

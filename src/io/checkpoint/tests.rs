@@ -201,6 +201,36 @@ fn numbers_in_names_tell_pools() {
 }
 
 #[test]
+fn the_usual_choice_is_the_first() {
+    let network = |input: [usize; 3], layers: serde_json::Value| {
+        Network::from_json(&json!({ "input": input, "layers": layers }).to_string()).expect("a network")
+    };
+    let conv = |channels: usize| json!({ "type": "conv2d", "channels": channels, "kernel": 3 });
+    let (relu, pool) = (json!({ "type": "relu" }), json!({ "type": "max_pool2d", "size": 2 }));
+    let (flat, dense) = (json!({ "type": "flatten" }), |units: usize| json!({ "type": "dense", "units": units }));
+    // PyTorch's example for MNIST, with fewer channels; Keras' for CIFAR-10, whose names are not PyTorch's.
+    let torch = network([1, 28, 28], json!([conv(3), relu, conv(4), relu, pool, flat, dense(5), relu, dense(10)]));
+    let keras = network(
+        [3, 32, 32],
+        json!([conv(3), relu, pool, conv(4), relu, pool, conv(4), relu, flat, dense(6), relu, dense(10)]),
+    );
+    let named = as_torch(&torch, &parameters(&torch, 1), |l, _| format!("{}{l}", if l < 2 { "conv" } else { "fc" }));
+    let model = Model::new(checkpoint::graph(&arrays(named), None, None).expect("a graph")).expect("a model");
+    assert_eq!(model.network, torch);
+    assert!(model.notes.iter().any(|note| note.contains("as well")), "{:?}", model.notes);
+    let named = as_torch(&keras, &parameters(&keras, 1), |l, _| format!("layer_{l}"));
+    let named = named.into_iter().map(|(name, array)| match array.shape() {
+        &[o, i, h, w] => {
+            (name.replace(".weight", "/kernel"), self::array(vec![h, w, i, o], array.to_f64().expect("numbers")))
+        }
+        &[o, i] => (name.replace(".weight", "/kernel"), self::array(vec![i, o], array.to_f64().expect("numbers"))),
+        _ => (name.replace(".bias", "/bias"), array),
+    });
+    let model = Model::new(checkpoint::graph(&arrays(named.collect()), None, None).expect("a graph")).expect("a model");
+    assert_eq!(model.network, keras);
+}
+
+#[test]
 fn images_of_any_size_are_proposed_where_the_dense_layer_tells_it() {
     let of = |channels: [usize; 2], size: usize, layers: serde_json::Value| {
         let json = json!({ "input": [channels[0], size, size], "layers": layers });
