@@ -219,11 +219,11 @@ fn the_usual_choice_is_the_first() {
     assert_eq!(model.network, torch);
     assert!(model.notes.iter().any(|note| note.contains("as well")), "{:?}", model.notes);
     let named = as_torch(&keras, &parameters(&keras, 1), |l, _| format!("layer_{l}"));
-    let named = named.into_iter().map(|(name, array)| match array.shape() {
-        &[o, i, h, w] => {
+    let named = named.into_iter().map(|(name, array)| match *array.shape() {
+        [o, i, h, w] => {
             (name.replace(".weight", "/kernel"), self::array(vec![h, w, i, o], array.to_f64().expect("numbers")))
         }
-        &[o, i] => (name.replace(".weight", "/kernel"), self::array(vec![i, o], array.to_f64().expect("numbers"))),
+        [o, i] => (name.replace(".weight", "/kernel"), self::array(vec![i, o], array.to_f64().expect("numbers"))),
         _ => (name.replace(".bias", "/bias"), array),
     });
     let model = Model::new(checkpoint::graph(&arrays(named.collect()), None, None).expect("a graph")).expect("a model");
