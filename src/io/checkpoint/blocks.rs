@@ -358,12 +358,15 @@ impl Builder {
     }
 
     fn head(&mut self, outside: &Outside) -> Option<()> {
-        if self.is_before {
-            let is_last = |norm: &&&Module| {
-                norm.width() == Some(self.channels)
-                    && self.layers.iter().all(|layer| layer.name.as_ref() != Some(&norm.name))
-            };
-            self.norm(outside.norms.iter().find(is_last)?);
+        // Blocks that normalise first leave a sum behind, which most networks normalise and activate, and some do not.
+        let is_last = |norm: &&&Module| {
+            norm.width() == Some(self.channels)
+                && self.layers.iter().all(|layer| layer.name.as_ref() != Some(&norm.name))
+        };
+        if self.is_before
+            && let Some(norm) = outside.norms.iter().find(is_last)
+        {
+            self.norm(norm);
             self.push(Layer::Relu, "", None);
         }
         self.push(Layer::GlobalAvgPool2d, "", None);

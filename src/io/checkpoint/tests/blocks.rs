@@ -134,6 +134,26 @@ fn bottlenecks_halve_in_their_middle() {
 }
 
 #[test]
+fn a_last_normalisation_is_there_or_not() {
+    let list: &[(&str, &[usize])] = &[
+        ("conv1", &[4, 3, 3, 3]),
+        ("layer1.0.bn1", &[4]),
+        ("layer1.0.conv1", &[8, 4, 3, 3]),
+        ("layer1.0.bn2", &[8]),
+        ("layer1.0.conv2", &[8, 8, 3, 3]),
+        ("layer1.0.shortcut.0", &[8, 4, 1, 1]),
+        ("linear", &[10, 8]),
+        ("bn", &[8]),
+    ];
+    let last = |network: &Network| {
+        let names: Vec<_> = network.named_layers().iter().map(|named| named.layer.name()).collect();
+        names[names.len() - 5..].join(" ")
+    };
+    assert_eq!(last(&proposed(list).expect("a network")), "scale relu global_avg_pool2d flatten dense");
+    assert_eq!(last(&proposed(&list[..7]).expect("a network")), "conv2d add global_avg_pool2d flatten dense");
+}
+
+#[test]
 fn what_leads_around_is_told_by_its_shape_where_no_name_says_it() {
     let renamed: Vec<(String, &[usize])> =
         BOTTLENECKS.iter().map(|(name, shape)| (name.replace("downsample", "other"), *shape)).collect();
