@@ -51,8 +51,10 @@ export async function checkFiles({ browser, url, check, part, root }) {
     );
   /** The figures are there before the measures, which are not waited for. */
   const stop = async () => {
-    const button = page.locator("#status-stop:visible");
-    if ((await button.count()) > 0) await button.click();
+    const button = page.locator("#status-stop");
+    // They begin a moment after the figures.
+    await button.waitFor({ state: "visible", timeout: 10_000 });
+    await button.click();
     await lab.idle();
   };
 
@@ -175,7 +177,7 @@ export async function checkFiles({ browser, url, check, part, root }) {
     await says("#opened-fault", /makes a chain/);
     await page.waitForSelector("#opened-layers[open]");
     await says("#opened-rows", /c: convolution 1 × 1/);
-    check("a draft is there", (await lab.count("#opened-rows tr")) === 9, await lab.text("#opened-rows"));
+    check("a draft is there", (await lab.count("#opened-rows tr")) === 9);
     await page.selectOption("select[aria-label='what layer 5 reads']", "input");
     await page.selectOption("select[aria-label='put behind layer 5']", "add");
     await page.selectOption("select[aria-label='what layer 6 adds']", "3");
