@@ -144,5 +144,7 @@ export function shapes(input: NetworkJSON["input"], rows: Row[], lengths: (numbe
 function channelsOf(layer: LayerJSON, before: number | undefined): number | undefined {
   if (layer.type === "conv2d") return layer.channels;
   if (layer.type === "dense" || layer.type === "flatten" || layer.type === "global_avg_pool2d") return undefined;
-  return layer.type === "pad_channels" && before !== undefined ? before + (layer.before ?? 0) + (layer.after ?? 0) : before;
+  return layer.type === "pad_channels" && before !== undefined
+    ? before + (layer.before ?? 0) + (layer.after ?? 0)
+    : before;
 }
