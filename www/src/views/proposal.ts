@@ -91,8 +91,8 @@ function settingsOf(row: Row, index: number, rows: Row[], change: Change): HTMLE
     const settings = [html("span", {}, title(row))];
     if (layer.type !== "conv2d") return settings;
     for (const key of ["stride", "padding"] as const) settings.push(number(layer, key, index, change));
-    // A convolution may be the one that leads around a block.
-    return [...settings, reader(row, "reads", index, rows, change)];
+    // Any but the first may be the one that leads around a block.
+    return index === 0 ? settings : [...settings, reader(row, "reads", index, rows, change)];
   }
   const kind = choice(`kind of layer ${index + 1}`, Object.entries(BETWEEN), layer.type);
   kind.addEventListener(
@@ -119,7 +119,7 @@ function settingsOf(row: Row, index: number, rows: Row[], change: Change): HTMLE
 
 /** Which row this one reads, or adds to what it reads. */
 function reader(row: Row, key: "reads" | "shortcut", index: number, rows: Row[], change: Change): HTMLElement {
-  const before = key === "reads" ? [["before", { label: "reads the layer before" }] as const] : [];
+  const before = key === "reads" ? [["before", { label: "reads the one before" }] as const] : [];
   const earlier = rows.slice(0, Math.max(index - 1, 0)).map((other, at) => {
     return [String(at), { label: `${key === "reads" ? "reads" : "adds"} ${at + 1}: ${title(other)}` }] as const;
   });
@@ -128,6 +128,7 @@ function reader(row: Row, key: "reads" | "shortcut", index: number, rows: Row[],
   const value = other === undefined ? "before" : other === INPUT ? INPUT : String(rows.indexOf(other));
   const what = key === "reads" ? `what layer ${index + 1} reads` : `what layer ${index + 1} adds`;
   const from = choice(what, [...before, ...earlier, input], value);
+  from.className = "reader";
   from.addEventListener(
     "change",
     change(() => {
