@@ -100,6 +100,9 @@ pub struct Invocation {
     /// Of `invariance`.
     #[serde(default)]
     pub invariance: InvarianceArguments,
+    /// The coordinates in which `train` trains and `eigenvalues` has its matrix.
+    #[serde(default = "weights")]
+    pub space: String,
     /// Of `eigenvalues`.
     #[serde(default)]
     pub eigenvalues: EigenvalueArguments,
@@ -130,6 +133,7 @@ impl Invocation {
             maps: MapArguments::default(),
             report: ReportArguments::default(),
             invariance: InvarianceArguments::default(),
+            space: weights(),
             eigenvalues: EigenvalueArguments::default(),
             landscape: LandscapeArguments::default(),
             train: TrainArguments::default(),
@@ -283,6 +287,11 @@ pub struct InvarianceArguments {
     pub everything: bool,
 }
 
+/// The parameters themselves.
+fn weights() -> String {
+    "weights".into()
+}
+
 /// Of `eigenvalues`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
@@ -354,14 +363,12 @@ pub struct TrainArguments {
     pub rate: Option<f64>,
     /// Samples a step.
     pub batch: usize,
-    /// The coordinates that are trained.
-    pub space: String,
 }
 
 impl Default for TrainArguments {
     fn default() -> Self {
         let optimizer = OptimizerName::default();
-        Self { preset: None, epochs: 10, optimizer, rate: None, batch: 64, space: "weights".into() }
+        Self { preset: None, epochs: 10, optimizer, rate: None, batch: 64 }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::error::{Error, Result, bail, ensure};
 use crate::io::{
     BatchNormChoice, File, ModelOptions, SaveFormat, open_model, save_model, save_parameters, save_problem,
 };
-use crate::network::{BiasInitialization, Initialization, Network, Preset};
+use crate::network::{BatchStatistics, BiasInitialization, Initialization, Network, Preset};
 use crate::problem::{Problem, ProblemFile};
 
 /// A model, and what it is asked about.
@@ -25,6 +25,8 @@ pub struct Opened {
     pub problem: Option<Problem>,
     /// The direction and transformations of a problem file, whose own data these are.
     pub file: Option<Box<ProblemFile>>,
+    /// Of its batch normalisations that are scales.
+    pub statistics: Vec<BatchStatistics>,
     /// Where the model came from.
     pub model: Origin,
     /// Where the data came from.
@@ -72,13 +74,14 @@ pub fn open(invocation: &Invocation, files: &[File]) -> Result<Opened> {
     } else {
         let found = open_model(&split.model, &model_options(invocation, &split)?);
         let found = found.map_err(|error| named(error, &names(&split.model)))?;
-        let format = found.format.to_string();
+        let (format, statistics) = (found.format.to_string(), found.model.statistics());
         let model = Origin { files: names(&split.model), format, notes: found.model.notes };
         Opened {
             network: found.model.network,
             parameters: found.model.parameters,
             problem: None,
             file: found.problem,
+            statistics,
             model,
             data: Origin::default(),
         }
@@ -148,7 +151,15 @@ fn at_random(invocation: &Invocation, split: &Split) -> Result<Opened> {
         network.initialize(Initialization::KaimingUniform, BiasInitialization::Uniform, invocation.seed)?;
     let notes = vec![format!("begins at random weights of the seed {}", invocation.seed)];
     let model = Origin { files: vec![name.into()], format: "at random".into(), notes };
-    Ok(Opened { network, parameters, problem: None, file: None, model, data: Origin::default() })
+    Ok(Opened {
+        network,
+        parameters,
+        problem: None,
+        file: None,
+        statistics: Vec::new(),
+        model,
+        data: Origin::default(),
+    })
 }
 
 /// A file that was made.

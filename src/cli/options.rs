@@ -159,10 +159,10 @@ pub(super) const OPTIONS: &[OptionRow] = &[
     row(
         "space",
         Some("NAME"),
-        &[Command::Train],
-        "coordinates: weights, g_space, weight_fixing, weight_norm",
+        &[Command::Train, Command::Eigenvalues],
+        "coordinates: weights, g_space, weight_fixing, weight_norm, batch_norm (γ and β of scales)",
         |to, v| {
-            to.train.space = chosen("space", v, super::run::SPACES)?.into();
+            to.space = chosen("space", v, super::run::SPACES)?.into();
             Ok(())
         },
     ),

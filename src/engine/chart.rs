@@ -1,7 +1,8 @@
 //! Charts: how parameters follow from the coordinates of a parameter space, as a device evaluates it.
 //!
-//! Two shapes are enough for all spaces. A quotient θ_e = κ_e v_{n(e)} / v_{a(e)} with constants κ is the G-space at any
-//! widths, and with no denominators the fixed weights; a normalisation θ = s v/‖v‖ over groups is weight normalisation.
+//! Three shapes are enough for all spaces. A quotient θ_e = κ_e v_{n(e)} / v_{a(e)} with constants κ is the G-space at any
+//! widths, and with no denominators the fixed weights; a normalisation θ = s v/‖v‖ over groups is weight normalisation; a shear
+//! θ_e = κ_e v_e + λ_e v_{p(e)} is γ and β of batch normalisations with frozen statistics.
 
 use std::any::Any;
 use std::ops::Range;
@@ -23,6 +24,51 @@ pub enum Chart {
     Quotient(Quotient),
     /// θ = s v/‖v‖, group by group.
     Normalized(Normalized),
+    /// θ_e = κ_e v_e + λ_e v_{p(e)}.
+    Sheared(Sheared),
+}
+
+/// One number of a linear map with at most two terms a row: `own` times the number in its place, `other` times that at `at`
+/// ([`NONE`]: no second term).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Shear {
+    pub own: f64,
+    pub other: f64,
+    pub at: u32,
+}
+
+/// θ_e = κ_e v_e + λ_e v_{p(e)}; every coordinate is the second term of at most one parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sheared {
+    /// J, row by row.
+    pub(super) rows: Vec<Shear>,
+    /// Jᵀ, row by row.
+    pub(super) columns: Vec<Shear>,
+}
+
+impl Sheared {
+    /// κ, λ and p of every parameter.
+    ///
+    /// # Errors
+    /// `InvalidParameters` for a κ that is 0, or constants that are not finite; `TooLarge`.
+    pub(crate) fn new(rows: Vec<Shear>) -> Result<Self> {
+        for (e, row) in rows.iter().enumerate() {
+            ensure!(
+                row.own.is_finite() && row.own != 0.0 && row.other.is_finite(),
+                InvalidParameters,
+                "parameter {e} would be {} times its coordinate: a statistic of its channel is too large or small",
+                row.own
+            );
+        }
+        let mut columns = room("a chart's constants", rows.len())?;
+        columns.extend(rows.iter().map(|row| Shear { own: row.own, other: 0.0, at: NONE }));
+        for (e, row) in rows.iter().enumerate().filter(|(_, row)| row.at != NONE) {
+            let column = &mut columns[row.at as usize];
+            debug_assert_eq!(column.at, NONE, "a coordinate is the second term of two parameters");
+            (column.other, column.at) = (row.other, e as u32);
+        }
+        Ok(Self { rows, columns })
+    }
 }
 
 /// θ_e = κ_e v_{n(e)} / v_{a(e)}; without n(e) the parameter is the constant κ_e, without a(e) nothing divides.
@@ -136,6 +182,9 @@ impl Chart {
             Self::Normalized(chart) => {
                 Self::Normalized(Normalized { parameters: chart.parameters, groups: copied(WHAT, &chart.groups)? })
             }
+            Self::Sheared(chart) => {
+                Self::Sheared(Sheared { rows: copied(WHAT, &chart.rows)?, columns: copied(WHAT, &chart.columns)? })
+            }
             Self::Quotient(chart) => Self::Quotient(Quotient {
                 scale: copied(WHAT, &chart.scale)?,
                 numerator: copied(WHAT, &chart.numerator)?,
@@ -153,6 +202,7 @@ impl Chart {
             Self::Identity(len) => *len,
             Self::Quotient(quotient) => quotient.parameter.len(),
             Self::Normalized(normalized) => normalized.groups.len() + normalized.parameters,
+            Self::Sheared(sheared) => sheared.rows.len(),
         }
     }
 
@@ -162,6 +212,7 @@ impl Chart {
             Self::Identity(len) => *len,
             Self::Quotient(quotient) => quotient.scale.len(),
             Self::Normalized(normalized) => normalized.parameters,
+            Self::Sheared(sheared) => sheared.rows.len(),
         }
     }
 
@@ -222,6 +273,11 @@ impl Chart {
             Self::Normalized(normalized) => {
                 add(normalized.parameters as u64);
                 normalized.groups.iter().for_each(|group| add(((group.start as u64) << 32) | group.end as u64));
+            }
+            Self::Sheared(sheared) => {
+                for row in &sheared.rows {
+                    [row.own.to_bits(), row.other.to_bits(), row.at.into()].into_iter().for_each(&mut add);
+                }
             }
         }
         hash

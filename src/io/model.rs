@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use super::{BatchNormNode, Graph, GraphNode, Operation, Place, Slot};
 use crate::error::{Result, bail, ensure};
 use crate::memory::{collected, room, zeros};
-use crate::network::{BatchNorm, Fate, Network, ParametricLayer, RawLayer, RawNamed, RawNetwork, without_batch_norm};
+use crate::network::{
+    BatchNorm, BatchStatistics, Fate, Network, ParametricLayer, RawLayer, RawNamed, RawNetwork, without_batch_norm,
+};
 
 /// A network with the parameters that a file has, and the way back.
 #[derive(Debug, Clone)]
@@ -49,6 +51,16 @@ impl Model {
             empty(node);
         }
         Ok(Self { network: found.network, parameters: found.parameters, notes, graph, fates: found.fates, places })
+    }
+
+    /// Of the batch normalisations that are scales now, what makes γ and β of w and b.
+    pub fn statistics(&self) -> Vec<BatchStatistics> {
+        let of = |(node, place): (&GraphNode, &Option<ParametricLayer>)| {
+            let (Operation::BatchNorm(norm), Some(place)) = (&node.operation, place) else { return None };
+            let deviation = deviations(norm).collect();
+            Some(BatchStatistics { layer: place.layer, mean: norm.mean.values.clone(), deviation })
+        };
+        self.graph.nodes.iter().zip(&self.places).filter_map(of).collect()
     }
 
     /// The file's tensors with other parameters: the same network in the file's own layers and orders. A normalisation that was
@@ -168,15 +180,16 @@ fn parameters_of(graph: &Graph) -> Result<Vec<f64>> {
     Ok(parameters)
 }
 
+/// √(σ² + ε).
+fn deviations(norm: &BatchNormNode) -> impl Iterator<Item = f64> + '_ {
+    norm.variance.values.iter().map(|variance| (variance + norm.epsilon).sqrt())
+}
+
 /// A normalisation that computes w x + b: in its γ and β, or where it has none in its statistics, σ² = 1/w² − ε and μ = −b/w.
 fn put_norm(out: &mut BTreeMap<String, Vec<f64>>, norm: &BatchNormNode, w: &[f64], b: Option<&[f64]>) -> Result<()> {
     if norm.scale.is_some() {
-        let deviations = norm.variance.values.iter().map(|variance| (variance + norm.epsilon).sqrt());
-        put(
-            out,
-            norm.scale.as_ref(),
-            &collected("scales", w.iter().zip(deviations).map(|(w, deviation)| w * deviation))?,
-        )?;
+        let scales = w.iter().zip(deviations(norm)).map(|(w, deviation)| w * deviation);
+        put(out, norm.scale.as_ref(), &collected("scales", scales)?)?;
     } else {
         let variance = collected("variances", w.iter().map(|&w| 1.0 / (w * w) - norm.epsilon))?;
         ensure!(

@@ -1,6 +1,6 @@
 //! Batch normalisation with frozen statistics: folded into the layer beside it, or a scale where none takes it.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::Network;
 use super::folding::without_batch_norm;
@@ -26,6 +26,18 @@ pub(crate) struct BatchNorm {
     /// Is it to be a scale even where a neighbour would take it?
     #[serde(skip)]
     pub is_scale: bool,
+}
+
+/// The frozen statistics of a batch normalisation that is a `scale` here, whose w and b are γ/√(σ² + ε) and β − μ w.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BatchStatistics {
+    /// The layer, counted from 0.
+    pub layer: usize,
+    /// μ of every channel or feature.
+    pub mean: Vec<f64>,
+    /// √(σ² + ε), likewise.
+    pub deviation: Vec<f64>,
 }
 
 /// What PyTorch takes.

@@ -13,7 +13,7 @@ mod residual;
 mod shape;
 mod wiring;
 
-pub use batch_norm::fold_batch_norm;
+pub use batch_norm::{BatchStatistics, fold_batch_norm};
 pub use images::{Conv2d, Padding, Pool2d};
 pub use initialize::{BiasInitialization, Initialization};
 pub use layer::{GeluApproximation, Layer};

@@ -1,11 +1,13 @@
 //! Parameter spaces: other coordinates v for the same functions, θ = θ(v), in which a network is trained and its curvature taken.
 //!
-//! The [`GSpace`] and [`WeightFixing`] (Jestädt 2025) have m − H coordinates and no rescalings left; [`WeightNorm`] has more than m.
+//! The [`GSpace`] and [`WeightFixing`] (Jestädt 2025) have m − H coordinates and no rescalings left; [`WeightNorm`] has more than m,
+//! and [`BatchNormSpace`] γ and β where networks here have scales.
 //! A space is a [`Chart`], which every device evaluates, and the way back from θ to v. [`balance()`] needs no space: it picks the
 //! representative of least norm among the rescalings.
 
 mod assignment;
 mod balance;
+mod batch_norm;
 mod fixing;
 mod forest;
 mod g_space;
@@ -20,6 +22,7 @@ mod weight_norm;
 use std::rc::Rc;
 
 pub use balance::{Balance, BalanceOptions, Balancing, balance};
+pub use batch_norm::BatchNormSpace;
 pub use fixing::{FixedValues, Fixing, ScalingWarning};
 pub use g_space::{Biases, GSpace};
 pub use operator::{SecondOrder, SpaceCurvature};
@@ -34,7 +37,7 @@ use crate::engine::{Chart, NONE};
 use crate::error::{Result, ensure, ensure_finite};
 use crate::event_loop::now;
 use crate::memory::{copied, room};
-use crate::network::Network;
+use crate::network::{BatchStatistics, Network};
 
 /// Coordinates v for the parameters θ of one network.
 pub trait ParameterSpace {
@@ -133,7 +136,7 @@ impl ParameterSpace for Weights {
 }
 
 /// A space by name, as JSON spells it: `{"type": "g_space", "values": {"set": 1}, "biases": "paths"}`.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum SpaceKind {
@@ -168,6 +171,11 @@ pub enum SpaceKind {
         #[serde(default)]
         grouping: Grouping,
     },
+    /// [`BatchNormSpace`].
+    BatchNorm {
+        /// Of the layers whose γ and β are the coordinates.
+        statistics: Vec<BatchStatistics>,
+    },
 }
 
 /// A space with the parameters to begin at.
@@ -186,8 +194,8 @@ impl SpaceKind {
     /// Builds the space at these parameters.
     ///
     /// # Errors
-    /// What [`Fixing::new`], [`GSpace::new`] and [`WeightNorm`]'s coordinates say.
-    pub fn open(self, network: &Network, parameters: &[f64]) -> Result<OpenSpace> {
+    /// What [`Fixing::new`], [`GSpace::new`], [`BatchNormSpace::new`] and [`WeightNorm`]'s coordinates say.
+    pub fn open(&self, network: &Network, parameters: &[f64]) -> Result<OpenSpace> {
         now(self.open_under(network, parameters, &Control::default()))
     }
 
@@ -195,15 +203,16 @@ impl SpaceKind {
     ///
     /// # Errors
     /// As [`SpaceKind::open`]; `Aborted`.
-    pub async fn open_under(self, network: &Network, parameters: &[f64], control: &Control<'_>) -> Result<OpenSpace> {
+    pub async fn open_under(&self, network: &Network, parameters: &[f64], control: &Control<'_>) -> Result<OpenSpace> {
         network.check_parameters(parameters)?;
         let plain = |space: Box<dyn ParameterSpace>| {
             let parameters = copied("a vector of parameters", parameters)?;
             Ok(OpenSpace { space, parameters, keeps_function: true, warning: None })
         };
-        let (fixing, space): (Fixing, Box<dyn ParameterSpace>) = match self {
+        let (fixing, space): (Fixing, Box<dyn ParameterSpace>) = match *self {
             Self::Weights => return plain(Box::new(Weights::new(network))),
             Self::WeightNorm { grouping } => return plain(Box::new(WeightNorm::new(network, grouping))),
+            Self::BatchNorm { ref statistics } => return plain(Box::new(BatchNormSpace::new(network, statistics)?)),
             Self::GSpace { choice, values, biases } => {
                 let fixing = Fixing::new_under(network, parameters, choice, values, control).await?;
                 let space = GSpace::new(network, &fixing.skeleton, &fixing.parameters, biases)?;

@@ -7,7 +7,7 @@ use super::ParameterSpace;
 use crate::control::LocalFuture;
 use crate::engine::{Curvature, Engine, LoadedChart, Vector, Vectors, ensure_in_range};
 use crate::error::{Result, bail, ensure};
-use crate::operator::SymmetricOperator;
+use crate::operator::{OperatorKind, SymmetricOperator, Whole};
 
 /// Is ∇L · ∇²θ(v) part of the operator?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,6 +81,23 @@ impl<'a> SpaceCurvature<'a> {
             gradient,
             scratch: RefCell::default(),
         })
+    }
+}
+
+impl<'a> SpaceCurvature<'a> {
+    /// The operator of this kind in a space: the Hessian of L(θ(v)), or the Gauss–Newton matrix.
+    ///
+    /// # Errors
+    /// As [`SpaceCurvature::new`]; `InvalidOption` for other operators, and parts of these.
+    pub fn of_kind(engine: &'a Engine, space: &dyn ParameterSpace, kind: OperatorKind) -> Result<Self> {
+        let OperatorKind { whole: Whole::Curvature(curvature), part: None } = kind else {
+            bail!(InvalidOption, "in a space there are hessian and gauss_newton, not {kind}")
+        };
+        let second_order = match curvature {
+            Curvature::Hessian => SecondOrder::Included,
+            Curvature::GaussNewton => SecondOrder::LeftOut,
+        };
+        Self::new(engine, space, curvature, second_order)
     }
 }
 

@@ -7,16 +7,14 @@ use wasm_bindgen::prelude::*;
 
 use super::convert::{float64, set, to_js};
 use super::engine::{Call, Engine, pairs};
-use super::error::fault;
 use super::options::{EigenMethod, EigenOptions, measure_options, operator};
 use super::problem::Problem;
 use super::run::thrown;
 use crate::control::Control;
-use crate::error::ErrorCode;
 use crate::linalg::StochasticLanczos;
 use crate::measure::{Known, MeasureOptions, TraceMethod, diagonal_by, petzka, trace_by};
-use crate::operator::{OperatorKind, SymmetricOperator, Whole};
-use crate::space::{SecondOrder, SpaceCurvature, SpaceKind};
+use crate::operator::SymmetricOperator;
+use crate::space::{SpaceCurvature, SpaceKind};
 
 type Js<T> = Result<T, JsValue>;
 
@@ -96,19 +94,11 @@ async fn eigenvalues(call: Call) -> Js<JsValue> {
             ends(&operator, method, &control).await
         }
         Some(space) => {
-            let OperatorKind { whole: Whole::Curvature(curvature), part: None } = kind else {
-                let message = format!("in a space there are hessian and gauss_newton, not {kind}");
-                return Err(fault(ErrorCode::InvalidOption, message));
-            };
             let engine = call.engine()?;
             let open = space.open_under(engine.problem().network(), call.parameters()?, &control).await;
             let open = thrown(open)?;
             thrown(engine.prepare(&open.parameters).await)?;
-            let second = match curvature {
-                crate::engine::Curvature::Hessian => SecondOrder::Included,
-                crate::engine::Curvature::GaussNewton => SecondOrder::LeftOut,
-            };
-            let operator = thrown(SpaceCurvature::new(&engine, &*open.space, curvature, second))?;
+            let operator = thrown(SpaceCurvature::of_kind(&engine, &*open.space, kind))?;
             ends(&operator, method, &control).await
         }
     }

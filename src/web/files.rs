@@ -29,6 +29,7 @@ pub fn open_model(files: &Array, given: JsValue) -> Result<JsValue, JsValue> {
         "network": network, "notes": opened.model.notes, "format": opened.format
     }))?;
     set(&out, "parameters", &float64(&opened.model.parameters));
+    set(&out, "statistics", &to_js(&opened.model.statistics())?);
     if let Some(problem) = &opened.problem {
         set(&out, "problem", &problem_of(problem)?);
     }

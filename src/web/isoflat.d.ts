@@ -398,7 +398,18 @@ export type SpaceSpec =
   | { type: "g_space"; choice?: FixedChoice; values?: FixedValues; biases?: "appended" | "paths" }
   | { type: "weight_fixing"; choice?: FixedChoice; values?: FixedValues }
   /** w = s v / ‖v‖, one v a unit or channel (default) or one a layer. */
-  | { type: "weight_norm"; grouping?: "unit" | "layer" };
+  | { type: "weight_norm"; grouping?: "unit" | "layer" }
+  /** γ = √(σ² + ε) w and β = b + μ w in place of the w and b of scales: the coordinates of frameworks. */
+  | { type: "batch_norm"; statistics: BatchStatistics[] };
+
+/** The frozen statistics of a batch normalisation that is a `scale` here. */
+export interface BatchStatistics {
+  /** The layer, counted from 0. */
+  layer: number;
+  mean: number[];
+  /** √(σ² + ε). */
+  deviation: number[];
+}
 
 /** Where factors between coordinates and parameters are numerically dangerous. */
 export interface ScalingWarning {

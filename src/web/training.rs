@@ -78,7 +78,7 @@ impl TrainOption {
     }
 
     async fn open(&self, call: &Call, parameters: &[f64], control: &Control<'_>) -> Js<OpenSpace> {
-        thrown(self.space.unwrap_or_default().open_under(call.problem.network(), parameters, control).await)
+        thrown(self.space.clone().unwrap_or_default().open_under(call.problem.network(), parameters, control).await)
     }
 }
 

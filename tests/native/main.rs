@@ -8,6 +8,7 @@ mod support;
 mod bad_input;
 mod balance;
 mod batch_norm;
+mod batch_norm_space;
 mod cli;
 mod derivatives;
 mod diagonal;

@@ -96,7 +96,7 @@ fn optimizers_run_on_coordinates_in_every_space() {
     let (problem, start) = image_problem();
     let engine = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");
     for kind in all_kinds() {
-        let OpenSpace { space, parameters, .. } = open(kind, &problem, &start);
+        let OpenSpace { space, parameters, .. } = open(&kind, &problem, &start);
         for optimizer in optimizers() {
             let options = TrainOptions { batch_size: 100, epochs: 4, weight_decay: 0.01, ..options(optimizer) };
             let mut v = space.to_coordinates(&parameters).expect("coordinates");
@@ -123,7 +123,7 @@ fn optimizers_run_on_coordinates_in_every_space() {
 fn adam_keeps_its_state_in_the_g_space() {
     let (problem, start) = image_problem();
     let engine = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");
-    let OpenSpace { space, parameters, .. } = open(KEPT_G, &problem, &start);
+    let OpenSpace { space, parameters, .. } = open(&KEPT_G, &problem, &start);
     let optimizer = Optimizer::adam(1e-3);
     let options = |epochs| TrainOptions { batch_size: 100, epochs, ..options(optimizer) };
     let kept = run(&engine, &*space, &parameters, &options(5));
@@ -153,7 +153,7 @@ fn every_fixed_value_has_effect() {
             },
             SpaceKind::WeightFixing { choice: FixedChoice::Diagonal, values: FixedValues::Set(value) },
         ] {
-            let OpenSpace { space, parameters, keeps_function, .. } = open(kind, &problem, &start);
+            let OpenSpace { space, parameters, keeps_function, .. } = open(&kind, &problem, &start);
             assert!(!keeps_function, "setting fixed weights changes the function");
             let training = run(&engine, &*space, &parameters, &options(Optimizer::sgd(1e-3)));
             let fixed = parameters.iter().zip(&start).filter(|(a, b)| a != b).count();
@@ -173,7 +173,7 @@ fn fixed_weights_never_move() {
         for kind in
             all_kinds().into_iter().filter(|kind| !matches!(kind, SpaceKind::Weights | SpaceKind::WeightNorm { .. }))
         {
-            let OpenSpace { space, parameters, .. } = open(kind, &problem, &start);
+            let OpenSpace { space, parameters, .. } = open(&kind, &problem, &start);
             for optimizer in optimizers() {
                 let options = TrainOptions { weight_decay: 0.05, ..options(optimizer) };
                 let training = run(&engine, &*space, &parameters, &options);
@@ -183,7 +183,7 @@ fn fixed_weights_never_move() {
                 // 3 + 4 + 6 hidden units or channels. On a coarse device a free weight may rarely come back to its start.
                 assert!(parameters.len() - moved.len() >= 13, "{kind:?} {optimizer:?}: a fixed weight moved");
                 assert!(moved.len() + 13 + 3 >= parameters.len(), "{kind:?} {optimizer:?}: free weights stood still");
-                for index in fixed_of(kind, &problem, &start) {
+                for index in fixed_of(&kind, &problem, &start) {
                     assert!(!moved.contains(&index), "{kind:?} {optimizer:?} on {:?}: {index} moved", device.info());
                 }
             }
@@ -198,14 +198,14 @@ fn fixed_weights_are_constants_on_the_device() {
     for device in devices() {
         let engine = Engine::new(&device, &problem).expect("an engine");
         let e = engine.vectors();
-        let OpenSpace { space, parameters, .. } = open(KEPT_G, &problem, &start);
+        let OpenSpace { space, parameters, .. } = open(&KEPT_G, &problem, &start);
         let training = run(&engine, &*space, &parameters, &options(Optimizer::adam(0.01)));
         let chart = engine.charts().load(space.chart()).expect("a chart");
         let v = e.upload(&training.coordinates, 1).expect("coordinates");
         let mut theta = e.zeros(parameters.len(), 1).expect("parameters");
         engine.charts().parameters(&chart, &v, &mut theta).expect("parameters");
         let theta = block_on(e.download(&theta)).expect("parameters");
-        for index in fixed_of(KEPT_G, &problem, &start) {
+        for index in fixed_of(&KEPT_G, &problem, &start) {
             let kept = match device.info().precision {
                 Precision::F64 => parameters[index],
                 Precision::F32 => f64::from(parameters[index] as f32),
@@ -215,12 +215,12 @@ fn fixed_weights_are_constants_on_the_device() {
     }
 }
 
-fn fixed_of(kind: SpaceKind, problem: &Problem, start: &[f64]) -> Vec<usize> {
+fn fixed_of(kind: &SpaceKind, problem: &Problem, start: &[f64]) -> Vec<usize> {
     let choice = match kind {
         SpaceKind::GSpace { choice, .. } | SpaceKind::WeightFixing { choice, .. } => choice,
         _ => return Vec::new(),
     };
-    isoflat::space::Skeleton::new(problem.network(), start, choice).expect("a skeleton").fixed_indices()
+    isoflat::space::Skeleton::new(problem.network(), start, *choice).expect("a skeleton").fixed_indices()
 }
 
 /// G-SGD's path values after training do not depend on which rescaling of a network it began at; SGD's do.
@@ -234,7 +234,7 @@ fn g_sgd_is_invariant_and_sgd_is_not() {
         let engine = Engine::new(&device, &problem).expect("an engine");
         // The gradient of a path value is multiplied with 1/(in out) twice on its way to the weights: a small rate.
         let options = TrainOptions { epochs: 6, ..options(Optimizer::Sgd { learning_rate: 1e-4, momentum: 0.5 }) };
-        let (here, there) = (open(KEPT_G, &problem, &start), open(KEPT_G, &problem, &moved));
+        let (here, there) = (open(&KEPT_G, &problem, &start), open(&KEPT_G, &problem, &moved));
         let a = run(&engine, &*here.space, &here.parameters, &options);
         let b = run(&engine, &*there.space, &there.parameters, &options);
         let before = here.space.to_coordinates(&start).expect("coordinates");
@@ -246,7 +246,7 @@ fn g_sgd_is_invariant_and_sgd_is_not() {
         let losses = |training: &Training| training.history.last().expect("an epoch").loss;
         assert!((losses(&a) - losses(&b)).abs() < tolerance);
 
-        let weights = open(SpaceKind::Weights, &problem, &start).space;
+        let weights = open(&SpaceKind::Weights, &problem, &start).space;
         let options = TrainOptions { optimizer: Optimizer::sgd(0.02), ..options };
         let (c, d) = (run(&engine, &*weights, &start, &options), run(&engine, &*weights, &moved, &options));
         let values = |training: &Training| here.space.to_coordinates(&training.parameters).expect("coordinates");
@@ -262,7 +262,7 @@ fn plain_training_and_free_fixing_come_to_the_same_bits() {
         let engine = Engine::new(&device, &problem).expect("an engine");
         let options = options(Optimizer::adam(0.01));
         let plain = block_on(train(&engine, &start, None, &options, &Control::default())).expect("training");
-        let again = run(&engine, &*open(SpaceKind::Weights, &problem, &start).space, &start, &options);
+        let again = run(&engine, &*open(&SpaceKind::Weights, &problem, &start).space, &start, &options);
         assert_eq!(plain, again);
     }
     // Without hidden units nothing is fixed, and the chart copies: the same bits through its kernels.
@@ -277,7 +277,7 @@ fn plain_training_and_free_fixing_come_to_the_same_bits() {
         for kind in [KEPT, KEPT_G] {
             assert_eq!(
                 plain.parameters,
-                run(&engine, &*open(kind, &problem, &start).space, &start, &options).parameters
+                run(&engine, &*open(&kind, &problem, &start).space, &start, &options).parameters
             );
         }
     }

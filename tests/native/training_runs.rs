@@ -18,7 +18,7 @@ fn a_resumed_run_comes_to_the_same_bits() {
     for device in devices() {
         let engine = Engine::new(&device, &problem).expect("an engine");
         for (number, kind) in all_kinds().into_iter().enumerate() {
-            let OpenSpace { space, parameters, .. } = open(kind, &problem, &start);
+            let OpenSpace { space, parameters, .. } = open(&kind, &problem, &start);
             let optimizer = optimizers()[number % 4];
             let schedule = Schedule { warm_up_steps: 5, decay: Decay::Linear { epochs: 4, minimum: 0.2 } };
             let options = TrainOptions { epochs: 5, schedule, batch_size: 2, ..options(optimizer) };
@@ -54,7 +54,7 @@ fn a_resumed_run_comes_to_the_same_bits() {
 fn a_checkpoint_goes_on_in_its_own_run_alone() {
     let (problem, start) = image_problem();
     let engine = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");
-    let OpenSpace { space, parameters, .. } = open(KEPT_G, &problem, &start);
+    let OpenSpace { space, parameters, .. } = open(&KEPT_G, &problem, &start);
     let options = options(Optimizer::adam(0.01));
     let checkpoint = run(&engine, &*space, &parameters, &options).checkpoint;
     let refuse = |space: &dyn ParameterSpace, checkpoint: &Checkpoint, options: &TrainOptions, says: &str| {
@@ -65,8 +65,8 @@ fn a_checkpoint_goes_on_in_its_own_run_alone() {
     let moved = Transformation::RandomNodewise { seed: 3, low: 0.2, high: 5.0 }
         .apply(problem.network(), &start)
         .expect("parameters");
-    refuse(&*open(KEPT_G, &problem, &moved).space, &checkpoint, &options, "fixed weights");
-    refuse(&*open(KEPT, &problem, &start).space, &checkpoint, &options, "weight_fixing");
+    refuse(&*open(&KEPT_G, &problem, &moved).space, &checkpoint, &options, "fixed weights");
+    refuse(&*open(&KEPT, &problem, &start).space, &checkpoint, &options, "weight_fixing");
     refuse(&*space, &checkpoint, &TrainOptions { seed: 6, ..options }, "seed");
     refuse(&*space, &checkpoint, &TrainOptions { batch_size: 8, ..options }, "batches of 8");
     refuse(&*space, &checkpoint, &TrainOptions { optimizer: Optimizer::sgd(0.1), ..options }, "another optimizer");
@@ -90,7 +90,7 @@ fn a_target_ends_a_run() {
     let (problem, start) = image_problem();
     let engine = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");
     for kind in [SpaceKind::Weights, KEPT] {
-        let OpenSpace { space, parameters, .. } = open(kind, &problem, &start);
+        let OpenSpace { space, parameters, .. } = open(&kind, &problem, &start);
         for target in [Target::Accuracy(1.0), Target::Loss(0.05)] {
             let options = TrainOptions { epochs: 2000, target: Some(target), ..options(Optimizer::adam(0.01)) };
             let found = run(&engine, &*space, &parameters, &options);
@@ -115,7 +115,7 @@ fn runs_side_by_side_are_the_runs_alone() {
     let (problem, start) = image_problem();
     for device in devices() {
         let engine = Engine::new(&device, &problem).expect("an engine");
-        let opened: Vec<OpenSpace> = all_kinds().into_iter().map(|kind| open(kind, &problem, &start)).collect();
+        let opened: Vec<OpenSpace> = all_kinds().into_iter().map(|kind| open(&kind, &problem, &start)).collect();
         let mut runs: Vec<Run<'_>> = opened
             .iter()
             .enumerate()

@@ -7,9 +7,12 @@ use std::ops::Range;
 
 use crate::support::*;
 use isoflat::engine::{Device, Engine, Precision};
+use isoflat::network::{BatchStatistics, Layer, ParametricLayer};
 use isoflat::space::{Biases, FixedChoice, FixedValues, Grouping, OpenSpace, SpaceKind};
 use isoflat::{ErrorCode, Loss, Network};
 use pollster::block_on;
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
 
 const TOLERANCE: f64 = 4e-6;
 
@@ -53,12 +56,27 @@ fn results(e: &Engine, open: &OpenSpace, inputs: &Inputs, columns: Range<usize>)
     [theta, tangent, first, second].map(|vector| block_on(e.vectors().download(&vector)).expect("values"))
 }
 
+/// Of every scale that has a bias.
+fn statistics(rng: &mut ChaCha8Rng, network: &Network) -> Vec<BatchStatistics> {
+    let places = network.layout().layers().iter();
+    let scales = places.filter(|place| *network.layer(place.layer) == Layer::Scale { bias: true });
+    let of = |place: &ParametricLayer| BatchStatistics {
+        layer: place.layer,
+        mean: (0..place.outputs).map(|_| rng.random_range(-1.0..1.0)).collect(),
+        deviation: (0..place.outputs).map(|_| rng.random_range(0.2..3.0)).collect(),
+    };
+    scales.map(of).collect()
+}
+
 #[test]
 fn charts_agree_with_the_cpu() {
     let gpu = gpu();
     let mut rng = rng(1);
     let mut networks: Vec<Network> = (0..16).map(|seed| any_network(&mut rng, seed, &HOMOGENEOUS)).collect();
     networks.push(Network::dense(&[70, 130, 65, 67, 10], true).expect("a network"));
+    let normed = r#"{"input": [2, 4, 4], "layers": [{"type": "conv2d", "channels": 70, "kernel": 3}, {"type": "scale"},
+        {"type": "relu"}, {"type": "scale", "bias": true}, {"type": "flatten"}, {"type": "dense", "units": 3}]}"#;
+    networks.push(Network::from_json(normed).expect("a network"));
     for (seed, network) in networks.into_iter().enumerate() {
         let problem = random_problem(&mut rng, network.clone(), Loss::SquaredError);
         // Weights of sizes that differ little, or path values would leave the range of single precision behind.
@@ -66,7 +84,9 @@ fn charts_agree_with_the_cpu() {
         let cpu = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");
         let gpu = Engine::new(&gpu, &problem).expect("an engine");
         let choice = FixedChoice::Diagonal;
+        let statistics = statistics(&mut rng, &network);
         for kind in [
+            SpaceKind::BatchNorm { statistics },
             SpaceKind::Weights,
             SpaceKind::GSpace { choice, values: FixedValues::Keep, biases: Biases::Paths },
             SpaceKind::GSpace {

@@ -2,15 +2,16 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Outcome, whole};
+use super::{Outcome, spaces, whole};
 use crate::cli::invocation::Invocation;
 use crate::cli::open::Opened;
 use crate::control::Control;
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{Result, ensure};
 use crate::linalg::{Goal, Lanczos, StochasticLanczos};
 use crate::measure::{Known, MeasureOptions};
-use crate::operator::{OperatorKind, Whole};
+use crate::operator::{OperatorKind, SymmetricOperator, Whole};
+use crate::space::SpaceCurvature;
 
 /// How many where nobody says.
 const COUNT: usize = 10;
@@ -25,16 +26,30 @@ pub(super) async fn run(
     let control = &control.finishable();
     let arguments = &invocation.eigenvalues;
     let kind = OperatorKind::from_name(&arguments.operator)?;
-    let dimension = kind.dimension(opened.network.layout())?;
+    let open = spaces::opened(invocation, opened, control).await?;
+    let in_space = invocation.space != "weights";
+    let dimension = if in_space { open.space.dimension() } else { kind.dimension(opened.network.layout())? };
+    ensure!(
+        !in_space || !arguments.density,
+        InvalidOption,
+        "--density is of the weights' own coordinates, not of --space {}",
+        invocation.space
+    );
     let top = arguments.count.unwrap_or(COUNT.min(dimension));
     let bottom = if arguments.lowest { top } else { 0 };
     result.insert("operator".into(), json!(kind.name()));
-    result.insert("title".into(), json!(title(kind)));
+    let title = title(kind);
+    result.insert("title".into(), json!(if in_space { format!("{title} in {}", invocation.space) } else { title }));
     result.insert("dimension".into(), json!(dimension));
-    engine.prepare(&opened.parameters).await?;
-    let operator = kind.operator(engine).await?;
+    engine.prepare(&open.parameters).await?;
+    let operator: Box<dyn SymmetricOperator> = if in_space {
+        result.insert("space".into(), json!(invocation.space));
+        Box::new(SpaceCurvature::of_kind(engine, &*open.space, kind)?)
+    } else {
+        Box::new(kind.operator(engine).await?)
+    };
     let lanczos = Lanczos { goal: Goal::Extremes { top, bottom }, seed: invocation.seed, ..Lanczos::default() };
-    let found = lanczos.run(&operator, control).await?;
+    let found = lanczos.run(&*operator, control).await?;
     result.insert("eigenvalues".into(), json!(found));
     if arguments.density {
         let options = MeasureOptions::default();

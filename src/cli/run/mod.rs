@@ -5,12 +5,13 @@ mod invariance;
 mod landscape;
 pub(super) mod maps;
 mod report;
+mod spaces;
 mod train;
 
 use serde_json::{Map, Value, json};
 
 pub(super) use self::landscape::direction;
-pub(super) use self::train::SPACES;
+pub(super) use self::spaces::SPACES;
 use super::files::named;
 use super::invocation::{Command, Invocation, SaveAs};
 use super::open::Opened;

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::super::chart::{Chart, NONE, Normalized, Quotient};
+use super::super::chart::{Chart, NONE, Normalized, Quotient, Shear};
 use super::real::Real;
 
 /// θ(v), one column.
@@ -12,6 +12,7 @@ pub fn parameters<T: Real>(chart: &Chart, v: &[T], theta: &mut [T]) {
         Chart::Identity(_) => theta.copy_from_slice(v),
         Chart::Quotient(quotient) => quotient_parameters(quotient, v, theta),
         Chart::Normalized(normalized) => normalized_parameters(normalized, v, theta),
+        Chart::Sheared(chart) => sheared(&chart.rows, v, theta),
     }
 }
 
@@ -22,6 +23,7 @@ pub fn tangent<T: Real>(chart: &Chart, v: &[T], x: &[T], out: &mut [T]) {
             Chart::Identity(_) => out.copy_from_slice(x),
             Chart::Quotient(quotient) => quotient_tangent(quotient, v, x, out),
             Chart::Normalized(normalized) => normalized_tangent(normalized, v, x, out),
+            Chart::Sheared(chart) => sheared(&chart.rows, x, out),
         }
     }
 }
@@ -38,6 +40,8 @@ pub fn cotangent<T: Real>(chart: &Chart, v: &[T], z: &[T], second: Option<(&[T],
                 quotient_anchors(quotient, v, z, second, out);
             }
             Chart::Normalized(normalized) => normalized_cotangent(normalized, v, z, second, out),
+            // It has no second derivatives.
+            Chart::Sheared(chart) => sheared(&chart.columns, z, out),
         }
     }
 }
@@ -120,6 +124,14 @@ fn quotient_anchors<T: Real>(quotient: &Quotient, v: &[T], z: &[T], second: Opti
             }
         }
         out[a] = T::from_f64(out[a].to_f64() - sum / divisor);
+    }
+}
+
+/// out_e = κ_e x_e + λ_e x_{p(e)}.
+fn sheared<T: Real>(rows: &[Shear], x: &[T], out: &mut [T]) {
+    for ((row, own), out) in rows.iter().zip(x).zip(out) {
+        let other = if row.at == NONE { 0.0 } else { row.other * x[row.at as usize].to_f64() };
+        *out = T::from_f64(row.own * own.to_f64() + other);
     }
 }
 

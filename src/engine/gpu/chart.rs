@@ -7,10 +7,10 @@ use super::kernel::Kernel;
 use super::recorder::Grid;
 use super::uniforms::{
     Normalized as NormalizedUniform, NormalizedCotangent, NormalizedTangent, Quotient as QuotientUniform,
-    QuotientAnchors, QuotientCotangent, QuotientTangent,
+    QuotientAnchors, QuotientCotangent, QuotientTangent, Sheared as ShearedUniform,
 };
 use super::vectors::{GpuVectors, values};
-use crate::engine::chart::{Chart, Charts, LoadedChart, NONE, Normalized, Quotient};
+use crate::engine::chart::{Chart, Charts, LoadedChart, NONE, Normalized, Quotient, Shear, Sheared};
 use crate::engine::{Vector, Vectors};
 use crate::error::Result;
 
@@ -34,6 +34,11 @@ enum Tables {
         run_count: usize,
         groups: usize,
     },
+    Sheared {
+        /// (κ, λ, p) of every row of J, and of Jᵀ.
+        rows: Rc<DeviceBuffer>,
+        columns: Rc<DeviceBuffer>,
+    },
 }
 
 impl Charts for GpuVectors {
@@ -42,6 +47,7 @@ impl Charts for GpuVectors {
             Chart::Identity(_) => Tables::Identity,
             Chart::Quotient(quotient) => self.load_quotient(quotient)?,
             Chart::Normalized(normalized) => self.load_normalized(normalized)?,
+            Chart::Sheared(sheared) => self.load_sheared(sheared)?,
         };
         Ok(LoadedChart::new(chart, tables))
     }
@@ -64,6 +70,7 @@ impl Charts for GpuVectors {
                 let grid = Grid { cost: 4.0 * len as f64, ..Grid::workgroups(*run_count, 1) };
                 self.context.dispatch(Kernel::Normalized, &parameters, &buffers, grid)
             }
+            Tables::Sheared { rows, .. } => self.shear(rows, v_data, theta_data, len, 1),
         }
     }
 
@@ -90,6 +97,7 @@ impl Charts for GpuVectors {
                 let grid = Grid { cost: 8.0 * (len * columns) as f64, ..Grid::workgroups(*run_count, columns) };
                 self.context.dispatch(Kernel::NormalizedTangent, &parameters, &buffers, grid)
             }
+            Tables::Sheared { rows, .. } => self.shear(rows, x_data, out_data, len, columns),
         }
     }
 
@@ -145,6 +153,8 @@ impl Charts for GpuVectors {
                 let grid = Grid { cost: 16.0 * (len * columns) as f64, ..Grid::workgroups(*run_count, columns) };
                 self.context.dispatch(Kernel::NormalizedCotangent, &parameters, &buffers, grid)
             }
+            // It has no second derivatives.
+            Tables::Sheared { columns: table, .. } => self.shear(table, z_data, out_data, len, columns),
         }
     }
 }
@@ -169,6 +179,28 @@ impl GpuVectors {
             anchors: quotient.anchors.len(),
             members: quotient.members.len(),
         })
+    }
+
+    fn load_sheared(&self, sheared: &Sheared) -> Result<Tables> {
+        let table = |rows: &[Shear]| {
+            let entry = |row: &Shear| [(row.own as f32).to_bits(), (row.other as f32).to_bits(), row.at];
+            let entries: Vec<[u32; 3]> = rows.iter().map(entry).collect();
+            self.context.buffer_of("a chart's constants", entries.as_flattened())
+        };
+        Ok(Tables::Sheared { rows: table(&sheared.rows)?, columns: table(&sheared.columns)? })
+    }
+
+    /// One of a shear's two tables, times columns of `len` numbers.
+    fn shear(
+        &self,
+        table: &DeviceBuffer,
+        x: &DeviceBuffer,
+        out: &DeviceBuffer,
+        len: usize,
+        columns: usize,
+    ) -> Result<()> {
+        let parameters = ShearedUniform { len: len as u32, ..Default::default() };
+        self.context.dispatch(Kernel::Sheared, &parameters, &[table, x, out], Grid::elements(len, columns))
     }
 
     fn load_normalized(&self, normalized: &Normalized) -> Result<Tables> {

@@ -164,5 +164,6 @@ kernels! {
     Normalized = "space/normalized", ["grid", "run", "scale", "tree"], Normalized, [Read, Read, Write];
     NormalizedTangent = "space/normalized_tangent", ["grid", "run", "scale", "tree"], NormalizedTangent, [Read, Read, Read, Write];
     NormalizedCotangent = "space/normalized_cotangent", ["grid", "run", "scale", "tree"], NormalizedCotangent, [Read, Read, Read, Read, Read, Write];
+    Sheared = "space/sheared", ["grid"], Sheared, [Read, Read, Write];
     GatherRows = "vector/gather_rows", ["grid"], GatherRows, [Read, Read, Write];
 }

@@ -1,4 +1,4 @@
-import type { InputShape, LossName, Network, NetworkJSON, PresetName, Problem, Transformation } from "./isoflat.js";
+import type { BatchStatistics, InputShape, LossName, Network, NetworkJSON, PresetName, Problem, Transformation } from "./isoflat.js";
 
 /** A file: of a file input or a drop, or its bytes. Files without a name are told apart by their content alone. */
 export type FileInput = File | Blob | Uint8Array | ArrayBuffer | { name?: string; bytes: Uint8Array | ArrayBuffer };
@@ -27,6 +27,8 @@ export interface OpenedModel {
   notes: string[];
   /** What the file's format is called. */
   format: string;
+  /** Of the batch normalisations that are scales here: with them, `{ type: "batch_norm", statistics }` is the space of γ and β. */
+  statistics: BatchStatistics[];
   /** Of a problem file: its data too. */
   problem?: Problem;
   name?: string;

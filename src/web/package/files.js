@@ -66,8 +66,8 @@ export async function openModel(files, options) {
   const read = await filesOf(files);
   const found = await inModule((glue) => glue.openModel(read, given));
   const network = Network.fromJSON(found.network);
-  const { parameters, notes, format } = found;
-  const model = { network, parameters, notes, format };
+  const { parameters, notes, format, statistics } = found;
+  const model = { network, parameters, notes, format, statistics };
   if (found.problem) {
     const { loss, inputs, targets, name, direction, transformations } = found.problem;
     model.problem = new Problem(network, { loss, inputs, targets });

@@ -48,7 +48,7 @@ pub fn image_problem() -> (Problem, Vec<f64>) {
     (Problem::new(network, Loss::CrossEntropy, inputs, targets).expect("a problem"), parameters)
 }
 
-pub fn open(kind: SpaceKind, problem: &Problem, parameters: &[f64]) -> OpenSpace {
+pub fn open(kind: &SpaceKind, problem: &Problem, parameters: &[f64]) -> OpenSpace {
     kind.open(problem.network(), parameters).expect("a space")
 }
 

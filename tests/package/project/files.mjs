@@ -41,6 +41,18 @@ const evaluated = await engine.evaluate(problem, resnet.parameters);
 near(evaluated.loss, 0.010370075748057874, 1e-9);
 near(norm(await engine.gradient(problem, resnet.parameters)), 1.4605012985655879, 1e-9);
 
+// γ and β in place of what they are in a scale.
+const { statistics } = resnet;
+assert.equal(statistics.length, 19);
+const space = resnet.network.space(resnet.parameters, { type: "batch_norm", statistics });
+const coordinates = space.toCoordinates(resnet.parameters);
+const [norm1] = statistics;
+// The first is the second layer with parameters, behind the first convolution.
+const block = resnet.network.blocks().find(({ layer, kind }) => layer === 1 && kind === "weight");
+near(coordinates[block.start], resnet.parameters[block.start] * norm1.deviation[0], 1e-14);
+const back = space.toParameters(coordinates);
+assert(back.every((x, i) => Math.abs(x - resnet.parameters[i]) <= 1e-13 * (1 + Math.abs(x))));
+
 // Folded instead, the same function of other parameters; and bent, saved under the file's own names, and opened again.
 const { network, parameters } = resnet;
 

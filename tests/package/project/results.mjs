@@ -120,7 +120,8 @@ const maps = [
   { type: "random_permutation", seed: 1 },
 ];
 hold(network.invert({ type: "composition", of: maps }), 'ReturnType<Network["invert"]>');
-for (const spec of [{ type: "weights" }, { type: "g_space" }, { type: "weight_fixing" }, { type: "weight_norm" }]) {
+const others = ["weights", "g_space", "weight_fixing", "weight_norm"].map((type) => ({ type }));
+for (const spec of [...others, { type: "batch_norm", statistics: [] }]) {
   hold(network.space(theta, spec).name, 'ParameterSpace["name"]');
 }
 const uneven = network.transform(theta, { type: "layerwise", lambda: [1e9, 1e-9] });

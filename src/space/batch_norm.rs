@@ -1,0 +1,92 @@
+//! γ and β of batch normalisations with frozen statistics: coordinates in which frameworks have the parameters that are w = γ/σ̂ and
+//! b = β − μ γ/σ̂ of a `scale` here, σ̂ = √(σ² + ε). The map is linear, so that curvature is Jᵀ H J; rescalings mix them.
+
+use std::rc::Rc;
+
+use super::ParameterSpace;
+use crate::engine::{Chart, NONE, Shear, Sheared};
+use crate::error::{Result, bail, ensure};
+use crate::memory::{copied, filled};
+use crate::network::{BatchStatistics, Layer, Network, ParametricLayer};
+
+/// Coordinates: the parameters in their order, with γ in place of w and β in place of b.
+pub struct BatchNormSpace {
+    network: Network,
+    /// Of each layer of statistics, where its parameters are.
+    places: Vec<(ParametricLayer, BatchStatistics)>,
+    chart: Rc<Chart>,
+}
+
+impl BatchNormSpace {
+    /// γ and β of these layers; the others stay as they are.
+    ///
+    /// # Errors
+    /// `InvalidOption` for a layer that is no scale with a bias or is named twice, and statistics of a wrong length or sign;
+    /// `InvalidParameters` for statistics out of range; `TooLarge`.
+    pub fn new(network: &Network, statistics: &[BatchStatistics]) -> Result<Self> {
+        let plain = Shear { own: 1.0, other: 0.0, at: NONE };
+        let mut rows = filled("a chart's constants", plain, network.parameter_count())?;
+        let mut places: Vec<(ParametricLayer, BatchStatistics)> = Vec::new();
+        for found in statistics {
+            let layer = found.layer;
+            let is_scale =
+                matches!(network.named_layers().get(layer), Some(named) if named.layer == Layer::Scale { bias: true });
+            let place = network.layout().layers().iter().find(|place| place.layer == layer).filter(|_| is_scale);
+            let Some((place, bias)) = place.and_then(|place| Some((place, place.bias.clone()?))) else {
+                bail!(InvalidOption, "layer {layer} is no scale with a bias, as a batch normalisation is one")
+            };
+            ensure!(
+                places.iter().all(|(_, other)| other.layer != layer),
+                InvalidOption,
+                "layer {layer} has statistics twice"
+            );
+            ensure!(
+                found.mean.len() == place.outputs && found.deviation.len() == place.outputs,
+                InvalidOption,
+                "layer {layer} has {} channels or features, but statistics of {} and {}",
+                place.outputs,
+                found.mean.len(),
+                found.deviation.len()
+            );
+            ensure!(
+                found.mean.iter().all(|mean| mean.is_finite())
+                    && found.deviation.iter().all(|&d| d.is_finite() && d > 0.0),
+                InvalidOption,
+                "the statistics of layer {layer} must be finite, with deviations above 0"
+            );
+            for (c, (mean, deviation)) in found.mean.iter().zip(&found.deviation).enumerate() {
+                rows[place.weight.start + c].own = 1.0 / deviation;
+                let at = (place.weight.start + c) as u32;
+                rows[bias.start + c] = Shear { own: 1.0, other: -mean / deviation, at };
+            }
+            places.push((place.clone(), found.clone()));
+        }
+        let chart = Rc::new(Chart::Sheared(Sheared::new(rows)?));
+        Ok(Self { network: network.clone(), places, chart })
+    }
+}
+
+impl ParameterSpace for BatchNormSpace {
+    fn name(&self) -> &'static str {
+        "batch_norm"
+    }
+
+    fn chart(&self) -> &Rc<Chart> {
+        &self.chart
+    }
+
+    /// γ = σ̂ w, β = b + μ w.
+    fn to_coordinates(&self, parameters: &[f64]) -> Result<Vec<f64>> {
+        self.network.check_parameters(parameters)?;
+        let mut coordinates = copied("coordinates", parameters)?;
+        for (place, BatchStatistics { mean, deviation, .. }) in &self.places {
+            let Some(bias) = &place.bias else { continue };
+            for (c, (mean, deviation)) in mean.iter().zip(deviation).enumerate() {
+                let w = parameters[place.weight.start + c];
+                coordinates[place.weight.start + c] = deviation * w;
+                coordinates[bias.start + c] += mean * w;
+            }
+        }
+        Ok(coordinates)
+    }
+}
