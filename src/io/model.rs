@@ -191,9 +191,12 @@ fn put_norm(out: &mut BTreeMap<String, Vec<f64>>, norm: &BatchNormNode, w: &[f64
         let scales = w.iter().zip(deviations(norm)).map(|(w, deviation)| w * deviation);
         put(out, norm.scale.as_ref(), &collected("scales", scales)?)?;
     } else {
-        let variance = collected("variances", w.iter().map(|&w| 1.0 / (w * w) - norm.epsilon))?;
+        // What is below 0 by rounding alone was 0.
+        let least = -1e-12 * norm.epsilon;
+        let mut variance = collected("variances", w.iter().map(|&w| 1.0 / (w * w) - norm.epsilon))?;
+        variance.iter_mut().filter(|variance| (least..0.0).contains(*variance)).for_each(|variance| *variance = 0.0);
         ensure!(
-            w.iter().zip(&variance).all(|(&w, &variance)| w > 0.0 && variance >= 0.0),
+            w.iter().zip(&variance).all(|(&w, &variance)| w > 0.0 && variance >= 0.0 && variance.is_finite()),
             InvalidNetwork,
             "a batch normalisation of the file has no factors (γ), and its variances cannot stand for those of the weights: save the \
              network in isoflat's own format"

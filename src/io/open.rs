@@ -80,12 +80,16 @@ pub fn open_model(files: &[File], options: &ModelOptions) -> Result<OpenedModel>
 }
 
 /// Layers of weights without a graph, as their names and shapes tell them: a chain in the file's order, as a network's JSON, for
-/// somebody who sets what weights do not tell. It need not fit, and is then no network yet; where it does, [`open_model`] finds it too.
+/// somebody who sets what weights do not tell; or the network that lies beside them. It need not fit, and is then no network yet; where
+/// it does, [`open_model`] finds it too.
 ///
 /// # Errors
 /// As [`open_model`]; `InvalidOption` for files that say themselves which network they are.
 pub fn propose_network(files: &[File], input: Option<&[usize]>) -> Result<Value> {
-    let Found { file, content, .. } = found(files, None)?;
+    let Found { file, content, named, .. } = found(files, None)?;
+    if let Some(network) = named {
+        return Ok(serde_json::to_value(&network)?);
+    }
     let Content::Arrays(arrays) = content else {
         bail!(InvalidOption, "{} says itself which network it is", files[file].name)
     };

@@ -1,27 +1,31 @@
-//! A residual network proposed for weights alone: their names come in blocks, `layer2.0.conv1` or `ResNetBlock_3/Conv_0`, and the
-//! shapes tell which of a block's convolutions leads around it and whether it normalises before or behind them. A block that
-//! changes the number of channels halves the image, but for the first; where no convolution leads around it, every second pixel
-//! does, with channels of zeros (He et al. 2016, option A).
+//! Residual networks known by their weights alone: the names come in blocks, `layer2.0.conv1` or `ResNetBlock_3/Conv_0`, and the
+//! shapes tell which of a block's convolutions leads around it and whether it normalises before or behind them.
+
+use std::collections::{HashMap, HashSet};
 
 use super::modules::{Kind, Module, Order};
-use crate::network::{Conv2d, Layer, NamedLayer, Names, Network, Padding, Pool2d};
+use super::residual;
+use crate::io::dataset::natural;
+use crate::network::Network;
 
 /// A convolution's kernel and channels.
 #[derive(Debug, Clone, Copy)]
-struct Shape {
-    kernel: [usize; 2],
-    inputs: usize,
-    channels: usize,
+pub(super) struct Shape {
+    pub kernel: [usize; 2],
+    pub inputs: usize,
+    pub channels: usize,
 }
 
 impl Shape {
     fn of(module: &Module) -> Option<Self> {
         let Kind::Affine { weight, order, .. } = &module.kind else { return None };
-        match (order, weight.1.shape()) {
-            (Order::OutputsLast, &[h, w, inputs, channels]) => Some(Self { kernel: [h, w], inputs, channels }),
-            (Order::OutputsFirst, &[channels, inputs, h, w]) => Some(Self { kernel: [h, w], inputs, channels }),
-            _ => None,
-        }
+        let found = match (order, weight.1.shape()) {
+            (Order::OutputsLast, &[h, w, inputs, channels]) => Self { kernel: [h, w], inputs, channels },
+            (Order::OutputsFirst, &[channels, inputs, h, w]) => Self { kernel: [h, w], inputs, channels },
+            _ => return None,
+        };
+        let sizes = [found.kernel[0], found.kernel[1], found.inputs, found.channels];
+        sizes.iter().all(|&size| size > 0).then_some(found)
     }
 
     /// Does it take so many channels, in groups perhaps? Those that look at one pixel have none.
@@ -32,7 +36,7 @@ impl Shape {
 }
 
 /// Inputs and units of a dense layer.
-fn dense(module: &Module) -> Option<[usize; 2]> {
+pub(super) fn dense(module: &Module) -> Option<[usize; 2]> {
     let Kind::Affine { weight, order, .. } = &module.kind else { return None };
     match (order, weight.1.shape()) {
         (Order::OutputsLast, &[inputs, units]) | (Order::OutputsFirst, &[units, inputs]) => Some([inputs, units]),
@@ -42,18 +46,18 @@ fn dense(module: &Module) -> Option<[usize; 2]> {
 
 /// A convolution of the file.
 #[derive(Clone, Copy)]
-struct Conv<'a> {
-    module: &'a Module<'a>,
-    shape: Shape,
+pub(super) struct Conv<'a> {
+    pub module: &'a Module<'a>,
+    pub shape: Shape,
 }
 
 /// The modules of one block.
 #[derive(Default)]
-struct Block<'a> {
-    main: Vec<Conv<'a>>,
-    norms: Vec<&'a Module<'a>>,
-    around: Option<Conv<'a>>,
-    around_norm: Option<&'a Module<'a>>,
+pub(super) struct Block<'a> {
+    pub main: Vec<Conv<'a>>,
+    pub norms: Vec<&'a Module<'a>>,
+    pub around: Option<Conv<'a>>,
+    pub around_norm: Option<&'a Module<'a>>,
 }
 
 /// The modules of each block, by its name.
@@ -61,72 +65,84 @@ type Blocks<'a> = Vec<(&'a str, Vec<&'a Module<'a>>)>;
 
 /// What stands outside of the blocks.
 #[derive(Default)]
-struct Outside<'a> {
-    convolutions: Vec<Conv<'a>>,
-    norms: Vec<&'a Module<'a>>,
-    dense: Vec<&'a Module<'a>>,
+pub(super) struct Outside<'a> {
+    pub convolutions: Vec<Conv<'a>>,
+    pub norms: Vec<&'a Module<'a>>,
+    pub dense: Vec<&'a Module<'a>>,
 }
 
 /// A residual network of these modules and what was assumed, if their names come in blocks whose shapes fit each other.
 pub(super) fn proposed(modules: &[Module], input: Option<&[usize]>) -> Option<(Network, Vec<String>)> {
-    let (outside, grouped) = grouped(modules)?;
-    let [stem] = outside.convolutions[..] else { return None };
-    let mut channels = stem.shape.channels;
-    let mut blocks = Vec::new();
-    for (name, modules) in &grouped {
-        let block = Block::of(name, modules, channels)?;
-        channels = block.main.last()?.shape.channels;
-        blocks.push(block);
+    let (outside, mut grouped) = grouped(modules)?;
+    let made = |grouped: &Blocks| {
+        let residual = Residual::of(&outside, grouped)?;
+        residual::network(&residual, &outside, input)
+    };
+    made(&grouped).or_else(|| {
+        // A file may sort `block_10` before `block_2`.
+        grouped.sort_by(|(a, _), (b, _)| natural(a, b));
+        made(&grouped)
+    })
+}
+
+/// Blocks whose shapes fit each other.
+pub(super) struct Residual<'a> {
+    /// The first convolution.
+    pub stem: Conv<'a>,
+    pub blocks: Vec<Block<'a>>,
+    /// Do they normalise what goes into their convolutions, rather than what comes out?
+    pub is_before: bool,
+}
+
+impl<'a> Residual<'a> {
+    fn of(outside: &Outside<'a>, grouped: &Blocks<'a>) -> Option<Self> {
+        let [stem] = outside.convolutions[..] else { return None };
+        let (mut channels, mut blocks) = (stem.shape.channels, Vec::new());
+        for (name, modules) in grouped {
+            let block = Block::of(name, modules, channels)?;
+            channels = block.main.last()?.shape.channels;
+            blocks.push(block);
+        }
+        let is_told = blocks.iter().any(|block| block.around.is_some());
+        if !is_told && !grouped.iter().all(|(name, _)| is_residual(name)) {
+            return None;
+        }
+        let is_before = normalises_before(&blocks, outside, stem.shape.channels)?;
+        Some(Self { stem, blocks, is_before })
     }
-    let is_told = blocks.iter().any(|block| block.around.is_some());
-    if !is_told && !grouped.iter().all(|(name, _)| is_residual(name)) {
-        return None;
-    }
-    let is_before = normalises_before(&blocks, &outside, stem.shape.channels)?;
-    let Kind::Affine { order, .. } = stem.module.kind else { return None };
-    let (layers, last) = (Vec::new(), String::new());
-    let mut builder = Builder { layers, channels: 0, order, is_before, is_large: false, last };
-    builder.stem(stem, &outside)?;
-    for (i, block) in blocks.iter().enumerate() {
-        builder.block(block, i > 0)?;
-    }
-    builder.head(&outside)?;
-    let small = if stem.shape.inputs == 1 { 28 } else { 32 };
-    let side = if builder.is_large { 224 } else { small };
-    let usual = [stem.shape.inputs, side, side];
-    let network = Network::graph(input.unwrap_or(&usual).to_vec(), builder.layers).ok()?;
-    let notes = vec![
-        format!(
-            "the weights' names come in {} blocks: a residual network is assumed, with ReLU {} its normalisations, and half the size \
-             where the channels grow",
-            blocks.len(),
-            if is_before { "and convolutions behind" } else { "behind" }
-        ),
-        format!("nor do weights tell sizes of images and pools: {} is assumed", network.summary()),
-    ];
-    Some((network, notes))
 }
 
 /// Those outside of blocks, and the blocks by their names, in the file's order.
 fn grouped<'a>(modules: &'a [Module<'a>]) -> Option<(Outside<'a>, Blocks<'a>)> {
-    let (mut outside, mut blocks) = (Outside::default(), Blocks::new());
-    for module in modules {
-        if let Some(name) = block_of(&module.name) {
-            match blocks.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, block)) => block.push(module),
-                None => blocks.push((name, vec![module])),
+    let mut of: Vec<Option<&str>> = modules.iter().map(|module| block_of(&module.name)).collect();
+    // What has blocks in it is none itself: of `net.0.conv1` and `net.0.layer1.0.conv1` the first is outside.
+    let ends = |name: &'a str| name.match_indices(['.', '/']).map(|(end, _)| &name[..end]);
+    let around: HashSet<&str> = of.iter().flatten().flat_map(|name| ends(name)).collect();
+    of.iter_mut().for_each(|name| *name = name.filter(|name| !around.contains(name)));
+    let (mut outside, mut blocks, mut places) = (Outside::default(), Blocks::new(), HashMap::new());
+    for (module, name) in modules.iter().zip(of) {
+        if let Some(name) = name {
+            let at = *places.entry(name).or_insert(blocks.len());
+            if at == blocks.len() {
+                blocks.push((name, Vec::new()));
             }
+            blocks[at].1.push(module);
         } else if let Some(shape) = Shape::of(module) {
             outside.convolutions.push(Conv { module, shape });
         } else if dense(module).is_some() {
             outside.dense.push(module);
-        } else if module.width().is_some() {
+        } else if is_norm(module) {
             outside.norms.push(module);
         } else {
             return None;
         }
     }
     (!blocks.is_empty()).then_some((outside, blocks))
+}
+
+/// A batch normalisation with its statistics: factors without them may be of another kind, which is computed anew for each input.
+fn is_norm(module: &Module) -> bool {
+    matches!(module.kind, Kind::Norm { .. })
 }
 
 /// `layer2.0` of `layer2.0.downsample.1`: up to the last number that has a word behind it; what leads around is within a block.
@@ -154,7 +170,8 @@ fn is_residual(block: &str) -> bool {
     let stage = block.rsplit_once('.').map_or(block, |(stage, _)| stage).to_ascii_lowercase();
     let stage = stage.rsplit('.').next().unwrap_or_default();
     let numbered = stage.strip_prefix("layer").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
-    stage != "layer" && numbered || stage.contains("res")
+    let says_so = ["resnet", "resblock", "res_", "residual"].iter().any(|word| stage.contains(word)) || stage == "res";
+    stage != "layer" && numbered || says_so
 }
 
 /// Does a name within a block say that it leads around it?
@@ -169,12 +186,12 @@ impl<'a> Block<'a> {
         let mut block = Self::default();
         for &module in modules {
             let is_around = leads_around(&module.name[name.len()..]);
-            match (Shape::of(module), module.width()) {
-                (Some(shape), _) if is_around => block.around = Some(set(block.around, Conv { module, shape })?),
-                (Some(shape), _) => block.main.push(Conv { module, shape }),
-                (None, Some(_)) if is_around => block.around_norm = Some(set(block.around_norm, module)?),
-                (None, Some(_)) => block.norms.push(module),
-                _ => return None,
+            match Shape::of(module) {
+                Some(shape) if is_around => block.around = Some(set(block.around, Conv { module, shape })?),
+                Some(shape) => block.main.push(Conv { module, shape }),
+                None if !is_norm(module) => return None,
+                None if is_around => block.around_norm = Some(set(block.around_norm, module)?),
+                None => block.norms.push(module),
             }
         }
         if block.around.is_none() && !is_chain(&block.main, before) {
@@ -221,169 +238,5 @@ fn normalises_before(blocks: &[Block], outside: &Outside, stem: usize) -> Option
         (true, false) => Some(false),
         // Blocks of one width: one that normalises before its convolutions needs another at the end.
         (true, true) => Some(outside.norms.len() > 1),
-    }
-}
-
-/// A network on the way; layers with weights have the names that the weights have.
-struct Builder {
-    layers: Vec<NamedLayer>,
-    channels: usize,
-    order: Order,
-    is_before: bool,
-    /// Are the images large, so that the stem makes them smaller?
-    is_large: bool,
-    /// The layer that the next block reads.
-    last: String,
-}
-
-impl Builder {
-    fn push(&mut self, layer: Layer, name: &str, from: Option<&str>) {
-        let (name, from) = ((!name.is_empty()).then(|| name.into()), from.map(|from| Names::One(from.into())));
-        self.layers.push(NamedLayer { layer, name, from });
-    }
-
-    fn conv(&mut self, conv: Conv, before: usize, stride: usize, from: Option<&str>) {
-        let Shape { kernel, inputs, channels } = conv.shape;
-        let bias = matches!(conv.module.kind, Kind::Affine { bias: Some(_), .. });
-        let layer = Conv2d {
-            stride: [stride; 2],
-            padding: self.padding(kernel, stride),
-            groups: before / inputs,
-            bias,
-            ..Conv2d::new(channels, kernel)
-        };
-        self.push(Layer::Conv2d(layer), &conv.module.name, from);
-    }
-
-    /// What keeps an image's size, or halves it: PyTorch's is the same on all sides, Keras' and Flax' no more than is needed.
-    fn padding(&self, kernel: [usize; 2], stride: usize) -> Padding {
-        let [before, after] = match self.order {
-            Order::OutputsLast => {
-                let all = kernel.map(|side| side.saturating_sub(stride));
-                [all.map(|all| all / 2), all.map(|all| all.div_ceil(2))]
-            }
-            _ => [kernel.map(|side| side / 2); 2],
-        };
-        Padding { before, after }
-    }
-
-    fn norm(&mut self, norm: &Module) {
-        let bias = match &norm.kind {
-            Kind::Scale { bias, .. } => bias.is_some(),
-            _ => true,
-        };
-        self.push(Layer::Scale { bias }, &norm.name, None);
-    }
-
-    /// The name of the last layer, which gets this one if it has none.
-    fn named(&mut self, name: &str) -> String {
-        let last = self.layers.last_mut().map(|layer| layer.name.get_or_insert_with(|| name.into()).clone());
-        last.unwrap_or_default()
-    }
-
-    /// The first convolution: large kernels are those of large images, of which a pool follows.
-    fn stem(&mut self, stem: Conv, outside: &Outside) -> Option<()> {
-        self.is_large = stem.shape.kernel[0] >= 7;
-        self.conv(stem, stem.shape.inputs, if self.is_large { 2 } else { 1 }, None);
-        self.channels = stem.shape.channels;
-        let has_norm = outside.norms.len() > usize::from(self.is_before);
-        if has_norm {
-            self.norm(outside.norms.iter().find(|norm| norm.width() == Some(self.channels))?);
-        }
-        if has_norm || !self.is_before {
-            self.push(Layer::Relu, "", None);
-        }
-        if self.is_large {
-            let pool = Pool2d { stride: Some([2; 2]), padding: self.padding([3, 3], 2), ..Pool2d::new([3, 3]) };
-            self.push(Layer::MaxPool2d(pool), "", None);
-        }
-        self.last = self.named(&format!("{} active", stem.module.name));
-        Some(())
-    }
-
-    fn block(&mut self, block: &Block, may_halve: bool) -> Option<()> {
-        let (before, ends) = (self.channels, block.main.last()?.shape.channels);
-        let name = block.main[0].module.name.clone();
-        let stride = if may_halve && (before != ends || block.around.is_some()) { 2 } else { 1 };
-        let (input, mut active) = (std::mem::take(&mut self.last), String::new());
-        if self.is_before
-            && let Some(first) = block.norms.first()
-        {
-            self.norm(first);
-            self.push(Layer::Relu, "", None);
-            active = self.named(&format!("{name} active"));
-        }
-        let read = if active.is_empty() { &input } else { &active };
-        let around = self.around(block, &input, read, before, ends, stride);
-        // The image is halved by the first convolution that looks at more than a pixel.
-        let halving = block.main.iter().position(|conv| conv.shape.kernel != [1, 1]).unwrap_or_default();
-        for (i, &conv) in block.main.iter().enumerate() {
-            let from = (i == 0).then_some(read.as_str());
-            self.conv(conv, self.channels, if i == halving { stride } else { 1 }, from);
-            self.channels = conv.shape.channels;
-            let is_last = i + 1 == block.main.len();
-            if let Some(norm) = block.norms.get(i + usize::from(self.is_before)) {
-                self.norm(norm);
-            }
-            if !is_last {
-                self.push(Layer::Relu, "", None);
-            }
-        }
-        let inner = self.named(&format!("{name} inside"));
-        self.layers.push(NamedLayer { layer: Layer::Add, name: None, from: Some(Names::Several(vec![inner, around])) });
-        if !self.is_before {
-            self.push(Layer::Relu, "", None);
-        }
-        self.last = self.named(&format!("{name} sum"));
-        Some(())
-    }
-
-    /// What is added to a block's own: the name of the layer that gives it.
-    fn around(&mut self, block: &Block, input: &str, read: &str, before: usize, ends: usize, stride: usize) -> String {
-        if let Some(conv) = block.around {
-            self.conv(conv, before, stride, Some(read));
-            if let Some(norm) = block.around_norm {
-                self.norm(norm);
-            }
-            return self.named("");
-        }
-        if before == ends && stride == 1 {
-            return input.into();
-        }
-        let every = Pool2d { stride: Some([stride; 2]), ..Pool2d::new([1, 1]) };
-        self.push(Layer::AvgPool2d(every), "", Some(input));
-        let (new, half) = (ends - before, (ends - before) / 2);
-        self.push(Layer::PadChannels { before: half, after: new - half }, "", None);
-        self.named(&format!("{input} around"))
-    }
-
-    fn head(&mut self, outside: &Outside) -> Option<()> {
-        // Blocks that normalise first leave a sum behind, which most networks normalise and activate, and some do not.
-        let is_last = |norm: &&&Module| {
-            norm.width() == Some(self.channels)
-                && self.layers.iter().all(|layer| layer.name.as_ref() != Some(&norm.name))
-        };
-        if self.is_before
-            && let Some(norm) = outside.norms.iter().find(is_last)
-        {
-            self.norm(norm);
-            self.push(Layer::Relu, "", None);
-        }
-        self.push(Layer::GlobalAvgPool2d, "", None);
-        self.push(Layer::Flatten, "", None);
-        let mut before = self.channels;
-        for (i, module) in outside.dense.iter().enumerate() {
-            let [inputs, units] = dense(module)?;
-            if inputs != before {
-                return None;
-            }
-            if i > 0 {
-                self.push(Layer::Relu, "", None);
-            }
-            let bias = matches!(module.kind, Kind::Affine { bias: Some(_), .. });
-            self.push(Layer::Dense { units, bias }, &module.name, None);
-            before = units;
-        }
-        (!outside.dense.is_empty()).then_some(())
     }
 }

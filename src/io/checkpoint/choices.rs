@@ -17,9 +17,14 @@ pub(super) struct Choice {
     pub is_mean: bool,
 }
 
-/// The choices for these convolutions, of all modules of a file.
-pub(super) fn choices(modules: &[Module], convolutions: &[&Module]) -> Vec<Choice> {
+/// The choices for these convolutions, of all modules of a file; each makes another network. Is there a dense layer behind them?
+pub(super) fn choices(modules: &[Module], convolutions: &[&Module], has_dense: bool) -> Vec<Choice> {
     let count = convolutions.len();
+    // A kernel of one pixel needs no padding, and behind the last layer there is no pool.
+    let is_one =
+        |conv: &Module| matches!(&conv.kind, Kind::Affine { weight, .. } if side(weight.1.shape()) == Some([1, 1]));
+    let may_keep = |keeps: &[bool]| keeps.iter().zip(convolutions).all(|(keeps, conv)| !keeps || !is_one(conv));
+    let may_pool = |pools: &[bool]| has_dense || pools.last() != Some(&true);
     let usual: Vec<bool> = convolutions.iter().map(|conv| usually_keeps(conv)).collect();
     let every: Vec<Vec<bool>> = match count {
         0 => vec![Vec::new()],
@@ -28,11 +33,12 @@ pub(super) fn choices(modules: &[Module], convolutions: &[&Module]) -> Vec<Choic
     };
     let told = pools_by_number(modules, convolutions);
     let told = told.map_or(Vec::new(), |told| [true, false].map(|last| [&told[..], &[last]].concat()).to_vec());
-    let pools = told.iter().map(|pools| (pools, 0)).chain(every.iter().map(|pools| (pools, 2)));
+    let untold = every.iter().filter(|pools| !told.contains(pools));
+    let pools = told.iter().map(|pools| (pools, 0)).chain(untold.map(|pools| (pools, 2)));
     let mut all: Vec<(usize, Choice)> = Vec::new();
-    for (pools, untold) in pools {
-        for keeps in &every {
-            for is_mean in [false, true] {
+    for (pools, untold) in pools.filter(|(pools, _)| may_pool(pools)) {
+        for keeps in every.iter().filter(|keeps| may_keep(keeps)) {
+            for is_mean in [false, has_dense && count > 0] {
                 // What was told comes first, and a mean over channels where nothing else fits.
                 let odd = oddness(keeps, &usual, pools) + ((untold + usize::from(is_mean)) << 16);
                 all.push((odd, Choice { keeps: keeps.clone(), pools: pools.clone(), is_mean }));
@@ -40,7 +46,17 @@ pub(super) fn choices(modules: &[Module], convolutions: &[&Module]) -> Vec<Choic
         }
     }
     all.sort_by_key(|(odd, _)| *odd);
+    all.dedup();
     all.into_iter().map(|(_, choice)| choice).collect()
+}
+
+/// Height and width of a kernel, in either order of axes.
+fn side(shape: &[usize]) -> Option<[usize; 2]> {
+    match *shape {
+        [_, _, 1, 1] | [1, 1, _, _] => Some([1, 1]),
+        [_, _, h, w] => Some([h, w]),
+        _ => None,
+    }
 }
 
 /// Does a convolution usually keep the image's size? Keras pads nothing where nobody says so, Flax always; in PyTorch small kernels
@@ -83,9 +99,10 @@ fn pools_by_number(modules: &[Module], convolutions: &[&Module]) -> Option<Vec<b
     let (parent, _) = number(convolutions.first()?)?;
     let of_parent = |module| number(module).filter(|(other, _)| *other == parent).map(|(_, number)| number);
     let numbers: Vec<usize> = convolutions.iter().map(|conv| of_parent(conv)).collect::<Option<_>>()?;
-    let all: Vec<usize> = modules.iter().filter_map(of_parent).collect();
+    let mut all: Vec<usize> = modules.iter().filter_map(of_parent).collect();
+    all.sort_unstable();
     let is_pooled = |pair: &[usize]| {
-        let before = all.iter().filter(|&&number| number < pair[1]).max();
+        let before = all[..all.partition_point(|&number| number < pair[1])].last();
         before.is_some_and(|before| pair[1] - before > 2)
     };
     Some(numbers.windows(2).map(is_pooled).collect())

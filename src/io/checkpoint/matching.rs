@@ -8,7 +8,7 @@ use crate::error::{Result, bail};
 use crate::io::{BatchNormNode, Graph, GraphNode, Operation, Slot};
 use crate::network::{Layer, Network, ParametricLayer, Source};
 
-/// PyTorch's and Flax' ε is not Keras', and weights do not tell: Keras' is taken where they are in its order and have its names.
+/// PyTorch's and Flax' ε is not Keras', and weights do not tell: Keras' is taken where they are in its order, and have not Flax' names.
 const EPSILON: [f64; 2] = [1e-5, 1e-3];
 
 /// The modules of every layer with parameters, and of every layer behind which a normalisation is to stand.
@@ -202,8 +202,7 @@ impl<'a> Matching<'a> {
     fn is_keras(&self) -> bool {
         let is_last =
             |module: &Module| matches!(module.kind, Kind::Affine { order: Order::OutputsLast | Order::Depthwise, .. });
-        let is_flax =
-            |module: &Module| matches!(module.kind, Kind::Norm { variance: (name, _), .. } if name.ends_with("/var"));
+        let is_flax = |module: &Module| matches!(module.kind, Kind::Norm { variance: (name, _), .. } if name.rsplit(['.', '/']).next() == Some("var"));
         self.modules.iter().any(is_last) && !self.modules.iter().any(is_flax)
     }
 }

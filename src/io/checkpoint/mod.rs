@@ -5,6 +5,7 @@ mod choices;
 mod matching;
 mod modules;
 mod proposal;
+mod residual;
 mod slots;
 
 #[cfg(test)]

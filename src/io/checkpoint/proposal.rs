@@ -30,7 +30,7 @@ pub(super) fn proposed(modules: &[Module], input: Option<&[usize]>) -> Result<(N
     ensure!(!shapes.is_empty(), InvalidNetwork, "there are no weights of layers among these arrays: {}", listed());
     let convolutions = shapes.iter().take_while(|shape| matches!(shape, Shape::Conv { .. })).count();
     let mut notes = vec![String::from("weights do not tell activations: ReLU is assumed between layers")];
-    let choices = choices(modules, &affine[..convolutions]);
+    let choices = choices(modules, &affine[..convolutions], convolutions < shapes.len());
     let made = |first: &Vec<usize>, choice: &Choice| {
         let network = Network::new(first.clone(), layers(&shapes, choice)).ok()?;
         is_of(&network, &affine).then(|| (network, choice.clone()))
@@ -74,7 +74,11 @@ pub(super) fn draft(modules: &[Module], input: Option<&[usize]>) -> Option<Value
     let choice = Choice { keeps: vec![true; convolutions], pools: vec![false; convolutions], is_mean };
     let mut names = affine.iter().map(|module| &module.name);
     let layers = layers(&shapes, &choice).into_iter().map(|layer| {
-        let name = if layer.is_parametric() { names.next().filter(|name| !name.is_empty()).cloned() } else { None };
+        let name = if layer.is_parametric() {
+            names.next().filter(|name| !["", "input"].contains(&name.as_str())).cloned()
+        } else {
+            None
+        };
         NamedLayer { layer, name, from: None }
     });
     Some(json!({ "input": first, "layers": layers.collect::<Vec<_>>() }))

@@ -17,6 +17,9 @@ pub(super) const SIGNATURE: &[u8] = b"\xff\xd8\xff";
 const LONGEST: usize = 1 << 15;
 const SCANS: usize = 32;
 
+/// The decoder fills images up to whole groups of blocks, four of eight pixels a side at most.
+const GROUP: usize = 32;
+
 /// Decodes a file.
 ///
 /// # Errors
@@ -40,6 +43,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Picture> {
         ),
     };
     let len = super::ensure_size([channels, height, width], bytes.len())?;
+    super::ensure_size([channels, height.next_multiple_of(GROUP), width.next_multiple_of(GROUP)], bytes.len())?;
     decoder.set_options(options.jpeg_set_out_colorspace(space));
     ensure!(decoder.output_buffer_size() == Some(len), Parse, "the JPEG file's size is not that of its pixels");
     let mut pixels: Vec<u8> = zeros("an image", len)?;

@@ -1,9 +1,9 @@
 //! Pictures: PNG and JPEG files, opened together or in a zip archive. The folder that a picture is in is its class. All of them have
 //! one size; they become bytes, [N, C, H, W], with class numbers in the order of the folders' names.
 //!
-//! An archive unfolds to what [`Archive`] allows; a picture has at most 2^26 values and 2048 times its file's bytes
-//! (deflate makes 1032 of one, JPEG's coarsest blocks a little more); all together have at most 256 times the bytes of the files that were
-//! opened and 16 Mi, and never over 2^30.
+//! An archive unfolds to what [`Archive`] allows; a picture has at most 2^26 values and 2048 times its file's bytes (deflate makes
+//! 1032 of one, JPEG's coarsest blocks a little more), each of which takes eight bytes at most while it is read; all together have at
+//! most 256 times the bytes of the files that were opened and 16 Mi, and never over 2^30.
 
 mod jpeg;
 mod png;

@@ -185,6 +185,50 @@ fn flax_pads_no_more_than_it_needs() {
 }
 
 #[test]
+fn names_around_the_blocks_and_their_order_do_not_matter() {
+    let inside: Vec<(String, &[usize])> =
+        BOTTLENECKS.iter().map(|(name, shape)| (format!("1.{name}"), *shape)).collect();
+    let inside: Vec<(&str, &[usize])> = inside.iter().map(|(name, shape)| (name.as_str(), *shape)).collect();
+    let expected = proposed(BOTTLENECKS).expect("a network").summary();
+    assert_eq!(proposed(&inside).expect("a network").summary(), expected);
+    let mut blocks: Vec<(String, &[usize])> = vec![("stem".into(), &[2, 1, 3, 3])];
+    for i in 0..12 {
+        blocks.extend(["conv1", "conv2"].map(|leaf| (format!("res_blocks.{i}.{leaf}"), &[2, 2, 3, 3][..])));
+    }
+    // The last has more channels, as only its number says.
+    let last = blocks.len() - 2;
+    (blocks[last].1, blocks[last + 1].1) = (&[4, 2, 3, 3], &[4, 4, 3, 3]);
+    blocks.push(("fc".into(), &[10, 4]));
+    blocks.sort();
+    let blocks: Vec<(&str, &[usize])> = blocks.iter().map(|(name, shape)| (name.as_str(), *shape)).collect();
+    let network = proposed(&blocks).expect("a network");
+    assert_eq!(convolutions(&network).iter().filter(|conv| conv.stride == [2, 2]).count(), 1);
+}
+
+#[test]
+fn empty_arrays_and_factors_without_statistics_are_no_residual_networks() {
+    let mut empty = BOTTLENECKS.to_vec();
+    empty[0].1 = &[8, 0, 7, 7];
+    assert!(proposed(&empty).is_none());
+    // A group normalisation has the same names, and is another function.
+    let grouped = zeros(BOTTLENECKS).into_iter().filter(|(name, _)| !name.contains("running"));
+    let grouped = arrays(grouped.collect());
+    assert!(blocks::proposed(&modules::modules(&grouped).0, None).is_none());
+    assert!(graph(&grouped, None, None).is_err());
+}
+
+#[test]
+fn a_shortcut_of_convolutions_in_every_block_halves_where_channels_change() {
+    let mut list = BOTTLENECKS.to_vec();
+    list.insert(10, ("layer1.1.conv1", &[8, 32, 1, 1]));
+    list.insert(11, ("layer1.1.conv2", &[32, 8, 3, 3]));
+    list.insert(12, ("layer1.1.downsample.0", &[32, 32, 1, 1]));
+    let network = proposed(&list).expect("a network");
+    let strides: Vec<_> = convolutions(&network).iter().map(|conv| conv.stride[0]).collect();
+    assert_eq!(strides, [2, 1, 1, 1, 1, 1, 1, 1, 2, 1, 2, 1]);
+}
+
+#[test]
 fn what_fits_nothing_is_drafted() {
     let list: Vec<(&str, &[usize])> = BOTTLENECKS.iter().copied().filter(|(name, _)| !name.contains("conv2")).collect();
     let given = arrays(zeros(&list));
@@ -216,5 +260,5 @@ fn other_blocks_are_no_residual_networks() {
         proposed(&list).is_some()
     };
     assert!(of("layer1") && of("res_blocks"));
-    assert!(!of("encoder") && !of("layer") && !of("double"));
+    assert!(!of("encoder") && !of("layer") && !of("compress") && !of("regressor"));
 }
