@@ -1,6 +1,6 @@
 import type { NetworkJSON } from "isoflat";
 import { describe, expect, test } from "vitest";
-import { inputOf, networkOf, type Row, remove, rowsOf, shapes, title } from "../../www/src/layers";
+import { inputOf, networkOf, type Row, remove, rowsOf, shapes, title, usualShortcut } from "../../www/src/layers";
 
 const chain = {
   input: [1, 28, 28] as [number, number, number],
@@ -38,7 +38,7 @@ describe("rows of layers", () => {
     expect(networkOf(residual.input, rows)).toEqual(residual);
     expect(rows.map((row) => title(row)).slice(2, 5)).toEqual([
       "layer1.0.conv1: convolution 3 × 3, 8 channels",
-      "scale, of a batch normalisation",
+      "inside: scale, of a batch normalisation",
       "layer1.0.downsample.0: convolution 1 × 1, 8 channels",
     ]);
     expect(shapes(residual.input, rows, [256, 256, 128, 128, 128, 128, 128, 8, 8, 10])[4]).toBe("8 × 4 × 4");
@@ -68,6 +68,28 @@ describe("rows of layers", () => {
       { type: "tanh" },
       { type: "add", from: ["input", "a"] },
     ]);
+  });
+
+  test("so does the row right behind it, which reads it without saying so", () => {
+    const rows = rowsOf({
+      input: [4],
+      layers: [
+        { type: "dense", units: 4, name: "a" },
+        { type: "tanh", name: "b" },
+        { type: "relu", from: "a" },
+        { type: "dense", units: 4 },
+        { type: "add", from: ["b", "a"] },
+      ],
+    });
+    remove(rows ?? [], 2);
+    expect(networkOf([4], rows ?? []).layers[2]).toEqual({ type: "dense", units: 4, from: "a" });
+  });
+
+  test("a sum adds the row before the one that it reads", () => {
+    const rows = rowsOf(chain) ?? [];
+    expect(usualShortcut(rows, 2)).toBe(rows[0]);
+    expect(usualShortcut(rows, 1)).toBe("input");
+    expect(usualShortcut(rows, 0)).toBe("input");
   });
 
   test("a sum names what it reads, wherever that has gone", () => {

@@ -80,10 +80,15 @@ export function networkOf(input: NetworkJSON["input"], rows: Row[]): NetworkJSON
   return { input, layers };
 }
 
+/** What a sum put at this place adds to the row before it, where nobody has said so: the row before that. */
+export const usualShortcut = (rows: Row[], index: number): Row | Input => rows[index - 2] ?? INPUT;
+
 /** Takes a row out: who read it reads what it read. */
 export function remove(rows: Row[], index: number): void {
   const [gone] = rows.splice(index, 1);
   const instead = gone?.reads ?? rows[index - 1] ?? INPUT;
+  const behind = rows[index];
+  if (behind && !behind.reads && gone?.reads) behind.reads = gone.reads;
   rows.forEach((row, at) => {
     if (row.shortcut === gone) row.shortcut = instead;
     if (row.reads !== gone) return;
@@ -95,7 +100,7 @@ export function remove(rows: Row[], index: number): void {
 /** A row's kind and what its weights tell, with their name. */
 export function title({ layer, name }: Row): string {
   const kind = kindOf(layer);
-  return name && !(layer.type in BETWEEN) ? `${name}: ${kind}` : kind;
+  return name && !isSet({ layer, name }) ? `${name}: ${kind}` : kind;
 }
 
 function kindOf({ type, ...layer }: LayerJSON): string {

@@ -23,7 +23,8 @@ pub(super) async fn opened(invocation: &Invocation, opened: &Opened, control: &C
             ensure!(
                 !opened.statistics.is_empty(),
                 InvalidOption,
-                "--space batch_norm: no batch normalisation of the model is a scale here; --batch-norm scale keeps them"
+                "--space batch_norm: no batch normalisation of the model is a scale here; of weights and ONNX files --batch-norm \
+                 scale keeps them, and isoflat's own files have scales alone"
             );
             SpaceKind::BatchNorm { statistics: opened.statistics.clone() }
         }

@@ -3,7 +3,19 @@
 import type { LayerJSON, NetworkJSON } from "isoflat";
 import type { App } from "../app";
 import { find, html } from "../dom";
-import { BETWEEN, INPUT, inputOf, isSet, networkOf, type Row, remove, rowsOf, shapes, title } from "../layers";
+import {
+  BETWEEN,
+  INPUT,
+  inputOf,
+  isSet,
+  networkOf,
+  type Row,
+  remove,
+  rowsOf,
+  shapes,
+  title,
+  usualShortcut,
+} from "../layers";
 import type { OpenedFiles } from "../worker/protocol";
 
 /** Rows are checked when a person has stopped typing. */
@@ -99,7 +111,7 @@ function settingsOf(row: Row, index: number, rows: Row[], change: Change): HTMLE
     "change",
     change(() => {
       row.layer = { ...(BETWEEN[kind.value]?.layer ?? layer) };
-      if (row.layer.type === "add") row.shortcut ??= rows[0] ?? INPUT;
+      if (row.layer.type === "add") row.shortcut ??= usualShortcut(rows, index);
       else delete row.shortcut;
     }),
   );
@@ -120,7 +132,8 @@ function settingsOf(row: Row, index: number, rows: Row[], change: Change): HTMLE
 /** Which row this one reads, or adds to what it reads. */
 function reader(row: Row, key: "reads" | "shortcut", index: number, rows: Row[], change: Change): HTMLElement {
   const before = key === "reads" ? [["before", { label: "reads the one before" }] as const] : [];
-  const earlier = rows.slice(0, Math.max(index - 1, 0)).map((other, at) => {
+  // A sum may add the row before it to itself; what a row reads is the one before it anyway.
+  const earlier = rows.slice(0, Math.max(key === "reads" ? index - 1 : index, 0)).map((other, at) => {
     return [String(at), { label: `${key === "reads" ? "reads" : "adds"} ${at + 1}: ${title(other)}` }] as const;
   });
   const input = [INPUT, { label: key === "reads" ? "reads the input" : "adds the input" }] as const;
@@ -151,7 +164,7 @@ function adder(index: number, rows: Row[], change: Change): HTMLElement {
       const found = BETWEEN[add.value];
       if (!found) return;
       const row: Row = { layer: { ...found.layer } };
-      if (found.layer.type === "add") row.shortcut = rows[0] ?? INPUT;
+      if (found.layer.type === "add") row.shortcut = usualShortcut(rows, index + 1);
       rows.splice(index + 1, 0, row);
     }),
   );

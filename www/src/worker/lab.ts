@@ -22,7 +22,7 @@ import { Dinh } from "./dinh";
 import { Landscapes } from "./landscapes";
 import { type Last, recall, remember, restored } from "./last";
 import { Mnist } from "./mnist";
-import { Files, wantsNetwork } from "./open";
+import { Files, NetworkWanted, wantsNetwork } from "./open";
 import { firstOf, firstSamples, infoOf, initialize, measureOptions, networkOf, optimizerOf } from "./options";
 import {
   type BackendChoice,
@@ -173,13 +173,14 @@ export class Lab implements LabApi {
   async #openedBy(engine: Engine, choice: OpenChoice): Promise<OpenedFiles> {
     const nothing = { summary: "", parameterCount: 0, notes: [], model: null, fault: null, data: null, layers: null };
     const figures = { loss: Number.NaN, accuracy: Number.NaN, choice };
-    const opening = await this.#files.read(choice).catch((error: unknown) => {
-      if (!wantsNetwork(error)) throw error;
-      return error.message;
+    const opening = await this.#files.read(choice).catch(async (error: unknown) => {
+      if (error instanceof NetworkWanted) return { fault: error.message, layers: await this.#files.draft(choice) };
+      if (wantsNetwork(error)) return { fault: error.message, layers: null };
+      throw error;
     });
-    if (typeof opening === "string") {
+    if ("fault" in opening) {
       const name = this.#files.opened.model.map(({ name }) => name).join(", ");
-      return { ...nothing, ...figures, name, format: "", fault: opening, layers: await this.#files.draft(choice) };
+      return { ...nothing, ...figures, name, format: "", ...opening };
     }
     const { network, parameters, train, name, format, notes, data, layers, opened } = opening;
     const found = {

@@ -11,7 +11,7 @@ const [DATABASE, STORE, KEY] = ["isoflat", "last", "last"];
 
 /** So often it was begun to restore it, and not ended: what crashes the page must not stand in the way at every start. */
 const TRIES = "tries";
-const MOST_TRIES = 2;
+const MOST_TRIES = 4;
 
 function opened(): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
@@ -52,16 +52,20 @@ export const remember = async (last: Last): Promise<void> => {
   });
 };
 
-/** What is kept; `restored` is to be called when it is there. */
+/** What is kept, if it has not failed too often; `restored` is to be called when it is there. */
 export async function recall(): Promise<Last | undefined> {
-  const tries = (await transaction("readonly", (store): IDBRequest<number | undefined> => store.get(TRIES))) ?? 0;
-  if (tries >= MOST_TRIES) {
-    await transaction("readwrite", (store) => store.clear());
-    return undefined;
-  }
-  const last = await transaction("readonly", (store): IDBRequest<Last | undefined> => store.get(KEY));
-  if (last) await transaction("readwrite", (store) => store.put(tries + 1, TRIES));
-  return last;
+  let isTried = true;
+  // One transaction, so that pages that start together count each for itself.
+  await transaction("readwrite", (store) => {
+    const tries: IDBRequest<number | undefined> = store.get(TRIES);
+    tries.onsuccess = () => {
+      isTried = (tries.result ?? 0) >= MOST_TRIES;
+      if (!isTried) store.put((tries.result ?? 0) + 1, TRIES);
+    };
+    return tries;
+  });
+  if (isTried) return undefined;
+  return await transaction("readonly", (store): IDBRequest<Last | undefined> => store.get(KEY));
 }
 
 export const restored = async (): Promise<void> => {

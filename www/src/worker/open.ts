@@ -87,7 +87,9 @@ export class Files {
   /** What the files are, by this choice. */
   async read(choice: OpenChoice): Promise<Opening> {
     const named = choice.network === "" ? {} : { network: networkOf(choice.network) };
-    const opened = await openModel(this.#model, { ...named, batchNorm: choice.batchNorm });
+    const opened = await openModel(this.#model, { ...named, batchNorm: choice.batchNorm }).catch((error: unknown) => {
+      throw wantsNetwork(error) ? new NetworkWanted(error) : error;
+    });
     const { network, parameters, format, notes } = opened;
     const name = opened.name ?? this.#model[0]?.name ?? "a model";
     const { problem, from, notes: more } = await this.#problem(opened, choice);
@@ -249,7 +251,14 @@ function imagesOf(
   });
 }
 
-/** May a person mend this by choosing a network? */
+/** The weights fit no network that there is: a person may choose one, or set its layers. */
+export class NetworkWanted extends Error {
+  constructor(readonly fault: IsoflatError) {
+    super(fault.message);
+  }
+}
+
+/** May a person mend this by another choice? */
 export function wantsNetwork(error: unknown): error is IsoflatError {
   return error instanceof IsoflatError && (error.code === "invalid_network" || error.code === "invalid_option");
 }
