@@ -1,16 +1,18 @@
-// out[z, e] = κ_e x[z, e] + λ_e x[z, p(e)]: a shear's Jacobian, or its transpose, times x. x, out: (columns, len); z: column.
+// out[z, e] = κ_e x[z, e] + λ_e x[z, p(e)] for the rows of a table: a shear's Jacobian, or its transpose, times x, where it is not
+// the identity; out is a copy of x elsewhere. x, out: (columns, len); z: column.
 
 struct Sheared {
+    count: u32,
     len: u32,
     unused_0: u32,
     unused_1: u32,
-    unused_2: u32,
 }
 
 struct Row {
+    place: u32,
     own: f32,
     other: f32,
-    place: u32,
+    at: u32,
 }
 
 // No second term.
@@ -27,15 +29,15 @@ fn main(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let e = flat_index(group, groups, lane, 64u);
-    if (e >= sheared.len) {
+    let i = flat_index(group, groups, lane, 64u);
+    if (i >= sheared.count) {
         return;
     }
-    let row = rows[e];
+    let row = rows[i];
     let column = group.z * sheared.len;
-    var value = row.own * x[column + e];
-    if (row.place != NONE) {
-        value = value + row.other * x[column + row.place];
+    var value = row.own * x[column + row.place];
+    if (row.at != NONE) {
+        value = value + row.other * x[column + row.at];
     }
-    out[column + e] = value;
+    out[column + row.place] = value;
 }

@@ -2,7 +2,7 @@
 //!
 //! Three shapes are enough for all spaces. A quotient θ_e = κ_e v_{n(e)} / v_{a(e)} with constants κ is the G-space at any
 //! widths, and with no denominators the fixed weights; a normalisation θ = s v/‖v‖ over groups is weight normalisation; a shear
-//! θ_e = κ_e v_e + λ_e v_{p(e)} is γ and β of batch normalisations with frozen statistics.
+//! θ_e = κ_e v_e + λ_e v_{p(e)} of some parameters is γ and β of batch normalisations with frozen statistics.
 
 use std::any::Any;
 use std::ops::Range;
@@ -28,46 +28,54 @@ pub enum Chart {
     Sheared(Sheared),
 }
 
-/// One number of a linear map with at most two terms a row: `own` times the number in its place, `other` times that at `at`
-/// ([`NONE`]: no second term).
+/// A number of a linear map that is not its own: `own` times the number in its `place`, and `other` times that at `at` ([`NONE`]: no
+/// second term).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Shear {
+    pub place: u32,
     pub own: f64,
     pub other: f64,
     pub at: u32,
 }
 
-/// θ_e = κ_e v_e + λ_e v_{p(e)}; every coordinate is the second term of at most one parameter.
+/// θ_e = κ_e v_e + λ_e v_{p(e)} for some parameters, and v_e for the others; every coordinate is the second term of at most one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sheared {
-    /// J, row by row.
+    pub(super) parameters: usize,
+    /// The rows of J that are not those of the identity.
     pub(super) rows: Vec<Shear>,
-    /// Jᵀ, row by row.
+    /// Those of Jᵀ, of the same places.
     pub(super) columns: Vec<Shear>,
 }
 
 impl Sheared {
-    /// κ, λ and p of every parameter.
+    /// Of so many parameters these; a second term is at the place of another of them.
     ///
     /// # Errors
     /// `InvalidParameters` for a κ that is 0, or constants that are not finite; `TooLarge`.
-    pub(crate) fn new(rows: Vec<Shear>) -> Result<Self> {
-        for (e, row) in rows.iter().enumerate() {
+    pub(crate) fn new(parameters: usize, mut rows: Vec<Shear>) -> Result<Self> {
+        rows.sort_unstable_by_key(|row| row.place);
+        for row in &rows {
             ensure!(
                 row.own.is_finite() && row.own != 0.0 && row.other.is_finite(),
                 InvalidParameters,
-                "parameter {e} would be {} times its coordinate: a statistic of its channel is too large or small",
+                "parameter {} would be {} times its coordinate: a statistic of its channel is too large or small",
+                row.place,
                 row.own
             );
         }
         let mut columns = room("a chart's constants", rows.len())?;
-        columns.extend(rows.iter().map(|row| Shear { own: row.own, other: 0.0, at: NONE }));
-        for (e, row) in rows.iter().enumerate().filter(|(_, row)| row.at != NONE) {
-            let column = &mut columns[row.at as usize];
-            debug_assert_eq!(column.at, NONE, "a coordinate is the second term of two parameters");
-            (column.other, column.at) = (row.other, e as u32);
+        columns.extend(rows.iter().map(|row| Shear { other: 0.0, at: NONE, ..*row }));
+        for row in rows.iter().filter(|row| row.at != NONE) {
+            let column: &mut Shear = &mut columns[rows.partition_point(|other| other.place < row.at)];
+            debug_assert_eq!(
+                (column.place, column.at),
+                (row.at, NONE),
+                "a coordinate is the second term of two parameters"
+            );
+            (column.other, column.at) = (row.other, row.place);
         }
-        Ok(Self { rows, columns })
+        Ok(Self { parameters, rows, columns })
     }
 }
 
@@ -182,9 +190,11 @@ impl Chart {
             Self::Normalized(chart) => {
                 Self::Normalized(Normalized { parameters: chart.parameters, groups: copied(WHAT, &chart.groups)? })
             }
-            Self::Sheared(chart) => {
-                Self::Sheared(Sheared { rows: copied(WHAT, &chart.rows)?, columns: copied(WHAT, &chart.columns)? })
-            }
+            Self::Sheared(chart) => Self::Sheared(Sheared {
+                parameters: chart.parameters,
+                rows: copied(WHAT, &chart.rows)?,
+                columns: copied(WHAT, &chart.columns)?,
+            }),
             Self::Quotient(chart) => Self::Quotient(Quotient {
                 scale: copied(WHAT, &chart.scale)?,
                 numerator: copied(WHAT, &chart.numerator)?,
@@ -202,7 +212,7 @@ impl Chart {
             Self::Identity(len) => *len,
             Self::Quotient(quotient) => quotient.parameter.len(),
             Self::Normalized(normalized) => normalized.groups.len() + normalized.parameters,
-            Self::Sheared(sheared) => sheared.rows.len(),
+            Self::Sheared(sheared) => sheared.parameters,
         }
     }
 
@@ -212,7 +222,7 @@ impl Chart {
             Self::Identity(len) => *len,
             Self::Quotient(quotient) => quotient.scale.len(),
             Self::Normalized(normalized) => normalized.parameters,
-            Self::Sheared(sheared) => sheared.rows.len(),
+            Self::Sheared(sheared) => sheared.parameters,
         }
     }
 
@@ -275,8 +285,10 @@ impl Chart {
                 normalized.groups.iter().for_each(|group| add(((group.start as u64) << 32) | group.end as u64));
             }
             Self::Sheared(sheared) => {
+                add(sheared.parameters as u64);
                 for row in &sheared.rows {
-                    [row.own.to_bits(), row.other.to_bits(), row.at.into()].into_iter().for_each(&mut add);
+                    let places = (u64::from(row.place) << 32) | u64::from(row.at);
+                    [row.own.to_bits(), row.other.to_bits(), places].into_iter().for_each(&mut add);
                 }
             }
         }

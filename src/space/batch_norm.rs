@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::ParameterSpace;
 use crate::engine::{Chart, NONE, Shear, Sheared};
 use crate::error::{Result, bail, ensure};
-use crate::memory::{copied, filled};
+use crate::memory::{copied, room};
 use crate::network::{BatchStatistics, Layer, Network, ParametricLayer};
 
 /// Coordinates: the parameters in their order, with γ in place of w and β in place of b.
@@ -24,8 +24,8 @@ impl BatchNormSpace {
     /// `InvalidOption` for a layer that is no scale with a bias or is named twice, and statistics of a wrong length or sign;
     /// `InvalidParameters` for statistics out of range; `TooLarge`.
     pub fn new(network: &Network, statistics: &[BatchStatistics]) -> Result<Self> {
-        let plain = Shear { own: 1.0, other: 0.0, at: NONE };
-        let mut rows = filled("a chart's constants", plain, network.parameter_count())?;
+        let most = statistics.iter().fold(0usize, |sum, found| sum.saturating_add(found.mean.len()));
+        let mut rows = room("a chart's constants", most.saturating_mul(2))?;
         let mut places: Vec<(ParametricLayer, BatchStatistics)> = Vec::new();
         for found in statistics {
             let layer = found.layer;
@@ -55,13 +55,14 @@ impl BatchNormSpace {
                 "the statistics of layer {layer} must be finite, with deviations above 0"
             );
             for (c, (mean, deviation)) in found.mean.iter().zip(&found.deviation).enumerate() {
-                rows[place.weight.start + c].own = 1.0 / deviation;
-                let at = (place.weight.start + c) as u32;
-                rows[bias.start + c] = Shear { own: 1.0, other: -mean / deviation, at };
+                let [at, place] = [place.weight.start + c, bias.start + c].map(|place| place as u32);
+                rows.push(Shear { place: at, own: 1.0 / deviation, other: 0.0, at: NONE });
+                rows.push(Shear { place, own: 1.0, other: -mean / deviation, at });
             }
-            places.push((place.clone(), found.clone()));
+            let (mean, deviation) = (copied("means", &found.mean)?, copied("deviations", &found.deviation)?);
+            places.push((place.clone(), BatchStatistics { layer, mean, deviation }));
         }
-        let chart = Rc::new(Chart::Sheared(Sheared::new(rows)?));
+        let chart = Rc::new(Chart::Sheared(Sheared::new(network.parameter_count(), rows)?));
         Ok(Self { network: network.clone(), places, chart })
     }
 }

@@ -6,6 +6,7 @@ use isoflat::linalg::dense_matrix;
 use isoflat::network::{BatchStatistics, fold_batch_norm};
 use isoflat::operator::{CurvatureOperator, OperatorKind};
 use isoflat::space::{BatchNormSpace, ParameterSpace, SpaceCurvature, SpaceKind};
+use isoflat::train::{Optimizer, TrainOptions, train_in};
 use isoflat::{Control, ErrorCode, Loss, Network, Problem};
 use pollster::block_on;
 use rand::Rng;
@@ -139,4 +140,25 @@ fn what_is_no_normalisation_is_refused() {
         serde_json::from_str::<SpaceKind>(&text)
             .is_ok_and(|kind| kind == SpaceKind::BatchNorm { statistics: statistics() })
     );
+}
+
+#[test]
+fn training_goes_down_the_gradient_in_gamma_and_beta() {
+    let (problem, start) = problem();
+    let kind = SpaceKind::BatchNorm { statistics: statistics() };
+    let open = kind.open(problem.network(), &start).expect("a space");
+    assert!(open.keeps_function);
+    let (rate, samples) = (0.05, problem.samples());
+    let options =
+        TrainOptions { optimizer: Optimizer::sgd(rate), batch_size: samples, epochs: 1, ..TrainOptions::default() };
+    for device in [Device::cpu(Precision::F64), gpu()] {
+        let engine = Engine::new(&device, &problem).expect("an engine");
+        let found = block_on(train_in(&engine, &*open.space, &start, None, &options, &Control::default()));
+        let found = found.expect("a step").coordinates;
+        block_on(engine.prepare(&start)).expect("a point");
+        let v = open.space.to_coordinates(&start).expect("coordinates");
+        let slope = open.space.pull_back(&v, &block_on(engine.gradient()).expect("a gradient")).expect("a gradient");
+        let expected: Vec<f64> = v.iter().zip(&slope).map(|(v, g)| v - rate * g).collect();
+        assert!(error(&found, &expected) < if device.info().precision == Precision::F64 { 1e-13 } else { 1e-6 });
+    }
 }

@@ -10,6 +10,7 @@ use isoflat::io::{File, ModelOptions, open_model};
 use isoflat::linalg::{Goal, Lanczos, StochasticLanczos, dense_spectrum};
 use isoflat::measure::{Measure, MeasureOptions, measure};
 use isoflat::operator::OperatorKind;
+use isoflat::space::{BatchNormSpace, SpaceCurvature};
 use isoflat::symmetry::Transformation;
 use isoflat::{Control, ErrorCode, ProblemFile, Targets, report};
 use pollster::block_on;
@@ -302,6 +303,46 @@ fn training_begins_at_random_in_a_network_that_is_named() {
     assert!(number(&outcome.result["before"]["loss"]) > 0.0);
     let other = run_under(&line.replace("--seed 5", "--seed 6"), &Control::default()).1;
     assert_ne!(opened.parameters, other.parameters);
+    std::fs::remove_dir_all(&folder).expect("it is there");
+}
+
+#[test]
+fn eigenvalues_in_gamma_and_beta_are_those_of_the_space() {
+    let outputs = std::fs::read_to_string("tests/fixtures/onnx/outputs.json").expect("outputs");
+    let record: Value = serde_json::from_str(&outputs).expect("JSON");
+    let inputs: Vec<f64> = serde_json::from_value(record["preactivation"]["inputs"].clone()).expect("inputs");
+    let folder = std::env::temp_dir().join(format!("isoflat-gamma-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let file = folder.join("rows.csv");
+    let mut table = (0..50).map(|i| format!("x{i},")).collect::<String>() + "label\n";
+    for (i, row) in inputs.chunks_exact(50).enumerate() {
+        table += &(row.iter().map(|x| format!("{x},")).collect::<String>() + &format!("{}\n", i % 2));
+    }
+    std::fs::write(&file, table).expect("a table");
+    let line = format!("eigenvalues tests/fixtures/onnx/preactivation.onnx {} --count 2", file.display());
+    let (_, opened, outcome) = run_under(&format!("{line} --space batch_norm"), &Control::default());
+    assert!(!opened.statistics.is_empty());
+    let engine = Engine::new(&Device::cpu(Precision::F64), opened.problem().expect("data")).expect("an engine");
+    block_on(engine.prepare(&opened.parameters)).expect("a point");
+    let space = BatchNormSpace::new(&opened.network, &opened.statistics).expect("a space");
+    let operator = SpaceCurvature::of_kind(&engine, &space, OperatorKind::HESSIAN).expect("an operator");
+    let spectrum = block_on(dense_spectrum(&operator, 1e-12, &Control::default())).expect("a spectrum").values;
+    let largest = *spectrum.last().expect("eigenvalues");
+    let found = number(&outcome.result["eigenvalues"]["top"][0]["value"]);
+    assert!((found - largest).abs() < 1e-8 * largest.abs(), "{found} is not {largest}");
+    let plain = number(&run(&line)["eigenvalues"]["top"][0]["value"]);
+    assert!((plain - found).abs() > 1e-3 * largest.abs(), "{plain} in the coordinates of scales");
+    for (line, says) in [
+        (format!("{line} --space batch_norm --density"), "--density"),
+        (format!("{line} --space batch_norm --operator riemannian.layerwise_flat"), "in a space"),
+        (format!("eigenvalues {CASE} --space batch_norm"), "--batch-norm scale"),
+    ] {
+        let invocation = invocation(&line);
+        let opened = cli::open(&invocation, &read(&invocation)).expect(&line);
+        let refused = block_on(cli::run(&invocation, &opened, &Device::cpu(Precision::F64), &Control::default()));
+        let refused = refused.expect_err(&line);
+        assert!(refused.code == ErrorCode::InvalidOption && refused.message.contains(says), "{refused}");
+    }
     std::fs::remove_dir_all(&folder).expect("it is there");
 }
 

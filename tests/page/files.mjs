@@ -77,8 +77,6 @@ export async function checkFiles({ browser, url, check, part, root }) {
       const text = await lab.download("#save-problem");
       check(`as ${format}`, text.length > 61_706 * 4 * 0.5 && text.length > start, `${text.length} characters`);
     }
-    const [plain, balanced] = [await lab.download("#save-problem"), await lab.download("#save-balanced")];
-    check("and balanced, other weights", balanced.length > plain.length / 2 && balanced !== plain);
     check("not as ONNX", await page.locator("#save-onnx").evaluate((option) => option.disabled));
     await page.selectOption("#save-format", "problem.json");
   });
@@ -212,6 +210,13 @@ export async function checkFiles({ browser, url, check, part, root }) {
     const saved = await lab.download("#save-problem");
     check("the weights go back into the ONNX file", saved.includes("Gemm"), `${saved.length} characters`);
     await page.selectOption("#save-format", "problem.json");
+    const norms = [];
+    for (const button of ["#save-problem", "#save-balanced"]) {
+      const { parameters } = JSON.parse(await lab.download(button));
+      norms.push(parameters.reduce((sum, x) => sum + x * x, 0));
+    }
+    const [norm, balanced] = norms;
+    check("balanced weights have a smaller norm", balanced < 0.999 * norm, `${balanced} instead of ${norm}`);
   });
 
   check("the console is silent", lab.complaints.length === 0, lab.complaints.join("; "));

@@ -127,11 +127,12 @@ fn quotient_anchors<T: Real>(quotient: &Quotient, v: &[T], z: &[T], second: Opti
     }
 }
 
-/// out_e = κ_e x_e + λ_e x_{p(e)}.
+/// out_e = κ_e x_e + λ_e x_{p(e)} in these rows, x_e in the others.
 fn sheared<T: Real>(rows: &[Shear], x: &[T], out: &mut [T]) {
-    for ((row, own), out) in rows.iter().zip(x).zip(out) {
+    out.copy_from_slice(x);
+    for row in rows {
         let other = if row.at == NONE { 0.0 } else { row.other * x[row.at as usize].to_f64() };
-        *out = T::from_f64(row.own * own.to_f64() + other);
+        out[row.place as usize] = T::from_f64(row.own * x[row.place as usize].to_f64() + other);
     }
 }
 

@@ -13,6 +13,7 @@ use super::vectors::{GpuVectors, values};
 use crate::engine::chart::{Chart, Charts, LoadedChart, NONE, Normalized, Quotient, Shear, Sheared};
 use crate::engine::{Vector, Vectors};
 use crate::error::Result;
+use crate::memory::room;
 
 /// A chart's tables in device memory.
 enum Tables {
@@ -35,9 +36,10 @@ enum Tables {
         groups: usize,
     },
     Sheared {
-        /// (κ, λ, p) of every row of J, and of Jᵀ.
+        /// (e, κ, λ, p) of the rows of J that are not the identity's, and of Jᵀ.
         rows: Rc<DeviceBuffer>,
         columns: Rc<DeviceBuffer>,
+        count: usize,
     },
 }
 
@@ -70,7 +72,7 @@ impl Charts for GpuVectors {
                 let grid = Grid { cost: 4.0 * len as f64, ..Grid::workgroups(*run_count, 1) };
                 self.context.dispatch(Kernel::Normalized, &parameters, &buffers, grid)
             }
-            Tables::Sheared { rows, .. } => self.shear(rows, v_data, theta_data, len, 1),
+            Tables::Sheared { rows, count, .. } => self.shear((rows, *count), v, theta),
         }
     }
 
@@ -97,7 +99,7 @@ impl Charts for GpuVectors {
                 let grid = Grid { cost: 8.0 * (len * columns) as f64, ..Grid::workgroups(*run_count, columns) };
                 self.context.dispatch(Kernel::NormalizedTangent, &parameters, &buffers, grid)
             }
-            Tables::Sheared { rows, .. } => self.shear(rows, x_data, out_data, len, columns),
+            Tables::Sheared { rows, count, .. } => self.shear((rows, *count), x, out),
         }
     }
 
@@ -154,7 +156,7 @@ impl Charts for GpuVectors {
                 self.context.dispatch(Kernel::NormalizedCotangent, &parameters, &buffers, grid)
             }
             // It has no second derivatives.
-            Tables::Sheared { columns: table, .. } => self.shear(table, z_data, out_data, len, columns),
+            Tables::Sheared { columns: table, count, .. } => self.shear((table, *count), z, out),
         }
     }
 }
@@ -183,24 +185,27 @@ impl GpuVectors {
 
     fn load_sheared(&self, sheared: &Sheared) -> Result<Tables> {
         let table = |rows: &[Shear]| {
-            let entry = |row: &Shear| [(row.own as f32).to_bits(), (row.other as f32).to_bits(), row.at];
-            let entries: Vec<[u32; 3]> = rows.iter().map(entry).collect();
+            let entry = |row: &Shear| [row.place, (row.own as f32).to_bits(), (row.other as f32).to_bits(), row.at];
+            // A buffer has at least one element, a table need not.
+            let mut entries = room("a chart's constants", rows.len().max(1))?;
+            entries.extend(rows.iter().map(entry));
+            entries.resize(rows.len().max(1), [0; 4]);
             self.context.buffer_of("a chart's constants", entries.as_flattened())
         };
-        Ok(Tables::Sheared { rows: table(&sheared.rows)?, columns: table(&sheared.columns)? })
+        let (rows, columns) = (table(&sheared.rows)?, table(&sheared.columns)?);
+        Ok(Tables::Sheared { rows, columns, count: sheared.rows.len() })
     }
 
-    /// One of a shear's two tables, times columns of `len` numbers.
-    fn shear(
-        &self,
-        table: &DeviceBuffer,
-        x: &DeviceBuffer,
-        out: &DeviceBuffer,
-        len: usize,
-        columns: usize,
-    ) -> Result<()> {
-        let parameters = ShearedUniform { len: len as u32, ..Default::default() };
-        self.context.dispatch(Kernel::Sheared, &parameters, &[table, x, out], Grid::elements(len, columns))
+    /// One of a shear's two tables, times the columns of x.
+    fn shear(&self, (table, count): (&DeviceBuffer, usize), x: &Vector, out: &mut Vector) -> Result<()> {
+        let (len, columns) = (x.len(), x.columns());
+        self.copy_columns(x, 0..columns, out, 0)?;
+        if count == 0 {
+            return Ok(());
+        }
+        let parameters = ShearedUniform { count: count as u32, len: len as u32, ..Default::default() };
+        let buffers = [table, values(x)?, values(out)?];
+        self.context.dispatch(Kernel::Sheared, &parameters, &buffers, Grid::elements(count, columns))
     }
 
     fn load_normalized(&self, normalized: &Normalized) -> Result<Tables> {

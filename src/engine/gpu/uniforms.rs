@@ -182,7 +182,7 @@ uniforms! {
         runs: u32, groups: u32, len: u32, second: u32,
         zero: u32, unused_0: u32, unused_1: u32, unused_2: u32,
     }
-    Sheared { len: u32, unused_0: u32, unused_1: u32, unused_2: u32 }
+    Sheared { count: u32, len: u32, unused_0: u32, unused_1: u32 }
     GatherRows {
         features: u32, count: u32, rows_offset: u32, lanes: u32,
         out_lanes: u32, unused_0: u32, unused_1: u32, unused_2: u32,
