@@ -46,7 +46,6 @@ pub(super) fn choices(modules: &[Module], convolutions: &[&Module], has_dense: b
         }
     }
     all.sort_by_key(|(odd, _)| *odd);
-    all.dedup();
     all.into_iter().map(|(_, choice)| choice).collect()
 }
 
