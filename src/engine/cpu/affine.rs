@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use super::point::sized;
 use super::real::Real;
+use super::stencil::Stencil;
 use super::tile::{ROWS, by_rows};
 use crate::engine::plan::{Operation, Step};
 use crate::error::Result;
@@ -39,6 +40,8 @@ pub struct Affine {
     /// Residue classes of input pixels modulo the stride, row residue by row residue, as far as there are such pixels: which
     /// part of the window reaches them.
     pub(super) classes: Vec<Class>,
+    /// How windows meet the image where channels see one channel each.
+    pub(super) stencil: Option<Stencil>,
     /// Zeros above and left of δ, and its padded size, for the backward pass.
     pub(super) delta_padding: [usize; 2],
     pub(super) padded_output: [usize; 2],
@@ -62,6 +65,12 @@ pub(super) struct Class {
 #[derive(Debug, Clone, Default)]
 pub struct Forward<T>(pub(super) Vec<T>);
 
+impl<T> AsRef<[T]> for Forward<T> {
+    fn as_ref(&self) -> &[T] {
+        &self.0
+    }
+}
+
 impl<T: Real> Forward<T> {
     /// W ⊙ W, packed likewise.
     pub fn squared(mut self) -> Self {
@@ -73,6 +82,12 @@ impl<T: Real> Forward<T> {
 /// W packed for backward passes: class by class, for each group of input channels, tap by tap and output by output.
 #[derive(Debug, Clone, Default)]
 pub struct Backward<T>(pub(super) Vec<T>);
+
+impl<T> AsRef<[T]> for Backward<T> {
+    fn as_ref(&self) -> &[T] {
+        &self.0
+    }
+}
 
 impl Affine {
     /// The geometry of a step, if it is affine.
@@ -95,6 +110,7 @@ impl Affine {
             (shape, window)
         };
         let seen = input.channels / groups;
+        let stencil = (*groups > 1 && seen == 1).then(|| Stencil::new(input, window, step.output)).transpose()?;
         // A row of the window is one run where all channels are seen, and nothing is left out between two pixels.
         let in_run = if *groups == 1 && window.dilation[1] == 1 { window.size[1] } else { 1 };
         let mut runs = room("rows of a window", window.area() / in_run)?;
@@ -118,7 +134,8 @@ impl Affine {
             run: in_run * seen,
             runs,
             padded_output: [padded(0, input.height, step.output.height), padded(1, input.width, step.output.width)],
-            classes: classes(input, window, *groups)?,
+            classes: if stencil.is_some() { Vec::new() } else { classes(input, window, *groups)? },
+            stencil,
             input,
             output: step.output,
             window,
@@ -133,7 +150,7 @@ impl Affine {
 
     /// Does every channel see one channel alone?
     pub(super) fn is_channelwise(&self) -> bool {
-        self.groups > 1 && self.seen() == 1
+        self.stencil.is_some()
     }
 
     /// The pixels of a row that may be in a class.
@@ -170,6 +187,7 @@ impl Affine {
             padded_output: [input.height, input.width],
             window,
             classes: classes(input, window, 1)?,
+            stencil: None,
             delta_padding: [0, 0],
             input,
             ..*self
@@ -289,6 +307,11 @@ impl Affine {
         Ok(())
     }
 
+    /// One block's input as W meets it: where channels see one channel each as it lies, else with its padding.
+    pub fn frame<'a, T: Real, const N: usize>(&self, x: &'a [T], workspace: &'a mut Vec<T>) -> Result<&'a [T]> {
+        if self.is_channelwise() { Ok(x) } else { self.pad::<T, N>(x, workspace) }
+    }
+
     /// One block's input with its padding: itself, or a copy in `workspace`.
     pub fn pad<'a, T: Real, const N: usize>(&self, x: &'a [T], workspace: &'a mut Vec<T>) -> Result<&'a [T]> {
         let [top, left] = self.window.padding.before;
@@ -321,12 +344,8 @@ impl Affine {
     /// Do backward passes need nothing around δ?
     fn is_delta_as_it_is(&self) -> bool {
         self.is_dense()
+            || self.is_channelwise()
             || (self.delta_padding == [0, 0] && self.padded_output == [self.output.height, self.output.width])
-    }
-
-    /// Do sums of gradients read the input as it lies?
-    pub(super) fn is_input_as_it_is(&self) -> bool {
-        self.is_channelwise() && self.window.padding.is_none()
     }
 
     /// Numbers of a block that its passes lay out at this step beside what comes in and goes out: transposed and padded.
@@ -343,11 +362,9 @@ impl Affine {
 
     /// The same where no vector may be so long.
     fn wide_transposed_len<const N: usize>(&self) -> u64 {
-        let [height, width] = self.padded().map(|side| side as u64);
         match self.is_dense() {
             true => (self.columns.next_multiple_of(N) as u64) * N as u64,
-            false if self.is_input_as_it_is() => 0,
-            false if self.is_channelwise() => height * width * self.input.channels as u64 * N as u64,
+            false if self.is_channelwise() => 0,
             // The last tile of a row may look beyond its end.
             false => self.padded()[0] as u64 * N as u64 * self.row_stride() as u64 + N as u64,
         }
@@ -360,12 +377,9 @@ impl Affine {
     }
 
     /// One block's padded input sample by sample: tiles of N columns (dense), or rows of pixels (y, n, x, c); where channels see
-    /// one channel each, as it is.
+    /// one channel each it is read as it lies.
     pub fn transpose<T: Real, const N: usize>(&self, x: &[T], out: &mut [T]) {
         if self.is_channelwise() {
-            if !self.is_input_as_it_is() {
-                out.copy_from_slice(x);
-            }
             return;
         }
         let pixels = x.as_chunks::<N>().0;
@@ -468,7 +482,7 @@ fn taps(window: Window, axis: usize, residue: usize) -> Result<Vec<[usize; 2]>> 
 }
 
 /// The residues modulo the stride that pixels have along an axis, ascending.
-fn residues(pixels: usize, window: Window, axis: usize) -> Result<Vec<usize>> {
+pub(super) fn residues(pixels: usize, window: Window, axis: usize) -> Result<Vec<usize>> {
     let (stride, padding) = (window.stride[axis], window.padding.before[axis]);
     let mut found: Vec<usize> =
         collected("residues of pixels", (0..pixels.min(stride)).map(|y| (y + padding) % stride))?;

@@ -16,6 +16,8 @@ pub struct ForwardBlock<'a, T, const N: usize> {
 }
 
 impl<T: Real, const N: usize> Work for ForwardBlock<'_, T, N> {
+    const ROW: usize = size_of::<[T; N]>();
+
     #[inline(always)]
     fn run<const FMA: bool>(self) {
         let Self { affine, bias, terms, out } = self;
@@ -101,6 +103,8 @@ pub struct BackwardBlock<'a, T, const N: usize> {
 }
 
 impl<T: Real, const N: usize> Work for BackwardBlock<'_, T, N> {
+    const ROW: usize = size_of::<[T; N]>();
+
     #[inline(always)]
     fn run<const FMA: bool>(self) {
         let Self { affine, terms, out } = self;
@@ -130,11 +134,7 @@ impl<T: Real, const N: usize> AffineWork for BackwardBlock<'_, T, N> {
     #[inline(always)]
     fn run_channelwise<const FMA: bool>(self) {
         let Self { affine, terms, out } = self;
-        for (y, out) in out.chunks_exact_mut(affine.input.width * affine.input.channels * N).enumerate() {
-            for class in affine.classes_of_row(y) {
-                channelwise::backward::<T, N, FMA>(affine, class, terms, y, out);
-            }
-        }
+        channelwise::backward::<T, N, FMA>(affine, terms, out);
     }
 }
 

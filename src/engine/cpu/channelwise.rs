@@ -1,18 +1,33 @@
 //! Convolutions whose channels see one channel each, and scales: there is no matrix product in them, and what they cost is memory.
 //!
-//! Every number of a channel is met by a few weights of that channel alone. So the lanes of a number stay in registers over the taps of
-//! the window, and rows of channels are walked in the order in which they lie.
+//! Every number of a channel is met by a few weights of that channel alone. So images are read as they lie, without a frame of
+//! zeros; neighbours on a line, which share most of what they see, are computed together; and channels go through the image in
+//! bands, narrow enough that the rows that a window sees stay in the cache until the next row of outputs wants them again.
 
 use std::ops::Range;
 
-use super::affine::{Affine, Backward, Class, Forward};
+use super::affine::{Affine, Backward, Forward};
 use super::gradient::Term;
 use super::real::Real;
 use super::simd::{self, Level, Work};
-use super::tile::{PART, Sums, add_products};
+use super::stencil::{Side, Stencil};
+use super::tile::Sums;
+use crate::network::Shape;
 
-/// Rows whose sums are in the cache together.
-const ROWS: usize = 16;
+/// Neighbours that are computed together.
+const NEIGHBOURS: usize = 4;
+
+/// Neighbours whose products are added up before they join the rest of a gradient.
+const STRETCH: usize = 8;
+
+/// Places of a window whose sums stay in registers together.
+const PLACES: usize = 5;
+
+/// Places of a window that are looked up together, for all channels of a band.
+const LOOKED_UP: usize = 32;
+
+/// Bytes of the rows that a band of channels sees at a time.
+const BAND: usize = 256 << 10;
 
 /// Work on an affine step, which has loops of its own where channels see one channel each.
 pub trait AffineWork: Work {
@@ -27,6 +42,8 @@ pub trait AffineWork: Work {
 struct Channelwise<W>(W);
 
 impl<W: AffineWork> Work for Channelwise<W> {
+    const ROW: usize = W::ROW;
+
     #[inline(always)]
     fn run<const FMA: bool>(self) {
         self.0.run_channelwise::<FMA>();
@@ -38,6 +55,90 @@ pub fn run<W: AffineWork>(level: Level, work: W) {
     if work.affine().is_channelwise() { simd::run(level, Channelwise(work)) } else { simd::run(level, work) }
 }
 
+/// Where the window's places meet an image, for the first channel: which place, and where it is.
+#[derive(Clone, Copy, Default)]
+struct Met {
+    place: usize,
+    at: usize,
+}
+
+/// How windows move over an image.
+#[derive(Clone, Copy)]
+struct Geometry<'a> {
+    /// Along rows and columns.
+    sides: [&'a Side; 2],
+    /// Columns of the window.
+    window: usize,
+    /// Pixels of a row, and channels of a pixel.
+    width: usize,
+    channels: usize,
+}
+
+impl Geometry<'_> {
+    /// What is met at a point; at its neighbours within the columns' inner points it is the same, [`Geometry::step`] on.
+    #[inline(always)]
+    fn met(&self, [y, x]: [usize; 2]) -> impl Iterator<Item = Met> {
+        let (Self { window, width, channels, .. }, [rows, columns]) = (*self, self.sides);
+        rows.places.iter().filter(move |row| row.is_met(y)).flat_map(move |row| {
+            let line = row.at(y, rows.stride) * width;
+            let met = columns.places.iter().filter(move |column| column.is_met(x));
+            met.map(move |column| Met {
+                place: row.k * window + column.k,
+                at: (line + column.at(x, columns.stride)) * channels,
+            })
+        })
+    }
+
+    /// From what a place meets at one point to what it meets at the next.
+    #[inline(always)]
+    fn step(&self) -> usize {
+        self.sides[1].stride * self.channels
+    }
+
+    /// The points of a row in stretches: among the inner points of so many, then of halves, else one by one; the first of each,
+    /// and how many.
+    #[inline(always)]
+    fn stretches(&self, most: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let ([start, end], count) = (self.sides[1].inner, self.sides[1].count);
+        let mut next = 0;
+        std::iter::from_fn(move || {
+            let first = next;
+            let inner = if start <= first { end.saturating_sub(first) } else { 0 };
+            let mut length = most;
+            while length > inner.max(1) {
+                length /= 2;
+            }
+            next += length;
+            (first < count).then_some((first, length))
+        })
+    }
+}
+
+/// The next places that are met, as many together as are looked up together: the first time some, if only none.
+#[inline(always)]
+fn look_up<'a>(met: &mut impl Iterator<Item = Met>, found: &'a mut [Met], is_first: bool) -> Option<&'a [Met]> {
+    let mut count = 0;
+    for (found, met) in found.iter_mut().zip(met) {
+        *found = met;
+        count += 1;
+    }
+    (count > 0 || is_first).then(|| &found[..count])
+}
+
+/// Sums over what the window's places meet, of every channel that comes out.
+struct Correlation<'a, T, W> {
+    geometry: Geometry<'a>,
+    /// Weights of a row of W.
+    columns: usize,
+    /// Pixels of a row that comes out, and channels of a pixel.
+    width: usize,
+    channels: usize,
+    /// Of each channel that comes out, added to its sums.
+    bias: Option<&'a [T]>,
+    /// Weights, and the images that they meet.
+    terms: &'a [(&'a W, &'a [T])],
+}
+
 /// z = Σ over the terms of W x, plus b: one block. `out` is (positions, rows, N).
 #[inline(always)]
 pub fn forward<T: Real, const N: usize, const FMA: bool>(
@@ -46,61 +147,114 @@ pub fn forward<T: Real, const N: usize, const FMA: bool>(
     terms: &[(&Forward<T>, &[T])],
     out: &mut [T],
 ) {
-    let (rows, channels) = (affine.rows, affine.input.channels);
-    let (of_channel, columns) = (affine.rows_of_group(), affine.columns);
-    for (position, out) in out.as_chunks_mut::<N>().0.chunks_exact_mut(rows).enumerate() {
-        let corner = affine.corner(position);
-        for (row, out) in out.iter_mut().enumerate() {
-            let mut sums = Sums::<T, 1, N>::zero();
-            for (weights, input) in terms {
-                let x = &input.as_chunks::<N>().0[corner + row / of_channel..];
-                let weights = &weights.0[row * columns..][..columns];
-                for (&w, &run) in weights.iter().zip(&affine.runs) {
-                    sums.add::<FMA>([w], &x[affine.run_offset(run) * channels]);
-                }
-            }
-            let mut total = [[bias.map_or(T::ZERO, |b| b[row]); N]];
-            sums.add_to(&mut total);
-            [*out] = total;
-        }
-    }
+    let Some(stencil) = &affine.stencil else { return };
+    let [rows, columns] = &stencil.forward;
+    affine.correlation([rows, columns], bias, terms, true).run::<N, FMA>(out);
 }
 
-/// q = Σ over the terms of Wᵀ δ, at the pixels of one row that are in one class; `out` is that row's.
+/// q = Σ over the terms of Wᵀ δ: one block. `out` is (pixels, input channels, N).
 #[inline(always)]
 pub fn backward<T: Real, const N: usize, const FMA: bool>(
     affine: &Affine,
-    class: &Class,
     terms: &[(&Backward<T>, &[T])],
-    y: usize,
     out: &mut [T],
 ) {
-    let (rows, channels) = (affine.rows, affine.input.channels);
-    let (of_channel, columns) = (affine.rows_of_group(), affine.columns);
-    let line = affine.padded_output[1];
-    let out = out.as_chunks_mut::<N>().0;
-    for x in affine.columns_of(class) {
-        let [last_row, last] = affine.last_output([y, x]);
-        for (channel, out) in out[x * channels..][..channels].iter_mut().enumerate() {
-            let mut sums = Sums::<T, 1, N>::zero();
-            for (weights, delta) in terms {
-                let delta = delta.as_chunks::<N>().0;
-                for (&tap, [y, x]) in class.taps.iter().zip(&class.runs) {
-                    let first = ((last_row - y) * line + last - x) * rows + channel * of_channel;
-                    for (j, delta) in delta[first..][..of_channel].iter().enumerate() {
-                        let w = weights.0[(channel * of_channel + j) * columns + tap as usize];
-                        sums.add::<FMA>([w], delta);
-                    }
-                }
-            }
-            let mut total = [[T::ZERO; N]];
-            sums.add_to(&mut total);
-            [*out] = total;
+    let Some(stencil) = &affine.stencil else { return };
+    let [rows, columns] = &stencil.backward;
+    for rows in rows {
+        for columns in columns {
+            affine.correlation([rows, columns], None, terms, false).run::<N, FMA>(out);
         }
     }
 }
 
-/// `out` += Σ over the terms, positions and lanes of δ x, for some rows of W; the inputs are padded, but as they lie.
+impl Affine {
+    fn correlation<'a, T, W>(
+        &'a self,
+        sides: [&'a Side; 2],
+        bias: Option<&'a [T]>,
+        terms: &'a [(&'a W, &'a [T])],
+        is_forward: bool,
+    ) -> Correlation<'a, T, W> {
+        let [from, to] = if is_forward { [self.input, self.output] } else { [self.output, self.input] };
+        let geometry = Geometry { sides, window: self.window.size[1], width: from.width, channels: from.channels };
+        Correlation { geometry, columns: self.columns, width: to.width, channels: to.channels, bias, terms }
+    }
+}
+
+impl<T: Real, W: AsRef<[T]>> Correlation<'_, T, W> {
+    #[inline(always)]
+    fn run<const N: usize, const FMA: bool>(&self, out: &mut [T]) {
+        let out = out.as_chunks_mut::<N>().0;
+        let Geometry { sides: [rows, columns], width, channels, .. } = self.geometry;
+        let seen = rows.places.len() * width * channels.div_ceil(self.channels);
+        let band = band::<T, N>(seen * self.terms.len());
+        let mut found = [Met::default(); LOOKED_UP];
+        for first in (0..self.channels).step_by(band) {
+            let channels = first..self.channels.min(first + band);
+            for y in 0..rows.count {
+                let line = (rows.first + y * rows.step) * self.width;
+                for (x, count) in self.geometry.stretches(NEIGHBOURS) {
+                    let pixel = line + columns.first + x * columns.step;
+                    let out = &mut out[pixel * self.channels..];
+                    let (mut places, mut is_first) = (self.geometry.met([y, x]), true);
+                    while let Some(met) = look_up(&mut places, &mut found, is_first) {
+                        match count {
+                            NEIGHBOURS => self.add::<NEIGHBOURS, N, FMA>(met, is_first, channels.clone(), out),
+                            2 => self.add::<2, N, FMA>(met, is_first, channels.clone(), out),
+                            _ => self.add::<1, N, FMA>(met, is_first, channels.clone(), out),
+                        }
+                        is_first = false;
+                    }
+                }
+            }
+        }
+    }
+
+    /// What R neighbours meet; `out` begins with the pixel of the first.
+    #[inline(always)]
+    fn add<const R: usize, const N: usize, const FMA: bool>(
+        &self,
+        met: &[Met],
+        is_first: bool,
+        channels: Range<usize>,
+        out: &mut [[T; N]],
+    ) {
+        // As many channels meet one that comes out, or one meets as many.
+        let several = (self.geometry.channels / self.channels).max(1);
+        let each = (self.channels / self.geometry.channels).max(1);
+        let (step, next) = (self.geometry.step(), self.geometry.sides[1].step * self.channels);
+        for channel in channels {
+            let mut sums = Sums::<T, R, N>::zero();
+            for (weights, images) in self.terms {
+                let images = images.as_chunks::<N>().0;
+                for from in channel * several / each..channel * several / each + several {
+                    let weights = &weights.as_ref()[channel.max(from) * self.columns..][..self.columns];
+                    for met in met {
+                        let images = &images[met.at + from..][..(R - 1) * step + 1];
+                        sums.add_each::<FMA>(weights[met.place], std::array::from_fn(|r| &images[r * step]));
+                    }
+                }
+            }
+            let mut totals = match is_first {
+                true => [[self.bias.map_or(T::ZERO, |b| b[channel]); N]; R],
+                false => std::array::from_fn(|r| out[r * next + channel]),
+            };
+            sums.add_to(&mut totals);
+            for (r, total) in totals.into_iter().enumerate() {
+                out[r * next + channel] = total;
+            }
+        }
+    }
+}
+
+/// Channels in a band, of each of which the window sees so many numbers a sample at a time.
+#[inline(always)]
+fn band<T, const N: usize>(seen: usize) -> usize {
+    (BAND / (seen * N * size_of::<T>()).max(1)).max(4)
+}
+
+/// `out` += Σ over the terms, positions and lanes of δ x, for some rows of W; the inputs are as they lie.
 #[inline(always)]
 pub fn add_gradient<T: Real, const N: usize, const FMA: bool>(
     affine: &Affine,
@@ -109,42 +263,78 @@ pub fn add_gradient<T: Real, const N: usize, const FMA: bool>(
     sums: &mut Vec<T>,
     out: &mut [T],
 ) {
-    let columns = affine.columns;
-    for (first, out) in rows.step_by(ROWS).zip(out.chunks_mut(ROWS * columns)) {
-        let count = out.len() / columns;
+    let Some(Stencil { forward: [lines, columns], .. }) = &affine.stencil else { return };
+    let Shape { width, channels, .. } = affine.input;
+    let geometry = Geometry { sides: [lines, columns], window: affine.window.size[1], width, channels };
+    let band = band::<T, N>((lines.places.len() + 1) * width).min(rows.len());
+    for (first, out) in rows.step_by(band).zip(out.chunks_mut(band * affine.columns)) {
         // There is room: whoever asked for the rest has asked for this.
         sums.clear();
-        sums.resize(count * columns * N, T::ZERO);
+        sums.resize(out.len() * N, T::ZERO);
+        let mut found = [Met::default(); LOOKED_UP];
         for (delta, input) in terms {
             let (delta, input) = (delta.as_chunks::<N>().0, input.as_chunks::<N>().0);
-            for start in (0..affine.positions()).step_by(PART / N) {
-                for position in start..affine.positions().min(start + PART / N) {
-                    let delta = &delta[position * affine.rows + first..][..count];
-                    add_position::<T, N, FMA>(affine, first, delta, &input[affine.corner(position)..], sums);
+            for y in 0..lines.count {
+                for (x, count) in geometry.stretches(STRETCH) {
+                    let delta = &delta[(y * columns.count + x) * affine.rows..][..count * affine.rows];
+                    let mut places = geometry.met([y, x]);
+                    while let Some(met) = look_up(&mut places, &mut found, false) {
+                        let rows = sums.as_chunks_mut::<N>().0.chunks_exact_mut(affine.columns);
+                        for (row, sums) in (first..).zip(rows) {
+                            let line = Line { delta: &delta[row..], rows: affine.rows, step: geometry.step(), count };
+                            line.add::<FMA>(met, &input[row / affine.rows_of_group()..], sums);
+                        }
+                    }
                 }
-                for (out, lanes) in out.iter_mut().zip(sums.as_chunks_mut::<N>().0) {
-                    *out += std::mem::replace(lanes, [T::ZERO; N]).into_iter().sum();
-                }
+            }
+            for (out, lanes) in out.iter_mut().zip(sums.as_chunks_mut::<N>().0) {
+                *out += std::mem::replace(lanes, [T::ZERO; N]).into_iter().sum();
             }
         }
     }
 }
 
-/// Of one position: δ of some rows times what their windows see there.
-#[inline(always)]
-fn add_position<T: Real, const N: usize, const FMA: bool>(
-    affine: &Affine,
-    first: usize,
-    delta: &[[T; N]],
-    x: &[[T; N]],
-    sums: &mut [T],
-) {
-    let (channels, of_channel) = (affine.input.channels, affine.rows_of_group());
-    let rows = sums.as_chunks_mut::<N>().0.chunks_exact_mut(affine.columns);
-    for ((row, delta), sums) in (first..).zip(delta).zip(rows) {
-        let channel = row / of_channel;
-        for (sums, &run) in sums.iter_mut().zip(&affine.runs) {
-            add_products::<T, N, FMA>(sums, delta, &x[affine.run_offset(run) * channels + channel]);
+/// A stretch of outputs, of one row of W.
+struct Line<'a, T, const N: usize> {
+    /// δ from the first on.
+    delta: &'a [[T; N]],
+    /// From one output's to the next one's.
+    rows: usize,
+    /// The same of inputs.
+    step: usize,
+    count: usize,
+}
+
+impl<T: Real, const N: usize> Line<'_, T, N> {
+    /// `sums` += Σ over the stretch of δ x, lane by lane; `input` begins with the channel that is met.
+    #[inline(always)]
+    fn add<const FMA: bool>(&self, met: &[Met], input: &[[T; N]], sums: &mut [[T; N]]) {
+        // Groups as even as can be.
+        let groups = met.len().div_ceil(PLACES).max(1);
+        for met in met.chunks(met.len().div_ceil(groups).max(1)) {
+            match met.len() {
+                1 => self.add_places::<1, FMA>(met, input, sums),
+                2 => self.add_places::<2, FMA>(met, input, sums),
+                3 => self.add_places::<3, FMA>(met, input, sums),
+                4 => self.add_places::<4, FMA>(met, input, sums),
+                _ => self.add_places::<PLACES, FMA>(met, input, sums),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn add_places<const K: usize, const FMA: bool>(&self, met: &[Met], input: &[[T; N]], sums: &mut [[T; N]]) {
+        let Some(met) = met.first_chunk::<K>() else { return };
+        let len = (self.count - 1) * self.step + 1;
+        let lines = met.map(|met| &input[met.at..][..len]);
+        let mut found = Sums::<T, K, N>::zero();
+        for (delta, i) in self.delta.iter().step_by(self.rows).zip((0..len).step_by(self.step)) {
+            found.add_products::<FMA>(delta, lines.map(|line| &line[i]));
+        }
+        let mut totals = met.map(|met| sums[met.place]);
+        found.add_to(&mut totals);
+        for (met, total) in met.iter().zip(totals) {
+            sums[met.place] = total;
         }
     }
 }

@@ -66,6 +66,8 @@ pub struct WeightGradient<'a, T, const N: usize> {
 }
 
 impl<T: Real, const N: usize> Work for WeightGradient<'_, T, N> {
+    const ROW: usize = size_of::<[T; N]>();
+
     #[inline(always)]
     fn run<const FMA: bool>(self) {
         // A narrow tile where a wide one would be mostly beyond the run's end; WebAssembly's are narrow already.
@@ -230,10 +232,15 @@ fn add_tile<T: Real, const R: usize, const J: usize, const FMA: bool>(delta: &[T
 
 /// `out` += Σ over positions and lanes of δ (positions, all rows, N), for some rows: the gradient of b from one block.
 pub fn bias_gradient<T: Real, const N: usize>(all_rows: usize, rows: Range<usize>, delta: &[T], out: &mut [T]) {
-    for position in delta.chunks_exact(all_rows * N) {
-        for (out, lanes) in out.iter_mut().zip(position[rows.start * N..].as_chunks::<N>().0) {
-            *out += lanes.iter().copied().sum();
+    let delta = &delta.as_chunks::<N>().0[rows.start..];
+    for (row, out) in out.iter_mut().enumerate() {
+        let mut sums = [T::ZERO; N];
+        for lanes in delta[row..].iter().step_by(all_rows) {
+            for n in 0..N {
+                sums[n] += lanes[n];
+            }
         }
+        *out += sums.into_iter().sum();
     }
 }
 

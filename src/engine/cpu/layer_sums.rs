@@ -207,6 +207,8 @@ struct DenseSums<'a, 'b, T, const N: usize> {
 }
 
 impl<T: Real, const N: usize> Work for DenseSums<'_, '_, T, N> {
+    const ROW: usize = size_of::<[T; N]>();
+
     #[inline(always)]
     fn run<const FMA: bool>(self) {
         let Self { arrival, workspace, found } = self;
@@ -235,6 +237,8 @@ struct WindowSums<'a, 'b, T, const N: usize> {
 }
 
 impl<T: Real, const N: usize> Work for WindowSums<'_, '_, T, N> {
+    const ROW: usize = size_of::<[T; N]>();
+
     #[inline(always)]
     fn run<const FMA: bool>(self) {
         let Self { arrival, workspace, found } = self;

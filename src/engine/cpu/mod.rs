@@ -22,6 +22,7 @@ mod prefix;
 pub(in crate::engine) mod real;
 mod simd;
 mod squares;
+mod stencil;
 mod sweep;
 mod tally;
 mod tangent;

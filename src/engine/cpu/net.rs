@@ -56,7 +56,7 @@ impl Net {
 
     /// Do sums of gradients read the input of this step as it lies?
     pub fn reads_as_it_is(&self, l: usize) -> bool {
-        matches!(&self.kinds[l], Kind::Affine(affine) if affine.is_input_as_it_is())
+        matches!(&self.kinds[l], Kind::Affine(affine) if affine.is_channelwise())
     }
 
     /// The first step, where it is affine in what comes in: layer 1 is linear in the parameters then.

@@ -18,8 +18,9 @@ use crate::error::Result;
 use crate::event_loop::worked;
 use crate::memory::{ask_for, product, room, zeros};
 
-/// Numbers that the blocks of one chunk may hold: enough for long sums, little enough for any machine.
-const CHUNK_NUMBERS: u64 = 1 << 24;
+/// Bytes that the blocks of one chunk may hold: enough for long sums and, where there are threads, for some blocks of large images
+/// at a time; little enough for any machine.
+const CHUNK_BYTES: u64 = if cfg!(target_arch = "wasm32") { 1 << 26 } else { 1 << 30 };
 
 /// Most samples in a chunk.
 const CHUNK_SAMPLES: usize = 1024;
@@ -98,7 +99,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
     /// Samples in a chunk.
     pub fn chunk(&self) -> usize {
         // A point and the tangents of a direction.
-        let blocks = CHUNK_NUMBERS / (2 * self.block_numbers()).max(1);
+        let blocks = CHUNK_BYTES / (2 * self.block_numbers() * size_of::<T>() as u64).max(1);
         (blocks as usize * N).clamp(N, CHUNK_SAMPLES.max(N)).next_multiple_of(N)
     }
 

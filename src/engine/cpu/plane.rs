@@ -73,7 +73,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
         let workspace = || (Workspace::default(), BlockPoint::default());
         parallel::for_each(&mut products, work, workspace, async |(workspace, block), i, products| {
             block.load::<N>(net, rows, &selection, i)?;
-            let input = affine.pad::<T, N>(&block.input, &mut workspace.padded)?;
+            let input = affine.frame::<T, N>(&block.input, &mut workspace.padded)?;
             let vectors = std::iter::once(&plane.theta).chain(&plane.directions);
             for ((out, packed), vector) in products.iter_mut().zip(&plane.first).zip(vectors) {
                 let bias = affine.bias.clone().map(|range| &vector[range]);

@@ -118,7 +118,7 @@ impl<T: Real> BlockPoint<T> {
         match &net.kinds[l] {
             Kind::Affine(affine) => {
                 let is_data = step.reads[0].from.is_none();
-                let input = affine.pad::<T, N>(read(0), &mut workspace.padded)?;
+                let input = affine.frame::<T, N>(read(0), &mut workspace.padded)?;
                 if with_backward && !(is_data && self.is_input_transposed[l]) {
                     affine.transpose::<T, N>(input, sized(&mut self.transposed[l], affine.transposed_len::<N>())?);
                     self.is_input_transposed[l] = is_data;

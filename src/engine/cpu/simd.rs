@@ -43,9 +43,17 @@ impl Level {
     }
 }
 
+/// Bytes of a tile's row, one number of every sample of a block, in blocks that are made for AVX-512, and for it alone.
+#[cfg(target_arch = "x86_64")]
+pub const WIDE: usize = 128;
+
 /// Work whose loops are compiled once a level. `run` must be `#[inline(always)]` down to its loops: that is what carries
 /// the instructions into them.
 pub trait Work {
+    /// Bytes of a tile's row.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "elsewhere blocks have one width"))]
+    const ROW: usize;
+
     /// Does it; `FMA` says whether a fused multiply-add is one instruction.
     fn run<const FMA: bool>(self);
 }
@@ -63,12 +71,15 @@ pub fn run<W: Work>(level: Level, work: W) {
         fn avx512<W: Work>(work: W) {
             work.run::<true>();
         }
-        match level {
+        // A block's width is a level's, so nothing is compiled for a level that never meets it.
+        if const { W::ROW == WIDE } {
+            assert!(level == Level::Avx512, "blocks as wide as this one are AVX-512's");
             // SAFETY: detect() found these instructions on this machine.
-            Level::Avx2 => return unsafe { avx2(work) },
-            // SAFETY: likewise.
-            Level::Avx512 => return unsafe { avx512(work) },
-            Level::Baseline => {}
+            return unsafe { avx512(work) };
+        }
+        if level != Level::Baseline {
+            // SAFETY: likewise; where there is AVX-512 there is AVX2.
+            return unsafe { avx2(work) };
         }
     }
     #[cfg(not(target_arch = "x86_64"))]

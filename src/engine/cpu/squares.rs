@@ -175,6 +175,8 @@ struct SampleSquares<'a, T, const N: usize> {
 }
 
 impl<T: Real, const N: usize> Work for SampleSquares<'_, T, N> {
+    const ROW: usize = size_of::<[T; N]>();
+
     #[inline(always)]
     fn run<const FMA: bool>(self) {
         let Self { affine, first, g, x, gradient, out } = self;

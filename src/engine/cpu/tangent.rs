@@ -56,13 +56,13 @@ impl<T: Real> BlockTangent<T> {
         let tangent = |k: usize| step.reads[k].from.map(|from| &before[from][..]);
         match &net.kinds[l] {
             Kind::Affine(affine) => {
-                let input = affine.pad::<T, N>(point.read(&step.reads[0]), &mut workspace.padded)?;
+                let input = affine.frame::<T, N>(point.read(&step.reads[0]), &mut workspace.padded)?;
                 let first = (&direction.forward[l], input);
                 let bias = direction.bias(affine);
                 match tangent(0) {
                     None => channelwise::run(net.level, ForwardBlock::<T, N> { affine, bias, terms: &[first], out }),
                     Some(tangent) => {
-                        let tangent = affine.pad::<T, N>(tangent, &mut workspace.padded_too)?;
+                        let tangent = affine.frame::<T, N>(tangent, &mut workspace.padded_too)?;
                         let transposed = sized(&mut self.transposed[l], affine.transposed_len::<N>())?;
                         affine.transpose::<T, N>(tangent, transposed);
                         let terms = [first, (&weights.forward[l], tangent)];

@@ -66,21 +66,6 @@ fn add_part<T: Real, const R: usize, const J: usize, const FMA: bool>(out: &mut 
     sums.add_to(out);
 }
 
-/// `sums` += a ⊙ b
-#[inline(always)]
-pub fn add_products<T: Real, const J: usize, const FMA: bool>(sums: &mut [T; J], a: &[T; J], b: &[T; J]) {
-    #[cfg(target_arch = "wasm32")]
-    for ((sums, a), b) in
-        sums.chunks_exact_mut(T::PER_VECTOR).zip(a.chunks_exact(T::PER_VECTOR)).zip(b.chunks_exact(T::PER_VECTOR))
-    {
-        T::store_vector(T::multiply_add(T::load(sums), T::load(a), T::load(b)), sums);
-    }
-    #[cfg(not(target_arch = "wasm32"))]
-    for j in 0..J {
-        sums[j] = sums[j].plus::<FMA>(a[j], b[j]);
-    }
-}
-
 #[cfg(not(target_arch = "wasm32"))]
 pub use arrays::Sums;
 #[cfg(target_arch = "wasm32")]
@@ -114,6 +99,26 @@ mod arrays {
             for r in 0..R {
                 for j in 0..J {
                     self.0[r][j] = self.0[r][j].plus::<FMA>(a[r], b[j]);
+                }
+            }
+        }
+
+        /// `sums[r] += a b[r]`
+        #[inline(always)]
+        pub fn add_each<const FMA: bool>(&mut self, a: T, b: [&[T; J]; R]) {
+            for r in 0..R {
+                for j in 0..J {
+                    self.0[r][j] = self.0[r][j].plus::<FMA>(a, b[r][j]);
+                }
+            }
+        }
+
+        /// `sums[r] += a ⊙ b[r]`
+        #[inline(always)]
+        pub fn add_products<const FMA: bool>(&mut self, a: &[T; J], b: [&[T; J]; R]) {
+            for r in 0..R {
+                for j in 0..J {
+                    self.0[r][j] = self.0[r][j].plus::<FMA>(a[j], b[r][j]);
                 }
             }
         }
@@ -157,6 +162,28 @@ mod vectors {
                 let a = a.splat();
                 for (sum, b) in sums.iter_mut().zip(b) {
                     *sum = T::multiply_add(*sum, a, b);
+                }
+            }
+        }
+
+        /// `sums[r] += a b[r]`
+        #[inline(always)]
+        pub fn add_each<const FMA: bool>(&mut self, a: T, b: [&[T; J]; R]) {
+            let a = a.splat();
+            for (sums, b) in self.0.iter_mut().zip(b) {
+                for (i, sum) in sums.iter_mut().enumerate() {
+                    *sum = T::multiply_add(*sum, a, T::load(&b[i * T::PER_VECTOR..]));
+                }
+            }
+        }
+
+        /// `sums[r] += a ⊙ b[r]`
+        #[inline(always)]
+        pub fn add_products<const FMA: bool>(&mut self, a: &[T; J], b: [&[T; J]; R]) {
+            let a: [v128; PAIR] = std::array::from_fn(|i| T::load(&a[i * T::PER_VECTOR..]));
+            for (sums, b) in self.0.iter_mut().zip(b) {
+                for (i, (sum, a)) in sums.iter_mut().zip(a).enumerate() {
+                    *sum = T::multiply_add(*sum, a, T::load(&b[i * T::PER_VECTOR..]));
                 }
             }
         }
