@@ -6,6 +6,7 @@
 //! which are timed beside it.
 
 use std::hint::black_box;
+use std::sync::Barrier;
 use std::time::Instant;
 
 use isoflat::engine::{Curvature, Device, Engine, Precision};
@@ -73,6 +74,7 @@ async fn seconds(channels: usize, side: usize, kernel: usize, depth: usize, prec
 fn copy(bytes: usize) -> f64 {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let share = bytes / cores;
+    let barrier = &Barrier::new(cores);
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..cores)
             .map(|_| {
@@ -80,6 +82,7 @@ fn copy(bytes: usize) -> f64 {
                     let (from, mut to) = (vec![1_u8; share], vec![0_u8; share]);
                     let mut fastest = f64::INFINITY;
                     for _ in 0..20 {
+                        barrier.wait();
                         let start = Instant::now();
                         to.copy_from_slice(black_box(&from));
                         black_box(&mut to);

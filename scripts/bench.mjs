@@ -9,14 +9,15 @@
  *   --budget 15                   seconds a cell may take, if that is at least 3 rounds
  *   --browser, --native           one side alone
  *   --plain-simd                  isoflat without relaxed SIMD, as browsers without it get it
+ *   --against FOLDER              another checkout of isoflat, whose module runs beside this one's
  *   --markdown                    tables as the README has them
  *
  * Everything is in target/bench/results.json as well.
  */
 
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { works } from "../benches/web/problems.mjs";
 import { libraries } from "./bench/contenders.mjs";
@@ -55,15 +56,22 @@ function options() {
       device: text,
       rounds: { ...text, default: "15" },
       budget: { ...text, default: "15" },
+      against: text,
       browser: flag,
       native: flag,
       "plain-simd": flag,
       markdown: flag,
     },
   });
+  const only = list(values.only, libraries, "only");
+  const against = values.against === undefined ? undefined : resolve(values.against);
+  if (against !== undefined && !existsSync(join(against, "examples", "bench.rs"))) {
+    throw new Failure(`--against takes the folder of another checkout of isoflat, and ${against} is none.`);
+  }
   return {
     works: list(values.work, Object.keys(works), "work"),
-    only: list(values.only, libraries, "only"),
+    only: against === undefined ? only : [...only, "before"],
+    against,
     devices: list(values.device, ["cpu", "webgpu"], "device"),
     rounds: Math.floor(number(values.rounds, "rounds")),
     budget: number(values.budget, "budget"),
@@ -91,13 +99,22 @@ async function bundleTensorflow() {
   });
 }
 
-async function inBrowser({ works: chosen, only, devices, rounds, budget, plain }) {
-  // As the package's module that this browser gets.
-  const env = plain ? {} : relaxedEnvironment;
-  await run("cargo", ["build", "--release", "--example", "bench", "--target", "wasm32-unknown-unknown"], { env });
+/** The benchmark's module of a checkout, into `out`. */
+async function buildModule(checkout, out, { plain }) {
+  // As the package's module that this browser gets. Another checkout has a target folder of its own: Cargo would take the one's
+  // crate for the other's.
+  const env = { ...(plain ? {} : relaxedEnvironment) };
+  if (checkout !== root) env.CARGO_TARGET_DIR = join(checkout, "target", plain ? "" : "relaxed");
+  const wasm32 = "wasm32-unknown-unknown";
+  await run("cargo", ["build", "--release", "--example", "bench", "--target", wasm32], { env, cwd: checkout });
   const target = env.CARGO_TARGET_DIR ?? join(root, "target");
-  const wasm = join(target, "wasm32-unknown-unknown", "release", "examples", "bench.wasm");
-  await run("wasm-bindgen", ["--target", "web", "--no-typescript", "--out-dir", folder, wasm]);
+  const wasm = join(target, wasm32, "release", "examples", "bench.wasm");
+  await run("wasm-bindgen", ["--target", "web", "--no-typescript", "--out-dir", out, wasm]);
+}
+
+async function inBrowser({ works: chosen, only, devices, rounds, budget, plain, against }) {
+  await buildModule(root, folder, { plain });
+  if (against !== undefined) await buildModule(against, join(folder, "before"), { plain });
   await bundleTensorflow();
   const { chromium } = await import("playwright-core");
   const browser = await chromium.launch({ executablePath: findChrome(), args: chromeArguments(true) });

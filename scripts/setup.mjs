@@ -106,7 +106,7 @@ async function checkWasmBindgen(say) {
   const needed = /name = "wasm-bindgen"\r?\nversion = "(.+)"/.exec(read("Cargo.lock"))[1];
   const version = () => capture("wasm-bindgen", "--version")?.split(" ")[1];
   if (version() === needed) return needed;
-  say(`installing wasm-bindgen-cli ${needed} with cargo (about two minutes)`);
+  say(`installing wasm-bindgen-cli ${needed} with cargo (two minutes)`);
   // Another project may need the version that is there: then ours goes into this folder, which is searched first.
   const where = version() === undefined ? [] : ["--root", ".tools"];
   // --force: cargo may have it on its list though its file is gone, and would then install nothing.

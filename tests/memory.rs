@@ -135,6 +135,12 @@ fn memory_is_in_proportion_to_what_a_problem_states() {
         images(4, conv(2, 3, 1000, 60)),
         images(3, conv(2, 100, 7, 60)),
         images(30, conv(2, 5, 29, 2)),
+        // Every column of a strip is a residue of its own.
+        Network::from_json(
+            r#"{"input": [2, 1, 20000], "layers": [
+                {"type": "conv2d", "channels": 2, "kernel": [1, 20000], "stride": [1, 20000], "groups": 2}, {"type": "flatten"}
+            ]}"#,
+        ),
     ];
     for network in cases {
         let network = network.expect("a network");

@@ -32,6 +32,13 @@ export const contenders = [
 
 export const libraries = [...new Set(contenders.map(({ library }) => library))];
 
+/** The module of another checkout of isoflat, beside this one's. */
+const before = { library: "before", module: "/web/isoflat.mjs" };
+export const beforehand = [
+  { name: "before, CPU f32", ...before, options: { device: "cpu-f32", built: "/built/before/" }, threads: 1 },
+  { name: "before, WebGPU", ...before, options: { device: "webgpu", built: "/built/before/" }, gpu: true },
+];
+
 /** What is timed; `plain` is the Hessian product without anything kept between products, where a library has both. */
 export const operations = {
   gradient: "gradient",

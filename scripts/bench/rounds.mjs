@@ -3,7 +3,7 @@
  * Slow ones take part in fewer rounds, spread evenly over the others', and never in fewer than three.
  */
 
-import { contenders } from "./contenders.mjs";
+import { beforehand, contenders } from "./contenders.mjs";
 
 /** Warm-up: at least this many runs and milliseconds, until the browser's compilers have done what they do. */
 const WARM_UP = { runs: 3, ms: 1500, slow: 4000 };
@@ -110,7 +110,7 @@ async function compare(tabs, work, operation, { rounds, budget, say }) {
 
 export async function runWork(browser, address, work, operations, { only, devices, ...options }) {
   const asked = ({ library, gpu }) => only.includes(library) && devices.includes(gpu ? "webgpu" : "cpu");
-  const chosen = contenders.filter((contender) => contender.reference || asked(contender));
+  const chosen = [...contenders, ...beforehand].filter((contender) => contender.reference || asked(contender));
   const tabs = [];
   const results = [];
   try {

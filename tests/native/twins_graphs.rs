@@ -44,6 +44,43 @@ fn cases_by_hand() -> Vec<Case> {
             ]),
         ),
         by_hand(
+            "depthwise: a window of more places than are looked up together, padded beyond itself",
+            [3, 5, 12],
+            &json!([
+                {"type": "conv2d", "channels": 6, "kernel": [6, 7], "padding": [8, 3, 0, 9], "groups": 3},
+                {"type": "relu"},
+                {"type": "conv2d", "channels": 6, "kernel": [6, 6], "groups": 6},
+                {"type": "tanh"},
+                {"type": "flatten"},
+                {"type": "dense", "units": 3},
+            ]),
+        ),
+        by_hand(
+            "depthwise: windows that leave pixels out",
+            [4, 11, 13],
+            &json!([
+                {"type": "conv2d", "channels": 12, "kernel": 2, "stride": 3, "dilation": 3, "padding": 1, "groups": 4},
+                {"type": "relu"},
+                {"type": "conv2d", "channels": 12, "kernel": 1, "stride": [2, 3], "groups": 12},
+                {"type": "sigmoid"},
+                {"type": "flatten"},
+                {"type": "dense", "units": 3},
+            ]),
+        ),
+        by_hand(
+            "depthwise: more channels than go together",
+            [2, 3, 40],
+            &json!([
+                {"type": "conv2d", "channels": 90, "kernel": 1},
+                {"type": "relu"},
+                {"type": "conv2d", "channels": 90, "kernel": 3, "padding": 1, "groups": 90},
+                {"type": "relu"},
+                {"type": "global_avg_pool2d"},
+                {"type": "flatten"},
+                {"type": "dense", "units": 3},
+            ]),
+        ),
+        by_hand(
             "scale of images and rows, the first layer among them",
             [3, 4, 5],
             &json!([

@@ -38,7 +38,7 @@ pub struct Affine {
     pub(super) output: Shape,
     pub(super) window: Window,
     /// Residue classes of input pixels modulo the stride, row residue by row residue, as far as there are such pixels: which
-    /// part of the window reaches them.
+    /// part of the window reaches them. None where there is a stencil.
     pub(super) classes: Vec<Class>,
     /// How windows meet the image where channels see one channel each.
     pub(super) stencil: Option<Stencil>,

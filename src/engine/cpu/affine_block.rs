@@ -10,7 +10,7 @@ use super::tile::{ROWS, accumulate, by_rows};
 pub struct ForwardBlock<'a, T, const N: usize> {
     pub affine: &'a Affine,
     pub bias: Option<&'a [T]>,
-    /// Packed weights, and the padded input that they meet.
+    /// Packed weights, and the input that they meet, framed as [`Affine::frame`] does.
     pub terms: &'a [(&'a Forward<T>, &'a [T])],
     pub out: &'a mut [T],
 }
@@ -97,7 +97,7 @@ fn forward_rows<T: Real, const R: usize, const N: usize, const FMA: bool>(
 /// q = Σ over the terms of Wᵀ δ: one block. `out` is (pixels, input channels, N).
 pub struct BackwardBlock<'a, T, const N: usize> {
     pub affine: &'a Affine,
-    /// Packed weights, and the padded δ that they meet.
+    /// Packed weights, and the δ that they meet, padded as [`Affine::pad_delta`] does.
     pub terms: &'a [(&'a Backward<T>, &'a [T])],
     pub out: &'a mut [T],
 }

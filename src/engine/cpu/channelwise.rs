@@ -187,8 +187,8 @@ impl<T: Real, W: AsRef<[T]>> Correlation<'_, T, W> {
     fn run<const N: usize, const FMA: bool>(&self, out: &mut [T]) {
         let out = out.as_chunks_mut::<N>().0;
         let Geometry { sides: [rows, columns], width, channels, .. } = self.geometry;
-        let seen = rows.places.len() * width * channels.div_ceil(self.channels);
-        let band = band::<T, N>(seen * self.terms.len());
+        let seen = [rows.places.len(), width, channels.div_ceil(self.channels), self.terms.len()];
+        let band = band::<T, N>(&seen);
         let mut found = [Met::default(); LOOKED_UP];
         for first in (0..self.channels).step_by(band) {
             let channels = first..self.channels.min(first + band);
@@ -248,10 +248,11 @@ impl<T: Real, W: AsRef<[T]>> Correlation<'_, T, W> {
     }
 }
 
-/// Channels in a band, of each of which the window sees so many numbers a sample at a time.
+/// Channels in a band, of each of which the window sees the product of these numbers a sample at a time.
 #[inline(always)]
-fn band<T, const N: usize>(seen: usize) -> usize {
-    (BAND / (seen * N * size_of::<T>()).max(1)).max(4)
+fn band<T, const N: usize>(seen: &[usize]) -> usize {
+    let bytes = seen.iter().fold(N * size_of::<T>(), |bytes, &n| bytes.saturating_mul(n));
+    (BAND / bytes.max(1)).max(4)
 }
 
 /// `out` += Σ over the terms, positions and lanes of δ x, for some rows of W; the inputs are as they lie.
@@ -266,7 +267,7 @@ pub fn add_gradient<T: Real, const N: usize, const FMA: bool>(
     let Some(Stencil { forward: [lines, columns], .. }) = &affine.stencil else { return };
     let Shape { width, channels, .. } = affine.input;
     let geometry = Geometry { sides: [lines, columns], window: affine.window.size[1], width, channels };
-    let band = band::<T, N>((lines.places.len() + 1) * width).min(rows.len());
+    let band = band::<T, N>(&[lines.places.len() + 1, width]).min(rows.len());
     for (first, out) in rows.step_by(band).zip(out.chunks_mut(band * affine.columns)) {
         // There is room: whoever asked for the rest has asked for this.
         sums.clear();
@@ -287,6 +288,7 @@ pub fn add_gradient<T: Real, const N: usize, const FMA: bool>(
                     }
                 }
             }
+            // Block by block, as sums of many terms go in parts.
             for (out, lanes) in out.iter_mut().zip(sums.as_chunks_mut::<N>().0) {
                 *out += std::mem::replace(lanes, [T::ZERO; N]).into_iter().sum();
             }

@@ -11,7 +11,7 @@ use super::tile::{PART, ROWS, accumulate, by_rows, copy};
 use crate::error::Result;
 use crate::memory::{make_room, product};
 
-/// Of one block: δ (positions, rows, N), and the transposed input that it meets.
+/// Of one block: δ (positions, rows, N), and the transposed input that it meets, or the input where channels see one channel each.
 pub type Term<'a, T> = (&'a [T], &'a [T]);
 
 /// Memory that one thread uses again and again.
@@ -35,6 +35,11 @@ impl<T: Real> GradientWorkspace<T> {
     /// `TooLarge`.
     pub fn fit<const N: usize>(&mut self, affine: &Affine, rows: usize, terms: usize) -> Result<()> {
         const WHAT: &str = "sums of a weight gradient";
+        self.cells.clear();
+        if affine.is_channelwise() {
+            self.tiles.clear();
+            return make_room(WHAT, &mut self.tiles, product::<T>(WHAT, &[affine.columns, rows, N])?);
+        }
         // The tiles of both widths there are: a narrow one covers a run no worse than a wide one.
         let columns = affine.runs.len() * affine.run.div_ceil(N) * N;
         let cells = (PART / N).min(terms * affine.positions());
@@ -47,7 +52,6 @@ impl<T: Real> GradientWorkspace<T> {
             memory.clear();
             make_room(WHAT, memory, len)?;
         }
-        self.cells.clear();
         make_room(WHAT, &mut self.cells, cells)
     }
 }

@@ -1,7 +1,7 @@
 //! The passes over the data: chunks of blocks, forward and backward block by block, weight gradients row by row.
 //!
-//! A chunk's size follows from the network alone. Which chunks stay in memory between two products is up to the budget;
-//! the others are computed again, with the same bits.
+//! What is summed in one go follows from the network alone. How much of that goes through together, and which chunks stay in
+//! memory between two products, is up to threads and the budget; the others are computed again, with the same bits.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -18,11 +18,10 @@ use crate::error::Result;
 use crate::event_loop::worked;
 use crate::memory::{ask_for, product, room, zeros};
 
-/// Bytes that the blocks of one chunk may hold: enough for long sums and, where there are threads, for some blocks of large images
-/// at a time; little enough for any machine.
-const CHUNK_BYTES: u64 = if cfg!(target_arch = "wasm32") { 1 << 26 } else { 1 << 30 };
+/// Numbers that blocks which are summed together may hold: enough for long sums, little enough for any machine.
+const CHUNK_NUMBERS: u64 = 1 << 24;
 
-/// Most samples in a chunk.
+/// Most samples that are summed together.
 const CHUNK_SAMPLES: usize = 1024;
 
 /// Bytes of weights that stay in a core's cache from block to block.
@@ -40,6 +39,8 @@ pub struct Passes<T, const N: usize> {
     pub data: Data<T>,
     /// Bytes that kept chunks may take.
     budget: u64,
+    /// Threads that chunks are made for; where fewer or more work later, chunks stay as they are.
+    threads: usize,
     spare_points: RefCell<VecDeque<BlockPoint<T>>>,
     tangents: RefCell<Vec<BlockTangent<T>>>,
     spare_weights: RefCell<Weights<T>>,
@@ -63,6 +64,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
             net,
             data,
             budget,
+            threads: parallel::threads(),
             spare_points: RefCell::default(),
             tangents: RefCell::default(),
             spare_weights: RefCell::default(),
@@ -96,11 +98,21 @@ impl<T: Real, const N: usize> Passes<T, N> {
         2 * padded.flatten().max().unwrap_or(0)
     }
 
-    /// Samples in a chunk.
-    pub fn chunk(&self) -> usize {
+    /// Blocks whose gradients are summed in one go.
+    pub fn summed(&self) -> usize {
         // A point and the tangents of a direction.
-        let blocks = CHUNK_BYTES / (2 * self.block_numbers() * size_of::<T>() as u64).max(1);
-        (blocks as usize * N).clamp(N, CHUNK_SAMPLES.max(N)).next_multiple_of(N)
+        let blocks = CHUNK_NUMBERS / (2 * self.block_numbers()).max(1);
+        blocks.clamp(1, CHUNK_SAMPLES.div_ceil(N) as u64) as usize
+    }
+
+    /// Samples in a chunk, which go through together: where images are so large that few are summed in one go, as many as keep
+    /// all threads busy, within a quarter of the budget.
+    fn chunk(&self) -> usize {
+        let summed = self.summed();
+        let bytes = (2 * self.block_numbers()).saturating_mul((summed * size_of::<T>()) as u64);
+        let fitting = self.budget / 4 / bytes.max(1);
+        let times = (self.threads.div_ceil(summed) as u64).min(fitting).max(1);
+        summed * N * times as usize
     }
 
     /// Bytes that a point and a product take, whatever the budget: two chunks' worth, and vectors of parameters.

@@ -29,7 +29,7 @@ pub struct BlockPoint<T> {
     pub chosen: Vec<Vec<u32>>,
     /// δ of every step, the derivative by what its activation is of.
     pub deltas: Vec<Vec<T>>,
-    /// What comes into the affine steps, sample by sample.
+    /// What comes into the affine steps, sample by sample; nothing where it is read as it lies.
     pub transposed: Vec<Vec<T>>,
     /// Of the smooth activations.
     pub curves: Vec<Curve<T>>,

@@ -45,7 +45,7 @@ impl Level {
 
 /// Bytes of a tile's row, one number of every sample of a block, in blocks that are made for AVX-512, and for it alone.
 #[cfg(target_arch = "x86_64")]
-pub const WIDE: usize = 128;
+const WIDE: usize = 128;
 
 /// Work whose loops are compiled once a level. `run` must be `#[inline(always)]` down to its loops: that is what carries
 /// the instructions into them.
@@ -77,6 +77,7 @@ pub fn run<W: Work>(level: Level, work: W) {
             // SAFETY: detect() found these instructions on this machine.
             return unsafe { avx512(work) };
         }
+        debug_assert!(level != Level::Avx512, "AVX-512's blocks are wider");
         if level != Level::Baseline {
             // SAFETY: likewise; where there is AVX-512 there is AVX2.
             return unsafe { avx2(work) };

@@ -51,12 +51,15 @@ impl<T: Real, const N: usize> Passes<T, N> {
                     self.add_squares(affine, &terms, &mut found).await?;
                 }
             }
-            for (l, affine) in net.affine_steps().filter(|(_, affine)| affine.is_dense()) {
-                let squares =
-                    |block: &BlockPoint<T>| collected("squares of inputs", block.transposed[l].iter().map(|&a| a * a));
-                let inputs = blocks.iter().map(squares).collect::<Result<Vec<Vec<T>>>>()?;
-                let terms: Vec<_> = arrivals.iter().zip(&inputs).map(|(a, x)| (&a.steps[l][..], &x[..])).collect();
-                self.add_squares(affine, &terms, &mut found).await?;
+            for (arrivals, blocks) in arrivals.chunks(self.summed()).zip(blocks.chunks(self.summed())) {
+                for (l, affine) in net.affine_steps().filter(|(_, affine)| affine.is_dense()) {
+                    let squares = |block: &BlockPoint<T>| {
+                        collected("squares of inputs", block.transposed[l].iter().map(|&a| a * a))
+                    };
+                    let inputs = blocks.iter().map(squares).collect::<Result<Vec<Vec<T>>>>()?;
+                    let terms: Vec<_> = arrivals.iter().zip(&inputs).map(|(a, x)| (&a.steps[l][..], &x[..])).collect();
+                    self.add_squares(affine, &terms, &mut found).await?;
+                }
             }
             Ok(())
         })

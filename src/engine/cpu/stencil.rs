@@ -99,10 +99,10 @@ impl Side {
     fn new(
         [first, step, count]: [usize; 3],
         stride: usize,
-        met: impl Iterator<Item = (usize, isize)>,
+        met: impl Iterator<Item = (usize, isize)> + Clone,
         length: usize,
     ) -> Result<Self> {
-        let mut places = room("places of a window", met.size_hint().1.unwrap_or_default())?;
+        let mut places = room("places of a window", met.clone().count())?;
         let mut inner = [0, count];
         for (k, from) in met {
             // The first points at which it is at 0 or behind, and at the length or behind.

@@ -15,7 +15,7 @@ use crate::error::Result;
 pub struct BlockTangent<T> {
     /// ȧ of every step; of the last one ż.
     pub activations: Vec<Vec<T>>,
-    /// What comes into the affine steps, sample by sample; data have no tangent.
+    /// What comes into the affine steps, sample by sample; data have no tangent, and nothing is here where it is read as it lies.
     pub transposed: Vec<Vec<T>>,
     /// φ''(z) ⊙ q ⊙ ż of the smooth activations, if they enter.
     bends: Vec<Vec<T>>,

@@ -16,13 +16,30 @@ use crate::error::Result;
 impl<T: Real, const N: usize> Passes<T, N> {
     /// Adds the gradient that these blocks give.
     pub async fn add_gradient(&self, blocks: &[BlockPoint<T>], gradient: &mut [T]) -> Result<()> {
-        let terms =
-            |l: usize| blocks.iter().map(|block| (&block.deltas[l][..], block.laid_out(&self.net, l))).collect();
-        self.add_weight_gradients(1, &terms, gradient).await
+        for blocks in blocks.chunks(self.summed()) {
+            let terms =
+                |l: usize| blocks.iter().map(|block| (&block.deltas[l][..], block.laid_out(&self.net, l))).collect();
+            self.add_weight_gradients(1, &terms, gradient).await?;
+        }
+        Ok(())
     }
 
     /// (Cv)_l = δ̇_l a_{l−1}ᵀ + δ_l ȧ_{l−1}ᵀ; the term with δ is the Hessian's.
     pub async fn add_product(
+        &self,
+        blocks: &[BlockPoint<T>],
+        tangents: &[BlockTangent<T>],
+        is_hessian: bool,
+        out: &mut [T],
+    ) -> Result<()> {
+        for (blocks, tangents) in blocks.chunks(self.summed()).zip(tangents.chunks(self.summed())) {
+            self.add_product_of(blocks, tangents, is_hessian, out).await?;
+        }
+        Ok(())
+    }
+
+    /// The same of blocks that are summed in one go.
+    async fn add_product_of(
         &self,
         blocks: &[BlockPoint<T>],
         tangents: &[BlockTangent<T>],
