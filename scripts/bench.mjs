@@ -26,19 +26,11 @@ import { runWork } from "./bench/rounds.mjs";
 import { serve } from "./bench/server.mjs";
 import { print } from "./bench/tables.mjs";
 import { chromeArguments, findChrome } from "./lib/browser.mjs";
-import { Failure, fail, root, run } from "./lib/process.mjs";
-import { relaxedEnvironment } from "./lib/relaxed.mjs";
+import { Failure, fail, list, root, run } from "./lib/process.mjs";
+import { relaxedEnvironmentOf } from "./lib/relaxed.mjs";
 import { setUp } from "./setup.mjs";
 
 const folder = join(root, "target", "bench");
-
-function list(value, known, option) {
-  if (value === undefined) return known;
-  const wanted = value.split(",").map((name) => name.trim());
-  const strange = wanted.find((name) => !known.includes(name));
-  if (strange !== undefined) throw new Failure(`--${option} knows ${known.join(", ")}, not ${strange}.`);
-  return wanted;
-}
 
 function number(value, option) {
   const found = Number(value);
@@ -63,7 +55,7 @@ function options() {
       markdown: flag,
     },
   });
-  const only = list(values.only, libraries, "only");
+  const only = list(values.only, libraries, "library");
   const against = values.against === undefined ? undefined : resolve(values.against);
   if (against !== undefined && !existsSync(join(against, "examples", "bench.rs"))) {
     throw new Failure(`--against takes the folder of another checkout of isoflat, and ${against} is none.`);
@@ -101,14 +93,12 @@ async function bundleTensorflow() {
 
 /** The benchmark's module of a checkout, into `out`. */
 async function buildModule(checkout, out, { plain }) {
-  // As the package's module that this browser gets. Another checkout has a target folder of its own: Cargo would take the one's
-  // crate for the other's.
-  const env = { ...(plain ? {} : relaxedEnvironment) };
-  if (checkout !== root) env.CARGO_TARGET_DIR = join(checkout, "target", plain ? "" : "relaxed");
+  // As the package's module that this browser gets. Each checkout has a target folder of its own: Cargo would take the one's crate
+  // for the other's.
+  const env = plain ? { CARGO_TARGET_DIR: join(checkout, "target") } : relaxedEnvironmentOf(checkout);
   const wasm32 = "wasm32-unknown-unknown";
   await run("cargo", ["build", "--release", "--example", "bench", "--target", wasm32], { env, cwd: checkout });
-  const target = env.CARGO_TARGET_DIR ?? join(root, "target");
-  const wasm = join(target, wasm32, "release", "examples", "bench.wasm");
+  const wasm = join(env.CARGO_TARGET_DIR, wasm32, "release", "examples", "bench.wasm");
   await run("wasm-bindgen", ["--target", "web", "--no-typescript", "--out-dir", out, wasm]);
 }
 

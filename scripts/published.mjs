@@ -146,8 +146,8 @@ const parts = {
 
 async function main() {
   const { values } = parseArgs({ options: { only: { type: "string" }, backend: { type: "string" } } });
-  const only = list(values.only ?? Object.keys(parts).join(), Object.keys(parts), "part");
-  const backends = list(values.backend ?? "cpu,gpu", ["cpu", "gpu"], "backend");
+  const only = list(values.only, Object.keys(parts), "part");
+  const backends = list(values.backend, ["cpu", "gpu"], "backend");
   await setUp({ tests: backends.includes("gpu") });
   await run("cargo", ["build", "--release", "--bin", "isoflat"]);
   let failures = 0;

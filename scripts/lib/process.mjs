@@ -104,8 +104,9 @@ export async function step(title, work) {
   console.log(`✓ ${title}: ${result} (${seconds(performance.now() - start)})`);
 }
 
-/** Names of an option, with commas between them; fails for one that is not known. */
+/** Names of an option, with commas between them, or all where there is no option; fails for one that is not known. */
 export function list(text, known, what) {
+  if (text === undefined) return known;
   const names = text.split(",").map((name) => name.trim());
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined) throw new Failure(`there is no ${what} ${unknown}; there are ${known.join(", ")}`);

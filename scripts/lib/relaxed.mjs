@@ -7,10 +7,13 @@ import { join } from "node:path";
 import { Failure, root } from "./process.mjs";
 
 /** Cargo's settings for it. It has a folder of its own, since other flags would have everything compiled anew each time. */
-export const relaxedEnvironment = {
+export const relaxedEnvironmentOf = (checkout) => ({
   RUSTFLAGS: "-C target-feature=+simd128,+relaxed-simd",
-  CARGO_TARGET_DIR: join(root, "target", "relaxed"),
-};
+  CARGO_TARGET_DIR: join(checkout, "target", "relaxed"),
+});
+
+/** The same for this checkout. */
+export const relaxedEnvironment = relaxedEnvironmentOf(root);
 
 /** The smallest module with a fused multiply-add: where it is valid, so is ours. */
 const probe = [

@@ -43,6 +43,8 @@ use self::plane::Plane;
 pub(in crate::engine) use self::prefix::apply as apply_prefix;
 use self::real::Real;
 use self::simd::Level;
+#[cfg(target_arch = "x86_64")]
+use self::simd::WIDE;
 use self::tally::{Means, mean};
 use self::vectors::{CpuVectors, in_double};
 use super::chart::Charts;
@@ -107,9 +109,13 @@ pub(in crate::engine) fn cpu_executor_of_first(
         #[cfg(target_arch = "wasm32")]
         (Precision::F64, _) => Box::new(CpuExecutor::<f64, 4>::new(problem, share, level, memory_budget)?),
         #[cfg(target_arch = "x86_64")]
-        (Precision::F32, Level::Avx512) => Box::new(CpuExecutor::<f32, 32>::new(problem, share, level, memory_budget)?),
+        (Precision::F32, Level::Avx512) => {
+            Box::new(CpuExecutor::<f32, { WIDE / 4 }>::new(problem, share, level, memory_budget)?)
+        }
         #[cfg(target_arch = "x86_64")]
-        (Precision::F64, Level::Avx512) => Box::new(CpuExecutor::<f64, 16>::new(problem, share, level, memory_budget)?),
+        (Precision::F64, Level::Avx512) => {
+            Box::new(CpuExecutor::<f64, { WIDE / 8 }>::new(problem, share, level, memory_budget)?)
+        }
         #[cfg(not(target_arch = "wasm32"))]
         (Precision::F32, _) => Box::new(CpuExecutor::<f32, 16>::new(problem, share, level, memory_budget)?),
         #[cfg(not(target_arch = "wasm32"))]

@@ -45,7 +45,7 @@ impl Level {
 
 /// Bytes of a tile's row, one number of every sample of a block, in blocks that are made for AVX-512, and for it alone.
 #[cfg(target_arch = "x86_64")]
-const WIDE: usize = 128;
+pub const WIDE: usize = 128;
 
 /// Work whose loops are compiled once a level. `run` must be `#[inline(always)]` down to its loops: that is what carries
 /// the instructions into them.
