@@ -1,6 +1,6 @@
 //! Hessian products of depthwise convolutions, beside what memory allows.
 //!
-//! `cargo run --release --example depthwise`: the time of a chain of ten depthwise convolutions with ReLU less that of a chain
+//! `cargo run --release --example depthwise` (with channels, side and window for one case alone): the time of a chain of ten depthwise convolutions with ReLU less that of a chain
 //! of two, on all cores. A product at such a layer reads a and ȧ and writes ż, reads δ and δ̇ and writes what goes back, and reads
 //! all four for the weights: ten images, if each pass touches each number once. Memory allows what five copies of an image take,
 //! which are timed beside it.
@@ -21,7 +21,12 @@ const SAMPLES: usize = 256;
 
 fn main() -> Result<()> {
     println!("channels × side², window  number  Hessian product  of what memory allows");
-    for (channels, side, kernel) in [(64, 32, 3), (48, 24, 3), (128, 16, 3), (64, 8, 3), (96, 14, 5)] {
+    let asked: Vec<usize> = std::env::args().skip(1).filter_map(|number| number.parse().ok()).collect();
+    let cases = match asked[..] {
+        [channels, side, kernel] => vec![(channels, side, kernel)],
+        _ => vec![(64, 32, 3), (48, 24, 3), (128, 16, 3), (64, 8, 3), (96, 14, 5)],
+    };
+    for (channels, side, kernel) in cases {
         for precision in [Precision::F32, Precision::F64] {
             let product = |depth| pollster::block_on(seconds(channels, side, kernel, depth, precision));
             let of_layer = (product(10)? - product(2)?) / 8.0;

@@ -3,6 +3,8 @@
 //! `Network + data = Problem → Engine (CPU or GPU) → operator → measure → report`. The README shows it in use,
 //! `ARCHITECTURE.md` says where everything lies and why.
 
+// Unit tests run natively; where a module's tests are built, wasm-pack would build these beside them.
+#![cfg(not(all(test, target_arch = "wasm32")))]
 #![deny(unsafe_code)]
 // What only computing needs is of no use to the module for files.
 #![cfg_attr(not(computes), allow(dead_code, unused_imports))]

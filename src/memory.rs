@@ -113,23 +113,9 @@ pub(crate) fn ask_for(what: &str, bytes: u64) -> Result<()> {
     room::<u8>(what, length::<u8>(what, bytes)?).map(|_| ())
 }
 
-/// A vector that is made longer or shorter, in its own memory where that is large enough; what was in it is lost where it is not.
-///
-/// # Errors
-/// `TooLarge`.
-pub(crate) fn resized<'a, T: Clone + Default>(what: &str, memory: &'a mut Vec<T>, len: usize) -> Result<&'a mut [T]> {
-    if len > memory.capacity() {
-        // What is there need not be kept: two pieces at once would be twice the memory.
-        *memory = Vec::new();
-        make_room(what, memory, len)?;
-    }
-    memory.resize(len, T::default());
-    Ok(memory)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{length, product, resized, room};
+    use super::{length, product, room};
     use crate::error::ErrorCode;
 
     #[test]
@@ -143,15 +129,5 @@ mod tests {
         }
         assert_eq!(product::<f64>("a table", &[3, 5]).expect("a length"), 15);
         assert!(length::<u8>("a table", u64::MAX).is_err());
-    }
-
-    #[test]
-    fn a_vector_keeps_its_memory_where_that_is_large_enough() {
-        let mut memory: Vec<f64> = Vec::new();
-        resized("numbers", &mut memory, 100).expect("memory").fill(1.0);
-        let at = memory.as_ptr();
-        assert_eq!(resized("numbers", &mut memory, 60).expect("memory"), [1.0; 60]);
-        resized("numbers", &mut memory, 100).expect("memory");
-        assert_eq!((memory.as_ptr(), memory[99]), (at, 0.0));
     }
 }

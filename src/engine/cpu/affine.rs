@@ -3,15 +3,17 @@
 //! A block is N samples. What goes between steps is (H, W, C, N) a block, so that a window's row is one contiguous run
 //! and a tile is a few rows of W times all lanes. Weights are packed for that once, when a point or direction is fixed.
 
+use std::mem::take;
 use std::ops::Range;
 
+use super::aligned::Aligned;
 use super::point::sized;
 use super::real::Real;
 use super::stencil::Stencil;
 use super::tile::{ROWS, by_rows};
 use crate::engine::plan::{Operation, Step};
 use crate::error::Result;
-use crate::memory::{collected, copied, make_room, room};
+use crate::memory::{collected, copied, room};
 use crate::network::{Shape, Window};
 
 /// The geometry of an affine step.
@@ -62,10 +64,10 @@ pub(super) struct Class {
 }
 
 /// W packed for forward passes: for each group of up to [`ROWS`] rows, column by column.
-#[derive(Debug, Clone, Default)]
-pub struct Forward<T>(pub(super) Vec<T>);
+#[derive(Default)]
+pub struct Forward<T>(pub(super) Aligned<T>);
 
-impl<T> AsRef<[T]> for Forward<T> {
+impl<T: Real> AsRef<[T]> for Forward<T> {
     fn as_ref(&self) -> &[T] {
         &self.0
     }
@@ -80,10 +82,10 @@ impl<T: Real> Forward<T> {
 }
 
 /// W packed for backward passes: class by class, for each group of input channels, tap by tap and output by output.
-#[derive(Debug, Clone, Default)]
-pub struct Backward<T>(pub(super) Vec<T>);
+#[derive(Default)]
+pub struct Backward<T>(pub(super) Aligned<T>);
 
-impl<T> AsRef<[T]> for Backward<T> {
+impl<T: Real> AsRef<[T]> for Backward<T> {
     fn as_ref(&self) -> &[T] {
         &self.0
     }
@@ -287,19 +289,21 @@ impl Affine {
     pub fn pack_backward<T: Real>(&self, theta: &[T], out: &mut Backward<T>) -> Result<()> {
         let weight = &theta[self.weight.clone()];
         let (seen, rows) = (self.seen(), self.rows_of_group() * self.columns);
-        out.0.clear();
-        make_room("packed weights", &mut out.0, weight.len())?;
+        let out = sized(&mut out.0, weight.len())?;
         if self.is_channelwise() {
-            out.0.extend_from_slice(weight);
+            out.copy_from_slice(weight);
             return Ok(());
         }
+        let mut rest = &mut *out;
         for class in &self.classes {
             for (first, count) in self.channel_tiles() {
                 let (group, channels) = (first / seen, first % seen..first % seen + count);
                 for &tap in &class.taps {
                     let columns = &self.column_of[tap as usize * seen..][channels.clone()];
                     for row in weight[group * rows..][..rows].chunks_exact(self.columns) {
-                        out.0.extend(columns.iter().map(|&column| row[column as usize]));
+                        let (mine, after) = take(&mut rest).split_at_mut(count);
+                        mine.iter_mut().zip(columns).for_each(|(out, &column)| *out = row[column as usize]);
+                        rest = after;
                     }
                 }
             }
@@ -308,12 +312,12 @@ impl Affine {
     }
 
     /// One block's input as W meets it: where channels see one channel each as it lies, else with its padding.
-    pub fn frame<'a, T: Real, const N: usize>(&self, x: &'a [T], workspace: &'a mut Vec<T>) -> Result<&'a [T]> {
+    pub fn frame<'a, T: Real, const N: usize>(&self, x: &'a [T], workspace: &'a mut Aligned<T>) -> Result<&'a [T]> {
         if self.is_channelwise() { Ok(x) } else { self.pad::<T, N>(x, workspace) }
     }
 
     /// One block's input with its padding: itself, or a copy in `workspace`.
-    pub fn pad<'a, T: Real, const N: usize>(&self, x: &'a [T], workspace: &'a mut Vec<T>) -> Result<&'a [T]> {
+    pub fn pad<'a, T: Real, const N: usize>(&self, x: &'a [T], workspace: &'a mut Aligned<T>) -> Result<&'a [T]> {
         let [top, left] = self.window.padding.before;
         if self.window.padding.is_none() {
             return Ok(x);
@@ -331,7 +335,7 @@ impl Affine {
     }
 
     /// One block's δ as backward passes need it: itself, or a copy in `workspace`.
-    pub fn pad_delta<'a, T: Real, const N: usize>(&self, d: &'a [T], workspace: &'a mut Vec<T>) -> Result<&'a [T]> {
+    pub fn pad_delta<'a, T: Real, const N: usize>(&self, d: &'a [T], workspace: &'a mut Aligned<T>) -> Result<&'a [T]> {
         if self.is_delta_as_it_is() {
             return Ok(d);
         }
@@ -424,10 +428,9 @@ fn copy_padded<T: Real>(
     top: usize,
     [height, width]: [usize; 2],
     pixel: usize,
-    out: &mut Vec<T>,
+    out: &mut Aligned<T>,
 ) -> Result<()> {
-    out.clear();
-    sized(out, height * width * pixel)?;
+    let out = out.zeros("a padded image", height * width * pixel)?;
     for (from, to) in x.chunks_exact(row).zip(out.chunks_exact_mut(width * pixel).skip(top)) {
         to[left..left + row].copy_from_slice(from);
     }

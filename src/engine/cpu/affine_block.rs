@@ -1,5 +1,6 @@
 //! Affine steps of one block: W x and Wᵀ δ in register tiles.
 
+use super::activation::Finish;
 use super::affine::{Affine, Backward, Class, Forward};
 use super::channelwise::{self, AffineWork};
 use super::real::Real;
@@ -12,6 +13,7 @@ pub struct ForwardBlock<'a, T, const N: usize> {
     pub bias: Option<&'a [T]>,
     /// Packed weights, and the input that they meet, framed as [`Affine::frame`] does.
     pub terms: &'a [(&'a Forward<T>, &'a [T])],
+    pub finish: Finish<'a, T>,
     pub out: &'a mut [T],
 }
 
@@ -20,7 +22,7 @@ impl<T: Real, const N: usize> Work for ForwardBlock<'_, T, N> {
 
     #[inline(always)]
     fn run<const FMA: bool>(self) {
-        let Self { affine, bias, terms, out } = self;
+        let Self { affine, bias, terms, finish, out } = self;
         if affine.is_dense() {
             for (row, out) in out.as_chunks_mut::<N>().0.iter_mut().enumerate() {
                 *out = [bias.map_or(T::ZERO, |b| b[row]); N];
@@ -28,6 +30,7 @@ impl<T: Real, const N: usize> Work for ForwardBlock<'_, T, N> {
             for (weights, input) in terms {
                 dense_rows::<T, N, FMA>(&weights.0, affine.columns, input, out);
             }
+            finish.apply(0, out);
             return;
         }
         let row_len = affine.output.width * affine.rows * N;
@@ -35,6 +38,7 @@ impl<T: Real, const N: usize> Work for ForwardBlock<'_, T, N> {
             for (first, rows) in affine.row_tiles(0..affine.rows) {
                 by_rows!(rows, forward_rows::<T, R, N, FMA>(affine, bias, terms, y, first, out));
             }
+            finish.apply(y * row_len, out);
         }
     }
 }
@@ -46,8 +50,8 @@ impl<T: Real, const N: usize> AffineWork for ForwardBlock<'_, T, N> {
 
     #[inline(always)]
     fn run_channelwise<const FMA: bool>(self) {
-        let Self { affine, bias, terms, out } = self;
-        channelwise::forward::<T, N, FMA>(affine, bias, terms, out);
+        let Self { affine, bias, terms, finish, out } = self;
+        channelwise::forward::<T, N, FMA>(affine, bias, terms, finish, out);
     }
 }
 
@@ -99,6 +103,7 @@ pub struct BackwardBlock<'a, T, const N: usize> {
     pub affine: &'a Affine,
     /// Packed weights, and the δ that they meet, padded as [`Affine::pad_delta`] does.
     pub terms: &'a [(&'a Backward<T>, &'a [T])],
+    pub finish: Finish<'a, T>,
     pub out: &'a mut [T],
 }
 
@@ -107,21 +112,24 @@ impl<T: Real, const N: usize> Work for BackwardBlock<'_, T, N> {
 
     #[inline(always)]
     fn run<const FMA: bool>(self) {
-        let Self { affine, terms, out } = self;
+        let Self { affine, terms, finish, out } = self;
         let channels = affine.input.channels;
         if affine.is_dense() {
             out.fill(T::ZERO);
             for (weights, delta) in terms {
                 dense_rows::<T, N, FMA>(&weights.0, affine.rows, delta, out);
             }
+            finish.apply(0, out);
             return;
         }
-        for (y, out) in out.chunks_exact_mut(affine.input.width * channels * N).enumerate() {
+        let row_len = affine.input.width * channels * N;
+        for (y, out) in out.chunks_exact_mut(row_len).enumerate() {
             for class in affine.classes_of_row(y) {
                 for (first, count) in affine.channel_tiles() {
                     by_rows!(count, backward_rows::<T, R, N, FMA>(affine, class, terms, y, first, out));
                 }
             }
+            finish.apply(y * row_len, out);
         }
     }
 }
@@ -133,8 +141,8 @@ impl<T: Real, const N: usize> AffineWork for BackwardBlock<'_, T, N> {
 
     #[inline(always)]
     fn run_channelwise<const FMA: bool>(self) {
-        let Self { affine, terms, out } = self;
-        channelwise::backward::<T, N, FMA>(affine, terms, out);
+        let Self { affine, terms, finish, out } = self;
+        channelwise::backward::<T, N, FMA>(affine, terms, finish, out);
     }
 }
 

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use super::activation::Finish;
 use super::affine::{Affine, Backward, Forward};
 use super::gradient::Term;
 use super::real::Real;
@@ -18,7 +19,7 @@ use crate::network::Shape;
 const NEIGHBOURS: usize = 4;
 
 /// Neighbours whose products are added up before they join the rest of a gradient.
-const STRETCH: usize = 8;
+const STRETCH: usize = 32;
 
 /// Places of a window whose sums stay in registers together.
 const PLACES: usize = 5;
@@ -95,19 +96,17 @@ impl Geometry<'_> {
         self.sides[1].stride * self.channels
     }
 
-    /// The points of a row in stretches: among the inner points of so many, then of halves, else one by one; the first of each,
-    /// and how many.
+    /// The points of a row in stretches: among the inner points of so many, or fewer where fewer are left (in `halves`, of so
+    /// many, half as many, …), else one by one; the first of each, and how many.
     #[inline(always)]
-    fn stretches(&self, most: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
+    fn stretches(&self, most: usize, halves: bool) -> impl Iterator<Item = (usize, usize)> + use<> {
         let ([start, end], count) = (self.sides[1].inner, self.sides[1].count);
         let mut next = 0;
         std::iter::from_fn(move || {
             let first = next;
             let inner = if start <= first { end.saturating_sub(first) } else { 0 };
-            let mut length = most;
-            while length > inner.max(1) {
-                length /= 2;
-            }
+            let left = inner.clamp(1, most);
+            let length = if halves { 1 << left.ilog2() } else { left };
             next += length;
             (first < count).then_some((first, length))
         })
@@ -118,8 +117,9 @@ impl Geometry<'_> {
 #[inline(always)]
 fn look_up<'a>(met: &mut impl Iterator<Item = Met>, found: &'a mut [Met], is_first: bool) -> Option<&'a [Met]> {
     let mut count = 0;
-    for (found, met) in found.iter_mut().zip(met) {
-        *found = met;
+    while count < found.len() {
+        let Some(met) = met.next() else { break };
+        found[count] = met;
         count += 1;
     }
     (count > 0 || is_first).then(|| &found[..count])
@@ -145,11 +145,12 @@ pub fn forward<T: Real, const N: usize, const FMA: bool>(
     affine: &Affine,
     bias: Option<&[T]>,
     terms: &[(&Forward<T>, &[T])],
+    finish: Finish<'_, T>,
     out: &mut [T],
 ) {
     let Some(stencil) = &affine.stencil else { return };
     let [rows, columns] = &stencil.forward;
-    affine.correlation([rows, columns], bias, terms, true).run::<N, FMA>(out);
+    affine.correlation([rows, columns], bias, terms, true).run::<N, FMA>(finish, out);
 }
 
 /// q = Σ over the terms of Wᵀ δ: one block. `out` is (pixels, input channels, N).
@@ -157,13 +158,14 @@ pub fn forward<T: Real, const N: usize, const FMA: bool>(
 pub fn backward<T: Real, const N: usize, const FMA: bool>(
     affine: &Affine,
     terms: &[(&Backward<T>, &[T])],
+    finish: Finish<'_, T>,
     out: &mut [T],
 ) {
     let Some(stencil) = &affine.stencil else { return };
     let [rows, columns] = &stencil.backward;
     for rows in rows {
         for columns in columns {
-            affine.correlation([rows, columns], None, terms, false).run::<N, FMA>(out);
+            affine.correlation([rows, columns], None, terms, false).run::<N, FMA>(finish, out);
         }
     }
 }
@@ -184,7 +186,7 @@ impl Affine {
 
 impl<T: Real, W: AsRef<[T]>> Correlation<'_, T, W> {
     #[inline(always)]
-    fn run<const N: usize, const FMA: bool>(&self, out: &mut [T]) {
+    fn run<const N: usize, const FMA: bool>(&self, finish: Finish<'_, T>, out: &mut [T]) {
         let out = out.as_chunks_mut::<N>().0;
         let Geometry { sides: [rows, columns], width, channels, .. } = self.geometry;
         let seen = [rows.places.len(), width, channels.div_ceil(self.channels), self.terms.len()];
@@ -194,7 +196,7 @@ impl<T: Real, W: AsRef<[T]>> Correlation<'_, T, W> {
             let channels = first..self.channels.min(first + band);
             for y in 0..rows.count {
                 let line = (rows.first + y * rows.step) * self.width;
-                for (x, count) in self.geometry.stretches(NEIGHBOURS) {
+                for (x, count) in self.geometry.stretches(NEIGHBOURS, true) {
                     let pixel = line + columns.first + x * columns.step;
                     let out = &mut out[pixel * self.channels..];
                     let (mut places, mut is_first) = (self.geometry.met([y, x]), true);
@@ -205,6 +207,11 @@ impl<T: Real, W: AsRef<[T]>> Correlation<'_, T, W> {
                             _ => self.add::<1, N, FMA>(met, is_first, channels.clone(), out),
                         }
                         is_first = false;
+                    }
+                    for r in 0..count {
+                        let at = pixel * self.channels + r * columns.step * self.channels;
+                        let run = &mut out[r * columns.step * self.channels..][channels.clone()];
+                        finish.apply((at + channels.start) * N, run.as_flattened_mut());
                     }
                 }
             }
@@ -232,17 +239,18 @@ impl<T: Real, W: AsRef<[T]>> Correlation<'_, T, W> {
                     let weights = &weights.as_ref()[channel.max(from) * self.columns..][..self.columns];
                     for met in met {
                         let images = &images[met.at + from..][..(R - 1) * step + 1];
-                        sums.add_each::<FMA>(weights[met.place], std::array::from_fn(|r| &images[r * step]));
+                        let mut met_by = [&images[0]; R];
+                        for r in 0..R {
+                            met_by[r] = &images[r * step];
+                        }
+                        sums.add_each::<FMA>(weights[met.place], met_by);
                     }
                 }
             }
-            let mut totals = match is_first {
-                true => [[self.bias.map_or(T::ZERO, |b| b[channel]); N]; R],
-                false => std::array::from_fn(|r| out[r * next + channel]),
-            };
-            sums.add_to(&mut totals);
-            for (r, total) in totals.into_iter().enumerate() {
-                out[r * next + channel] = total;
+            let start = self.bias.map_or(T::ZERO, |b| b[channel]);
+            for r in 0..R {
+                let out = &mut out[r * next + channel];
+                if is_first { sums.write_row::<FMA>(r, start, out) } else { sums.add_row_to::<FMA>(r, out) }
             }
         }
     }
@@ -261,7 +269,7 @@ pub fn add_gradient<T: Real, const N: usize, const FMA: bool>(
     affine: &Affine,
     rows: Range<usize>,
     terms: &[Term<'_, T>],
-    sums: &mut Vec<T>,
+    sums: &mut [T],
     out: &mut [T],
 ) {
     let Some(Stencil { forward: [lines, columns], .. }) = &affine.stencil else { return };
@@ -269,19 +277,19 @@ pub fn add_gradient<T: Real, const N: usize, const FMA: bool>(
     let geometry = Geometry { sides: [lines, columns], window: affine.window.size[1], width, channels };
     let band = band::<T, N>(&[lines.places.len() + 1, width]).min(rows.len());
     for (first, out) in rows.step_by(band).zip(out.chunks_mut(band * affine.columns)) {
-        // There is room: whoever asked for the rest has asked for this.
-        sums.clear();
-        sums.resize(out.len() * N, T::ZERO);
+        let sums = &mut sums[..out.len() * N];
+        sums.fill(T::ZERO);
         let mut found = [Met::default(); LOOKED_UP];
         for (delta, input) in terms {
             let (delta, input) = (delta.as_chunks::<N>().0, input.as_chunks::<N>().0);
             for y in 0..lines.count {
-                for (x, count) in geometry.stretches(STRETCH) {
+                for (x, count) in geometry.stretches(STRETCH, false) {
                     let delta = &delta[(y * columns.count + x) * affine.rows..][..count * affine.rows];
                     let mut places = geometry.met([y, x]);
                     while let Some(met) = look_up(&mut places, &mut found, false) {
                         let rows = sums.as_chunks_mut::<N>().0.chunks_exact_mut(affine.columns);
-                        for (row, sums) in (first..).zip(rows) {
+                        for (i, sums) in rows.enumerate() {
+                            let row = first + i;
                             let line = Line { delta: &delta[row..], rows: affine.rows, step: geometry.step(), count };
                             line.add::<FMA>(met, &input[row / affine.rows_of_group()..], sums);
                         }
@@ -328,15 +336,20 @@ impl<T: Real, const N: usize> Line<'_, T, N> {
     fn add_places<const K: usize, const FMA: bool>(&self, met: &[Met], input: &[[T; N]], sums: &mut [[T; N]]) {
         let Some(met) = met.first_chunk::<K>() else { return };
         let len = (self.count - 1) * self.step + 1;
-        let lines = met.map(|met| &input[met.at..][..len]);
-        let mut found = Sums::<T, K, N>::zero();
-        for (delta, i) in self.delta.iter().step_by(self.rows).zip((0..len).step_by(self.step)) {
-            found.add_products::<FMA>(delta, lines.map(|line| &line[i]));
+        let mut lines = [&input[..0]; K];
+        for (line, met) in lines.iter_mut().zip(met) {
+            *line = &input[met.at..][..len];
         }
-        let mut totals = met.map(|met| sums[met.place]);
-        found.add_to(&mut totals);
-        for (met, total) in met.iter().zip(totals) {
-            sums[met.place] = total;
+        let mut found = Sums::<T, K, N>::zero();
+        for i in 0..self.count {
+            let mut met = [&lines[0][0]; K];
+            for (met, line) in met.iter_mut().zip(lines) {
+                *met = &line[i * self.step];
+            }
+            found.add_products::<FMA>(&self.delta[i * self.rows], met);
+        }
+        for k in 0..K {
+            found.add_row_to::<FMA>(k, &mut sums[met[k].place]);
         }
     }
 }

@@ -3,11 +3,13 @@
 use std::ops::Range;
 
 use super::affine::Affine;
+use super::aligned::Aligned;
 use super::channelwise::{self, AffineWork};
+use super::lanes;
 use super::parallel;
 use super::real::Real;
 use super::simd::Work;
-use super::tile::{PART, ROWS, accumulate, by_rows, copy};
+use super::tile::{PART, ROWS, accumulate, by_rows};
 use crate::error::Result;
 use crate::memory::{make_room, product};
 
@@ -19,11 +21,11 @@ pub type Term<'a, T> = (&'a [T], &'a [T]);
 pub struct GradientWorkspace<T> {
     /// Sums tile by tile, (tiles, rows, J): written row by row into W, whose rows are pages apart, they would come and go
     /// through the same few sets of the cache.
-    tiles: Vec<T>,
+    tiles: Aligned<T>,
     /// δ of a strip for each group of rows, step by step: (steps, rows of the group).
-    delta: Vec<T>,
+    delta: Aligned<T>,
     /// Inputs of a strip that one tile meets, (steps, J).
-    input: Vec<T>,
+    input: Aligned<T>,
     /// Where the strip's cells lie: term, position, and where the window begins in the input.
     cells: Vec<[usize; 3]>,
 }
@@ -37,8 +39,7 @@ impl<T: Real> GradientWorkspace<T> {
         const WHAT: &str = "sums of a weight gradient";
         self.cells.clear();
         if affine.is_channelwise() {
-            self.tiles.clear();
-            return make_room(WHAT, &mut self.tiles, product::<T>(WHAT, &[affine.columns, rows, N])?);
+            return self.tiles.resize(WHAT, product::<T>(WHAT, &[affine.columns, rows, N])?).map(|_| ());
         }
         // The tiles of both widths there are: a narrow one covers a run no worse than a wide one.
         let columns = affine.runs.len() * affine.run.div_ceil(N) * N;
@@ -49,8 +50,7 @@ impl<T: Real> GradientWorkspace<T> {
             (&mut self.delta, product::<T>(WHAT, &[rows, steps])?),
             (&mut self.input, product::<T>(WHAT, &[steps, N])?),
         ] {
-            memory.clear();
-            make_room(WHAT, memory, len)?;
+            memory.resize(WHAT, len)?;
         }
         make_room(WHAT, &mut self.cells, cells)
     }
@@ -127,21 +127,20 @@ fn add_group<T: Real, const N: usize, const J: usize, const FMA: bool>(
     let GradientWorkspace { tiles, delta, input, cells } = workspace;
     let run = affine.run;
     let in_run = run.div_ceil(J);
-    tiles.clear();
-    tiles.resize(affine.runs.len() * in_run * rows.len() * J, T::ZERO);
+    let tiles = &mut tiles[..affine.runs.len() * in_run * rows.len() * J];
+    tiles.fill(T::ZERO);
     let count = terms.len() * affine.positions();
     for first in (0..count).step_by(PART / N) {
         let last = count.min(first + PART / N);
         affine.list_cells::<N>(first..last, affine.first_channel(rows.start), cells);
         let steps = cells.len() * N;
-        delta.resize(rows.len() * steps, T::ZERO);
+        let (delta, input) = (&mut delta[..rows.len() * steps], &mut input[..steps * J]);
         for (row, delta) in rows.clone().step_by(ROWS).zip(delta.chunks_mut(ROWS * steps)) {
             by_rows!(rows.end - row, pack_delta::<T, R, N>(affine.rows, row, terms, cells, delta));
         }
-        input.resize(steps * J, T::ZERO);
         for (tile, sums) in tiles.chunks_exact_mut(rows.len() * J).enumerate() {
             let start = affine.tile_start::<N, J>(tile / in_run, tile % in_run);
-            pack_input::<T, N, J>(affine, terms, cells, start, input);
+            pack_input::<T, N, J, FMA>(affine, terms, cells, start, input);
             for (delta, sums) in delta.chunks(ROWS * steps).zip(sums.chunks_mut(ROWS * J)) {
                 by_rows!(sums.len() / J, add_tile::<T, R, J, FMA>(delta, input, sums));
             }
@@ -210,7 +209,7 @@ fn pack_delta<T: Real, const R: usize, const N: usize>(
 
 /// The inputs that a tile which begins at `start` from a window's corner meets at these cells, (steps, J).
 #[inline(always)]
-fn pack_input<T: Real, const N: usize, const J: usize>(
+fn pack_input<T: Real, const N: usize, const J: usize, const FMA: bool>(
     affine: &Affine,
     terms: &[Term<'_, T>],
     cells: &[[usize; 3]],
@@ -220,8 +219,10 @@ fn pack_input<T: Real, const N: usize, const J: usize>(
     let stride = if affine.is_dense() { N } else { affine.row_stride() };
     for (&[term, _, corner], out) in cells.iter().zip(out.as_chunks_mut::<J>().0.chunks_exact_mut(N)) {
         let input = &terms[term].1[start + corner..][..(N - 1) * stride + J];
-        for (n, out) in out.iter_mut().enumerate() {
-            copy(&input[n * stride..], out);
+        // Samples' rows may be shorter than the tile is wide.
+        for (input, out) in input.windows(J).step_by(stride).zip(out) {
+            let Some(input) = input.first_chunk() else { return };
+            lanes::copy::<T, J, FMA>(out, input);
         }
     }
 }
@@ -234,16 +235,40 @@ fn add_tile<T: Real, const R: usize, const J: usize, const FMA: bool>(delta: &[T
     }
 }
 
-/// `out` += Σ over positions and lanes of δ (positions, all rows, N), for some rows: the gradient of b from one block.
-pub fn bias_gradient<T: Real, const N: usize>(all_rows: usize, rows: Range<usize>, delta: &[T], out: &mut [T]) {
-    let delta = &delta.as_chunks::<N>().0[rows.start..];
-    for (row, out) in out.iter_mut().enumerate() {
-        let mut sums = [T::ZERO; N];
-        for lanes in delta[row..].iter().step_by(all_rows) {
+/// `out` += Σ over positions and lanes of δ (positions, all rows, N), for rows from `first` on: the gradient of b from one block.
+pub struct BiasGradient<'a, T, const N: usize> {
+    pub all_rows: usize,
+    pub first: usize,
+    pub delta: &'a [T],
+    pub out: &'a mut [T],
+}
+
+impl<T: Real, const N: usize> Work for BiasGradient<'_, T, N> {
+    const ROW: usize = size_of::<[T; N]>();
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let Self { all_rows, first, delta, out } = self;
+        for (row, out) in (first..).step_by(ROWS).zip(out.chunks_mut(ROWS)) {
+            let delta = &delta.as_chunks::<N>().0[row..];
+            by_rows!(out.len(), add_bias::<T, R, N>(all_rows, delta, out));
+        }
+    }
+}
+
+/// R rows, the first of which `delta` begins with.
+#[inline(always)]
+fn add_bias<T: Real, const R: usize, const N: usize>(all_rows: usize, delta: &[[T; N]], out: &mut [T]) {
+    let mut sums = [[T::ZERO; N]; R];
+    for position in delta.chunks(all_rows) {
+        let Some(rows) = position.first_chunk::<R>() else { break };
+        for r in 0..R {
             for n in 0..N {
-                sums[n] += lanes[n];
+                sums[r][n] += rows[r][n];
             }
         }
+    }
+    for (out, sums) in out.iter_mut().zip(sums) {
         *out += sums.into_iter().sum();
     }
 }

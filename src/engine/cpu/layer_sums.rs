@@ -1,9 +1,12 @@
 //! What a cotangent that arrives at an affine step leaves there: the sums of [`LayerSums`] over one block.
 
+use super::activation::Finish;
 use super::affine::{Affine, Backward, Forward};
 use super::affine_block::{BackwardBlock, ForwardBlock};
+use super::aligned::Aligned;
 use super::channelwise;
 use super::gradient::bias_lanes;
+use super::lanes;
 use super::net::Net;
 use super::point::sized;
 use super::real::Real;
@@ -11,7 +14,7 @@ use super::simd::{self, Work};
 use super::tile::{PART, ROWS, by_rows};
 use crate::engine::sweep::LayerSums;
 use crate::error::Result;
-use crate::memory::{collected, make_room, product, room, zeros};
+use crate::memory::{make_room, product, room};
 
 /// What the sums of a step need of its weights, whatever block and cotangent.
 pub enum Layer<T> {
@@ -67,7 +70,7 @@ pub struct BlockLayer<T> {
     /// ‖a‖² of every lane.
     input_square: Vec<f64>,
     /// (W ⊙ W) a², (rows, N): with g² the diagonal of the node-wise D H D, added up over the columns.
-    spread: Vec<T>,
+    spread: Aligned<T>,
 }
 
 impl<T: Real> BlockLayer<T> {
@@ -77,12 +80,26 @@ impl<T: Real> BlockLayer<T> {
     /// `TooLarge`.
     pub fn new<const N: usize>(net: &Net, affine: &Affine, layer: &Layer<T>, x: &[T]) -> Result<Self> {
         let Layer::Dense { squares, .. } = layer else { return Ok(Self::default()) };
-        let lanes = x.as_chunks::<N>().0;
-        let square: Vec<T> = collected("squares of inputs", x.iter().map(|&a| a * a))?;
-        let mut spread = zeros("squares of inputs", affine.rows * N)?;
+        let mut square = Aligned::default();
+        sized(&mut square, x.len())?.iter_mut().zip(x).for_each(|(square, &a)| *square = a * a);
+        let mut spread = Aligned::default();
+        sized(&mut spread, affine.rows * N)?;
         let terms = [(squares, &square[..])];
-        channelwise::run(net.level, ForwardBlock::<T, N> { affine, bias: None, terms: &terms, out: &mut spread });
-        Ok(Self { input_square: sum::<T, N>(lanes, lanes, |a, b| a * b).to_vec(), spread })
+        channelwise::run(
+            net.level,
+            ForwardBlock::<T, N> { affine, bias: None, terms: &terms, finish: Finish::Nothing, out: &mut spread },
+        );
+        let mut input_square = [0.0; N];
+        for rows in square.as_chunks::<N>().0.chunks(PART) {
+            let mut part = [T::ZERO; N];
+            for row in rows {
+                for n in 0..N {
+                    part[n] += row[n];
+                }
+            }
+            add(&mut input_square, &part);
+        }
+        Ok(Self { input_square: input_square.to_vec(), spread })
     }
 }
 
@@ -113,7 +130,10 @@ impl<T: Real> Arrival<'_, T> {
             let len = product::<T>(WHAT, &[windows.positions(), windows.columns, N])?;
             let out = sized(&mut workspace.pulled, len)?;
             let terms = [(backward, self.g)];
-            channelwise::run(net.level, BackwardBlock::<T, N> { affine: windows, terms: &terms, out });
+            channelwise::run(
+                net.level,
+                BackwardBlock::<T, N> { affine: windows, terms: &terms, finish: Finish::Nothing, out },
+            );
         }
         workspace.fit::<N>(self.affine, self.layer)?;
         match self.layer {
@@ -140,8 +160,8 @@ impl<T: Real> Arrival<'_, T> {
 #[derive(Default)]
 pub struct SumsWorkspace<T> {
     units: Vec<f64>,
-    gradient: Vec<T>,
-    pulled: Vec<T>,
+    gradient: Aligned<T>,
+    pulled: Aligned<T>,
 }
 
 impl<T: Real> SumsWorkspace<T> {
@@ -176,20 +196,34 @@ fn add<S: Real, T: Real, const N: usize>(sums: &mut [S; N], values: &[T; N]) {
     }
 }
 
-/// Σ of `term` over pairs of rows, lane by lane.
+/// Σ over pairs of rows of their products, lane by lane.
 #[inline(always)]
-fn sum<T: Real, const N: usize>(a: &[[T; N]], b: &[[T; N]], term: impl Fn(T, T) -> T) -> [f64; N] {
+fn products<T: Real, const N: usize, const FMA: bool>(a: &[[T; N]], b: &[[T; N]]) -> [f64; N] {
     let mut sums = [0.0; N];
     for (a, b) in a.chunks(PART).zip(b.chunks(PART)) {
         let mut part = [T::ZERO; N];
         for (a, b) in a.iter().zip(b) {
-            for n in 0..N {
-                part[n] += term(a[n], b[n]);
-            }
+            lanes::add_product::<T, N, FMA>(&mut part, a, b);
         }
         add(&mut sums, &part);
     }
     sums
+}
+
+/// Σ over rows and lanes of a² s.
+#[inline(always)]
+fn spread_squares<T: Real, const N: usize, const FMA: bool>(a: &[[T; N]], s: &[[T; N]]) -> f64 {
+    let mut sums = [0.0; N];
+    for (a, s) in a.chunks(PART).zip(s.chunks(PART)) {
+        let mut part = [T::ZERO; N];
+        for (a, s) in a.iter().zip(s) {
+            let mut square = [T::ZERO; N];
+            lanes::add_product::<T, N, FMA>(&mut square, a, a);
+            lanes::add_product::<T, N, FMA>(&mut part, &square, s);
+        }
+        add(&mut sums, &part);
+    }
+    sums.iter().sum()
 }
 
 /// Column forms from the sums over the weights that leave each unit, (units, N).
@@ -214,13 +248,13 @@ impl<T: Real, const N: usize> Work for DenseSums<'_, '_, T, N> {
         let Self { arrival, workspace, found } = self;
         let Arrival { affine, block, .. } = arrival;
         let [g, x, pulled] = [arrival.g, arrival.x, arrival.pulled].map(|values| values.as_chunks::<N>().0);
-        let g_square = sum(g, g, |a, b| a * b);
-        let pulled_square = sum(pulled, pulled, |a, b| a * b);
+        let g_square = products::<T, N, FMA>(g, g);
+        let pulled_square = products::<T, N, FMA>(pulled, pulled);
         for (n, a) in block.input_square.iter().enumerate() {
             found.weight_trace += g_square[n] * a;
             found.gram_trace += pulled_square[n] * a;
         }
-        found.scaled_trace += sum(g, block.spread.as_chunks::<N>().0, |g, s| g * g * s).iter().sum::<f64>();
+        found.scaled_trace += spread_squares::<T, N, FMA>(g, block.spread.as_chunks::<N>().0);
         let (units, per_unit) = (workspace.units::<N>(affine.units_in()), affine.columns / affine.units_in());
         for (&column, (x, pulled)) in affine.column_of.iter().zip(x.iter().zip(pulled)) {
             let unit = if per_unit == 1 { column as usize } else { column as usize / per_unit };
@@ -254,7 +288,7 @@ impl<T: Real, const N: usize> Work for WindowSums<'_, '_, T, N> {
             let at = if is_whole { first * columns } else { 0 };
             let gradient = &mut gradient_of[at..][..count * columns];
             by_rows!(count, sample_gradients::<T, R, N, FMA>(affine, first, g, x, gradient));
-            found.weight_trace += sum(gradient, gradient, |a, b| a * b).iter().sum::<f64>();
+            found.weight_trace += products::<T, N, FMA>(gradient, gradient).iter().sum::<f64>();
             let seen = affine.first_unit(first);
             for (row, weight) in gradient.chunks_exact(columns).zip(weight[first * columns..].chunks_exact(columns)) {
                 let mut squares = [0.0; N];
@@ -276,8 +310,8 @@ impl<T: Real, const N: usize> Work for WindowSums<'_, '_, T, N> {
         }
         add_squares(units, &mut found.column_forms);
         found.gram_trace += match arrival.layer {
-            Layer::Rows(products) => pairs_of_rows(products, gradient_of, columns, affine.rows_of_group()),
-            _ => pairs_of_positions(affine, x, workspace.pulled.as_chunks::<N>().0),
+            Layer::Rows(products) => pairs_of_rows::<T, N, FMA>(products, gradient_of, columns, affine.rows_of_group()),
+            _ => pairs_of_positions::<T, N, FMA>(affine, x, workspace.pulled.as_chunks::<N>().0),
         };
         workspace.gradient = gradient;
     }
@@ -285,8 +319,8 @@ impl<T: Real, const N: usize> Work for WindowSums<'_, '_, T, N> {
 
 /// Σ over pairs of rows of (W Wᵀ)(G Gᵀ), over all lanes; rows of two groups have nothing in common.
 #[inline(always)]
-fn pairs_of_rows<T: Real, const N: usize>(
-    products: &[f64],
+fn pairs_of_rows<T: Real, const N: usize, const FMA: bool>(
+    of_weights: &[f64],
     gradient: &[[T; N]],
     columns: usize,
     of_group: usize,
@@ -296,8 +330,8 @@ fn pairs_of_rows<T: Real, const N: usize>(
     for (i, a) in gradient.chunks_exact(columns).enumerate() {
         let end = (i / of_group + 1) * of_group;
         for (j, b) in gradient.chunks_exact(columns).enumerate().take(end).skip(i) {
-            let factor = if i == j { products[i * rows + j] } else { 2.0 * products[i * rows + j] };
-            total += factor * sum(a, b, |a, b| a * b).iter().sum::<f64>();
+            let factor = if i == j { of_weights[i * rows + j] } else { 2.0 * of_weights[i * rows + j] };
+            total += factor * products::<T, N, FMA>(a, b).iter().sum::<f64>();
         }
     }
     total
@@ -305,7 +339,11 @@ fn pairs_of_rows<T: Real, const N: usize>(
 
 /// Σ over pairs of positions of (Wᵀ g · Wᵀ g′)(x · x′), over all lanes; `pulled` is (positions, columns, N).
 #[inline(always)]
-fn pairs_of_positions<T: Real, const N: usize>(affine: &Affine, x: &[[T; N]], pulled: &[[T; N]]) -> f64 {
+fn pairs_of_positions<T: Real, const N: usize, const FMA: bool>(
+    affine: &Affine,
+    x: &[[T; N]],
+    pulled: &[[T; N]],
+) -> f64 {
     let (run, channels) = (affine.run, affine.input.channels);
     let mut total = 0.0;
     for (i, a) in pulled.chunks_exact(affine.columns).enumerate() {
@@ -314,11 +352,11 @@ fn pairs_of_positions<T: Real, const N: usize>(affine: &Affine, x: &[[T; N]], pu
             for &offset in &affine.runs {
                 let start = |position| affine.corner(position) + affine.run_offset(offset) * channels;
                 let [a, b] = [i, j].map(|position| &x[start(position)..][..run]);
-                add(&mut inputs, &sum(a, b, |a, b| a * b));
+                add(&mut inputs, &products::<T, N, FMA>(a, b));
             }
             let factor = if i == j { 1.0 } else { 2.0 };
-            let products = sum(a, b, |a, b| a * b);
-            total += factor * products.iter().zip(inputs).map(|(p, x)| p * x).sum::<f64>();
+            let pulled = products::<T, N, FMA>(a, b);
+            total += factor * pulled.iter().zip(inputs).map(|(p, x)| p * x).sum::<f64>();
         }
     }
     total
@@ -344,9 +382,7 @@ pub fn sample_gradients<T: Real, const R: usize, const N: usize, const FMA: bool
             let x = &x[y * sy * line + offset..];
             for (g, x) in g.chunks_exact(affine.rows).zip(x.iter().step_by(sx * channels)) {
                 for (sums, g) in sums.iter_mut().zip(&g[first..first + R]) {
-                    for n in 0..N {
-                        sums[n] += g[n] * x[n];
-                    }
+                    lanes::add_product::<T, N, FMA>(sums, g, x);
                 }
             }
         }

@@ -25,7 +25,7 @@ pub fn evaluate<T: Real, const N: usize>(
     samples: &[usize; N],
     valid: usize,
     count: usize,
-    probabilities: &mut Vec<T>,
+    probabilities: &mut [T],
     delta: &mut [T],
 ) -> BlockLoss {
     let weight = 1.0 / count as f64;
@@ -35,7 +35,6 @@ pub fn evaluate<T: Real, const N: usize>(
     delta.as_flattened_mut().fill(T::ZERO);
     match targets {
         Targets::Classes(labels) => {
-            probabilities.resize(outputs.len(), T::ZERO);
             found.likeliest.reserve(valid);
             let p = probabilities.as_chunks_mut::<N>().0;
             // Softmax in double precision whatever T is: a few numbers a sample, and the loss needs their digits.

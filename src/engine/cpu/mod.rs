@@ -5,10 +5,12 @@
 mod activation;
 mod affine;
 mod affine_block;
+mod aligned;
 mod channelwise;
 pub(in crate::engine) mod chart;
 mod data;
 mod gradient;
+mod lanes;
 mod layer_sums;
 mod loss;
 mod net;

@@ -1,6 +1,7 @@
 //! A plan with the geometry that the CPU's passes need, and parameters packed for it.
 
 use super::affine::{Affine, Backward, Forward};
+use super::aligned::Aligned;
 use super::plain::Plain;
 use super::point::sized;
 use super::real::Real;
@@ -86,7 +87,7 @@ impl Net {
 /// A parameter vector with its weights packed.
 #[derive(Default)]
 pub struct Weights<T> {
-    pub theta: Vec<T>,
+    pub theta: Aligned<T>,
     /// For every step; empty for those without weights.
     pub forward: Vec<Forward<T>>,
     /// As `forward`; empty for steps that nothing is pulled back through.

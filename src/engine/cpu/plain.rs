@@ -1,5 +1,6 @@
 //! Steps without weights on one block of N samples: what they give, their tangents and their transposes.
 
+use super::aligned::Aligned;
 use super::point::sized;
 use super::pool::{self, Windows};
 use super::real::Real;
@@ -60,7 +61,7 @@ impl Plain {
         &self,
         reads: usize,
         read: impl Fn(usize) -> &'a [T],
-        chosen: &mut Vec<u32>,
+        chosen: &mut Aligned<u32>,
         out: &mut [T],
     ) -> Result<()> {
         match self {

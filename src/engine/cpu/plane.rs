@@ -1,10 +1,12 @@
 //! Losses over a plane θ + s u + t v. Layer 1 is linear in (s, t): W_1 x, U_1 x and V_1 x are taken once, and each point
 //! starts from a sum of three.
 
-use std::ops::Range;
+use std::ops::{Deref, Range};
 
+use super::activation::Finish;
 use super::affine::Forward;
 use super::affine_block::ForwardBlock;
+use super::aligned::Aligned;
 use super::channelwise;
 use super::data::Selection;
 use super::net::Weights;
@@ -15,7 +17,7 @@ use super::real::Real;
 use super::tally::{Means, Tally};
 use crate::error::Result;
 use crate::event_loop::worked;
-use crate::memory::{ask_for, copied, room, zeros};
+use crate::memory::{ask_for, copied, room};
 
 /// A plane, or with one direction a line.
 pub struct Plane<T> {
@@ -24,7 +26,7 @@ pub struct Plane<T> {
     /// Layer 1 of θ and of the directions, packed; none where it does not see what comes in alone.
     first: Vec<Forward<T>>,
     /// For each block its layer-1 products with `first`, if they fit the budget.
-    kept: Option<Vec<Vec<Vec<T>>>>,
+    kept: Option<Vec<Vec<Aligned<T>>>>,
 }
 
 impl<T: Real, const N: usize> Passes<T, N> {
@@ -59,16 +61,21 @@ impl<T: Real, const N: usize> Passes<T, N> {
     }
 
     /// Layer 1 of these samples: for each block, W_1 x + b_1 for θ and for every direction.
-    async fn first_products(&self, plane: &Plane<T>, selection: Selection<'_>) -> Result<Vec<Vec<Vec<T>>>> {
+    async fn first_products(&self, plane: &Plane<T>, selection: Selection<'_>) -> Result<Vec<Vec<Aligned<T>>>> {
         let net = &self.net;
         let Some(affine) = net.first() else {
             return Ok((0..selection.count().div_ceil(N)).map(|_| Vec::new()).collect());
         };
         let len = net.plan.steps[0].output.len() * N;
         let rows = self.data.rows();
-        let of_vector = |_| zeros("layer 1 of a plane", len);
+        let of_vector = |_| {
+            let mut product = Aligned::default();
+            product.resize("layer 1 of a plane", len).map(|_| ())?;
+            Ok(product)
+        };
         let of_block = |_| (0..plane.first.len()).map(of_vector).collect();
-        let mut products: Vec<Vec<Vec<T>>> = (0..selection.count().div_ceil(N)).map(of_block).collect::<Result<_>>()?;
+        let mut products: Vec<Vec<Aligned<T>>> =
+            (0..selection.count().div_ceil(N)).map(of_block).collect::<Result<_>>()?;
         let work = affine.multiplications() * (N * products.len() * plane.first.len()) as f64;
         let workspace = || (Workspace::default(), BlockPoint::default());
         parallel::for_each(&mut products, work, workspace, async |(workspace, block), i, products| {
@@ -77,7 +84,10 @@ impl<T: Real, const N: usize> Passes<T, N> {
             let vectors = std::iter::once(&plane.theta).chain(&plane.directions);
             for ((out, packed), vector) in products.iter_mut().zip(&plane.first).zip(vectors) {
                 let bias = affine.bias.clone().map(|range| &vector[range]);
-                channelwise::run(net.level, ForwardBlock::<T, N> { affine, bias, terms: &[(packed, input)], out });
+                channelwise::run(
+                    net.level,
+                    ForwardBlock::<T, N> { affine, bias, terms: &[(packed, input)], finish: Finish::Nothing, out },
+                );
             }
             Ok(())
         })
@@ -125,7 +135,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
     async fn run_plane_blocks(
         &self,
         blocks: &mut [BlockPoint<T>],
-        products: &[Vec<Vec<T>>],
+        products: &[Vec<Aligned<T>>],
         weights: &Weights<T>,
         factors: &[T],
         selection: Selection<'_>,
@@ -163,7 +173,13 @@ impl<T: Real, const N: usize> Passes<T, N> {
 }
 
 /// out = base + Σ factor · direction, these of the numbers.
-fn combine<T: Real>(base: &[T], directions: &[Vec<T>], factors: &[T], range: Range<usize>, out: &mut [T]) {
+fn combine<T: Real>(
+    base: &[T],
+    directions: &[impl Deref<Target = [T]>],
+    factors: &[T],
+    range: Range<usize>,
+    out: &mut [T],
+) {
     let (base, out) = (&base[range.clone()], &mut out[range.clone()]);
     match directions {
         [u] => {

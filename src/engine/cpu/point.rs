@@ -1,7 +1,10 @@
 //! Forward and backward passes of one block of N samples.
 
-use super::activation::{self, Curve};
+use bytemuck::Pod;
+
+use super::activation::{self, Curve, Finish};
 use super::affine_block::ForwardBlock;
+use super::aligned::Aligned;
 use super::channelwise;
 use super::data::{self, Rows, Selection};
 use super::loss::{self, BlockLoss};
@@ -11,7 +14,6 @@ use super::walk::Back;
 use crate::engine::activation::Activation;
 use crate::engine::plan::Read;
 use crate::error::Result;
-use crate::memory::resized;
 use crate::problem::Targets;
 
 /// What a block's passes leave behind. Every vector is (…, N); memory is taken when first needed and kept.
@@ -22,46 +24,46 @@ pub struct BlockPoint<T> {
     run: Option<(usize, usize)>,
     /// For every step: has the input been laid out sample by sample for it?
     is_input_transposed: Vec<bool>,
-    pub input: Vec<T>,
+    pub input: Aligned<T>,
     /// a of every step.
-    pub activations: Vec<Vec<T>>,
+    pub activations: Vec<Aligned<T>>,
     /// What the max pools chose.
-    pub chosen: Vec<Vec<u32>>,
+    pub chosen: Vec<Aligned<u32>>,
     /// δ of every step, the derivative by what its activation is of.
-    pub deltas: Vec<Vec<T>>,
+    pub deltas: Vec<Aligned<T>>,
     /// What comes into the affine steps, sample by sample; nothing where it is read as it lies.
-    pub transposed: Vec<Vec<T>>,
+    pub transposed: Vec<Aligned<T>>,
     /// Of the smooth activations.
     pub curves: Vec<Curve<T>>,
-    pub probabilities: Vec<T>,
+    pub probabilities: Aligned<T>,
     pub loss: BlockLoss,
 }
 
 /// Memory that one thread uses again and again.
 #[derive(Default)]
 pub struct Workspace<T> {
-    pub padded: Vec<T>,
-    pub padded_too: Vec<T>,
+    pub padded: Aligned<T>,
+    pub padded_too: Aligned<T>,
     /// Cotangents of the steps on a walk that does not keep them, and what is free for more of them.
-    pub deltas: Vec<Vec<T>>,
-    pub spare: Vec<Vec<T>>,
+    pub deltas: Vec<Aligned<T>>,
+    pub spare: Vec<Aligned<T>>,
 }
 
 /// Room for `len` numbers, whatever they are.
 ///
 /// # Errors
 /// `TooLarge`.
-pub fn sized<T: Clone + Default>(values: &mut Vec<T>, len: usize) -> Result<&mut [T]> {
-    resized("numbers of a pass", values, len)
+pub fn sized<T: Pod>(values: &mut Aligned<T>, len: usize) -> Result<&mut [T]> {
+    values.resize("numbers of a pass", len)
 }
 
 impl<T: Real> BlockPoint<T> {
     /// A place for every step.
     pub fn prepare_lists(&mut self, steps: usize) {
-        self.activations.resize_with(steps, Vec::new);
-        self.chosen.resize_with(steps, Vec::new);
-        self.deltas.resize_with(steps, Vec::new);
-        self.transposed.resize_with(steps, Vec::new);
+        self.activations.resize_with(steps, Aligned::default);
+        self.chosen.resize_with(steps, Aligned::default);
+        self.deltas.resize_with(steps, Aligned::default);
+        self.transposed.resize_with(steps, Aligned::default);
         self.curves.resize_with(steps, Curve::default);
         self.is_input_transposed.resize(steps, false);
     }
@@ -115,6 +117,7 @@ impl<T: Real> BlockPoint<T> {
         let (before, rest) = self.activations.split_at_mut(l);
         let out = sized(&mut rest[0], step.output.len() * N)?;
         let read = |k: usize| found(&self.input, before, &step.reads[k]);
+        let finish = Finish::activation(step.activation);
         match &net.kinds[l] {
             Kind::Affine(affine) => {
                 let is_data = step.reads[0].from.is_none();
@@ -124,11 +127,15 @@ impl<T: Real> BlockPoint<T> {
                     self.is_input_transposed[l] = is_data;
                 }
                 let (bias, terms) = (weights.bias(affine), [(&weights.forward[l], input)]);
-                channelwise::run(net.level, ForwardBlock::<T, N> { affine, bias, terms: &terms, out });
+                channelwise::run(net.level, ForwardBlock::<T, N> { affine, bias, terms: &terms, finish, out });
             }
-            Kind::Plain(plain) => plain.forward::<T, N>(step.reads.len(), read, &mut self.chosen[l], out)?,
+            Kind::Plain(plain) => {
+                plain.forward::<T, N>(step.reads.len(), read, &mut self.chosen[l], out)?;
+                finish.apply(0, out);
+            }
         }
         match step.activation {
+            Activation::Piecewise { .. } => {}
             Activation::Smooth(smooth) if with_backward => self.curves[l].apply(smooth, out)?,
             activation => activation::apply(activation, out),
         }
@@ -154,7 +161,7 @@ impl<T: Real> BlockPoint<T> {
         if matches!(targets, Targets::Classes(_)) {
             sized(&mut self.probabilities, outputs.len())?;
         }
-        let (valid, p) = (self.valid, &mut self.probabilities);
+        let (valid, p) = (self.valid, &mut self.probabilities[..]);
         self.loss = loss::evaluate(outputs, &net.places, targets, samples, valid, count, p, delta);
         Ok(())
     }
@@ -167,7 +174,8 @@ impl<T: Real> BlockPoint<T> {
         l: usize,
         workspace: &mut Workspace<T>,
     ) -> Result<()> {
-        let back = Back { net, weights, chosen: &self.chosen, second: None };
+        let finished_by = Some(&self.activations[..]);
+        let back = Back { net, weights, chosen: &self.chosen, second: None, finished_by };
         back.step::<N>(
             l,
             &mut self.deltas,
@@ -183,6 +191,6 @@ impl<T: Real> BlockPoint<T> {
 }
 
 /// What a read finds, among the results of the steps before.
-pub fn found<'a, T>(input: &'a [T], results: &'a [Vec<T>], read: &Read) -> &'a [T] {
-    read.from.map_or(input, |from| &results[from])
+pub fn found<'a, T: Real>(input: &'a [T], results: &'a [Aligned<T>], read: &Read) -> &'a [T] {
+    read.from.map_or(input, |from| &results[from][..])
 }

@@ -1,6 +1,7 @@
 //! The steps before the first one with parameters. They are constant in θ and taken once, when data are loaded.
 
 use super::activation;
+use super::aligned::Aligned;
 use super::plain::Plain;
 use super::real::Real;
 use crate::engine::plan::{Operation, Step};
@@ -29,7 +30,7 @@ fn through<T: Real>(step: &Step, rows: &[T]) -> Result<Vec<T>> {
     let images = rows.chunks_exact(step.input.len());
     let mut found = room(WHAT, product::<T>(WHAT, &[images.len(), step.output.len()])?)?;
     let (mut x, mut out) = (zeros(WHAT, step.input.len())?, zeros(WHAT, step.output.len())?);
-    let mut chosen = Vec::new();
+    let mut chosen = Aligned::default();
     for image in images {
         image.iter().enumerate().for_each(|(i, &value)| x[place(step.input, i)] = value);
         plain.forward::<T, 1>(1, |_| &x, &mut chosen, &mut out)?;

@@ -5,6 +5,7 @@
 //! for every sample and cotangent before it is squared.
 
 use super::affine::Affine;
+use super::aligned::Aligned;
 use super::gradient::{GradientWorkspace, Portion, Term, WeightGradient, bias_lanes};
 use super::layer_sums::sample_gradients;
 use super::net::{Net, Weights};
@@ -86,7 +87,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
 /// What the cotangents leave in front of the affine steps of one block: g of the last one at a convolution, Σ g² over all of
 /// them at a dense step. (positions, rows, N), 0 in the lanes that do not count; empty at other steps.
 struct Arrivals<T> {
-    steps: Vec<Vec<T>>,
+    steps: Vec<Aligned<T>>,
 }
 
 impl<T> Default for Arrivals<T> {
@@ -106,7 +107,7 @@ impl<T: Real> Arrivals<T> {
         cotangent: &Cotangent,
         workspace: &mut Workspace<T>,
     ) -> Result<()> {
-        self.steps.resize_with(net.plan.steps.len(), Vec::new);
+        self.steps.resize_with(net.plan.steps.len(), Aligned::default);
         start::<T, N>(net, block, cotangent, samples, workspace)?;
         walk_back::<T, N>(net, weights, block, workspace, |l, affine, g, _| {
             let kept = sized(&mut self.steps[l], g.len())?;
@@ -124,8 +125,8 @@ impl<T: Real> Arrivals<T> {
 #[derive(Default)]
 struct SquaresWorkspace<T> {
     of_gradient: GradientWorkspace<T>,
-    gradient: Vec<T>,
-    padded: Vec<T>,
+    gradient: Aligned<T>,
+    padded: Aligned<T>,
 }
 
 /// Some rows of one step.
@@ -148,11 +149,10 @@ impl<T: Real> Task<'_, '_, T> {
             }
         }
         if affine.is_dense() {
-            gradient.clear();
-            let out = sized(gradient, weight.len())?;
+            let out = gradient.zeros("squared gradients", weight.len())?;
             of_gradient.fit::<N>(affine, rows.len(), self.terms.len())?;
             simd::run(level, WeightGradient::<T, N> { affine, rows, terms: self.terms, workspace: of_gradient, out });
-            weight.iter_mut().zip(gradient).for_each(|(sum, square)| *sum += square.to_f64());
+            weight.iter_mut().zip(out).for_each(|(sum, square)| *sum += square.to_f64());
             return Ok(());
         }
         const WHAT: &str = "gradients of single samples";

@@ -1,6 +1,8 @@
 //! Cotangent sweeps: backward passes from chosen cotangents, and what they leave at each layer.
 
+use super::activation::Finish;
 use super::affine_block::BackwardBlock;
+use super::aligned::Aligned;
 use super::channelwise;
 use super::layer_sums::{Arrival, BlockLayer, Layer, SumsWorkspace};
 use super::net::{Kind, Net, Weights};
@@ -66,8 +68,8 @@ impl<T: Real, const N: usize> Passes<T, N> {
 struct SweepWorkspace<T> {
     steps: Workspace<T>,
     sums: SumsWorkspace<T>,
-    padded: Vec<T>,
-    pulled: Vec<T>,
+    padded: Aligned<T>,
+    pulled: Aligned<T>,
 }
 
 /// One block, for all cotangents.
@@ -113,7 +115,10 @@ impl<'a, T: Real, const N: usize> BlockSweep<'a, T, N> {
             let pulled = match layer {
                 Layer::Dense { first: Some(first), .. } => {
                     let out = sized(own, affine.columns * N)?;
-                    channelwise::run(net.level, BackwardBlock::<T, N> { affine, terms: &[(first, g)], out });
+                    channelwise::run(
+                        net.level,
+                        BackwardBlock::<T, N> { affine, terms: &[(first, g)], finish: Finish::Nothing, out },
+                    );
                     &*own
                 }
                 _ => pulled,
@@ -138,13 +143,12 @@ pub fn start<T: Real, const N: usize>(
     workspace: &mut Workspace<T>,
 ) -> Result<()> {
     let (outputs, steps) = (net.places.len(), net.plan.steps.len());
-    workspace.deltas.resize_with(steps, Vec::new);
+    workspace.deltas.resize_with(steps, Aligned::default);
     let out = &mut workspace.deltas[steps - 1];
     if out.capacity() == 0 {
         *out = workspace.spare.pop().unwrap_or_default();
     }
-    out.clear();
-    sized(out, outputs * N)?;
+    let out = out.zeros("a cotangent", outputs * N)?;
     let out = out.as_chunks_mut::<N>().0;
     let p = block.probabilities.as_chunks::<N>().0;
     let two_root = std::f64::consts::SQRT_2;

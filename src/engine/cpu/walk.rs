@@ -5,9 +5,10 @@
 
 use std::mem::take;
 
-use super::activation;
+use super::activation::{self, Finish};
 use super::affine::Affine;
 use super::affine_block::BackwardBlock;
+use super::aligned::Aligned;
 use super::channelwise;
 use super::net::{Kind, Net, Weights};
 use super::point::{BlockPoint, Workspace, sized};
@@ -21,9 +22,12 @@ pub struct Back<'a, T> {
     pub net: &'a Net,
     pub weights: &'a Weights<T>,
     /// What the max pools chose.
-    pub chosen: &'a [Vec<u32>],
+    pub chosen: &'a [Aligned<u32>],
     /// On a Hessian product's way also a direction, with what goes back through that: δ of every step.
-    pub second: Option<(&'a Weights<T>, &'a [Vec<T>])>,
+    pub second: Option<(&'a Weights<T>, &'a [Aligned<T>])>,
+    /// a of every step, where φ' of a piecewise linear activation joins at once, what is pulled back to a step's only reader. Without,
+    /// whoever completes multiplies.
+    pub finished_by: Option<&'a [Aligned<T>]>,
 }
 
 impl<T: Real> Back<'_, T> {
@@ -32,7 +36,7 @@ impl<T: Real> Back<'_, T> {
     pub fn step<const N: usize>(
         &self,
         l: usize,
-        deltas: &mut [Vec<T>],
+        deltas: &mut [Aligned<T>],
         workspace: &mut Workspace<T>,
         mut arrive: impl FnMut(&[T], &[T]) -> Result<()>,
         mut complete: impl FnMut(usize, &mut [T]),
@@ -42,10 +46,13 @@ impl<T: Real> Back<'_, T> {
                 arrive(&deltas[l], &[])?;
                 continue;
             };
-            let q = self.pull::<N>(l, (k, read), from, deltas, workspace)?;
+            let activation = self.net.plan.steps[from].activation;
+            let finished_by = self.finished_by.filter(|_| read.starts && read.completes && !activation.is_smooth());
+            let finish = finished_by.map_or(Finish::Nothing, |a| Finish::derivative(activation, &a[from]));
+            let q = self.pull::<N>(l, (k, read), from, deltas, finish, workspace)?;
             arrive(&deltas[l], &q)?;
             add(read, q, &mut deltas[from], workspace);
-            if read.completes {
+            if read.completes && finished_by.is_none() {
                 complete(from, &mut deltas[from]);
             }
         }
@@ -58,10 +65,11 @@ impl<T: Real> Back<'_, T> {
         l: usize,
         (k, read): (usize, &Read),
         from: usize,
-        deltas: &mut [Vec<T>],
+        deltas: &mut [Aligned<T>],
+        finish: Finish<'_, T>,
         workspace: &mut Workspace<T>,
-    ) -> Result<Vec<T>> {
-        let mut q = if read.starts { take(&mut deltas[from]) } else { Vec::new() };
+    ) -> Result<Aligned<T>> {
+        let mut q = if read.starts { take(&mut deltas[from]) } else { Aligned::default() };
         if q.capacity() == 0 {
             q = workspace.spare.pop().unwrap_or_default();
         }
@@ -71,16 +79,17 @@ impl<T: Real> Back<'_, T> {
             Kind::Affine(affine) => affine,
             Kind::Plain(plain) => {
                 plain.transpose::<T, N>(k, d, &self.chosen[l], out);
+                finish.apply(0, out);
                 return Ok(q);
             }
         };
         let first = (&self.weights.backward[l], affine.pad_delta::<T, N>(d, &mut workspace.padded)?);
         match self.second {
-            None => channelwise::run(self.net.level, BackwardBlock::<T, N> { affine, terms: &[first], out }),
+            None => channelwise::run(self.net.level, BackwardBlock::<T, N> { affine, terms: &[first], finish, out }),
             Some((direction, deltas)) => {
                 let delta = affine.pad_delta::<T, N>(&deltas[l], &mut workspace.padded_too)?;
                 let terms = [first, (&direction.backward[l], delta)];
-                channelwise::run(self.net.level, BackwardBlock::<T, N> { affine, terms: &terms, out });
+                channelwise::run(self.net.level, BackwardBlock::<T, N> { affine, terms: &terms, finish, out });
             }
         }
         Ok(q)
@@ -88,11 +97,11 @@ impl<T: Real> Back<'_, T> {
 }
 
 /// What was pulled back joins what other readers have.
-fn add<T: Real>(read: &Read, q: Vec<T>, sum: &mut Vec<T>, workspace: &mut Workspace<T>) {
+fn add<T: Real>(read: &Read, q: Aligned<T>, sum: &mut Aligned<T>, workspace: &mut Workspace<T>) {
     if read.starts {
         *sum = q;
     } else {
-        sum.iter_mut().zip(&q).for_each(|(sum, &q)| *sum += q);
+        sum.iter_mut().zip(&q[..]).for_each(|(sum, &q)| *sum += q);
         workspace.spare.push(q);
     }
 }
@@ -106,7 +115,7 @@ pub async fn walk_back<T: Real, const N: usize>(
     workspace: &mut Workspace<T>,
     mut arrive: impl FnMut(usize, &Affine, &[T], &[T]) -> Result<()>,
 ) -> Result<()> {
-    let back = Back { net, weights, chosen: &block.chosen, second: None };
+    let back = Back { net, weights, chosen: &block.chosen, second: None, finished_by: None };
     let mut deltas = take(&mut workspace.deltas);
     for (l, kind) in net.kinds.iter().enumerate().rev() {
         let at_step = |g: &[T], pulled: &[T]| match kind {

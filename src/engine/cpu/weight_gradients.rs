@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::affine::Affine;
 use super::channelwise;
-use super::gradient::{GradientWorkspace, Portion, Term, WeightGradient, bias_gradient};
+use super::gradient::{BiasGradient, GradientWorkspace, Portion, Term, WeightGradient};
 use super::parallel;
 use super::passes::Passes;
 use super::point::BlockPoint;
@@ -103,7 +103,7 @@ impl<T: Real> Task<'_, '_, T> {
         let rows = *first..*first + weight.len() / self.affine.columns;
         if !bias.is_empty() {
             for (delta, _) in self.terms.iter().step_by(self.step) {
-                bias_gradient::<T, N>(self.affine.rows, rows.clone(), delta, bias);
+                simd::run(level, BiasGradient::<T, N> { all_rows: self.affine.rows, first: *first, delta, out: bias });
             }
         }
         let (affine, terms) = (self.affine, &self.terms[..]);
