@@ -15,11 +15,9 @@ use super::stencil::{Side, Stencil};
 use super::tile::Sums;
 use crate::network::Shape;
 
-/// Neighbours that are computed together.
+/// Neighbours that are computed together. A pixel's channels often fill pages, so that neighbours share sets of the cache: what more
+/// of them see would not stay in it.
 const NEIGHBOURS: usize = 4;
-
-/// Neighbours whose products are added up before they join the rest of a gradient.
-const STRETCH: usize = 32;
 
 /// Places of a window whose sums stay in registers together.
 const PLACES: usize = 5;
@@ -27,8 +25,8 @@ const PLACES: usize = 5;
 /// Places of a window that are looked up together, for all channels of a band.
 const LOOKED_UP: usize = 32;
 
-/// Bytes of the rows that a band of channels sees at a time.
-const BAND: usize = 256 << 10;
+/// Bytes of the rows that a band of channels sees at a time: half of what a core's second cache has.
+const BAND: usize = 512 << 10;
 
 /// Work on an affine step, which has loops of its own where channels see one channel each.
 pub trait AffineWork: Work {
@@ -96,17 +94,19 @@ impl Geometry<'_> {
         self.sides[1].stride * self.channels
     }
 
-    /// The points of a row in stretches: among the inner points of so many, or fewer where fewer are left (in `halves`, of so
-    /// many, half as many, …), else one by one; the first of each, and how many.
+    /// The points of a row in stretches: among the inner points of [`NEIGHBOURS`], then of halves, else one by one; the first of
+    /// each, and how many.
     #[inline(always)]
-    fn stretches(&self, most: usize, halves: bool) -> impl Iterator<Item = (usize, usize)> + use<> {
+    fn stretches(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let ([start, end], count) = (self.sides[1].inner, self.sides[1].count);
         let mut next = 0;
         std::iter::from_fn(move || {
             let first = next;
             let inner = if start <= first { end.saturating_sub(first) } else { 0 };
-            let left = inner.clamp(1, most);
-            let length = if halves { 1 << left.ilog2() } else { left };
+            let mut length = NEIGHBOURS;
+            while length > inner.max(1) {
+                length /= 2;
+            }
             next += length;
             (first < count).then_some((first, length))
         })
@@ -196,7 +196,7 @@ impl<T: Real, W: AsRef<[T]>> Correlation<'_, T, W> {
             let channels = first..self.channels.min(first + band);
             for y in 0..rows.count {
                 let line = (rows.first + y * rows.step) * self.width;
-                for (x, count) in self.geometry.stretches(NEIGHBOURS, true) {
+                for (x, count) in self.geometry.stretches() {
                     let pixel = line + columns.first + x * columns.step;
                     let out = &mut out[pixel * self.channels..];
                     let (mut places, mut is_first) = (self.geometry.met([y, x]), true);
@@ -283,7 +283,7 @@ pub fn add_gradient<T: Real, const N: usize, const FMA: bool>(
         for (delta, input) in terms {
             let (delta, input) = (delta.as_chunks::<N>().0, input.as_chunks::<N>().0);
             for y in 0..lines.count {
-                for (x, count) in geometry.stretches(STRETCH, false) {
+                for (x, count) in geometry.stretches() {
                     let delta = &delta[(y * columns.count + x) * affine.rows..][..count * affine.rows];
                     let mut places = geometry.met([y, x]);
                     while let Some(met) = look_up(&mut places, &mut found, false) {
