@@ -111,6 +111,18 @@ pub trait Executor {
     /// `out[:, k] = C v[:, k]` at the prepared point, C the Hessian or the Gauss–Newton matrix.
     fn product<'a>(&'a self, curvature: Curvature, v: &'a Vector, out: &'a mut Vector) -> LocalFuture<'a, Result<()>>;
 
+    /// The same of directions that are 0 but for the parameters of one layer, in that layer's rows of `out`: its block of C. Layers are those
+    /// with parameters, from 0. Other rows of `out` may be anything; by default they are the whole product's.
+    fn layer_product<'a>(
+        &'a self,
+        curvature: Curvature,
+        _layer: usize,
+        v: &'a Vector,
+        out: &'a mut Vector,
+    ) -> LocalFuture<'a, Result<()>> {
+        self.product(curvature, v, out)
+    }
+
     /// Forward pass at θ, which need not be the prepared point and leaves it as it is:
     /// `out[2 index]` = mean loss, `out[2 index + 1]` = share of samples whose largest output is the target's (cross-entropy;
     /// 0 for squared error; the first one wins a tie).

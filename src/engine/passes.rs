@@ -50,6 +50,18 @@ impl Engine {
         self.executor.product(curvature, v, out).await
     }
 
+    /// The same with the block of one layer with parameters, from 0: of directions that are 0 elsewhere, in its rows of `out`, whose others
+    /// may be anything.
+    ///
+    /// # Errors
+    /// As [`Engine::gradient_into`]; `InvalidOption` for a layer that is not there.
+    pub async fn apply_layer(&self, curvature: Curvature, layer: usize, v: &Vector, out: &mut Vector) -> Result<()> {
+        self.check_vectors(&[v, out], v.columns())?;
+        let count = self.problem.network().layout().layers().len();
+        ensure!(layer < count, InvalidOption, "there is no layer {layer}: {count} layers have parameters, from 0");
+        self.executor.layer_product(curvature, layer, v, out).await
+    }
+
     /// Mean loss and accuracy at θ, which need not be the prepared point, into `out[2 index]` and `out[2 index + 1]`.
     ///
     /// # Errors

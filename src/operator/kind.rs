@@ -105,9 +105,14 @@ impl Whole {
         OPERATORS.iter().find(|row| row.name == name).map(|row| row.whole)
     }
 
-    async fn operator(self, engine: &Engine) -> Result<Box<dyn SymmetricOperator + '_>> {
+    /// Over all parameters; where it is restricted to a layer's, products are that layer's alone.
+    async fn operator(self, engine: &Engine, part: Option<Part>) -> Result<Box<dyn SymmetricOperator + '_>> {
         let w = engine.parameters()?;
-        let curved = |curvature| CurvatureOperator::new(engine, curvature);
+        let layer = match part {
+            Some(Part::Layer(layer)) => Some(layer),
+            Some(Part::Weights) | None => None,
+        };
+        let curved = |curvature| CurvatureOperator::of_layer(engine, curvature, layer);
         let scaled = |curvature, metric: Metric| Scaled::new(curved(curvature), &metric.scale(engine, &w)?);
         Ok(match self {
             Self::Curvature(curvature) => Box::new(curved(curvature)),
@@ -288,7 +293,7 @@ impl OperatorKind {
     }
 
     async fn arithmetic<'a>(self, engine: &'a Engine) -> Result<Box<dyn SymmetricOperator + 'a>> {
-        let whole = self.whole.operator(engine).await?;
+        let whole = self.whole.operator(engine, self.part).await?;
         Ok(match self.part {
             Some(part) => Box::new(Restricted::new(whole, part.ranges(engine.problem().network().layout())?)?),
             None => whole,

@@ -67,12 +67,19 @@ impl<A: SymmetricOperator + ?Sized> SymmetricOperator for Box<A> {
 pub struct CurvatureOperator<'a> {
     engine: &'a Engine,
     curvature: Curvature,
+    layer: Option<usize>,
 }
 
 impl<'a> CurvatureOperator<'a> {
     /// H or GGN of this engine.
     pub fn new(engine: &'a Engine, curvature: Curvature) -> Self {
-        Self { engine, curvature }
+        Self { engine, curvature, layer: None }
+    }
+
+    /// The same where it is applied to the weights of one layer alone, by its index among those with parameters, and nothing else is read
+    /// of what comes out.
+    pub(crate) fn of_layer(engine: &'a Engine, curvature: Curvature, layer: Option<usize>) -> Self {
+        Self { engine, curvature, layer }
     }
 }
 
@@ -86,6 +93,9 @@ impl SymmetricOperator for CurvatureOperator<'_> {
     }
 
     fn apply<'a>(&'a self, x: &'a Vector, y: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
-        Box::pin(self.engine.apply(self.curvature, x, y))
+        match self.layer {
+            None => Box::pin(self.engine.apply(self.curvature, x, y)),
+            Some(layer) => Box::pin(self.engine.apply_layer(self.curvature, layer, x, y)),
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Networks that are graphs: every pass against plain loops, and derivatives against differences.
 
 use isoflat::engine::{Curvature, Device, Engine, Precision};
-use isoflat::{Loss, Network};
+use isoflat::{ErrorCode, Loss, Network};
 use pollster::block_on;
 
 use super::support::graphs::random_graph;
@@ -68,5 +68,44 @@ fn a_network_is_what_its_json_says() {
         let network = random_graph(&mut rng(33_000 + seed), &ALL);
         let json = serde_json::to_string(&network).expect("a JSON");
         assert_eq!(Network::from_json(&json).expect("a network"), network, "seed {seed}: {json}");
+    }
+}
+
+/// Products with a layer's block go through what changes with its weights alone.
+#[test]
+fn blocks_of_layers_are_parts_of_the_whole() {
+    for seed in 0..SEEDS {
+        let (engine, theta) = engine(seed, true);
+        block_on(engine.prepare(&theta)).expect("a point");
+        let (vectors, n) = (engine.vectors(), theta.len());
+        for (l, layer) in engine.problem().network().layout().layers().iter().enumerate() {
+            let rows = layer.weight.start..layer.bias.as_ref().unwrap_or(&layer.weight).end;
+            let mut directions = vec![0.0; 2 * n];
+            for (k, v) in directions.chunks_exact_mut(n).enumerate() {
+                v[rows.clone()].copy_from_slice(&random_direction(&mut rng(33_000 + seed + k as u64), rows.len()));
+            }
+            let v = vectors.upload(&directions, 2).expect("memory");
+            for curvature in [Curvature::Hessian, Curvature::GaussNewton] {
+                let (mut whole, mut part) =
+                    (vectors.zeros(n, 2).expect("memory"), vectors.zeros(n, 2).expect("memory"));
+                block_on(engine.apply(curvature, &v, &mut whole)).expect("a product");
+                block_on(engine.apply_layer(curvature, l, &v, &mut part)).expect("a product");
+                let [whole, part] = [whole, part].map(|vector| block_on(vectors.download(&vector)).expect("numbers"));
+                let rows_of = |values: &[f64]| -> Vec<f64> {
+                    values.chunks_exact(n).flat_map(|column| column[rows.clone()].to_vec()).collect()
+                };
+                let differ = error(&rows_of(&part), &rows_of(&whole));
+                assert!(
+                    differ < 1e-13,
+                    "seed {seed}, layer {l}, {curvature:?}: {differ:e} of {:?}",
+                    engine.problem().network()
+                );
+            }
+        }
+        let mut out = vectors.zeros(n, 1).expect("memory");
+        let layers = engine.problem().network().layout().layers().len();
+        let v = vectors.zeros(n, 1).expect("memory");
+        let refused = block_on(engine.apply_layer(Curvature::Hessian, layers, &v, &mut out)).expect_err("one too many");
+        assert_eq!(refused.code, ErrorCode::InvalidOption);
     }
 }

@@ -148,7 +148,17 @@ fn everything(engine: &Engine, parameters: &[f64], seed: u64) -> Vec<(&'static s
 
         let e = engine.vectors();
         let vector = |values: &[f64]| e.upload(values, 1).expect("a vector");
+        let (n, direction) = (parameters.len(), u.clone());
         let (theta, u) = (vector(parameters), vector(&u));
+        for (l, layer) in problem.network().layout().layers().iter().enumerate() {
+            let only = |i: usize| if layer.weight.contains(&i) { direction[i] } else { 0.0 };
+            let (v, mut product) = (vector(&(0..n).map(only).collect::<Vec<_>>()), e.zeros(n, 1).expect("a vector"));
+            engine.apply_layer(Curvature::Hessian, l, &v, &mut product).await.expect("a product");
+            all.push((
+                "a layer's block",
+                e.download(&product).await.expect("a product")[layer.weight.clone()].to_vec(),
+            ));
+        }
         let mut out = e.zeros(6, 1).expect("a vector");
         for v in [Some(&theta), None] {
             block_on(engine.prepare_plane(&theta, &u, v)).expect("a plane");

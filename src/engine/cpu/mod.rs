@@ -48,6 +48,7 @@ use self::simd::Level;
 #[cfg(target_arch = "x86_64")]
 use self::simd::WIDE;
 use self::tally::{Means, mean};
+use self::tangent::Differential;
 use self::vectors::{CpuVectors, in_double};
 use super::chart::Charts;
 use super::executor::{BackendInfo, Curvature, Executor, Precision};
@@ -164,6 +165,20 @@ fn write_means<T: Real>(means: Means, index: usize, out: &mut [T]) {
     out[2 * index + 1] = T::from_f64(means.accuracy);
 }
 
+impl<T: Real, const N: usize> CpuExecutor<T, N> {
+    /// Products for as many directions at a time as memory is meant for.
+    async fn multiply(&self, differential: Differential, v: &Vector, out: &mut Vector) -> Result<()> {
+        let n = self.passes.net.plan.parameter_count;
+        let (v, out) = (T::slice(v)?, T::slice_mut(out)?);
+        let group = (DIRECTION_BYTES / (2 * n * size_of::<T>()).max(1)).max(1) * n;
+        let point = self.prepared()?;
+        for (v, out) in v.chunks(group).zip(out.chunks_mut(group)) {
+            self.passes.product(&point, &differential, v, out).await?;
+        }
+        Ok(())
+    }
+}
+
 impl<T: Real, const N: usize> Executor for CpuExecutor<T, N> {
     fn info(&self) -> &BackendInfo {
         &self.info
@@ -202,16 +217,19 @@ impl<T: Real, const N: usize> Executor for CpuExecutor<T, N> {
     }
 
     fn product<'a>(&'a self, curvature: Curvature, v: &'a Vector, out: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
-        Box::pin(async move {
-            let n = self.passes.net.plan.parameter_count;
-            let (v, out) = (T::slice(v)?, T::slice_mut(out)?);
-            let group = (DIRECTION_BYTES / (2 * n * size_of::<T>()).max(1)).max(1) * n;
-            let point = self.prepared()?;
-            for (v, out) in v.chunks(group).zip(out.chunks_mut(group)) {
-                self.passes.product(&point, curvature == Curvature::Hessian, v, out).await?;
-            }
-            Ok(())
-        })
+        Box::pin(self.multiply(Differential::whole(&self.passes.net.plan, curvature), v, out))
+    }
+
+    fn layer_product<'a>(
+        &'a self,
+        curvature: Curvature,
+        layer: usize,
+        v: &'a Vector,
+        out: &'a mut Vector,
+    ) -> LocalFuture<'a, Result<()>> {
+        let net = &self.passes.net;
+        let step = net.affine_steps().nth(layer).map(|(l, _)| l);
+        Box::pin(self.multiply(Differential::new(&net.plan, curvature, step), v, out))
     }
 
     fn evaluate<'a>(&'a self, theta: &'a Vector, out: &'a mut Vector, index: usize) -> LocalFuture<'a, Result<()>> {

@@ -1,5 +1,7 @@
 //! A plan with the geometry that the CPU's passes need, and parameters packed for it.
 
+use std::ops::Range;
+
 use super::affine::{Affine, Backward, Forward};
 use super::aligned::Aligned;
 use super::plain::Plain;
@@ -66,6 +68,11 @@ impl Net {
         self.plan.starts_affine().then_some(affine)
     }
 
+    /// All steps.
+    pub fn all(&self) -> Range<usize> {
+        0..self.kinds.len()
+    }
+
     /// Where the parameters of step `first` and those behind it begin.
     pub fn start(&self, first: usize) -> usize {
         self.affine_steps()
@@ -95,15 +102,14 @@ pub struct Weights<T> {
 }
 
 impl<T: Real> Weights<T> {
-    /// Packs θ from step `first` on, and nothing before it, for backward passes too if asked for. The memory of before is
-    /// used again.
-    pub async fn pack(&mut self, net: &Net, theta: &[T], first: usize, with_backward: bool) -> Result<()> {
+    /// Packs θ of these steps, and nothing of others, for backward passes too if asked for. The memory of before is used again.
+    pub async fn pack(&mut self, net: &Net, theta: &[T], steps: Range<usize>, with_backward: bool) -> Result<()> {
         sized(&mut self.theta, theta.len())?;
-        let start = net.start(first);
+        let start = net.start(steps.start);
         self.theta[start..].copy_from_slice(&theta[start..]);
         self.forward.resize_with(net.plan.steps.len(), Default::default);
         self.backward.resize_with(net.plan.steps.len(), Default::default);
-        for (l, affine) in net.affine_steps().filter(|(l, _)| *l >= first) {
+        for (l, affine) in net.affine_steps().filter(|(l, _)| steps.contains(l)) {
             affine.pack_forward(theta, &mut self.forward[l])?;
             if with_backward && net.pulls_back(l) {
                 affine.pack_backward(theta, &mut self.backward[l])?;

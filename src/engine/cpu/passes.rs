@@ -12,7 +12,7 @@ use super::parallel;
 use super::point::{BlockPoint, Workspace};
 use super::real::Real;
 use super::tally::{Means, Tally};
-use super::tangent::BlockTangent;
+use super::tangent::{BlockTangent, Differential};
 use crate::engine::plan::Step;
 use crate::error::Result;
 use crate::event_loop::worked;
@@ -156,7 +156,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
     /// θ packed, in memory of before where there is some.
     pub async fn pack(&self, theta: &[T], with_backward: bool) -> Result<Weights<T>> {
         let mut weights = self.spare_weights.take();
-        weights.pack(&self.net, theta, 0, with_backward).await?;
+        weights.pack(&self.net, theta, self.net.all(), with_backward).await?;
         Ok(weights)
     }
 
@@ -313,15 +313,18 @@ impl<T: Real, const N: usize> Passes<T, N> {
     }
 
     /// C v for directions that lie one after the other.
-    pub async fn product(&self, point: &Point<T>, is_hessian: bool, v: &[T], out: &mut [T]) -> Result<()> {
+    pub async fn product(&self, point: &Point<T>, differential: &Differential, v: &[T], out: &mut [T]) -> Result<()> {
         let parameters = self.net.plan.parameter_count;
         let count = self.data.samples();
+        out.fill(T::ZERO);
+        if !differential.varies(self.net.kinds.len() - 1) {
+            return Ok(());
+        }
         let (mut directions, mut tangents) = (self.directions.take(), self.tangents.take());
         directions.resize_with(v.len() / parameters, Weights::default);
         for (direction, v) in directions.iter_mut().zip(v.chunks_exact(parameters)) {
-            direction.pack(&self.net, v, 0, is_hessian).await?;
+            direction.pack(&self.net, v, differential.steps(&self.net), differential.is_hessian).await?;
         }
-        out.fill(T::ZERO);
         self.for_each_chunk(point, async |blocks| {
             if tangents.len() < blocks.len() {
                 tangents.resize_with(blocks.len(), Default::default);
@@ -333,26 +336,28 @@ impl<T: Real, const N: usize> Passes<T, N> {
                 let (net, weights) = (&self.net, [&point.weights, direction]);
                 self.in_groups(tangents, work, async |workspace, first, group| {
                     let blocks = &blocks[first..];
-                    for l in 0..steps {
+                    for tangent in &mut *group {
+                        tangent.prepare_lists(steps);
+                    }
+                    for l in (0..steps).filter(|&l| differential.varies(l)) {
                         for (tangent, block) in group.iter_mut().zip(blocks) {
-                            tangent.prepare_lists(steps);
-                            tangent.forward_step::<N>(net, weights, l, block, is_hessian, workspace)?;
+                            tangent.forward_step::<N>(net, weights, l, block, differential, workspace)?;
                             worked(2.0 * net.step_work::<N>(l)).await;
                         }
                     }
                     for (tangent, block) in group.iter_mut().zip(blocks) {
                         tangent.evaluate::<N>(block, count)?;
                     }
-                    for l in (0..steps).rev().filter(|&l| net.pulls_back(l)) {
+                    for l in (0..steps).rev().filter(|&l| differential.pulls_back(net, l)) {
                         for (tangent, block) in group.iter_mut().zip(blocks) {
-                            tangent.backward_step::<N>(net, weights, l, block, is_hessian, workspace)?;
+                            tangent.backward_step::<N>(net, weights, l, block, differential, workspace)?;
                             worked(2.0 * net.step_work::<N>(l)).await;
                         }
                     }
                     Ok(())
                 })
                 .await?;
-                self.add_product(blocks, tangents, is_hessian, out).await?;
+                self.add_product(blocks, tangents, differential, out).await?;
             }
             Ok(())
         })

@@ -123,7 +123,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
             for (point, tally) in points.iter().zip(&mut tallies) {
                 let factors = point.map(T::from_f64);
                 combine(&plane.theta, &plane.directions, &factors, rest.clone(), &mut theta);
-                weights.pack(&self.net, &theta, behind, false).await?;
+                weights.pack(&self.net, &theta, behind..self.net.kinds.len(), false).await?;
                 self.run_plane_blocks(&mut blocks, products, &weights, &factors, selection).await?;
                 tally.add(&blocks)?;
             }

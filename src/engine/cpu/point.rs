@@ -175,7 +175,7 @@ impl<T: Real> BlockPoint<T> {
         workspace: &mut Workspace<T>,
     ) -> Result<()> {
         let finished_by = Some(&self.activations[..]);
-        let back = Back { net, weights, chosen: &self.chosen, second: None, finished_by };
+        let back = Back { net, weights, chosen: &self.chosen, second: None, finished_by, within: None };
         back.step::<N>(
             l,
             &mut self.deltas,

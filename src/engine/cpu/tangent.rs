@@ -1,5 +1,7 @@
 //! Tangent passes of one block of N samples (Pearlmutter's R-operator).
 
+use std::ops::Range;
+
 use super::activation::{self, Finish};
 use super::affine_block::ForwardBlock;
 use super::aligned::Aligned;
@@ -9,7 +11,61 @@ use super::net::{Kind, Net, Weights};
 use super::point::{BlockPoint, Workspace, sized};
 use super::real::Real;
 use super::walk::Back;
+use crate::engine::executor::Curvature;
+use crate::engine::plan::{Plan, Read};
 use crate::error::Result;
+
+/// What is differentiated along which parameters: a product with the Hessian or the Gauss–Newton matrix, or with a layer's block of it.
+pub struct Differential {
+    pub is_hessian: bool,
+    /// The step whose parameters directions have, and which the product is wanted of; all without.
+    step: Option<usize>,
+    /// Steps whose results change with those parameters.
+    varies: Vec<bool>,
+}
+
+impl Differential {
+    /// Of all parameters.
+    pub fn whole(plan: &Plan, curvature: Curvature) -> Self {
+        Self::new(plan, curvature, None)
+    }
+
+    /// Of one step's, or of all.
+    pub fn new(plan: &Plan, curvature: Curvature, step: Option<usize>) -> Self {
+        let mut varies = Vec::with_capacity(plan.steps.len());
+        for (l, of) in plan.steps.iter().enumerate() {
+            let reads = |read: &Read| read.from.is_some_and(|from| varies[from]);
+            varies.push(step.is_none_or(|step| step == l) || of.reads.iter().any(reads));
+        }
+        Self { is_hessian: curvature == Curvature::Hessian, step, varies }
+    }
+
+    /// Have directions this step's parameters?
+    pub fn moves(&self, l: usize) -> bool {
+        self.step.is_none_or(|step| step == l)
+    }
+
+    /// The steps whose parameters directions have.
+    pub fn steps(&self, net: &Net) -> Range<usize> {
+        self.step.map_or(net.all(), |step| step..step + 1)
+    }
+
+    /// Does this step's result change?
+    pub fn varies(&self, l: usize) -> bool {
+        self.varies[l]
+    }
+
+    /// Does δ̇ go on from this step?
+    pub fn pulls_back(&self, net: &Net, l: usize) -> bool {
+        let reads = |read: &Read| read.from.is_some_and(|from| self.varies[from]);
+        self.varies[l] && net.plan.steps[l].reads.iter().any(reads)
+    }
+
+    /// Are products sums over what comes in of changing steps too, δ ȧᵀ?
+    pub fn has_second(&self, net: &Net, l: usize) -> bool {
+        self.is_hessian && self.step.is_none() && net.pulls_back(l)
+    }
+}
 
 /// What a block's tangent passes leave behind.
 #[derive(Default)]
@@ -41,38 +97,55 @@ impl<T: Real> BlockTangent<T> {
         }
     }
 
-    /// ȧ of step l in direction V.
+    /// ȧ of step l, which varies, in direction V.
     pub fn forward_step<const N: usize>(
         &mut self,
         net: &Net,
         [weights, direction]: [&Weights<T>; 2],
         l: usize,
         point: &BlockPoint<T>,
-        is_hessian: bool,
+        differential: &Differential,
         workspace: &mut Workspace<T>,
     ) -> Result<()> {
         let step = &net.plan.steps[l];
         let (before, rest) = self.activations.split_at_mut(l);
         let out = sized(&mut rest[0], step.output.len() * N)?;
         let finish = Finish::derivative(step.activation, &point.activations[l]);
-        let tangent = |k: usize| step.reads[k].from.map(|from| &before[from][..]);
+        let varying = |k: usize| step.reads[k].from.filter(|&from| differential.varies(from));
+        let tangent = |k: usize| varying(k).map(|from| &before[from][..]);
         match &net.kinds[l] {
             Kind::Affine(affine) => {
-                let input = affine.frame::<T, N>(point.read(&step.reads[0]), &mut workspace.padded)?;
-                let first = (&direction.forward[l], input);
-                let bias = direction.bias(affine);
-                match tangent(0) {
-                    None => {
-                        channelwise::run(net.level, ForwardBlock::<T, N> { affine, bias, terms: &[first], finish, out })
-                    }
-                    Some(tangent) => {
-                        let tangent = affine.frame::<T, N>(tangent, &mut workspace.padded_too)?;
-                        let transposed = sized(&mut self.transposed[l], affine.transposed_len::<N>())?;
-                        affine.transpose::<T, N>(tangent, transposed);
-                        let terms = [first, (&weights.forward[l], tangent)];
-                        channelwise::run(net.level, ForwardBlock::<T, N> { affine, bias, terms: &terms, finish, out });
-                    }
+                let frame = |x, padded| affine.frame::<T, N>(x, padded);
+                let tangent = tangent(0).map(|tangent| frame(tangent, &mut workspace.padded_too)).transpose()?;
+                if let Some(tangent) = tangent
+                    && differential.has_second(net, l)
+                {
+                    let transposed = sized(&mut self.transposed[l], affine.transposed_len::<N>())?;
+                    affine.transpose::<T, N>(tangent, transposed);
                 }
+                let input = match differential.moves(l) {
+                    true => Some(frame(point.read(&step.reads[0]), &mut workspace.padded)?),
+                    false => None,
+                };
+                let bias = direction.bias(affine).filter(|_| input.is_some());
+                let (direction, weights) = (&direction.forward[l], &weights.forward[l]);
+                let (both, one);
+                let terms: &[_] = match (input, tangent) {
+                    (Some(input), Some(tangent)) => {
+                        both = [(direction, input), (weights, tangent)];
+                        &both
+                    }
+                    (Some(input), None) => {
+                        one = [(direction, input)];
+                        &one
+                    }
+                    (None, Some(tangent)) => {
+                        one = [(weights, tangent)];
+                        &one
+                    }
+                    (None, None) => &[],
+                };
+                channelwise::run(net.level, ForwardBlock::<T, N> { affine, bias, terms, finish, out });
             }
             Kind::Plain(plain) => {
                 plain.tangent::<T, N>(step.reads.len(), tangent, &point.chosen[l], out);
@@ -83,7 +156,7 @@ impl<T: Real> BlockTangent<T> {
             return Ok(());
         }
         let curve = &point.curves[l];
-        if is_hessian {
+        if differential.is_hessian {
             let bends = sized(&mut self.bends[l], curve.bends.len())?;
             bends.iter_mut().zip(&curve.bends[..]).zip(&*out).for_each(|((bend, &b), &z)| *bend = b * z);
         }
@@ -109,12 +182,14 @@ impl<T: Real> BlockTangent<T> {
         [weights, direction]: [&Weights<T>; 2],
         l: usize,
         point: &BlockPoint<T>,
-        is_hessian: bool,
+        differential: &Differential,
         workspace: &mut Workspace<T>,
     ) -> Result<()> {
-        let second = is_hessian.then_some((direction, &point.deltas[..]));
+        // What goes back through V joins where V is not all that is left to go back through.
+        let second = (differential.is_hessian && differential.step.is_none()).then_some((direction, &point.deltas[..]));
         let finished_by = Some(&point.activations[..]);
-        let back = Back { net, weights, chosen: &point.chosen, second, finished_by };
+        let back =
+            Back { net, weights, chosen: &point.chosen, second, finished_by, within: Some(&differential.varies) };
         back.step::<N>(
             l,
             &mut self.deltas,
@@ -123,7 +198,7 @@ impl<T: Real> BlockTangent<T> {
             |from, q| {
                 let (activation, a) = (net.plan.steps[from].activation, &point.activations[from]);
                 activation::multiply_derivative(activation, a, &point.curves[from], q);
-                if is_hessian {
+                if differential.is_hessian {
                     q.iter_mut().zip(&self.bends[from][..]).for_each(|(q, &bend)| *q += bend);
                 }
             },

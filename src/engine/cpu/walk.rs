@@ -28,6 +28,8 @@ pub struct Back<'a, T> {
     /// a of every step, where φ' of a piecewise linear activation joins at once, what is pulled back to a step's only reader. Without,
     /// whoever completes multiplies.
     pub finished_by: Option<&'a [Aligned<T>]>,
+    /// The steps that it goes back to; to all without.
+    pub within: Option<&'a [bool]>,
 }
 
 impl<T: Real> Back<'_, T> {
@@ -46,6 +48,9 @@ impl<T: Real> Back<'_, T> {
                 arrive(&deltas[l], &[])?;
                 continue;
             };
+            if self.within.is_some_and(|within| !within[from]) {
+                continue;
+            }
             let activation = self.net.plan.steps[from].activation;
             let finished_by = self.finished_by.filter(|_| read.starts && read.completes && !activation.is_smooth());
             let finish = finished_by.map_or(Finish::Nothing, |a| Finish::derivative(activation, &a[from]));
@@ -115,7 +120,7 @@ pub async fn walk_back<T: Real, const N: usize>(
     workspace: &mut Workspace<T>,
     mut arrive: impl FnMut(usize, &Affine, &[T], &[T]) -> Result<()>,
 ) -> Result<()> {
-    let back = Back { net, weights, chosen: &block.chosen, second: None, finished_by: None };
+    let back = Back { net, weights, chosen: &block.chosen, second: None, finished_by: None, within: None };
     let mut deltas = take(&mut workspace.deltas);
     for (l, kind) in net.kinds.iter().enumerate().rev() {
         let at_step = |g: &[T], pulled: &[T]| match kind {

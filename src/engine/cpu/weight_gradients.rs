@@ -10,7 +10,7 @@ use super::passes::Passes;
 use super::point::BlockPoint;
 use super::real::Real;
 use super::simd;
-use super::tangent::BlockTangent;
+use super::tangent::{BlockTangent, Differential};
 use crate::error::Result;
 
 impl<T: Real, const N: usize> Passes<T, N> {
@@ -19,7 +19,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
         for blocks in blocks.chunks(self.summed()) {
             let terms =
                 |l: usize| blocks.iter().map(|block| (&block.deltas[l][..], block.laid_out(&self.net, l))).collect();
-            self.add_weight_gradients(1, &terms, gradient).await?;
+            self.add_weight_gradients(|_| 1, |_| true, &terms, gradient).await?;
         }
         Ok(())
     }
@@ -29,11 +29,11 @@ impl<T: Real, const N: usize> Passes<T, N> {
         &self,
         blocks: &[BlockPoint<T>],
         tangents: &[BlockTangent<T>],
-        is_hessian: bool,
+        differential: &Differential,
         out: &mut [T],
     ) -> Result<()> {
         for (blocks, tangents) in blocks.chunks(self.summed()).zip(tangents.chunks(self.summed())) {
-            self.add_product_of(blocks, tangents, is_hessian, out).await?;
+            self.add_product_of(blocks, tangents, differential, out).await?;
         }
         Ok(())
     }
@@ -43,27 +43,29 @@ impl<T: Real, const N: usize> Passes<T, N> {
         &self,
         blocks: &[BlockPoint<T>],
         tangents: &[BlockTangent<T>],
-        is_hessian: bool,
+        differential: &Differential,
         out: &mut [T],
     ) -> Result<()> {
         let terms = |l: usize| {
             let net = &self.net;
             let first = blocks.iter().zip(tangents).map(|(block, dot)| (&dot.deltas[l][..], block.laid_out(net, l)));
             let second = blocks.iter().zip(tangents).map(|(block, dot)| (&block.deltas[l][..], dot.laid_out(net, l)));
-            if is_hessian && self.net.pulls_back(l) {
+            if differential.has_second(net, l) {
                 first.zip(second).flat_map(|(first, second)| [first, second]).collect()
             } else {
                 first.collect()
             }
         };
-        self.add_weight_gradients(if is_hessian { 2 } else { 1 }, &terms, out).await
+        let every = |l| if differential.has_second(&self.net, l) { 2 } else { 1 };
+        self.add_weight_gradients(every, |l| differential.moves(l), &terms, out).await
     }
 
-    /// Adds Σ δ xᵀ of all affine steps to their weights, and Σ δ of every `step`th term to their biases (the first step has
-    /// one term a block).
+    /// Adds Σ δ xᵀ of the affine steps that are `wanted` to their weights, and to their biases Σ δ of as many of the terms as
+    /// `every` says: all, or every second one.
     async fn add_weight_gradients<'a>(
         &self,
-        step: usize,
+        every: impl Fn(usize) -> usize,
+        wanted: impl Fn(usize) -> bool,
         terms: &dyn Fn(usize) -> Vec<Term<'a, T>>,
         out: &mut [T],
     ) -> Result<()> {
@@ -74,12 +76,14 @@ impl<T: Real, const N: usize> Passes<T, N> {
             let end = affine.bias.as_ref().unwrap_or(&affine.weight).end;
             let (mine, after) = rest.split_at_mut(end - done);
             (rest, done) = (after, end);
+            if !wanted(l) {
+                continue;
+            }
             let terms = Arc::new(terms(l));
             let work_of_step = affine.multiplications() * (N * terms.len()) as f64;
             work += work_of_step;
-            let step = if self.net.pulls_back(l) { step } else { 1 };
-            let portions = affine.portions(mine, work_of_step);
-            tasks.extend(portions.map(|rows| Task { affine, terms: terms.clone(), step, rows }));
+            let (every, portions) = (every(l), affine.portions(mine, work_of_step));
+            tasks.extend(portions.map(|rows| Task { affine, terms: terms.clone(), every, rows }));
         }
         let level = self.net.level;
         let each = async |workspace: &mut GradientWorkspace<T>, _: usize, task: &mut Task<'_, '_, T>| {
@@ -93,7 +97,8 @@ impl<T: Real, const N: usize> Passes<T, N> {
 struct Task<'a, 'b, T> {
     affine: &'a Affine,
     terms: Arc<Vec<Term<'b, T>>>,
-    step: usize,
+    /// From one term of a bias to the next.
+    every: usize,
     rows: Portion<'a, T>,
 }
 
@@ -102,7 +107,7 @@ impl<T: Real> Task<'_, '_, T> {
         let Portion { first, weight, bias } = &mut self.rows;
         let rows = *first..*first + weight.len() / self.affine.columns;
         if !bias.is_empty() {
-            for (delta, _) in self.terms.iter().step_by(self.step) {
+            for (delta, _) in self.terms.iter().step_by(self.every) {
                 simd::run(level, BiasGradient::<T, N> { all_rows: self.affine.rows, first: *first, delta, out: bias });
             }
         }

@@ -98,9 +98,13 @@ impl Share {
                 e.gradient(&mut out)?;
                 Ok(vec![copied(REPLY, bytes(&out)?)?])
             }
-            Command::Product { curvature, columns } => {
+            Command::Product { curvature, layer, columns } => {
                 let mut out = e.vectors().zeros(self.parameters, *columns)?;
-                e.product(*curvature, &self.vector(part(0), *columns)?, &mut out).await?;
+                let v = self.vector(part(0), *columns)?;
+                match layer {
+                    None => e.product(*curvature, &v, &mut out).await?,
+                    Some(layer) => e.layer_product(*curvature, *layer, &v, &mut out).await?,
+                }
                 Ok(vec![copied(REPLY, bytes(&out)?)?])
             }
             Command::Evaluate => {

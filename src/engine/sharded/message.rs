@@ -40,6 +40,8 @@ pub enum Command {
     Product {
         /// Which second derivative.
         curvature: Curvature,
+        /// The layer whose block alone is wanted.
+        layer: Option<usize>,
         /// How many directions.
         columns: usize,
     },

@@ -299,8 +299,23 @@ impl Executor for ShardedExecutor {
 
     fn product<'a>(&'a self, curvature: Curvature, v: &'a Vector, out: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move {
-            let command = Command::Product { curvature, columns: v.columns() };
+            let command = Command::Product { curvature, layer: None, columns: v.columns() };
             let ((), replies) = self.together(command, &[bytes(v)?], self.own.product(curvature, v, out))?;
+            self.weigh(&self.weights, &replies, out)
+        })
+    }
+
+    fn layer_product<'a>(
+        &'a self,
+        curvature: Curvature,
+        layer: usize,
+        v: &'a Vector,
+        out: &'a mut Vector,
+    ) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let command = Command::Product { curvature, layer: Some(layer), columns: v.columns() };
+            let own = self.own.layer_product(curvature, layer, v, out);
+            let ((), replies) = self.together(command, &[bytes(v)?], own)?;
             self.weigh(&self.weights, &replies, out)
         })
     }
