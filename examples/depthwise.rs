@@ -1,9 +1,9 @@
 //! Hessian products of depthwise convolutions, beside what memory allows.
 //!
-//! `cargo run --release --example depthwise` (with channels, side and window for one case alone): the time of a chain of ten depthwise convolutions with ReLU less that of a chain
-//! of two, on all cores. A product at such a layer reads a and ȧ and writes ż, reads δ and δ̇ and writes what goes back, and reads
-//! all four for the weights: ten images, if each pass touches each number once. Memory allows what five copies of an image take,
-//! which are timed beside it.
+//! `cargo run --release --example depthwise -- [CHANNELS SIDE WINDOW]`: the time of a chain of ten depthwise convolutions with ReLU
+//! less that of a chain of two, on all cores. A product at such a layer reads a and ȧ and writes ż, reads δ and δ̇ and writes what goes
+//! back, and reads all four for the weights: ten images, if each pass touches each number once. Memory allows what five copies of an
+//! image take, which are timed beside it.
 
 use std::hint::black_box;
 use std::sync::Barrier;
@@ -21,10 +21,14 @@ const SAMPLES: usize = 256;
 
 fn main() -> Result<()> {
     println!("channels × side², window  number  Hessian product  of what memory allows");
-    let asked: Vec<usize> = std::env::args().skip(1).filter_map(|number| number.parse().ok()).collect();
+    let asked: Vec<Option<usize>> = std::env::args().skip(1).map(|number| number.parse().ok()).collect();
     let cases = match asked[..] {
-        [channels, side, kernel] => vec![(channels, side, kernel)],
-        _ => vec![(64, 32, 3), (48, 24, 3), (128, 16, 3), (64, 8, 3), (96, 14, 5)],
+        [] => vec![(64, 32, 3), (48, 24, 3), (128, 16, 3), (64, 8, 3), (96, 14, 5)],
+        [Some(channels), Some(side), Some(kernel)] => vec![(channels, side, kernel)],
+        _ => {
+            let usage = "three numbers are taken, CHANNELS SIDE WINDOW, or none";
+            return Err(isoflat::Error::new(isoflat::ErrorCode::InvalidOption, usage));
+        }
     };
     for (channels, side, kernel) in cases {
         for precision in [Precision::F32, Precision::F64] {

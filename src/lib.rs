@@ -3,7 +3,7 @@
 //! `Network + data = Problem → Engine (CPU or GPU) → operator → measure → report`. The README shows it in use,
 //! `ARCHITECTURE.md` says where everything lies and why.
 
-// Unit tests run natively; where a module's tests are built, wasm-pack would build these beside them.
+// wasm-pack builds unit tests beside the tests that it is asked for; these run natively alone.
 #![cfg(not(all(test, target_arch = "wasm32")))]
 #![deny(unsafe_code)]
 // What only computing needs is of no use to the module for files.

@@ -4,7 +4,7 @@
 use crate::error::{Error, ErrorCode, Result};
 
 /// What is said of memory that cannot be had.
-fn refusal(what: &str, values: u64, size: usize) -> Error {
+pub(crate) fn refusal(what: &str, values: u64, size: usize) -> Error {
     let bytes = values.saturating_mul(size as u64);
     #[cfg(target_arch = "wasm32")]
     let room = format!(

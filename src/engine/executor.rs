@@ -111,8 +111,9 @@ pub trait Executor {
     /// `out[:, k] = C v[:, k]` at the prepared point, C the Hessian or the Gauss–Newton matrix.
     fn product<'a>(&'a self, curvature: Curvature, v: &'a Vector, out: &'a mut Vector) -> LocalFuture<'a, Result<()>>;
 
-    /// The same of directions that are 0 but for the parameters of one layer, in that layer's rows of `out`: its block of C. Layers are those
-    /// with parameters, from 0. Other rows of `out` may be anything; by default they are the whole product's.
+    /// The same of directions that are 0 but for the parameters of one layer, in that layer's rows of `out`: its block of C. Layers are
+    /// those with parameters, from 0. What other rows of `out` hold, and what comes of directions that are not 0 there, is not said; by
+    /// default it is the whole product.
     fn layer_product<'a>(
         &'a self,
         curvature: Curvature,

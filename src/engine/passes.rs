@@ -50,8 +50,8 @@ impl Engine {
         self.executor.product(curvature, v, out).await
     }
 
-    /// The same with the block of one layer with parameters, from 0: of directions that are 0 elsewhere, in its rows of `out`, whose others
-    /// may be anything.
+    /// The same with the block of one layer with parameters, from 0: of directions that are 0 elsewhere, in its rows of `out`. What the
+    /// others hold, and what comes of directions that are not 0 there, is not said.
     ///
     /// # Errors
     /// As [`Engine::gradient_into`]; `InvalidOption` for a layer that is not there.

@@ -76,8 +76,8 @@ impl<'a> CurvatureOperator<'a> {
         Self { engine, curvature, layer: None }
     }
 
-    /// The same where it is applied to the weights of one layer alone, by its index among those with parameters, and nothing else is read
-    /// of what comes out.
+    /// The same where it is applied to the weights of one layer alone, by its index among those with parameters, and nothing else
+    /// of what comes out is read.
     pub(crate) fn of_layer(engine: &'a Engine, curvature: Curvature, layer: Option<usize>) -> Self {
         Self { engine, curvature, layer }
     }

@@ -7,7 +7,7 @@ use std::ops::{Deref, DerefMut};
 use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
 
 use crate::error::Result;
-use crate::memory::{length, make_room};
+use crate::memory::{length, refusal};
 
 /// What comes from memory in one go on all common processors.
 #[repr(C, align(64))]
@@ -33,17 +33,19 @@ impl<T: Pod> Aligned<T> {
         self.lines.capacity() * size_of::<Line>() / size_of::<T>()
     }
 
-    /// `len` numbers: those that are there stay, as far as the memory is large enough; where it is not they are lost. New ones are 0.
+    /// `len` numbers: those that are there stay, but where the memory is too small for all, they are lost. New ones are 0.
     ///
     /// # Errors
     /// `TooLarge`, which names `what` they are.
     pub fn resize(&mut self, what: &str, len: usize) -> Result<&mut [T]> {
+        const { assert!(size_of::<Line>().is_multiple_of(size_of::<T>()), "a line is a whole number of numbers") };
         let lines = length::<T>(what, len as u64)?;
         let lines = (lines * size_of::<T>()).div_ceil(size_of::<Line>());
         if lines > self.lines.capacity() {
             // What is there need not be kept: two pieces at once would be twice the memory.
             *self = Self::default();
-            make_room(what, &mut self.lines, lines)?;
+            let refused = |_| refusal(what, len as u64, size_of::<T>());
+            self.lines.try_reserve_exact(lines).map_err(refused)?;
         }
         let before = self.len;
         self.lines.resize(lines, Line::zeroed());
@@ -107,6 +109,7 @@ mod tests {
         for len in [usize::MAX, usize::MAX / 16] {
             let found = Aligned::<f32>::default().resize("numbers", len).map(|_| ()).expect_err("more than there is");
             assert_eq!(found.code, ErrorCode::TooLarge);
+            assert!(found.message.contains("values of 4 bytes"), "{found}");
         }
     }
 }

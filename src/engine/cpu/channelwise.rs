@@ -25,7 +25,7 @@ const PLACES: usize = 5;
 /// Places of a window that are looked up together, for all channels of a band.
 const LOOKED_UP: usize = 32;
 
-/// Bytes of the rows that a band of channels sees at a time: half of what a core's second cache has.
+/// Bytes of the rows that a band of channels sees at a time: half of a second cache of 1 MiB.
 const BAND: usize = 512 << 10;
 
 /// Work on an affine step, which has loops of its own where channels see one channel each.

@@ -2,6 +2,8 @@
 //!
 //! Left to the compiler, the sums of a tile are taken apart into scalars and put together again; where it finds no way to, they stay
 //! half scalar, and the tile is a fifth as fast. Which tiles those are changes with the code around them.
+//!
+//! `FMA` is for code under [`super::simd::run`] alone to say.
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "wasm32")))]
 mod portable;
@@ -12,13 +14,13 @@ mod x86;
 
 use super::real::Real;
 
-/// A vector of numbers in a format.
+/// A register of numbers in a format, one of the machine's vectors.
 ///
 /// # Safety
-/// Whoever calls one of its functions has made sure that the machine has its instructions. Pointers are to as many numbers as it
-/// holds; any alignment will do.
+/// A type of it is a whole number of numbers long and loads and stores so many, wherever they lie. Whoever calls one of its functions
+/// has made sure that the machine has its instructions, and that as many numbers are there.
 #[allow(unsafe_code)]
-pub unsafe trait Vector<T>: Copy {
+pub unsafe trait Register<T>: Copy {
     /// The first numbers there.
     unsafe fn load(from: *const T) -> Self;
     /// Writes them there.
@@ -31,30 +33,30 @@ pub unsafe trait Vector<T>: Copy {
     unsafe fn plus_product(self, a: Self, b: Self) -> Self;
 }
 
-/// The vectors of a format: of each machine at most three widths.
-pub trait Vectors: Sized {
+/// The registers of a format: of each machine at most three widths.
+pub trait Registers: Sized {
     /// For rows of 128 bytes where `FMA`.
-    type Wide: Vector<Self>;
+    type Wide: Register<Self>;
     /// For others where `FMA`.
-    type Fused: Vector<Self>;
+    type Fused: Register<Self>;
     /// Elsewhere.
-    type Base: Vector<Self>;
+    type Base: Register<Self>;
 }
 
-/// Calls a function of some vectors with the widest there are. `FMA` and the rows' length say which: see [`super::simd::run`], where
-/// blocks are made for a level and code is compiled for it.
+/// Calls a function of some registers with those that `FMA` and the rows' length say: AVX-512's for the rows of its blocks, AVX2's for
+/// shorter ones there too. Only code under [`super::simd::run`] says `FMA`: there it is compiled for what the machine has.
 macro_rules! by_width {
     ($T:ident, $J:ident, $FMA:ident, $call:ident($($argument:expr),*)) => {
         // SAFETY: rows of 128 bytes are multiplied by AVX-512's code alone, and fused where AVX2 or NEON is; the base is
-        // everywhere. Rows are whole numbers of vectors.
+        // everywhere. Rows are whole numbers of registers.
         #[allow(unsafe_code)]
         unsafe {
             if const { $FMA && size_of::<[$T; $J]>() == 128 } {
-                $call::<$T, <$T as Vectors>::Wide, $J>($($argument),*)
+                $call::<$T, <$T as Registers>::Wide, $J>($($argument),*)
             } else if const { $FMA } {
-                $call::<$T, <$T as Vectors>::Fused, $J>($($argument),*)
+                $call::<$T, <$T as Registers>::Fused, $J>($($argument),*)
             } else {
-                $call::<$T, <$T as Vectors>::Base, $J>($($argument),*)
+                $call::<$T, <$T as Registers>::Base, $J>($($argument),*)
             }
         }
     };
@@ -100,7 +102,7 @@ fn places<T, V, const J: usize>() -> impl Iterator<Item = usize> {
 
 #[inline(always)]
 #[allow(unsafe_code)]
-unsafe fn add_scaled_by<T: Real, V: Vector<T>, const J: usize>(out: &mut [T; J], a: T, b: &[T; J]) {
+unsafe fn add_scaled_by<T: Real, V: Register<T>, const J: usize>(out: &mut [T; J], a: T, b: &[T; J]) {
     let (out, b) = (out.as_mut_ptr(), b.as_ptr());
     // SAFETY: the caller's, and places are within rows.
     unsafe {
@@ -113,7 +115,7 @@ unsafe fn add_scaled_by<T: Real, V: Vector<T>, const J: usize>(out: &mut [T; J],
 
 #[inline(always)]
 #[allow(unsafe_code)]
-unsafe fn add_product_by<T: Real, V: Vector<T>, const J: usize>(out: &mut [T; J], a: &[T; J], b: &[T; J]) {
+unsafe fn add_product_by<T: Real, V: Register<T>, const J: usize>(out: &mut [T; J], a: &[T; J], b: &[T; J]) {
     let (out, a, b) = (out.as_mut_ptr(), a.as_ptr(), b.as_ptr());
     // SAFETY: as above.
     unsafe {
@@ -125,7 +127,7 @@ unsafe fn add_product_by<T: Real, V: Vector<T>, const J: usize>(out: &mut [T; J]
 
 #[inline(always)]
 #[allow(unsafe_code)]
-unsafe fn add_by<T: Real, V: Vector<T>, const J: usize>(out: &mut [T; J], a: &[T; J]) {
+unsafe fn add_by<T: Real, V: Register<T>, const J: usize>(out: &mut [T; J], a: &[T; J]) {
     let (out, a) = (out.as_mut_ptr(), a.as_ptr());
     // SAFETY: as above.
     unsafe {
@@ -137,7 +139,7 @@ unsafe fn add_by<T: Real, V: Vector<T>, const J: usize>(out: &mut [T; J], a: &[T
 
 #[inline(always)]
 #[allow(unsafe_code)]
-unsafe fn write_by<T: Real, V: Vector<T>, const J: usize>(out: &mut [T; J], start: T, a: &[T; J]) {
+unsafe fn write_by<T: Real, V: Register<T>, const J: usize>(out: &mut [T; J], start: T, a: &[T; J]) {
     let (out, a) = (out.as_mut_ptr(), a.as_ptr());
     // SAFETY: as above.
     unsafe {
@@ -150,7 +152,7 @@ unsafe fn write_by<T: Real, V: Vector<T>, const J: usize>(out: &mut [T; J], star
 
 #[inline(always)]
 #[allow(unsafe_code)]
-unsafe fn copy_by<T: Real, V: Vector<T>, const J: usize>(out: &mut [T; J], a: &[T; J]) {
+unsafe fn copy_by<T: Real, V: Register<T>, const J: usize>(out: &mut [T; J], a: &[T; J]) {
     let (out, a) = (out.as_mut_ptr(), a.as_ptr());
     // SAFETY: as above.
     unsafe {

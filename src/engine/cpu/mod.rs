@@ -12,6 +12,8 @@ mod data;
 mod gradient;
 mod lanes;
 mod layer_sums;
+#[cfg(test)]
+mod levels;
 mod loss;
 mod net;
 mod parallel;
@@ -104,8 +106,18 @@ pub(in crate::engine) fn cpu_executor_of_first(
     precision: Precision,
     memory_budget: Option<u64>,
 ) -> Result<Box<dyn Executor>> {
-    let level = Level::detect();
-    // Samples in a block: two vectors of a tile's row, or one of AVX-512's.
+    at_level(problem, share, precision, Level::detect(), memory_budget)
+}
+
+/// The same with the instructions of a level that the machine has.
+fn at_level(
+    problem: &Problem,
+    share: usize,
+    precision: Precision,
+    level: Level,
+    memory_budget: Option<u64>,
+) -> Result<Box<dyn Executor>> {
+    // Samples in a block: two vectors of the machine's.
     Ok(match (precision, level) {
         #[cfg(target_arch = "wasm32")]
         (Precision::F32, _) => Box::new(CpuExecutor::<f32, 8>::new(problem, share, level, memory_budget)?),
@@ -228,8 +240,12 @@ impl<T: Real, const N: usize> Executor for CpuExecutor<T, N> {
         out: &'a mut Vector,
     ) -> LocalFuture<'a, Result<()>> {
         let net = &self.passes.net;
-        let step = net.affine_steps().nth(layer).map(|(l, _)| l);
-        Box::pin(self.multiply(Differential::new(&net.plan, curvature, step), v, out))
+        Box::pin(async move {
+            let Some((step, _)) = net.affine_steps().nth(layer) else {
+                bail!(InvalidOption, "there is no layer {layer} with parameters");
+            };
+            self.multiply(Differential::new(&net.plan, curvature, Some(step)), v, out).await
+        })
     }
 
     fn evaluate<'a>(&'a self, theta: &'a Vector, out: &'a mut Vector, index: usize) -> LocalFuture<'a, Result<()>> {

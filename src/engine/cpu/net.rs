@@ -105,8 +105,8 @@ impl<T: Real> Weights<T> {
     /// Packs θ of these steps, and nothing of others, for backward passes too if asked for. The memory of before is used again.
     pub async fn pack(&mut self, net: &Net, theta: &[T], steps: Range<usize>, with_backward: bool) -> Result<()> {
         sized(&mut self.theta, theta.len())?;
-        let start = net.start(steps.start);
-        self.theta[start..].copy_from_slice(&theta[start..]);
+        let range = net.start(steps.start)..net.start(steps.end);
+        self.theta[range.clone()].copy_from_slice(&theta[range]);
         self.forward.resize_with(net.plan.steps.len(), Default::default);
         self.backward.resize_with(net.plan.steps.len(), Default::default);
         for (l, affine) in net.affine_steps().filter(|(l, _)| steps.contains(l)) {

@@ -6,6 +6,7 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 
+use super::aligned::Aligned;
 use super::data::{Data, Selection};
 use super::net::{Net, Weights};
 use super::parallel;
@@ -86,9 +87,9 @@ impl<T: Real, const N: usize> Passes<T, N> {
         self.data.shape().len() as u64 * N as u64 + steps.sum::<u64>() + inputs.sum::<u64>()
     }
 
-    /// Bytes that a block takes beside its numbers: lists of the steps, and what an allocator adds to each vector.
+    /// Bytes that a block takes beside its numbers: lists of the steps, and what an allocator and whole cache lines add to each vector.
     fn block_overhead(&self) -> u64 {
-        let lists = 6 * self.net.plan.steps.len() * (size_of::<Vec<T>>() + 16);
+        let lists = 6 * self.net.plan.steps.len() * (size_of::<Aligned<T>>() + 128);
         (size_of::<BlockPoint<T>>() + lists + 8 * N) as u64
     }
 
@@ -316,21 +317,21 @@ impl<T: Real, const N: usize> Passes<T, N> {
     pub async fn product(&self, point: &Point<T>, differential: &Differential, v: &[T], out: &mut [T]) -> Result<()> {
         let parameters = self.net.plan.parameter_count;
         let count = self.data.samples();
-        out.fill(T::ZERO);
-        if !differential.varies(self.net.kinds.len() - 1) {
-            return Ok(());
-        }
         let (mut directions, mut tangents) = (self.directions.take(), self.tangents.take());
         directions.resize_with(v.len() / parameters, Weights::default);
         for (direction, v) in directions.iter_mut().zip(v.chunks_exact(parameters)) {
-            direction.pack(&self.net, v, differential.steps(&self.net), differential.is_hessian).await?;
+            direction
+                .pack(&self.net, v, differential.steps(&self.net), differential.goes_back_through_direction())
+                .await?;
         }
+        out.fill(T::ZERO);
         self.for_each_chunk(point, async |blocks| {
             if tangents.len() < blocks.len() {
                 tangents.resize_with(blocks.len(), Default::default);
             }
             let tangents = &mut tangents[..blocks.len()];
-            let work = 4.0 * self.net.block_work::<N>() * blocks.len() as f64;
+            let varying = (0..self.net.kinds.len()).filter(|&l| differential.varies(l));
+            let work = 4.0 * varying.map(|l| self.net.step_work::<N>(l)).sum::<f64>() * blocks.len() as f64;
             let steps = self.net.plan.steps.len();
             for (direction, out) in directions.iter().zip(out.chunks_exact_mut(parameters)) {
                 let (net, weights) = (&self.net, [&point.weights, direction]);

@@ -135,11 +135,13 @@ impl<T: Real> BlockPoint<T> {
             }
         }
         match step.activation {
-            Activation::Piecewise { .. } => {}
-            Activation::Smooth(smooth) if with_backward => self.curves[l].apply(smooth, out)?,
-            activation => activation::apply(activation, out),
+            Activation::Smooth(smooth) if with_backward => self.curves[l].apply(smooth, out),
+            Activation::Smooth(_) => {
+                activation::apply(step.activation, out);
+                Ok(())
+            }
+            Activation::Piecewise { .. } => Ok(()),
         }
-        Ok(())
     }
 
     /// The activation of the first step from its z.

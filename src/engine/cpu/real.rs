@@ -7,7 +7,7 @@ use bytemuck::Pod;
 
 use super::super::executor::Precision;
 use super::super::vector::Vector;
-use super::lanes::Vectors;
+use super::lanes::Registers;
 use crate::error::Result;
 use crate::memory::collected;
 use crate::problem::Values;
@@ -15,7 +15,7 @@ use crate::problem::Values;
 /// f32 or f64.
 pub(in crate::engine) trait Real:
     Pod
-    + Vectors
+    + Registers
     + Default
     + PartialOrd
     + Add<Output = Self>

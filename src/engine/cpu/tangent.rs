@@ -15,7 +15,7 @@ use crate::engine::executor::Curvature;
 use crate::engine::plan::{Plan, Read};
 use crate::error::Result;
 
-/// What is differentiated along which parameters: a product with the Hessian or the Gauss–Newton matrix, or with a layer's block of it.
+/// What is differentiated, along which parameters: a product with the Hessian or the Gauss–Newton matrix, or with a layer's block.
 pub struct Differential {
     pub is_hessian: bool,
     /// The step whose parameters directions have, and which the product is wanted of; all without.
@@ -40,7 +40,7 @@ impl Differential {
         Self { is_hessian: curvature == Curvature::Hessian, step, varies }
     }
 
-    /// Have directions this step's parameters?
+    /// Do directions change this step's parameters?
     pub fn moves(&self, l: usize) -> bool {
         self.step.is_none_or(|step| step == l)
     }
@@ -61,9 +61,14 @@ impl Differential {
         self.varies[l] && net.plan.steps[l].reads.iter().any(reads)
     }
 
-    /// Are products sums over what comes in of changing steps too, δ ȧᵀ?
+    /// Do cotangents go back through V too? Not through one step's, where they end.
+    pub fn goes_back_through_direction(&self) -> bool {
+        self.is_hessian && self.step.is_none()
+    }
+
+    /// Is δ ȧᵀ part of the product at this step?
     pub fn has_second(&self, net: &Net, l: usize) -> bool {
-        self.is_hessian && self.step.is_none() && net.pulls_back(l)
+        self.goes_back_through_direction() && net.pulls_back(l)
     }
 }
 
@@ -185,8 +190,7 @@ impl<T: Real> BlockTangent<T> {
         differential: &Differential,
         workspace: &mut Workspace<T>,
     ) -> Result<()> {
-        // What goes back through V joins where V is not all that is left to go back through.
-        let second = (differential.is_hessian && differential.step.is_none()).then_some((direction, &point.deltas[..]));
+        let second = differential.goes_back_through_direction().then_some((direction, &point.deltas[..]));
         let finished_by = Some(&point.activations[..]);
         let back =
             Back { net, weights, chosen: &point.chosen, second, finished_by, within: Some(&differential.varies) };

@@ -25,7 +25,7 @@ pub struct Back<'a, T> {
     pub chosen: &'a [Aligned<u32>],
     /// On a Hessian product's way also a direction, with what goes back through that: δ of every step.
     pub second: Option<(&'a Weights<T>, &'a [Aligned<T>])>,
-    /// a of every step, where φ' of a piecewise linear activation joins at once, what is pulled back to a step's only reader. Without,
+    /// a of every step, where φ' of a piecewise linear activation joins at once what a step's only reader pulls back to it. Without,
     /// whoever completes multiplies.
     pub finished_by: Option<&'a [Aligned<T>]>,
     /// The steps that it goes back to; to all without.
@@ -33,7 +33,8 @@ pub struct Back<'a, T> {
 }
 
 impl<T: Real> Back<'_, T> {
-    /// From the cotangent of step l to those of what it reads: `arrive(d, q)` with the step's own and with what is pulled back to
+    /// From the cotangent of step l to those of what it reads: `arrive(d, q)` with the step's own and with what is pulled back (and,
+    /// where it is finished at once, times φ') to
     /// a read (nothing, to what comes into the network), and `complete(from, cotangent)` where nothing more will be added.
     pub fn step<const N: usize>(
         &self,

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)]
 
-use super::{Vector, Vectors};
+use super::{Register, Registers};
 
 /// One number, with a fused multiply-add where `FMA` is an instruction.
 #[derive(Clone, Copy)]
@@ -12,17 +12,17 @@ pub struct Single<T, const FMA: bool>(T);
 macro_rules! single {
     ($t:ty) => {
         // SAFETY: one number is loaded and stored.
-        unsafe impl<const FMA: bool> Vector<$t> for Single<$t, FMA> {
+        unsafe impl<const FMA: bool> Register<$t> for Single<$t, FMA> {
             #[inline(always)]
             unsafe fn load(from: *const $t) -> Self {
                 // SAFETY: the caller's.
-                Self(unsafe { from.read() })
+                Self(unsafe { from.read_unaligned() })
             }
 
             #[inline(always)]
             unsafe fn store(self, to: *mut $t) {
                 // SAFETY: the caller's.
-                unsafe { to.write(self.0) }
+                unsafe { to.write_unaligned(self.0) }
             }
 
             #[inline(always)]
@@ -41,7 +41,7 @@ macro_rules! single {
             }
         }
 
-        impl Vectors for $t {
+        impl Registers for $t {
             type Wide = Single<$t, true>;
             type Fused = Single<$t, true>;
             type Base = Single<$t, false>;

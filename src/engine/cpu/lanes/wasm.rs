@@ -4,7 +4,7 @@
 
 use std::arch::wasm32::*;
 
-use super::{Vector, Vectors};
+use super::{Register, Registers};
 
 /// Numbers of a format in 128 bits.
 #[derive(Clone, Copy)]
@@ -13,7 +13,7 @@ pub struct Packed<T>(v128, std::marker::PhantomData<T>);
 macro_rules! vector {
     ($t:ty, $splat:ident, $add:ident, $mul:ident, $fused:ident) => {
         // SAFETY: loads and stores of any alignment, of 16 bytes.
-        unsafe impl Vector<$t> for Packed<$t> {
+        unsafe impl Register<$t> for Packed<$t> {
             #[inline(always)]
             unsafe fn load(from: *const $t) -> Self {
                 // SAFETY: the caller's.
@@ -48,7 +48,7 @@ macro_rules! vector {
             }
         }
 
-        impl Vectors for $t {
+        impl Registers for $t {
             type Wide = Packed<$t>;
             type Fused = Packed<$t>;
             type Base = Packed<$t>;

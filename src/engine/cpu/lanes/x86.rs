@@ -4,12 +4,12 @@
 
 use std::arch::x86_64::*;
 
-use super::{Vector, Vectors};
+use super::{Register, Registers};
 
 macro_rules! vector {
     ($vector:ty, $t:ty, $load:ident, $store:ident, $splat:ident, $add:ident, |$sum:ident, $a:ident, $b:ident| $fused:expr) => {
         // SAFETY: loads and stores of any alignment, of as many numbers as the vector holds.
-        unsafe impl Vector<$t> for $vector {
+        unsafe impl Register<$t> for $vector {
             #[inline(always)]
             unsafe fn load(from: *const $t) -> Self {
                 // SAFETY: the caller's.
@@ -63,13 +63,13 @@ vector!(__m128d, f64, _mm_loadu_pd, _mm_storeu_pd, _mm_set1_pd, _mm_add_pd, |sum
     _mm_add_pd(sum, _mm_mul_pd(a, b))
 });
 
-impl Vectors for f32 {
+impl Registers for f32 {
     type Wide = __m512;
     type Fused = __m256;
     type Base = __m128;
 }
 
-impl Vectors for f64 {
+impl Registers for f64 {
     type Wide = __m512d;
     type Fused = __m256d;
     type Base = __m128d;
