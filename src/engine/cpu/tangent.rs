@@ -34,8 +34,7 @@ impl Differential {
     pub fn new(plan: &Plan, curvature: Curvature, step: Option<usize>) -> Self {
         let mut varies = Vec::with_capacity(plan.steps.len());
         for (l, of) in plan.steps.iter().enumerate() {
-            let reads = |read: &Read| read.from.is_some_and(|from| varies[from]);
-            varies.push(step.is_none_or(|step| step == l) || of.reads.iter().any(reads));
+            varies.push(step.is_none_or(|step| step == l) || of.reads.iter().any(|read| has_changed(read, &varies)));
         }
         Self { is_hessian: curvature == Curvature::Hessian, step, varies }
     }
@@ -57,8 +56,7 @@ impl Differential {
 
     /// Does δ̇ go on from this step?
     pub fn pulls_back(&self, net: &Net, l: usize) -> bool {
-        let reads = |read: &Read| read.from.is_some_and(|from| self.varies[from]);
-        self.varies[l] && net.plan.steps[l].reads.iter().any(reads)
+        self.varies[l] && net.plan.steps[l].reads.iter().any(|read| has_changed(read, &self.varies))
     }
 
     /// Do cotangents go back through V too? Not through one step's, where they end.
@@ -68,8 +66,13 @@ impl Differential {
 
     /// Is δ ȧᵀ part of the product at this step?
     pub fn has_second(&self, net: &Net, l: usize) -> bool {
-        self.goes_back_through_direction() && net.pulls_back(l)
+        self.goes_back_through_direction() && self.pulls_back(net, l)
     }
+}
+
+/// Is what a read finds the result of a step that varies? Data never do.
+fn has_changed(read: &Read, varies: &[bool]) -> bool {
+    read.from.is_some_and(|from| varies[from])
 }
 
 /// What a block's tangent passes leave behind.
@@ -128,28 +131,15 @@ impl<T: Real> BlockTangent<T> {
                     let transposed = sized(&mut self.transposed[l], affine.transposed_len::<N>())?;
                     affine.transpose::<T, N>(tangent, transposed);
                 }
-                let input = match differential.moves(l) {
-                    true => Some(frame(point.read(&step.reads[0]), &mut workspace.padded)?),
-                    false => None,
+                let moves = differential.moves(l);
+                let input: &[T] = match moves {
+                    true => frame(point.read(&step.reads[0]), &mut workspace.padded)?,
+                    false => &[],
                 };
-                let bias = direction.bias(affine).filter(|_| input.is_some());
-                let (direction, weights) = (&direction.forward[l], &weights.forward[l]);
-                let (both, one);
-                let terms: &[_] = match (input, tangent) {
-                    (Some(input), Some(tangent)) => {
-                        both = [(direction, input), (weights, tangent)];
-                        &both
-                    }
-                    (Some(input), None) => {
-                        one = [(direction, input)];
-                        &one
-                    }
-                    (None, Some(tangent)) => {
-                        one = [(weights, tangent)];
-                        &one
-                    }
-                    (None, None) => &[],
-                };
+                let bias = direction.bias(affine).filter(|_| moves);
+                // V a, if V is not 0 here, and W ȧ, if ȧ is not.
+                let both = [(&direction.forward[l], input), (&weights.forward[l], tangent.unwrap_or_default())];
+                let terms = &both[usize::from(!moves)..1 + usize::from(tangent.is_some())];
                 channelwise::run(net.level, ForwardBlock::<T, N> { affine, bias, terms, finish, out });
             }
             Kind::Plain(plain) => {

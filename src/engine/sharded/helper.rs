@@ -101,10 +101,7 @@ impl Share {
             Command::Product { curvature, layer, columns } => {
                 let mut out = e.vectors().zeros(self.parameters, *columns)?;
                 let v = self.vector(part(0), *columns)?;
-                match layer {
-                    None => e.product(*curvature, &v, &mut out).await?,
-                    Some(layer) => e.layer_product(*curvature, *layer, &v, &mut out).await?,
-                }
+                super::product(e, *curvature, *layer, &v, &mut out).await?;
                 Ok(vec![copied(REPLY, bytes(&out)?)?])
             }
             Command::Evaluate => {

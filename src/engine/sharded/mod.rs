@@ -263,6 +263,30 @@ impl Drop for ShardedExecutor {
     }
 }
 
+impl ShardedExecutor {
+    /// A product with the curvature of all samples, or with a layer's block of it.
+    async fn multiply(&self, curvature: Curvature, layer: Option<usize>, v: &Vector, out: &mut Vector) -> Result<()> {
+        let command = Command::Product { curvature, layer, columns: v.columns() };
+        let own = product(&*self.own, curvature, layer, v, out);
+        let ((), replies) = self.together(command, &[bytes(v)?], own)?;
+        self.weigh(&self.weights, &replies, out)
+    }
+}
+
+/// The same of one share.
+fn product<'a>(
+    executor: &'a dyn Executor,
+    curvature: Curvature,
+    layer: Option<usize>,
+    v: &'a Vector,
+    out: &'a mut Vector,
+) -> LocalFuture<'a, Result<()>> {
+    match layer {
+        None => executor.product(curvature, v, out),
+        Some(layer) => executor.layer_product(curvature, layer, v, out),
+    }
+}
+
 impl Executor for ShardedExecutor {
     fn info(&self) -> &BackendInfo {
         &self.info
@@ -298,11 +322,7 @@ impl Executor for ShardedExecutor {
     }
 
     fn product<'a>(&'a self, curvature: Curvature, v: &'a Vector, out: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
-        Box::pin(async move {
-            let command = Command::Product { curvature, layer: None, columns: v.columns() };
-            let ((), replies) = self.together(command, &[bytes(v)?], self.own.product(curvature, v, out))?;
-            self.weigh(&self.weights, &replies, out)
-        })
+        Box::pin(self.multiply(curvature, None, v, out))
     }
 
     fn layer_product<'a>(
@@ -312,12 +332,7 @@ impl Executor for ShardedExecutor {
         v: &'a Vector,
         out: &'a mut Vector,
     ) -> LocalFuture<'a, Result<()>> {
-        Box::pin(async move {
-            let command = Command::Product { curvature, layer: Some(layer), columns: v.columns() };
-            let own = self.own.layer_product(curvature, layer, v, out);
-            let ((), replies) = self.together(command, &[bytes(v)?], own)?;
-            self.weigh(&self.weights, &replies, out)
-        })
+        Box::pin(self.multiply(curvature, Some(layer), v, out))
     }
 
     fn evaluate<'a>(&'a self, theta: &'a Vector, out: &'a mut Vector, index: usize) -> LocalFuture<'a, Result<()>> {
