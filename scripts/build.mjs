@@ -83,7 +83,15 @@ export async function buildWasm() {
         return `up to date, ${size()}`;
       }
     }
-    say("compiling it (some minutes the first time, then seconds)");
+    // Two of the modules are this crate with other parts of it: what reads files alone, and the whole with the command line. They
+    // come first: Cargo keeps whichever is last, and the one without either is what the tests in the browser are linked with.
+    const parts = [];
+    for (const [name, expected] of Object.entries({ files: "openModel", command: "commandWork" })) {
+      say(`compiling the module for the package's ${name} (some minutes the first time)`);
+      const folder = await pack(join("target", `pkg-${name}`), { name: `isoflat_${name}`, features: [name] });
+      parts.push({ name, expected, folder });
+    }
+    say("compiling the module itself");
     // Built aside and moved when it is whole, so that what was interrupted is never taken for finished.
     const fresh = await pack(join("target", "pkg"));
     say("compiling it again for relaxed SIMD");
@@ -92,13 +100,10 @@ export async function buildWasm() {
     assertSame(glue(fresh), glue(relaxed));
     writeFileSync(join(fresh, "isoflat_glue.js"), asFactory(withChoice(glue(fresh)), "Engine"));
     renameSync(join(relaxed, modules[0]), join(fresh, modules[1]));
-    // Both are this crate with other parts of it: what reads files alone, and the whole with the command line.
-    for (const [name, expected] of Object.entries({ files: "openModel", command: "commandWork" })) {
-      say(`compiling the module for the package's ${name}`);
-      const part = await pack(join("target", `pkg-${name}`), { name: `isoflat_${name}`, features: [name] });
-      const text = readFileSync(join(part, `isoflat_${name}.js`), "utf8");
+    for (const { name, expected, folder } of parts) {
+      const text = readFileSync(join(folder, `isoflat_${name}.js`), "utf8");
       writeFileSync(join(fresh, `isoflat_${name}_glue.js`), asFactory(text, expected));
-      renameSync(join(part, `isoflat_${name}_bg.wasm`), join(fresh, `isoflat_${name}_bg.wasm`));
+      renameSync(join(folder, `isoflat_${name}_bg.wasm`), join(fresh, `isoflat_${name}_bg.wasm`));
     }
     rmSync(join(fresh, "isoflat.js"));
     await addFace(fresh);

@@ -77,6 +77,8 @@ const steps = [
     says: "cargo doc",
     work: () => run("cargo", ["doc", "--no-deps"], { env: { RUSTDOCFLAGS: "-D warnings" } }),
   },
+  // Before the tests in the browser, which are linked with what it leaves.
+  { name: "build", group: "web", says: "the package: wasm and data", work: () => buildWasm().then(buildMnist) },
   { name: "webgpu", group: "wasm", says: "wasm tests in Chrome with WebGPU", work: () => browserTests(true) },
   {
     name: "cpu",
@@ -84,7 +86,6 @@ const steps = [
     says: "wasm tests in Chrome without WebGPU, relaxed SIMD",
     work: () => browserTests(false),
   },
-  { name: "build", group: "web", says: "the package: wasm and data", work: () => buildWasm().then(buildMnist) },
   {
     name: "lint",
     group: "web",
