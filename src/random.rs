@@ -21,3 +21,10 @@ pub(crate) fn random_signs(len: usize, rng: &mut ChaCha8Rng) -> Result<Vec<f64>>
 pub(crate) fn generator(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
+
+/// Another one of the same seed, for what must be independent of what the first one gives.
+pub(crate) fn second_generator(seed: u64) -> ChaCha8Rng {
+    let mut generator = generator(seed);
+    generator.set_stream(1);
+    generator
+}

@@ -18,7 +18,7 @@ pub(super) const CHECK_EVERY: usize = 6;
 
 /// Orthonormal columns, the operator projected onto them, and the remainder of the last step.
 pub(super) struct Basis<'a> {
-    operator: &'a dyn SymmetricOperator,
+    pub operator: &'a dyn SymmetricOperator,
     vectors: &'a dyn Vectors,
     whole: Segments,
     /// n × (capacity + 1).
@@ -29,6 +29,8 @@ pub(super) struct Basis<'a> {
     pub capacity: usize,
     /// q_i · A q_j for i ≤ j, capacity × capacity.
     t: DMatrix<f64>,
+    /// ‖A q_j‖.
+    lengths: Vec<f64>,
     /// Norm of the remainder after the last step. 0 where it vanished: a random vector is in its place then.
     pub beta: f64,
     /// Columns of q for which t is known.
@@ -41,6 +43,18 @@ pub(super) struct Basis<'a> {
     x: Vector,
     w: Vector,
     rng: ChaCha8Rng,
+}
+
+/// A subspace in which an operator is known.
+pub(crate) struct Explored {
+    /// Its orthonormal basis Q: the first columns.
+    pub q: Vector,
+    /// Their number.
+    pub size: usize,
+    /// Tr Qᵀ A Q.
+    pub trace: f64,
+    /// ‖A Q‖_F.
+    pub length: f64,
 }
 
 /// Eigenpairs of the projected matrix, ascending, with the residual of each as the recurrence tells it.
@@ -67,14 +81,27 @@ impl RitzPairs {
         })
     }
 
+    /// These pairs alone, of a basis of their own.
+    pub fn only(&self, chosen: &[usize]) -> Self {
+        let of = |from: &[f64]| chosen.iter().map(|&i| from[i]).collect();
+        let vectors = DMatrix::identity(chosen.len(), chosen.len());
+        Self { values: of(&self.values), residuals: of(&self.residuals), vectors }
+    }
+
+    /// The largest residual of these.
+    pub fn worst(&self, of: &[usize]) -> f64 {
+        of.iter().map(|&i| self.residuals[i]).fold(0.0, f64::max)
+    }
+
     /// The spectral norm as far as known.
     pub fn scale(&self) -> f64 {
         self.values.iter().fold(0.0, |scale, v| f64::max(scale, v.abs()))
     }
 
-    /// The value of largest magnitude.
-    pub fn dominant(&self) -> f64 {
-        self.values.iter().copied().max_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0)
+    /// The pair of largest magnitude.
+    pub fn dominant(&self) -> usize {
+        let last = self.values.len() - 1;
+        if self.values[last].abs() >= self.values[0].abs() { last } else { 0 }
     }
 }
 
@@ -96,6 +123,7 @@ impl<'a> Basis<'a> {
             norms: vectors.zeros(capacity + 2, 1)?,
             capacity,
             t: DMatrix::zeros(capacity, capacity),
+            lengths: Vec::new(),
             beta: 0.0,
             size: 0,
             fresh: None,
@@ -142,6 +170,7 @@ impl<'a> Basis<'a> {
             }
             self.size = j + 1;
             self.beta = norms[j + 1];
+            self.lengths.push((0..=j).fold(self.beta, |length, i| length.hypot(self.t[(i, j)])));
             if !self.beta.is_finite() {
                 return Err(overflow(self.vectors));
             }
@@ -162,10 +191,17 @@ impl<'a> Basis<'a> {
 
     /// Puts a random vector orthogonal to the basis where the remainder was, so that eigenvectors the start vector lacked,
     /// and further copies of multiple eigenvalues, are found too.
-    async fn start_anew(&mut self) -> Result<()> {
-        self.fresh = Some(self.size);
+    pub async fn start_anew(&mut self) -> Result<()> {
         let random = random_normal(self.operator.len(), &mut self.rng)?;
         self.w = self.vectors.upload(&random, 1)?;
+        self.go_on_from_w().await?;
+        self.fresh = Some(self.size);
+        Ok(())
+    }
+
+    /// Puts what w has outside the basis where the remainder was.
+    async fn go_on_from_w(&mut self) -> Result<()> {
+        self.fresh = None;
         for _ in 0..3 {
             self.orthogonalize(self.size, 0).await?;
             self.vectors.normalize(&self.w, &mut self.q, self.size, &mut self.norms, 0)?;
@@ -179,29 +215,38 @@ impl<'a> Basis<'a> {
         self.t.view((0, 0), (self.size, self.size)).into_owned()
     }
 
+    /// What was found of the operator, without what is needed to go on.
+    pub fn into_explored(self) -> Explored {
+        let trace = (0..self.size).map(|i| self.t[(i, i)]).sum();
+        let length = self.lengths.iter().fold(0.0, |length: f64, more| length.hypot(*more));
+        Explored { q: self.q, size: self.size, trace, length }
+    }
+
     /// Eigenpairs of the projected operator.
     pub fn ritz_pairs(&self) -> Result<RitzPairs> {
         RitzPairs::new(self.projected(), self.beta)
     }
 
-    /// Q S for the chosen columns of S.
+    /// Q S for the chosen columns of S, Q being the first columns of the basis, as many as S has rows.
     pub async fn ritz_vectors(&self, ritz: &RitzPairs, chosen: &[usize]) -> Result<Vector> {
         let s: Vec<f64> =
             chosen.iter().flat_map(|&j| ritz.vectors.column(j).iter().copied().collect::<Vec<_>>()).collect();
         let s = self.vectors.upload(&s, 1)?;
         let mut x = self.vectors.zeros(self.operator.len(), chosen.len())?;
-        self.vectors.combine(1.0, &self.q, 0..self.size, &s, 0, &mut x).await?;
+        self.vectors.combine(1.0, &self.q, 0..ritz.values.len(), &s, 0, &mut x).await?;
         Ok(x)
     }
 
     /// The first columns become these Ritz vectors, and t their diagonal.
     async fn keep(&mut self, ritz: &RitzPairs, kept: &[usize]) -> Result<()> {
         let x = self.ritz_vectors(ritz, kept).await?;
+        self.rest = None;
         self.vectors.copy_columns(&x, 0..kept.len(), &mut self.q, 0)?;
         self.t.fill(0.0);
         for (i, &j) in kept.iter().enumerate() {
             self.t[(i, i)] = ritz.values[j];
         }
+        self.lengths = kept.iter().map(|&j| ritz.values[j].hypot(ritz.residuals[j])).collect();
         self.size = kept.len();
         Ok(())
     }
@@ -214,6 +259,17 @@ impl<'a> Basis<'a> {
         self.vectors.copy_columns(&self.x, 0..1, &mut self.q, kept.len())?;
         self.fresh = self.fresh.filter(|&fresh| fresh == size).map(|_| kept.len());
         Ok(())
+    }
+
+    /// Keeps these Ritz vectors alone, of the first columns, and goes on from a combination of the columns behind those.
+    pub async fn restart_from(&mut self, ritz: &RitzPairs, kept: &[usize], combination: &[f64]) -> Result<()> {
+        let columns = ritz.values.len();
+        let combination = self.vectors.upload(combination, 1)?;
+        self.w = self.vectors.zeros(self.operator.len(), 1)?;
+        self.vectors.combine(1.0, &self.q, columns..self.size, &combination, 0, &mut self.w).await?;
+        self.keep(ritz, kept).await?;
+        self.beta = 0.0;
+        self.go_on_from_w().await
     }
 
     /// Keeps these Ritz vectors alone, and goes on from a random vector orthogonal to them.

@@ -13,14 +13,16 @@ mod symmetric;
 pub use dense::{DenseSpectrum, dense_eigenvectors, dense_matrix, dense_spectrum};
 pub use density::{Moment, SpectralDensity, StochasticLanczos};
 pub use diagonal::{DiagonalEstimate, diagonal};
+pub(crate) use hutch_plus_plus::trace_and_norm_beyond;
 pub use hutch_plus_plus::{NormEstimate, TraceAndNorm, frobenius_norm, hutch_plus_plus, trace_and_norm};
 pub use hutchinson::{TraceEstimate, hutchinson};
+pub(crate) use krylov::Explored;
 pub use lanczos::{Goal, Lanczos, Spectrum};
 pub use power::{PowerIteration, PowerResult};
 pub(crate) use symmetric::{decomposed, symmetric_eigen};
 
 pub(crate) use crate::numbers::mean_and_error;
-pub(crate) use crate::random::{generator, random_normal, random_signs};
+pub(crate) use crate::random::{generator, random_normal, random_signs, second_generator};
 
 use crate::engine::{Precision, Vector, Vectors};
 use crate::error::Result;

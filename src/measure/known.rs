@@ -5,7 +5,7 @@
 //! the whole of it, but for its ends alone, which are Lanczos' from half as many on; above that, norms and the other traces are
 //! Hutch++'s, and densities quadratures.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::petzka::{self, Traces};
@@ -15,8 +15,8 @@ use crate::control::Control;
 use crate::engine::{Engine, LayerSums};
 use crate::error::Result;
 use crate::linalg::{
-    DenseSpectrum, Eigenpair, Goal, SpectralDensity, Spectrum, StochasticLanczos, TraceAndNorm, dense_spectrum,
-    trace_and_norm,
+    DenseSpectrum, Eigenpair, Explored, Goal, SpectralDensity, Spectrum, StochasticLanczos, TraceAndNorm,
+    dense_spectrum, trace_and_norm, trace_and_norm_beyond,
 };
 use crate::operator::OperatorKind;
 
@@ -53,6 +53,9 @@ pub struct Known<'a, 'c> {
     /// Work that is still to come may be given another one.
     pub(crate) control: Control<'c>,
     wanted: HashMap<OperatorKind, Goal>,
+    /// Operators of which estimates will be wanted: what a search for their ends has seen is kept for these.
+    estimated: HashSet<OperatorKind>,
+    explored: HashMap<OperatorKind, Explored>,
     dense: HashMap<OperatorKind, Rc<DenseSpectrum>>,
     spectra: HashMap<OperatorKind, Rc<Spectrum>>,
     estimates: HashMap<OperatorKind, Rc<TraceAndNorm>>,
@@ -68,6 +71,8 @@ impl<'a, 'c> Known<'a, 'c> {
             options,
             control: control.clone(),
             wanted: HashMap::new(),
+            estimated: HashSet::new(),
+            explored: HashMap::new(),
             dense: HashMap::new(),
             spectra: HashMap::new(),
             estimates: HashMap::new(),
@@ -82,6 +87,11 @@ impl<'a, 'c> Known<'a, 'c> {
         if self.wanted.insert(kind, goal) != Some(goal) {
             self.spectra.remove(&kind);
         }
+    }
+
+    /// Says that trace or norm of an operator will be asked for.
+    pub(crate) fn want_estimates(&mut self, kind: OperatorKind) {
+        self.estimated.insert(kind);
     }
 
     /// The whole spectrum of an operator of up to [`DENSE_LIMIT`] coordinates.
@@ -107,15 +117,20 @@ impl<'a, 'c> Known<'a, 'c> {
         let operator = kind.operator(self.engine).await?;
         let goal = self.wanted.get(&kind).copied().unwrap_or(Goal::SpectralNorm);
         let is_singular = kind.most_nonzero(self.engine.problem()).is_some_and(|most| most < operator.len());
-        let found = Rc::new(match goal {
+        let (found, explored) = match goal {
             // Never negative, and 0 by its rank: to look for that as for any other eigenvalue would take longer than all else.
             Goal::Extremes { top, .. } if is_singular => {
                 let lanczos = self.options.lanczos(Goal::Extremes { top, bottom: 0 });
                 let zero = Eigenpair { value: 0.0, residual: 0.0, converged: true, vector: None };
-                Spectrum { bottom: vec![zero], ..lanczos.run(&operator, &self.control).await? }
+                let (found, explored) = lanczos.explore(&operator, &self.control).await?;
+                (Spectrum { bottom: vec![zero], ..found }, explored)
             }
-            goal => self.options.lanczos(goal).run(&operator, &self.control).await?,
-        });
+            goal => self.options.lanczos(goal).explore(&operator, &self.control).await?,
+        };
+        if self.estimated.contains(&kind) && !self.estimates.contains_key(&kind) {
+            self.explored.insert(kind, explored);
+        }
+        let found = Rc::new(found);
         self.spectra.insert(kind, found.clone());
         Ok(found)
     }
@@ -132,11 +147,20 @@ impl<'a, 'c> Known<'a, 'c> {
         Ok(Ends { max: found.top[0].clone(), min: found.bottom[0].clone(), products: found.products })
     }
 
-    /// Trace and Frobenius norm from the same random probes.
+    /// Trace and Frobenius norm from the same random probes. Where ends of the spectrum are wanted too, they are found before: what
+    /// that has seen takes the place of most products.
     pub(crate) async fn estimates(&mut self, kind: OperatorKind) -> Result<Rc<TraceAndNorm>> {
         if !self.estimates.contains_key(&kind) {
+            if self.wanted.contains_key(&kind) {
+                self.estimated.insert(kind);
+                self.spectrum(kind).await?;
+            }
             let operator = kind.operator(self.engine).await?;
-            let found = trace_and_norm(&operator, self.options.probes, self.options.seed, &self.control).await?;
+            let MeasureOptions { probes, seed, .. } = *self.options;
+            let found = match self.explored.remove(&kind) {
+                Some(explored) => trace_and_norm_beyond(explored, &operator, probes, seed, &self.control).await?,
+                None => trace_and_norm(&operator, probes, seed, &self.control).await?,
+            };
             self.estimates.insert(kind, Rc::new(found));
         }
         Ok(self.estimates[&kind].clone())

@@ -160,10 +160,12 @@ impl Measure {
         Self { key, title, paper, description, family, cost, defined_for, invariant, compute }
     }
 
-    /// Says which ends of a spectrum it will ask for.
+    /// Says which ends of a spectrum, or that estimates, it will ask for.
     pub(super) fn announce(&self, known: &mut Known<'_, '_>) {
-        if let Compute::Spectrum(of, Some(ends), _) = self.compute {
-            known.want(of, ends);
+        match self.compute {
+            Compute::Spectrum(of, Some(ends), _) => known.want(of, ends),
+            Compute::Spectrum(of, None, _) if self.cost == Cost::Probes => known.want_estimates(of),
+            _ => {}
         }
     }
 

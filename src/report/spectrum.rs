@@ -21,6 +21,7 @@ impl Reporter<'_, '_> {
 
     async fn estimated(&mut self, kind: OperatorKind) -> Result<Value> {
         self.known.want(kind, Goal::Extremes { top: top(kind), bottom: 1 });
+        self.known.want_estimates(kind);
         let found = self.known.spectrum(kind).await?;
         let mut out = ends(&found.top[0], &found.bottom[0]);
         let list = |f: fn(&Eigenpair) -> f64| found.top.iter().map(f).collect::<Vec<_>>();

@@ -565,8 +565,8 @@ export interface EigenResult {
   products: number;
   converged: boolean;
   /**
-   * Lanczos: has a fresh start in the complement of what was found shown that nothing was missed? Copies of multiple
-   * eigenvalues, and eigenvectors that the first start lacked, are found this way.
+   * Lanczos: has a random vector in the complement of what was seen shown that nothing was missed (but for a chance of one in a
+   * thousand)? Copies of multiple eigenvalues, and eigenvectors that the start lacked, are found this way.
    */
   verified?: boolean;
 }

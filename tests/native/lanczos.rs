@@ -1,5 +1,7 @@
 //! Lanczos against operators of known spectrum: multiple eigenvalues, clusters, start vectors that lack what is wanted.
 
+use std::cell::Cell;
+
 use crate::support::reflected::{Reflected, any_engine};
 use crate::support::*;
 use isoflat::engine::{Device, Precision};
@@ -119,6 +121,29 @@ fn no_copy_is_missed_in_two_hundred_spectra() {
         d.sort_by(|a, b| b.total_cmp(a));
         assert!(found.converged && found.verified, "{seed}: {found:?}");
         assert!(error(&values(&found.top), &d[..top]) < 1e-6, "{seed}: {:?}, expected {:?}", found.top, &d[..top]);
+    }
+}
+
+/// Outliers that fall off to a bulk, as networks have them: what was seen bounds the rest after a few products more, where a second search
+/// would take as many again.
+#[test]
+fn what_may_have_been_missed_is_bounded_by_few_products() {
+    let outliers: Vec<f64> = (1..=12).map(|i| 8.0 * f64::from(i).powf(-0.8)).collect();
+    let d = [outliers, bulk(2000)].concat();
+    for device in devices() {
+        let engine = any_engine(&device);
+        let operator = Reflected::new(&engine, &d);
+        for top in [2, 6, 10] {
+            let [search, verification] = [Cell::new(0), Cell::new(0)];
+            let control = Control::default().on_progress(|progress| match progress.phase.as_str() {
+                "lanczos" => search.set(progress.done),
+                _ => verification.set(progress.done - search.get()),
+            });
+            let found = pollster::block_on(lanczos(top, 0).run(&operator, &control)).expect("a spectrum");
+            check("outliers", &device, &found, &d, top, 0, 60);
+            let counts = (search.get(), verification.get());
+            assert!(counts.1 > 0 && counts.1 <= 3 + counts.0 / 5, "{top} on {:?}: {counts:?}", device.info());
+        }
     }
 }
 

@@ -1,0 +1,56 @@
+//! Eigenpairs at the end of an iteration.
+
+use crate::error::Result;
+use crate::linalg::krylov::{Basis, RitzPairs};
+use crate::linalg::{Eigenpair, LOST, rayleigh_ritz};
+use crate::memory::collected;
+use crate::numbers::norm;
+
+/// A tolerance below so many times the precision's ε is near enough to what products are off by for that to be measured.
+const MEASURED: f64 = 1e6;
+
+/// The chosen Ritz pairs with their residuals, and the products that these took.
+///
+/// The recurrence tells a residual but for what products are off by. In double precision that is next to nothing; in single
+/// precision a product tells, with the vector whose own residual is least, and gives that one its Rayleigh quotient in double precision.
+/// Where products of numbers that are small may be lost as a whole, every pair has one.
+pub(super) async fn of(
+    basis: &Basis<'_>,
+    ritz: &RitzPairs,
+    chosen: &[usize],
+    tolerance: f64,
+    keep_vectors: bool,
+) -> Result<(Vec<Eigenpair>, usize)> {
+    let operator = basis.operator;
+    if ritz.scale() < LOST {
+        let vectors = basis.ritz_vectors(ritz, chosen).await?;
+        let pairs = rayleigh_ritz(operator, &vectors, tolerance, ritz.scale(), keep_vectors).await?;
+        return Ok((pairs, chosen.len()));
+    }
+    let epsilon = operator.vectors().precision().epsilon();
+    let dominant = ritz.dominant();
+    let mut measured = None;
+    if tolerance < MEASURED * epsilon {
+        let vector = basis.ritz_vectors(ritz, &[dominant]).await?;
+        measured = rayleigh_ritz(operator, &vector, tolerance, 0.0, false).await?.pop();
+    }
+    let noise = measured.as_ref().map_or(epsilon * ritz.scale(), |pair| pair.residual);
+    let mut vectors = Vec::new();
+    if keep_vectors {
+        let found = operator.vectors().download(&basis.ritz_vectors(ritz, chosen).await?).await?;
+        for x in found.chunks_exact(operator.len()) {
+            let length = norm(x.iter().copied());
+            vectors.push(collected("an eigenvector", x.iter().map(|x| x / length))?);
+        }
+    }
+    let mut vectors = vectors.into_iter();
+    let pair = |&i: &usize| {
+        let (value, residual) = match &measured {
+            Some(pair) if i == dominant => (pair.value, pair.residual),
+            _ => (ritz.values[i], ritz.residuals[i].hypot(noise)),
+        };
+        let converged = residual <= tolerance * ritz.scale();
+        Eigenpair { value, residual, converged, vector: vectors.next() }
+    };
+    Ok((chosen.iter().map(pair).collect(), usize::from(measured.is_some())))
+}

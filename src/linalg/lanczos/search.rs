@@ -1,0 +1,166 @@
+//! The iteration: steps until what is wanted has converged, and until it is known that nothing of it was missed.
+
+use super::target::{SHARE, Target};
+use super::verification::{Verdict, Verification};
+use crate::control::{Control, Progress};
+use crate::error::Result;
+use crate::linalg::krylov::{Basis, CHECK_EVERY, RitzPairs};
+use crate::operator::SymmetricOperator;
+
+/// Steps of a verification before it is clear how many more it takes.
+const FIRST_LOOK: usize = 3;
+
+/// The iteration.
+pub(super) struct Search<'a, 'c> {
+    pub max_products: usize,
+    pub basis: Basis<'a>,
+    pub operator: &'a dyn SymmetricOperator,
+    pub target: &'a Target,
+    pub control: &'a Control<'c>,
+    pub products: usize,
+}
+
+/// Where a search stands once what is wanted has converged.
+enum Outcome {
+    /// At its end, verified or not.
+    Found(RitzPairs, bool),
+    /// It goes on from another vector.
+    Restarted,
+    /// It goes on.
+    Unsettled(RitzPairs),
+}
+
+impl Search<'_, '_> {
+    /// What is wanted, and whether nothing of it was missed.
+    pub async fn run(&mut self) -> Result<(RitzPairs, bool)> {
+        let Target { top, bottom, tolerance, .. } = *self.target;
+        let (n, capacity) = (self.operator.len(), self.basis.capacity);
+        // The wanted values that were kept when a search for missed ones from the beginning began.
+        let mut kept: Option<Vec<f64>> = None;
+        let mut pace = Pace::default();
+        loop {
+            let steps = pace.steps().min(capacity - self.basis.size);
+            let phase = if kept.is_some() { "lanczos, verification" } else { "lanczos" };
+            let mut ritz = self.advance(steps, phase).await?;
+            let wanted = self.target.wanted(&ritz);
+            let (scale, worst) = (ritz.scale(), ritz.worst(&wanted));
+            let is_enough = self.basis.size >= top + bottom;
+            let holds = |rest: f64| is_enough && self.target.holds(&ritz, rest, self.operator);
+            if self.basis.size == n || self.basis.rest.is_some_and(holds) {
+                return Ok((ritz, true));
+            }
+            if self.products >= self.max_products {
+                return Ok((ritz, false));
+            }
+            let goal = SHARE * tolerance * scale;
+            pace.saw(self.products, (worst / goal).ln());
+            // A remainder of 0 makes every residual 0 and says nothing of what the start vector lacked.
+            if self.basis.beta > 0.0 && is_enough && worst <= goal {
+                pace = Pace::default();
+                ritz = match self.look_for_missed(ritz, wanted, &mut kept).await? {
+                    Outcome::Found(ritz, verified) => return Ok((ritz, verified)),
+                    Outcome::Restarted => continue,
+                    Outcome::Unsettled(ritz) => ritz,
+                };
+            }
+            if self.basis.size == capacity {
+                self.basis.restart(&ritz, &self.target.guarded(&ritz, capacity)).await?;
+            }
+        }
+    }
+
+    /// What is wanted has converged. Is it all there is? `kept` are the values that an iteration from the beginning has to meet again.
+    async fn look_for_missed(
+        &mut self,
+        ritz: RitzPairs,
+        wanted: Vec<usize>,
+        kept: &mut Option<Vec<f64>>,
+    ) -> Result<Outcome> {
+        let target = self.target;
+        if target.verify == [false; 2] {
+            return Ok(Outcome::Found(ritz, true));
+        }
+        let values: Vec<f64> = wanted.iter().map(|&i| ritz.values[i]).collect();
+        if let Some(kept) = kept {
+            if target.differ(kept, &values, ritz.scale(), self.operator) {
+                self.basis.restart_at_random(&ritz, &wanted).await?;
+                *kept = values;
+                return Ok(Outcome::Restarted);
+            }
+            let is_settled = target.is_settled(&ritz, &wanted);
+            return Ok(if is_settled { Outcome::Found(ritz, true) } else { Outcome::Unsettled(ritz) });
+        }
+        let (ritz, verdict) = self.verify(ritz).await?;
+        let wanted = target.wanted(&ritz);
+        match verdict {
+            Verdict::Complete => return Ok(Outcome::Found(ritz, true)),
+            Verdict::Open(_) => return Ok(Outcome::Found(ritz, false)),
+            Verdict::Missed(of) => self.basis.restart_from(&ritz, &wanted, &of).await?,
+            Verdict::Unclear => {
+                self.basis.restart_at_random(&ritz, &wanted).await?;
+                *kept = Some(values);
+            }
+        }
+        Ok(Outcome::Restarted)
+    }
+
+    /// Steps, at most as many as products are left but one; then what is known.
+    async fn advance(&mut self, steps: usize, phase: &str) -> Result<RitzPairs> {
+        let steps = steps.min(self.max_products.saturating_sub(self.products).max(1));
+        self.products += self.basis.advance(steps).await?;
+        let ritz = self.basis.ritz_pairs()?;
+        let scale = ritz.scale();
+        let worst = ritz.worst(&self.target.wanted(&ritz));
+        let progress = Progress::new(phase, self.products, self.max_products)
+            .with_estimate(ritz.values[ritz.dominant()], if scale > 0.0 { worst / scale } else { 0.0 });
+        self.control.step(progress).await?;
+        Ok(ritz)
+    }
+
+    /// Were values missed that these lack? Where the basis had no place left it has kept the pairs that are returned.
+    async fn verify(&mut self, mut ritz: RitzPairs) -> Result<(RitzPairs, Verdict)> {
+        let capacity = self.basis.capacity;
+        let guarded = self.target.guarded(&ritz, capacity);
+        if guarded.len() < ritz.values.len() {
+            self.basis.restart(&ritz, &guarded).await?;
+            ritz = ritz.only(&guarded);
+        }
+        let verification = Verification::new(&ritz, &self.target.limits(&ritz, self.operator), self.operator.len());
+        self.basis.start_anew().await?;
+        // Of the vector alone nothing is known but that it is random.
+        let mut pace = Pace::default();
+        pace.saw(self.products, verification.excess(1.0));
+        let mut steps = FIRST_LOOK;
+        loop {
+            self.advance(steps.min(capacity - self.basis.size), "lanczos, verification").await?;
+            match verification.verdict(&self.basis)? {
+                Verdict::Open(excess) if self.basis.size < capacity && self.products < self.max_products => {
+                    pace.saw(self.products, excess);
+                    steps = pace.steps();
+                }
+                Verdict::Open(_) if self.products < self.max_products => return Ok((ritz, Verdict::Unclear)),
+                verdict => return Ok((ritz, verdict)),
+            }
+        }
+    }
+}
+
+/// How many steps to take before the next look: as many as the last ones say will do.
+#[derive(Default)]
+struct Pace {
+    /// Products at the last two looks, and the logarithm of the factor that was left to go.
+    seen: [Option<(usize, f64)>; 2],
+}
+
+impl Pace {
+    fn saw(&mut self, products: usize, left: f64) {
+        self.seen = [self.seen[1], Some((products, left))];
+    }
+
+    fn steps(&self) -> usize {
+        let [Some((before, more)), Some((now, left))] = self.seen else { return CHECK_EVERY };
+        let each = (more - left) / (now - before).max(1) as f64;
+        let steps = (left / each).ceil();
+        if steps >= 1.0 && steps < CHECK_EVERY as f64 { steps as usize } else { CHECK_EVERY }
+    }
+}
