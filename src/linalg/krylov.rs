@@ -3,6 +3,8 @@
 //! The projected matrix is read off the coefficients of the orthogonalisation, t_{ij} = q_i · A q_j, so that a basis may go
 //! on from any orthonormal vectors, Ritz vectors of an earlier basis among them. Scalars come back every few steps.
 
+use std::ops::Range;
+
 use nalgebra::DMatrix;
 use rand_chacha::ChaCha8Rng;
 
@@ -35,6 +37,8 @@ pub(super) struct Basis<'a> {
     pub beta: f64,
     /// Columns of q for which t is known.
     pub size: usize,
+    /// Where the columns begin that are each the remainder of the one before; `None` where other vectors are among them.
+    chain: Option<usize>,
     /// Size at which the last random vector was put in place of a remainder.
     fresh: Option<usize>,
     /// The eigenvalue of a random vector orthogonal to the basis, if one has turned out to be an eigenvector. Then the operator is
@@ -126,6 +130,7 @@ impl<'a> Basis<'a> {
             lengths: Vec::new(),
             beta: 0.0,
             size: 0,
+            chain: Some(0),
             fresh: None,
             rest: None,
             x: vectors.upload(&start, 1)?,
@@ -136,11 +141,18 @@ impl<'a> Basis<'a> {
         Ok(basis)
     }
 
-    /// w ← w − Q (Qᵀ w) over the first `columns` of Q; the coefficients go to `offset`.
-    async fn orthogonalize(&mut self, columns: usize, offset: usize) -> Result<()> {
-        let e = self.vectors;
-        e.segment_inner(&self.whole, &self.w, &self.q, 0..columns, &mut self.coefficients, offset)?;
-        e.combine(-1.0, &self.q, 0..columns, &self.coefficients, offset, &mut self.w).await
+    /// w ← w − Q (Qᵀ w) over these columns of Q; the coefficients go where those of the first begin plus their place.
+    async fn orthogonalize(&mut self, columns: Range<usize>, first: usize) -> Result<()> {
+        let (e, at) = (self.vectors, first + columns.start);
+        e.segment_inner(&self.whole, &self.w, &self.q, columns.clone(), &mut self.coefficients, at)?;
+        e.combine(-1.0, &self.q, columns, &self.coefficients, at, &mut self.w).await
+    }
+
+    /// The columns of which a product with column j has more than rounding: those before j have been orthogonal to it since the
+    /// remainders began to follow one another, but for the last one.
+    fn coupled(&self, j: usize) -> Range<usize> {
+        let first = if self.chain.is_some_and(|first| j > first) { j - 1 } else { 0 };
+        first..j + 1
     }
 
     /// Up to `steps` steps (at most [`CHECK_EVERY`]), then one readback. Returns the products taken.
@@ -152,16 +164,18 @@ impl<'a> Basis<'a> {
             self.vectors.copy_columns(&self.q, j..j + 1, &mut self.x, 0)?;
             self.operator.apply(&self.x, &mut self.w).await?;
             // Twice is enough (Kahan, after Parlett): the second pass removes what rounding left of the first.
-            self.orthogonalize(j + 1, 2 * step * stride).await?;
-            self.orthogonalize(j + 1, (2 * step + 1) * stride).await?;
+            self.orthogonalize(self.coupled(j), 2 * step * stride).await?;
+            self.orthogonalize(0..j + 1, (2 * step + 1) * stride).await?;
             self.vectors.normalize(&self.w, &mut self.q, j + 1, &mut self.norms, j + 1)?;
         }
         let coefficients = self.vectors.download(&self.coefficients).await?;
         let norms = self.vectors.download(&self.norms).await?;
         for step in 0..steps {
             let j = start + step;
+            let coupled = self.coupled(j);
             for i in 0..=j {
-                let value = coefficients[2 * step * stride + i] + coefficients[(2 * step + 1) * stride + i];
+                let first = if coupled.contains(&i) { coefficients[2 * step * stride + i] } else { 0.0 };
+                let value = first + coefficients[(2 * step + 1) * stride + i];
                 if !value.is_finite() {
                     return Err(overflow(self.vectors));
                 }
@@ -201,9 +215,9 @@ impl<'a> Basis<'a> {
 
     /// Puts what w has outside the basis where the remainder was.
     async fn go_on_from_w(&mut self) -> Result<()> {
-        self.fresh = None;
+        (self.fresh, self.chain) = (None, None);
         for _ in 0..3 {
-            self.orthogonalize(self.size, 0).await?;
+            self.orthogonalize(0..self.size, 0).await?;
             self.vectors.normalize(&self.w, &mut self.q, self.size, &mut self.norms, 0)?;
             self.vectors.copy_columns(&self.q, self.size..self.size + 1, &mut self.w, 0)?;
         }
@@ -257,6 +271,7 @@ impl<'a> Basis<'a> {
         self.vectors.copy_columns(&self.q, size..size + 1, &mut self.x, 0)?;
         self.keep(ritz, kept).await?;
         self.vectors.copy_columns(&self.x, 0..1, &mut self.q, kept.len())?;
+        self.chain = Some(kept.len());
         self.fresh = self.fresh.filter(|&fresh| fresh == size).map(|_| kept.len());
         Ok(())
     }

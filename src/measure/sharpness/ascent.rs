@@ -28,7 +28,10 @@ const STEPS: (f64, f64) = (1e-9, 1e12);
 
 const START: &str = "the start of an ascent";
 
-/// Most products for a start vector: ascents need no exact eigenvector.
+/// Residual of a start vector, relative to the norm: ascents need no exact eigenvector, and its eigenvalue is off by the square.
+const EIGENVECTOR_TOLERANCE: f64 = 1e-5;
+
+/// Most products for it.
 const EIGENVECTOR_PRODUCTS: usize = 300;
 
 /// Where an ascent began.
@@ -348,6 +351,7 @@ async fn top_eigenvector(
         let operator = Scaled::new(CurvatureOperator::new(engine, Curvature::Hessian), diagonal)?;
         let lanczos = Lanczos {
             goal: Goal::SpectralNorm,
+            tolerance: Some(f64::max(EIGENVECTOR_TOLERANCE, engine.info().precision.eigenvalue_tolerance())),
             max_products: EIGENVECTOR_PRODUCTS,
             seed,
             vectors: true,
