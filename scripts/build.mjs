@@ -3,14 +3,16 @@
 import {
   copyFileSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { asFactory } from "./lib/glue.mjs";
@@ -70,46 +72,54 @@ async function addFace(folder) {
   writeFileSync(join(folder, "isoflat.d.ts"), text);
 }
 
-export async function buildWasm() {
+/**
+ * The package's modules. Two are this crate with other parts of it: what reads files alone, and the whole with the command line. They come
+ * first: Cargo keeps whichever of the three is last, and the one without either is what the tests in the browser are linked with.
+ */
+const modules = {
+  files: { glue: "isoflat_files", features: ["files"], exports: "openModel" },
+  command: { glue: "isoflat_command", features: ["command"], exports: "commandWork" },
+  whole: { glue: "isoflat", exports: "Engine", adapt: withChoice },
+  relaxed: { glue: "isoflat", file: "isoflat_relaxed", env: relaxedEnvironment, exports: "Engine", adapt: withChoice },
+};
+
+const pkg = join(root, "pkg");
+const placeOf = (name) => join(pkg, `${modules[name].file ?? modules[name].glue}_bg.wasm`);
+
+/** Is it there, and newer than what it is made of? */
+export function isFresh(name) {
+  const changed = Math.max(...sources.map((source) => newest(join(root, source))));
+  return existsSync(placeOf(name)) && statSync(placeOf(name)).mtimeMs > changed;
+}
+
+/** One module and its JavaScript into the package; the module comes last, so that what was interrupted is never taken for finished. */
+async function build(name) {
+  const { glue, exports, adapt = (text) => text, env, features } = modules[name];
+  const folder = await pack(join("target", `pkg-${name}`), { env, name: glue, features });
+  const text = asFactory(adapt(readFileSync(join(folder, `${glue}.js`), "utf8")), exports);
+  const place = join(pkg, `${glue}_glue.js`);
+  mkdirSync(pkg, { recursive: true });
+  if (name === "relaxed") assertSame(readFileSync(place, "utf8"), text);
+  else writeFileSync(place, text);
+  renameSync(join(folder, `${glue}_bg.wasm`), placeOf(name));
+}
+
+/** The package, or those of its modules that are named. */
+export async function buildWasm(names = Object.keys(modules)) {
   await step("isoflat as WebAssembly", async (say) => {
-    const pkg = join(root, "pkg");
-    const modules = ["isoflat_bg.wasm", "isoflat_relaxed_bg.wasm", "isoflat_files_bg.wasm", "isoflat_command_bg.wasm"];
-    const built = modules.map((name) => join(pkg, name));
-    const size = () => built.map((path) => `${(statSync(path).size / 1e6).toFixed(2)} MB`).join(", ");
-    if (built.every(existsSync)) {
-      const changed = Math.max(...sources.map((name) => newest(join(root, name))));
-      if (built.every((path) => statSync(path).mtimeMs > changed)) {
-        await addFace(pkg);
-        return `up to date, ${size()}`;
-      }
+    const stale = names.filter((name) => !isFresh(name));
+    for (const name of stale) {
+      say(`compiling the module ${basename(placeOf(name))} (a minute or two)`);
+      await build(name);
     }
-    // Two of the modules are this crate with other parts of it: what reads files alone, and the whole with the command line. They
-    // come first: Cargo keeps whichever is last, and the one without either is what the tests in the browser are linked with.
-    const parts = [];
-    for (const [name, expected] of Object.entries({ files: "openModel", command: "commandWork" })) {
-      say(`compiling the module for the package's ${name} (some minutes the first time)`);
-      const folder = await pack(join("target", `pkg-${name}`), { name: `isoflat_${name}`, features: [name] });
-      parts.push({ name, expected, folder });
+    if (!isFresh("relaxed")) {
+      // Another one's JavaScript would not fit it. As old as can be, so that it is built when it is asked for.
+      copyFileSync(placeOf("whole"), placeOf("relaxed"));
+      utimesSync(placeOf("relaxed"), 0, 0);
     }
-    say("compiling the module itself");
-    // Built aside and moved when it is whole, so that what was interrupted is never taken for finished.
-    const fresh = await pack(join("target", "pkg"));
-    say("compiling it again for relaxed SIMD");
-    const relaxed = await pack(join("target", "pkg-relaxed"), { env: relaxedEnvironment });
-    const glue = (folder) => readFileSync(join(folder, "isoflat.js"), "utf8");
-    assertSame(glue(fresh), glue(relaxed));
-    writeFileSync(join(fresh, "isoflat_glue.js"), asFactory(withChoice(glue(fresh)), "Engine"));
-    renameSync(join(relaxed, modules[0]), join(fresh, modules[1]));
-    for (const { name, expected, folder } of parts) {
-      const text = readFileSync(join(folder, `isoflat_${name}.js`), "utf8");
-      writeFileSync(join(fresh, `isoflat_${name}_glue.js`), asFactory(text, expected));
-      renameSync(join(folder, `isoflat_${name}_bg.wasm`), join(fresh, `isoflat_${name}_bg.wasm`));
-    }
-    rmSync(join(fresh, "isoflat.js"));
-    await addFace(fresh);
-    rmSync(pkg, { recursive: true, force: true });
-    renameSync(fresh, pkg);
-    return `${size()} in pkg/`;
+    if (names.includes("whole")) await addFace(pkg);
+    const sizes = names.map((name) => `${(statSync(placeOf(name)).size / 1e6).toFixed(2)} MB`).join(", ");
+    return stale.length > 0 ? `${sizes} in pkg/` : `up to date, ${sizes}`;
   });
 }
 

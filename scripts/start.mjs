@@ -7,9 +7,10 @@
  */
 
 import { spawn } from "node:child_process";
+import { constants, setPriority } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { buildSite, buildWasm } from "./build.mjs";
+import { buildSite, buildWasm, isFresh } from "./build.mjs";
 import { Failure, fail, isWindows, root, which } from "./lib/process.mjs";
 import { buildMnist } from "./mnist.mjs";
 import { setUp } from "./setup.mjs";
@@ -40,7 +41,8 @@ function openBrowser(address) {
 async function start() {
   const { open, port } = options();
   await setUp();
-  await buildWasm();
+  // What the lab cannot do without.
+  await buildWasm(["files", "whole"]);
   await buildMnist();
   await buildSite();
 
@@ -63,6 +65,18 @@ async function start() {
       console.log("\nEnded.");
       process.exit(0);
     });
+  }
+  if (!isFresh("relaxed")) await buildFaster();
+}
+
+/** The module with relaxed SIMD, while the lab is in use: beside it, not in its way. */
+async function buildFaster() {
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  try {
+    await buildWasm(["relaxed"]);
+    console.log("From the next start on the lab computes with relaxed SIMD.");
+  } catch (error) {
+    console.error(`The module with relaxed SIMD could not be built: ${error.message}. The lab runs without it.`);
   }
 }
 

@@ -79,6 +79,11 @@ pub async fn frobenius_norm(
     Ok(trace_and_norm(operator, products, seed, control).await?.norm)
 }
 
+fn ensure_enough(products: usize) -> Result<()> {
+    ensure!(products >= 4, InvalidOption, "Hutch++ needs at least 4 products, but {products} were allowed");
+    Ok(())
+}
+
 /// Both from the same products.
 ///
 /// # Errors
@@ -89,7 +94,7 @@ pub async fn trace_and_norm(
     seed: u64,
     control: &Control<'_>,
 ) -> Result<TraceAndNorm> {
-    ensure!(products >= 4, InvalidOption, "Hutch++ needs at least 4 products, but {products} were allowed");
+    ensure_enough(products)?;
     let (n, vectors) = (operator.len(), operator.vectors());
     let mut rng = generator(seed);
     if n <= products {
@@ -110,8 +115,9 @@ pub async fn trace_and_norm(
     run.found(exact, rest)
 }
 
-/// Both, where an operator is known already in the subspace that a search for its eigenvalues has seen. That has more of it than what
-/// random signs find, so that a sixth of the products, for the rest, leaves smaller errors than all of them would.
+/// Both, where an operator is known already in the subspace that a search for its eigenvalues has seen. If that has three quarters of the
+/// columns that random signs would give, it has as much of the operator in it, and a sixth of the products, for the rest, leaves
+/// errors of the same size.
 ///
 /// # Errors
 /// As [`hutch_plus_plus`].
@@ -122,10 +128,11 @@ pub(crate) async fn trace_and_norm_beyond(
     seed: u64,
     control: &Control<'_>,
 ) -> Result<TraceAndNorm> {
-    if operator.len() <= products {
+    let Explored { q, size, trace, length } = explored;
+    if operator.len() <= products || size < products / 4 {
         return trace_and_norm(operator, products, seed, control).await;
     }
-    let Explored { q, size, trace, length } = explored;
+    ensure_enough(products)?;
     let mut run = Run::new(operator, q, products.div_ceil(6).max(2), control)?;
     run.size = size;
     let exact = Exact { trace, length };

@@ -15,7 +15,7 @@ use crate::memory::collected;
 use crate::numbers::{largest, power_near};
 use crate::operator::SymmetricOperator;
 
-/// Steps between two readbacks.
+/// Most steps between two readbacks.
 pub(super) const CHECK_EVERY: usize = 6;
 
 /// Orthonormal columns, the operator projected onto them, and the remainder of the last step.
@@ -33,6 +33,8 @@ pub(super) struct Basis<'a> {
     t: DMatrix<f64>,
     /// ‖A q_j‖.
     lengths: Vec<f64>,
+    /// Of the first columns, what restarts that went on without the remainder have left out of their products, at most.
+    left_out: Vec<f64>,
     /// Norm of the remainder after the last step. 0 where it vanished: a random vector is in its place then.
     pub beta: f64,
     /// Columns of q for which t is known.
@@ -128,6 +130,7 @@ impl<'a> Basis<'a> {
             capacity,
             t: DMatrix::zeros(capacity, capacity),
             lengths: Vec::new(),
+            left_out: Vec::new(),
             beta: 0.0,
             size: 0,
             chain: Some(0),
@@ -189,9 +192,7 @@ impl<'a> Basis<'a> {
                 return Err(overflow(self.vectors));
             }
             // An invariant subspace: what is left is rounding, and what followed in this burst is built on it.
-            let scale = self.t.view((0, 0), (j + 1, j + 1)).amax();
-            let noise = 4.0 * self.vectors.precision().epsilon() * scale;
-            if self.beta <= noise && self.size < self.operator.len() {
+            if self.beta <= self.noise() && self.size < self.operator.len() {
                 self.beta = 0.0;
                 if self.fresh == Some(j) {
                     self.rest = Some(self.t[(j, j)]);
@@ -201,6 +202,11 @@ impl<'a> Basis<'a> {
             }
         }
         Ok(steps)
+    }
+
+    /// What rounding leaves of a remainder that is 0.
+    pub fn noise(&self) -> f64 {
+        4.0 * self.vectors.precision().epsilon() * self.t.view((0, 0), (self.size, self.size)).amax()
     }
 
     /// Puts a random vector orthogonal to the basis where the remainder was, so that eigenvectors the start vector lacked,
@@ -251,6 +257,19 @@ impl<'a> Basis<'a> {
         Ok(x)
     }
 
+    /// What the residual of a pair lacks, at most: remainders that restarts have dropped.
+    pub fn dropped(&self, ritz: &RitzPairs, pair: usize) -> f64 {
+        self.left_out.iter().zip(ritz.vectors.column(pair).iter()).map(|(left, s)| left * s.abs()).sum()
+    }
+
+    /// Keeps these Ritz vectors and drops the remainder.
+    async fn keep_alone(&mut self, ritz: &RitzPairs, kept: &[usize]) -> Result<()> {
+        self.keep(ritz, kept).await?;
+        self.left_out.iter_mut().zip(kept).for_each(|(left, &j)| *left += ritz.residuals[j]);
+        self.beta = 0.0;
+        Ok(())
+    }
+
     /// The first columns become these Ritz vectors, and t their diagonal.
     async fn keep(&mut self, ritz: &RitzPairs, kept: &[usize]) -> Result<()> {
         let x = self.ritz_vectors(ritz, kept).await?;
@@ -260,6 +279,7 @@ impl<'a> Basis<'a> {
         for (i, &j) in kept.iter().enumerate() {
             self.t[(i, i)] = ritz.values[j];
         }
+        self.left_out = kept.iter().map(|&j| self.dropped(ritz, j)).collect();
         self.lengths = kept.iter().map(|&j| ritz.values[j].hypot(ritz.residuals[j])).collect();
         self.size = kept.len();
         Ok(())
@@ -282,15 +302,13 @@ impl<'a> Basis<'a> {
         let combination = self.vectors.upload(combination, 1)?;
         self.w = self.vectors.zeros(self.operator.len(), 1)?;
         self.vectors.combine(1.0, &self.q, columns..self.size, &combination, 0, &mut self.w).await?;
-        self.keep(ritz, kept).await?;
-        self.beta = 0.0;
+        self.keep_alone(ritz, kept).await?;
         self.go_on_from_w().await
     }
 
     /// Keeps these Ritz vectors alone, and goes on from a random vector orthogonal to them.
     pub async fn restart_at_random(&mut self, ritz: &RitzPairs, kept: &[usize]) -> Result<()> {
-        self.keep(ritz, kept).await?;
-        self.beta = 0.0;
+        self.keep_alone(ritz, kept).await?;
         self.start_anew().await
     }
 }

@@ -37,7 +37,7 @@ pub(crate) const LOST: f64 = 1e-30;
 /// An eigenvalue with what says how far to trust it.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Eigenpair {
-    /// λ, the Rayleigh quotient of the vector.
+    /// λ: in exact arithmetic the Rayleigh quotient of the vector.
     pub value: f64,
     /// ‖A v − λ v‖ at ‖v‖ = 1: an eigenvalue of A is at most this far.
     pub residual: f64,

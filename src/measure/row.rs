@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::custom::CustomMeasure;
 use super::known::Known;
+use super::trace::has_exact_trace;
 use super::{MeasureValue, gradient, hessian, norms, petzka, riemannian, sharpness};
 use crate::control::LocalFuture;
 use crate::error::{Result, bail};
@@ -68,7 +69,7 @@ pub enum Cost {
     Sweep,
     /// Tens of products with an operator, for the ends of its spectrum; they are shared by the measures of one operator.
     Eigenvalues,
-    /// As many products as there are probes, for an estimate.
+    /// As many products as there are probes, for an estimate; a sixth of them beside a spectrum's ends.
     Probes,
     /// Hundreds of losses and gradients nearby.
     Search,
@@ -164,7 +165,12 @@ impl Measure {
     pub(super) fn announce(&self, known: &mut Known<'_, '_>) {
         match self.compute {
             Compute::Spectrum(of, Some(ends), _) => known.want(of, ends),
-            Compute::Spectrum(of, None, _) if self.cost == Cost::Probes => known.want_estimates(of),
+            Compute::Spectrum(of, None, _) => {
+                let network = known.engine.problem().network();
+                if self.cost == Cost::Probes || !has_exact_trace(network, of) {
+                    known.want_estimates(of);
+                }
+            }
             _ => {}
         }
     }

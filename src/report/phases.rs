@@ -8,7 +8,7 @@ use crate::measure::DENSE_LIMIT;
 use crate::network::Network;
 
 /// Products of a Lanczos run for a few eigenvalues, about.
-const LANCZOS: f64 = 60.0;
+const LANCZOS: f64 = 50.0;
 
 /// Products of the ascents and draws that sharpness takes, about, a gradient counting as half a product.
 const SHARPNESS: f64 = 600.0;
@@ -79,7 +79,7 @@ fn products(section: Section, network: &Network, options: &ReportOptions) -> f64
     let n = network.parameter_count();
     let layers = network.layout().layers().len() as f64;
     let is_exact = n <= DENSE_LIMIT;
-    let spectrum = if is_exact { n as f64 } else { LANCZOS + options.measure.probes as f64 };
+    let spectrum = if is_exact { n as f64 } else { LANCZOS + options.measure.probes as f64 / 6.0 };
     match section {
         Section::Point => 0.5,
         Section::Norms => 1.0,

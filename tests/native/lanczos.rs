@@ -147,6 +147,44 @@ fn what_may_have_been_missed_is_bounded_by_few_products() {
     }
 }
 
+/// The other end, which nobody asked for, is larger and crowded: what has not converged there says nothing of what has here.
+#[test]
+fn an_end_that_is_not_wanted_does_not_count() {
+    let d: Vec<f64> = [6.0].into_iter().chain((0..600).map(|i| -10.0 * (f64::from(i) / 600.0).powf(0.1))).collect();
+    for device in devices() {
+        let engine = any_engine(&device);
+        let operator = Reflected::new(&engine, &d);
+        let found = run(&operator, &lanczos(1, 0));
+        check("the smaller end", &device, &found, &d, 1, 0, 120);
+    }
+}
+
+/// Restarts leave remainders out: what they leave out is part of the residuals all the same.
+#[test]
+fn residuals_are_not_too_small() {
+    let engine = any_engine(&Device::cpu(Precision::F64));
+    let slow: Vec<f64> = (1..=500).map(|i| 1.0 / f64::from(i).sqrt()).collect();
+    let copies = [vec![4.0; 3], vec![3.0, 2.0, 2.0], bulk(400)].concat();
+    for (what, d) in [("no gap", &slow), ("copies", &copies)] {
+        let operator = Reflected::new(&engine, d);
+        for tolerance in [1e-3, 1e-6, 1e-9] {
+            let options = Lanczos { tolerance: Some(tolerance), vectors: true, ..lanczos(6, 0) };
+            let found = run(&operator, &options);
+            assert!(found.converged && found.verified, "{what}, {tolerance}: {found:?}");
+            for pair in &found.top {
+                let v = pair.vector.as_ref().expect("a vector");
+                let x = engine.vectors().upload(v, 1).expect("a vector");
+                let mut y = engine.vectors().zeros(d.len(), 1).expect("a vector");
+                pollster::block_on(operator.apply(&x, &mut y)).expect("a product");
+                let y = pollster::block_on(engine.vectors().download(&y)).expect("values");
+                let off = y.iter().zip(v).map(|(y, x)| (y - pair.value * x).powi(2)).sum::<f64>().sqrt();
+                // Rounding of a product of this size.
+                assert!(off <= 1.01 * pair.residual + 1e-14, "{what}, {tolerance}: {off} but {}", pair.residual);
+            }
+        }
+    }
+}
+
 #[test]
 fn clusters_come_out_whole() {
     for device in devices() {

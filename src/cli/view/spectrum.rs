@@ -20,7 +20,7 @@ pub(super) fn blocks(result: &Value) -> Vec<Block> {
     let products = found["products"].as_u64().unwrap_or(0);
     let verified = match (found["converged"] == true, found["verified"] == true) {
         (false, _) => "not all converged: residuals say how far off each is",
-        (true, true) => "verified: a second start found none that were missed",
+        (true, true) => "verified: none was missed, by all that a random vector tells",
         (true, false) => "converged, but not verified: others may lie between them",
     };
     out.push(Block::Text(format!("Of {} in all, by {} products; {verified}.", whole(dimension), whole(products))));

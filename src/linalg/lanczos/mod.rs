@@ -93,7 +93,7 @@ pub struct Spectrum {
     pub products: usize,
     /// Has everything that the goal names converged?
     pub converged: bool,
-    /// Was no eigenvalue missed? A random vector that lacks no eigenvector says so, but for a chance of one in a thousand; where a
+    /// Was no eigenvalue missed? A random vector that lacks no eigenvector says so, but for a chance of one in a thousand at each end; where a
     /// spectrum goes on without a gap, a second search from one has found none. A single one from a random start has no copies to miss. `false`
     /// where the products ran out before: the values are eigenvalues within their residuals, but there may be others between
     /// them.
@@ -136,7 +136,6 @@ impl Lanczos {
         let mut search = Search {
             max_products: self.max_products,
             basis: self.start(operator, capacity)?,
-            operator,
             target: &target,
             control,
             products: 0,

@@ -12,7 +12,7 @@ const MEASURED: f64 = 1e6;
 /// The chosen Ritz pairs with their residuals, and the products that these took.
 ///
 /// The recurrence tells a residual but for what products are off by. In double precision that is next to nothing; in single
-/// precision a product tells, with the vector whose own residual is least, and gives that one its Rayleigh quotient in double precision.
+/// precision a product tells, with the largest pair that has converged, and gives that one its Rayleigh quotient in double precision.
 /// Where products of numbers that are small may be lost as a whole, every pair has one.
 pub(super) async fn of(
     basis: &Basis<'_>,
@@ -27,14 +27,24 @@ pub(super) async fn of(
         let pairs = rayleigh_ritz(operator, &vectors, tolerance, ritz.scale(), keep_vectors).await?;
         return Ok((pairs, chosen.len()));
     }
-    let epsilon = operator.vectors().precision().epsilon();
-    let dominant = ritz.dominant();
+    let (scale, epsilon) = (ritz.scale(), operator.vectors().precision().epsilon());
+    let residual = |i: usize| ritz.residuals[i] + basis.dropped(ritz, i);
     let mut measured = None;
     if tolerance < MEASURED * epsilon {
-        let vector = basis.ritz_vectors(ritz, &[dominant]).await?;
-        measured = rayleigh_ritz(operator, &vector, tolerance, 0.0, false).await?.pop();
+        let rank = |i: usize| (residual(i) <= tolerance * scale, ritz.values[i].abs());
+        let first = |&&a: &&usize, &&b: &&usize| rank(a).0.cmp(&rank(b).0).then(rank(a).1.total_cmp(&rank(b).1));
+        if let Some(&i) = chosen.iter().max_by(first) {
+            let vector = basis.ritz_vectors(ritz, &[i]).await?;
+            let pair = rayleigh_ritz(operator, &vector, tolerance, 0.0, false).await?.pop();
+            measured = pair.map(|pair| (i, pair));
+        }
     }
-    let noise = measured.as_ref().map_or(epsilon * ritz.scale(), |pair| pair.residual);
+    // What is not its own residual is what the product was off by.
+    let off = |(i, pair): &(usize, Eigenpair)| {
+        let share = (residual(*i) / pair.residual).min(1.0);
+        pair.residual * (1.0 - share * share).sqrt()
+    };
+    let noise = measured.as_ref().map_or(epsilon * scale, off);
     let mut vectors = Vec::new();
     if keep_vectors {
         let found = operator.vectors().download(&basis.ritz_vectors(ritz, chosen).await?).await?;
@@ -46,10 +56,10 @@ pub(super) async fn of(
     let mut vectors = vectors.into_iter();
     let pair = |&i: &usize| {
         let (value, residual) = match &measured {
-            Some(pair) if i == dominant => (pair.value, pair.residual),
-            _ => (ritz.values[i], ritz.residuals[i].hypot(noise)),
+            Some((of, pair)) if *of == i => (pair.value, pair.residual),
+            _ => (ritz.values[i], residual(i).hypot(noise)),
         };
-        let converged = residual <= tolerance * ritz.scale();
+        let converged = residual <= tolerance * scale;
         Eigenpair { value, residual, converged, vector: vectors.next() }
     };
     Ok((chosen.iter().map(pair).collect(), usize::from(measured.is_some())))

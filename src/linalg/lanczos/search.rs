@@ -5,7 +5,6 @@ use super::verification::{Verdict, Verification};
 use crate::control::{Control, Progress};
 use crate::error::Result;
 use crate::linalg::krylov::{Basis, CHECK_EVERY, RitzPairs};
-use crate::operator::SymmetricOperator;
 
 /// Steps of a verification before it is clear how many more it takes.
 const FIRST_LOOK: usize = 3;
@@ -14,7 +13,6 @@ const FIRST_LOOK: usize = 3;
 pub(super) struct Search<'a, 'c> {
     pub max_products: usize,
     pub basis: Basis<'a>,
-    pub operator: &'a dyn SymmetricOperator,
     pub target: &'a Target,
     pub control: &'a Control<'c>,
     pub products: usize,
@@ -34,7 +32,7 @@ impl Search<'_, '_> {
     /// What is wanted, and whether nothing of it was missed.
     pub async fn run(&mut self) -> Result<(RitzPairs, bool)> {
         let Target { top, bottom, tolerance, .. } = *self.target;
-        let (n, capacity) = (self.operator.len(), self.basis.capacity);
+        let (n, capacity) = (self.basis.operator.len(), self.basis.capacity);
         // The wanted values that were kept when a search for missed ones from the beginning began.
         let mut kept: Option<Vec<f64>> = None;
         let mut pace = Pace::default();
@@ -45,7 +43,7 @@ impl Search<'_, '_> {
             let wanted = self.target.wanted(&ritz);
             let (scale, worst) = (ritz.scale(), ritz.worst(&wanted));
             let is_enough = self.basis.size >= top + bottom;
-            let holds = |rest: f64| is_enough && self.target.holds(&ritz, rest, self.operator);
+            let holds = |rest: f64| is_enough && self.target.holds(&ritz, rest, self.basis.operator);
             if self.basis.size == n || self.basis.rest.is_some_and(holds) {
                 return Ok((ritz, true));
             }
@@ -82,7 +80,7 @@ impl Search<'_, '_> {
         }
         let values: Vec<f64> = wanted.iter().map(|&i| ritz.values[i]).collect();
         if let Some(kept) = kept {
-            if target.differ(kept, &values, ritz.scale(), self.operator) {
+            if target.differ(kept, &values, ritz.scale(), self.basis.operator) {
                 self.basis.restart_at_random(&ritz, &wanted).await?;
                 *kept = values;
                 return Ok(Outcome::Restarted);
@@ -94,6 +92,7 @@ impl Search<'_, '_> {
         let wanted = target.wanted(&ritz);
         match verdict {
             Verdict::Complete => return Ok(Outcome::Found(ritz, true)),
+            _ if self.products >= self.max_products => return Ok(Outcome::Found(ritz, false)),
             Verdict::Open(_) => return Ok(Outcome::Found(ritz, false)),
             Verdict::Missed(of) => self.basis.restart_from(&ritz, &wanted, &of).await?,
             Verdict::Unclear => {
@@ -104,7 +103,7 @@ impl Search<'_, '_> {
         Ok(Outcome::Restarted)
     }
 
-    /// Steps, at most as many as products are left but one; then what is known.
+    /// Steps, at most as many as products are left but at least one; then what is known.
     async fn advance(&mut self, steps: usize, phase: &str) -> Result<RitzPairs> {
         let steps = steps.min(self.max_products.saturating_sub(self.products).max(1));
         self.products += self.basis.advance(steps).await?;
@@ -117,7 +116,7 @@ impl Search<'_, '_> {
         Ok(ritz)
     }
 
-    /// Were values missed that these lack? Where the basis had no place left it has kept the pairs that are returned.
+    /// Were values missed that these lack? To have room for the answer the basis may keep fewer pairs, which are returned then.
     async fn verify(&mut self, mut ritz: RitzPairs) -> Result<(RitzPairs, Verdict)> {
         let capacity = self.basis.capacity;
         let guarded = self.target.guarded(&ritz, capacity);
@@ -125,7 +124,8 @@ impl Search<'_, '_> {
             self.basis.restart(&ritz, &guarded).await?;
             ritz = ritz.only(&guarded);
         }
-        let verification = Verification::new(&ritz, &self.target.limits(&ritz, self.operator), self.operator.len());
+        let verification =
+            Verification::new(&ritz, &self.target.limits(&ritz, self.basis.operator), self.basis.operator.len());
         self.basis.start_anew().await?;
         // Of the vector alone nothing is known but that it is random.
         let mut pace = Pace::default();
@@ -138,6 +138,7 @@ impl Search<'_, '_> {
                     pace.saw(self.products, excess);
                     steps = pace.steps();
                 }
+                // No place is left.
                 Verdict::Open(_) if self.products < self.max_products => return Ok((ritz, Verdict::Unclear)),
                 verdict => return Ok((ritz, verdict)),
             }

@@ -31,11 +31,7 @@ impl Target {
         let (count, scale) = (ritz.values.len(), ritz.scale());
         let noise = 16.0 * operator.vectors().precision().epsilon();
         let slack = self.tolerance.max(noise) * scale;
-        let [top, bottom] = match self.goal {
-            Goal::Extremes { top, bottom } => [(top, 1.0), (bottom, -1.0)],
-            Goal::SpectralNorm => [(1, 1.0), (1, -1.0)],
-        }
-        .map(|(wanted, sign)| (wanted.min(count), sign));
+        let [top, bottom] = [(self.top, 1.0), (self.bottom, -1.0)].map(|(wanted, sign)| (wanted.min(count), sign));
         let limit = |(wanted, sign): (usize, f64)| {
             let last = if sign > 0.0 { ritz.values[count - wanted] } else { ritz.values[wanted - 1] };
             let level = if self.goal == Goal::SpectralNorm { ritz.scale() } else { sign * last } + slack;

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::linalg::decomposed;
 use crate::linalg::krylov::{Basis, RitzPairs};
 
-/// Probability with which a missed eigenvalue may go unnoticed.
+/// Probability with which eigenvalues missed at one end may go unnoticed in one verification.
 const RISK: f64 = 1e-3;
 
 /// Beyond what no more than some eigenvalues may lie, at one end of a spectrum.
@@ -38,7 +38,7 @@ pub(super) enum Verdict {
     Missed(Vec<f64>),
     /// More steps are needed: the mass that a missed one may have is so many times e too large.
     Open(f64),
-    /// No number of steps will tell.
+    /// These steps do not tell, nor would more of them.
     Unclear,
 }
 
@@ -65,7 +65,7 @@ impl Verification {
                 .map(|(value, residual)| (limit.sign * value, *residual))
                 .collect();
             pairs.sort_by(|a, b| b.0.total_cmp(&a.0));
-            let rise: f64 = pairs.iter().skip(limit.beyond).map(|(value, r)| r * r / (limit.level - value)).sum();
+            let rise: f64 = pairs.iter().skip(limit.beyond).map(|(value, r)| r * (r / (limit.level - value))).sum();
             (*limit, limit.level - rise)
         };
         let limits = limits.iter().map(bounded).collect();
@@ -85,6 +85,7 @@ impl Verification {
         let t = basis.projected();
         let steps = basis.size - self.columns;
         let t = t.view((self.columns, self.columns), (steps, steps)).into_owned();
+        let noise = basis.noise();
         let found = decomposed(&t)?;
         let columns = found.vectors.chunks_exact(steps);
         let is_beyond = |value: f64| self.limits.iter().any(|(limit, _)| limit.sign * value > limit.level);
@@ -103,16 +104,12 @@ impl Verification {
             if found.values.iter().any(|value| limit.sign * value >= *bound) {
                 return Ok(Verdict::Unclear);
             }
-            // All of B that y has a share in is known.
-            if basis.beta == 0.0 {
-                continue;
-            }
             // p_{j−1} and p_j, by their recurrence.
             let (mut before, mut polynomial, mut sum) = (0.0, 1.0, 1.0);
             for j in 0..steps {
                 let last = if j == 0 { 0.0 } else { t[(j - 1, j)] };
-                let next = if j + 1 < steps { t[(j, j + 1)] } else { basis.beta };
-                let value = ((bound - limit.sign * t[(j, j)]) * polynomial - last * before) / next;
+                let next = if j + 1 < steps { t[(j, j + 1)] } else { basis.beta.max(noise) };
+                let value = (bound - limit.sign * t[(j, j)]) / next * polynomial - last / next * before;
                 (before, polynomial) = (polynomial, value);
                 sum += value * value;
                 if !sum.is_finite() {
@@ -121,6 +118,10 @@ impl Verification {
             }
             excess = excess.max(self.excess(sum));
         }
-        Ok(if excess > 0.0 { Verdict::Open(excess) } else { Verdict::Complete })
+        Ok(match excess > 0.0 {
+            true if basis.beta == 0.0 => Verdict::Unclear,
+            true => Verdict::Open(excess),
+            false => Verdict::Complete,
+        })
     }
 }

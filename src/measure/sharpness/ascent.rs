@@ -28,7 +28,8 @@ const STEPS: (f64, f64) = (1e-9, 1e12);
 
 const START: &str = "the start of an ascent";
 
-/// Residual of a start vector, relative to the norm: ascents need no exact eigenvector, and its eigenvalue is off by the square.
+/// Residual of a start vector, relative to the norm: ascents need no exact eigenvector, and its eigenvalue is off by the square,
+/// over the distance to the next one.
 const EIGENVECTOR_TOLERANCE: f64 = 1e-5;
 
 /// Most products for it.

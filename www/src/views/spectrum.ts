@@ -231,7 +231,7 @@ function trust({ products, converged, verified, top, bottom }: EigenResult): str
     verified === undefined
       ? ""
       : verified
-        ? "verified: a fresh start found none that was missed"
+        ? "verified: none was missed, by all that a random vector tells"
         : "not verified: some may be missing",
     `residuals up to ${number(worst, 1)}`,
   ]
