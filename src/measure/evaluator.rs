@@ -14,7 +14,7 @@ pub struct MeasureOptions {
     /// ε of the ε-sharpness, in all regions.
     pub epsilon: f64,
     /// Products by which Hutch++ estimates traces and Frobenius norms that have no exact form, for networks above
-    /// [`DENSE_LIMIT`](super::DENSE_LIMIT) parameters; at least 4. A sixth of them where the same operator's ends are asked for.
+    /// [`DENSE_LIMIT`](super::DENSE_LIMIT) parameters; at least 4. As few as a sixth where the same operator's ends are asked for.
     pub probes: usize,
     /// Residual of eigenvalues relative to the spectral norm; `None` takes 1e-9 in f64 and 2e-5 in f32.
     pub tolerance: Option<f64>,

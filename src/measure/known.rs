@@ -148,7 +148,7 @@ impl<'a, 'c> Known<'a, 'c> {
     }
 
     /// Trace and Frobenius norm from the same random probes. Where ends of the spectrum are wanted too, they are found before: what
-    /// that has seen takes the place of most products.
+    /// that has seen may take the place of most products.
     pub(crate) async fn estimates(&mut self, kind: OperatorKind) -> Result<Rc<TraceAndNorm>> {
         if !self.estimates.contains_key(&kind) {
             if self.wanted.contains_key(&kind) {

@@ -69,7 +69,7 @@ pub enum Cost {
     Sweep,
     /// Tens of products with an operator, for the ends of its spectrum; they are shared by the measures of one operator.
     Eigenvalues,
-    /// As many products as there are probes, for an estimate; a sixth of them beside a spectrum's ends.
+    /// As many products as there are probes, for an estimate; as few as a sixth beside a spectrum's ends.
     Probes,
     /// Hundreds of losses and gradients nearby.
     Search,

@@ -961,8 +961,8 @@ export interface MeasureOptions extends RunOptions {
   /** ε of `epsilon_sharpness_quadratic`; default 1e-3. */
   epsilon?: number;
   /**
-   * Products by which Hutch++ estimates Frobenius norms, and traces of networks that are not piecewise linear; default 100, and a
-   * sixth of them for an operator whose eigenvalues are asked for too. Up to 1024 parameters spectra are computed whole, and both are
+   * Products by which Hutch++ estimates Frobenius norms, and traces of networks that are not piecewise linear; default 100, as few
+   * as a sixth of them for an operator whose eigenvalues are asked for too. Up to 1024 parameters spectra are computed whole, and both are
    * exact.
    */
   probes?: number;
