@@ -5,13 +5,16 @@
 //! back, and reads all four for the weights: ten images, if each pass touches each number once. Memory allows what five copies of an
 //! image take, which are timed beside it.
 
+#[path = "support/product.rs"]
+mod product;
+
 use std::hint::black_box;
 use std::sync::Barrier;
 use std::time::Instant;
 
-use isoflat::engine::{Curvature, Device, Engine, Precision};
-use isoflat::network::{BiasInitialization, Conv2d, Initialization, Layer};
-use isoflat::{Network, Result, data};
+use isoflat::engine::Precision;
+use isoflat::network::{Conv2d, Layer};
+use isoflat::{Network, Result};
 
 /// Images of a product at one layer.
 const IMAGES: f64 = 10.0;
@@ -65,18 +68,7 @@ async fn seconds(channels: usize, side: usize, kernel: usize, depth: usize, prec
     layers.extend((0..depth).flat_map(|_| [Layer::Conv2d(depthwise.clone()), Layer::Relu]));
     layers.extend([Layer::GlobalAvgPool2d, Layer::Flatten, Layer::Dense { units: 10, bias: true }]);
     let network = Network::new(vec![1, side, side], layers)?;
-    let [parameters, direction] =
-        [1, 2].map(|seed| network.initialize(Initialization::KaimingUniform, BiasInitialization::Uniform, seed));
-    let engine = Engine::new(&Device::cpu(precision), &data::synthetic(network, SAMPLES, 1)?)?;
-    engine.prepare(&parameters?).await?;
-    let direction = direction?;
-    let mut fastest = f64::INFINITY;
-    for _ in 0..5 {
-        let start = Instant::now();
-        black_box(engine.product(Curvature::Hessian, &direction).await?);
-        fastest = fastest.min(start.elapsed().as_secs_f64());
-    }
-    Ok(fastest)
+    product::seconds(&network, SAMPLES, precision).await
 }
 
 /// Seconds in which all cores together copy so many bytes, each its share: the fastest of some.

@@ -3,12 +3,12 @@
 //! `cargo run --release --example products -- [PRESET:SAMPLES …]`, with `RAYON_NUM_THREADS=1` on one thread: the fastest of five
 //! products at a random point, on random samples (256 unless told). Without presets, those of docs/performance.md.
 
-use std::hint::black_box;
-use std::time::Instant;
+#[path = "support/product.rs"]
+mod product;
 
-use isoflat::engine::{Curvature, Device, Engine, Precision};
-use isoflat::network::{BiasInitialization, Initialization, Preset};
-use isoflat::{ErrorCode, Network, Result, data};
+use isoflat::engine::Precision;
+use isoflat::network::Preset;
+use isoflat::{ErrorCode, Result};
 
 /// What is measured where nothing is asked for.
 const WORKS: [&str; 5] = ["f1:2048", "lenet:512", "c1:512", "resnet20:32", "mobilenet_cifar10:32"];
@@ -23,23 +23,9 @@ fn main() -> Result<()> {
         let samples = samples.parse().map_err(|_| {
             isoflat::Error::new(ErrorCode::InvalidOption, format!("{work}: a work is PRESET:SAMPLES, as in lenet:512"))
         })?;
-        let milliseconds = |precision| pollster::block_on(seconds(&network, samples, precision)).map(|s| s * 1e3);
+        let milliseconds =
+            |precision| pollster::block_on(product::seconds(&network, samples, precision)).map(|s| s * 1e3);
         println!("{work}  {:.1}  {:.1}", milliseconds(Precision::F32)?, milliseconds(Precision::F64)?);
     }
     Ok(())
-}
-
-/// Of one product: the fastest of some.
-async fn seconds(network: &Network, samples: usize, precision: Precision) -> Result<f64> {
-    let random = |seed| network.initialize(Initialization::KaimingUniform, BiasInitialization::Uniform, seed);
-    let engine = Engine::new(&Device::cpu(precision), &data::synthetic(network.clone(), samples, 1)?)?;
-    engine.prepare(&random(1)?).await?;
-    let direction = random(2)?;
-    let mut fastest = f64::INFINITY;
-    for _ in 0..5 {
-        let start = Instant::now();
-        black_box(engine.product(Curvature::Hessian, &direction).await?);
-        fastest = fastest.min(start.elapsed().as_secs_f64());
-    }
-    Ok(fastest)
 }

@@ -37,7 +37,7 @@ function newest(path) {
  * A module and its JavaScript in a folder of their own. Names of functions are left out; wasm-opt is too: it takes as long as the
  * compiler, and what it makes is neither faster nor, compressed, smaller.
  */
-async function pack(folder, { env = {}, name = "isoflat", features = [] } = {}) {
+async function pack(folder, { env = {}, name, features = [] }) {
   rmSync(join(root, folder), { recursive: true, force: true });
   const target = "wasm32-unknown-unknown";
   const chosen = features.length > 0 ? ["--features", features.join(",")] : [];
@@ -86,10 +86,10 @@ const modules = {
 const pkg = join(root, "pkg");
 const placeOf = (name) => join(pkg, `${modules[name].file ?? modules[name].glue}_bg.wasm`);
 
-/** Is it there, and newer than what it is made of? */
-export function isFresh(name) {
+/** Those of the modules that are not there, or older than what they are made of. */
+export function staleOf(names) {
   const changed = Math.max(...sources.map((source) => newest(join(root, source))));
-  return existsSync(placeOf(name)) && statSync(placeOf(name)).mtimeMs > changed;
+  return names.filter((name) => !existsSync(placeOf(name)) || statSync(placeOf(name)).mtimeMs <= changed);
 }
 
 /** One module and its JavaScript into the package; the module comes last, so that what was interrupted is never taken for finished. */
@@ -107,12 +107,12 @@ async function build(name) {
 /** The package, or those of its modules that are named. */
 export async function buildWasm(names = Object.keys(modules)) {
   await step("isoflat as WebAssembly", async (say) => {
-    const stale = names.filter((name) => !isFresh(name));
+    const stale = staleOf(names);
     for (const name of stale) {
       say(`compiling the module ${basename(placeOf(name))} (a minute or two)`);
       await build(name);
     }
-    if (!isFresh("relaxed")) {
+    if (staleOf(["relaxed"]).length > 0) {
       // Another one's JavaScript would not fit it. As old as can be, so that it is built when it is asked for.
       copyFileSync(placeOf("whole"), placeOf("relaxed"));
       utimesSync(placeOf("relaxed"), 0, 0);

@@ -10,7 +10,7 @@ import { spawn } from "node:child_process";
 import { constants, setPriority } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { buildSite, buildWasm, isFresh } from "./build.mjs";
+import { buildSite, buildWasm, staleOf } from "./build.mjs";
 import { Failure, fail, isWindows, root, which } from "./lib/process.mjs";
 import { buildMnist } from "./mnist.mjs";
 import { setUp } from "./setup.mjs";
@@ -66,7 +66,7 @@ async function start() {
       process.exit(0);
     });
   }
-  if (!isFresh("relaxed")) await buildFaster();
+  if (staleOf(["relaxed"]).length > 0) await buildFaster();
 }
 
 /** The module with relaxed SIMD, while the lab is in use: beside it, not in its way. */

@@ -104,10 +104,9 @@ impl RitzPairs {
         self.values.iter().fold(0.0, |scale, v| f64::max(scale, v.abs()))
     }
 
-    /// The pair of largest magnitude.
-    pub fn dominant(&self) -> usize {
-        let last = self.values.len() - 1;
-        if self.values[last].abs() >= self.values[0].abs() { last } else { 0 }
+    /// The value of largest magnitude.
+    pub fn dominant(&self) -> f64 {
+        self.values.iter().copied().max_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0)
     }
 }
 
@@ -230,9 +229,10 @@ impl<'a> Basis<'a> {
         Ok(())
     }
 
-    /// The operator projected onto the basis, size × size.
-    pub fn projected(&self) -> DMatrix<f64> {
-        self.t.view((0, 0), (self.size, self.size)).into_owned()
+    /// The operator projected onto the columns from this one on.
+    pub fn projected(&self, first: usize) -> DMatrix<f64> {
+        let size = self.size - first;
+        self.t.view((first, first), (size, size)).into_owned()
     }
 
     /// What was found of the operator, without what is needed to go on.
@@ -244,7 +244,7 @@ impl<'a> Basis<'a> {
 
     /// Eigenpairs of the projected operator.
     pub fn ritz_pairs(&self) -> Result<RitzPairs> {
-        RitzPairs::new(self.projected(), self.beta)
+        RitzPairs::new(self.projected(0), self.beta)
     }
 
     /// Q S for the chosen columns of S, Q being the first columns of the basis, as many as S has rows.

@@ -71,8 +71,7 @@ pub(crate) async fn rayleigh_ritz(
         if !value.is_finite() || !residual.is_finite() {
             return Err(overflow(vectors));
         }
-        let unit = || collected("an eigenvector", x.iter().map(|x| x / length));
-        let vector = keep_vectors.then(unit).transpose()?;
+        let vector = keep_vectors.then(|| unit(x, length)).transpose()?;
         pairs.push(Eigenpair { value, residual, converged: false, vector });
     }
     let scale = pairs.iter().map(|pair| pair.value.abs()).fold(norm_known, f64::max);
@@ -92,6 +91,11 @@ pub(crate) async fn rayleigh_ritz(
         pair.converged = pair.residual <= tolerance * scale;
     }
     Ok(pairs)
+}
+
+/// An eigenvector of this length, at length 1.
+fn unit(x: &[f64], length: f64) -> Result<Vec<f64>> {
+    collected("an eigenvector", x.iter().map(|x| x / length))
 }
 
 /// What is said where a product of a unit vector is no number.

@@ -4,11 +4,20 @@ use std::cell::Cell;
 
 use crate::support::reflected::{Reflected, any_engine};
 use crate::support::*;
-use isoflat::engine::{Device, Precision};
+use isoflat::engine::{Device, Engine, Precision};
 use isoflat::linalg::{Eigenpair, Goal, Lanczos, Spectrum, dense_eigenvectors, dense_spectrum};
 use isoflat::operator::SymmetricOperator;
 use isoflat::{Control, ErrorCode};
 use rand::Rng;
+
+/// ‖A v − λ v‖, by a product.
+fn residual(engine: &Engine, operator: &dyn SymmetricOperator, value: f64, v: &[f64]) -> f64 {
+    let x = engine.vectors().upload(v, 1).expect("a vector");
+    let mut y = engine.vectors().zeros(v.len(), 1).expect("a vector");
+    pollster::block_on(operator.apply(&x, &mut y)).expect("a product");
+    let y = pollster::block_on(engine.vectors().download(&y)).expect("values");
+    y.iter().zip(v).map(|(y, x)| (y - value * x).powi(2)).sum::<f64>().sqrt()
+}
 
 /// Both number formats of the CPU, and the GPU's.
 fn devices() -> [Device; 3] {
@@ -173,11 +182,7 @@ fn residuals_are_not_too_small() {
             assert!(found.converged && found.verified, "{what}, {tolerance}: {found:?}");
             for pair in &found.top {
                 let v = pair.vector.as_ref().expect("a vector");
-                let x = engine.vectors().upload(v, 1).expect("a vector");
-                let mut y = engine.vectors().zeros(d.len(), 1).expect("a vector");
-                pollster::block_on(operator.apply(&x, &mut y)).expect("a product");
-                let y = pollster::block_on(engine.vectors().download(&y)).expect("values");
-                let off = y.iter().zip(v).map(|(y, x)| (y - pair.value * x).powi(2)).sum::<f64>().sqrt();
+                let off = residual(&engine, &operator, pair.value, v);
                 // Rounding of a product of this size.
                 assert!(off <= 1.01 * pair.residual + 1e-14, "{what}, {tolerance}: {off} but {}", pair.residual);
             }
@@ -332,11 +337,7 @@ fn dense_eigenvectors_diagonalise() {
     let norm = d.iter().map(|v| v * v).sum::<f64>().sqrt();
     assert!((spectrum.frobenius_norm() - norm).abs() < 1e-12 * norm);
     for (value, vector) in found.iter().zip(vectors.chunks_exact(d.len())) {
-        let x = engine.vectors().upload(vector, 1).expect("a vector");
-        let mut y = engine.vectors().zeros(d.len(), 1).expect("a vector");
-        pollster::block_on(operator.apply(&x, &mut y)).expect("a product");
-        let y = pollster::block_on(engine.vectors().download(&y)).expect("values");
-        let residual = y.iter().zip(vector).map(|(y, x)| (y - value * x).powi(2)).sum::<f64>().sqrt();
+        let residual = residual(&engine, &operator, *value, vector);
         assert!(residual < 1e-13 && (dot(vector, vector) - 1.0).abs() < 1e-13, "{value}: {residual}");
     }
 }

@@ -2,8 +2,7 @@
 
 use crate::error::Result;
 use crate::linalg::krylov::{Basis, RitzPairs};
-use crate::linalg::{Eigenpair, LOST, rayleigh_ritz};
-use crate::memory::collected;
+use crate::linalg::{Eigenpair, LOST, rayleigh_ritz, unit};
 use crate::numbers::norm;
 
 /// A tolerance below so many times the precision's ε is near enough to what products are off by for that to be measured.
@@ -49,8 +48,7 @@ pub(super) async fn of(
     if keep_vectors {
         let found = operator.vectors().download(&basis.ritz_vectors(ritz, chosen).await?).await?;
         for x in found.chunks_exact(operator.len()) {
-            let length = norm(x.iter().copied());
-            vectors.push(collected("an eigenvector", x.iter().map(|x| x / length))?);
+            vectors.push(unit(x, norm(x.iter().copied()))?);
         }
     }
     let mut vectors = vectors.into_iter();

@@ -39,15 +39,17 @@ impl Search<'_, '_> {
         loop {
             let steps = pace.steps().min(capacity - self.basis.size);
             let phase = if kept.is_some() { "lanczos, verification" } else { "lanczos" };
-            let mut ritz = self.advance(steps, phase).await?;
+            self.advance(steps).await?;
+            let mut ritz = self.basis.ritz_pairs()?;
             let wanted = self.target.wanted(&ritz);
             let (scale, worst) = (ritz.scale(), ritz.worst(&wanted));
+            self.report(phase, &ritz, worst).await?;
             let is_enough = self.basis.size >= top + bottom;
             let holds = |rest: f64| is_enough && self.target.holds(&ritz, rest, self.basis.operator);
             if self.basis.size == n || self.basis.rest.is_some_and(holds) {
                 return Ok((ritz, true));
             }
-            if self.products >= self.max_products {
+            if self.is_spent() {
                 return Ok((ritz, false));
             }
             let goal = SHARE * tolerance * scale;
@@ -92,10 +94,9 @@ impl Search<'_, '_> {
         let wanted = target.wanted(&ritz);
         match verdict {
             Verdict::Complete => return Ok(Outcome::Found(ritz, true)),
-            _ if self.products >= self.max_products => return Ok(Outcome::Found(ritz, false)),
-            Verdict::Open(_) => return Ok(Outcome::Found(ritz, false)),
+            _ if self.is_spent() => return Ok(Outcome::Found(ritz, false)),
             Verdict::Missed(of) => self.basis.restart_from(&ritz, &wanted, &of).await?,
-            Verdict::Unclear => {
+            Verdict::Open(_) | Verdict::Unclear => {
                 self.basis.restart_at_random(&ritz, &wanted).await?;
                 *kept = Some(values);
             }
@@ -103,20 +104,28 @@ impl Search<'_, '_> {
         Ok(Outcome::Restarted)
     }
 
-    /// Steps, at most as many as products are left but at least one; then what is known.
-    async fn advance(&mut self, steps: usize, phase: &str) -> Result<RitzPairs> {
-        let steps = steps.min(self.max_products.saturating_sub(self.products).max(1));
-        self.products += self.basis.advance(steps).await?;
-        let ritz = self.basis.ritz_pairs()?;
-        let scale = ritz.scale();
-        let worst = ritz.worst(&self.target.wanted(&ritz));
-        let progress = Progress::new(phase, self.products, self.max_products)
-            .with_estimate(ritz.values[ritz.dominant()], if scale > 0.0 { worst / scale } else { 0.0 });
-        self.control.step(progress).await?;
-        Ok(ritz)
+    /// Are all products taken that may be?
+    fn is_spent(&self) -> bool {
+        self.products >= self.max_products
     }
 
-    /// Were values missed that these lack? To have room for the answer the basis may keep fewer pairs, which are returned then.
+    /// Steps, at most as many as products are left but at least one.
+    async fn advance(&mut self, steps: usize) -> Result<()> {
+        let steps = steps.min(self.max_products.saturating_sub(self.products).max(1));
+        self.products += self.basis.advance(steps).await?;
+        Ok(())
+    }
+
+    /// Says how far it has come; `worst` is the largest residual of what is wanted.
+    async fn report(&self, phase: &str, ritz: &RitzPairs, worst: f64) -> Result<()> {
+        let scale = ritz.scale();
+        let change = if scale > 0.0 { worst / scale } else { 0.0 };
+        let progress = Progress::new(phase, self.products, self.max_products).with_estimate(ritz.dominant(), change);
+        self.control.step(progress).await
+    }
+
+    /// Were values missed that these lack? To have room for the answer the basis may keep fewer pairs, which are returned then. It is
+    /// open where no place or no product is left.
     async fn verify(&mut self, mut ritz: RitzPairs) -> Result<(RitzPairs, Verdict)> {
         let capacity = self.basis.capacity;
         let guarded = self.target.guarded(&ritz, capacity);
@@ -126,20 +135,20 @@ impl Search<'_, '_> {
         }
         let verification =
             Verification::new(&ritz, &self.target.limits(&ritz, self.basis.operator), self.basis.operator.len());
+        let worst = ritz.worst(&self.target.wanted(&ritz));
         self.basis.start_anew().await?;
         // Of the vector alone nothing is known but that it is random.
         let mut pace = Pace::default();
         pace.saw(self.products, verification.excess(1.0));
         let mut steps = FIRST_LOOK;
         loop {
-            self.advance(steps.min(capacity - self.basis.size), "lanczos, verification").await?;
+            self.advance(steps.min(capacity - self.basis.size)).await?;
+            self.report("lanczos, verification", &ritz, worst).await?;
             match verification.verdict(&self.basis)? {
-                Verdict::Open(excess) if self.basis.size < capacity && self.products < self.max_products => {
+                Verdict::Open(excess) if self.basis.size < capacity && !self.is_spent() => {
                     pace.saw(self.products, excess);
                     steps = pace.steps();
                 }
-                // No place is left.
-                Verdict::Open(_) if self.products < self.max_products => return Ok((ritz, Verdict::Unclear)),
                 verdict => return Ok((ritz, verdict)),
             }
         }

@@ -30,7 +30,6 @@ pub(super) struct Limit {
 }
 
 /// What is known of eigenvalues beyond the limits.
-#[derive(Debug, Clone, PartialEq)]
 pub(super) enum Verdict {
     /// There are no more.
     Complete,
@@ -82,9 +81,8 @@ impl Verification {
     /// # Errors
     /// `TooLarge` where the projected matrix does not fit in memory.
     pub fn verdict(&self, basis: &Basis) -> Result<Verdict> {
-        let t = basis.projected();
-        let steps = basis.size - self.columns;
-        let t = t.view((self.columns, self.columns), (steps, steps)).into_owned();
+        let t = basis.projected(self.columns);
+        let steps = t.nrows();
         let noise = basis.noise();
         let found = decomposed(&t)?;
         let columns = found.vectors.chunks_exact(steps);

@@ -16,7 +16,7 @@ use super::region::{Coordinates, Region};
 use crate::control::{Control, Progress};
 use crate::engine::{Curvature, Device, Engine, Precision, ensure_number};
 use crate::error::{Result, bail, ensure};
-use crate::linalg::{Goal, Lanczos, generator, mean_and_error, symmetric_eigen};
+use crate::linalg::{Goal, Lanczos, mean_and_error, second_generator, symmetric_eigen};
 use crate::memory::{collected, copied, make_room, product, zeros};
 use crate::operator::{CurvatureOperator, Scaled};
 
@@ -328,8 +328,7 @@ async fn random_start(
     seed: u64,
     i: u64,
 ) -> Result<Vec<f64>> {
-    let mut rng = generator(seed.wrapping_add(i));
-    rng.set_stream(1);
+    let mut rng = second_generator(seed.wrapping_add(i));
     let samples = probe.engine().problem().samples();
     let mut rows: Vec<u32> = collected("sample numbers", 0..samples as u32)?;
     let (half, _) = rows.partial_shuffle(&mut rng, samples.div_ceil(2));
