@@ -45,6 +45,19 @@ pub(crate) fn inner(a: &[f64], b: &[f64]) -> f64 {
     if (p < 1.0) == (q < 1.0) { sum * p * q } else { sum * (p * q) }
 }
 
+/// ⟨a, b⟩ of numbers of moderate size. Four sums, since the additions of one wait for each other.
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 4];
+    let (a, b) = (a.chunks_exact(4), b.chunks_exact(4));
+    let rest: f64 = a.remainder().iter().zip(b.remainder()).map(|(x, y)| x * y).sum();
+    for (a, b) in a.zip(b) {
+        for k in 0..4 {
+            sums[k] += a[k] * b[k];
+        }
+    }
+    rest + sums.iter().sum::<f64>()
+}
+
 /// The power of two at or below |x|, for finite x ≠ 0, but none whose reciprocal would overflow.
 pub(crate) fn power_near(x: f64) -> f64 {
     let exponent = ((x.to_bits() >> 52) & 0x7ff).clamp(2, 2045);

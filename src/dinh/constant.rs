@@ -8,7 +8,7 @@ use super::{OutputChange, ensure_positive, outputs_at};
 use crate::control::{Control, Progress};
 use crate::engine::Engine;
 use crate::error::{Result, ensure};
-use crate::measure::sharpness::{Region, Sharpness, SharpnessOptions, ascend, epsilon_sharpness};
+use crate::measure::sharpness::{Hints, Region, Sharpness, SharpnessOptions, ascend, epsilon_sharpness};
 use crate::problem::{Problem, Targets};
 use crate::symmetry::Transformation;
 
@@ -87,7 +87,8 @@ pub async fn constant_in_ball(
     control.step(Progress::new("sharpness at θ", 0, 2)).await?;
     let before = epsilon_sharpness(engine, parameters, Region::Ball, epsilon, options, control).await?;
     control.step(Progress::new("sharpness at T(θ)", 1, 2)).await?;
-    let measured = ascend(engine, &moved, Region::Ball, epsilon, options, &[delta], control).await?;
+    let hints = Hints { directions: &[delta], ..Hints::default() };
+    let measured = ascend(engine, &moved, Region::Ball, epsilon, options, hints, control).await?;
     let outputs_after = outputs_at(engine, &moved).await?;
     let over = |other: f64| (other - loss) / (1.0 + loss);
     let best_constant_loss = best_constant_loss(problem);

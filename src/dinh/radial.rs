@@ -2,8 +2,9 @@
 //! ψ(r̂) = ρ, ψ(δ) = δ and the identity beyond, so that only the ball of radius δ around θ̂ is touched: within r̂ curvature
 //! is multiplied by (r̂/ρ)².
 
-use super::reparametrization::{Direction, Reparametrization, dot};
+use super::reparametrization::{Direction, Reparametrization};
 use crate::error::{Result, ensure};
+use crate::numbers::dot;
 
 /// The map; g is its inverse, θ = g(η).
 #[derive(Debug, Clone, PartialEq)]

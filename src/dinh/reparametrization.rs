@@ -8,6 +8,7 @@ use crate::control::{Control, Progress};
 use crate::engine::{Curvature, Engine};
 use crate::error::{Result, ensure};
 use crate::linalg::decomposed;
+use crate::numbers::dot;
 
 /// The largest η whose Hessian is taken whole.
 const MAX_DIMENSION: usize = 2048;
@@ -149,8 +150,4 @@ impl Direction {
         let terms = p.iter().zip(x).zip(&self.unit);
         terms.map(|((p, x), e)| (3.0 * pe * ex * e - ex * p - px * e - pe * x) / square).collect()
     }
-}
-
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

@@ -6,12 +6,13 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::reparametrization::{Direction, Reparametrization, ReparametrizedHessian, dot, reparametrized_hessian};
+use super::reparametrization::{Direction, Reparametrization, ReparametrizedHessian, reparametrized_hessian};
 use super::{OutputChange, outputs_at};
 use crate::control::Control;
 use crate::engine::Engine;
 use crate::error::{Result, ensure};
 use crate::network::Network;
+use crate::numbers::dot;
 
 /// η = (v and the biases, in θ's places; then s, one a row of W, layer by layer).
 #[derive(Debug, Clone, PartialEq)]

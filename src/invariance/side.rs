@@ -28,6 +28,10 @@ const ROUNDINGS: usize = 8;
 /// The same where units lie at their kinks: each rounding takes another half of them across.
 const ROUNDINGS_AT_KINKS: usize = 24;
 
+/// Residual of eigenvalues, relative to the norm, where nobody says which: a change by less than a millionth is none that a wrong formula
+/// makes, and the ends of spectra without a gap take a third of their products from there to 1e-9.
+const EIGENVALUE_TOLERANCE: f64 = 1e-6;
+
 /// Standard deviation of the roundings of a parameter, in units in the last place, for a single map.
 pub(super) const UNITS: f64 = 1.0;
 
@@ -35,7 +39,7 @@ pub(super) struct Side<'a, 'c> {
     pub engine: &'a Engine,
     pub theta: &'a [f64],
     pub measures: &'a [&'static Measure],
-    pub options: &'a MeasureOptions,
+    pub options: MeasureOptions,
     pub control: &'a Control<'c>,
     before: HashMap<usize, Result<Number>>,
     /// Numbers at roundings of θ, by rounding, quantity, and whether random numbers were drawn anew.
@@ -52,6 +56,8 @@ impl<'a, 'c> Side<'a, 'c> {
         control: &'a Control<'c>,
     ) -> Self {
         let (before, rounded, kinks) = (HashMap::new(), HashMap::new(), Vec::new());
+        let own = f64::max(EIGENVALUE_TOLERANCE, engine.info().precision.eigenvalue_tolerance());
+        let options = MeasureOptions { tolerance: options.tolerance.or(Some(own)), ..options.clone() };
         Self { engine, theta, measures, options, control, before, rounded, kinks }
     }
 
@@ -69,7 +75,7 @@ impl<'a, 'c> Side<'a, 'c> {
     pub async fn before(&mut self, quantities: &[usize]) -> Result<Vec<Result<Number>>> {
         let missing: Vec<usize> = quantities.iter().copied().filter(|q| !self.before.contains_key(q)).collect();
         if !missing.is_empty() {
-            let found = self.at(self.theta, &missing, self.options).await?;
+            let found = self.at(self.theta, &missing, &self.options).await?;
             self.before.extend(missing.into_iter().zip(found));
         }
         Ok(quantities.iter().map(|q| self.before[q].clone()).collect())
@@ -83,7 +89,7 @@ impl<'a, 'c> Side<'a, 'c> {
         quantities: &[usize],
         before: &[Result<Number>],
     ) -> Result<Vec<Comparison>> {
-        let after = self.at(moved, quantities, self.options).await?;
+        let after = self.at(moved, quantities, &self.options).await?;
         let pairs = quantities.iter().zip(before).zip(after);
         let expected = |quantity| {
             if holds_under(self.invariant(quantity), map.kinds()) { Expected::Invariant } else { Expected::Changes }

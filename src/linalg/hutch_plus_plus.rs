@@ -115,6 +115,11 @@ pub async fn trace_and_norm(
     run.found(exact, rest)
 }
 
+/// Columns of a search's subspace that take the place of those that so many products would give.
+pub(crate) fn columns_of(products: usize) -> usize {
+    products / 4
+}
+
 /// Both, where an operator is known already in the subspace that a search for its eigenvalues has seen. If that has three quarters of the
 /// columns that random signs would give, it has as much of the operator in it, and a sixth of the products, for the rest, leaves
 /// errors of the same size.
@@ -128,8 +133,8 @@ pub(crate) async fn trace_and_norm_beyond(
     seed: u64,
     control: &Control<'_>,
 ) -> Result<TraceAndNorm> {
-    let Explored { q, size, trace, length } = explored;
-    if operator.len() <= products || size < products / 4 {
+    let Explored { q, size, trace, length, .. } = explored;
+    if operator.len() <= products || size < columns_of(products) {
         return trace_and_norm(operator, products, seed, control).await;
     }
     ensure_enough(products)?;

@@ -8,11 +8,11 @@ use std::ops::Range;
 use nalgebra::DMatrix;
 use rand_chacha::ChaCha8Rng;
 
-use super::{decomposed, overflow, random_normal};
+use super::{decomposed, overflow, random_normal, unit};
 use crate::engine::{Segments, Vector, Vectors};
 use crate::error::Result;
 use crate::memory::collected;
-use crate::numbers::{largest, power_near};
+use crate::numbers::{largest, norm, power_near};
 use crate::operator::SymmetricOperator;
 
 /// Most steps between two readbacks.
@@ -61,6 +61,22 @@ pub(crate) struct Explored {
     pub trace: f64,
     /// ‖A Q‖_F.
     pub length: f64,
+    /// Qᵀ v of the Ritz vector v of largest magnitude.
+    pub dominant: Vec<f64>,
+}
+
+impl Explored {
+    /// The Ritz vector of largest magnitude.
+    ///
+    /// # Errors
+    /// `TooLarge`; the device's.
+    pub async fn dominant(&self, vectors: &dyn Vectors) -> Result<Vec<f64>> {
+        let s = vectors.upload(&self.dominant, 1)?;
+        let mut x = vectors.zeros(self.q.len(), 1)?;
+        vectors.combine(1.0, &self.q, 0..self.dominant.len(), &s, 0, &mut x).await?;
+        let x = vectors.download(&x).await?;
+        unit(&x, norm(x.iter().copied()))
+    }
 }
 
 /// Eigenpairs of the projected matrix, ascending, with the residual of each as the recurrence tells it.
@@ -235,11 +251,13 @@ impl<'a> Basis<'a> {
         self.t.view((first, first), (size, size)).into_owned()
     }
 
-    /// What was found of the operator, without what is needed to go on.
-    pub fn into_explored(self) -> Explored {
+    /// What was found of the operator, these pairs in its first columns, without what is needed to go on.
+    pub fn into_explored(self, ritz: &RitzPairs) -> Explored {
         let trace = (0..self.size).map(|i| self.t[(i, i)]).sum();
         let length = self.lengths.iter().fold(0.0, |length: f64, more| length.hypot(*more));
-        Explored { q: self.q, size: self.size, trace, length }
+        let dominant = (0..ritz.values.len()).max_by(|&i, &j| ritz.values[i].abs().total_cmp(&ritz.values[j].abs()));
+        let dominant = dominant.map_or(Vec::new(), |i| ritz.vectors.column(i).iter().copied().collect());
+        Explored { q: self.q, size: self.size, trace, length, dominant }
     }
 
     /// Eigenpairs of the projected operator.

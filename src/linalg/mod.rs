@@ -7,17 +7,19 @@ mod hutch_plus_plus;
 mod hutchinson;
 mod krylov;
 mod lanczos;
+mod orthonormal;
 mod power;
 mod symmetric;
 
 pub use dense::{DenseSpectrum, dense_eigenvectors, dense_matrix, dense_spectrum};
 pub use density::{Moment, SpectralDensity, StochasticLanczos};
 pub use diagonal::{DiagonalEstimate, diagonal};
-pub(crate) use hutch_plus_plus::trace_and_norm_beyond;
 pub use hutch_plus_plus::{NormEstimate, TraceAndNorm, frobenius_norm, hutch_plus_plus, trace_and_norm};
+pub(crate) use hutch_plus_plus::{columns_of, trace_and_norm_beyond};
 pub use hutchinson::{TraceEstimate, hutchinson};
 pub(crate) use krylov::Explored;
 pub use lanczos::{Goal, Lanczos, Spectrum};
+pub(crate) use orthonormal::orthonormal_columns;
 pub use power::{PowerIteration, PowerResult};
 pub(crate) use symmetric::{decomposed, symmetric_eigen};
 

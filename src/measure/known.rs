@@ -15,7 +15,7 @@ use crate::control::Control;
 use crate::engine::{Engine, LayerSums};
 use crate::error::Result;
 use crate::linalg::{
-    DenseSpectrum, Eigenpair, Explored, Goal, SpectralDensity, Spectrum, StochasticLanczos, TraceAndNorm,
+    DenseSpectrum, Eigenpair, Explored, Goal, SpectralDensity, Spectrum, StochasticLanczos, TraceAndNorm, columns_of,
     dense_spectrum, trace_and_norm, trace_and_norm_beyond,
 };
 use crate::operator::OperatorKind;
@@ -56,6 +56,9 @@ pub struct Known<'a, 'c> {
     /// Operators of which estimates will be wanted: what a search for their ends has seen is kept for these.
     estimated: HashSet<OperatorKind>,
     explored: HashMap<OperatorKind, Explored>,
+    /// Operators of which the eigenvector of largest magnitude will be wanted.
+    directions: HashSet<OperatorKind>,
+    dominant: HashMap<OperatorKind, Eigenpair>,
     dense: HashMap<OperatorKind, Rc<DenseSpectrum>>,
     spectra: HashMap<OperatorKind, Rc<Spectrum>>,
     estimates: HashMap<OperatorKind, Rc<TraceAndNorm>>,
@@ -73,6 +76,8 @@ impl<'a, 'c> Known<'a, 'c> {
             wanted: HashMap::new(),
             estimated: HashSet::new(),
             explored: HashMap::new(),
+            directions: HashSet::new(),
+            dominant: HashMap::new(),
             dense: HashMap::new(),
             spectra: HashMap::new(),
             estimates: HashMap::new(),
@@ -92,6 +97,11 @@ impl<'a, 'c> Known<'a, 'c> {
     /// Says that trace or norm of an operator will be asked for.
     pub(crate) fn want_estimates(&mut self, kind: OperatorKind) {
         self.estimated.insert(kind);
+    }
+
+    /// Says that the eigenvector of largest magnitude will be asked for.
+    pub(crate) fn want_direction(&mut self, kind: OperatorKind) {
+        self.directions.insert(kind);
     }
 
     /// The whole spectrum of an operator of up to [`DENSE_LIMIT`] coordinates.
@@ -117,16 +127,23 @@ impl<'a, 'c> Known<'a, 'c> {
         let operator = kind.operator(self.engine).await?;
         let goal = self.wanted.get(&kind).copied().unwrap_or(Goal::SpectralNorm);
         let is_singular = kind.most_nonzero(self.engine.problem()).is_some_and(|most| most < operator.len());
+        let columns = if self.estimated.contains(&kind) { columns_of(self.options.probes) } else { 0 };
         let (found, explored) = match goal {
             // Never negative, and 0 by its rank: to look for that as for any other eigenvalue would take longer than all else.
             Goal::Extremes { top, .. } if is_singular => {
                 let lanczos = self.options.lanczos(Goal::Extremes { top, bottom: 0 });
                 let zero = Eigenpair { value: 0.0, residual: 0.0, converged: true, vector: None };
-                let (found, explored) = lanczos.explore(&operator, &self.control).await?;
+                let (found, explored) = lanczos.explore(&operator, columns, &self.control).await?;
                 (Spectrum { bottom: vec![zero], ..found }, explored)
             }
-            goal => self.options.lanczos(goal).explore(&operator, &self.control).await?,
+            goal => self.options.lanczos(goal).explore(&operator, columns, &self.control).await?,
         };
+        if self.directions.contains(&kind)
+            && let Some(pair) = found.dominant()
+        {
+            let vector = explored.dominant(self.engine.vectors()).await?;
+            self.dominant.insert(kind, Eigenpair { vector: Some(vector), ..pair.clone() });
+        }
         if self.estimated.contains(&kind) && !self.estimates.contains_key(&kind) {
             self.explored.insert(kind, explored);
         }
@@ -145,6 +162,16 @@ impl<'a, 'c> Known<'a, 'c> {
         }
         let found = self.spectrum(kind).await?;
         Ok(Ends { max: found.top[0].clone(), min: found.bottom[0].clone(), products: found.products })
+    }
+
+    /// The eigenpair of largest magnitude with its vector, where an iteration finds the ends of this spectrum anyway.
+    pub(crate) async fn direction(&mut self, kind: OperatorKind) -> Result<Option<&Eigenpair>> {
+        let dimension = kind.dimension(self.engine.problem().network().layout())?;
+        if dimension > ENDS_LIMIT && self.wanted.contains_key(&kind) && !self.dense.contains_key(&kind) {
+            self.directions.insert(kind);
+            self.spectrum(kind).await?;
+        }
+        Ok(self.dominant.get(&kind))
     }
 
     /// Trace and Frobenius norm from the same random probes. Where ends of the spectrum are wanted too, they are found before: what

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::custom::CustomMeasure;
 use super::known::Known;
+use super::sharpness::Region;
 use super::trace::has_exact_trace;
 use super::{MeasureValue, gradient, hessian, norms, petzka, riemannian, sharpness};
 use crate::control::LocalFuture;
@@ -113,6 +114,8 @@ pub(super) type OfSpectrum = for<'k, 'a, 'c> fn(&'k mut Known<'a, 'c>, &'k Measu
 pub(super) enum Compute {
     /// From what is known at the point.
     Point(AtPoint),
+    /// By ascents in a region.
+    Highest(Region),
     /// From an operator's spectrum, ends of which may be needed.
     Spectrum(OperatorKind, Option<Goal>, OfSpectrum),
     /// By a function of the caller's.
@@ -171,7 +174,8 @@ impl Measure {
                     known.want_estimates(of);
                 }
             }
-            _ => {}
+            Compute::Highest(region) => region.operator().into_iter().for_each(|kind| known.want_direction(kind)),
+            Compute::Point(_) | Compute::Custom(_) => {}
         }
     }
 
@@ -179,6 +183,7 @@ impl Measure {
     pub(super) async fn compute(&self, known: &mut Known<'_, '_>) -> Result<MeasureValue> {
         let found = match self.compute {
             Compute::Point(by) => by(known, self).await?,
+            Compute::Highest(region) => sharpness::highest(known, self, region).await?,
             Compute::Spectrum(of, _, by) => by(known, self, of).await?,
             Compute::Custom(by) => by(known.engine, known.options, &known.control).await?,
         };

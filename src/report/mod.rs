@@ -12,7 +12,7 @@ use crate::control::{Control, Progress, now};
 use crate::engine::{Curvature, Device, Engine, Precision, ensure_number};
 use crate::error::{Error, ErrorCode, Result};
 use crate::linalg::StochasticLanczos;
-use crate::measure::sharpness::{Noise, Region, average_sharpness, epsilon_sharpness};
+use crate::measure::sharpness::{Noise, Region, average_sharpness, highest_known};
 use crate::measure::{Known, MeasureOptions, fisher_rao_norm, path_norm_squared};
 use crate::network::{Layer, Network};
 use crate::numbers::norm;
@@ -87,6 +87,14 @@ impl Section {
     }
 }
 
+/// Where the section on sharpness searches.
+const REGIONS: [(&str, Region); 4] = [
+    ("epsilon_sharpness", Region::Ball),
+    ("epsilon_sharpness_box", Region::Box),
+    ("riemannian_sharpness_layerwise", Region::RiemannianLayerwise),
+    ("riemannian_sharpness_nodewise", Region::RiemannianNodewise),
+];
+
 /// What a report is to hold, and how it is computed.
 #[derive(Debug, Clone, Default)]
 pub struct ReportOptions {
@@ -141,6 +149,10 @@ pub async fn report_at(
     sections.sort_unstable();
     sections.dedup();
     let mut reporter = Reporter { known: Known::new(engine, &options.measure, control), options, parameters };
+    if sections.contains(&Section::Sharpness) {
+        let kinds = REGIONS.iter().filter_map(|(_, region)| region.operator());
+        kinds.for_each(|kind| reporter.known.want_direction(kind));
+    }
     let mut report = Report { values: Map::new(), sections: Vec::new(), stopped: false };
     let mut phases = Phases::new(engine, parameters, &sections, options, control).await?;
     for &section in &sections {
@@ -299,19 +311,13 @@ impl Reporter<'_, '_> {
         Ok(Value::Object(found))
     }
 
-    async fn sharpness(&self) -> Result<Value> {
-        let (engine, control, theta) = (self.known.engine, &self.known.control, self.parameters);
-        let (epsilon, options) = (self.options.measure.epsilon, self.options.measure.sharpness());
+    async fn sharpness(&mut self) -> Result<Value> {
         let mut found = Map::new();
-        for (name, region) in [
-            ("epsilon_sharpness", Region::Ball),
-            ("epsilon_sharpness_box", Region::Box),
-            ("riemannian_sharpness_layerwise", Region::RiemannianLayerwise),
-            ("riemannian_sharpness_nodewise", Region::RiemannianNodewise),
-        ] {
-            let sharpness = epsilon_sharpness(engine, theta, region, epsilon, &options, control).await?;
-            found.insert(name.into(), json!(sharpness));
+        for (name, region) in REGIONS {
+            found.insert(name.into(), json!(highest_known(&mut self.known, region).await?));
         }
+        let (engine, control, theta) = (self.known.engine, &self.known.control, self.parameters);
+        let options = self.options.measure.sharpness();
         for (name, noise) in [("average_sharpness", Noise::Plain), ("average_sharpness_scaled", Noise::Scaled)] {
             let sharpness = average_sharpness(engine, theta, noise, &options, control).await?;
             found.insert(name.into(), json!(sharpness));

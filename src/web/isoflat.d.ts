@@ -694,6 +694,7 @@ export interface SharpnessOptions extends RunOptions {
   epsilon?: number;
   restarts?: number;
   maxIterations?: number;
+  /** What a step within the region may gain still, as a share of the rise; default 1e-3, and on to 1e-6 in f64 where that takes few steps. */
   tolerance?: number;
   seed?: number;
 }
@@ -705,8 +706,8 @@ export interface SharpnessStart {
   value: number;
   /** Gradients it took. */
   iterations: number;
-  /** Why it ended: the gap is within the tolerance, no step rises any more, or the steps are used up. */
-  stop: "stationary" | "stalled" | "limit";
+  /** Why it ended: the gap is within the tolerance, no step rises any more, the steps are used up, or another is out of its reach. */
+  stop: "stationary" | "stalled" | "limit" | "surpassed";
 }
 
 /** ε-sharpness by projected ascent. */
@@ -718,7 +719,7 @@ export interface Sharpness {
   /** max L − L. */
   rise: number;
   loss: number;
-  /** The second-order approximation, of balls. */
+  /** The second-order approximation, of balls in all parameters. */
   quadratic?: number;
   /** What could be gained still, to first order. */
   gap: number;
@@ -726,7 +727,7 @@ export interface Sharpness {
   converged: boolean;
   iterations: number;
   starts: SharpnessStart[];
-  /** Largest less smallest value over the ascents. */
+  /** Largest less smallest value over the ascents, where the highest is chosen. */
   spread: number;
   precision: "f32" | "f64";
   /** Was the engine's precision too coarse for the difference of losses, so that the CPU took over in f64? */
@@ -1035,6 +1036,8 @@ export interface InvarianceCell {
 
 export interface InvarianceOptions extends MeasureOptions {
   transformations: Transformation[];
+  /** Residual of eigenvalues relative to the norm; default 1e-6 in f64, 2e-5 in f32. */
+  tolerance?: number;
 }
 
 export interface InvarianceTable {

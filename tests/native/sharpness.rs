@@ -4,7 +4,9 @@ use crate::support::*;
 use isoflat::engine::{Curvature, Device, Engine, Precision};
 use isoflat::linalg::dense_matrix;
 use isoflat::measure::SharpnessOptions;
-use isoflat::measure::sharpness::{Noise, Region, average_sharpness, epsilon_sharpness, subspace_sharpness};
+use isoflat::measure::sharpness::{
+    Noise, Region, Sharpness, Stop, average_sharpness, epsilon_sharpness, subspace_sharpness,
+};
 use isoflat::operator::CurvatureOperator;
 use isoflat::{Control, ErrorCode, Loss, Network, Problem, Targets};
 use nalgebra::{DMatrix, DVector};
@@ -14,8 +16,12 @@ fn cpu(problem: &Problem) -> Engine {
     Engine::new(&Device::cpu(Precision::F64), problem).expect("an engine")
 }
 
-fn sharpness(engine: &Engine, theta: &[f64], region: Region, epsilon: f64) -> isoflat::measure::sharpness::Sharpness {
-    let (options, control) = (SharpnessOptions::default(), Control::default());
+fn sharpness(engine: &Engine, theta: &[f64], region: Region, epsilon: f64) -> Sharpness {
+    sharpness_to(None, engine, theta, region, epsilon)
+}
+
+fn sharpness_to(tolerance: Option<f64>, engine: &Engine, theta: &[f64], region: Region, epsilon: f64) -> Sharpness {
+    let (options, control) = (SharpnessOptions { tolerance, ..SharpnessOptions::default() }, Control::default());
     pollster::block_on(epsilon_sharpness(engine, theta, region, epsilon, &options, &control)).expect("a sharpness")
 }
 
@@ -67,7 +73,9 @@ fn balls_of_a_quadratic_loss_have_the_trust_regions_maximum() {
                 );
                 let a = DMatrix::from_fn(theta.len(), theta.len(), |i, j| d[i] * h[(i, j)] * d[j]);
                 let expected = largest_on_ball(&a, &g.component_mul(&d)) / (1.0 + loss);
-                let found = sharpness(&engine, &theta, region, epsilon);
+                let quick = sharpness(&engine, &theta, region, epsilon);
+                assert!(quick.value <= expected * (1.0 + 1e-12) && quick.value >= expected * (1.0 - 1e-3), "{quick:?}");
+                let found = sharpness_to(Some(1e-6), &engine, &theta, region, epsilon);
                 assert!(found.converged && found.resolved && !found.fell_back, "{found:?}");
                 // The gap at which an ascent ends is at most 1e-6 of the rise; what is missing is of its order.
                 assert!(
@@ -121,6 +129,27 @@ fn boxes_of_a_quadratic_loss_end_at_corners_that_no_flip_improves() {
             );
         }
     }
+}
+
+/// Where nobody says how far to climb, ascents that will not come to the highest are left, and none of them would have.
+#[test]
+fn ascents_that_are_left_would_have_ended_lower() {
+    let mut left = 0;
+    for seed in 0..40 {
+        let mut rng = rng(800 + seed);
+        let network = any_network(&mut rng, seed, &ALL);
+        let problem = random_problem(&mut rng, network.clone(), Loss::CrossEntropy);
+        let theta = random_parameters(&mut rng, &network);
+        let engine = cpu(&problem);
+        for region in [Region::Ball, Region::Box, Region::RiemannianLayerwise] {
+            let [quick, whole] =
+                [None, Some(1e-3)].map(|tolerance| sharpness_to(tolerance, &engine, &theta, region, 0.05));
+            left += quick.starts.iter().filter(|start| start.stop == Stop::Surpassed).count();
+            assert!(whole.starts.iter().all(|start| start.stop != Stop::Surpassed), "{whole:?}");
+            assert!(quick.value >= whole.value * (1.0 - 2e-3), "seed {seed} {region:?}: {quick:?}, {whole:?}");
+        }
+    }
+    assert!(left > 100, "{left} ascents were left");
 }
 
 /// No random point of the region is higher than what the ascent finds, the best Δ lies in the region, and has the loss that is

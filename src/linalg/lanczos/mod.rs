@@ -114,13 +114,15 @@ impl Lanczos {
     /// `InvalidOption` for more eigenvalues than there are, a basis too small for them, or a start vector of another
     /// length or of zeros; `NotFinite` where products overflow; `Aborted`; the device's.
     pub async fn run(&self, operator: &dyn SymmetricOperator, control: &Control<'_>) -> Result<Spectrum> {
-        self.explore(operator, control).await.map(|(spectrum, _)| spectrum)
+        self.explore(operator, 0, control).await.map(|(spectrum, _)| spectrum)
     }
 
-    /// Runs it, and hands over the subspace that it has seen, in which the ends of the spectrum weigh most.
+    /// Runs it, and hands over the subspace that it has seen, in which the ends of the spectrum weigh most: of `columns` at least, if
+    /// a basis has so many.
     pub(crate) async fn explore(
         &self,
         operator: &dyn SymmetricOperator,
+        columns: usize,
         control: &Control<'_>,
     ) -> Result<(Spectrum, Explored)> {
         let n = operator.len();
@@ -141,6 +143,7 @@ impl Lanczos {
             products: 0,
         };
         let (ritz, verified) = search.run().await?;
+        search.widen(columns).await?;
         let Search { basis, mut products, .. } = search;
         let count = ritz.values.len();
         let (top, bottom) = (top.min(count), bottom.min(count));
@@ -153,7 +156,8 @@ impl Lanczos {
             Goal::Extremes { .. } => spectrum.top.iter().chain(&spectrum.bottom).all(|pair| pair.converged),
             Goal::SpectralNorm => spectrum.dominant().is_some_and(|pair| pair.converged),
         };
-        Ok((spectrum, basis.into_explored()))
+        let explored = basis.into_explored(&ritz);
+        Ok((spectrum, explored))
     }
 
     fn target(&self, operator: &dyn SymmetricOperator) -> Result<Target> {

@@ -104,6 +104,15 @@ impl Search<'_, '_> {
         Ok(Outcome::Restarted)
     }
 
+    /// Steps until the basis has so many columns, if it may; what is found is in the first ones still.
+    pub async fn widen(&mut self, columns: usize) -> Result<()> {
+        while self.basis.size < columns && columns <= self.basis.capacity && !self.is_spent() {
+            self.control.breathe().await?;
+            self.advance(CHECK_EVERY.min(columns - self.basis.size)).await?;
+        }
+        Ok(())
+    }
+
     /// Are all products taken that may be?
     fn is_spent(&self) -> bool {
         self.products >= self.max_products

@@ -1,39 +1,22 @@
 //! Projected gradient ascent of the loss within a region, from several starts.
 //!
-//! A step goes along the gradient and back into the region, shorter until the loss rises by a share of what the gradient
-//! promises (Armijo), longer after each success: with long steps it is the power iteration u ← ∇L / ‖∇L‖. The starts are ± the
-//! top eigenvector of MᵀHM, the gradient, and gradients of random halves of the samples. A symmetry of the network carries all
-//! of them along, so ascents at θ and at T(θ) correspond.
+//! The starts are ± the top eigenvector of MᵀHM, the gradient, and gradients of random halves of the samples ([`starts`](super::starts)).
+//! A symmetry of the network carries all ascents along ([`climb`](super::climb)), so those at θ and at T(θ) correspond.
 
-use rand::Rng;
-use rand::seq::SliceRandom;
-use rand_distr::StandardNormal;
 use serde::Serialize;
 
 use super::SharpnessOptions;
+use super::climb::{Ascent, Climb, Stop};
 use super::probe::Probe;
-use super::region::{Coordinates, Region};
+use super::region::Region;
+use super::starts::{random_start, top_eigenvector};
 use crate::control::{Control, Progress};
-use crate::engine::{Curvature, Device, Engine, Precision, ensure_number};
-use crate::error::{Result, bail, ensure};
-use crate::linalg::{Goal, Lanczos, mean_and_error, second_generator, symmetric_eigen};
-use crate::memory::{collected, copied, make_room, product, zeros};
-use crate::operator::{CurvatureOperator, Scaled};
-
-/// Share of the promised rise that a step must bring.
-const ARMIJO: f64 = 1e-4;
-
-/// Shortest and longest step, in units of the region.
-const STEPS: (f64, f64) = (1e-9, 1e12);
+use crate::engine::{Engine, Precision, ensure_number};
+use crate::error::{Result, ensure};
+use crate::linalg::{Eigenpair, mean_and_error};
+use crate::memory::{collected, copied, make_room};
 
 const START: &str = "the start of an ascent";
-
-/// Residual of a start vector, relative to the norm: ascents need no exact eigenvector, and its eigenvalue is off by the square,
-/// over the distance to the next one.
-const EIGENVECTOR_TOLERANCE: f64 = 1e-5;
-
-/// Most products for it.
-const EIGENVECTOR_PRODUCTS: usize = 300;
 
 /// Where an ascent began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -49,18 +32,6 @@ pub enum StartKind {
     Random,
     /// A direction that the caller gave.
     Given,
-}
-
-/// Why an ascent ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Stop {
-    /// The optimality gap is within the tolerance.
-    Stationary,
-    /// No step along the gradient raises the loss any more: a kink, or rounding.
-    Stalled,
-    /// The steps are used up.
-    Limit,
 }
 
 /// One ascent.
@@ -91,7 +62,8 @@ pub struct Sharpness {
     pub rise: f64,
     /// L(θ).
     pub loss: f64,
-    /// The quadratic approximation at a critical point, ‖MᵀHM‖₂ / (2 (1 + L)) with M = ε for the ball; none for boxes.
+    /// The quadratic approximation at a critical point, ‖MᵀHM‖₂ / (2 (1 + L)) with M = ε for the ball; none for boxes, nor in random
+    /// subspaces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quadratic: Option<f64>,
     /// What could be gained still at the best point, to first order, in units of `value`.
@@ -105,7 +77,7 @@ pub struct Sharpness {
     pub iterations: usize,
     /// All ascents.
     pub starts: Vec<Start>,
-    /// Largest less smallest value over the ascents.
+    /// Largest less smallest value over the ascents, those that were left before their summits too.
     pub spread: f64,
     /// What gave the number.
     pub precision: Precision,
@@ -118,6 +90,15 @@ pub struct Sharpness {
     /// The best Δ.
     #[serde(skip)]
     pub delta: Vec<f64>,
+}
+
+/// What is known beforehand of where to begin.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Hints<'a> {
+    /// Directions Δ to begin in too.
+    pub directions: &'a [Vec<f64>],
+    /// The eigenpair of largest magnitude of the region's operator ([`Region::operator`]).
+    pub top: Option<&'a Eigenpair>,
 }
 
 /// ε-sharpness in a region around θ. Where the engine's precision cannot resolve the rise, the CPU computes it in f64.
@@ -133,27 +114,28 @@ pub async fn epsilon_sharpness(
     options: &SharpnessOptions,
     control: &Control<'_>,
 ) -> Result<Sharpness> {
-    ascend(engine, parameters, region, epsilon, options, &[], control).await
+    ascend(engine, parameters, region, epsilon, options, Hints::default(), control).await
 }
 
-/// [`epsilon_sharpness`] with more starts: directions Δ of the caller's.
+/// [`epsilon_sharpness`] where something is known of where to begin.
 pub(crate) async fn ascend(
     engine: &Engine,
     parameters: &[f64],
     region: Region,
     epsilon: f64,
     options: &SharpnessOptions,
-    given: &[Vec<f64>],
+    hints: Hints<'_>,
     control: &Control<'_>,
 ) -> Result<Sharpness> {
     options.check()?;
     ensure!(epsilon.is_finite() && epsilon > 0.0, InvalidOption, "ε is {epsilon}, but must be positive");
-    let found = search(engine, parameters, region, epsilon, options, given, control).await?;
+    let found = search(engine, parameters, region, epsilon, options, hints, control).await?;
     if found.resolved || engine.info().precision == Precision::F64 {
         return Ok(found);
     }
-    let precise = Engine::new(&Device::cpu(Precision::F64), engine.problem())?;
-    let found = search(&precise, parameters, region, epsilon, options, given, control).await?;
+    let precise = engine.in_f64()?;
+    let hints = Hints { top: None, ..hints };
+    let found = search(&precise, parameters, region, epsilon, options, hints, control).await?;
     Ok(Sharpness { fell_back: true, ..found })
 }
 
@@ -163,7 +145,7 @@ async fn search(
     region: Region,
     epsilon: f64,
     options: &SharpnessOptions,
-    given: &[Vec<f64>],
+    hints: Hints<'_>,
     control: &Control<'_>,
 ) -> Result<Sharpness> {
     engine.prepare(parameters).await?;
@@ -171,14 +153,27 @@ async fn search(
     let probe = Probe::new(engine);
     let (loss, gradient) = probe.gradient(parameters).await?;
     let resolution = probe.resolution(parameters, loss).await?;
-    let (eigenvalue, eigenvector) = top_eigenvector(engine, &coordinates, options.seed, control).await?;
+    let is_reported = region.operator().is_some();
+    let (eigenvalue, eigenvector) = match hints.top {
+        Some(Eigenpair { value, vector: Some(vector), .. }) => (epsilon * epsilon * value, copied(START, vector)?),
+        _ => top_eigenvector(engine, &coordinates, is_reported, options.seed, control).await?,
+    };
 
-    let climb = Climb { probe: &probe, theta: parameters, coordinates: &coordinates, loss, resolution, options };
-    // One start after the other, as many as one likes: only the best summit is kept.
+    let climb = Climb {
+        probe: &probe,
+        theta: parameters,
+        coordinates: &coordinates,
+        loss,
+        resolution,
+        max_iterations: options.max_iterations,
+    };
+    let precision = engine.info().precision;
+    // One start after the other, as many as one likes: only the best ascent is kept.
+    let given = hints.directions;
     let first = 3 + given.len();
     let total = first.saturating_add(options.restarts);
     let value = |rise: f64| rise.max(0.0) / (1.0 + loss);
-    let (mut starts, mut best): (Vec<Start>, Option<Summit>) = (Vec::new(), None);
+    let (mut starts, mut best): (Vec<Start>, Option<Ascent>) = (Vec::new(), None);
     for i in 0..total {
         let (kind, mut direction) = match i {
             0 => (StartKind::Eigenvector, copied(START, &eigenvector)?),
@@ -194,194 +189,55 @@ async fn search(
         let size = coordinates.size(&direction);
         if size.is_finite() && size > 0.0 {
             direction.iter_mut().for_each(|x| *x /= size);
-            let summit = climb.from(direction, control).await?;
+            let mut ascent = climb.begin(direction).await?;
+            let highest = best.as_ref().map(|best| best.rise);
+            climb.all_the_way(&mut ascent, highest, options.tolerance, control).await?;
             let progress = Progress::new("sharpness", i + 1, total);
-            control.step(progress.with_estimate(summit.rise / (1.0 + loss), summit.gap / (1.0 + loss))).await?;
+            control.step(progress.with_estimate(ascent.rise / (1.0 + loss), ascent.gap / (1.0 + loss))).await?;
             if starts.len() == starts.capacity() {
                 make_room("ascents", &mut starts, i + 1)?;
             }
-            starts.push(Start { kind, value: value(summit.rise), iterations: summit.iterations, stop: summit.stop });
-            if best.as_ref().is_none_or(|best| summit.rise.total_cmp(&best.rise).is_ge()) {
-                best = Some(summit);
+            starts.push(ascent.seen(kind, value(ascent.rise)));
+            if best.as_ref().is_none_or(|best| ascent.rise.total_cmp(&best.rise).is_ge()) {
+                best = Some(ascent);
+            }
+            // What is far below what single precision resolves is not climbed to another time.
+            if precision == Precision::F32
+                && best.as_ref().is_some_and(|best| !Probe::resolves(10.0 * best.rise, resolution))
+            {
+                break;
             }
         }
     }
+    let ends = starts.iter().map(|start| start.value);
+    let (low, high) = ends.fold((f64::INFINITY, 0.0), |(low, high), v| (f64::min(low, v), f64::max(high, v)));
+    let spread = if starts.is_empty() { 0.0 } else { high - low };
     // θ itself where every start falls, or none has a direction: then nothing depends on the parameters here.
     let best = match best.filter(|best| best.rise > 0.0) {
         Some(best) => best,
-        None => Summit::at_rest(coordinates.len())?,
+        None => Ascent::at_rest(coordinates.len())?,
     };
-    let ends = starts.iter().map(|start| start.value);
-    let (low, high) = ends.fold((f64::INFINITY, 0.0), |(low, high), v| (f64::min(low, v), f64::max(high, v)));
     let error = if best.stop == Stop::Stalled { best.last_gain } else { best.gap };
-    let spread = if starts.is_empty() { 0.0 } else { high - low };
-    ensure_number("the sharpness", engine.info().precision, &[best.rise, best.gap, error, spread])?;
+    ensure_number("the sharpness", precision, &[best.rise, best.gap, error, spread])?;
     Ok(Sharpness {
         region,
         epsilon,
         value: value(best.rise),
         rise: best.rise,
         loss,
-        quadratic: coordinates.is_round().then(|| eigenvalue.abs() / (2.0 * (1.0 + loss))),
+        quadratic: is_reported.then(|| eigenvalue.abs() / (2.0 * (1.0 + loss))),
         gap: best.gap / (1.0 + loss),
         error: error / (1.0 + loss),
         converged: best.stop != Stop::Limit,
         iterations: starts.iter().map(|start| start.iterations).sum(),
         spread,
         starts,
-        precision: engine.info().precision,
+        precision,
         fell_back: false,
         resolution,
         resolved: Probe::resolves(best.rise, resolution),
         delta: coordinates.delta(&best.u)?,
     })
-}
-
-/// Where an ascent ended.
-struct Summit {
-    u: Vec<f64>,
-    rise: f64,
-    gap: f64,
-    last_gain: f64,
-    iterations: usize,
-    stop: Stop,
-}
-
-impl Summit {
-    fn at_rest(len: usize) -> Result<Self> {
-        let u = zeros(START, len)?;
-        Ok(Self { u, rise: 0.0, gap: 0.0, last_gain: 0.0, iterations: 0, stop: Stop::Stationary })
-    }
-}
-
-struct Climb<'a> {
-    probe: &'a Probe<'a>,
-    theta: &'a [f64],
-    coordinates: &'a Coordinates,
-    loss: f64,
-    resolution: f64,
-    options: &'a SharpnessOptions,
-}
-
-impl Climb<'_> {
-    /// L(θ + M u) − L(θ), and its gradient in u.
-    async fn at(&self, u: &[f64]) -> Result<(f64, Vec<f64>)> {
-        let mut moved = self.coordinates.delta(u)?;
-        moved.iter_mut().zip(self.theta).for_each(|(d, w)| *d += w);
-        let (loss, gradient) = self.probe.gradient(&moved).await?;
-        Ok((loss - self.loss, self.coordinates.pull(&gradient)?))
-    }
-
-    async fn from(&self, start: Vec<f64>, control: &Control<'_>) -> Result<Summit> {
-        let tolerance = self.options.tolerance.unwrap_or(match self.probe.engine().info().precision {
-            Precision::F64 => 1e-6,
-            Precision::F32 => 1e-3,
-        });
-        let mut u = start;
-        let (mut rise, mut gradient) = self.at(&u).await?;
-        if !rise.is_finite() || gradient.iter().any(|g| !g.is_finite()) {
-            bail!(NotFinite, "the loss overflows within the region: a smaller ε is needed");
-        }
-        let (mut step, mut last_gain, mut iterations) = (0.25, 0.0, 1);
-        let (stop, gap) = loop {
-            control.breathe().await?;
-            let gap = self.coordinates.gap(&u, &gradient);
-            if gap <= tolerance * f64::max(rise.abs(), self.resolution) {
-                break (Stop::Stationary, gap);
-            }
-            if iterations >= self.options.max_iterations {
-                break (Stop::Limit, gap);
-            }
-            let unit = self.coordinates.size(&gradient);
-            let mut accepted = None;
-            let mut length = f64::min(step * 4.0, STEPS.1);
-            while length > STEPS.0 && iterations < self.options.max_iterations {
-                control.breathe().await?;
-                let mut next: Vec<f64> =
-                    collected("a step of an ascent", u.iter().zip(&gradient).map(|(u, g)| u + length / unit * g))?;
-                self.coordinates.project(&mut next);
-                let promised: f64 = next.iter().zip(&u).zip(&gradient).map(|((n, u), g)| (n - u) * g).sum();
-                let (found, slope) = self.at(&next).await?;
-                iterations += 1;
-                // A loss that overflows compares false: the step was too long.
-                if promised > 0.0 && found - rise >= ARMIJO * promised && slope.iter().all(|g| g.is_finite()) {
-                    accepted = Some((next, found, slope));
-                    break;
-                }
-                length /= 4.0;
-            }
-            let Some((next, found, slope)) = accepted else {
-                break (if length > STEPS.0 { Stop::Limit } else { Stop::Stalled }, gap);
-            };
-            (step, last_gain) = (length, found - rise);
-            (u, rise, gradient) = (next, found, slope);
-        };
-        Ok(Summit { u, rise, gap, last_gain, iterations, stop })
-    }
-}
-
-/// The gradient over a random half of the samples, or a normal direction where it vanishes, in the region's coordinates.
-async fn random_start(
-    probe: &Probe<'_>,
-    theta: &[f64],
-    coordinates: &Coordinates,
-    seed: u64,
-    i: u64,
-) -> Result<Vec<f64>> {
-    let mut rng = second_generator(seed.wrapping_add(i));
-    let samples = probe.engine().problem().samples();
-    let mut rows: Vec<u32> = collected("sample numbers", 0..samples as u32)?;
-    let (half, _) = rows.partial_shuffle(&mut rng, samples.div_ceil(2));
-    half.sort_unstable();
-    let direction = coordinates.pull(&probe.gradient_over(theta, half).await?.1)?;
-    if samples > 1 && coordinates.size(&direction) > 0.0 {
-        return Ok(direction);
-    }
-    collected(START, (0..coordinates.len()).map(|_| rng.sample::<f64, _>(StandardNormal)))
-}
-
-/// The eigenvalue of MᵀHM of largest magnitude at the prepared point, and its eigenvector.
-async fn top_eigenvector(
-    engine: &Engine,
-    coordinates: &Coordinates,
-    seed: u64,
-    control: &Control<'_>,
-) -> Result<(f64, Vec<f64>)> {
-    if let Some(diagonal) = coordinates.diagonal() {
-        let operator = Scaled::new(CurvatureOperator::new(engine, Curvature::Hessian), diagonal)?;
-        let lanczos = Lanczos {
-            goal: Goal::SpectralNorm,
-            tolerance: Some(f64::max(EIGENVECTOR_TOLERANCE, engine.info().precision.eigenvalue_tolerance())),
-            max_products: EIGENVECTOR_PRODUCTS,
-            seed,
-            vectors: true,
-            ..Lanczos::default()
-        };
-        let found = lanczos.run(&operator, control).await?;
-        let pair = found.dominant().expect("a spectrum has an end");
-        return Ok((pair.value, pair.vector.clone().unwrap_or_default()));
-    }
-    // A few columns: MᵀHM as a dense matrix.
-    const WHAT: &str = "the curvature in a subspace";
-    let p = coordinates.len();
-    let mut matrix: Vec<f64> = zeros(WHAT, product::<f64>(WHAT, &[p, p])?)?;
-    for j in 0..p {
-        control.breathe().await?;
-        let mut unit = zeros(WHAT, p)?;
-        unit[j] = 1.0;
-        let product = engine.product(Curvature::Hessian, &coordinates.delta(&unit)?).await?;
-        matrix[j * p..(j + 1) * p].copy_from_slice(&coordinates.pull(&product)?);
-    }
-    crate::error::ensure_finite("curvature", &matrix)?;
-    for j in 0..p {
-        for i in j + 1..p {
-            matrix[j * p + i] = 0.5 * matrix[j * p + i] + 0.5 * matrix[i * p + j];
-        }
-    }
-    let eigen = symmetric_eigen(matrix, p, control).await?;
-    // One of the two ends.
-    let top = if eigen.values[0].abs() > eigen.values[p - 1].abs() { 0 } else { p - 1 };
-    Ok((eigen.values[top], copied(START, &eigen.vectors[top * p..(top + 1) * p])?))
 }
 
 /// The mean of the sharpness over random subspaces, as Keskar et al. report it.
@@ -410,13 +266,21 @@ pub async fn subspace_sharpness(
     options.check()?;
     let dimension = options.subspace_dimension.min(parameters.len());
     let mut runs: Vec<Sharpness> = Vec::new();
+    // Where one subspace needs double precision the others do.
+    let mut precise: Option<Engine> = None;
     for i in 0..options.subspaces {
         let options = SharpnessOptions { seed: options.seed.wrapping_add(i as u64), ..options.clone() };
         let region = Region::Subspace { dimension };
         if runs.len() == runs.capacity() {
             make_room("subspaces", &mut runs, i + 1)?;
         }
-        runs.push(epsilon_sharpness(engine, parameters, region, epsilon, &options, control).await?);
+        let engine = precise.as_ref().unwrap_or(engine);
+        let run = epsilon_sharpness(engine, parameters, region, epsilon, &options, control).await?;
+        let fell_back = run.fell_back || precise.is_some();
+        if run.fell_back {
+            precise = Some(engine.in_f64()?);
+        }
+        runs.push(Sharpness { fell_back, ..run });
     }
     let values: Vec<f64> = runs.iter().map(|run| run.value).collect();
     let (value, standard_error) = mean_and_error(&values);

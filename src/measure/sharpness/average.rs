@@ -1,8 +1,8 @@
 //! Average sharpness: the mean rise of the loss under Gaussian noise on the weights (Neyshabur et al. 2017), plain or in
 //! proportion to each weight.
 //!
-//! Noise comes in pairs ±z, so that the gradient's share cancels to first order. Scaled noise σ |θ_i| z_i moves with a rescaling
-//! of the weights: with the same z the losses are the same, pair by pair.
+//! Noise comes in pairs ±z, so that the gradient's share cancels to first order, and two pairs in a plane, in which layer 1 is linear.
+//! Scaled noise σ |θ_i| z_i moves with a rescaling of the weights: with the same z the losses are the same, pair by pair.
 
 use rand::Rng;
 use rand_distr::StandardNormal;
@@ -11,11 +11,14 @@ use serde::Serialize;
 use super::SharpnessOptions;
 use super::probe::Probe;
 use crate::control::{Control, Progress};
-use crate::engine::{Device, Engine, Precision};
+use crate::engine::{Engine, Precision};
 use crate::error::Result;
 use crate::linalg::generator;
-use crate::memory::zeros;
+use crate::memory::collected;
 use crate::numbers::Samples;
+
+/// θ ± u, θ ± v in a plane of two draws of noise.
+const POINTS: [[f64; 2]; 4] = [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]];
 
 /// What the noise on a weight is proportional to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -69,7 +72,7 @@ pub async fn average_sharpness(
     if found.resolved || engine.info().precision == Precision::F64 {
         return Ok(found);
     }
-    let precise = Engine::new(&Device::cpu(Precision::F64), engine.problem())?;
+    let precise = engine.in_f64()?;
     let found = sample(&precise, parameters, noise, options, control).await?;
     Ok(AverageSharpness { fell_back: true, ..found })
 }
@@ -84,33 +87,31 @@ async fn sample(
     let probe = Probe::new(engine);
     let loss = probe.loss(parameters).await?;
     let resolution = probe.resolution(parameters, loss).await?;
-    let sigma = match noise {
-        Noise::Plain => options.sigma,
-        Noise::Scaled => options.relative_sigma,
-    };
+    let is_scaled = noise == Noise::Scaled;
+    let sigma = if is_scaled { options.relative_sigma } else { options.sigma };
     let mut rng = generator(options.seed);
     let mut rises = Samples::default();
-    let (mut delta, mut moved) =
-        (zeros("noise", parameters.len())?, zeros("a vector of parameters", parameters.len())?);
-    for i in 0..options.pairs {
-        for (z, w) in delta.iter_mut().zip(parameters) {
-            *z = rng.sample::<f64, _>(StandardNormal)
-                * match noise {
-                    Noise::Plain => sigma,
-                    Noise::Scaled => sigma * w.abs(),
-                };
+    let mut draw = || {
+        let normal = |w: &f64| sigma * rng.sample::<f64, _>(StandardNormal) * if is_scaled { w.abs() } else { 1.0 };
+        collected("noise", parameters.iter().map(normal))
+    };
+    let vectors = engine.vectors();
+    let theta = vectors.upload(parameters, 1)?;
+    let mut out = vectors.zeros(2 * POINTS.len(), 1)?;
+    for first in (0..options.pairs).step_by(2) {
+        let pairs = (options.pairs - first).min(2);
+        let u = vectors.upload(&draw()?, 1)?;
+        let v = if pairs == 2 { Some(vectors.upload(&draw()?, 1)?) } else { None };
+        engine.prepare_plane(&theta, &u, v.as_ref()).await?;
+        engine.evaluate_plane(&POINTS[..2 * pairs], &mut out).await?;
+        for pair in vectors.download(&out).await?.chunks_exact(4).take(pairs) {
+            let sum = (pair[0] - loss) + (pair[2] - loss);
+            crate::error::ensure_finite("losses under noise", &[sum])?;
+            rises.push(0.5 * sum);
         }
-        let mut sum = 0.0;
-        for sign in [1.0, -1.0] {
-            for ((to, w), d) in moved.iter_mut().zip(parameters).zip(&delta) {
-                *to = w + sign * d;
-            }
-            sum += probe.loss(&moved).await? - loss;
-        }
-        crate::error::ensure_finite("losses under noise", &[sum])?;
-        rises.push(0.5 * sum);
         let (value, error) = (rises.mean(), rises.standard_error());
-        control.step(Progress::new("average sharpness", i + 1, options.pairs).with_estimate(value, error)).await?;
+        let progress = Progress::new("average sharpness", first + pairs, options.pairs);
+        control.step(progress.with_estimate(value, error)).await?;
     }
     let (value, standard_error) = (rises.mean(), rises.standard_error());
     Ok(AverageSharpness {

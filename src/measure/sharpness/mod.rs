@@ -6,18 +6,20 @@
 
 mod ascent;
 mod average;
+mod climb;
 mod probe;
 mod region;
+mod starts;
 
-pub(crate) use ascent::ascend;
-pub use ascent::{Sharpness, Start, StartKind, Stop, SubspaceSharpness, epsilon_sharpness, subspace_sharpness};
+pub(crate) use ascent::{Hints, ascend};
+pub use ascent::{Sharpness, Start, StartKind, SubspaceSharpness, epsilon_sharpness, subspace_sharpness};
 pub use average::{AverageSharpness, Noise, average_sharpness};
+pub use climb::Stop;
 pub(crate) use probe::Probe;
 pub use region::Region;
-pub(crate) use region::orthonormal_columns;
 
 use super::known::Known;
-use super::row::{ALWAYS, AtPoint, Compute, Cost, Family, LAYERWISE};
+use super::row::{ALWAYS, Compute, Cost, Family, LAYERWISE};
 use super::{Measure, MeasureValue, spectral};
 use crate::engine::Precision;
 use crate::error::{Result, ensure};
@@ -38,21 +40,21 @@ pub(super) const MEASURES: &[Measure] = &[
         title: "ε-sharpness, ball",
         paper: "Keskar et al. 2017; Dinh et al. 2017, Definition 2",
         description: "How far the loss rises within a ball of radius ε, over 1 + L: the highest point that ascents find.",
-        ..search(Family::Sharpness, |known, row| Box::pin(highest(known, row, Region::Ball)))
+        ..search(Family::Sharpness, Compute::Highest(Region::Ball))
     },
     Measure {
         key: "epsilon_sharpness_subspace",
         title: "ε-sharpness, random subspaces",
         paper: "Keskar et al. 2017, with random subspaces",
         description: "The same within the ball's cuts through random subspaces, on average over the subspaces.",
-        ..search(Family::Sharpness, |known, row| Box::pin(highest_in_subspaces(known, row)))
+        ..search(Family::Sharpness, Compute::Point(|known, row| Box::pin(highest_in_subspaces(known, row))))
     },
     Measure {
         key: "epsilon_sharpness_box",
         title: "ε-sharpness, Keskar’s box",
         paper: "Keskar et al. 2017, in the full space",
         description: "How far the loss rises where every weight moves by up to ε (|θ_i| + 1), over 1 + L.",
-        ..search(Family::Sharpness, |known, row| Box::pin(highest(known, row, Region::Box)))
+        ..search(Family::Sharpness, Compute::Highest(Region::Box))
     },
     Measure {
         key: "riemannian_sharpness.layerwise",
@@ -60,7 +62,7 @@ pub(super) const MEASURES: &[Measure] = &[
         paper: "Rangamani et al. 2019, section 3",
         description: "How far the loss rises within ε, lengths taken relative to the size of each layer, over 1 + L.",
         invariant: LAYERWISE,
-        ..search(Family::Riemannian, |known, row| Box::pin(highest(known, row, Region::RiemannianLayerwise)))
+        ..search(Family::Riemannian, Compute::Highest(Region::RiemannianLayerwise))
     },
     Measure {
         key: "riemannian_sharpness.nodewise",
@@ -68,14 +70,14 @@ pub(super) const MEASURES: &[Measure] = &[
         paper: "Rangamani et al. 2019, section 3, with one block a weight",
         description: "How far the loss rises within ε, lengths taken relative to each weight, over 1 + L.",
         invariant: ALWAYS,
-        ..search(Family::Riemannian, |known, row| Box::pin(highest(known, row, Region::RiemannianNodewise)))
+        ..search(Family::Riemannian, Compute::Highest(Region::RiemannianNodewise))
     },
     Measure {
         key: "average_sharpness",
         title: "Average sharpness, equal noise",
         paper: "Neyshabur et al. 2017",
         description: "How far the loss rises on average when Gaussian noise is added to all weights.",
-        ..search(Family::Noise, |known, row| Box::pin(average(known, row, Noise::Plain)))
+        ..search(Family::Noise, Compute::Point(|known, row| Box::pin(average(known, row, Noise::Plain))))
     },
     Measure {
         key: "average_sharpness_scaled",
@@ -83,12 +85,12 @@ pub(super) const MEASURES: &[Measure] = &[
         paper: "Neyshabur et al. 2017, with noise in proportion",
         description: "How far the loss rises on average when each weight gets Gaussian noise in proportion to itself.",
         invariant: ALWAYS,
-        ..search(Family::Noise, |known, row| Box::pin(average(known, row, Noise::Scaled)))
+        ..search(Family::Noise, Compute::Point(|known, row| Box::pin(average(known, row, Noise::Scaled))))
     },
 ];
 
-const fn search(family: Family, by: AtPoint) -> Measure {
-    Measure::new(family, Cost::Search, Compute::Point(by))
+const fn search(family: Family, by: Compute) -> Measure {
+    Measure::new(family, Cost::Search, by)
 }
 
 /// ‖H‖ ε² / (2 (1 + L)).
@@ -105,11 +107,20 @@ async fn quadratic(known: &mut Known<'_, '_>, row: &Measure, of: OperatorKind) -
     Ok(MeasureValue { residual: Some(pair.residual * factor), ..found })
 }
 
-/// The highest point of a region that ascents find.
-async fn highest(known: &mut Known<'_, '_>, row: &Measure, region: Region) -> Result<MeasureValue> {
+/// The highest point of a region that ascents find, with what is known of where to begin.
+pub(crate) async fn highest_known(known: &mut Known<'_, '_>, region: Region) -> Result<Sharpness> {
     let (engine, epsilon, options) = (known.engine, known.options.epsilon, known.options.sharpness());
-    let theta = engine.parameters()?;
-    let found = epsilon_sharpness(engine, &theta, region, epsilon, &options, &known.control).await?;
+    let (theta, control) = (engine.parameters()?, known.control.clone());
+    let top = match region.operator() {
+        Some(kind) => known.direction(kind).await?,
+        None => None,
+    };
+    ascend(engine, &theta, region, epsilon, &options, Hints { top, ..Hints::default() }, &control).await
+}
+
+/// The highest point of a region that ascents find.
+pub(super) async fn highest(known: &mut Known<'_, '_>, row: &Measure, region: Region) -> Result<MeasureValue> {
+    let (engine, found) = (known.engine, highest_known(known, region).await?);
     let scale = made_of(found.resolution, found.precision) / (1.0 + engine.loss().await?);
     Ok(MeasureValue {
         residual: Some(found.error),
@@ -171,8 +182,9 @@ pub struct SharpnessOptions {
     pub restarts: usize,
     /// Most steps of one ascent.
     pub max_iterations: usize,
-    /// An ascent has converged when no step within the region gains more than this share of the rise, to first order;
-    /// `None` takes 1e-6 in f64 and 1e-3 in f32.
+    /// An ascent has converged when no step within the region gains more than this share of the rise, to first order. `None` takes 1e-3;
+    /// those that will not reach the highest before them are left at 1e-2, and in f64 the others go on to 1e-6 as long as they near their
+    /// summit fast: along ridges, where units cross their kinks, they do not.
     pub tolerance: Option<f64>,
     /// Dimension of a random subspace, at most the number of parameters. Keskar et al. take 100.
     pub subspace_dimension: usize,

@@ -3,18 +3,15 @@
 //! Rangamani's ball ‖ξ‖_g ≤ ε is ‖u‖₂ ≤ 1 with ξ = ε D u. A rescaling of the weights takes D to T D, so L(θ + ε D u) is the same
 //! function of u before and after: an ascent in u goes the same way.
 
-use rand::Rng;
-use rand_chacha::ChaCha8Rng;
-use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
 
 use crate::control::Control;
 use crate::engine::Engine;
-use crate::error::{Result, ensure};
-use crate::linalg::generator;
-use crate::memory::{collected, filled, product, room, zeros};
-use crate::numbers::{inner, norm};
-use crate::operator::Metric;
+use crate::error::Result;
+use crate::linalg::orthonormal_columns;
+use crate::memory::{collected, filled, zeros};
+use crate::numbers::{dot, inner, norm};
+use crate::operator::{Connection, Metric, OperatorKind};
 
 /// Where the loss is searched for its highest point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -46,8 +43,8 @@ pub enum Region {
 
 const MOVE: &str = "a move of the parameters";
 
-/// Entries that are taken between two looks at whether to stop: some milliseconds.
-const PIECE: usize = 1 << 20;
+/// Entries of a column that are taken together: they stay in the nearest cache while the columns pass.
+const ROWS: usize = 1024;
 
 /// What "within 1" means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +68,16 @@ pub(crate) struct Coordinates {
 }
 
 impl Region {
+    /// The operator whose spectrum the loss is shaped by here: MᵀHM is ε² times it. `None` where M is of this region alone.
+    pub(crate) fn operator(self) -> Option<OperatorKind> {
+        match self {
+            Self::Ball => Some(OperatorKind::HESSIAN),
+            Self::RiemannianLayerwise => Some(OperatorKind::riemannian(Metric::Layerwise, Connection::Flat)),
+            Self::RiemannianNodewise => Some(OperatorKind::riemannian(Metric::Nodewise, Connection::Flat)),
+            Self::Box | Self::Subspace { .. } | Self::SubspaceBox { .. } => None,
+        }
+    }
+
     /// The region's coordinates around θ.
     ///
     /// # Errors
@@ -125,11 +132,6 @@ impl Coordinates {
         }
     }
 
-    /// Is the region a ball, whose quadratic approximation is an eigenvalue?
-    pub fn is_round(&self) -> bool {
-        self.norm == Norm::Two
-    }
-
     /// M u.
     ///
     /// # Errors
@@ -138,9 +140,12 @@ impl Coordinates {
         match &self.map {
             Map::Diagonal(m) => collected(MOVE, m.iter().zip(u).map(|(m, u)| m * u)),
             Map::Columns { a, scale } => {
-                let mut delta = zeros(MOVE, self.parameters)?;
-                for ((column, s), u) in a.chunks_exact(self.parameters).zip(scale).zip(u) {
-                    delta.iter_mut().zip(column).for_each(|(d, a)| *d += a * s * u);
+                let mut delta: Vec<f64> = zeros(MOVE, self.parameters)?;
+                for (i, delta) in delta.chunks_mut(ROWS).enumerate() {
+                    for ((column, s), u) in a.chunks_exact(self.parameters).zip(scale).zip(u) {
+                        let share = s * u;
+                        delta.iter_mut().zip(&column[i * ROWS..]).for_each(|(d, a)| *d += a * share);
+                    }
                 }
                 Ok(delta)
             }
@@ -198,47 +203,4 @@ impl Coordinates {
         };
         (support - inner(gradient, u)).max(0.0)
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-/// `dimension` orthonormal columns of length n, uniformly random: Gram–Schmidt, twice, on normal ones.
-///
-/// # Errors
-/// `InvalidOption` for more columns than there are parameters; `TooLarge`; `Aborted`.
-pub(crate) async fn orthonormal_columns(
-    n: usize,
-    dimension: usize,
-    seed: u64,
-    control: &Control<'_>,
-) -> Result<Vec<f64>> {
-    ensure!(
-        (1..=n).contains(&dimension),
-        InvalidOption,
-        "a subspace of dimension {dimension} was asked for, but there are {n} parameters"
-    );
-    let mut rng: ChaCha8Rng = generator(seed);
-    const WHAT: &str = "a random subspace";
-    let mut a: Vec<f64> = room(WHAT, product::<f64>(WHAT, &[n, dimension])?)?;
-    let mut work = 0;
-    for first in (0..dimension).map(|column| column * n) {
-        a.extend((0..n).map(|_| rng.sample::<f64, _>(StandardNormal)));
-        let (others, column) = a.split_at_mut(first);
-        for _ in 0..2 {
-            for other in others.chunks_exact(n) {
-                let share = dot(other, column);
-                column.iter_mut().zip(other).for_each(|(x, o)| *x -= share * o);
-                work += n;
-                if work > PIECE {
-                    work = 0;
-                    control.breathe().await?;
-                }
-            }
-            let norm = dot(column, column).sqrt();
-            column.iter_mut().for_each(|x| *x /= norm);
-        }
-    }
-    Ok(a)
 }
