@@ -95,6 +95,18 @@ mod native {
         derivatives(c, "wide", &Preset::MnistFc.network(), 2000);
     }
 
+    fn lenet(c: &mut Criterion) {
+        derivatives(c, "lenet", &Preset::LeNet.network(), 500);
+    }
+
+    fn resnet8(c: &mut Criterion) {
+        derivatives(c, "resnet8", &Preset::ResNet8.network(), 128);
+    }
+
+    fn resnet20(c: &mut Criterion) {
+        derivatives(c, "resnet20", &Preset::ResNet20.network(), 32);
+    }
+
     fn grid(c: &mut Criterion) {
         let network = Preset::F1.network();
         let initial = |seed| network.initialize(Initialization::KaimingUniform, BiasInitialization::Uniform, seed);
@@ -194,7 +206,7 @@ mod native {
         }
     }
 
-    criterion_group!(benches, f1, c1, wide, grid, sweep);
+    criterion_group!(benches, f1, c1, wide, lenet, resnet8, resnet20, grid, sweep);
 }
 
 #[cfg(not(target_arch = "wasm32"))]

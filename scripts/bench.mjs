@@ -1,13 +1,14 @@
 /**
  * `npm run bench`: sets up, builds, and measures isoflat against @jax-js/jax and TensorFlow.js in one browser, on the same
- * work, interleaved; then natively with Criterion. Ratios hold within a run; times vary between machines and runs.
+ * work, interleaved; then natively with Criterion; then whole answers, as people wait for them, in Node and natively, beside
+ * PyTorch, SciPy and PyHessian where Python has them. Ratios hold within a run; times vary between machines and runs.
  *
- *   --work f1,c1,wide,landscape   which work (benches/web/problems.mjs); default all
+ *   --work f1,c1,resnet20         which work (benches/web/problems.mjs); default all
  *   --only isoflat,jax,tfjs       which libraries; isoflat in f64 is always there, as the reference
  *   --device cpu,webgpu           where; default both
  *   --rounds 15                   the most rounds a cell
  *   --budget 15                   seconds a cell may take, if that is at least 3 rounds
- *   --browser, --native           one side alone
+ *   --browser, --native, --answers one part alone
  *   --plain-simd                  isoflat without relaxed SIMD, as browsers without it get it
  *   --against FOLDER              another checkout of isoflat, whose module runs beside this one's
  *   --markdown                    tables as the README has them
@@ -20,11 +21,13 @@ import { cpus } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { works } from "../benches/web/problems.mjs";
+import { wholeAnswers } from "./bench/answers.mjs";
 import { libraries } from "./bench/contenders.mjs";
 import { natively } from "./bench/native.mjs";
 import { runWork } from "./bench/rounds.mjs";
 import { serve } from "./bench/server.mjs";
 import { print } from "./bench/tables.mjs";
+import { buildWasm } from "./build.mjs";
 import { chromeArguments, findChrome } from "./lib/browser.mjs";
 import { Failure, fail, list, root, run } from "./lib/process.mjs";
 import { relaxedEnvironmentOf } from "./lib/relaxed.mjs";
@@ -51,6 +54,7 @@ function options() {
       against: text,
       browser: flag,
       native: flag,
+      answers: flag,
       "plain-simd": flag,
       markdown: flag,
     },
@@ -60,6 +64,7 @@ function options() {
   if (against !== undefined && !existsSync(join(against, "examples", "bench.rs"))) {
     throw new Failure(`--against takes the folder of another checkout of isoflat, and ${against} is none.`);
   }
+  const all = !values.browser && !values.native && !values.answers;
   return {
     works: list(values.work, Object.keys(works), "work"),
     only: against === undefined ? only : [...only, "before"],
@@ -68,8 +73,9 @@ function options() {
     rounds: Math.floor(number(values.rounds, "rounds")),
     budget: number(values.budget, "budget"),
     plain: values["plain-simd"],
-    browser: values.browser || !values.native,
-    native: values.native || !values.browser,
+    browser: values.browser || all,
+    native: values.native || all,
+    answers: values.answers || all,
     markdown: values.markdown,
   };
 }
@@ -144,7 +150,14 @@ async function main() {
   if (chosen.browser) result.browser = await inBrowser(chosen);
   if (chosen.native) result.native = await natively(chosen.works);
   const file = join(folder, "results.json");
-  writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`);
+  // What comes last is not to lose what is there.
+  const write = () => writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`);
+  write();
+  if (chosen.answers) {
+    await buildWasm(["files", "whole"]);
+    result.answers = await wholeAnswers((text) => console.log(`… ${text}`));
+    write();
+  }
   print(result, works, chosen.markdown);
   console.log(`\nwritten to ${join("target", "bench", "results.json")}`);
 }

@@ -17,26 +17,54 @@ import {
   numpy as np,
   tree,
 } from "@jax-js/jax";
-import { coordinates, join, split } from "./problems.mjs";
+import { coordinates, join, split, walk } from "./problems.mjs";
 
-/** Cross-entropy of the network; consumes its arguments, as all of jax-js does. */
-function lossOf({ layers, input }, samples) {
-  return (parameters, inputs, targets) => {
-    let at = 0;
-    let a = inputs;
-    if (input.length === 3) a = a.reshape([samples, ...input]);
-    for (const { type } of layers) {
-      if (type === "dense") {
-        a = np.dot(a, parameters[at]).add(parameters[at + 1]);
-        at += 2;
-      } else if (type === "conv2d") {
-        const bias = parameters[at + 1];
-        a = lax.conv(a, parameters[at], [1, 1], "VALID").add(bias.reshape([bias.shape[0], 1, 1]));
-        at += 2;
-      } else if (type === "relu") a = nn.relu(a);
-      else if (type === "max_pool2d") a = lax.reduceWindow(a, (x) => np.max(x), [2, 2], [2, 2]);
-      else if (type === "flatten") a = a.reshape([samples, -1]);
+/** A layer's output; consumes its arguments, as all of jax-js does. */
+function apply(layer, [a, b], parameters, at) {
+  const channelwise = (array) => array.reshape([array.shape[0], 1, 1]);
+  switch (layer.type) {
+    case "dense":
+      return np.dot(a, parameters[at]).add(parameters[at + 1]);
+    case "conv2d": {
+      const padding = layer.padding.map((side) => [side, side]);
+      const found = lax.convGeneralDilated(a, parameters[at], layer.stride, padding);
+      return layer.bias ? found.add(channelwise(parameters[at + 1])) : found;
     }
+    case "scale":
+      return a.mul(channelwise(parameters[at])).add(channelwise(parameters[at + 1]));
+    case "relu":
+      return nn.relu(a);
+    case "add":
+      return a.add(b);
+    case "max_pool2d":
+      return lax.reduceWindow(a, (x) => np.max(x), layer.size, layer.stride);
+    case "avg_pool2d": {
+      // Of one pixel: every second one.
+      const [samples, channels, height, width] = a.shape;
+      return a.reshape([samples, channels, height / 2, 2, width / 2, 2]).slice([], [], [], 0, [], 0);
+    }
+    case "pad_channels":
+      return np.pad(a, [
+        [0, 0],
+        [layer.before, layer.after],
+        [0, 0],
+        [0, 0],
+      ]);
+    case "global_avg_pool2d":
+      return np.mean(a, [2, 3]);
+    case "flatten":
+      return a.reshape([a.shape[0], -1]);
+    default:
+      throw new Error(`no ${layer.type} here`);
+  }
+}
+
+/** Cross-entropy of the network; consumes its arguments too. */
+function lossOf(network, samples) {
+  return (parameters, inputs, targets) => {
+    const images = network.input.length === 3 ? inputs.reshape([samples, ...network.input]) : inputs;
+    const again = (array) => array.ref;
+    const a = walk(network, images, (layer, operands, at) => apply(layer, operands, parameters, at), again);
     return nn
       .logSoftmax(a)
       .mul(targets)

@@ -2,9 +2,47 @@
 
 const dense = (units) => ({ type: "dense", units, bias: true });
 const relu = { type: "relu" };
-const conv = (channels) => ({ type: "conv2d", channels, kernel: [5, 5], stride: [1, 1], padding: [0, 0], bias: true });
+const square = (channels, kernel, stride, padding, bias) => {
+  const twice = (n) => [n, n];
+  return {
+    type: "conv2d",
+    channels,
+    kernel: twice(kernel),
+    stride: twice(stride),
+    padding: twice(padding),
+    bias,
+  };
+};
+const conv = (channels, padding = 0) => square(channels, 5, 1, padding, true);
 const pool = { type: "max_pool2d", size: [2, 2], stride: [2, 2] };
 const mlp = (widths) => widths.flatMap((units, i) => (i + 1 < widths.length ? [dense(units), relu] : [dense(units)]));
+
+/** He et al.'s for small images: three stages of blocks of two 3 × 3 convolutions with frozen normalisations, shortcuts padded by zeros. */
+function resnet(stages, blocks) {
+  const scale = { type: "scale", bias: true };
+  const three = (channels, stride) => [square(channels, 3, stride, 1, false), { ...scale }];
+  const layers = [...three(stages[0], 1), { ...relu, name: "0" }];
+  let [before, channels] = ["0", stages[0]];
+  for (const [stage, wanted] of stages.entries()) {
+    for (let block = 0; block < blocks; block++) {
+      const name = `${stage + 1}.${block + 1}`;
+      const more = (wanted - channels) / 2;
+      const stride = more > 0 ? 2 : 1;
+      const [first, ...rest] = [...three(wanted, stride), relu, ...three(wanted, 1)];
+      layers.push({ ...first, from: before }, ...rest);
+      layers.at(-1).name = `${name} inside`;
+      let around = before;
+      if (more > 0) {
+        around = `${name} around`;
+        layers.push({ type: "avg_pool2d", size: [1, 1], stride: [2, 2], from: before });
+        layers.push({ type: "pad_channels", before: more, after: more, name: around });
+      }
+      layers.push({ type: "add", from: [`${name} inside`, around] }, { ...relu, name });
+      [before, channels] = [name, wanted];
+    }
+  }
+  return [...layers, { type: "global_avg_pool2d" }, { type: "flatten" }, dense(10)];
+}
 
 export const works = {
   f1: {
@@ -28,6 +66,27 @@ export const works = {
     network: { input: [784], layers: mlp([512, 512, 512, 512, 512, 10]) },
     operations: ["gradient", "product"],
   },
+  lenet: {
+    title: "LeNet-5 on 1×28×28, 500 samples",
+    samples: 500,
+    network: {
+      input: [1, 28, 28],
+      layers: [conv(6, 2), relu, pool, conv(16), relu, pool, { type: "flatten" }, ...mlp([120, 84, 10])],
+    },
+    operations: ["gradient", "product"],
+  },
+  resnet8: {
+    title: "ResNet-8 of 8, 16 and 32 channels on 1×28×28, 128 samples",
+    samples: 128,
+    network: { input: [1, 28, 28], layers: resnet([8, 16, 32], 1) },
+    operations: ["gradient", "product"],
+  },
+  resnet20: {
+    title: "ResNet-20 on 3×32×32, 32 samples",
+    samples: 32,
+    network: { input: [3, 32, 32], layers: resnet([16, 32, 64], 3) },
+    operations: ["gradient", "product"],
+  },
   landscape: {
     title: "Landscape of F1: 21 × 21 losses, 500 samples",
     samples: 500,
@@ -48,31 +107,88 @@ function generator(seed) {
   };
 }
 
-/** Shapes of the weights, layer by layer, and of the images between them. */
-function shapes({ input, layers }) {
-  const blocks = [];
-  let shape = input;
-  for (const layer of layers) {
-    if (layer.type === "dense") {
-      blocks.push({ weight: [layer.units, shape[0]], fan: shape[0], bias: layer.units });
-      shape = [layer.units];
-    } else if (layer.type === "conv2d") {
-      const [channels, height, width] = shape;
-      blocks.push({ weight: [layer.channels, channels, 5, 5], fan: channels * 25, bias: layer.channels });
-      shape = [layer.channels, height - 4, width - 4];
-    } else if (layer.type === "max_pool2d") shape = [shape[0], shape[1] / 2, shape[2] / 2];
-    else if (layer.type === "flatten") shape = [shape.reduce((a, b) => a * b)];
+/**
+ * The network's layers in order, for a contender's own operations: `apply(layer, operands, at)` gives a layer's output from those that it
+ * reads, its parameters being the ones from `at` on. What several layers read is passed on as `again` makes it, but for the last time.
+ */
+export function walk({ layers }, input, apply, again = (value) => value) {
+  const reads = layers.map(({ from }, i) =>
+    from === undefined ? [i - 1] : [from].flat().map((name) => place(layers, name)),
+  );
+  const left = new Map();
+  for (const i of reads.flat()) left.set(i, (left.get(i) ?? 0) + 1);
+  const values = new Map([[-1, input]]);
+  const read = (i) => {
+    left.set(i, left.get(i) - 1);
+    return left.get(i) > 0 ? again(values.get(i)) : values.get(i);
+  };
+  let at = 0;
+  for (const [i, layer] of layers.entries()) {
+    values.set(i, apply(layer, reads[i].map(read), at));
+    at += pieces(layer);
   }
+  return values.get(layers.length - 1);
+}
+
+function place(layers, wanted) {
+  const found = layers.findIndex(({ name }) => name === wanted);
+  if (found < 0) throw new Error(`no layer is named ${wanted}`);
+  return found;
+}
+
+/** Arrays of parameters that a layer has. */
+const pieces = ({ type, bias }) => (["dense", "conv2d", "scale"].includes(type) ? 1 + Number(bias) : 0);
+
+/** Shapes of the weights, layer by layer; `bias` is 0 where there is none. */
+function shapes(network) {
+  const blocks = [];
+  walk(network, network.input, (layer, [shape, ...others]) => {
+    const [channels, height, width] = shape;
+    const after = (size, kernel, stride, padding) => Math.floor((size + 2 * padding - kernel) / stride) + 1;
+    switch (layer.type) {
+      case "dense":
+        blocks.push({ weight: [layer.units, channels], fan: channels, bias: layer.units });
+        return [layer.units];
+      case "conv2d": {
+        const { kernel, stride, padding, bias } = layer;
+        const fan = channels * kernel[0] * kernel[1];
+        blocks.push({ weight: [layer.channels, channels, ...kernel], fan, bias: bias ? layer.channels : 0 });
+        const side = (size, axis) => after(size, kernel[axis], stride[axis], padding[axis]);
+        return [layer.channels, side(height, 0), side(width, 1)];
+      }
+      case "scale":
+        blocks.push({ weight: [channels], factor: true, fan: channels, bias: channels });
+        return shape;
+      case "max_pool2d":
+      case "avg_pool2d":
+        return [
+          channels,
+          after(height, layer.size[0], layer.stride[0], 0),
+          after(width, layer.size[1], layer.stride[1], 0),
+        ];
+      case "pad_channels":
+        return [layer.before + channels + layer.after, height, width];
+      case "global_avg_pool2d":
+        return [channels, 1, 1];
+      case "flatten":
+        return [size(shape)];
+      default:
+        if (others.some((other) => other.join() !== shape.join()))
+          throw new Error(`${layer.type}: ${shape} and ${others}`);
+        return shape;
+    }
+  });
   return blocks;
 }
 
 const size = (shape) => shape.reduce((a, b) => a * b, 1);
 
-/** Kaiming's uniform weights, times `scale`. */
+/** Kaiming's uniform weights, times `scale`; the factors of a scale between a half and 1. */
 function draw(blocks, random, scale) {
   const values = [];
-  for (const { weight, fan, bias } of blocks) {
-    for (let i = 0; i < size(weight); i++) values.push(scale * Math.sqrt(6 / fan) * (2 * random() - 1));
+  for (const { weight, fan, bias, factor } of blocks) {
+    const one = () => (factor ? 0.75 + 0.25 * (2 * random() - 1) : Math.sqrt(6 / fan) * (2 * random() - 1));
+    for (let i = 0; i < size(weight); i++) values.push(scale * one());
     for (let i = 0; i < bias; i++) values.push((scale / Math.sqrt(fan)) * (2 * random() - 1));
   }
   return Float32Array.from(values);
@@ -98,7 +214,7 @@ export function problem(name) {
   };
 }
 
-/** A flat vector as [weight, bias, weight, bias, …] with their shapes. */
+/** A flat vector as [weight, bias, weight, bias, …] with their shapes, without the biases that there are not. */
 export function split(blocks, vector) {
   let start = 0;
   const take = (shape) => {
@@ -106,7 +222,7 @@ export function split(blocks, vector) {
     start += values.length;
     return { shape, values };
   };
-  return blocks.flatMap(({ weight, bias }) => [take(weight), take([bias])]);
+  return blocks.flatMap(({ weight, bias }) => (bias > 0 ? [take(weight), take([bias])] : [take(weight)]));
 }
 
 export function join(pieces) {

@@ -5,9 +5,7 @@
  */
 
 import * as tf from "/built/tensorflow.js";
-import { coordinates, join, split } from "./problems.mjs";
-
-const K = 5;
+import { coordinates, join, split, walk } from "./problems.mjs";
 
 // A maximum's derivative asks where it equals its argument; that mask has no derivative, and TensorFlow.js no entry for it.
 tf.registerGradient({
@@ -24,46 +22,100 @@ tf.registerGradient({
   gradFunc: (dy, [x]) => ({ x: () => tf.mul(dy, tf.exp(x)) }),
 });
 
-/** [N, H, W, C] → [N (H−4) (W−4), 25 C], the patch's position outermost. */
-function patches(x) {
+/** Every `stride`-th row and column of [N, H, W, C] from these on: by a slice of a reshaped axis, which has a derivative. */
+function subsampled(x, [down, right], stride) {
+  if (stride === 1) return x;
   const [n, h, w, c] = x.shape;
-  const [height, width] = [h - K + 1, w - K + 1];
-  const shifted = [];
-  for (let dy = 0; dy < K; dy++)
-    for (let dx = 0; dx < K; dx++) shifted.push(tf.slice(x, [0, dy, dx, 0], [n, height, width, c]));
-  return tf.reshape(tf.concat(shifted, 3), [n * height * width, K * K * c]);
+  const rows = tf.slice(tf.reshape(x, [(n * h) / stride, stride, w, c]), [0, down, 0, 0], [-1, 1, -1, -1]);
+  const columns = tf.reshape(rows, [(n * h * w) / stride ** 2, stride, c]);
+  return tf.reshape(tf.slice(columns, [0, right, 0], [-1, 1, -1]), [n, h / stride, w / stride, c]);
 }
 
-/** Forward pass up to the logits. The first convolution's patches are of data alone, so they are made once, by `open`. */
-function logits({ layers, input }, samples, parameters, inputs) {
-  let at = 0;
-  let a = inputs;
-  let image = input.length === 3 ? [...input] : undefined;
-  for (const { type } of layers) {
-    if (type === "dense") {
-      a = tf.add(tf.matMul(a, parameters[at], false, true), parameters[at + 1]);
-      at += 2;
-    } else if (type === "conv2d") {
-      const [channels, , ,] = parameters[at].shape;
-      const columns = at === 0 ? a : patches(tf.reshape(a, [samples, image[1], image[2], image[0]]));
-      // (out, in, 5, 5) → (out, 5 · 5 · in), as the patches have it.
-      const weight = tf.reshape(tf.transpose(parameters[at], [0, 2, 3, 1]), [channels, -1]);
-      a = tf.add(tf.matMul(columns, weight, false, true), parameters[at + 1]);
-      image = [channels, image[1] - K + 1, image[2] - K + 1];
-      at += 2;
-    } else if (type === "relu") a = tf.relu(a);
-    else if (type === "max_pool2d") {
-      const [c, h, w] = image;
-      // Rows, then columns: a maximum over one inner axis at a time needs no transposition of the whole.
-      a = tf.max(tf.reshape(a, [(samples * h) / 2, 2, w * c]), 1);
-      a = tf.max(tf.reshape(a, [(samples * h * w) / 4, 2, c]), 1);
-      image = [c, h / 2, w / 2];
-    } else if (type === "flatten") {
-      const [c, h, w] = image;
-      a = tf.reshape(tf.transpose(tf.reshape(a, [samples, h, w, c]), [0, 3, 1, 2]), [samples, -1]);
+/** The side of what a convolution makes of images of this side. */
+const sideOf = ({ kernel, stride, padding }, side) => Math.floor((side + 2 * padding[0] - kernel[0]) / stride[0]) + 1;
+
+const imagesOf = (layer, [n, h, w]) => [n, sideOf(layer, h), sideOf(layer, w), layer.channels];
+
+/** [N, H, W, C] → [N H' W', K² C], the patch's position outermost. */
+function patches(x, layer) {
+  const {
+    kernel: [size],
+    stride: [stride],
+    padding: [padding],
+  } = layer;
+  const [, height, width] = x.shape;
+  const [n, h, w] = imagesOf(layer, x.shape);
+  // As much at the far end that whole strides fit.
+  const far = (side) => padding + ((stride - ((side + 2 * padding) % stride)) % stride);
+  const border = [
+    [0, 0],
+    [padding, far(height)],
+    [padding, far(width)],
+    [0, 0],
+  ];
+  const padded = border.flat().some((side) => side > 0) ? tf.pad(x, border) : x;
+  const parts = new Map();
+  const shifted = [];
+  for (let dy = 0; dy < size; dy++)
+    for (let dx = 0; dx < size; dx++) {
+      const from = [dy % stride, dx % stride];
+      const key = from.join();
+      if (!parts.has(key)) parts.set(key, subsampled(padded, from, stride));
+      const start = [0, Math.floor(dy / stride), Math.floor(dx / stride), 0];
+      shifted.push(tf.slice(parts.get(key), start, [n, h, w, -1]));
     }
+  return tf.reshape(tf.concat(shifted, 3), [n * h * w, -1]);
+}
+
+/** A layer's output. Images are [N, H, W, C]; the first convolution gets the patches of some of shape `first`, which are made once. */
+function apply(layer, [a, b], parameters, at, first) {
+  switch (layer.type) {
+    case "dense":
+      return tf.add(tf.matMul(a, parameters[at], false, true), parameters[at + 1]);
+    case "conv2d": {
+      const columns = at === 0 ? a : patches(a, layer);
+      // (out, in, K, K) → (out, K · K · in), as the patches have it.
+      const weight = tf.reshape(tf.transpose(parameters[at], [0, 2, 3, 1]), [layer.channels, -1]);
+      const found = tf.matMul(columns, weight, false, true);
+      return tf.reshape(
+        layer.bias ? tf.add(found, parameters[at + 1]) : found,
+        imagesOf(layer, at === 0 ? first : a.shape),
+      );
+    }
+    case "scale":
+      return tf.add(tf.mul(a, parameters[at]), parameters[at + 1]);
+    case "relu":
+      return tf.relu(a);
+    case "add":
+      return tf.add(a, b);
+    case "max_pool2d": {
+      const [n, h, w, c] = a.shape;
+      // Rows, then columns: a maximum over one inner axis at a time needs no transposition of the whole.
+      const rows = tf.max(tf.reshape(a, [(n * h) / 2, 2, w * c]), 1);
+      return tf.reshape(tf.max(tf.reshape(rows, [(n * h * w) / 4, 2, c]), 1), [n, h / 2, w / 2, c]);
+    }
+    case "avg_pool2d":
+      return subsampled(a, [0, 0], layer.stride[0]);
+    case "pad_channels":
+      return tf.pad(a, [
+        [0, 0],
+        [0, 0],
+        [0, 0],
+        [layer.before, layer.after],
+      ]);
+    case "global_avg_pool2d":
+      return tf.mean(a, [1, 2]);
+    case "flatten":
+      return a.rank === 2 ? a : tf.reshape(tf.transpose(a, [0, 3, 1, 2]), [a.shape[0], -1]);
+    default:
+      throw new Error(`no ${layer.type} here`);
   }
-  return a;
+}
+
+/** Forward pass up to the logits. */
+function logits(network, samples, parameters, inputs) {
+  const first = [samples, ...network.input.slice(1), network.input[0]];
+  return walk(network, inputs, (layer, operands, at) => apply(layer, operands, parameters, at, first));
 }
 
 export async function open(problem, { device, threads }) {
@@ -78,11 +130,12 @@ export async function open(problem, { device, threads }) {
   const targets = tf.tidy(() =>
     tf.cast(tf.oneHot(tf.tensor1d(Int32Array.from(problem.labels), "int32"), 10), "float32"),
   );
-  const [channels, height, width] = network.input;
-  const inputs =
-    network.input.length === 3
-      ? tf.tidy(() => patches(tf.tensor(problem.inputs, [samples, height, width, channels]))) // one channel: any order
-      : tf.tensor(problem.inputs, [samples, channels]);
+  const images = () => {
+    const channelsFirst = tf.tensor(problem.inputs, [samples, ...network.input]);
+    return patches(tf.transpose(channelsFirst, [0, 2, 3, 1]), network.layers[0]);
+  };
+  const isOfImages = network.input.length === 3;
+  const inputs = isOfImages ? tf.tidy(images) : tf.tensor(problem.inputs, [samples, ...network.input]);
   const [parameters, direction] = [lift(problem.parameters), lift(problem.direction)];
 
   const loss = (...p) => {

@@ -52,7 +52,7 @@ function markdownTable(rows) {
 }
 
 /** Everything of one run. `titles` names the pieces of work. */
-export function print({ browser, native, date, machine }, titles, markdown) {
+export function print({ browser, native, answers, date, machine }, titles, markdown) {
   const table = markdown ? (rows) => console.log(`\n${markdownTable(rows)}`) : (rows) => console.table(rows);
   const heading = (text) => console.log(markdown ? `\n**${text}**` : `\n${text}`);
   console.log(`\n${date}, ${machine}`);
@@ -74,4 +74,20 @@ export function print({ browser, native, date, machine }, titles, markdown) {
     heading("Native, by Criterion: medians");
     table(native.map(({ name, ms }) => ({ benchmark: name, ms: time(ms) })));
   }
+  if (answers !== undefined) {
+    heading("Whole answers: a published LeNet, 2,048 of MNIST's test images, on one thread where not said otherwise");
+    table(answers.map(answerRow));
+  }
+}
+
+function answerRow({ answer, who, seconds, missing, values, products, verified, cells, wrong }) {
+  return {
+    answer,
+    who,
+    seconds: seconds === undefined ? `not available: ${missing}` : seconds.toPrecision(3),
+    found:
+      values?.map((value) => value.toPrecision(6)).join(" ") ??
+      (cells ? `${cells} cells, ${wrong} against theory` : ""),
+    products: products === undefined ? "" : `${products}${verified ? ", verified" : ""}`,
+  };
 }

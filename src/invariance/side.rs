@@ -28,8 +28,8 @@ const ROUNDINGS: usize = 8;
 /// The same where units lie at their kinks: each rounding takes another half of them across.
 const ROUNDINGS_AT_KINKS: usize = 24;
 
-/// Residual of eigenvalues, relative to the norm, where nobody says which: a change by less than a millionth is none that a wrong formula
-/// makes, and the ends of spectra without a gap take a third of their products from there to 1e-9.
+/// Residual of eigenvalues in f64, relative to the norm, where nobody says which: what a wrong formula changes is more than a millionth
+/// of the norm, and the ends of spectra without a gap take a third of their products from there to 1e-9.
 const EIGENVALUE_TOLERANCE: f64 = 1e-6;
 
 /// Standard deviation of the roundings of a parameter, in units in the last place, for a single map.
@@ -56,8 +56,8 @@ impl<'a, 'c> Side<'a, 'c> {
         control: &'a Control<'c>,
     ) -> Self {
         let (before, rounded, kinks) = (HashMap::new(), HashMap::new(), Vec::new());
-        let own = f64::max(EIGENVALUE_TOLERANCE, engine.info().precision.eigenvalue_tolerance());
-        let options = MeasureOptions { tolerance: options.tolerance.or(Some(own)), ..options.clone() };
+        let own = (engine.info().precision == Precision::F64).then_some(EIGENVALUE_TOLERANCE);
+        let options = MeasureOptions { tolerance: options.tolerance.or(own), ..options.clone() };
         Self { engine, theta, measures, options, control, before, rounded, kinks }
     }
 

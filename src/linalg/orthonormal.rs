@@ -3,7 +3,6 @@
 //! A = Q Lᵀ with A ᵀ A = L Lᵀ (Cholesky), twice: what the first pass leaves of the square of A's condition the second one removes. Rows
 //! go through in pieces that stay in the cache.
 
-use nalgebra::DMatrix;
 use rand::Rng;
 use rand_distr::StandardNormal;
 
@@ -12,6 +11,8 @@ use crate::control::Control;
 use crate::error::{Result, ensure};
 use crate::memory::{product, zeros};
 use crate::numbers::dot;
+
+const WHAT: &str = "a random subspace";
 
 /// Rows of a piece.
 const ROWS: usize = 512;
@@ -26,7 +27,6 @@ pub(crate) async fn orthonormal_columns(
     seed: u64,
     control: &Control<'_>,
 ) -> Result<Vec<f64>> {
-    const WHAT: &str = "a random subspace";
     ensure!(
         (1..=n).contains(&dimension),
         InvalidOption,
@@ -34,50 +34,73 @@ pub(crate) async fn orthonormal_columns(
     );
     let mut rng = generator(seed);
     let mut a: Vec<f64> = zeros(WHAT, product::<f64>(WHAT, &[n, dimension])?)?;
-    // Columns that are as good as dependent are drawn anew: one in a million squares of a thousand columns are.
+    // Columns that are as good as dependent, which a few in a hundred thousand squares of a thousand are, are drawn anew.
     'draw: loop {
         for column in a.chunks_exact_mut(n) {
             column.iter_mut().for_each(|x| *x = rng.sample(StandardNormal));
             control.breathe().await?;
         }
         for _ in 0..2 {
-            let Some(factor) = gram(&a, n, control).await?.cholesky() else { continue 'draw };
-            divide(&mut a, n, &factor.l(), control).await?;
+            let mut l = gram(&a, n, control).await?;
+            if !factorize(&mut l, dimension, control).await? {
+                continue 'draw;
+            }
+            divide(&mut a, n, &l, control).await?;
         }
         return Ok(a);
     }
 }
 
-/// A ᵀ A.
-async fn gram(a: &[f64], n: usize, control: &Control<'_>) -> Result<DMatrix<f64>> {
+/// The lower triangle of A ᵀ A, row by row.
+async fn gram(a: &[f64], n: usize, control: &Control<'_>) -> Result<Vec<f64>> {
     let columns = a.len() / n;
-    let mut found = DMatrix::zeros(columns, columns);
+    let mut found = zeros(WHAT, product::<f64>(WHAT, &[columns, columns])?)?;
     for start in (0..n).step_by(ROWS) {
         let rows = start..n.min(start + ROWS);
         for j in 0..columns {
             let one = &a[j * n..][rows.clone()];
             for i in 0..=j {
-                found[(j, i)] += dot(one, &a[i * n..][rows.clone()]);
+                found[j * columns + i] += dot(one, &a[i * n..][rows.clone()]);
             }
             control.breathe().await?;
         }
     }
-    found.fill_upper_triangle_with_lower_triangle();
     Ok(found)
 }
 
+/// The lower triangle of a symmetric matrix becomes its Cholesky factor, row by row. `false` where it is not positive. Our own, since a
+/// library's cannot be interrupted.
+async fn factorize(l: &mut [f64], size: usize, control: &Control<'_>) -> Result<bool> {
+    for j in 0..size {
+        let (above, row) = l.split_at_mut(j * size);
+        for i in 0..j {
+            let other = &above[i * size..][..=i];
+            row[i] = (row[i] - dot(&row[..i], &other[..i])) / other[i];
+        }
+        let square = row[j] - dot(&row[..j], &row[..j]);
+        // What is below is rounding.
+        if square.is_nan() || square <= f64::EPSILON * row[j] {
+            return Ok(false);
+        }
+        row[j] = square.sqrt();
+        control.breathe().await?;
+    }
+    Ok(true)
+}
+
 /// A ← A L⁻ᵀ.
-async fn divide(a: &mut [f64], n: usize, l: &DMatrix<f64>, control: &Control<'_>) -> Result<()> {
+async fn divide(a: &mut [f64], n: usize, l: &[f64], control: &Control<'_>) -> Result<()> {
+    let columns = a.len() / n;
     for start in (0..n).step_by(ROWS) {
         let rows = start..n.min(start + ROWS);
-        for j in 0..l.nrows() {
+        for j in 0..columns {
             let (before, column) = a.split_at_mut(j * n);
             let column = &mut column[rows.clone()];
             for (i, other) in before.chunks_exact(n).enumerate() {
-                let share = l[(j, i)];
+                let share = l[j * columns + i];
                 column.iter_mut().zip(&other[rows.clone()]).for_each(|(x, q)| *x -= share * q);
             }
-            let length = l[(j, j)];
+            let length = l[j * columns + j];
             column.iter_mut().for_each(|x| *x /= length);
             control.breathe().await?;
         }
@@ -87,6 +110,8 @@ async fn divide(a: &mut [f64], n: usize, l: &DMatrix<f64>, control: &Control<'_>
 
 #[cfg(test)]
 mod tests {
+    use nalgebra::DMatrix;
+
     use super::*;
 
     #[test]

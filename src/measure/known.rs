@@ -127,7 +127,9 @@ impl<'a, 'c> Known<'a, 'c> {
         let operator = kind.operator(self.engine).await?;
         let goal = self.wanted.get(&kind).copied().unwrap_or(Goal::SpectralNorm);
         let is_singular = kind.most_nonzero(self.engine.problem()).is_some_and(|most| most < operator.len());
-        let columns = if self.estimated.contains(&kind) { columns_of(self.options.probes) } else { 0 };
+        // Of what is taken whole nothing is estimated.
+        let is_estimated = operator.len() > DENSE_LIMIT && self.estimated.contains(&kind);
+        let columns = if is_estimated { columns_of(self.options.probes) } else { 0 };
         let (found, explored) = match goal {
             // Never negative, and 0 by its rank: to look for that as for any other eigenvalue would take longer than all else.
             Goal::Extremes { top, .. } if is_singular => {
@@ -144,7 +146,7 @@ impl<'a, 'c> Known<'a, 'c> {
             let vector = explored.dominant(self.engine.vectors()).await?;
             self.dominant.insert(kind, Eigenpair { vector: Some(vector), ..pair.clone() });
         }
-        if self.estimated.contains(&kind) && !self.estimates.contains_key(&kind) {
+        if is_estimated && !self.estimates.contains_key(&kind) {
             self.explored.insert(kind, explored);
         }
         let found = Rc::new(found);
@@ -267,5 +269,38 @@ impl<'a, 'c> Known<'a, 'c> {
         let found = Rc::new(petzka::kappa(self.engine, self.options, &self.control).await?);
         self.kappa = Some(found.clone());
         Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Curvature, Device, Precision};
+    use crate::network::{BiasInitialization, Initialization, Network};
+    use crate::numbers::norm;
+
+    /// What ascents begin at is the eigenvector of the value that stands beside it, in both precisions.
+    #[test]
+    fn directions_are_eigenvectors() {
+        let network = Network::dense(&[12, 26, 24, 4], true).expect("a network");
+        let (scheme, biases) = (Initialization::KaimingUniform, BiasInitialization::Uniform);
+        let theta = network.initialize(scheme, biases, 3).expect("weights");
+        let problem = crate::data::synthetic(network, 40, 5).expect("a problem");
+        for precision in [Precision::F64, Precision::F32] {
+            let engine = Engine::new(&Device::cpu(precision), &problem).expect("an engine");
+            pollster::block_on(engine.prepare(&theta)).expect("a point");
+            let options = MeasureOptions::default();
+            let mut known = Known::new(&engine, &options, &Control::default());
+            let none = pollster::block_on(known.direction(OperatorKind::HESSIAN)).expect("an answer");
+            assert!(none.is_none(), "nobody looks for the ends");
+            known.want(OperatorKind::HESSIAN, Goal::Extremes { top: 2, bottom: 1 });
+            let pair = pollster::block_on(known.direction(OperatorKind::HESSIAN)).expect("an answer").expect("a pair");
+            let vector = pair.vector.clone().expect("a vector");
+            let product = pollster::block_on(engine.product(Curvature::Hessian, &vector)).expect("a product");
+            let residual = norm(product.iter().zip(&vector).map(|(p, v)| p - pair.value * v));
+            let tolerance = 2.0 * precision.eigenvalue_tolerance() * pair.value.abs();
+            assert!(residual <= tolerance, "{precision:?}: {residual:e}, {}", pair.value);
+            assert!((norm(vector.iter().copied()) - 1.0).abs() < 1e-12);
+        }
     }
 }

@@ -164,7 +164,7 @@ impl Measure {
         Self { key, title, paper, description, family, cost, defined_for, invariant, compute }
     }
 
-    /// Says which ends of a spectrum, or that estimates, it will ask for.
+    /// Says which ends of a spectrum, estimates or eigenvectors it will ask for.
     pub(super) fn announce(&self, known: &mut Known<'_, '_>) {
         match self.compute {
             Compute::Spectrum(of, Some(ends), _) => known.want(of, ends),

@@ -11,7 +11,7 @@ use crate::network::Network;
 const LANCZOS: f64 = 50.0;
 
 /// Products of the ascents and draws that sharpness takes, about, a gradient counting as half a product.
-const SHARPNESS: f64 = 600.0;
+const SHARPNESS: f64 = 300.0;
 
 /// The sections that are still to come, with what each takes, in seconds by an estimate that the finished ones correct.
 pub(super) struct Phases {

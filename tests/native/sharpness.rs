@@ -3,10 +3,10 @@
 use crate::support::*;
 use isoflat::engine::{Curvature, Device, Engine, Precision};
 use isoflat::linalg::dense_matrix;
-use isoflat::measure::SharpnessOptions;
 use isoflat::measure::sharpness::{
     Noise, Region, Sharpness, Stop, average_sharpness, epsilon_sharpness, subspace_sharpness,
 };
+use isoflat::measure::{Measure, MeasureOptions, SharpnessOptions, measure};
 use isoflat::operator::CurvatureOperator;
 use isoflat::{Control, ErrorCode, Loss, Network, Problem, Targets};
 use nalgebra::{DMatrix, DVector};
@@ -131,6 +131,30 @@ fn boxes_of_a_quadratic_loss_end_at_corners_that_no_flip_improves() {
     }
 }
 
+/// Where the Hessian's ends are asked for too, ascents begin at the eigenvector that is found for these, and come to the same height.
+#[test]
+fn what_a_spectrum_has_found_is_where_ascents_begin() {
+    let mut rng = rng(41);
+    let network = Network::dense(&[12, 26, 24, 4], true).expect("a network");
+    let problem = random_problem(&mut rng, network.clone(), Loss::CrossEntropy);
+    let theta = random_parameters(&mut rng, &network);
+    let engine = cpu(&problem);
+    let options = MeasureOptions { epsilon: 0.05, ..MeasureOptions::default() };
+    let of = |keys: &[&str]| {
+        let measures: Vec<_> = keys.iter().map(|key| Measure::from_key(key).expect("a measure")).collect();
+        let control = Control::default();
+        pollster::block_on(measure(&engine, &theta, &measures, &options, &control)).expect("values")
+    };
+    for key in ["epsilon_sharpness", "riemannian_sharpness.layerwise", "riemannian_sharpness.nodewise"] {
+        let kind =
+            key.strip_prefix("riemannian_sharpness.").map(|metric| format!("riemannian.{metric}_flat.spectral_norm"));
+        let ends = kind.as_deref().unwrap_or("hessian.spectral_norm");
+        let (alone, both) = (of(&[key]).remove(0), of(&[ends, key]).remove(1));
+        assert!((alone.value - both.value).abs() <= 2e-3 * alone.value, "{alone:?}, {both:?}");
+        assert!(alone.converged && both.converged);
+    }
+}
+
 /// Where nobody says how far to climb, ascents that will not come to the highest are left, and none of them would have.
 #[test]
 fn ascents_that_are_left_would_have_ended_lower() {
@@ -245,12 +269,15 @@ fn what_f32_cannot_resolve_is_computed_in_f64() {
 fn average_sharpness_of_a_quadratic_loss_is_a_trace() {
     for seed in 0..10 {
         let (engine, theta, h) = quadratic(200 + seed);
-        let (options, control) = (SharpnessOptions::default(), Control::default());
+        // An odd number of pairs leaves one without another in its plane.
+        let pairs = 50 + seed as usize % 2;
+        let (options, control) = (SharpnessOptions { pairs, ..SharpnessOptions::default() }, Control::default());
         for (noise, sigma) in [(Noise::Plain, options.sigma), (Noise::Scaled, options.relative_sigma)] {
             let d = |i: usize| if noise == Noise::Plain { 1.0 } else { theta[i].abs() };
             let expected = 0.5 * sigma * sigma * (0..theta.len()).map(|i| d(i) * d(i) * h[(i, i)]).sum::<f64>();
             let found =
                 pollster::block_on(average_sharpness(&engine, &theta, noise, &options, &control)).expect("a mean");
+            assert_eq!(found.pairs, pairs);
             assert!((found.value - expected).abs() <= 4.5 * found.standard_error, "{found:?}, expected {expected}");
             assert!(found.standard_error < 0.5 * expected, "{found:?}");
         }

@@ -49,8 +49,8 @@ impl<T: Real, const N: usize> Passes<T, N> {
         let samples = self.data.samples();
         let each = self.net.plan.steps[0].output.len() as u64 * (plane.first.len() * size_of::<T>()) as u64;
         let bytes = each.saturating_mul(samples.next_multiple_of(N) as u64);
-        if bytes <= self.budget() {
-            ask_for("layer 1 of a plane", bytes)?;
+        // Where there is no room after all they are taken at each evaluation.
+        if bytes <= self.budget() && ask_for("layer 1 of a plane", bytes).is_ok() {
             let mut kept = room("layer 1 of a plane", samples.div_ceil(N))?;
             for chunk in self.chunks(samples) {
                 kept.extend(self.first_products(&plane, chunk).await?);

@@ -9,7 +9,7 @@ use super::SharpnessOptions;
 use super::climb::{Ascent, Climb, Stop};
 use super::probe::Probe;
 use super::region::Region;
-use super::starts::{random_start, top_eigenvector};
+use super::starts::{is_enough, random_start, top_eigenvector};
 use crate::control::{Control, Progress};
 use crate::engine::{Engine, Precision, ensure_number};
 use crate::error::{Result, ensure};
@@ -155,7 +155,9 @@ async fn search(
     let resolution = probe.resolution(parameters, loss).await?;
     let is_reported = region.operator().is_some();
     let (eigenvalue, eigenvector) = match hints.top {
-        Some(Eigenpair { value, vector: Some(vector), .. }) => (epsilon * epsilon * value, copied(START, vector)?),
+        Some(pair @ Eigenpair { value, vector: Some(vector), .. }) if is_enough(pair, engine) => {
+            (epsilon * epsilon * value, copied(START, vector)?)
+        }
         _ => top_eigenvector(engine, &coordinates, is_reported, options.seed, control).await?,
     };
 

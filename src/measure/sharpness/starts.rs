@@ -9,7 +9,7 @@ use super::region::Coordinates;
 use crate::control::{Control, LocalFuture};
 use crate::engine::{Curvature, Engine, Vector, Vectors};
 use crate::error::Result;
-use crate::linalg::{Goal, Lanczos, second_generator};
+use crate::linalg::{Eigenpair, Goal, Lanczos, second_generator};
 use crate::memory::{collected, room};
 use crate::operator::{CurvatureOperator, Scaled, SymmetricOperator};
 
@@ -19,8 +19,8 @@ const START: &str = "the start of an ascent";
 /// the next one.
 const EIGENVALUE_TOLERANCE: f64 = 1e-5;
 
-/// The same where nothing but its direction counts.
-const DIRECTION_TOLERANCE: f64 = 1e-2;
+/// The same where nothing but its direction counts: no more than ascents are wanted to.
+const DIRECTION_TOLERANCE: f64 = 1e-3;
 
 /// Most products for it.
 const EIGENVECTOR_PRODUCTS: usize = 300;
@@ -43,6 +43,12 @@ pub(super) async fn random_start(
         return Ok(direction);
     }
     collected(START, (0..coordinates.len()).map(|_| rng.sample::<f64, _>(StandardNormal)))
+}
+
+/// Is this one, which was found for another purpose, as good as that of a search of our own?
+pub(super) fn is_enough(pair: &Eigenpair, engine: &Engine) -> bool {
+    let tolerance = f64::max(EIGENVALUE_TOLERANCE, engine.info().precision.eigenvalue_tolerance());
+    pair.residual <= tolerance * pair.value.abs()
 }
 
 /// The eigenvalue of MᵀHM of largest magnitude at the prepared point, and its eigenvector.

