@@ -6,7 +6,7 @@ import { serve } from "./server.mjs";
 /**
  * Sums of N terms in another order differ by N ε, and every one of training's 4 steps passes on what has come before. Outputs
  * are computed by the same operations. A measure at a point that is so much another one differs by a multiple, its condition;
- * an eigenvalue besides by the square of its residual's tolerance (1e-9 or 2e-5).
+ * an eigenvalue besides by the square of its residual's tolerance (1e-9 or 2e-5), an ascent by the gap that it ended at.
  */
 const tolerancesOf = (epsilon) => ({
   outputs: 0,
