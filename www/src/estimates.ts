@@ -5,7 +5,7 @@ import type { ModelInfo, SampleCosts, TrainChoice } from "./worker/protocol";
 /** Products with operators that one point's measures take, about, and as many for the searches' gradients. */
 const PRODUCTS_A_POINT = 300 + 500;
 /** The check leaves the searches out and has fewer probes, before and after each of four maps. */
-const PRODUCTS_A_CHECK = 5 * 400;
+const PRODUCTS_A_CHECK = 5 * 250;
 /** Products for the ten largest and the five smallest eigenvalues, about. */
 const PRODUCTS_FOR_ENDS = 250;
 /** Products for two eigenvectors as directions. */
