@@ -139,33 +139,32 @@ function place(layers, wanted) {
 /** Arrays of parameters that a layer has. */
 const pieces = ({ type, bias }) => (["dense", "conv2d", "scale"].includes(type) ? 1 + Number(bias) : 0);
 
+/** What a window that moves along an axis leaves of a side. */
+export const sideOf = ({ kernel, size = kernel, stride, padding = [0, 0] }, side, axis) =>
+  Math.floor((side + 2 * padding[axis] - size[axis]) / stride[axis]) + 1;
+
 /** Shapes of the weights, layer by layer; `bias` is 0 where there is none. */
 function shapes(network) {
   const blocks = [];
   walk(network, network.input, (layer, [shape, ...others]) => {
     const [channels, height, width] = shape;
-    const after = (size, kernel, stride, padding) => Math.floor((size + 2 * padding - kernel) / stride) + 1;
+    const sides = () => [sideOf(layer, height, 0), sideOf(layer, width, 1)];
     switch (layer.type) {
       case "dense":
         blocks.push({ weight: [layer.units, channels], fan: channels, bias: layer.units });
         return [layer.units];
       case "conv2d": {
-        const { kernel, stride, padding, bias } = layer;
+        const { kernel, bias } = layer;
         const fan = channels * kernel[0] * kernel[1];
         blocks.push({ weight: [layer.channels, channels, ...kernel], fan, bias: bias ? layer.channels : 0 });
-        const side = (size, axis) => after(size, kernel[axis], stride[axis], padding[axis]);
-        return [layer.channels, side(height, 0), side(width, 1)];
+        return [layer.channels, ...sides()];
       }
       case "scale":
         blocks.push({ weight: [channels], factor: true, fan: channels, bias: channels });
         return shape;
       case "max_pool2d":
       case "avg_pool2d":
-        return [
-          channels,
-          after(height, layer.size[0], layer.stride[0], 0),
-          after(width, layer.size[1], layer.stride[1], 0),
-        ];
+        return [channels, ...sides()];
       case "pad_channels":
         return [layer.before + channels + layer.after, height, width];
       case "global_avg_pool2d":

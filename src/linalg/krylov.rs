@@ -120,9 +120,14 @@ impl RitzPairs {
         self.values.iter().fold(0.0, |scale, v| f64::max(scale, v.abs()))
     }
 
+    /// The place of the value of largest magnitude.
+    fn largest(&self) -> Option<usize> {
+        (0..self.values.len()).max_by(|&i, &j| self.values[i].abs().total_cmp(&self.values[j].abs()))
+    }
+
     /// The value of largest magnitude.
     pub fn dominant(&self) -> f64 {
-        self.values.iter().copied().max_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0)
+        self.largest().map_or(0.0, |i| self.values[i])
     }
 }
 
@@ -255,8 +260,7 @@ impl<'a> Basis<'a> {
     pub fn into_explored(self, ritz: &RitzPairs) -> Explored {
         let trace = (0..self.size).map(|i| self.t[(i, i)]).sum();
         let length = self.lengths.iter().fold(0.0, |length: f64, more| length.hypot(*more));
-        let dominant = (0..ritz.values.len()).max_by(|&i, &j| ritz.values[i].abs().total_cmp(&ritz.values[j].abs()));
-        let dominant = dominant.map_or(Vec::new(), |i| ritz.vectors.column(i).iter().copied().collect());
+        let dominant = ritz.largest().map_or(Vec::new(), |i| ritz.vectors.column(i).iter().copied().collect());
         Explored { q: self.q, size: self.size, trace, length, dominant }
     }
 

@@ -170,7 +170,7 @@ impl<'a, 'c> Known<'a, 'c> {
     pub(crate) async fn direction(&mut self, kind: OperatorKind) -> Result<Option<&Eigenpair>> {
         let dimension = kind.dimension(self.engine.problem().network().layout())?;
         if dimension > ENDS_LIMIT && self.wanted.contains_key(&kind) && !self.dense.contains_key(&kind) {
-            self.directions.insert(kind);
+            self.want_direction(kind);
             self.spectrum(kind).await?;
         }
         Ok(self.dominant.get(&kind))

@@ -727,7 +727,7 @@ export interface Sharpness {
   converged: boolean;
   iterations: number;
   starts: SharpnessStart[];
-  /** Largest less smallest value over the ascents, where the highest is chosen. */
+  /** Largest less smallest value over the ascents, those that were left before their summits too. */
   spread: number;
   precision: "f32" | "f64";
   /** Was the engine's precision too coarse for the difference of losses, so that the CPU took over in f64? */

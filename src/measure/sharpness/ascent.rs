@@ -9,14 +9,12 @@ use super::SharpnessOptions;
 use super::climb::{Ascent, Climb, Stop};
 use super::probe::Probe;
 use super::region::Region;
-use super::starts::{is_enough, random_start, top_eigenvector};
+use super::starts::{START, is_enough, random_start, top_eigenvector};
 use crate::control::{Control, Progress};
 use crate::engine::{Engine, Precision, ensure_number};
 use crate::error::{Result, ensure};
 use crate::linalg::{Eigenpair, mean_and_error};
 use crate::memory::{collected, copied, make_room};
-
-const START: &str = "the start of an ascent";
 
 /// Where an ascent began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::ascent::{Start, StartKind};
 use super::probe::Probe;
 use super::region::Coordinates;
+use super::starts::START;
 use crate::control::Control;
 use crate::engine::Precision;
 use crate::error::{Result, bail};
@@ -79,7 +80,7 @@ pub(super) struct Ascent {
 impl Ascent {
     /// None: θ itself.
     pub fn at_rest(len: usize) -> Result<Self> {
-        let (u, gradient) = (zeros("the start of an ascent", len)?, Vec::new());
+        let (u, gradient) = (zeros(START, len)?, Vec::new());
         let (rise, gap, last_gain, iterations, stop) = (0.0, 0.0, 0.0, 0, Stop::Stationary);
         Ok(Self { u, rise, gradient, gap, last_gain, iterations, stop, step: FIRST_STEP })
     }

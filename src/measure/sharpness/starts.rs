@@ -13,7 +13,8 @@ use crate::linalg::{Eigenpair, Goal, Lanczos, second_generator};
 use crate::memory::{collected, room};
 use crate::operator::{CurvatureOperator, Scaled, SymmetricOperator};
 
-const START: &str = "the start of an ascent";
+/// What memory is asked for.
+pub(super) const START: &str = "the start of an ascent";
 
 /// Residual of the eigenvector, relative to the norm, where its eigenvalue is reported, which is off by the square, over the distance to
 /// the next one.
@@ -47,8 +48,13 @@ pub(super) async fn random_start(
 
 /// Is this one, which was found for another purpose, as good as that of a search of our own?
 pub(super) fn is_enough(pair: &Eigenpair, engine: &Engine) -> bool {
-    let tolerance = f64::max(EIGENVALUE_TOLERANCE, engine.info().precision.eigenvalue_tolerance());
-    pair.residual <= tolerance * pair.value.abs()
+    pair.residual <= tolerance_in(engine, true) * pair.value.abs()
+}
+
+/// What a search of our own goes to.
+fn tolerance_in(engine: &Engine, is_reported: bool) -> f64 {
+    let wanted = if is_reported { EIGENVALUE_TOLERANCE } else { DIRECTION_TOLERANCE };
+    f64::max(wanted, engine.info().precision.eigenvalue_tolerance())
 }
 
 /// The eigenvalue of MᵀHM of largest magnitude at the prepared point, and its eigenvector.
@@ -63,10 +69,9 @@ pub(super) async fn top_eigenvector(
         Some(diagonal) => Box::new(Scaled::new(CurvatureOperator::new(engine, Curvature::Hessian), diagonal)?),
         None => Box::new(Within { engine, coordinates }),
     };
-    let wanted = if is_reported { EIGENVALUE_TOLERANCE } else { DIRECTION_TOLERANCE };
     let lanczos = Lanczos {
         goal: Goal::SpectralNorm,
-        tolerance: Some(f64::max(wanted, engine.info().precision.eigenvalue_tolerance())),
+        tolerance: Some(tolerance_in(engine, is_reported)),
         max_products: EIGENVECTOR_PRODUCTS,
         seed,
         vectors: true,
