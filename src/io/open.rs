@@ -72,7 +72,10 @@ pub fn open_model(files: &[File], options: &ModelOptions) -> Result<OpenedModel>
         Content::Arrays(arrays) => {
             (checkpoint::graph(&arrays, named.as_ref(), options.input.as_deref())?, None, Some(arrays))
         }
-        Content::Problem(problem) => (of_network(problem.problem.network(), &problem.parameters)?, Some(problem), None),
+        Content::Problem(problem) => {
+            ensure!(named.is_none(), InvalidOption, "{} says itself which network it is", files[file].name);
+            (of_network(problem.problem.network(), &problem.parameters)?, Some(problem), None)
+        }
         Content::Network(_) | Content::Part => unreachable!("taken out above"),
     };
     let model = Model::new(if is_scale { kept(graph) } else { graph })?;

@@ -146,6 +146,18 @@ mod tests {
     use crate::io::{ModelOptions, open_model};
 
     #[test]
+    fn a_network_beside_a_problem_is_not_ignored() {
+        let network = r#"{"input": [2], "layers": [{"type": "dense", "units": 1}]}"#;
+        let problem = format!(
+            r#"{{"network": {network}, "loss": "squared_error", "parameters": [1, 2, 3], "inputs": [[1, 2]], "targets": [[1]]}}"#
+        );
+        let files = [File::new("p.json", problem.as_bytes()), File::new("n.json", network.as_bytes())];
+        let error = open_model(&files, &ModelOptions::default()).expect_err("two networks");
+        assert!(error.message.contains("p.json says itself which network it is"), "{error}");
+        assert!(open_model(&files[..1], &ModelOptions::default()).is_ok());
+    }
+
+    #[test]
     fn a_problem_opens_again_to_the_same_numbers_from_either_form() {
         for (loss, targets) in [("cross_entropy", "[2, 0]"), ("squared_error", "[[0.1, 0.2, 1e-300], [3, 4, 5.5]]")] {
             let json = format!(

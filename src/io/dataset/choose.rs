@@ -98,6 +98,7 @@ pub(super) fn choose(mut entries: Vec<Entry>, options: &DataOptions, notes: &mut
         let names: Vec<&str> = inputs.iter().map(|&i| entries[i].file.as_str()).collect();
         notes.push(format!("{} files are one data set, in this order: {}.", inputs.len(), super::listed(&names)));
     }
+    notes.extend(unused(&entries, &inputs, &targets, split));
     let classes = classes(&entries, &targets)?;
     let mut entries: Vec<Option<Entry>> = entries.into_iter().map(Some).collect();
     let mut take = |list: Vec<usize>| -> Vec<Entry> { list.into_iter().filter_map(|i| entries[i].take()).collect() };
@@ -107,6 +108,24 @@ pub(super) fn choose(mut entries: Vec<Entry>, options: &DataOptions, notes: &mut
         targets: if targets.is_empty() { None } else { Some(joined(targets)?) },
         classes,
     })
+}
+
+/// Files of which nothing is taken, and why.
+fn unused(entries: &[Entry], inputs: &[usize], targets: &[usize], split: Option<Split>) -> Option<String> {
+    let used: BTreeSet<&str> = inputs.iter().chain(targets).map(|&i| entries[i].file.as_str()).collect();
+    let left: Vec<&Entry> = entries.iter().filter(|entry| !used.contains(entry.file.as_str())).collect();
+    let files: BTreeSet<&str> = left.iter().map(|entry| entry.file.as_str()).collect();
+    if files.is_empty() {
+        return None;
+    }
+    let files: Vec<&str> = files.into_iter().collect();
+    let why = match split {
+        Some(split) if left.iter().any(|entry| entry.role.is_some()) => {
+            format!("no name says that it is of {}, as those of others do", split.name())
+        }
+        _ => "neither names nor shapes say that it is inputs or targets".to_owned(),
+    };
+    Some(format!("Not taken: {} ({why}).", super::listed(&files)))
 }
 
 fn listed(entries: &[Entry]) -> String {

@@ -106,6 +106,17 @@ fn of_mnist_the_test_data_are_taken_or_those_asked_for() {
 }
 
 #[test]
+fn files_that_are_not_taken_are_named() {
+    let rows = |name: &str, label: usize| File::new(name, format!("a,b,label\n1,2,{label}\n3,4,1\n").into_bytes());
+    let data = open(&[rows("rows_test.csv", 0), rows("other.csv", 1)], &options("{}")).expect("data");
+    assert_eq!(data.samples(), 2);
+    assert_eq!(data.notes.len(), 1, "{:?}", data.notes);
+    assert!(data.notes[0].starts_with("Not taken: other.csv (no name says that it is of test"), "{:?}", data.notes);
+    let data = opened(&["X.npy", "y.npy", "uint8.idx"], "{}");
+    assert!(data.notes.iter().any(|note| note.contains("Not taken: folder/uint8.idx (neither")), "{:?}", data.notes);
+}
+
+#[test]
 fn what_does_not_fit_together_is_refused() {
     let found = fault(&["train-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte"], "{}");
     assert!(found.message.contains("but no inputs"), "{found}");
