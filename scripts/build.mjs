@@ -15,6 +15,7 @@ import {
 import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
+import { buildArrival } from "./arrival.mjs";
 import { asFactory } from "./lib/glue.mjs";
 import { Failure, fail, isMain, root, run, runNode, seconds, step } from "./lib/process.mjs";
 import { assertSame, relaxedEnvironment, withChoice } from "./lib/relaxed.mjs";
@@ -125,6 +126,7 @@ export async function buildWasm(names = Object.keys(modules)) {
 
 /** The page, into dist/. */
 export async function buildSite() {
+  await buildArrival();
   const start = performance.now();
   await runNode("node_modules/vite/bin/vite.js", ["build", "--config", "www/vite.config.ts"]);
   console.log(`✓ The page: built into dist/ (${seconds(performance.now() - start)})`);

@@ -16,6 +16,7 @@ import {
   checkTooLarge,
 } from "./panels.mjs";
 import { checkSpaces } from "./spaces.mjs";
+import { checkArrival, checkFollowing, checkKept } from "./stage.mjs";
 import {
   checkBadInput,
   checkBent,
@@ -34,6 +35,10 @@ import {
 } from "./steps.mjs";
 
 export async function runWithoutWebGpu({ browser, url, check, part, problem, root, screenshots }) {
+  await part("A first visit", () => checkArrival(browser, url, check));
+
+  await part("What is kept", () => checkKept(browser, url, check));
+
   const lab = await Lab.open(browser, url);
   const { page } = lab;
 
@@ -52,6 +57,8 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
 
   await part("Estimates", () => checkEstimates(lab, check));
 
+  await part("The slider", () => checkFollowing(lab, check));
+
   await part("By keyboard: train, bend, check", async () => {
     await page.evaluate(() => {
       document.activeElement?.blur();
@@ -60,16 +67,19 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
     await page.keyboard.press("Tab");
     await lab.tabTo("#train-button");
     check("the focus is visible", await focusIsVisible(page));
-    await page.keyboard.press("Enter");
-    await page.waitForFunction(() => window.isoflatLab.app.store.state.ready, null, { timeout: 120_000 });
+    await lab.train(() => page.keyboard.press("Enter"));
     await checkTestAccuracy(lab, check);
-    await page.waitForSelector("tr[data-key='hessian.trace'] td[data-value]", { timeout: 120_000 });
+    await lab.waitForMeasure("hessian.trace", "trained");
+    await lab.tabTo("#more summary");
+    await page.keyboard.press("Enter");
     await lab.tabTo("#lambda-1");
     for (let presses = 0; presses < 3; presses++) await page.keyboard.press("PageUp");
     // Between two presses a measure of the bend so far may be there already.
     await lab.looked();
     await checkBent(lab, check, "f64");
-    // Behind the sliders of step 4 and the measures, each of which has a button of its own.
+    await page.keyboard.press("Escape");
+    await lab.tabTo(".tabs a[href='#/check']");
+    await page.keyboard.press("Enter");
     await lab.tabTo("#check-button");
     await page.keyboard.press("Enter");
     await checkInvariance(lab, check);
@@ -106,6 +116,7 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
 
   await part("Looking", async () => {
     await checkLandscapes(lab, check, ["trained", "bent"]);
+    await lab.goTo("landscape");
     await page.selectOption("#directions", "eigenvectors");
     await lab.looked();
     check("along Hessian eigenvectors too", (await lab.colours("#landscapes [data-point=trained] canvas")) > 20);
@@ -139,6 +150,7 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
   await part("Node-wise", () => checkNodewise(lab, check, "f64"));
 
   await part("Saving", async () => {
+    await lab.goTo("keep");
     const result = JSON.parse(await lab.download("#save-result"));
     const keys = ["backend", "settings", "measures", "invariance", "landscape"];
     check(
@@ -146,6 +158,22 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
       keys.every((key) => result[key] !== null && key in result),
     );
     check("with every measure", result.measures.trained.length >= 15, `${result.measures.trained.length}`);
+    const { sharpness, measures } = await page.evaluate(() => {
+      const { sharpness, measures } = window.isoflatLab.app.store.state;
+      return { sharpness, measures: measures.trained.get("hessian.spectral_norm").value };
+    });
+    await lab.dropFile("isoflat-result.json", JSON.stringify(result, null, 1));
+    await page.waitForFunction(() => window.isoflatLab.app.store.state.task === "training");
+    await lab.idle();
+    const again = await page.evaluate(() => {
+      const { sharpness, measures } = window.isoflatLab.app.store.state;
+      return { sharpness, measures: measures.trained.get("hessian.spectral_norm").value };
+    });
+    check(
+      "the page opens its own result: the same numbers again",
+      again.measures === measures && again.sharpness.decades === sharpness.decades,
+      `${again.measures}`,
+    );
     const saved = JSON.parse(await lab.download("#save-problem"));
     check("the problem file has the parameters", saved.parameters.length === 784 * 64 + 64 + 64 * 32 + 32 + 330);
   });
@@ -165,6 +193,7 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
     await checkOpening(lab, check, problem);
     await checkSpectrum(lab, check, { part: "all", points: ["trained"] });
     await checkConstructions(lab, check);
+    await lab.goTo("keep");
     const report = JSON.parse(await lab.download("#save-report"));
     const finished = report.sections.filter((section) => section.finished);
     check("the full report has all its sections", finished.length === 9, finished.map((of) => of.section).join(", "));
@@ -172,6 +201,7 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
   });
 
   await part("Random samples", async () => {
+    await lab.goTo("train");
     await page.click("#close-file");
     await lab.set("data", "synthetic");
     await page.waitForFunction(() => /500 random/.test(document.querySelector("#model-summary")?.textContent ?? ""));
@@ -205,6 +235,7 @@ async function checkCrash(lab, check) {
   const { page } = lab;
   const trained = await lab.measure("loss", "trained");
   await page.evaluate(() => window.isoflatLab.crash());
+  await lab.goTo("check");
   await page.click("#check-button");
   await page.waitForSelector(".message.error");
   const said = await lab.text(".message.error");
@@ -231,7 +262,9 @@ async function checkMissing(browser, url, check, file, name) {
   await context.unroute(files);
   await lab.set("epochs", 1);
   await lab.page.click("#train-button");
-  await lab.page.waitForFunction(() => window.isoflatLab.app.store.state.ready, null, { timeout: 60_000 });
+  await lab.page.waitForFunction(() => window.isoflatLab.app.store.state.trainChoice?.epochs === 1, null, {
+    timeout: 60_000,
+  });
   check("Train works when it is there again", (await lab.count(".message.error")) === 0);
   await lab.close();
 }
@@ -266,9 +299,9 @@ async function takeScreenshots({ page }, root) {
     await page.waitForTimeout(1000);
     await page.screenshot({ path: `${folder}/${name}.png` });
   };
-  await shoot("lab-light", "#look", { width: 1440, height: 1010 }, "light");
-  await shoot("lab-dark", "#compare", { width: 1440, height: 1010 }, "dark");
-  await shoot("lab-phone", "#bend", { width: 390, height: 844 }, "light");
+  await shoot("lab-light", "body", { width: 1440, height: 900 }, "light");
+  await shoot("lab-dark", "body", { width: 1440, height: 900 }, "dark");
+  await shoot("lab-phone", "body", { width: 390, height: 844 }, "light");
   await page.setViewportSize({ width: 1440, height: 900 });
   await page.emulateMedia({ colorScheme: "light" });
 }

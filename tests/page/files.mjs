@@ -69,6 +69,7 @@ export async function checkFiles({ browser, url, check, part, root }) {
   });
 
   await part("Its weights, back as they were", async () => {
+    await lab.goTo("keep");
     for (const [format, start] of [
       ["safetensors", 8],
       ["npz", 4],
@@ -79,6 +80,7 @@ export async function checkFiles({ browser, url, check, part, root }) {
     }
     check("not as ONNX", await page.locator("#save-onnx").evaluate((option) => option.disabled));
     await page.selectOption("#save-format", "problem.json");
+    await lab.goTo("train");
   });
 
   await part("A published ResNet-20 and images in one drop", async () => {
@@ -206,6 +208,7 @@ export async function checkFiles({ browser, url, check, part, root }) {
     await says("#opened-figures", new RegExp(`on ${rows.length} samples`));
     check("the table's rows are its data", true, await lab.text("#opened-figures"));
     await lab.idle();
+    await lab.goTo("keep");
     await page.selectOption("#save-format", "onnx");
     const saved = await lab.download("#save-problem");
     check("the weights go back into the ONNX file", saved.includes("Gemm"), `${saved.length} characters`);

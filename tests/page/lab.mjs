@@ -44,6 +44,22 @@ export class Lab {
     return this.page.locator(selector).count();
   }
 
+  /** Presses Train, by `press`, and waits until the network is another one: the page comes with one that has been trained. */
+  async train(press = () => this.page.click("#train-button"), timeout = 4 * MINUTE) {
+    await this.page.evaluate(() => {
+      window.trainedBefore = window.isoflatLab.app.store.state.training;
+    });
+    await press();
+    await this.page.waitForFunction(
+      () => {
+        const { training, ready } = window.isoflatLab.app.store.state;
+        return ready && training && training !== window.trainedBefore;
+      },
+      null,
+      { timeout },
+    );
+  }
+
   /** Until nothing runs any more. */
   idle(timeout = 4 * MINUTE) {
     return this.page.waitForFunction(
@@ -71,7 +87,22 @@ export class Lab {
     );
   }
 
+  /** Opens one of the parts below the stage. */
+  async goTo(tab) {
+    await this.page.locator(`.tabs a[href="#/${tab}"]`).click();
+    await this.page.waitForSelector(`[data-tab=${tab}]:not([hidden])`);
+  }
+
+  /** Opens what is under *More* on the stage, or closes it: it lies over the page, and maybe over its own button. */
+  async more(isOpen = true) {
+    const details = this.page.locator("#more");
+    if ((await details.evaluate(({ open }) => open)) === isOpen) return;
+    if (isOpen) await details.locator("summary").click();
+    else await this.page.keyboard.press("Escape");
+  }
+
   async set(id, value) {
+    await this.goTo("train");
     const options = this.page.locator("#train-form details.options");
     if (!(await options.evaluate((element) => element.open))) await options.locator("summary").click();
     const field = this.page.locator(`#${id}`);
@@ -99,6 +130,7 @@ export class Lab {
 
   /** Files lie in memory: their text is what is tried out. */
   async chooseFile(name, text) {
+    await this.goTo("train");
     const chooser = this.page.waitForEvent("filechooser");
     await this.page.click("#open-button");
     await (await chooser).setFiles({ name, mimeType: "application/json", buffer: Buffer.from(text) });
@@ -122,6 +154,7 @@ export class Lab {
   async drag(selector, to) {
     const slider = this.page.locator(selector);
     // Not at the foot, where the bar with what is running lies over the page.
+    if (selector.startsWith("#lambda")) await this.more();
     await slider.evaluate((element) => element.scrollIntoView({ block: "center", behavior: "instant" }));
     const box = await slider.boundingBox();
     const y = box.y + box.height / 2;
@@ -132,6 +165,7 @@ export class Lab {
     await this.page.mouse.move(x((at + to) / 2), y, { steps: 3 });
     await this.page.mouse.move(x(to), y, { steps: 3 });
     await this.page.mouse.up();
+    if (selector.startsWith("#lambda")) await this.more(false);
   }
 
   /** Presses Tab until the element has the focus. */

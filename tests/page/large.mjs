@@ -71,8 +71,7 @@ async function choose(lab, settings) {
 }
 
 async function train(lab, timeout) {
-  await lab.page.click("#train-button");
-  await lab.page.waitForFunction(() => window.isoflatLab.app.store.state.training, null, { timeout });
+  await lab.train(undefined, timeout);
 }
 
 const state = (lab) =>

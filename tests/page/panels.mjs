@@ -74,6 +74,7 @@ export async function checkHeatMap(lab, check) {
 /** κ and κ_τ of the bars against the measures' sums; ρ of every neuron. */
 export async function checkLayers(lab, check, { bent, tolerance }) {
   const { page } = lab;
+  await lab.goTo("layers");
   await page.waitForSelector("#layers svg.plot .bar.trained", { state: "attached", timeout: 120_000 });
   const found = await state(lab, () => {
     const { layers, measures, model } = window.isoflatLab.app.store.state;
@@ -111,6 +112,7 @@ export async function checkPixels(lab, check) {
 /** Both ends and the density of a small spectrum; those of one that is never negative have no lower end. */
 export async function checkSpectrum(lab, check, { part, points }) {
   const { page } = lab;
+  await lab.goTo("spectrum");
   await page.selectOption("#operator", "hessian");
   await page.selectOption("#operator-part", part);
   const wanted = part === "all" ? "10,5" : "10,0";
@@ -173,6 +175,8 @@ export async function checkSharpen(lab, check, { precision, longest }) {
     await page.waitForFunction(() => window.isoflatLab.app.store.state.dinh.sharpened, null, { timeout: 120_000 });
     return state(lab, () => window.isoflatLab.app.store.state.dinh.sharpened.value);
   };
+  await lab.goTo("dinh");
+  await page.locator("#bend-controls .segments").getByText("Sharpen").click();
   await lab.watchFrames();
   await lab.drag("#sharpness", 0.5);
   const gap = await lab.longestGap();
@@ -210,6 +214,7 @@ export async function checkSharpen(lab, check, { precision, longest }) {
 /** Disjoint boxes, a constant function in the ball, many large eigenvalues: on a network small enough for all three. */
 export async function checkConstructions(lab, check) {
   const { page } = lab;
+  await lab.goTo("dinh");
   await page.click("#boxes-button");
   await page.waitForSelector("#boxes-finding[data-disjoint=true]");
   const volumes = await state(lab, () =>

@@ -1,11 +1,11 @@
-/** The step on parameter spaces: the drawing, the check, the toy networks, the thesis' experiments cut short, the curvature. */
+/** The part on parameter spaces: the drawing, the check, the toy networks, the thesis' experiments cut short, the curvature. */
 
 import { Lab } from "./lab.mjs";
 
 export async function checkSpaces(browser, url, check) {
   const lab = await Lab.open(browser, url);
   const { page } = lab;
-  await page.locator("#spaces").scrollIntoViewIfNeeded();
+  await lab.goTo("spaces");
   await checkSkeleton(page, check);
   await checkRescaling(page, check);
   await checkToys(page, check);

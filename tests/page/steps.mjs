@@ -19,6 +19,7 @@ export async function checkLandscapes(lab, check, points) {
     const colours = await lab.colours(`#landscapes [data-point=${point}] canvas`);
     check(`the ${point} surface is drawn`, colours > 20, `${colours} colours`);
   }
+  await lab.goTo("landscape");
   await page.getByText("Contour", { exact: true }).click();
   for (const point of points) {
     const levels = await lab.count(`#landscapes [data-point=${point}] path.level`);
@@ -44,13 +45,24 @@ export async function checkBent(lab, check, precision) {
   check("the outputs are the same", outputs < (precision === "f64" ? 1e-10 : 1e-3), `differ by ${outputs}`);
   check("the Hessian's spectral norm moves more than twofold", difference.ratio > 2 || difference.ratio < 0.5);
   check("the layer-wise Riemannian norm stands still", still.change < tolerance, `relative change ${still.change}`);
-  const words = await lab.text("#dials");
-  check("the page says so in words", /moves/.test(words) && /stands still/.test(words));
+  await lab.page.waitForFunction(() => window.isoflatLab.app.store.state.accuracy.bent !== undefined);
+  const verdict = (gauge) => lab.page.locator(`#gauge-${gauge}`).getAttribute("data-verdict");
+  check(
+    "the gauges say so: one swings, two stand",
+    (await verdict("swings")) === "moves" &&
+      (await verdict("stands")) === "still" &&
+      (await verdict("accuracy")) === "still",
+    (await lab.text("#gauges")).replaceAll("\n", " "),
+  );
+  const differing = await lab.count("#digits figcaption[data-same=false]");
+  const bars = await lab.count("#digits rect.bent");
+  check("every digit gets the answer that it got before", differing === 0 && bars === 100, `${bars} bars`);
 }
 
 /** Node-wise factors and a permutation on top. */
 export async function checkNodewise(lab, check, precision) {
   const { page } = lab;
+  await lab.more();
   await page.getByLabel("every hidden unit by its own random factor").check();
   await page.getByLabel("hidden units in another order").check();
   await lab.waitForMeasure(NODEWISE, "bent");
@@ -67,6 +79,7 @@ export async function checkNodewise(lab, check, precision) {
   };
   await page.waitForFunction(isAnother, [HESSIAN, before]);
   check("other factors can be drawn", (await lab.measure(HESSIAN, "bent")) !== before);
+  await lab.more(false);
   await page.click("#bend-reset");
   check("Reset puts the weights back", /not bent/i.test(await lab.text("#same")));
 }
@@ -90,6 +103,7 @@ export async function checkInvariance(lab, check) {
 
 export async function checkTable2(lab, check) {
   const { page } = lab;
+  await lab.goTo("papers");
   await page.click("#table2-button");
   await page.waitForSelector("#table2 tbody tr", { timeout: 240_000 });
   const differences = await page
@@ -176,6 +190,7 @@ export async function checkOpening(lab, check, problem) {
   await lab.page.waitForFunction(() => /7-6-4-3/.test(document.querySelector("#model-summary")?.textContent ?? ""));
   await lab.idle();
   check("a dropped problem file is measured at once", (await lab.measure("hessian.trace", "trained")) !== undefined);
+  await lab.goTo("train");
   await lab.page.click("#close-file");
   await lab.page.waitForFunction(() => /MNIST/.test(document.querySelector("#model-summary")?.textContent ?? ""));
   await lab.idle();
@@ -284,6 +299,7 @@ export async function checkNetworks(lab, check) {
     "one that digits fit gets them back",
     (await page.inputValue("#data")) === "mnist" && (await lab.count("#data-note:visible")) === 0,
   );
+  await lab.more();
   const texts = (await layers()).map((text) => text.replace(/\s+/g, " "));
   check(
     "layers are named as what they are",
@@ -292,6 +308,7 @@ export async function checkNetworks(lab, check) {
       /320 → 120/.test(texts[2]),
     texts.slice(0, 3).join("; "),
   );
+  await lab.more(false);
   await lab.idle();
   check("nothing of this was an error", (await lab.count(".message.error")) === 0);
 }
@@ -303,8 +320,8 @@ export async function checkResidual(lab, check) {
   await lab.set("samples", 200);
   await lab.set("measured", 8);
   await lab.set("epochs", 1);
-  await page.click("#train-button");
-  await page.waitForFunction(() => window.isoflatLab.app.store.state.ready, null, { timeout: 120_000 });
+  await lab.train();
+  await lab.more();
   const labels = (await page.locator("#lambdas label").allInnerTexts()).map((text) => text.replace(/\s+/g, " "));
   const tied = labels.findIndex((text) => /behind W\d+ W\d+/.test(text));
   check("a slider is of all layers whose results are added", tied >= 0 && labels.length === 11, labels[tied]);
@@ -318,6 +335,7 @@ export async function checkResidual(lab, check) {
     /Same function/.test(await lab.text("#same-text")),
     await lab.text("#same-text"),
   );
+  await lab.more(false);
   await page.click("#bend-reset");
   await page.waitForSelector("#same[data-state=none]");
   // What is left to look at takes longer than all that was asked here.
@@ -364,6 +382,7 @@ export async function checkConvolution(lab, check, { samples, measured, bend }) 
     "the page says how many there are",
     (await lab.text("#landscapes [data-point=trained] .range")).includes(`${kept} of ${points} rows`),
   );
+  await lab.goTo("landscape");
   await page.getByText("Contour", { exact: true }).click();
   check(
     "the contour map has them too",
@@ -371,6 +390,7 @@ export async function checkConvolution(lab, check, { samples, measured, bend }) 
   );
   await page.getByText("Surface", { exact: true }).click();
 
+  await lab.goTo("train");
   await page.click("#untrained-button");
   await page.waitForFunction(() => window.isoflatLab.app.store.state.surfaces.trained, null, { timeout: 240_000 });
   await page.waitForSelector(`#landscapes [data-point=trained] canvas[data-rows="${points}"]`);

@@ -23,6 +23,7 @@ export async function runWithWebGpu({ browser, url, check, part, problem }) {
     await page.selectOption("#backend", "webgpu");
     await page.waitForFunction(() => /WebGPU/.test(document.querySelector("#badge")?.textContent ?? ""));
     check("the badge names WebGPU, the adapter and f32", await onGpu(), await lab.text("#badge"));
+    await lab.goTo("landscape");
     await page.fill("#points", "11");
     await page.locator("#points").blur();
   });
@@ -30,8 +31,8 @@ export async function runWithWebGpu({ browser, url, check, part, problem }) {
   await part("Estimates", () => checkEstimates(lab, check));
 
   await part("Training", async () => {
-    await page.click("#train-button");
-    await page.waitForFunction(() => window.isoflatLab.app.store.state.ready, null, { timeout: 240_000 });
+    await lab.goTo("train");
+    await lab.train();
     await checkTestAccuracy(lab, check);
     check("its curve is drawn", (await lab.colours("#training-chart")) > 4);
   });
@@ -62,6 +63,7 @@ export async function runWithWebGpu({ browser, url, check, part, problem }) {
     await lab.chooseFile("mlp_bias.json", problem);
     await page.waitForFunction(() => /7-6-4-3/.test(document.querySelector("#model-summary")?.textContent ?? ""));
     await lab.idle();
+    await lab.goTo("check");
     await page.click("#check-button");
     await checkInvariance(lab, check);
     await lab.idle();
@@ -73,6 +75,7 @@ export async function runWithWebGpu({ browser, url, check, part, problem }) {
     await checkConstructions(lab, check);
     await lab.idle();
     await page.evaluate(() => window.isoflatLab.loseDevice());
+    await lab.goTo("check");
     await page.click("#check-button");
     await page.waitForSelector(".message.notice");
     check("a lost GPU is said", true, await lab.text(".message.notice strong"));
@@ -85,6 +88,7 @@ export async function runWithWebGpu({ browser, url, check, part, problem }) {
   });
 
   await part("A convolutional network", async () => {
+    await lab.goTo("train");
     await page.click("#close-file");
     await page.waitForFunction(() => /MNIST/.test(document.querySelector("#model-summary")?.textContent ?? ""));
     await lab.idle();

@@ -6,7 +6,7 @@ import { Superseded } from "../../www/src/errors";
 import type { Experiments } from "../../www/src/experiments";
 import { isComplete, type State, Store } from "../../www/src/store";
 import type { LandscapeChoice, MeasureChoice, Point } from "../../www/src/worker/protocol";
-import { landscape, measured, state } from "./states";
+import { DESCRIPTIONS, described, landscape, measured, state } from "./states";
 
 const LINE = landscape([[1, 2, 3]]);
 
@@ -19,7 +19,9 @@ function lab(asked: string[]) {
   return {
     line: (point: Point, _: LandscapeChoice) => note(`line ${point}`, LINE),
     surface: (point: Point, _: LandscapeChoice) => note(`surface ${point}`, LINE),
-    bend: () => note("bend", { maxDifference: 0, maxOutput: 1 }),
+    bend: () => note("bend", { maxDifference: 0, maxOutput: 1, answers: [] }),
+    examples: () => note("examples", { of: "test", labels: [], images: [], answers: [] }),
+    accuracy: (point: Point) => note(`accuracy ${point}`, 0.9),
     layers: (point: Point) => note(`layers ${point}`, { kappa: [] }),
     measure: (point: Point, { keys = [] }: MeasureChoice) =>
       note(`measure ${point}`, { values: keys.map((key: MeasureKey) => measured(key)) }),
@@ -65,6 +67,16 @@ describe("Completion", () => {
     expect(surface).toBeLessThan(layers ?? -1);
   });
 
+  test("asks for what swings before the bent surface, and for what theory has said after it", async () => {
+    const { asked, completion } = completing({
+      bend,
+      descriptions: [...DESCRIPTIONS, described("hessian.spectral_norm")],
+    });
+    await completion.run(never);
+    const of = asked.filter((text) => text.endsWith("bent"));
+    expect(of.slice(0, 5)).toEqual(["measure bent", "line bent", "surface bent", "measure bent", "accuracy bent"]);
+  });
+
   test("asks for the measures that are missing alone", async () => {
     const { store, completion, asked } = completing();
     const known = new Map([["loss", measured("loss", 7)]] as const);
@@ -76,12 +88,12 @@ describe("Completion", () => {
   });
 
   test("keeps no result that comes after its task has been superseded", async () => {
-    const { store, completion } = completing();
+    const { store, completion } = completing({ examples: { of: "test", labels: [], images: [], answers: [] } });
     let checks = 0;
     const job = {
       checkpoint: () => {
-        // The first is at the beginning, the second before the line is asked for, the third when it is there.
-        if (++checks === 3) throw new Superseded();
+        // The first are at the beginning, the third before the line is asked for, the fourth when it is there.
+        if (++checks === 4) throw new Superseded();
       },
     };
     await expect(completion.run(job)).rejects.toBeInstanceOf(Superseded);

@@ -1,7 +1,7 @@
 /** What the tests begin with: a page's state, and what is in it. */
 
 import type { BackendInfo, Landscape, MeasureDescription, MeasureKey, MeasureValue } from "isoflat";
-import { NO_DINH, NO_VALUES, type State } from "../../www/src/store";
+import { NO_DINH, NO_VALUES, NOT_SHARP, type State } from "../../www/src/store";
 import type { ModelInfo } from "../../www/src/worker/protocol";
 
 export const INFO: BackendInfo = {
@@ -79,8 +79,12 @@ export const state = (change: Partial<State> = {}): State => ({
   opened: null,
   training: null,
   ready: true,
+  sharpness: NOT_SHARP,
   bend: { lambda: [1, 1], nodewise: null, permutation: null },
   bendSummary: null,
+  preview: null,
+  examples: null,
+  accuracy: {},
   landscapeChoice: { directions: "random", normalization: "filter", seed: 1, points: 3, atBent: "same" },
   lines: {},
   surfaces: {},

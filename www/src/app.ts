@@ -1,14 +1,33 @@
 /** What the page can do. Views call these methods; results go into the store, errors to the messages. */
 
+import { type Arrival, type Frame, MODEL, TRAINING } from "./arrival/arrival";
+import { type Beginning, weightsOf } from "./arrival/load";
+import { decadesOf, lambdaFor, noBend } from "./bends";
 import { Client } from "./client";
 import { Completion, EPSILON } from "./completion";
 import { Costs } from "./costs";
 import { LabError } from "./errors";
 import { Experiments } from "./experiments";
 import { type Job, Jobs } from "./jobs";
+import { Kept } from "./kept";
 import type { Messages } from "./messages";
+import { Previews } from "./previews";
+import type { Settings } from "./reopen";
 import { resultFile } from "./result";
-import { type Bend, measuresOf, NO_DINH, NO_VALUES, type PerPoint, type State, type Store, type Task } from "./store";
+import {
+  type Bend,
+  found,
+  measuresOf,
+  NO_DINH,
+  NO_VALUES,
+  NOT_SHARP,
+  type PerPoint,
+  type Sharpness,
+  type State,
+  type Store,
+  type Task,
+  transformationOf,
+} from "./store";
 import { checkTransformations } from "./transformations";
 import type {
   BackendChoice,
@@ -28,14 +47,15 @@ import type {
 /** The check computes every trace five times; its tolerance knows the standard error. */
 const CHECK_PROBES = 30;
 
-/** A slider sends many values; what it asks for is computed when it rests. */
-const REST_DELAY_MS = 200;
-
 const CLEARED = {
   opened: null,
   training: null,
   ready: false,
+  sharpness: NOT_SHARP,
   bendSummary: null,
+  preview: null,
+  examples: null,
+  accuracy: {},
   lines: {},
   surfaces: {},
   growing: {},
@@ -52,8 +72,10 @@ export class App {
   readonly #jobs: Jobs;
   readonly #completion: Completion;
   readonly #experiments: Experiments;
-  /** Bending and sharpening begin when their slider rests. */
-  #restTimer = 0;
+  readonly #previews: Previews;
+  readonly #kept: Kept;
+  /** Of what the page came with, only the stage has been computed. */
+  #isPartial = false;
   #recovering = false;
   #latest = 0;
 
@@ -70,17 +92,76 @@ export class App {
     this.#jobs = new Jobs(this.#client, (error) => this.#failed(error));
     this.#experiments = new Experiments(store, this.#client);
     this.#completion = new Completion(store, this.#client, this.#experiments);
+    this.#previews = new Previews(store, this.#client);
+    this.#kept = new Kept(store);
     new Costs(store, this.#client);
   }
 
-  /** What was on the page last, or else the network of the options. */
-  async start(choice: ModelChoice): Promise<void> {
+  /**
+   * What was on the page last, or else what the page comes with, or else the network of the options. `introduced`: when what
+   * plays on arrival is over.
+   */
+  async start(choice: ModelChoice, beginning: Promise<Beginning>, introduced: () => Promise<void>): Promise<void> {
     await this.#task("starting", async (job) => {
-      await this.#startEngine();
-      const restored = await this.#client.call((lab) => lab.restore()).catch(() => null);
-      if (restored?.model) await this.#show(job, restored.model, restored.opened);
-      else await this.#setModel(choice);
+      const starting = this.#startEngine();
+      // Whoever awaits it is told of what goes wrong; until then nobody may be there.
+      starting.catch(() => {});
+      const first = await beginning;
+      if (first.kind !== "none" && first.snapshot) this.store.set({ ...CLEARED, ...first.snapshot, ready: true });
+      else if (first.kind === "arrival") this.store.set(shownOf(first.arrival));
+      this.#isPartial = first.kind === "arrival";
+      const over = first.kind === "arrival" && !first.snapshot ? introduced() : undefined;
+      await starting;
+      if (first.kind === "none" || !(await this.#reinstate(first.stamp))) return await this.#setModel(choice);
+      await over;
+      await this.#onlyStage(job);
     });
+  }
+
+  /** Gives a worker the weights that the page shows. False where they are not to be had. */
+  async #reinstate(stamp: string): Promise<boolean> {
+    try {
+      if (stamp.startsWith("arrival")) {
+        const weights = await weightsOf();
+        const model = await this.#client.call((lab) => lab.arrive(MODEL, weights));
+        this.store.set({ model: await this.#measuredAs(model) });
+      } else {
+        const restored = await this.#client.call((lab) => lab.restore());
+        if (!restored?.model) return false;
+        const { model, opened, choice } = restored;
+        if (restored.stamp === stamp && this.store.state.ready)
+          this.store.set({ model: await this.#measuredAs(model) });
+        else this.store.set({ ...CLEARED, opened, model, modelChoice: choice, bend: noBend(model.depth), ready: true });
+      }
+    } catch (error) {
+      // It can be seen, and nothing can be asked of it.
+      this.store.set({ ready: false });
+      throw error;
+    }
+    this.#kept.belongsTo(stamp);
+    // The new worker has nothing at the bent point.
+    this.store.set({ bendSummary: null });
+    return true;
+  }
+
+  /** On as many samples as what is shown. */
+  async #measuredAs(model: ModelInfo): Promise<ModelInfo> {
+    const samples = this.store.state.model?.measuredSamples ?? model.measuredSamples;
+    return samples === model.measuredSamples ? model : await this.#client.call((lab) => lab.setMeasured(samples));
+  }
+
+  /** A part has been opened that shows more than the stage does. */
+  complete(): void {
+    if (!this.#isPartial) return;
+    this.#isPartial = false;
+    // What runs now goes on to it.
+    if (this.store.state.task === "idle") void this.look();
+  }
+
+  /** Nobody has asked for more than to look at it. */
+  async #onlyStage(job: Job): Promise<void> {
+    await this.#completion.stage(job);
+    if (!this.#isPartial) await this.#completion.run(job);
   }
 
   async chooseBackend(choice: BackendChoice): Promise<void> {
@@ -116,8 +197,16 @@ export class App {
     await this.#task("starting", async (job) => {
       await this.#startEngine();
       const opened = await this.#client.call((lab) => lab.openFiles(files, choice));
-      await this.#show(job, opened.model, opened);
+      await this.#show(job, opened);
     });
+  }
+
+  /** Trains again what a result is of, and bends it as it was. */
+  async openResult({ model, training, bend, landscape }: Settings): Promise<void> {
+    this.store.set({ landscapeChoice: landscape, modelChoice: model, trainChoice: training });
+    if (training) await this.train(model, training);
+    else await this.chooseModel(model).then(() => this.look());
+    if (this.store.state.ready && transformationOf(bend)) this.setBend(bend);
   }
 
   async checkLayers(network: string): Promise<LayerCheck | null> {
@@ -129,9 +218,11 @@ export class App {
     }
   }
 
-  async #show(job: Job, model: ModelInfo | null, opened: OpenedFiles | null): Promise<void> {
+  async #show(job: Job, opened: OpenedFiles): Promise<void> {
+    const { model, stamp } = opened;
     this.store.set({ opened });
     if (!model) return;
+    this.#kept.belongsTo(null);
     this.store.set({
       ...CLEARED,
       opened,
@@ -141,6 +232,7 @@ export class App {
       bend: noBend(model.depth),
       ready: true,
     });
+    this.#kept.belongsTo(stamp);
     await this.#completion.run(job);
   }
 
@@ -153,8 +245,9 @@ export class App {
         this.store.set({ ...CLEARED, opened, bend: noBend(this.store.state.model?.depth ?? 1) });
       }
       job.checkpoint();
-      const training = await this.#client.call((lab) => lab.train(choice));
+      const { summary: training, stamp } = await this.#client.call((lab) => lab.train(choice));
       this.store.set({ training, trainChoice: choice, ready: true });
+      this.#kept.belongsTo(stamp);
       if (!training.stopped) await this.#completion.run(job);
     });
   }
@@ -163,33 +256,83 @@ export class App {
   async look(): Promise<void> {
     await this.#task("looking", async (job) => {
       this.store.set({ ready: true });
+      this.#isPartial = false;
       await this.#completion.run(job);
     });
   }
 
   stop(): void {
-    clearTimeout(this.#restTimer);
     void this.#jobs.stop();
   }
 
+  /** As sharp as wanted, one way or the other. */
+  setSharpness(sharpness: Sharpness): void {
+    const { dinh, model, bend } = this.store.state;
+    if (!model) return;
+    const { way, decades } = sharpness;
+    if (way === "sharpen" && decades !== dinh.decades) {
+      this.store.set({ dinh: { ...dinh, decades, sharpened: null, many: null } });
+    }
+    // While the sharpest layer is not known the twin stays where it is.
+    const lambda = lambdaFor(sharpness, model, found(dinh.valley), dinh.powersOfTwo) ?? bend.lambda;
+    this.#bendTo({ ...bend, lambda }, sharpness);
+  }
+
+  /** Dinh’s α a power of two, or not. */
+  setPowersOfTwo(powersOfTwo: boolean): void {
+    this.store.set({ dinh: { ...this.store.state.dinh, powersOfTwo, sharpened: null } });
+    this.setSharpness({ ...this.store.state.sharpness, way: "sharpen" });
+  }
+
+  /** Layer by layer, unit by unit. */
   setBend(bend: Bend): void {
-    const { measures, lines, surfaces, growing, layers, spectra, densities } = this.store.state;
+    this.#bendTo(bend, { way: "bend", decades: decadesOf(bend) });
+  }
+
+  /** The slider has been let go. */
+  release(): void {
+    this.#previews.released();
+  }
+
+  /** What the engine has to say of the twin that is shown. */
+  settle(): void {
+    if (this.store.state.engine) void this.#task("bending", (job) => this.#onlyStage(job));
+  }
+
+  /** The twin as it was computed before: nothing is asked of the engine. */
+  showFrame({ decades, surface, norm }: Frame): void {
+    const { model, examples, measures } = this.store.state;
+    const lambda = model && lambdaFor({ way: "bend", decades }, model, null, false);
+    if (!lambda) return;
     this.store.set({
-      bend,
-      bendSummary: null,
-      layers: only(layers),
-      spectra: only(spectra),
-      densities: only(densities),
-      lines: only(lines),
-      surfaces: only(surfaces),
-      growing: only(growing),
-      measures: { trained: measures.trained, bent: new Map() },
+      sharpness: { way: "bend", decades },
+      bend: { ...noBend(lambda.length), lambda },
+      ...this.#withoutTwin(),
+      preview: decades > 0 ? { surface, samples: MODEL.measured, answers: examples?.answers ?? [] } : null,
+      measures: { ...measures, bent: decades > 0 ? new Map([[norm.key, norm]]) : new Map() },
     });
-    clearTimeout(this.#restTimer);
+  }
+
+  #bendTo(bend: Bend, sharpness: Sharpness): void {
+    this.store.set({ bend, sharpness, ...this.#withoutTwin() });
     if (!this.store.state.ready) return;
-    this.#restTimer = window.setTimeout(() => {
-      void this.#task("bending", (job) => this.#completion.run(job));
-    }, REST_DELAY_MS);
+    this.#previews.moved();
+    if (this.#previews.isRunning) return;
+    void this.#task("bending", async (job) => {
+      await this.#previews.run(job);
+      if (this.store.state.sharpness.way === "sharpen") await this.#sharpen(job);
+      await this.#completion.run(job);
+    });
+  }
+
+  /** Theorem 4 with the engine's own numbers, once the twin that the page has guessed is there. */
+  async #sharpen(job: Job): Promise<void> {
+    const before = this.store.state.dinh.valley;
+    await this.#experiments.valley(job);
+    const { sharpness, dinh, model, bend } = this.store.state;
+    if (!model || dinh.valley === before) return;
+    const lambda = lambdaFor(sharpness, model, found(dinh.valley), dinh.powersOfTwo);
+    if (lambda) this.store.set({ bend: { ...bend, lambda } });
   }
 
   setLandscape(landscapeChoice: LandscapeChoice): void {
@@ -213,16 +356,6 @@ export class App {
 
   async computeSpectrum(): Promise<void> {
     await this.#ask("spectrum", (job) => this.#experiments.spectrum(job));
-  }
-
-  /** As sharp as wanted, with α a power of two or not. */
-  setSharpen(decades: number, powersOfTwo: boolean): void {
-    this.store.set({ dinh: { ...this.store.state.dinh, decades, powersOfTwo, sharpened: null } });
-    clearTimeout(this.#restTimer);
-    if (!this.store.state.ready) return;
-    this.#restTimer = window.setTimeout(() => {
-      void this.#ask("sharpening", (job) => this.#experiments.sharpen(job));
-    }, REST_DELAY_MS);
   }
 
   async findBoxes(): Promise<void> {
@@ -262,12 +395,13 @@ export class App {
   }
 
   /** Of the trained weights; what is finished, if it is stopped. Null where it fails, or the page has gone on to something else. */
-  async fullReport(): Promise<string | null> {
-    let text: string | null = null;
+  async fullReport(): Promise<{ text: string; isWhole: boolean } | null> {
+    let report: { text: string; isWhole: boolean } | null = null;
     await this.#task("reporting", async () => {
-      text = await this.#client.call((lab) => lab.report());
+      const text = await this.#client.call((lab) => lab.report());
+      report = { text, isWhole: (JSON.parse(text) as { stopped: boolean }).stopped === false };
     });
-    return text;
+    return report;
   }
 
   async savedFile(point: SavedPoint, choice: SaveChoice): Promise<SavedFile | null> {
@@ -283,7 +417,11 @@ export class App {
     return resultFile(this.store.state);
   }
 
-  /** For trying out how the page takes a lost GPU. */
+  /** For trying out how the page takes a lost worker, a crash of the module, and a lost GPU. */
+  kill(): void {
+    this.#failed(new LabError("unexpected", "the worker was ended"));
+  }
+
   crash(): Promise<void> {
     return this.#client.tell((lab) => lab.crash());
   }
@@ -321,13 +459,30 @@ export class App {
 
   async #setModel(modelChoice: ModelChoice): Promise<void> {
     await this.#startEngine();
+    this.#kept.belongsTo(null);
     const model = await this.#client.call((lab) => lab.setModel(modelChoice));
     this.store.set({ ...CLEARED, model, modelChoice, bend: noBend(model.depth) });
   }
 
+  /** The twin is another one. */
+  #withoutTwin(): Partial<State> {
+    const { measures, lines, surfaces, growing, layers, spectra, densities, accuracy } = this.store.state;
+    return {
+      bendSummary: null,
+      accuracy: only(accuracy),
+      layers: only(layers),
+      spectra: only(spectra),
+      densities: only(densities),
+      lines: only(lines),
+      surfaces: only(surfaces),
+      growing: only(growing),
+      measures: { trained: measures.trained, bent: new Map() },
+    };
+  }
+
   #withoutResults(): Partial<State> {
-    const { opened, training, ready } = this.store.state;
-    return { ...CLEARED, opened, training, ready };
+    const { opened, training, ready, sharpness } = this.store.state;
+    return { ...CLEARED, opened, training, ready, sharpness };
   }
 
   #failed(error: unknown): void {
@@ -335,15 +490,22 @@ export class App {
     if (error instanceof LabError && error.code === "unexpected") void this.#recover();
   }
 
-  /** A trap in wasm leaves the worker unusable: a new one takes its place, at the same network before training. */
+  /** A trap in wasm leaves the worker unusable: a new one takes its place, with the weights that are kept. */
   async #recover(): Promise<void> {
     if (this.#recovering) return;
     this.#recovering = true;
     this.#client.discard();
     const { modelChoice } = this.store.state;
-    this.store.set({ ...CLEARED, engine: null, model: modelChoice ? this.store.state.model : null });
+    this.store.set({ engine: null });
     try {
       await this.#startEngine();
+      const { stamp } = this.#kept;
+      if (stamp !== null && (await this.#reinstate(stamp))) {
+        // No more than that: what has brought the worker down is not to be begun by itself.
+        void this.#task("bending", (job) => this.#completion.bend(job));
+        return;
+      }
+      this.store.set({ ...CLEARED, model: modelChoice ? this.store.state.model : null });
       if (modelChoice) await this.#setModel(modelChoice);
     } catch {
       // The first message has said what is wrong; the next task will try once more.
@@ -353,11 +515,28 @@ export class App {
   }
 }
 
+function shownOf(arrival: Arrival): Partial<State> {
+  const { model, training, line, surface, examples, measures, layers, accuracy, descriptions, operators } = arrival;
+  return {
+    ...CLEARED,
+    descriptions,
+    operators,
+    model,
+    modelChoice: MODEL,
+    trainChoice: TRAINING,
+    training,
+    bend: noBend(model.depth),
+    lines: { trained: line },
+    surfaces: { trained: surface },
+    examples,
+    measures: { ...NO_VALUES, trained: new Map(measures.map((value) => [value.key, value])) },
+    layers: { trained: layers },
+    accuracy: { trained: accuracy },
+    ready: true,
+  };
+}
+
 /** The bent point’s are of another bend. */
 function only<T>(values: PerPoint<T>): PerPoint<T> {
   return values.trained ? { trained: values.trained } : {};
-}
-
-export function noBend(depth: number): Bend {
-  return { lambda: new Array<number>(depth).fill(1), nodewise: null, permutation: null };
 }

@@ -3,6 +3,7 @@
 import type { Landscape, MeasureKey } from "isoflat";
 import type { Client } from "./client";
 import type { Experiments } from "./experiments";
+import { gaugeKeys } from "./gauges";
 import type { Job } from "./jobs";
 import { measureGroups } from "./papers";
 import { measuresOf, type Store, transformationOf } from "./store";
@@ -10,7 +11,7 @@ import type { LandscapeChoice, Point } from "./worker/protocol";
 
 export const EPSILON = 1e-3;
 /** Products for an estimate of a trace or a norm. */
-const PROBES = 100;
+export const PROBES = 100;
 
 type Lab = Parameters<Parameters<Client["call"]>[0]>[0];
 
@@ -21,29 +22,73 @@ export class Completion {
     private readonly experiments: Experiments,
   ) {}
 
+  /** What the stage shows. */
+  async stage(job: Job): Promise<void> {
+    job.checkpoint();
+    for (const point of this.#points()) await this.#stage(job, point);
+  }
+
+  #points(): Point[] {
+    return transformationOf(this.store.state.bend) ? ["trained", "bent"] : ["trained"];
+  }
+
   async run(job: Job): Promise<void> {
     job.checkpoint();
     // Whatever came before is over: the sliders may move again.
     if (this.store.state.task !== "bending") this.store.set({ task: "looking", progress: null });
-    const points: Point[] = transformationOf(this.store.state.bend) ? ["trained", "bent"] : ["trained"];
+    await this.stage(job);
+    const points = this.#points();
     const [first, second, ...others] = measureGroups(measuresOf(this.store.state));
     for (const point of points) {
-      if (point === "bent") await this.#bend(job);
-      await this.#landscape(job, "lines", point, (lab, choice) => lab.line(point, choice));
-      if (point === "trained") await this.#surface(job, point);
       await this.#measure(job, point, first);
       await this.#measure(job, point, second);
-      if (point === "bent") await this.#surface(job, point);
     }
-    for (const point of points) await this.#layers(job, point);
     await this.experiments.valley(job);
+    if (this.#isToBeSharpened()) await this.experiments.sharpen(job);
+    for (const point of points) await this.#layers(job, point);
     for (const group of others) for (const point of points) await this.#measure(job, point, group);
   }
 
-  async #bend(job: Job): Promise<void> {
-    if (this.store.state.bendSummary) return;
+  /** Of the bent point what swings first, then what theory has said already. */
+  async #stage(job: Job, point: Point): Promise<void> {
+    const [swings, stands] = gaugeKeys(this.store.state);
+    if (point === "bent") {
+      await this.bend(job);
+      await this.#measure(job, point, swings);
+    } else await this.#examples(job);
+    // The line first: with it a growing surface's scale is nearly the whole one's.
+    await this.#landscape(job, "lines", point, (lab, choice) => lab.line(point, choice));
+    await this.#surface(job, point);
+    await this.#measure(job, point, [...swings, ...stands]);
+    await this.#accuracy(job, point);
+  }
+
+  #isToBeSharpened(): boolean {
+    const { sharpness, dinh } = this.store.state;
+    return sharpness.way === "sharpen" && sharpness.decades > 0 && !dinh.sharpened;
+  }
+
+  async #examples(job: Job): Promise<void> {
+    if (this.store.state.examples) return;
     job.checkpoint();
+    const examples = await this.client.call((lab) => lab.examples());
+    job.checkpoint();
+    this.store.set({ examples });
+  }
+
+  async #accuracy(job: Job, point: Point): Promise<void> {
+    if (this.store.state.accuracy[point] !== undefined) return;
+    job.checkpoint();
+    const accuracy = await this.client.call((lab) => lab.accuracy(point));
+    job.checkpoint();
+    this.store.set({ accuracy: { ...this.store.state.accuracy, [point]: accuracy } });
+  }
+
+  /** Puts the worker's bent point where the page has it. */
+  async bend(job: Job): Promise<void> {
     const transformation = transformationOf(this.store.state.bend);
+    if (this.store.state.bendSummary || !transformation) return;
+    job.checkpoint();
     const bendSummary = await this.client.call((lab) => lab.bend(transformation));
     job.checkpoint();
     this.store.set({ bendSummary });
@@ -63,6 +108,7 @@ export class Completion {
     this.store.set({
       [kind]: { ...this.store.state[kind], [point]: landscape },
       ...(kind === "surfaces" && { growing }),
+      ...(kind === "surfaces" && point === "bent" && { preview: null }),
     });
   }
 

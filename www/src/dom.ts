@@ -1,20 +1,44 @@
 /** Small helpers for elements; everything that the page has from the start is in index.html. */
 
+import { pieces, plain } from "./subscripts";
+
 export function find<K extends keyof HTMLElementTagNameMap>(tag: K, id: string): HTMLElementTagNameMap[K] {
   const element = document.getElementById(id);
   if (element === null || element.localName !== tag) throw new Error(`the page has no <${tag} id="${id}">`);
   return element as HTMLElementTagNameMap[K];
 }
 
+const SVG = "http://www.w3.org/2000/svg";
+
 type Child = Node | string | null | undefined | false;
 type Attributes = Record<string, string | number | boolean | undefined>;
+
+/** Attributes that people read or hear. */
+const SAID: ReadonlySet<string> = new Set(["aria-label", "aria-valuetext", "title", "placeholder", "data-label"]);
+/** Elements whose text is text alone, or as programs read it. */
+const VERBATIM: ReadonlySet<string> = new Set(["code", "textarea"]);
 
 function fill(element: Element, attributes: Attributes, children: Child[]): void {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined || value === false) continue;
-    element.setAttribute(name, value === true ? "" : String(value));
+    const text = value === true ? "" : String(value);
+    element.setAttribute(name, SAID.has(name) ? plain(text) : text);
   }
-  for (const child of children) if (child) element.append(child);
+  for (const child of children) {
+    if (child) element.append(...(typeof child === "string" ? formulas(element, child) : [child]));
+  }
+}
+
+/** Text whose subscripts stand below the line, where an element can have that. */
+function formulas({ localName, namespaceURI }: Element, text: string): (Node | string)[] {
+  if (VERBATIM.has(localName)) return [text];
+  if (localName === "option" || namespaceURI === SVG) return [plain(text)];
+  return pieces(text).flatMap((piece) => {
+    if (typeof piece === "string") return piece;
+    const sub = document.createElement("sub");
+    sub.append(piece.sub);
+    return [piece.base, sub];
+  });
 }
 
 export function html<K extends keyof HTMLElementTagNameMap>(
@@ -32,7 +56,7 @@ export function svg<K extends keyof SVGElementTagNameMap>(
   attributes: Attributes = {},
   ...children: Child[]
 ): SVGElementTagNameMap[K] {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  const element = document.createElementNS(SVG, tag);
   fill(element, attributes, children);
   return element;
 }

@@ -32,6 +32,8 @@ const ADVICE: Partial<Record<Failure["code"], string>> = {
   unexpected: "The engine has been started anew. Press Train, or open the file again.",
 };
 
-export function advice(code: Failure["code"]): string {
+export function advice(code: Failure["code"], message = ""): string {
+  if (code === "not_finite" && /diverged/.test(message))
+    return "Lower the learning rate under Options, and train again.";
   return ADVICE[code] ?? "";
 }

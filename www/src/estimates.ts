@@ -80,10 +80,10 @@ export function estimateOf(work: Work, costs: SampleCosts, model: ModelInfo, set
 /** What to do about work that is too much; empty where it is not. */
 export function hint(work: Work, { seconds, bytes, vectors }: WorkEstimate): string {
   if (vectors > MUCH_BYTES) return "That may not fit in memory, however few the samples: it takes a smaller network.";
-  if (bytes > MUCH_BYTES) return "That may not fit in memory: choose fewer samples under Options in step 1.";
+  if (bytes > MUCH_BYTES) return "That may not fit in memory: choose fewer samples under Train’s options.";
   if (seconds <= LONG_SECONDS) return "";
   if (work === "training") return "That is long: choose fewer training samples or epochs under Options.";
   if (work === "landscape")
-    return "That is long: choose fewer points, or fewer measured samples under Options in step 1.";
-  return "That is long: choose fewer measured samples under Options in step 1.";
+    return "That is long: choose fewer points, or fewer measured samples under Train’s options.";
+  return "That is long: choose fewer measured samples under Train’s options.";
 }

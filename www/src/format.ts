@@ -35,12 +35,29 @@ export function powerOfTwo(value: number): string {
   return Number.isInteger(exponent) && exponent !== 0 ? `2${superscript(exponent)}` : number(value);
 }
 
-/** A round number as it is: `0.5`, `100`, `1 × 10⁶`. */
-export function round(value: number): string {
+/** A round number as it is: `0.5`, `100`, `1 × 10⁶`, `1.5 × 10⁶`. More than `digits` of it are rounding. */
+export function round(value: number, digits = 6): string {
   const size = Math.abs(value);
-  if (value === 0) return "0";
-  if (size >= 1e-3 && size < 1e5) return minus(String(Number(value.toPrecision(6))));
-  return number(value, 1);
+  if (value === 0 || !Number.isFinite(value)) return number(value);
+  const shown = Number(value.toPrecision(digits));
+  if (size >= 1e-3 && size < 1e5) return minus(String(shown));
+  // As many digits as it has, and no zeros behind them.
+  const [mantissa = ""] = shown.toExponential().split("e");
+  return number(shown, mantissa.replace(/[-.]/g, "").length);
+}
+
+/** The most digits that tell two numbers apart. */
+const ALL_DIGITS = 17;
+
+/** Round numbers that stand beside each other: with `digits` of each, or as many more as tell all that differ. */
+export function rounds(values: readonly number[], digits = 6): string[] {
+  const kinds = new Set(values).size;
+  let labels: string[] = [];
+  for (let count = digits; count <= ALL_DIGITS; count++) {
+    labels = values.map((value) => round(value, count));
+    if (new Set(labels).size >= kinds) break;
+  }
+  return labels;
 }
 
 function plain(value: number, digits: number): string {

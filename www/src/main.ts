@@ -1,6 +1,7 @@
 import "./style/base.css";
 import "./style/controls.css";
 import "./style/layout.css";
+import "./style/stage.css";
 import "./style/notices.css";
 import "./style/charts.css";
 import "./style/tables.css";
@@ -10,32 +11,40 @@ import "./style/spaces.css";
 import "./style/findings.css";
 import "./style/opened.css";
 import { App } from "./app";
+import { beginning } from "./arrival/load";
 import { Messages } from "./messages";
-import { NO_DINH, NO_VALUES, type State, Store } from "./store";
+import { NO_DINH, NO_VALUES, NOT_SHARP, type State, Store } from "./store";
 import { BendView } from "./views/bend";
 import { dinhView } from "./views/dinh";
 import { estimateView } from "./views/estimate";
 import { filesView } from "./views/files";
+import { gaugesView } from "./views/gauges";
+import { guideView } from "./views/guide";
 import { headerView, themeView } from "./views/header";
 import { InvarianceView } from "./views/invariance";
 import { LayersView } from "./views/layers";
 import { LookView } from "./views/look";
 import { MeasuresView } from "./views/measures";
 import { openedView } from "./views/opened";
+import { samenessView } from "./views/sameness";
 import { sharpenView } from "./views/sharpen";
 import { spacesView } from "./views/spaces";
 import { SpectrumView } from "./views/spectrum";
+import { stageView } from "./views/stage";
 import { statusView } from "./views/status";
-import { stepsView } from "./views/steps";
 import { table2View } from "./views/table2";
+import { tabsView } from "./views/tabs";
 import { fillNetworks, readModelChoice, trainView } from "./views/train";
 
 declare global {
   interface Window {
     /** For trying out what a person cannot bring about by hand. */
-    isoflatLab: { app: App; loseDevice: () => Promise<void>; crash: () => Promise<void> };
+    isoflatLab: { app: App; loseDevice: () => Promise<void>; crash: () => Promise<void>; kill: () => void };
   }
 }
+
+/** Parts that show more of the points than the stage does. */
+const COMPUTED: ReadonlySet<string> = new Set(["measures", "layers", "dinh"]);
 
 const store = new Store<State>({
   task: "starting",
@@ -50,8 +59,12 @@ const store = new Store<State>({
   opened: null,
   training: null,
   ready: false,
+  sharpness: NOT_SHARP,
   bend: { lambda: [], nodewise: null, permutation: null },
   bendSummary: null,
+  preview: null,
+  examples: null,
+  accuracy: {},
   landscapeChoice: { directions: "random", normalization: "filter", seed: 1, points: 21, atBent: "same" },
   lines: {},
   surfaces: {},
@@ -71,7 +84,6 @@ const app = new App(store, new Messages());
 headerView(app);
 const spaces = spacesView(app);
 statusView(app);
-stepsView(app);
 filesView(app);
 openedView(app);
 table2View(app);
@@ -85,13 +97,23 @@ const training = trainView(app);
 estimateView(app);
 const look = new LookView(app);
 const bend = new BendView(app);
-themeView(() => {
+stageView(app);
+samenessView(app);
+gaugesView(app);
+/** Charts are drawn to fit their place, which a closed panel has not. */
+const redraw = (): void => {
   training.redraw();
   look.redraw();
   bend.redraw();
   layers.redraw();
   spaces.redraw();
+};
+themeView(redraw);
+tabsView((tab) => {
+  redraw();
+  if (COMPUTED.has(tab)) app.complete();
 });
 
-window.isoflatLab = { app, loseDevice: () => app.loseDevice(), crash: () => app.crash() };
-void app.start(readModelChoice());
+window.isoflatLab = { app, loseDevice: () => app.loseDevice(), crash: () => app.crash(), kill: () => app.kill() };
+const first = beginning();
+void app.start(readModelChoice(), first, guideView(app, first));

@@ -6,11 +6,17 @@ import { sentence } from "./format";
 
 export class Messages {
   readonly #region = find("div", "messages");
+  #code: LabError["code"] | null = null;
+
+  /** Of the error that is shown; null where there is none. */
+  get code(): LabError["code"] | null {
+    return this.#code;
+  }
 
   error(error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
     const code = error instanceof LabError ? error.code : "unexpected";
-    this.#show("error", sentence(message), advice(code), code);
+    this.#show("error", sentence(message), advice(code, message), code);
   }
 
   notice(text: string, detail = ""): void {
@@ -18,15 +24,17 @@ export class Messages {
   }
 
   clear(): void {
+    this.#code = null;
     this.#region.replaceChildren();
   }
 
-  #show(kind: "error" | "notice", text: string, detail: string, code?: string): void {
+  #show(kind: "error" | "notice", text: string, detail: string, code?: LabError["code"]): void {
+    this.#code = code ?? null;
     const close = html("button", { type: "button", class: "quiet", "aria-label": "Dismiss" }, "✕");
     const symbol = html("span", { class: "symbol", "aria-hidden": "true" }, kind === "error" ? "!" : "i");
     const body = html("div", {}, html("strong", {}, text), detail && html("p", {}, detail));
     const message = html("div", { class: `message ${kind}`, "data-code": code }, symbol, body, close);
-    close.addEventListener("click", () => message.remove());
+    close.addEventListener("click", () => this.clear());
     this.#region.replaceChildren(message);
   }
 }

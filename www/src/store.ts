@@ -18,12 +18,14 @@ import type {
   BallFinding,
   BendSummary,
   EngineStart,
+  Examples,
   LandscapeChoice,
   ManyFinding,
   ModelChoice,
   ModelInfo,
   OpenedFiles,
   Point,
+  Preview,
   SampleCosts,
   SharpenFinding,
   SpectrumChoice,
@@ -50,6 +52,14 @@ export interface Bend {
   /** Every hidden unit by a random factor in [1/range, range]. */
   nodewise: { seed: number; range: number } | null;
   permutation: { seed: number } | null;
+}
+
+/** The stage's one control. */
+export interface Sharpness {
+  /** `bend`: the first layer by as much; `sharpen`: the whole Hessian by at least as much (Dinh et al. 2017, Theorem 4). */
+  way: "bend" | "sharpen";
+  /** Of the wanted factor, in powers of ten; 0 leaves the weights as they are. */
+  decades: number;
 }
 
 export type Values = ReadonlyMap<MeasureKey, MeasureValue>;
@@ -93,8 +103,14 @@ export interface State {
   training: TrainSummary | null;
   /** Is there a point to look at? False while the network shown is still to be trained. */
   ready: boolean;
+  sharpness: Sharpness;
   bend: Bend;
   bendSummary: BendSummary | null;
+  /** A coarse look at the bend, or at the one before it while a slider moves. */
+  preview: Preview | null;
+  examples: Examples | null;
+  /** On the test set where there is one; null where targets are no classes. */
+  accuracy: PerPoint<number | null>;
   landscapeChoice: LandscapeChoice;
   lines: PerPoint<Landscape>;
   surfaces: PerPoint<Landscape>;
@@ -129,6 +145,8 @@ export class Store<S extends object = State> {
     listener();
   }
 }
+
+export const NOT_SHARP: Sharpness = { way: "bend", decades: 0 };
 
 export const NO_VALUES: Readonly<Record<Point, Values>> = { trained: new Map(), bent: new Map() };
 

@@ -3,23 +3,27 @@
 import { contours } from "d3-contour";
 import type { Landscape } from "isoflat";
 import { html, svg } from "../dom";
-import { number, round } from "../format";
+import { number, rounds } from "../format";
 import { type Heights, isWhole, lowest, rowsOf } from "./heights";
 import { css, ramp } from "./palette";
 
-const SIZE = 440;
+/** Less than this leaves no room for labels, and the drawing is scaled. */
+const LEAST = 200;
 const MARGIN = { left: 40, right: 8, top: 8, bottom: 34 };
-const INNER_W = SIZE - MARGIN.left - MARGIN.right;
-const INNER_H = SIZE - MARGIN.top - MARGIN.bottom;
+/** Below the drawing, of what it says in words. */
+const WORDS = 30;
 
 export function drawContour(view: HTMLElement, landscape: Landscape, heights: Heights, name: string): void {
+  // As large as its place, so that letters are as large as elsewhere.
+  const size = Math.max(Math.min(view.clientWidth, view.clientHeight - WORDS), LEAST);
+  const inner = size - MARGIN.left - MARGIN.right;
   const { s, t } = landscape;
   const [nx, ny] = [s.length, t.length];
   const rows = rowsOf(landscape);
   const whole = isWhole(landscape);
   // d3 puts the values at the middles of unit cells; the outer half cells lie beyond the data and are clipped.
-  const x = (column: number) => MARGIN.left + ((column - 0.5) / (nx - 1)) * INNER_W;
-  const y = (row: number) => MARGIN.top + INNER_H - ((row - 0.5) / (ny - 1)) * INNER_H;
+  const x = (column: number) => MARGIN.left + ((column - 0.5) / (nx - 1)) * inner;
+  const y = (row: number) => MARGIN.top + inner - ((row - 0.5) / (ny - 1)) * inner;
   const colour = ramp();
   const values = Array.from(landscape.loss, (loss) => heights.at(loss));
   const levels = [heights.low, ...heights.levels];
@@ -31,6 +35,7 @@ export function drawContour(view: HTMLElement, landscape: Landscape, heights: He
   const bands = svg("g", { class: "bands", "clip-path": `url(#${clip})` });
   const labels = svg("g", { class: "level-labels" });
   const taken: [number, number][] = [];
+  const said = ["", ...rounds(heights.levels)];
   shapes.forEach((shape, index) => {
     const level = levels[index] ?? 0;
     const path = shape.coordinates
@@ -47,18 +52,18 @@ export function drawContour(view: HTMLElement, landscape: Landscape, heights: He
     const at = labelPlace(shape.coordinates.flat(), nx, rows, x, y, taken);
     if (!at) return;
     taken.push(at);
-    labels.append(svg("text", { x: at[0], y: at[1], dy: "0.35em" }, round(level)));
+    labels.append(svg("text", { x: at[0], y: at[1], dy: "0.35em" }, said[index] ?? ""));
   });
 
   const low = lowest(landscape);
   // Rows come from below; what is not there yet stays the panel's ground.
   const top = whole ? MARGIN.top : y(rows - 0.5);
-  const known = { x: MARGIN.left, y: top, width: INNER_W, height: MARGIN.top + INNER_H - top };
-  const frame = { x: MARGIN.left, y: MARGIN.top, width: INNER_W, height: INNER_H };
+  const known = { x: MARGIN.left, y: top, width: inner, height: MARGIN.top + inner - top };
+  const frame = { x: MARGIN.left, y: MARGIN.top, width: inner, height: inner };
   const drawing = svg(
     "svg",
     {
-      viewBox: `0 0 ${SIZE} ${SIZE}`,
+      viewBox: `0 0 ${size} ${inner + MARGIN.top + MARGIN.bottom}`,
       class: "contour",
       "data-rows": rows,
       role: "img",
@@ -67,7 +72,7 @@ export function drawContour(view: HTMLElement, landscape: Landscape, heights: He
     svg("defs", {}, svg("clipPath", { id: clip }, svg("rect", known))),
     bands,
     svg("rect", { ...frame, class: "frame" }),
-    axes(s, t),
+    axes(s, t, inner),
     labels,
     cross(x(s.length / 2), y(t.length / 2)),
     whole && svg("circle", { class: "lowest", cx: x(low.i + 0.5), cy: y(low.j + 0.5), r: 7 }),
@@ -111,36 +116,30 @@ function labelPlace(
   return best;
 }
 
-function axes(s: Float64Array, t: Float64Array): SVGGElement {
+function axes(s: Float64Array, t: Float64Array, inner: number): SVGGElement {
   const group = svg("g", { class: "axes" });
-  const ends = (values: Float64Array): [number, number] => [values[0] ?? -1, values.at(-1) ?? 1];
-  const bottom = MARGIN.top + INNER_H;
-  for (const f of [0, 0.25, 0.5, 0.75, 1]) {
-    const [s0, s1] = ends(s);
-    const [t0, t1] = ends(t);
-    const px = MARGIN.left + f * INNER_W;
-    const py = bottom - f * INNER_H;
+  const bottom = MARGIN.top + inner;
+  const [along, across] = [ticks(s), ticks(t)];
+  QUARTERS.forEach((f, index) => {
+    const px = MARGIN.left + f * inner;
+    const py = bottom - f * inner;
     group.append(
       svg("line", { x1: px, x2: px, y1: bottom, y2: bottom + 4 }),
-      svg("text", { x: px, y: bottom + 16, "text-anchor": f === 1 ? "end" : "middle" }, tick(s0 + f * (s1 - s0))),
+      svg("text", { x: px, y: bottom + 16, "text-anchor": f === 1 ? "end" : "middle" }, along[index]),
       svg("line", { x1: MARGIN.left - 4, x2: MARGIN.left, y1: py, y2: py }),
-      svg(
-        "text",
-        { x: MARGIN.left - 7, y: py, dy: f === 1 ? "0.8em" : "0.35em", "text-anchor": "end" },
-        tick(t0 + f * (t1 - t0)),
-      ),
+      svg("text", { x: MARGIN.left - 7, y: py, dy: f === 1 ? "0.8em" : "0.35em", "text-anchor": "end" }, across[index]),
     );
-  }
+  });
   group.append(
     svg(
       "text",
-      { x: MARGIN.left + INNER_W / 2, y: bottom + 30, "text-anchor": "middle", class: "axis-name" },
+      { x: MARGIN.left + inner / 2, y: bottom + 30, "text-anchor": "middle", class: "axis-name" },
       "first direction",
     ),
     svg(
       "text",
       {
-        transform: `translate(11 ${MARGIN.top + INNER_H / 2}) rotate(-90)`,
+        transform: `translate(11 ${MARGIN.top + inner / 2}) rotate(-90)`,
         "text-anchor": "middle",
         class: "axis-name",
       },
@@ -150,7 +149,16 @@ function axes(s: Float64Array, t: Float64Array): SVGGElement {
   return group;
 }
 
-const tick = (value: number): string => String(Number(value.toFixed(2))).replace("-", "−");
+const QUARTERS = [0, 0.25, 0.5, 0.75, 1];
+
+/** From the first to the last of these, by quarters. */
+function ticks(values: Float64Array): string[] {
+  const [first, last] = [values[0] ?? -1, values.at(-1) ?? 1];
+  return rounds(
+    QUARTERS.map((f) => (1 - f) * first + f * last),
+    2,
+  );
+}
 
 function cross(cx: number, cy: number): SVGPathElement {
   return svg("path", { class: "weights", d: `M${cx - 6},${cy}h12M${cx},${cy - 6}v12` });
@@ -165,6 +173,6 @@ function describe(landscape: Landscape, heights: Heights): string {
   for (const loss of landscape.loss) high = Math.max(high, loss);
   return (
     `Contour map of the loss: ${known}, lowest ${number(low.loss)}, ` +
-    `highest ${number(high)}; level lines at ${heights.levels.map((level) => round(level)).join(", ")}`
+    `highest ${number(high)}; level lines at ${rounds(heights.levels).join(", ")}`
   );
 }

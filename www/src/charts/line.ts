@@ -6,7 +6,7 @@ import { token } from "../dom";
 import { number } from "../format";
 import type { PerPoint } from "../store";
 import type { HeightKind } from "./heights";
-import { axis, follow, lossTicks } from "./uplot";
+import { axis, follow, roomFor, roundTicks } from "./uplot";
 
 export class LineChart {
   #end: () => void = () => {};
@@ -36,9 +36,9 @@ export class LineChart {
           label: "first direction",
           labelSize: 18,
           size: 30,
-          values: (_, values) => values.map((value) => String(value).replace("-", "−")),
+          values: roundTicks,
         }),
-        axis({ scale: "loss", size: 52, values: log ? logTicks : lossTicks }),
+        axis({ label: "loss", labelSize: 18, scale: "loss", size: roomFor(52), values: log ? logTicks : roundTicks }),
       ],
       series: [
         {},
@@ -78,10 +78,10 @@ function cut({ trained, bent }: PerPoint<Landscape>, high: number): number {
 }
 
 const logTicks: uPlot.Axis.DynamicValues = (chart, splits) =>
-  lossTicks(
+  roundTicks(
     chart,
-    splits.map((value) => (Number.isInteger(Math.log10(value)) || splits.length < 8 ? value : Number.NaN)),
-  ).map((text) => (text === "not a number" ? "" : text));
+    splits.map((value) => (Number.isInteger(Math.log10(value)) || splits.length < 8 ? value : null)),
+  );
 
 /** uPlot's own points are round; the bent weights are told by their shape as well. */
 function diamonds(chart: uPlot, x: ArrayLike<number>, y: ArrayLike<number>): void {

@@ -1,6 +1,7 @@
 /** A small plot in SVG: axes, a frame, and marks that the caller draws. Its colours are the style sheet’s. */
 
 import { svg } from "../dom";
+import { widthOf } from "./font";
 import type { Scale } from "./scales";
 
 export interface Frame {
@@ -21,7 +22,7 @@ export interface PlotOptions {
   label: string;
   /** Drawn in this order, clipped to the frame. */
   marks: (frame: Frame) => (SVGElement | null)[];
-  /** Room for the labels of the y axis, in pixels. */
+  /** Room for the labels of the y axis, in pixels, at least. */
   left?: number;
 }
 
@@ -34,6 +35,10 @@ const RIGHT = 14;
 const BESIDE = 4;
 /** Height of a label. */
 const LINE = 14;
+/** From a label to its axis. */
+const GAP = 6;
+/** Room for the y axis' name, at the left of the labels. */
+const NAME = 18;
 
 let plots = 0;
 
@@ -58,7 +63,8 @@ export class Plot {
       this.box.replaceChildren();
       return;
     }
-    const { x, y, left = 52 } = options;
+    const { x, y } = options;
+    const left = Math.max(options.left ?? 52, NAME + GAP + Math.max(0, ...y.ticks.map(({ label }) => widthOf(label))));
     const [right, bottom] = [width - RIGHT, height - BOTTOM];
     const frame: Frame = {
       left,
@@ -91,7 +97,7 @@ function axes({ x, y, xLabel, yLabel }: PlotOptions, frame: Frame): SVGGElement 
     const at = frame.x(value);
     group.append(svg("line", { x1: at, x2: at, y1: top, y2: bottom, class: "grid" }));
     // Labels that would touch are left out.
-    const half = label.length * 3.6;
+    const half = widthOf(label) / 2;
     if (at - half < last || at + half > right + RIGHT) continue;
     last = at + half + 6;
     group.append(svg("text", { x: at, y: bottom + 14, "text-anchor": "middle" }, label));
@@ -102,7 +108,7 @@ function axes({ x, y, xLabel, yLabel }: PlotOptions, frame: Frame): SVGGElement 
     group.append(svg("line", { x1: left, x2: right, y1: at, y2: at, class: "grid" }));
     if (taken.some((other) => Math.abs(other - at) < LINE)) continue;
     taken.push(at);
-    group.append(svg("text", { x: left - 6, y: at, dy: "0.33em", "text-anchor": "end" }, label));
+    group.append(svg("text", { x: left - GAP, y: at, dy: "0.33em", "text-anchor": "end" }, label));
   }
   group.append(
     svg("text", { x: (left + right) / 2, y: bottom + 31, "text-anchor": "middle", class: "axis-name" }, xLabel),

@@ -38,7 +38,40 @@ export interface Orbit {
   zoom: number;
 }
 
+/**
+ * What a view draws with, made once: a material that is let go takes its compiled program with it, and to compile it again for
+ * every frame of a moving slider is slower than to draw.
+ */
+class Materials {
+  readonly surface = new MeshLambertMaterial({
+    vertexColors: true,
+    side: DoubleSide,
+    polygonOffset: true,
+    polygonOffsetFactor: 1,
+    polygonOffsetUnits: 1,
+  });
+  readonly grid = new LineBasicMaterial({ transparent: true, opacity: 0.22 });
+  readonly levels = new LineBasicMaterial({ transparent: true, opacity: 0.75 });
+  readonly floor = new LineBasicMaterial({ transparent: true, opacity: 0.8 });
+  readonly stem = new LineBasicMaterial({ depthTest: false });
+  readonly mark = new MeshBasicMaterial({ depthTest: false });
+
+  /** In the colours of the theme. */
+  colour(): void {
+    this.grid.color.set(token("surface-line"));
+    this.levels.color.set(token("ink"));
+    this.floor.color.set(token("line-strong"));
+    this.stem.color.set(token("pin"));
+    this.mark.color.set(token("pin"));
+  }
+
+  dispose(): void {
+    for (const material of [this.surface, this.grid, this.levels, this.floor, this.stem, this.mark]) material.dispose();
+  }
+}
+
 export class SurfaceView {
+  readonly #materials = new Materials();
   readonly #renderer: WebGLRenderer;
   readonly #scene = new Scene();
   readonly #camera = new PerspectiveCamera(30, 1, 0.1, 50);
@@ -62,9 +95,9 @@ export class SurfaceView {
     const sun = new DirectionalLight(0xffffff, 1.9);
     sun.position.set(-2, 3.5, 1.4);
     this.#scene.add(this.#content, new AmbientLight(0xffffff, 1.7), sun);
-    this.#camera.position.set(2.55, 2.45, 3.5);
+    this.#camera.position.set(2.55, 2.35, 3.5);
     this.#controls = new OrbitControls(this.#camera, this.#canvas);
-    this.#controls.target.set(0, 0.5, 0);
+    this.#controls.target.set(0, 0.4, 0);
     this.#controls.enablePan = false;
     this.#controls.minDistance = 2.5;
     this.#controls.maxDistance = 12;
@@ -86,14 +119,15 @@ export class SurfaceView {
 
   show(landscape: Landscape, heights: Heights): void {
     this.#clear();
-    const lines = new Color(token("surface-line"));
+    const materials = this.#materials;
+    materials.colour();
     const place = placer(landscape, heights);
     this.#content.add(
-      surface(landscape, heights, place),
-      gridLines(landscape, place, lines),
-      levelLines(landscape, heights, new Color(token("ink"))),
-      floor(new Color(token("line-strong"))),
-      ...pins(landscape, place, new Color(token("pin"))),
+      new Mesh(surface(landscape, heights, place), materials.surface),
+      new LineSegments(gridLines(landscape, place), materials.grid),
+      new LineSegments(levelLines(landscape, heights), materials.levels),
+      new LineSegments(floor(), materials.floor),
+      ...pins(landscape, place, materials),
     );
     const low = lowest(landscape);
     this.#canvas.dataset.rows = String(rowsOf(landscape));
@@ -133,6 +167,7 @@ export class SurfaceView {
     this.#resize.disconnect();
     this.#controls.dispose();
     this.#clear();
+    this.#materials.dispose();
     this.#renderer.dispose();
     // Browsers allow few WebGL contexts at a time, and collect them late.
     this.#renderer.forceContextLoss();
@@ -171,7 +206,7 @@ export class SurfaceView {
     this.#renderer.setSize(width, height, false);
     this.#camera.aspect = width / height;
     // A tall narrow view needs to stand further back to show the whole side.
-    this.#camera.fov = this.#camera.aspect < 1.2 ? 36 : 30;
+    this.#camera.fov = this.#camera.aspect < 1.2 ? 38 : 32;
     this.#camera.updateProjectionMatrix();
     this.#renderer.render(this.#scene, this.#camera);
   }
@@ -179,10 +214,7 @@ export class SurfaceView {
   #clear(): void {
     for (const child of [...this.#content.children]) {
       this.#content.remove(child);
-      if (child instanceof Mesh || child instanceof Line) {
-        child.geometry.dispose();
-        for (const material of [child.material].flat()) material.dispose();
-      }
+      if (child instanceof Mesh || child instanceof Line) child.geometry.dispose();
     }
   }
 }
@@ -197,7 +229,7 @@ function placer({ s, t, loss }: Landscape, heights: Heights): Placer {
   ];
 }
 
-function surface(landscape: Landscape, heights: Heights, place: Placer): Mesh {
+function surface(landscape: Landscape, heights: Heights, place: Placer): BufferGeometry {
   const { s, loss } = landscape;
   const [nx, ny] = [s.length, rowsOf(landscape)];
   const colour = ramp();
@@ -222,18 +254,11 @@ function surface(landscape: Landscape, heights: Heights, place: Placer): Mesh {
   geometry.setAttribute("color", new BufferAttribute(colours, 3));
   geometry.setIndex(triangles);
   geometry.computeVertexNormals();
-  const material = new MeshLambertMaterial({
-    vertexColors: true,
-    side: DoubleSide,
-    polygonOffset: true,
-    polygonOffsetFactor: 1,
-    polygonOffsetUnits: 1,
-  });
-  return new Mesh(geometry, material);
+  return geometry;
 }
 
 /** Lines through the points that were computed, so that one sees what is measured and what is drawn between. */
-function gridLines(landscape: Landscape, place: Placer, color: Color): LineSegments {
+function gridLines(landscape: Landscape, place: Placer): BufferGeometry {
   const { s } = landscape;
   const rows = rowsOf(landscape);
   const points: number[] = [];
@@ -242,10 +267,10 @@ function gridLines(landscape: Landscape, place: Placer, color: Color): LineSegme
       if (i + 1 < s.length) points.push(...place(i, j, 0.001), ...place(i + 1, j, 0.001));
       if (j + 1 < rows) points.push(...place(i, j, 0.001), ...place(i, j + 1, 0.001));
     }
-  return segments(points, color, 0.22);
+  return segments(points);
 }
 
-function levelLines(landscape: Landscape, heights: Heights, color: Color): LineSegments {
+function levelLines(landscape: Landscape, heights: Heights): BufferGeometry {
   const { s, t, loss } = landscape;
   const rows = rowsOf(landscape);
   const points: number[] = [];
@@ -266,36 +291,34 @@ function levelLines(landscape: Landscape, heights: Heights, color: Color): LineS
       }
     }
   }
-  return segments(points, color, 0.75);
+  return segments(points);
 }
 
-function floor(color: Color): LineSegments {
+function floor(): BufferGeometry {
   const h = SIDE / 2;
   const corners = [-h, 0, -h, h, 0, -h, h, 0, -h, h, 0, h, h, 0, h, -h, 0, h, -h, 0, h, -h, 0, -h];
   const posts = [-h, 0, -h, -h, HEIGHT, -h, h, 0, -h, h, HEIGHT, -h, -h, 0, h, -h, HEIGHT, h];
-  return segments([...corners, ...posts], color, 0.8);
+  return segments([...corners, ...posts]);
 }
 
-function segments(points: number[], color: Color, opacity: number): LineSegments {
+function segments(points: number[]): BufferGeometry {
   const geometry = new BufferGeometry();
   geometry.setAttribute("position", new BufferAttribute(new Float32Array(points), 3));
-  return new LineSegments(geometry, new LineBasicMaterial({ color, transparent: true, opacity }));
+  return geometry;
 }
 
-function pins(landscape: Landscape, place: Placer, color: Color): Object3D[] {
+function pins(landscape: Landscape, place: Placer, { stem: line, mark }: Materials): Object3D[] {
   const { s, t } = landscape;
   // The weights lie in the middle row; the lowest point is known when all rows are.
   if (rowsOf(landscape) <= (t.length - 1) / 2) return [];
   const centre = place((s.length - 1) / 2, (t.length - 1) / 2);
-  const material = () => new MeshBasicMaterial({ color, depthTest: false });
-  const head = new Mesh(new SphereGeometry(0.03, 20, 14), material());
+  const head = new Mesh(new SphereGeometry(0.03, 20, 14), mark);
   head.position.set(centre[0], centre[1] + 0.3, centre[2]);
   head.renderOrder = 2;
-  const stem = segments([...centre, centre[0], centre[1] + 0.3, centre[2]], color, 1);
-  stem.material = new LineBasicMaterial({ color, depthTest: false });
+  const stem = new LineSegments(segments([...centre, centre[0], centre[1] + 0.3, centre[2]]), line);
   if (!isWhole(landscape)) return [stem, head];
   const low = lowest(landscape);
-  const ring = new Mesh(new RingGeometry(0.045, 0.062, 32), material());
+  const ring = new Mesh(new RingGeometry(0.045, 0.062, 32), mark);
   ring.position.set(...place(low.i, low.j, 0.008));
   ring.rotation.x = -Math.PI / 2;
   ring.renderOrder = 2;

@@ -2,7 +2,7 @@
 
 import uPlot from "uplot";
 import { token } from "../dom";
-import { axis, follow, lossTicks } from "./uplot";
+import { axis, follow, roomFor, roundTicks } from "./uplot";
 
 export class TrainingChart {
   #epochs: number[] = [];
@@ -28,9 +28,11 @@ export class TrainingChart {
 
   add(epoch: number, values: { loss?: number; accuracy?: number; test?: number }): void {
     this.#epochs.push(epoch);
-    this.#loss.push(values.loss ?? null);
-    this.#accuracy.push(values.accuracy ?? null);
-    this.#test.push(values.test ?? null);
+    // What is no finite number has no place, and would leave the others none.
+    const place = (value = Number.NaN) => (Number.isFinite(value) ? value : null);
+    this.#loss.push(place(values.loss));
+    this.#accuracy.push(place(values.accuracy));
+    this.#test.push(place(values.test));
     this.#update();
   }
 
@@ -51,7 +53,7 @@ export class TrainingChart {
       },
       axes: [
         axis({ label: "epoch", labelSize: 18, size: 30, grid: { show: false } }),
-        axis({ scale: "loss", size: 44, values: lossTicks }),
+        axis({ scale: "loss", size: roomFor(44), values: roundTicks }),
         axis({
           scale: "accuracy",
           side: 1,

@@ -3,9 +3,10 @@
 import type uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { token } from "../dom";
-import { round } from "../format";
+import { rounds } from "../format";
+import { canvasFont, widthOf } from "./font";
 
-const font = (): string => `11.5px ${getComputedStyle(document.body).fontFamily}`;
+const font = (): string => canvasFont(12, getComputedStyle(document.body).fontFamily);
 
 export function axis(options: Partial<uPlot.Axis> = {}): uPlot.Axis {
   return {
@@ -19,8 +20,18 @@ export function axis(options: Partial<uPlot.Axis> = {}): uPlot.Axis {
   };
 }
 
-export const lossTicks = (_: uPlot, values: number[]): string[] =>
-  values.map((value) => (value === null ? "" : round(value)));
+/** Values that are none have no label. */
+export const roundTicks = (_: uPlot, values: (number | null)[]): string[] => {
+  const shown = values.filter((value): value is number => Number.isFinite(value));
+  const labels = rounds(shown);
+  return values.map((value) => (Number.isFinite(value) ? (labels.shift() ?? "") : ""));
+};
+
+/** So wide an axis at least, and wider where its labels are. */
+export const roomFor =
+  (least: number): uPlot.Axis.Size =>
+  (_, labels) =>
+    Math.max(least, 10 + Math.max(0, ...(labels ?? []).map((label) => widthOf(label ?? ""))));
 
 /** Keeps a chart as large as its box; call the result to end it. */
 export function follow(box: HTMLElement, chart: uPlot): () => void {

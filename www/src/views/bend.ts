@@ -1,17 +1,13 @@
-/** Step 3: a slider for each layer's factor, random factors and orders of units, and what that does at once. */
+/** Under *More*: a slider for each layer's factor, random factors and orders of units. */
 
-import type { FreeTensor, MeasureKey } from "isoflat";
-import { type App, noBend } from "../app";
+import type { FreeTensor } from "isoflat";
+import type { App } from "../app";
+import { LAYER_DECADES as DECADES, isRescalable, noBend } from "../bends";
 import { LineChart } from "../charts/line";
-import { compare } from "../compare";
 import { find, html } from "../dom";
 import { number, round } from "../format";
-import { measureName } from "../names";
 import { type Bend, transformationOf } from "../store";
 import { factorsOf } from "../transformations";
-
-/** Ends of the sliders, in powers of ten. */
-const DECADES = 3;
 
 export class BendView {
   #sliders: HTMLInputElement[] = [];
@@ -19,7 +15,8 @@ export class BendView {
   /** Of a graph, its tensors' factors in powers of ten. */
   #powers: number[] = [];
   #seed = 1;
-  readonly #cut = new LineChart(find("div", "cut"));
+  readonly #box = find("div", "cut");
+  readonly #cut = new LineChart(this.#box);
 
   constructor(private readonly app: App) {
     const range = find("input", "nodewise-range");
@@ -41,14 +38,13 @@ export class BendView {
     find("button", "bend-reset").addEventListener("click", () => app.setBend(noBend(this.#bend.lambda.length)));
     app.store.watch(["model"], () => this.#buildSliders());
     app.store.watch(["bend"], () => this.#showBend());
-    app.store.watch(["model", "ready", "task"], () => this.#showAvailability());
-    app.store.watch(["bend", "bendSummary", "ready"], () => this.#showSame());
-    app.store.watch(["bend", "measures", "descriptions"], () => this.#showDials());
+    app.store.watch(["model", "ready", "task", "engine"], () => this.#showAvailability());
     app.store.watch(["lines"], () => this.redraw());
   }
 
+  /** Not in a closed part: it is drawn when that is opened. */
   redraw(): void {
-    this.#cut.show(this.app.store.state.lines, "log");
+    if (this.#box.clientWidth > 0) this.#cut.show(this.app.store.state.lines, "log");
   }
 
   get #bend(): Bend {
@@ -75,6 +71,7 @@ export class BendView {
         if (model?.tensors) this.#rescale(model.tensors, index, Number(slider.value));
         else this.#move(index, Number(slider.value));
       });
+      slider.addEventListener("change", () => this.app.release());
       this.#sliders.push(slider);
       this.#values.push(value);
       const label = html(
@@ -167,66 +164,15 @@ export class BendView {
   }
 
   #showAvailability(): void {
-    const { model, ready, task } = this.app.store.state;
-    const refused = model !== null && (!model.homogeneous || model.depth < 2 || model.tensors?.length === 0);
-    find("fieldset", "bend-controls").disabled = !ready || refused || task === "training" || task === "starting";
+    const { model, ready, task, engine } = this.app.store.state;
+    const refused = model !== null && !isRescalable(model);
+    find("fieldset", "bend-controls").disabled = !ready || refused || task === "training" || !engine;
     const refusal = find("p", "bend-refusal");
     refusal.hidden = !refused;
     refusal.textContent =
       model && !model.homogeneous
         ? "This network has an activation that is not positively homogeneous: rescaling its layers would change what it computes."
         : "A single layer leaves nothing to rescale against.";
-  }
-
-  #showSame(): void {
-    const { bend, bendSummary, ready } = this.app.store.state;
-    const box = find("div", "same");
-    const text = find("span", "same-text");
-    if (!transformationOf(bend)) {
-      box.dataset.state = "none";
-      text.textContent = ready ? "Not bent yet: both are the same weights." : "Train a network first.";
-      return;
-    }
-    if (!bendSummary) {
-      box.dataset.state = "pending";
-      text.textContent = "Comparing outputs…";
-      return;
-    }
-    box.dataset.state = "same";
-    box.dataset.value = String(bendSummary.maxDifference);
-    const { maxDifference, maxOutput } = bendSummary;
-    text.textContent =
-      maxDifference === 0
-        ? "Same function: all outputs are equal, bit for bit."
-        : `Same function: outputs differ by ${number(maxDifference, 2)} at most, where they reach ${number(maxOutput, 2)}.`;
-  }
-
-  #showDials(): void {
-    const nodewise = this.#bend.nodewise !== null;
-    const metric = nodewise ? "nodewise" : "layerwise";
-    find("div", "dials").replaceChildren(
-      this.#dial("hessian.spectral_norm"),
-      this.#dial(`riemannian.${metric}_flat.spectral_norm`),
-    );
-  }
-
-  #dial(key: MeasureKey): HTMLElement {
-    const { measures, engine, descriptions } = this.app.store.state;
-    const before = measures.trained.get(key);
-    const after = measures.bent.get(key);
-    const title = html("span", { class: "label" }, measureName(descriptions, key));
-    const from = html("span", { class: "trained" }, before ? number(before.value) : "–");
-    if (!before || !after || !engine) {
-      return html("div", { class: "dial", "data-key": key }, title, html("span", { class: "values" }, from));
-    }
-    const { verdict, symbol, word } = compare(before, after, engine.info.precision);
-    return html(
-      "div",
-      { class: "dial", "data-key": key, "data-verdict": verdict },
-      title,
-      html("span", { class: "values" }, from, " → ", html("span", { class: "bent" }, number(after.value))),
-      html("span", { class: "verdict" }, html("span", { class: "symbol" }, symbol), ` ${word}`),
-    );
   }
 }
 

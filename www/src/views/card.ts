@@ -1,6 +1,7 @@
 /** A card: a title, a sentence or two, a button that begins the work, and a place for what it found. */
 
 import { html } from "../dom";
+import { disable } from "../focus";
 
 export interface Card {
   root: HTMLElement;
@@ -25,6 +26,14 @@ export function card(id: string, title: string, about: string, action: string): 
     body,
   );
   return { root, button, body, plot };
+}
+
+/** Lets the card's work be begun; or says, in its place, why it never can be. */
+export function offer({ button, body }: Card, isPossible: boolean, refusal: string | null): void {
+  disable(button, !isPossible || refusal !== null);
+  button.title = refusal ?? "";
+  if (refusal === null) button.removeAttribute("aria-describedby");
+  else button.setAttribute("aria-describedby", body.id);
 }
 
 /** Name and value pairs; `null` entries are left out. */

@@ -1,6 +1,7 @@
 /** The Hessian's largest eigenvalue in the three spaces, at a trained point and at the same function with its units rescaled. */
 
 import { html } from "../dom";
+import { disable } from "../focus";
 import { number } from "../format";
 import type { CurvatureRow, SpacesApp } from "../spaces/app";
 import { METHODS, PLACES, type Place } from "../spaces/methods";
@@ -23,8 +24,10 @@ export function curvatureView(app: SpacesApp): HTMLElement {
   app.store.watch(["task", "curves", "products"], () => {
     const { task, products } = app.store.state;
     const run = app.curvatureRun;
-    button.disabled = task !== "idle" || !run;
+    const wasOnStop = document.activeElement === stop;
+    disable(button, task !== "idle" || !run);
     stop.hidden = task !== "curvature";
+    if (wasOnStop && stop.hidden) button.focus();
     if (task === "curvature") status.textContent = `${products} products with the Hessian…`;
     else if (!run) status.textContent = "It needs a trained network: run one of the experiments above to its end.";
     else status.textContent = `At the end of the best run so far: ${METHODS[run.method].name} at rate ${run.rate}.`;
@@ -52,23 +55,18 @@ function table(rows: CurvatureRow[]): HTMLElement {
       rows.find((row) => row.place === place && row.rescaled === rescaled),
     );
     const change = before && after ? after.value.value / before.value.value : undefined;
-    const resolution = before && after ? resolved(before, after) : 0;
-    const still = change !== undefined && Math.abs(change - 1) <= resolution;
+    const verdict = before && after ? verdictOf(before, after) : undefined;
     return html(
       "tr",
       {
         "data-place": place,
         "data-change": change,
-        "data-verdict": change === undefined ? undefined : still ? "still" : "moves",
+        "data-verdict": verdict,
       },
       html("th", { scope: "row" }, TITLES[place], html("small", {}, warning(before) ?? "")),
       cell("at the point", before),
       cell("rescaled", after),
-      html(
-        "td",
-        { class: "verdict" },
-        change === undefined ? "" : still ? "= stands still" : `≠ moves: × ${number(change)}`,
-      ),
+      html("td", { class: "verdict" }, verdict && change !== undefined ? said(verdict, change) : ""),
     );
   });
   const found = html(
@@ -101,6 +99,20 @@ function fastest(rows: CurvatureRow[]): string {
     return row && row.value.value > 0 ? `${PLACES[place]} ${number(2 / row.value.value, 2)}` : [];
   });
   return `Near a minimum plain gradient descent runs away at learning rates above 2 over this eigenvalue. At the trained point: ${rates.join(", ")}.`;
+}
+
+type Verdict = "still" | "moves" | "unsure";
+
+/** Numbers that have not converged say neither. */
+function verdictOf(before: CurvatureRow, after: CurvatureRow): Verdict {
+  if (!before.value.converged || !after.value.converged) return "unsure";
+  const change = after.value.value / before.value.value;
+  return Math.abs(change - 1) <= resolved(before, after) ? "still" : "moves";
+}
+
+function said(verdict: Verdict, change: number): string {
+  if (verdict === "unsure") return "? not converged";
+  return verdict === "still" ? "= stands still" : `≠ moves: × ${number(change)}`;
 }
 
 /** What the two residuals leave open, relative, and rounding. */

@@ -4,15 +4,14 @@ import type { VolumeFlatness } from "isoflat";
 import type { App } from "../app";
 import { curve, dots, level, Plot } from "../charts/plot";
 import { linear, log } from "../charts/scales";
+import { CONSTRUCTIONS, type Construction, judged, refusalBefore } from "../constructions";
 import { find, html } from "../dom";
 import { integer, number, power, sentence } from "../format";
 import { type Finding, found, refusalOf } from "../store";
 import type { BallFinding, ManyFinding } from "../worker/protocol";
-import { type Card, card, facts } from "./card";
+import { type Card, card, facts, offer } from "./card";
 import { Figure5 } from "./figure5";
 
-/** Parameters up to which the engine computes whole spectra. */
-const WHOLE_SPECTRUM = 4096;
 const EPSILON = 0.01;
 
 export function dinhView(app: App): void {
@@ -42,33 +41,29 @@ export function dinhView(app: App): void {
   many.button.addEventListener("click", () => void app.findManyEigenvalues());
   ball.button.addEventListener("click", () => void app.findBall(EPSILON));
 
-  app.store.watch(["ready", "model", "task"], () => {
+  const cards = { boxes, many, ball };
+  const refusal = (construction: Construction) => {
+    const { model, dinh } = app.store.state;
+    if (!model) return null;
+    // Theorem 5's M is a multiple of the norm that the valley begins with.
+    return refusalBefore(construction, model) ?? (construction === "many" ? refusalOf(dinh.valley) : null);
+  };
+  app.store.watch(["ready", "model", "task", "dinh"], () => {
     const { ready, model, task } = app.store.state;
-    const possible = ready && model?.homogeneous === true && model.depth >= 2;
-    const busy = ["training", "starting", "sharpening"].includes(task);
-    for (const { button } of [boxes, many, ball]) button.disabled = !possible || busy;
+    const isPossible = ready && model !== null && !["training", "starting", "sharpening"].includes(task);
+    for (const construction of CONSTRUCTIONS) offer(cards[construction], isPossible, refusal(construction));
   });
   app.store.watch(["dinh", "model"], () => {
-    const { dinh, model } = app.store.state;
-    show(boxes, dinh.boxes, (value) => showBoxes(boxes, plots.boxes, value));
-    show(many, dinh.many, (value) => showMany(many, plots.many, value));
-    show(ball, dinh.ball, (value) => showBall(ball, value));
-    if (!dinh.many && model && model.parameterCount > WHOLE_SPECTRUM) {
-      many.body.replaceChildren(
-        html(
-          "p",
-          { class: "note" },
-          `Whole spectra are for networks of up to ${integer(WHOLE_SPECTRUM)} parameters; this one has ${integer(model.parameterCount)}. ` +
-            "Under Options in step 1, other widths such as 784-5-10 are small enough.",
-        ),
-      );
-    }
+    const { dinh } = app.store.state;
+    show(boxes, dinh.boxes, refusal("boxes"), (value) => showBoxes(boxes, plots.boxes, value));
+    show(many, dinh.many, refusal("many"), (value) => showMany(many, plots.many, value));
+    show(ball, dinh.ball, refusal("ball"), (value) => showBall(ball, value));
   });
 }
 
-function show<T>(card: Card, finding: Finding<T> | null, body: (value: T) => void): void {
+function show<T>(card: Card, finding: Finding<T> | null, known: string | null, body: (value: T) => void): void {
   const value = found(finding);
-  const refusal = refusalOf(finding);
+  const refusal = refusalOf(finding) ?? known;
   card.plot.hidden = value === null;
   if (value) body(value);
   else card.body.replaceChildren(refusal ? html("p", { class: "note refusal" }, sentence(refusal)) : "");
@@ -127,7 +122,7 @@ function showMany(card: Card, plot: Plot, many: ManyFinding): void {
     facts([
       ["eigenvalues above M, as trained", integer(many.before)],
       ["promised by the theorem", integer(many.promised)],
-      ["measured", `${integer(many.measured)} ${many.holds ? "✓" : "✗ fewer than promised"}`],
+      ["measured", `${integer(many.measured)} ${judged(many.holds, true, "fewer than promised")}`],
       ["β, by which the larger layers shrink", number(many.beta)],
       ["outputs", many.outputs.bitwise ? "equal, bit for bit" : `equal to ${number(many.outputs.relative, 1)}`],
     ]),
@@ -137,16 +132,15 @@ function showMany(card: Card, plot: Plot, many: ManyFinding): void {
 function showBall(card: Card, ball: BallFinding): void {
   card.plot.hidden = true;
   card.body.dataset.holds = String(ball.holds);
-  const sharp = ({ value, converged }: BallFinding["before"]) =>
-    `${number(value)}${converged ? "" : ", not converged"}`;
+  const { before, measured } = ball;
   card.body.replaceChildren(
     facts([
       ["length of the first layer, now", `${number(ball.distance)} ≤ ε = ${number(ball.epsilon)}`],
       ["loss", number(ball.loss)],
       ["loss of the constant function", number(ball.constantLoss)],
-      ["ε-sharpness as trained", sharp(ball.before)],
+      ["ε-sharpness as trained", `${number(before.value)}${before.converged ? "" : ", not converged"}`],
       ["guaranteed after the rescaling", `≥ ${number(ball.guaranteed)}`],
-      ["measured", `${sharp(ball.measured)} ${ball.holds ? "✓" : "✗ less than guaranteed"}`],
+      ["measured", `${number(measured.value)} ${judged(ball.holds, measured.converged, "less than guaranteed")}`],
       ["outputs", ball.outputs.bitwise ? "equal, bit for bit" : `equal to ${power(ball.outputs.relative)}`],
     ]),
     html("p", { class: "note" }, "By ascent from several starts: lower bounds, in the same ball before and after."),

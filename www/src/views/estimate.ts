@@ -26,14 +26,16 @@ export function estimateView(app: App): void {
 function showOne(app: App, work: Work, id: string, begin: string): void {
   const { costs, model, landscapeChoice, spectrumChoice, engine } = app.store.state;
   const place = find("p", id);
-  if (!costs || !model) {
+  const epochs = Number(find("input", "epochs").value);
+  const batchSize = Number(find("input", "batch").value);
+  // Of fields that are empty there is nothing to be said.
+  const isKnown = work !== "training" || (epochs > 0 && batchSize > 0);
+  if (!costs || !model || !isKnown) {
     place.replaceChildren();
     delete place.dataset.seconds;
     delete place.dataset.bytes;
     return;
   }
-  const epochs = Number(find("input", "epochs").value);
-  const batchSize = Number(find("input", "batch").value);
   const { points, directions } = landscapeChoice;
   const density = spectrumChoice.probes * spectrumChoice.steps;
   const threads = engine?.info.threads ?? 1;

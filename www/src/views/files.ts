@@ -2,25 +2,31 @@
 
 import type { App } from "../app";
 import { download, find } from "../dom";
+import { type Dropped, filesOf, foldersOf, notOpened, Openings } from "../openings";
+import { settingsOf } from "../reopen";
 import { found } from "../store";
 import type { SaveChoice, SavedPoint } from "../worker/protocol";
 import { openChoice } from "./opened";
 
 export function filesView(app: App): void {
+  const openings = openingsOf(app);
   const input = find("input", "open-input");
   find("button", "open-button").addEventListener("click", () => input.click());
   input.addEventListener("change", () => {
     const files = Array.from(input.files ?? []);
     // So that the same file can be chosen again after it has been mended.
     input.value = "";
-    open(app, files);
+    if (files.length > 0) void openings.add(files);
   });
-  dropping(app);
+  dropping(app, openings);
 
   find("button", "save-result").addEventListener("click", () => download("isoflat-result.json", app.resultFile()));
   find("button", "save-report").addEventListener("click", async () => {
-    const text = await app.fullReport();
-    if (text !== null) download("isoflat-report.json", text);
+    const report = await app.fullReport();
+    if (report === null) return;
+    download(report.isWhole ? "isoflat-report.json" : "isoflat-report-partial.json", report.text);
+    if (!report.isWhole)
+      app.messages.notice("The report was stopped: what was finished is saved.", "Its name says that it is partial.");
   });
   saving(app);
   app.store.watch(["ready"], () => {
@@ -56,11 +62,27 @@ function saving(app: App): void {
 }
 
 /** What was chosen for other files stays, as long as a model is open: these may be its data. */
-function open(app: App, files: File[]): void {
-  if (files.length > 0) void app.openFiles(files, openChoice(app.store.state.opened === null));
+function openingsOf(app: App): Openings {
+  let wake = (): void => {};
+  app.store.watch(["opened"], () => wake());
+  const taken = () =>
+    new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+  const open = async (files: File[]): Promise<void> => {
+    try {
+      const settings = await settingsOf(files);
+      if (settings) await app.openResult(settings);
+      else await app.openFiles(files, openChoice(app.store.state.opened === null));
+    } catch (error) {
+      app.messages.clear();
+      app.messages.error(error);
+    }
+  };
+  return new Openings(open, taken);
 }
 
-function dropping(app: App): void {
+function dropping(app: App, openings: Openings): void {
   const veil = find("div", "drop");
   let depth = 0; // enter and leave come for every element on the way
   const show = (on: boolean): void => {
@@ -84,9 +106,23 @@ function dropping(app: App): void {
   document.addEventListener("drop", (event) => {
     depth = 0;
     show(false);
-    const files = Array.from(event.dataTransfer?.files ?? []);
-    if (files.length === 0) return;
+    const all = dropped(event);
+    const [files, folders] = [filesOf(all), foldersOf(all)];
+    if (files.length + folders.length === 0) return;
     event.preventDefault();
-    open(app, files);
+    void (async () => {
+      // Opening begins with no messages, and says itself what is wrong.
+      if (files.length > 0) await openings.add(files);
+      if (folders.length === 0 || app.messages.code !== null) return;
+      app.messages.notice(`${notOpened(folders)}.`, "Drop the files in it, or a zip of it.");
+    })();
+  });
+}
+
+function dropped(event: DragEvent): Dropped[] {
+  const items = Array.from(event.dataTransfer?.items ?? []).filter(({ kind }) => kind === "file");
+  return items.map((item) => {
+    const entry = item.webkitGetAsEntry();
+    return { file: item.getAsFile(), folder: entry?.isDirectory ? entry.name : null };
   });
 }

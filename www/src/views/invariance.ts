@@ -6,6 +6,7 @@
 import type { InvarianceCell, InvarianceTable, MeasureKey } from "isoflat";
 import type { App } from "../app";
 import { find, html } from "../dom";
+import { disable } from "../focus";
 import { number, power } from "../format";
 import { measureName } from "../names";
 import { byPaper } from "../papers";
@@ -20,6 +21,8 @@ const VERDICTS: Record<InvarianceCell["verdict"], { symbol: string; word: string
 /** Ends of the colours, in powers of ten of the relative change: rounding in the engine's precision, and a thousandfold. */
 const COLDEST = { f64: -16, f32: -8 } as const;
 const HOTTEST = 3;
+
+const RIGID = "This network has an activation that is not positively homogeneous: no map leaves what it computes.";
 
 /** [0, 1]; no change at all is coldest. */
 function heat(relativeChange: number, precision: "f32" | "f64"): number {
@@ -41,8 +44,9 @@ export class InvarianceView {
     app.store.watch(["invariance"], () => this.#show());
     app.store.watch(["ready", "model", "task"], () => {
       const { ready, model, task } = app.store.state;
-      find("button", "check-button").disabled =
-        !ready || !model?.homogeneous || ["training", "checking", "starting"].includes(task);
+      const button = find("button", "check-button");
+      disable(button, !ready || !model?.homogeneous || ["training", "checking", "starting"].includes(task));
+      button.title = model?.homogeneous === false ? RIGID : "";
     });
   }
 
@@ -64,7 +68,7 @@ export class InvarianceView {
     summary.dataset.agrees = String(against === 0);
     summary.textContent =
       against === 0
-        ? `✓ All ${cells.length} verdicts are as theory says${unresolved > 0 ? `; ${unresolved} of them unresolved` : ""}.`
+        ? `${unresolved > 0 ? "?" : "✓"} All ${cells.length} verdicts are as theory says${unresolved > 0 ? `; ${unresolved} of them unresolved` : ""}.`
         : `✗ ${against} of ${cells.length} verdicts are not as theory says.`;
     place.replaceChildren(legend(invariance.backend.precision), this.#table(invariance));
     this.#cells[0]?.[0]?.setAttribute("tabindex", "0");
@@ -98,7 +102,7 @@ export class InvarianceView {
     });
     return html(
       "table",
-      { class: "invariance", role: "grid", "aria-labelledby": "invariance-title" },
+      { class: "invariance", role: "grid", "aria-labelledby": "check-tab-title" },
       html("thead", {}, html("tr", { role: "row" }, html("th", { role: "columnheader" }, "Measure"), ...heads)),
       ...groups,
     );

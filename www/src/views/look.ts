@@ -1,4 +1,4 @@
-/** Step 2: the landscape as surface, contour map or line, of the trained and of the bent weights side by side. */
+/** The stage's two views: the landscape as surface, contour map or line, of the trained and of the bent weights side by side. */
 
 import type { Landscape } from "isoflat";
 import type { App } from "../app";
@@ -38,10 +38,11 @@ export class LookView {
       this.#seed++;
       change();
     });
-    app.store.watch(["surfaces", "lines", "bend", "ready"], () => this.draw());
+    app.store.watch(["surfaces", "lines", "bend", "preview", "ready"], () => this.draw());
     app.store.watch(["growing"], () => {
       if (this.#view !== "line") this.draw();
     });
+    app.store.watch(["landscapeChoice"], () => this.#writeChoice());
     app.store.watch(["bend", "ready", "landscapeChoice"], () => this.#showFields());
   }
 
@@ -56,9 +57,11 @@ export class LookView {
 
   draw(): void {
     this.#drawing++;
-    const { growing, lines, bend } = this.app.store.state;
-    const surfaces = { ...growing, ...this.app.store.state.surfaces };
+    const { growing, lines, bend, preview } = this.app.store.state;
     const bent = transformationOf(bend) !== null;
+    // A coarse whole says more than a fine beginning.
+    const coarse = bent && preview ? { bent: preview.surface } : {};
+    const surfaces = { ...growing, ...coarse, ...this.app.store.state.surfaces };
     this.#box.dataset.view = this.#view;
     this.#box.dataset.bent = String(bent);
     if (this.#view === "line") this.#drawLine(lines);
@@ -93,9 +96,16 @@ export class LookView {
     }
     if (!this.#line) {
       const box = html("div", { class: "chart tall", role: "img", "aria-label": "Loss along the first direction" });
-      place.replaceChildren(box);
+      const legend = html(
+        "ul",
+        { class: "legend" },
+        html("li", {}, html("span", { class: "key trained" }), "● as trained"),
+        html("li", { class: "of-bent" }, html("span", { class: "key bent" }), "◆ bent"),
+      );
+      place.replaceChildren(box, legend);
       this.#line = new LineChart(box);
     }
+    place.querySelector(".of-bent")?.toggleAttribute("hidden", !lines.bent);
     this.#line.show(lines, this.height);
   }
 
@@ -170,7 +180,7 @@ export class LookView {
           : "The landscape appears here when the network has been trained."
         : bent
           ? "The bent landscape appears here, row by row."
-          : "Bend the weights in step 3, and the bent landscape appears here.";
+          : "Drag the slider, and the same network’s bent twin appears here.";
     this.#place(point).replaceChildren(html("p", { class: "empty" }, text));
   }
 
@@ -190,7 +200,10 @@ export class LookView {
       }
       const rows =
         this.#view === "line" || isWhole(landscape) ? "" : `${rowsOf(landscape)} of ${landscape.t.length} rows · `;
-      range.textContent = `${rows}loss ${number(low)} to ${number(high)}`;
+      const { preview, surfaces } = this.app.store.state;
+      const isCoarse = point === "bent" && preview !== null && !surfaces.bent && landscape === preview.surface;
+      const coarse = isCoarse ? `coarse, ${preview.samples} samples · ` : "";
+      range.textContent = `${coarse}${rows}loss ${number(low)} to ${number(high)}`;
     }
     const { model } = this.app.store.state;
     const cut = this.height === "linear" && bent ? " Heights beyond four times the trained landscape’s are cut." : "";
@@ -206,11 +219,24 @@ export class LookView {
     find("label", "at-bent-field").hidden = transformationOf(bend) === null || landscapeChoice.normalization === "none";
   }
 
+  /** A reload brings a choice back. */
+  #writeChoice(): void {
+    const { directions, normalization, seed, points, atBent } = this.app.store.state.landscapeChoice;
+    find("select", "directions").value = directions;
+    find("select", "normalization").value = normalization;
+    find("select", "at-bent").value = atBent;
+    find("input", "points").value = String(points);
+    this.#seed = seed;
+  }
+
   #choice(): LandscapeChoice {
     const points = find("input", "points");
     const wanted = Math.round(Number(points.value)) || 21;
     // An odd number has the weights themselves among its points.
     const odd = Math.min(Math.max(wanted - ((wanted + 1) % 2), 11), 31);
+    const note = find("p", "points-note");
+    note.textContent =
+      String(odd) === points.value ? "" : `${odd} instead of ${points.value || "none"}: an odd number from 11 to 31.`;
     points.value = String(odd);
     return {
       directions: find("select", "directions").value as DirectionKind,

@@ -1,4 +1,4 @@
-/** Step 4: every measure at the trained and at the bent weights. */
+/** Every measure at the trained and at the bent weights. */
 
 import type { MeasureDescription, MeasureValue } from "isoflat";
 import type { App } from "../app";
@@ -57,7 +57,7 @@ export class MeasuresView {
       return section;
     });
     find("div", "measures").replaceChildren(
-      html("table", { class: "measures", "aria-labelledby": "measures-title" }, head, ...bodies),
+      html("table", { class: "measures", "aria-labelledby": "measures-tab-title" }, head, ...bodies),
     );
   }
 

@@ -1,6 +1,7 @@
 /** Two starting points that are the same function: after training, are they still? */
 
 import { html } from "../dom";
+import { disable } from "../focus";
 import { integer, number } from "../format";
 import type { SpacesApp } from "../spaces/app";
 import type { Rescaling, RescalingRow } from "../worker/spaces-protocol";
@@ -20,7 +21,7 @@ export function rescalingView(app: SpacesApp): HTMLElement {
   const verdict = html("p", { id: "rescaling-verdict", class: "verdict", role: "status" });
   button.addEventListener("click", () => void app.rescale());
   app.store.watch(["task"], () => {
-    button.disabled = app.store.state.task !== "idle";
+    disable(button, app.store.state.task !== "idle");
   });
   app.store.watch(["rescaling"], () => {
     const { rescaling } = app.store.state;

@@ -1,22 +1,18 @@
-/** Step 4: the same function as sharp as one likes (Dinh et al. 2017, Theorem 4). */
+/** The same function as sharp as one likes (Dinh et al. 2017, Theorem 4): what the stage's *Sharpen* comes from. */
 
+import type { SpectrumEnds } from "isoflat";
 import type { App } from "../app";
+import { alphaFor } from "../bends";
 import { ValleyChart } from "../charts/valley";
 import { find, html } from "../dom";
 import { factor, number, powerOfTwo } from "../format";
 import { found, refusalOf } from "../store";
 import type { SharpenFinding, Valley } from "../worker/protocol";
 
-/** The engine takes α this much smaller than the bound, for rounding. */
-const MARGIN = 1e-3;
-
 export function sharpenView(app: App): void {
-  const slider = find("input", "sharpness");
   const powers = find("input", "powers-of-two");
   const chart = new ValleyChart(find("div", "valley"));
-  const change = () => app.setSharpen(Number(slider.value), powers.checked);
-  slider.addEventListener("input", change);
-  powers.addEventListener("change", change);
+  powers.addEventListener("change", () => app.setPowersOfTwo(powers.checked));
   app.store.watch(["model", "ready", "task"], () => {
     const { model, ready, task } = app.store.state;
     const possible = model?.homogeneous !== false && (model?.depth ?? 2) >= 2;
@@ -24,11 +20,7 @@ export function sharpenView(app: App): void {
   });
   app.store.watch(["dinh", "model", "measures"], () => {
     const { decades, powersOfTwo, valley, sharpened } = app.store.state.dinh;
-    slider.value = String(decades);
     powers.checked = powersOfTwo;
-    const times = factor(10 ** decades);
-    find("output", "sharpness-value").textContent = times;
-    slider.setAttribute("aria-valuetext", `${times} the Hessian’s norm as trained`);
     const there = found(valley);
     const measured = found(sharpened);
     const alpha = there ? (measured?.alpha ?? alphaFor(there, decades, powersOfTwo)) : 1;
@@ -40,12 +32,6 @@ export function sharpenView(app: App): void {
   });
 }
 
-/** The α that the theorem asks for: ‖H_l‖ / α² ≥ M. While the slider moves there is no time to ask the engine. */
-function alphaFor({ block, norm }: Valley, decades: number, powersOfTwo: boolean): number {
-  const alpha = Math.min(Math.sqrt(block / (norm * 10 ** decades)) * (1 - MARGIN), 1);
-  return powersOfTwo ? 2 ** Math.floor(Math.log2(alpha)) : alpha;
-}
-
 function showNumbers(app: App, valley: Valley | null, sharpened: SharpenFinding | null, alpha: number): void {
   const { engine } = app.store.state;
   const show = (id: string, value: number | undefined, small = "") => {
@@ -54,13 +40,14 @@ function showNumbers(app: App, valley: Valley | null, sharpened: SharpenFinding 
     if (value === undefined) delete output.dataset.value;
     else output.dataset.value = String(value);
   };
-  const trust = (residual: number) => `residual ${number(residual, 1)}, ${engine?.info.precision ?? ""}`;
+  const trust = ({ max: { residual }, converged }: SpectrumEnds) =>
+    `residual ${number(residual, 1)}, ${engine?.info.precision ?? ""}${converged ? "" : ", not converged"}`;
   find("output", "r-alpha").replaceChildren(valley ? powerOfTwo(alpha) : "–");
   find("output", "r-alpha").dataset.value = String(alpha);
   show("r-before", valley?.norm);
   if (sharpened) {
-    show("r-predicted", sharpened.predicted.norm, trust(sharpened.predicted.max.residual));
-    show("r-measured", sharpened.measured.norm, trust(sharpened.measured.max.residual));
+    show("r-predicted", sharpened.predicted.norm, trust(sharpened.predicted));
+    show("r-measured", sharpened.measured.norm, trust(sharpened.measured));
   } else {
     show("r-predicted", valley ? valley.block / alpha ** 2 : undefined, valley ? "at least" : "");
     show("r-measured", undefined);
@@ -87,7 +74,7 @@ function showSame(app: App, sharpened: SharpenFinding | null): void {
       ? `Same function: all outputs are equal, bit for bit. The Hessian is ${sharper}.`
       : `Same function: outputs differ by ${number(sharpened.outputs.relative, 1)} of the largest, which is rounding. The Hessian is ${sharper}.`;
   } else {
-    box.dataset.state = dinh.decades > 0 || dinh.powersOfTwo ? "pending" : "none";
+    box.dataset.state = dinh.decades > 0 ? "pending" : "none";
     text.textContent = !ready
       ? "Train a network first."
       : box.dataset.state === "pending"

@@ -1,4 +1,4 @@
-/** Step 5: parameter spaces without rescalings (Jestädt 2025). Its parts from the idea to the experiments. */
+/** Parameter spaces without rescalings (Jestädt 2025). Its parts from the idea to the experiments. */
 
 import type { App } from "../app";
 import { find, html } from "../dom";
@@ -18,12 +18,7 @@ export function spacesView({ messages }: App): { redraw: () => void } {
     html(
       "div",
       { class: "side" },
-      html(
-        "h2",
-        { id: "spaces-title" },
-        html("span", { class: "n", "aria-hidden": "true" }, "6"),
-        " Train without the symmetry",
-      ),
+      html("h2", { id: "spaces-title" }, "Train without the symmetry"),
       html(
         "p",
         { class: "story" },
@@ -45,10 +40,5 @@ export function spacesView({ messages }: App): { redraw: () => void } {
     void app.measureSpeed();
   });
   seen.observe(thesis.element);
-  const link = document.querySelector(".steps a[href='#spaces']");
-  app.store.watch(["curves", "rescaling"], () => {
-    const { curves, rescaling } = app.store.state;
-    link?.toggleAttribute("data-done", curves.size > 0 || rescaling !== null);
-  });
   return { redraw: () => toys.redraw() };
 }

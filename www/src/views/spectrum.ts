@@ -5,6 +5,7 @@ import type { App } from "../app";
 import { band, curve, dots, errorBars, Plot, type PlotOptions } from "../charts/plot";
 import { linear, log, symlog } from "../charts/scales";
 import { find, html } from "../dom";
+import { disable } from "../focus";
 import { integer, number } from "../format";
 import type { PerPoint } from "../store";
 import type { Point, SpectrumChoice } from "../worker/protocol";
@@ -95,7 +96,7 @@ export class SpectrumView {
     app.store.watch(["model"], () => this.#fillParts());
     app.store.watch(["ready", "task"], () => {
       const { ready, task } = app.store.state;
-      this.#button.disabled = !ready || ["training", "starting", "spectrum"].includes(task);
+      disable(this.#button, !ready || ["training", "starting", "spectrum"].includes(task));
     });
     app.store.watch(["spectra"], () => this.#drawEnds());
     app.store.watch(["densities"], () => this.#drawDensities());

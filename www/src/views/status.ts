@@ -26,7 +26,13 @@ export function statusView(app: App): void {
   const phase = find("span", "status-phase");
   const bar = find("progress", "status-bar");
   const detail = find("span", "status-detail");
-  find("button", "status-stop").addEventListener("click", () => app.stop());
+  const stop = find("button", "status-stop");
+  stop.addEventListener("click", () => app.stop());
+  /** Where the keyboard was before it came here, and goes back to when Stop goes away. */
+  let before: EventTarget | null = null;
+  stop.addEventListener("focus", ({ relatedTarget }) => {
+    before = relatedTarget;
+  });
   let timer = 0;
   app.store.watch(["task"], () => {
     const { task } = app.store.state;
@@ -34,6 +40,7 @@ export function statusView(app: App): void {
     if (task === "idle") {
       // A chain of tasks should not blink between two of them.
       timer = window.setTimeout(() => {
+        if (document.activeElement === stop && before instanceof HTMLElement) before.focus({ preventScroll: true });
         box.dataset.state = "idle";
         phase.textContent = "";
       }, DELAY_MS);

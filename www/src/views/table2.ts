@@ -1,7 +1,9 @@
 /** Rangamani's Table 2 beside the paper's own numbers. */
 
 import type { App } from "../app";
+import { judged } from "../constructions";
 import { find, html } from "../dom";
+import { disable } from "../focus";
 import { number } from "../format";
 
 const PAPER = [1.7e-7, 7.17e-7];
@@ -12,7 +14,7 @@ const fraction = (factor: number): string => (factor < 1 ? `1/${Math.round(1 / f
 export function table2View(app: App): void {
   find("button", "table2-button").addEventListener("click", () => void app.reproduceTable2());
   app.store.watch(["task"], () => {
-    find("button", "table2-button").disabled = ["training", "table2", "starting"].includes(app.store.state.task);
+    disable(find("button", "table2-button"), ["training", "table2", "starting"].includes(app.store.state.task));
   });
   app.store.watch(["table2"], () => {
     const { table2 } = app.store.state;
@@ -23,10 +25,10 @@ export function table2View(app: App): void {
     const rows = table2.map(({ lambda, before, after, relativeDifference, converged }, index) => {
       const paper = PAPER[index] ?? Number.NaN;
       const held = relativeDifference <= paper;
-      const verdict = `${held ? "✓ at most the paper’s" : "✗ above the paper’s"}${converged ? "" : ", not converged"}`;
+      const verdict = judged(held, converged, "above the paper’s", "at most the paper’s");
       return html(
         "tr",
-        { "data-difference": relativeDifference, "data-held": String(held) },
+        { "data-difference": relativeDifference, "data-held": String(held && converged) },
         html("th", { scope: "row" }, `λ = (${lambda.map(fraction).join(", ")})`),
         html("td", { class: "num", "data-label": "before" }, number(before, 7)),
         html("td", { class: "num", "data-label": "after" }, number(after, 7)),

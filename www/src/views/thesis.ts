@@ -1,6 +1,7 @@
 /** The thesis' experiments: which one, at which setting, its charts as they grow, and its findings beside ours. */
 
 import { html } from "../dom";
+import { alternate } from "../focus";
 import { duration, integer } from "../format";
 import type { SpacesApp } from "../spaces/app";
 import { caveat, EXPERIMENTS, type ExperimentId, QUICK, THESIS } from "../spaces/experiments";
@@ -31,7 +32,7 @@ export class ThesisView {
   readonly #about = html("p", { class: "note" });
   readonly #estimate = html("p", { id: "spaces-estimate", class: "note estimate" });
   readonly #bar = html("progress", { max: 1, value: 0, "aria-label": "Progress of the experiment" });
-  readonly #findings = html("ul", { id: "spaces-findings", class: "findings" });
+  readonly #findings = html("ul", { id: "spaces-findings", class: "findings", tabindex: -1 });
   readonly #caveat = html("p", { class: "note" });
   readonly #charts: ThesisCharts;
 
@@ -137,9 +138,11 @@ export class ThesisView {
     const { results } = this.app;
     const missing = runs.filter((run) => !results.complete([run])).length;
     const training = task === "training";
-    this.#run.disabled = task !== "idle" || missing === 0;
     this.#run.textContent = missing === 0 ? "Done" : missing < runs.length ? "Run what is missing" : "Run";
-    this.#stop.disabled = !training;
+    const wasHere = document.activeElement === this.#run || document.activeElement === this.#stop;
+    alternate(this.#run, this.#stop, { begin: task === "idle" && missing > 0, end: training });
+    // Neither can be pressed when all is done: what came of it is what is read next.
+    if (wasHere && this.#run.disabled && this.#stop.disabled) this.#findings.focus({ preventScroll: true });
     this.#preset.disabled = training;
     for (const input of this.#inputs.values()) input.disabled = training;
     const all = runs.length * setting.repeats;

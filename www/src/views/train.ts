@@ -1,158 +1,150 @@
-/** Step 1: the options, the Train button, the numbers and the curve while it learns. */
+/** The options, the Train button, the numbers and the curve while it learns. */
 
-import type { PresetName } from "isoflat";
 import type { App } from "../app";
 import { TrainingChart } from "../charts/training";
 import { find, html, networkSummary } from "../dom";
 import { LabError } from "../errors";
-import { integer, number, percent } from "../format";
+import { FieldFault } from "../fields";
+import { alternate, disable } from "../focus";
+import { integer } from "../format";
 import { defaultsOf, MNIST_SAMPLES, networkGroups, unfitForMnist } from "../networks";
 import { isComplete } from "../store";
-import type { InitScheme, ModelChoice, NetworkChoice, TrainChoice } from "../worker/protocol";
+import { accuracySaid, canTrain, DIVERGED, divergenceSaid, hasDiverged, lossSaid } from "../training";
+import type { ModelChoice, NetworkChoice, TrainChoice } from "../worker/protocol";
+import {
+  clearFaults,
+  isScaled,
+  readMeasured,
+  readModelChoice,
+  readNetwork,
+  readTrainChoice,
+  showAtField,
+  writeChoices,
+} from "./training-choice";
+
+export { readModelChoice };
 
 /** The learning rate that suits each optimiser; set when the optimiser is chosen. */
 const RATES: Record<TrainChoice["optimizer"], string> = { sgd: "0.2", momentum: "0.02", adam: "0.001" };
 
-function wholeNumber(id: string, name: string): number {
-  const value = Number(find("input", id).value);
-  if (!Number.isSafeInteger(value) || value < 0) {
-    throw new LabError("invalid_option", `${name} must be a whole number, not “${find("input", id).value}”`);
-  }
-  return value;
-}
-
-function positive(id: string, name: string): number {
-  const value = Number(find("input", id).value);
-  if (!(value > 0))
-    throw new LabError("invalid_option", `${name} must be above zero, not “${find("input", id).value}”`);
-  return value;
-}
-
-function widths(): number[] {
-  const text = find("input", "widths").value;
-  const parts = text.split(/[^0-9]+/).filter((part) => part !== "");
-  const numbers = parts.map(Number);
-  if (/[^0-9\s,;x×–-]/.test(text) || numbers.length < 2 || numbers.some((width) => width < 1)) {
-    throw new LabError("invalid_network", `“${text}” are no widths; write them like 784-100-10, input first`);
-  }
-  return numbers;
-}
-
-function readNetwork(): NetworkChoice {
-  const network = find("select", "network").value;
-  return network === "widths"
-    ? { kind: "widths", widths: widths(), bias: find("input", "bias").checked }
-    : { kind: "preset", name: network as PresetName };
-}
-
-function atLeastOne(id: string, name: string): number {
-  const value = wholeNumber(id, name);
-  if (value < 1) throw new LabError("invalid_option", `${name} must be at least 1`);
-  return value;
-}
-
-export function readModelChoice(): ModelChoice {
-  const seed = wholeNumber("seed", "The seed");
-  const scheme = find("select", "init").value as InitScheme;
-  const scaled = scheme === "uniform" || scheme === "normal";
-  const samples = atLeastOne("samples", "The number of samples");
-  return {
-    network: readNetwork(),
-    init: { scheme, scale: scaled ? positive("scale", "The initialisation’s scale") : 1, seed },
-    data:
-      find("select", "data").value === "synthetic"
-        ? { kind: "synthetic", samples, seed }
-        : { kind: "mnist", samples: Math.min(samples, MNIST_SAMPLES) },
-    measured: readMeasured(),
-  };
-}
-
-const readMeasured = (): number => atLeastOne("measured", "The number of samples measured");
-
-export function readTrainChoice(): TrainChoice {
-  return {
-    optimizer: find("select", "optimizer").value as TrainChoice["optimizer"],
-    learningRate: positive("learning-rate", "The learning rate"),
-    batchSize: wholeNumber("batch", "The batch size"),
-    epochs: wholeNumber("epochs", "The number of epochs"),
-    seed: wholeNumber("seed", "The seed"),
-  };
-}
+/** Of the run that is shown. */
+let epochs = 1;
+/** Networks of the options that are being made. */
+let choosing = 0;
 
 export function trainView(app: App): TrainingChart {
   const chart = new TrainingChart(find("div", "training-chart"));
   actions(app, chart);
   app.store.watch(["model", "modelChoice"], () => showModel(app));
+  app.store.watch(["modelChoice", "trainChoice"], () => {
+    const { modelChoice, trainChoice, task } = app.store.state;
+    // A reload or a result brings a network back: its options come with it. What was trained by them may have been changed since.
+    if (task === "training") return;
+    writeChoices(modelChoice, trainChoice);
+    fitData();
+    showFields();
+  });
   app.store.watch(["progress"], () => showProgress(app, chart));
   app.store.watch(["training"], () => showTraining(app));
-  app.store.watch(["task", "model", "ready", "bend", "surfaces", "measures"], () => {
-    const { task, model, ready } = app.store.state;
-    find("button", "train-button").disabled = task === "training" || task === "starting";
-    find("button", "stop-button").disabled = task !== "training";
-    const look = find("button", "untrained-button");
-    look.disabled = !model || task !== "idle";
-    look.textContent = ready ? "Go on: compute what is missing" : "Look without training";
-    look.hidden = ready && (task !== "idle" || isComplete(app.store.state));
-  });
+  app.store.watch(["task", "model", "ready", "bend", "surfaces", "measures"], () => showButtons(app));
   return chart;
 }
 
+function showButtons(app: App): void {
+  const { task, model, ready } = app.store.state;
+  const can = { begin: canTrain(task, choosing > 0), end: task === "training" };
+  const begin = find("button", "train-button");
+  alternate(begin, find("button", "stop-button"), can);
+  const look = find("button", "untrained-button");
+  const isLast = document.activeElement === look;
+  disable(look, !model || task !== "idle");
+  look.textContent = ready ? "Go on: compute what is missing" : "Look without training";
+  look.hidden = ready && (task !== "idle" || isComplete(app.store.state));
+  if (isLast && look.hidden) begin.focus({ preventScroll: true });
+}
+
+/** Runs with what the fields say, and shows what is wrong with them; `go`: there, too. */
+function guarded(app: App, body: () => void, go = false): void {
+  try {
+    clearFaults();
+    body();
+  } catch (error) {
+    app.messages.clear();
+    app.messages.error(error);
+    if (error instanceof FieldFault) showAtField(error, () => app.messages.clear(), go);
+  }
+}
+
+function choose(app: App): void {
+  guarded(app, () => {
+    const choice = readModelChoice();
+    choosing++;
+    void app.chooseModel(choice).finally(() => {
+      choosing--;
+      showButtons(app);
+    });
+  });
+}
+
+async function train(app: App, chart: TrainingChart, model: ModelChoice | null, choice: TrainChoice): Promise<void> {
+  epochs = choice.epochs;
+  chart.begin(epochs);
+  await app.train(model, choice);
+  // The message says in which step; numbers of the steps before it would look like a result.
+  if (app.store.state.training === null && app.messages.code === "not_finite") showDiverged();
+}
+
 function actions(app: App, chart: TrainingChart): void {
-  const guarded = (body: () => void) => () => {
-    try {
-      body();
-    } catch (error) {
-      app.messages.clear();
-      app.messages.error(error);
-    }
-  };
-  find("form", "train-form").addEventListener("submit", (event) => {
+  const form = find("form", "train-form");
+  // The browser shows no fault of a field that is folded away, and refuses without a word.
+  form.noValidate = true;
+  form.addEventListener("submit", (event) => {
     event.preventDefault();
-    guarded(() => {
-      const choice = readTrainChoice();
-      const fromFile = app.store.state.model !== null && app.store.state.modelChoice === null;
+    const begin = () => {
+      const { model: there, modelChoice } = app.store.state;
+      const fromFile = there !== null && modelChoice === null && choosing === 0;
       const model = fromFile ? null : readModelChoice();
-      chart.begin(choice.epochs);
-      void app.train(model, choice);
-    })();
+      void train(app, chart, model, readTrainChoice());
+    };
+    guarded(app, begin, true);
   });
   find("button", "stop-button").addEventListener("click", () => app.stop());
   find("button", "untrained-button").addEventListener("click", () => void app.look());
-  const choose = guarded(() => void app.chooseModel(readModelChoice()));
   find("select", "network").addEventListener("change", () => {
     fitData();
     useDefaults(true);
     showFields();
-    choose();
+    choose(app);
   });
   find("input", "widths").addEventListener("change", () => {
     if (fitData()) useDefaults(false);
     showFields();
-    choose();
+    choose(app);
   });
   find("select", "data").addEventListener("change", () => {
     useDefaults(false);
     showFields();
-    choose();
+    choose(app);
   });
   find("select", "init").addEventListener("change", () => {
     showFields();
-    choose();
+    choose(app);
   });
-  for (const id of ["bias", "samples", "scale", "seed"]) find("input", id).addEventListener("change", choose);
-  find("input", "measured").addEventListener(
-    "change",
-    guarded(() => {
-      const samples = readMeasured();
-      const { ready, model, task } = app.store.state;
-      // What has been trained is not to be lost for looking at more or less of the data.
-      if (ready && model && task !== "training") void app.setMeasured(samples);
-      else void app.chooseModel(readModelChoice());
-    }),
-  );
+  for (const id of ["bias", "samples", "scale", "seed"])
+    find("input", id).addEventListener("change", () => choose(app));
+  find("input", "measured").addEventListener("change", () => {
+    const { ready, model, task } = app.store.state;
+    // What has been trained is not to be lost for looking at more or less of the data.
+    if (ready && model && task !== "training") guarded(app, () => void app.setMeasured(readMeasured()));
+    else choose(app);
+  });
+  for (const id of ["learning-rate", "batch", "epochs"]) {
+    find("input", id).addEventListener("change", () => guarded(app, readTrainChoice));
+  }
   const optimizer = find("select", "optimizer");
   optimizer.addEventListener("change", () => {
     find("input", "learning-rate").value = RATES[optimizer.value as TrainChoice["optimizer"]];
+    clearFaults();
   });
 }
 
@@ -219,7 +211,7 @@ function showFields(): void {
   find("span", "samples-label").textContent = random ? "Random samples" : "Training samples";
   find("input", "samples").max = String(random ? 100000 : MNIST_SAMPLES);
   const scheme = find("select", "init").value;
-  find("label", "scale-field").hidden = scheme !== "uniform" && scheme !== "normal";
+  find("label", "scale-field").hidden = !isScaled(scheme);
   find("span", "scale-label").textContent = scheme === "normal" ? "σ" : "b";
 }
 
@@ -251,14 +243,13 @@ function showModel(app: App): void {
   find("li", "legend-test").hidden = model.validationSamples === 0;
   if (modelChoice) return;
   const back = html("button", { type: "button", class: "link", id: "close-file" }, "Close the file");
-  back.addEventListener("click", () => void app.chooseModel(readModelChoice()));
+  back.addEventListener("click", () => choose(app));
   summary.append(" ", back);
 }
 
 function showProgress(app: App, chart: TrainingChart): void {
   const { progress, task } = app.store.state;
   if (task !== "training" || !progress || progress.loss === undefined) return;
-  const epochs = Number(find("input", "epochs").value);
   const at = (progress.done / Math.max(progress.total, 1)) * epochs;
   chart.add(at, {
     loss: progress.loss,
@@ -266,14 +257,14 @@ function showProgress(app: App, chart: TrainingChart): void {
     ...(progress.validationAccuracy !== undefined && { test: progress.validationAccuracy }),
   });
   find("output", "r-epoch").textContent = `${progress.epoch ?? 1} / ${epochs}`;
-  find("output", "r-loss").textContent = number(progress.loss);
-  if (progress.accuracy !== undefined) find("output", "r-accuracy").textContent = percent(progress.accuracy);
+  find("output", "r-loss").textContent = lossSaid(progress.loss);
+  if (progress.accuracy !== undefined) find("output", "r-accuracy").textContent = accuracySaid(progress.accuracy);
   if (progress.validationAccuracy !== undefined) showTestAccuracy(progress.validationAccuracy);
 }
 
 function showTestAccuracy(accuracy: number): void {
   const output = find("output", "r-validation");
-  output.textContent = percent(accuracy);
+  output.textContent = accuracySaid(accuracy);
   output.dataset.value = String(accuracy);
 }
 
@@ -288,7 +279,18 @@ function showTraining(app: App): void {
   }
   const epoch = find("output", "r-epoch");
   if (training.stopped) epoch.textContent = `${epoch.textContent} stopped`;
-  find("output", "r-loss").textContent = number(training.loss);
-  if (model?.loss === "cross_entropy") find("output", "r-accuracy").textContent = percent(training.accuracy);
+  find("output", "r-loss").textContent = lossSaid(training.loss);
+  if (model?.loss === "cross_entropy") find("output", "r-accuracy").textContent = accuracySaid(training.accuracy);
   if (training.validationAccuracy !== undefined) showTestAccuracy(training.validationAccuracy);
+  if (!model || !hasDiverged(training, model)) return;
+  showDiverged();
+  app.messages.error(new LabError("not_finite", divergenceSaid(training, model)));
+}
+
+function showDiverged(): void {
+  find("output", "r-loss").textContent = DIVERGED;
+  for (const id of ["r-accuracy", "r-validation"]) {
+    find("output", id).textContent = "–";
+    delete find("output", id).dataset.value;
+  }
 }

@@ -19,6 +19,7 @@ import {
 import { sampleCosts } from "./costs";
 import * as curvature from "./curvature";
 import { Dinh } from "./dinh";
+import { Examples } from "./examples";
 import { Landscapes } from "./landscapes";
 import { type Last, recall, remember, restored } from "./last";
 import { Mnist } from "./mnist";
@@ -30,6 +31,7 @@ import {
   type BendSummary,
   type Descriptions,
   type EngineStart,
+  type Examples as ExamplesFound,
   type LabApi,
   LabFailure,
   type LandscapeChoice,
@@ -42,6 +44,8 @@ import {
   type OpenedFiles,
   type Outcome,
   type Point,
+  type Preview,
+  type PreviewChoice,
   type Restored,
   type SampleCosts,
   type SaveChoice,
@@ -52,6 +56,7 @@ import {
   type SpectrumChoice,
   type Table2Row,
   type TrainChoice,
+  type Trained,
   type TrainSummary,
   type Valley,
   type WorkerEvent,
@@ -67,6 +72,7 @@ export class Lab implements LabApi {
   readonly #session = new Session();
   readonly #landscapes = new Landscapes(this.#session);
   readonly #dinh = new Dinh(this.#session);
+  readonly #examples = new Examples(this.#session);
   readonly #files = new Files(() => this.#digits());
   /** Of the network that there is; null for one that was opened. */
   #choice: ModelChoice | null = null;
@@ -88,11 +94,10 @@ export class Lab implements LabApi {
 
   setModel(choice: ModelChoice): Promise<Outcome<ModelInfo>> {
     return this.#session.outcome(async () => {
-      const source = (): Promise<Handles> => this.#handles(choice);
-      const handles = await source();
-      const trained = initialize(handles.network, choice.init);
-      this.#choice = choice;
-      return this.#adopt({ ...handles, source, trained, name: dataName(choice) }, choice.measured);
+      const network = networkOf(choice.network);
+      const trained = initialize(network, choice.init);
+      network.free();
+      return this.#at(choice, trained, dataName(choice));
     });
   }
 
@@ -136,8 +141,8 @@ export class Lab implements LabApi {
     return this.#session.run(async (engine) => {
       const left = files.length > 0 ? await this.#files.add(files, choice) : choice;
       const opened = await this.#openedBy(engine, left);
-      if (opened.model) await remember({ kind: "files", ...this.#files.opened, choice: left });
-      return opened;
+      if (!opened.model) return opened;
+      return { ...opened, stamp: await remember({ kind: "files", ...this.#files.opened, choice: left }) };
     });
   }
 
@@ -147,32 +152,45 @@ export class Lab implements LabApi {
 
   restore(): Promise<Outcome<Restored | null>> {
     return this.#session.run(async (engine) => {
-      const last = await recall();
-      if (!last) return null;
-      const found = await this.#restored(engine, last);
+      const recalled = await recall();
+      if (!recalled) return null;
+      const found = await this.#restored(engine, recalled.last);
       await restored();
-      return found;
+      return { ...found, stamp: recalled.stamp };
     });
   }
 
-  async #restored(engine: Engine, last: Last): Promise<Restored> {
+  async #restored(engine: Engine, last: Last): Promise<Omit<Restored, "stamp">> {
     if (last.kind === "files") {
       this.#files.restore(last);
       const opened = await this.#openedBy(engine, last.choice);
-      return { opened, model: opened.model };
+      return { opened, model: opened.model, choice: null };
     }
     const { choice, parameters } = last;
+    return { opened: null, model: await this.#at(choice, parameters, dataName(choice)), choice };
+  }
+
+  arrive(choice: ModelChoice, weights: Float32Array): Promise<Outcome<ModelInfo>> {
+    return this.#session.outcome(() => this.#at(choice, Float64Array.from(weights), dataName(choice)));
+  }
+
+  /** The weights of the network that there is. */
+  get trained(): Float64Array {
+    return this.#session.model.trained;
+  }
+
+  /** A network of the options, at weights that are there already. */
+  async #at(choice: ModelChoice, trained: Float64Array, name: string): Promise<ModelInfo> {
     const source = (): Promise<Handles> => this.#handles(choice);
     const handles = await source();
-    const name = `${dataName(choice)}, trained before`;
-    const model = this.#adopt({ ...handles, source, trained: parameters, name }, choice.measured);
-    return { opened: null, model };
+    this.#choice = choice;
+    return this.#adopt({ ...handles, source, trained, name }, choice.measured);
   }
 
   /** The files that there are, as the session's model if they are a network with data. */
   async #openedBy(engine: Engine, choice: OpenChoice): Promise<OpenedFiles> {
     const nothing = { summary: "", parameterCount: 0, notes: [], model: null, fault: null, data: null, layers: null };
-    const figures = { loss: Number.NaN, accuracy: Number.NaN, choice };
+    const figures = { loss: Number.NaN, accuracy: Number.NaN, choice, stamp: null };
     const opening = await this.#files.read(choice).catch(async (error: unknown) => {
       if (error instanceof NetworkWanted) return { fault: error.message, layers: await this.#files.draft(choice) };
       if (wantsNetwork(error)) return { fault: error.message, layers: null };
@@ -210,7 +228,7 @@ export class Lab implements LabApi {
     return this.#session.outcome(() => saved(this.#session.model, point, choice));
   }
 
-  train(choice: TrainChoice): Promise<Outcome<TrainSummary>> {
+  train(choice: TrainChoice): Promise<Outcome<Trained>> {
     return this.#session.run(async (engine, { onProgress, signal }) => {
       const { model } = this.#session;
       // Stop keeps what was reached.
@@ -226,7 +244,7 @@ export class Lab implements LabApi {
       model.trained = parameters;
       model.bent = parameters;
       delete model.sharpened;
-      if (this.#choice) await remember({ kind: "trained", choice: this.#choice, parameters });
+      const kept = this.#choice && (await remember({ kind: "trained", choice: this.#choice, parameters }));
       this.#forget();
       const { loss, accuracy } = await engine.evaluate(model.measured, parameters);
       const summary: TrainSummary = { epochs, stopped, loss, accuracy };
@@ -235,7 +253,7 @@ export class Lab implements LabApi {
         summary.validationLoss = validation.loss;
         summary.validationAccuracy = validation.accuracy;
       }
-      return summary;
+      return { summary, stamp: kept };
     });
   }
 
@@ -244,7 +262,7 @@ export class Lab implements LabApi {
   }
 
   bend(transformation: Transformation | null): Promise<Outcome<BendSummary>> {
-    return this.#session.run(async (engine) => {
+    return this.#session.run(async (engine, options) => {
       const { model } = this.#session;
       model.bent = transformation ? model.network.transform(model.trained, transformation) : model.trained;
       const before = await engine.outputs(model.measured, model.trained);
@@ -256,7 +274,29 @@ export class Lab implements LabApi {
         maxDifference = Math.max(maxDifference, Math.abs((after[i] ?? 0) - output));
         maxOutput = Math.max(maxOutput, Math.abs(output));
       }
-      return { maxDifference, maxOutput };
+      return { maxDifference, maxOutput, answers: await this.#examples.answers(engine, options, model.bent) };
+    });
+  }
+
+  examples(): Promise<Outcome<ExamplesFound>> {
+    return this.#session.run((engine, options) => this.#examples.show(engine, options));
+  }
+
+  accuracy(point: Point): Promise<Outcome<number | null>> {
+    return this.#session.run(async (engine, options) => {
+      const { model } = this.#session;
+      const problem = model.validation ?? model.train;
+      if (problem.loss !== "cross_entropy") return null;
+      return (await engine.evaluate(problem, model[point], options)).accuracy;
+    });
+  }
+
+  preview(transformation: Transformation, choice: LandscapeChoice, coarse: PreviewChoice): Promise<Outcome<Preview>> {
+    return this.#session.run(async (engine, options) => {
+      const { network, trained } = this.#session.model;
+      const weights = network.transform(trained, transformation);
+      const answers = await this.#examples.answers(engine, options, weights);
+      return { ...(await this.#landscapes.preview(engine, options, weights, choice, coarse)), answers };
     });
   }
 
@@ -357,5 +397,6 @@ export class Lab implements LabApi {
   #forget(): void {
     this.#landscapes.forget();
     this.#dinh.forget();
+    this.#examples.forget();
   }
 }

@@ -1,8 +1,8 @@
 /** Lines and surfaces of the loss, along directions that stay the same until others are drawn. */
 
-import type { Engine, Landscape, Progress, RunOptions } from "isoflat";
+import type { Engine, Landscape, Problem, Progress, RunOptions } from "isoflat";
 import { norm, randomVector, scaled } from "./directions";
-import { LabFailure, type LandscapeChoice, type Point } from "./protocol";
+import { LabFailure, type LandscapeChoice, type Point, type PreviewChoice } from "./protocol";
 import type { Session } from "./session";
 
 /** Rows of a landscape are shown as they come, but no page is drawn more often than this. */
@@ -13,17 +13,25 @@ type Pair = [Float64Array, Float64Array];
 
 export class Landscapes {
   #directions: { key: string; raw: Pair; length: number } | undefined;
+  /** The few samples that previews are of. */
+  #few: Problem | undefined;
 
-  constructor(private readonly session: Session) {}
+  constructor(private readonly session: Session) {
+    session.lost.push(() => {
+      this.#few = undefined;
+    });
+  }
 
   /** Another network, other weights, or other samples: eigenvectors are theirs. */
   forget(): void {
     this.#directions = undefined;
+    this.#few?.free();
+    this.#few = undefined;
   }
 
   async line(engine: Engine, options: RunOptions, point: Point, choice: LandscapeChoice): Promise<Landscape> {
     const { model } = this.session;
-    const [u] = await this.#vectors(engine, options, point, choice);
+    const [u] = await this.#vectors(engine, options, model[point], choice);
     return engine.landscape(model.measured, model[point], {
       ...options,
       directions: [{ type: "vector", values: u }],
@@ -39,7 +47,7 @@ export class Landscapes {
     about: string,
   ): Promise<Landscape> {
     const { model } = this.session;
-    const [u, v] = await this.#vectors(engine, options, point, choice);
+    const [u, v] = await this.#vectors(engine, options, model[point], choice);
     return engine.landscape(model.measured, model[point], {
       ...options,
       onProgress: this.#rows(engine, point, choice.points, about),
@@ -50,6 +58,33 @@ export class Landscapes {
       points: choice.points,
       pointsT: choice.points,
     });
+  }
+
+  /** The surface at other weights, of fewer points and samples. */
+  async preview(
+    engine: Engine,
+    options: RunOptions,
+    weights: Float64Array,
+    choice: LandscapeChoice,
+    { points, samples }: PreviewChoice,
+  ): Promise<{ surface: Landscape; samples: number }> {
+    const { model } = this.session;
+    const [u, v] = await this.#vectors(engine, options, weights, choice);
+    if (this.#few && this.#few.samples !== Math.min(samples, model.measuredSamples)) {
+      this.#few.free();
+      this.#few = undefined;
+    }
+    this.#few ??= model.measured.first(samples);
+    const surface = await engine.landscape(this.#few, weights, {
+      signal: options.signal,
+      directions: [
+        { type: "vector", values: u },
+        { type: "vector", values: v },
+      ],
+      points,
+      pointsT: points,
+    });
+    return { surface, samples: this.#few.samples };
   }
 
   /** Collects a surface's rows and tells the page of them; a row that comes too soon goes with a later one. */
@@ -78,18 +113,18 @@ export class Landscapes {
     };
   }
 
-  async #vectors(engine: Engine, options: RunOptions, point: Point, choice: LandscapeChoice): Promise<Pair> {
+  async #vectors(engine: Engine, options: RunOptions, weights: Float64Array, choice: LandscapeChoice): Promise<Pair> {
     const { model } = this.session;
     const key = `${choice.directions} ${choice.seed}`;
     if (this.#directions?.key !== key) {
       this.#directions = { key, ...(await this.#draw(engine, options, choice)) };
     }
     const { raw, length } = this.#directions;
-    const weights = point === "bent" && choice.atBent === "anew" ? model.bent : model.trained;
+    const scaledBy = choice.atBent === "anew" ? weights : model.trained;
     const blocks = model.network.blocks();
     return [
-      scaled(raw[0], weights, blocks, choice.normalization, length),
-      scaled(raw[1], weights, blocks, choice.normalization, length),
+      scaled(raw[0], scaledBy, blocks, choice.normalization, length),
+      scaled(raw[1], scaledBy, blocks, choice.normalization, length),
     ];
   }
 

@@ -1,5 +1,6 @@
-/** What was on the page last, in the browser's own database: a reload finds it again. */
+/** The network that was on the page last, in the browser's own database: a reload finds it again. */
 
+import { transaction } from "../database";
 import type { ModelChoice, OpenChoice } from "./protocol";
 
 /** Files that were opened, or a network of the options with the weights it was trained to. */
@@ -7,53 +8,26 @@ export type Last =
   | { kind: "files"; model: File[]; data: File[]; choice: OpenChoice }
   | { kind: "trained"; choice: ModelChoice; parameters: Float64Array };
 
-const [DATABASE, STORE, KEY] = ["isoflat", "last", "last"];
+/** The network, and by which name what is shown of it is known. */
+const [KEY, STAMP] = ["last", "stamp"];
 
 /** So often it was begun to restore it, and not ended: what crashes the page must not stand in the way at every start. */
 const TRIES = "tries";
 const MOST_TRIES = 4;
 
-function opened(): Promise<IDBDatabase> {
-  return new Promise((resolve, reject) => {
-    const request = indexedDB.open(DATABASE, 1);
-    request.onupgradeneeded = () => request.result.createObjectStore(STORE);
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
-}
-
-async function transaction<T>(
-  mode: IDBTransactionMode,
-  body: (store: IDBObjectStore) => IDBRequest<T>,
-): Promise<T | undefined> {
-  // A browser may have no database for a page: in private windows, or where it is full. Then a reload forgets.
-  try {
-    const database = await opened();
-    try {
-      return await new Promise<T>((resolve, reject) => {
-        const work = database.transaction(STORE, mode);
-        const request = body(work.objectStore(STORE));
-        work.oncomplete = () => resolve(request.result);
-        work.onabort = () => reject(work.error);
-      });
-    } finally {
-      database.close();
-    }
-  } catch {
-    return undefined;
-  }
-}
-
-/** Keeps it in place of what was kept. */
-export const remember = async (last: Last): Promise<void> => {
-  await transaction("readwrite", (store) => {
+/** Keeps it in place of what was kept, under a new stamp; null where it cannot be kept. */
+export async function remember(last: Last): Promise<string | null> {
+  const stamp = `${Date.now()} ${Math.random()}`;
+  const done = await transaction("readwrite", (store) => {
     store.delete(TRIES);
-    return store.put(last, KEY);
+    store.put(last, KEY);
+    return store.put(stamp, STAMP);
   });
-};
+  return done === undefined ? null : stamp;
+}
 
 /** What is kept, if it has not failed too often; `restored` is to be called when it is there. */
-export async function recall(): Promise<Last | undefined> {
+export async function recall(): Promise<{ last: Last; stamp: string } | undefined> {
   let isTried = true;
   // One transaction, so that pages that start together count each for itself.
   await transaction("readwrite", (store) => {
@@ -65,8 +39,13 @@ export async function recall(): Promise<Last | undefined> {
     return tries;
   });
   if (isTried) return undefined;
-  return await transaction("readonly", (store): IDBRequest<Last | undefined> => store.get(KEY));
+  const last = await transaction("readonly", (store): IDBRequest<Last | undefined> => store.get(KEY));
+  return last && { last, stamp: (await stampOf()) ?? "" };
 }
+
+/** The stamp of what is kept; undefined where nothing is. */
+export const stampOf = (): Promise<string | undefined> =>
+  transaction("readonly", (store): IDBRequest<string | undefined> => store.get(STAMP));
 
 export const restored = async (): Promise<void> => {
   await transaction("readwrite", (store) => store.delete(TRIES));

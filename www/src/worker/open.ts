@@ -13,6 +13,10 @@ import {
   proposeNetwork,
   sortFiles,
 } from "isoflat";
+import { forPage, ofFile } from "./faults";
+import { type Fold, type Folded, withoutBatchNorm } from "./fold";
+import { type Given, onTop } from "./given";
+import { imageShape, imagesOf } from "./images";
 import type { Mnist } from "./mnist";
 import { type DataSummary, LabFailure, type LayerCheck, type OpenChoice } from "./protocol";
 
@@ -43,19 +47,22 @@ const MNIST_MEAN = 0.1307;
 const MNIST_DEVIATION = 0.3081;
 
 export class Files {
-  #model: File[] = [];
-  #data: File[] = [];
+  #given: Given<File> = { model: [], data: [], unused: [] };
+  /** Of those of the model that have batch normalisations, what they are without. */
+  readonly #folded = new WeakMap<File, Promise<Folded>>();
+  /** Do the model's files make no network by themselves? */
+  #isIncomplete = false;
 
   constructor(private readonly mnist: () => Mnist) {}
 
   get opened(): { model: File[]; data: File[] } {
-    return { model: this.#model, data: this.#data };
+    const { model, data } = this.#given;
+    return { model, data };
   }
 
   /** Files that were here before. */
   restore({ model, data }: { model: File[]; data: File[] }): void {
-    this.#model = model;
-    this.#data = data;
+    this.#given = { model, data, unused: [] };
   }
 
   /**
@@ -63,15 +70,14 @@ export class Files {
    * files that they replace.
    */
   async add(files: File[], choice: OpenChoice): Promise<OpenChoice> {
-    const sorted = await sortFiles(files);
+    const { files: folded } = await this.#fold(files);
+    const sorted = await sortFiles(folded).catch((error: unknown) => {
+      throw ofFile(error);
+    });
     const of = (indices: number[]) => indices.flatMap((index) => files[index] ?? []);
-    if (sorted.model.length > 0) {
-      this.#model = of(sorted.model);
-      this.#data = of(sorted.data);
-    } else {
-      this.#data = of(sorted.data);
-    }
-    if (this.#model.length === 0) {
+    const came = { model: of(sorted.model), data: of(sorted.data) };
+    this.#given = onTop(this.#given, this.#isIncomplete, came);
+    if (this.#given.model.length === 0) {
       throw new LabFailure("not_possible", "these are data: drop the model that they are for, too");
     }
     const { network, normalization, split } = choice;
@@ -87,15 +93,28 @@ export class Files {
   /** What the files are, by this choice. */
   async read(choice: OpenChoice): Promise<Opening> {
     const named = choice.network === "" ? {} : { network: networkOf(choice.network) };
-    const opened = await openModel(this.#model, { ...named, batchNorm: choice.batchNorm }).catch((error: unknown) => {
-      throw wantsNetwork(error) ? new NetworkWanted(error.message) : error;
+    this.#isIncomplete = false;
+    const { files, notes: before } = await this.#fold(this.#given.model);
+    const opened = await openModel(files, { ...named, batchNorm: choice.batchNorm }).catch((error: unknown) => {
+      this.#isIncomplete = wantsNetwork(error);
+      throw wantsNetwork(error) ? new NetworkWanted(forPage(error.message)) : error;
     });
     const { network, parameters, format, notes } = opened;
-    const name = opened.name ?? this.#model[0]?.name ?? "a model";
+    const name = opened.name ?? this.#given.model[0]?.name ?? "a model";
     const { problem, from, notes: more } = await this.#problem(opened, choice);
     const layers = WITH_NETWORK.test(format) ? null : network.toJSON();
     const data = problem && summaryOf(problem, from);
-    return { network, parameters, train: problem, format, name, notes: [...notes, ...more], data, layers, opened };
+    return {
+      network,
+      parameters,
+      train: problem,
+      format,
+      name,
+      notes: [...before, ...notes, ...more, ...this.#given.unused],
+      data,
+      layers,
+      opened,
+    };
   }
 
   /** Layers to be completed, where weights fit no network: as they were given, else as their shapes tell them. */
@@ -105,7 +124,7 @@ export class Files {
       const { input, layers } = given;
       return Array.isArray(input) && Array.isArray(layers) ? { input, layers } : null;
     }
-    return proposeNetwork(this.#model).catch((error: unknown) => {
+    return proposeNetwork(this.#given.model).catch((error: unknown) => {
       if (!wantsNetwork(error)) throw error;
       return null;
     });
@@ -124,21 +143,36 @@ export class Files {
       );
     });
     try {
-      const { network } = await openModel(this.#model, { network: { input, layers } });
+      const { network } = await openModel(this.#given.model, { network: { input, layers } });
       network.free();
       return { lengths, fault: null };
     } catch (error) {
       if (!wantsNetwork(error)) throw error;
-      return { lengths, fault: error.message };
+      return { lengths, fault: forPage(error.message) };
     }
+  }
+
+  /** Each file without batch normalisations, if the package would refuse it for them. */
+  async #fold(files: File[]): Promise<{ files: File[]; notes: string[] }> {
+    const all = await Promise.all(
+      files.map((file) => {
+        const found = this.#folded.get(file) ?? withoutBatchNorm(file, fold);
+        this.#folded.set(file, found);
+        return found;
+      }),
+    ).catch((error: unknown) => {
+      throw ofFile(error);
+    });
+    return { files: all.map(({ file }) => file), notes: all.flatMap(({ notes }) => notes) };
   }
 
   async #problem(opened: OpenedModel, choice: OpenChoice): Promise<Found> {
     const { network } = opened;
-    if (opened.problem) return { problem: opened.problem, from: "the same file", notes: [] };
-    if (this.#data.length > 0) {
+    if (opened.problem && this.#given.data.length === 0)
+      return { problem: opened.problem, from: "the same file", notes: [] };
+    if (this.#given.data.length > 0) {
       const { normalization, split } = choice;
-      const found = await openData(this.#data, {
+      const found = await openData(this.#given.data, {
         shape: network.inputShape,
         outputs: network.outputLength,
         ...(normalization !== "" && { normalization }),
@@ -148,8 +182,10 @@ export class Files {
         throw new LabFailure("not_possible", "there are no targets among the data: drop their labels along with them");
       }
       const { loss, inputs, targets, notes } = found;
-      const from = this.#data.map(({ name }) => name).join(", ");
-      return { problem: new Problem(network, { loss, inputs, targets }), from, notes };
+      const from = this.#given.data.map(({ name }) => name).join(", ");
+      const own = opened.problem ? [`the model’s file has data itself, which are not used: those of ${from} are`] : [];
+      opened.problem?.free();
+      return { problem: new Problem(network, { loss, inputs, targets }), from, notes: [...notes, ...own] };
     }
     const takesDigits = network.inputLength === 784 && network.outputLength === 10;
     return takesDigits ? this.#digits(network, choice) : { problem: null, from: "", notes: [] };
@@ -163,6 +199,13 @@ export class Files {
     return { problem, from: "MNIST’s test images, which the lab has", notes: [] };
   }
 }
+
+const fold: Fold = (json, values) => {
+  const { network, parameters } = Network.foldBatchNorm(json, Float64Array.from(values));
+  const found = network.toJSON();
+  network.free();
+  return { network: found, parameters };
+};
 
 /** A layer and those that it is computed from. */
 function upTo(layers: LayerJSON[], last: number): LayerJSON[] {
@@ -197,7 +240,13 @@ interface Found {
 
 /** A name that is no preset's is refused by its own words. */
 function networkOf(text: string): Network | PresetName {
-  return text.trimStart().startsWith("{") ? Network.fromJSON(text) : (text as PresetName);
+  if (!text.trimStart().startsWith("{")) return text as PresetName;
+  try {
+    return Network.fromJSON(text);
+  } catch (error) {
+    if (wantsNetwork(error)) error.message = forPage(error.message);
+    throw error;
+  }
 }
 
 /** What a person looks at to see whether data came in as they should. */
@@ -214,41 +263,8 @@ function summaryOf(problem: Problem, from: string): DataSummary {
   const shape = imageShape(network);
   network.free();
   const labels = Array.from(targets.subarray(0, IMAGES));
-  const images = shape && imagesOf(inputs, shape, minimum, maximum);
+  const images = shape && imagesOf(inputs, shape, { minimum, maximum }, IMAGES);
   return { from, samples: problem.samples, minimum, maximum, counts, labels, images: images ?? [] };
-}
-
-/** The shape of the pictures that inputs are: squares where the network takes rows. */
-function imageShape(network: Network): [channels: number, height: number, width: number] | null {
-  const [channels, height, width] = network.inputShape;
-  if (channels !== undefined && height !== undefined && width !== undefined) {
-    return channels === 1 || channels === 3 ? [channels, height, width] : null;
-  }
-  const grey = Math.sqrt(network.inputLength);
-  const colour = Math.sqrt(network.inputLength / 3);
-  if (Number.isInteger(grey) && grey >= 8) return [1, grey, grey];
-  return Number.isInteger(colour) && colour >= 8 ? [3, colour, colour] : null;
-}
-
-function imagesOf(
-  inputs: Float32Array | Float64Array,
-  [channels, height, width]: [number, number, number],
-  minimum: number,
-  maximum: number,
-): DataSummary["images"] {
-  const [area, scale] = [height * width, 255 / (maximum - minimum || 1)];
-  const count = Math.min(IMAGES, inputs.length / (channels * area));
-  return Array.from({ length: count }, (_, image) => {
-    const pixels = new Uint8ClampedArray(4 * area);
-    for (let i = 0; i < area; i++) {
-      for (let c = 0; c < 3; c++) {
-        const at = (image * channels + (channels === 3 ? c : 0)) * area + i;
-        pixels[4 * i + c] = ((inputs[at] ?? 0) - minimum) * scale;
-      }
-      pixels[4 * i + 3] = 255;
-    }
-    return { width, height, pixels };
-  });
 }
 
 /** The weights fit no network that there is: a person may choose one, or set its layers. */

@@ -109,7 +109,14 @@ export interface DataSummary {
   counts: number[];
   /** The first ones, with their targets. */
   labels: number[];
-  images: { width: number; height: number; pixels: Uint8ClampedArray }[];
+  images: Picture[];
+}
+
+/** An input to look at, four bytes a pixel. */
+export interface Picture {
+  width: number;
+  height: number;
+  pixels: Uint8ClampedArray;
 }
 
 /** Files that were opened. */
@@ -129,6 +136,8 @@ export interface OpenedFiles {
   loss: number;
   accuracy: number;
   choice: OpenChoice;
+  /** As of what was trained; null too while there is no model. */
+  stamp: string | null;
 }
 
 /** Layers as a person has set them. */
@@ -139,8 +148,18 @@ export interface LayerCheck {
   fault: string | null;
 }
 
+/** What training came to. */
+export interface Trained {
+  summary: TrainSummary;
+  /** The name of what is kept for a reload; null where the browser keeps nothing. */
+  stamp: string | null;
+}
+
 /** What a reload brings back. */
 export interface Restored {
+  stamp: string;
+  /** None for files. */
+  choice: ModelChoice | null;
   opened: OpenedFiles | null;
   model: ModelInfo | null;
 }
@@ -192,6 +211,33 @@ export interface BendSummary {
   maxDifference: number;
   /** max |output| before, to see the difference against. */
   maxOutput: number;
+  /** What the bent network says of the examples. */
+  answers: number[][];
+}
+
+/** A few samples, of each class one, and what the trained network says of them: to see that a bend leaves it. */
+export interface Examples {
+  /** Of the test set, or of the samples that are measured where there is none. */
+  of: "test" | "measured";
+  /** Their classes; none where targets are no classes. */
+  labels: number[];
+  /** None where inputs are no pictures. */
+  images: Picture[];
+  /** Sample by sample the probability of each class, or the outputs themselves. */
+  answers: number[][];
+}
+
+/** A coarse look while a slider moves: fewer points and samples, as many as there is time for. */
+export interface Preview {
+  surface: Landscape;
+  samples: number;
+  answers: number[][];
+}
+
+/** How coarse. */
+export interface PreviewChoice {
+  points: number;
+  samples: number;
 }
 
 export interface MeasureChoice {
@@ -306,9 +352,16 @@ export interface LabApi {
   /** What was on the page last, if anything was. */
   restore(): Promise<Outcome<Restored | null>>;
   save(point: SavedPoint, choice: SaveChoice): Promise<Outcome<SavedFile>>;
-  train(choice: TrainChoice): Promise<Outcome<TrainSummary>>;
+  /** A network of the options with weights that it was trained to elsewhere. */
+  arrive(choice: ModelChoice, weights: Float32Array): Promise<Outcome<ModelInfo>>;
+  train(choice: TrainChoice): Promise<Outcome<Trained>>;
   evaluate(): Promise<Outcome<{ loss: number; accuracy: number }>>;
   bend(transformation: Transformation | null): Promise<Outcome<BendSummary>>;
+  examples(): Promise<Outcome<Examples>>;
+  /** Of the test set, or of all data where there is none; null where targets are no classes. */
+  accuracy(point: Point): Promise<Outcome<number | null>>;
+  /** Where a bend would put the weights; nothing is kept of it. */
+  preview(transformation: Transformation, choice: LandscapeChoice, coarse: PreviewChoice): Promise<Outcome<Preview>>;
   measure(point: Point, choice: MeasureChoice): Promise<Outcome<MeasureReport>>;
   /** Petzka's measures layer by layer and neuron by neuron. */
   layers(point: Point): Promise<Outcome<PetzkaReport>>;

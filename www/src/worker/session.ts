@@ -50,6 +50,8 @@ export interface Model extends Handles {
 
 export class Session {
   listener: (event: WorkerEvent) => void = () => {};
+  /** Called when the module has crashed, and every handle with it. */
+  readonly lost: (() => void)[] = [];
   #engine: Engine | undefined;
   #choice: BackendChoice = "auto";
   #threads: EngineOptions["threads"] = "auto";
@@ -140,6 +142,7 @@ export class Session {
   /** Parameters live on this side of the module and are kept; the rest is made again. */
   async #revive(crash: IsoflatError): Promise<LabFailure> {
     this.#engine = undefined;
+    for (const forget of this.lost) forget();
     await init();
     this.listener({ type: "engine", start: await this.#create() });
     const model = this.#model;

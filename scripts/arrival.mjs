@@ -1,0 +1,66 @@
+/**
+ * The network that the page opens with, and what the stage shows of it, in www/public/arrival/: trained from a seed by the page's
+ * own code, in Node. Nothing of this is committed.
+ */
+
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { fail, isMain, root, step } from "./lib/process.mjs";
+import { buildMnist } from "./mnist.mjs";
+
+const target = join(root, "www", "public", "arrival");
+const files = ["stage.json", "weights.f32"].map((name) => join(target, name));
+const module = join(root, "pkg", "isoflat_bg.wasm");
+/** What decides what is trained and looked at; a module that was built anew computes the same. */
+const sources = ["arrival/arrival.ts", "arrival/make.ts", "bends.ts", "worker/landscapes.ts", "worker/examples.ts"].map(
+  (name) => join(root, "www", "src", name),
+);
+
+const isThere = () => {
+  const newest = Math.max(...sources.map((path) => statSync(path).mtimeMs));
+  return files.every((path) => existsSync(path) && statSync(path).mtimeMs > newest);
+};
+
+/** The lab fetches its data; here they are files. */
+async function withFiles(body) {
+  const { fetch } = globalThis;
+  globalThis.fetch = async (address, ...rest) => {
+    const url = new URL(address);
+    return url.protocol === "file:" ? new Response(await readFile(fileURLToPath(url))) : fetch(address, ...rest);
+  };
+  try {
+    return await body();
+  } finally {
+    globalThis.fetch = fetch;
+  }
+}
+
+export async function buildArrival() {
+  await step("the network that the page opens with", async () => {
+    if (isThere()) return "up to date";
+    // Vite is there only when the set-up is done.
+    const { createServer } = await import("vite");
+    const server = await createServer({
+      configFile: join(root, "www", "vite.config.ts"),
+      server: { middlewareMode: true, hmr: false, ws: false },
+      optimizeDeps: { noDiscovery: true },
+      appType: "custom",
+      logLevel: "error",
+    });
+    try {
+      const { make } = await server.ssrLoadModule("/src/arrival/make.ts");
+      const mnist = pathToFileURL(join(root, "www", "public", "mnist/")).href;
+      const { text, weights } = await withFiles(() => make(readFileSync(module), mnist));
+      mkdirSync(target, { recursive: true });
+      writeFileSync(files[0], text);
+      writeFileSync(files[1], weights);
+      return `${((text.length + weights.byteLength) / 1e3).toFixed(0)} kB written to www/public/arrival`;
+    } finally {
+      await server.close();
+    }
+  });
+}
+
+if (isMain(import.meta)) await buildMnist().then(buildArrival).catch(fail);

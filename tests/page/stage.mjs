@@ -1,0 +1,181 @@
+/** The stage as a visitor meets it: what moves on arrival, the tour, the slider that the twin follows, addresses of the parts. */
+
+import { Lab } from "./lab.mjs";
+
+const state = (page, body) => page.evaluate(body);
+
+/** A first visit, with motion. */
+export async function checkArrival(browser, url, check) {
+  const context = await browser.newContext({ viewport: { width: 1366, height: 768 } });
+  const lab = new Lab(await context.newPage());
+  const { page } = lab;
+  await page.addInitScript(() => {
+    // How many different twins have been shown, and when the first one was.
+    window.seenTwins = [];
+    document.addEventListener("DOMContentLoaded", () => {
+      const range = document.querySelector("#landscapes [data-point=bent] .range");
+      new MutationObserver(() => window.seenTwins.push([performance.now(), range.textContent])).observe(range, {
+        childList: true,
+      });
+    });
+  });
+  await page.goto(url);
+  await page.waitForSelector("#landscapes [data-point=bent] canvas");
+  await lab.idle();
+  const twins = await state(page, () => window.seenTwins);
+  const seconds = twins[0] ? twins[0][0] / 1000 : Number.NaN;
+  check("something moves soon after the page is opened", twins.length > 10, `after ${seconds.toFixed(2)} s`);
+  await checkTwin(lab, check, "on arrival");
+
+  const riddle = await lab.text("#riddle");
+  check("the riddle is asked", /So what does “flat” mean\?$/.test(riddle), riddle);
+  await page.locator("#guide-next").focus();
+  const captions = [];
+  for (let step = 1; step <= 5; step++) {
+    await page.keyboard.press("Enter");
+    await page.waitForFunction((step) => document.querySelector("#guide-at").textContent === `${step} of 5`, step);
+    captions.push(await lab.text("#riddle"));
+    await lab.idle();
+  }
+  check("five captions by keyboard", new Set(captions).size === 5, captions[3]);
+  await checkTwin(lab, check, "at the tour's end");
+  await page.keyboard.press("Enter");
+  check("then the riddle is back", (await lab.text("#riddle")) === riddle);
+  await page.click("#guide-next");
+  await page.click("#guide-skip");
+  check("it can be skipped", (await lab.text("#riddle")) === riddle);
+
+  await page.goto(`${url}#/measures`);
+  check("a part has an address of its own", await page.locator("[data-tab=measures]").isVisible());
+  check("the others are closed", (await lab.count("[data-tab]:visible")) === 1);
+  await lab.waitForMeasure("petzka.kappa_sum", "bent");
+  check("what it shows is computed when it is opened", true);
+  await page.goto(`${url}#/no-such-part`);
+  check("an address that is none shows the first part", await page.locator("[data-tab=train]").isVisible());
+  check("the console is quiet", lab.complaints.length === 0, lab.complaints.join("; "));
+  await lab.close();
+}
+
+async function checkTwin(lab, check, when) {
+  const verdict = (gauge) => lab.page.locator(`#gauge-${gauge}`).getAttribute("data-verdict");
+  const verdicts = [await verdict("swings"), await verdict("stands"), await verdict("accuracy")];
+  check(`one gauge swings, two stand, ${when}`, verdicts.join() === "moves,still,still", verdicts.join());
+  const differing = await lab.count("#digits figcaption[data-same=false]");
+  check("and all digits are read alike", differing === 0 && (await lab.count("#digits figure")) === 10);
+}
+
+/** The twin follows the slider as it is dragged, and what is asked of the rest is there soon after. */
+export async function checkFollowing(lab, check) {
+  const { page } = lab;
+  await page.click("#bend-reset");
+  await lab.idle();
+  await state(page, () => {
+    const { store } = window.isoflatLab.app;
+    window.seenPreviews = [];
+    store.watch(["preview"], () => {
+      const { preview } = store.state;
+      if (preview) window.seenPreviews.push([performance.now(), preview.surface.s.length, preview.samples]);
+    });
+  });
+  const box = await page.locator("#sharpness").boundingBox();
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + 8, y);
+  await page.mouse.down();
+  const moves = 60;
+  for (let i = 1; i <= moves; i++) await page.mouse.move(box.x + 8 + (0.6 * box.width * i) / moves, y);
+  const during = await page.locator("#gauge-swings").getAttribute("data-verdict");
+  await page.mouse.up();
+  const released = performance.now();
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.measures.bent.has("hessian.spectral_norm"), null, {
+    polling: 10,
+  });
+  const gauge = performance.now() - released;
+  const previews = await state(page, () => window.seenPreviews);
+  const seconds = (previews.at(-1)[0] - previews[0][0]) / 1000;
+  const [, points, samples] = previews.at(-1);
+  check(
+    "the surface follows the slider",
+    previews.length > 5,
+    `${((previews.length - 1) / seconds).toFixed(1)} a second, ${points} × ${points} points, ${samples} samples`,
+  );
+  check("the gauge says that it is being computed", during === "pending");
+  check("and has the number when the slider is let go", true, `after ${gauge.toFixed(0)} ms`);
+  await lab.looked();
+  check(
+    "the fine surface takes the coarse one's place",
+    await state(page, () => {
+      const { preview, surfaces, landscapeChoice } = window.isoflatLab.app.store.state;
+      return preview === null && surfaces.bent.s.length === landscapeChoice.points;
+    }),
+  );
+  await page.click("#bend-reset");
+}
+
+/** What is shown, as it would be compared before and after. */
+const shown = (page) =>
+  state(page, () => {
+    const { training, sharpness, measures, surfaces, modelChoice, landscapeChoice } = window.isoflatLab.app.store.state;
+    return JSON.stringify({
+      training,
+      sharpness,
+      modelChoice,
+      landscapeChoice,
+      norms: ["trained", "bent"].map((point) => measures[point].get("hessian.spectral_norm")?.value),
+      heights: ["trained", "bent"].map((point) => [...(surfaces[point]?.loss ?? [])].slice(0, 20)),
+    });
+  });
+
+/** A reload, and a worker that is lost: what was trained, bent and found is there after both. */
+export async function checkKept(browser, url, check) {
+  const lab = await Lab.open(browser, url);
+  const { page } = lab;
+  const reload = async () => {
+    // So long the page waits for a slider to rest before it is kept.
+    await page.waitForTimeout(800);
+    await page.reload({ waitUntil: "commit" });
+    await page.waitForSelector("#gauge-swings[data-verdict=moves]");
+    const early = await state(page, () => window.isoflatLab.app.store.state.engine === null);
+    const before = await shown(page);
+    await page.waitForSelector("#badge:not([data-state=starting])");
+    await lab.idle();
+    return { early, before };
+  };
+  await lab.drag("#sharpness", 0.3);
+  await lab.looked();
+  await lab.idle();
+  const bent = await shown(page);
+  const first = await reload();
+  check("a reload brings the bend back", first.before === bent);
+  check("before there is an engine", first.early);
+  check("and it is still so when there is one", (await shown(page)) === bent);
+
+  await lab.set("epochs", 1);
+  await lab.set("seed", 7);
+  await lab.train();
+  await lab.drag("#sharpness", 0.6);
+  await lab.looked();
+  await lab.idle();
+  const trained = await shown(page);
+  const second = await reload();
+  check("so is a network that was trained here", second.before === trained && (await shown(page)) === trained);
+  await lab.goTo("train");
+  const options = [await page.inputValue("#epochs"), await page.inputValue("#seed")];
+  check("with its options", options.join() === "1,7", options.join());
+
+  await page.evaluate(() => window.isoflatLab.kill());
+  await page.waitForSelector(".message.error");
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.engine !== null);
+  await lab.idle();
+  check("a lost worker takes nothing with it", (await shown(page)) === trained);
+  const norm = await state(
+    page,
+    () => window.isoflatLab.app.store.state.measures.bent.get("hessian.spectral_norm").value,
+  );
+  await page.click("#bend-reset");
+  await lab.drag("#sharpness", 0.6);
+  const again = await lab.waitForMeasure("hessian.spectral_norm", "bent");
+  // The thumb is put back to within a pixel.
+  check("and the new one has the weights", Math.abs(Math.log10(again / norm)) < 0.1, `${again}, before ${norm}`);
+  check("the console is quiet", lab.complaints.length === 0, lab.complaints.join("; "));
+  await lab.close();
+}

@@ -1,0 +1,83 @@
+/**
+ * What the page shows before its engine is there: a small network that the build has trained from a seed, with everything that
+ * the stage says of it, and what becomes of it as its first layer is bent.
+ */
+
+import type { Landscape, MeasureValue, PetzkaReport } from "isoflat";
+import { defaultsOf } from "../networks";
+import type {
+  BackendChoice,
+  Descriptions,
+  Examples,
+  LandscapeChoice,
+  ModelChoice,
+  ModelInfo,
+  TrainChoice,
+  TrainSummary,
+} from "../worker/protocol";
+
+const network = { kind: "preset", name: "small" } as const;
+const { training, measured, epochs } = defaultsOf(network);
+
+/** The options as the page opens with them: *Train* finds the same network. */
+export const MODEL: ModelChoice = {
+  network,
+  init: { scheme: "kaiming_uniform", scale: 1, seed: 1 },
+  data: { kind: "mnist", samples: training },
+  measured,
+};
+export const TRAINING: TrainChoice = { optimizer: "momentum", learningRate: 0.02, batchSize: 64, epochs, seed: 1 };
+export const LANDSCAPE: LandscapeChoice = {
+  directions: "random",
+  normalization: "filter",
+  seed: 1,
+  points: 21,
+  atBent: "same",
+};
+/** For every device: whoever has another sees the same numbers, to its precision. */
+export const BACKEND: BackendChoice = "cpu";
+
+/** The twin at one place of the slider. */
+export interface Frame {
+  decades: number;
+  surface: Landscape;
+  /** The Hessian's. */
+  norm: MeasureValue;
+}
+
+export interface Arrival extends Descriptions {
+  model: ModelInfo;
+  training: TrainSummary;
+  line: Landscape;
+  surface: Landscape;
+  examples: Examples;
+  measures: MeasureValue[];
+  layers: PetzkaReport;
+  accuracy: number | null;
+  /** As the slider goes from × 1 to its end. */
+  frames: Frame[];
+}
+
+/** Digits of losses and the like: more than any drawing shows. */
+const DIGITS = 7;
+
+/** Arrays of numbers have a name in JSON, so that they come back as what they were. */
+const ARRAYS = { f64: Float64Array, f32: Float32Array, u8: Uint8ClampedArray } as const;
+
+export function encoded(arrival: Arrival): string {
+  return JSON.stringify(arrival, (_, value: unknown) => {
+    for (const [name, type] of Object.entries(ARRAYS)) {
+      if (value instanceof type) return { [name]: Array.from(value, (number) => Number(number.toPrecision(DIGITS))) };
+    }
+    return value;
+  });
+}
+
+export function decoded(text: string): Arrival {
+  return JSON.parse(text, (_, value: unknown) => {
+    if (value === null || typeof value !== "object") return value;
+    const [entry, ...others] = Object.entries(value);
+    const type = entry && ARRAYS[entry[0] as keyof typeof ARRAYS];
+    return type && others.length === 0 && Array.isArray(entry[1]) ? type.from(entry[1]) : value;
+  }) as Arrival;
+}

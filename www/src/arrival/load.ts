@@ -1,0 +1,43 @@
+/** What the page begins with: what it showed last, or what the build has put beside it. */
+
+import { type Snapshot, snapshotOf } from "../kept";
+import { stampOf } from "../worker/last";
+import { type Arrival, decoded } from "./arrival";
+
+export type Beginning =
+  /** The network that comes with the page, and how far one has gone with it. */
+  | { kind: "arrival"; arrival: Arrival; stamp: string; snapshot: Snapshot | null }
+  /** One's own, which the worker brings back; what was shown of it. */
+  | { kind: "own"; stamp: string; snapshot: Snapshot | null }
+  /** Nothing: then there are the options. */
+  | { kind: "none" };
+
+const fetched = async (name: string): Promise<Response> => {
+  const response = await fetch(new URL(`arrival/${name}`, document.baseURI));
+  if (!response.ok) throw new Error(`${name} could not be loaded: the server answered ${response.status}`);
+  return response;
+};
+
+export async function beginning(): Promise<Beginning> {
+  try {
+    // Both at once: which of them is wanted is known in a moment.
+    const text = fetched("stage.json").then((response) => response.text());
+    text.catch(() => {});
+    const own = await stampOf();
+    if (own !== undefined) return { kind: "own", stamp: own, snapshot: await snapshotOf(own) };
+    const stamp = `arrival ${hash(await text)}`;
+    return { kind: "arrival", arrival: decoded(await text), stamp, snapshot: await snapshotOf(stamp) };
+  } catch {
+    return { kind: "none" };
+  }
+}
+
+export const weightsOf = async (): Promise<Float32Array> =>
+  new Float32Array(await (await fetched("weights.f32")).arrayBuffer());
+
+/** Fowler, Noll and Vo's: another build has trained other weights. */
+function hash(text: string): string {
+  let value = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);
+  return (value >>> 0).toString(36);
+}

@@ -1,0 +1,68 @@
+/** Trains the network that the page opens with, and looks at it. The build runs this in Node, by the lab's own operations. */
+
+import init, { type InitInput } from "isoflat";
+import { lambdaFor } from "../bends";
+import { EPSILON, PROBES } from "../completion";
+import { SWINGS } from "../gauges";
+import { Lab } from "../worker/lab";
+import type { Outcome } from "../worker/protocol";
+import { BACKEND, encoded, type Frame, LANDSCAPE, MODEL, TRAINING } from "./arrival";
+
+/** Powers of ten along the slider, and points a side of the surfaces there. */
+const [END, STEP, POINTS] = [6, 0.5, 15];
+
+export interface Made {
+  text: string;
+  /** In f32, which the numbers are of. */
+  weights: Float32Array;
+}
+
+/** `mnist`: address of the folder with the data files. */
+export async function make(module: InitInput, mnist: string): Promise<Made> {
+  await init({ module_or_path: module });
+  const lab = new Lab();
+  lab.connect(mnist, () => {});
+  await of(lab.startEngine(BACKEND, 1));
+  await of(lab.setModel(MODEL));
+  const { epochs, stopped } = (await of(lab.train(TRAINING))).summary;
+  const weights = Float32Array.from(lab.trained);
+  const model = await of(lab.arrive(MODEL, weights));
+  const { loss, accuracy } = await of(lab.evaluate());
+  const tested = await of(lab.accuracy("trained"));
+  const choice = { epsilon: EPSILON, probes: PROBES };
+  const arrival = {
+    ...(await of(lab.describe())),
+    model,
+    training: { epochs, stopped, loss, accuracy, ...(tested !== null && { validationAccuracy: tested }) },
+    line: await of(lab.line("trained", LANDSCAPE)),
+    surface: await of(lab.surface("trained", LANDSCAPE, "")),
+    examples: await of(lab.examples()),
+    measures: (await of(lab.measure("trained", choice))).values,
+    layers: await of(lab.layers("trained")),
+    accuracy: tested,
+    frames: await frames(lab, model),
+  };
+  return { text: encoded(arrival), weights };
+}
+
+async function frames(lab: Lab, model: Parameters<typeof lambdaFor>[1]): Promise<Frame[]> {
+  const found: Frame[] = [];
+  for (let decades = 0; decades <= END; decades += STEP) {
+    const lambda = lambdaFor({ way: "bend", decades }, model, null, false);
+    if (!lambda) break;
+    const transformation = { type: "layerwise", lambda } as const;
+    await of(lab.bend(transformation));
+    const { values } = await of(lab.measure("bent", { keys: [SWINGS], epsilon: EPSILON, probes: PROBES }));
+    const coarse = { points: POINTS, samples: MODEL.measured };
+    const { surface } = await of(lab.preview(transformation, LANDSCAPE, coarse));
+    const [norm] = values;
+    if (norm) found.push({ decades, surface, norm });
+  }
+  return found;
+}
+
+async function of<T>(outcome: Promise<Outcome<T>>): Promise<T> {
+  const found = await outcome;
+  if (found.ok) return found.value;
+  throw new Error(`${found.failure.code}: ${found.failure.message}`);
+}

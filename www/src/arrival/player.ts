@@ -1,0 +1,61 @@
+/** Moves the twin along the frames that the page came with. */
+
+import type { App } from "../app";
+import type { Frame } from "./arrival";
+
+/** For the whole way of the slider. */
+const MS_PER_DECADE = 750;
+
+export class Player {
+  #run = 0;
+
+  constructor(private readonly app: App) {}
+
+  stop(): void {
+    this.#run++;
+  }
+
+  /** From where the slider stands; at once where motion is not wanted. Whether it came to its end. */
+  async play(frames: Frame[], to: number): Promise<boolean> {
+    const run = ++this.#run;
+    const from = this.app.store.state.sharpness.decades;
+    const last = frames[indexOf(frames, to)];
+    if (!last) return false;
+    const length = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : Math.abs(to - from) * MS_PER_DECADE;
+    const began = performance.now();
+    while (true) {
+      const now = await nextFrame();
+      if (run !== this.#run) return false;
+      const share = length > 0 ? Math.min(Math.max(now - began, 0) / length, 1) : 1;
+      if (share >= 1) break;
+      // Slow at both ends.
+      const eased = share * share * (3 - 2 * share);
+      const frame = between(frames, from + (to - from) * eased);
+      if (frame) this.app.showFrame(frame);
+    }
+    this.app.showFrame(last);
+    return true;
+  }
+}
+
+/** A hidden page draws no frames, and is to come to its end all the same. */
+function nextFrame(): Promise<number> {
+  return new Promise((resolve) => {
+    if (document.hidden) setTimeout(() => resolve(performance.now()), 100);
+    else requestAnimationFrame(resolve);
+  });
+}
+
+/** The last frame that is not beyond. */
+const indexOf = (frames: Frame[], decades: number): number =>
+  frames.findLastIndex((frame) => frame.decades <= decades + 1e-9);
+
+/** Losses from one frame to the next, by their ratios; the norm stays a computed one. */
+function between(frames: Frame[], decades: number): Frame | undefined {
+  const index = indexOf(frames, decades);
+  const [low, high] = [frames[index], frames[index + 1]];
+  if (!low || !high) return low;
+  const share = (decades - low.decades) / (high.decades - low.decades);
+  const loss = low.surface.loss.map((loss, k) => loss ** (1 - share) * (high.surface.loss[k] ?? loss) ** share);
+  return { decades, surface: { ...low.surface, loss }, norm: low.norm };
+}

@@ -1,0 +1,18 @@
+/** Type in charts: its size on a canvas, and how wide a label is, about. */
+
+/**
+ * In whole pixels: uPlot multiplies the digits before `px` by the screen's pixel ratio, and of 11.5 would take the 5 alone, which
+ * is less than half as large.
+ */
+export const canvasFont = (pixels: number, family: string): string => `${Math.round(pixels)}px ${family}`;
+
+/** Powers' exponents are small, spaces and points narrow; the rest is as wide as a digit. */
+const SMALL = /[⁰¹²³⁴-⁹⁻]/u;
+const NARROW = /[\s.,:]/u;
+
+/** In pixels, at the size of the labels: enough to see whether they have room. */
+export function widthOf(text: string): number {
+  let width = 0;
+  for (const character of text) width += SMALL.test(character) ? 4.4 : NARROW.test(character) ? 3.4 : 6.8;
+  return width;
+}

@@ -1,0 +1,80 @@
+/** What the page shows, kept in the browser: a reload shows it again at once, before there is an engine. */
+
+import { transaction } from "./database";
+import type { Key, State, Store } from "./store";
+
+const KEY = "page";
+/** A slider sends many values, and a growing surface many rows. */
+const REST_MS = 400;
+
+/** All but what is under way, and what the device is. */
+const PARTS = [
+  "descriptions",
+  "operators",
+  "model",
+  "modelChoice",
+  "trainChoice",
+  "opened",
+  "training",
+  "sharpness",
+  "bend",
+  "examples",
+  "accuracy",
+  "landscapeChoice",
+  "lines",
+  "surfaces",
+  "measures",
+  "layers",
+  "spectrumChoice",
+  "spectra",
+  "densities",
+  "dinh",
+  "invariance",
+  "table2",
+] as const satisfies Key[];
+
+export type Snapshot = Pick<State, (typeof PARTS)[number]>;
+
+interface Record {
+  /** The weights that it is of. */
+  stamp: string;
+  snapshot: Snapshot;
+}
+
+export class Kept {
+  #stamp: string | null = null;
+  #timer = 0;
+
+  constructor(private readonly store: Store) {
+    store.watch([...PARTS], () => this.#later());
+  }
+
+  /** What is shown from now on is of these weights; of none that are kept, without. */
+  belongsTo(stamp: string | null): void {
+    this.#stamp = stamp;
+    this.#later();
+  }
+
+  get stamp(): string | null {
+    return this.#stamp;
+  }
+
+  #later(): void {
+    clearTimeout(this.#timer);
+    this.#timer = window.setTimeout(() => void this.#keep(), REST_MS);
+  }
+
+  async #keep(): Promise<void> {
+    const { state } = this.store;
+    if (this.#stamp === null || !state.ready) return;
+    const snapshot = Object.fromEntries(PARTS.map((part) => [part, state[part]])) as Snapshot;
+    const record: Record = { stamp: this.#stamp, snapshot };
+    await transaction("readwrite", (store) => store.put(record, KEY));
+  }
+}
+
+/** What was shown of these weights; null where it was of others. */
+export async function snapshotOf(stamp: string): Promise<Snapshot | null> {
+  const record = await transaction("readonly", (store): IDBRequest<Record | undefined> => store.get(KEY));
+  return record?.stamp === stamp ? record.snapshot : null;
+}

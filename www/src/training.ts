@@ -1,0 +1,45 @@
+/** What is said of a run while it goes on and when it is over, and when another can be begun. */
+
+import { number, percent } from "./format";
+import type { Task } from "./store";
+import type { ModelInfo, TrainSummary } from "./worker/protocol";
+
+export const DIVERGED = "diverged";
+
+export const lossSaid = (loss: number): string => (Number.isFinite(loss) ? number(loss) : DIVERGED);
+
+export const accuracySaid = (accuracy: number): string => (Number.isFinite(accuracy) ? percent(accuracy) : "–");
+
+/** Training that goes well, or badly, or has hardly begun stays below so many times the loss of guessing. */
+const FAR_ABOVE = 4;
+
+/** The loss of who knows nothing and says so; null where targets are no classes, or their number is not known. */
+export function lossOfGuessing({ loss, layers }: Pick<ModelInfo, "loss" | "layers">): number | null {
+  const classes = Number(/→ (\d+)/.exec(layers.at(-1) ?? "")?.[1]);
+  return loss === "cross_entropy" && classes > 1 ? Math.log(classes) : null;
+}
+
+/** Did it run away? It ends where the loss is no number, or where all units are dead and it is as large as it happens to be. */
+export function hasDiverged(
+  { loss, validationLoss = 0 }: TrainSummary,
+  model: Pick<ModelInfo, "loss" | "layers">,
+): boolean {
+  const guessing = lossOfGuessing(model);
+  return (
+    !Number.isFinite(loss) || !Number.isFinite(validationLoss) || (guessing !== null && loss > FAR_ABOVE * guessing)
+  );
+}
+
+/** How the message about it begins, so that the advice is on the learning rate. */
+export function divergenceSaid({ loss }: TrainSummary, model: Pick<ModelInfo, "loss" | "layers">): string {
+  const guessing = lossOfGuessing(model);
+  if (!Number.isFinite(loss) || guessing === null) return "training diverged: its loss is no finite number any more";
+  return `training diverged: its loss is ${number(loss)} in the end, and guessing has ${number(guessing)}`;
+}
+
+/**
+ * `isChoosing`: what the page is starting is the network of the options, and Train would do that too. Were the button disabled then,
+ * it would be so the moment a person leaves a field to press it.
+ */
+export const canTrain = (task: Task, isChoosing: boolean): boolean =>
+  task !== "training" && (task !== "starting" || isChoosing);

@@ -1,0 +1,133 @@
+/** Three gauges: the Hessian's norm, which swings; a Riemannian norm and the accuracy, which stand. */
+
+import type { MeasureKey } from "isoflat";
+import type { App } from "../app";
+import { compare, shouldStandStill } from "../compare";
+import { find, html } from "../dom";
+import { factor, number, percent } from "../format";
+import { SWINGS, standsFor } from "../gauges";
+import { transformationOf } from "../store";
+
+/** Powers of ten that a scale has, and of those below the trained value. */
+const [DECADES, BELOW] = [8, 1];
+
+interface Reading {
+  id: string;
+  key?: MeasureKey;
+  title: string;
+  /** One sentence for who meets the word for the first time. */
+  about: string;
+  trained: number | undefined;
+  bent: number | undefined;
+  text: (value: number) => string;
+  /** Along the scale, 0 to 1. */
+  at: (value: number) => number;
+  verdict: { kind: "still" | "moves" | "unsure" | "theory" | "pending" | "none"; text: string };
+}
+
+export function gaugesView(app: App): void {
+  const place = find("div", "gauges");
+  app.store.watch(["measures", "accuracy", "bend", "engine", "descriptions", "training", "ready"], () => {
+    place.replaceChildren(...readings(app).map(gauge));
+  });
+}
+
+function readings(app: App): Reading[] {
+  const { bend } = app.store.state;
+  return [
+    norm(app, SWINGS, "Hessian norm", "The largest curvature of the loss, in the weights as they are."),
+    norm(
+      app,
+      standsFor(bend),
+      "Riemannian norm",
+      "The same curvature with every step measured relative to the weights: what rescaling gives to one it takes from the other.",
+    ),
+    accuracy(app),
+  ];
+}
+
+function norm(app: App, key: MeasureKey, title: string, about: string): Reading {
+  const { measures, bend, engine, descriptions, ready } = app.store.state;
+  const before = measures.trained.get(key);
+  const after = measures.bent.get(key);
+  const bent = transformationOf(bend) !== null;
+  const description = descriptions.find((measure) => measure.key === key);
+  const stands = description !== undefined && shouldStandStill(description, bend);
+  const low = Math.log10(Math.abs(before?.value ?? 1)) - BELOW;
+  const verdict = ((): Reading["verdict"] => {
+    if (!before) return { kind: ready ? "pending" : "none", text: ready ? "computing…" : "" };
+    if (!bent) return { kind: "none", text: "" };
+    if (after) {
+      const { verdict: kind, symbol, word, ratio } = compare(before, after, engine?.info.precision ?? "f64");
+      const short = kind === "moves" && Number.isFinite(ratio) ? factor(ratio) : word;
+      const isChecked = kind === "still" && stands && before.converged && after.converged;
+      return { kind, text: `${symbol} ${short}${isChecked ? ", checked" : ""}` };
+    }
+    return stands ? { kind: "theory", text: "= by theory, to be checked" } : { kind: "pending", text: "computing…" };
+  })();
+  return {
+    id: key.startsWith("riemannian") ? "stands" : "swings",
+    key,
+    title,
+    about,
+    trained: before?.value,
+    bent: bent ? (after?.value ?? (stands ? before?.value : undefined)) : undefined,
+    text: (value) => number(value),
+    at: (value) => (Math.log10(Math.abs(value)) - low) / DECADES,
+    verdict,
+  };
+}
+
+function accuracy(app: App): Reading {
+  const { accuracy, bend, model, ready } = app.store.state;
+  const bent = transformationOf(bend) !== null;
+  const trained = accuracy.trained ?? undefined;
+  const after = accuracy.bent ?? undefined;
+  const verdict = ((): Reading["verdict"] => {
+    if (accuracy.trained === null) return { kind: "none", text: "targets are no classes" };
+    if (trained === undefined) return { kind: ready ? "pending" : "none", text: ready ? "computing…" : "" };
+    if (!bent) return { kind: "none", text: "" };
+    if (after === undefined) return { kind: "theory", text: "= by theory, to be checked" };
+    return after === trained
+      ? { kind: "still", text: "= stands still, checked" }
+      : { kind: "moves", text: `moves by ${percent(after - trained, 2)}` };
+  })();
+  return {
+    id: "accuracy",
+    title: (model?.validationSamples ?? 0) > 0 ? "Test accuracy" : "Accuracy",
+    about: "How many of the samples the network gets right: a rescaling changes no answer.",
+    trained,
+    bent: bent ? (after ?? trained) : undefined,
+    text: (value) => percent(value),
+    at: (value) => value,
+    verdict,
+  };
+}
+
+function gauge({ id, key, title, about, trained, bent, text, at, verdict }: Reading): HTMLElement {
+  const share = (value: number) => 100 * Math.min(Math.max(at(value), 0), 1);
+  const mark = (value: number | undefined, point: "trained" | "bent") =>
+    value !== undefined && html("i", { class: `mark ${point}`, style: `left: ${share(value)}%` });
+  const ends = [trained, bent].flatMap((value) => (value === undefined ? [] : share(value)));
+  const way =
+    ends.length > 1 &&
+    html("i", { class: "way", style: `left: ${Math.min(...ends)}%; right: ${100 - Math.max(...ends)}%` });
+  const values =
+    trained === undefined
+      ? ["–"]
+      : bent === undefined
+        ? [html("span", { class: "trained" }, text(trained))]
+        : [
+            html("span", { class: "trained" }, text(trained)),
+            html("span", { class: "arrow" }, " → "),
+            html("span", { class: "bent" }, text(bent)),
+          ];
+  return html(
+    "div",
+    { class: "gauge", id: `gauge-${id}`, "data-key": key, "data-verdict": verdict.kind, title: about },
+    html("span", { class: "label" }, title),
+    html("span", { class: "values" }, ...values),
+    html("span", { class: "scale", "aria-hidden": "true" }, way, mark(trained, "trained"), mark(bent, "bent")),
+    html("span", { class: "verdict" }, verdict.text),
+  );
+}

@@ -1,0 +1,112 @@
+/** The riddle, what plays on arrival, and five captions that drive the stage. */
+
+import type { App } from "../app";
+import type { Arrival } from "../arrival/arrival";
+import type { Beginning } from "../arrival/load";
+import { Player } from "../arrival/player";
+import { find } from "../dom";
+import { factor } from "../format";
+import { SWINGS } from "../gauges";
+
+/** Where the twin is brought, in powers of ten. */
+const SHARP = 3.5;
+
+interface Step {
+  /** A part of the stage that is looked at. */
+  part: "views" | "sameness" | "gauges" | "control";
+  /** Of the slider. */
+  decades: number;
+  text: (app: App) => string;
+}
+
+const STEPS: Step[] = [
+  {
+    part: "views",
+    decades: 0,
+    text: () => "This network has learnt to read digits. Around its weights the loss forms a valley: a minimum.",
+  },
+  {
+    part: "views",
+    decades: SHARP,
+    text: () =>
+      "Its first layer is divided by a number, the others multiplied to make up for it. The valley becomes a needle.",
+  },
+  {
+    part: "sameness",
+    decades: SHARP,
+    text: () =>
+      "And yet every digit gets the answer that it got before: both are the same function, so neither generalises better.",
+  },
+  {
+    part: "gauges",
+    decades: SHARP,
+    text: (app) => {
+      const { trained, bent } = app.store.state.measures;
+      const grown = factor((bent.get(SWINGS)?.value ?? Number.NaN) / (trained.get(SWINGS)?.value ?? Number.NaN));
+      return `The Hessian’s norm, the usual sharpness, went up ${grown}. A norm that respects the symmetry stands still: that one can be trusted.`;
+    },
+  },
+  {
+    part: "control",
+    decades: SHARP,
+    text: () =>
+      "Now drag the slider yourself. Or train your own network below, or drop your own model anywhere on this page.",
+  },
+];
+
+/** What is played on arrival: called when there is something to see, done when it is over or somebody takes the slider. */
+export function guideView(app: App, beginning: Promise<Beginning>): () => Promise<void> {
+  const riddle = find("h2", "riddle");
+  const question = riddle.textContent ?? "";
+  const next = find("button", "guide-next");
+  const back = find("button", "guide-back");
+  const skip = find("button", "guide-skip");
+  const at = find("span", "guide-at");
+  const stage = find("section", "stage");
+  const player = new Player(app);
+  let step = -1;
+  let arrival: Arrival | null = null;
+
+  const show = (to: number): void => {
+    step = to;
+    const shown = STEPS[step];
+    delete stage.dataset.look;
+    back.hidden = step <= 0;
+    at.hidden = skip.hidden = !shown;
+    at.textContent = shown ? `${step + 1} of ${STEPS.length}` : "";
+    next.textContent = !shown ? "Show me" : step + 1 < STEPS.length ? "Next" : "Done";
+    if (!shown) {
+      riddle.textContent = question;
+      return;
+    }
+    stage.dataset.look = shown.part;
+    riddle.textContent = shown.text(app);
+    void player.play(arrival?.frames ?? [], shown.decades).then((isOver) => isOver && app.settle());
+  };
+  next.addEventListener("click", () => show(step + 1 < STEPS.length ? step + 1 : -1));
+  back.addEventListener("click", () => show(step - 1));
+  skip.addEventListener("click", () => {
+    show(-1);
+    next.focus();
+    void player.play(arrival?.frames ?? [], SHARP).then((isOver) => isOver && app.settle());
+  });
+  // Whoever takes the control drives.
+  for (const kind of ["pointerdown", "keydown"]) {
+    find("fieldset", "bend-controls").addEventListener(kind, () => player.stop());
+  }
+  const showOffer = (): void => {
+    // Its frames are of the network that the page came with.
+    const isThere = arrival !== null && app.store.state.training?.loss === arrival.training.loss;
+    next.hidden = !isThere;
+    if (!isThere && step >= 0) show(-1);
+  };
+  app.store.watch(["training"], showOffer);
+  void beginning.then((first) => {
+    if (first.kind !== "arrival") return;
+    arrival = first.arrival;
+    showOffer();
+  });
+  return async () => {
+    if (arrival) await player.play(arrival.frames, SHARP);
+  };
+}

@@ -1,0 +1,88 @@
+/** A few inputs with what both networks say of them: bars above the line as trained, below it bent. */
+
+import type { App } from "../app";
+import { find, html, svg } from "../dom";
+import { percent } from "../format";
+import { transformationOf } from "../store";
+import type { Examples, Picture } from "../worker/protocol";
+
+/** Of one drawing of bars, in its own units. */
+const [WIDTH, HALF, GAP] = [60, 17, 1.5];
+/** More outputs than this are no bars any more. */
+const MOST = 40;
+
+export function samenessView(app: App): void {
+  const place = find("div", "digits");
+  let shown: Examples | null = null;
+  app.store.watch(["examples", "preview", "bendSummary", "bend"], () => {
+    const { examples, preview, bendSummary, bend } = app.store.state;
+    if (examples !== shown) {
+      shown = examples;
+      place.replaceChildren(...(examples ? examples.answers.map((_, sample) => frame(examples, sample)) : []));
+      find("h3", "sameness-title").textContent = title(examples);
+    }
+    if (!examples) return;
+    const bent = transformationOf(bend) ? (bendSummary?.answers ?? preview?.answers) : undefined;
+    examples.answers.forEach((before, sample) => {
+      const figure = place.children[sample];
+      if (figure) showAnswers(figure, before, bent?.[sample], examples.labels.length > 0);
+    });
+  });
+}
+
+function title(examples: Examples | null): string {
+  if (!examples) return "What it answers";
+  const what = examples.images.length > 0 ? "images" : "samples";
+  return examples.of === "test" ? `What it says of test ${what}` : `What it says of ${what}`;
+}
+
+function frame({ images, labels }: Examples, sample: number): HTMLElement {
+  const image = images[sample];
+  const label = labels[sample];
+  return html(
+    "figure",
+    { class: "example" },
+    image
+      ? picture(image)
+      : html("span", { class: "sample" }, label === undefined ? `${sample + 1}` : `class ${label}`),
+    svg("svg", { viewBox: `0 0 ${WIDTH} ${2 * HALF + 2 * GAP}`, preserveAspectRatio: "none", "aria-hidden": "true" }),
+    html("figcaption", {}),
+  );
+}
+
+/** Decoration: what it is read as stands below it. */
+function picture({ width, height, pixels }: Picture): HTMLElement {
+  const canvas = html("canvas", { width, height, "aria-hidden": "true" });
+  const image = new ImageData(width, height);
+  image.data.set(pixels);
+  canvas.getContext("2d")?.putImageData(image, 0, 0);
+  return canvas;
+}
+
+function showAnswers(figure: Element, before: number[], after: number[] | undefined, isClasses: boolean): void {
+  const bars = figure.querySelector("svg");
+  const caption = figure.querySelector("figcaption");
+  if (!bars || !caption) return;
+  const scale = isClasses ? 1 : Math.max(...before.map(Math.abs), Number.MIN_VALUE);
+  const step = WIDTH / Math.min(before.length, MOST);
+  const bar = (value: number, index: number, way: "trained" | "bent") => {
+    const height = Math.min(Math.abs(value) / scale, 1) * HALF;
+    const y = way === "trained" ? HALF - height : HALF + 2 * GAP;
+    return svg("rect", { class: way, x: index * step + step * 0.12, y, width: step * 0.76, height });
+  };
+  bars.replaceChildren(
+    svg("line", { x1: 0, x2: WIDTH, y1: HALF + GAP, y2: HALF + GAP }),
+    ...before.slice(0, MOST).map((value, index) => bar(value, index, "trained")),
+    ...(after?.slice(0, MOST).map((value, index) => bar(value, index, "bent")) ?? []),
+  );
+  if (!isClasses) return;
+  const words = [before, after ?? before].map((answers) => {
+    const best = answers.reduce((best, value, index) => (value > (answers[best] ?? 0) ? index : best), 0);
+    return { best, text: `${best}`, sure: percent(answers[best] ?? 0, 0) };
+  });
+  const [first, second] = words;
+  if (!first || !second) return;
+  caption.textContent = first.best === second.best ? first.text : `${first.text} → ${second.text}`;
+  caption.dataset.same = String(first.best === second.best);
+  caption.title = `as trained ${first.text} with ${first.sure}${after ? `, bent ${second.text} with ${second.sure}` : ""}`;
+}

@@ -1,0 +1,76 @@
+/** The stage's one control, and how the outputs have changed. */
+
+import type { App } from "../app";
+import { isRescalable } from "../bends";
+import { find } from "../dom";
+import { factor, number } from "../format";
+import { type Sharpness, transformationOf } from "../store";
+
+export function stageView(app: App): void {
+  const slider = find("input", "sharpness");
+  const ways = [...document.querySelectorAll<HTMLInputElement>("input[name=way]")];
+  const way = (): Sharpness["way"] => (ways.find(({ checked }) => checked)?.value === "sharpen" ? "sharpen" : "bend");
+  slider.addEventListener("input", () => app.setSharpness({ way: way(), decades: Number(slider.value) }));
+  slider.addEventListener("change", () => app.release());
+  for (const radio of ways) {
+    radio.addEventListener("change", () => app.setSharpness({ way: way(), decades: Number(slider.value) }));
+  }
+  closeLikeMenu(find("details", "more"));
+  app.store.watch(["sharpness"], () => {
+    const { sharpness } = app.store.state;
+    for (const radio of ways) radio.checked = radio.value === sharpness.way;
+    const decades = Math.min(sharpness.decades, Number(slider.max));
+    if (Math.abs(Number(slider.value) - decades) > Number(slider.step) / 2) slider.value = String(decades);
+    slider.style.setProperty("--at", String(decades / Number(slider.max)));
+    const times = factor(10 ** sharpness.decades);
+    find("output", "sharpness-value").textContent = times;
+    slider.setAttribute("aria-valuetext", `${times}, ${said(sharpness)}`);
+  });
+  app.store.watch(["bend", "bendSummary", "ready"], () => showSame(app));
+  app.store.watch(["model", "bend", "ready"], () => {
+    const { model, bend } = app.store.state;
+    const stage = find("section", "stage");
+    stage.dataset.bent = String(transformationOf(bend) !== null);
+    stage.toggleAttribute("data-rigid", model !== null && !isRescalable(model));
+  });
+}
+
+/** What lies over the page goes by Escape, and by a press beside it. */
+function closeLikeMenu(details: HTMLDetailsElement): void {
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !details.open) return;
+    const isInside = details.contains(document.activeElement);
+    details.open = false;
+    if (isInside) details.querySelector("summary")?.focus();
+  });
+  document.addEventListener("pointerdown", ({ target }) => {
+    if (target instanceof Node && !details.contains(target)) details.open = false;
+  });
+}
+
+const said = ({ way }: Sharpness): string =>
+  way === "bend" ? "of the first layer’s block of the Hessian" : "of the whole Hessian, at least";
+
+function showSame(app: App): void {
+  const { bend, bendSummary, ready } = app.store.state;
+  const box = find("div", "same");
+  const text = find("span", "same-text");
+  delete box.dataset.value;
+  if (!transformationOf(bend)) {
+    box.dataset.state = "none";
+    text.textContent = ready ? "Not bent yet: both are the same weights." : "Train a network first.";
+    return;
+  }
+  if (!bendSummary) {
+    box.dataset.state = "pending";
+    text.textContent = "Comparing outputs…";
+    return;
+  }
+  box.dataset.state = "same";
+  box.dataset.value = String(bendSummary.maxDifference);
+  const { maxDifference, maxOutput } = bendSummary;
+  text.textContent =
+    maxDifference === 0
+      ? "Same function: all outputs are equal, bit for bit."
+      : `Same function: outputs differ by ${number(maxDifference, 2)} at most, where they reach ${number(maxOutput, 2)}.`;
+}

@@ -1,0 +1,36 @@
+/** The parts below the stage: one at a time, each with an address of its own. */
+
+const FIRST = "train";
+
+/** How high what stays at the top is: what is scrolled to comes below it. */
+function watchTop(): void {
+  const top = document.querySelector(".top");
+  if (!top) return;
+  new ResizeObserver(() => {
+    const stays = getComputedStyle(top).position === "sticky";
+    document.documentElement.style.setProperty("--top", `${stays ? top.clientHeight : 0}px`);
+  }).observe(top);
+}
+
+/** `shown` is called when another part comes into view: charts in closed ones have no size. */
+export function tabsView(shown: (tab: string) => void): void {
+  const links = [...document.querySelectorAll<HTMLAnchorElement>(".tabs a")];
+  const panels = [...document.querySelectorAll<HTMLElement>("[data-tab]")];
+  const names = new Set(panels.map(({ dataset }) => dataset.tab));
+  const open = (): void => {
+    // Older addresses had no slash.
+    const [wanted = ""] = location.hash.replace(/^#\/?/, "").split("?");
+    const tab = names.has(wanted) ? wanted : FIRST;
+    for (const panel of panels) panel.hidden = panel.dataset.tab !== tab;
+    for (const link of links) {
+      if (link.hash === `#/${tab}`) {
+        link.setAttribute("aria-current", "page");
+        link.scrollIntoView({ block: "nearest", inline: "nearest" });
+      } else link.removeAttribute("aria-current");
+    }
+    shown(tab);
+  };
+  window.addEventListener("hashchange", open);
+  open();
+  watchTop();
+}
