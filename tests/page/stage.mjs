@@ -57,6 +57,7 @@ export async function checkArrival(browser, url, check) {
 }
 
 async function checkTwin(lab, check, when) {
+  await lab.page.waitForFunction(() => window.isoflatLab.app.store.state.accuracy.bent !== undefined);
   const verdict = (gauge) => lab.page.locator(`#gauge-${gauge}`).getAttribute("data-verdict");
   const verdicts = [await verdict("swings"), await verdict("stands"), await verdict("accuracy")];
   check(`one gauge swings, two stand, ${when}`, verdicts.join() === "moves,still,still", verdicts.join());
@@ -134,12 +135,18 @@ export async function checkKept(browser, url, check) {
     await page.waitForTimeout(800);
     await page.reload({ waitUntil: "commit" });
     await page.waitForSelector("#gauge-swings[data-verdict=moves]");
-    const early = await state(page, () => window.isoflatLab.app.store.state.engine === null);
     const before = await shown(page);
     await page.waitForSelector("#badge:not([data-state=starting])");
     await lab.idle();
-    return { early, before };
+    return { early: await state(page, () => window.firstShown === "starting"), before };
   };
+  await page.addInitScript(() => {
+    // What the badge said when the twin's gauge was first seen.
+    new MutationObserver(() => {
+      if (!document.querySelector("#gauge-swings[data-verdict=moves]")) return;
+      window.firstShown ??= document.querySelector("#badge").dataset.state;
+    }).observe(document, { childList: true, subtree: true });
+  });
   await lab.drag("#sharpness", 0.3);
   await lab.looked();
   await lab.idle();
@@ -172,10 +179,59 @@ export async function checkKept(browser, url, check) {
     () => window.isoflatLab.app.store.state.measures.bent.get("hessian.spectral_norm").value,
   );
   await page.click("#bend-reset");
+  await lab.idle();
   await lab.drag("#sharpness", 0.6);
   const again = await lab.waitForMeasure("hessian.spectral_norm", "bent");
   // The thumb is put back to within a pixel.
   check("and the new one has the weights", Math.abs(Math.log10(again / norm)) < 0.1, `${again}, before ${norm}`);
   check("the console is quiet", lab.complaints.length === 0, lab.complaints.join("; "));
+  await lab.close();
+}
+
+/** An address opens the page as it was where the address was made. */
+export async function checkLink(browser, url, check) {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce" });
+  const lab = new Lab(await context.newPage());
+  const { page } = lab;
+  const opened = async (address) => {
+    await page.goto(address);
+    await page.waitForSelector("#badge:not([data-state=starting])");
+    await page.waitForFunction(() => window.isoflatLab.app.store.state.measures.bent.has("hessian.spectral_norm"));
+    await lab.idle();
+    return shown(page);
+  };
+  const address = async () => {
+    await page.click("#share");
+    await page.waitForFunction(() => document.querySelector("#share").dataset.address);
+    return page.locator("#share").getAttribute("data-address");
+  };
+  const first = await opened(`${url}#/measures?s=2.5`);
+  const { decades } = JSON.parse(first).sharpness;
+  check("an address says where the twin is", decades === 2.5 && (await page.isVisible("[data-tab=measures]")));
+  check("and says it once", (await page.evaluate(() => location.hash)) === "#/measures");
+  const again = await address();
+  check("the button gives that address back", again === `${url}#/measures?s=2.5`, again);
+
+  await lab.set("network", "widths");
+  await lab.set("widths", "784-20-10");
+  await lab.set("samples", 500);
+  await lab.set("measured", 50);
+  await lab.set("epochs", 2);
+  await lab.train();
+  await lab.drag("#sharpness", 0.4);
+  await lab.idle();
+  const own = await shown(page);
+  const link = await address();
+  check("that of another network is short", link.length - url.length < 200, link.slice(url.length));
+  const other = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce" });
+  const there = new Lab(await other.newPage());
+  await there.page.goto(link);
+  await there.page.waitForFunction(() => window.isoflatLab?.app.store.state.modelChoice?.network.kind === "widths");
+  await there.page.waitForFunction(() => window.isoflatLab.app.store.state.measures.bent.has("hessian.spectral_norm"));
+  await there.idle();
+  check("whoever opens it sees the same numbers", (await shown(there.page)) === own);
+  const complaints = [...lab.complaints, ...there.complaints];
+  check("the console is quiet", complaints.length === 0, complaints.join("; "));
+  await there.close();
   await lab.close();
 }

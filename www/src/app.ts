@@ -10,6 +10,7 @@ import { LabError } from "./errors";
 import { Experiments } from "./experiments";
 import { type Job, Jobs } from "./jobs";
 import { Kept } from "./kept";
+import type { Link } from "./link";
 import type { Messages } from "./messages";
 import { Previews } from "./previews";
 import type { Settings } from "./reopen";
@@ -199,6 +200,25 @@ export class App {
       const opened = await this.#client.call((lab) => lab.openFiles(files, choice));
       await this.#show(job, opened);
     });
+  }
+
+  /** What an address says: of the page's own network, or of one that is trained as it was. */
+  async openLink({ trained, sharpness, lambda, nodewise, permutation, landscape }: Link): Promise<void> {
+    if (trained) {
+      this.store.set({ landscapeChoice: landscape, modelChoice: trained.model, trainChoice: trained.training });
+      if (trained.training) await this.train(trained.model, trained.training);
+      else await this.chooseModel(trained.model).then(() => this.look());
+    } else if (JSON.stringify(landscape) !== JSON.stringify(this.store.state.landscapeChoice)) {
+      this.setLandscape(landscape);
+    }
+    const { ready, model, bend } = this.store.state;
+    if (!ready || !model) return;
+    const units = { nodewise, permutation };
+    if (lambda && lambda.length === model.depth) this.setBend({ ...bend, ...units, lambda });
+    else {
+      if (nodewise || permutation) this.store.set({ bend: { ...bend, ...units } });
+      if (sharpness.decades > 0 || nodewise || permutation) this.setSharpness(sharpness);
+    }
   }
 
   /** Trains again what a result is of, and bends it as it was. */

@@ -12,6 +12,7 @@ import "./style/findings.css";
 import "./style/opened.css";
 import { App } from "./app";
 import { beginning } from "./arrival/load";
+import { type Link, readQuery } from "./link";
 import { Messages } from "./messages";
 import { NO_DINH, NO_VALUES, NOT_SHARP, type State, Store } from "./store";
 import { BendView } from "./views/bend";
@@ -115,5 +116,20 @@ tabsView((tab) => {
 });
 
 window.isoflatLab = { app, loseDevice: () => app.loseDevice(), crash: () => app.crash(), kill: () => app.kill() };
-const first = beginning();
-void app.start(readModelChoice(), first, guideView(app, first));
+const link = takeLink();
+const first = beginning(link !== null);
+const guide = guideView(app, first);
+// A link says where the twin is to be: nothing else moves it.
+void app.start(readModelChoice(), first, link ? async () => {} : guide).then(() => link && app.openLink(link));
+window.addEventListener("hashchange", () => {
+  const later = takeLink();
+  if (later) void app.openLink(later);
+});
+
+/** What the address says, which it says once: from then on the page keeps what it shows. */
+function takeLink(): Link | null {
+  const [part = "", query = ""] = location.hash.split("?");
+  const found = readQuery(query);
+  if (found) history.replaceState(null, "", part || "#/train");
+  return found;
+}

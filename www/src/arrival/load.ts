@@ -18,15 +18,17 @@ const fetched = async (name: string): Promise<Response> => {
   return response;
 };
 
-export async function beginning(): Promise<Beginning> {
+/** `isLinked`: the address says of which network the page is to be, which is none of one's own. */
+export async function beginning(isLinked: boolean): Promise<Beginning> {
   try {
     // Both at once: which of them is wanted is known in a moment.
     const text = fetched("stage.json").then((response) => response.text());
     text.catch(() => {});
-    const own = await stampOf();
+    const own = isLinked ? undefined : await stampOf();
     if (own !== undefined) return { kind: "own", stamp: own, snapshot: await snapshotOf(own) };
     const stamp = `arrival ${hash(await text)}`;
-    return { kind: "arrival", arrival: decoded(await text), stamp, snapshot: await snapshotOf(stamp) };
+    const snapshot = isLinked ? null : await snapshotOf(stamp);
+    return { kind: "arrival", arrival: decoded(await text), stamp, snapshot };
   } catch {
     return { kind: "none" };
   }

@@ -18,7 +18,10 @@ export class Player {
   /** From where the slider stands; at once where motion is not wanted. Whether it came to its end. */
   async play(frames: Frame[], to: number): Promise<boolean> {
     const run = ++this.#run;
-    const from = this.app.store.state.sharpness.decades;
+    const { sharpness, bendSummary } = this.app.store.state;
+    const from = sharpness.decades;
+    // What the engine has said of it stays.
+    if (from === to && (to === 0 || bendSummary)) return false;
     const last = frames[indexOf(frames, to)];
     if (!last) return false;
     const length = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : Math.abs(to - from) * MS_PER_DECADE;

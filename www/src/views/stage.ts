@@ -1,10 +1,11 @@
 /** The stage's one control, and how the outputs have changed. */
 
 import type { App } from "../app";
-import { isRescalable } from "../bends";
+import { isRescalable, lambdaFor } from "../bends";
 import { find } from "../dom";
 import { factor, number } from "../format";
-import { type Sharpness, transformationOf } from "../store";
+import { queryOf } from "../link";
+import { found, type Sharpness, transformationOf } from "../store";
 
 export function stageView(app: App): void {
   const slider = find("input", "sharpness");
@@ -16,6 +17,7 @@ export function stageView(app: App): void {
     radio.addEventListener("change", () => app.setSharpness({ way: way(), decades: Number(slider.value) }));
   }
   closeLikeMenu(find("details", "more"));
+  sharing(app);
   app.store.watch(["sharpness"], () => {
     const { sharpness } = app.store.state;
     for (const radio of ways) radio.checked = radio.value === sharpness.way;
@@ -32,6 +34,41 @@ export function stageView(app: App): void {
     const stage = find("section", "stage");
     stage.dataset.bent = String(transformationOf(bend) !== null);
     stage.toggleAttribute("data-rigid", model !== null && !isRescalable(model));
+  });
+}
+
+/** The state as an address, to be given to others. */
+function sharing(app: App): void {
+  const button = find("button", "share");
+  const words = button.textContent;
+  app.store.watch(["modelChoice", "ready", "training"], () => {
+    const { modelChoice, ready, training } = app.store.state;
+    button.disabled = !ready || !modelChoice || training?.stopped === true;
+    button.title = !modelChoice
+      ? "No address holds a file"
+      : training?.stopped
+        ? "Training was stopped: no address says where"
+        : "An address that opens the page as it is now";
+  });
+  button.addEventListener("click", async () => {
+    const { sharpness, model, dinh, bend } = app.store.state;
+    const slider = model && lambdaFor(sharpness, model, found(dinh.valley), dinh.powersOfTwo);
+    const query = queryOf(app.store.state, JSON.stringify(slider) === JSON.stringify(bend.lambda));
+    if (query === null) return;
+    const [part] = (location.hash || "#/train").split("?");
+    const address = `${location.href.split("#")[0]}${part}${query && `?${query}`}`;
+    button.dataset.address = address;
+    try {
+      await navigator.clipboard.writeText(address);
+      button.textContent = "Link copied";
+      setTimeout(() => {
+        button.textContent = words;
+      }, 2000);
+    } catch {
+      // Where a page may not write there, the address line is for it.
+      history.replaceState(null, "", `${part}${query && `?${query}`}`);
+      app.messages.notice("The address line has the link now.", "This browser does not let the page copy it.");
+    }
   });
 }
 
