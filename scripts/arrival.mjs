@@ -3,24 +3,33 @@
  * own code, in Node. Nothing of this is committed.
  */
 
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { fail, isMain, root, step } from "./lib/process.mjs";
+import { Failure, fail, isMain, root, step } from "./lib/process.mjs";
 import { buildMnist } from "./mnist.mjs";
 
 const target = join(root, "www", "public", "arrival");
 const files = ["stage.json", "weights.f32"].map((name) => join(target, name));
 const module = join(root, "pkg", "isoflat_bg.wasm");
-/** What decides what is trained and looked at; a module that was built anew computes the same. */
-const sources = ["arrival/arrival.ts", "arrival/make.ts", "bends.ts", "worker/landscapes.ts", "worker/examples.ts"].map(
-  (name) => join(root, "www", "src", name),
-);
+/** What decides what is trained, looked at and said of it: the lab's own operations, and the engine. */
+const sources = [
+  module,
+  ...["arrival", "worker", "bends.ts", "completion.ts", "gauges.ts", "networks.ts", "transformations.ts"].map((name) =>
+    join(root, "www", "src", name),
+  ),
+];
+
+const newest = (path) => {
+  const state = statSync(path);
+  if (!state.isDirectory()) return state.mtimeMs;
+  return Math.max(...readdirSync(path).map((name) => newest(join(path, name))));
+};
 
 const isThere = () => {
-  const newest = Math.max(...sources.map((path) => statSync(path).mtimeMs));
-  return files.every((path) => existsSync(path) && statSync(path).mtimeMs > newest);
+  const changed = Math.max(...sources.map(newest));
+  return files.every((path) => existsSync(path) && statSync(path).mtimeMs > changed);
 };
 
 /** The lab fetches its data; here they are files. */
@@ -39,6 +48,7 @@ async function withFiles(body) {
 
 export async function buildArrival() {
   await step("the network that the page opens with", async () => {
+    if (!existsSync(module)) throw new Failure("pkg/ has no module: run `npm run build`.");
     if (isThere()) return "up to date";
     // Vite is there only when the set-up is done.
     const { createServer } = await import("vite");

@@ -45,14 +45,43 @@ export async function checkArrival(browser, url, check) {
   await page.click("#guide-skip");
   check("it can be skipped", (await lab.text("#riddle")) === riddle);
 
+  await page.click("#guide-next");
+  await page.click("#guide-next");
+  await lab.goTo("train");
+  await lab.train();
+  await lab.idle();
+  const after = await state(page, () => {
+    const { training, sharpness, measures } = window.isoflatLab.app.store.state;
+    return { ...training, decades: sharpness.decades, bent: measures.bent.size };
+  });
+  check(
+    "training begun in the middle of the tour goes on to its end, and nothing bends what it finds",
+    !after.stopped && after.epochs === 8 && after.decades === 0 && after.bent === 0,
+    JSON.stringify(after),
+  );
+  check("the tour is of the other network, and gone", !(await page.isVisible("#guide-next")));
+  await context.close();
+
+  await checkAddresses(browser, url, check);
+  check("the console is quiet", lab.complaints.length === 0, lab.complaints.join("; "));
+}
+
+/** Parts have addresses, and what they show is computed when they are opened, be it first or later. */
+async function checkAddresses(browser, url, check) {
+  const context = await browser.newContext({ reducedMotion: "reduce" });
+  const lab = new Lab(await context.newPage());
+  const { page } = lab;
   await page.goto(`${url}#/measures`);
   check("a part has an address of its own", await page.locator("[data-tab=measures]").isVisible());
   check("the others are closed", (await lab.count("[data-tab]:visible")) === 1);
   await lab.waitForMeasure("petzka.kappa_sum", "bent");
-  check("what it shows is computed when it is opened", true);
+  check("what it shows is computed without being asked for", true);
+  await page.locator(".skip").focus();
+  await page.keyboard.press("Enter");
+  check("the skip link stays in the part", await page.locator("[data-tab=measures]").isVisible());
   await page.goto(`${url}#/no-such-part`);
   check("an address that is none shows the first part", await page.locator("[data-tab=train]").isVisible());
-  check("the console is quiet", lab.complaints.length === 0, lab.complaints.join("; "));
+  check("its console is quiet", lab.complaints.length === 0, lab.complaints.join("; "));
   await lab.close();
 }
 
@@ -154,6 +183,18 @@ export async function checkKept(browser, url, check) {
   const first = await reload();
   check("a reload brings the bend back", first.before === bent);
   check("before there is an engine", first.early);
+  const sharpened = () =>
+    page.waitForFunction(() => window.isoflatLab.app.store.state.dinh.sharpened !== null, null, { timeout: 60_000 });
+  await page.locator("#bend-controls .segments").getByText("Sharpen").click();
+  await sharpened();
+  const wanted = await shown(page);
+  await reload();
+  await lab.goTo("dinh");
+  await sharpened();
+  const { refusal } = await state(page, () => window.isoflatLab.app.store.state.dinh.sharpened);
+  check("Theorem 4 goes on after a reload", refusal === undefined && (await shown(page)) === wanted, refusal ?? "");
+  await page.locator("#bend-controls .segments").getByText("Bend").click();
+  await lab.idle();
   check("and it is still so when there is one", (await shown(page)) === bent);
 
   await lab.set("epochs", 1);

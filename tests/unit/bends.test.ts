@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { alphaFor, decadesOf, isRescalable, lambdaFor, noBend } from "../../www/src/bends";
+import { alphaFor, decadesOf, lambdaFor, noBend, refusalToRescale } from "../../www/src/bends";
 import type { Valley } from "../../www/src/worker/protocol";
 
 const chain = { depth: 3, homogeneous: true, tensors: null };
@@ -40,6 +40,18 @@ describe("lambdaFor", () => {
     expect(lambda?.[1]).toBeCloseTo(0.1);
     expect(lambda?.[2]).toBeCloseTo(10);
   });
+
+  test("begins in a graph with the first layer that has a factor of its own", () => {
+    // Layer 0 writes a tensor and reads it: what it gains it loses.
+    const tensors = [
+      { writers: [0, 1], readers: [0] },
+      { writers: [2], readers: [3] },
+    ];
+    const graph = { depth: 4, homogeneous: true, tensors } as never;
+    const lambda = lambdaFor({ way: "bend", decades: 2 }, graph, null, false);
+    expect(lambda?.[1]).toBeCloseTo(0.1);
+    expect(lambda?.[0]).toBeCloseTo(1);
+  });
 });
 
 describe("alphaFor", () => {
@@ -52,11 +64,11 @@ describe("alphaFor", () => {
   });
 });
 
-describe("isRescalable", () => {
-  test("needs two layers, homogeneous activations, and in a graph a free tensor", () => {
-    expect(isRescalable(chain)).toBe(true);
-    expect(isRescalable({ ...chain, depth: 1 })).toBe(false);
-    expect(isRescalable({ ...chain, homogeneous: false })).toBe(false);
-    expect(isRescalable({ ...chain, tensors: [] })).toBe(false);
+describe("refusalToRescale", () => {
+  test("names what is missing: two layers, homogeneous activations, in a graph a free tensor", () => {
+    expect(refusalToRescale(chain)).toBeNull();
+    expect(refusalToRescale({ ...chain, depth: 1 })).toMatch(/single layer/);
+    expect(refusalToRescale({ ...chain, homogeneous: false })).toMatch(/not positively homogeneous/);
+    expect(refusalToRescale({ ...chain, tensors: [] })).toMatch(/added to its inputs/);
   });
 });

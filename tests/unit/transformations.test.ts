@@ -1,5 +1,6 @@
-import { expect, test } from "vitest";
-import { checkTransformations, factorsOf, transformationName } from "../../www/src/transformations";
+import type { FreeTensor } from "isoflat";
+import { describe, expect, test } from "vitest";
+import { checkTransformations, factorsOf, powersOf, transformationName } from "../../www/src/transformations";
 
 const straight = { lambda: [1, 1, 1], nodewise: null, permutation: null };
 
@@ -42,4 +43,19 @@ test("a drawn map has the name of its kind", () => {
   const [layerwise, nodewise, permutation, all] = checkTransformations(straight, 3, 5);
   const names = [layerwise, nodewise, permutation, all].map((map) => map && transformationName(map));
   expect(names).toEqual(["layer-wise", "node-wise", "permutation", "all three"]);
+});
+
+describe("powersOf", () => {
+  test("finds the tensors' factors in those of the layers", () => {
+    const tensors = [
+      { writers: [0, 2], readers: [1, 3] },
+      { writers: [1], readers: [2] },
+      { writers: [3], readers: [4] },
+    ] as FreeTensor[];
+    const powers = [0.5, -1, 2];
+    const found = powersOf(tensors, factorsOf(tensors, powers, 5));
+    found.forEach((power, tensor) => {
+      expect(power).toBeCloseTo(powers[tensor] ?? Number.NaN);
+    });
+  });
 });

@@ -1,6 +1,6 @@
 /** What the page can do. Views call these methods; results go into the store, errors to the messages. */
 
-import { type Arrival, type Frame, MODEL, TRAINING } from "./arrival/arrival";
+import { type Arrival, MODEL, type Shown, TRAINING } from "./arrival/arrival";
 import { type Beginning, weightsOf } from "./arrival/load";
 import { decadesOf, lambdaFor, noBend } from "./bends";
 import { Client } from "./client";
@@ -77,6 +77,8 @@ export class App {
   readonly #kept: Kept;
   /** Of what the page came with, only the stage has been computed. */
   #isPartial = false;
+  /** A part that shows more was open before there was anything to show. */
+  #isWanted = false;
   #recovering = false;
   #latest = 0;
 
@@ -110,7 +112,7 @@ export class App {
       const first = await beginning;
       if (first.kind !== "none" && first.snapshot) this.store.set({ ...CLEARED, ...first.snapshot, ready: true });
       else if (first.kind === "arrival") this.store.set(shownOf(first.arrival));
-      this.#isPartial = first.kind === "arrival";
+      this.#isPartial = first.kind === "arrival" && !this.#isWanted;
       const over = first.kind === "arrival" && !first.snapshot ? introduced() : undefined;
       await starting;
       if (first.kind === "none" || !(await this.#reinstate(first.stamp))) return await this.#setModel(choice);
@@ -121,6 +123,7 @@ export class App {
 
   /** Gives a worker the weights that the page shows. False where they are not to be had. */
   async #reinstate(stamp: string): Promise<boolean> {
+    let kept = stamp;
     try {
       if (stamp.startsWith("arrival")) {
         const weights = await weightsOf();
@@ -130,18 +133,24 @@ export class App {
         const restored = await this.#client.call((lab) => lab.restore());
         if (!restored?.model) return false;
         const { model, opened, choice } = restored;
+        kept = restored.stamp;
         if (restored.stamp === stamp && this.store.state.ready)
           this.store.set({ model: await this.#measuredAs(model) });
-        else this.store.set({ ...CLEARED, opened, model, modelChoice: choice, bend: noBend(model.depth), ready: true });
+        else {
+          const bend = noBend(model.depth);
+          this.store.set({ ...CLEARED, opened, model, modelChoice: choice, trainChoice: null, bend, ready: true });
+        }
       }
     } catch (error) {
       // It can be seen, and nothing can be asked of it.
       this.store.set({ ready: false });
       throw error;
     }
-    this.#kept.belongsTo(stamp);
-    // The new worker has nothing at the bent point.
-    this.store.set({ bendSummary: null });
+    this.#kept.belongsTo(kept);
+    this.#previews.forget();
+    // The new worker has nothing at the bent point, and has not seen the valley.
+    const { dinh } = this.store.state;
+    this.store.set({ bendSummary: null, dinh: { ...dinh, valley: null, sharpened: null } });
     return true;
   }
 
@@ -153,6 +162,7 @@ export class App {
 
   /** A part has been opened that shows more than the stage does. */
   complete(): void {
+    this.#isWanted = true;
     if (!this.#isPartial) return;
     this.#isPartial = false;
     // What runs now goes on to it.
@@ -167,6 +177,7 @@ export class App {
 
   async chooseBackend(choice: BackendChoice): Promise<void> {
     await this.#task("starting", async (job) => {
+      this.#previews.forget();
       const engine = await this.#client.call((lab) => lab.startEngine(choice));
       this.store.set({ engine, ...this.#withoutResults() });
       if (engine.note) this.messages.notice("WebGPU is not available here: going on with the CPU.", engine.note);
@@ -243,6 +254,7 @@ export class App {
     this.store.set({ opened });
     if (!model) return;
     this.#kept.belongsTo(null);
+    this.#previews.forget();
     this.store.set({
       ...CLEARED,
       opened,
@@ -282,6 +294,7 @@ export class App {
   }
 
   stop(): void {
+    this.#previews.end();
     void this.#jobs.stop();
   }
 
@@ -289,10 +302,6 @@ export class App {
   setSharpness(sharpness: Sharpness): void {
     const { dinh, model, bend } = this.store.state;
     if (!model) return;
-    const { way, decades } = sharpness;
-    if (way === "sharpen" && decades !== dinh.decades) {
-      this.store.set({ dinh: { ...dinh, decades, sharpened: null, many: null } });
-    }
     // While the sharpest layer is not known the twin stays where it is.
     const lambda = lambdaFor(sharpness, model, found(dinh.valley), dinh.powersOfTwo) ?? bend.lambda;
     this.#bendTo({ ...bend, lambda }, sharpness);
@@ -316,11 +325,20 @@ export class App {
 
   /** What the engine has to say of the twin that is shown. */
   settle(): void {
-    if (this.store.state.engine) void this.#task("bending", (job) => this.#onlyStage(job));
+    const { engine, ready, task } = this.store.state;
+    // What a person has begun meanwhile goes on.
+    if (!engine || !ready || (task !== "idle" && task !== "bending")) return;
+    void this.#task("bending", (job) => this.#onlyStage(job));
+  }
+
+  /** The twin is about to move by itself: what is asked of it now is of the one before. */
+  hold(): void {
+    const { task } = this.store.state;
+    if (task === "bending" || task === "looking") this.stop();
   }
 
   /** The twin as it was computed before: nothing is asked of the engine. */
-  showFrame({ decades, surface, norm }: Frame): void {
+  showFrame({ decades, surface, norm }: Shown): void {
     const { model, examples, measures } = this.store.state;
     const lambda = model && lambdaFor({ way: "bend", decades }, model, null, false);
     if (!lambda) return;
@@ -329,12 +347,16 @@ export class App {
       bend: { ...noBend(lambda.length), lambda },
       ...this.#withoutTwin(),
       preview: decades > 0 ? { surface, samples: MODEL.measured, answers: examples?.answers ?? [] } : null,
-      measures: { ...measures, bent: decades > 0 ? new Map([[norm.key, norm]]) : new Map() },
+      measures: { ...measures, bent: decades > 0 && norm ? new Map([[norm.key, norm]]) : new Map() },
     });
   }
 
   #bendTo(bend: Bend, sharpness: Sharpness): void {
-    this.store.set({ bend, sharpness, ...this.#withoutTwin() });
+    const { dinh } = this.store.state;
+    const { decades } = sharpness;
+    // The constructions are asked for as much as the slider says, whichever way it bends.
+    const asked = decades === dinh.decades ? dinh : { ...dinh, decades, sharpened: null, many: null };
+    this.store.set({ bend, sharpness, dinh: asked, ...this.#withoutTwin() });
     if (!this.store.state.ready) return;
     this.#previews.moved();
     if (this.#previews.isRunning) return;
@@ -352,7 +374,8 @@ export class App {
     const { sharpness, dinh, model, bend } = this.store.state;
     if (!model || dinh.valley === before) return;
     const lambda = lambdaFor(sharpness, model, found(dinh.valley), dinh.powersOfTwo);
-    if (lambda) this.store.set({ bend: { ...bend, lambda } });
+    // What was seen meanwhile was the twin before.
+    if (lambda) this.store.set({ bend: { ...bend, lambda }, preview: null });
   }
 
   setLandscape(landscapeChoice: LandscapeChoice): void {
@@ -469,10 +492,9 @@ export class App {
 
   /** Also after a start that failed, when the next task tries again. */
   async #startEngine(): Promise<void> {
-    if (this.store.state.descriptions.length === 0) {
-      this.store.set(await this.#client.call((lab) => lab.describe()));
-    }
     if (!this.store.state.engine) {
+      // What was kept, or came with the page, may be of another build.
+      this.store.set(await this.#client.call((lab) => lab.describe()));
       this.store.set({ engine: await this.#client.call((lab) => lab.startEngine("auto")) });
     }
   }
@@ -480,6 +502,7 @@ export class App {
   async #setModel(modelChoice: ModelChoice): Promise<void> {
     await this.#startEngine();
     this.#kept.belongsTo(null);
+    this.#previews.forget();
     const model = await this.#client.call((lab) => lab.setModel(modelChoice));
     this.store.set({ ...CLEARED, model, modelChoice, bend: noBend(model.depth) });
   }

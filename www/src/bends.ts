@@ -13,9 +13,15 @@ const MARGIN = 1e-3;
 
 type Rescalable = Pick<ModelInfo, "depth" | "homogeneous" | "tensors">;
 
-/** Is there anything to rescale against, without changing what the network computes? */
-export const isRescalable = ({ depth, homogeneous, tensors }: Rescalable): boolean =>
-  homogeneous && depth >= 2 && tensors?.length !== 0;
+/** Why no rescaling of layers leaves what the network computes; null where some do. */
+export function refusalToRescale({ depth, homogeneous, tensors }: Rescalable): string | null {
+  if (!homogeneous) {
+    return "This network has an activation that is not positively homogeneous: rescaling its layers would change what it computes.";
+  }
+  if (depth < 2) return "This network has a single layer, which leaves nothing to rescale against.";
+  if (tensors?.length !== 0) return null;
+  return "All that this network’s layers give is added to its inputs or outputs: no rescaling of layers leaves the function as it is.";
+}
 
 export function noBend(depth: number): Bend {
   return { lambda: new Array<number>(depth).fill(1), nodewise: null, permutation: null };
@@ -36,15 +42,20 @@ export function lambdaFor(
   powersOfTwo: boolean,
 ): number[] | null {
   if (decades <= 0) return noBend(model.depth).lambda;
-  if (way === "bend") return layerBy(10 ** (-decades / 2), 0, model);
+  if (way === "bend") return layerBy(10 ** (-decades / 2), model);
   return valley && compensated(alphaFor(valley, decades, powersOfTwo), valley.layer, model);
 }
 
-/** One layer's factor, the others evenly against it; in a graph that of what it writes, or reads. */
-function layerBy(factor: number, layer: number, model: Rescalable): number[] {
+/** The first layer's factor, the others evenly against it; in a graph the first layer's that can have one of its own. */
+function layerBy(factor: number, model: Rescalable): number[] {
   const { depth, tensors } = model;
-  if (tensors) return compensated(factor, layer, model);
-  return Array.from({ length: depth }, (_, index) => (index === layer ? factor : factor ** (-1 / (depth - 1))));
+  if (!tensors) {
+    return Array.from({ length: depth }, (_, index) => (index === 0 ? factor : factor ** (-1 / (depth - 1))));
+  }
+  const isFree = (layer: number) =>
+    tensors.some(({ writers, readers }) => writers.includes(layer) !== readers.includes(layer));
+  const first = Array.from({ length: depth }, (_, layer) => layer).find(isFree);
+  return first === undefined ? noBend(depth).lambda : throughTensor(factor, first, tensors, depth);
 }
 
 /** One layer's factor, one neighbour against it: a factor that is a power of two then has one as its inverse. */
@@ -54,9 +65,10 @@ function compensated(factor: number, layer: number, { depth, tensors }: Rescalab
   return Array.from({ length: depth }, (_, index) => (index === layer ? factor : index === neighbour ? 1 / factor : 1));
 }
 
+/** A layer that both writes and reads a tensor has nothing of its factor. */
 function throughTensor(factor: number, layer: number, tensors: FreeTensor[], depth: number): number[] {
-  const written = tensors.findIndex(({ writers }) => writers.includes(layer));
-  const read = tensors.findIndex(({ readers }) => readers.includes(layer));
+  const written = tensors.findIndex(({ writers, readers }) => writers.includes(layer) && !readers.includes(layer));
+  const read = tensors.findIndex(({ writers, readers }) => readers.includes(layer) && !writers.includes(layer));
   const powers = tensors.map(() => 0);
   if (written >= 0) powers[written] = Math.log10(factor);
   else if (read >= 0) powers[read] = -Math.log10(factor);

@@ -20,7 +20,9 @@ export function compare(before: MeasureValue, after: MeasureValue, precision: Ba
   const change = Math.abs(after.value - before.value) / size;
   const uncertainty = (value: MeasureValue) =>
     ((value.residual ?? 0) + 3 * (value.standardError ?? 0)) / Math.max(Math.abs(value.value), Number.MIN_VALUE);
-  const tolerance = TOLERANCE[precision] + uncertainty(before) + uncertainty(after);
+  // One that was kept may be another device's.
+  const isCoarse = [precision, before.precision, after.precision].includes("f32");
+  const tolerance = TOLERANCE[isCoarse ? "f32" : "f64"] + uncertainty(before) + uncertainty(after);
   const ratio = after.value / before.value > 0 ? after.value / before.value : Number.NaN;
   if (change <= tolerance) {
     const by = change === 0 ? "exactly" : `to ${number(change, 1)}`;

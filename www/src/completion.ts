@@ -53,8 +53,10 @@ export class Completion {
   async #stage(job: Job, point: Point): Promise<void> {
     const [swings, stands] = gaugeKeys(this.store.state);
     if (point === "bent") {
+      const isNew = !this.store.state.bendSummary;
       await this.bend(job);
-      await this.#measure(job, point, swings);
+      // What a frame has said of it is replaced by what is so here.
+      await this.#measure(job, point, swings, isNew);
     } else await this.#examples(job);
     // The line first: with it a growing surface's scale is nearly the whole one's.
     await this.#landscape(job, "lines", point, (lab, choice) => lab.line(point, choice));
@@ -140,8 +142,8 @@ export class Completion {
     this.store.set({ layers: { ...this.store.state.layers, [point]: report } });
   }
 
-  async #measure(job: Job, point: Point, keys: MeasureKey[]): Promise<void> {
-    const missing = keys.filter((key) => !this.store.state.measures[point].has(key));
+  async #measure(job: Job, point: Point, keys: MeasureKey[], anew = false): Promise<void> {
+    const missing = keys.filter((key) => anew || !this.store.state.measures[point].has(key));
     if (missing.length === 0) return;
     job.checkpoint();
     const choice = { keys: missing, epsilon: EPSILON, probes: PROBES };

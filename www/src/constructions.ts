@@ -1,5 +1,6 @@
 /** Dinh et al. 2017: which of their constructions a network is for, before one is tried, and what is said of what was found. */
 
+import { refusalToRescale } from "./bends";
 import { integer } from "./format";
 import type { ModelInfo } from "./worker/protocol";
 
@@ -13,20 +14,12 @@ type Network = Pick<ModelInfo, "homogeneous" | "depth" | "tensors" | "parameterC
 
 /** Why the engine will refuse; null where it may find something. */
 export function refusalBefore(construction: Construction, network: Network): string | null {
-  const { homogeneous, depth, tensors, parameterCount } = network;
-  if (!homogeneous) {
-    return "This network has an activation that is not positively homogeneous: rescaling its layers would change what it computes.";
-  }
-  if (depth < 2) return "This network has a single layer, which leaves nothing to rescale against.";
-  if (construction === "many") {
-    if (parameterCount <= WHOLE_SPECTRUM) return null;
-    return (
-      `Whole spectra are for networks of up to ${integer(WHOLE_SPECTRUM)} parameters; this one has ${integer(parameterCount)}. ` +
-      "Among the options of training, other widths such as 784-5-10 are small enough."
-    );
-  }
-  if (tensors?.length !== 0) return null;
-  return "All that this network’s layers give is added to its inputs or outputs: no rescaling of layers leaves the function as it is.";
+  const why = refusalToRescale({ ...network, tensors: construction === "many" ? null : network.tensors });
+  if (why || construction !== "many" || network.parameterCount <= WHOLE_SPECTRUM) return why;
+  return (
+    `Whole spectra are for networks of up to ${integer(WHOLE_SPECTRUM)} parameters; this one has ${integer(network.parameterCount)}. ` +
+    "Among the options of training, other widths such as 784-5-10 are small enough."
+  );
 }
 
 /** Does what was measured hold? What has not converged says neither. */

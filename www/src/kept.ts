@@ -35,7 +35,11 @@ const PARTS = [
 
 export type Snapshot = Pick<State, (typeof PARTS)[number]>;
 
+/** Of this very build: its file's name has a hash of all that it loads. Another build may mean something else by what was kept. */
+const BUILD = import.meta.url;
+
 interface Record {
+  build: string;
   /** The weights that it is of. */
   stamp: string;
   snapshot: Snapshot;
@@ -67,8 +71,10 @@ export class Kept {
   async #keep(): Promise<void> {
     const { state } = this.store;
     if (this.#stamp === null || !state.ready) return;
-    const snapshot = Object.fromEntries(PARTS.map((part) => [part, state[part]])) as Snapshot;
-    const record: Record = { stamp: this.#stamp, snapshot };
+    // Files that are no network yet are not what is shown.
+    const opened = state.opened?.model ? state.opened : null;
+    const snapshot = Object.fromEntries(PARTS.map((part) => [part, { ...state, opened }[part]])) as Snapshot;
+    const record: Record = { build: BUILD, stamp: this.#stamp, snapshot };
     await transaction("readwrite", (store) => store.put(record, KEY));
   }
 }
@@ -76,5 +82,5 @@ export class Kept {
 /** What was shown of these weights; null where it was of others. */
 export async function snapshotOf(stamp: string): Promise<Snapshot | null> {
   const record = await transaction("readonly", (store): IDBRequest<Record | undefined> => store.get(KEY));
-  return record?.stamp === stamp ? record.snapshot : null;
+  return record?.build === BUILD && record.stamp === stamp ? record.snapshot : null;
 }

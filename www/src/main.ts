@@ -11,6 +11,7 @@ import "./style/spaces.css";
 import "./style/findings.css";
 import "./style/opened.css";
 import { App } from "./app";
+import { LANDSCAPE } from "./arrival/arrival";
 import { beginning } from "./arrival/load";
 import { type Link, readQuery } from "./link";
 import { Messages } from "./messages";
@@ -66,7 +67,7 @@ const store = new Store<State>({
   preview: null,
   examples: null,
   accuracy: {},
-  landscapeChoice: { directions: "random", normalization: "filter", seed: 1, points: 21, atBent: "same" },
+  landscapeChoice: LANDSCAPE,
   lines: {},
   surfaces: {},
   growing: {},

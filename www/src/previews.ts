@@ -11,6 +11,8 @@ const REST_MS = 200;
 const BUDGET_MS = 35;
 /** Where even the coarsest takes longer, a slider is better off without. */
 const PATIENCE_MS = 500;
+/** Then it is tried again: something else may have kept the machine busy. */
+const RETRY_MS = 20_000;
 
 /** From the coarsest to the finest. */
 const CHOICES: PreviewChoice[] = [
@@ -26,12 +28,16 @@ const CHOICES: PreviewChoice[] = [
 const workOf = ({ points, samples }: PreviewChoice): number => points ** 2 * samples;
 
 export class Previews {
-  #running = false;
+  /** The run that follows the slider; 0 while none does. */
+  #running = 0;
+  #runs = 0;
   #rested = 0;
   /** Until the slider rests, or is let go. */
   #wake: () => void = () => {};
   /** Of work; unknown of a network that no look has been taken at. */
   #msPerWork: number | undefined;
+  #isFirst = true;
+  #learnt = 0;
 
   constructor(
     private readonly store: Store,
@@ -40,12 +46,18 @@ export class Previews {
 
   /** Is a job following the slider already? */
   get isRunning(): boolean {
-    return this.#running;
+    return this.#running !== 0;
   }
 
   /** Another network has another speed. */
   forget(): void {
     this.#msPerWork = undefined;
+    this.#isFirst = true;
+  }
+
+  /** It is being stopped: the next movement begins anew. */
+  end(): void {
+    this.#running = 0;
   }
 
   /** The slider has moved. */
@@ -62,7 +74,8 @@ export class Previews {
 
   /** Follows the slider until it rests. */
   async run(job: Job): Promise<void> {
-    this.#running = true;
+    const mine = ++this.#runs;
+    this.#running = mine;
     try {
       let shown: Bend | undefined;
       while (true) {
@@ -85,7 +98,7 @@ export class Previews {
         job.checkpoint();
       }
     } finally {
-      this.#running = false;
+      if (this.#running === mine) this.#running = 0;
     }
   }
 
@@ -93,23 +106,30 @@ export class Previews {
     const transformation = transformationOf(bend);
     if (!transformation) return this.store.set({ preview: null });
     const choice = this.#choice();
-    // Let go: what comes next is the whole.
-    if (!choice || this.#rested <= performance.now()) return;
+    // What stands there is of another bend.
+    if (!choice) return this.store.set({ preview: null });
     const began = performance.now();
     const preview = await this.client.call((lab) =>
       lab.preview(transformation, this.store.state.landscapeChoice, choice),
     );
     job.checkpoint();
-    const took = (performance.now() - began) / workOf(choice);
-    this.#msPerWork = this.#msPerWork === undefined ? took : (took + this.#msPerWork) / 2;
+    this.#learn((performance.now() - began) / workOf(choice));
     this.store.set({ preview });
+  }
+
+  /** The first look draws directions and compiles: it says little of the next. */
+  #learn(msPerWork: number): void {
+    if (this.#isFirst) this.#isFirst = false;
+    else this.#msPerWork = this.#msPerWork === undefined ? msPerWork : (msPerWork + this.#msPerWork) / 2;
+    this.#learnt = performance.now();
   }
 
   #choice(): PreviewChoice | undefined {
     const [coarsest] = CHOICES;
     const speed = this.#msPerWork;
     if (speed === undefined || !coarsest) return coarsest;
-    if (workOf(coarsest) * speed > PATIENCE_MS) return undefined;
+    const isSlow = workOf(coarsest) * speed > PATIENCE_MS;
+    if (isSlow) return performance.now() - this.#learnt > RETRY_MS ? coarsest : undefined;
     return CHOICES.findLast((choice) => workOf(choice) * speed <= BUDGET_MS) ?? coarsest;
   }
 }

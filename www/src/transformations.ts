@@ -31,6 +31,26 @@ export function factorsOf(tensors: FreeTensor[], powers: number[], depth: number
   return sums.map((sum) => 10 ** sum);
 }
 
+/** The tensors' factors that make the layers' ones, in powers of ten: a layer's is its own tensor's over those of what it reads. */
+export function powersOf(tensors: FreeTensor[], lambda: number[]): number[] {
+  const found: (number | undefined)[] = [];
+  const powerOf = (tensor: number): number => {
+    const known = found[tensor];
+    if (known !== undefined) return known;
+    // What is met again on the way, a tensor that a layer both reads and writes, says nothing of itself.
+    found[tensor] = 0;
+    const { writers, readers } = tensors[tensor] ?? { writers: [], readers: [] };
+    const writer = writers.find((layer) => !readers.includes(layer));
+    if (writer !== undefined) {
+      const read = tensors.flatMap(({ readers }, other) => (readers.includes(writer) ? [other] : []));
+      const power = Math.log10(lambda[writer] ?? 1) + read.reduce((sum, other) => sum + powerOf(other), 0);
+      found[tensor] = power;
+    }
+    return found[tensor] ?? 0;
+  };
+  return tensors.map((_, tensor) => powerOf(tensor));
+}
+
 const NAMES: Record<Transformation["type"], string> = {
   layerwise: "layer-wise",
   random_layerwise: "layer-wise",

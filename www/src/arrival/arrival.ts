@@ -45,6 +45,9 @@ export interface Frame {
   norm: MeasureValue;
 }
 
+/** The same between two frames, where no norm is known. */
+export type Shown = Omit<Frame, "norm"> & Partial<Pick<Frame, "norm">>;
+
 export interface Arrival extends Descriptions {
   model: ModelInfo;
   training: TrainSummary;
@@ -64,10 +67,14 @@ const DIGITS = 7;
 /** Arrays of numbers have a name in JSON, so that they come back as what they were. */
 const ARRAYS = { f64: Float64Array, f32: Float32Array, u8: Uint8ClampedArray } as const;
 
+/** JSON has no infinities. */
+const short = (value: number): number | string =>
+  Number.isFinite(value) ? Number(value.toPrecision(DIGITS)) : String(value);
+
 export function encoded(arrival: Arrival): string {
   return JSON.stringify(arrival, (_, value: unknown) => {
     for (const [name, type] of Object.entries(ARRAYS)) {
-      if (value instanceof type) return { [name]: Array.from(value, (number) => Number(number.toPrecision(DIGITS))) };
+      if (value instanceof type) return { [name]: Array.from(value, short) };
     }
     return value;
   });
@@ -78,6 +85,6 @@ export function decoded(text: string): Arrival {
     if (value === null || typeof value !== "object") return value;
     const [entry, ...others] = Object.entries(value);
     const type = entry && ARRAYS[entry[0] as keyof typeof ARRAYS];
-    return type && others.length === 0 && Array.isArray(entry[1]) ? type.from(entry[1]) : value;
+    return type && others.length === 0 && Array.isArray(entry[1]) ? type.from(entry[1].map(Number)) : value;
   }) as Arrival;
 }

@@ -1,34 +1,37 @@
 /** Moves the twin along the frames that the page came with. */
 
 import type { App } from "../app";
-import type { Frame } from "./arrival";
+import type { Frame, Shown } from "./arrival";
 
 /** For the whole way of the slider. */
 const MS_PER_DECADE = 750;
 
 export class Player {
   #run = 0;
+  #stopped = -1;
 
   constructor(private readonly app: App) {}
 
+  /** Where it stands. */
   stop(): void {
-    this.#run++;
+    this.#stopped = this.#run++;
   }
 
-  /** From where the slider stands; at once where motion is not wanted. Whether it came to its end. */
+  /** From where the slider stands; at once where motion is not wanted. False where something else is played by then, or nothing was. */
   async play(frames: Frame[], to: number): Promise<boolean> {
     const run = ++this.#run;
     const { sharpness, bendSummary } = this.app.store.state;
     const from = sharpness.decades;
     // What the engine has said of it stays.
     if (from === to && (to === 0 || bendSummary)) return false;
+    this.app.hold();
     const last = frames[indexOf(frames, to)];
     if (!last) return false;
     const length = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : Math.abs(to - from) * MS_PER_DECADE;
     const began = performance.now();
     while (true) {
       const now = await nextFrame();
-      if (run !== this.#run) return false;
+      if (run !== this.#run) return this.#stopped === run;
       const share = length > 0 ? Math.min(Math.max(now - began, 0) / length, 1) : 1;
       if (share >= 1) break;
       // Slow at both ends.
@@ -53,12 +56,12 @@ function nextFrame(): Promise<number> {
 const indexOf = (frames: Frame[], decades: number): number =>
   frames.findLastIndex((frame) => frame.decades <= decades + 1e-9);
 
-/** Losses from one frame to the next, by their ratios; the norm stays a computed one. */
-function between(frames: Frame[], decades: number): Frame | undefined {
+/** Losses from one frame to the next, by their ratios; norms are those that were computed, or none. */
+function between(frames: Frame[], decades: number): Shown | undefined {
   const index = indexOf(frames, decades);
   const [low, high] = [frames[index], frames[index + 1]];
   if (!low || !high) return low;
   const share = (decades - low.decades) / (high.decades - low.decades);
   const loss = low.surface.loss.map((loss, k) => loss ** (1 - share) * (high.surface.loss[k] ?? loss) ** share);
-  return { decades, surface: { ...low.surface, loss }, norm: low.norm };
+  return { decades, surface: { ...low.surface, loss }, ...(share === 0 && { norm: low.norm }) };
 }

@@ -1,4 +1,4 @@
-/** What the step on parameter spaces can do. Its worker is its own, so that nothing here stops the lab's other work, nor the other way. */
+/** What the part on parameter spaces can do. Its worker is its own, so that nothing here stops the lab's other work, nor the other way. */
 
 import { Client } from "../client";
 import { LabError } from "../errors";

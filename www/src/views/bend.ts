@@ -2,12 +2,13 @@
 
 import type { FreeTensor } from "isoflat";
 import type { App } from "../app";
-import { LAYER_DECADES as DECADES, isRescalable, noBend } from "../bends";
+import { LAYER_DECADES as DECADES, noBend, refusalToRescale } from "../bends";
 import { LineChart } from "../charts/line";
 import { find, html } from "../dom";
+import { disable } from "../focus";
 import { number, round } from "../format";
 import { type Bend, transformationOf } from "../store";
-import { factorsOf } from "../transformations";
+import { factorsOf, powersOf } from "../transformations";
 
 export class BendView {
   #sliders: HTMLInputElement[] = [];
@@ -37,7 +38,7 @@ export class BendView {
     });
     find("button", "bend-reset").addEventListener("click", () => app.setBend(noBend(this.#bend.lambda.length)));
     app.store.watch(["model"], () => this.#buildSliders());
-    app.store.watch(["bend"], () => this.#showBend());
+    app.store.watch(["bend", "sharpness"], () => this.#showBend());
     app.store.watch(["model", "ready", "task", "engine"], () => this.#showAvailability());
     app.store.watch(["lines"], () => this.redraw());
   }
@@ -140,7 +141,7 @@ export class BendView {
   #showBend(): void {
     const { lambda, nodewise, permutation } = this.#bend;
     const { model } = this.app.store.state;
-    if (lambda.every((factor) => factor === 1)) this.#powers = this.#sliders.map(() => 0);
+    if (model?.tensors) this.#powers = powersOf(model.tensors, lambda);
     const shown = model?.tensors ? this.#powers.map((power) => 10 ** power) : lambda;
     shown.forEach((factor, index) => {
       const slider = this.#sliders[index];
@@ -160,19 +161,19 @@ export class BendView {
         : "";
     find("input", "nodewise").checked = nodewise !== null;
     find("input", "permute").checked = permutation !== null;
-    find("button", "bend-reset").disabled = transformationOf(this.#bend) === null;
+    // The slider may stand elsewhere while nothing is bent: where the sharpest layer is still looked for, or there is none.
+    const isAtRest = transformationOf(this.#bend) === null && this.app.store.state.sharpness.decades === 0;
+    disable(find("button", "bend-reset"), isAtRest);
   }
 
   #showAvailability(): void {
     const { model, ready, task, engine } = this.app.store.state;
-    const refused = model !== null && !isRescalable(model);
+    const why = model && refusalToRescale(model);
+    const refused = why !== null;
     find("fieldset", "bend-controls").disabled = !ready || refused || task === "training" || !engine;
     const refusal = find("p", "bend-refusal");
     refusal.hidden = !refused;
-    refusal.textContent =
-      model && !model.homogeneous
-        ? "This network has an activation that is not positively homogeneous: rescaling its layers would change what it computes."
-        : "A single layer leaves nothing to rescale against.";
+    refusal.textContent = why ?? "";
   }
 }
 

@@ -27,7 +27,7 @@ interface Reading {
 
 export function gaugesView(app: App): void {
   const place = find("div", "gauges");
-  app.store.watch(["measures", "accuracy", "bend", "engine", "descriptions", "training", "ready"], () => {
+  app.store.watch(["measures", "accuracy", "bend", "engine", "descriptions", "training", "ready", "task"], () => {
     place.replaceChildren(...readings(app).map(gauge));
   });
 }
@@ -46,8 +46,15 @@ function readings(app: App): Reading[] {
   ];
 }
 
+/** What is not there yet, and may never be: after Stop nothing computes it. */
+function awaited({ store }: App): Reading["verdict"] {
+  const { ready, task } = store.state;
+  if (!ready) return { kind: "none", text: "" };
+  return task === "idle" ? { kind: "none", text: "not computed" } : { kind: "pending", text: "computing…" };
+}
+
 function norm(app: App, key: MeasureKey, title: string, about: string): Reading {
-  const { measures, bend, engine, descriptions, ready } = app.store.state;
+  const { measures, bend, engine, descriptions } = app.store.state;
   const before = measures.trained.get(key);
   const after = measures.bent.get(key);
   const bent = transformationOf(bend) !== null;
@@ -55,15 +62,15 @@ function norm(app: App, key: MeasureKey, title: string, about: string): Reading 
   const stands = description !== undefined && shouldStandStill(description, bend);
   const low = Math.log10(Math.abs(before?.value ?? 1)) - BELOW;
   const verdict = ((): Reading["verdict"] => {
-    if (!before) return { kind: ready ? "pending" : "none", text: ready ? "computing…" : "" };
+    if (!before) return awaited(app);
     if (!bent) return { kind: "none", text: "" };
     if (after) {
-      const { verdict: kind, symbol, word, ratio } = compare(before, after, engine?.info.precision ?? "f64");
+      const { verdict: kind, symbol, word, ratio } = compare(before, after, engine?.info.precision ?? "f32");
       const short = kind === "moves" && Number.isFinite(ratio) ? factor(ratio) : word;
       const isChecked = kind === "still" && stands && before.converged && after.converged;
       return { kind, text: `${symbol} ${short}${isChecked ? ", checked" : ""}` };
     }
-    return stands ? { kind: "theory", text: "= by theory, to be checked" } : { kind: "pending", text: "computing…" };
+    return stands ? { kind: "theory", text: "= by theory, to be checked" } : awaited(app);
   })();
   return {
     id: key.startsWith("riemannian") ? "stands" : "swings",
@@ -79,13 +86,13 @@ function norm(app: App, key: MeasureKey, title: string, about: string): Reading 
 }
 
 function accuracy(app: App): Reading {
-  const { accuracy, bend, model, ready } = app.store.state;
+  const { accuracy, bend, model } = app.store.state;
   const bent = transformationOf(bend) !== null;
   const trained = accuracy.trained ?? undefined;
   const after = accuracy.bent ?? undefined;
   const verdict = ((): Reading["verdict"] => {
     if (accuracy.trained === null) return { kind: "none", text: "targets are no classes" };
-    if (trained === undefined) return { kind: ready ? "pending" : "none", text: ready ? "computing…" : "" };
+    if (trained === undefined) return awaited(app);
     if (!bent) return { kind: "none", text: "" };
     if (after === undefined) return { kind: "theory", text: "= by theory, to be checked" };
     return after === trained
@@ -105,7 +112,8 @@ function accuracy(app: App): Reading {
 }
 
 function gauge({ id, key, title, about, trained, bent, text, at, verdict }: Reading): HTMLElement {
-  const share = (value: number) => 100 * Math.min(Math.max(at(value), 0), 1);
+  // A norm of 0 has no place on a scale of powers.
+  const share = (value: number) => 100 * Math.min(Math.max(at(value) || 0, 0), 1);
   const mark = (value: number | undefined, point: "trained" | "bent") =>
     value !== undefined && html("i", { class: `mark ${point}`, style: `left: ${share(value)}%` });
   const ends = [trained, bent].flatMap((value) => (value === undefined ? [] : share(value)));
@@ -125,7 +133,7 @@ function gauge({ id, key, title, about, trained, bent, text, at, verdict }: Read
   return html(
     "div",
     { class: "gauge", id: `gauge-${id}`, "data-key": key, "data-verdict": verdict.kind, title: about },
-    html("span", { class: "label" }, title),
+    html("span", { class: "label" }, title, html("span", { class: "visually-hidden" }, `. ${about}`)),
     html("span", { class: "values" }, ...values),
     html("span", { class: "scale", "aria-hidden": "true" }, way, mark(trained, "trained"), mark(bent, "bent")),
     html("span", { class: "verdict" }, verdict.text),

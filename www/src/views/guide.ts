@@ -1,7 +1,7 @@
 /** The riddle, what plays on arrival, and five captions that drive the stage. */
 
 import type { App } from "../app";
-import type { Arrival } from "../arrival/arrival";
+import { type Arrival, LANDSCAPE } from "../arrival/arrival";
 import type { Beginning } from "../arrival/load";
 import { Player } from "../arrival/player";
 import { find } from "../dom";
@@ -42,8 +42,9 @@ const STEPS: Step[] = [
     decades: SHARP,
     text: (app) => {
       const { trained, bent } = app.store.state.measures;
-      const grown = factor((bent.get(SWINGS)?.value ?? Number.NaN) / (trained.get(SWINGS)?.value ?? Number.NaN));
-      return `The Hessian’s norm, the usual sharpness, went up ${grown}. A norm that respects the symmetry stands still: that one can be trusted.`;
+      const grown = (bent.get(SWINGS)?.value ?? Number.NaN) / (trained.get(SWINGS)?.value ?? Number.NaN);
+      const moved = grown > 0 ? `went up ${factor(grown)}` : "moves";
+      return `The Hessian’s norm, the usual sharpness, ${moved}, and says nothing of the function. A norm that respects the symmetry stands still however one rescales.`;
     },
   },
   {
@@ -81,26 +82,44 @@ export function guideView(app: App, beginning: Promise<Beginning>): () => Promis
     }
     stage.dataset.look = shown.part;
     riddle.textContent = shown.text(app);
-    void player.play(arrival?.frames ?? [], shown.decades).then((isOver) => isOver && app.settle());
+    move(shown.decades);
+  };
+  const move = (decades: number): void => {
+    void player.play(arrival?.frames ?? [], decades).then((isLast) => isLast && app.settle());
   };
   next.addEventListener("click", () => show(step + 1 < STEPS.length ? step + 1 : -1));
-  back.addEventListener("click", () => show(step - 1));
+  back.addEventListener("click", () => {
+    show(step - 1);
+    // It hides itself in front of the first.
+    if (back.hidden) next.focus();
+  });
   skip.addEventListener("click", () => {
     show(-1);
     next.focus();
-    void player.play(arrival?.frames ?? [], SHARP).then((isOver) => isOver && app.settle());
+    move(SHARP);
   });
   // Whoever takes the control drives.
   for (const kind of ["pointerdown", "keydown"]) {
     find("fieldset", "bend-controls").addEventListener(kind, () => player.stop());
   }
   const showOffer = (): void => {
-    // Its frames are of the network that the page came with.
-    const isThere = arrival !== null && app.store.state.training?.loss === arrival.training.loss;
+    // Its frames are of the network that the page came with, as it was looked at.
+    const { training, model, landscapeChoice } = app.store.state;
+    const isThere =
+      arrival !== null &&
+      training?.loss === arrival.training.loss &&
+      model?.measuredSamples === arrival.model.measuredSamples &&
+      JSON.stringify(landscapeChoice) === JSON.stringify(LANDSCAPE);
     next.hidden = !isThere;
-    if (!isThere && step >= 0) show(-1);
+    if (isThere) return;
+    player.stop();
+    if (step >= 0) show(-1);
   };
-  app.store.watch(["training"], showOffer);
+  app.store.watch(["training", "model", "landscapeChoice"], showOffer);
+  app.store.watch(["measures"], () => {
+    const shown = STEPS[step];
+    if (shown) riddle.textContent = shown.text(app);
+  });
   void beginning.then((first) => {
     if (first.kind !== "arrival") return;
     arrival = first.arrival;

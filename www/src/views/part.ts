@@ -1,6 +1,6 @@
 import { html } from "../dom";
 
-/** A part of the step: a title with what can be pressed beside it, a few words, and what is shown. */
+/** A section of a part: a title with what can be pressed beside it, a few words, and what is shown. */
 export function part(id: string, title: string, controls: Node[], note: string, ...content: Node[]): HTMLElement {
   return html(
     "section",

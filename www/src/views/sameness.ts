@@ -33,7 +33,9 @@ export function samenessView(app: App): void {
 function title(examples: Examples | null): string {
   if (!examples) return "What it answers";
   const what = examples.images.length > 0 ? "images" : "samples";
-  return examples.of === "test" ? `What it says of test ${what}` : `What it says of ${what}`;
+  const outputs = examples.answers[0]?.length ?? 0;
+  const shown = outputs > MOST ? ` (the first ${MOST} of ${outputs} outputs)` : "";
+  return `What it says of ${examples.of === "test" ? "test " : ""}${what}${shown}`;
 }
 
 function frame({ images, labels }: Examples, sample: number): HTMLElement {

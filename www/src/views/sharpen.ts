@@ -2,7 +2,7 @@
 
 import type { SpectrumEnds } from "isoflat";
 import type { App } from "../app";
-import { alphaFor } from "../bends";
+import { alphaFor, refusalToRescale } from "../bends";
 import { ValleyChart } from "../charts/valley";
 import { find, html } from "../dom";
 import { factor, number, powerOfTwo } from "../format";
@@ -15,10 +15,10 @@ export function sharpenView(app: App): void {
   powers.addEventListener("change", () => app.setPowersOfTwo(powers.checked));
   app.store.watch(["model", "ready", "task"], () => {
     const { model, ready, task } = app.store.state;
-    const possible = model?.homogeneous !== false && (model?.depth ?? 2) >= 2;
+    const possible = !model || refusalToRescale(model) === null;
     find("fieldset", "sharpen-controls").disabled = !ready || !possible || task === "training" || task === "starting";
   });
-  app.store.watch(["dinh", "model", "measures"], () => {
+  app.store.watch(["dinh", "model", "measures", "sharpness"], () => {
     const { decades, powersOfTwo, valley, sharpened } = app.store.state.dinh;
     powers.checked = powersOfTwo;
     const there = found(valley);
@@ -55,14 +55,15 @@ function showNumbers(app: App, valley: Valley | null, sharpened: SharpenFinding 
 }
 
 function showSame(app: App, sharpened: SharpenFinding | null): void {
-  const { dinh, ready, model } = app.store.state;
+  const { dinh, ready, model, sharpness } = app.store.state;
   const box = find("div", "sharpen-same");
   const text = find("span", "sharpen-text");
   const refusal = refusalOf(dinh.valley) ?? refusalOf(dinh.sharpened);
+  const never = model && refusalToRescale(model);
   delete box.dataset.bitwise;
-  if (model?.homogeneous === false || (model && model.depth < 2)) {
+  if (never) {
     box.dataset.state = "none";
-    text.textContent = "This network cannot be rescaled: it has a single layer, or an activation that scaling changes.";
+    text.textContent = never;
   } else if (refusal) {
     box.dataset.state = "none";
     text.textContent = `Not possible here: ${refusal}.`;
@@ -74,7 +75,7 @@ function showSame(app: App, sharpened: SharpenFinding | null): void {
       ? `Same function: all outputs are equal, bit for bit. The Hessian is ${sharper}.`
       : `Same function: outputs differ by ${number(sharpened.outputs.relative, 1)} of the largest, which is rounding. The Hessian is ${sharper}.`;
   } else {
-    box.dataset.state = dinh.decades > 0 ? "pending" : "none";
+    box.dataset.state = sharpness.way === "sharpen" && dinh.decades > 0 ? "pending" : "none";
     text.textContent = !ready
       ? "Train a network first."
       : box.dataset.state === "pending"

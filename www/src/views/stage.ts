@@ -1,11 +1,11 @@
 /** The stage's one control, and how the outputs have changed. */
 
 import type { App } from "../app";
-import { isRescalable, lambdaFor } from "../bends";
+import { lambdaFor, refusalToRescale } from "../bends";
 import { find } from "../dom";
 import { factor, number } from "../format";
 import { queryOf } from "../link";
-import { found, type Sharpness, transformationOf } from "../store";
+import { found, refusalOf, type Sharpness, transformationOf } from "../store";
 
 export function stageView(app: App): void {
   const slider = find("input", "sharpness");
@@ -26,14 +26,19 @@ export function stageView(app: App): void {
     slider.style.setProperty("--at", String(decades / Number(slider.max)));
     const times = factor(10 ** sharpness.decades);
     find("output", "sharpness-value").textContent = times;
-    slider.setAttribute("aria-valuetext", `${times}, ${said(sharpness)}`);
+    slider.setAttribute("aria-valuetext", `${times} ${said(sharpness)}`);
   });
-  app.store.watch(["bend", "bendSummary", "ready"], () => showSame(app));
+  app.store.watch(["sharpness", "dinh"], () => {
+    const { sharpness, dinh } = app.store.state;
+    const refusal = sharpness.way === "sharpen" ? refusalOf(dinh.valley) : null;
+    find("p", "sharpness-note").textContent = refusal ? `Not possible here: ${refusal}.` : `× ${said(sharpness)}`;
+  });
+  app.store.watch(["bend", "bendSummary", "ready", "task", "engine"], () => showSame(app));
   app.store.watch(["model", "bend", "ready"], () => {
     const { model, bend } = app.store.state;
     const stage = find("section", "stage");
     stage.dataset.bent = String(transformationOf(bend) !== null);
-    stage.toggleAttribute("data-rigid", model !== null && !isRescalable(model));
+    stage.toggleAttribute("data-rigid", model !== null && refusalToRescale(model) !== null);
   });
 }
 
@@ -85,11 +90,12 @@ function closeLikeMenu(details: HTMLDetailsElement): void {
   });
 }
 
+/** What the factor is of: a layer's block of the Hessian grows by 1/λ². */
 const said = ({ way }: Sharpness): string =>
-  way === "bend" ? "of the first layer’s block of the Hessian" : "of the whole Hessian, at least";
+  way === "bend" ? "for the layer that shrinks most: its part of the Hessian" : "or more for the whole Hessian";
 
 function showSame(app: App): void {
-  const { bend, bendSummary, ready } = app.store.state;
+  const { bend, bendSummary, ready, task, engine } = app.store.state;
   const box = find("div", "same");
   const text = find("span", "same-text");
   delete box.dataset.value;
@@ -100,12 +106,19 @@ function showSame(app: App): void {
   }
   if (!bendSummary) {
     box.dataset.state = "pending";
-    text.textContent = "Comparing outputs…";
+    text.textContent = task === "idle" ? "Outputs are not compared: that was stopped." : "Comparing outputs…";
+    return;
+  }
+  const { maxDifference, maxOutput } = bendSummary;
+  box.dataset.value = String(maxDifference);
+  // Layers of sums, each at factors far from 1: far above their rounding, far below any answer.
+  const tolerance = engine?.info.precision === "f64" ? 1e-8 : 1e-2;
+  if (!(maxDifference <= tolerance * maxOutput)) {
+    box.dataset.state = "differs";
+    text.textContent = `Outputs differ by ${number(maxDifference, 2)}, where they reach ${number(maxOutput, 2)}: more than rounding explains.`;
     return;
   }
   box.dataset.state = "same";
-  box.dataset.value = String(bendSummary.maxDifference);
-  const { maxDifference, maxOutput } = bendSummary;
   text.textContent =
     maxDifference === 0
       ? "Same function: all outputs are equal, bit for bit."

@@ -17,9 +17,11 @@ export function tabsView(shown: (tab: string) => void): void {
   const links = [...document.querySelectorAll<HTMLAnchorElement>(".tabs a")];
   const panels = [...document.querySelectorAll<HTMLElement>("[data-tab]")];
   const names = new Set(panels.map(({ dataset }) => dataset.tab));
-  const open = (): void => {
-    // Older addresses had no slash.
+  const open = (isFirst = false): void => {
+    // Older addresses had no slash; one that is no part at all, like the skip link's, leaves all as it is.
     const [wanted = ""] = location.hash.replace(/^#\/?/, "").split("?");
+    const isPart = location.hash.startsWith("#/") || names.has(wanted);
+    if (!isFirst && location.hash !== "" && !isPart) return;
     const tab = names.has(wanted) ? wanted : FIRST;
     for (const panel of panels) panel.hidden = panel.dataset.tab !== tab;
     for (const link of links) {
@@ -30,7 +32,7 @@ export function tabsView(shown: (tab: string) => void): void {
     }
     shown(tab);
   };
-  window.addEventListener("hashchange", open);
-  open();
+  window.addEventListener("hashchange", () => open());
+  open(true);
   watchTop();
 }

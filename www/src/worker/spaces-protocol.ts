@@ -1,4 +1,4 @@
-/** What the step on parameter spaces and its own worker say to each other. */
+/** What the part on parameter spaces and its own worker say to each other. */
 
 import type { Optimizer, SpaceSpec } from "isoflat";
 import type { Outcome } from "./protocol";
