@@ -16,7 +16,7 @@ import {
   checkTooLarge,
 } from "./panels.mjs";
 import { checkSpaces } from "./spaces.mjs";
-import { checkArrival, checkFollowing, checkKept, checkLink } from "./stage.mjs";
+import { checkAlone, checkArrival, checkFollowing, checkKept, checkLink } from "./stage.mjs";
 import {
   checkBadInput,
   checkBent,
@@ -36,6 +36,8 @@ import {
 
 export async function runWithoutWebGpu({ browser, url, check, part, problem, root, screenshots }) {
   await part("A first visit", () => checkArrival(browser, url, check));
+
+  await part("The stage alone", () => checkAlone(browser, url, check));
 
   await part("Links", () => checkLink(browser, url, check));
 

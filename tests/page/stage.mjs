@@ -4,6 +4,38 @@ import { Lab } from "./lab.mjs";
 
 const state = (page, body) => page.evaluate(body);
 
+/** The stage as large as the screen, and in a frame of another page. */
+export async function checkAlone(browser, url, check) {
+  const lab = await Lab.open(browser, url);
+  const { page } = lab;
+  const before = await page.locator("#gauge-swings .values").evaluate((values) => getComputedStyle(values).fontSize);
+  await page.click("#present");
+  await page.waitForFunction(() => document.fullscreenElement?.id === "stage");
+  const large = await page.locator("#gauge-swings .values").evaluate((values) => getComputedStyle(values).fontSize);
+  check("presented, the stage is alone and its letters large", Number.parseFloat(large) > Number.parseFloat(before));
+  await page.click("#present");
+  await page.waitForFunction(() => document.fullscreenElement === null);
+  check("and comes back", await page.isVisible(".tabs"));
+  await lab.close();
+
+  const context = await browser.newContext({ reducedMotion: "reduce", viewport: { width: 900, height: 700 } });
+  const outer = new Lab(await context.newPage());
+  await outer.page.goto(url);
+  await outer.page.setContent(`<iframe src="${url}?embed#/train?s=2" width="880" height="680"></iframe>`);
+  const frame = outer.page.frameLocator("iframe");
+  await frame.locator("#gauge-swings[data-verdict=moves]").waitFor();
+  const seen = await Promise.all(
+    [".tabs", ".masthead", "#panels", "footer"].map((part) => frame.locator(part).first().isVisible()),
+  );
+  check(
+    "in a frame there is the stage alone",
+    seen.every((is) => !is) && (await frame.locator("#sharpness").isVisible()),
+  );
+  check("where its address puts it", (await frame.locator("#sharpness").inputValue()) === "2");
+  check("with a way to the lab", await frame.locator("#to-lab").isVisible());
+  await outer.close();
+}
+
 /** A first visit, with motion. */
 export async function checkArrival(browser, url, check) {
   const context = await browser.newContext({ viewport: { width: 1366, height: 768 } });

@@ -1,8 +1,8 @@
 /** What the page can do. Views call these methods; results go into the store, errors to the messages. */
 
-import { type Arrival, MODEL, type Shown, TRAINING } from "./arrival/arrival";
+import { MODEL } from "./arrival/arrival";
 import { type Beginning, weightsOf } from "./arrival/load";
-import { decadesOf, lambdaFor, noBend } from "./bends";
+import { noBend } from "./bends";
 import { Client } from "./client";
 import { Completion, EPSILON } from "./completion";
 import { Costs } from "./costs";
@@ -15,21 +15,10 @@ import type { Messages } from "./messages";
 import { Previews } from "./previews";
 import type { Settings } from "./reopen";
 import { resultFile } from "./result";
-import {
-  type Bend,
-  found,
-  measuresOf,
-  NO_DINH,
-  NO_VALUES,
-  NOT_SHARP,
-  type PerPoint,
-  type Sharpness,
-  type State,
-  type Store,
-  type Task,
-  transformationOf,
-} from "./store";
+import { arrivedWith, CLEARED, only, withoutResults } from "./states";
+import { measuresOf, type Store, type Task, transformationOf } from "./store";
 import { checkTransformations } from "./transformations";
+import { Twin } from "./twin";
 import type {
   BackendChoice,
   LandscapeChoice,
@@ -48,26 +37,6 @@ import type {
 /** The check computes every trace five times; its tolerance knows the standard error. */
 const CHECK_PROBES = 30;
 
-const CLEARED = {
-  opened: null,
-  training: null,
-  ready: false,
-  sharpness: NOT_SHARP,
-  bendSummary: null,
-  preview: null,
-  examples: null,
-  accuracy: {},
-  lines: {},
-  surfaces: {},
-  growing: {},
-  measures: NO_VALUES,
-  layers: {},
-  spectra: {},
-  densities: {},
-  dinh: NO_DINH,
-  invariance: null,
-} satisfies Partial<State>;
-
 export class App {
   readonly #client: Client;
   readonly #jobs: Jobs;
@@ -75,6 +44,7 @@ export class App {
   readonly #experiments: Experiments;
   readonly #previews: Previews;
   readonly #kept: Kept;
+  readonly twin: Twin;
   /** Of what the page came with, only the stage has been computed. */
   #isPartial = false;
   /** A part that shows more was open before there was anything to show. */
@@ -97,6 +67,15 @@ export class App {
     this.#completion = new Completion(store, this.#client, this.#experiments);
     this.#previews = new Previews(store, this.#client);
     this.#kept = new Kept(store);
+    this.twin = new Twin({
+      store,
+      previews: this.#previews,
+      completion: this.#completion,
+      experiments: this.#experiments,
+      task: (task, body) => this.#task(task, body),
+      complete: (job) => this.#onlyStage(job),
+      stop: () => this.stop(),
+    });
     new Costs(store, this.#client);
   }
 
@@ -111,7 +90,7 @@ export class App {
       starting.catch(() => {});
       const first = await beginning;
       if (first.kind !== "none" && first.snapshot) this.store.set({ ...CLEARED, ...first.snapshot, ready: true });
-      else if (first.kind === "arrival") this.store.set(shownOf(first.arrival));
+      else if (first.kind === "arrival") this.store.set(arrivedWith(first.arrival));
       this.#isPartial = first.kind === "arrival" && !this.#isWanted;
       const over = first.kind === "arrival" && !first.snapshot ? introduced() : undefined;
       await starting;
@@ -179,7 +158,7 @@ export class App {
     await this.#task("starting", async (job) => {
       this.#previews.forget();
       const engine = await this.#client.call((lab) => lab.startEngine(choice));
-      this.store.set({ engine, ...this.#withoutResults() });
+      this.store.set({ engine, ...withoutResults(this.store.state) });
       if (engine.note) this.messages.notice("WebGPU is not available here: going on with the CPU.", engine.note);
       if (this.store.state.ready) await this.#completion.run(job);
     });
@@ -196,7 +175,7 @@ export class App {
       const model = await this.#client.call((lab) => lab.setMeasured(samples));
       const { modelChoice } = this.store.state;
       this.store.set({
-        ...this.#withoutResults(),
+        ...withoutResults(this.store.state),
         model,
         modelChoice: modelChoice && { ...modelChoice, measured: samples },
       });
@@ -225,10 +204,10 @@ export class App {
     const { ready, model, bend } = this.store.state;
     if (!ready || !model) return;
     const units = { nodewise, permutation };
-    if (lambda && lambda.length === model.depth) this.setBend({ ...bend, ...units, lambda });
+    if (lambda && lambda.length === model.depth) this.twin.setBend({ ...bend, ...units, lambda });
     else {
       if (nodewise || permutation) this.store.set({ bend: { ...bend, ...units } });
-      if (sharpness.decades > 0 || nodewise || permutation) this.setSharpness(sharpness);
+      if (sharpness.decades > 0 || nodewise || permutation) this.twin.setSharpness(sharpness);
     }
   }
 
@@ -237,7 +216,7 @@ export class App {
     this.store.set({ landscapeChoice: landscape, modelChoice: model, trainChoice: training });
     if (training) await this.train(model, training);
     else await this.chooseModel(model).then(() => this.look());
-    if (this.store.state.ready && transformationOf(bend)) this.setBend(bend);
+    if (this.store.state.ready && transformationOf(bend)) this.twin.setBend(bend);
   }
 
   async checkLayers(network: string): Promise<LayerCheck | null> {
@@ -296,86 +275,6 @@ export class App {
   stop(): void {
     this.#previews.end();
     void this.#jobs.stop();
-  }
-
-  /** As sharp as wanted, one way or the other. */
-  setSharpness(sharpness: Sharpness): void {
-    const { dinh, model, bend } = this.store.state;
-    if (!model) return;
-    // While the sharpest layer is not known the twin stays where it is.
-    const lambda = lambdaFor(sharpness, model, found(dinh.valley), dinh.powersOfTwo) ?? bend.lambda;
-    this.#bendTo({ ...bend, lambda }, sharpness);
-  }
-
-  /** Dinh’s α a power of two, or not. */
-  setPowersOfTwo(powersOfTwo: boolean): void {
-    this.store.set({ dinh: { ...this.store.state.dinh, powersOfTwo, sharpened: null } });
-    this.setSharpness({ ...this.store.state.sharpness, way: "sharpen" });
-  }
-
-  /** Layer by layer, unit by unit. */
-  setBend(bend: Bend): void {
-    this.#bendTo(bend, { way: "bend", decades: decadesOf(bend) });
-  }
-
-  /** The slider has been let go. */
-  release(): void {
-    this.#previews.released();
-  }
-
-  /** What the engine has to say of the twin that is shown. */
-  settle(): void {
-    const { engine, ready, task } = this.store.state;
-    // What a person has begun meanwhile goes on.
-    if (!engine || !ready || (task !== "idle" && task !== "bending")) return;
-    void this.#task("bending", (job) => this.#onlyStage(job));
-  }
-
-  /** The twin is about to move by itself: what is asked of it now is of the one before. */
-  hold(): void {
-    const { task } = this.store.state;
-    if (task === "bending" || task === "looking") this.stop();
-  }
-
-  /** The twin as it was computed before: nothing is asked of the engine. */
-  showFrame({ decades, surface, norm }: Shown): void {
-    const { model, examples, measures } = this.store.state;
-    const lambda = model && lambdaFor({ way: "bend", decades }, model, null, false);
-    if (!lambda) return;
-    this.store.set({
-      sharpness: { way: "bend", decades },
-      bend: { ...noBend(lambda.length), lambda },
-      ...this.#withoutTwin(),
-      preview: decades > 0 ? { surface, samples: MODEL.measured, answers: examples?.answers ?? [] } : null,
-      measures: { ...measures, bent: decades > 0 && norm ? new Map([[norm.key, norm]]) : new Map() },
-    });
-  }
-
-  #bendTo(bend: Bend, sharpness: Sharpness): void {
-    const { dinh } = this.store.state;
-    const { decades } = sharpness;
-    // The constructions are asked for as much as the slider says, whichever way it bends.
-    const asked = decades === dinh.decades ? dinh : { ...dinh, decades, sharpened: null, many: null };
-    this.store.set({ bend, sharpness, dinh: asked, ...this.#withoutTwin() });
-    if (!this.store.state.ready) return;
-    this.#previews.moved();
-    if (this.#previews.isRunning) return;
-    void this.#task("bending", async (job) => {
-      await this.#previews.run(job);
-      if (this.store.state.sharpness.way === "sharpen") await this.#sharpen(job);
-      await this.#completion.run(job);
-    });
-  }
-
-  /** Theorem 4 with the engine's own numbers, once the twin that the page has guessed is there. */
-  async #sharpen(job: Job): Promise<void> {
-    const before = this.store.state.dinh.valley;
-    await this.#experiments.valley(job);
-    const { sharpness, dinh, model, bend } = this.store.state;
-    if (!model || dinh.valley === before) return;
-    const lambda = lambdaFor(sharpness, model, found(dinh.valley), dinh.powersOfTwo);
-    // What was seen meanwhile was the twin before.
-    if (lambda) this.store.set({ bend: { ...bend, lambda }, preview: null });
   }
 
   setLandscape(landscapeChoice: LandscapeChoice): void {
@@ -507,27 +406,6 @@ export class App {
     this.store.set({ ...CLEARED, model, modelChoice, bend: noBend(model.depth) });
   }
 
-  /** The twin is another one. */
-  #withoutTwin(): Partial<State> {
-    const { measures, lines, surfaces, growing, layers, spectra, densities, accuracy } = this.store.state;
-    return {
-      bendSummary: null,
-      accuracy: only(accuracy),
-      layers: only(layers),
-      spectra: only(spectra),
-      densities: only(densities),
-      lines: only(lines),
-      surfaces: only(surfaces),
-      growing: only(growing),
-      measures: { trained: measures.trained, bent: new Map() },
-    };
-  }
-
-  #withoutResults(): Partial<State> {
-    const { opened, training, ready, sharpness } = this.store.state;
-    return { ...CLEARED, opened, training, ready, sharpness };
-  }
-
   #failed(error: unknown): void {
     this.messages.error(error);
     if (error instanceof LabError && error.code === "unexpected") void this.#recover();
@@ -556,30 +434,4 @@ export class App {
       this.#recovering = false;
     }
   }
-}
-
-function shownOf(arrival: Arrival): Partial<State> {
-  const { model, training, line, surface, examples, measures, layers, accuracy, descriptions, operators } = arrival;
-  return {
-    ...CLEARED,
-    descriptions,
-    operators,
-    model,
-    modelChoice: MODEL,
-    trainChoice: TRAINING,
-    training,
-    bend: noBend(model.depth),
-    lines: { trained: line },
-    surfaces: { trained: surface },
-    examples,
-    measures: { ...NO_VALUES, trained: new Map(measures.map((value) => [value.key, value])) },
-    layers: { trained: layers },
-    accuracy: { trained: accuracy },
-    ready: true,
-  };
-}
-
-/** The bent point’s are of another bend. */
-function only<T>(values: PerPoint<T>): PerPoint<T> {
-  return values.trained ? { trained: values.trained } : {};
 }

@@ -68,9 +68,27 @@ export function networkSummary(summary: string): HTMLElement {
   return html("span", {}, ...parts.flatMap((part) => [html("wbr"), html("span", { class: "nowrap" }, part)]));
 }
 
-/** A value of the page's colours, as the theme has it now. */
+/** Colours by name, as the theme has them now; asked of the browser once a theme. */
+const colours = new Map<string, string>();
+
+/** One of the page's colours, as canvases take them: a colour of two themes is one only where it is used. */
 export function token(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  const known = colours.get(name);
+  if (known !== undefined) return known;
+  const probe = html("span", { style: `color: var(--${name})`, hidden: true });
+  document.body.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  colours.set(name, color);
+  return color;
+}
+
+/** The theme is another one. */
+export const forgetColours = (): void => colours.clear();
+
+export function isDark(): boolean {
+  const { theme } = document.documentElement.dataset;
+  return theme === "dark" || (theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
 }
 
 export function download(name: string, content: string | Uint8Array<ArrayBuffer>): void {

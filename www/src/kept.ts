@@ -3,7 +3,8 @@
 import { transaction } from "./database";
 import type { Key, State, Store } from "./store";
 
-const KEY = "page";
+/** A link, or a frame in an article, that shows what the page comes with leaves one's own alone. */
+const keyOf = (stamp: string): string => (stamp.startsWith("arrival") ? "arrival" : "page");
 /** A slider sends many values, and a growing surface many rows. */
 const REST_MS = 400;
 
@@ -75,12 +76,12 @@ export class Kept {
     const opened = state.opened?.model ? state.opened : null;
     const snapshot = Object.fromEntries(PARTS.map((part) => [part, { ...state, opened }[part]])) as Snapshot;
     const record: Record = { build: BUILD, stamp: this.#stamp, snapshot };
-    await transaction("readwrite", (store) => store.put(record, KEY));
+    await transaction("readwrite", (store) => store.put(record, keyOf(record.stamp)));
   }
 }
 
 /** What was shown of these weights; null where it was of others. */
 export async function snapshotOf(stamp: string): Promise<Snapshot | null> {
-  const record = await transaction("readonly", (store): IDBRequest<Record | undefined> => store.get(KEY));
+  const record = await transaction("readonly", (store): IDBRequest<Record | undefined> => store.get(keyOf(stamp)));
   return record?.build === BUILD && record.stamp === stamp ? record.snapshot : null;
 }

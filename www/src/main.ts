@@ -13,6 +13,7 @@ import "./style/opened.css";
 import { App } from "./app";
 import { LANDSCAPE } from "./arrival/arrival";
 import { beginning } from "./arrival/load";
+import { forgetColours } from "./dom";
 import { type Link, readQuery } from "./link";
 import { Messages } from "./messages";
 import { NO_DINH, NO_VALUES, NOT_SHARP, type State, Store } from "./store";
@@ -110,7 +111,10 @@ const redraw = (): void => {
   layers.redraw();
   spaces.redraw();
 };
-themeView(redraw);
+themeView(() => {
+  forgetColours();
+  redraw();
+});
 tabsView((tab) => {
   redraw();
   if (COMPUTED.has(tab)) app.complete();

@@ -24,7 +24,7 @@ export class Player {
     const from = sharpness.decades;
     // What the engine has said of it stays.
     if (from === to && (to === 0 || bendSummary)) return false;
-    this.app.hold();
+    this.app.twin.hold();
     const last = frames[indexOf(frames, to)];
     if (!last) return false;
     const length = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : Math.abs(to - from) * MS_PER_DECADE;
@@ -37,9 +37,9 @@ export class Player {
       // Slow at both ends.
       const eased = share * share * (3 - 2 * share);
       const frame = between(frames, from + (to - from) * eased);
-      if (frame) this.app.showFrame(frame);
+      if (frame) this.app.twin.showFrame(frame);
     }
-    this.app.showFrame(last);
+    this.app.twin.showFrame(last);
     return true;
   }
 }

@@ -1,6 +1,6 @@
 /** From low loss (deep water) to high loss (pale sand); lightness rises all the way, so it reads in grey too. */
 
-import { token } from "../dom";
+import { isDark } from "../dom";
 
 export type Rgb = readonly [number, number, number];
 
@@ -16,7 +16,7 @@ function parse(hex: string): Rgb {
 
 /** The ramp of the theme in force: [0, 1] → RGB in [0, 1]. */
 export function ramp(): (x: number) => Rgb {
-  const stops = RAMPS[token("scheme") === "dark" ? "dark" : "light"].map(parse);
+  const stops = RAMPS[isDark() ? "dark" : "light"].map(parse);
   return (x) => {
     const at = Math.min(Math.max(Number.isFinite(x) ? x : 1, 0), 1) * (stops.length - 1);
     const index = Math.min(Math.floor(at), stops.length - 2);

@@ -36,7 +36,7 @@ export class BendView {
       this.#seed++;
       this.#setPermutation();
     });
-    find("button", "bend-reset").addEventListener("click", () => app.setBend(noBend(this.#bend.lambda.length)));
+    find("button", "bend-reset").addEventListener("click", () => app.twin.setBend(noBend(this.#bend.lambda.length)));
     app.store.watch(["model"], () => this.#buildSliders());
     app.store.watch(["bend", "sharpness"], () => this.#showBend());
     app.store.watch(["model", "ready", "task", "engine"], () => this.#showAvailability());
@@ -72,7 +72,7 @@ export class BendView {
         if (model?.tensors) this.#rescale(model.tensors, index, Number(slider.value));
         else this.#move(index, Number(slider.value));
       });
-      slider.addEventListener("change", () => this.app.release());
+      slider.addEventListener("change", () => this.app.twin.release());
       this.#sliders.push(slider);
       this.#values.push(value);
       const label = html(
@@ -107,7 +107,7 @@ export class BendView {
   /** One tensor’s factor: the layers that write it and those that read it make up for each other. */
   #rescale(tensors: FreeTensor[], tensor: number, power: number): void {
     this.#powers[tensor] = power;
-    this.app.setBend({ ...this.#bend, lambda: factorsOf(tensors, this.#powers, this.#bend.lambda.length) });
+    this.app.twin.setBend({ ...this.#bend, lambda: factorsOf(tensors, this.#powers, this.#bend.lambda.length) });
   }
 
   /** Moves one factor and divides the others evenly, in logarithms, so that their sum stays 0. */
@@ -122,7 +122,7 @@ export class BendView {
     const down = before - others * (DECADES - Math.max(...rest));
     const to = Math.min(Math.max(wanted, down), up);
     const lambda = logs.map((log, index) => 10 ** (index === layer ? to : log - (to - before) / others));
-    this.app.setBend({ ...this.#bend, lambda });
+    this.app.twin.setBend({ ...this.#bend, lambda });
   }
 
   #setNodewise(): void {
@@ -130,12 +130,12 @@ export class BendView {
     const wanted = Math.min(Math.max(Number(range.value) || 10, 1.1), 1000);
     range.value = String(wanted);
     const on = find("input", "nodewise").checked;
-    this.app.setBend({ ...this.#bend, nodewise: on ? { seed: this.#seed, range: wanted } : null });
+    this.app.twin.setBend({ ...this.#bend, nodewise: on ? { seed: this.#seed, range: wanted } : null });
   }
 
   #setPermutation(): void {
     const on = find("input", "permute").checked;
-    this.app.setBend({ ...this.#bend, permutation: on ? { seed: this.#seed } : null });
+    this.app.twin.setBend({ ...this.#bend, permutation: on ? { seed: this.#seed } : null });
   }
 
   #showBend(): void {

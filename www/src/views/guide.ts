@@ -85,7 +85,7 @@ export function guideView(app: App, beginning: Promise<Beginning>): () => Promis
     move(shown.decades);
   };
   const move = (decades: number): void => {
-    void player.play(arrival?.frames ?? [], decades).then((isLast) => isLast && app.settle());
+    void player.play(arrival?.frames ?? [], decades).then((isLast) => isLast && app.twin.settle());
   };
   next.addEventListener("click", () => show(step + 1 < STEPS.length ? step + 1 : -1));
   back.addEventListener("click", () => {

@@ -12,7 +12,7 @@ import type { SharpenFinding, Valley } from "../worker/protocol";
 export function sharpenView(app: App): void {
   const powers = find("input", "powers-of-two");
   const chart = new ValleyChart(find("div", "valley"));
-  powers.addEventListener("change", () => app.setPowersOfTwo(powers.checked));
+  powers.addEventListener("change", () => app.twin.setPowersOfTwo(powers.checked));
   app.store.watch(["model", "ready", "task"], () => {
     const { model, ready, task } = app.store.state;
     const possible = !model || refusalToRescale(model) === null;

@@ -11,13 +11,14 @@ export function stageView(app: App): void {
   const slider = find("input", "sharpness");
   const ways = [...document.querySelectorAll<HTMLInputElement>("input[name=way]")];
   const way = (): Sharpness["way"] => (ways.find(({ checked }) => checked)?.value === "sharpen" ? "sharpen" : "bend");
-  slider.addEventListener("input", () => app.setSharpness({ way: way(), decades: Number(slider.value) }));
-  slider.addEventListener("change", () => app.release());
+  slider.addEventListener("input", () => app.twin.setSharpness({ way: way(), decades: Number(slider.value) }));
+  slider.addEventListener("change", () => app.twin.release());
   for (const radio of ways) {
-    radio.addEventListener("change", () => app.setSharpness({ way: way(), decades: Number(slider.value) }));
+    radio.addEventListener("change", () => app.twin.setSharpness({ way: way(), decades: Number(slider.value) }));
   }
   closeLikeMenu(find("details", "more"));
   sharing(app);
+  presenting();
   app.store.watch(["sharpness"], () => {
     const { sharpness } = app.store.state;
     for (const radio of ways) radio.checked = radio.value === sharpness.way;
@@ -31,7 +32,7 @@ export function stageView(app: App): void {
   app.store.watch(["sharpness", "dinh"], () => {
     const { sharpness, dinh } = app.store.state;
     const refusal = sharpness.way === "sharpen" ? refusalOf(dinh.valley) : null;
-    find("p", "sharpness-note").textContent = refusal ? `Not possible here: ${refusal}.` : `× ${said(sharpness)}`;
+    find("p", "sharpness-note").textContent = refusal ? `Not possible here: ${refusal}.` : said(sharpness);
   });
   app.store.watch(["bend", "bendSummary", "ready", "task", "engine"], () => showSame(app));
   app.store.watch(["model", "bend", "ready"], () => {
@@ -61,7 +62,8 @@ function sharing(app: App): void {
     const query = queryOf(app.store.state, JSON.stringify(slider) === JSON.stringify(bend.lambda));
     if (query === null) return;
     const [part] = (location.hash || "#/train").split("?");
-    const address = `${location.href.split("#")[0]}${part}${query && `?${query}`}`;
+    // Of the whole page, from a frame too.
+    const address = `${location.origin}${location.pathname}${part}${query && `?${query}`}`;
     button.dataset.address = address;
     try {
       await navigator.clipboard.writeText(address);
@@ -74,6 +76,20 @@ function sharing(app: App): void {
       history.replaceState(null, "", `${part}${query && `?${query}`}`);
       app.messages.notice("The address line has the link now.", "This browser does not let the page copy it.");
     }
+  });
+}
+
+/** The stage alone, as large as the screen; Escape ends it. */
+function presenting(): void {
+  const button = find("button", "present");
+  const stage = find("section", "stage");
+  button.hidden = !document.fullscreenEnabled;
+  button.addEventListener("click", () => {
+    if (document.fullscreenElement) void document.exitFullscreen();
+    else void stage.requestFullscreen().catch(() => {});
+  });
+  document.addEventListener("fullscreenchange", () => {
+    button.textContent = document.fullscreenElement ? "End" : "Present";
   });
 }
 
@@ -92,7 +108,9 @@ function closeLikeMenu(details: HTMLDetailsElement): void {
 
 /** What the factor is of: a layer's block of the Hessian grows by 1/λ². */
 const said = ({ way }: Sharpness): string =>
-  way === "bend" ? "for the layer that shrinks most: its part of the Hessian" : "or more for the whole Hessian";
+  way === "bend"
+    ? "so much sharper in the layer that shrinks most"
+    : "so much sharper, or more, as a whole: Dinh et al. 2017, Theorem 4";
 
 function showSame(app: App): void {
   const { bend, bendSummary, ready, task, engine } = app.store.state;

@@ -36,11 +36,14 @@ export function trainView(app: App): TrainingChart {
   const chart = new TrainingChart(find("div", "training-chart"));
   actions(app, chart);
   app.store.watch(["model", "modelChoice"], () => showModel(app));
+  let written: TrainChoice | null = null;
   app.store.watch(["modelChoice", "trainChoice"], () => {
     const { modelChoice, trainChoice, task } = app.store.state;
-    // A reload or a result brings a network back: its options come with it. What was trained by them may have been changed since.
+    const isNew = trainChoice !== written;
+    written = trainChoice;
+    // A reload, a result or a link brings a network: its options come with it. What has come from the fields has been changed there since.
     if (task === "training") return;
-    writeChoices(modelChoice, trainChoice);
+    writeChoices(choosing === 0 ? modelChoice : null, isNew ? trainChoice : null);
     fitData();
     showFields();
   });

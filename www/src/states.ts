@@ -1,0 +1,74 @@
+/** What the page knows when something it showed is of something else now. */
+
+import { type Arrival, MODEL, TRAINING } from "./arrival/arrival";
+import { noBend } from "./bends";
+import { NO_DINH, NO_VALUES, NOT_SHARP, type PerPoint, type State } from "./store";
+
+/** Another network, or other weights. */
+export const CLEARED = {
+  opened: null,
+  training: null,
+  ready: false,
+  sharpness: NOT_SHARP,
+  bendSummary: null,
+  preview: null,
+  examples: null,
+  accuracy: {},
+  lines: {},
+  surfaces: {},
+  growing: {},
+  measures: NO_VALUES,
+  layers: {},
+  spectra: {},
+  densities: {},
+  dinh: NO_DINH,
+  invariance: null,
+} satisfies Partial<State>;
+
+/** The twin is another one. */
+export function withoutTwin(state: State): Partial<State> {
+  const { measures, lines, surfaces, growing, layers, spectra, densities, accuracy } = state;
+  return {
+    bendSummary: null,
+    accuracy: only(accuracy),
+    layers: only(layers),
+    spectra: only(spectra),
+    densities: only(densities),
+    lines: only(lines),
+    surfaces: only(surfaces),
+    growing: only(growing),
+    measures: { trained: measures.trained, bent: new Map() },
+  };
+}
+
+/** The same weights, on another device or other samples. */
+export function withoutResults({ opened, training, ready, sharpness }: State): Partial<State> {
+  return { ...CLEARED, opened, training, ready, sharpness };
+}
+
+/** The page as it opens. */
+export function arrivedWith(arrival: Arrival): Partial<State> {
+  const { model, training, line, surface, examples, measures, layers, accuracy, descriptions, operators } = arrival;
+  return {
+    ...CLEARED,
+    descriptions,
+    operators,
+    model,
+    modelChoice: MODEL,
+    trainChoice: TRAINING,
+    training,
+    bend: noBend(model.depth),
+    lines: { trained: line },
+    surfaces: { trained: surface },
+    examples,
+    measures: { ...NO_VALUES, trained: new Map(measures.map((value) => [value.key, value])) },
+    layers: { trained: layers },
+    accuracy: { trained: accuracy },
+    ready: true,
+  };
+}
+
+/** Of the trained point alone. */
+export function only<T>(values: PerPoint<T>): PerPoint<T> {
+  return values.trained ? { trained: values.trained } : {};
+}

@@ -1,0 +1,106 @@
+/** The twin: where the slider, the layers' factors and the tour put it, and what follows from that. */
+
+import { MODEL, type Shown } from "./arrival/arrival";
+import { decadesOf, lambdaFor, noBend } from "./bends";
+import type { Completion } from "./completion";
+import type { Experiments } from "./experiments";
+import type { Job } from "./jobs";
+import type { Previews } from "./previews";
+import { withoutTwin } from "./states";
+import { type Bend, found, type Sharpness, type Store, type Task } from "./store";
+
+/** What a twin has of the page around it. */
+interface Page {
+  store: Store;
+  previews: Previews;
+  completion: Completion;
+  experiments: Experiments;
+  task: (task: Task, body: (job: Job) => Promise<void>) => Promise<void>;
+  /** What the stage shows, and more where a part is open that does. */
+  complete: (job: Job) => Promise<void>;
+  stop: () => void;
+}
+
+export class Twin {
+  constructor(private readonly page: Page) {}
+
+  /** As sharp as wanted, one way or the other. */
+  setSharpness(sharpness: Sharpness): void {
+    const { dinh, model, bend } = this.page.store.state;
+    if (!model) return;
+    // While the sharpest layer is not known the twin stays where it is.
+    const lambda = lambdaFor(sharpness, model, found(dinh.valley), dinh.powersOfTwo) ?? bend.lambda;
+    this.#bendTo({ ...bend, lambda }, sharpness);
+  }
+
+  /** Dinh’s α a power of two, or not. */
+  setPowersOfTwo(powersOfTwo: boolean): void {
+    this.page.store.set({ dinh: { ...this.page.store.state.dinh, powersOfTwo, sharpened: null } });
+    this.setSharpness({ ...this.page.store.state.sharpness, way: "sharpen" });
+  }
+
+  /** Layer by layer, unit by unit. */
+  setBend(bend: Bend): void {
+    this.#bendTo(bend, { way: "bend", decades: decadesOf(bend) });
+  }
+
+  /** The slider has been let go. */
+  release(): void {
+    this.page.previews.released();
+  }
+
+  /** What the engine has to say of the twin that is shown. */
+  settle(): void {
+    const { engine, ready, task } = this.page.store.state;
+    // What a person has begun meanwhile goes on.
+    if (!engine || !ready || (task !== "idle" && task !== "bending")) return;
+    void this.page.task("bending", (job) => this.page.complete(job));
+  }
+
+  /** The twin is about to move by itself: what is asked of it now is of the one before. */
+  hold(): void {
+    const { task } = this.page.store.state;
+    if (task === "bending" || task === "looking") this.page.stop();
+  }
+
+  /** The twin as it was computed before: nothing is asked of the engine. */
+  showFrame({ decades, surface, norm }: Shown): void {
+    const { model, examples, measures } = this.page.store.state;
+    const lambda = model && lambdaFor({ way: "bend", decades }, model, null, false);
+    if (!lambda) return;
+    this.page.store.set({
+      sharpness: { way: "bend", decades },
+      bend: { ...noBend(lambda.length), lambda },
+      ...withoutTwin(this.page.store.state),
+      preview: decades > 0 ? { surface, samples: MODEL.measured, answers: examples?.answers ?? [] } : null,
+      measures: { ...measures, bent: decades > 0 && norm ? new Map([[norm.key, norm]]) : new Map() },
+    });
+  }
+
+  #bendTo(bend: Bend, sharpness: Sharpness): void {
+    const { dinh } = this.page.store.state;
+    const { decades } = sharpness;
+    // The constructions are asked for as much as the slider says, whichever way it bends.
+    const asked = decades === dinh.decades ? dinh : { ...dinh, decades, sharpened: null, many: null };
+    this.page.store.set({ bend, sharpness, dinh: asked, ...withoutTwin(this.page.store.state) });
+    if (!this.page.store.state.ready) return;
+    this.page.previews.moved();
+    if (this.page.previews.isRunning) return;
+    void this.page.task("bending", async (job) => {
+      await this.page.previews.run(job);
+      if (this.page.store.state.sharpness.way === "sharpen") await this.#sharpen(job);
+      await this.page.completion.run(job);
+    });
+  }
+
+  /** Theorem 4 with the engine's own numbers, once the twin that the page has guessed is there. */
+  async #sharpen(job: Job): Promise<void> {
+    const before = this.page.store.state.dinh.valley;
+    await this.page.experiments.valley(job);
+    const { sharpness, dinh, model, bend } = this.page.store.state;
+    if (!model || dinh.valley === before) return;
+    const lambda = lambdaFor(sharpness, model, found(dinh.valley), dinh.powersOfTwo);
+    // What was seen meanwhile was the twin before.
+    if (lambda) this.page.store.set({ bend: { ...bend, lambda }, preview: null });
+  }
+}
