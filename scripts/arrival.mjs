@@ -3,10 +3,11 @@
  * own code, in Node. Nothing of this is committed.
  */
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { newest } from "./lib/newest.mjs";
 import { Failure, fail, isMain, root, step } from "./lib/process.mjs";
 import { buildMnist } from "./mnist.mjs";
 
@@ -21,14 +22,8 @@ const sources = [
   ),
 ];
 
-const newest = (path) => {
-  const state = statSync(path);
-  if (!state.isDirectory()) return state.mtimeMs;
-  return Math.max(...readdirSync(path).map((name) => newest(join(path, name))));
-};
-
 const isThere = () => {
-  const changed = Math.max(...sources.map(newest));
+  const changed = Math.max(...sources.map((path) => newest(path)));
   return files.every((path) => existsSync(path) && statSync(path).mtimeMs > changed);
 };
 

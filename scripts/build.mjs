@@ -17,6 +17,7 @@ import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { buildArrival } from "./arrival.mjs";
 import { asFactory } from "./lib/glue.mjs";
+import { newest } from "./lib/newest.mjs";
 import { Failure, fail, isMain, root, run, runNode, seconds, step } from "./lib/process.mjs";
 import { assertSame, relaxedEnvironment, withChoice } from "./lib/relaxed.mjs";
 import { buildMnist } from "./mnist.mjs";
@@ -25,14 +26,6 @@ import { setUp } from "./setup.mjs";
 const sources = ["src", "shaders", "Cargo.toml", "Cargo.lock", ".cargo", "build.rs"];
 /** What the package adds to its modules, which needs no compiler. */
 const [face, types] = [join(root, "src", "web", "package"), join(root, "src", "web", "isoflat.d.ts")];
-
-/** When the newest of the files below was changed; folders count too, since deleting a file changes only them. */
-function newest(path) {
-  if (!existsSync(path) || path === face || path === types) return 0;
-  const state = statSync(path);
-  if (!state.isDirectory()) return state.mtimeMs;
-  return Math.max(state.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
-}
 
 /**
  * A module and its JavaScript in a folder of their own. Names of functions are left out; wasm-opt is too: it takes as long as the
@@ -89,7 +82,7 @@ const placeOf = (name) => join(pkg, `${modules[name].file ?? modules[name].glue}
 
 /** Those of the modules that are not there, or older than what they are made of. */
 export function staleOf(names) {
-  const changed = Math.max(...sources.map((source) => newest(join(root, source))));
+  const changed = Math.max(...sources.map((source) => newest(join(root, source), [face, types])));
   return names.filter((name) => !existsSync(placeOf(name)) || statSync(placeOf(name)).mtimeMs <= changed);
 }
 

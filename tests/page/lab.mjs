@@ -113,6 +113,11 @@ export class Lab {
     }
   }
 
+  /** What one of the stage's gauges says: `swings`, `stands` or `accuracy`. */
+  verdict(gauge) {
+    return this.page.locator(`#gauge-${gauge}`).getAttribute("data-verdict");
+  }
+
   /** A measure's number in the table; undefined while it is not there. */
   async measure(key, point) {
     const cell = this.page.locator(`tr[data-key="${key}"] td[data-of=${point}]`);

@@ -119,8 +119,7 @@ async function checkAddresses(browser, url, check) {
 
 async function checkTwin(lab, check, when) {
   await lab.page.waitForFunction(() => window.isoflatLab.app.store.state.accuracy.bent !== undefined);
-  const verdict = (gauge) => lab.page.locator(`#gauge-${gauge}`).getAttribute("data-verdict");
-  const verdicts = [await verdict("swings"), await verdict("stands"), await verdict("accuracy")];
+  const verdicts = [await lab.verdict("swings"), await lab.verdict("stands"), await lab.verdict("accuracy")];
   check(`one gauge swings, two stand, ${when}`, verdicts.join() === "moves,still,still", verdicts.join());
   const differing = await lab.count("#digits figcaption[data-same=false]");
   check("and all digits are read alike", differing === 0 && (await lab.count("#digits figure")) === 10);
@@ -145,7 +144,7 @@ export async function checkFollowing(lab, check) {
   await page.mouse.down();
   const moves = 60;
   for (let i = 1; i <= moves; i++) await page.mouse.move(box.x + 8 + (0.6 * box.width * i) / moves, y);
-  const during = await page.locator("#gauge-swings").getAttribute("data-verdict");
+  const during = await lab.verdict("swings");
   await page.mouse.up();
   const released = performance.now();
   await page.waitForFunction(() => window.isoflatLab.app.store.state.measures.bent.has("hessian.spectral_norm"), null, {

@@ -46,12 +46,11 @@ export async function checkBent(lab, check, precision) {
   check("the Hessian's spectral norm moves more than twofold", difference.ratio > 2 || difference.ratio < 0.5);
   check("the layer-wise Riemannian norm stands still", still.change < tolerance, `relative change ${still.change}`);
   await lab.page.waitForFunction(() => window.isoflatLab.app.store.state.accuracy.bent !== undefined);
-  const verdict = (gauge) => lab.page.locator(`#gauge-${gauge}`).getAttribute("data-verdict");
   check(
     "the gauges say so: one swings, two stand",
-    (await verdict("swings")) === "moves" &&
-      (await verdict("stands")) === "still" &&
-      (await verdict("accuracy")) === "still",
+    (await lab.verdict("swings")) === "moves" &&
+      (await lab.verdict("stands")) === "still" &&
+      (await lab.verdict("accuracy")) === "still",
     (await lab.text("#gauges")).replaceAll("\n", " "),
   );
   const differing = await lab.count("#digits figcaption[data-same=false]");

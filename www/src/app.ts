@@ -9,7 +9,7 @@ import { Costs } from "./costs";
 import { LabError } from "./errors";
 import { Experiments } from "./experiments";
 import { type Job, Jobs } from "./jobs";
-import { Kept } from "./kept";
+import { isArrival, Kept } from "./kept";
 import type { Link } from "./link";
 import type { Messages } from "./messages";
 import { Previews } from "./previews";
@@ -45,9 +45,7 @@ export class App {
   readonly #previews: Previews;
   readonly #kept: Kept;
   readonly twin: Twin;
-  /** Of what the page came with, only the stage has been computed. */
-  #isPartial = false;
-  /** A part that shows more was open before there was anything to show. */
+  /** More than the stage is to be computed; of what the page comes with, once a part is open that shows more. */
   #isWanted = false;
   #recovering = false;
   #latest = 0;
@@ -91,7 +89,7 @@ export class App {
       const first = await beginning;
       if (first.kind !== "none" && first.snapshot) this.store.set({ ...CLEARED, ...first.snapshot, ready: true });
       else if (first.kind === "arrival") this.store.set(arrivedWith(first.arrival));
-      this.#isPartial = first.kind === "arrival" && !this.#isWanted;
+      if (first.kind !== "arrival") this.#isWanted = true;
       const over = first.kind === "arrival" && !first.snapshot ? introduced() : undefined;
       await starting;
       if (first.kind === "none" || !(await this.#reinstate(first.stamp))) return await this.#setModel(choice);
@@ -104,7 +102,7 @@ export class App {
   async #reinstate(stamp: string): Promise<boolean> {
     let kept = stamp;
     try {
-      if (stamp.startsWith("arrival")) {
+      if (isArrival(stamp)) {
         const weights = await weightsOf();
         const model = await this.#client.call((lab) => lab.arrive(MODEL, weights));
         this.store.set({ model: await this.#measuredAs(model) });
@@ -141,9 +139,8 @@ export class App {
 
   /** A part has been opened that shows more than the stage does. */
   complete(): void {
+    if (this.#isWanted) return;
     this.#isWanted = true;
-    if (!this.#isPartial) return;
-    this.#isPartial = false;
     // What runs now goes on to it.
     if (this.store.state.task === "idle") void this.look();
   }
@@ -151,7 +148,7 @@ export class App {
   /** Nobody has asked for more than to look at it. */
   async #onlyStage(job: Job): Promise<void> {
     await this.#completion.stage(job);
-    if (!this.#isPartial) await this.#completion.run(job);
+    if (this.#isWanted) await this.#completion.run(job);
   }
 
   async chooseBackend(choice: BackendChoice): Promise<void> {
@@ -194,11 +191,8 @@ export class App {
 
   /** What an address says: of the page's own network, or of one that is trained as it was. */
   async openLink({ trained, sharpness, lambda, nodewise, permutation, landscape }: Link): Promise<void> {
-    if (trained) {
-      this.store.set({ landscapeChoice: landscape, modelChoice: trained.model, trainChoice: trained.training });
-      if (trained.training) await this.train(trained.model, trained.training);
-      else await this.chooseModel(trained.model).then(() => this.look());
-    } else if (JSON.stringify(landscape) !== JSON.stringify(this.store.state.landscapeChoice)) {
+    if (trained) await this.#trainAgain(trained, landscape);
+    else if (JSON.stringify(landscape) !== JSON.stringify(this.store.state.landscapeChoice)) {
       this.setLandscape(landscape);
     }
     const { ready, model, bend } = this.store.state;
@@ -212,11 +206,20 @@ export class App {
   }
 
   /** Trains again what a result is of, and bends it as it was. */
-  async openResult({ model, training, bend, landscape }: Settings): Promise<void> {
-    this.store.set({ landscapeChoice: landscape, modelChoice: model, trainChoice: training });
-    if (training) await this.train(model, training);
-    else await this.chooseModel(model).then(() => this.look());
+  async openResult({ bend, landscape, ...trained }: Settings): Promise<void> {
+    await this.#trainAgain(trained, landscape);
     if (this.store.state.ready && transformationOf(bend)) this.twin.setBend(bend);
+  }
+
+  /** What was trained somewhere else, with its options; what was not, as it begins. */
+  async #trainAgain(
+    { model, training }: NonNullable<Link["trained"]>,
+    landscapeChoice: LandscapeChoice,
+  ): Promise<void> {
+    this.store.set({ landscapeChoice, modelChoice: model, trainChoice: training });
+    if (training) return await this.train(model, training);
+    await this.chooseModel(model);
+    await this.look();
   }
 
   async checkLayers(network: string): Promise<LayerCheck | null> {
@@ -267,7 +270,7 @@ export class App {
   async look(): Promise<void> {
     await this.#task("looking", async (job) => {
       this.store.set({ ready: true });
-      this.#isPartial = false;
+      this.#isWanted = true;
       await this.#completion.run(job);
     });
   }

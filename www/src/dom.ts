@@ -1,6 +1,7 @@
 /** Small helpers for elements; everything that the page has from the start is in index.html. */
 
 import { pieces, plain } from "./subscripts";
+import type { Picture } from "./worker/protocol";
 
 export function find<K extends keyof HTMLElementTagNameMap>(tag: K, id: string): HTMLElementTagNameMap[K] {
   const element = document.getElementById(id);
@@ -66,6 +67,15 @@ export function networkSummary(summary: string): HTMLElement {
   if (summary.length <= 30) return html("span", { class: "nowrap" }, summary);
   const parts = summary.split("-").map((part, index) => (index === 0 ? part : `-${part}`));
   return html("span", {}, ...parts.flatMap((part) => [html("wbr"), html("span", { class: "nowrap" }, part)]));
+}
+
+/** An input as a canvas. */
+export function picture({ width, height, pixels }: Picture, attributes: Attributes): HTMLCanvasElement {
+  const canvas = html("canvas", { width, height, ...attributes });
+  const image = new ImageData(width, height);
+  image.data.set(pixels);
+  canvas.getContext("2d")?.putImageData(image, 0, 0);
+  return canvas;
 }
 
 /** Colours by name, as the theme has them now; asked of the browser once a theme. */

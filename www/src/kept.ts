@@ -3,8 +3,12 @@
 import { transaction } from "./database";
 import type { Key, State, Store } from "./store";
 
+/** Of the network that the page comes with. */
+export const arrivalStamp = (build: string): string => `arrival ${build}`;
+export const isArrival = (stamp: string): boolean => stamp.startsWith("arrival ");
+
 /** A link, or a frame in an article, that shows what the page comes with leaves one's own alone. */
-const keyOf = (stamp: string): string => (stamp.startsWith("arrival") ? "arrival" : "page");
+const keyOf = (stamp: string): string => (isArrival(stamp) ? "arrival" : "page");
 /** A slider sends many values, and a growing surface many rows. */
 const REST_MS = 400;
 
@@ -73,8 +77,8 @@ export class Kept {
     const { state } = this.store;
     if (this.#stamp === null || !state.ready) return;
     // Files that are no network yet are not what is shown.
-    const opened = state.opened?.model ? state.opened : null;
-    const snapshot = Object.fromEntries(PARTS.map((part) => [part, { ...state, opened }[part]])) as Snapshot;
+    const shown = { ...state, opened: state.opened?.model ? state.opened : null };
+    const snapshot = Object.fromEntries(PARTS.map((part) => [part, shown[part]])) as Snapshot;
     const record: Record = { build: BUILD, stamp: this.#stamp, snapshot };
     await transaction("readwrite", (store) => store.put(record, keyOf(record.stamp)));
   }

@@ -1,6 +1,8 @@
 import "./style/base.css";
 import "./style/controls.css";
 import "./style/layout.css";
+import "./style/sameness.css";
+import "./style/gauges.css";
 import "./style/stage.css";
 import "./style/notices.css";
 import "./style/charts.css";

@@ -1,6 +1,6 @@
 /** What the page begins with: what it showed last, or what the build has put beside it. */
 
-import { type Snapshot, snapshotOf } from "../kept";
+import { arrivalStamp, type Snapshot, snapshotOf } from "../kept";
 import { stampOf } from "../worker/last";
 import { type Arrival, decoded } from "./arrival";
 
@@ -21,14 +21,12 @@ const fetched = async (name: string): Promise<Response> => {
 /** `isLinked`: the address says of which network the page is to be, which is none of one's own. */
 export async function beginning(isLinked: boolean): Promise<Beginning> {
   try {
-    // Both at once: which of them is wanted is known in a moment.
-    const text = fetched("stage.json").then((response) => response.text());
-    text.catch(() => {});
     const own = isLinked ? undefined : await stampOf();
     if (own !== undefined) return { kind: "own", stamp: own, snapshot: await snapshotOf(own) };
-    const stamp = `arrival ${hash(await text)}`;
+    const text = await (await fetched("stage.json")).text();
+    const stamp = arrivalStamp(hash(text));
     const snapshot = isLinked ? null : await snapshotOf(stamp);
-    return { kind: "arrival", arrival: decoded(await text), stamp, snapshot };
+    return { kind: "arrival", arrival: decoded(text), stamp, snapshot };
   } catch {
     return { kind: "none" };
   }

@@ -1,10 +1,10 @@
 /** What was opened: how it was read, the data as they came in, and what files do not say, to be chosen. */
 
 import type { App } from "../app";
-import { find, html } from "../dom";
+import { find, html, picture } from "../dom";
 import { integer, number, percent, sentence } from "../format";
 import { networkGroups } from "../networks";
-import type { DataSummary, OpenChoice, OpenedFiles } from "../worker/protocol";
+import type { DataSummary, OpenChoice, OpenedFiles, Picture } from "../worker/protocol";
 import { proposalView } from "./proposal";
 
 export function openedView(app: App): void {
@@ -86,17 +86,14 @@ function figures({ model, loss, accuracy, fault, data }: OpenedFiles): string {
 function showData(data: DataSummary | null): void {
   const shown = find("div", "opened-images");
   shown.hidden = !data || data.images.length === 0;
-  shown.replaceChildren(...(data?.images.map((image, index) => picture(image, data.labels[index])) ?? []));
+  shown.replaceChildren(...(data?.images.map((image, index) => labelled(image, data.labels[index])) ?? []));
   const counts = data?.counts.map((count, label) => `${label}: ${integer(count)}`) ?? [];
   const values = data ? `Inputs from ${number(data.minimum)} to ${number(data.maximum)}.` : "";
   find("p", "opened-counts").textContent =
     counts.length > 0 ? `${values} Samples a class: ${counts.join(", ")}.` : values;
 }
 
-function picture({ width, height, pixels }: DataSummary["images"][number], label = 0): HTMLElement {
-  const canvas = html("canvas", { width, height, role: "img", "aria-label": `an input of class ${label}` });
-  const image = new ImageData(width, height);
-  image.data.set(pixels);
-  canvas.getContext("2d")?.putImageData(image, 0, 0);
+function labelled(image: Picture, label = 0): HTMLElement {
+  const canvas = picture(image, { role: "img", "aria-label": `an input of class ${label}` });
   return html("figure", {}, canvas, html("figcaption", {}, String(label)));
 }

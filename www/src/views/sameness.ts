@@ -1,10 +1,10 @@
 /** A few inputs with what both networks say of them: bars above the line as trained, below it bent. */
 
 import type { App } from "../app";
-import { find, html, svg } from "../dom";
+import { find, html, picture, svg } from "../dom";
 import { percent } from "../format";
 import { transformationOf } from "../store";
-import type { Examples, Picture } from "../worker/protocol";
+import type { Examples } from "../worker/protocol";
 
 /** Of one drawing of bars, in its own units. */
 const [WIDTH, HALF, GAP] = [60, 17, 1.5];
@@ -44,21 +44,13 @@ function frame({ images, labels }: Examples, sample: number): HTMLElement {
   return html(
     "figure",
     { class: "example" },
+    // Decoration: what it is read as stands below it.
     image
-      ? picture(image)
+      ? picture(image, { "aria-hidden": "true" })
       : html("span", { class: "sample" }, label === undefined ? `${sample + 1}` : `class ${label}`),
     svg("svg", { viewBox: `0 0 ${WIDTH} ${2 * HALF + 2 * GAP}`, preserveAspectRatio: "none", "aria-hidden": "true" }),
     html("figcaption", {}),
   );
-}
-
-/** Decoration: what it is read as stands below it. */
-function picture({ width, height, pixels }: Picture): HTMLElement {
-  const canvas = html("canvas", { width, height, "aria-hidden": "true" });
-  const image = new ImageData(width, height);
-  image.data.set(pixels);
-  canvas.getContext("2d")?.putImageData(image, 0, 0);
-  return canvas;
 }
 
 function showAnswers(figure: Element, before: number[], after: number[] | undefined, isClasses: boolean): void {
