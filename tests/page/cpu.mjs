@@ -2,6 +2,7 @@
 
 import { mkdirSync } from "node:fs";
 import { Lab } from "./lab.mjs";
+import { checkNetworksKept, checkUndo } from "./networks.mjs";
 import {
   checkConstructions,
   checkFigure5,
@@ -42,6 +43,10 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
   await part("Links", () => checkLink(browser, url, check));
 
   await part("What is kept", () => checkKept(browser, url, check));
+
+  await part("Undo and redo", () => checkUndo(browser, url, check));
+
+  await part("Networks side by side", () => checkNetworksKept(browser, url, check));
 
   const lab = await Lab.open(browser, url);
   const { page } = lab;

@@ -50,6 +50,7 @@ export class Lab {
       window.trainedBefore = window.isoflatLab.app.store.state.training;
     });
     await press();
+    await this.replace();
     await this.page.waitForFunction(
       () => {
         const { training, ready } = window.isoflatLab.app.store.state;
@@ -58,6 +59,12 @@ export class Lab {
       null,
       { timeout },
     );
+  }
+
+  /** A network without a name gives way to another one, if the page asks. */
+  async replace() {
+    const question = this.page.locator("dialog.ask");
+    if (await question.isVisible()) await question.getByText("Replace it").click();
   }
 
   /** Until nothing runs any more. */

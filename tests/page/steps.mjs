@@ -123,6 +123,7 @@ export async function checkStop(lab, check, longest) {
   await lab.set("epochs", 500);
   await lab.watchFrames();
   await page.click("#train-button");
+  await lab.replace();
   await page.waitForFunction(() => Number(document.querySelector("#r-epoch")?.textContent?.split("/")[1]) === 500);
   await page.waitForTimeout(1500);
   const start = performance.now();
@@ -365,6 +366,7 @@ export async function checkConvolution(lab, check, { samples, measured, bend }) 
     return seen;
   });
   await page.click("#train-button");
+  await lab.replace();
   await page.waitForFunction(() => window.seenRows.stopped, null, { timeout: 240_000 });
   await lab.idle();
   const { rows, kept } = await page.evaluate(() => {

@@ -1,20 +1,22 @@
 /** What the page can do. Views call these methods; results go into the store, errors to the messages. */
 
-import { MODEL } from "./arrival/arrival";
-import { type Beginning, weightsOf } from "./arrival/load";
+import type { Beginning } from "./arrival/load";
 import { noBend } from "./bends";
 import { Client } from "./client";
 import { Completion, EPSILON } from "./completion";
 import { Costs } from "./costs";
 import { LabError } from "./errors";
 import { Experiments } from "./experiments";
+import { History } from "./history";
 import { type Job, Jobs } from "./jobs";
-import { isArrival, Kept } from "./kept";
+import { isArrival, Snapshots, type Step } from "./kept";
+import { KeptNetworks } from "./kept-networks";
 import type { Link } from "./link";
 import type { Messages } from "./messages";
 import { Previews } from "./previews";
 import type { Settings } from "./reopen";
 import { resultFile } from "./result";
+import { Shelf } from "./shelf";
 import { arrivedWith, CLEARED, only, withoutResults } from "./states";
 import { measuresOf, type Store, type Task, transformationOf } from "./store";
 import { checkTransformations } from "./transformations";
@@ -24,7 +26,6 @@ import type {
   LandscapeChoice,
   LayerCheck,
   ModelChoice,
-  ModelInfo,
   OpenChoice,
   OpenedFiles,
   SaveChoice,
@@ -43,8 +44,12 @@ export class App {
   readonly #completion: Completion;
   readonly #experiments: Experiments;
   readonly #previews: Previews;
-  readonly #kept: Kept;
+  readonly #kept: KeptNetworks;
+  readonly #history: History;
+  readonly shelf: Shelf;
   readonly twin: Twin;
+  /** Asked before a network that is kept by no name gives way to another one: false leaves all as it is. */
+  mayReplace: () => Promise<boolean> = async () => true;
   /** More than the stage is to be computed; of what the page comes with, once a part is open that shows more. */
   #isWanted = false;
   #recovering = false;
@@ -64,7 +69,11 @@ export class App {
     this.#experiments = new Experiments(store, this.#client);
     this.#completion = new Completion(store, this.#client, this.#experiments);
     this.#previews = new Previews(store, this.#client);
-    this.#kept = new Kept(store);
+    new Snapshots(store);
+    this.#kept = new KeptNetworks(store, this.#client, () => this.#previews.forget());
+    this.shelf = new Shelf(store);
+    this.#history = new History(store, (step) => this.#goTo(step));
+    this.shelf.needed = () => this.#history.stamps;
     this.twin = new Twin({
       store,
       previews: this.#previews,
@@ -92,49 +101,43 @@ export class App {
       if (first.kind !== "arrival") this.#isWanted = true;
       const over = first.kind === "arrival" && !first.snapshot ? introduced() : undefined;
       await starting;
-      if (first.kind === "none" || !(await this.#reinstate(first.stamp))) return await this.#setModel(choice);
+      if (first.kind === "none" || !(await this.#kept.reinstate(first.stamp, true)))
+        return await this.#setModel(choice);
       await over;
       await this.#onlyStage(job);
     });
   }
 
-  /** Gives a worker the weights that the page shows. False where they are not to be had. */
-  async #reinstate(stamp: string): Promise<boolean> {
-    let kept = stamp;
-    try {
-      if (isArrival(stamp)) {
-        const weights = await weightsOf();
-        const model = await this.#client.call((lab) => lab.arrive(MODEL, weights));
-        this.store.set({ model: await this.#measuredAs(model) });
-      } else {
-        const restored = await this.#client.call((lab) => lab.restore());
-        if (!restored?.model) return false;
-        const { model, opened, choice } = restored;
-        kept = restored.stamp;
-        if (restored.stamp === stamp && this.store.state.ready)
-          this.store.set({ model: await this.#measuredAs(model) });
-        else {
-          const bend = noBend(model.depth);
-          this.store.set({ ...CLEARED, opened, model, modelChoice: choice, trainChoice: null, bend, ready: true });
-        }
-      }
-    } catch (error) {
-      // It can be seen, and nothing can be asked of it.
-      this.store.set({ ready: false });
-      throw error;
-    }
-    this.#kept.belongsTo(kept);
-    this.#previews.forget();
-    // The new worker has nothing at the bent point, and has not seen the valley.
-    const { dinh } = this.store.state;
-    this.store.set({ bendSummary: null, dinh: { ...dinh, valley: null, sharpened: null } });
-    return true;
+  /** A network that is kept, with what was known of it. */
+  async show(stamp: string): Promise<void> {
+    await this.#task("starting", async (job) => {
+      await this.#startEngine();
+      if (!(await this.#kept.show(stamp))) return this.#isGone();
+      await this.#onlyStage(job);
+    });
   }
 
-  /** On as many samples as what is shown. */
-  async #measuredAs(model: ModelInfo): Promise<ModelInfo> {
-    const samples = this.store.state.model?.measuredSamples ?? model.measuredSamples;
-    return samples === model.measuredSamples ? model : await this.#client.call((lab) => lab.setMeasured(samples));
+  undo(): Promise<void> {
+    return this.#history.undo();
+  }
+
+  redo(): Promise<void> {
+    return this.#history.redo();
+  }
+
+  async #goTo(step: Step): Promise<boolean> {
+    let isKept = true;
+    await this.#task("looking", async (job) => {
+      isKept = await this.#kept.show(step.stamp, step);
+      if (!isKept) return this.#isGone();
+      await this.#onlyStage(job);
+    });
+    // One that another step has overtaken is kept as well.
+    return isKept;
+  }
+
+  #isGone(): void {
+    this.messages.error(new LabError("not_possible", "this network is no longer kept in this browser"));
   }
 
   /** A part has been opened that shows more than the stage does. */
@@ -191,6 +194,7 @@ export class App {
 
   /** What an address says: of the page's own network, or of one that is trained as it was. */
   async openLink({ trained, sharpness, lambda, nodewise, permutation, landscape }: Link): Promise<void> {
+    if (trained && !(await this.mayGo())) return;
     if (trained) await this.#trainAgain(trained, landscape);
     else if (JSON.stringify(landscape) !== JSON.stringify(this.store.state.landscapeChoice)) {
       this.setLandscape(landscape);
@@ -207,6 +211,7 @@ export class App {
 
   /** Trains again what a result is of, and bends it as it was. */
   async openResult({ bend, landscape, ...trained }: Settings): Promise<void> {
+    if (!(await this.mayGo())) return;
     await this.#trainAgain(trained, landscape);
     if (this.store.state.ready && transformationOf(bend)) this.twin.setBend(bend);
   }
@@ -235,19 +240,25 @@ export class App {
     const { model, stamp } = opened;
     this.store.set({ opened });
     if (!model) return;
-    this.#kept.belongsTo(null);
     this.#previews.forget();
     this.store.set({
       ...CLEARED,
       opened,
+      stamp,
       model,
       modelChoice: null,
       trainChoice: null,
       bend: noBend(model.depth),
       ready: true,
     });
-    this.#kept.belongsTo(stamp);
     await this.#completion.run(job);
+  }
+
+  /** What has been trained here and has no name is not given up without a word. */
+  async mayGo(): Promise<boolean> {
+    const { stamp, training, ready } = this.store.state;
+    if (!ready || !training || stamp === null || isArrival(stamp) || this.shelf.isNamed(stamp)) return true;
+    return this.mayReplace();
   }
 
   /** From the initialisation of `model`; from where it stands if a file is open. */
@@ -260,8 +271,7 @@ export class App {
       }
       job.checkpoint();
       const { summary: training, stamp } = await this.#client.call((lab) => lab.train(choice));
-      this.store.set({ training, trainChoice: choice, ready: true });
-      this.#kept.belongsTo(stamp);
+      this.store.set({ training, trainChoice: choice, stamp, ready: true });
       if (!training.stopped) await this.#completion.run(job);
     });
   }
@@ -269,6 +279,7 @@ export class App {
   /** Landscape and measures of the point reached, whatever it is. */
   async look(): Promise<void> {
     await this.#task("looking", async (job) => {
+      if (this.store.state.stamp === null) this.store.set({ stamp: await this.#client.call((lab) => lab.keep()) });
       this.store.set({ ready: true });
       this.#isWanted = true;
       await this.#completion.run(job);
@@ -403,7 +414,7 @@ export class App {
 
   async #setModel(modelChoice: ModelChoice): Promise<void> {
     await this.#startEngine();
-    this.#kept.belongsTo(null);
+    this.store.set({ stamp: null });
     this.#previews.forget();
     const model = await this.#client.call((lab) => lab.setModel(modelChoice));
     this.store.set({ ...CLEARED, model, modelChoice, bend: noBend(model.depth) });
@@ -423,8 +434,8 @@ export class App {
     this.store.set({ engine: null });
     try {
       await this.#startEngine();
-      const { stamp } = this.#kept;
-      if (stamp !== null && (await this.#reinstate(stamp))) {
+      const { stamp } = this.store.state;
+      if (stamp !== null && (await this.#kept.reinstate(stamp))) {
         // No more than that: what has brought the worker down is not to be begun by itself.
         void this.#task("bending", (job) => this.#completion.bend(job));
         return;

@@ -7,13 +7,13 @@ import type { Key, State, Store } from "./store";
 export const arrivalStamp = (build: string): string => `arrival ${build}`;
 export const isArrival = (stamp: string): boolean => stamp.startsWith("arrival ");
 
-/** A link, or a frame in an article, that shows what the page comes with leaves one's own alone. */
-const keyOf = (stamp: string): string => (isArrival(stamp) ? "arrival" : "page");
+/** Each build comes with another one, of which nothing needs to be kept. */
+const keyOf = (stamp: string): string => (isArrival(stamp) ? "arrival" : stamp);
 /** A slider sends many values, and a growing surface many rows. */
 const REST_MS = 400;
 
 /** All but what is under way, and what the device is. */
-const PARTS = [
+export const PARTS = [
   "descriptions",
   "operators",
   "model",
@@ -50,22 +50,32 @@ interface Record {
   snapshot: Snapshot;
 }
 
-export class Kept {
-  #stamp: string | null = null;
+/** The page as it was at one moment, of weights that are kept. */
+export interface Step {
+  stamp: string;
+  /** The device that computed it; null before there is one. */
+  device: string | null;
+  snapshot: Snapshot;
+}
+
+/** Null while there is nothing to come back to. */
+export function stepNow(state: State): Step | null {
+  const { stamp, ready, engine } = state;
+  if (stamp === null || !ready) return null;
+  // Files that are no network yet are not what is shown.
+  const shown = { ...state, opened: state.opened?.model ? state.opened : null };
+  const snapshot = Object.fromEntries(PARTS.map((part) => [part, shown[part]])) as Snapshot;
+  return { stamp, device: deviceOf(engine), snapshot };
+}
+
+/** Numbers of two devices are not set beside each other. */
+export const deviceOf = (engine: State["engine"]): string | null => engine && JSON.stringify(engine.info);
+
+export class Snapshots {
   #timer = 0;
 
   constructor(private readonly store: Store) {
-    store.watch([...PARTS], () => this.#later());
-  }
-
-  /** What is shown from now on is of these weights; of none that are kept, without. */
-  belongsTo(stamp: string | null): void {
-    this.#stamp = stamp;
-    this.#later();
-  }
-
-  get stamp(): string | null {
-    return this.#stamp;
+    store.watch([...PARTS, "stamp"], () => this.#later());
   }
 
   #later(): void {
@@ -74,18 +84,19 @@ export class Kept {
   }
 
   async #keep(): Promise<void> {
-    const { state } = this.store;
-    if (this.#stamp === null || !state.ready) return;
-    // Files that are no network yet are not what is shown.
-    const shown = { ...state, opened: state.opened?.model ? state.opened : null };
-    const snapshot = Object.fromEntries(PARTS.map((part) => [part, shown[part]])) as Snapshot;
-    const record: Record = { build: BUILD, stamp: this.#stamp, snapshot };
-    await transaction("readwrite", (store) => store.put(record, keyOf(record.stamp)));
+    const step = stepNow(this.store.state);
+    if (!step) return;
+    const { stamp, snapshot } = step;
+    const record: Record = { build: BUILD, stamp, snapshot };
+    await transaction("readwrite", (store) => store("snapshots").put(record, keyOf(stamp)));
   }
 }
 
 /** What was shown of these weights; null where it was of others. */
 export async function snapshotOf(stamp: string): Promise<Snapshot | null> {
-  const record = await transaction("readonly", (store): IDBRequest<Record | undefined> => store.get(keyOf(stamp)));
+  const record = await transaction(
+    "readonly",
+    (store): IDBRequest<Record | undefined> => store("snapshots").get(keyOf(stamp)),
+  );
   return record?.build === BUILD && record.stamp === stamp ? record.snapshot : null;
 }

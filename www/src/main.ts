@@ -12,6 +12,7 @@ import "./style/plots.css";
 import "./style/spaces.css";
 import "./style/findings.css";
 import "./style/opened.css";
+import "./style/networks.css";
 import { App } from "./app";
 import { LANDSCAPE } from "./arrival/arrival";
 import { beginning } from "./arrival/load";
@@ -30,6 +31,7 @@ import { InvarianceView } from "./views/invariance";
 import { LayersView } from "./views/layers";
 import { LookView } from "./views/look";
 import { MeasuresView } from "./views/measures";
+import { NetworksView } from "./views/networks";
 import { openedView } from "./views/opened";
 import { samenessView } from "./views/sameness";
 import { sharpenView } from "./views/sharpen";
@@ -40,6 +42,7 @@ import { statusView } from "./views/status";
 import { table2View } from "./views/table2";
 import { tabsView } from "./views/tabs";
 import { fillNetworks, readModelChoice, trainView } from "./views/train";
+import { waysBackView } from "./views/ways-back";
 
 declare global {
   interface Window {
@@ -63,6 +66,10 @@ const store = new Store<State>({
   trainChoice: null,
   opened: null,
   training: null,
+  stamp: null,
+  shelf: [],
+  undo: null,
+  redo: null,
   ready: false,
   sharpness: NOT_SHARP,
   bend: { lambda: [], nodewise: null, permutation: null },
@@ -105,6 +112,8 @@ const bend = new BendView(app);
 stageView(app);
 samenessView(app);
 gaugesView(app);
+waysBackView(app);
+const networks = new NetworksView(app);
 /** Charts are drawn to fit their place, which a closed panel has not. */
 const redraw = (): void => {
   training.redraw();
@@ -120,6 +129,7 @@ themeView(() => {
 tabsView((tab) => {
   redraw();
   if (COMPUTED.has(tab)) app.complete();
+  if (tab === "networks") networks.show();
 });
 
 window.isoflatLab = { app, loseDevice: () => app.loseDevice(), crash: () => app.crash(), kill: () => app.kill() };

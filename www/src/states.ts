@@ -6,6 +6,7 @@ import { NO_DINH, NO_VALUES, NOT_SHARP, type PerPoint, type State } from "./stor
 
 /** Another network, or other weights. */
 export const CLEARED = {
+  stamp: null,
   opened: null,
   training: null,
   ready: false,
@@ -42,8 +43,8 @@ export function withoutTwin(state: State): Partial<State> {
 }
 
 /** The same weights, on another device or other samples. */
-export function withoutResults({ opened, training, ready, sharpness }: State): Partial<State> {
-  return { ...CLEARED, opened, training, ready, sharpness };
+export function withoutResults({ stamp, opened, training, ready, sharpness }: State): Partial<State> {
+  return { ...CLEARED, stamp, opened, training, ready, sharpness };
 }
 
 /** The page as it opens. */

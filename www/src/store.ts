@@ -14,6 +14,7 @@ import type {
   Transformation,
   VolumeFlatness,
 } from "isoflat";
+import type { Entry } from "./shelf";
 import type {
   BallFinding,
   BendSummary,
@@ -101,6 +102,13 @@ export interface State {
   /** Files that were opened; null while the network is one of the options'. */
   opened: OpenedFiles | null;
   training: TrainSummary | null;
+  /** By which what is shown is kept; null for what is not kept: a network that is not trained, or where the browser keeps nothing. */
+  stamp: string | null;
+  /** The networks that are kept, newest first. */
+  shelf: Entry[];
+  /** Is there something to go back to, or on to again? In words. */
+  undo: string | null;
+  redo: string | null;
   /** Is there a point to look at? False while the network shown is still to be trained. */
   ready: boolean;
   sharpness: Sharpness;

@@ -18,15 +18,18 @@ const fetched = async (name: string): Promise<Response> => {
   return response;
 };
 
+export async function fetchArrival(): Promise<{ arrival: Arrival; stamp: string }> {
+  const text = await (await fetched("stage.json")).text();
+  return { arrival: decoded(text), stamp: arrivalStamp(hash(text)) };
+}
+
 /** `isLinked`: the address says of which network the page is to be, which is none of one's own. */
 export async function beginning(isLinked: boolean): Promise<Beginning> {
   try {
     const own = isLinked ? undefined : await stampOf();
     if (own !== undefined) return { kind: "own", stamp: own, snapshot: await snapshotOf(own) };
-    const text = await (await fetched("stage.json")).text();
-    const stamp = arrivalStamp(hash(text));
-    const snapshot = isLinked ? null : await snapshotOf(stamp);
-    return { kind: "arrival", arrival: decoded(text), stamp, snapshot };
+    const { arrival, stamp } = await fetchArrival();
+    return { kind: "arrival", arrival, stamp, snapshot: isLinked ? null : await snapshotOf(stamp) };
   } catch {
     return { kind: "none" };
   }

@@ -90,6 +90,7 @@ function choose(app: App): void {
 }
 
 async function train(app: App, chart: TrainingChart, model: ModelChoice | null, choice: TrainChoice): Promise<void> {
+  if (!(await app.mayGo())) return;
   epochs = choice.epochs;
   chart.begin(epochs);
   await app.train(model, choice);

@@ -76,6 +76,8 @@ export class Lab implements LabApi {
   readonly #files = new Files(() => this.#digits());
   /** Of the network that there is; null for one that was opened. */
   #choice: ModelChoice | null = null;
+  /** How the files were read that it came in. */
+  #openChoice: OpenChoice | null = null;
   #mnist: Mnist | undefined;
   #mnistFolder = "";
 
@@ -150,24 +152,45 @@ export class Lab implements LabApi {
     return this.#session.outcome(() => this.#files.check(network));
   }
 
-  restore(): Promise<Outcome<Restored | null>> {
+  restore(stamp: string, isStart: boolean): Promise<Outcome<Restored | null>> {
     return this.#session.run(async (engine) => {
-      const recalled = await recall();
-      if (!recalled) return null;
-      const found = await this.#restored(engine, recalled.last);
+      const last = await recall(stamp, isStart);
+      if (!last) return null;
+      const found = await this.#restored(engine, last);
       await restored();
-      return { ...found, stamp: recalled.stamp };
+      return found;
     });
   }
 
-  async #restored(engine: Engine, last: Last): Promise<Omit<Restored, "stamp">> {
+  async #restored(engine: Engine, last: Last): Promise<Restored> {
     if (last.kind === "files") {
       this.#files.restore(last);
       const opened = await this.#openedBy(engine, last.choice);
+      if (last.parameters && opened.model) this.#reached(last.parameters);
       return { opened, model: opened.model, choice: null };
     }
     const { choice, parameters } = last;
     return { opened: null, model: await this.#at(choice, parameters, dataName(choice)), choice };
+  }
+
+  keep(): Promise<Outcome<string | null>> {
+    return this.#session.outcome(() => this.#remember());
+  }
+
+  async #remember(): Promise<string | null> {
+    const parameters = this.#session.model.trained;
+    if (this.#choice) return remember({ kind: "trained", choice: this.#choice, parameters });
+    if (!this.#openChoice) return null;
+    return remember({ kind: "files", ...this.#files.opened, choice: this.#openChoice, parameters });
+  }
+
+  /** Other weights of the same network. */
+  #reached(parameters: Float64Array): void {
+    const { model } = this.#session;
+    model.trained = parameters;
+    model.bent = parameters;
+    delete model.sharpened;
+    this.#forget();
   }
 
   arrive(choice: ModelChoice, weights: Float32Array): Promise<Outcome<ModelInfo>> {
@@ -220,6 +243,7 @@ export class Lab implements LabApi {
     };
     const model = this.#adopt({ network, train, source, trained: parameters, name, opened });
     this.#choice = null;
+    this.#openChoice = choice;
     const { loss, accuracy } = await engine.evaluate(this.#session.model.measured, parameters);
     return { ...found, model, loss, accuracy };
   }
@@ -241,11 +265,8 @@ export class Lab implements LabApi {
         seed: choice.seed,
         ...(model.validation && { validation: model.validation }),
       });
-      model.trained = parameters;
-      model.bent = parameters;
-      delete model.sharpened;
-      const kept = this.#choice && (await remember({ kind: "trained", choice: this.#choice, parameters }));
-      this.#forget();
+      this.#reached(parameters);
+      const stamp = await this.#remember();
       const { loss, accuracy } = await engine.evaluate(model.measured, parameters);
       const summary: TrainSummary = { epochs, stopped, loss, accuracy };
       if (model.validation) {
@@ -253,7 +274,7 @@ export class Lab implements LabApi {
         summary.validationLoss = validation.loss;
         summary.validationAccuracy = validation.accuracy;
       }
-      return { summary, stamp: kept };
+      return { summary, stamp };
     });
   }
 

@@ -155,9 +155,8 @@ export interface Trained {
   stamp: string | null;
 }
 
-/** What a reload brings back. */
+/** What was kept, and is the worker's network again. */
 export interface Restored {
-  stamp: string;
   /** None for files. */
   choice: ModelChoice | null;
   opened: OpenedFiles | null;
@@ -349,8 +348,10 @@ export interface LabApi {
   openFiles(files: File[], choice: OpenChoice): Promise<Outcome<OpenedFiles>>;
   /** Does this network fit the weights that are open? */
   checkLayers(network: string): Promise<Outcome<LayerCheck>>;
-  /** What was on the page last, if anything was. */
-  restore(): Promise<Outcome<Restored | null>>;
+  /** What is kept under the stamp; null where it is kept no longer, or `isStart` and it has brought the page down too often. */
+  restore(stamp: string, isStart: boolean): Promise<Outcome<Restored | null>>;
+  /** Keeps the weights that there are; null where the browser keeps nothing. */
+  keep(): Promise<Outcome<string | null>>;
   save(point: SavedPoint, choice: SaveChoice): Promise<Outcome<SavedFile>>;
   /** A network of the options with weights that it was trained to elsewhere. */
   arrive(choice: ModelChoice, weights: Float32Array): Promise<Outcome<ModelInfo>>;

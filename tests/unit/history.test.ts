@@ -1,0 +1,125 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { History } from "../../www/src/history";
+import type { Step } from "../../www/src/kept";
+import { type State, Store } from "../../www/src/store";
+import { measured, model, state } from "./states";
+
+const sharp = (decades: number): Partial<State> => ({ sharpness: { way: "bend", decades } });
+
+/** A page whose steps are taken at once; `gone` are stamps that are kept no longer. */
+function begun(change: Partial<State> = {}) {
+  const store = new Store<State>(state({ stamp: "a", ...change }));
+  const gone = new Set<string>();
+  const history = new History(store, async ({ stamp, snapshot }: Step) => {
+    if (gone.has(stamp)) return false;
+    store.set({ ...snapshot, stamp, ready: true });
+    return true;
+  });
+  const rest = (): void => void vi.advanceTimersByTime(1000);
+  rest();
+  return { store, history, gone, rest };
+}
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe("History", () => {
+  test("goes back and on again, and says what changes", async () => {
+    const { store, history, rest } = begun();
+    expect([store.state.undo, store.state.redo]).toEqual([null, null]);
+    store.set(sharp(1));
+    rest();
+    store.set({ landscapeChoice: { ...store.state.landscapeChoice, points: 5 } });
+    rest();
+    expect(store.state.undo).toBe("the landscape");
+    await history.undo();
+    expect([store.state.landscapeChoice.points, store.state.undo, store.state.redo]).toEqual([
+      3,
+      "the bend",
+      "the landscape",
+    ]);
+    await history.undo();
+    expect(store.state.sharpness.decades).toBe(0);
+    await history.redo();
+    await history.redo();
+    rest();
+    expect([store.state.landscapeChoice.points, store.state.sharpness.decades, store.state.redo]).toEqual([5, 1, null]);
+  });
+
+  test("is one step for a slider that moves, however far", async () => {
+    const { store, history, rest } = begun();
+    for (let decades = 0.1; decades < 3; decades += 0.1) {
+      store.set(sharp(decades));
+      vi.advanceTimersByTime(30);
+    }
+    rest();
+    await history.undo();
+    expect([store.state.sharpness.decades, store.state.undo]).toEqual([0, null]);
+  });
+
+  test("brings results back that came before the change", async () => {
+    const { store, history, rest } = begun();
+    const values = { trained: new Map([["loss" as const, measured("loss", 0.5)]]), bent: new Map() };
+    store.set({ measures: values });
+    rest();
+    store.set({ ...sharp(1), measures: { trained: new Map(), bent: new Map() } });
+    rest();
+    await history.undo();
+    expect(store.state.measures.trained.get("loss")?.value).toBe(0.5);
+  });
+
+  test("comes back from a network that is still to be trained, and takes nothing from the way on", async () => {
+    const { store, history, rest } = begun();
+    store.set({ stamp: null, ready: false, model: model({ summary: "784-10" }) });
+    rest();
+    expect(store.state.undo).toBe("the network");
+    await history.undo();
+    expect([store.state.stamp, store.state.ready, store.state.undo]).toEqual(["a", true, null]);
+  });
+
+  test("forgets the way on when something else is done", async () => {
+    const { store, history, rest } = begun();
+    store.set(sharp(1));
+    rest();
+    await history.undo();
+    store.set(sharp(2));
+    rest();
+    expect(store.state.redo).toBeNull();
+    await history.redo();
+    expect(store.state.sharpness.decades).toBe(2);
+  });
+
+  test("keeps one that a pause has not passed since", async () => {
+    const { store, history } = begun();
+    store.set(sharp(1));
+    await history.undo();
+    expect(store.state.sharpness.decades).toBe(0);
+    await history.redo();
+    expect(store.state.sharpness.decades).toBe(1);
+  });
+
+  test("drops steps of a network that is kept no longer", async () => {
+    const { store, history, gone, rest } = begun();
+    store.set(sharp(1));
+    rest();
+    store.set({ stamp: "b" });
+    rest();
+    expect([...history.stamps].sort()).toEqual(["a", "b"]);
+    gone.add("a");
+    await history.undo();
+    rest();
+    expect([store.state.stamp, store.state.undo]).toEqual(["b", null]);
+    expect([...history.stamps]).toEqual(["b"]);
+  });
+
+  test("takes no steps while the page starts: it moves by itself", () => {
+    const { store, rest } = begun({ task: "starting" });
+    store.set(sharp(1));
+    rest();
+    store.set(sharp(2));
+    rest();
+    store.set({ task: "idle" });
+    rest();
+    expect(store.state.undo).toBeNull();
+  });
+});

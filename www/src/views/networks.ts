@@ -1,0 +1,250 @@
+/** The networks that this browser keeps, side by side. */
+
+import { html, nothing, render, type TemplateResult } from "lit-html";
+import { ref } from "lit-html/directives/ref.js";
+import { repeat } from "lit-html/directives/repeat.js";
+import type { App } from "../app";
+import { MODEL, TRAINING } from "../arrival/arrival";
+import { fetchArrival } from "../arrival/load";
+import { heightsOf } from "../charts/heights";
+import { thumbnail } from "../charts/thumbnail";
+import { html as element, find } from "../dom";
+import { integer, number, percent } from "../format";
+import { isArrival, snapshotOf } from "../kept";
+import { compared, type Group, type Known, nameFor } from "../networks-beside";
+import type { Entry } from "../shelf";
+import { arrivedWith, CLEARED } from "../states";
+import { ask } from "./ask";
+
+/** More columns cannot be read beside each other. */
+const MOST_COMPARED = 8;
+
+export class NetworksView {
+  readonly #place = find("section", "networks-panel");
+  /** Of those that are not on the stage, as far as it is loaded. */
+  #known = new Map<string, Known | null>();
+  /** The network that comes with the page. */
+  #arrival: Entry | undefined;
+  #isWanted = false;
+
+  constructor(private readonly app: App) {
+    app.store.watch(["shelf", "stamp"], () => void this.#load());
+    app.store.watch(["measures", "surfaces", "accuracy", "training", "task", "descriptions"], () => this.#draw());
+  }
+
+  /** The part has been opened. */
+  show(): void {
+    this.#isWanted = true;
+    void this.#load();
+  }
+
+  async #load(): Promise<void> {
+    if (!this.#isWanted) return;
+    this.#draw();
+    try {
+      this.#arrival ??= await this.#arrivalEntry();
+    } catch {
+      // Without a server the network that comes with the page is not to be had, and one's own are.
+    }
+    const { stamp } = this.app.store.state;
+    const known = new Map<string, Known | null>();
+    for (const entry of this.#entries()) {
+      if (entry.stamp === stamp) continue;
+      const snapshot = await snapshotOf(entry.stamp);
+      known.set(entry.stamp, snapshot ?? (isArrival(entry.stamp) ? (this.#known.get(entry.stamp) ?? null) : null));
+    }
+    this.#known = known;
+    this.#draw();
+  }
+
+  async #arrivalEntry(): Promise<Entry> {
+    const { arrival, stamp } = await fetchArrival();
+    const state = { ...CLEARED, ...arrivedWith(arrival) };
+    this.#known.set(stamp, state);
+    const { summary, parameterCount, data } = arrival.model;
+    return {
+      stamp,
+      name: "Comes with the page",
+      at: 0,
+      summary,
+      parameterCount,
+      data: MODEL.data.kind === "mnist" ? "MNIST" : data,
+      training: TRAINING,
+      testAccuracy: arrival.training.validationAccuracy ?? null,
+    };
+  }
+
+  #entries(): Entry[] {
+    const { shelf } = this.app.store.state;
+    return this.#arrival ? [...shelf, this.#arrival] : shelf;
+  }
+
+  #of(stamp: string): Known | null {
+    const { state } = this.app.store;
+    return stamp === state.stamp ? state : (this.#known.get(stamp) ?? null);
+  }
+
+  #draw(): void {
+    if (!this.#isWanted) return;
+    const entries = this.#entries();
+    const named = entries.filter(({ name }) => name !== null);
+    const others = entries.filter(({ name }) => name === null);
+    render(
+      html`<div class="side">
+          <h2 id="networks-title">Networks</h2>
+          <p class="story">
+            A sharp minimum beside a flat one, small batches beside large: give a network a name, and it stays in this
+            browser with all that was computed of it.
+          </p>
+        </div>
+        <div class="display">
+          ${this.#cards("Kept", named)} ${others.length > 0 ? this.#cards("Lately, without a name", others) : nothing}
+          ${this.#comparison(entries)}
+        </div>`,
+      this.#place,
+    );
+  }
+
+  #cards(title: string, entries: Entry[]): TemplateResult {
+    const surfaces = entries.flatMap(({ stamp }) => this.#of(stamp)?.surfaces.trained ?? []);
+    const heights = heightsOf(surfaces, "log");
+    return html`<h3>${title}</h3>
+      <ul class="shelf">
+        ${repeat(
+          entries,
+          ({ stamp }) => stamp,
+          (entry) => this.#card(entry, heights),
+        )}
+      </ul>`;
+  }
+
+  #card(entry: Entry, heights: ReturnType<typeof heightsOf>): TemplateResult {
+    const { stamp, name, summary, parameterCount, data, training, testAccuracy } = entry;
+    const { state } = this.app.store;
+    const isShown = stamp === state.stamp;
+    const called = name ?? nameFor(entry);
+    const surface = this.#of(stamp)?.surfaces.trained;
+    const told = [
+      `${summary} · ${integer(parameterCount)} parameters`,
+      data,
+      training && `${training.optimizer}, batches of ${training.batchSize}, ${training.epochs} epochs`,
+      testAccuracy !== null && `${percent(testAccuracy)} of the test set right`,
+    ].filter(Boolean);
+    return html`<li class="shelved" data-stamp=${stamp} aria-current=${isShown ? "true" : nothing}>
+      <div
+        class="shelved-picture"
+        ${ref((place) => {
+          if (!(place instanceof HTMLElement)) return;
+          place.replaceChildren(...(surface ? [thumbnail(surface, heights, `Landscape of ${called}`)] : []));
+        })}
+      ></div>
+      <div class="shelved-words">
+        ${
+          name === null || isArrival(stamp)
+            ? html`<strong>${called}</strong>`
+            : html`<input
+                type="text"
+                maxlength="80"
+                aria-label=${`Name of ${called}`}
+                .value=${name}
+                @change=${({ currentTarget }: Event) => this.#rename(entry, currentTarget as HTMLInputElement)}
+              />`
+        }
+        <p class="note">${told.join(" · ")}</p>
+        <div class="row wrap">
+          ${
+            isShown
+              ? html`<span class="point trained">● on the stage</span>`
+              : html`<button type="button" @click=${() => void this.app.show(stamp)}>
+                  Show<span class="visually-hidden"> ${called}</span>
+                </button>`
+          }
+          ${
+            name === null
+              ? html`<button type="button" @click=${() => this.#keep(entry)}>
+                  Keep<span class="visually-hidden"> ${called}</span>
+                </button>`
+              : nothing
+          }
+          ${
+            isArrival(stamp) || isShown
+              ? nothing
+              : html`<button type="button" class="link" @click=${() => void this.#remove(entry)}>
+                  Remove<span class="visually-hidden"> ${called}</span>
+                </button>`
+          }
+        </div>
+      </div>
+    </li>`;
+  }
+
+  /** Under a name that one may change at once. */
+  #keep(entry: Entry): void {
+    void this.app.shelf.name(entry.stamp, nameFor(entry));
+    const field = [...this.#place.querySelectorAll<HTMLElement>("[data-stamp]")]
+      .find(({ dataset }) => dataset.stamp === entry.stamp)
+      ?.querySelector("input");
+    field?.focus();
+    field?.select();
+  }
+
+  #rename(entry: Entry, field: HTMLInputElement): void {
+    const name = field.value.trim();
+    // A network that is kept has a name.
+    if (name === "") field.value = entry.name ?? "";
+    else void this.app.shelf.name(entry.stamp, name);
+  }
+
+  async #remove(entry: Entry): Promise<void> {
+    const title = `Remove ${entry.name ?? nameFor(entry)}?`;
+    const answers = [
+      { text: "Remove it", value: true },
+      { text: "Keep it", value: false, isFirst: true },
+    ];
+    if (!(await ask(title, "Its weights and results go with it, for good.", answers, false))) return;
+    await this.app.shelf.remove(entry.stamp);
+  }
+
+  #comparison(entries: Entry[]): TemplateResult | typeof nothing {
+    const { stamp, descriptions } = this.app.store.state;
+    const beside = entries.filter((entry) => entry.name !== null || entry.stamp === stamp).slice(0, MOST_COMPARED);
+    if (beside.length < 2) {
+      return html`<p class="note">Keep a network, train another with other batches or another seed, and their measures stand side by side here.</p>`;
+    }
+    const groups = compared(
+      beside.map((entry) => this.#of(entry.stamp)),
+      descriptions,
+    );
+    return html`<h3 id="beside-title">Side by side</h3>
+      <p class="note">As trained, each on its own samples. The least of a row is set in bold. What is missing is computed when a network is shown and a part is open that needs it.</p>
+      <div class="scroll" tabindex="0" role="region" aria-labelledby="beside-title">
+        <table class="beside" aria-labelledby="beside-title">
+          <thead>
+            <tr>
+              <th scope="col">Measure</th>
+              ${beside.map((entry) => html`<th scope="col" class="num">${entry.name ?? nameFor(entry)}</th>`)}
+            </tr>
+          </thead>
+          ${groups.map((group) => rows(group, beside.length))}
+        </table>
+      </div>`;
+  }
+}
+
+function rows({ title, rows: lines }: Group, columns: number): TemplateResult {
+  return html`<tbody>
+    <tr class="group">
+      <th scope="rowgroup" colspan=${columns + 1}><span class="title">${title}</span></th>
+    </tr>
+    ${lines.map(
+      ({ title, key, values, least }) =>
+        html`<tr data-measure=${key}>
+          <th scope="row">${element("span", {}, title)}</th>
+          ${values.map((value, index) => {
+            const text = value === undefined ? "–" : key === "accuracy" ? percent(value) : number(value);
+            return html`<td class="num" data-value=${value ?? nothing}>${index === least ? html`<strong>${text}</strong>` : text}</td>`;
+          })}
+        </tr>`,
+    )}
+  </tbody>`;
+}

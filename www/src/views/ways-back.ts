@@ -1,0 +1,84 @@
+/** Undo and redo; the network that was put aside; and the question before one is given up. */
+
+import { html, nothing, render } from "lit-html";
+import type { App } from "../app";
+import { find } from "../dom";
+import { nameFor } from "../networks-beside";
+import { ask } from "./ask";
+
+export function waysBackView(app: App): void {
+  buttons(app);
+  putAside(app);
+  document.addEventListener("keydown", (event) => byKeys(app, event));
+  app.mayReplace = () => mayReplace(app);
+}
+
+function buttons(app: App): void {
+  const place = find("span", "ways-back");
+  app.store.watch(["undo", "redo", "engine"], () => {
+    const { undo, redo, engine } = app.store.state;
+    // aria-disabled: a button that disables itself under the finger would lose the focus.
+    const button = (id: string, name: string, symbol: string, what: string | null, go: () => void) => html`<button
+      type="button"
+      id=${id}
+      class="quiet icon"
+      aria-label=${what ? `${name}: ${what}` : name}
+      title=${what ? `${name}: ${what}` : `Nothing to ${name.toLowerCase()}`}
+      aria-disabled=${engine === null || what === null}
+      @click=${() => engine && what && go()}
+    >${symbol}</button>`;
+    render(
+      html`${button("undo", "Undo", "↶", undo, () => void app.undo())}
+      ${button("redo", "Redo", "↷", redo, () => void app.redo())}`,
+      place,
+    );
+  });
+}
+
+function byKeys(app: App, event: KeyboardEvent): void {
+  const { target, key, ctrlKey, metaKey, altKey, shiftKey } = event;
+  if (!(ctrlKey || metaKey) || altKey || !app.store.state.engine) return;
+  // In a field these are its own.
+  const isText =
+    target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && target.type !== "range");
+  if (isText || document.querySelector("dialog[open]")) return;
+  const redo = key.toLowerCase() === "y" || (key.toLowerCase() === "z" && shiftKey);
+  if (!redo && key.toLowerCase() !== "z") return;
+  event.preventDefault();
+  void (redo ? app.redo() : app.undo());
+}
+
+/** Beside the button that has taken it from the stage. */
+function putAside(app: App): void {
+  const place = find("div", "put-aside");
+  app.store.watch(["ready", "task", "undo"], () => {
+    const { ready, task, undo } = app.store.state;
+    const isAside = !ready && task === "idle" && undo !== null;
+    render(
+      isAside
+        ? html`<p class="note">Your trained network is put aside.
+            <button type="button" class="link" @click=${() => void app.undo()}>Bring it back</button></p>`
+        : nothing,
+      place,
+    );
+  });
+}
+
+async function mayReplace(app: App): Promise<boolean> {
+  const { stamp, shelf } = app.store.state;
+  const entry = shelf.find((other) => other.stamp === stamp);
+  if (!entry) return true;
+  const name = nameFor(entry);
+  const answer = await ask<"keep" | "replace" | "cancel">(
+    "Another network takes its place",
+    `On the stage is ${name}, which has no name yet. Keep it, and both can be set side by side.`,
+    [
+      { text: "Keep it, and go on", value: "keep", isFirst: true },
+      { text: "Replace it", value: "replace" },
+      { text: "Cancel", value: "cancel" },
+    ],
+    "cancel",
+  );
+  if (answer === "keep") await app.shelf.name(entry.stamp, name);
+  return answer !== "cancel";
+}
