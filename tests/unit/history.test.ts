@@ -10,14 +10,26 @@ const sharp = (decades: number): Partial<State> => ({ sharpness: { way: "bend", 
 function begun(change: Partial<State> = {}) {
   const store = new Store<State>(state({ stamp: "a", ...change }));
   const gone = new Set<string>();
+  const fails: true[] = [];
+  let arrive: Promise<void> | undefined;
+  /** From now on a step takes as long as what is returned is not called. */
+  const slow = (): (() => void) => {
+    let done = (): void => {};
+    arrive = new Promise((resolve) => {
+      done = resolve;
+    });
+    return done;
+  };
   const history = new History(store, async ({ stamp, snapshot }: Step) => {
-    if (gone.has(stamp)) return false;
+    await arrive;
+    if (gone.has(stamp)) return "gone";
+    if (fails.length > 0) return "overtaken";
     store.set({ ...snapshot, stamp, ready: true });
-    return true;
+    return "shown";
   });
   const rest = (): void => void vi.advanceTimersByTime(1000);
   rest();
-  return { store, history, gone, rest };
+  return { store, history, gone, fails, slow, rest };
 }
 
 beforeEach(() => void vi.useFakeTimers());
@@ -110,6 +122,89 @@ describe("History", () => {
     rest();
     expect([store.state.stamp, store.state.undo]).toEqual(["b", null]);
     expect([...history.stamps]).toEqual(["b"]);
+  });
+
+  test("keeps the way on while the step before takes long to come", async () => {
+    const { store, history, slow, rest } = begun();
+    store.set(sharp(1));
+    rest();
+    const done = slow();
+    const undone = history.undo();
+    // A task begins, and the page still shows what it showed.
+    store.set({ task: "looking" });
+    rest();
+    expect([store.state.undo, store.state.redo]).toEqual([null, "the bend"]);
+    done();
+    await undone;
+    rest();
+    expect([store.state.sharpness.decades, store.state.redo]).toEqual([0, "the bend"]);
+  });
+
+  test("two presses in a row go back twice, however long the first takes", async () => {
+    const { store, history, slow, rest } = begun();
+    for (const decades of [1, 2]) {
+      store.set(sharp(decades));
+      rest();
+    }
+    const done = slow();
+    const both = [history.undo(), history.undo()];
+    done();
+    await Promise.all(both);
+    expect([store.state.sharpness.decades, store.state.undo, store.state.redo]).toEqual([0, null, "the bend"]);
+  });
+
+  test("is as it was where a step cannot be shown, or something else is done meanwhile", async () => {
+    const { store, history, fails, rest } = begun();
+    for (const decades of [1, 2]) {
+      store.set(sharp(decades));
+      rest();
+    }
+    fails.push(true);
+    await history.undo();
+    rest();
+    expect([store.state.undo, store.state.redo]).toEqual(["the bend", null]);
+    store.set(sharp(3));
+    rest();
+    fails.pop();
+    await history.undo();
+    expect(store.state.sharpness.decades).toBe(2);
+  });
+
+  test("comes back to the network before one that the browser does not keep", async () => {
+    const { store, history, rest } = begun();
+    store.set(sharp(1));
+    rest();
+    store.set({ ...sharp(0), stamp: null });
+    rest();
+    expect(store.state.undo).toBe("the network");
+    await history.undo();
+    expect([store.state.stamp, store.state.sharpness.decades]).toEqual(["a", 1]);
+  });
+
+  test("a bend and Redo at once: the bend is what was done last", async () => {
+    const { store, history, rest } = begun();
+    store.set(sharp(1));
+    rest();
+    await history.undo();
+    rest();
+    store.set(sharp(2));
+    await history.redo();
+    expect([store.state.sharpness.decades, store.state.redo]).toEqual([2, null]);
+  });
+
+  test("forgets a network that is let go, and no step is left that would change nothing", async () => {
+    const { store, history, rest } = begun();
+    for (const stamp of ["b", "a"]) {
+      store.set({ stamp });
+      rest();
+    }
+    expect(store.state.undo).toBe("the network");
+    history.forget(["b"]);
+    expect([store.state.undo, [...history.stamps]]).toEqual([null, ["a"]]);
+    store.set(sharp(1));
+    rest();
+    await history.undo();
+    expect([store.state.sharpness.decades, store.state.undo]).toEqual([0, null]);
   });
 
   test("takes no steps while the page starts: it moves by itself", () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { compared, type Known, nameFor } from "../../www/src/networks-beside";
-import { type Entry, sorted } from "../../www/src/shelf";
+import { compared, freeName, type Known, nameFor } from "../../www/src/networks-beside";
+import { type Entry, noted, sorted } from "../../www/src/shelf";
 import { NO_VALUES } from "../../www/src/store";
-import { DESCRIPTIONS, measured } from "./states";
+import { DESCRIPTIONS, measured, state } from "./states";
 
 const entry = (at: number, change: Partial<Entry> = {}): Entry => ({
   stamp: `s${at}`,
@@ -38,6 +38,21 @@ describe("the shelf", () => {
   });
 });
 
+describe("what is noted of the network on the stage", () => {
+  const training = { optimizer: "adam", learningRate: 0.001, batchSize: 64, epochs: 3, seed: 1 } as const;
+
+  test("keeps how it was trained, where the page knows its weights alone", () => {
+    const known = entry(1, { stamp: "a", name: "mine", training, testAccuracy: 0.9 });
+    const now = noted(state({ stamp: "a", training: null }), known);
+    expect(now).toMatchObject({ name: "mine", at: 1, training, testAccuracy: 0.9 });
+  });
+
+  test("is nothing of one that is not kept, or comes with the page", () => {
+    expect(noted(state(), undefined)).toBeNull();
+    expect(noted(state({ stamp: "arrival x" }), undefined)).toBeNull();
+  });
+});
+
 describe("networks side by side", () => {
   const known = (loss?: number, validationAccuracy?: number): Known => ({
     measures: { ...NO_VALUES, trained: new Map(loss === undefined ? [] : [["loss" as const, measured("loss", loss)]]) },
@@ -65,5 +80,11 @@ describe("networks side by side", () => {
     const training = { optimizer: "adam", learningRate: 0.001, batchSize: 64, epochs: 3, seed: 1 } as const;
     expect(nameFor({ summary: "784-10", training })).toBe("784-10, Adam, batches of 64");
     expect(nameFor({ summary: "784-10", training: null })).toBe("784-10");
+  });
+
+  test("and no two the same", () => {
+    const shelf = [entry(1, { name: "784-10" }), entry(2, { name: "784-10 (2)" }), entry(3)];
+    expect(freeName(entry(3), shelf)).toBe("784-10 (3)");
+    expect(freeName(entry(3), [])).toBe("784-10");
   });
 });

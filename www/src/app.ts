@@ -7,18 +7,18 @@ import { Completion, EPSILON } from "./completion";
 import { Costs } from "./costs";
 import { LabError } from "./errors";
 import { Experiments } from "./experiments";
-import { History } from "./history";
+import { History, type Reached } from "./history";
 import { type Job, Jobs } from "./jobs";
 import { isArrival, Snapshots, type Step } from "./kept";
 import { KeptNetworks } from "./kept-networks";
-import type { Link } from "./link";
 import type { Messages } from "./messages";
+import { Opener } from "./opener";
 import { Previews } from "./previews";
-import type { Settings } from "./reopen";
+import { Recovery } from "./recovery";
 import { resultFile } from "./result";
 import { Shelf } from "./shelf";
 import { arrivedWith, CLEARED, only, withoutResults } from "./states";
-import { measuresOf, type Store, type Task, transformationOf } from "./store";
+import { measuresOf, type Store, type Task } from "./store";
 import { checkTransformations } from "./transformations";
 import { Twin } from "./twin";
 import type {
@@ -26,8 +26,6 @@ import type {
   LandscapeChoice,
   LayerCheck,
   ModelChoice,
-  OpenChoice,
-  OpenedFiles,
   SaveChoice,
   SavedFile,
   SavedPoint,
@@ -38,6 +36,11 @@ import type {
 /** The check computes every trace five times; its tolerance knows the standard error. */
 const CHECK_PROBES = 30;
 
+const NOT_KEPT = [
+  "This browser does not keep the network: its storage is switched off, or full.",
+  "A reload loses it, and Undo does not bring it back. Under Keep its weights can be saved in a file.",
+] as const;
+
 export class App {
   readonly #client: Client;
   readonly #jobs: Jobs;
@@ -46,13 +49,14 @@ export class App {
   readonly #previews: Previews;
   readonly #kept: KeptNetworks;
   readonly #history: History;
+  readonly #recovery: Recovery;
   readonly shelf: Shelf;
   readonly twin: Twin;
+  readonly opener: Opener;
   /** Asked before a network that is kept by no name gives way to another one: false leaves all as it is. */
   mayReplace: () => Promise<boolean> = async () => true;
   /** More than the stage is to be computed; of what the page comes with, once a part is open that shows more. */
   #isWanted = false;
-  #recovering = false;
   #latest = 0;
 
   constructor(
@@ -74,6 +78,7 @@ export class App {
     this.shelf = new Shelf(store);
     this.#history = new History(store, (step) => this.#goTo(step));
     this.shelf.needed = () => this.#history.stamps;
+    this.shelf.gone = (stamps) => this.#history.forget(stamps);
     this.twin = new Twin({
       store,
       previews: this.#previews,
@@ -82,6 +87,18 @@ export class App {
       task: (task, body) => this.#task(task, body),
       complete: (job) => this.#onlyStage(job),
       stop: () => this.stop(),
+    });
+    this.#recovery = new Recovery(store, this.#client, this.#kept, {
+      startEngine: () => this.#startEngine(),
+      setModel: (choice) => this.#setModel(choice),
+      back: () => void this.#task("bending", (job) => this.#completion.bend(job)),
+    });
+    this.opener = new Opener(this, {
+      client: this.#client,
+      task: (task, body) => this.#task(task, body),
+      startEngine: () => this.#startEngine(),
+      complete: (job) => this.#completion.run(job),
+      forget: () => this.#previews.forget(),
     });
     new Costs(store, this.#client);
   }
@@ -125,15 +142,18 @@ export class App {
     return this.#history.redo();
   }
 
-  async #goTo(step: Step): Promise<boolean> {
-    let isKept = true;
-    await this.#task("looking", async (job) => {
-      isKept = await this.#kept.show(step.stamp, step);
-      if (!isKept) return this.#isGone();
-      await this.#onlyStage(job);
+  /** As soon as the step is on the stage; what is missing of it is computed then. */
+  #goTo(step: Step): Promise<Reached> {
+    return new Promise((resolve) => {
+      const over = this.#task("looking", async (job) => {
+        const isKept = await this.#kept.show(step.stamp, step);
+        resolve(isKept ? "shown" : "gone");
+        if (!isKept) return this.#isGone();
+        await this.#onlyStage(job);
+      });
+      // Which says nothing new where it has been said.
+      void over.then(() => resolve("overtaken"));
     });
-    // One that another step has overtaken is kept as well.
-    return isKept;
   }
 
   #isGone(): void {
@@ -183,50 +203,6 @@ export class App {
     });
   }
 
-  /** Files on top of those that are open, or the same ones by another choice. */
-  async openFiles(files: File[], choice: OpenChoice): Promise<void> {
-    await this.#task("starting", async (job) => {
-      await this.#startEngine();
-      const opened = await this.#client.call((lab) => lab.openFiles(files, choice));
-      await this.#show(job, opened);
-    });
-  }
-
-  /** What an address says: of the page's own network, or of one that is trained as it was. */
-  async openLink({ trained, sharpness, lambda, nodewise, permutation, landscape }: Link): Promise<void> {
-    if (trained && !(await this.mayGo())) return;
-    if (trained) await this.#trainAgain(trained, landscape);
-    else if (JSON.stringify(landscape) !== JSON.stringify(this.store.state.landscapeChoice)) {
-      this.setLandscape(landscape);
-    }
-    const { ready, model, bend } = this.store.state;
-    if (!ready || !model) return;
-    const units = { nodewise, permutation };
-    if (lambda && lambda.length === model.depth) this.twin.setBend({ ...bend, ...units, lambda });
-    else {
-      if (nodewise || permutation) this.store.set({ bend: { ...bend, ...units } });
-      if (sharpness.decades > 0 || nodewise || permutation) this.twin.setSharpness(sharpness);
-    }
-  }
-
-  /** Trains again what a result is of, and bends it as it was. */
-  async openResult({ bend, landscape, ...trained }: Settings): Promise<void> {
-    if (!(await this.mayGo())) return;
-    await this.#trainAgain(trained, landscape);
-    if (this.store.state.ready && transformationOf(bend)) this.twin.setBend(bend);
-  }
-
-  /** What was trained somewhere else, with its options; what was not, as it begins. */
-  async #trainAgain(
-    { model, training }: NonNullable<Link["trained"]>,
-    landscapeChoice: LandscapeChoice,
-  ): Promise<void> {
-    this.store.set({ landscapeChoice, modelChoice: model, trainChoice: training });
-    if (training) return await this.train(model, training);
-    await this.chooseModel(model);
-    await this.look();
-  }
-
   async checkLayers(network: string): Promise<LayerCheck | null> {
     try {
       return await this.#client.call((lab) => lab.checkLayers(network));
@@ -236,29 +212,13 @@ export class App {
     }
   }
 
-  async #show(job: Job, opened: OpenedFiles): Promise<void> {
-    const { model, stamp } = opened;
-    this.store.set({ opened });
-    if (!model) return;
-    this.#previews.forget();
-    this.store.set({
-      ...CLEARED,
-      opened,
-      stamp,
-      model,
-      modelChoice: null,
-      trainChoice: null,
-      bend: noBend(model.depth),
-      ready: true,
-    });
-    await this.#completion.run(job);
-  }
-
   /** What has been trained here and has no name is not given up without a word. */
   async mayGo(): Promise<boolean> {
-    const { stamp, training, ready } = this.store.state;
-    if (!ready || !training || stamp === null || isArrival(stamp) || this.shelf.isNamed(stamp)) return true;
-    return this.mayReplace();
+    const { stamp, training, ready, task, shelf } = this.store.state;
+    if (!ready || task === "starting") return true;
+    if (stamp === null) return training === null || this.mayReplace();
+    const wasTrained = training ?? shelf.find((entry) => entry.stamp === stamp)?.training ?? null;
+    return wasTrained === null || isArrival(stamp) || this.shelf.isNamed(stamp) || this.mayReplace();
   }
 
   /** From the initialisation of `model`; from where it stands if a file is open. */
@@ -272,6 +232,7 @@ export class App {
       job.checkpoint();
       const { summary: training, stamp } = await this.#client.call((lab) => lab.train(choice));
       this.store.set({ training, trainChoice: choice, stamp, ready: true });
+      if (stamp === null) this.messages.notice(...NOT_KEPT);
       if (!training.stopped) await this.#completion.run(job);
     });
   }
@@ -391,7 +352,11 @@ export class App {
     this.messages.clear();
     // At once, and not when its turn comes: what must not be pressed now is to be disabled now.
     this.store.set({ task, progress: null });
-    await this.#jobs.run(body);
+    await this.#jobs.run(async (job) => {
+      await this.#recovery.over();
+      job.checkpoint();
+      await body(job);
+    });
     if (mine === this.#latest) this.store.set({ task: "idle", progress: null });
   }
 
@@ -414,7 +379,6 @@ export class App {
 
   async #setModel(modelChoice: ModelChoice): Promise<void> {
     await this.#startEngine();
-    this.store.set({ stamp: null });
     this.#previews.forget();
     const model = await this.#client.call((lab) => lab.setModel(modelChoice));
     this.store.set({ ...CLEARED, model, modelChoice, bend: noBend(model.depth) });
@@ -422,30 +386,6 @@ export class App {
 
   #failed(error: unknown): void {
     this.messages.error(error);
-    if (error instanceof LabError && error.code === "unexpected") void this.#recover();
-  }
-
-  /** A trap in wasm leaves the worker unusable: a new one takes its place, with the weights that are kept. */
-  async #recover(): Promise<void> {
-    if (this.#recovering) return;
-    this.#recovering = true;
-    this.#client.discard();
-    const { modelChoice } = this.store.state;
-    this.store.set({ engine: null });
-    try {
-      await this.#startEngine();
-      const { stamp } = this.store.state;
-      if (stamp !== null && (await this.#kept.reinstate(stamp))) {
-        // No more than that: what has brought the worker down is not to be begun by itself.
-        void this.#task("bending", (job) => this.#completion.bend(job));
-        return;
-      }
-      this.store.set({ ...CLEARED, model: modelChoice ? this.store.state.model : null });
-      if (modelChoice) await this.#setModel(modelChoice);
-    } catch {
-      // The first message has said what is wrong; the next task will try once more.
-    } finally {
-      this.#recovering = false;
-    }
+    if (error instanceof LabError && error.code === "unexpected") this.#recovery.begin();
   }
 }

@@ -28,16 +28,26 @@ function difference(a: Step, b: Step): string | null {
   return at < 0 ? null : (NAMES[at] ?? null);
 }
 
+/** How it went to bring the page to a step: it may be kept no longer, fail, or give way to what a person does meanwhile. */
+export type Reached = "shown" | "gone" | "overtaken";
+
+interface Steps {
+  past: Step[];
+  present: Step | null;
+  future: Step[];
+}
+
 export class History {
-  #past: Step[] = [];
-  #present: Step | null = null;
-  #future: Step[] = [];
+  #steps: Steps = { past: [], present: null, future: [] };
+  /** What the steps were before those that the page is on its way to. */
+  #before: Steps | null = null;
+  #asked = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `go` brings the page to a step, and says whether it could. */
+  /** `go` brings the page to a step. */
   constructor(
     private readonly store: Store,
-    private readonly go: (step: Step) => Promise<boolean>,
+    private readonly go: (step: Step) => Promise<Reached>,
   ) {
     store.watch([...CHOSEN, "ready", "task"], () => this.#later(true));
     store.watch([...PARTS], () => this.#later(false));
@@ -45,36 +55,60 @@ export class History {
 
   /** Networks that one can come back to. */
   get stamps(): ReadonlySet<string> {
-    const steps = [...this.#past, ...this.#future, ...(this.#present ? [this.#present] : [])];
-    return new Set(steps.map(({ stamp }) => stamp));
+    const of = ({ past, present, future }: Steps): Step[] => [...past, ...future, ...(present ? [present] : [])];
+    return new Set([...of(this.#steps), ...(this.#before ? of(this.#before) : [])].map(({ stamp }) => stamp));
   }
 
   async undo(): Promise<void> {
     clearTimeout(this.#timer);
     this.#note();
+    const { past, present, future } = this.#steps;
     // What is shown now may be nothing to come back to: a network that is still to be trained.
-    const target = this.#isAway() ? this.#present : this.#past.pop();
-    if (!target) return;
-    if (target !== this.#present && this.#present) this.#future.push(this.#present);
-    await this.#goTo(target);
+    if (present && this.#isAway()) return await this.#goTo({ past, present, future });
+    const target = past.at(-1);
+    if (target)
+      await this.#goTo({ past: past.slice(0, -1), present: target, future: present ? [...future, present] : future });
   }
 
   async redo(): Promise<void> {
-    const target = this.#future.pop();
-    if (!target) return;
-    if (this.#present) this.#past.push(this.#present);
-    await this.#goTo(target);
+    clearTimeout(this.#timer);
+    this.#note();
+    const { past, present, future } = this.#steps;
+    const target = future.at(-1);
+    if (target)
+      await this.#goTo({ past: present ? [...past, present] : past, present: target, future: future.slice(0, -1) });
   }
 
-  async #goTo(target: Step): Promise<void> {
-    this.#present = target;
-    // A network that is kept no longer is nothing to come back to.
-    if (!(await this.go(target))) {
-      const isThere = ({ stamp }: Step): boolean => stamp !== target.stamp;
-      this.#past = this.#past.filter(isThere);
-      this.#future = this.#future.filter(isThere);
-      this.#present = null;
+  /** Steps of networks that are kept no longer are nothing to come back to; what is on the stage stays. */
+  forget(stamps: string[]): void {
+    const isThere = ({ stamp }: Step): boolean => !stamps.includes(stamp);
+    const without = ({ past, present, future }: Steps): Steps => {
+      const shown = present && (isThere(present) || present.stamp === this.store.state.stamp) ? present : null;
+      return {
+        past: distinct(past.filter(isThere), shown),
+        present: shown,
+        future: distinct(future.filter(isThere), shown),
+      };
+    };
+    this.#steps = without(this.#steps);
+    if (this.#before) this.#before = without(this.#before);
+    this.#say();
+  }
+
+  /** With `after` as the steps if the page gets there; as if nothing had been asked for if it does not. */
+  async #goTo(after: Steps & { present: Step }): Promise<void> {
+    const mine = ++this.#asked;
+    const { stamp } = after.present;
+    this.#before ??= this.#steps;
+    this.#steps = after;
+    this.#say();
+    const reached = await this.go(after.present);
+    if (mine === this.#asked) {
+      if (reached !== "shown") this.#steps = this.#before;
+      this.#before = null;
     }
+    if (reached === "gone") this.forget([stamp]);
+    this.#later(true);
     this.#say();
   }
 
@@ -86,31 +120,32 @@ export class History {
   }
 
   #now(): Step | null {
-    // While it starts the page moves by itself.
-    return this.store.state.task === "starting" ? null : stepNow(this.store.state);
+    // While it starts the page moves by itself; on its way to a step it still shows the one before.
+    return this.store.state.task === "starting" || this.#before ? null : stepNow(this.store.state);
   }
 
   /** Is something on the page that is no step? */
   #isAway(): boolean {
-    const { ready, task } = this.store.state;
-    return this.#present !== null && !ready && task !== "starting";
+    const { state } = this.store;
+    return this.#steps.present !== null && !this.#before && state.task !== "starting" && stepNow(state) === null;
   }
 
   #note(): void {
     this.#timer = undefined;
     const now = this.#now();
     if (now) {
-      if (this.#present && difference(this.#present, now) !== null) {
-        this.#past = [...this.#past, this.#present].slice(-MOST);
-        this.#future = [];
-      }
-      this.#present = now;
+      const { past, present, future } = this.#steps;
+      const isOther = present !== null && difference(present, now) !== null;
+      this.#steps = isOther
+        ? { past: [...past, present].slice(-MOST), present: now, future: [] }
+        : { past, present: now, future };
     }
     this.#say();
   }
 
   #say(): void {
-    const [before, next, present] = [this.#past.at(-1), this.#future.at(-1), this.#present];
+    const { past, present, future } = this.#steps;
+    const [before, next] = [past.at(-1), future.at(-1)];
     const words: Pick<State, "undo" | "redo"> = {
       undo: this.#isAway() ? "the network" : before && present ? difference(before, present) : null,
       redo: next && present ? difference(present, next) : null,
@@ -118,4 +153,14 @@ export class History {
     const { undo, redo } = this.store.state;
     if (words.undo !== undo || words.redo !== redo) this.store.set(words);
   }
+}
+
+/** Without those that are the same as what one would come from. */
+function distinct(steps: Step[], present: Step | null): Step[] {
+  const found: Step[] = [];
+  for (const step of steps.toReversed()) {
+    const next = found[0] ?? present;
+    if (!next || difference(step, next) !== null) found.unshift(step);
+  }
+  return found;
 }

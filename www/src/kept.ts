@@ -1,6 +1,7 @@
 /** What the page shows, kept in the browser: a reload shows it again at once, before there is an engine. */
 
 import { transaction } from "./database";
+import { showsHere } from "./other-tabs";
 import type { Key, State, Store } from "./store";
 
 /** Of the network that the page comes with. */
@@ -8,7 +9,8 @@ export const arrivalStamp = (build: string): string => `arrival ${build}`;
 export const isArrival = (stamp: string): boolean => stamp.startsWith("arrival ");
 
 /** Each build comes with another one, of which nothing needs to be kept. */
-const keyOf = (stamp: string): string => (isArrival(stamp) ? "arrival" : stamp);
+export const ARRIVAL = "arrival";
+const keyOf = (stamp: string): string => (isArrival(stamp) ? ARRIVAL : stamp);
 /** A slider sends many values, and a growing surface many rows. */
 const REST_MS = 400;
 
@@ -76,6 +78,14 @@ export class Snapshots {
 
   constructor(private readonly store: Store) {
     store.watch([...PARTS, "stamp"], () => this.#later());
+    store.watch(["stamp"], () => {
+      const { stamp } = store.state;
+      if (stamp !== null) showsHere(stamp);
+    });
+    // A page that is left is not waited for.
+    document.addEventListener("visibilitychange", () => {
+      if (document.hidden) void this.#keep();
+    });
   }
 
   #later(): void {

@@ -137,10 +137,10 @@ const link = takeLink();
 const first = beginning(link !== null);
 const guide = guideView(app, first);
 // A link says where the twin is to be: nothing else moves it.
-void app.start(readModelChoice(), first, link ? async () => {} : guide).then(() => link && app.openLink(link));
+void app.start(readModelChoice(), first, link ? async () => {} : guide).then(() => link && app.opener.link(link));
 window.addEventListener("hashchange", () => {
   const later = takeLink();
-  if (later) void app.openLink(later);
+  if (later) void app.opener.link(later);
 });
 
 /** What the address says, which it says once: from then on the page keeps what it shows. */

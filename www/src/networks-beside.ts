@@ -29,6 +29,15 @@ export function nameFor({ summary, training }: Pick<Entry, "summary" | "training
   return `${summary}, ${optimizer}, batches of ${training.batchSize}`;
 }
 
+/** The same, told from those that are called so already. */
+export function freeName(entry: Entry, shelf: readonly Entry[]): string {
+  const taken = new Set(shelf.map(({ name }) => name));
+  const name = nameFor(entry);
+  let free = name;
+  for (let count = 2; taken.has(free); count++) free = `${name} (${count})`;
+  return free;
+}
+
 /** Rows of which at least one network has a number. */
 export function compared(known: readonly (Known | null)[], descriptions: MeasureDescription[]): Group[] {
   const row = (key: Row["key"], title: string, of: (known: Known) => number | undefined): Row => {

@@ -1,9 +1,10 @@
 /** The networks that this browser keeps: those that were given a name, until they are let go; the newest of the others. */
 
 import { transaction } from "./database";
-import { isArrival } from "./kept";
+import { ARRIVAL, isArrival } from "./kept";
+import { Needs, neededAnywhere, onChange } from "./other-tabs";
 import type { State, Store } from "./store";
-import { stampOf } from "./worker/last";
+import { STAMP } from "./worker/last";
 
 /** A network that is kept, and what it is. */
 export interface Entry {
@@ -29,74 +30,127 @@ const BYTES = 8;
 export class Shelf {
   /** Which of those without a name are needed still, though they are old. */
   needed: () => ReadonlySet<string> = () => new Set();
+  /** Told of networks that are kept no longer. */
+  gone: (stamps: string[]) => void = () => {};
 
   readonly #isRead: Promise<void>;
+  readonly #needs = new Needs();
+  readonly #tellOthers = onChange(() => void this.#read());
 
   constructor(private readonly store: Store) {
-    this.#isRead = this.#read();
+    this.#isRead = this.#read(true);
     store.watch(["stamp", "training", "accuracy"], () => void this.#note());
+    store.watch(["stamp", "undo", "redo"], () => this.#needs.set(this.#needed()));
   }
 
   isNamed(stamp: string): boolean {
     return this.store.state.shelf.some((entry) => entry.stamp === stamp && entry.name !== null);
   }
 
-  async name(stamp: string, name: string | null): Promise<void> {
-    const entry = this.store.state.shelf.find((other) => other.stamp === stamp);
-    if (entry) await this.#put({ ...entry, name });
+  async name(stamp: string, name: string): Promise<void> {
+    await this.#change(stamp, (known) => known && { ...known, name });
   }
 
   /** Lets it go, weights and all. */
   async remove(stamp: string): Promise<void> {
-    this.store.set({ shelf: this.store.state.shelf.filter((entry) => entry.stamp !== stamp) });
-    await discard([stamp]);
+    await transaction("readwrite", (store) => discard(store, [stamp]));
+    this.#show(this.store.state.shelf.filter((entry) => entry.stamp !== stamp));
   }
 
   /** What is on the stage, as far as it is known. */
   async #note(): Promise<void> {
-    // Or its name would not be known yet.
+    // Or what was known of it would be overwritten.
     await this.#isRead;
-    const { stamp, model, shelf, training, trainChoice, accuracy } = this.store.state;
-    if (stamp === null || isArrival(stamp) || !model) return;
-    const known = shelf.find((entry) => entry.stamp === stamp);
-    const entry: Entry = {
-      stamp,
+    const { stamp, shelf } = this.store.state;
+    const before = shelf.find((entry) => entry.stamp === stamp);
+    const now = noted(this.store.state, before);
+    if (now === null || JSON.stringify(before) === JSON.stringify(now)) return;
+    await this.#change(now.stamp, (known) => ({
+      ...now,
       name: known?.name ?? null,
-      at: known?.at ?? Date.now(),
-      summary: model.summary,
-      parameterCount: model.parameterCount,
-      data: model.data,
-      training: training && trainChoice,
-      testAccuracy: training?.validationAccuracy ?? accuracy.trained ?? known?.testAccuracy ?? null,
-    };
-    if (JSON.stringify(known) !== JSON.stringify(entry)) await this.#put(entry);
+      at: known?.at ?? now.at,
+      training: now.training ?? known?.training ?? null,
+    }));
   }
 
-  async #put(entry: Entry): Promise<void> {
-    const others = this.store.state.shelf.filter(({ stamp }) => stamp !== entry.stamp);
-    const { kept, old } = sorted([...others, entry], this.#protected());
-    this.store.set({ shelf: kept });
-    await transaction("readwrite", (store) => store("shelf").put(entry, entry.stamp));
-    if (old.length > 0) await discard(old.map(({ stamp }) => stamp));
+  /** As the database has it and not as this tab has seen it: another one may have named it meanwhile. */
+  async #change(stamp: string, change: (known: Entry | undefined) => Entry | null | undefined): Promise<void> {
+    const needed = new Set([...this.#needed(), ...(await neededAnywhere())]);
+    let found: ReturnType<typeof sorted> | undefined;
+    const done = await transaction("readwrite", (store) => {
+      const weights = store("networks").getKey(stamp);
+      const all: IDBRequest<Entry[]> = store("shelf").getAll();
+      all.onsuccess = () => {
+        const entry = change(all.result.find((other) => other.stamp === stamp));
+        // One that another tab has let go is nothing to come back to.
+        if (!entry || weights.result === undefined) return;
+        found = sorted([...all.result.filter((other) => other.stamp !== stamp), entry], needed);
+        store("shelf").put(entry, stamp);
+        discard(
+          store,
+          found.old.map((old) => old.stamp),
+        );
+      };
+      return all;
+    });
+    if (done !== undefined && found) this.#show(found.kept);
   }
 
-  #protected(): ReadonlySet<string> {
+  #show(shelf: Entry[]): void {
+    this.#set(shelf);
+    this.#tellOthers();
+  }
+
+  #set(shelf: Entry[]): void {
+    const stamps = new Set(shelf.map(({ stamp }) => stamp));
+    const gone = this.store.state.shelf.flatMap(({ stamp }) => (stamps.has(stamp) ? [] : stamp));
+    this.store.set({ shelf });
+    if (gone.length > 0) this.gone(gone);
+  }
+
+  #needed(): ReadonlySet<string> {
     const { stamp } = this.store.state;
     return new Set([...this.needed(), ...(stamp === null ? [] : [stamp])]);
   }
 
-  async #read(): Promise<void> {
-    const entries = await transaction("readonly", (store): IDBRequest<Entry[]> => store("shelf").getAll());
-    const stamps = await transaction("readonly", (store) => store("networks").getAllKeys());
-    if (!entries || !stamps) return;
-    const last = await stampOf();
-    const there = entries.filter(({ stamp }) => stamps.includes(stamp));
-    const known = new Set([...there.map(({ stamp }) => stamp), last, this.store.state.stamp]);
-    // A page that was closed between the two has left one without the other.
-    const lost = [...stamps.map(String), ...entries.map(({ stamp }) => stamp)].filter((stamp) => !known.has(stamp));
-    this.store.set({ shelf: there.sort(byAge) });
-    if (lost.length > 0) await discard(lost);
+  /** `isStart`: and lets go what a page that was closed between two steps has left without its other half. */
+  async #read(isStart = false): Promise<void> {
+    let [there, keys]: [Entry[], string[]] = [[], []];
+    const last = await transaction("readonly", (store) => {
+      const entries: IDBRequest<Entry[]> = store("shelf").getAll();
+      const networks = store("networks").getAllKeys();
+      const snapshots = store("snapshots").getAllKeys();
+      const stamp: IDBRequest<string | null> = store("last").get(STAMP);
+      stamp.onsuccess = () => {
+        const weights = networks.result.map(String);
+        there = entries.result.filter(({ stamp }) => weights.includes(stamp));
+        keys = [...weights, ...snapshots.result.map(String), ...entries.result.map(({ stamp }) => stamp)];
+      };
+      return stamp;
+    });
+    this.#set(there.sort(byAge));
+    if (!isStart || keys.length === 0) return;
+    const known = new Set([...there.map(({ stamp }) => stamp), ...(await neededAnywhere()), last, ARRIVAL]);
+    const lost = keys.filter((stamp) => !known.has(stamp) && stamp !== this.store.state.stamp);
+    if (lost.length > 0) await transaction("readwrite", (store) => discard(store, lost));
   }
+}
+
+/** The network on the stage, with what was known of it before; null where there is none that is kept. */
+export function noted(state: State, known: Entry | undefined): Entry | null {
+  const { stamp, model, training, trainChoice, accuracy } = state;
+  if (stamp === null || isArrival(stamp) || !model) return null;
+  return {
+    stamp,
+    name: known?.name ?? null,
+    at: known?.at ?? Date.now(),
+    summary: model.summary,
+    parameterCount: model.parameterCount,
+    data: model.data,
+    // A newer build of the page has the weights and not what was shown of them: what is known of their training stays.
+    training: training ? trainChoice : (known?.training ?? null),
+    testAccuracy: training?.validationAccuracy ?? accuracy.trained ?? known?.testAccuracy ?? null,
+  };
 }
 
 const byAge = (a: Entry, b: Entry): number => b.at - a.at;
@@ -116,11 +170,11 @@ export function sorted(entries: Entry[], needed: ReadonlySet<string>): { kept: E
   return { kept, old };
 }
 
-async function discard(stamps: string[]): Promise<void> {
-  await transaction("readwrite", (store) => {
-    for (const name of ["networks", "snapshots", "shelf"] as const) {
-      for (const stamp of stamps) store(name).delete(stamp);
-    }
-    return store("last").count();
-  });
+type Stores = Parameters<Parameters<typeof transaction>[1]>[0];
+
+function discard(store: Stores, stamps: string[]): IDBRequest<number> {
+  for (const name of ["networks", "snapshots", "shelf"] as const) {
+    for (const stamp of stamps) store(name).delete(stamp);
+  }
+  return store("last").count();
 }

@@ -1,6 +1,7 @@
 /** What the page begins with: what it showed last, or what the build has put beside it. */
 
-import { arrivalStamp, type Snapshot, snapshotOf } from "../kept";
+import { arrivalStamp, isArrival, type Snapshot, snapshotOf } from "../kept";
+import { shownHere } from "../other-tabs";
 import { stampOf } from "../worker/last";
 import { type Arrival, decoded } from "./arrival";
 
@@ -26,7 +27,9 @@ export async function fetchArrival(): Promise<{ arrival: Arrival; stamp: string 
 /** `isLinked`: the address says of which network the page is to be, which is none of one's own. */
 export async function beginning(isLinked: boolean): Promise<Beginning> {
   try {
-    const own = isLinked ? undefined : await stampOf();
+    const here = shownHere();
+    // What comes with the page is not kept: it comes again.
+    const own = isLinked || (here !== null && isArrival(here)) ? undefined : await stampOf(here);
     if (own !== undefined) return { kind: "own", stamp: own, snapshot: await snapshotOf(own) };
     const { arrival, stamp } = await fetchArrival();
     return { kind: "arrival", arrival, stamp, snapshot: isLinked ? null : await snapshotOf(stamp) };

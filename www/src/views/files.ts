@@ -72,8 +72,8 @@ function openingsOf(app: App): Openings {
   const open = async (files: File[]): Promise<void> => {
     try {
       const settings = await settingsOf(files);
-      if (settings) await app.openResult(settings);
-      else await app.openFiles(files, openChoice(app.store.state.opened === null));
+      if (settings) await app.opener.result(settings);
+      else await app.opener.files(files, openChoice(app.store.state.opened === null));
     } catch (error) {
       app.messages.clear();
       app.messages.error(error);

@@ -11,7 +11,7 @@ import { thumbnail } from "../charts/thumbnail";
 import { html as element, find } from "../dom";
 import { integer, number, percent } from "../format";
 import { isArrival, snapshotOf } from "../kept";
-import { compared, type Group, type Known, nameFor } from "../networks-beside";
+import { compared, freeName, type Group, type Known, nameFor } from "../networks-beside";
 import type { Entry } from "../shelf";
 import { arrivedWith, CLEARED } from "../states";
 import { ask } from "./ask";
@@ -26,6 +26,7 @@ export class NetworksView {
   /** The network that comes with the page. */
   #arrival: Entry | undefined;
   #isWanted = false;
+  #loads = 0;
 
   constructor(private readonly app: App) {
     app.store.watch(["shelf", "stamp"], () => void this.#load());
@@ -46,6 +47,7 @@ export class NetworksView {
     } catch {
       // Without a server the network that comes with the page is not to be had, and one's own are.
     }
+    const mine = ++this.#loads;
     const { stamp } = this.app.store.state;
     const known = new Map<string, Known | null>();
     for (const entry of this.#entries()) {
@@ -53,6 +55,7 @@ export class NetworksView {
       const snapshot = await snapshotOf(entry.stamp);
       known.set(entry.stamp, snapshot ?? (isArrival(entry.stamp) ? (this.#known.get(entry.stamp) ?? null) : null));
     }
+    if (mine !== this.#loads) return;
     this.#known = known;
     this.#draw();
   }
@@ -161,7 +164,7 @@ export class NetworksView {
           }
           ${
             name === null
-              ? html`<button type="button" @click=${() => this.#keep(entry)}>
+              ? html`<button type="button" @click=${() => void this.#keep(entry)}>
                   Keep<span class="visually-hidden"> ${called}</span>
                 </button>`
               : nothing
@@ -179,8 +182,8 @@ export class NetworksView {
   }
 
   /** Under a name that one may change at once. */
-  #keep(entry: Entry): void {
-    void this.app.shelf.name(entry.stamp, nameFor(entry));
+  async #keep(entry: Entry): Promise<void> {
+    await this.app.shelf.name(entry.stamp, freeName(entry, this.app.store.state.shelf));
     const field = [...this.#place.querySelectorAll<HTMLElement>("[data-stamp]")]
       .find(({ dataset }) => dataset.stamp === entry.stamp)
       ?.querySelector("input");

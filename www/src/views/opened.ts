@@ -15,9 +15,9 @@ export function openedView(app: App): void {
     const isOwn = find("select", "opened-network").value === "json";
     find("label", "opened-json-field").hidden = !isOwn;
     if (isOwn && json.value.trim() === "") return;
-    void app.openFiles([], readChoice());
+    void app.opener.files([], readChoice());
   };
-  proposalView(app, (network) => void app.openFiles([], { ...readChoice(), network }));
+  proposalView(app, (network) => void app.opener.files([], { ...readChoice(), network }));
   for (const id of choices) find("select", id).addEventListener("change", choose);
   json.addEventListener("change", choose);
   app.store.watch(["opened"], () => show(app.store.state.opened));

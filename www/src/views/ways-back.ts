@@ -3,7 +3,7 @@
 import { html, nothing, render } from "lit-html";
 import type { App } from "../app";
 import { find } from "../dom";
-import { nameFor } from "../networks-beside";
+import { freeName, nameFor } from "../networks-beside";
 import { ask } from "./ask";
 
 export function waysBackView(app: App): void {
@@ -40,7 +40,7 @@ function byKeys(app: App, event: KeyboardEvent): void {
   if (!(ctrlKey || metaKey) || altKey || !app.store.state.engine) return;
   // In a field these are its own.
   const isText =
-    target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && target.type !== "range");
+    target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && /text|number/.test(target.type));
   if (isText || document.querySelector("dialog[open]")) return;
   const redo = key.toLowerCase() === "y" || (key.toLowerCase() === "z" && shiftKey);
   if (!redo && key.toLowerCase() !== "z") return;
@@ -65,18 +65,21 @@ function putAside(app: App): void {
 }
 
 async function mayReplace(app: App): Promise<boolean> {
-  const { stamp, shelf } = app.store.state;
+  const { stamp, shelf, model, trainChoice } = app.store.state;
   const entry = shelf.find((other) => other.stamp === stamp);
-  if (!entry) return true;
-  const name = nameFor(entry);
+  const title = "Another network takes its place";
+  const go = { text: "Replace it", value: "replace" } as const;
+  const stay = { text: "Cancel", value: "cancel" } as const;
+  if (!entry) {
+    const name = nameFor({ summary: model?.summary ?? "", training: trainChoice });
+    const about = `On the stage is ${name}, which this browser does not keep: it cannot be brought back.`;
+    return (await ask<"replace" | "cancel">(title, about, [{ ...stay, isFirst: true }, go], "cancel")) === "replace";
+  }
+  const name = freeName(entry, shelf);
   const answer = await ask<"keep" | "replace" | "cancel">(
-    "Another network takes its place",
+    title,
     `On the stage is ${name}, which has no name yet. Keep it, and both can be set side by side.`,
-    [
-      { text: "Keep it, and go on", value: "keep", isFirst: true },
-      { text: "Replace it", value: "replace" },
-      { text: "Cancel", value: "cancel" },
-    ],
+    [{ text: "Keep it, and go on", value: "keep", isFirst: true }, go, stay],
     "cancel",
   );
   if (answer === "keep") await app.shelf.name(entry.stamp, name);

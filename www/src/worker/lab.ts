@@ -76,8 +76,8 @@ export class Lab implements LabApi {
   readonly #files = new Files(() => this.#digits());
   /** Of the network that there is; null for one that was opened. */
   #choice: ModelChoice | null = null;
-  /** How the files were read that it came in. */
-  #openChoice: OpenChoice | null = null;
+  /** The files that it came in, and how they were read: others may have been opened since that are no network. */
+  #openedFrom: { model: File[]; data: File[]; choice: OpenChoice } | null = null;
   #mnist: Mnist | undefined;
   #mnistFolder = "";
 
@@ -180,8 +180,7 @@ export class Lab implements LabApi {
   async #remember(): Promise<string | null> {
     const parameters = this.#session.model.trained;
     if (this.#choice) return remember({ kind: "trained", choice: this.#choice, parameters });
-    if (!this.#openChoice) return null;
-    return remember({ kind: "files", ...this.#files.opened, choice: this.#openChoice, parameters });
+    return this.#openedFrom && remember({ kind: "files", ...this.#openedFrom, parameters });
   }
 
   /** Other weights of the same network. */
@@ -243,7 +242,7 @@ export class Lab implements LabApi {
     };
     const model = this.#adopt({ network, train, source, trained: parameters, name, opened });
     this.#choice = null;
-    this.#openChoice = choice;
+    this.#openedFrom = { ...this.#files.opened, choice };
     const { loss, accuracy } = await engine.evaluate(this.#session.model.measured, parameters);
     return { ...found, model, loss, accuracy };
   }

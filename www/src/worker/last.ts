@@ -9,8 +9,8 @@ export type Last =
   | { kind: "files"; model: File[]; data: File[]; choice: OpenChoice; parameters?: Float64Array }
   | { kind: "trained"; choice: ModelChoice; parameters: Float64Array };
 
-/** The network that was on the page last. */
-const STAMP = "stamp";
+/** The network that was on the page last, in whichever tab. */
+export const STAMP = "stamp";
 
 /** So often it was begun to restore it, and not ended: what crashes the page must not stand in the way at every start. */
 const TRIES = "tries";
@@ -32,23 +32,38 @@ export async function remember(last: Last): Promise<string | null> {
  * often; `restored` is to be called when it is there.
  */
 export async function recall(stamp: string, isStart: boolean): Promise<Last | undefined> {
-  let isTried = true;
+  if (isStart && (await isTriedOut())) return undefined;
+  return transaction("readonly", (store): IDBRequest<Last | undefined> => store("networks").get(stamp));
+}
+
+async function isTriedOut(): Promise<boolean> {
+  let isOut = true;
   // One transaction, so that pages that start together count each for itself.
   await transaction("readwrite", (store) => {
     const tries: IDBRequest<number | undefined> = store("last").get(TRIES);
     tries.onsuccess = () => {
-      isTried = (tries.result ?? 0) >= MOST_TRIES;
-      if (!isTried) store("last").put((tries.result ?? 0) + 1, TRIES);
+      isOut = (tries.result ?? 0) >= MOST_TRIES;
+      if (!isOut) store("last").put((tries.result ?? 0) + 1, TRIES);
     };
     return tries;
   });
-  if (isStart && isTried) return undefined;
-  return transaction("readonly", (store): IDBRequest<Last | undefined> => store("networks").get(stamp));
+  return isOut;
 }
 
-/** The stamp of the last one; undefined where nothing is kept. */
-export const stampOf = (): Promise<string | undefined> =>
-  transaction("readonly", (store): IDBRequest<string | undefined> => store("last").get(STAMP));
+/** The wanted stamp if its weights are kept, or else the last one's; undefined where neither's are. */
+export async function stampOf(wanted: string | null): Promise<string | undefined> {
+  let stamp: string | undefined;
+  await transaction("readonly", (store) => {
+    const last: IDBRequest<string | undefined> = store("last").get(STAMP);
+    const networks = store("networks").getAllKeys();
+    networks.onsuccess = () => {
+      stamp =
+        [wanted, last.result].find((one) => typeof one === "string" && networks.result.includes(one)) ?? undefined;
+    };
+    return networks;
+  });
+  return stamp;
+}
 
 /** Which is the last one: what a reload brings back. Null for what the page comes with. */
 export const setLast = async (stamp: string | null): Promise<void> => {
