@@ -91,7 +91,10 @@ export class App {
     this.#recovery = new Recovery(store, this.#client, this.#kept, {
       startEngine: () => this.#startEngine(),
       setModel: (choice) => this.#setModel(choice),
-      back: () => void this.#task("bending", (job) => this.#completion.bend(job)),
+      back: () => {
+        // What a person has begun meanwhile goes on.
+        if (this.store.state.task === "idle") void this.#task("bending", (job) => this.#completion.bend(job));
+      },
     });
     this.opener = new Opener(this, {
       client: this.#client,

@@ -1,0 +1,260 @@
+/** What is kept where it is not simple: two tabs, no storage, a full one, a newer build, a reload at once, a worker that is lost. */
+
+import { Lab } from "./lab.mjs";
+
+const stamp = (page) => page.evaluate(() => window.isoflatLab.app.store.state.stamp);
+const decades = (page) => page.evaluate(() => window.isoflatLab.app.store.state.sharpness.decades);
+const shelf = (page) => page.evaluate(() => window.isoflatLab.app.store.state.shelf);
+const named = async (page, of) => (await shelf(page)).find((entry) => entry.stamp === of)?.name ?? null;
+const REST_MS = 900;
+
+/** Few samples and one epoch: it is not the training that is tried. */
+async function quick(lab, seed) {
+  await lab.set("epochs", 1);
+  await lab.set("samples", 1000);
+  await lab.set("seed", seed);
+  await lab.train();
+  // What is left to be computed is not waited for.
+  await lab.page.evaluate(() => window.isoflatLab.app.stop());
+  await lab.idle();
+}
+
+async function reload({ page }) {
+  await page.reload();
+  await page.waitForSelector("#badge:not([data-state=starting])");
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.stamp !== null);
+}
+
+/** Another tab of the same browser. */
+async function another(lab, url) {
+  const other = new Lab(await lab.page.context().newPage());
+  await other.page.goto(url);
+  await other.page.waitForSelector("#badge:not([data-state=starting])");
+  await other.idle();
+  return other;
+}
+
+export async function checkTwoTabs(browser, url, check) {
+  const first = await Lab.open(browser, url);
+  await quick(first, 3);
+  const a = await stamp(first.page);
+  const second = await another(first, url);
+  check("a second tab opens with the last network", (await stamp(second.page)) === a);
+  await quick(second, 4);
+  const b = await stamp(second.page);
+  await first.page.waitForFunction(
+    (of) => window.isoflatLab.app.store.state.shelf.some((entry) => entry.stamp === of),
+    b,
+  );
+  check("what one tab trains the other lists", (await shelf(first.page)).length === 2);
+  await second.page.evaluate((of) => window.isoflatLab.app.shelf.name(of, "Named in the second"), a);
+  await first.page.waitForFunction(
+    (of) => window.isoflatLab.app.store.state.shelf.some(({ stamp, name }) => stamp === of && name !== null),
+    a,
+  );
+  // As if the tab had not been told.
+  await first.page.evaluate((of) => {
+    const { store } = window.isoflatLab.app;
+    store.set({
+      shelf: store.state.shelf.map((entry) => (entry.stamp === of ? { ...entry, name: null, testAccuracy: 0 } : entry)),
+      accuracy: { ...store.state.accuracy },
+    });
+  }, a);
+  await first.page.waitForTimeout(REST_MS);
+  check("a name that another tab has given is not lost", (await named(first.page, a)) === "Named in the second");
+  await reload(first);
+  check("a reload brings back what this tab showed", (await stamp(first.page)) === a);
+  await first.idle();
+
+  // Far more without a name than are kept: those that a tab has on its stage stay.
+  await second.page.evaluate(async () => {
+    const open = indexedDB.open("isoflat");
+    await new Promise((resolve) => {
+      open.onsuccess = resolve;
+    });
+    const work = open.result.transaction(["shelf", "networks"], "readwrite");
+    const { shelf } = window.isoflatLab.app.store.state;
+    for (let index = 0; index < 12; index++) {
+      const stamp = `later ${index}`;
+      work.objectStore("shelf").put({ ...shelf[0], stamp, name: null, at: Date.now() + index }, stamp);
+      work.objectStore("networks").put({}, stamp);
+    }
+    work.objectStore("shelf").put({ ...shelf.at(-1), name: null, at: 1 }, shelf.at(-1).stamp);
+    await new Promise((resolve) => {
+      work.oncomplete = resolve;
+    });
+    open.result.close();
+    const { app } = window.isoflatLab;
+    await app.shelf.name(app.store.state.stamp, "Named to have it sorted");
+  });
+  const left = (await shelf(second.page)).map((entry) => entry.stamp);
+  check(
+    "and another tab does not let it go",
+    left.includes(a) && left.includes(b) && left.length < 14,
+    left.join("; "),
+  );
+  const complaints = [...first.complaints, ...second.complaints];
+  check("the console is quiet", complaints.length === 0, complaints.join("; "));
+  await first.close();
+}
+
+export async function checkNothingKept(browser, url, check) {
+  for (const [about, script] of [
+    ["a full disk", full],
+    ["no database", without],
+  ]) {
+    const lab = await spoilt(browser, url, script);
+    const { page } = lab;
+    await lab.drag("#sharpness", 0.5);
+    await lab.idle();
+    await page.waitForTimeout(REST_MS);
+    const bent = [await stamp(page), await decades(page)];
+    await quick(lab, 3);
+    const said = await lab.text("#messages");
+    check(`${about}: what was trained cannot be kept, and that is said`, /does not keep/.test(said), said);
+    const question = page.locator("dialog.ask");
+    await page.click("#train-button");
+    await question.waitFor();
+    check("it is asked about", /cannot be brought back/.test(await question.innerText()));
+    await page.keyboard.press("Escape");
+    await page.waitForTimeout(REST_MS);
+    await page.locator("#undo").click();
+    await lab.idle();
+    check("undo brings the network before", [await stamp(page), await decades(page)].join() === bent.join());
+    check("the console is quiet", lab.complaints.length === 0, lab.complaints.join("; "));
+    await lab.close();
+  }
+}
+
+/** In the page and in its worker, which runs no script of the context's. */
+async function spoilt(browser, url, script) {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce" });
+  await context.addInitScript(script);
+  await context.route("**/assets/worker-*.js", async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: `${script}\n${await response.text()}` });
+  });
+  const lab = new Lab(await context.newPage());
+  await lab.page.goto(url);
+  await lab.page.waitForSelector("#badge:not([data-state=starting])");
+  await lab.idle();
+  return lab;
+}
+
+const full = `IDBObjectStore.prototype.put = function () {
+  this.transaction.abort();
+  throw new DOMException("full", "QuotaExceededError");
+};`;
+
+const without = `Object.defineProperty(self, "indexedDB", { value: undefined });
+Object.defineProperty(self, "sessionStorage", { get() { throw new DOMException("denied", "SecurityError"); } });`;
+
+export async function checkNewerBuild(browser, url, check) {
+  const lab = await Lab.open(browser, url);
+  const { page } = lab;
+  await quick(lab, 3);
+  const trained = await stamp(page);
+  await page.waitForTimeout(REST_MS);
+  // As a newer build of the page finds it: weights, and nothing of what was shown.
+  await page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const open = indexedDB.open("isoflat");
+        open.onsuccess = () => {
+          const work = open.result.transaction("snapshots", "readwrite");
+          const store = work.objectStore("snapshots");
+          store.getAllKeys().onsuccess = ({ target }) => {
+            for (const key of target.result) {
+              store.get(key).onsuccess = (found) => store.put({ ...found.target.result, build: "older" }, key);
+            }
+          };
+          work.oncomplete = () => {
+            open.result.close();
+            resolve();
+          };
+        };
+      }),
+  );
+  await reload(lab);
+  await lab.idle();
+  check("a newer build has the weights", (await stamp(page)) === trained);
+  const entry = (await shelf(page)).find((other) => other.stamp === trained);
+  check("and knows how they were trained", entry?.training?.batchSize === 64, JSON.stringify(entry));
+  await lab.goTo("train");
+  await page.click("#train-button");
+  await page.waitForSelector("dialog.ask");
+  check("so it asks before they are given up", (await stamp(page)) === trained);
+  await page.keyboard.press("Escape");
+
+  await lab.drag("#sharpness", 0.4);
+  await page.locator("input[name=way][value=sharpen]").check({ force: true });
+  await page.locator("input[name=way][value=bend]").check({ force: true });
+  await lab.idle();
+  const before = await decades(page);
+  await page.waitForTimeout(REST_MS);
+  await lab.drag("#sharpness", 0.7);
+  await lab.idle();
+  await page.waitForTimeout(REST_MS);
+  await page.locator("input[name=way]:checked").focus();
+  await page.keyboard.press("Control+z");
+  await lab.idle();
+  check("the keys of Undo work on a choice that has the focus", (await decades(page)) === before);
+
+  await page.evaluate(() => window.isoflatLab.kill());
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.engine !== null);
+  await page.keyboard.press("Control+y");
+  await lab.idle();
+  check("and at once after the worker was lost", (await decades(page)) > before);
+  const code = await page.evaluate(() => document.querySelector("#messages .message")?.dataset.code ?? "none");
+  check("with no fault of the step’s own", code === "none" || code === "unexpected", code);
+  await lab.close();
+}
+
+export async function checkLinkOnOwn(browser, url, check) {
+  const lab = await Lab.open(browser, url);
+  const { page } = lab;
+  await lab.drag("#sharpness", 0.5);
+  await lab.idle();
+  const arrival = await stamp(page);
+  // An address of the network that the page comes with.
+  const link = await page.evaluate(async () => {
+    Object.defineProperty(navigator, "clipboard", {
+      value: { writeText: async (text) => Object.assign(window, { copied: text }) },
+    });
+    document.querySelector("#share").click();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    return window.copied;
+  });
+  const shared = await decades(page);
+  await quick(lab, 3);
+  const own = await stamp(page);
+  await page.evaluate((hash) => {
+    location.hash = hash;
+  }, new URL(link).hash);
+  await page.waitForSelector("dialog.ask");
+  check("an address that is followed asks before it takes one’s own from the stage", (await stamp(page)) === own);
+  await page.locator("dialog.ask").getByText("Replace it").click();
+  await page.waitForFunction((of) => window.isoflatLab.app.store.state.stamp === of, arrival);
+  await lab.idle();
+  check("it shows the network that it is of", (await stamp(page)) === arrival && (await decades(page)) === shared);
+  await page.waitForTimeout(REST_MS);
+  await reload(lab);
+  check("a reload stays with it", (await stamp(page)) === arrival);
+  await lab.idle();
+  await lab.drag("#sharpness", 0.2);
+  const last = await decades(page);
+  // The page is put into the background, where it may be ended at any time.
+  await page.evaluate(async () => {
+    Object.defineProperty(document, "hidden", { value: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  });
+  await reload(lab);
+  check(
+    "a bend of the last moment is there after it",
+    (await decades(page)) === last,
+    `${last}, ${await decades(page)}`,
+  );
+  check("the console is quiet", lab.complaints.length === 0, lab.complaints.join("; "));
+  await lab.close();
+}
