@@ -16,7 +16,7 @@ import "./style/networks.css";
 import { App } from "./app";
 import { LANDSCAPE } from "./arrival/arrival";
 import { beginning } from "./arrival/load";
-import { forgetColours } from "./dom";
+import { find, forgetColours } from "./dom";
 import { type Link, readQuery } from "./link";
 import { Messages } from "./messages";
 import { NO_DINH, NO_VALUES, NOT_SHARP, type State, Store } from "./store";
@@ -33,6 +33,7 @@ import { LookView } from "./views/look";
 import { MeasuresView } from "./views/measures";
 import { NetworksView } from "./views/networks";
 import { openedView } from "./views/opened";
+import { place } from "./views/place";
 import { samenessView } from "./views/sameness";
 import { sharpenView } from "./views/sharpen";
 import { spacesView } from "./views/spaces";
@@ -92,12 +93,12 @@ const store = new Store<State>({
 });
 
 fillNetworks();
-const app = new App(store, new Messages());
+const app = new App(store, new Messages(place("messages")));
 headerView(app);
 const spaces = spacesView(app);
 statusView(app);
-filesView(app);
-openedView(app);
+const door = { button: find("button", "open-button"), input: find("input", "open-input") };
+filesView(app, door, openedView(app));
 table2View(app);
 sharpenView(app);
 dinhView(app);
@@ -108,8 +109,8 @@ new InvarianceView(app);
 const training = trainView(app);
 estimateView(app);
 const look = new LookView(app);
-const bend = new BendView(app);
-stageView(app);
+const bend = new BendView(app, find("div", "cut"));
+const stage = stageView(app);
 samenessView(app);
 gaugesView(app);
 waysBackView(app);
@@ -135,7 +136,7 @@ tabsView((tab) => {
 window.isoflatLab = { app, loseDevice: () => app.loseDevice(), crash: () => app.crash(), kill: () => app.kill() };
 const link = takeLink();
 const first = beginning(link !== null);
-const guide = guideView(app, first);
+const guide = guideView(app, first, stage);
 // A link says where the twin is to be: nothing else moves it.
 void app.start(readModelChoice(), first, link ? async () => {} : guide).then(() => link && app.opener.link(link));
 window.addEventListener("hashchange", () => {

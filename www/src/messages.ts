@@ -1,12 +1,13 @@
 /** What went wrong and what to do, where a screen reader hears it at once. */
 
-import { find, html } from "./dom";
+import { html } from "./dom";
 import { advice, LabError } from "./errors";
 import { sentence } from "./format";
 
 export class Messages {
-  readonly #region = find("div", "messages");
   #code: LabError["code"] | null = null;
+
+  constructor(private readonly region: HTMLElement) {}
 
   /** Of the error that is shown; null where there is none. */
   get code(): LabError["code"] | null {
@@ -25,7 +26,7 @@ export class Messages {
 
   clear(): void {
     this.#code = null;
-    this.#region.replaceChildren();
+    this.region.replaceChildren();
   }
 
   #show(kind: "error" | "notice", text: string, detail: string, code?: LabError["code"]): void {
@@ -35,6 +36,6 @@ export class Messages {
     const body = html("div", {}, html("strong", {}, text), detail && html("p", {}, detail));
     const message = html("div", { class: `message ${kind}`, "data-code": code }, symbol, body, close);
     close.addEventListener("click", () => this.clear());
-    this.#region.replaceChildren(message);
+    this.region.replaceChildren(message);
   }
 }

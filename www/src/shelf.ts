@@ -47,7 +47,9 @@ export class Shelf {
     return this.store.state.shelf.some((entry) => entry.stamp === stamp && entry.name !== null);
   }
 
+  /** At once on the page: whoever gives it is about to type. */
   async name(stamp: string, name: string): Promise<void> {
+    this.#set(this.store.state.shelf.map((entry) => (entry.stamp === stamp ? { ...entry, name } : entry)));
     await this.#change(stamp, (known) => known && { ...known, name });
   }
 

@@ -1,14 +1,52 @@
 /** Under *More*: a slider for each layer's factor, random factors and orders of units. */
 
 import type { FreeTensor } from "isoflat";
+import { render, html as template } from "lit-html";
 import type { App } from "../app";
-import { LAYER_DECADES as DECADES, noBend, refusalToRescale } from "../bends";
+import { LAYER_DECADES as DECADES } from "../bends";
 import { LineChart } from "../charts/line";
-import { find, html } from "../dom";
-import { disable } from "../focus";
+import { html } from "../dom";
 import { number, round } from "../format";
-import { type Bend, transformationOf } from "../store";
+import type { Bend } from "../store";
 import { factorsOf, powersOf } from "../transformations";
+import { place, within } from "./place";
+
+const markup = template`
+  <fieldset>
+    <legend class="visually-hidden">Factor of each layer; their product stays 1</legend>
+    <div id="lambdas"></div>
+  </fieldset>
+  <p id="lambda-product" class="note faint"></p>
+  <div class="toggles">
+    <div class="toggle">
+      <label class="check"><input id="nodewise" type="checkbox"> every hidden unit by its own random factor</label>
+      <div class="row">
+        <label class="inline">up to ×
+          <input id="nodewise-range" type="number" min="1.1" max="1000" step="any" value="10" aria-label="Largest factor of a unit"></label>
+        <button id="nodewise-draw" type="button">Draw anew</button>
+      </div>
+    </div>
+    <div class="toggle">
+      <label class="check"><input id="permute" type="checkbox"> hidden units in another order</label>
+      <div class="row"><button id="permute-draw" type="button">Shuffle</button></div>
+    </div>
+  </div>`;
+
+/** Once, and then the elements in it are the view's. */
+function rendered() {
+  const box = place("more");
+  render(markup, box);
+  const own = within(box);
+  return {
+    lambdas: own("div", "lambdas"),
+    product: own("p", "lambda-product"),
+    nodewise: own("input", "nodewise"),
+    range: own("input", "nodewise-range"),
+    drawNodewise: own("button", "nodewise-draw"),
+    permute: own("input", "permute"),
+    drawPermutation: own("button", "permute-draw"),
+  };
+}
 
 export class BendView {
   #sliders: HTMLInputElement[] = [];
@@ -16,36 +54,37 @@ export class BendView {
   /** Of a graph, its tensors' factors in powers of ten. */
   #powers: number[] = [];
   #seed = 1;
-  readonly #box = find("div", "cut");
-  readonly #cut = new LineChart(this.#box);
+  readonly #elements = rendered();
+  readonly #cut: LineChart;
 
-  constructor(private readonly app: App) {
-    const range = find("input", "nodewise-range");
-    const nodewise = find("input", "nodewise");
-    const permute = find("input", "permute");
+  /** `box`: where the loss is drawn along the first direction. */
+  constructor(
+    private readonly app: App,
+    private readonly box: HTMLElement,
+  ) {
+    this.#cut = new LineChart(box);
+    const { range, nodewise, permute, drawNodewise, drawPermutation } = this.#elements;
     nodewise.addEventListener("change", () => this.#setNodewise());
     range.addEventListener("change", () => this.#setNodewise());
-    find("button", "nodewise-draw").addEventListener("click", () => {
+    drawNodewise.addEventListener("click", () => {
       nodewise.checked = true;
       this.#seed++;
       this.#setNodewise();
     });
     permute.addEventListener("change", () => this.#setPermutation());
-    find("button", "permute-draw").addEventListener("click", () => {
+    drawPermutation.addEventListener("click", () => {
       permute.checked = true;
       this.#seed++;
       this.#setPermutation();
     });
-    find("button", "bend-reset").addEventListener("click", () => app.twin.setBend(noBend(this.#bend.lambda.length)));
     app.store.watch(["model"], () => this.#buildSliders());
-    app.store.watch(["bend", "sharpness"], () => this.#showBend());
-    app.store.watch(["model", "ready", "task", "engine"], () => this.#showAvailability());
+    app.store.watch(["bend"], () => this.#showBend());
     app.store.watch(["lines"], () => this.redraw());
   }
 
   /** Not in a closed part: it is drawn when that is opened. */
   redraw(): void {
-    if (this.#box.clientWidth > 0) this.#cut.show(this.app.store.state.lines, "log");
+    if (this.box.clientWidth > 0) this.#cut.show(this.app.store.state.lines, "log");
   }
 
   get #bend(): Bend {
@@ -84,13 +123,13 @@ export class BendView {
       );
       return html("div", { class: "lambda" }, label, slider, value);
     });
-    const place = find("div", "lambdas");
-    place.classList.toggle(
+    const { lambdas } = this.#elements;
+    lambdas.classList.toggle(
       "lambdas-long",
       this.#names().some((name) => name.includes(", ")),
     );
-    place.classList.toggle("lambdas-many", rows.length > 12);
-    place.replaceChildren(...rows);
+    lambdas.classList.toggle("lambdas-many", rows.length > 12);
+    lambdas.replaceChildren(...rows);
     this.#showBend();
   }
 
@@ -126,15 +165,14 @@ export class BendView {
   }
 
   #setNodewise(): void {
-    const range = find("input", "nodewise-range");
+    const { range, nodewise } = this.#elements;
     const wanted = Math.min(Math.max(Number(range.value) || 10, 1.1), 1000);
     range.value = String(wanted);
-    const on = find("input", "nodewise").checked;
-    this.app.twin.setBend({ ...this.#bend, nodewise: on ? { seed: this.#seed, range: wanted } : null });
+    this.app.twin.setBend({ ...this.#bend, nodewise: nodewise.checked ? { seed: this.#seed, range: wanted } : null });
   }
 
   #setPermutation(): void {
-    const on = find("input", "permute").checked;
+    const on = this.#elements.permute.checked;
     this.app.twin.setBend({ ...this.#bend, permutation: on ? { seed: this.#seed } : null });
   }
 
@@ -154,26 +192,13 @@ export class BendView {
       value.textContent = number(factor);
     });
     const product = lambda.reduce((product, factor) => product * factor, 1);
-    find("p", "lambda-product").textContent = model?.tensors
+    this.#elements.product.textContent = model?.tensors
       ? "A tensor’s writers × μ, its readers ÷ μ: where ways meet, they agree."
       : lambda.length > 1
         ? `${lambda.map((_, index) => `λ${subscript(index + 1)}`).join(" · ")} = ${round(Number(product.toPrecision(6)))}`
         : "";
-    find("input", "nodewise").checked = nodewise !== null;
-    find("input", "permute").checked = permutation !== null;
-    // The slider may stand elsewhere while nothing is bent: where the sharpest layer is still looked for, or there is none.
-    const isAtRest = transformationOf(this.#bend) === null && this.app.store.state.sharpness.decades === 0;
-    disable(find("button", "bend-reset"), isAtRest);
-  }
-
-  #showAvailability(): void {
-    const { model, ready, task, engine } = this.app.store.state;
-    const why = model && refusalToRescale(model);
-    const refused = why !== null;
-    find("fieldset", "bend-controls").disabled = !ready || refused || task === "training" || !engine;
-    const refusal = find("p", "bend-refusal");
-    refusal.hidden = !refused;
-    refusal.textContent = why ?? "";
+    this.#elements.nodewise.checked = nodewise !== null;
+    this.#elements.permute.checked = permutation !== null;
   }
 }
 

@@ -1,17 +1,24 @@
 /** Opening by button or drop, and saving. */
 
+import { render, html as template } from "lit-html";
 import type { App } from "../app";
 import { download, find } from "../dom";
 import { type Dropped, filesOf, foldersOf, notOpened, Openings } from "../openings";
 import { settingsOf } from "../reopen";
 import { found } from "../store";
-import type { SaveChoice, SavedPoint } from "../worker/protocol";
-import { openChoice } from "./opened";
+import type { OpenChoice, SaveChoice, SavedPoint } from "../worker/protocol";
+import { place } from "./place";
 
-export function filesView(app: App): void {
-  const openings = openingsOf(app);
-  const input = find("input", "open-input");
-  find("button", "open-button").addEventListener("click", () => input.click());
+/** What a person presses to choose files; both are of the form that trains. */
+interface Door {
+  button: HTMLButtonElement;
+  input: HTMLInputElement;
+}
+
+/** `choice`: how files are read that come on top of those that are open, or are new. */
+export function filesView(app: App, { button, input }: Door, choice: (isNew: boolean) => OpenChoice): void {
+  const openings = openingsOf(app, choice);
+  button.addEventListener("click", () => input.click());
   input.addEventListener("change", () => {
     const files = Array.from(input.files ?? []);
     // So that the same file can be chosen again after it has been mended.
@@ -62,7 +69,7 @@ function saving(app: App): void {
 }
 
 /** What was chosen for other files stays, as long as a model is open: these may be its data. */
-function openingsOf(app: App): Openings {
+function openingsOf(app: App, choice: (isNew: boolean) => OpenChoice): Openings {
   let wake = (): void => {};
   app.store.watch(["opened"], () => wake());
   const taken = () =>
@@ -73,7 +80,7 @@ function openingsOf(app: App): Openings {
     try {
       const settings = await settingsOf(files);
       if (settings) await app.opener.result(settings);
-      else await app.opener.files(files, openChoice(app.store.state.opened === null));
+      else await app.opener.files(files, choice(app.store.state.opened === null));
     } catch (error) {
       app.messages.clear();
       app.messages.error(error);
@@ -83,7 +90,8 @@ function openingsOf(app: App): Openings {
 }
 
 function dropping(app: App, openings: Openings): void {
-  const veil = find("div", "drop");
+  const veil = place("drop");
+  render(template`<p>Drop a model, its data, or both</p>`, veil);
   let depth = 0; // enter and leave come for every element on the way
   const show = (on: boolean): void => {
     veil.hidden = !on;

@@ -3,10 +3,11 @@
 import type { MeasureKey } from "isoflat";
 import type { App } from "../app";
 import { compare, shouldStandStill } from "../compare";
-import { find, html } from "../dom";
+import { html } from "../dom";
 import { factor, number, percent } from "../format";
 import { SWINGS, standsFor } from "../gauges";
 import { transformationOf } from "../store";
+import { place } from "./place";
 
 /** Powers of ten that a scale has, and of those below the trained value. */
 const [DECADES, BELOW] = [8, 1];
@@ -26,9 +27,9 @@ interface Reading {
 }
 
 export function gaugesView(app: App): void {
-  const place = find("div", "gauges");
+  const box = place("gauges");
   app.store.watch(["measures", "accuracy", "bend", "engine", "descriptions", "training", "ready", "task"], () => {
-    place.replaceChildren(...readings(app).map(gauge));
+    box.replaceChildren(...readings(app).map(gauge));
   });
 }
 

@@ -4,9 +4,9 @@ import type { App } from "../app";
 import { type Arrival, LANDSCAPE } from "../arrival/arrival";
 import type { Beginning } from "../arrival/load";
 import { Player } from "../arrival/player";
-import { find } from "../dom";
 import { factor } from "../format";
 import { SWINGS } from "../gauges";
+import { place, within } from "./place";
 
 /** Where the twin is brought, in powers of ten. */
 const SHARP = 3.5;
@@ -56,14 +56,18 @@ const STEPS: Step[] = [
 ];
 
 /** What is played on arrival: called when there is something to see, done when it is over or somebody takes the slider. */
-export function guideView(app: App, beginning: Promise<Beginning>): () => Promise<void> {
-  const riddle = find("h2", "riddle");
+export function guideView(
+  app: App,
+  beginning: Promise<Beginning>,
+  { stage, control }: { stage: HTMLElement; control: HTMLElement },
+): () => Promise<void> {
+  const own = within(place("guide"));
+  const riddle = own("h2", "riddle");
   const question = riddle.textContent ?? "";
-  const next = find("button", "guide-next");
-  const back = find("button", "guide-back");
-  const skip = find("button", "guide-skip");
-  const at = find("span", "guide-at");
-  const stage = find("section", "stage");
+  const next = own("button", "guide-next");
+  const back = own("button", "guide-back");
+  const skip = own("button", "guide-skip");
+  const at = own("span", "guide-at");
   const player = new Player(app);
   let step = -1;
   let arrival: Arrival | null = null;
@@ -100,7 +104,7 @@ export function guideView(app: App, beginning: Promise<Beginning>): () => Promis
   });
   // Whoever takes the control drives.
   for (const kind of ["pointerdown", "keydown"]) {
-    find("fieldset", "bend-controls").addEventListener(kind, () => player.stop());
+    control.addEventListener(kind, () => player.stop());
   }
   const showOffer = (): void => {
     // Its frames are of the network that the page came with, as it was looked at.

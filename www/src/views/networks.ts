@@ -8,19 +8,20 @@ import { MODEL, TRAINING } from "../arrival/arrival";
 import { fetchArrival } from "../arrival/load";
 import { heightsOf } from "../charts/heights";
 import { thumbnail } from "../charts/thumbnail";
-import { html as element, find } from "../dom";
+import { html as element } from "../dom";
 import { integer, number, percent } from "../format";
 import { isArrival, snapshotOf } from "../kept";
 import { compared, freeName, type Group, type Known, nameFor } from "../networks-beside";
 import type { Entry } from "../shelf";
 import { arrivedWith, CLEARED } from "../states";
 import { ask } from "./ask";
+import { place } from "./place";
 
 /** More columns cannot be read beside each other. */
 const MOST_COMPARED = 8;
 
 export class NetworksView {
-  readonly #place = find("section", "networks-panel");
+  readonly #place = place("networks");
   /** Of those that are not on the stage, as far as it is loaded. */
   #known = new Map<string, Known | null>();
   /** The network that comes with the page. */
@@ -136,9 +137,9 @@ export class NetworksView {
     return html`<li class="shelved" data-stamp=${stamp} aria-current=${isShown ? "true" : nothing}>
       <div
         class="shelved-picture"
-        ${ref((place) => {
-          if (!(place instanceof HTMLElement)) return;
-          place.replaceChildren(...(surface ? [thumbnail(surface, heights, `Landscape of ${called}`)] : []));
+        ${ref((box) => {
+          if (!(box instanceof HTMLElement)) return;
+          box.replaceChildren(...(surface ? [thumbnail(surface, heights, `Landscape of ${called}`)] : []));
         })}
       ></div>
       <div class="shelved-words">
@@ -164,7 +165,7 @@ export class NetworksView {
           }
           ${
             name === null
-              ? html`<button type="button" @click=${() => void this.#keep(entry)}>
+              ? html`<button type="button" @click=${() => this.#keep(entry)}>
                   Keep<span class="visually-hidden"> ${called}</span>
                 </button>`
               : nothing
@@ -182,8 +183,8 @@ export class NetworksView {
   }
 
   /** Under a name that one may change at once. */
-  async #keep(entry: Entry): Promise<void> {
-    await this.app.shelf.name(entry.stamp, freeName(entry, this.app.store.state.shelf));
+  #keep(entry: Entry): void {
+    void this.app.shelf.name(entry.stamp, freeName(entry, this.app.store.state.shelf));
     const field = [...this.#place.querySelectorAll<HTMLElement>("[data-stamp]")]
       .find(({ dataset }) => dataset.stamp === entry.stamp)
       ?.querySelector("input");

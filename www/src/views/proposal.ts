@@ -2,7 +2,7 @@
 
 import type { LayerJSON, NetworkJSON } from "isoflat";
 import type { App } from "../app";
-import { find, html } from "../dom";
+import { html } from "../dom";
 import {
   BETWEEN,
   INPUT,
@@ -17,17 +17,18 @@ import {
   usualShortcut,
 } from "../layers";
 import type { OpenedFiles } from "../worker/protocol";
+import { within } from "./place";
 
 /** Rows are checked when a person has stopped typing. */
 const REST_MS = 200;
 
-export function proposalView(app: App, open: (network: string) => void): void {
-  const details = find("details", "opened-layers");
-  const body = find("tbody", "opened-rows");
-  const fault = find("p", "opened-layers-fault");
-  const apply = find("button", "opened-apply");
-  const size = find("input", "opened-input");
-  const first = find("span", "opened-first");
+export function proposalView(app: App, details: HTMLDetailsElement, open: (network: string) => void): void {
+  const own = within(details);
+  const body = own("tbody", "opened-rows");
+  const fault = own("p", "opened-layers-fault");
+  const apply = own("button", "opened-apply");
+  const size = own("input", "opened-input");
+  const first = own("span", "opened-first");
   let input: NetworkJSON["input"] = [1];
   let rows: Row[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,10 +1,11 @@
 /** A few inputs with what both networks say of them: bars above the line as trained, below it bent. */
 
 import type { App } from "../app";
-import { find, html, picture, svg } from "../dom";
-import { percent } from "../format";
+import { html, picture, svg } from "../dom";
+import { number, percent } from "../format";
 import { transformationOf } from "../store";
 import type { Examples } from "../worker/protocol";
+import { place, within } from "./place";
 
 /** Of one drawing of bars, in its own units. */
 const [WIDTH, HALF, GAP] = [60, 17, 1.5];
@@ -12,22 +13,25 @@ const [WIDTH, HALF, GAP] = [60, 17, 1.5];
 const MOST = 40;
 
 export function samenessView(app: App): void {
-  const place = find("div", "digits");
+  const own = within(place("sameness"));
+  const [digits, heading] = [own("div", "digits"), own("h3", "sameness-title")];
+  const [box, text] = [own("div", "same"), own("span", "same-text")];
   let shown: Examples | null = null;
   app.store.watch(["examples", "preview", "bendSummary", "bend"], () => {
     const { examples, preview, bendSummary, bend } = app.store.state;
     if (examples !== shown) {
       shown = examples;
-      place.replaceChildren(...(examples ? examples.answers.map((_, sample) => frame(examples, sample)) : []));
-      find("h3", "sameness-title").textContent = title(examples);
+      digits.replaceChildren(...(examples ? examples.answers.map((_, sample) => frame(examples, sample)) : []));
+      heading.textContent = title(examples);
     }
     if (!examples) return;
     const bent = transformationOf(bend) ? (bendSummary?.answers ?? preview?.answers) : undefined;
     examples.answers.forEach((before, sample) => {
-      const figure = place.children[sample];
+      const figure = digits.children[sample];
       if (figure) showAnswers(figure, before, bent?.[sample], examples.labels.length > 0);
     });
   });
+  app.store.watch(["bend", "bendSummary", "ready", "task", "engine"], () => showSame(app, box, text));
 }
 
 function title(examples: Examples | null): string {
@@ -79,4 +83,34 @@ function showAnswers(figure: Element, before: number[], after: number[] | undefi
   caption.textContent = first.best === second.best ? first.text : `${first.text} → ${second.text}`;
   caption.dataset.same = String(first.best === second.best);
   caption.title = `as trained ${first.text} with ${first.sure}${after ? `, bent ${second.text} with ${second.sure}` : ""}`;
+}
+
+/** How far the outputs have changed, in words. */
+function showSame(app: App, box: HTMLElement, text: HTMLElement): void {
+  const { bend, bendSummary, ready, task, engine } = app.store.state;
+  delete box.dataset.value;
+  if (!transformationOf(bend)) {
+    box.dataset.state = "none";
+    text.textContent = ready ? "Not bent yet: both are the same weights." : "Train a network first.";
+    return;
+  }
+  if (!bendSummary) {
+    box.dataset.state = "pending";
+    text.textContent = task === "idle" ? "Outputs are not compared: that was stopped." : "Comparing outputs…";
+    return;
+  }
+  const { maxDifference, maxOutput } = bendSummary;
+  box.dataset.value = String(maxDifference);
+  // Layers of sums, each at factors far from 1: far above their rounding, far below any answer.
+  const tolerance = engine?.info.precision === "f64" ? 1e-8 : 1e-2;
+  if (!(maxDifference <= tolerance * maxOutput)) {
+    box.dataset.state = "differs";
+    text.textContent = `Outputs differ by ${number(maxDifference, 2)}, where they reach ${number(maxOutput, 2)}: more than rounding explains.`;
+    return;
+  }
+  box.dataset.state = "same";
+  text.textContent =
+    maxDifference === 0
+      ? "Same function: all outputs are equal, bit for bit."
+      : `Same function: outputs differ by ${number(maxDifference, 2)} at most, where they reach ${number(maxOutput, 2)}.`;
 }

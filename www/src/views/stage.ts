@@ -1,24 +1,37 @@
-/** The stage's one control, and how the outputs have changed. */
+/** The stage's one control: how sharp the twin is, and in which way; the stage as an address, and as large as the screen. */
 
 import type { App } from "../app";
-import { lambdaFor, refusalToRescale } from "../bends";
-import { find } from "../dom";
-import { factor, number } from "../format";
+import { lambdaFor, noBend, refusalToRescale } from "../bends";
+import { disable } from "../focus";
+import { factor } from "../format";
 import { queryOf } from "../link";
 import { found, refusalOf, type Sharpness, transformationOf } from "../store";
+import { place, within } from "./place";
 
-export function stageView(app: App): void {
-  const slider = find("input", "sharpness");
-  const ways = [...document.querySelectorAll<HTMLInputElement>("input[name=way]")];
+/** Returns what the tour looks at and listens to. Its frame is in index.html: it is what people see before there is any script. */
+export function stageView(app: App): { stage: HTMLElement; control: HTMLElement } {
+  const [stage, control] = [place("stage"), place("control")];
+  closeLikeMenu(within(control)("details", "more"));
+  slide(app, control);
+  reset(app, control);
+  sharing(app, stage);
+  availability(app, stage, control);
+  return { stage, control };
+}
+
+function slide(app: App, control: HTMLElement): void {
+  const own = within(control);
+  const [slider, value, note] = [
+    own("input", "sharpness"),
+    own("output", "sharpness-value"),
+    own("p", "sharpness-note"),
+  ] as const;
+  const ways = [...control.querySelectorAll<HTMLInputElement>("input[name=way]")];
   const way = (): Sharpness["way"] => (ways.find(({ checked }) => checked)?.value === "sharpen" ? "sharpen" : "bend");
-  slider.addEventListener("input", () => app.twin.setSharpness({ way: way(), decades: Number(slider.value) }));
+  const set = (): void => app.twin.setSharpness({ way: way(), decades: Number(slider.value) });
+  slider.addEventListener("input", set);
   slider.addEventListener("change", () => app.twin.release());
-  for (const radio of ways) {
-    radio.addEventListener("change", () => app.twin.setSharpness({ way: way(), decades: Number(slider.value) }));
-  }
-  closeLikeMenu(find("details", "more"));
-  sharing(app);
-  presenting();
+  for (const radio of ways) radio.addEventListener("change", set);
   app.store.watch(["sharpness"], () => {
     const { sharpness } = app.store.state;
     for (const radio of ways) radio.checked = radio.value === sharpness.way;
@@ -26,26 +39,49 @@ export function stageView(app: App): void {
     if (Math.abs(Number(slider.value) - decades) > Number(slider.step) / 2) slider.value = String(decades);
     slider.style.setProperty("--at", String(decades / Number(slider.max)));
     const times = factor(10 ** sharpness.decades);
-    find("output", "sharpness-value").textContent = times;
+    value.textContent = times;
     slider.setAttribute("aria-valuetext", `${times} ${said(sharpness)}`);
   });
   app.store.watch(["sharpness", "dinh"], () => {
     const { sharpness, dinh } = app.store.state;
     const refusal = sharpness.way === "sharpen" ? refusalOf(dinh.valley) : null;
-    find("p", "sharpness-note").textContent = refusal ? `Not possible here: ${refusal}.` : said(sharpness);
+    note.textContent = refusal ? `Not possible here: ${refusal}.` : said(sharpness);
   });
-  app.store.watch(["bend", "bendSummary", "ready", "task", "engine"], () => showSame(app));
+}
+
+function reset(app: App, control: HTMLElement): void {
+  const button = within(control)("button", "bend-reset");
+  button.addEventListener("click", () => app.twin.setBend(noBend(app.store.state.bend.lambda.length)));
+  app.store.watch(["bend", "sharpness"], () => {
+    const { bend, sharpness } = app.store.state;
+    // The slider may stand elsewhere while nothing is bent: where the sharpest layer is still looked for, or there is none.
+    disable(button, transformationOf(bend) === null && sharpness.decades === 0);
+  });
+}
+
+/** Is there something that can be bent? If never, it says why. */
+function availability(app: App, stage: HTMLElement, control: HTMLElement): void {
+  const refusal = within(stage)("p", "bend-refusal");
   app.store.watch(["model", "bend", "ready"], () => {
     const { model, bend } = app.store.state;
-    const stage = find("section", "stage");
+    const why = model && refusalToRescale(model);
     stage.dataset.bent = String(transformationOf(bend) !== null);
-    stage.toggleAttribute("data-rigid", model !== null && refusalToRescale(model) !== null);
+    stage.toggleAttribute("data-rigid", why !== null);
+    refusal.hidden = why === null;
+    refusal.textContent = why ?? "";
+  });
+  app.store.watch(["model", "ready", "task", "engine"], () => {
+    const { model, ready, task, engine } = app.store.state;
+    const refused = model !== null && refusalToRescale(model) !== null;
+    control.toggleAttribute("disabled", !ready || refused || task === "training" || !engine);
   });
 }
 
 /** The state as an address, to be given to others. */
-function sharing(app: App): void {
-  const button = find("button", "share");
+function sharing(app: App, stage: HTMLElement): void {
+  const own = within(place("sharing"));
+  presenting(own("button", "present"), stage);
+  const button = own("button", "share");
   const words = button.textContent;
   app.store.watch(["modelChoice", "ready", "training"], () => {
     const { modelChoice, ready, training } = app.store.state;
@@ -80,9 +116,7 @@ function sharing(app: App): void {
 }
 
 /** The stage alone, as large as the screen; Escape ends it. */
-function presenting(): void {
-  const button = find("button", "present");
-  const stage = find("section", "stage");
+function presenting(button: HTMLButtonElement, stage: HTMLElement): void {
   button.hidden = !document.fullscreenEnabled;
   button.addEventListener("click", () => {
     if (document.fullscreenElement) void document.exitFullscreen();
@@ -111,34 +145,3 @@ const said = ({ way }: Sharpness): string =>
   way === "bend"
     ? "so much sharper in the layer that shrinks most"
     : "so much sharper, or more, as a whole: Dinh et al. 2017, Theorem 4";
-
-function showSame(app: App): void {
-  const { bend, bendSummary, ready, task, engine } = app.store.state;
-  const box = find("div", "same");
-  const text = find("span", "same-text");
-  delete box.dataset.value;
-  if (!transformationOf(bend)) {
-    box.dataset.state = "none";
-    text.textContent = ready ? "Not bent yet: both are the same weights." : "Train a network first.";
-    return;
-  }
-  if (!bendSummary) {
-    box.dataset.state = "pending";
-    text.textContent = task === "idle" ? "Outputs are not compared: that was stopped." : "Comparing outputs…";
-    return;
-  }
-  const { maxDifference, maxOutput } = bendSummary;
-  box.dataset.value = String(maxDifference);
-  // Layers of sums, each at factors far from 1: far above their rounding, far below any answer.
-  const tolerance = engine?.info.precision === "f64" ? 1e-8 : 1e-2;
-  if (!(maxDifference <= tolerance * maxOutput)) {
-    box.dataset.state = "differs";
-    text.textContent = `Outputs differ by ${number(maxDifference, 2)}, where they reach ${number(maxOutput, 2)}: more than rounding explains.`;
-    return;
-  }
-  box.dataset.state = "same";
-  text.textContent =
-    maxDifference === 0
-      ? "Same function: all outputs are equal, bit for bit."
-      : `Same function: outputs differ by ${number(maxDifference, 2)} at most, where they reach ${number(maxOutput, 2)}.`;
-}

@@ -1,5 +1,7 @@
 /** The parts below the stage: one at a time, each with an address of its own. */
 
+import { place } from "./place";
+
 const FIRST = "train";
 
 /** How high what stays at the top is: what is scrolled to comes below it. */
@@ -14,7 +16,7 @@ function watchTop(): void {
 
 /** `shown` is called when another part comes into view: charts in closed ones have no size. */
 export function tabsView(shown: (tab: string) => void): void {
-  const links = [...document.querySelectorAll<HTMLAnchorElement>(".tabs a")];
+  const links = [...place("tabs").querySelectorAll("a")];
   const panels = [...document.querySelectorAll<HTMLElement>("[data-tab]")];
   const names = new Set(panels.map(({ dataset }) => dataset.tab));
   const open = (isFirst = false): void => {

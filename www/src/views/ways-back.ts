@@ -2,9 +2,9 @@
 
 import { html, nothing, render } from "lit-html";
 import type { App } from "../app";
-import { find } from "../dom";
 import { freeName, nameFor } from "../networks-beside";
 import { ask } from "./ask";
+import { place } from "./place";
 
 export function waysBackView(app: App): void {
   buttons(app);
@@ -14,7 +14,7 @@ export function waysBackView(app: App): void {
 }
 
 function buttons(app: App): void {
-  const place = find("span", "ways-back");
+  const box = place("ways-back");
   app.store.watch(["undo", "redo", "engine"], () => {
     const { undo, redo, engine } = app.store.state;
     // aria-disabled: a button that disables itself under the finger would lose the focus.
@@ -30,7 +30,7 @@ function buttons(app: App): void {
     render(
       html`${button("undo", "Undo", "↶", undo, () => void app.undo())}
       ${button("redo", "Redo", "↷", redo, () => void app.redo())}`,
-      place,
+      box,
     );
   });
 }
@@ -50,7 +50,7 @@ function byKeys(app: App, event: KeyboardEvent): void {
 
 /** Beside the button that has taken it from the stage. */
 function putAside(app: App): void {
-  const place = find("div", "put-aside");
+  const box = place("put-aside");
   app.store.watch(["ready", "task", "undo"], () => {
     const { ready, task, undo } = app.store.state;
     const isAside = !ready && task === "idle" && undo !== null;
@@ -59,7 +59,7 @@ function putAside(app: App): void {
         ? html`<p class="note">Your trained network is put aside.
             <button type="button" class="link" @click=${() => void app.undo()}>Bring it back</button></p>`
         : nothing,
-      place,
+      box,
     );
   });
 }
