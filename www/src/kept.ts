@@ -21,6 +21,7 @@ export const PARTS = [
   "trainChoice",
   "opened",
   "training",
+  "way",
   "sharpness",
   "bend",
   "examples",

@@ -16,7 +16,7 @@ import "./style/networks.css";
 import { App } from "./app";
 import { LANDSCAPE } from "./arrival/arrival";
 import { beginning } from "./arrival/load";
-import { forgetColours } from "./dom";
+import { find, forgetColours } from "./dom";
 import { type Link, readQuery } from "./link";
 import { Messages } from "./messages";
 import { NO_DINH, NO_VALUES, NOT_SHARP, type State, Store } from "./store";
@@ -66,6 +66,8 @@ const store = new Store<State>({
   trainChoice: null,
   opened: null,
   training: null,
+  way: 0,
+  unfinished: null,
   stamp: null,
   shelf: [],
   undo: null,
@@ -94,6 +96,7 @@ const store = new Store<State>({
 fillNetworks();
 const app = new App(store, new Messages());
 headerView(app);
+const look = new LookView(app, find("div", "landscapes"));
 const spaces = spacesView(app);
 statusView(app);
 filesView(app);
@@ -107,7 +110,6 @@ new SpectrumView(app);
 new InvarianceView(app);
 const training = trainView(app);
 estimateView(app);
-const look = new LookView(app);
 const bend = new BendView(app);
 stageView(app);
 samenessView(app);

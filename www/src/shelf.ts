@@ -14,6 +14,8 @@ export interface Entry {
   at: number;
   summary: string;
   parameterCount: number;
+  /** Snapshots of the way of its training. */
+  way?: number;
   data: string;
   /** How it was trained; null as it begins, or as a file has it. */
   training: State["trainChoice"];
@@ -23,8 +25,8 @@ export interface Entry {
 /** Without a name, so many are kept, and no more than so much: the browser grants a page a share of the disk. */
 const MOST_UNNAMED = 8;
 const MOST_BYTES = 256e6;
-/** Weights are kept as float64. */
-const BYTES = 8;
+/** Weights are kept as float64, the snapshots of their way as float32. */
+const bytesOf = ({ parameterCount, way = 0 }: Entry): number => parameterCount * (8 + 4 * way);
 
 export class Shelf {
   /** Which of those without a name are needed still, though they are old. */
@@ -56,7 +58,7 @@ export class Shelf {
   async #note(): Promise<void> {
     // Or its name would not be known yet.
     await this.#isRead;
-    const { stamp, model, shelf, training, trainChoice, accuracy } = this.store.state;
+    const { stamp, model, shelf, training, way, trainChoice, accuracy } = this.store.state;
     if (stamp === null || isArrival(stamp) || !model) return;
     const known = shelf.find((entry) => entry.stamp === stamp);
     const entry: Entry = {
@@ -65,6 +67,7 @@ export class Shelf {
       at: known?.at ?? Date.now(),
       summary: model.summary,
       parameterCount: model.parameterCount,
+      way,
       data: model.data,
       training: training && trainChoice,
       testAccuracy: training?.validationAccuracy ?? accuracy.trained ?? known?.testAccuracy ?? null,
@@ -108,7 +111,7 @@ export function sorted(entries: Entry[], needed: ReadonlySet<string>): { kept: E
   for (const entry of [...entries].sort(byAge)) {
     if (entry.name === null) {
       count++;
-      bytes += entry.parameterCount * BYTES;
+      bytes += bytesOf(entry);
     }
     const isOld = entry.name === null && (count > MOST_UNNAMED || bytes > MOST_BYTES) && !needed.has(entry.stamp);
     (isOld ? old : kept).push(entry);
