@@ -4,12 +4,14 @@
 mod checkpoint;
 mod optimizer;
 mod schedule;
+mod snapshots;
 mod trainer;
 
 pub use checkpoint::Checkpoint;
 pub use optimizer::Optimizer;
 pub use schedule::{Decay, Schedule};
 use serde::{Deserialize, Serialize};
+pub use snapshots::{MOST_SNAPSHOT_BYTES, MOST_SNAPSHOTS, Snapshot, Snapshots};
 
 use self::trainer::Trainer;
 use crate::control::Control;
@@ -45,6 +47,8 @@ pub struct TrainOptions {
     pub target: Option<Target>,
     /// Of the order of samples. The same seed gives the same run.
     pub seed: u64,
+    /// Which parameters on its way to keep. They change nothing in the run.
+    pub snapshots: Option<Snapshots>,
 }
 
 impl Default for TrainOptions {
@@ -57,6 +61,7 @@ impl Default for TrainOptions {
             epochs: 10,
             target: None,
             seed: 0,
+            snapshots: None,
         }
     }
 }
@@ -128,13 +133,16 @@ pub struct Training {
     pub warning: Option<ScalingWarning>,
     /// To go on from here, see [`resume`].
     pub checkpoint: Checkpoint,
+    /// What was asked for of [`TrainOptions::snapshots`], in the order of steps. Of a run that goes on from a checkpoint: those from
+    /// there on.
+    pub snapshots: Vec<Snapshot>,
 }
 
 /// Trains from these parameters on the engine's problem. A wish to finish ([`Control::finish_when`]) hands over what was
 /// reached. `validation` must be on the same device.
 ///
 /// # Errors
-/// `InvalidOption` for a rate, decay or count out of range; `NotFinite` when the loss diverges, in the last step too;
+/// `InvalidOption` for a rate, decay or count out of range; `TooLarge` for more snapshots than are kept; `NotFinite` when the loss diverges, in the last step too;
 /// `Aborted`; the device's.
 pub async fn train(
     engine: &Engine,

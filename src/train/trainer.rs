@@ -4,6 +4,7 @@ use rand::seq::SliceRandom;
 
 use super::checkpoint::chart_name;
 use super::optimizer::State;
+use super::snapshots::Kept;
 use super::{Checkpoint, Epoch, Target, TrainOptions, Training};
 use crate::control::{Control, Progress};
 use crate::engine::{Engine, Evaluation, LoadedChart, Vector, ensure_number};
@@ -106,6 +107,7 @@ pub(super) struct Trainer<'a> {
     stopped: bool,
     reached_target: bool,
     number: Option<usize>,
+    snapshots: Option<Kept>,
 }
 
 impl<'a> Trainer<'a> {
@@ -173,6 +175,9 @@ impl<'a> Trainer<'a> {
         if space.chart().parameter_count() != engine.problem().network().parameter_count() {
             bail!(InvalidParameters, "the space is of another network than the engine's problem");
         }
+        if let Some(snapshots) = options.snapshots {
+            snapshots.check(options, samples, space.chart().parameter_count())?;
+        }
         Ok(Self {
             engine,
             space,
@@ -191,6 +196,7 @@ impl<'a> Trainer<'a> {
             stopped: false,
             reached_target: false,
             number: None,
+            snapshots: options.snapshots.map(Kept::new),
         })
     }
 
@@ -214,6 +220,8 @@ impl<'a> Trainer<'a> {
 
     /// The rest of the epoch under way, or the next one. A wish to finish is no error: it is kept in mind.
     pub async fn next_epoch(&mut self, validation: Option<&Engine>, control: &Control<'_>) -> Result<()> {
+        // Where the run begins, or goes on.
+        self.keep_snapshot(false).await?;
         match self.epoch(validation, &control.finishable()).await {
             Err(error) if error.code == ErrorCode::Aborted && !control.is_stopped() => {
                 // The last epoch is whole: a wish to finish after it stops nothing.
@@ -226,6 +234,7 @@ impl<'a> Trainer<'a> {
 
     /// What was reached.
     pub async fn finish(mut self) -> Result<Training> {
+        self.keep_snapshot(true).await?;
         self.check_last_step().await?;
         let vectors = self.engine.vectors();
         let coordinates = vectors.download(&self.point.v).await?;
@@ -265,12 +274,14 @@ impl<'a> Trainer<'a> {
             reached_target: self.reached_target,
             history: self.history,
             checkpoint,
+            snapshots: self.snapshots.map(Kept::into_list).unwrap_or_default(),
         })
     }
 
     /// Each step's loss is the one before it: what the last step led to is looked at on the samples that begin the order.
     async fn check_last_step(&mut self) -> Result<()> {
-        if self.state.steps == 0 {
+        let has_snapshot = self.snapshots.as_ref().is_some_and(|kept| kept.has(self.state.steps));
+        if self.state.steps == 0 && !has_snapshot {
             return Ok(());
         }
         let rows: Vec<u32> = self.order.iter().copied().take(self.options.batch_size).collect();
@@ -279,7 +290,23 @@ impl<'a> Trainer<'a> {
         if !outcome[0].is_finite() {
             bail!(NotFinite, "training diverged in its last step, {}: try a smaller learning rate", self.state.steps);
         }
+        if let Some(kept) = &mut self.snapshots {
+            kept.found(self.state.steps, outcome[0]);
+        }
         Ok(())
+    }
+
+    /// Keeps the parameters of this step if it is one of those that were asked for, or the last one.
+    async fn keep_snapshot(&mut self, is_last: bool) -> Result<()> {
+        let step = self.state.steps;
+        let Some(kept) = &mut self.snapshots else { return Ok(()) };
+        if !kept.wants(step) && (!is_last || kept.has(step)) {
+            return Ok(());
+        }
+        let coordinates = self.engine.vectors().download(&self.point.v).await?;
+        ensure_finite("trained coordinates", &coordinates)?;
+        let epoch = step as f64 / self.options.steps_per_epoch(self.samples) as f64;
+        kept.push(step, epoch, &self.space.to_parameters(&coordinates)?)
     }
 
     async fn epoch(&mut self, validation: Option<&Engine>, control: &Control<'_>) -> Result<()> {
@@ -332,6 +359,7 @@ impl<'a> Trainer<'a> {
         let steps = self.options.steps_per_epoch(order.len());
         for rows in order.chunks(self.options.batch_size).skip(self.batch) {
             self.step(rows).await?;
+            self.keep_snapshot(false).await?;
             if self.pending.len() < REPORT_EVERY && self.batch < steps {
                 control.breathe().await?;
                 continue;
@@ -349,6 +377,13 @@ impl<'a> Trainer<'a> {
     async fn read_outcomes(&mut self) -> Result<[f64; 2]> {
         let outcomes = self.engine.vectors().download(&self.outcomes).await?;
         let (mut loss, mut accuracy, mut samples) = (0.0, 0.0, 0);
+        // Each step's loss is at the parameters where it began.
+        let first = self.state.steps - self.pending.len();
+        if let Some(kept) = &mut self.snapshots {
+            for (i, outcome) in outcomes.chunks_exact(2).take(self.pending.len()).enumerate() {
+                kept.found(first + i, outcome[0]);
+            }
+        }
         // Step by step, so that the epoch's sums do not depend on when they were read.
         for (outcome, rows) in outcomes.chunks_exact(2).zip(self.pending.drain(..)) {
             let terms = [outcome[0] * rows as f64, outcome[1] * rows as f64];

@@ -14,6 +14,7 @@ use super::threads::cpu_with_threads;
 use crate::control::Control;
 use crate::engine::{Device, Engine as Inner, ensure_number};
 use crate::error::Result;
+use crate::landscape::{Axis, Span, landscape_with};
 use crate::linalg::Eigenpair;
 use crate::operator::SymmetricOperator;
 use crate::problem::Problem as InnerProblem;
@@ -247,14 +248,33 @@ impl Engine {
             let (directions, normalization) = (found.directions(&call.parts)?, found.normalization()?);
             let control = call.control().await?;
             let engine = call.engine()?;
-            let landscape =
-                crate::landscape::landscape(&engine, call.parameters()?, &directions, normalization, &control).await;
+            let parameters = call.parameters()?;
+            let landscape = match found.trajectory(&call.parts)? {
+                Some(trajectory) => {
+                    landscape_with(&engine, parameters, &trajectory, &directions, normalization, &control).await
+                }
+                None => {
+                    let axis = |span: &Span| {
+                        let (from, to) = span.range.unwrap_or((-1.0, 1.0));
+                        Axis { from, to, points: span.points }
+                    };
+                    let directions: Vec<_> =
+                        directions.iter().map(|(direction, span)| (direction.clone(), axis(span))).collect();
+                    crate::landscape::landscape(&engine, parameters, &directions, normalization, &control).await
+                }
+            };
             let landscape = thrown(landscape)?;
             let out = to_js(&serde_json::json!({ "center": landscape.center, "notFinite": landscape.not_finite }))?;
             set(&out, "s", &float64(&landscape.s));
             set(&out, "t", &float64(&landscape.t));
             set(&out, "loss", &float64(&landscape.loss));
             set(&out, "accuracy", &float64(&landscape.accuracy));
+            if let Some(path) = &landscape.path {
+                let found = to_js(&serde_json::json!({ "explained": path.explained, "share": path.share }))?;
+                set(&found, "s", &float64(&path.s));
+                set(&found, "t", &float64(&path.t));
+                set(&out, "path", &found);
+            }
             set(&out, "backend", &call.backend()?);
             Ok(out)
         })

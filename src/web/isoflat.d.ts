@@ -233,6 +233,11 @@ export class Network {
   invert(transformation: Transformation): Transformation;
   /** A parameter space at these parameters. */
   space(parameters: Float64Array | Float32Array, spec: SpaceSpec): ParameterSpace;
+  /**
+   * The directions along which a training's snapshots vary most (Li et al. 2018, section 7), 2 of them by default: orthonormal, the most
+   * telling one first, with the share of the variance that each explains. A landscape's `principal` directions are these.
+   */
+  principalComponents(trajectory: (Float64Array | Float32Array)[], options?: RunOptions & { components?: number }): Promise<PrincipalComponents>;
   /** The rescaling of least norm, one factor a layer or one a unit (default). */
   balance(parameters: Float64Array | Float32Array, options?: RunOptions & { per?: "layer" | "node" }): Promise<Balanced>;
   free(): void;
@@ -481,6 +486,12 @@ export interface TrainOptions extends FinishOptions {
   space?: SpaceSpec;
   /** Goes on from here, with the same space, seed and batch size, to the same bits on the same device. */
   checkpoint?: Checkpoint;
+  /**
+   * Which parameters on the way to keep, the beginning and the end always: after `every` so many steps, or at most `count`, whenever
+   * the run ends (the steps between two are then a power of two, which doubles where they would become more). At most 1024, and 256 MiB
+   * together. They change nothing in the run.
+   */
+  snapshots?: { every: number } | { count: number };
 }
 
 /** The state of a run between two steps. Structured cloning (IndexedDB, postMessage) keeps it as it is. */
@@ -515,6 +526,25 @@ export interface TrainResult {
   warning?: ScalingWarning;
   /** The state between two steps, to go on from. */
   checkpoint: Checkpoint;
+  /** Where they were asked for. Of a run that goes on from a checkpoint: those from there on, at the steps of the whole run. */
+  snapshots?: Snapshot[];
+}
+
+export interface PrincipalComponents {
+  directions: Float64Array[];
+  explained: number[];
+}
+
+/** The parameters at one step of a run. */
+export interface Snapshot {
+  /** Steps done. */
+  step: number;
+  /** Passes over the data so far, with the part of the one under way. */
+  epoch: number;
+  /** The mean loss, at these parameters, over the samples of the step that follows; at a run's end over as many others. */
+  loss: number;
+  /** θ, in whatever space the run is. */
+  parameters: Float64Array;
 }
 
 /** An operator over all parameters. The Riemannian Gauss–Newton ones are D G D, never negative. */
@@ -1148,7 +1178,9 @@ export type DirectionSpec =
   | { type: "eigenvector"; operator?: OperatorName; index: number }
   /** Towards other parameters: s = 1 is there. */
   | { type: "towards"; parameters: Float64Array }
-  | { type: "vector"; values: Float64Array };
+  | { type: "vector"; values: Float64Array }
+  /** Principal component `component` (0 explains most) of `trajectory`, of length 1; the components are orthonormal. */
+  | { type: "principal"; component: number };
 
 export interface LandscapeOptions extends RunOptions {
   /** One direction gives a line, two a grid. */
@@ -1158,7 +1190,12 @@ export interface LandscapeOptions extends RunOptions {
    * long as the parameters'. `filter`: each row of W_l as long as the parameters' row, biases not moved (Li et al. 2018).
    */
   normalization?: "none" | "layer" | "filter";
-  /** Ends of s (and of t); default [−1, 1]. */
+  /**
+   * The way of a training, to be drawn along any directions: its snapshots' parameters in order, 2 to 1024. `principal` directions are
+   * those of [θ_0 − θ_n, …, θ_{n−1} − θ_n, 0] (Li et al. 2018, section 7), about their mean.
+   */
+  trajectory?: (Float64Array | Float32Array)[];
+  /** Ends of s (and of t); default [−1, 1], or what has all of the trajectory inside. */
   range?: [number, number];
   rangeT?: [number, number];
   /** Points along s (and t); default 21. */
@@ -1177,6 +1214,16 @@ export interface Landscape {
   center: number;
   /** Points whose loss is not finite: they stay in the map, as NaN or Infinity. */
   notFinite: number;
+  /** Where the trajectory runs, projected onto the line or plane: s_i and t_i of the nearest point to snapshot i. */
+  path?: {
+    s: Float64Array;
+    /** Empty for a line. */
+    t: Float64Array;
+    /** The share of the snapshots' variance along each direction alone. */
+    explained: number[];
+    /** The share of it in the line or plane; of directions at right angles the sum of `explained`. */
+    share: number;
+  };
   backend: BackendInfo;
 }
 

@@ -21,6 +21,7 @@ mod sharpness;
 mod space;
 pub mod threads;
 mod training;
+mod trajectory;
 
 use wasm_bindgen::prelude::*;
 

@@ -11,7 +11,7 @@ use super::threads::hardware_threads;
 use crate::control::Control;
 use crate::engine::{Backend, Precision};
 use crate::error::ErrorCode;
-use crate::landscape::{Axis, Direction, Normalization};
+use crate::landscape::{Direction, Normalization, Span, Trajectory};
 use crate::linalg::{Goal, Lanczos, PowerIteration, StochasticLanczos};
 use crate::measure::{Measure, MeasureOptions};
 use crate::network::Network;
@@ -35,6 +35,8 @@ pub struct Parts {
     pub checkpoint: JsValue,
     /// `landscape`'s directions: they may hold parameter vectors.
     directions: JsValue,
+    /// `landscape`'s trajectory: parameter vectors.
+    trajectory: JsValue,
 }
 
 impl Parts {
@@ -52,6 +54,7 @@ impl Parts {
             validation: take("validation"),
             checkpoint: take("checkpoint"),
             directions: take("directions"),
+            trajectory: take("trajectory"),
             rest: rest.into(),
         }
     }
@@ -315,6 +318,7 @@ enum DirectionOption {
     Eigenvector { operator: Option<String>, index: i32 },
     Towards {},
     Vector {},
+    Principal { component: usize },
 }
 
 /// `engine.landscape`.
@@ -330,16 +334,20 @@ pub struct LandscapeOption {
 
 impl LandscapeOption {
     /// Each direction with its axis.
-    pub fn directions(&self, parts: &Parts) -> Js<Vec<(Direction, Axis)>> {
-        let range = self.range.unwrap_or((-1.0, 1.0));
+    pub fn directions(&self, parts: &Parts) -> Js<Vec<(Direction, Span)>> {
         let points = self.points.unwrap_or(21);
-        let s = Axis { from: range.0, to: range.1, points };
-        let range = self.range_t.unwrap_or(range);
-        let t = Axis { from: range.0, to: range.1, points: self.points_t.unwrap_or(points) };
+        let s = Span { range: self.range, points };
+        let t = Span { range: self.range_t.or(self.range), points: self.points_t.unwrap_or(points) };
         let Some(list) = parts.directions.dyn_ref::<js_sys::Array>() else {
             return Err(fault(ErrorCode::InvalidOption, "landscape needs directions, an array of one or two"));
         };
-        list.iter().zip([s, t].into_iter().cycle()).map(|(value, axis)| Ok((direction(value)?, axis))).collect()
+        list.iter().zip([s, t].into_iter().cycle()).map(|(value, span)| Ok((direction(value)?, span))).collect()
+    }
+
+    /// The way of a training that is to be drawn.
+    pub fn trajectory(&self, parts: &Parts) -> Js<Option<Trajectory>> {
+        let given = &parts.trajectory;
+        if given.is_undefined() || given.is_null() { Ok(None) } else { trajectory(given, "landscape").map(Some) }
     }
 
     pub fn normalization(&self) -> Js<Normalization> {
@@ -353,6 +361,19 @@ impl LandscapeOption {
             }
         }
     }
+}
+
+/// A training's snapshots, an array of parameter vectors.
+pub fn trajectory(value: &JsValue, what: &str) -> Js<Trajectory> {
+    let Some(list) = value.dyn_ref::<js_sys::Array>() else {
+        let message =
+            format!("{what}: trajectory must be an array of parameter vectors, a training's snapshots in order");
+        return Err(fault(ErrorCode::InvalidOption, message));
+    };
+    let vector =
+        |(i, value): (usize, JsValue)| numbers(&value, &format!("trajectory[{i}]"), ErrorCode::InvalidParameters);
+    let snapshots = list.iter().enumerate().map(vector).collect::<Js<Vec<_>>>()?;
+    Trajectory::new(snapshots).map_err(throw)
 }
 
 fn direction(value: JsValue) -> Js<Direction> {
@@ -381,6 +402,7 @@ fn direction(value: JsValue) -> Js<Direction> {
         DirectionOption::Towards {} => {
             Direction::Towards(numbers(&parameters, "direction.parameters", ErrorCode::InvalidParameters)?)
         }
+        DirectionOption::Principal { component } => Direction::Principal { component },
         DirectionOption::Vector {} => {
             Direction::Vector(numbers(&values, "direction.values", ErrorCode::InvalidParameters)?)
         }

@@ -14,7 +14,7 @@ use super::run::thrown;
 use crate::control::Control;
 use crate::error::ErrorCode;
 use crate::space::{OpenSpace, SpaceKind};
-use crate::train::{Checkpoint, Optimizer, Run, Schedule, Target, TrainOptions, Training};
+use crate::train::{Checkpoint, Optimizer, Run, Schedule, Snapshot, Snapshots, Target, TrainOptions, Training};
 
 type Js<T> = Result<T, JsValue>;
 
@@ -50,6 +50,13 @@ impl OptimizerOption {
     }
 }
 
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SnapshotsOption {
+    Every(usize),
+    Count(usize),
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct TrainOption {
@@ -61,6 +68,7 @@ struct TrainOption {
     target: Option<Target>,
     seed: Option<u64>,
     space: Option<SpaceKind>,
+    snapshots: Option<SnapshotsOption>,
 }
 
 impl TrainOption {
@@ -74,6 +82,10 @@ impl TrainOption {
             epochs: self.epochs.unwrap_or(defaults.epochs),
             target: self.target,
             seed: self.seed.unwrap_or(defaults.seed),
+            snapshots: self.snapshots.map(|snapshots| match snapshots {
+                SnapshotsOption::Every(steps) => Snapshots::Every(steps),
+                SnapshotsOption::Count(count) => Snapshots::Count(count),
+            }),
         }
     }
 
@@ -166,6 +178,15 @@ fn result(training: Training, open: &OpenSpace) -> Js<JsValue> {
     set(&out, "parameters", &float64(&training.parameters));
     set(&out, "coordinates", &float64(&training.coordinates));
     set(&out, "checkpoint", &write_checkpoint(training.checkpoint)?);
+    let snapshots = Array::new();
+    for Snapshot { step, epoch, loss, parameters } in &training.snapshots {
+        let item = to_js(&json!({ "step": step, "epoch": epoch, "loss": loss }))?;
+        set(&item, "parameters", &float64(parameters));
+        snapshots.push(&item);
+    }
+    if !training.snapshots.is_empty() {
+        set(&out, "snapshots", &snapshots);
+    }
     Ok(out)
 }
 

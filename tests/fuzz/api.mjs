@@ -35,6 +35,30 @@ const training = {
   space: of.space,
 };
 delete training.target;
+training.snapshots = (random) =>
+  random.pick([
+    { value: { every: random.between(1, 4) }, valid: true },
+    { value: { count: random.between(2, 9) }, valid: true },
+    { value: { count: 1e6 }, valid: undefined },
+    { value: random.pick([{ every: 0 }, { count: 1 }, { every: 2, count: 2 }, {}, 5, { each: 1 }, []]), valid: false },
+  ]);
+/** Snapshots of a run, or what is none. */
+const trajectory = (random) => {
+  const [theta, other] = ["parameters", "other"].map((name) => $("ref", { name }));
+  if (random.chance(0.6))
+    return {
+      value: random.pick([
+        [theta, other],
+        [other, theta, other],
+      ]),
+      valid: true,
+    };
+  const detached = $("detached", { values: [1, 2] });
+  return {
+    value: random.pick([[], [theta], 5, "x", [[1]], [theta, 5], [theta, detached], {}, [null, theta]]),
+    valid: false,
+  };
+};
 const direction = (random) => {
   const wrong = random.chance(0.3);
   if (wrong) {
@@ -46,6 +70,9 @@ const direction = (random) => {
       { type: "towards" },
       { type: "vector", values: [1] },
       { type: "sideways" },
+      { type: "principal" },
+      { type: "principal", component: -1 },
+      { type: "principal", component: 0, seed: 1 },
       5,
       "random",
       null,
@@ -83,6 +110,7 @@ const landscape = {
   rangeT: range,
   points: of.count(2, 5),
   pointsT: of.count(2, 5),
+  trajectory,
 };
 const runs = (random) => {
   const one = of.options(training)(random);
@@ -322,6 +350,10 @@ const otherMethods = [
   method("network.transform", [ref("parameters"), of.transformation]),
   method("network.invert", [of.transformation]),
   method("network.space", [ref("parameters"), of.space]),
+  method("network.principalComponents", [trajectory, object({ components: of.count(1, 1) })], {
+    promise: true,
+    slow: true,
+  }),
   method("network.balance", [ref("parameters"), object({ per: of.name("layer", "node") })], {
     promise: true,
     slow: true,

@@ -43,6 +43,7 @@ mod symmetry;
 mod tables;
 mod training;
 mod training_runs;
+mod trajectory;
 mod twins;
 mod twins_graphs;
 mod twins_images;

@@ -78,6 +78,8 @@ export const state = (change: Partial<State> = {}): State => ({
   trainChoice: null,
   opened: null,
   training: null,
+  way: 0,
+  unfinished: null,
   stamp: null,
   shelf: [],
   undo: null,

@@ -26,12 +26,17 @@ import type {
   LandscapeChoice,
   LayerCheck,
   ModelChoice,
+  Outcome,
   SaveChoice,
   SavedFile,
   SavedPoint,
   SpectrumChoice,
   TrainChoice,
+  Trained,
 } from "./worker/protocol";
+import { unfinished } from "./worker/unfinished";
+
+type Lab = Parameters<Parameters<Client["call"]>[0]>[0];
 
 /** The check computes every trace five times; its tolerance knows the standard error. */
 const CHECK_PROBES = 30;
@@ -111,6 +116,7 @@ export class App {
    * plays on arrival is over.
    */
   async start(choice: ModelChoice, beginning: Promise<Beginning>, introduced: () => Promise<void>): Promise<void> {
+    void this.#readUnfinished();
     await this.#task("starting", async (job) => {
       const starting = this.#startEngine();
       // Whoever awaits it is told of what goes wrong; until then nobody may be there.
@@ -226,18 +232,52 @@ export class App {
 
   /** From the initialisation of `model`; from where it stands if a file is open. */
   async train(model: ModelChoice | null, choice: TrainChoice): Promise<void> {
+    this.store.set({ unfinished: null });
     await this.#task("training", async (job) => {
       if (model) await this.#setModel(model);
       else {
         const { opened } = this.store.state;
         this.store.set({ ...CLEARED, opened, bend: noBend(this.store.state.model?.depth ?? 1) });
       }
-      job.checkpoint();
-      const { summary: training, stamp } = await this.#client.call((lab) => lab.train(choice));
-      this.store.set({ training, trainChoice: choice, stamp, ready: true });
-      if (stamp === null) this.messages.notice(...NOT_KEPT);
-      if (!training.stopped) await this.#completion.run(job);
+      await this.#trained(job, choice, (lab) => lab.train(choice));
     });
+    await this.#readUnfinished();
+  }
+
+  /** The training that was stopped or broken off, from its last checkpoint; `begins` is called when nothing holds it back. */
+  async continueTraining(begins: () => void = () => {}): Promise<void> {
+    const { unfinished, stamp } = this.store.state;
+    if (!unfinished || !(stamp === unfinished.stamp || (await this.mayGo()))) return;
+    begins();
+    this.store.set({ unfinished: null });
+    await this.#task("training", async (job) => {
+      await this.#startEngine();
+      this.#previews.forget();
+      const resumed = await this.#client.call((lab) => lab.resume());
+      if (!resumed?.model) return this.#isGone();
+      const { opened, model, choice: modelChoice, training } = resumed;
+      const bend = noBend(model.depth);
+      this.store.set({ ...CLEARED, opened, model, modelChoice, trainChoice: training, bend });
+      await this.#trained(job, training, (lab) => lab.goOn());
+    });
+    await this.#readUnfinished();
+  }
+
+  async #trained(job: Job, choice: TrainChoice, run: (lab: Lab) => Promise<Outcome<Trained>>): Promise<void> {
+    job.checkpoint();
+    const { summary: training, way, stamp } = await this.#client.call(run);
+    this.store.set({ training, way, trainChoice: choice, stamp, ready: true });
+    if (stamp === null) this.messages.notice(...NOT_KEPT);
+    // It has come to something: to wait for what follows would leave *Continue* out of sight.
+    await this.#readUnfinished();
+    if (!training.stopped) await this.#completion.run(job);
+  }
+
+  /** What the worker has kept of a training that has come to no end. */
+  async #readUnfinished(): Promise<void> {
+    const found = await unfinished();
+    if (this.store.state.task !== "training" || this.store.state.training?.stopped)
+      this.store.set({ unfinished: found });
   }
 
   /** Landscape and measures of the point reached, whatever it is. */

@@ -25,6 +25,12 @@ export class Completion {
   /** What the stage shows. */
   async stage(job: Job): Promise<void> {
     job.checkpoint();
+    const { landscapeChoice, way } = this.store.state;
+    // A choice outlives the network, and another one may have come without a way.
+    if (landscapeChoice.directions === "way" && way === 0) {
+      const choice = { ...landscapeChoice, directions: "random" } as const;
+      this.store.set({ landscapeChoice: choice, lines: {}, surfaces: {}, growing: {} });
+    }
     for (const point of this.#points()) await this.#stage(job, point);
   }
 

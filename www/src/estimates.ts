@@ -1,6 +1,6 @@
 /** What work will take, in seconds and bytes, from what one sample costs on this device. */
 
-import type { ModelInfo, SampleCosts, TrainChoice } from "./worker/protocol";
+import type { DirectionKind, ModelInfo, SampleCosts, TrainChoice } from "./worker/protocol";
 
 /** Products with operators that one point's measures take, about, and as many for the searches' gradients. */
 const PRODUCTS_A_POINT = 300 + 500;
@@ -35,7 +35,7 @@ export interface Settings {
   /** Threads of the CPU; 1 on a GPU. */
   threads: number;
   points: number;
-  directions: "random" | "eigenvectors";
+  directions: DirectionKind;
   /** Products for a density: probes × steps. */
   density: number;
   training: Pick<TrainChoice, "epochs" | "batchSize">;

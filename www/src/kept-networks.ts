@@ -66,14 +66,15 @@ export class KeptNetworks {
     this.forget();
     // The worker has nothing at the bent point now, and has not seen the valley.
     const open = { bendSummary: null, dinh: { ...dinh, valley: null, sharpened: null } };
-    this.store.set({ ...change, ...open, model, stamp, ready: true });
+    this.store.set({ ...change, ...open, model, way: found.way, stamp, ready: true });
     return true;
   }
 
   async #kept(stamp: string, isStart: boolean): Promise<Restored | null> {
     if (!isArrival(stamp)) return this.client.call((lab) => lab.restore(stamp, isStart));
     const weights = await weightsOf();
-    return { opened: null, choice: MODEL, model: await this.client.call((lab) => lab.arrive(MODEL, weights)) };
+    const model = await this.client.call((lab) => lab.arrive(MODEL, weights));
+    return { opened: null, choice: MODEL, model, way: 0 };
   }
 
   async #measuredOn(samples: number | undefined, model: ModelInfo): Promise<ModelInfo> {

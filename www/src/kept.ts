@@ -23,6 +23,7 @@ export const PARTS = [
   "trainChoice",
   "opened",
   "training",
+  "way",
   "sharpness",
   "bend",
   "examples",

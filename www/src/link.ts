@@ -120,7 +120,7 @@ function viewOf(text: string | null): LandscapeChoice {
   const [drawn, side] = [Number(seed), Number(points)];
   if (!whole(drawn) || !whole(side) || between(side, 11, 31) === null || side % 2 === 0) return LANDSCAPE;
   return {
-    directions: directions === "eigenvectors" ? "eigenvectors" : "random",
+    directions: directions === "eigenvectors" || directions === "way" ? directions : "random",
     normalization: normalization === "layer" || normalization === "none" ? normalization : "filter",
     seed: drawn,
     points: side,

@@ -67,6 +67,8 @@ const store = new Store<State>({
   trainChoice: null,
   opened: null,
   training: null,
+  way: 0,
+  unfinished: null,
   stamp: null,
   shelf: [],
   undo: null,
@@ -95,6 +97,7 @@ const store = new Store<State>({
 fillNetworks();
 const app = new App(store, new Messages(place("messages")));
 headerView(app);
+const look = new LookView(app, find("div", "landscapes"));
 const spaces = spacesView(app);
 statusView(app);
 const door = { button: find("button", "open-button"), input: find("input", "open-input") };
@@ -108,8 +111,7 @@ new SpectrumView(app);
 new InvarianceView(app);
 const training = trainView(app);
 estimateView(app);
-const look = new LookView(app);
-const bend = new BendView(app, find("div", "cut"));
+const bend = new BendView(app, look.cut);
 const stage = stageView(app);
 samenessView(app);
 gaugesView(app);

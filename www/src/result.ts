@@ -8,8 +8,9 @@ const POINTS: Point[] = ["trained", "bent"];
 
 function plain(landscape: Landscape | undefined) {
   if (!landscape) return undefined;
-  const { s, t, loss, accuracy, center, backend } = landscape;
-  return { s: [...s], t: [...t], loss: [...loss], accuracy: [...accuracy], center, backend };
+  const { s, t, loss, accuracy, center, path, backend } = landscape;
+  const way = path && { ...path, s: [...path.s], t: [...path.t] };
+  return { s: [...s], t: [...t], loss: [...loss], accuracy: [...accuracy], center, path: way, backend };
 }
 
 function layers(report: PetzkaReport | undefined) {

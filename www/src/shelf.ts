@@ -15,6 +15,8 @@ export interface Entry {
   at: number;
   summary: string;
   parameterCount: number;
+  /** Snapshots of the way of its training. */
+  way?: number;
   data: string;
   /** How it was trained; null as it begins, or as a file has it. */
   training: State["trainChoice"];
@@ -24,8 +26,8 @@ export interface Entry {
 /** Without a name, so many are kept, and no more than so much: the browser grants a page a share of the disk. */
 const MOST_UNNAMED = 8;
 const MOST_BYTES = 256e6;
-/** Weights are kept as float64. */
-const BYTES = 8;
+/** Weights are kept as float64, the snapshots of their way as float32. */
+const bytesOf = ({ parameterCount, way = 0 }: Entry): number => parameterCount * (8 + 4 * way);
 
 export class Shelf {
   /** Which of those without a name are needed still, though they are old. */
@@ -140,7 +142,7 @@ export class Shelf {
 
 /** The network on the stage, with what was known of it before; null where there is none that is kept. */
 export function noted(state: State, known: Entry | undefined): Entry | null {
-  const { stamp, model, training, trainChoice, accuracy } = state;
+  const { stamp, model, training, trainChoice, way, accuracy } = state;
   if (stamp === null || isArrival(stamp) || !model) return null;
   return {
     stamp,
@@ -148,6 +150,7 @@ export function noted(state: State, known: Entry | undefined): Entry | null {
     at: known?.at ?? Date.now(),
     summary: model.summary,
     parameterCount: model.parameterCount,
+    way: way || (known?.way ?? 0),
     data: model.data,
     // A newer build of the page has the weights and not what was shown of them: what is known of their training stays.
     training: training ? trainChoice : (known?.training ?? null),
@@ -164,7 +167,7 @@ export function sorted(entries: Entry[], needed: ReadonlySet<string>): { kept: E
   for (const entry of [...entries].sort(byAge)) {
     if (entry.name === null) {
       count++;
-      bytes += entry.parameterCount * BYTES;
+      bytes += bytesOf(entry);
     }
     const isOld = entry.name === null && (count > MOST_UNNAMED || bytes > MOST_BYTES) && !needed.has(entry.stamp);
     (isOld ? old : kept).push(entry);

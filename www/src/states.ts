@@ -9,6 +9,7 @@ export const CLEARED = {
   stamp: null,
   opened: null,
   training: null,
+  way: 0,
   ready: false,
   sharpness: NOT_SHARP,
   bendSummary: null,
@@ -43,8 +44,8 @@ export function withoutTwin(state: State): Partial<State> {
 }
 
 /** The same weights, on another device or other samples. */
-export function withoutResults({ stamp, opened, training, ready, sharpness }: State): Partial<State> {
-  return { ...CLEARED, stamp, opened, training, ready, sharpness };
+export function withoutResults({ stamp, opened, training, way, ready, sharpness }: State): Partial<State> {
+  return { ...CLEARED, stamp, opened, training, way, ready, sharpness };
 }
 
 /** The page as it opens. */

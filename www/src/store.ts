@@ -35,6 +35,7 @@ import type {
   TrainSummary,
   Valley,
 } from "./worker/protocol";
+import type { Unfinished } from "./worker/unfinished";
 
 export type Task =
   | "idle"
@@ -102,6 +103,10 @@ export interface State {
   /** Files that were opened; null while the network is one of the options'. */
   opened: OpenedFiles | null;
   training: TrainSummary | null;
+  /** Snapshots of the way of its training; 0 where there is none. */
+  way: number;
+  /** A training that was broken off and can go on; null while there is none, or it goes on. */
+  unfinished: Unfinished | null;
   /** By which what is shown is kept; null for what is not kept: a network that is not trained, or where the browser keeps nothing. */
   stamp: string | null;
   /** The networks that are kept, newest first. */

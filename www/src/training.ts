@@ -3,6 +3,7 @@
 import { number, percent } from "./format";
 import type { Task } from "./store";
 import type { ModelInfo, TrainSummary } from "./worker/protocol";
+import type { Unfinished } from "./worker/unfinished";
 
 export const DIVERGED = "diverged";
 
@@ -35,6 +36,12 @@ export function divergenceSaid({ loss }: TrainSummary, model: Pick<ModelInfo, "l
   const guessing = lossOfGuessing(model);
   if (!Number.isFinite(loss) || guessing === null) return "training diverged: its loss is no finite number any more";
   return `training diverged: its loss is ${number(loss)} in the end, and guessing has ${number(guessing)}`;
+}
+
+/** Of a training that can go on: what it is, and how far it has come. */
+export function unfinishedSaid({ network, epochs, choice }: Unfinished): string {
+  const at = epochs > 0 ? `after ${Number(epochs.toFixed(1))} of ${choice.epochs} epochs` : "as it had just begun";
+  return `The training of ${network} was broken off ${at}: Continue goes on from there, and ends as it would have.`;
 }
 
 /**

@@ -16,6 +16,7 @@ const OWNERS = {
   validation: ["train", "trainSideBySide"],
   checkpoint: ["train"],
   directions: ["landscape"],
+  trajectory: ["landscape"],
   transformations: ["invariance"],
 };
 

@@ -12,7 +12,8 @@ const OPTION = "invalid_option";
 const vector = (value, what = "parameters") => numbers(value, what, "invalid_parameters");
 
 /** Vectors inside options: they go to the module as typed arrays. */
-const VECTORS = /^(train\.checkpoint\.(coordinates|mean|square)|landscape\.directions\[\d+\]\.(parameters|values))$/;
+const VECTORS =
+  /^(train\.checkpoint\.(coordinates|mean|square)|landscape\.(directions\[\d+\]\.(parameters|values)|trajectory\[\d+\]))$/;
 
 /** What of an option is no plain data: vectors, and a validation problem. */
 function special(home) {

@@ -16,6 +16,15 @@ function jsonOf(value) {
 }
 
 const vector = (value) => numbers(value, "parameters", "invalid_parameters");
+
+/** A training's snapshots: parameters stay typed arrays. */
+function trajectoryOf(value) {
+  const entry = (of, path) => (/^trajectory\[\d+\]$/.test(path) ? numbers(of, path, "invalid_parameters") : undefined);
+  const list = plain(value, "trajectory", "invalid_parameters", entry);
+  if (Array.isArray(list)) return list;
+  throw fault("invalid_parameters", `trajectory must be an array of parameter vectors, not ${named(value)}`);
+}
+
 const transformation = (value) => plainObject(value, "transformation", "invalid_transformation");
 
 /** Whether dense layers have biases: a boolean, or an object with one. */
@@ -118,6 +127,17 @@ export class Network extends Handle {
     const [theta, given] = [vector(parameters), plainObject(spec, "space", "invalid_option")];
     const raw = of(this, Network, "space", (raw) => raw.space(theta, given));
     return wrap(ParameterSpace, Handle.home(this), raw);
+  }
+
+  principalComponents(trajectory, given) {
+    return promised(() => {
+      const raw = Handle.raw(this, Network, "principalComponents: this Network");
+      const snapshots = trajectoryOf(trajectory);
+      const { rest, watch } = options(given, "principalComponents");
+      const settings = plain(rest, "principalComponents", "invalid_option");
+      const work = (_, controls) => raw.principalComponents(snapshots, { ...settings, ...controls });
+      return run(Handle.home(this), watch, work);
+    });
   }
 
   balance(parameters, given) {

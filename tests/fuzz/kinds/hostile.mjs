@@ -156,6 +156,7 @@ const ways = {
       ["network.transform", [random.pick(vectors), { type: "random_permutation", seed: 1 }]],
       ["network.space", [random.pick(vectors), { type: "weights" }]],
       ["network.balance", [random.pick(vectors)], true],
+      ["network.principalComponents", [[ref("parameters"), random.pick(vectors)]], true],
       ["problem.save", [random.pick(vectors)]],
       ["parseIdx", [random.pick(vectors)]],
       ["Network.foldBatchNorm", [{ input: [2], layers: [{ type: "dense", units: 2 }] }, random.pick(vectors)]],
@@ -307,9 +308,11 @@ const ways = {
     const args =
       name === "network.balance"
         ? [ref("parameters")]
-        : name === "engine.trainSideBySide"
-          ? [ref("problem"), [{ parameters: ref("parameters"), options: { epochs: 1 } }]]
-          : [ref("problem"), ref("parameters")];
+        : name === "network.principalComponents"
+          ? [[ref("parameters"), ref("other")]]
+          : name === "engine.trainSideBySide"
+            ? [ref("problem"), [{ parameters: ref("parameters"), options: { epochs: 1 } }]]
+            : [ref("problem"), ref("parameters")];
     return [step(name, [...args, { ...required, ...bag }], promise)];
   },
   progress: (random) => {

@@ -122,6 +122,32 @@ assert.equal(whole8.parameters.filter((w) => w === 1).length, 14);
 await refused("invalid_option", () =>
   engine.train(problem, fixed.parameters, { ...options, seed: 5, epochs: 8, checkpoint: half.checkpoint }),
 );
+
+// The way of a training: it is the same run, and is drawn along its own principal components.
+const watched = await engine.train(problem, fixed.parameters, { ...options, epochs: 8, snapshots: { count: 9 } });
+assert.deepEqual(watched.parameters, whole8.parameters);
+assert(watched.snapshots.length >= 5 && watched.snapshots.length <= 9 && whole8.snapshots === undefined);
+assert.deepEqual(watched.snapshots.at(-1).parameters, whole8.parameters);
+const trajectory = watched.snapshots.map(({ parameters }) => parameters);
+const principal = await network.principalComponents(trajectory);
+const around = { directions: [0, 1].map((component) => ({ type: "principal", component })), points: 5, trajectory };
+const { s, t, path } = await engine.landscape(problem, whole8.parameters, around);
+assert(path.s.at(-1) === 0 && path.t.at(-1) === 0);
+for (const [axis, along] of [
+  [s, path.s],
+  [t, path.t],
+])
+  assert(along.every((x) => axis[0] < x && x < axis.at(-1)));
+near(path.share, principal.explained[0] + principal.explained[1], 1e-12);
+const given = await engine.landscape(problem, whole8.parameters, {
+  ...around,
+  directions: principal.directions.map((values) => ({ type: "vector", values })),
+});
+assert.deepEqual(given.loss, (await engine.landscape(problem, whole8.parameters, around)).loss);
+await refused("invalid_option", () => engine.landscape(problem, start, { directions: around.directions }));
+await refused("too_large", () => engine.train(problem, start, { epochs: 1e6, snapshots: { every: 1 } }));
+await refused("invalid_option", () => network.principalComponents([start, start]));
+await refused("invalid_parameters", () => network.principalComponents([start, [1, 2]]));
 const sgd = (learningRate) => ({ parameters: start, options: { optimizer: { type: "sgd", learningRate }, epochs: 3 } });
 const side = await engine.trainSideBySide(problem, [sgd(0.1), sgd(1e300)]);
 assert(side[0].history.length === 3 && side[1].error instanceof IsoflatError && side[1].error.code === "not_finite");

@@ -67,7 +67,15 @@ await rejected("invalid_handle", () => engine.train(problem, theta, { validation
 await refused("invalid_handle", () => new Problem({}, { loss: "cross_entropy", inputs: [], targets: [] }));
 
 // --- options of another method
-const foreign = { validation: problem, checkpoint: {}, directions: [], transformations: [], stopped: 1, finishing: 1 };
+const foreign = {
+  validation: problem,
+  checkpoint: {},
+  directions: [],
+  trajectory: [],
+  transformations: [],
+  stopped: 1,
+  finishing: 1,
+};
 for (const [key, value] of Object.entries(foreign)) {
   await rejected("invalid_option", () => engine.measure(problem, theta, { [key]: value }), new RegExp(key));
   await rejected("invalid_option", () => network.balance(theta, { [key]: value }), new RegExp(key));
@@ -77,6 +85,7 @@ for (const direction of [
   { type: "random", seed: 1, values: theta },
   { type: "towards", parameters: theta, values: theta },
   { type: "vector", values: theta, index: 0 },
+  { type: "principal", component: 0, values: theta },
 ]) {
   await rejected("invalid_option", () => engine.landscape(problem, theta, { directions: [direction] }), /no key/);
 }

@@ -160,11 +160,16 @@ const [random, eigenvector] = [
 ];
 await give("landscape", { directions: [random], points: 3 });
 await give("landscape", { directions: [random, eigenvector], points: 3 });
+const way = [theta, network.initialize({ seed: 3 }), network.initialize({ seed: 4 })];
+const principal = [0, 1].map((component) => ({ type: "principal", component }));
+await give("landscape", { directions: principal, points: 3, trajectory: way });
+hold(await network.principalComponents(way, { onProgress }), 'Awaited<ReturnType<Network["principalComponents"]>>');
 await give("report");
 await give("report", { probes: 10, maxProducts: 30 }, [images, start]);
 
 // Training.
 const adam = { optimizer: { type: "adam", learningRate: 0.01 }, epochs: 2, batchSize: 4 };
+await give("train", { ...adam, snapshots: { count: 3 } });
 await give("train", { ...adam, validation: problem, space: { type: "g_space" } });
 const runs = [adam, { ...adam, optimizer: { type: "sgd", learningRate: 1e300 } }];
 const sides = await engine.trainSideBySide(

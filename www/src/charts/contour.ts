@@ -6,6 +6,7 @@ import { html, svg } from "../dom";
 import { number, rounds } from "../format";
 import { type Heights, isWhole, lowest, rowsOf } from "./heights";
 import { css, ramp } from "./palette";
+import { placesOf, weightsAt } from "./way";
 
 /** Less than this leaves no room for labels, and the drawing is scaled. */
 const LEAST = 200;
@@ -56,6 +57,7 @@ export function drawContour(view: HTMLElement, landscape: Landscape, heights: He
   });
 
   const low = lowest(landscape);
+  const weights = weightsAt(landscape);
   // Rows come from below; what is not there yet stays the panel's ground.
   const top = whole ? MARGIN.top : y(rows - 0.5);
   const known = { x: MARGIN.left, y: top, width: inner, height: MARGIN.top + inner - top };
@@ -73,8 +75,12 @@ export function drawContour(view: HTMLElement, landscape: Landscape, heights: He
     bands,
     svg("rect", { ...frame, class: "frame" }),
     axes(s, t, inner),
+    wayLine(
+      placesOf(landscape).map(({ i, j }): [number, number] => [x(i + 0.5), y(j + 0.5)]),
+      clip,
+    ),
     labels,
-    cross(x(s.length / 2), y(t.length / 2)),
+    cross(x(weights.i + 0.5), y(weights.j + 0.5)),
     whole && svg("circle", { class: "lowest", cx: x(low.i + 0.5), cy: y(low.j + 0.5), r: 7 }),
   );
   view.replaceChildren(
@@ -114,6 +120,21 @@ function labelPlace(
     }
   }
   return best;
+}
+
+/** With a dot at each snapshot and a ring where it begins; null where there is no way. */
+function wayLine(places: [number, number][], clip: string): SVGGElement | null {
+  const [start] = places;
+  if (!start) return null;
+  const d = places.map(([px, py], index) => `${index === 0 ? "M" : "L"}${px.toFixed(1)},${py.toFixed(1)}`).join("");
+  return svg(
+    "g",
+    { class: "way", "clip-path": `url(#${clip})` },
+    svg("path", { class: "halo", d }),
+    svg("path", { class: "line", d }),
+    ...places.slice(1).map(([cx, cy]) => svg("circle", { class: "dot", cx, cy, r: 2.4 })),
+    svg("circle", { class: "start", cx: start[0], cy: start[1], r: 6 }),
+  );
 }
 
 function axes(s: Float64Array, t: Float64Array, inner: number): SVGGElement {
@@ -173,6 +194,7 @@ function describe(landscape: Landscape, heights: Heights): string {
   for (const loss of landscape.loss) high = Math.max(high, loss);
   return (
     `Contour map of the loss: ${known}, lowest ${number(low.loss)}, ` +
-    `highest ${number(high)}; level lines at ${rounds(heights.levels).join(", ")}`
+    `highest ${number(high)}; level lines at ${rounds(heights.levels).join(", ")}` +
+    (landscape.path ? "; the way of the training is drawn on it" : "")
   );
 }

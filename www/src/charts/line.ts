@@ -7,6 +7,7 @@ import { number } from "../format";
 import type { PerPoint } from "../store";
 import type { HeightKind } from "./heights";
 import { axis, follow, roomFor, roundTicks } from "./uplot";
+import { onLine } from "./way";
 
 export class LineChart {
   #end: () => void = () => {};
@@ -50,7 +51,12 @@ export class LineChart {
         },
         { scale: "loss", stroke: token("bent"), width: 2, dash: [6, 3], points: { show: false } },
       ],
-      hooks: { draw: [(chart) => lines.bent && diamonds(chart, first.s, lines.bent.loss)] },
+      hooks: {
+        draw: [
+          (chart) => lines.bent && diamonds(chart, first.s, lines.bent.loss),
+          (chart) => lines.trained && wayDots(chart, lines.trained),
+        ],
+      },
     };
     this.box.setAttribute("aria-label", described(lines));
     const x = [...first.s];
@@ -82,6 +88,25 @@ const logTicks: uPlot.Axis.DynamicValues = (chart, splits) =>
     chart,
     splits.map((value) => (Number.isInteger(Math.log10(value)) || splits.length < 8 ? value : null)),
   );
+
+/** The snapshots of the training on the line, and a ring where it began. */
+function wayDots(chart: uPlot, line: Landscape): void {
+  const { ctx } = chart;
+  const places = onLine(line);
+  ctx.save();
+  ctx.fillStyle = token("way");
+  ctx.strokeStyle = token("way");
+  ctx.lineWidth = 2 * devicePixelRatio;
+  places.forEach(({ s, loss }, index) => {
+    const isStart = index === 0;
+    ctx.beginPath();
+    const radius = (isStart ? 6 : 3.4) * devicePixelRatio;
+    ctx.arc(chart.valToPos(s, "x", true), chart.valToPos(loss, "loss", true), radius, 0, 2 * Math.PI);
+    if (isStart) ctx.stroke();
+    else ctx.fill();
+  });
+  ctx.restore();
+}
 
 /** uPlot's own points are round; the bent weights are told by their shape as well. */
 function diamonds(chart: uPlot, x: ArrayLike<number>, y: ArrayLike<number>): void {

@@ -6,6 +6,7 @@ import {
   AmbientLight,
   BufferAttribute,
   BufferGeometry,
+  CatmullRomCurve3,
   Color,
   DirectionalLight,
   DoubleSide,
@@ -21,6 +22,8 @@ import {
   RingGeometry,
   Scene,
   SphereGeometry,
+  TubeGeometry,
+  Vector3,
   WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
@@ -28,6 +31,7 @@ import { token } from "../dom";
 import { number } from "../format";
 import { type Heights, isWhole, lowest, rowsOf } from "./heights";
 import { ramp } from "./palette";
+import { finely, heightAt, isOn, type Place, placesOf, weightsAt } from "./way";
 
 const SIDE = 2;
 const HEIGHT = 1.25;
@@ -55,6 +59,9 @@ class Materials {
   readonly floor = new LineBasicMaterial({ transparent: true, opacity: 0.8 });
   readonly stem = new LineBasicMaterial({ depthTest: false });
   readonly mark = new MeshBasicMaterial({ depthTest: false });
+  readonly way = new MeshBasicMaterial();
+  /** Where a ridge stands before it. */
+  readonly hiddenWay = new MeshBasicMaterial({ transparent: true, opacity: 0.3, depthTest: false });
 
   /** In the colours of the theme. */
   colour(): void {
@@ -63,10 +70,13 @@ class Materials {
     this.floor.color.set(token("line-strong"));
     this.stem.color.set(token("pin"));
     this.mark.color.set(token("pin"));
+    this.way.color.set(token("way"));
+    this.hiddenWay.color.set(token("way"));
   }
 
   dispose(): void {
-    for (const material of [this.surface, this.grid, this.levels, this.floor, this.stem, this.mark]) material.dispose();
+    const { surface, grid, levels, floor, stem, mark, way, hiddenWay } = this;
+    for (const material of [surface, grid, levels, floor, stem, mark, way, hiddenWay]) material.dispose();
   }
 }
 
@@ -127,16 +137,18 @@ export class SurfaceView {
       new LineSegments(gridLines(landscape, place), materials.grid),
       new LineSegments(levelLines(landscape, heights), materials.levels),
       new LineSegments(floor(), materials.floor),
-      ...pins(landscape, place, materials),
+      ...wayMarks(landscape, heights, materials),
+      ...pins(landscape, heights, place, materials),
     );
     const low = lowest(landscape);
     this.#canvas.dataset.rows = String(rowsOf(landscape));
+    this.#canvas.dataset.way = String(placesOf(landscape).length);
     const known = isWhole(landscape)
       ? `${number(landscape.center)} at the weights (pin), lowest ${number(low.loss)} (ring)`
       : `${rowsOf(landscape)} of ${landscape.t.length} rows so far, lowest ${number(low.loss)}`;
     this.#canvas.setAttribute(
       "aria-label",
-      `Loss surface: ${known}. Arrow keys turn it, plus and minus zoom, Home returns.`,
+      `Loss surface: ${known}${landscape.path ? "; the way of the training is drawn on it" : ""}. Arrow keys turn it, plus and minus zoom, Home returns.`,
     );
     this.render();
   }
@@ -307,11 +319,47 @@ function segments(points: number[]): BufferGeometry {
   return geometry;
 }
 
-function pins(landscape: Landscape, place: Placer, { stem: line, mark }: Materials): Object3D[] {
+/** On the surface at any place of it. */
+function spot(landscape: Landscape, heights: Heights, place: Place, lift = 0): [number, number, number] {
   const { s, t } = landscape;
-  // The weights lie in the middle row; the lowest point is known when all rows are.
-  if (rowsOf(landscape) <= (t.length - 1) / 2) return [];
-  const centre = place((s.length - 1) / 2, (t.length - 1) / 2);
+  return [
+    (place.i / (s.length - 1) - 0.5) * SIDE,
+    heightAt(landscape, heights, place) * HEIGHT + lift,
+    (0.5 - place.j / (t.length - 1)) * SIDE,
+  ];
+}
+
+/** A tube with a bead at each snapshot; the first one is a ring. */
+function wayMarks(landscape: Landscape, heights: Heights, { way, hiddenWay }: Materials): Object3D[] {
+  const places = placesOf(landscape);
+  const at = (place: Place): Vector3 => new Vector3(...spot(landscape, heights, place, 0.014));
+  const marks: Object3D[] = [];
+  const add = (geometry: BufferGeometry, move: (mesh: Mesh) => void = () => {}): void => {
+    for (const material of [hiddenWay, way]) {
+      const mesh = new Mesh(geometry, material);
+      move(mesh);
+      marks.push(mesh);
+    }
+  };
+  for (const part of finely(landscape, places)) {
+    add(new TubeGeometry(new CatmullRomCurve3(part.map(at)), 2 * part.length, 0.009, 6));
+  }
+  places.forEach((place, index) => {
+    if (!isOn(landscape, place)) return;
+    const put = (mesh: Mesh): void => {
+      mesh.position.copy(at(place));
+      if (index === 0) mesh.rotation.x = -Math.PI / 2;
+    };
+    add(index === 0 ? new RingGeometry(0.04, 0.06, 32) : new SphereGeometry(0.017, 12, 8), put);
+  });
+  return marks;
+}
+
+function pins(landscape: Landscape, heights: Heights, place: Placer, { stem: line, mark }: Materials): Object3D[] {
+  // The lowest point is known when all rows are.
+  const weights = weightsAt(landscape);
+  if (!isOn(landscape, weights)) return [];
+  const centre = spot(landscape, heights, weights);
   const head = new Mesh(new SphereGeometry(0.03, 20, 14), mark);
   head.position.set(centre[0], centre[1] + 0.3, centre[2]);
   head.renderOrder = 2;

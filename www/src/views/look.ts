@@ -1,21 +1,87 @@
 /** The stage's two views: the landscape as surface, contour map or line, of the trained and of the bent weights side by side. */
 
 import type { Landscape } from "isoflat";
+import { render, html as template } from "lit-html";
 import type { App } from "../app";
 import { drawContour } from "../charts/contour";
 import { type HeightKind, type Heights, heightsOf, isWhole, rowsOf } from "../charts/heights";
 import { LineChart } from "../charts/line";
 import type { SurfaceView } from "../charts/surface";
-import { find, html } from "../dom";
+import { waySaid } from "../charts/way";
+import { html } from "../dom";
+import { disable } from "../focus";
 import { number } from "../format";
-import { type PerPoint, transformationOf } from "../store";
+import { isArrival } from "../kept";
+import { type PerPoint, type State, transformationOf } from "../store";
 import type { DirectionKind, LandscapeChoice, NormalizationKind, Point } from "../worker/protocol";
+import { snapshotsOf } from "../worker/way";
+import { place } from "./place";
 
 type View = "surface" | "contour" | "line";
 const POINTS: Point[] = ["trained", "bent"];
 
+/** Rendered once: what people choose stays as they have it. */
+const panel = () => template`
+  <div class="side">
+    <h2 id="landscape-tab-title">Landscape</h2>
+    <p class="story">Around the weights that were found, the loss forms a valley. The stage shows a slice of it, along two directions through the space of all weights.</p>
+    <div class="fields">
+      <fieldset class="field">
+        <legend>View</legend>
+        <div class="segments">
+          <label><input type="radio" name="view" value="surface" checked /><span>Surface</span></label>
+          <label><input type="radio" name="view" value="contour" /><span>Contour</span></label>
+          <label><input type="radio" name="view" value="line" /><span>Line</span></label>
+        </div>
+      </fieldset>
+      <label class="whole">Directions
+        <select id="directions" aria-describedby="directions-note">
+          <option value="random">random</option>
+          <option value="eigenvectors">top two Hessian eigenvectors</option>
+          <option value="way">along the training’s way (principal components)</option>
+        </select>
+      </label>
+      <p id="directions-note" class="note whole"></p>
+      <label id="normalization-field">Scaled to the weights
+        <select id="normalization">
+          <option value="filter">filter by filter</option>
+          <option value="layer">layer by layer</option>
+          <option value="none">as a whole</option>
+        </select>
+      </label>
+      <label>Points a side
+        <input id="points" type="number" min="11" max="31" step="2" value="21" aria-describedby="points-note" />
+      </label>
+      <p id="points-note" class="note whole" role="status"></p>
+      <label>Height
+        <select id="height">
+          <option value="log">log (1 + loss)</option>
+          <option value="linear">loss</option>
+        </select>
+      </label>
+      <label id="at-bent-field">Bent view
+        <select id="at-bent">
+          <option value="same">along the same directions</option>
+          <option value="anew">directions scaled anew</option>
+        </select>
+      </label>
+    </div>
+    <div class="row"><button id="draw-directions" type="button">Draw other directions</button></div>
+    <p id="look-estimate" class="note estimate"></p>
+  </div>
+  <div class="display">
+    <p id="look-note" class="note"></p>
+    <div id="cut" class="chart" role="img" aria-label="Loss along the first direction"></div>
+    <ul class="legend">
+      <li><span class="key trained"></span>● as trained</li>
+      <li><span class="key bent"></span>◆ bent</li>
+      <li class="text">loss along the first direction, through the weights</li>
+    </ul>
+  </div>
+`;
+
 export class LookView {
-  readonly #box = find("div", "landscapes");
+  readonly #panel = place("landscape");
   readonly #surfaces: Partial<Record<Point, SurfaceView>> = {};
   #line: LineChart | undefined;
   #view: View = "surface";
@@ -24,17 +90,23 @@ export class LookView {
   #surfaceModule: Promise<typeof import("../charts/surface")> | undefined;
   #drawing = 0;
 
-  constructor(private readonly app: App) {
-    for (const radio of document.querySelectorAll<HTMLInputElement>("input[name=view]")) {
+  /** `box`: the stage's pair of figures, in which it draws. */
+  constructor(
+    private readonly app: App,
+    private readonly box: HTMLElement,
+  ) {
+    render(panel(), this.#panel);
+    for (const radio of this.#panel.querySelectorAll<HTMLInputElement>("input[name=view]")) {
       radio.addEventListener("change", () => {
         if (radio.checked) this.#setView(radio.value as View);
       });
     }
     const change = () => app.setLandscape(this.#choice());
-    for (const id of ["directions", "normalization", "at-bent"]) find("select", id).addEventListener("change", change);
-    find("input", "points").addEventListener("change", change);
-    find("select", "height").addEventListener("change", () => this.draw());
-    find("button", "draw-directions").addEventListener("click", () => {
+    for (const id of ["directions", "normalization", "at-bent"])
+      this.#find("select", id).addEventListener("change", change);
+    this.#find("input", "points").addEventListener("change", change);
+    this.#find("select", "height").addEventListener("change", () => this.draw());
+    this.#find("button", "draw-directions").addEventListener("click", () => {
       this.#seed++;
       change();
     });
@@ -43,11 +115,22 @@ export class LookView {
       if (this.#view !== "line") this.draw();
     });
     app.store.watch(["landscapeChoice"], () => this.#writeChoice());
-    app.store.watch(["bend", "ready", "landscapeChoice"], () => this.#showFields());
+    app.store.watch(["bend", "ready", "landscapeChoice", "way", "training", "stamp"], () => this.#showFields());
+  }
+
+  /** Where the line is drawn, by the view of the bend: it knows both. */
+  get cut(): HTMLDivElement {
+    return this.#find("div", "cut");
+  }
+
+  #find<K extends keyof HTMLElementTagNameMap>(tag: K, id: string): HTMLElementTagNameMap[K] {
+    const element = this.#panel.querySelector<HTMLElementTagNameMap[K]>(`${tag}#${id}`);
+    if (!element) throw new Error(`the landscape's part has no <${tag} id="${id}">`);
+    return element;
   }
 
   get height(): HeightKind {
-    return find("select", "height").value === "linear" ? "linear" : "log";
+    return this.#find("select", "height").value === "linear" ? "linear" : "log";
   }
 
   /** Again, in the colours of the theme. */
@@ -62,8 +145,8 @@ export class LookView {
     // A coarse whole says more than a fine beginning.
     const coarse = bent && preview ? { bent: preview.surface } : {};
     const surfaces = { ...growing, ...coarse, ...this.app.store.state.surfaces };
-    this.#box.dataset.view = this.#view;
-    this.#box.dataset.bent = String(bent);
+    this.box.dataset.view = this.#view;
+    this.box.dataset.bent = String(bent);
     if (this.#view === "line") this.#drawLine(lines);
     else if (this.#view === "contour") this.#drawContours(surfaces, bent);
     else void this.#drawSurfaces(surfaces, bent, this.#drawing);
@@ -82,7 +165,7 @@ export class LookView {
   }
 
   #place(point: Point): HTMLElement {
-    const place = this.#box.querySelector<HTMLElement>(`[data-point=${point}] .view`);
+    const place = this.box.querySelector<HTMLElement>(`[data-point=${point}] .view`);
     if (!place) throw new Error(`no place for the ${point} landscape`);
     return place;
   }
@@ -144,7 +227,7 @@ export class LookView {
       }
     } catch {
       // Without WebGL the contour map shows the same.
-      const radio = document.querySelector<HTMLInputElement>("input[name=view][value=contour]");
+      const radio = this.#panel.querySelector<HTMLInputElement>("input[name=view][value=contour]");
       if (radio) radio.checked = true;
       this.#setView("contour");
       this.app.messages.notice("This browser draws no 3D surfaces.", "The contour map shows the same numbers.");
@@ -187,7 +270,7 @@ export class LookView {
   #showRanges(landscapes: PerPoint<Landscape>, bent: boolean): void {
     for (const point of POINTS) {
       const landscape = landscapes[point];
-      const range = this.#box.querySelector(`[data-point=${point}] .range`);
+      const range = this.box.querySelector(`[data-point=${point}] .range`);
       if (!range) continue;
       if (!landscape) {
         range.textContent = "";
@@ -205,49 +288,77 @@ export class LookView {
       const coarse = isCoarse ? `coarse, ${preview.samples} samples · ` : "";
       range.textContent = `${coarse}${rows}loss ${number(low)} to ${number(high)}`;
     }
-    const { model } = this.app.store.state;
+    const { model, landscapeChoice } = this.app.store.state;
     const cut = this.height === "linear" && bent ? " Heights beyond four times the trained landscape’s are cut." : "";
     const marks = this.#view === "surface" ? " Pin: the weights; ring: the lowest point; lines: equal loss." : "";
-    find("p", "look-note").textContent =
-      landscapes.trained && model
-        ? `Loss on ${model.measuredSamples} training samples; one scale for both.${marks}${cut}`
+    const { trained } = landscapes;
+    const way = trained ? waySaid(trained, landscapeChoice.directions) : "";
+    this.#find("p", "look-note").textContent =
+      trained && model
+        ? `Loss on ${model.measuredSamples} training samples; one scale for both.${marks}${way}${cut}`
         : "";
   }
 
   #showFields(): void {
-    const { bend, landscapeChoice } = this.app.store.state;
-    find("label", "at-bent-field").hidden = transformationOf(bend) === null || landscapeChoice.normalization === "none";
+    const { state } = this.app.store;
+    const { bend, landscapeChoice, way } = state;
+    const { directions, normalization } = landscapeChoice;
+    const isAlong = directions === "way";
+    this.#find("label", "at-bent-field").hidden =
+      transformationOf(bend) === null || normalization === "none" || isAlong;
+    // Its directions have lengths of their own, and there are no others.
+    this.#find("label", "normalization-field").hidden = isAlong;
+    disable(this.#find("button", "draw-directions"), directions !== "random");
+    const option = this.#panel.querySelector<HTMLOptionElement>("#directions option[value=way]");
+    if (option) option.disabled = way === 0;
+    const note = this.#find("p", "directions-note");
+    note.textContent = noWay(state);
+    note.hidden = note.textContent === "";
   }
 
   /** A reload brings a choice back. */
   #writeChoice(): void {
     const { directions, normalization, seed, points, atBent } = this.app.store.state.landscapeChoice;
-    find("select", "directions").value = directions;
-    find("select", "normalization").value = normalization;
-    find("select", "at-bent").value = atBent;
-    find("input", "points").value = String(points);
+    this.#find("select", "directions").value = directions;
+    this.#find("select", "normalization").value = normalization;
+    this.#find("select", "at-bent").value = atBent;
+    this.#find("input", "points").value = String(points);
     this.#seed = seed;
   }
 
   #choice(): LandscapeChoice {
-    const points = find("input", "points");
+    const points = this.#find("input", "points");
     const wanted = Math.round(Number(points.value)) || 21;
     // An odd number has the weights themselves among its points.
     const odd = Math.min(Math.max(wanted - ((wanted + 1) % 2), 11), 31);
-    const note = find("p", "points-note");
+    const note = this.#find("p", "points-note");
     note.textContent =
       String(odd) === points.value ? "" : `${odd} instead of ${points.value || "none"}: an odd number from 11 to 31.`;
     points.value = String(odd);
     return {
-      directions: find("select", "directions").value as DirectionKind,
-      normalization: find("select", "normalization").value as NormalizationKind,
+      directions: this.#find("select", "directions").value as DirectionKind,
+      normalization: this.#find("select", "normalization").value as NormalizationKind,
       seed: this.#seed,
       points: odd,
-      atBent: find("select", "at-bent").value === "anew" ? "anew" : "same",
+      atBent: this.#find("select", "at-bent").value === "anew" ? "anew" : "same",
     };
   }
 }
 
 function present<T>(values: PerPoint<T>): T[] {
   return POINTS.flatMap((point) => values[point] ?? []);
+}
+
+/** Why one cannot look along the way of a training; "" where one can. */
+function noWay({ way, ready, training, stamp, model, opened }: State): string {
+  if (way > 0) return "";
+  const what = "The way of a training can be looked along";
+  if (!ready) return `${what} when there is one.`;
+  if (stamp !== null && isArrival(stamp))
+    return `${what} once you have trained: the network shown comes without its own.`;
+  if (opened && !training) return `${what} where the page has trained: this network came in a file.`;
+  if (!training) return `${what} once you have trained: these weights are as they begin.`;
+  return model && snapshotsOf(model.parameterCount) === 0
+    ? `${what} in smaller networks: snapshots of this one would not fit.`
+    : `${what} when a training has moved the weights: this one has kept no snapshots.`;
 }

@@ -9,7 +9,7 @@ import { alternate, disable } from "../focus";
 import { integer } from "../format";
 import { defaultsOf, MNIST_SAMPLES, networkGroups, unfitForMnist } from "../networks";
 import { isComplete } from "../store";
-import { accuracySaid, canTrain, DIVERGED, divergenceSaid, hasDiverged, lossSaid } from "../training";
+import { accuracySaid, canTrain, DIVERGED, divergenceSaid, hasDiverged, lossSaid, unfinishedSaid } from "../training";
 import type { ModelChoice, NetworkChoice, TrainChoice } from "../worker/protocol";
 import {
   clearFaults,
@@ -47,10 +47,40 @@ export function trainView(app: App): TrainingChart {
     fitData();
     showFields();
   });
+  continuing(app, chart);
   app.store.watch(["progress"], () => showProgress(app, chart));
   app.store.watch(["training"], () => showTraining(app));
   app.store.watch(["task", "model", "ready", "bend", "surfaces", "measures"], () => showButtons(app));
   return chart;
+}
+
+/** Of a training that was stopped or broken off: the button beside *Train* that goes on with it, and how far it had come. */
+function continuing(app: App, chart: TrainingChart): void {
+  const button = html("button", { type: "button", id: "continue-button" }, "Continue");
+  const note = html("p", { id: "unfinished-note", class: "note" });
+  find("button", "stop-button").after(button);
+  find("div", "put-aside").before(note);
+  button.addEventListener("click", async () => {
+    const { unfinished } = app.store.state;
+    if (!unfinished) return;
+    await app.continueTraining(() => {
+      epochs = unfinished.choice.epochs;
+      chart.begin(epochs);
+      for (const { epoch, loss, accuracy, validationAccuracy: test } of unfinished.history) {
+        chart.add(epoch, { loss, accuracy, ...(test !== undefined && { test }) });
+      }
+    });
+    if (app.store.state.training === null && app.messages.code === "not_finite") showDiverged();
+  });
+  app.store.watch(["unfinished", "task"], () => {
+    const { unfinished, task } = app.store.state;
+    const isOff = unfinished === null || task === "training";
+    const hadFocus = document.activeElement === button;
+    button.hidden = isOff;
+    note.hidden = isOff;
+    note.textContent = unfinished ? unfinishedSaid(unfinished) : "";
+    if (isOff && hadFocus) find("button", "stop-button").focus({ preventScroll: true });
+  });
 }
 
 function showButtons(app: App): void {

@@ -1,6 +1,7 @@
 /** The lab's operations, all in the worker. The page asks; nothing here knows of the page. */
 
 import {
+  type Checkpoint,
   crash,
   describeMeasures,
   describeOperators,
@@ -24,7 +25,7 @@ import { Landscapes } from "./landscapes";
 import { type Last, recall, remember, restored } from "./last";
 import { Mnist } from "./mnist";
 import { Files, NetworkWanted, wantsNetwork } from "./open";
-import { firstOf, firstSamples, infoOf, initialize, measureOptions, networkOf, optimizerOf } from "./options";
+import { firstOf, firstSamples, infoOf, initialize, measureOptions, networkOf } from "./options";
 import {
   type BackendChoice,
   type BallFinding,
@@ -47,6 +48,7 @@ import {
   type Preview,
   type PreviewChoice,
   type Restored,
+  type Resumed,
   type SampleCosts,
   type SaveChoice,
   type SavedFile,
@@ -64,6 +66,9 @@ import {
 import { saved } from "./save";
 import { type Handles, Session } from "./session";
 import { table2 } from "./table2";
+import { TrainingRun } from "./training";
+import { recallUnfinished, type ToGoOn, UnfinishedRun } from "./unfinished";
+import type { Way } from "./way";
 
 const dataName = ({ data }: ModelChoice): string =>
   data.kind === "mnist" ? "MNIST" : `${data.samples} random samples`;
@@ -80,6 +85,8 @@ export class Lab implements LabApi {
   #openedFrom: { model: File[]; data: File[]; choice: OpenChoice } | null = null;
   #mnist: Mnist | undefined;
   #mnistFolder = "";
+  /** The training that `resume` has found. */
+  #toGoOn: ToGoOn | undefined;
 
   connect(mnistFolder: string, listener: (event: WorkerEvent) => void): void {
     this.#mnistFolder = mnistFolder;
@@ -166,11 +173,13 @@ export class Lab implements LabApi {
     if (last.kind === "files") {
       this.#files.restore(last);
       const opened = await this.#openedBy(engine, last.choice);
-      if (last.parameters && opened.model) this.#reached(last.parameters);
-      return { opened, model: opened.model, choice: null };
+      if (last.parameters && opened.model) this.#reached(last.parameters, last.way);
+      return { opened, model: opened.model, choice: null, way: last.way?.length ?? 0 };
     }
-    const { choice, parameters } = last;
-    return { opened: null, model: await this.#at(choice, parameters, dataName(choice)), choice };
+    const { choice, parameters, way } = last;
+    const model = await this.#at(choice, parameters, dataName(choice));
+    if (way) this.#session.model.way = way;
+    return { opened: null, model, choice, way: way?.length ?? 0 };
   }
 
   keep(): Promise<Outcome<string | null>> {
@@ -178,16 +187,24 @@ export class Lab implements LabApi {
   }
 
   async #remember(): Promise<string | null> {
-    const parameters = this.#session.model.trained;
-    if (this.#choice) return remember({ kind: "trained", choice: this.#choice, parameters });
-    return this.#openedFrom && remember({ kind: "files", ...this.#openedFrom, parameters });
+    const now = this.#now();
+    return now && remember(now);
+  }
+
+  /** The network with the weights that there are; null where there is none. */
+  #now(): Last | null {
+    const { trained: parameters, way } = this.#session.model;
+    const reached = { parameters, ...(way && { way }) };
+    if (this.#choice) return { kind: "trained", choice: this.#choice, ...reached };
+    return this.#openedFrom && { kind: "files", ...this.#openedFrom, ...reached };
   }
 
   /** Other weights of the same network. */
-  #reached(parameters: Float64Array): void {
+  #reached(parameters: Float64Array, way?: Way): void {
     const { model } = this.#session;
     model.trained = parameters;
     model.bent = parameters;
+    model.way = way;
     delete model.sharpened;
     this.#forget();
   }
@@ -252,20 +269,48 @@ export class Lab implements LabApi {
   }
 
   train(choice: TrainChoice): Promise<Outcome<Trained>> {
-    return this.#session.run(async (engine, { onProgress, signal }) => {
+    return this.#train(choice, () => {
+      const { way: _, ...of } = this.#now() ?? {};
+      return "kind" in of ? { of, choice, checkpoint: null, way: [] } : null;
+    });
+  }
+
+  resume(): Promise<Outcome<Resumed | null>> {
+    return this.#session.run(async (engine) => {
+      const found = await recallUnfinished();
+      if (!found) return null;
+      const restored = await this.#restored(engine, found.of);
+      this.#toGoOn = found;
+      return { ...restored, training: found.choice };
+    });
+  }
+
+  goOn(): Promise<Outcome<Trained>> {
+    const found = this.#toGoOn;
+    this.#toGoOn = undefined;
+    return this.#train(found?.choice, () => found ?? null);
+  }
+
+  /** `begin`: where it begins or goes on, for it to be kept; null where the browser is to keep nothing. */
+  #train(choice: TrainChoice | undefined, begin: () => ToGoOn | null): Promise<Outcome<Trained>> {
+    let [run, kept]: [TrainingRun?, UnfinishedRun?] = [];
+    return this.#session.run(async (engine, options) => {
+      if (!choice) throw new LabFailure("not_possible", "no training was broken off");
       const { model } = this.#session;
+      // A device that was lost begins nothing anew.
+      if (!run) {
+        const from = begin();
+        kept = from ? new UnfinishedRun(choice, model.network.summary, from.of) : undefined;
+        const keep = async (checkpoint: Checkpoint, way: Way): Promise<void> => kept?.reach(checkpoint, way);
+        run = new TrainingRun(this.#session, choice, keep, from?.checkpoint, from?.way);
+        await kept?.begin(from?.way ?? [], from?.checkpoint ?? null);
+      }
       // Stop keeps what was reached.
-      const { parameters, stopped, epochs } = await engine.train(model.train, model.trained, {
-        onProgress,
-        finish: signal,
-        optimizer: optimizerOf(choice),
-        batchSize: Math.min(choice.batchSize, model.train.samples),
-        epochs: choice.epochs,
-        seed: choice.seed,
-        ...(model.validation && { validation: model.validation }),
-      });
-      this.#reached(parameters);
+      const { parameters, stopped, epochs, checkpoint, way } = await run.on(engine, options);
+      this.#reached(parameters, way.length > 1 ? way : undefined);
       const stamp = await this.#remember();
+      if (stopped) await kept?.reach(checkpoint, way, stamp);
+      else await kept?.end();
       const { loss, accuracy } = await engine.evaluate(model.measured, parameters);
       const summary: TrainSummary = { epochs, stopped, loss, accuracy };
       if (model.validation) {
@@ -273,7 +318,7 @@ export class Lab implements LabApi {
         summary.validationLoss = validation.loss;
         summary.validationAccuracy = validation.accuracy;
       }
-      return { summary, stamp };
+      return { summary, stamp, way: model.way?.length ?? 0 };
     });
   }
 

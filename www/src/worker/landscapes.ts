@@ -1,18 +1,33 @@
 /** Lines and surfaces of the loss, along directions that stay the same until others are drawn. */
 
-import type { Engine, Landscape, Problem, Progress, RunOptions } from "isoflat";
+import type { Engine, Landscape, LandscapeOptions, Problem, Progress, RunOptions } from "isoflat";
 import { norm, randomVector, scaled } from "./directions";
 import { LabFailure, type LandscapeChoice, type Point, type PreviewChoice } from "./protocol";
 import type { Session } from "./session";
+import type { Way } from "./way";
 
 /** Rows of a landscape are shown as they come, but no page is drawn more often than this. */
 const ROWS_INTERVAL_MS = 80;
 const LINE_POINTS = 41;
 
+/** Both ends of both axes, where the directions are as long as the weights. */
+const USUAL: [number, number] = [-1, 1];
+
 type Pair = [Float64Array, Float64Array];
+type Ranges = [[number, number], [number, number]];
+
+interface Plane {
+  vectors: Pair;
+  ranges: Ranges;
+}
+
+const vectorOf = (values: Float64Array) => ({ type: "vector", values }) as const;
+const endsOf = (axis: Float64Array): [number, number] => [axis[0] ?? -1, axis.at(-1) ?? 1];
 
 export class Landscapes {
   #directions: { key: string; raw: Pair; length: number } | undefined;
+  /** Along the way of the training that the weights come from. */
+  #along: (Plane & { way: Way }) | undefined;
   /** The few samples that previews are of. */
   #few: Problem | undefined;
 
@@ -25,17 +40,20 @@ export class Landscapes {
   /** Another network, other weights, or other samples: eigenvectors are theirs. */
   forget(): void {
     this.#directions = undefined;
+    this.#along = undefined;
     this.#few?.free();
     this.#few = undefined;
   }
 
   async line(engine: Engine, options: RunOptions, point: Point, choice: LandscapeChoice): Promise<Landscape> {
     const { model } = this.session;
-    const [u] = await this.#vectors(engine, options, model[point], choice);
+    const { vectors, ranges } = await this.#plane(engine, options, model[point], choice);
     return engine.landscape(model.measured, model[point], {
       ...options,
-      directions: [{ type: "vector", values: u }],
+      directions: [vectorOf(vectors[0])],
+      range: ranges[0],
       points: LINE_POINTS,
+      ...this.#shownAt(point),
     });
   }
 
@@ -47,17 +65,22 @@ export class Landscapes {
     about: string,
   ): Promise<Landscape> {
     const { model } = this.session;
-    const [u, v] = await this.#vectors(engine, options, model[point], choice);
+    const { vectors, ranges } = await this.#plane(engine, options, model[point], choice);
     return engine.landscape(model.measured, model[point], {
       ...options,
-      onProgress: this.#rows(engine, point, choice.points, about),
-      directions: [
-        { type: "vector", values: u },
-        { type: "vector", values: v },
-      ],
+      onProgress: this.#rows(engine, point, choice.points, ranges, about),
+      directions: [vectorOf(vectors[0]), vectorOf(vectors[1])],
+      range: ranges[0],
+      rangeT: ranges[1],
       points: choice.points,
-      pointsT: choice.points,
+      ...this.#shownAt(point),
     });
+  }
+
+  /** The way of the training leads to the trained weights, and to no others. */
+  #shownAt(point: Point): { trajectory?: Float32Array[] } {
+    const { way } = this.session.model;
+    return point === "trained" && way ? { trajectory: way.map(({ parameters }) => parameters) } : {};
   }
 
   /** The surface at other weights, of fewer points and samples. */
@@ -69,7 +92,7 @@ export class Landscapes {
     { points, samples }: PreviewChoice,
   ): Promise<{ surface: Landscape; samples: number }> {
     const { model } = this.session;
-    const [u, v] = await this.#vectors(engine, options, weights, choice);
+    const { vectors, ranges } = await this.#plane(engine, options, weights, choice);
     if (this.#few && this.#few.samples !== Math.min(samples, model.measuredSamples)) {
       this.#few.free();
       this.#few = undefined;
@@ -77,19 +100,19 @@ export class Landscapes {
     this.#few ??= model.measured.first(samples);
     const surface = await engine.landscape(this.#few, weights, {
       signal: options.signal,
-      directions: [
-        { type: "vector", values: u },
-        { type: "vector", values: v },
-      ],
+      directions: [vectorOf(vectors[0]), vectorOf(vectors[1])],
+      range: ranges[0],
+      rangeT: ranges[1],
       points,
-      pointsT: points,
     });
     return { surface, samples: this.#few.samples };
   }
 
   /** Collects a surface's rows and tells the page of them; a row that comes too soon goes with a later one. */
-  #rows(engine: Engine, point: Point, points: number, about: string): (progress: Progress) => void {
-    const axis = Float64Array.from({ length: points }, (_, index) => (2 * index) / (points - 1) - 1);
+  #rows(engine: Engine, point: Point, points: number, ranges: Ranges, about: string): (progress: Progress) => void {
+    const [s, t] = ranges.map(([from, to]) =>
+      Float64Array.from({ length: points }, (_, index) => from + ((to - from) * index) / (points - 1)),
+    );
     const losses: number[] = [];
     let last = Number.NEGATIVE_INFINITY;
     return (progress) => {
@@ -101,11 +124,11 @@ export class Landscapes {
       if (now - last < ROWS_INTERVAL_MS || losses.length >= points * points) return;
       last = now;
       const landscape: Landscape = {
-        s: axis,
-        t: axis,
+        s: s ?? new Float64Array(),
+        t: t ?? new Float64Array(),
         loss: Float64Array.from(losses),
         accuracy: new Float64Array(),
-        center: losses[(points * points - 1) / 2] ?? Number.NaN,
+        center: Number.NaN,
         notFinite: losses.filter((loss) => !Number.isFinite(loss)).length,
         backend: engine.info,
       };
@@ -113,8 +136,13 @@ export class Landscapes {
     };
   }
 
-  async #vectors(engine: Engine, options: RunOptions, weights: Float64Array, choice: LandscapeChoice): Promise<Pair> {
+  async #plane(engine: Engine, options: RunOptions, weights: Float64Array, choice: LandscapeChoice): Promise<Plane> {
     const { model } = this.session;
+    if (choice.directions === "way") {
+      if (this.#along?.way !== model.way) this.#along = undefined;
+      this.#along ??= await this.#alongWay(engine, options);
+      return this.#along;
+    }
     const key = `${choice.directions} ${choice.seed}`;
     if (this.#directions?.key !== key) {
       this.#directions = { key, ...(await this.#draw(engine, options, choice)) };
@@ -122,10 +150,27 @@ export class Landscapes {
     const { raw, length } = this.#directions;
     const scaledBy = choice.atBent === "anew" ? weights : model.trained;
     const blocks = model.network.blocks();
-    return [
-      scaled(raw[0], scaledBy, blocks, choice.normalization, length),
-      scaled(raw[1], scaledBy, blocks, choice.normalization, length),
-    ];
+    const [u, v] = raw.map((vector) => scaled(vector, scaledBy, blocks, choice.normalization, length)) as Pair;
+    return { vectors: [u, v], ranges: [USUAL, USUAL] };
+  }
+
+  /** Along its principal components, with all of it inside: their units are lengths in the space of the weights. */
+  async #alongWay(engine: Engine, options: RunOptions): Promise<Plane & { way: Way }> {
+    const { way, network, train, trained } = this.session.model;
+    if (!way) throw new LabFailure("not_possible", "there is no way of a training to look along");
+    const trajectory = way.map(({ parameters }) => parameters);
+    const { signal } = options;
+    const { directions } = await network.principalComponents(trajectory, { ...(signal && { signal }) });
+    const vectors = directions as Pair;
+    // A look at four points, of one sample, says how far the way goes.
+    const one = train.first(1);
+    try {
+      const few = { directions: [vectorOf(vectors[0]), vectorOf(vectors[1])], points: 2, trajectory };
+      const { s, t } = await engine.landscape(one, trained, few as LandscapeOptions);
+      return { way, vectors, ranges: [endsOf(s), endsOf(t)] };
+    } finally {
+      one.free();
+    }
   }
 
   async #draw(engine: Engine, options: RunOptions, choice: LandscapeChoice): Promise<{ raw: Pair; length: number }> {

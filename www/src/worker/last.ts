@@ -2,12 +2,13 @@
 
 import { transaction } from "../database";
 import type { ModelChoice, OpenChoice } from "./protocol";
+import type { Way } from "./way";
 
 /** Files that were opened, or a network of the options with the weights it was trained to. */
 export type Last =
   /** `parameters`: what they were trained to here; as the files have them, without. */
-  | { kind: "files"; model: File[]; data: File[]; choice: OpenChoice; parameters?: Float64Array }
-  | { kind: "trained"; choice: ModelChoice; parameters: Float64Array };
+  | { kind: "files"; model: File[]; data: File[]; choice: OpenChoice; parameters?: Float64Array; way?: Way }
+  | { kind: "trained"; choice: ModelChoice; parameters: Float64Array; way?: Way };
 
 /** The network that was on the page last, in whichever tab. */
 export const STAMP = "stamp";

@@ -151,6 +151,8 @@ export interface LayerCheck {
 /** What training came to. */
 export interface Trained {
   summary: TrainSummary;
+  /** How many snapshots of its way are kept; 0 where the network is too large for that. */
+  way: number;
   /** The name of what is kept for a reload; null where the browser keeps nothing. */
   stamp: string | null;
 }
@@ -161,6 +163,13 @@ export interface Restored {
   choice: ModelChoice | null;
   opened: OpenedFiles | null;
   model: ModelInfo | null;
+  /** Snapshots of the way of its training; 0 where there is none. */
+  way: number;
+}
+
+/** A training that was broken off: its network, with the weights that it began with. */
+export interface Resumed extends Restored {
+  training: TrainChoice;
 }
 
 /** Weights that a file is made of: as trained, where the bend has put them, or as *Sharpen* left them. */
@@ -177,7 +186,8 @@ export interface SavedFile {
 /** Which of the two points: the trained one, or where the bend has put it. */
 export type Point = "trained" | "bent";
 
-export type DirectionKind = "random" | "eigenvectors";
+/** `way`: the principal components of the snapshots of the training. */
+export type DirectionKind = "random" | "eigenvectors" | "way";
 export type NormalizationKind = "none" | "layer" | "filter";
 
 export interface LandscapeChoice {
@@ -356,6 +366,10 @@ export interface LabApi {
   /** A network of the options with weights that it was trained to elsewhere. */
   arrive(choice: ModelChoice, weights: Float32Array): Promise<Outcome<ModelInfo>>;
   train(choice: TrainChoice): Promise<Outcome<Trained>>;
+  /** The network of the training that was broken off; null where none was. */
+  resume(): Promise<Outcome<Resumed | null>>;
+  /** Goes on with that training, on the network that `resume` has put here. */
+  goOn(): Promise<Outcome<Trained>>;
   evaluate(): Promise<Outcome<{ loss: number; accuracy: number }>>;
   bend(transformation: Transformation | null): Promise<Outcome<BendSummary>>;
   examples(): Promise<Outcome<Examples>>;

@@ -20,6 +20,7 @@ import {
   type Outcome,
   type WorkerEvent,
 } from "./protocol";
+import type { Way } from "./way";
 
 /** An opened file’s measures and landscapes are of this many samples: enough to be stable, few enough to be quick. */
 const MEASURED = 500;
@@ -41,6 +42,8 @@ export interface Model extends Handles {
   source: () => Promise<Handles>;
   trained: Float64Array;
   bent: Float64Array;
+  /** How it came to its weights, where it was trained here. */
+  way?: Way;
   /** None before *Sharpen* has been used. */
   sharpened?: Float64Array;
   name: string;

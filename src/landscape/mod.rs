@@ -1,9 +1,13 @@
 //! Loss landscapes: L(θ + s u) along a line, L(θ + s u + t v) over a grid.
 
+mod trajectory;
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+pub use trajectory::{Path, PrincipalComponents, Trajectory};
 
+use self::trajectory::around;
 use crate::control::{Control, Progress};
 use crate::engine::{Engine, Plan, Step, Vector};
 use crate::error::{Result, bail, ensure};
@@ -41,6 +45,11 @@ pub enum Direction {
     Towards(Vec<f64>),
     /// This vector. Not normalised.
     Vector(Vec<f64>),
+    /// A principal component of the trajectory that the landscape shows. Of length 1, whatever others are matched to.
+    Principal {
+        /// 0 explains most, 1 the most of what that one leaves.
+        component: usize,
+    },
 }
 
 /// What the lengths of random directions and eigenvectors are matched to.
@@ -53,6 +62,15 @@ pub enum Normalization {
     Layer,
     /// Each row of W_l (a filter) gets the length of the parameters' row; biases are not moved (Li et al. 2018).
     Filter,
+}
+
+/// Points along one axis, whose ends may be left to the trajectory that is to be inside.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Span {
+    /// First and last coordinate.
+    pub range: Option<(f64, f64)>,
+    /// How many points, both ends included.
+    pub points: usize,
 }
 
 /// Points along one axis.
@@ -72,6 +90,14 @@ impl Axis {
     /// # Errors
     /// `InvalidOption` for a range that does not go up, and too few points or too many.
     pub(crate) fn coordinates(&self) -> Result<Vec<f64>> {
+        self.check()?;
+        let Self { from, to, points } = *self;
+        // Mirrored weights, so that the middle of an odd number of points over a symmetric range is 0 exactly.
+        let last = (points - 1) as f64;
+        Ok((0..points).map(|i| (from * (last - i as f64) + to * i as f64) / last).collect())
+    }
+
+    fn check(&self) -> Result<()> {
         let Self { from, to, points } = *self;
         ensure!(
             from.is_finite() && to.is_finite() && from < to,
@@ -83,9 +109,7 @@ impl Axis {
             InvalidOption,
             "a landscape's axis has {points} points, but needs 2 or more"
         );
-        // Mirrored weights, so that the middle of an odd number of points over a symmetric range is 0 exactly.
-        let last = (points - 1) as f64;
-        Ok((0..points).map(|i| (from * (last - i as f64) + to * i as f64) / last).collect())
+        Ok(())
     }
 }
 
@@ -105,6 +129,9 @@ pub struct Landscape {
     pub not_finite: usize,
     /// L(θ).
     pub center: f64,
+    /// Where the trajectory runs, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<Path>,
 }
 
 /// Computes the landscape around θ: one axis and direction for a line, two for a grid.
@@ -120,19 +147,65 @@ pub async fn landscape(
     normalization: Normalization,
     control: &Control<'_>,
 ) -> Result<Landscape> {
+    let span = |axis: &Axis| Span { range: Some((axis.from, axis.to)), points: axis.points };
+    let directions: Vec<_> = directions.iter().map(|(direction, axis)| (direction, span(axis))).collect();
+    drawn(engine, parameters, None, &directions, normalization, control).await
+}
+
+/// As [`landscape`], with the way of a training drawn into it: along its own principal components, or projected onto any other plane.
+/// A span without a range has all of the way inside.
+///
+/// # Errors
+/// As [`landscape`]; `InvalidParameters` for a trajectory of another network; what [`Trajectory::principal`] says.
+pub async fn landscape_with(
+    engine: &Engine,
+    parameters: &[f64],
+    trajectory: &Trajectory,
+    directions: &[(Direction, Span)],
+    normalization: Normalization,
+    control: &Control<'_>,
+) -> Result<Landscape> {
+    for snapshot in trajectory.snapshots() {
+        engine.problem().network().check_parameters(snapshot)?;
+    }
+    let directions: Vec<_> = directions.iter().map(|(direction, span)| (direction, *span)).collect();
+    drawn(engine, parameters, Some(trajectory), &directions, normalization, control).await
+}
+
+async fn drawn(
+    engine: &Engine,
+    parameters: &[f64],
+    trajectory: Option<&Trajectory>,
+    directions: &[(&Direction, Span)],
+    normalization: Normalization,
+    control: &Control<'_>,
+) -> Result<Landscape> {
     ensure!(
         matches!(directions.len(), 1 | 2),
         InvalidOption,
         "a landscape has 1 or 2 directions, not {}",
         directions.len()
     );
-    let s = directions[0].1.coordinates()?;
-    let t = directions.get(1).map_or(Ok(Vec::new()), |(_, axis)| axis.coordinates())?;
-    ensure!(s.len() * t.len() <= MAX_POINTS, InvalidOption, "the landscape has over {MAX_POINTS} points");
+    // What is wrong with an axis is said before anything is computed.
+    for Span { range, points } in directions.iter().map(|(_, span)| *span) {
+        let (from, to) = range.unwrap_or((-1.0, 1.0));
+        Axis { from, to, points }.check()?;
+    }
+    let points = directions.iter().fold(1, |product: usize, (_, span)| product.saturating_mul(span.points));
+    ensure!(points <= MAX_POINTS, InvalidOption, "the landscape has over {MAX_POINTS} points");
     let theta = engine.upload_parameters(parameters)?;
 
-    let specs: Vec<&Direction> = directions.iter().map(|(direction, _)| direction).collect();
-    let vectors = direction_vectors(engine, parameters, &specs, normalization, control).await?;
+    let specs: Vec<&Direction> = directions.iter().map(|(direction, _)| *direction).collect();
+    let vectors = direction_vectors(engine, parameters, trajectory, &specs, normalization, control).await?;
+    let path = trajectory.map(|trajectory| trajectory.projected(parameters, &vectors)).transpose()?;
+    let axis = |i: usize| {
+        let Span { range, points } = directions[i].1;
+        let along = path.as_ref().map_or(&[][..], |path| if i == 0 { &path.s } else { &path.t });
+        let (from, to) = range.map_or_else(|| around(along), Ok)?;
+        Axis { from, to, points }.coordinates()
+    };
+    let s = axis(0)?;
+    let t = if directions.len() == 2 { axis(1)? } else { Vec::new() };
     let e = engine.vectors();
     let u = engine.upload_directions(&vectors[0])?;
     let v: Option<Vector> = vectors.get(1).map(|v| engine.upload_directions(v)).transpose()?;
@@ -142,7 +215,7 @@ pub async fn landscape(
     let center = engine.evaluate(parameters).await?.loss;
 
     let (loss, accuracy) = (Vec::new(), Vec::new());
-    let mut landscape = Landscape { loss, accuracy, not_finite: 0, center, s: s.clone(), t: t.clone() };
+    let mut landscape = Landscape { loss, accuracy, not_finite: 0, center, s: s.clone(), t: t.clone(), path };
     let rows = if t.is_empty() { vec![0.0] } else { t };
     let total = rows.len() * s.len();
     for &t in &rows {
@@ -176,15 +249,21 @@ fn points_at_once(engine: &Engine) -> usize {
 async fn direction_vectors(
     engine: &Engine,
     parameters: &[f64],
+    trajectory: Option<&Trajectory>,
     specs: &[&Direction],
     normalization: Normalization,
     control: &Control<'_>,
 ) -> Result<Vec<Vec<f64>>> {
     let network = engine.problem().network();
     let eigenvectors = Eigenvectors::compute(engine, parameters, specs, control).await?;
+    let mut components = principal_components(trajectory, specs, control).await?;
     let mut vectors = Vec::new();
     for spec in specs {
         vectors.push(match spec {
+            Direction::Principal { component } => match specs.iter().filter(|other| *other == spec).count() {
+                1 => std::mem::take(&mut components[*component]),
+                _ => bail!(InvalidOption, "both directions of the landscape are principal component {component}"),
+            },
             Direction::Random { seed } => {
                 let vector = random_normal(parameters.len(), &mut generator(*seed))?;
                 normalize(vector, parameters, network, normalization)
@@ -206,6 +285,25 @@ async fn direction_vectors(
         bail!(InvalidOption, "direction {i} of the landscape is zero");
     }
     Ok(vectors)
+}
+
+/// The principal components up to the last one that a direction names.
+async fn principal_components(
+    trajectory: Option<&Trajectory>,
+    specs: &[&Direction],
+    control: &Control<'_>,
+) -> Result<Vec<Vec<f64>>> {
+    let wanted = specs.iter().filter_map(|spec| match spec {
+        Direction::Principal { component } => Some(component.saturating_add(1)),
+        _ => None,
+    });
+    match (wanted.max(), trajectory) {
+        (None, _) => Ok(Vec::new()),
+        (Some(count), Some(trajectory)) => Ok(trajectory.principal(count, control).await?.directions),
+        (Some(_), None) => {
+            bail!(InvalidOption, "a principal direction is of a training's trajectory: give its snapshots")
+        }
+    }
 }
 
 /// Eigenvectors of the operators that the directions name, one run an operator.

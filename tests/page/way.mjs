@@ -1,0 +1,138 @@
+/** The way of a training on its landscape, and a training that goes on wherever it was broken off. */
+
+import { Lab } from "./lab.mjs";
+
+const MINUTE = 60_000;
+/** Long enough for a checkpoint or two on a slow computer. */
+const RUN = { epochs: 6, seed: 4 };
+
+const state = (page, key) => page.evaluate((key) => window.isoflatLab.app.store.state[key], key);
+
+/** The trained weights, bit for bit, as a short text. */
+const weights = (page) =>
+  page.evaluate(async () => {
+    const { bytes } = await window.isoflatLab.app.savedFile("trained", "safetensors");
+    const digest = await crypto.subtle.digest("SHA-256", bytes);
+    return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  });
+
+async function choose(lab) {
+  for (const [id, value] of Object.entries(RUN)) await lab.set(id, value);
+  await lab.idle();
+}
+
+/** How a training that nothing disturbs ends, and how its way is drawn. */
+export async function checkWay(browser, url, check) {
+  const lab = await Lab.open(browser, url);
+  const { page } = lab;
+  await lab.goTo("landscape");
+  const option = page.locator("#directions option[value=way]");
+  check("the network that the page comes with has no way", await option.isDisabled());
+  const reason = await lab.text("#directions-note");
+  check("and says why", reason.includes("comes without its own"), reason);
+
+  await choose(lab);
+  await lab.train();
+  await lab.looked();
+  const way = await state(page, "way");
+  check("a training keeps snapshots of its way", way >= 17 && way <= 33, String(way));
+  check("nothing is left to be continued", await page.locator("#continue-button").isHidden());
+  const found = { hash: await weights(page), training: await state(page, "training") };
+
+  await lab.goTo("landscape");
+  await page.waitForSelector(`#landscapes [data-point=trained] canvas[data-way="${way}"]`);
+  const note = () => lab.text("#look-note");
+  check("in random directions it is projected, and said so", (await note()).includes("projected onto this plane"));
+  await page.selectOption("#directions", "way");
+  await page.waitForFunction(
+    () => {
+      const { surfaces, landscapeChoice } = window.isoflatLab.app.store.state;
+      return landscapeChoice.directions === "way" && surfaces.trained?.path;
+    },
+    null,
+    { timeout: MINUTE },
+  );
+  check("along its own components it is drawn", await page.locator(`canvas[data-way="${way}"]`).isVisible());
+  const words = await note();
+  const shares = [...words.matchAll(/([\d.]+) %/g)].map(([, share]) => Number(share));
+  check("with what each explains", shares.length === 2 && shares[0] > 30 && shares[0] > shares[1], words);
+  const inside = await page.evaluate(() => {
+    const { s, t, path } = window.isoflatLab.app.store.state.surfaces.trained;
+    const within = (axis, along) => along.every((x) => axis[0] < x && x < axis.at(-1));
+    return (
+      within(s, path.s) && within(t, path.t) && Math.hypot(path.s.at(-1), path.t.at(-1)) < 1e-6 * Math.abs(path.s[0])
+    );
+  });
+  check("all of it inside, from its beginning to the weights", inside);
+  check("other directions are not to be drawn then", await page.locator("#draw-directions").isDisabled());
+  await page.locator("input[name=view][value=contour]").check({ force: true });
+  await page.waitForSelector("#landscapes [data-point=trained] svg .way");
+  check("in the contour map too", (await lab.count("#landscapes [data-point=trained] .way .dot")) === way - 1);
+  await page.locator("input[name=view][value=line]").check({ force: true });
+  await page.waitForSelector("#landscapes [data-point=trained] .chart");
+  check("and of a line its one direction", /this direction explains [\d.]+ % of/.test(await note()), await note());
+
+  await lab.goTo("train");
+  await page.waitForTimeout(1000);
+  await page.reload();
+  await page.waitForSelector("#badge:not([data-state=starting])");
+  await lab.idle();
+  await lab.goTo("landscape");
+  check("the choice survives a reload", (await page.locator("#directions").inputValue()) === "way");
+  check("so does the way", (await state(page, "way")) === way && !(await option.isDisabled()));
+  await page.locator("#points").fill("11");
+  await page.locator("#points").blur();
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.surfaces.trained?.s.length === 11);
+  check("which is computed anew from what was kept", (await state(page, "surfaces")).trained.path.share > 0.5);
+  check("no complaints", lab.complaints.length === 0, lab.complaints.join("; "));
+  await lab.close();
+  return found;
+}
+
+const ENDS = {
+  kill: (page) => page.evaluate(() => window.isoflatLab.kill()),
+  crash: (page) => page.evaluate(() => window.isoflatLab.crash()),
+  reload: (page) => page.reload(),
+  stop: (page) => page.click("#stop-button"),
+};
+
+/** `expected`: what `checkWay` has found of the same run. */
+export async function checkContinued(browser, url, check, expected) {
+  const lab = await Lab.open(browser, url);
+  const { page } = lab;
+  await choose(lab);
+  await page.click("#train-button");
+  await lab.replace();
+  const come = [];
+  for (const end of ["kill", "reload", "crash", "stop", "reload"]) {
+    await page.waitForFunction(() => window.isoflatLab.app.store.state.progress?.done > 0, null, { timeout: MINUTE });
+    // The first before there can be a checkpoint, the others anywhere.
+    const wait = come.length === 0 ? 300 : 300 + Math.random() * 2700;
+    await page.waitForTimeout(wait);
+    if ((await state(page, "task")) !== "training") break;
+    await ENDS[end](page);
+    const button = page.locator("#continue-button");
+    await button.waitFor({ timeout: MINUTE });
+    await page.waitForSelector("#badge:not([data-state=starting])");
+    const { epochs } = await state(page, "unfinished");
+    come.push(epochs);
+    check(`after ${end} at ${Math.round(wait)} ms it can be continued`, (await lab.text("#unfinished-note")) !== "");
+    await lab.idle();
+    await button.click();
+    await lab.replace();
+  }
+  check(
+    "nothing of it is lost on the way",
+    come.every((at, index) => at >= (come[index - 1] ?? 0)),
+    come.join(", "),
+  );
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.training?.stopped === false, null, {
+    timeout: 4 * MINUTE,
+  });
+  await lab.looked();
+  check("it ends with the same loss", (await state(page, "training")).loss === expected.training.loss);
+  check("and the same weights to the last bit", (await weights(page)) === expected.hash);
+  check("its way is that of the whole run", (await state(page, "way")) > 16);
+  check("nothing is left to be continued", await page.locator("#continue-button").isHidden());
+  await lab.close();
+}

@@ -1,0 +1,135 @@
+/** The training that was stopped, or broken off: kept in the browser's own database, so that it can go on. */
+
+import type { Checkpoint } from "isoflat";
+import { transaction } from "../database";
+import type { Last } from "./last";
+import type { TrainChoice } from "./protocol";
+import type { Way, WayStep } from "./way";
+
+/** What is said of it. */
+export interface Unfinished {
+  choice: TrainChoice;
+  /** The network, as it is called in a summary. */
+  network: string;
+  /** Whole epochs, with the part of the one in which it was stopped. */
+  epochs: number;
+  /** Whole epochs' outcomes. */
+  history: Checkpoint["history"];
+  /** What is kept of the weights that Stop left; null where nothing had the time to. */
+  stamp: string | null;
+}
+
+/** All that it takes to go on; without a checkpoint from the beginning. */
+export interface ToGoOn {
+  of: Last;
+  choice: TrainChoice;
+  checkpoint: Checkpoint | null;
+  way: Way;
+}
+
+/** Names in the database. Each snapshot of the way has one of its own: they are many times the checkpoint, and stay as they are. */
+const [SAID, BEGUN, CHECKPOINT] = ["unfinished", "begun", "checkpoint"] as const;
+const nameOf = (step: number): string => `way ${String(step).padStart(16, "0")}`;
+const WAY = (): IDBKeyRange => IDBKeyRange.bound("way ", "way ~");
+
+interface Said extends Unfinished {
+  /** Two pages may train at once: the later one's is kept. */
+  run: string;
+}
+
+export class UnfinishedRun {
+  readonly #run = `${Date.now()} ${Math.random()}`;
+  #steps = new Set<number>();
+
+  constructor(
+    private readonly choice: TrainChoice,
+    private readonly network: string,
+    private readonly of: Last,
+  ) {}
+
+  /** In the place of whatever was there. */
+  async begin(way: Way, checkpoint: Checkpoint | null): Promise<void> {
+    await transaction("readwrite", (store) => {
+      store("last").delete(WAY());
+      for (const step of way) store("last").put(step, nameOf(step.step));
+      if (checkpoint) store("last").put(checkpoint, CHECKPOINT);
+      else store("last").delete(CHECKPOINT);
+      store("last").put({ of: this.of }, BEGUN);
+      return store("last").put(this.#said(checkpoint, null), SAID);
+    });
+    this.#steps = new Set(way.map(({ step }) => step));
+  }
+
+  async reach(checkpoint: Checkpoint, way: Way, stamp: string | null = null): Promise<void> {
+    const steps = new Set(way.map(({ step }) => step));
+    const isDone = await this.#mine((store) => {
+      for (const step of this.#steps) if (!steps.has(step)) store.delete(nameOf(step));
+      for (const step of way) if (!this.#steps.has(step.step)) store.put(step, nameOf(step.step));
+      store.put(checkpoint, CHECKPOINT);
+      store.put(this.#said(checkpoint, stamp), SAID);
+    });
+    if (isDone) this.#steps = steps;
+  }
+
+  /** It has come to its end. */
+  async end(): Promise<void> {
+    await this.#mine((store) => {
+      for (const name of [SAID, BEGUN, CHECKPOINT, WAY()]) store.delete(name);
+    });
+  }
+
+  #said(checkpoint: Checkpoint | null, stamp: string | null): Said {
+    const { choice, network } = this;
+    const history = checkpoint?.history ?? [];
+    const steps = checkpoint ? Math.ceil(checkpoint.samples / checkpoint.batchSize) : 1;
+    return { run: this.#run, choice, network, history, stamp, epochs: (checkpoint?.steps ?? 0) / steps };
+  }
+
+  /** Only where no other run has been begun since; whether that was so, and it is done. */
+  async #mine(body: (store: IDBObjectStore) => void): Promise<boolean> {
+    let isMine = false;
+    const done = await transaction("readwrite", (store) => {
+      const said: IDBRequest<Said | undefined> = store("last").get(SAID);
+      said.onsuccess = () => {
+        isMine = said.result?.run === this.#run;
+        if (isMine) body(store("last"));
+      };
+      return said;
+    });
+    return isMine && done !== undefined;
+  }
+}
+
+/** Is there one? */
+export async function unfinished(): Promise<Unfinished | null> {
+  const said = await transaction("readonly", (store): IDBRequest<Said | undefined> => store("last").get(SAID));
+  if (!said) return null;
+  const { run: _, ...rest } = said;
+  return rest;
+}
+
+/** Undefined where there is none. */
+export async function recallUnfinished(): Promise<ToGoOn | undefined> {
+  let found: Partial<ToGoOn> = {};
+  await transaction("readonly", (store) => {
+    const read = <T>(name: string | IDBKeyRange, put: (value: T) => void): void => {
+      const request = store("last").getAll(name);
+      request.onsuccess = () => put(request.result as T);
+    };
+    read<[Said?]>(SAID, ([said]) => {
+      found = { ...found, ...(said && { choice: said.choice }) };
+    });
+    read<[{ of: Last }?]>(BEGUN, ([begun]) => {
+      found = { ...found, ...begun };
+    });
+    read<[Checkpoint?]>(CHECKPOINT, ([checkpoint]) => {
+      found = { ...found, checkpoint: checkpoint ?? null };
+    });
+    read<WayStep[]>(WAY(), (way) => {
+      found = { ...found, way };
+    });
+    return store("last").count();
+  });
+  const { of, choice, checkpoint = null, way = [] } = found;
+  return of && choice ? { of, choice, checkpoint, way } : undefined;
+}
