@@ -28,8 +28,8 @@ export async function checkLandscapes(lab, check, points) {
     check(`the ${point} contour map has labelled levels and marks`, levels >= 3 && labels >= 3 && marks === 2);
   }
   await page.getByText("Line", { exact: true }).click();
-  await page.waitForSelector("#landscapes .uplot canvas");
-  check("the line is drawn", (await lab.colours("#landscapes .uplot")) > 4);
+  await page.waitForSelector("#landscapes .plot .curve");
+  check("the line is drawn", (await lab.colours("#landscapes .plot")) > 4);
   await page.getByText("Surface", { exact: true }).click();
 }
 

@@ -1,10 +1,4 @@
-/** Type in charts: its size on a canvas, and how wide a label is, about. */
-
-/**
- * In whole pixels: uPlot multiplies the digits before `px` by the screen's pixel ratio, and of 11.5 would take the 5 alone, which
- * is less than half as large.
- */
-export const canvasFont = (pixels: number, family: string): string => `${Math.round(pixels)}px ${family}`;
+/** How wide a label is in a chart, about. */
 
 /** Powers' exponents are small, spaces and points narrow; the rest is as wide as a digit. */
 const SMALL = /[⁰¹²³⁴-⁹⁻]/u;

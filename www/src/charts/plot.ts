@@ -11,6 +11,8 @@ export interface Frame {
   bottom: number;
   x: (value: number) => number;
   y: (value: number) => number;
+  /** Of the axis at the right, where there is one. */
+  yRight?: (value: number) => number;
 }
 
 export interface PlotOptions {
@@ -24,6 +26,8 @@ export interface PlotOptions {
   marks: (frame: Frame) => (SVGElement | null)[];
   /** Room for the labels of the y axis, in pixels, at least. */
   left?: number;
+  /** A second y axis, for what is of another kind. */
+  right?: { scale: Scale; label: string };
 }
 
 type Place = readonly [x: number, y: number];
@@ -44,10 +48,11 @@ let plots = 0;
 
 export class Plot {
   #options: PlotOptions | undefined;
-  readonly #clip = `plot-${++plots}`;
 
   /** The plot is as large as its box, and follows it. */
   constructor(private readonly box: HTMLElement) {
+    // What it shows is said by the drawing in it.
+    for (const name of ["role", "aria-label"]) box.removeAttribute(name);
     new ResizeObserver(() => this.#draw()).observe(box);
   }
 
@@ -58,37 +63,42 @@ export class Plot {
 
   #draw(): void {
     const { clientWidth: width, clientHeight: height } = this.box;
-    const options = this.#options;
-    if (!options || width === 0 || height === 0) {
-      this.box.replaceChildren();
-      return;
-    }
-    const { x, y } = options;
-    const left = Math.max(options.left ?? 52, NAME + GAP + Math.max(0, ...y.ticks.map(({ label }) => widthOf(label))));
-    const [right, bottom] = [width - RIGHT, height - BOTTOM];
-    const frame: Frame = {
-      left,
-      right,
-      top: TOP,
-      bottom,
-      x: (value) => left + x.at(value) * (right - left),
-      y: (value) => bottom - y.at(value) * (bottom - TOP),
-    };
-    const area = { x: left, y: TOP, width: Math.max(right - left, 1), height: Math.max(bottom - TOP, 1) };
-    this.box.replaceChildren(
-      svg(
-        "svg",
-        { class: "plot", width, height, role: "img", "aria-label": options.label },
-        svg("defs", {}, svg("clipPath", { id: this.#clip }, svg("rect", area))),
-        axes(options, frame),
-        svg("g", { "clip-path": `url(#${this.#clip})` }, ...options.marks(frame)),
-        svg("rect", { ...area, class: "frame" }),
-      ),
-    );
+    if (!this.#options || width === 0 || height === 0) this.box.replaceChildren();
+    else this.box.replaceChildren(plotDrawing(this.#options, width, height));
   }
 }
 
-function axes({ x, y, xLabel, yLabel }: PlotOptions, frame: Frame): SVGGElement {
+/** A plot of a size of its own. */
+export function plotDrawing(options: PlotOptions, width: number, height: number): SVGSVGElement {
+  const { x, y } = options;
+  const name = `plot-${++plots}`;
+  const left = Math.max(options.left ?? 52, NAME + GAP + widest(y));
+  const right = width - (options.right ? NAME + GAP + widest(options.right.scale) : RIGHT);
+  const bottom = height - BOTTOM;
+  const up = (scale: Scale) => (value: number) => bottom - scale.at(value) * (bottom - TOP);
+  const frame: Frame = {
+    left,
+    right,
+    top: TOP,
+    bottom,
+    x: (value) => left + x.at(value) * (right - left),
+    y: up(y),
+    ...(options.right && { yRight: up(options.right.scale) }),
+  };
+  const area = { x: left, y: TOP, width: Math.max(right - left, 1), height: Math.max(bottom - TOP, 1) };
+  return svg(
+    "svg",
+    { class: "plot", width, height, role: "img", "aria-label": options.label },
+    svg("defs", {}, svg("clipPath", { id: name }, svg("rect", area))),
+    axes(options, frame, width),
+    svg("g", { "clip-path": `url(#${name})` }, ...options.marks(frame)),
+    svg("rect", { ...area, class: "frame" }),
+  );
+}
+
+const widest = ({ ticks }: Scale): number => Math.max(0, ...ticks.map(({ label }) => widthOf(label)));
+
+function axes({ x, y, xLabel, yLabel, right: second }: PlotOptions, frame: Frame, width: number): SVGGElement {
   const { left, right, top, bottom } = frame;
   const group = svg("g", { class: "axes" });
   let last = Number.NEGATIVE_INFINITY;
@@ -98,48 +108,66 @@ function axes({ x, y, xLabel, yLabel }: PlotOptions, frame: Frame): SVGGElement 
     group.append(svg("line", { x1: at, x2: at, y1: top, y2: bottom, class: "grid" }));
     // Labels that would touch are left out.
     const half = widthOf(label) / 2;
-    if (at - half < last || at + half > right + RIGHT) continue;
+    if (at - half < last || at + half > width) continue;
     last = at + half + 6;
     group.append(svg("text", { x: at, y: bottom + 14, "text-anchor": "middle" }, label));
   }
-  const taken: number[] = [];
-  for (const { value, label } of y.ticks) {
-    const at = frame.y(value);
+  const middle = (top + bottom) / 2;
+  const name = (at: number, text: string) =>
+    svg(
+      "text",
+      { transform: `translate(${at} ${middle}) rotate(-90)`, "text-anchor": "middle", class: "axis-name" },
+      text,
+    );
+  for (const { at, label } of spaced(y, frame.y)) {
     group.append(svg("line", { x1: left, x2: right, y1: at, y2: at, class: "grid" }));
-    if (taken.some((other) => Math.abs(other - at) < LINE)) continue;
-    taken.push(at);
-    group.append(svg("text", { x: left - GAP, y: at, dy: "0.33em", "text-anchor": "end" }, label));
+    if (label) group.append(svg("text", { x: left - GAP, y: at, dy: "0.33em", "text-anchor": "end" }, label));
+  }
+  if (second && frame.yRight) {
+    for (const { at, label } of spaced(second.scale, frame.yRight)) {
+      group.append(svg("line", { x1: right, x2: right + 4, y1: at, y2: at, class: "grid" }));
+      if (label) group.append(svg("text", { x: right + GAP, y: at, dy: "0.33em" }, label));
+    }
+    group.append(name(width - 4, second.label));
   }
   group.append(
     svg("text", { x: (left + right) / 2, y: bottom + 31, "text-anchor": "middle", class: "axis-name" }, xLabel),
-    svg(
-      "text",
-      { transform: `translate(12 ${(top + bottom) / 2}) rotate(-90)`, "text-anchor": "middle", class: "axis-name" },
-      yLabel,
-    ),
+    name(12, yLabel),
   );
   return group;
+}
+
+/** A y axis' ticks, without the labels that would lie on others. */
+function spaced({ ticks }: Scale, place: (value: number) => number): { at: number; label: string | null }[] {
+  const taken: number[] = [];
+  return ticks.map(({ value, label }) => {
+    const at = place(value);
+    if (taken.some((other) => Math.abs(other - at) < LINE)) return { at, label: null };
+    taken.push(at);
+    return { at, label };
+  });
 }
 
 const isFinitePlace = ([x, y]: Place): boolean => Number.isFinite(x) && Number.isFinite(y);
 
 const placesOf = (frame: Frame, xs: ArrayLike<number>, ys: ArrayLike<number>): Place[] =>
-  Array.from(xs, (x, index): Place => [frame.x(x), frame.y(ys[index] ?? Number.NaN)]).filter(isFinitePlace);
+  Array.from(xs, (x, index): Place => [frame.x(x), frame.y(ys[index] ?? Number.NaN)]);
 
 const said = ([x, y]: Place): string => `${x.toFixed(2)},${y.toFixed(2)}`;
 
 const places = (frame: Frame, xs: ArrayLike<number>, ys: ArrayLike<number>): string[] =>
-  placesOf(frame, xs, ys).map(said);
+  placesOf(frame, xs, ys).filter(isFinitePlace).map(said);
 
 /**
- * Cut at the frame, and not only hidden beyond it: a dashed line that goes on for a million pixels takes seconds to draw.
+ * What is not finite breaks it. Cut at the frame, and not only hidden beyond it: a dashed line that goes on for a million pixels takes seconds to draw.
  */
 export function curve(frame: Frame, xs: ArrayLike<number>, ys: ArrayLike<number>, kind: string): SVGPathElement | null {
   const points = placesOf(frame, xs, ys);
   let d = "";
   let end = "";
   for (let index = 0; index + 1 < points.length; index++) {
-    const piece = inside(frame, points[index] as Place, points[index + 1] as Place);
+    const ends: [Place, Place] = [points[index] as Place, points[index + 1] as Place];
+    const piece = ends.every(isFinitePlace) ? inside(frame, ...ends) : null;
     if (!piece) continue;
     const [from, to] = piece.map(said);
     d += from === end ? `L${to}` : `M${from}L${to}`;

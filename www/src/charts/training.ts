@@ -1,96 +1,104 @@
 /** Loss and accuracy while a network learns. */
 
-import uPlot from "uplot";
-import { token } from "../dom";
-import { axis, follow, roomFor, roundTicks } from "./uplot";
+import { percent } from "../format";
+import { curve, dots, Plot, type PlotOptions } from "./plot";
+import { linear } from "./scales";
+import { thinned } from "./thin";
+
+/** Beyond this many a line's points lie on each other. */
+const PLACES = 600;
+/** As high a loss as there is room for before there is any. */
+const FIRST_HIGH = 2.4;
+
+export interface Learning {
+  /** Epochs in all. */
+  span: number;
+  epoch: number[];
+  /** Null where nothing was said of it there. */
+  loss: (number | null)[];
+  accuracy: (number | null)[];
+  test: (number | null)[];
+}
 
 export class TrainingChart {
-  #epochs: number[] = [];
-  #loss: (number | null)[] = [];
-  #accuracy: (number | null)[] = [];
-  #test: (number | null)[] = [];
-  #span = 1;
-  #chart: uPlot | undefined;
-  #end: () => void = () => {};
+  #learning: Learning = { span: 1, epoch: [], loss: [], accuracy: [], test: [] };
+  readonly #plot: Plot;
+  #frame = 0;
 
-  constructor(private readonly box: HTMLElement) {
+  constructor(box: HTMLElement) {
+    this.#plot = new Plot(box);
     this.redraw();
   }
 
+  /** What is drawn, point by point. */
+  get learning(): Learning {
+    return this.#learning;
+  }
+
   begin(epochs: number): void {
-    this.#epochs = [0];
-    this.#loss = [null];
-    this.#accuracy = [null];
-    this.#test = [null];
-    this.#span = epochs;
+    this.#learning = { span: epochs, epoch: [], loss: [], accuracy: [], test: [] };
     this.#update();
   }
 
   add(epoch: number, values: { loss?: number; accuracy?: number; test?: number }): void {
-    this.#epochs.push(epoch);
     // What is no finite number has no place, and would leave the others none.
     const place = (value = Number.NaN) => (Number.isFinite(value) ? value : null);
-    this.#loss.push(place(values.loss));
-    this.#accuracy.push(place(values.accuracy));
-    this.#test.push(place(values.test));
+    this.#learning.epoch.push(epoch);
+    this.#learning.loss.push(place(values.loss));
+    this.#learning.accuracy.push(place(values.accuracy));
+    this.#learning.test.push(place(values.test));
     this.#update();
   }
 
-  /** Anew, in the colours of the theme. */
   redraw(): void {
-    this.#end();
-    const { clientWidth: width, clientHeight: height } = this.box;
-    const options: uPlot.Options = {
-      width: Math.max(width, 100),
-      height: Math.max(height, 100),
-      legend: { show: false },
-      cursor: { show: false },
-      padding: [10, 4, 0, 0],
-      scales: {
-        x: { time: false, range: () => [0, this.#span] },
-        loss: { range: (_, __, high) => [0, Math.max(high || 2.4, 0.1) * 1.05] },
-        accuracy: { range: () => [0, 1] },
-      },
-      axes: [
-        axis({ label: "epoch", labelSize: 18, size: 30, grid: { show: false } }),
-        axis({ scale: "loss", size: roomFor(44), values: roundTicks }),
-        axis({
-          scale: "accuracy",
-          side: 1,
-          size: 50,
-          grid: { show: false },
-          values: (_, values) => values.map((value) => `${Math.round(100 * value)} %`),
-        }),
-      ],
-      series: [
-        {},
-        { scale: "loss", stroke: token("ink"), width: 1.75, points: { show: false }, spanGaps: true },
-        {
-          scale: "accuracy",
-          stroke: token("trained"),
-          width: 1.5,
-          dash: [5, 4],
-          points: { show: false },
-          spanGaps: true,
-        },
-        {
-          scale: "accuracy",
-          stroke: token("bent"),
-          width: 1,
-          spanGaps: true,
-          points: { show: true, size: 7, width: 2, stroke: token("bent"), fill: token("panel") },
-        },
-      ],
-    };
-    this.#chart = new uPlot(options, this.#data(), this.box);
-    this.#end = follow(this.box, this.#chart);
+    this.#plot.show(trainingPlot(this.#learning));
   }
 
-  #data(): uPlot.AlignedData {
-    return [this.#epochs, this.#loss, this.#accuracy, this.#test];
-  }
-
+  /** News may come faster than frames. */
   #update(): void {
-    this.#chart?.setData(this.#data());
+    if (this.#frame !== 0) return;
+    this.#frame = requestAnimationFrame(() => {
+      this.#frame = 0;
+      this.redraw();
+    });
   }
+}
+
+export function trainingPlot({ span, epoch, loss, accuracy, test }: Learning): PlotOptions {
+  const line = (values: (number | null)[]) => {
+    const there = values.flatMap((y, index) => (y === null ? [] : [[epoch[index] ?? 0, y] as const]));
+    return thinned(
+      there.map(([x]) => x),
+      there.map(([, y]) => y),
+      PLACES,
+    );
+  };
+  const [losses, accuracies, tests] = [line(loss), line(accuracy), line(test)];
+  const high = Math.max(losses[1].reduce((most, y) => Math.max(most, y), 0) || FIRST_HIGH, 0.1) * 1.05;
+  return {
+    // A little further than the last epoch, or its mark would be cut in half.
+    x: linear(0, span * 1.01),
+    y: linear(0, high, 5),
+    right: { scale: { ...linear(0, 1, 5), ticks: TENTHS }, label: "accuracy" },
+    xLabel: "epoch",
+    yLabel: "loss",
+    left: 44,
+    label: `Loss and accuracy during training; ${said("loss", losses[1], (value) => value.toPrecision(3))}${said("accuracy", accuracies[1], percent)}${said("test accuracy", tests[1], percent)}`,
+    marks: (frame) => {
+      const right = { ...frame, y: frame.yRight ?? frame.y };
+      return [
+        curve(frame, ...losses, "loss"),
+        curve(right, ...accuracies, "accuracy"),
+        curve(right, ...tests, "test"),
+        dots(right, ...tests, "test", 3),
+      ];
+    },
+  };
+}
+
+const TENTHS = [0, 0.2, 0.4, 0.6, 0.8, 1].map((value) => ({ value, label: `${Math.round(100 * value)} %` }));
+
+function said(name: string, values: number[], spell: (value: number) => string): string {
+  const last = values.at(-1);
+  return last === undefined ? "" : `${name} ${spell(last)}; `;
 }
