@@ -36,7 +36,6 @@ import { openedView } from "./views/opened";
 import { place } from "./views/place";
 import { samenessView } from "./views/sameness";
 import { sharpenView } from "./views/sharpen";
-import { spacesView } from "./views/spaces";
 import { SpectrumView } from "./views/spectrum";
 import { stageView } from "./views/stage";
 import { statusView } from "./views/status";
@@ -94,11 +93,14 @@ const store = new Store<State>({
   table2: null,
 });
 
+const link = takeLink();
+// What takes longest to come is asked for first; it is drawn when the views are there.
+const first = beginning(link !== null);
+import("./charts/surface").catch(() => {});
 fillNetworks();
 const app = new App(store, new Messages(place("messages")));
 headerView(app);
 const look = new LookView(app, find("div", "landscapes"));
-const spaces = spacesView(app);
 statusView(app);
 const door = { button: find("button", "open-button"), input: find("input", "open-input") };
 filesView(app, door, openedView(app));
@@ -117,13 +119,24 @@ samenessView(app);
 gaugesView(app);
 waysBackView(app);
 const networks = new NetworksView(app);
+/** A page of its own, nearly: it comes when it is first opened. */
+let spaces: Promise<{ redraw: () => void } | undefined> | undefined;
+const openSpaces = (): void => {
+  spaces ??= import("./views/spaces")
+    .then(({ spacesView }) => spacesView(app))
+    .catch((error: unknown) => {
+      spaces = undefined;
+      app.messages.error(error);
+      return undefined;
+    });
+};
 /** Charts are drawn to fit their place, which a closed panel has not. */
 const redraw = (): void => {
   training.redraw();
   look.redraw();
   bend.redraw();
   layers.redraw();
-  spaces.redraw();
+  void spaces?.then((view) => view?.redraw());
 };
 themeView(() => {
   forgetColours();
@@ -133,11 +146,10 @@ tabsView((tab) => {
   redraw();
   if (COMPUTED.has(tab)) app.complete();
   if (tab === "networks") networks.show();
+  if (tab === "spaces") openSpaces();
 });
 
 window.isoflatLab = { app, loseDevice: () => app.loseDevice(), crash: () => app.crash(), kill: () => app.kill() };
-const link = takeLink();
-const first = beginning(link !== null);
 const guide = guideView(app, first, stage);
 // A link says where the twin is to be: nothing else moves it.
 void app.start(readModelChoice(), first, link ? async () => {} : guide).then(() => link && app.opener.link(link));

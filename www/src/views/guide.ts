@@ -71,6 +71,8 @@ export function guideView(
   const player = new Player(app);
   let step = -1;
   let arrival: Arrival | null = null;
+  /** Nothing that is offered goes before it is known whether it has to: what stands beside it would move. */
+  let isKnown = false;
 
   const show = (to: number): void => {
     step = to;
@@ -107,6 +109,7 @@ export function guideView(
     control.addEventListener(kind, () => player.stop());
   }
   const showOffer = (): void => {
+    if (!isKnown) return;
     // Its frames are of the network that the page came with, as it was looked at.
     const { training, model, landscapeChoice } = app.store.state;
     const isThere =
@@ -125,8 +128,8 @@ export function guideView(
     if (shown) riddle.textContent = shown.text(app);
   });
   void beginning.then((first) => {
-    if (first.kind !== "arrival") return;
-    arrival = first.arrival;
+    isKnown = true;
+    if (first.kind === "arrival") arrival = first.arrival;
     showOffer();
   });
   return async () => {

@@ -17,18 +17,24 @@ export function samenessView(app: App): void {
   const [digits, heading] = [own("div", "digits"), own("h3", "sameness-title")];
   const [box, text] = [own("div", "same"), own("span", "same-text")];
   let shown: Examples | null = null;
+  /** Of each figure, the answers of the twin that it shows: while the twin moves on its way they are mostly the same. */
+  let drawn: (number[] | undefined)[] = [];
   app.store.watch(["examples", "preview", "bendSummary", "bend"], () => {
     const { examples, preview, bendSummary, bend } = app.store.state;
     if (examples !== shown) {
       shown = examples;
       digits.replaceChildren(...(examples ? examples.answers.map((_, sample) => frame(examples, sample)) : []));
       heading.textContent = title(examples);
+      drawn = [];
     }
     if (!examples) return;
     const bent = transformationOf(bend) ? (bendSummary?.answers ?? preview?.answers) : undefined;
     examples.answers.forEach((before, sample) => {
       const figure = digits.children[sample];
-      if (figure) showAnswers(figure, before, bent?.[sample], examples.labels.length > 0);
+      const after = bent?.[sample];
+      if (!figure || (sample in drawn && drawn[sample] === after)) return;
+      drawn[sample] = after;
+      showAnswers(figure, before, after, examples.labels.length > 0);
     });
   });
   app.store.watch(["bend", "bendSummary", "ready", "task", "engine"], () => showSame(app, box, text));

@@ -29,7 +29,7 @@ export function tabsView(shown: (tab: string) => void): void {
     for (const link of links) {
       if (link.hash === `#/${tab}`) {
         link.setAttribute("aria-current", "page");
-        link.scrollIntoView({ block: "nearest", inline: "nearest" });
+        bringIntoView(link);
       } else link.removeAttribute("aria-current");
     }
     shown(tab);
@@ -37,4 +37,13 @@ export function tabsView(shown: (tab: string) => void): void {
   window.addEventListener("hashchange", () => open());
   open(true);
   watchTop();
+}
+
+/** Along the list and no further: the page stays where it is. */
+function bringIntoView(link: HTMLElement): void {
+  const list = link.closest("ul");
+  if (!list) return;
+  const [of, all] = [link.getBoundingClientRect(), list.getBoundingClientRect()];
+  if (of.left < all.left) list.scrollLeft += of.left - all.left;
+  else if (of.right > all.right) list.scrollLeft += of.right - all.right;
 }
