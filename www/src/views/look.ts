@@ -23,6 +23,7 @@ export class LookView {
   /** three.js is large and comes when it is first needed. */
   #surfaceModule: Promise<typeof import("../charts/surface")> | undefined;
   #drawing = 0;
+  #drawn: PerPoint<Landscape> = {};
 
   constructor(private readonly app: App) {
     for (const radio of document.querySelectorAll<HTMLInputElement>("input[name=view]")) {
@@ -46,6 +47,12 @@ export class LookView {
     app.store.watch(["bend", "ready", "landscapeChoice"], () => this.#showFields());
   }
 
+  /** What is to be seen now. */
+  get shown() {
+    const orbit = (this.#surfaces.trained ?? this.#surfaces.bent)?.orbit;
+    return { view: this.#view, height: this.height, surfaces: this.#drawn, heights: this.#heights(this.#drawn), orbit };
+  }
+
   get height(): HeightKind {
     return find("select", "height").value === "linear" ? "linear" : "log";
   }
@@ -62,6 +69,7 @@ export class LookView {
     // A coarse whole says more than a fine beginning.
     const coarse = bent && preview ? { bent: preview.surface } : {};
     const surfaces = { ...growing, ...coarse, ...this.app.store.state.surfaces };
+    this.#drawn = surfaces;
     this.#box.dataset.view = this.#view;
     this.#box.dataset.bent = String(bent);
     if (this.#view === "line") this.#drawLine(lines);
