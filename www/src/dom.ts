@@ -101,9 +101,17 @@ export function isDark(): boolean {
   return theme === "dark" || (theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
 }
 
-export function download(name: string, content: string | Uint8Array<ArrayBuffer>): void {
-  const type = name.endsWith(".json") ? "application/json" : "application/octet-stream";
-  const url = URL.createObjectURL(new Blob([content], { type }));
+/** What a file's name ends in, and what it is; all else is bytes. */
+const TYPES: Record<string, string> = {
+  json: "application/json",
+  csv: "text/csv;charset=utf-8",
+  svg: "image/svg+xml",
+  bib: "text/plain;charset=utf-8",
+};
+
+export function download(name: string, content: string | Uint8Array<ArrayBuffer> | Blob): void {
+  const type = TYPES[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream";
+  const url = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
   const link = html("a", { href: url, download: name });
   link.click();
   // The browser reads the blob after the click has returned.

@@ -5,7 +5,7 @@ import type { Landscape } from "isoflat";
 import { html, svg } from "../dom";
 import { number, rounds } from "../format";
 import { type Heights, isWhole, lowest, rowsOf } from "./heights";
-import { css, ramp } from "./palette";
+import { css, type Ramp, ramp } from "./palette";
 import { placesOf, weightsAt } from "./way";
 
 /** Less than this leaves no room for labels, and the drawing is scaled. */
@@ -17,6 +17,25 @@ const WORDS = 30;
 export function drawContour(view: HTMLElement, landscape: Landscape, heights: Heights, name: string): void {
   // As large as its place, so that letters are as large as elsewhere.
   const size = Math.max(Math.min(view.clientWidth, view.clientHeight - WORDS), LEAST);
+  view.replaceChildren(
+    contourDrawing(size, landscape, heights, name, ramp()),
+    html("p", { class: "marks" }, contourMarks(landscape)),
+  );
+}
+
+/** What its two marks are. */
+export function contourMarks(landscape: Landscape): string {
+  return `+ the weights   ${isWhole(landscape) ? "○" : "·"} lowest of ${landscape.s.length} × ${rowsOf(landscape)} points: ${number(lowest(landscape).loss)}`;
+}
+
+/** `name` is its own among the drawings of the page. */
+export function contourDrawing(
+  size: number,
+  landscape: Landscape,
+  heights: Heights,
+  name: string,
+  colour: Ramp,
+): SVGSVGElement {
   const inner = size - MARGIN.left - MARGIN.right;
   const { s, t } = landscape;
   const [nx, ny] = [s.length, t.length];
@@ -25,7 +44,6 @@ export function drawContour(view: HTMLElement, landscape: Landscape, heights: He
   // d3 puts the values at the middles of unit cells; the outer half cells lie beyond the data and are clipped.
   const x = (column: number) => MARGIN.left + ((column - 0.5) / (nx - 1)) * inner;
   const y = (row: number) => MARGIN.top + inner - ((row - 0.5) / (ny - 1)) * inner;
-  const colour = ramp();
   const values = Array.from(landscape.loss, (loss) => heights.at(loss));
   const levels = [heights.low, ...heights.levels];
   const shapes = contours()
@@ -62,7 +80,7 @@ export function drawContour(view: HTMLElement, landscape: Landscape, heights: He
   const top = whole ? MARGIN.top : y(rows - 0.5);
   const known = { x: MARGIN.left, y: top, width: inner, height: MARGIN.top + inner - top };
   const frame = { x: MARGIN.left, y: MARGIN.top, width: inner, height: inner };
-  const drawing = svg(
+  return svg(
     "svg",
     {
       viewBox: `0 0 ${size} ${inner + MARGIN.top + MARGIN.bottom}`,
@@ -82,14 +100,6 @@ export function drawContour(view: HTMLElement, landscape: Landscape, heights: He
     labels,
     cross(x(weights.i + 0.5), y(weights.j + 0.5)),
     whole && svg("circle", { class: "lowest", cx: x(low.i + 0.5), cy: y(low.j + 0.5), r: 7 }),
-  );
-  view.replaceChildren(
-    drawing,
-    html(
-      "p",
-      { class: "marks" },
-      `+ the weights   ${whole ? "○" : "·"} lowest of ${nx} × ${rows} points: ${number(low.loss)}`,
-    ),
   );
 }
 

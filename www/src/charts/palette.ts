@@ -14,9 +14,11 @@ function parse(hex: string): Rgb {
   return [(value >> 16) / 255, ((value >> 8) & 255) / 255, (value & 255) / 255];
 }
 
-/** The ramp of the theme in force: [0, 1] → RGB in [0, 1]. */
-export function ramp(): (x: number) => Rgb {
-  const stops = RAMPS[isDark() ? "dark" : "light"].map(parse);
+export type Ramp = (x: number) => Rgb;
+
+/** The ramp of a theme, by default the one in force: [0, 1] → RGB in [0, 1]. */
+export function ramp(theme: keyof typeof RAMPS = isDark() ? "dark" : "light"): Ramp {
+  const stops = RAMPS[theme].map(parse);
   return (x) => {
     const at = Math.min(Math.max(Number.isFinite(x) ? x : 1, 0), 1) * (stops.length - 1);
     const index = Math.min(Math.floor(at), stops.length - 2);

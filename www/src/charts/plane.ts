@@ -3,11 +3,11 @@
 import { contours } from "d3-contour";
 import { svg } from "../dom";
 import { round } from "../format";
-import { css, ramp } from "./palette";
+import { css, type Ramp, ramp } from "./palette";
 import { type Mark, shapeOf } from "./xy";
 
-const WIDTH = 440;
-const HEIGHT = 400;
+export const PLANE = { width: 440, height: 400 };
+const { width: WIDTH, height: HEIGHT } = PLANE;
 const MARGIN = { left: 40, right: 10, top: 10, bottom: 38 };
 const GRID = 96;
 /** Bands between the lowest and the highest level. */
@@ -29,7 +29,16 @@ export interface Plane {
   label: string;
 }
 
-export function drawPlane(box: HTMLElement, { axes, range, of, ceiling, paths, label }: Plane): void {
+export function drawPlane(box: HTMLElement, plane: Plane): void {
+  box.replaceChildren(planeDrawing(plane, box.id, ramp()));
+}
+
+/** `name` is its own among the drawings of the page. */
+export function planeDrawing(
+  { axes, range, of, ceiling, paths, label }: Plane,
+  name: string,
+  colour: Ramp,
+): SVGSVGElement {
   const [x0, x1] = range.x;
   const [y0, y1] = range.y;
   const [left, right, top, bottom] = [MARGIN.left, WIDTH - MARGIN.right, MARGIN.top, HEIGHT - MARGIN.bottom];
@@ -41,7 +50,6 @@ export function drawPlane(box: HTMLElement, { axes, range, of, ceiling, paths, l
   );
   const low = Math.min(...values);
   const levels = Array.from({ length: BANDS }, (_, index) => low + ((ceiling - low) * index) / BANDS);
-  const colour = ramp();
   const shapes = contours().size([GRID, GRID]).thresholds(levels)(values);
   const bands = shapes.map((shape, index) => {
     const d = shape.coordinates.flat().map((ring) => {
@@ -52,7 +60,7 @@ export function drawPlane(box: HTMLElement, { axes, range, of, ceiling, paths, l
     });
     return svg("path", { d: d.join(""), fill: css(colour((index + 0.5) / BANDS)), class: index === 0 ? "" : "level" });
   });
-  const clip = `clip-plane-${box.id}`;
+  const clip = `clip-plane-${name}`;
   const frame = { x: left, y: top, width: right - left, height: bottom - top };
   const drawn = paths.map(({ kind, mark, points }) => {
     const places = points.map(([px, py]): [number, number] => [x(px), y(py)]);
@@ -66,20 +74,18 @@ export function drawPlane(box: HTMLElement, { axes, range, of, ceiling, paths, l
     );
   });
   const start = paths[0]?.points[0];
-  box.replaceChildren(
-    svg(
-      "svg",
-      { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "plane", role: "img", "aria-label": label },
-      svg("defs", {}, svg("clipPath", { id: clip }, svg("rect", frame))),
-      svg("g", { "clip-path": `url(#${clip})` }, ...bands, ...drawn, start && ring(x(start[0]), y(start[1]))),
-      svg("rect", { ...frame, class: "frame" }),
-      ...ticks(x0, x1).map((tick) => svg("text", { x: x(tick), y: bottom + 16, "text-anchor": "middle" }, round(tick))),
-      ...ticks(y0, y1).map((tick) =>
-        svg("text", { x: left - 7, y: y(tick), dy: "0.35em", "text-anchor": "end" }, round(tick)),
-      ),
-      svg("text", { x: (left + right) / 2, y: HEIGHT - 5, "text-anchor": "middle", class: "name" }, axes[0]),
-      svg("text", { x: 11, y: (top + bottom) / 2, "text-anchor": "middle", class: "name" }, axes[1]),
+  return svg(
+    "svg",
+    { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "plane", role: "img", "aria-label": label },
+    svg("defs", {}, svg("clipPath", { id: clip }, svg("rect", frame))),
+    svg("g", { "clip-path": `url(#${clip})` }, ...bands, ...drawn, start && ring(x(start[0]), y(start[1]))),
+    svg("rect", { ...frame, class: "frame" }),
+    ...ticks(x0, x1).map((tick) => svg("text", { x: x(tick), y: bottom + 16, "text-anchor": "middle" }, round(tick))),
+    ...ticks(y0, y1).map((tick) =>
+      svg("text", { x: left - 7, y: y(tick), dy: "0.35em", "text-anchor": "end" }, round(tick)),
     ),
+    svg("text", { x: (left + right) / 2, y: HEIGHT - 5, "text-anchor": "middle", class: "name" }, axes[0]),
+    svg("text", { x: 11, y: (top + bottom) / 2, "text-anchor": "middle", class: "name" }, axes[1]),
   );
 }
 

@@ -31,16 +31,8 @@ import { token } from "../dom";
 import { number } from "../format";
 import { type Heights, isWhole, lowest, rowsOf } from "./heights";
 import { ramp } from "./palette";
+import { fieldOfView, HEIGHT, type Orbit, type Placer, placer, SIDE, TARGET } from "./relief";
 import { finely, heightAt, isOn, type Place, placesOf, weightsAt } from "./way";
-
-const SIDE = 2;
-const HEIGHT = 1.25;
-
-/** One view point for all surfaces, so that they can be compared. */
-export interface Orbit {
-  position: [number, number, number];
-  zoom: number;
-}
 
 /**
  * What a view draws with, made once: a material that is let go takes its compiled program with it, and to compile it again for
@@ -107,7 +99,7 @@ export class SurfaceView {
     this.#scene.add(this.#content, new AmbientLight(0xffffff, 1.7), sun);
     this.#camera.position.set(2.55, 2.35, 3.5);
     this.#controls = new OrbitControls(this.#camera, this.#canvas);
-    this.#controls.target.set(0, 0.4, 0);
+    this.#controls.target.set(...TARGET);
     this.#controls.enablePan = false;
     this.#controls.minDistance = 2.5;
     this.#controls.maxDistance = 12;
@@ -217,8 +209,7 @@ export class SurfaceView {
     if (width === 0 || height === 0) return;
     this.#renderer.setSize(width, height, false);
     this.#camera.aspect = width / height;
-    // A tall narrow view needs to stand further back to show the whole side.
-    this.#camera.fov = this.#camera.aspect < 1.2 ? 38 : 32;
+    this.#camera.fov = fieldOfView(this.#camera.aspect);
     this.#camera.updateProjectionMatrix();
     this.#renderer.render(this.#scene, this.#camera);
   }
@@ -229,16 +220,6 @@ export class SurfaceView {
       if (child instanceof Mesh || child instanceof Line) child.geometry.dispose();
     }
   }
-}
-
-type Placer = (i: number, j: number, lift?: number) => [number, number, number];
-
-function placer({ s, t, loss }: Landscape, heights: Heights): Placer {
-  return (i, j, lift = 0) => [
-    (i / (s.length - 1) - 0.5) * SIDE,
-    heights.at(loss[i + j * s.length] ?? heights.high) * HEIGHT + lift,
-    (0.5 - j / (t.length - 1)) * SIDE,
-  ];
 }
 
 function surface(landscape: Landscape, heights: Heights, place: Placer): BufferGeometry {

@@ -1,8 +1,8 @@
 /** Series with lines and marks in a plot. Values that are not finite have a place of their own at the top. */
 
 import { svg } from "../dom";
-import { type Frame, level, Plot } from "./plot";
-import type { Scale } from "./scales";
+import { type Frame, level, Plot, type PlotOptions } from "./plot";
+import { linear, type Scale } from "./scales";
 
 export type Mark = "circle" | "diamond" | "square" | "cross";
 
@@ -13,7 +13,8 @@ export interface XySeries {
   line?: boolean;
   dashed?: boolean;
   mark?: Mark;
-  points: { x: number; y: number; title?: string }[];
+  /** `at`: the value at the x axis, where marks are drawn beside it. */
+  points: { x: number; y: number; at?: number; title?: string }[];
 }
 
 export interface XyOptions {
@@ -33,31 +34,47 @@ const BAND = 24;
 /** Share of the plot that is left for it above the values. */
 const HEADROOM = 0.12;
 
+/** What a chart was last told to show. */
+export interface Shown {
+  series: XySeries[];
+  options: XyOptions;
+}
+
 export class XyChart {
   readonly #plot: Plot;
+  #shown: Shown = { series: [], options: { x: linear(0, 1), y: linear(0, 1), xLabel: "", yLabel: "", label: "" } };
 
   constructor(box: HTMLElement) {
     this.#plot = new Plot(box);
   }
 
-  show(series: XySeries[], { level: line, lost, ...options }: XyOptions): void {
-    const y = lost === undefined ? options.y : withHeadroom(options.y);
-    this.#plot.show({
-      ...options,
-      y,
-      marks: (frame) => {
-        const place: Place = (point) => [
-          frame.x(point.x),
-          Number.isFinite(point.y) ? Math.max(frame.y(point.y), frame.top) : frame.top + BAND / 2,
-        ];
-        return [
-          lost === undefined ? null : band(frame, lost),
-          line ? level(frame, line.y, line.name) : null,
-          ...series.map((each) => drawn(each, place)),
-        ];
-      },
-    });
+  get shown(): Shown {
+    return this.#shown;
   }
+
+  show(series: XySeries[], options: XyOptions): void {
+    this.#shown = { series, options };
+    this.#plot.show(xyPlot(series, options));
+  }
+}
+
+export function xyPlot(series: XySeries[], { level: line, lost, ...options }: XyOptions): PlotOptions {
+  const y = lost === undefined ? options.y : withHeadroom(options.y);
+  return {
+    ...options,
+    y,
+    marks: (frame) => {
+      const place: Place = (point) => [
+        frame.x(point.x),
+        Number.isFinite(point.y) ? Math.max(frame.y(point.y), frame.top) : frame.top + BAND / 2,
+      ];
+      return [
+        lost === undefined ? null : band(frame, lost),
+        line ? level(frame, line.y, line.name) : null,
+        ...series.map((each) => drawn(each, place)),
+      ];
+    },
+  };
 }
 
 type Place = (point: { x: number; y: number }) => [number, number];

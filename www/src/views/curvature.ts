@@ -1,11 +1,14 @@
 /** The Hessian's largest eigenvalue in the three spaces, at a trained point and at the same function with its units rescaled. */
 
 import { html } from "../dom";
+import { columnsOf } from "../figures/columns";
+import type { Figure } from "../figures/figure";
 import { disable } from "../focus";
 import { number } from "../format";
 import type { CurvatureRow, SpacesApp } from "../spaces/app";
 import { METHODS, PLACES, type Place } from "../spaces/methods";
 import { part } from "./part";
+import { takeAlong } from "./take-along";
 
 const ORDER: Place[] = ["weights", "weight_fixing", "g_space"];
 const TITLES: Record<Place, string> = {
@@ -36,16 +39,41 @@ export function curvatureView(app: SpacesApp): HTMLElement {
     const { curvature } = app.store.state;
     place.replaceChildren(...(curvature && curvature.rows.length > 0 ? [table(curvature.rows)] : []));
   });
+  const controls = html("div", { class: "row wrap" }, button, stop);
+  takeAlong(controls, () => figure(app), "table");
   return part(
     "curvature-part",
     "How sharp is one point in three spaces?",
-    [button, stop],
+    [controls],
     "The largest eigenvalue of the Hessian over 500 images, in each space’s own coordinates: how much the loss bends per step that an optimiser there " +
       "takes. Then again with every hidden unit rescaled by up to × 3, which is the same function. We know of no other program that computes these numbers for " +
       "path values.",
     place,
     status,
   );
+}
+
+function figure(app: SpacesApp): Figure | null {
+  const { curvature } = app.store.state;
+  if (!curvature || curvature.rows.length === 0) return null;
+  const { method, rate } = curvature.run;
+  return {
+    name: "spaces-curvature",
+    title: "The Hessian’s largest eigenvalue in three spaces",
+    caption: `At the end of ${METHODS[method].name} at rate ${rate}, over 500 images; rescaled: every hidden unit by up to × 3.`,
+    columns: () =>
+      columnsOf(
+        ["space", "rescaled", "largest_eigenvalue", "residual", "converged", "products"],
+        curvature.rows.map(({ place, rescaled, value: { value, residual, converged, products } }) => [
+          PLACES[place],
+          rescaled,
+          value,
+          residual,
+          converged,
+          products,
+        ]),
+      ),
+  };
 }
 
 function table(rows: CurvatureRow[]): HTMLElement {

@@ -3,10 +3,13 @@
  * equal minima, and what the map of its axis makes of them.
  */
 
-import { band, curve, dots, Plot } from "../charts/plot";
+import { band, curve, dots, Plot, type PlotOptions } from "../charts/plot";
 import { linear } from "../charts/scales";
 import { html, svg } from "../dom";
+import type { Figure } from "../figures/figure";
+import { plotted } from "../figures/plots";
 import { number } from "../format";
+import { takeAlong } from "./take-along";
 
 const [LOW, HIGH] = [0, 4];
 const MINIMA = [0.5, 1.5, 2.5, 3.5];
@@ -49,8 +52,15 @@ export class Figure5 {
 
   constructor() {
     const [before, after] = ["as written in θ", "the same loss in η"].map((title) =>
-      html("figure", {}, html("figcaption", {}, title), html("div", { class: "chart small" })),
+      html(
+        "figure",
+        {},
+        html("figcaption", { class: "chart-head" }, html("span", {}, title)),
+        html("div", { class: "chart small" }),
+      ),
     ) as [HTMLElement, HTMLElement];
+    takeAlong(before.querySelector("figcaption"), () => this.#figure("theta"));
+    takeAlong(after.querySelector("figcaption"), () => this.#figure("eta"));
     const sliders = html(
       "div",
       { class: "figure5-sliders" },
@@ -89,44 +99,67 @@ export class Figure5 {
 
   #draw(): void {
     const map = this.#map;
-    const thetas = range(POINTS);
-    const grid = range(GRID);
-    const nearest = MINIMA.reduce((best, minimum) =>
-      Math.abs(minimum - map.center) < Math.abs(best - map.center) ? minimum : best,
-    );
+    const nearest = nearestTo(map);
     const steep = slope(map, nearest);
     const curvature = CURVATURE / steep ** 2;
-    const draw = (plot: Plot, place: (theta: number) => number, center: number, name: string, kind: string) => {
-      const [low, high] = [place(LOW), place(HIGH)];
-      const room = (high - low) * 0.02;
-      const near = thetas.filter((theta) => Math.abs(theta - nearest) <= 0.25);
-      plot.show({
-        x: linear(low - room, high + room, 5),
-        y: linear(0, 1.08, 4),
-        xLabel: name,
-        yLabel: "loss",
-        left: 44,
-        label: `The loss over ${name}, with a vertical line at ${number(center)}`,
-        marks: (frame) => [
-          band(
-            frame,
-            near.map(place),
-            near.map(() => 0),
-            near.map(loss),
-            kind,
-          ),
-          svg("line", { class: "here", x1: frame.x(center), x2: frame.x(center), y1: frame.top, y2: frame.bottom }),
-          curve(frame, thetas.map(place), thetas.map(loss), kind),
-          dots(frame, grid.map(place), grid.map(loss), kind, 2.6),
-        ],
-      });
-    };
-    draw(this.#before, (theta) => theta, map.center, "θ", "trained");
-    draw(this.#after, (theta) => eta(map, theta), 0, "η", "bent");
+    this.#before.show(plotOf(map, "theta"));
+    this.#after.show(plotOf(map, "eta"));
     this.root.dataset.curvature = String(curvature);
     const word = curvature < CURVATURE * 0.95 ? "flatter" : curvature > CURVATURE * 1.05 ? "sharper" : "about as sharp";
     this.#said.textContent =
       `The minimum next to θ̂ is the shaded one. Its curvature is ${number(CURVATURE)} in θ and ${Number.isFinite(curvature) ? number(curvature) : "without bound"} in η: ${word}. ` +
       "The dots are a regular grid of θ; the line is θ̂.";
   }
+
+  #figure(axis: Axis): Figure {
+    const map = { ...this.#map };
+    const thetas = range(POINTS);
+    return {
+      name: `dinh-figure-5-${axis}`,
+      title: axis === "theta" ? "One loss with four equal minima, over θ" : "The same loss over η",
+      caption: `After Dinh et al. 2017, Figure 5: η = (|θ − θ̂|² + b)^a (θ − θ̂) with θ̂ = ${map.center}, a = ${map.a}, b = ${map.b}; the dots are a regular grid of θ, the line is θ̂, and the minimum next to it is shaded.`,
+      columns: () => [
+        { name: "theta", values: thetas },
+        { name: "eta", values: thetas.map((theta) => eta(map, theta)) },
+        { name: "loss", values: thetas.map(loss) },
+      ],
+      drawing: plotted(plotOf(map, axis)),
+    };
+  }
+}
+
+type Axis = "theta" | "eta";
+
+const nearestTo = ({ center }: PowerMap): number =>
+  MINIMA.reduce((best, minimum) => (Math.abs(minimum - center) < Math.abs(best - center) ? minimum : best));
+
+function plotOf(map: PowerMap, axis: Axis): PlotOptions {
+  const [name, kind, center] = axis === "theta" ? ["θ", "trained", map.center] : ["η", "bent", 0];
+  const place = (theta: number): number => (axis === "theta" ? theta : eta(map, theta));
+  const thetas = range(POINTS);
+  const grid = range(GRID);
+  const [low, high] = [place(LOW), place(HIGH)];
+  const room = (high - low) * 0.02;
+  const nearest = nearestTo(map);
+  const near = thetas.filter((theta) => Math.abs(theta - nearest) <= 0.25);
+  return {
+    x: linear(low - room, high + room, 5),
+    y: linear(0, 1.08, 4),
+    xLabel: name,
+    yLabel: "loss",
+    left: 44,
+    label: `The loss over ${name}, with a vertical line at ${number(center)}`,
+    marks: (frame) => [
+      band(
+        frame,
+        near.map(place),
+        near.map(() => 0),
+        near.map(loss),
+        kind,
+      ),
+      svg("line", { class: "here", x1: frame.x(center), x2: frame.x(center), y1: frame.top, y2: frame.bottom }),
+      curve(frame, thetas.map(place), thetas.map(loss), kind),
+      dots(frame, grid.map(place), grid.map(loss), kind, 2.6),
+    ],
+  };
 }

@@ -6,11 +6,13 @@
 import type { InvarianceCell, InvarianceTable, MeasureKey } from "isoflat";
 import type { App } from "../app";
 import { find, html } from "../dom";
+import { invarianceFigure } from "../figures/tables";
 import { disable } from "../focus";
 import { number, power } from "../format";
 import { measureName } from "../names";
 import { byPaper } from "../papers";
 import { transformationName } from "../transformations";
+import { takeAlong } from "./take-along";
 
 const VERDICTS: Record<InvarianceCell["verdict"], { symbol: string; word: string }> = {
   invariant: { symbol: "=", word: "same" },
@@ -48,6 +50,7 @@ export class InvarianceView {
       disable(button, !ready || !model?.homogeneous || ["training", "checking", "starting"].includes(task));
       button.title = model?.homogeneous === false ? RIGID : "";
     });
+    takeAlong(find("button", "check-button").parentElement, () => invarianceFigure(app.store.state), "table");
   }
 
   #show(): void {

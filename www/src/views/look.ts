@@ -89,6 +89,7 @@ export class LookView {
   /** three.js is large and comes when it is first needed. */
   #surfaceModule: Promise<typeof import("../charts/surface")> | undefined;
   #drawing = 0;
+  #drawn: PerPoint<Landscape> = {};
 
   /** `box`: the stage's pair of figures, in which it draws. */
   constructor(
@@ -129,6 +130,12 @@ export class LookView {
     return element;
   }
 
+  /** What is to be seen now. */
+  get shown() {
+    const orbit = (this.#surfaces.trained ?? this.#surfaces.bent)?.orbit;
+    return { view: this.#view, height: this.height, surfaces: this.#drawn, heights: this.#heights(this.#drawn), orbit };
+  }
+
   get height(): HeightKind {
     return this.#find("select", "height").value === "linear" ? "linear" : "log";
   }
@@ -145,6 +152,7 @@ export class LookView {
     // A coarse whole says more than a fine beginning.
     const coarse = bent && preview ? { bent: preview.surface } : {};
     const surfaces = { ...growing, ...coarse, ...this.app.store.state.surfaces };
+    this.#drawn = surfaces;
     this.box.dataset.view = this.#view;
     this.box.dataset.bent = String(bent);
     if (this.#view === "line") this.#drawLine(lines);

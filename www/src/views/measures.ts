@@ -4,12 +4,14 @@ import type { MeasureDescription, MeasureValue } from "isoflat";
 import type { App } from "../app";
 import { compare, shouldStandStill } from "../compare";
 import { find, html } from "../dom";
+import { measuresFigure } from "../figures/tables";
 import { integer, number, round } from "../format";
 import { byPaper, type Paper } from "../papers";
 import { transformationOf } from "../store";
 import type { Point } from "../worker/protocol";
 import { badgeText } from "./header";
 import { ratioBar } from "./ratio";
+import { takeAlong } from "./take-along";
 
 const COLUMNS = 6;
 
@@ -30,6 +32,7 @@ export class MeasuresView {
   constructor(private readonly app: App) {
     app.store.watch(["descriptions"], () => this.#build());
     app.store.watch(["measures", "bend", "engine", "model"], () => this.#update());
+    takeAlong(find("section", "measures-panel").querySelector(".side"), () => measuresFigure(app.store.state), "table");
   }
 
   #build(): void {

@@ -1,9 +1,16 @@
 /** Tables of numbers behind a drawing, for who wants them. */
 
 import { html } from "../dom";
+import type { Figure } from "../figures/figure";
+import { takeAlong } from "./take-along";
 
-/** Folded up; the first column is the rows' heads. */
-export function numbers(title: string, head: string[], rows: string[][]): HTMLDetailsElement {
+/** Folded up; the first column is the rows' heads. `describe`: the same in full, to be taken along. */
+export function numbers(
+  title: string,
+  head: string[],
+  rows: string[][],
+  describe?: () => Figure | null,
+): HTMLDetailsElement {
   const cells = ([first = "", ...rest]: string[]) =>
     html(
       "tr",
@@ -12,7 +19,7 @@ export function numbers(title: string, head: string[], rows: string[][]): HTMLDe
       ...rest.map((text, index) => html("td", { class: "num", "data-label": head[index + 1] ?? "" }, text)),
     );
   const [first = "", ...others] = head;
-  return html(
+  const details = html(
     "details",
     { class: "numbers" },
     html("summary", {}, title),
@@ -32,4 +39,6 @@ export function numbers(title: string, head: string[], rows: string[][]): HTMLDe
       html("tbody", {}, ...rows.map(cells)),
     ),
   );
+  if (describe) takeAlong(details, describe, "table");
+  return details;
 }

@@ -5,13 +5,16 @@ import type { App } from "../app";
 import { alphaFor, refusalToRescale } from "../bends";
 import { ValleyChart } from "../charts/valley";
 import { find, html } from "../dom";
+import { valleyFigure } from "../figures/valley";
 import { factor, number, powerOfTwo } from "../format";
 import { found, refusalOf } from "../store";
 import type { SharpenFinding, Valley } from "../worker/protocol";
+import { takeAlong } from "./take-along";
 
 export function sharpenView(app: App): void {
   const powers = find("input", "powers-of-two");
   const chart = new ValleyChart(find("div", "valley"));
+  takeAlong(document.querySelector("#valley + .legend"), () => valleyFigure(app.store.state));
   powers.addEventListener("change", () => app.twin.setPowersOfTwo(powers.checked));
   app.store.watch(["model", "ready", "task"], () => {
     const { model, ready, task } = app.store.state;

@@ -1,15 +1,19 @@
 /** An operator's spectrum at both points: its ends with their residuals, and its density. */
 
-import type { EigenResult, OperatorDescription, SpectralDensity, WholeOperatorName } from "isoflat";
+import type { EigenResult, OperatorDescription, WholeOperatorName } from "isoflat";
+import { html, render } from "lit-html";
 import type { App } from "../app";
-import { band, curve, dots, errorBars, Plot, type PlotOptions } from "../charts/plot";
-import { linear, log, symlog } from "../charts/scales";
-import { find, html } from "../dom";
+import { Plot } from "../charts/plot";
+import { densityPlot, endsPlot, extent } from "../charts/spectrum";
+import { html as element } from "../dom";
+import { densityFigure, endsFigure, momentsFigure } from "../figures/spectrum";
 import { disable } from "../focus";
 import { integer, number } from "../format";
 import type { PerPoint } from "../store";
 import type { Point, SpectrumChoice } from "../worker/protocol";
 import { numbers } from "./numbers";
+import { place } from "./place";
+import { takeAlong } from "./take-along";
 
 const POINTS: Point[] = ["trained", "bent"];
 const NAMES: Record<Point, string> = { trained: "● as trained", bent: "◆ bent" };
@@ -28,65 +32,49 @@ const QUALITIES: [value: string, label: string][] = [
 ];
 
 export class SpectrumView {
-  readonly #operator = html("select", { id: "operator" });
-  readonly #part = html("select", { id: "operator-part" });
-  readonly #quality = html(
+  readonly #operator = element("select", { id: "operator" });
+  readonly #part = element("select", { id: "operator-part" });
+  readonly #quality = element(
     "select",
     { id: "density-quality" },
-    ...QUALITIES.map(([value, label]) => html("option", { value }, label)),
+    ...QUALITIES.map(([value, label]) => element("option", { value }, label)),
   );
-  readonly #axis = html("input", { type: "checkbox", id: "own-axes" });
-  readonly #button = html("button", { type: "button", id: "spectrum-button" }, "Compute the spectrum");
-  readonly #ends = html("div", { class: "chart", id: "spectrum-ends", hidden: true });
-  readonly #said = html("div", { id: "spectrum-said" });
-  readonly #tables = html("div");
+  readonly #axis = element("input", { type: "checkbox", id: "own-axes" });
+  readonly #axisField = element(
+    "label",
+    { class: "check", id: "own-axes-field", hidden: true },
+    this.#axis,
+    " each density on its own axis",
+  );
+  readonly #button = element("button", { type: "button", id: "spectrum-button" }, "Compute the spectrum");
+  readonly #ends = element("div", { class: "chart", id: "spectrum-ends", hidden: true });
+  readonly #endsHead = element(
+    "div",
+    { class: "chart-head", hidden: true },
+    element("h4", {}, "Its ends, with their residuals"),
+  );
+  readonly #said = element("div", { id: "spectrum-said" });
+  readonly #tables = element("div");
   readonly #endsPlot = new Plot(this.#ends);
   readonly #figures: Record<Point, HTMLElement>;
   readonly #plots: Record<Point, Plot>;
 
   constructor(private readonly app: App) {
-    const boxes = { trained: html("div", { class: "chart" }), bent: html("div", { class: "chart" }) };
+    const boxes = { trained: element("div", { class: "chart" }), bent: element("div", { class: "chart" }) };
     this.#plots = { trained: new Plot(boxes.trained), bent: new Plot(boxes.bent) };
-    const figure = (point: Point) =>
-      html(
-        "figure",
-        { "data-of": point, hidden: true },
-        html(
-          "figcaption",
-          {},
-          html("span", { class: `point ${point}` }, NAMES[point]),
-          html("span", { class: "range" }),
-        ),
-        boxes[point],
+    const figure = (point: Point) => {
+      const words = element(
+        "figcaption",
+        {},
+        element("span", { class: `point ${point}` }, NAMES[point]),
+        element("span", { class: "range" }),
       );
+      takeAlong(words, () => densityFigure(app.store.state, point, this.#rangeOf(point)));
+      return element("figure", { "data-of": point, hidden: true }, words, boxes[point]);
+    };
     this.#figures = { trained: figure("trained"), bent: figure("bent") };
-    const field = (label: string, select: HTMLElement) => html("label", {}, label, select);
-    find("div", "spectrum").append(
-      html("div", { class: "heading" }, html("h3", { id: "spectrum-title" }, "The spectrum"), this.#button),
-      html(
-        "p",
-        { class: "note" },
-        "The eigenvalues of the curvature: in how many directions, and how strongly, the loss bends. A few are large, nearly all are near 0, and some may be negative. An operator that respects the symmetries has the same spectrum before and after the bend.",
-      ),
-      html(
-        "div",
-        { class: "fields" },
-        field("Operator", this.#operator),
-        field("On", this.#part),
-        field("Density", this.#quality),
-      ),
-      html("p", { id: "spectrum-estimate", class: "note estimate" }),
-      this.#ends,
-      this.#said,
-      html("div", { class: "densities" }, this.#figures.trained, this.#figures.bent),
-      html(
-        "label",
-        { class: "check", id: "own-axes-field", hidden: true },
-        this.#axis,
-        " each density on its own axis",
-      ),
-      this.#tables,
-    );
+    takeAlong(this.#endsHead, () => endsFigure(app.store.state));
+    this.#render();
     for (const select of [this.#operator, this.#part, this.#quality]) {
       select.addEventListener("change", () => app.setSpectrum(this.#choice()));
     }
@@ -103,12 +91,48 @@ export class SpectrumView {
     app.store.watch(["spectra", "densities"], () => this.#showNumbers());
   }
 
+  #render(): void {
+    render(
+      html`<div class="side">
+          <h2 id="spectrum-tab-title">Spectrum</h2>
+          <p class="story">All the curvatures at once: how many directions are steep, and how many are flat.</p>
+        </div>
+        <div class="display">
+          <div id="spectrum">
+            <div class="heading">
+              <h3 id="spectrum-title">The spectrum</h3>
+              ${this.#button}
+            </div>
+            <p class="note">
+              The eigenvalues of the curvature: in how many directions, and how strongly, the loss bends. A few are large,
+              nearly all are near 0, and some may be negative. An operator that respects the symmetries has the same
+              spectrum before and after the bend.
+            </p>
+            <div class="fields">
+              <label>Operator${this.#operator}</label>
+              <label>On${this.#part}</label>
+              <label>Density${this.#quality}</label>
+            </div>
+            <p id="spectrum-estimate" class="note estimate"></p>
+            ${this.#endsHead} ${this.#ends} ${this.#said}
+            <div class="densities">${this.#figures.trained} ${this.#figures.bent}</div>
+            ${this.#axisField} ${this.#tables}
+          </div>
+        </div>`,
+      place("spectrum"),
+    );
+  }
+
   #fillOperators(): void {
     const { operators } = this.app.store.state;
     this.#operator.replaceChildren(
       ...GROUPS.map(([label, metric]) => {
         const listed = operators.filter((operator) => operator.metric === metric);
-        return html("optgroup", { label }, ...listed.map(({ name, title }) => html("option", { value: name }, title)));
+        return element(
+          "optgroup",
+          { label },
+          ...listed.map(({ name, title }) => element("option", { value: name }, title)),
+        );
       }),
     );
     if (operators.length > 0) this.#operator.value = this.app.store.state.spectrumChoice.operator;
@@ -128,9 +152,9 @@ export class SpectrumView {
     const names = this.app.store.state.model?.layers ?? [];
     const before = this.#part.value;
     this.#part.replaceChildren(
-      html("option", { value: "all" }, "all parameters"),
-      html("option", { value: "weights" }, "all weights, no biases"),
-      ...names.map((name, index) => html("option", { value: `layer_${index + 1}` }, `W${index + 1} · ${name}`)),
+      element("option", { value: "all" }, "all parameters"),
+      element("option", { value: "weights" }, "all weights, no biases"),
+      ...names.map((name, index) => element("option", { value: `layer_${index + 1}` }, `W${index + 1} · ${name}`)),
     );
     this.#part.value = before;
     if (this.#part.value === "") this.#part.value = "all";
@@ -142,13 +166,14 @@ export class SpectrumView {
     const { spectra } = this.app.store.state;
     const there = present(spectra);
     this.#ends.hidden = there.length === 0;
-    this.#endsPlot.show(there.length > 0 ? endsChart(there) : undefined);
+    this.#endsHead.hidden = there.length === 0;
+    this.#endsPlot.show(there.length > 0 ? endsPlot(there) : undefined);
     this.#said.replaceChildren(
       ...there.map(({ point, value }) =>
-        html(
+        element(
           "p",
           { class: "note", "data-of": point },
-          html("span", { class: point }, NAMES[point]),
+          element("span", { class: point }, NAMES[point]),
           `: ${trust(value)}`,
         ),
       ),
@@ -157,12 +182,7 @@ export class SpectrumView {
 
   #drawDensities(): void {
     const there = present(this.app.store.state.densities);
-    const field = this.#axis.parentElement;
-    if (field) field.hidden = there.length < 2;
-    const range = (of: { value: SpectralDensity }[]): [number, number] => [
-      Math.min(...of.map(({ value }) => value.grid[0] ?? 0)),
-      Math.max(...of.map(({ value }) => value.grid.at(-1) ?? 0)),
-    ];
+    this.#axisField.hidden = there.length < 2;
     for (const point of POINTS) {
       const own = there.find((other) => other.point === point);
       const figure = this.#figures[point];
@@ -175,8 +195,19 @@ export class SpectrumView {
       figure.dataset.integral = String(integral(grid, density));
       const note = figure.querySelector(".range");
       if (note) note.textContent = `${integer(dimension)} eigenvalues`;
-      this.#plots[point].show(densityChart(own.value, point, range(this.#axis.checked ? [own] : there)));
+      this.#plots[point].show(densityPlot(own.value, point, this.#rangeOf(point)));
     }
+  }
+
+  /** Of the axis: both points', or its own. */
+  #rangeOf(point: Point): [number, number] {
+    const there = present(this.app.store.state.densities).filter(
+      (other) => !this.#axis.checked || other.point === point,
+    );
+    return [
+      Math.min(...there.map(({ value }) => value.grid[0] ?? 0)),
+      Math.max(...there.map(({ value }) => value.grid.at(-1) ?? 0)),
+    ];
   }
 
   #showNumbers(): void {
@@ -201,7 +232,9 @@ export class SpectrumView {
     this.#tables.replaceChildren(
       rows.length > 0 ? numbers("Eigenvalues in numbers", ["eigenvalue", "value", "residual", "converged"], rows) : "",
       moments.length > 0
-        ? numbers("Moments of the density", ["moment", "value", "standard error", "probes × steps"], moments)
+        ? numbers("Moments of the density", ["moment", "value", "standard error", "probes × steps"], moments, () =>
+            momentsFigure(this.app.store.state),
+          )
         : "",
     );
   }
@@ -238,94 +271,4 @@ function trust({ products, converged, verified, top, bottom }: EigenResult): str
   ]
     .filter(Boolean)
     .join("; ");
-}
-
-const extent = (top: EigenResult["top"], bottom: EigenResult["bottom"]): string => {
-  const high = number(top[0]?.value ?? Number.NaN);
-  return bottom[0] ? `λ from ${number(bottom[0].value)} to ${high}` : `λ up to ${high}, and never below 0`;
-};
-
-/** The largest on the left, the smallest on the right, as trained and bent side by side. */
-function endsChart(there: { point: Point; value: EigenResult }[]): PlotOptions {
-  const tops = Math.max(...there.map(({ value }) => value.top.length));
-  const bottoms = Math.max(...there.map(({ value }) => value.bottom.length));
-  const last = bottoms > 0 ? tops + 1 + bottoms : tops;
-  const series = there.map(({ point, value }, index) => {
-    const shift = there.length > 1 ? (index - 0.5) * 0.3 : 0;
-    const pairs = [
-      ...value.top.map((pair, at) => ({ x: at + 1 + shift, pair })),
-      ...value.bottom.map((pair, at) => ({ x: last - at + shift, pair })),
-    ];
-    return { point, xs: pairs.map(({ x }) => x), pairs: pairs.map(({ pair }) => pair) };
-  });
-  const values = series.flatMap(({ pairs }) => pairs.map(({ value }) => value));
-  const size = Math.max(...values.map(Math.abs)) || 1;
-  // Three decades below the smallest point’s largest.
-  const unit =
-    Math.min(...series.map(({ pairs }) => Math.max(...pairs.map(({ value }) => Math.abs(value))) || size)) / 1e3;
-  return {
-    x: {
-      ...linear(0.3, last + 0.7),
-      ticks: [
-        { value: 1, label: "largest" },
-        { value: tops, label: `${tops}th` },
-        ...(bottoms > 0
-          ? [
-              { value: tops + 2, label: `${bottoms}th smallest` },
-              { value: last, label: "smallest" },
-            ]
-          : []),
-      ],
-    },
-    y: symlog(Math.min(0, ...values) * 1.6 - unit, Math.max(0, ...values) * 1.6 + unit, unit),
-    xLabel: "eigenvalues",
-    yLabel: "λ",
-    label: `Ends of the spectrum: ${there.map(({ point, value }) => `${point} ${extent(value.top, value.bottom)}`).join("; ")}`,
-    left: 62,
-    marks: (frame) =>
-      series.flatMap(({ point, xs, pairs }) => [
-        errorBars(
-          frame,
-          xs,
-          pairs.map(({ value }) => value),
-          pairs.map(({ residual }) => residual),
-          point,
-        ),
-        dots(
-          frame,
-          xs,
-          pairs.map(({ value }) => value),
-          point,
-          3.8,
-        ),
-      ]),
-  };
-}
-
-function densityChart(value: SpectralDensity, point: Point, [low, high]: [number, number]): PlotOptions {
-  const { grid, density, densityError, dimension, width } = value;
-  // A single eigenvalue, broadened, is this high.
-  const one = 1 / (dimension * width * Math.sqrt(2 * Math.PI));
-  const floor = one / 20;
-  const clip = (x: number) => Math.max(x, floor);
-  const top = Math.max(...density) * 3;
-  const error = (index: number) => 2 * (densityError[index] ?? 0);
-  return {
-    x: linear(low, high, 5),
-    y: log(floor, top),
-    xLabel: "λ",
-    yLabel: "density",
-    label: `Density of the spectrum, ${point}: highest ${number(Math.max(...density))}`,
-    left: 60,
-    marks: (frame) => [
-      band(
-        frame,
-        grid,
-        density.map((x, index) => clip(x - error(index))),
-        density.map((x, index) => clip(x + error(index))),
-        point,
-      ),
-      curve(frame, grid, density.map(clip), `${point} plain`),
-    ],
-  };
 }

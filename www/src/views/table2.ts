@@ -3,8 +3,10 @@
 import type { App } from "../app";
 import { judged } from "../constructions";
 import { find, html } from "../dom";
+import { table2Figure } from "../figures/tables";
 import { disable } from "../focus";
 import { number } from "../format";
+import { takeAlong } from "./take-along";
 
 const PAPER = [1.7e-7, 7.17e-7];
 
@@ -16,6 +18,7 @@ export function table2View(app: App): void {
   app.store.watch(["task"], () => {
     disable(find("button", "table2-button"), ["training", "table2", "starting"].includes(app.store.state.task));
   });
+  takeAlong(find("button", "table2-button").parentElement, () => table2Figure(app.store.state), "table");
   app.store.watch(["table2"], () => {
     const { table2 } = app.store.state;
     if (!table2) {

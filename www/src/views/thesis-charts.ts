@@ -3,6 +3,9 @@
 import { linear, log } from "../charts/scales";
 import { legendKey, type Mark, XyChart, type XySeries } from "../charts/xy";
 import { html } from "../dom";
+import type { Figure } from "../figures/figure";
+import { heatFigure } from "../figures/heat";
+import { seriesKey, xyFigure } from "../figures/xy";
 import { number, percent } from "../format";
 import type { SpacesApp } from "../spaces/app";
 import { EXPERIMENTS } from "../spaces/experiments";
@@ -10,6 +13,7 @@ import { HIGH_RATE, LOW_RATE, RATES, VALUES } from "../spaces/findings";
 import { METHODS, type Method, type MethodId, type Place, type Run, run } from "../spaces/methods";
 import { begun, type Curve, GUESSING } from "../spaces/results";
 import type { RunPoint } from "../worker/spaces-protocol";
+import { takeAlong } from "./take-along";
 
 const MARKS: Record<Place, Mark> = { weights: "circle", g_space: "diamond", weight_fixing: "square" };
 /** More points on a line than this nobody can tell apart. */
@@ -26,9 +30,10 @@ export class ThesisCharts {
   readonly element = html("div", { id: "spaces-charts", class: "space-charts" });
   readonly #left = html("div", { class: "chart" });
   readonly #right = html("div", { class: "chart" });
-  readonly #captions = [html("figcaption"), html("figcaption")] as const;
+  readonly #captions = [html("span"), html("span")] as const;
   readonly #legend = html("ul", { class: "legend" });
   readonly #heat = html("div", { id: "spaces-grid" });
+  readonly #gridHead = html("div", { class: "chart-head" }, html("span"));
   readonly #rate = html("select", { id: "spaces-rate", "aria-label": "Learning rate of the curves" });
   readonly #charts: readonly [XyChart, XyChart];
   #frame = 0;
@@ -38,10 +43,13 @@ export class ThesisCharts {
     this.#rate.append(html("option", { value: "best" }, "each at its best rate"));
     for (const rate of RATES) this.#rate.append(html("option", { value: rate }, `all at ${rate}`));
     this.#rate.addEventListener("change", () => this.#show());
-    const pair = [this.#left, this.#right].map((chart, index) =>
-      html("figure", {}, this.#captions[index] ?? "", chart),
-    );
-    this.element.append(html("div", { class: "space-pair" }, ...pair), this.#heat, this.#legend);
+    const pair = [this.#left, this.#right].map((chart, index) => {
+      const words = html("figcaption", { class: "chart-head" }, this.#captions[index] ?? "");
+      takeAlong(words, () => this.#figure(index === 0 ? 0 : 1));
+      return html("figure", {}, words, chart);
+    });
+    takeAlong(this.#gridHead, () => this.#gridFigure());
+    this.element.append(html("div", { class: "space-pair" }, ...pair), this.#gridHead, this.#heat, this.#legend);
     app.store.watch(["experiment"], () => this.#show());
     // News may come faster than frames.
     app.store.watch(["curves"], () => {
@@ -59,6 +67,7 @@ export class ThesisCharts {
     this.element.dataset.experiment = experiment;
     for (const box of [this.#left, this.#right]) box.parentElement?.toggleAttribute("hidden", grid);
     this.#heat.hidden = !grid;
+    this.#gridHead.hidden = !grid;
     this.#legend.hidden = grid;
     if (grid) this.#showGrid();
     else this.#showPair();
@@ -153,9 +162,58 @@ export class ThesisCharts {
     });
   }
 
+  #caption(): string {
+    const { setting, experiment } = this.app.store.state;
+    const { images, testImages, epochs, batch, repeats, seed } = setting;
+    const runs = repeats > 1 ? `, ${repeats} runs of each kind` : "";
+    return (
+      `784-64-64-64-64-10 without biases on MNIST, ${images} training and ${testImages} test images, ${epochs} epochs, ` +
+      `batches of ${batch}, seed ${seed}${runs}; ${EXPERIMENTS[experiment].title} (Jestädt 2025, ${EXPERIMENTS[experiment].figures}).`
+    );
+  }
+
+  #figure(side: 0 | 1): Figure | null {
+    const { experiment } = this.app.store.state;
+    const ofRates = side === 0 && experiment !== "low_high";
+    const rate = this.#rate.value === "best" ? "each at its best rate" : `all at rate ${this.#rate.value}`;
+    const title = ofRates
+      ? "Lowest validation loss by learning rate"
+      : experiment === "low_high"
+        ? `Loss at ${side === 0 ? `the low rate, ${LOW_RATE}` : `the high rate, ${HIGH_RATE}`}`
+        : `Loss over the epochs, ${rate}`;
+    const marks = ofRates ? "" : " Lines: training loss; marks: validation loss after each epoch.";
+    return xyFigure(this.#charts[side].shown, {
+      name: `thesis-${experiment.replace("_", "-")}-${ofRates ? "rates" : side === 0 ? "low" : "losses"}`,
+      title,
+      caption: this.#caption() + marks,
+      x: ofRates ? "learning_rate" : "epoch",
+      y: ofRates ? "validation_loss" : "loss",
+      keys: EXPERIMENTS[experiment].methods.map((method) => seriesKey(METHODS[method].name, look(method))),
+    });
+  }
+
+  /** By value (rows) and rate. */
+  #losses(): (number | undefined)[][] {
+    return VALUES.map((value) => RATES.map((rate) => this.app.results.best(run("fixed_sgd", rate, value))));
+  }
+
+  #gridFigure(): Figure | null {
+    const losses = this.#losses();
+    if (losses.flat().every((loss) => loss === undefined)) return null;
+    return heatFigure({
+      name: "thesis-grid",
+      title: "Validation loss of Fixed SGD by learning rate and value of the fixed weights",
+      caption: `${this.#caption()} ✕: diverged, or above 10.`,
+      columns: { name: "learning_rate", values: RATES },
+      rows: { name: "fixed_value", values: VALUES },
+      value: "validation_loss",
+      cells: losses,
+      high: GUESSING,
+    });
+  }
+
   #showGrid(): void {
-    const { results } = this.app;
-    const losses = VALUES.map((value) => RATES.map((rate) => results.best(run("fixed_sgd", rate, value))));
+    const losses = this.#losses();
     const finite = losses.flat().filter((loss): loss is number => loss !== undefined && Number.isFinite(loss));
     const low = Math.log(Math.min(1, ...finite));
     const rows = losses.map((row, index) => {
@@ -201,7 +259,7 @@ export class ThesisCharts {
 function spread(points: XySeries["points"], index: number, count: number): XySeries["points"] {
   const shift = 10 ** ((index - (count - 1) / 2) * 0.035);
   return points
-    .map((point) => ({ ...point, x: point.x * (Number.isFinite(point.y) ? 1 : shift ** 2.2) }))
+    .map((point) => ({ ...point, at: point.x, x: point.x * (Number.isFinite(point.y) ? 1 : shift ** 2.2) }))
     .sort((a, b) => a.x - b.x);
 }
 

@@ -1,13 +1,18 @@
 /** Gradient descent on networks of two or three weights: the loss as a map, the paths over it, and the losses step by step. */
 
-import { drawPlane } from "../charts/plane";
+import { ramp } from "../charts/palette";
+import { drawPlane, PLANE, type Plane, planeDrawing } from "../charts/plane";
 import { linear } from "../charts/scales";
 import { legendKey, type Mark, XyChart } from "../charts/xy";
 import { html } from "../dom";
+import { columnsOf } from "../figures/columns";
+import type { Figure } from "../figures/figure";
+import { seriesKey, xyFigure } from "../figures/xy";
 import { number } from "../format";
 import { PLACES, type Place } from "../spaces/methods";
 import { type Knobs, STEPS, TOYS, type Toy, type ToyId } from "../spaces/toy";
 import { part } from "./part";
+import { takeAlong } from "./take-along";
 
 const MARKS: Record<Place, Mark> = { weights: "circle", g_space: "diamond", weight_fixing: "square" };
 /** Of losses that have no highest value. */
@@ -60,8 +65,18 @@ export class ToysView {
           html(
             "div",
             { class: "space-pair" },
-            html("figure", {}, html("figcaption", {}, "The loss, and the ways down"), this.#map),
-            html("figure", {}, html("figcaption", {}, "Loss after each step"), this.#losses),
+            html(
+              "figure",
+              {},
+              words("The loss, and the ways down", () => this.#mapFigure()),
+              this.#map,
+            ),
+            html(
+              "figure",
+              {},
+              words("Loss after each step", () => this.#lossesFigure()),
+              this.#losses,
+            ),
           ),
           this.#legend,
         ),
@@ -74,17 +89,7 @@ export class ToysView {
     const toy: Toy = TOYS[this.#toy];
     const descents = toy.descents(this.#knobs);
     const sine = this.#toy !== "dinh";
-    drawPlane(this.#map, {
-      axes: toy.axes,
-      range: toy.range,
-      of: (x, y) => toy.loss(x, y, this.#knobs),
-      ceiling: sine ? 1 : CEILING,
-      paths: descents.flatMap(({ place, steps }) => {
-        const points = steps.flatMap(({ at }) => (at ? [at] : []));
-        return points.length > 0 ? [{ kind: `space-${place}`, mark: MARKS[place], points }] : [];
-      }),
-      label: `${toy.formula}: level bands of the loss over ${toy.axes.join(" and ")}, with the paths of ${STEPS} steps`,
-    });
+    drawPlane(this.#map, this.#plane());
     this.#chart.show(
       descents.map(({ place, steps }) => ({
         name: PLACES[place],
@@ -114,6 +119,71 @@ export class ToysView {
         ),
       ),
     );
+  }
+
+  #plane(): Plane {
+    const toy: Toy = TOYS[this.#toy];
+    const descents = toy.descents(this.#knobs);
+    const sine = this.#toy !== "dinh";
+    return {
+      axes: toy.axes,
+      range: toy.range,
+      of: (x, y) => toy.loss(x, y, this.#knobs),
+      ceiling: sine ? 1 : CEILING,
+      paths: descents.flatMap(({ place, steps }) => {
+        const points = steps.flatMap(({ at }) => (at ? [at] : []));
+        return points.length > 0 ? [{ kind: `space-${place}`, mark: MARKS[place], points }] : [];
+      }),
+      label: `${toy.formula}: level bands of the loss over ${toy.axes.join(" and ")}, with the paths of ${STEPS} steps`,
+    };
+  }
+
+  #caption(): string {
+    const { formula, knobs }: Toy = TOYS[this.#toy];
+    const said = knobs.map((knob) => `${KNOBS[knob].name} ${this.#knobs[knob]}`);
+    return `${formula}; learning rate ${this.#knobs.rate}${said.map((text) => `; ${text}`).join("")}; ${STEPS} steps of gradient descent.`;
+  }
+
+  #keys() {
+    const descents = (TOYS[this.#toy] as Toy).descents(this.#knobs);
+    return descents.map(({ place }) => seriesKey(PLACES[place], { kind: `space-${place}`, mark: MARKS[place] }));
+  }
+
+  #mapFigure(): Figure {
+    const toy: Toy = TOYS[this.#toy];
+    const [first, second] = toy.axes;
+    return {
+      name: `toy-${this.#toy}-map`,
+      title: "The loss of a small network, and the ways down",
+      caption: this.#caption(),
+      columns: () =>
+        columnsOf(
+          ["series", "step", first, second, "loss"].map((name) =>
+            name.replace(/[₀-₉]/gu, (digit) => String("₀₁₂₃₄₅₆₇₈₉".indexOf(digit))),
+          ),
+          toy
+            .descents(this.#knobs)
+            .flatMap(({ place, steps }) =>
+              steps.map(({ at, loss }, step) => [PLACES[place], step, at?.[0], at?.[1], loss]),
+            ),
+        ),
+      drawing: {
+        ...PLANE,
+        draw: () => planeDrawing(this.#plane(), "taken-toy", ramp("light")),
+        keys: this.#keys(),
+      },
+    };
+  }
+
+  #lossesFigure(): Figure | null {
+    return xyFigure(this.#chart.shown, {
+      name: `toy-${this.#toy}-losses`,
+      title: "Loss after each step of gradient descent",
+      caption: this.#caption(),
+      x: "step",
+      y: "loss",
+      keys: this.#keys(),
+    });
   }
 
   #row(knob: keyof Knobs): HTMLElement {
@@ -161,4 +231,10 @@ export class ToysView {
       output.textContent = text;
     }
   }
+}
+
+function words(text: string, describe: () => Figure | null): HTMLElement {
+  const caption = html("figcaption", { class: "chart-head" }, html("span", {}, text));
+  takeAlong(caption, describe);
+  return caption;
 }

@@ -1,0 +1,103 @@
+/** The page's tables as figures without a drawing: their numbers in full. */
+
+import type { MeasureValue } from "isoflat";
+import { measureName } from "../names";
+import { measuresOf, type State, transformationOf } from "../store";
+import { transformationName } from "../transformations";
+import { bentBy, captionOf, joined } from "./caption";
+import { type Cell, columnsOf } from "./columns";
+import type { Figure } from "./figure";
+
+const trust = ({ value, standardError, residual, converged }: Partial<MeasureValue> = {}): Cell[] => [
+  value,
+  standardError,
+  residual,
+  converged,
+];
+const trusted = (point: string): string[] => [
+  point,
+  `${point}_standard_error`,
+  `${point}_residual`,
+  `${point}_converged`,
+];
+
+/** Nothing before a measure is there. */
+export function measuresFigure(state: State): Figure | null {
+  const { measures, bend } = state;
+  if (measures.trained.size === 0) return null;
+  const isBent = transformationOf(bend) !== null;
+  return {
+    name: "measures",
+    title: "Measures of flatness",
+    caption: joined(captionOf(state), bentBy(bend)),
+    columns: () =>
+      columnsOf(
+        ["key", "measure", "paper", ...trusted("trained"), ...(isBent ? [...trusted("bent"), "bent_by_trained"] : [])],
+        measuresOf(state).map(({ key, title, paper }) => {
+          const [before, after] = [measures.trained.get(key), measures.bent.get(key)];
+          const ratio = before && after ? after.value / before.value : undefined;
+          return [
+            key,
+            title,
+            paper === "—" ? "" : paper,
+            ...trust(before),
+            ...(isBent ? [...trust(after), ratio] : []),
+          ];
+        }),
+      ),
+  };
+}
+
+/** A row for each cell. */
+export function invarianceFigure(state: State): Figure | null {
+  const { invariance, descriptions } = state;
+  if (!invariance) return null;
+  const { cells, transformations, backend } = invariance;
+  return {
+    name: "invariance",
+    title: "Measures under maps that leave every output as it is",
+    caption: joined(captionOf(state, backend)),
+    columns: () =>
+      columnsOf(
+        ["key", "measure", "map", "before", "after", "relative_change", "tolerance", "expected", "verdict", "agrees"],
+        cells.map(
+          ({ measure, transformation, before, after, relativeChange, tolerance, expected, verdict, agrees }) => {
+            const map = transformations[transformation];
+            return [
+              measure,
+              measureName(descriptions, measure),
+              map ? transformationName(map) : "",
+              before,
+              after,
+              relativeChange,
+              tolerance,
+              expected,
+              verdict,
+              agrees,
+            ];
+          },
+        ),
+      ),
+  };
+}
+
+export function table2Figure({ table2 }: State): Figure | null {
+  if (!table2) return null;
+  return {
+    name: "rangamani-table-2",
+    title: "Rangamani et al., Table 2",
+    caption:
+      "784-300-100-10 on 500 random samples with random labels; the spectral norm of the layer-wise Riemannian Hessian before and after layer-wise maps.",
+    columns: () =>
+      columnsOf(
+        ["lambda", "before", "after", "relative_difference", "converged"],
+        table2.map(({ lambda, before, after, relativeDifference, converged }) => [
+          lambda.join(" "),
+          before,
+          after,
+          relativeDifference,
+          converged,
+        ]),
+      ),
+  };
+}
