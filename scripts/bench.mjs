@@ -112,7 +112,7 @@ async function inBrowser({ works: chosen, only, devices, rounds, budget, plain, 
   await buildModule(root, folder, { plain });
   if (against !== undefined) await buildModule(against, join(folder, "before"), { plain });
   await bundleTensorflow();
-  const { chromium } = await import("playwright-core");
+  const { chromium } = await import("@playwright/test");
   const browser = await chromium.launch({ executablePath: findChrome(), args: chromeArguments(true) });
   const server = await serve();
   const say = (text) => console.log(`… ${text}`);

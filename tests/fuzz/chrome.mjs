@@ -14,7 +14,7 @@ async function open() {
   const executablePath = findChrome();
   if (executablePath === undefined) throw new Failure("the target chrome needs Chrome or Chromium");
   // Not at the top: `npm test` reads this file before it has installed anything.
-  const { chromium } = await import("playwright-core");
+  const { chromium } = await import("@playwright/test");
   const browser = await chromium.launch({
     executablePath,
     args: [...chromeArguments(true), "--enable-unsafe-swiftshader"],

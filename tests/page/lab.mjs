@@ -6,10 +6,14 @@ const MINUTE = 60_000;
 const IGNORED = /GPU stall due to ReadPixels/;
 
 export class Lab {
+  /** All that a test has opened: none of them may have complained at its end. */
+  static opened = [];
+
   /** What the console said that it should not have. */
   complaints = [];
 
   constructor(page) {
+    Lab.opened.push(this);
     this.page = page;
     page.setDefaultTimeout(MINUTE);
     page.on("pageerror", (error) => this.complaints.push(error.message));
@@ -30,6 +34,11 @@ export class Lab {
     await lab.page.waitForSelector("#badge:not([data-state=starting])");
     await lab.idle();
     return lab;
+  }
+
+  /** What the console had to say, since the test wanted it to fail. */
+  forgive(pattern) {
+    this.complaints = this.complaints.filter((complaint) => !pattern.test(complaint));
   }
 
   close() {
@@ -115,9 +124,16 @@ export class Lab {
     const field = this.page.locator(`#${id}`);
     if ((await field.evaluate((element) => element.localName)) === "select") await field.selectOption(value);
     else {
-      await field.fill(String(value));
+      await this.fill(field, String(value));
       await field.blur();
     }
+  }
+
+  /** What is driven by WebDriver BiDi puts the text beside what is there already. */
+  async fill(field, text) {
+    if (this.page.context().browser().browserType().name() !== "firefox") return field.fill(text);
+    await field.press("ControlOrMeta+a");
+    await field.pressSequentially(text);
   }
 
   /** What one of the stage's gauges says: `swings`, `stands` or `accuracy`. */

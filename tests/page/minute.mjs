@@ -29,6 +29,18 @@ const stage = (page) =>
     };
   });
 
+/** Until the slider has been where it is for as long as one needs to see that. */
+async function resting(page) {
+  await page.evaluate(() => {
+    window.seenRest = {};
+  });
+  await page.waitForFunction(() => {
+    const { decades } = window.isoflatLab.app.store.state.sharpness;
+    if (window.seenRest.decades !== decades) window.seenRest = { decades, since: performance.now() };
+    return performance.now() - window.seenRest.since > 500;
+  });
+}
+
 const words = (text) => text.split(/\s+/).filter(Boolean).length;
 
 export async function checkMinute(browser, url, check) {
@@ -39,6 +51,7 @@ export async function checkMinute(browser, url, check) {
   await lab.idle();
   const read = [];
   const look = async (about) => {
+    await resting(page);
     await lab.idle();
     const seen = await stage(page);
     read.push(seen.sentence);

@@ -20,8 +20,9 @@ export async function checkAlone(browser, url, check) {
 
   const context = await browser.newContext({ reducedMotion: "reduce", viewport: { width: 900, height: 700 } });
   const outer = new Lab(await context.newPage());
-  await outer.page.goto(url);
-  await outer.page.setContent(`<iframe src="${url}?embed#/train?s=2" width="880" height="680"></iframe>`);
+  const body = `<link rel="icon" href="data:,"><iframe src="${url}?embed#/train?s=2" width="880" height="680"></iframe>`;
+  await context.route("**/outer.html", (route) => route.fulfill({ contentType: "text/html", body }));
+  await outer.page.goto(`${url}outer.html`);
   const frame = outer.page.frameLocator("iframe");
   await frame.locator("#gauge-swings[data-verdict=moves]").waitFor();
   const seen = await Promise.all(

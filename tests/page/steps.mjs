@@ -202,10 +202,6 @@ export async function checkOpening(lab, check, problem) {
   check("one opened by the button has its loss", Math.abs(loss / expected.loss - 1) < 1e-5, `${loss}`);
 }
 
-export function checkComplaints(lab, check) {
-  check("nothing went wrong in the console", lab.complaints.length === 0, lab.complaints.join(" | "));
-}
-
 /** What the page says before it computes: seconds and bytes in words, and as numbers that can be compared. */
 async function estimate(lab, work) {
   const place = lab.page.locator(`#${work}-estimate`);

@@ -1,10 +1,9 @@
-/** The run with WebGPU, by mouse. A software adapter is slow, so the check is made on the small problem file. */
+/** With WebGPU, by mouse. A software adapter is slow, so the check is made on the small problem file. */
 
-import { Lab } from "./lab.mjs";
+import { test } from "./fixtures.mjs";
 import { checkConstructions, checkHeatMap, checkLayers, checkPapers, checkSharpen, checkSpectrum } from "./panels.mjs";
 import {
   checkBent,
-  checkComplaints,
   checkConvolution,
   checkEstimates,
   checkInvariance,
@@ -14,19 +13,21 @@ import {
   checkTestAccuracy,
 } from "./steps.mjs";
 
-export async function runWithWebGpu({ browser, url, check, part, problem }) {
-  const lab = await Lab.open(browser, url);
-  const { page } = lab;
-  const onGpu = async () => /^WebGPU · .+ · f32$/.test(await lab.text("#badge"));
+const onGpu = async (lab) => /^WebGPU · .+ · f32$/.test(await lab.text("#badge"));
 
-  await part("Choosing WebGPU", async () => {
-    await page.selectOption("#backend", "webgpu");
-    await page.waitForFunction(() => /WebGPU/.test(document.querySelector("#badge")?.textContent ?? ""));
-    check("the badge names WebGPU, the adapter and f32", await onGpu(), await lab.text("#badge"));
-    await lab.goTo("landscape");
-    await page.fill("#points", "11");
-    await page.locator("#points").blur();
-  });
+/** Coarse landscapes will do. */
+test.beforeEach(async ({ lab, check }) => {
+  const { page } = lab;
+  await page.selectOption("#backend", "webgpu");
+  await page.waitForFunction(() => /WebGPU/.test(document.querySelector("#badge")?.textContent ?? ""));
+  check("the badge names WebGPU, the adapter and f32", await onGpu(lab), await lab.text("#badge"));
+  await lab.goTo("landscape");
+  await page.fill("#points", "11");
+  await page.locator("#points").blur();
+});
+
+test("From estimates to Stop", async ({ lab, check, part }) => {
+  const { page } = lab;
 
   await part("Estimates", () => checkEstimates(lab, check));
 
@@ -37,9 +38,7 @@ export async function runWithWebGpu({ browser, url, check, part, problem }) {
     check("its curve is drawn", (await lab.colours("#training-chart")) > 4);
   });
 
-  await part("Looking", async () => {
-    await checkLandscapes(lab, check, ["trained"]);
-  });
+  await part("Looking", () => checkLandscapes(lab, check, ["trained"]));
 
   await part("Bending", async () => {
     await lab.waitForMeasure("hessian.spectral_norm", "trained");
@@ -49,17 +48,19 @@ export async function runWithWebGpu({ browser, url, check, part, problem }) {
     check("the bent surface is drawn beside it", (await lab.colours("#landscapes [data-point=bent] canvas")) > 20);
   });
 
-  await part("Table 2", async () => {
-    await checkTable2(lab, check);
-  });
+  await part("Table 2", () => checkTable2(lab, check));
 
   await part("Stop", async () => {
     // A software adapter computes on the cores that the page is drawn with.
     await checkStop(lab, check, 500);
-    check("it was WebGPU all the time", await onGpu());
+    check("it was WebGPU all the time", await onGpu(lab));
   });
+});
 
-  await part("A small problem file, and a lost device", async () => {
+test("A small problem file, and a lost device", async ({ lab, check, problem, part }) => {
+  const { page } = lab;
+
+  await part("The file", async () => {
     await lab.chooseFile("mlp_bias.json", problem);
     await page.waitForFunction(() => /7-6-4-3/.test(document.querySelector("#model-summary")?.textContent ?? ""));
     await lab.idle();
@@ -74,27 +75,19 @@ export async function runWithWebGpu({ browser, url, check, part, problem }) {
     await checkSharpen(lab, check, { precision: "f32", longest: 500 });
     await checkConstructions(lab, check);
     await lab.idle();
+  });
+
+  await part("The device", async () => {
     await page.evaluate(() => window.isoflatLab.loseDevice());
     await lab.goTo("check");
     await page.click("#check-button");
     await page.waitForSelector(".message.notice");
     check("a lost GPU is said", true, await lab.text(".message.notice strong"));
     await checkInvariance(lab, check);
-    check(
-      "and the page goes on, saying with what",
-      /WebGPU|CPU/.test(await lab.text("#badge")),
-      await lab.text("#badge"),
-    );
+    const badge = await lab.text("#badge");
+    check("and the page goes on, saying with what", /WebGPU|CPU/.test(badge), badge);
   });
+});
 
-  await part("A convolutional network", async () => {
-    await lab.goTo("train");
-    await page.click("#close-file");
-    await page.waitForFunction(() => /MNIST/.test(document.querySelector("#model-summary")?.textContent ?? ""));
-    await lab.idle();
-    await checkConvolution(lab, check, { samples: 128, measured: 8, bend: false });
-  });
-
-  checkComplaints(lab, check);
-  await lab.close();
-}
+test("A convolutional network", ({ lab, check }) =>
+  checkConvolution(lab, check, { samples: 128, measured: 8, bend: false }));

@@ -1,0 +1,62 @@
+/**
+ * What a test of the page is given: the address it is served at, a lab that is opened when it is asked for, `check` and `part`. At
+ * its end no lab may have had anything to complain of, whoever opened it.
+ */
+
+import { readFileSync } from "node:fs";
+import { test as base, expect } from "@playwright/test";
+import { policy, root } from "./built.mjs";
+import { Lab } from "./lab.mjs";
+import { serve } from "./server.mjs";
+
+export { expect, root };
+
+export const test = base.extend({
+  sendsPolicy: [false, { option: true, scope: "worker" }],
+
+  url: [
+    async ({ sendsPolicy }, use) => {
+      const server = await serve(`${root}dist`, sendsPolicy ? { "Content-Security-Policy": policy() } : {});
+      await use(server.url);
+      server.close();
+    },
+    { scope: "worker" },
+  ],
+
+  /** A small problem file's text. */
+  problem: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads from the pattern what a fixture needs.
+    async ({}, use) => use(readFileSync(`${root}tests/golden/mlp_bias.json`, "utf8")),
+    { scope: "worker" },
+  ],
+
+  lab: async ({ browser, url }, use) => use(await Lab.open(browser, url)),
+
+  /** Something that should hold, and what was found. One that fails does not end the test. */
+  // biome-ignore lint/correctness/noEmptyPattern: as above.
+  check: async ({}, use) =>
+    use((name, holds, detail = "") => expect.soft(holds, detail === "" ? name : `${name}: ${detail}`).toBeTruthy()),
+
+  /** A part of a long test. One that breaks off is a failure, and the next part goes on from what it has left. */
+  // biome-ignore lint/correctness/noEmptyPattern: as above.
+  part: async ({}, use) =>
+    use(async (name, body) => {
+      try {
+        await base.step(name, body);
+      } catch (error) {
+        expect.soft(error?.stack ?? String(error), `${name} broke off`).toBe("");
+      }
+    }),
+
+  complaints: [
+    // biome-ignore lint/correctness/noEmptyPattern: as above.
+    async ({}, use) => {
+      Lab.opened.length = 0;
+      await use();
+      const complaints = Lab.opened.flatMap((lab) => lab.complaints);
+      expect.soft(complaints, "the console is quiet").toEqual([]);
+      await Promise.all(Lab.opened.map((lab) => lab.close()));
+    },
+    { auto: true },
+  ],
+});

@@ -1,0 +1,55 @@
+/** How the page is driven: a project a way of computing, one after the other, since all of them want the same cores. */
+
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "@playwright/test";
+import { chromeArguments, findChrome } from "../../scripts/lib/browser.mjs";
+
+const MINUTE = 60_000;
+
+/** Chrome as it is installed: none is downloaded. Without a GPU surfaces are drawn by SwiftShader. */
+const chrome = (webgpu) => ({
+  browserName: "chromium",
+  launchOptions: {
+    executablePath: process.env.ISOFLAT_CHROME || findChrome(),
+    args: [...chromeArguments(webgpu), "--enable-unsafe-swiftshader"],
+  },
+});
+
+const projects = [
+  // The page brings its policy itself, as on a plain file server; here the server sends it, so that it holds in workers too.
+  { name: "webgpu", testMatch: "webgpu.spec.mjs", use: { ...chrome(true), sendsPolicy: true } },
+  { name: "cpu", testMatch: ["visits.spec.mjs", "cpu.spec.mjs"], use: chrome(false) },
+  { name: "files", testMatch: "files.spec.mjs", use: chrome(false) },
+  { name: "threads", testMatch: "threads.spec.mjs", use: chrome(false) },
+  { name: "looks", testMatch: ["axe.spec.mjs"], use: chrome(false) },
+];
+
+/** What is run only by name: a browser that may not be there, what takes long, what is made for people to look at. */
+const asked = [
+  { name: "firefox", testMatch: "firefox.spec.mjs" },
+  { name: "large", testMatch: "large.spec.mjs", use: chrome(true), timeout: 60 * MINUTE },
+  { name: "pictures", testMatch: "pictures.spec.mjs", use: chrome(false) },
+];
+
+const names = process.env.ISOFLAT_PROJECTS?.split(",");
+// A run empties its folder first, and should leave another one's traces.
+const kept = fileURLToPath(new URL(`../../target/page/${names?.join("-") ?? "all"}/`, import.meta.url));
+
+export default defineConfig({
+  testDir: ".",
+  outputDir: kept,
+  projects: names ? [...projects, ...asked].filter(({ name }) => names.includes(name)) : projects,
+  reporter: [["./reporter.mjs"]],
+  globalSetup: "./built.mjs",
+  // Times are measured, on as many cores as there are: one test at a time. What fails once has failed.
+  workers: 1,
+  retries: 0,
+  forbidOnly: true,
+  timeout: 10 * MINUTE,
+  expect: { timeout: MINUTE },
+  use: {
+    // A picture of every moment would take the time that is measured.
+    trace: { mode: "retain-on-failure", screenshots: false, snapshots: true, sources: true },
+    screenshot: "only-on-failure",
+  },
+});
