@@ -1,11 +1,16 @@
 /** What is kept where it is not simple: two tabs, no storage, a full one, a newer build, a reload at once, a worker that is lost. */
 
+import { readFileSync } from "node:fs";
 import { Lab } from "./lab.mjs";
 
 const stamp = (page) => page.evaluate(() => window.isoflatLab.app.store.state.stamp);
 const decades = (page) => page.evaluate(() => window.isoflatLab.app.store.state.sharpness.decades);
 const shelf = (page) => page.evaluate(() => window.isoflatLab.app.store.state.shelf);
 const named = async (page, of) => (await shelf(page)).find((entry) => entry.stamp === of)?.name ?? null;
+
+/** At once, and not over a while in which a busy machine may see it rest. */
+const slide = (page, decades) => page.locator("#sharpness").fill(String(decades));
+
 const REST_MS = 900;
 
 /** Few samples and one epoch: it is not the training that is tried. */
@@ -105,7 +110,7 @@ export async function checkNothingKept(browser, url, check) {
   ]) {
     const lab = await spoilt(browser, url, script);
     const { page } = lab;
-    await lab.drag("#sharpness", 0.5);
+    await slide(page, 3.0);
     await lab.idle();
     await page.waitForTimeout(REST_MS);
     const bent = [await stamp(page), await decades(page)];
@@ -186,13 +191,13 @@ export async function checkNewerBuild(browser, url, check) {
   check("so it asks before they are given up", (await stamp(page)) === trained);
   await page.keyboard.press("Escape");
 
-  await lab.drag("#sharpness", 0.4);
+  await slide(page, 2.4);
   await page.locator("input[name=way][value=sharpen]").check({ force: true });
   await page.locator("input[name=way][value=bend]").check({ force: true });
   await lab.idle();
   const before = await decades(page);
   await page.waitForTimeout(REST_MS);
-  await lab.drag("#sharpness", 0.7);
+  await slide(page, 4.2);
   await lab.idle();
   await page.waitForTimeout(REST_MS);
   await page.locator("input[name=way]:checked").focus();
@@ -213,7 +218,7 @@ export async function checkNewerBuild(browser, url, check) {
 export async function checkLinkOnOwn(browser, url, check) {
   const lab = await Lab.open(browser, url);
   const { page } = lab;
-  await lab.drag("#sharpness", 0.5);
+  await slide(page, 3.0);
   await lab.idle();
   const arrival = await stamp(page);
   // An address of the network that the page comes with.
@@ -241,7 +246,7 @@ export async function checkLinkOnOwn(browser, url, check) {
   await reload(lab);
   check("a reload stays with it", (await stamp(page)) === arrival);
   await lab.idle();
-  await lab.drag("#sharpness", 0.2);
+  await slide(page, 1.2);
   const last = await decades(page);
   // The page is put into the background, where it may be ended at any time.
   await page.evaluate(async () => {
@@ -255,6 +260,76 @@ export async function checkLinkOnOwn(browser, url, check) {
     (await decades(page)) === last,
     `${last}, ${await decades(page)}`,
   );
+  check("the console is quiet", lab.complaints.length === 0, lab.complaints.join("; "));
+  await lab.close();
+}
+
+export async function checkOpenedKept(browser, url, check) {
+  const problem = readFileSync(new URL("../golden/mlp_bias.json", import.meta.url), "utf8");
+  const lab = await Lab.open(browser, url);
+  const { page } = lab;
+  const norm = () =>
+    page.evaluate(() => window.isoflatLab.app.store.state.measures.trained.get("hessian.spectral_norm")?.value);
+  // What is left to be computed is not waited for.
+  const settled = async () => {
+    await page.waitForFunction(() => window.isoflatLab.app.store.state.measures.trained.has("hessian.spectral_norm"));
+    await page.evaluate(() => window.isoflatLab.app.stop());
+    await lab.idle();
+    return [await stamp(page), await norm()];
+  };
+  await lab.chooseFile("mlp_bias.json", problem);
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.opened?.model);
+  const opened = await settled();
+  await lab.set("epochs", 2);
+  await lab.train();
+  const trained = await settled();
+  check("a model that was opened is trained further", trained[0] !== opened[0] && trained[1] !== opened[1]);
+
+  // Data that do not fit it: the network on the stage is what it was.
+  await lab.goTo("train");
+  await page
+    .locator("#open-input")
+    .setInputFiles({ name: "rows.csv", mimeType: "text/csv", buffer: Buffer.from("1,2\n3,4") });
+  await page.locator("dialog.ask").getByText("Replace it").click();
+  await page.waitForSelector("#messages .message, #opened-fault:not([hidden])");
+  await lab.idle();
+  check("files that are no network take none from the stage", (await stamp(page)) === trained[0]);
+  await page.evaluate(() => {
+    const { app } = window.isoflatLab;
+    return app.train(null, { ...app.store.state.trainChoice, seed: 9 });
+  });
+  const further = await settled();
+  check("it is trained on", further[0] !== trained[0]);
+  await page.waitForTimeout(REST_MS);
+  const shows = (of) => page.waitForFunction((of) => window.isoflatLab.app.store.state.stamp === of, of);
+  await page.click("#undo");
+  await shows(trained[0]);
+  const back = await settled();
+  check("undo brings its weights back", back.join() === trained.join(), back.join());
+  await page.click("#redo");
+  await shows(further[0]);
+  await lab.idle();
+  await page.waitForTimeout(REST_MS);
+  // Nothing of what was computed, so that the engine says what the weights are.
+  await page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const open = indexedDB.open("isoflat");
+        open.onsuccess = () => {
+          const work = open.result.transaction("snapshots", "readwrite");
+          work.objectStore("snapshots").clear();
+          work.oncomplete = () => {
+            open.result.close();
+            resolve();
+          };
+        };
+      }),
+  );
+  await reload(lab);
+  await lab.idle();
+  await page.evaluate(() => window.isoflatLab.app.look());
+  const again = await settled();
+  check("and a reload has the weights that it was trained to", again.join() === further.join(), again.join());
   check("the console is quiet", lab.complaints.length === 0, lab.complaints.join("; "));
   await lab.close();
 }

@@ -110,7 +110,8 @@ table2View(app);
 sharpenView(app);
 dinhView(app);
 new MeasuresView(app);
-const layers = new LayersView(app);
+/** Drawn when it is first opened: its charts would take their time in the first seconds, and nobody sees them. */
+let layers: LayersView | undefined;
 new SpectrumView(app);
 new InvarianceView(app);
 const training = trainView(app);
@@ -139,7 +140,7 @@ const redraw = (): void => {
   training.redraw();
   look.redraw();
   bend.redraw();
-  layers.redraw();
+  layers?.redraw();
   void spaces?.then((view) => view?.redraw());
 };
 themeView(() => {
@@ -147,6 +148,7 @@ themeView(() => {
   redraw();
 });
 tabsView((tab) => {
+  if (tab === "layers") layers ??= new LayersView(app);
   redraw();
   if (COMPUTED.has(tab)) app.complete();
   if (tab === "networks") networks.show();

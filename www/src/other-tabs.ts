@@ -47,6 +47,8 @@ const HERE = "isoflat.stamp";
 
 /** Which network this tab shows: a reload brings back that one, whatever other tabs have come to. */
 export function showsHere(stamp: string): void {
+  // A frame has the storage of the page around it.
+  if (window !== window.top) return;
   try {
     sessionStorage.setItem(HERE, stamp);
   } catch {

@@ -77,7 +77,10 @@ export class Shelf {
     }));
   }
 
-  /** As the database has it and not as this tab has seen it: another one may have named it meanwhile. */
+  /**
+   * As the database has it and not as this tab has seen it: another one may have named it meanwhile. Where it cannot be written the
+   * page shows what is kept.
+   */
   async #change(stamp: string, change: (known: Entry | undefined) => Entry | null | undefined): Promise<void> {
     const needed = new Set([...this.#needed(), ...(await neededAnywhere())]);
     let found: ReturnType<typeof sorted> | undefined;
@@ -97,7 +100,8 @@ export class Shelf {
       };
       return all;
     });
-    if (done !== undefined && found) this.#show(found.kept);
+    if (done === undefined) await this.#read();
+    else if (found) this.#show(found.kept);
   }
 
   #show(shelf: Entry[]): void {

@@ -11,6 +11,8 @@ export interface Answer<T> {
 
 /** Resolves to the answer, or to `otherwise` where the question is closed. */
 export function ask<T>(title: string, about: string, answers: Answer<T>[], otherwise: T): Promise<T> {
+  // An address that is followed may ask while something else does: that one is not done then.
+  document.querySelector<HTMLDialogElement>("dialog.ask")?.close();
   return new Promise((resolve) => {
     const before = document.activeElement;
     let given = otherwise;
