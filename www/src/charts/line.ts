@@ -97,6 +97,8 @@ function wayDots(chart: uPlot, line: Landscape): void {
   ctx.fillStyle = token("way");
   ctx.strokeStyle = token("way");
   ctx.lineWidth = 2 * devicePixelRatio;
+  // The chart's own last line is dashed.
+  ctx.setLineDash([]);
   places.forEach(({ s, loss }, index) => {
     const isStart = index === 0;
     ctx.beginPath();
