@@ -178,7 +178,7 @@ function axes(s: Float64Array, t: Float64Array, inner: number): SVGGElement {
 }
 
 /** Short numbers, since there is little room; of −1 to 1 the quarters. */
-const ticksOf = (axis: Float64Array): Scale => linear(axis[0] ?? -1, axis.at(-1) ?? 1, 4);
+const ticksOf = (axis: Float64Array): Scale => linear(axis[0] ?? -1, axis.at(-1) ?? 1, 5);
 
 function cross(cx: number, cy: number): SVGPathElement {
   return svg("path", { class: "weights", d: `M${cx - 6},${cy}h12M${cx},${cy - 6}v12` });

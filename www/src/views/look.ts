@@ -75,6 +75,7 @@ const panel = () => template`
     <ul class="legend">
       <li><span class="key trained"></span>● as trained</li>
       <li><span class="key bent"></span>◆ bent</li>
+      <li id="cut-way"><span class="key way"></span>the training’s way</li>
       <li class="text">loss along the first direction, through the weights</li>
     </ul>
   </div>
@@ -289,6 +290,7 @@ export class LookView {
     const cut = this.height === "linear" && bent ? " Heights beyond four times the trained landscape’s are cut." : "";
     const marks = this.#view === "surface" ? " Pin: the weights; ring: the lowest point; lines: equal loss." : "";
     const { trained } = landscapes;
+    this.#find("li", "cut-way").hidden = !this.app.store.state.lines.trained?.path;
     const way = trained ? waySaid(trained, landscapeChoice.directions) : "";
     this.#find("p", "look-note").textContent =
       trained && model
