@@ -4,7 +4,7 @@ import { Lab } from "./lab.mjs";
 
 const MINUTE = 60_000;
 /** Long enough for a checkpoint or two on a slow computer. */
-const RUN = { epochs: 6, seed: 4 };
+const RUN = { epochs: 10, seed: 4 };
 
 const state = (page, key) => page.evaluate((key) => window.isoflatLab.app.store.state[key], key);
 
@@ -16,8 +16,8 @@ const weights = (page) =>
     return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
   });
 
-async function choose(lab) {
-  for (const [id, value] of Object.entries(RUN)) await lab.set(id, value);
+async function choose(lab, run = RUN) {
+  for (const [id, value] of Object.entries(run)) await lab.set(id, value);
   await lab.idle();
 }
 
@@ -104,7 +104,7 @@ export async function checkContinued(browser, url, check, expected) {
   await page.click("#train-button");
   await lab.replace();
   const come = [];
-  for (const end of ["kill", "reload", "crash", "stop", "reload"]) {
+  for (const end of ["kill", "crash", "reload", "stop", "kill", "reload"]) {
     await page.waitForFunction(() => window.isoflatLab.app.store.state.progress?.done > 0, null, { timeout: MINUTE });
     // The first before there can be a checkpoint, the others anywhere.
     const wait = come.length === 0 ? 300 : 300 + Math.random() * 2700;
@@ -134,5 +134,30 @@ export async function checkContinued(browser, url, check, expected) {
   check("and the same weights to the last bit", (await weights(page)) === expected.hash);
   check("its way is that of the whole run", (await state(page, "way")) > 16);
   check("nothing is left to be continued", await page.locator("#continue-button").isHidden());
+  await lab.close();
+}
+
+/** With WebGPU: a training takes a lost device for no beginning, and no end. */
+export async function checkLostDevice(browser, url, check) {
+  const lab = await Lab.open(browser, url);
+  const { page } = lab;
+  await page.selectOption("#backend", "webgpu");
+  // All that the page shows is computed anew then, which a software adapter takes minutes for.
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.engine?.info.backend !== "cpu");
+  await choose(lab, { samples: 1000, measured: 100, epochs: 6, seed: 4 });
+  await lab.train();
+  await page.click("#status-stop").catch(() => {});
+  const whole = await weights(page);
+  await lab.train(async () => {
+    await page.click("#train-button");
+    await lab.replace();
+    await page.waitForFunction(() => window.isoflatLab.app.store.state.progress?.epoch >= 2, null, { timeout: MINUTE });
+    await page.waitForTimeout(Math.random() * 2000);
+    await page.evaluate(() => window.isoflatLab.loseDevice());
+  });
+  const said = await lab.text("#messages");
+  check("a lost device is said", said.includes("The GPU was lost"), said);
+  check("and training goes on", (await state(page, "training")).stopped === false);
+  check("to the same weights, to the last bit", (await weights(page)) === whole);
   await lab.close();
 }

@@ -6,6 +6,7 @@ import { html, svg } from "../dom";
 import { number, rounds } from "../format";
 import { type Heights, isWhole, lowest, rowsOf } from "./heights";
 import { css, type Ramp, ramp } from "./palette";
+import { linear, type Scale } from "./scales";
 import { placesOf, weightsAt } from "./way";
 
 /** Less than this leaves no room for labels, and the drawing is scaled. */
@@ -150,17 +151,23 @@ function wayLine(places: [number, number][], clip: string): SVGGElement | null {
 function axes(s: Float64Array, t: Float64Array, inner: number): SVGGElement {
   const group = svg("g", { class: "axes" });
   const bottom = MARGIN.top + inner;
-  const [along, across] = [ticks(s), ticks(t)];
-  QUARTERS.forEach((f, index) => {
+  const [along, across] = [ticksOf(s), ticksOf(t)];
+  for (const { value, label } of along.ticks) {
+    const f = along.at(value);
     const px = MARGIN.left + f * inner;
-    const py = bottom - f * inner;
     group.append(
       svg("line", { x1: px, x2: px, y1: bottom, y2: bottom + 4 }),
-      svg("text", { x: px, y: bottom + 16, "text-anchor": f === 1 ? "end" : "middle" }, along[index]),
-      svg("line", { x1: MARGIN.left - 4, x2: MARGIN.left, y1: py, y2: py }),
-      svg("text", { x: MARGIN.left - 7, y: py, dy: f === 1 ? "0.8em" : "0.35em", "text-anchor": "end" }, across[index]),
+      svg("text", { x: px, y: bottom + 16, "text-anchor": f > 0.95 ? "end" : "middle" }, label),
     );
-  });
+  }
+  for (const { value, label } of across.ticks) {
+    const f = across.at(value);
+    const py = bottom - f * inner;
+    group.append(
+      svg("line", { x1: MARGIN.left - 4, x2: MARGIN.left, y1: py, y2: py }),
+      svg("text", { x: MARGIN.left - 7, y: py, dy: f > 0.95 ? "0.8em" : "0.35em", "text-anchor": "end" }, label),
+    );
+  }
   group.append(
     svg(
       "text",
@@ -180,16 +187,8 @@ function axes(s: Float64Array, t: Float64Array, inner: number): SVGGElement {
   return group;
 }
 
-const QUARTERS = [0, 0.25, 0.5, 0.75, 1];
-
-/** From the first to the last of these, by quarters. */
-function ticks(values: Float64Array): string[] {
-  const [first, last] = [values[0] ?? -1, values.at(-1) ?? 1];
-  return rounds(
-    QUARTERS.map((f) => (1 - f) * first + f * last),
-    2,
-  );
-}
+/** Short numbers, since there is little room; of −1 to 1 the quarters. */
+const ticksOf = (axis: Float64Array): Scale => linear(axis[0] ?? -1, axis.at(-1) ?? 1, 5);
 
 function cross(cx: number, cy: number): SVGPathElement {
   return svg("path", { class: "weights", d: `M${cx - 6},${cy}h12M${cx},${cy - 6}v12` });

@@ -53,6 +53,7 @@ class Materials {
   readonly mark = new MeshBasicMaterial({ depthTest: false });
   readonly way = new MeshBasicMaterial();
   /** Where a ridge stands before it. */
+  readonly wayStart = new MeshBasicMaterial({ depthTest: false });
   readonly hiddenWay = new MeshBasicMaterial({ transparent: true, opacity: 0.3, depthTest: false });
 
   /** In the colours of the theme. */
@@ -63,12 +64,13 @@ class Materials {
     this.stem.color.set(token("pin"));
     this.mark.color.set(token("pin"));
     this.way.color.set(token("way"));
+    this.wayStart.color.set(token("way"));
     this.hiddenWay.color.set(token("way"));
   }
 
   dispose(): void {
-    const { surface, grid, levels, floor, stem, mark, way, hiddenWay } = this;
-    for (const material of [surface, grid, levels, floor, stem, mark, way, hiddenWay]) material.dispose();
+    const { surface, grid, levels, floor, stem, mark, way, wayStart, hiddenWay } = this;
+    for (const material of [surface, grid, levels, floor, stem, mark, way, wayStart, hiddenWay]) material.dispose();
   }
 }
 
@@ -311,28 +313,34 @@ function spot(landscape: Landscape, heights: Heights, place: Place, lift = 0): [
 }
 
 /** A tube with a bead at each snapshot; the first one is a ring. */
-function wayMarks(landscape: Landscape, heights: Heights, { way, hiddenWay }: Materials): Object3D[] {
+function wayMarks(landscape: Landscape, heights: Heights, { way, wayStart, hiddenWay }: Materials): Object3D[] {
   const places = placesOf(landscape);
   const at = (place: Place): Vector3 => new Vector3(...spot(landscape, heights, place, 0.014));
-  const marks: Object3D[] = [];
-  const add = (geometry: BufferGeometry, move: (mesh: Mesh) => void = () => {}): void => {
+  const marks: Mesh[] = [];
+  const add = (geometry: BufferGeometry, position = new Vector3()): void => {
     for (const material of [hiddenWay, way]) {
       const mesh = new Mesh(geometry, material);
-      move(mesh);
+      mesh.position.copy(position);
       marks.push(mesh);
     }
   };
   for (const part of finely(landscape, places)) {
     add(new TubeGeometry(new CatmullRomCurve3(part.map(at)), 2 * part.length, 0.009, 6));
   }
-  places.forEach((place, index) => {
-    if (!isOn(landscape, place)) return;
-    const put = (mesh: Mesh): void => {
-      mesh.position.copy(at(place));
-      if (index === 0) mesh.rotation.x = -Math.PI / 2;
+  const there = places.filter((place) => isOn(landscape, place));
+  for (const place of there) add(new SphereGeometry(0.017, 12, 8), at(place));
+  const [start] = places;
+  if (start && there.includes(start)) {
+    const ring = new Mesh(new RingGeometry(0.042, 0.062, 32), wayStart);
+    ring.position.copy(at(start));
+    ring.renderOrder = 2;
+    // It faces whoever looks.
+    ring.onBeforeRender = (_, __, camera) => {
+      ring.quaternion.copy(camera.quaternion);
+      ring.updateMatrixWorld();
     };
-    add(index === 0 ? new RingGeometry(0.04, 0.06, 32) : new SphereGeometry(0.017, 12, 8), put);
-  });
+    marks.push(ring);
+  }
   return marks;
 }
 

@@ -82,7 +82,7 @@ export function onLine(line: Landscape): { s: number; loss: number }[] {
 export function waySaid({ path }: Landscape, directions: DirectionKind): string {
   if (!path) return "";
   const [first, second] = path.explained.map(share);
-  const drawn = "Violet: the way of the training, from the ring to the weights";
+  const drawn = "Magenta line: the way of the training, from its own ring to the weights";
   if (directions !== "way") {
     const onto = path.t.length > 0 ? "plane" : "line";
     return ` ${drawn}, projected onto this ${onto}, which holds ${share(path.share)} of it.`;

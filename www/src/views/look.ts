@@ -38,7 +38,7 @@ const panel = () => template`
         <select id="directions" aria-describedby="directions-note">
           <option value="random">random</option>
           <option value="eigenvectors">top two Hessian eigenvectors</option>
-          <option value="way">along the training’s way (principal components)</option>
+          <option value="way">along the training’s way</option>
         </select>
       </label>
       <p id="directions-note" class="note whole"></p>
@@ -75,6 +75,7 @@ const panel = () => template`
     <ul class="legend">
       <li><span class="key trained"></span>● as trained</li>
       <li><span class="key bent"></span>◆ bent</li>
+      <li id="cut-way"><span class="key way"></span>the training’s way</li>
       <li class="text">loss along the first direction, through the weights</li>
     </ul>
   </div>
@@ -192,11 +193,13 @@ export class LookView {
         { class: "legend" },
         html("li", {}, html("span", { class: "key trained" }), "● as trained"),
         html("li", { class: "of-bent" }, html("span", { class: "key bent" }), "◆ bent"),
+        html("li", { class: "of-way" }, html("span", { class: "key way" }), "the training’s way"),
       );
       place.replaceChildren(box, legend);
       this.#line = new LineChart(box);
     }
     place.querySelector(".of-bent")?.toggleAttribute("hidden", !lines.bent);
+    place.querySelector(".of-way")?.toggleAttribute("hidden", !lines.trained.path);
     this.#line.show(lines, this.height);
   }
 
@@ -300,6 +303,7 @@ export class LookView {
     const cut = this.height === "linear" && bent ? " Heights beyond four times the trained landscape’s are cut." : "";
     const marks = this.#view === "surface" ? " Pin: the weights; ring: the lowest point; lines: equal loss." : "";
     const { trained } = landscapes;
+    this.#find("li", "cut-way").hidden = !this.app.store.state.lines.trained?.path;
     const way = trained ? waySaid(trained, landscapeChoice.directions) : "";
     this.#find("p", "look-note").textContent =
       trained && model
@@ -320,7 +324,9 @@ export class LookView {
     const option = this.#panel.querySelector<HTMLOptionElement>("#directions option[value=way]");
     if (option) option.disabled = way === 0;
     const note = this.#find("p", "directions-note");
-    note.textContent = noWay(state);
+    note.textContent = isAlong
+      ? "The plane that keeps most of the training’s way: the principal components of its snapshots. Axes are lengths in the space of all weights."
+      : noWay(state);
     note.hidden = note.textContent === "";
   }
 
