@@ -203,7 +203,9 @@ export async function runWithoutWebGpu({ browser, url, check, part, problem, roo
     await checkSpectrum(lab, check, { part: "all", points: ["trained"] });
     await checkConstructions(lab, check);
     await lab.goTo("keep");
-    const report = JSON.parse(await lab.download("#save-report"));
+    await page.click("#save-report");
+    const report = JSON.parse(await lab.download("#report-save"));
+    await page.click(".report-ways a");
     const finished = report.sections.filter((section) => section.finished);
     check("the full report has all its sections", finished.length === 9, finished.map((of) => of.section).join(", "));
     check("and their values", report.values.hessian.trace !== undefined && report.values.spaces !== undefined);

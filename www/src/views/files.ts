@@ -4,12 +4,14 @@ import type { App } from "../app";
 import { download, find } from "../dom";
 import { type Dropped, filesOf, foldersOf, notOpened, Openings } from "../openings";
 import { settingsOf } from "../reopen";
+import { reportTextOf } from "../report/report";
 import { found } from "../store";
 import type { SaveChoice, SavedPoint } from "../worker/protocol";
 import { openChoice } from "./opened";
+import type { ReportView } from "./report";
 
-export function filesView(app: App): void {
-  const openings = openingsOf(app);
+export function filesView(app: App, report: ReportView): void {
+  const openings = openingsOf(app, report);
   const input = find("input", "open-input");
   find("button", "open-button").addEventListener("click", () => input.click());
   input.addEventListener("change", () => {
@@ -21,13 +23,7 @@ export function filesView(app: App): void {
   dropping(app, openings);
 
   find("button", "save-result").addEventListener("click", () => download("isoflat-result.json", app.resultFile()));
-  find("button", "save-report").addEventListener("click", async () => {
-    const report = await app.fullReport();
-    if (report === null) return;
-    download(report.isWhole ? "isoflat-report.json" : "isoflat-report-partial.json", report.text);
-    if (!report.isWhole)
-      app.messages.notice("The report was stopped: what was finished is saved.", "Its name says that it is partial.");
-  });
+  find("button", "save-report").addEventListener("click", () => void report.compute());
   saving(app);
   app.store.watch(["ready"], () => {
     find("button", "save-report").disabled = !app.store.state.ready;
@@ -62,7 +58,7 @@ function saving(app: App): void {
 }
 
 /** What was chosen for other files stays, as long as a model is open: these may be its data. */
-function openingsOf(app: App): Openings {
+function openingsOf(app: App, report: ReportView): Openings {
   let wake = (): void => {};
   app.store.watch(["opened"], () => wake());
   const taken = () =>
@@ -71,8 +67,10 @@ function openingsOf(app: App): Openings {
     });
   const open = async (files: File[]): Promise<void> => {
     try {
-      const settings = await settingsOf(files);
-      if (settings) await app.openResult(settings);
+      const text = await reportTextOf(files);
+      const settings = text === null ? await settingsOf(files) : null;
+      if (text !== null) report.show(text);
+      else if (settings) await app.openResult(settings);
       else await app.openFiles(files, openChoice(app.store.state.opened === null));
     } catch (error) {
       app.messages.clear();
