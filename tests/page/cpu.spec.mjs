@@ -192,7 +192,9 @@ test("Opening", async ({ lab, check, problem }) => {
   await checkSpectrum(lab, check, { part: "all", points: ["trained"] });
   await checkConstructions(lab, check);
   await lab.goTo("keep");
-  const report = JSON.parse(await lab.download("#save-report"));
+  await lab.page.click("#save-report");
+  const report = JSON.parse(await lab.download("#report-save"));
+  await lab.page.click(".report-ways a");
   const finished = report.sections.filter((section) => section.finished);
   check("the full report has all its sections", finished.length === 9, finished.map((of) => of.section).join(", "));
   check("and their values", report.values.hessian.trace !== undefined && report.values.spaces !== undefined);

@@ -7,6 +7,7 @@ import { Completion, EPSILON } from "./completion";
 import { Costs } from "./costs";
 import { LabError } from "./errors";
 import { Experiments } from "./experiments";
+import { VERSION } from "./figures/version";
 import { History, type Reached } from "./history";
 import { type Job, Jobs } from "./jobs";
 import { isArrival, Snapshots, type Step } from "./kept";
@@ -15,6 +16,7 @@ import type { Messages } from "./messages";
 import { Opener } from "./opener";
 import { Previews } from "./previews";
 import { Recovery } from "./recovery";
+import { type FullReport, withOrigin } from "./report/report";
 import { resultFile } from "./result";
 import { Shelf } from "./shelf";
 import { arrivedWith, CLEARED, only, withoutResults } from "./states";
@@ -355,13 +357,18 @@ export class App {
   }
 
   /** Of the trained weights; what is finished, if it is stopped. Null where it fails, or the page has gone on to something else. */
-  async fullReport(): Promise<{ text: string; isWhole: boolean } | null> {
-    let report: { text: string; isWhole: boolean } | null = null;
+  async fullReport(): Promise<{ text: string; report: FullReport } | null> {
+    const { trainChoice: choice, training } = this.store.state;
+    let found: { text: string; report: FullReport } | null = null;
     await this.#task("reporting", async () => {
       const text = await this.#client.call((lab) => lab.report());
-      report = { text, isWhole: (JSON.parse(text) as { stopped: boolean }).stopped === false };
+      found = withOrigin(text, {
+        date: new Date().toISOString(),
+        isoflatVersion: VERSION,
+        training: choice && training && { choice, stopped: training.stopped },
+      });
     });
-    return report;
+    return found;
   }
 
   async savedFile(point: SavedPoint, choice: SaveChoice): Promise<SavedFile | null> {

@@ -88,7 +88,7 @@ export function plotDrawing(options: PlotOptions, width: number, height: number)
   const area = { x: left, y: TOP, width: Math.max(right - left, 1), height: Math.max(bottom - TOP, 1) };
   return svg(
     "svg",
-    { class: "plot", width, height, role: "img", "aria-label": options.label },
+    { class: "plot", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": options.label },
     svg("defs", {}, svg("clipPath", { id: name }, svg("rect", area))),
     axes(options, frame, width),
     svg("g", { "clip-path": `url(#${name})` }, ...options.marks(frame)),

@@ -17,7 +17,7 @@ export const extent = (top: EigenResult["top"], bottom: EigenResult["bottom"]): 
 };
 
 /** The largest on the left, the smallest on the right, as trained and bent side by side. */
-export function endsPlot(there: Of<EigenResult>[]): PlotOptions {
+export function endsPlot(there: Of<Pick<EigenResult, "top" | "bottom">>[]): PlotOptions {
   const tops = Math.max(...there.map(({ value }) => value.top.length));
   const bottoms = Math.max(...there.map(({ value }) => value.bottom.length));
   const last = bottoms > 0 ? tops + 1 + bottoms : tops;
@@ -39,13 +39,9 @@ export function endsPlot(there: Of<EigenResult>[]): PlotOptions {
       ...linear(0.3, last + 0.7),
       ticks: [
         { value: 1, label: "largest" },
-        { value: tops, label: `${tops}th` },
-        ...(bottoms > 0
-          ? [
-              { value: tops + 2, label: `${bottoms}th smallest` },
-              { value: last, label: "smallest" },
-            ]
-          : []),
+        ...(tops > 1 ? [{ value: tops, label: `${tops}th` }] : []),
+        ...(bottoms > 1 ? [{ value: tops + 2, label: `${bottoms}th smallest` }] : []),
+        ...(bottoms > 0 ? [{ value: last, label: "smallest" }] : []),
       ],
     },
     y: symlog(Math.min(0, ...values) * 1.6 - unit, Math.max(0, ...values) * 1.6 + unit, unit),

@@ -5,9 +5,11 @@ import type { App } from "../app";
 import { download, find } from "../dom";
 import { type Dropped, filesOf, foldersOf, notOpened, Openings } from "../openings";
 import { settingsOf } from "../reopen";
+import { reportTextOf } from "../report/report";
 import { found } from "../store";
 import type { OpenChoice, SaveChoice, SavedPoint } from "../worker/protocol";
 import { place } from "./place";
+import type { ReportView } from "./report";
 
 /** What a person presses to choose files; both are of the form that trains. */
 interface Door {
@@ -15,9 +17,14 @@ interface Door {
   input: HTMLInputElement;
 }
 
-/** `choice`: how files are read that come on top of those that are open, or are new. */
-export function filesView(app: App, { button, input }: Door, choice: (isNew: boolean) => OpenChoice): void {
-  const openings = openingsOf(app, choice);
+/** `choice`: how files are read that come on top of those that are open, or are new. A saved report is shown by `report`. */
+export function filesView(
+  app: App,
+  { button, input }: Door,
+  choice: (isNew: boolean) => OpenChoice,
+  report: ReportView,
+): void {
+  const openings = openingsOf(app, choice, report);
   button.addEventListener("click", () => input.click());
   input.addEventListener("change", () => {
     const files = Array.from(input.files ?? []);
@@ -28,13 +35,7 @@ export function filesView(app: App, { button, input }: Door, choice: (isNew: boo
   dropping(app, openings);
 
   find("button", "save-result").addEventListener("click", () => download("isoflat-result.json", app.resultFile()));
-  find("button", "save-report").addEventListener("click", async () => {
-    const report = await app.fullReport();
-    if (report === null) return;
-    download(report.isWhole ? "isoflat-report.json" : "isoflat-report-partial.json", report.text);
-    if (!report.isWhole)
-      app.messages.notice("The report was stopped: what was finished is saved.", "Its name says that it is partial.");
-  });
+  find("button", "save-report").addEventListener("click", () => void report.compute());
   saving(app);
   app.store.watch(["ready"], () => {
     find("button", "save-report").disabled = !app.store.state.ready;
@@ -69,7 +70,7 @@ function saving(app: App): void {
 }
 
 /** What was chosen for other files stays, as long as a model is open: these may be its data. */
-function openingsOf(app: App, choice: (isNew: boolean) => OpenChoice): Openings {
+function openingsOf(app: App, choice: (isNew: boolean) => OpenChoice, report: ReportView): Openings {
   let wake = (): void => {};
   app.store.watch(["opened"], () => wake());
   const taken = () =>
@@ -78,8 +79,10 @@ function openingsOf(app: App, choice: (isNew: boolean) => OpenChoice): Openings 
     });
   const open = async (files: File[]): Promise<void> => {
     try {
-      const settings = await settingsOf(files);
-      if (settings) await app.opener.result(settings);
+      const text = await reportTextOf(files);
+      const settings = text === null ? await settingsOf(files) : null;
+      if (text !== null) report.show(text);
+      else if (settings) await app.opener.result(settings);
       else await app.opener.files(files, choice(app.store.state.opened === null));
     } catch (error) {
       app.messages.clear();

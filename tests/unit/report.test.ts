@@ -1,0 +1,129 @@
+import type { ReportValues } from "isoflat";
+import { describe, expect, test } from "vitest";
+import { csvOf } from "../../www/src/figures/columns";
+import { number } from "../../www/src/format";
+import { doubtsOf, factsOf, missingOf, partsOf } from "../../www/src/report/content";
+import { measureIn } from "../../www/src/report/measures";
+import { type FullReport, readReport, reportTextOf, withOrigin } from "../../www/src/report/report";
+import { described, INFO } from "./states";
+
+const hessian = {
+  max_eigenvalue: 9,
+  max_eigenvalue_residual: 1e-9,
+  min_eigenvalue: -1,
+  min_eigenvalue_residual: 1e-7,
+  spectral_norm: 9,
+  top_eigenvalues: [9, 4],
+  trace: 70,
+  frobenius_norm: 17,
+  frobenius_norm_standard_error: 0.01,
+  products: 55,
+  converged: true,
+  verified: true,
+};
+const report = (values: ReportValues = {}, change: Partial<FullReport> = {}): FullReport => ({
+  network: "784-10",
+  data: "MNIST",
+  samples: 500,
+  backend: INFO,
+  stopped: false,
+  sections: [],
+  values,
+  ...change,
+});
+const OPERATORS = [{ name: "hessian", title: "Hessian", metric: null }] as Parameters<typeof doubtsOf>[1];
+
+describe("a report's file", () => {
+  const text = JSON.stringify({
+    data: "MNIST",
+    network: "784-10",
+    samples: 5,
+    backend: INFO,
+    values: {},
+    sections: [],
+  });
+  const file = (content: string, name = "isoflat-report.json") => new File([content], name);
+
+  test("is told from other files, those of before it had a name of its own too", async () => {
+    const saved = withOrigin(text, { date: "2020-01-01T00:00:00.000Z", isoflatVersion: "0.1.0", training: null }).text;
+    expect(await reportTextOf([file(saved)])).toBe(saved);
+    expect(await reportTextOf([file(text)])).toBe(text);
+    expect(await reportTextOf([file('{"isoflat": "result"}')])).toBeNull();
+    expect(await reportTextOf([file(text, "weights.bin")])).toBeNull();
+    expect(await reportTextOf([file(text), file(text)])).toBeNull();
+  });
+
+  test("says what is wrong with it", () => {
+    expect(() => readReport("x.json", "{")).toThrow(/x.json is a report, but no JSON/);
+    expect(() => readReport("x.json", '{"isoflat": "report"}')).toThrow(/does not say what it is of/);
+    expect(() => readReport("x.json", JSON.stringify({ network: "a", data: "b", samples: 1 }))).toThrow(
+      /without its values/,
+    );
+  });
+});
+
+describe("a report's numbers", () => {
+  test("are found wherever they are, with what says how far to trust them", () => {
+    const values = { loss: 0.5, hessian } as ReportValues;
+    expect(measureIn(values, "loss")).toEqual({ value: 0.5, trust: "", converged: true });
+    expect(measureIn(values, "hessian.spectral_norm")).toMatchObject({
+      value: 9,
+      trust: `residual ${number(1e-9, 1)}`,
+    });
+    expect(measureIn(values, "hessian.frobenius_norm")?.trust).toBe("± 0.01");
+    expect(measureIn(values, "petzka.kappa_max")).toBeNull();
+    expect(measureIn(values, "riemannian.layerwise_flat.trace")).toBeNull();
+    expect(measureIn(values, "epsilon_sharpness")).toBeNull();
+    const sharpness = {
+      epsilon_sharpness: { value: 2, error: 0.1, converged: false, quadratic: 3 },
+      riemannian_sharpness_layerwise: { value: 4, error: 0, converged: true },
+      average_sharpness: { value: 5, standardError: 0.5, resolved: true },
+    } as unknown as NonNullable<ReportValues["sharpness"]>;
+    expect(measureIn({ sharpness }, "epsilon_sharpness")).toMatchObject({ value: 2, converged: false });
+    expect(measureIn({ sharpness }, "epsilon_sharpness_quadratic")?.value).toBe(3);
+    expect(measureIn({ sharpness }, "riemannian_sharpness.layerwise")?.value).toBe(4);
+    expect(measureIn({ sharpness }, "average_sharpness")?.trust).toBe("± 0.5");
+    const petzka = { relative_flatness: [1, null, 2] } as unknown as NonNullable<ReportValues["petzka"]>;
+    expect(measureIn({ petzka }, "petzka.relative_flatness_sum")?.value).toBe(3);
+  });
+
+  test("are in parts, of which those that were not computed are absent", () => {
+    const descriptions = [described("loss"), described("hessian.trace")];
+    const of = (values: ReportValues) => partsOf(report(values), { descriptions, operators: OPERATORS });
+    expect(of({}).map(({ id }) => id)).toEqual([]);
+    const [measures, spectra] = of({ loss: 0.5, hessian });
+    expect([measures?.id, spectra?.id]).toEqual(["measures", "spectra"]);
+    expect(measures?.tables[0]?.rows.map(([title, value]) => [title, value])).toEqual([
+      ["loss", "0.50000"],
+      ["hessian.trace", "70.000"],
+    ]);
+    expect(csvOf(spectra?.tables[0]?.columns ?? [])).toContain("hessian,9,1e-9,-1,1e-7,70,,17,0.01,55,true,true");
+  });
+
+  test("that are not sure are named, and where all is well none is", () => {
+    expect(doubtsOf(report({ hessian }), OPERATORS)).toEqual([]);
+    const doubts = doubtsOf(report({ hessian: { ...hessian, converged: false, verified: false } }), OPERATORS);
+    expect(doubts.map((doubt) => doubt.slice(0, 8))).toEqual(["Hessian:", "Hessian:"]);
+  });
+});
+
+test("a report says what it is of, and what is missing", () => {
+  const sections: FullReport["sections"] = [
+    { section: "point", seconds: 0.25, finished: true },
+    { section: "hessian", seconds: 0, finished: false },
+    { section: "spaces", seconds: 0, finished: false },
+  ];
+  const choice = { optimizer: "adam", learningRate: 0.001, batchSize: 64, epochs: 2, seed: 1 } as const;
+  const facts = factsOf(
+    report({}, { sections, date: "2020-02-03T04:05:06.789Z", training: { choice, stopped: true } }),
+  );
+  expect(facts).toEqual([
+    ["Network", "784-10"],
+    ["Data", "MNIST, 500 samples"],
+    ["Trained", "2 epochs of Adam, stopped before their end, learning rate 0.001, batches of 64, seed 1"],
+    ["Computed on", "CPU f64 (CPU)"],
+    ["Computed in", "0.25 s"],
+    ["Date", "2020-02-03, 04:05 UTC"],
+  ]);
+  expect(missingOf(report({}, { sections }))).toEqual(["spectrum of the Hessian", "parameter spaces"]);
+});
