@@ -1,5 +1,7 @@
 import { fileURLToPath } from "node:url";
+import temml from "temml";
 import { defineConfig, type Plugin } from "vite";
+import { FORMULAS, piecesOf, SYMBOLS } from "./src/formulas.ts";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -36,8 +38,27 @@ const withPolicy: Plugin = {
   ],
 };
 
+/** MathML of the formulas' TeX, made here: what reads TeX is larger than all the formulas of a page. */
+const formulas: Plugin = {
+  name: "formulas",
+  resolveId: (id) => (id === "virtual:formulas" ? `\0${id}` : null),
+  load(id) {
+    if (id !== "\0virtual:formulas") return null;
+    const mathml = (tex: string, displayMode: boolean): string =>
+      temml.renderToString(tex, { displayMode, throwOnError: true });
+    const measures = Object.entries(FORMULAS).map(([key, { tex }]) => [
+      key,
+      piecesOf(tex).map((tex) => mathml(tex, true)),
+    ]);
+    const symbols = Object.entries(SYMBOLS).map(([key, [tex]]) => [key, mathml(tex, false)]);
+    const exported = (name: string, entries: unknown[][]): string =>
+      `export const ${name} = ${JSON.stringify(Object.fromEntries(entries))};`;
+    return `${exported("measures", measures)}\n${exported("symbols", symbols)}`;
+  },
+};
+
 export default defineConfig({
-  plugins: [withPolicy],
+  plugins: [withPolicy, formulas],
   root: here("."),
   // Relative addresses: the built page works from any folder of any static server.
   base: "./",

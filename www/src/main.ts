@@ -13,6 +13,7 @@ import "./style/spaces.css";
 import "./style/findings.css";
 import "./style/opened.css";
 import "./style/networks.css";
+import "./style/words.css";
 import { App } from "./app";
 import { LANDSCAPE } from "./arrival/arrival";
 import { beginning } from "./arrival/load";
@@ -43,6 +44,7 @@ import { table2View } from "./views/table2";
 import { tabsView } from "./views/tabs";
 import { fillNetworks, readModelChoice, trainView } from "./views/train";
 import { waysBackView } from "./views/ways-back";
+import { glossaryView } from "./views/words";
 
 declare global {
   interface Window {
@@ -93,6 +95,7 @@ const store = new Store<State>({
 
 fillNetworks();
 const app = new App(store, new Messages());
+glossaryView();
 headerView(app);
 const spaces = spacesView(app);
 statusView(app);
