@@ -1,7 +1,9 @@
 import { fileURLToPath } from "node:url";
 import temml from "temml";
 import { defineConfig, type Plugin } from "vite";
+import { offline } from "./build/offline.ts";
 import { FORMULAS, piecesOf, SYMBOLS } from "./src/formulas.ts";
+import { ISOLATION } from "./src/offline/files.ts";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -9,10 +11,7 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
  * Without these a page has no shared memory, and the CPU executor one thread. Everything the page loads is its own. A server
  * that sends no headers serves the page as well.
  */
-const headers = {
-  "Cross-Origin-Opener-Policy": "same-origin",
-  "Cross-Origin-Embedder-Policy": "require-corp",
-};
+const headers = { ...ISOLATION };
 
 /**
  * What the page may do: load what is its own, compile WebAssembly, and start workers, those of the engine's threads from a blob.
@@ -58,7 +57,7 @@ const formulas: Plugin = {
 };
 
 export default defineConfig({
-  plugins: [withPolicy, formulas],
+  plugins: [withPolicy, formulas, ...offline],
   root: here("."),
   // Relative addresses: the built page works from any folder of any static server.
   base: "./",
