@@ -1,5 +1,9 @@
 import { fileURLToPath } from "node:url";
+import temml from "temml";
 import { defineConfig, type Plugin } from "vite";
+import { offline } from "./build/offline.ts";
+import { FORMULAS, piecesOf, SYMBOLS } from "./src/formulas.ts";
+import { ISOLATION } from "./src/offline/files.ts";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -7,10 +11,7 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
  * Without these a page has no shared memory, and the CPU executor one thread. Everything the page loads is its own. A server
  * that sends no headers serves the page as well.
  */
-const headers = {
-  "Cross-Origin-Opener-Policy": "same-origin",
-  "Cross-Origin-Embedder-Policy": "require-corp",
-};
+const headers = { ...ISOLATION };
 
 /**
  * What the page may do: load what is its own, compile WebAssembly, and start workers, those of the engine's threads from a blob.
@@ -36,8 +37,27 @@ const withPolicy: Plugin = {
   ],
 };
 
+/** MathML of the formulas' TeX, made here: what reads TeX is larger than all the formulas of a page. */
+const formulas: Plugin = {
+  name: "formulas",
+  resolveId: (id) => (id === "virtual:formulas" ? `\0${id}` : null),
+  load(id) {
+    if (id !== "\0virtual:formulas") return null;
+    const mathml = (tex: string, displayMode: boolean): string =>
+      temml.renderToString(tex, { displayMode, throwOnError: true });
+    const measures = Object.entries(FORMULAS).map(([key, { tex }]) => [
+      key,
+      piecesOf(tex).map((tex) => mathml(tex, true)),
+    ]);
+    const symbols = Object.entries(SYMBOLS).map(([key, [tex]]) => [key, mathml(tex, false)]);
+    const exported = (name: string, entries: unknown[][]): string =>
+      `export const ${name} = ${JSON.stringify(Object.fromEntries(entries))};`;
+    return `${exported("measures", measures)}\n${exported("symbols", symbols)}`;
+  },
+};
+
 export default defineConfig({
-  plugins: [withPolicy],
+  plugins: [withPolicy, formulas, ...offline],
   root: here("."),
   // Relative addresses: the built page works from any folder of any static server.
   base: "./",

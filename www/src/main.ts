@@ -15,6 +15,7 @@ import "./style/opened.css";
 import "./style/networks.css";
 import "./style/take.css";
 import "./style/report.css";
+import "./style/words.css";
 import { App } from "./app";
 import { LANDSCAPE } from "./arrival/arrival";
 import { beginning } from "./arrival/load";
@@ -26,6 +27,7 @@ import { BendView } from "./views/bend";
 import { dinhView } from "./views/dinh";
 import { estimateView } from "./views/estimate";
 import { filesView } from "./views/files";
+import { footerView } from "./views/footer";
 import { gaugesView } from "./views/gauges";
 import { guideView } from "./views/guide";
 import { headerView, themeView } from "./views/header";
@@ -39,7 +41,6 @@ import { openedView } from "./views/opened";
 import { place } from "./views/place";
 import { ReportView } from "./views/report";
 import { samenessView } from "./views/sameness";
-import { sharpenView } from "./views/sharpen";
 import { SpectrumView } from "./views/spectrum";
 import { stageView } from "./views/stage";
 import { statusView } from "./views/status";
@@ -47,6 +48,7 @@ import { table2View } from "./views/table2";
 import { tabsView } from "./views/tabs";
 import { fillNetworks, readModelChoice, trainView } from "./views/train";
 import { waysBackView } from "./views/ways-back";
+import { glossaryView } from "./views/words";
 
 declare global {
   interface Window {
@@ -103,14 +105,15 @@ const first = beginning(link !== null);
 import("./charts/surface").catch(() => {});
 fillNetworks();
 const app = new App(store, new Messages(place("messages")));
+glossaryView();
 headerView(app);
+footerView(app);
 const look = new LookView(app, find("div", "landscapes"));
 statusView(app);
 const door = { button: find("button", "open-button"), input: find("input", "open-input") };
 const report = new ReportView(app);
 filesView(app, door, openedView(app), report);
 table2View(app);
-sharpenView(app);
 dinhView(app);
 new MeasuresView(app);
 /** Drawn when it is first opened: its charts would take their time in the first seconds, and nobody sees them. */

@@ -1,16 +1,19 @@
-/** Beside the slider: what else Dinh et al. 2017 do with the same function's weights. */
+/** Dinh et al. 2017: the same function as sharp as one likes, and what else they do with its weights. */
 
 import type { VolumeFlatness } from "isoflat";
+import { render, type TemplateResult, html as template } from "lit-html";
 import type { App } from "../app";
 import { curve, dots, level, Plot } from "../charts/plot";
 import { linear, log } from "../charts/scales";
 import { CONSTRUCTIONS, type Construction, judged, refusalBefore } from "../constructions";
-import { find, html } from "../dom";
+import { html } from "../dom";
 import { integer, number, power, sentence } from "../format";
 import { type Finding, found, refusalOf } from "../store";
 import type { BallFinding, ManyFinding } from "../worker/protocol";
 import { type Card, card, facts, offer } from "./card";
 import { Figure5 } from "./figure5";
+import { place } from "./place";
+import { sharpenView } from "./sharpen";
 
 const EPSILON = 0.01;
 
@@ -34,7 +37,9 @@ export function dinhView(app: App): void {
     `Measure it, ε = ${EPSILON}`,
   );
   const figure = new Figure5();
-  find("div", "dinh-cards").append(boxes.root, ball.root, many.root, figure.root);
+  const part = place("dinh");
+  render(markup([boxes.root, ball.root, many.root, figure.root]), part);
+  sharpenView(app, part);
 
   const plots = { boxes: new Plot(boxes.plot), many: new Plot(many.plot) };
   boxes.button.addEventListener("click", () => void app.findBoxes());
@@ -60,6 +65,38 @@ export function dinhView(app: App): void {
     show(ball, dinh.ball, refusal("ball"), (value) => showBall(ball, value));
   });
 }
+
+const markup = (cards: HTMLElement[]): TemplateResult => template`
+    <div class="side">
+      <h2 id="sharpen-title">Dinh’s constructions</h2>
+      <p class="story">Dinh et al. (2017) asked whether sharp minima generalise worse, and found that “sharp” can be had for nothing: say how sharp, and a rescaling makes the same function that sharp. Choose <em>Sharpen</em> on the stage and drag its slider.</p>
+      <fieldset id="sharpen-controls" disabled>
+        <legend class="visually-hidden">How sharp it is to be</legend>
+        <label class="check"><input id="powers-of-two" type="checkbox"> α a power of two: not one bit of the outputs changes</label>
+      </fieldset>
+      <p id="sharpen-note" class="note"></p>
+    </div>
+    <div class="display">
+      <div class="same" id="sharpen-same" role="status" data-state="none">
+        <span class="symbol" aria-hidden="true">≡</span>
+        <span id="sharpen-text">Not sharpened yet.</span>
+      </div>
+      <div class="readouts">
+        <div><span class="label">factor α</span><output id="r-alpha">–</output></div>
+        <div><span class="label">‖H‖ as trained</span><output id="r-before">–</output></div>
+        <div><span class="label">‖H‖ predicted</span><output id="r-predicted">–</output></div>
+        <div><span class="label">‖H‖ measured</span><output id="r-measured">–</output></div>
+      </div>
+      <div id="valley" class="chart"></div>
+      <ul class="legend">
+        <li><span class="key trained"></span>as trained</li>
+        <li><span class="key bent"></span>sharpened, predicted</li>
+        <li class="bent">◆ measured there</li>
+      </ul>
+    </div>
+    <div class="cards" id="dinh-cards">${cards}</div>
+  
+`;
 
 function show<T>(card: Card, finding: Finding<T> | null, known: string | null, body: (value: T) => void): void {
   const value = found(finding);

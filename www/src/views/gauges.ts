@@ -8,6 +8,7 @@ import { factor, number, percent } from "../format";
 import { SWINGS, standsFor } from "../gauges";
 import { transformationOf } from "../store";
 import { place } from "./place";
+import { explainedText } from "./words";
 
 /** Powers of ten that a scale has, and of those below the trained value. */
 const [DECADES, BELOW] = [8, 1];
@@ -29,7 +30,10 @@ interface Reading {
 export function gaugesView(app: App): void {
   const box = place("gauges");
   app.store.watch(["measures", "accuracy", "bend", "engine", "descriptions", "training", "ready", "task"], () => {
+    // The word that has the focus keeps it, though it is another element.
+    const focused = box.querySelector(".term:focus")?.closest(".gauge")?.id;
     box.replaceChildren(...readings(app).map(gauge));
+    if (focused) box.querySelector<HTMLElement>(`#${focused} .term`)?.focus();
   });
 }
 
@@ -134,7 +138,7 @@ function gauge({ id, key, title, about, trained, bent, text, at, verdict }: Read
   return html(
     "div",
     { class: "gauge", id: `gauge-${id}`, "data-key": key, "data-verdict": verdict.kind, title: about },
-    html("span", { class: "label" }, title, html("span", { class: "visually-hidden" }, `. ${about}`)),
+    html("span", { class: "label" }, explainedText(title), html("span", { class: "visually-hidden" }, `. ${about}`)),
     html("span", { class: "values" }, ...values),
     html("span", { class: "scale", "aria-hidden": "true" }, way, mark(trained, "trained"), mark(bent, "bent")),
     html("span", { class: "verdict" }, verdict.text),

@@ -1,221 +1,226 @@
-/** Every measure at the trained and at the bent weights. */
+/** Every measure at the trained and at the bent weights, and what each of them is. */
 
-import type { MeasureDescription, MeasureValue } from "isoflat";
+import type { MeasureDescription, MeasureKey, MeasureValue } from "isoflat";
+import { html, nothing, render, type TemplateResult } from "lit-html";
+import { guard } from "lit-html/directives/guard.js";
 import type { App } from "../app";
-import { compare, shouldStandStill } from "../compare";
-import { find, html } from "../dom";
+import { type Comparison, compare, shouldStandStill } from "../compare";
 import { measuresFigure } from "../figures/tables";
 import { integer, number, round } from "../format";
 import { byPaper, type Paper } from "../papers";
-import { transformationOf } from "../store";
+import { type State, transformationOf } from "../store";
 import type { Point } from "../worker/protocol";
+import type { aboutMeasure } from "./about-measure";
 import { badgeText } from "./header";
+import { place } from "./place";
 import { ratioBar } from "./ratio";
 import { takeAlong } from "./take-along";
+import { explained, subscripted } from "./words";
 
 const COLUMNS = 6;
 
-interface Row {
-  description: MeasureDescription;
-  row: HTMLTableRowElement;
-  before: HTMLTableCellElement;
-  after: HTMLTableCellElement;
-  bar: HTMLTableCellElement;
-  verdict: HTMLTableCellElement;
-  trust: HTMLElement;
+type Precision = "f32" | "f64";
+
+/** A measure's numbers at both points, and what comes of them; without a comparison where one of them is missing. */
+interface Line {
+  measure: MeasureDescription;
+  before: MeasureValue | undefined;
+  after: MeasureValue | undefined;
+  comparison: Comparison | null;
+  /** It moves, and should not. */
+  isAgainst: boolean;
 }
 
 export class MeasuresView {
-  #rows: Row[] = [];
-  #axis: HTMLElement | undefined;
+  readonly #place = place("measures");
+  /** Those whose definition is shown. */
+  readonly #open = new Set<MeasureKey>();
+  /** What says what a measure is: with all its formulas it is loaded when it is first asked for. */
+  #about: typeof aboutMeasure | "failed" | undefined;
 
   constructor(private readonly app: App) {
-    app.store.watch(["descriptions"], () => this.#build());
-    app.store.watch(["measures", "bend", "engine", "model"], () => this.#update());
-    takeAlong(find("section", "measures-panel").querySelector(".side"), () => measuresFigure(app.store.state), "table");
+    app.store.watch(["descriptions", "measures", "bend", "engine", "model", "costs"], () => this.#draw());
+    this.#draw();
+    takeAlong(this.#place.querySelector(".side"), () => measuresFigure(app.store.state), "table");
   }
 
-  #build(): void {
+  #draw(): void {
     const { descriptions } = this.app.store.state;
-    if (descriptions.length === 0) return;
-    this.#axis = html("span", { class: "axis-ends", "aria-hidden": "true" });
-    const head = html(
-      "thead",
-      {},
-      html(
-        "tr",
-        {},
-        html("th", { scope: "col" }, "Measure"),
-        html("th", { scope: "col" }, "Should stand still under"),
-        html("th", { scope: "col", class: "num" }, html("span", { class: "point trained" }, "● as trained")),
-        html("th", { scope: "col", class: "num" }, html("span", { class: "point bent" }, "◆ bent")),
-        html("th", { scope: "col", class: "bar" }, "bent ÷ trained", this.#axis),
-        html("th", { scope: "col" }, "When bent, it"),
-      ),
-    );
-    this.#rows = [];
-    const bodies = byPaper(descriptions).map(({ paper, measures }) => {
-      const section = html("tbody", { "data-paper": paper.id }, groupRow(paper));
-      for (const description of measures) section.append(...this.#row(description));
-      return section;
-    });
-    find("div", "measures").replaceChildren(
-      html("table", { class: "measures", "aria-labelledby": "measures-tab-title" }, head, ...bodies),
+    render(
+      html`<div class="side">
+          <h2 id="measures-tab-title">All measures, before and after</h2>
+          <p class="story">
+            Ordinary sharpness follows the bend, so by itself it says little. Measures that respect the network’s symmetries
+            stand still, as long as the function does. Press a measure for what it is, and a dotted word for what it means.
+          </p>
+        </div>
+        <div class="display">
+          <div id="measures">${descriptions.length === 0 ? nothing : this.#table(descriptions)}</div>
+          <p id="measures-note" class="note">${this.#note()}</p>
+          <p id="measures-estimate" class="note estimate"></p>
+        </div>`,
+      this.#place,
     );
   }
 
-  #row(description: MeasureDescription): HTMLTableRowElement[] {
-    const { key } = description;
+  #note(): string {
+    const { measures, engine, model, bend } = this.app.store.state;
+    if (measures.trained.size === 0 || !engine || !model)
+      return "The measures appear here when the network has been trained.";
+    const on = `On ${integer(model.measuredSamples)} training samples, ${model.summary}, computed on ${badgeText(engine.info)}.`;
+    return transformationOf(bend) === null ? `${on} Bend the weights to fill the second column.` : on;
+  }
+
+  #table(descriptions: MeasureDescription[]): TemplateResult {
+    const { state } = this.app.store;
+    const decades = decadesOf(state);
+    const ends = [10 ** -decades, 1, 10 ** decades].map((end) => (end < 1 ? `÷ ${round(1 / end)}` : `× ${round(end)}`));
+    return html`<table class="measures" aria-labelledby="measures-tab-title">
+      <thead>
+        <tr>
+          <th scope="col">Measure</th>
+          <th scope="col">Should stand still under</th>
+          <th scope="col" class="num"><span class="point trained">● as trained</span></th>
+          <th scope="col" class="num"><span class="point bent">◆ bent</span></th>
+          <th scope="col" class="change">
+            bent ÷ trained<span class="axis-ends" aria-hidden="true">${ends.map((end) => html`<span>${end}</span>`)}</span>
+          </th>
+          <th scope="col">When bent, it</th>
+        </tr>
+      </thead>
+      ${byPaper(descriptions).map(
+        ({ paper, measures }) => html`<tbody data-paper=${paper.id}>
+          ${groupRow(paper)} ${measures.map((measure) => this.#rows(lineOf(measure, state), decades))}
+        </tbody>`,
+      )}
+    </table>`;
+  }
+
+  #rows(line: Line, decades: number): TemplateResult {
+    const { measure, before, after, comparison, isAgainst } = line;
+    const { key, title } = measure;
+    const isOpen = this.#open.has(key);
     const id = `about-${key.replaceAll(".", "-")}`;
-    const button = html(
-      "button",
-      { type: "button", class: "name", "aria-expanded": "false", "aria-controls": id },
-      description.title,
-    );
-    const trust = html("p", { class: "trust" });
-    const about = html(
-      "tr",
-      { class: "about", id, hidden: true },
-      html(
-        "td",
-        { colspan: COLUMNS },
-        html("p", {}, description.description),
-        html(
-          "p",
-          { class: "faint" },
-          html("code", {}, key),
-          description.paper === "—" ? "" : ` · ${description.paper}`,
-        ),
-        trust,
-      ),
-    );
-    button.addEventListener("click", () => {
-      about.hidden = !about.hidden;
-      button.setAttribute("aria-expanded", String(!about.hidden));
-    });
-    const cell = (label: string, kind: string, of?: Point) =>
-      html("td", { class: kind, "data-label": label, "data-of": of });
-    const before = cell("● as trained", "num", "trained");
-    const after = cell("◆ bent", "num", "bent");
-    const bar = cell("", "bar");
-    const verdict = cell("", "verdict");
-    const row = html(
-      "tr",
-      { "data-key": key },
-      html("th", { scope: "row" }, button),
-      html("td", { class: "stands" }, badge(description)),
-      before,
-      after,
-      bar,
-      verdict,
-    );
-    this.#rows.push({ description, row, before, after, bar, verdict, trust });
-    return [row, about];
+    const precision = this.app.store.state.engine?.info.precision ?? "f64";
+    return html`<tr
+        data-key=${key}
+        data-verdict=${comparison?.verdict ?? nothing}
+        data-agrees=${comparison ? String(!isAgainst) : nothing}
+      >
+        <th scope="row">
+          <button
+            type="button"
+            class="name"
+            aria-expanded=${isOpen ? "true" : "false"}
+            aria-controls=${id}
+            @click=${() => this.#toggle(key)}
+          >${subscripted(title)}</button>
+        </th>
+        <td class="stands">${badge(measure)}</td>
+        ${valueCell("● as trained", "trained", before, precision)} ${valueCell("◆ bent", "bent", after, precision)}
+        <td class="change" data-label="">
+          ${
+            // One is made where the numbers are others, or the axis.
+            guard([comparison?.ratio, comparison?.verdict, decades], () =>
+              comparison && !Number.isNaN(comparison.ratio)
+                ? ratioBar(comparison.ratio, decades, comparison.verdict)
+                : nothing,
+            )
+          }
+        </td>
+        <td class="verdict" data-label="">
+          ${
+            comparison
+              ? html`<span class="symbol">${comparison.symbol}</span> ${comparison.word}${
+                  isAgainst ? html`<small class="warn"> ✗ and should not</small>` : nothing
+                }`
+              : nothing
+          }
+        </td>
+      </tr>
+      <tr class="about" id=${id} ?hidden=${!isOpen}>
+        <td colspan=${COLUMNS}>
+          ${isOpen ? this.#aboutOf(line) : nothing}
+        </td>
+      </tr>`;
   }
 
-  #update(): void {
-    const { measures, engine, bend, model } = this.app.store.state;
-    const bent = transformationOf(bend) !== null;
-    const precision = engine?.info.precision ?? "f64";
-    const decades = this.#decades();
-    this.#axis?.replaceChildren(
-      ...[10 ** -decades, 1, 10 ** decades].map((end) =>
-        html("span", {}, end < 1 ? `÷ ${round(1 / end)}` : `× ${round(end)}`),
-      ),
-    );
-    for (const { description, row, before, after, bar, verdict, trust } of this.#rows) {
-      const first = measures.trained.get(description.key);
-      const second = bent ? measures.bent.get(description.key) : undefined;
-      showValue(before, first, precision);
-      showValue(after, second, precision);
-      trust.textContent = [said("As trained", first), said("Bent", second)].filter(Boolean).join(" ");
-      if (!first || !second) {
-        delete row.dataset.verdict;
-        delete row.dataset.agrees;
-        bar.replaceChildren();
-        verdict.replaceChildren();
-        continue;
-      }
-      const comparison = compare(first, second, precision);
-      row.dataset.verdict = comparison.verdict;
-      bar.replaceChildren(
-        Number.isNaN(comparison.ratio) ? "" : ratioBar(comparison.ratio, decades, comparison.verdict),
-      );
-      const against = comparison.verdict === "moves" && shouldStandStill(description, bend);
-      row.dataset.agrees = String(!against);
-      verdict.replaceChildren(
-        html("span", { class: "symbol" }, comparison.symbol),
-        ` ${comparison.word}`,
-        against ? html("small", { class: "warn" }, " ✗ and should not") : "",
-      );
-    }
-    find("p", "measures-note").textContent =
-      measures.trained.size > 0 && engine && model
-        ? `On ${integer(model.measuredSamples)} training samples, ${model.summary}, computed on ${badgeText(engine.info)}.` +
-          (bent ? "" : " Bend the weights to fill the second column.")
-        : "The measures appear here when the network has been trained.";
+  #aboutOf({ measure, before, after }: Line): TemplateResult | typeof nothing {
+    if (this.#about === undefined) return nothing;
+    if (this.#about === "failed")
+      return html`<p>${subscripted(measure.description)}</p>
+        <p class="fault">Its formula could not be loaded. Without a network it is there from the second visit on.</p>`;
+    return this.#about(measure, this.app.store.state, { before, after });
   }
 
-  /** So many powers of ten that the farthest measure still fits. */
-  #decades(): number {
-    const { measures } = this.app.store.state;
-    let decades = 1;
-    for (const [key, { value }] of measures.bent) {
-      const ratio = value / (measures.trained.get(key)?.value ?? Number.NaN);
-      if (ratio > 0 && Number.isFinite(ratio))
-        decades = Math.max(decades, Math.ceil(Math.abs(Math.log10(ratio)) - 0.05));
+  #toggle(key: MeasureKey): void {
+    if (!this.#open.delete(key)) {
+      this.#open.add(key);
+      void this.#loadAbout();
     }
-    return Math.min(decades, 8);
+    this.#draw();
+  }
+
+  async #loadAbout(): Promise<void> {
+    if (typeof this.#about === "function") return;
+    try {
+      this.#about = (await import("./about-measure")).aboutMeasure;
+    } catch {
+      this.#about = "failed";
+    }
+    this.#draw();
   }
 }
 
-function groupRow({ title, about }: Paper): HTMLTableRowElement {
-  const head = html(
-    "th",
-    { colspan: COLUMNS, scope: "rowgroup" },
-    html("span", { class: "title" }, title),
-    html("span", { class: "definition" }, about),
-  );
-  return html("tr", { class: "group" }, head);
+function lineOf(measure: MeasureDescription, { measures, bend, engine }: State): Line {
+  const before = measures.trained.get(measure.key);
+  const after = transformationOf(bend) === null ? undefined : measures.bent.get(measure.key);
+  const comparison = before && after ? compare(before, after, engine?.info.precision ?? "f64") : null;
+  const isAgainst = comparison?.verdict === "moves" && shouldStandStill(measure, bend);
+  return { measure, before, after, comparison, isAgainst };
+}
+
+/** So many powers of ten that the farthest measure still fits. */
+function decadesOf({ measures }: State): number {
+  let decades = 1;
+  for (const [key, { value }] of measures.bent) {
+    const ratio = value / (measures.trained.get(key)?.value ?? Number.NaN);
+    if (ratio > 0 && Number.isFinite(ratio)) decades = Math.max(decades, Math.ceil(Math.abs(Math.log10(ratio)) - 0.05));
+  }
+  return Math.min(decades, 8);
+}
+
+function groupRow({ title, about }: Paper): TemplateResult {
+  return html`<tr class="group">
+    <th colspan=${COLUMNS} scope="rowgroup">
+      <span class="title">${title}</span>
+      <span class="definition">${explained(about)}</span>
+    </th>
+  </tr>`;
 }
 
 /** Filled: every map; outlined: whole layers (and orders of units); empty: neither. The words say it without colour. */
-function badge({ invariant }: MeasureDescription): HTMLElement {
+function badge({ invariant }: MeasureDescription): TemplateResult {
   const [kind, word, more] = invariant.nodewise
     ? ["all", "every map", "Should stand still under layer-wise and node-wise rescalings and permutations."]
     : invariant.layerwise
       ? ["layers", "layer-wise", "Should stand still under layer-wise rescalings and permutations, not node-wise ones."]
       : ["none", "no rescaling", "Follows the weights: a rescaling may move it, an order of units does not."];
-  return html("span", { class: "stand", "data-stand": kind, title: more }, word);
+  return html`<span class="stand" data-stand=${kind} title=${more}>${word}</span>`;
 }
 
 /** The number, and below it what says how far to trust it. */
-function showValue(cell: HTMLTableCellElement, value: MeasureValue | undefined, precision: "f32" | "f64"): void {
-  if (!value) {
-    cell.textContent = "–";
-    delete cell.dataset.value;
-    return;
-  }
-  cell.dataset.value = String(value.value);
-  const trust = [
-    value.standardError ? `± ${number(value.standardError, 1)}` : "",
-    value.residual !== undefined ? `residual ${number(value.residual, 1)}` : "",
-    value.precision && value.precision !== precision ? `in ${value.precision}` : "",
-  ].filter(Boolean);
-  cell.replaceChildren(
-    number(value.value),
-    trust.length > 0 ? html("small", {}, trust.join(", ")) : "",
-    value.converged ? "" : html("small", { class: "warn" }, "not converged"),
-  );
-}
-
-function said(point: string, value: MeasureValue | undefined): string {
-  if (!value) return "";
-  const parts = [`${point}: ${number(value.value, 7)}`];
-  if (value.standardError !== undefined) parts.push(`standard error ${number(value.standardError, 2)}`);
-  if (value.residual !== undefined) parts.push(`residual ${number(value.residual, 2)}`);
-  if (value.iterations !== undefined) parts.push(`${integer(value.iterations)} products`);
-  if (value.precision !== undefined) parts.push(`computed in ${value.precision}`);
-  if (!value.converged) parts.push("not converged");
-  return `${parts.join(", ")}.`;
+function valueCell(label: string, of: Point, value: MeasureValue | undefined, precision: Precision): TemplateResult {
+  const trust = value
+    ? [
+        value.standardError ? `± ${number(value.standardError, 1)}` : "",
+        value.residual !== undefined ? `residual ${number(value.residual, 1)}` : "",
+        value.precision && value.precision !== precision ? `in ${value.precision}` : "",
+      ].filter(Boolean)
+    : [];
+  return html`<td class="num" data-label=${label} data-of=${of} data-value=${value?.value ?? nothing}>${
+    value ? number(value.value) : "–"
+  }${trust.length > 0 ? html`<small>${trust.join(", ")}</small>` : nothing}${
+    value?.converged === false ? html`<small class="warn">not converged</small>` : nothing
+  }</td>`;
 }

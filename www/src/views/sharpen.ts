@@ -4,22 +4,25 @@ import type { SpectrumEnds } from "isoflat";
 import type { App } from "../app";
 import { alphaFor, refusalToRescale } from "../bends";
 import { ValleyChart } from "../charts/valley";
-import { find, html } from "../dom";
+import { html } from "../dom";
 import { valleyFigure } from "../figures/valley";
 import { factor, number, powerOfTwo } from "../format";
 import { found, refusalOf } from "../store";
 import type { SharpenFinding, Valley } from "../worker/protocol";
+import { within } from "./place";
 import { takeAlong } from "./take-along";
 
-export function sharpenView(app: App): void {
-  const powers = find("input", "powers-of-two");
-  const chart = new ValleyChart(find("div", "valley"));
-  takeAlong(document.querySelector("#valley + .legend"), () => valleyFigure(app.store.state));
+/** `part`: where Dinh's constructions are. */
+export function sharpenView(app: App, part: HTMLElement): void {
+  const powers = within(part)("input", "powers-of-two");
+  const chart = new ValleyChart(within(part)("div", "valley"));
+  takeAlong(part.querySelector("#valley + .legend"), () => valleyFigure(app.store.state));
   powers.addEventListener("change", () => app.twin.setPowersOfTwo(powers.checked));
   app.store.watch(["model", "ready", "task"], () => {
     const { model, ready, task } = app.store.state;
     const possible = !model || refusalToRescale(model) === null;
-    find("fieldset", "sharpen-controls").disabled = !ready || !possible || task === "training" || task === "starting";
+    within(part)("fieldset", "sharpen-controls").disabled =
+      !ready || !possible || task === "training" || task === "starting";
   });
   app.store.watch(["dinh", "model", "measures", "sharpness"], () => {
     const { decades, powersOfTwo, valley, sharpened } = app.store.state.dinh;
@@ -29,24 +32,30 @@ export function sharpenView(app: App): void {
     const alpha = there ? (measured?.alpha ?? alphaFor(there, decades, powersOfTwo)) : 1;
     if (there) chart.show(there, alpha, measured?.line ?? null);
     else chart.clear();
-    showNumbers(app, there, measured, alpha);
-    showSame(app, measured);
-    showNote(app, there, alpha);
+    showNumbers(app, part, there, measured, alpha);
+    showSame(app, part, measured);
+    showNote(app, part, there, alpha);
   });
 }
 
-function showNumbers(app: App, valley: Valley | null, sharpened: SharpenFinding | null, alpha: number): void {
+function showNumbers(
+  app: App,
+  part: HTMLElement,
+  valley: Valley | null,
+  sharpened: SharpenFinding | null,
+  alpha: number,
+): void {
   const { engine } = app.store.state;
   const show = (id: string, value: number | undefined, small = "") => {
-    const output = find("output", id);
+    const output = within(part)("output", id);
     output.replaceChildren(value === undefined ? "–" : number(value), small && html("small", {}, small));
     if (value === undefined) delete output.dataset.value;
     else output.dataset.value = String(value);
   };
   const trust = ({ max: { residual }, converged }: SpectrumEnds) =>
     `residual ${number(residual, 1)}, ${engine?.info.precision ?? ""}${converged ? "" : ", not converged"}`;
-  find("output", "r-alpha").replaceChildren(valley ? powerOfTwo(alpha) : "–");
-  find("output", "r-alpha").dataset.value = String(alpha);
+  within(part)("output", "r-alpha").replaceChildren(valley ? powerOfTwo(alpha) : "–");
+  within(part)("output", "r-alpha").dataset.value = String(alpha);
   show("r-before", valley?.norm);
   if (sharpened) {
     show("r-predicted", sharpened.predicted.norm, trust(sharpened.predicted));
@@ -57,10 +66,10 @@ function showNumbers(app: App, valley: Valley | null, sharpened: SharpenFinding 
   }
 }
 
-function showSame(app: App, sharpened: SharpenFinding | null): void {
+function showSame(app: App, part: HTMLElement, sharpened: SharpenFinding | null): void {
   const { dinh, ready, model, sharpness } = app.store.state;
-  const box = find("div", "sharpen-same");
-  const text = find("span", "sharpen-text");
+  const box = within(part)("div", "sharpen-same");
+  const text = within(part)("span", "sharpen-text");
   const refusal = refusalOf(dinh.valley) ?? refusalOf(dinh.sharpened);
   const never = model && refusalToRescale(model);
   delete box.dataset.bitwise;
@@ -87,14 +96,14 @@ function showSame(app: App, sharpened: SharpenFinding | null): void {
   }
 }
 
-function showNote(app: App, valley: Valley | null, alpha: number): void {
+function showNote(app: App, part: HTMLElement, valley: Valley | null, alpha: number): void {
   const { model } = app.store.state;
   if (!valley || !model) {
-    find("p", "sharpen-note").textContent = "";
+    within(part)("p", "sharpen-note").textContent = "";
     return;
   }
   const other = valley.layer + 1 < model.depth ? valley.layer + 1 : valley.layer - 1;
-  find("p", "sharpen-note").textContent =
+  within(part)("p", "sharpen-note").textContent =
     `Layer ${valley.layer + 1} (${model.layers[valley.layer]}) is multiplied by α = ${number(alpha)}, ` +
     `layer ${other + 1} by 1/α. A step in layer ${valley.layer + 1} is then worth 1/α steps: its valley is as deep as before, and α times as wide.`;
 }

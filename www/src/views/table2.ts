@@ -1,12 +1,15 @@
 /** Rangamani's Table 2 beside the paper's own numbers. */
 
+import { html, nothing, render, type TemplateResult } from "lit-html";
 import type { App } from "../app";
 import { judged } from "../constructions";
-import { find, html } from "../dom";
 import { table2Figure } from "../figures/tables";
 import { disable } from "../focus";
 import { number } from "../format";
+import type { State } from "../store";
+import { place, within } from "./place";
 import { takeAlong } from "./take-along";
+import { term } from "./words";
 
 const PAPER = [1.7e-7, 7.17e-7];
 
@@ -14,53 +17,61 @@ const PAPER = [1.7e-7, 7.17e-7];
 const fraction = (factor: number): string => (factor < 1 ? `1/${Math.round(1 / factor)}` : String(factor));
 
 export function table2View(app: App): void {
-  find("button", "table2-button").addEventListener("click", () => void app.reproduceTable2());
+  const papers = place("papers");
+  const draw = (): void => {
+    render(markup(app), papers);
+  };
+  draw();
+  takeAlong(within(papers)("button", "table2-button").parentElement, () => table2Figure(app.store.state), "table");
+  app.store.watch(["table2"], draw);
   app.store.watch(["task"], () => {
-    disable(find("button", "table2-button"), ["training", "table2", "starting"].includes(app.store.state.task));
+    const isBusy = ["training", "table2", "starting"].includes(app.store.state.task);
+    disable(within(papers)("button", "table2-button"), isBusy);
   });
-  takeAlong(find("button", "table2-button").parentElement, () => table2Figure(app.store.state), "table");
-  app.store.watch(["table2"], () => {
-    const { table2 } = app.store.state;
-    if (!table2) {
-      find("div", "table2").replaceChildren();
-      return;
-    }
-    const rows = table2.map(({ lambda, before, after, relativeDifference, converged }, index) => {
-      const paper = PAPER[index] ?? Number.NaN;
-      const held = relativeDifference <= paper;
-      const verdict = judged(held, converged, "above the paper’s", "at most the paper’s");
-      return html(
-        "tr",
-        { "data-difference": relativeDifference, "data-held": String(held && converged) },
-        html("th", { scope: "row" }, `λ = (${lambda.map(fraction).join(", ")})`),
-        html("td", { class: "num", "data-label": "before" }, number(before, 7)),
-        html("td", { class: "num", "data-label": "after" }, number(after, 7)),
-        html("td", { class: "num", "data-label": "here" }, number(relativeDifference)),
-        html("td", { class: "num", "data-label": "paper" }, number(paper)),
-        html("td", { class: "verdict" }, verdict),
-      );
-    });
-    const head = (text: string, kind?: string) => html("th", { scope: "col", class: kind }, text);
-    find("div", "table2").replaceChildren(
-      html(
-        "table",
-        { class: "plain", "aria-labelledby": "table2-title" },
-        html(
-          "thead",
-          {},
-          html(
-            "tr",
-            {},
-            head("map"),
-            head("before", "num"),
-            head("after", "num"),
-            head("relative difference", "num"),
-            head("in the paper", "num"),
-            head(""),
-          ),
-        ),
-        html("tbody", {}, ...rows),
-      ),
-    );
-  });
+}
+
+const markup = (app: App): TemplateResult => html`
+    <div class="side">
+      <h2 id="papers-tab-title">The papers, run again</h2>
+      <p class="story">Numbers that the papers print, computed here and set beside them.</p>
+    </div>
+    <div class="display">
+      <div class="heading">
+        <h3 id="table2-title">Rangamani et al., Table 2</h3>
+        <button id="table2-button" type="button" @click=${() => void app.reproduceTable2()}>Reproduce</button>
+      </div>
+      <p class="note">784-300-100-10 on 500 random samples with random labels. The ${term("spectralNorm", "spectral norm")} of the ${term("layerwise", "layer-wise")} ${term("riemannian")} ${term("hessian")}, before and after two layer-wise maps. The paper found relative differences of 1.7 × 10⁻⁷ and 7.17 × 10⁻⁷.</p>
+      <div id="table2">${table(app.store.state.table2)}</div>
+    </div>
+  
+`;
+
+function table(table2: State["table2"]): TemplateResult | typeof nothing {
+  if (!table2) return nothing;
+  return html`<table class="plain" aria-labelledby="table2-title">
+    <thead>
+      <tr>
+        <th scope="col">map</th>
+        <th scope="col" class="num">before</th>
+        <th scope="col" class="num">after</th>
+        <th scope="col" class="num">relative difference</th>
+        <th scope="col" class="num">in the paper</th>
+        <th scope="col"></th>
+      </tr>
+    </thead>
+    <tbody>
+      ${table2.map(({ lambda, before, after, relativeDifference, converged }, index) => {
+        const paper = PAPER[index] ?? Number.NaN;
+        const held = relativeDifference <= paper;
+        return html`<tr data-difference=${relativeDifference} data-held=${String(held && converged)}>
+          <th scope="row">λ = (${lambda.map(fraction).join(", ")})</th>
+          <td class="num" data-label="before">${number(before, 7)}</td>
+          <td class="num" data-label="after">${number(after, 7)}</td>
+          <td class="num" data-label="here">${number(relativeDifference)}</td>
+          <td class="num" data-label="paper">${number(paper)}</td>
+          <td class="verdict">${judged(held, converged, "above the paper’s", "at most the paper’s")}</td>
+        </tr>`;
+      })}
+    </tbody>
+  </table>`;
 }
