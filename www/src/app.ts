@@ -3,7 +3,7 @@
 import type { Beginning } from "./arrival/load";
 import { noBend } from "./bends";
 import { Client } from "./client";
-import { Completion, EPSILON } from "./completion";
+import { Completion } from "./completion";
 import { Costs } from "./costs";
 import { LabError } from "./errors";
 import { Experiments } from "./experiments";
@@ -13,14 +13,17 @@ import { isArrival, Snapshots, type Step } from "./kept";
 import { KeptNetworks } from "./kept-networks";
 import type { Link } from "./link";
 import type { Messages } from "./messages";
+import { ownShelf, Paces } from "./paces";
+import { planOf, type Scope } from "./plan";
 import { Previews } from "./previews";
 import type { Settings } from "./reopen";
 import { resultFile } from "./result";
 import { Shelf } from "./shelf";
 import { arrivedWith, CLEARED, only, withoutResults } from "./states";
-import { measuresOf, type Store, type Task, transformationOf } from "./store";
+import { type Asked, measuresOf, type Store, type Task, transformationOf } from "./store";
 import { checkTransformations } from "./transformations";
 import { Twin } from "./twin";
+import { Progressing } from "./waiting";
 import type {
   BackendChoice,
   LandscapeChoice,
@@ -35,13 +38,11 @@ import type {
   TrainChoice,
 } from "./worker/protocol";
 
-/** The check computes every trace five times; its tolerance knows the standard error. */
-const CHECK_PROBES = 30;
-
 export class App {
   readonly #client: Client;
   readonly #jobs: Jobs;
   readonly #completion: Completion;
+  readonly progressing: Progressing;
   readonly #experiments: Experiments;
   readonly #previews: Previews;
   readonly #kept: KeptNetworks;
@@ -50,8 +51,6 @@ export class App {
   readonly twin: Twin;
   /** Asked before a network that is kept by no name gives way to another one: false leaves all as it is. */
   mayReplace: () => Promise<boolean> = async () => true;
-  /** More than the stage is to be computed; of what the page comes with, once a part is open that shows more. */
-  #isWanted = false;
   #recovering = false;
   #latest = 0;
 
@@ -67,7 +66,8 @@ export class App {
     });
     this.#jobs = new Jobs(this.#client, (error) => this.#failed(error));
     this.#experiments = new Experiments(store, this.#client);
-    this.#completion = new Completion(store, this.#client, this.#experiments);
+    this.progressing = new Progressing(store, new Paces(ownShelf()));
+    this.#completion = new Completion(store, this.#client, this.#experiments, this.progressing);
     this.#previews = new Previews(store, this.#client);
     new Snapshots(store);
     this.#kept = new KeptNetworks(store, this.#client, () => this.#previews.forget());
@@ -77,11 +77,11 @@ export class App {
     this.twin = new Twin({
       store,
       previews: this.#previews,
-      completion: this.#completion,
       experiments: this.#experiments,
       task: (task, body) => this.#task(task, body),
       complete: (job) => this.#onlyStage(job),
-      stop: () => this.stop(),
+      everything: (job) => this.#everything(job),
+      stop: () => this.#halt(),
     });
     new Costs(store, this.#client);
   }
@@ -98,7 +98,7 @@ export class App {
       const first = await beginning;
       if (first.kind !== "none" && first.snapshot) this.store.set({ ...CLEARED, ...first.snapshot, ready: true });
       else if (first.kind === "arrival") this.store.set(arrivedWith(first.arrival));
-      if (first.kind !== "arrival") this.#isWanted = true;
+      if (first.kind !== "arrival") this.store.set({ isWanted: true });
       const over = first.kind === "arrival" && !first.snapshot ? introduced() : undefined;
       await starting;
       if (first.kind === "none" || !(await this.#kept.reinstate(first.stamp, true)))
@@ -142,16 +142,24 @@ export class App {
 
   /** A part has been opened that shows more than the stage does. */
   complete(): void {
-    if (this.#isWanted) return;
-    this.#isWanted = true;
-    // What runs now goes on to it.
-    if (this.store.state.task === "idle") void this.look();
+    if (this.store.state.isWanted) return;
+    this.store.set({ isWanted: true });
+    // What runs now goes on to it; what has been paused waits until it is told to.
+    if (this.store.state.task === "idle" && !this.store.state.paused) void this.look();
   }
 
   /** Nobody has asked for more than to look at it. */
-  async #onlyStage(job: Job): Promise<void> {
-    await this.#completion.stage(job);
-    if (this.#isWanted) await this.#completion.run(job);
+  #onlyStage(job: Job): Promise<void> {
+    return this.#completion.run(job, () => this.#scope());
+  }
+
+  async #everything(job: Job): Promise<void> {
+    this.store.set({ isWanted: true });
+    await this.#onlyStage(job);
+  }
+
+  #scope(asked: Scope["asked"] = []): Scope {
+    return { asked, all: this.store.state.isWanted };
   }
 
   async chooseBackend(choice: BackendChoice): Promise<void> {
@@ -160,7 +168,7 @@ export class App {
       const engine = await this.#client.call((lab) => lab.startEngine(choice));
       this.store.set({ engine, ...withoutResults(this.store.state) });
       if (engine.note) this.messages.notice("WebGPU is not available here: going on with the CPU.", engine.note);
-      if (this.store.state.ready) await this.#completion.run(job);
+      if (this.store.state.ready) await this.#everything(job);
     });
   }
 
@@ -179,7 +187,7 @@ export class App {
         model,
         modelChoice: modelChoice && { ...modelChoice, measured: samples },
       });
-      await this.#completion.run(job);
+      await this.#everything(job);
     });
   }
 
@@ -251,7 +259,7 @@ export class App {
       bend: noBend(model.depth),
       ready: true,
     });
-    await this.#completion.run(job);
+    await this.#everything(job);
   }
 
   /** What has been trained here and has no name is not given up without a word. */
@@ -263,17 +271,26 @@ export class App {
 
   /** From the initialisation of `model`; from where it stands if a file is open. */
   async train(model: ModelChoice | null, choice: TrainChoice): Promise<void> {
-    await this.#task("training", async (job) => {
-      if (model) await this.#setModel(model);
-      else {
-        const { opened } = this.store.state;
-        this.store.set({ ...CLEARED, opened, bend: noBend(this.store.state.model?.depth ?? 1) });
-      }
-      job.checkpoint();
-      const { summary: training, stamp } = await this.#client.call((lab) => lab.train(choice));
-      this.store.set({ training, trainChoice: choice, stamp, ready: true });
-      if (!training.stopped) await this.#completion.run(job);
-    });
+    await this.#task(
+      "training",
+      async (job) => {
+        if (model) await this.#setModel(model);
+        else {
+          const { opened } = this.store.state;
+          this.store.set({ ...CLEARED, opened, bend: noBend(this.store.state.model?.depth ?? 1) });
+        }
+        job.checkpoint();
+        this.store.set({ isWanted: true });
+        const scope = this.#scope();
+        const after = planOf({ ...this.store.state, ready: true }, scope);
+        const { summary: training, stamp } = await this.progressing.through({ what: "training" }, after, scope, () =>
+          this.#client.call((lab) => lab.train(choice)),
+        );
+        this.store.set({ training, trainChoice: choice, stamp, ready: true });
+        if (!training.stopped) await this.#everything(job);
+      },
+      choice,
+    );
   }
 
   /** Landscape and measures of the point reached, whatever it is. */
@@ -281,14 +298,29 @@ export class App {
     await this.#task("looking", async (job) => {
       if (this.store.state.stamp === null) this.store.set({ stamp: await this.#client.call((lab) => lab.keep()) });
       this.store.set({ ready: true });
-      this.#isWanted = true;
-      await this.#completion.run(job);
+      await this.#everything(job);
     });
   }
 
+  /** A person wants it to rest: what is there stays, and what is not is gone on with by `goOn`. */
   stop(): void {
+    const { task } = this.store.state;
+    this.#halt();
+    if (task !== "idle" && task !== "starting") this.store.set({ paused: true });
+  }
+
+  #halt(): void {
     this.#previews.end();
     void this.#jobs.stop();
+  }
+
+  /** Goes on with what was stopped: with what is missing of it, and not anew. */
+  async goOn(): Promise<void> {
+    await this.#task("looking", (job) => this.#completion.run(job, () => this.#unfinished()), null, true);
+  }
+
+  #unfinished(): Scope {
+    return this.#scope(Object.keys(this.store.state.asked) as (keyof Asked)[]);
   }
 
   setLandscape(landscapeChoice: LandscapeChoice): void {
@@ -303,58 +335,56 @@ export class App {
       lines: kept ? only(lines) : {},
       surfaces: kept ? only(surfaces) : {},
     });
-    if (this.store.state.ready) void this.#task("looking", (job) => this.#completion.run(job));
+    if (this.store.state.ready) void this.#task("looking", (job) => this.#everything(job));
   }
 
   setSpectrum(spectrumChoice: SpectrumChoice): void {
-    this.store.set({ spectrumChoice, spectra: {}, densities: {} });
+    const { spectrum: _, ...asked } = this.store.state.asked;
+    this.store.set({ spectrumChoice, spectra: {}, densities: {}, asked });
   }
 
   async computeSpectrum(): Promise<void> {
-    await this.#ask("spectrum", (job) => this.#experiments.spectrum(job));
+    await this.#ask("spectrum", { spectrum: true });
   }
 
   async findBoxes(): Promise<void> {
-    await this.#ask("sharpening", (job) => this.#experiments.boxes(job));
+    await this.#ask("sharpening", { boxes: true });
   }
 
   async findManyEigenvalues(): Promise<void> {
-    await this.#ask("sharpening", (job) => this.#experiments.many(job));
+    await this.#ask("sharpening", { many: true });
   }
 
   async findBall(epsilon: number): Promise<void> {
-    await this.#ask("sharpening", (job) => this.#experiments.ball(job, epsilon));
+    await this.#ask("sharpening", { ball: epsilon });
   }
 
   /** `searches`: with the ascents, which take most of the time. */
   async check(range: number, searches: boolean): Promise<void> {
-    await this.#task("checking", async (job) => {
+    await this.#ask("checking", { check: true }, () => {
       const { bend, model } = this.store.state;
-      if (!model) return;
-      this.store.set({ invariance: null });
-      const transformations = checkTransformations(bend, model.depth, range);
+      const transformations = checkTransformations(bend, model?.depth ?? 1, range);
       const measures = measuresOf(this.store.state).filter(({ cost }) => searches || cost !== "search");
-      const keys = measures.map(({ key }) => key);
-      const choice = { keys, epsilon: EPSILON, probes: CHECK_PROBES };
-      const invariance = await this.#client.call((lab) => lab.invariance(transformations, choice));
-      this.store.set({ invariance });
-      await this.#completion.run(job);
+      this.store.set({ invariance: null, checkChoice: { transformations, keys: measures.map(({ key }) => key) } });
     });
   }
 
+  /** The cells that are still to come, of the maps that the check began with. */
+  async continueCheck(): Promise<void> {
+    await this.#ask("checking", { check: true });
+  }
+
   async reproduceTable2(): Promise<void> {
-    await this.#task("table2", async (job) => {
-      this.store.set({ table2: null });
-      this.store.set({ table2: await this.#client.call((lab) => lab.table2()) });
-      if (this.store.state.ready) await this.#completion.run(job);
-    });
+    await this.#ask("table2", { table2: true }, () => this.store.set({ table2: null }));
   }
 
   /** Of the trained weights; what is finished, if it is stopped. Null where it fails, or the page has gone on to something else. */
   async fullReport(): Promise<{ text: string; isWhole: boolean } | null> {
     let report: { text: string; isWhole: boolean } | null = null;
     await this.#task("reporting", async () => {
-      const text = await this.#client.call((lab) => lab.report());
+      const text = await this.progressing.through({ what: "report" }, [], { asked: [], all: false }, () =>
+        this.#client.call((lab) => lab.report()),
+      );
       report = { text, isWhole: (JSON.parse(text) as { stopped: boolean }).stopped === false };
     });
     return report;
@@ -386,20 +416,34 @@ export class App {
     return this.#client.tell((lab) => lab.loseDevice());
   }
 
-  async #task(task: Task, body: (job: Job) => Promise<void>): Promise<void> {
+  /** `training`: what it begins with; `isContinued`: it goes on with what was stopped. */
+  async #task(
+    task: Task,
+    body: (job: Job) => Promise<void>,
+    training: TrainChoice | null = null,
+    isContinued = false,
+  ): Promise<void> {
     const mine = ++this.#latest;
     this.messages.clear();
     // At once, and not when its turn comes: what must not be pressed now is to be disabled now.
-    this.store.set({ task, progress: null });
-    await this.#jobs.run(body);
-    if (mine === this.#latest) this.store.set({ task: "idle", progress: null });
+    this.store.set({ task, progress: null, paused: false, ...(!isContinued && { waiting: null }) });
+    await this.#jobs.run(async (job) => {
+      this.progressing.begin(training, isContinued);
+      await body(job);
+    });
+    if (mine !== this.#latest) return;
+    const paused = this.store.state.paused && planOf(this.store.state, this.#unfinished()).length > 0;
+    this.progressing.end(paused);
+    this.store.set({ task: "idle", progress: null, paused });
   }
 
-  /** What was asked for, then what is missing. */
-  #ask(task: Task, body: (job: Job) => Promise<void>): Promise<void> {
+  /** What is asked for, then what is missing. */
+  #ask(task: Task, asked: Asked, begin = (): void => {}): Promise<void> {
     return this.#task(task, async (job) => {
-      await body(job);
-      await this.#completion.run(job);
+      begin();
+      this.store.set({ asked: { ...this.store.state.asked, ...asked }, isWanted: true });
+      const names = Object.keys(asked) as (keyof Asked)[];
+      await this.#completion.run(job, () => this.#scope(names));
     });
   }
 

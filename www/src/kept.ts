@@ -35,6 +35,7 @@ export const PARTS = [
   "densities",
   "dinh",
   "invariance",
+  "checkChoice",
   "table2",
 ] as const satisfies Key[];
 

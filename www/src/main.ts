@@ -16,7 +16,7 @@ import "./style/networks.css";
 import { App } from "./app";
 import { LANDSCAPE } from "./arrival/arrival";
 import { beginning } from "./arrival/load";
-import { forgetColours } from "./dom";
+import { find, forgetColours } from "./dom";
 import { type Link, readQuery } from "./link";
 import { Messages } from "./messages";
 import { NO_DINH, NO_VALUES, NOT_SHARP, type State, Store } from "./store";
@@ -57,6 +57,10 @@ const COMPUTED: ReadonlySet<string> = new Set(["measures", "layers", "dinh"]);
 const store = new Store<State>({
   task: "starting",
   progress: null,
+  waiting: null,
+  paused: false,
+  isWanted: false,
+  asked: {},
   engine: null,
   descriptions: [],
   operators: [],
@@ -88,6 +92,7 @@ const store = new Store<State>({
   densities: {},
   dinh: NO_DINH,
   invariance: null,
+  checkChoice: null,
   table2: null,
 });
 
@@ -106,7 +111,10 @@ const layers = new LayersView(app);
 new SpectrumView(app);
 new InvarianceView(app);
 const training = trainView(app);
-estimateView(app);
+// Those of other parts: once a part's markup is its own it calls `showEstimate` itself.
+estimateView(app, "landscape", find("p", "look-estimate"));
+estimateView(app, "measures", find("p", "measures-estimate"));
+estimateView(app, "spectrum", find("p", "spectrum-estimate"));
 const look = new LookView(app);
 const bend = new BendView(app);
 stageView(app);
