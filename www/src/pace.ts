@@ -8,7 +8,8 @@ const OVERDUE = 0.25;
 const TELLING = 0.3;
 
 export interface Part {
-  name: string;
+  /** Parts of one group are off by the same factor: how training goes says nothing of measures. */
+  group: string;
   /** Estimated; null where there is no telling. */
   seconds: number | null;
 }
@@ -20,9 +21,8 @@ export interface HowFar {
 }
 
 export class Pace {
-  #estimated = 0;
-  #actual = 0;
-  #running: { began: number; seconds: number | null } | null = null;
+  readonly #groups = new Map<string, { estimated: number; actual: number }>();
+  #running: ({ began: number } & Part) | null = null;
   #spent = 0;
   #finished = 0;
   #shown = 0;
@@ -30,8 +30,8 @@ export class Pace {
   /** `now`: in seconds. */
   constructor(private readonly now: () => number) {}
 
-  begin({ seconds }: Part): void {
-    this.#running = { began: this.now(), seconds };
+  begin(part: Part): void {
+    this.#running = { began: this.now(), ...part };
   }
 
   /** What ran has been given up. */
@@ -42,21 +42,22 @@ export class Pace {
   /** How long the running piece has taken. */
   end(): number {
     if (!this.#running) return 0;
-    const { began, seconds } = this.#running;
+    const { began, group, seconds } = this.#running;
     const taken = this.now() - began;
     this.#running = null;
     this.#spent += taken;
     this.#finished++;
     if (seconds !== null) {
-      this.#estimated += seconds;
-      this.#actual += taken;
+      const { estimated, actual } = this.#groups.get(group) ?? { estimated: 0, actual: 0 };
+      this.#groups.set(group, { estimated: estimated + seconds, actual: actual + taken });
     }
     return taken;
   }
 
-  /** What pieces take so far, relative to their estimates. */
-  get factor(): number {
-    return (this.#actual + PRIOR) / (this.#estimated + PRIOR);
+  /** What a part takes as things are going, relative to its estimate. */
+  factor(group: string): number {
+    const { estimated, actual } = this.#groups.get(group) ?? { estimated: 0, actual: 0 };
+    return (actual + PRIOR) / (estimated + PRIOR);
   }
 
   /** `share`: how much of the running piece is done, where it says so; `after`: the pieces that come after it. */
@@ -64,9 +65,9 @@ export class Pace {
     const running = this.#running;
     const elapsed = running ? this.now() - running.began : 0;
     const spent = this.#spent + elapsed;
-    const own = running ? this.#left(elapsed, running.seconds, share) : 0;
+    const own = running ? this.#left(elapsed, running, share) : 0;
     const others = after.reduce<number | null>(
-      (sum, { seconds }) => (sum === null || seconds === null ? null : sum + seconds),
+      (sum, { group, seconds }) => (sum === null || seconds === null ? null : sum + this.factor(group) * seconds),
       0,
     );
     if (own === null || others === null) {
@@ -74,15 +75,15 @@ export class Pace {
       const total = this.#finished + Number(running !== null) + after.length;
       return { fraction: this.#atLeast(total > 0 ? (this.#finished + (share ?? 0)) / total : 0), left: null };
     }
-    const left = own + this.factor * others;
+    const left = own + others;
     return { fraction: this.#atLeast(spent + left > 0 ? spent / (spent + left) : 0), left };
   }
 
-  #left(elapsed: number, seconds: number | null, share: number | null): number | null {
+  #left(elapsed: number, { group, seconds }: Part, share: number | null): number | null {
     const known = share !== null && share > 0 ? Math.min(share, 1) : 0;
     const byShare = known > 0 ? (elapsed * (1 - known)) / known : 0;
     if (seconds === null) return known > 0 ? byShare : null;
-    const byEstimate = Math.max(this.factor * seconds - elapsed, OVERDUE * elapsed);
+    const byEstimate = Math.max(this.factor(group) * seconds - elapsed, OVERDUE * elapsed);
     const weight = Math.min(known / TELLING, 1);
     return weight * byShare + (1 - weight) * byEstimate;
   }

@@ -4,7 +4,7 @@ import type { Progress } from "isoflat";
 import { kindOf, known, secondsOf, type Training } from "./estimates";
 import { Pace, type Part } from "./pace";
 import type { Paces } from "./paces";
-import { countOf, nameOf, type Piece, type Scope } from "./plan";
+import { countOf, type Piece, type Scope } from "./plan";
 import { measuresOf, type State, type Store, type Waiting } from "./store";
 
 /** More often than this nobody reads it. */
@@ -103,7 +103,7 @@ export class Progressing {
   }
 
   #part(piece: Piece): Part {
-    return { name: nameOf(piece), seconds: this.estimate(piece, this.store.state, this.#training) };
+    return { group: groupOf(piece), seconds: this.estimate(piece, this.store.state, this.#training) };
   }
 
   /** What itself says how far it is, in steps that people know. */
@@ -139,6 +139,10 @@ export class Progressing {
     });
   }
 }
+
+/** Steps of training, points of landscapes, and products. */
+const groupOf = ({ what }: Piece): string =>
+  what === "training" ? what : what === "line" || what === "surface" ? "plane" : "products";
 
 function workOf(piece: Piece, state: State): { kind: string; device: string; network: string } {
   const info = state.engine?.info;

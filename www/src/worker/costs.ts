@@ -15,28 +15,27 @@ const FIRST = 64;
 const TRIAL_SECONDS = 0.04;
 /** A network that takes so long for the first trial is told from that alone. */
 const LONG_SECONDS = 0.6;
-/** Trials of one kind: the least of them counts, since whatever else runs only adds. */
+/** Trials of one kind: the middle one counts. The least would say what an idle machine takes, which this one may not be. */
 const REPEATS = 3;
-/** Batches of training, small and large, and how many steps with each are timed. */
+/** Batches of training, small and large, and at most how many steps with each. */
 const BATCHES = [32, 128];
-const STEPS = 6;
+const STEPS = 48;
+const STEPS_SECONDS = 0.15;
 /** Points of a line, and a side of a surface. */
 const [LINE, SIDE] = [3, 7];
 
 const now = (): number => performance.now() / 1e3;
 
-async function timed(call: () => Promise<unknown>): Promise<number> {
-  const start = now();
-  await call();
-  return now() - start;
-}
-
 /** The first one warms up, and waits in the queue for work that was there before. */
-async function least(call: () => Promise<unknown>): Promise<number> {
+async function middle(call: () => Promise<unknown>): Promise<number> {
   await call();
-  let seconds = Number.POSITIVE_INFINITY;
-  for (let i = 0; i < REPEATS; i++) seconds = Math.min(seconds, await timed(call));
-  return seconds;
+  const times: number[] = [];
+  for (let i = 0; i < REPEATS; i++) {
+    const start = now();
+    await call();
+    times.push(now() - start);
+  }
+  return times.sort((a, b) => a - b)[Math.floor(REPEATS / 2)] ?? 0;
 }
 
 /** Through two times; no sample is for nothing, and no call takes less than no time. */
@@ -77,15 +76,20 @@ export async function sampleCosts(
       const plane = { begin: evaluation, point: evaluation };
       return { step: gradient, product: times(estimate.productSeconds), evaluation, plane, ...bytes };
     }
-    const many = Math.max(FIRST, Math.round((TRIAL_SECONDS * samples) / estimate.productSeconds));
-    const whole = first(problem, Math.min(many, problem.samples));
+    const most = Math.max(FIRST, Math.round((TRIAL_SECONDS * samples) / estimate.productSeconds));
+    const whole = first(problem, Math.min(most, problem.samples));
     const trial = new Trial(engine, at);
     const product = await trial.product(whole, first(problem, Math.ceil(whole.samples / 4)));
-    const evaluation = (await least(() => engine.evaluate(whole, at))) / whole.samples;
+    const evaluation = (await middle(() => engine.evaluate(whole, at))) / whole.samples;
     const plane = await trial.plane(whole);
-    const step = await trial.step(
-      BATCHES.map((batch) => ({ batch: Math.min(batch, train.samples), data: first(train, 2 * batch) })),
-    );
+    const rate = estimate.gradientSeconds / samples;
+    const [few, many] = BATCHES.map((batch) => {
+      const size = Math.min(batch, train.samples);
+      const steps = Math.min(Math.max(Math.round(STEPS_SECONDS / (rate * size)), 2), STEPS);
+      return { size, data: first(train, steps * size) };
+    });
+    const step =
+      few && many ? lineThrough(few.size, await trial.step(few), many.size, await trial.step(many)) : gradient;
     return { step, product, evaluation, plane, ...bytes };
   } finally {
     for (const part of parts) part.free();
@@ -102,7 +106,7 @@ class Trial {
 
   async product(whole: Problem, part: Problem): Promise<Line> {
     const v = randomVector(this.at.length, 1);
-    const of = (problem: Problem) => least(() => this.engine.product(problem, this.at, v));
+    const of = (problem: Problem) => middle(() => this.engine.product(problem, this.at, v));
     const few = await of(part);
     return lineThrough(part.samples, few, whole.samples, await of(whole));
   }
@@ -110,35 +114,27 @@ class Trial {
   async plane(problem: Problem): Promise<SampleCosts["plane"]> {
     const [u, v] = [randomVector(this.at.length, 1), randomVector(this.at.length, 2)];
     const along = (values: Float64Array) => ({ type: "vector", values }) as const;
-    const line = await least(() => this.engine.landscape(problem, this.at, { directions: [along(u)], points: LINE }));
-    const surface = await least(() =>
+    const line = await middle(() => this.engine.landscape(problem, this.at, { directions: [along(u)], points: LINE }));
+    const surface = await middle(() =>
       this.engine.landscape(problem, this.at, { directions: [along(u), along(v)], points: SIDE, pointsT: SIDE }),
     );
     const { call, sample } = lineThrough(LINE, line, SIDE ** 2, surface);
     return { begin: call / problem.samples, point: sample / problem.samples };
   }
 
-  /** What a second and more epochs take: the first has loading in it, and the last looks at all the data. */
-  async step(batches: { batch: number; data: Problem }[]): Promise<Line> {
-    const times: { batch: number; seconds: number }[] = [];
-    for (const { batch, data } of batches) {
-      const run = (epochs: number) =>
-        this.engine.train(data, this.at, {
-          epochs,
-          batchSize: batch,
-          seed: 1,
-          optimizer: { type: "sgd", learningRate: 1e-9, momentum: 0.9 },
-          onProgress: () => {},
-        });
-      await run(1);
-      const steps = Math.ceil(data.samples / batch);
-      const epochs = Math.max(1, Math.round(STEPS / steps));
-      const short = await timed(() => run(1));
-      const long = await timed(() => run(1 + epochs));
-      times.push({ batch, seconds: Math.max(long - short, 0.2 * long) / (epochs * steps) });
-    }
-    const [few, many] = times;
-    if (!few || !many) return { call: 0, sample: 0 };
-    return lineThrough(few.batch, few.seconds, many.batch, many.seconds);
+  /** Between two reports of one epoch: the first step has loading in it, and the end more than steps. */
+  async step({ size, data }: { size: number; data: Problem }): Promise<number> {
+    const times: { steps: number; at: number }[] = [];
+    const start = now();
+    await this.engine.train(data, this.at, {
+      epochs: 1,
+      batchSize: size,
+      seed: 1,
+      optimizer: { type: "sgd", learningRate: 1e-9, momentum: 0.9 },
+      onProgress: ({ done }) => times.push({ steps: done, at: now() }),
+    });
+    const [first, last] = [times.at(0), times.at(-1)];
+    if (first && last && last.steps > first.steps) return (last.at - first.at) / (last.steps - first.steps);
+    return (now() - start) / Math.ceil(data.samples / size);
   }
 }
