@@ -1,10 +1,12 @@
-import type { MeasureKey } from "isoflat";
+import type { MeasureKey, Transformation } from "isoflat";
 import { describe, expect, test } from "vitest";
 import type { Client } from "../../www/src/client";
 import { Completion } from "../../www/src/completion";
 import { Superseded } from "../../www/src/errors";
 import type { Experiments } from "../../www/src/experiments";
-import { isComplete, type State, Store } from "../../www/src/store";
+import { isComplete, type Scope } from "../../www/src/plan";
+import { NO_DINH, type State, Store } from "../../www/src/store";
+import type { Progressing } from "../../www/src/waiting";
 import type { LandscapeChoice, MeasureChoice, Point } from "../../www/src/worker/protocol";
 import { DESCRIPTIONS, described, landscape, measured, state } from "./states";
 
@@ -22,6 +24,11 @@ function lab(asked: string[]) {
     bend: () => note("bend", { maxDifference: 0, maxOutput: 1, answers: [] }),
     examples: () => note("examples", { of: "test", labels: [], images: [], answers: [] }),
     accuracy: (point: Point) => note(`accuracy ${point}`, 0.9),
+    invariance: (transformations: Transformation[], { keys = [] }: MeasureChoice) =>
+      note(`check ${keys.join()}`, {
+        transformations,
+        cells: ["outputs", ...keys].map((measure) => ({ measure, transformation: 0 })),
+      }),
     layers: (point: Point) => note(`layers ${point}`, { kappa: [] }),
     measure: (point: Point, { keys = [] }: MeasureChoice) =>
       note(keys.length === 1 ? `${keys[0]} ${point}` : `measure ${point}`, {
@@ -34,9 +41,22 @@ function completing(change: Partial<State> = {}) {
   const asked: string[] = [];
   const store = new Store(state(change));
   const client = { call: async (body: (lab: unknown) => unknown) => body(lab(asked)) } as unknown as Client;
-  const experiments = { valley: async () => void asked.push("valley") } as unknown as Experiments;
-  return { asked, store, completion: new Completion(store, client, experiments) };
+  const valley = async () => {
+    asked.push("valley");
+    store.set({ dinh: { ...NO_DINH, valley: { refusal: "none" } } });
+  };
+  const boxes = async () => void asked.push("boxes");
+  const progressing = { through: (_: unknown, __: unknown, ___: unknown, body: () => Promise<unknown>) => body() };
+  const completion = new Completion(
+    store,
+    client,
+    { valley, boxes } as unknown as Experiments,
+    progressing as unknown as Progressing,
+  );
+  return { asked, store, completion };
 }
+
+const all = (): Scope => ({ asked: [], all: true });
 
 const never = { checkpoint: () => {} };
 const bend = { lambda: [2, 0.5], nodewise: null, permutation: null };
@@ -44,26 +64,26 @@ const bend = { lambda: [2, 0.5], nodewise: null, permutation: null };
 describe("Completion", () => {
   test("completes a page, and then finds nothing left to do", async () => {
     const { asked, store, completion } = completing({ bend });
-    await completion.run(never);
+    await completion.run(never, all);
     expect(isComplete(store.state)).toBe(true);
     expect(asked).toContain("measure bent");
     asked.length = 0;
-    await completion.run(never);
-    expect(asked).toEqual(["valley"]);
+    await completion.run(never, all);
+    expect(asked).toEqual([]);
   });
 
   test("bends before it looks at the bent point, and leaves that point out where there is none", async () => {
     const bent = completing({ bend });
-    await bent.completion.run(never);
+    await bent.completion.run(never, all);
     expect(bent.asked.filter((text) => text === "bend" || text.endsWith("bent"))[0]).toBe("bend");
     const straight = completing();
-    await straight.completion.run(never);
+    await straight.completion.run(never, all);
     expect(straight.asked.filter((text) => text === "bend" || text.endsWith("bent"))).toEqual([]);
   });
 
   test("shows a line of a point before its surface, and both before its layers", async () => {
     const { asked, completion } = completing();
-    await completion.run(never);
+    await completion.run(never, all);
     const [line, surface, layers] = ["line", "surface", "layers"].map((what) => asked.indexOf(`${what} trained`));
     expect(line).toBeGreaterThanOrEqual(0);
     expect(line).toBeLessThan(surface ?? -1);
@@ -75,7 +95,7 @@ describe("Completion", () => {
       bend,
       descriptions: [...DESCRIPTIONS, described("hessian.spectral_norm")],
     });
-    await completion.run(never);
+    await completion.run(never, all);
     const of = asked.filter((text) => text.endsWith("bent"));
     const stands = "riemannian.layerwise_flat.spectral_norm bent";
     expect(of.slice(0, 5)).toEqual([
@@ -91,10 +111,38 @@ describe("Completion", () => {
     const { store, completion, asked } = completing();
     const known = new Map([["loss", measured("loss", 7)]] as const);
     store.set({ measures: { trained: known, bent: new Map() } });
-    await completion.run(never);
+    await completion.run(never, all);
     expect(store.state.measures.trained.get("loss")?.value).toBe(7);
     expect(store.state.measures.trained.has("hessian.trace")).toBe(true);
     expect(asked.length).toBeGreaterThan(0);
+  });
+
+  test("goes on with what is missing of a check, and puts the cells in their order", async () => {
+    const transformations = [{ type: "layerwise" as const, lambda: [2, 0.5] }];
+    const keys: MeasureKey[] = ["hessian.frobenius_norm", "loss"];
+    const { store, completion, asked } = completing({ asked: { check: true }, checkChoice: { transformations, keys } });
+    const steps: number[] = [];
+    store.watch(["invariance"], () => steps.push(store.state.invariance?.cells.length ?? 0));
+    await completion.run(never, () => ({ asked: ["check"], all: false }));
+    expect(asked.filter((text) => text.startsWith("check"))).toEqual(["check loss", "check hessian.frobenius_norm"]);
+    expect(steps).toEqual([0, 2, 3]);
+    expect(store.state.invariance?.cells.map(({ measure }) => measure)).toEqual(["outputs", ...keys]);
+    expect(store.state.asked).toEqual({});
+  });
+
+  test("does once what leaves nothing behind, and then nobody asks for it any more", async () => {
+    const { store, completion, asked } = completing({ asked: { boxes: true } });
+    await completion.run(never, () => ({ asked: ["boxes"], all: false }));
+    expect(asked.filter((text) => text === "boxes")).toHaveLength(1);
+    expect(store.state.asked).toEqual({});
+  });
+
+  test("a frame's number is measured anew once the twin is there", async () => {
+    const descriptions = [...DESCRIPTIONS, described("hessian.spectral_norm", { cost: "eigenvalues" })];
+    const frame = new Map([["hessian.spectral_norm", measured("hessian.spectral_norm", 7)]] as const);
+    const { store, completion } = completing({ bend, descriptions, measures: { trained: new Map(), bent: frame } });
+    await completion.run(never, () => ({ asked: [], all: false }));
+    expect(store.state.measures.bent.get("hessian.spectral_norm")?.value).toBe(1);
   });
 
   test("keeps no result that comes after its task has been superseded", async () => {
@@ -102,11 +150,11 @@ describe("Completion", () => {
     let checks = 0;
     const job = {
       checkpoint: () => {
-        // The first are at the beginning, the third before the line is asked for, the fourth when it is there.
+        // The first are at the beginning and before the piece, the third before the line is asked for, the fourth when it is there.
         if (++checks === 4) throw new Superseded();
       },
     };
-    await expect(completion.run(job)).rejects.toBeInstanceOf(Superseded);
+    await expect(completion.run(job, all)).rejects.toBeInstanceOf(Superseded);
     expect(store.state.lines).toEqual({});
   });
 });

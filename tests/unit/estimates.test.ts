@@ -1,65 +1,116 @@
 import { describe, expect, test } from "vitest";
-import { estimateOf, hint, type Settings } from "../../www/src/estimates";
-import type { SampleCosts } from "../../www/src/worker/protocol";
-import { model } from "./states";
+import {
+  bytesOf,
+  hint,
+  type Known,
+  kindOf,
+  known,
+  piecesOf,
+  secondsOf,
+  type Training,
+  type Work,
+} from "../../www/src/estimates";
+import { lineThrough } from "../../www/src/worker/costs";
+import type { ModelInfo, SampleCosts } from "../../www/src/worker/protocol";
+import { model, state } from "./states";
 
 const costs: SampleCosts = {
-  callSeconds: 0,
-  gradientSeconds: 1,
-  productSeconds: 2,
-  evaluationSeconds: 0.5,
+  step: { call: 0, sample: 1 },
+  product: { call: 0, sample: 2 },
+  evaluation: 0.5,
+  plane: { begin: 3, point: 0.25 },
   dataBytes: 10,
   pointBytes: 100,
   vectorBytes: 1000,
 };
-const settings: Settings = {
-  threads: 1,
-  points: 21,
-  directions: "random",
-  density: 100,
-  training: { epochs: 3, batchSize: 64 },
-};
+const training: Training = { epochs: 3, batchSize: 64 };
 const network = model({ samples: 1000, validationSamples: 100, measuredSamples: 500 });
 
-describe("estimateOf", () => {
-  test("training: a gradient of every sample and a look at the validation images, each epoch", () => {
-    const { seconds, bytes, vectors } = estimateOf("training", costs, network, settings);
-    expect(seconds).toBe(3 * (1000 * 1 + 100 * 0.5));
-    expect(bytes).toBe(1100 * 10 + 64 * 100 + 4 * 1000);
-    expect(vectors).toBe(4 * 1000);
+function of(
+  change: Partial<SampleCosts> = {},
+  info: ModelInfo = network,
+  more: Parameters<typeof state>[0] = {},
+): Known {
+  const found = known(state({ costs: { ...costs, ...change }, model: info, ...more }), training);
+  if (!found) throw new Error("costs are known");
+  return found;
+}
+
+const seconds = (work: Work, found: Known) =>
+  piecesOf(work, found.state).reduce((sum, piece) => sum + secondsOf(piece, found), 0);
+
+describe("estimates", () => {
+  test("training: a step's share of every sample and a look at the validation images, each epoch", () => {
+    expect(seconds("training", of())).toBe(3 * (1000 * 1 + 100 * 0.5));
+    expect(bytesOf("training", of())).toEqual({ bytes: 1100 * 10 + 64 * 100 + 4 * 1000, vectors: 4 * 1000 });
   });
 
-  test("training: what a call costs counts once a batch, the last one too", () => {
-    const calls = { ...costs, callSeconds: 1 };
-    const more = estimateOf("training", calls, network, settings).seconds;
-    expect(more - estimateOf("training", costs, network, settings).seconds).toBe(3 * Math.ceil(1000 / 64));
+  test("training: what a step costs whatever its samples counts once a batch, the last one too", () => {
+    const more = seconds("training", of({ step: { call: 1, sample: 1 } }));
+    expect(more - seconds("training", of())).toBe(3 * Math.ceil(1000 / 64));
   });
 
   test("a batch is no larger than the data", () => {
     const few = model({ samples: 10, validationSamples: 0 });
-    expect(estimateOf("training", costs, few, settings).bytes).toBe(10 * 10 + 10 * 100 + 4 * 1000);
+    expect(bytesOf("training", of({}, few)).bytes).toBe(10 * 10 + 10 * 100 + 4 * 1000);
   });
 
   test("a landscape grows with the points of its grid, and eigenvectors cost products and memory", () => {
-    const random = estimateOf("landscape", costs, network, settings);
-    const larger = estimateOf("landscape", costs, network, { ...settings, points: 41 });
-    expect(larger.seconds - random.seconds).toBe((41 ** 2 - 21 ** 2) * 500 * 0.5);
-    const eigenvectors = estimateOf("landscape", costs, network, { ...settings, directions: "eigenvectors" });
-    expect(eigenvectors.seconds).toBeGreaterThan(random.seconds);
-    expect(eigenvectors.vectors).toBeGreaterThan(random.vectors);
+    const { landscapeChoice } = state();
+    const at = (points: number) => of({}, network, { landscapeChoice: { ...landscapeChoice, points } });
+    expect(seconds("landscape", at(41)) - seconds("landscape", at(21))).toBe((41 ** 2 - 21 ** 2) * 500 * 0.25);
+    const eigenvectors = of({}, network, { landscapeChoice: { ...landscapeChoice, directions: "eigenvectors" } });
+    expect(seconds("landscape", eigenvectors)).toBeGreaterThan(seconds("landscape", of()));
+    expect(bytesOf("landscape", eigenvectors).vectors).toBeGreaterThan(bytesOf("landscape", of()).vectors);
   });
 
-  test("threads divide the time as long as each has eight samples", () => {
-    const on = (threads: number, measuredSamples: number) =>
-      estimateOf("measures", costs, model({ measuredSamples }), { ...settings, threads }).seconds;
-    expect(on(1, 800) / on(4, 800)).toBeCloseTo(4);
-    expect(on(1, 16) / on(8, 16)).toBeCloseTo(2);
-    expect(on(1, 4) / on(8, 4)).toBeCloseTo(1);
+  test("fewer samples take less time, but not less than the calls", () => {
+    const on = (measuredSamples: number) =>
+      seconds("measures", of({ product: { call: 100, sample: 2 } }, model({ measuredSamples })));
+    expect(on(500) / on(50)).toBeGreaterThan(1);
+    expect(on(500) / on(50)).toBeLessThan(10);
   });
 
   test("a finer density takes longer", () => {
-    const seconds = (density: number) => estimateOf("spectrum", costs, network, { ...settings, density }).seconds;
-    expect(seconds(1100) - seconds(100)).toBe(1000 * 500 * 2);
+    const { spectrumChoice } = state();
+    const at = (steps: number) =>
+      seconds("spectrum", of({}, network, { spectrumChoice: { ...spectrumChoice, steps } }));
+    expect(at(110) / at(10)).toBeGreaterThan(1);
+  });
+
+  test("a check takes its measures before and after each map", () => {
+    const transformations = Array.from({ length: 4 }, () => ({ type: "layerwise" as const, lambda: [2, 0.5] }));
+    const [piece] = piecesOf("check", state());
+    const at = (count: number) =>
+      piece
+        ? secondsOf(
+            piece,
+            of({}, network, { checkChoice: { keys: [], transformations: transformations.slice(0, count) } }),
+          )
+        : 0;
+    expect(at(4) / at(1)).toBeCloseTo(5 / 2);
+  });
+
+  test("nothing is said while costs are not known", () => {
+    expect(known(state(), training)).toBeNull();
+  });
+
+  test("work of one kind is told apart from another's", () => {
+    const kinds = piecesOf("measures", state()).map((piece) => kindOf(piece, state()));
+    expect(new Set(kinds).size).toBe(kinds.length);
+  });
+});
+
+describe("lineThrough", () => {
+  test("two times give what is fixed and what grows", () => {
+    const { call, sample } = lineThrough(100, 1.5, 500, 3.5);
+    expect([call, sample]).toEqual([expect.closeTo(1), expect.closeTo(0.005)]);
+  });
+
+  test("noise makes no sample free and no call negative", () => {
+    expect(lineThrough(100, 5, 500, 3).sample).toBeGreaterThan(0);
+    expect(lineThrough(100, 0.1, 500, 3).call).toBe(0);
+    expect(lineThrough(64, 2, 64, 2)).toEqual({ call: 0, sample: 2 / 64 });
   });
 });
 

@@ -46,12 +46,13 @@ describe("Experiments", () => {
     expect(valley).not.toHaveBeenCalled();
   });
 
-  test("compute a spectrum at each point once", async () => {
+  test("keep the ends of a spectrum and its density, each of its point", async () => {
     const spectrum = vi.fn(async (point: string) => ({ of: point }));
     const lab = { spectrum, density: async () => ({}) };
-    const { experiments } = experimenting(lab, { bend: { lambda: [2, 0.5], nodewise: null, permutation: null } });
-    await experiments.spectrum(never);
-    await experiments.spectrum(never);
-    expect(spectrum.mock.calls.map(([point]) => point)).toEqual(["trained", "bent"]);
+    const { store, experiments } = experimenting(lab);
+    await experiments.ends(never, "trained");
+    await experiments.density(never, "bent");
+    expect(spectrum.mock.calls.map(([point]) => point)).toEqual(["trained"]);
+    expect([Object.keys(store.state.spectra), Object.keys(store.state.densities)]).toEqual([["trained"], ["bent"]]);
   });
 });

@@ -69,6 +69,10 @@ export const landscape = (rows: number[][], points = rows[0]?.length ?? 0): Land
 export const state = (change: Partial<State> = {}): State => ({
   task: "idle",
   progress: null,
+  waiting: null,
+  paused: false,
+  isWanted: false,
+  asked: {},
   engine: { info: INFO },
   descriptions: DESCRIPTIONS,
   operators: [],
@@ -102,6 +106,7 @@ export const state = (change: Partial<State> = {}): State => ({
   densities: {},
   dinh: NO_DINH,
   invariance: null,
+  checkChoice: null,
   table2: null,
   ...change,
 });

@@ -1,7 +1,6 @@
-import type { PetzkaReport } from "isoflat";
 import { describe, expect, test, vi } from "vitest";
-import { found, isComplete, measuresOf, refusalOf, Store, transformationOf } from "../../www/src/store";
-import { DESCRIPTIONS, described, landscape, measured, model, state } from "./states";
+import { found, measuresOf, refusalOf, Store, transformationOf } from "../../www/src/store";
+import { DESCRIPTIONS, model, state } from "./states";
 
 describe("Store", () => {
   test("tells a view at once, and then of the parts that it watches alone", () => {
@@ -61,50 +60,6 @@ describe("transformationOf", () => {
         { type: "random_permutation", seed: 7 },
       ],
     });
-  });
-});
-
-describe("isComplete", () => {
-  const report = {} as PetzkaReport;
-  const square = landscape([
-    [1, 1],
-    [1, 1],
-  ]);
-  const whole = state({
-    descriptions: [described("loss")],
-    lines: { trained: square },
-    surfaces: { trained: square },
-    layers: { trained: report },
-    measures: { trained: new Map([["loss", measured("loss")]]), bent: new Map() },
-  });
-
-  test("wants a landscape, layers and every measure of the trained point", () => {
-    expect(isComplete(whole)).toBe(true);
-    expect(isComplete({ ...whole, surfaces: {} })).toBe(false);
-    expect(isComplete({ ...whole, lines: {} })).toBe(false);
-    expect(isComplete({ ...whole, layers: {} })).toBe(false);
-    expect(isComplete({ ...whole, descriptions: [described("loss"), described("hessian.trace")] })).toBe(false);
-  });
-
-  test("wants the same of the bent point once there is one", () => {
-    const bend = { lambda: [2, 0.5], nodewise: null, permutation: null };
-    expect(isComplete({ ...whole, bend })).toBe(false);
-    const both = { trained: square, bent: square };
-    const { trained } = whole.measures;
-    expect(
-      isComplete({
-        ...whole,
-        bend,
-        lines: both,
-        surfaces: both,
-        layers: { trained: report, bent: report },
-        measures: { trained, bent: trained },
-      }),
-    ).toBe(true);
-  });
-
-  test("does not wait for layers that a network with tanh has not", () => {
-    expect(isComplete({ ...whole, layers: {}, model: model({ piecewiseLinear: false }) })).toBe(true);
   });
 });
 

@@ -3,7 +3,7 @@
 import type { Beginning } from "./arrival/load";
 import { noBend } from "./bends";
 import { Client } from "./client";
-import { Completion, EPSILON } from "./completion";
+import { Completion } from "./completion";
 import { Costs } from "./costs";
 import { LabError } from "./errors";
 import { Experiments } from "./experiments";
@@ -14,15 +14,18 @@ import { isArrival, Snapshots, type Step } from "./kept";
 import { KeptNetworks } from "./kept-networks";
 import type { Messages } from "./messages";
 import { Opener } from "./opener";
+import { ownShelf, Paces } from "./paces";
+import { planOf, type Scope } from "./plan";
 import { Previews } from "./previews";
 import { Recovery } from "./recovery";
 import { type FullReport, withOrigin } from "./report/report";
 import { resultFile } from "./result";
 import { Shelf } from "./shelf";
 import { arrivedWith, CLEARED, only, withoutResults } from "./states";
-import { measuresOf, type Store, type Task } from "./store";
+import { type Asked, measuresOf, type Store, type Task } from "./store";
 import { checkTransformations } from "./transformations";
 import { Twin } from "./twin";
+import { Progressing } from "./waiting";
 import type {
   BackendChoice,
   LandscapeChoice,
@@ -36,12 +39,9 @@ import type {
   TrainChoice,
   Trained,
 } from "./worker/protocol";
-import { unfinished } from "./worker/unfinished";
+import { type Unfinished, unfinished } from "./worker/unfinished";
 
 type Lab = Parameters<Parameters<Client["call"]>[0]>[0];
-
-/** The check computes every trace five times; its tolerance knows the standard error. */
-const CHECK_PROBES = 30;
 
 const NOT_KEPT = [
   "This browser does not keep the network: its storage is switched off, or full.",
@@ -52,6 +52,7 @@ export class App {
   readonly #client: Client;
   readonly #jobs: Jobs;
   readonly #completion: Completion;
+  readonly progressing: Progressing;
   readonly #experiments: Experiments;
   readonly #previews: Previews;
   readonly #kept: KeptNetworks;
@@ -62,8 +63,8 @@ export class App {
   readonly opener: Opener;
   /** Asked before a network that is kept by no name gives way to another one: false leaves all as it is. */
   mayReplace: () => Promise<boolean> = async () => true;
-  /** More than the stage is to be computed; of what the page comes with, once a part is open that shows more. */
-  #isWanted = false;
+  /** Told of a training that goes on, before it does. */
+  trainingGoesOn: (from: Unfinished) => void = () => {};
   #latest = 0;
 
   constructor(
@@ -78,7 +79,8 @@ export class App {
     });
     this.#jobs = new Jobs(this.#client, (error) => this.#failed(error));
     this.#experiments = new Experiments(store, this.#client);
-    this.#completion = new Completion(store, this.#client, this.#experiments);
+    this.progressing = new Progressing(store, new Paces(ownShelf()));
+    this.#completion = new Completion(store, this.#client, this.#experiments, this.progressing);
     this.#previews = new Previews(store, this.#client);
     new Snapshots(store);
     this.#kept = new KeptNetworks(store, this.#client, () => this.#previews.forget());
@@ -89,11 +91,11 @@ export class App {
     this.twin = new Twin({
       store,
       previews: this.#previews,
-      completion: this.#completion,
       experiments: this.#experiments,
       task: (task, body) => this.#task(task, body),
       complete: (job) => this.#onlyStage(job),
-      stop: () => this.stop(),
+      everything: (job) => this.#everything(job),
+      stop: () => this.#halt(),
     });
     this.#recovery = new Recovery(store, this.#client, this.#kept, {
       startEngine: () => this.#startEngine(),
@@ -107,7 +109,7 @@ export class App {
       client: this.#client,
       task: (task, body) => this.#task(task, body),
       startEngine: () => this.#startEngine(),
-      complete: (job) => this.#completion.run(job),
+      complete: (job) => this.#everything(job),
       forget: () => this.#previews.forget(),
     });
     new Costs(store, this.#client);
@@ -126,7 +128,7 @@ export class App {
       const first = await beginning;
       if (first.kind !== "none" && first.snapshot) this.store.set({ ...CLEARED, ...first.snapshot, ready: true });
       else if (first.kind === "arrival") this.store.set(arrivedWith(first.arrival));
-      if (first.kind !== "arrival") this.#isWanted = true;
+      if (first.kind !== "arrival") this.store.set({ isWanted: true });
       const over = first.kind === "arrival" && !first.snapshot ? introduced() : undefined;
       await starting;
       if (first.kind === "none" || !(await this.#kept.reinstate(first.stamp, true)))
@@ -173,16 +175,24 @@ export class App {
 
   /** A part has been opened that shows more than the stage does. */
   complete(): void {
-    if (this.#isWanted) return;
-    this.#isWanted = true;
-    // What runs now goes on to it.
-    if (this.store.state.task === "idle") void this.look();
+    if (this.store.state.isWanted) return;
+    this.store.set({ isWanted: true });
+    // What runs now goes on to it; what has been paused waits until it is told to.
+    if (this.store.state.task === "idle" && !this.store.state.paused) void this.look();
   }
 
   /** Nobody has asked for more than to look at it. */
-  async #onlyStage(job: Job): Promise<void> {
-    await this.#completion.stage(job);
-    if (this.#isWanted) await this.#completion.run(job);
+  #onlyStage(job: Job): Promise<void> {
+    return this.#completion.run(job, () => this.#scope());
+  }
+
+  async #everything(job: Job): Promise<void> {
+    this.store.set({ isWanted: true });
+    await this.#onlyStage(job);
+  }
+
+  #scope(asked: Scope["asked"] = []): Scope {
+    return { asked, all: this.store.state.isWanted };
   }
 
   async chooseBackend(choice: BackendChoice): Promise<void> {
@@ -191,7 +201,7 @@ export class App {
       const engine = await this.#client.call((lab) => lab.startEngine(choice));
       this.store.set({ engine, ...withoutResults(this.store.state) });
       if (engine.note) this.messages.notice("WebGPU is not available here: going on with the CPU.", engine.note);
-      if (this.store.state.ready) await this.#completion.run(job);
+      if (this.store.state.ready) await this.#everything(job);
     });
   }
 
@@ -210,7 +220,7 @@ export class App {
         model,
         modelChoice: modelChoice && { ...modelChoice, measured: samples },
       });
-      await this.#completion.run(job);
+      await this.#everything(job);
     });
   }
 
@@ -235,24 +245,25 @@ export class App {
   /** From the initialisation of `model`; from where it stands if a file is open. */
   async train(model: ModelChoice | null, choice: TrainChoice): Promise<void> {
     this.store.set({ unfinished: null });
-    await this.#task("training", async (job) => {
+    const body = async (job: Job): Promise<void> => {
       if (model) await this.#setModel(model);
       else {
         const { opened } = this.store.state;
         this.store.set({ ...CLEARED, opened, bend: noBend(this.store.state.model?.depth ?? 1) });
       }
       await this.#trained(job, choice, (lab) => lab.train(choice));
-    });
+    };
+    await this.#task("training", body, choice);
     await this.#readUnfinished();
   }
 
-  /** The training that was stopped or broken off, from its last checkpoint; `begins` is called when nothing holds it back. */
-  async continueTraining(begins: () => void = () => {}): Promise<void> {
+  /** The training that was stopped or broken off, from its last checkpoint. */
+  async continueTraining(): Promise<void> {
     const { unfinished, stamp } = this.store.state;
     if (!unfinished || !(stamp === unfinished.stamp || (await this.mayGo()))) return;
-    begins();
+    this.trainingGoesOn(unfinished);
     this.store.set({ unfinished: null });
-    await this.#task("training", async (job) => {
+    const body = async (job: Job): Promise<void> => {
       await this.#startEngine();
       this.#previews.forget();
       const resumed = await this.#client.call((lab) => lab.resume());
@@ -261,18 +272,26 @@ export class App {
       const bend = noBend(model.depth);
       this.store.set({ ...CLEARED, opened, model, modelChoice, trainChoice: training, bend });
       await this.#trained(job, training, (lab) => lab.goOn());
-    });
+    };
+    await this.#task("training", body, unfinished.choice);
     await this.#readUnfinished();
   }
 
   async #trained(job: Job, choice: TrainChoice, run: (lab: Lab) => Promise<Outcome<Trained>>): Promise<void> {
     job.checkpoint();
-    const { summary: training, way, stamp } = await this.#client.call(run);
+    this.store.set({ isWanted: true });
+    const scope = this.#scope();
+    const after = planOf({ ...this.store.state, ready: true }, scope);
+    const {
+      summary: training,
+      way,
+      stamp,
+    } = await this.progressing.through({ what: "training" }, after, scope, () => this.#client.call(run));
     this.store.set({ training, way, trainChoice: choice, stamp, ready: true });
     if (stamp === null) this.messages.notice(...NOT_KEPT);
     // It has come to something: to wait for what follows would leave *Continue* out of sight.
     await this.#readUnfinished();
-    if (!training.stopped) await this.#completion.run(job);
+    if (!training.stopped) await this.#everything(job);
   }
 
   /** What the worker has kept of a training that has come to no end. */
@@ -287,14 +306,31 @@ export class App {
     await this.#task("looking", async (job) => {
       if (this.store.state.stamp === null) this.store.set({ stamp: await this.#client.call((lab) => lab.keep()) });
       this.store.set({ ready: true });
-      this.#isWanted = true;
-      await this.#completion.run(job);
+      await this.#everything(job);
     });
   }
 
+  /** A person wants it to rest: what is there stays, and what is not is gone on with by `goOn`. */
   stop(): void {
+    const { task } = this.store.state;
+    this.#halt();
+    if (task !== "idle" && task !== "starting") this.store.set({ paused: true });
+  }
+
+  #halt(): void {
     this.#previews.end();
     void this.#jobs.stop();
+  }
+
+  /** Goes on with what was stopped: with what is missing of it, and not anew. */
+  async goOn(): Promise<void> {
+    const { unfinished, training } = this.store.state;
+    if (unfinished && training?.stopped) return await this.continueTraining();
+    await this.#task("looking", (job) => this.#completion.run(job, () => this.#everythingAsked()), null, true);
+  }
+
+  #everythingAsked(): Scope {
+    return this.#scope(Object.keys(this.store.state.asked) as (keyof Asked)[]);
   }
 
   setLandscape(landscapeChoice: LandscapeChoice): void {
@@ -309,51 +345,47 @@ export class App {
       lines: kept ? only(lines) : {},
       surfaces: kept ? only(surfaces) : {},
     });
-    if (this.store.state.ready) void this.#task("looking", (job) => this.#completion.run(job));
+    if (this.store.state.ready) void this.#task("looking", (job) => this.#everything(job));
   }
 
   setSpectrum(spectrumChoice: SpectrumChoice): void {
-    this.store.set({ spectrumChoice, spectra: {}, densities: {} });
+    const { spectrum: _, ...asked } = this.store.state.asked;
+    this.store.set({ spectrumChoice, spectra: {}, densities: {}, asked });
   }
 
   async computeSpectrum(): Promise<void> {
-    await this.#ask("spectrum", (job) => this.#experiments.spectrum(job));
+    await this.#ask("spectrum", { spectrum: true });
   }
 
   async findBoxes(): Promise<void> {
-    await this.#ask("sharpening", (job) => this.#experiments.boxes(job));
+    await this.#ask("sharpening", { boxes: true });
   }
 
   async findManyEigenvalues(): Promise<void> {
-    await this.#ask("sharpening", (job) => this.#experiments.many(job));
+    await this.#ask("sharpening", { many: true });
   }
 
   async findBall(epsilon: number): Promise<void> {
-    await this.#ask("sharpening", (job) => this.#experiments.ball(job, epsilon));
+    await this.#ask("sharpening", { ball: epsilon });
   }
 
   /** `searches`: with the ascents, which take most of the time. */
   async check(range: number, searches: boolean): Promise<void> {
-    await this.#task("checking", async (job) => {
+    await this.#ask("checking", { check: true }, () => {
       const { bend, model } = this.store.state;
-      if (!model) return;
-      this.store.set({ invariance: null });
-      const transformations = checkTransformations(bend, model.depth, range);
+      const transformations = checkTransformations(bend, model?.depth ?? 1, range);
       const measures = measuresOf(this.store.state).filter(({ cost }) => searches || cost !== "search");
-      const keys = measures.map(({ key }) => key);
-      const choice = { keys, epsilon: EPSILON, probes: CHECK_PROBES };
-      const invariance = await this.#client.call((lab) => lab.invariance(transformations, choice));
-      this.store.set({ invariance });
-      await this.#completion.run(job);
+      this.store.set({ invariance: null, checkChoice: { transformations, keys: measures.map(({ key }) => key) } });
     });
   }
 
+  /** The cells that are still to come, of the maps that the check began with. */
+  async continueCheck(): Promise<void> {
+    await this.#ask("checking", { check: true });
+  }
+
   async reproduceTable2(): Promise<void> {
-    await this.#task("table2", async (job) => {
-      this.store.set({ table2: null });
-      this.store.set({ table2: await this.#client.call((lab) => lab.table2()) });
-      if (this.store.state.ready) await this.#completion.run(job);
-    });
+    await this.#ask("table2", { table2: true }, () => this.store.set({ table2: null }));
   }
 
   /** Of the trained weights; what is finished, if it is stopped. Null where it fails, or the page has gone on to something else. */
@@ -361,7 +393,9 @@ export class App {
     const { trainChoice: choice, training } = this.store.state;
     let found: { text: string; report: FullReport } | null = null;
     await this.#task("reporting", async () => {
-      const text = await this.#client.call((lab) => lab.report());
+      const text = await this.progressing.through({ what: "report" }, [], { asked: [], all: false }, () =>
+        this.#client.call((lab) => lab.report()),
+      );
       found = withOrigin(text, {
         date: new Date().toISOString(),
         isoflatVersion: VERSION,
@@ -397,24 +431,36 @@ export class App {
     return this.#client.tell((lab) => lab.loseDevice());
   }
 
-  async #task(task: Task, body: (job: Job) => Promise<void>): Promise<void> {
+  /** `training`: what it begins with; `isContinued`: it goes on with what was stopped. */
+  async #task(
+    task: Task,
+    body: (job: Job) => Promise<void>,
+    training: TrainChoice | null = null,
+    isContinued = false,
+  ): Promise<void> {
     const mine = ++this.#latest;
     this.messages.clear();
     // At once, and not when its turn comes: what must not be pressed now is to be disabled now.
-    this.store.set({ task, progress: null });
+    this.store.set({ task, progress: null, paused: false, ...(!isContinued && { waiting: null }) });
     await this.#jobs.run(async (job) => {
       await this.#recovery.over();
       job.checkpoint();
+      this.progressing.begin(training, isContinued);
       await body(job);
     });
-    if (mine === this.#latest) this.store.set({ task: "idle", progress: null });
+    if (mine !== this.#latest) return;
+    const paused = this.store.state.paused && planOf(this.store.state, this.#everythingAsked()).length > 0;
+    this.progressing.end(paused);
+    this.store.set({ task: "idle", progress: null, paused });
   }
 
-  /** What was asked for, then what is missing. */
-  #ask(task: Task, body: (job: Job) => Promise<void>): Promise<void> {
+  /** What is asked for, then what is missing. */
+  #ask(task: Task, asked: Asked, begin = (): void => {}): Promise<void> {
     return this.#task(task, async (job) => {
-      await body(job);
-      await this.#completion.run(job);
+      begin();
+      this.store.set({ asked: { ...this.store.state.asked, ...asked }, isWanted: true });
+      const names = Object.keys(asked) as (keyof Asked)[];
+      await this.#completion.run(job, () => this.#scope(names));
     });
   }
 

@@ -1,29 +1,44 @@
-/** Computes what the page shows of its points and is not there yet, in the order in which it is most telling. */
+/** Does what the plan says is missing, piece by piece, and says how far that is. */
 
-import type { Landscape, MeasureKey } from "isoflat";
+import type { InvarianceTable, Landscape, MeasureKey, MeasureValue } from "isoflat";
 import type { Client } from "./client";
 import type { Experiments } from "./experiments";
 import { gaugeKeys } from "./gauges";
 import type { Job } from "./jobs";
-import { measureGroups } from "./papers";
-import { measuresOf, type Store, transformationOf } from "./store";
-import type { LandscapeChoice, Point } from "./worker/protocol";
+import { leftOf, nameOf, type Piece, planOf, type Scope } from "./plan";
+import { type Asked, type CheckChoice, type State, type Store, type Task, transformationOf } from "./store";
+import type { Progressing } from "./waiting";
+import type { LandscapeChoice, Outcome, Point } from "./worker/protocol";
 
 export const EPSILON = 1e-3;
 /** Products for an estimate of a trace or a norm. */
 export const PROBES = 100;
+/** The check computes every estimate five times; its tolerance knows the standard error. */
+const CHECK_PROBES = 30;
 
 type Lab = Parameters<Parameters<Client["call"]>[0]>[0];
+
+/** What the page says it is doing, where that is not looking around. */
+const TASKS: Partial<Record<Piece["what"], Task>> = {
+  check: "checking",
+  spectrum: "spectrum",
+  density: "spectrum",
+  boxes: "sharpening",
+  many: "sharpening",
+  ball: "sharpening",
+  table2: "table2",
+};
 
 export class Completion {
   constructor(
     private readonly store: Store,
     private readonly client: Client,
     private readonly experiments: Experiments,
+    private readonly progressing: Progressing,
   ) {}
 
-  /** What the stage shows. */
-  async stage(job: Job): Promise<void> {
+  /** `scope` is asked again after each piece: a person may open a part that shows more. */
+  async run(job: Job, scope: () => Scope): Promise<void> {
     job.checkpoint();
     const { landscapeChoice, way } = this.store.state;
     // A choice outlives the network, and another one may have come without a way.
@@ -31,93 +46,136 @@ export class Completion {
       const choice = { ...landscapeChoice, directions: "random" } as const;
       this.store.set({ landscapeChoice: choice, lines: {}, surfaces: {}, growing: {} });
     }
-    for (const point of this.#points()) await this.#stage(job, point);
-  }
-
-  #points(): Point[] {
-    return transformationOf(this.store.state.bend) ? ["trained", "bent"] : ["trained"];
-  }
-
-  async run(job: Job): Promise<void> {
-    job.checkpoint();
-    // Whatever came before is over: the sliders may move again.
-    if (this.store.state.task !== "bending") this.store.set({ task: "looking", progress: null });
-    await this.stage(job);
-    const points = this.#points();
-    const [first, second, ...others] = measureGroups(measuresOf(this.store.state));
-    for (const point of points) {
-      await this.#measure(job, point, first);
-      await this.#measure(job, point, second);
+    // A piece that leaves nothing behind is not begun twice.
+    const done = new Set<string>();
+    while (true) {
+      const [piece, ...after] = planOf(this.store.state, scope()).filter((piece) => !done.has(nameOf(piece)));
+      if (!piece) return;
+      done.add(nameOf(piece));
+      job.checkpoint();
+      this.#say(piece);
+      await this.progressing.through(piece, after, scope(), () => this.#do(job, piece));
+      for (const name of scope().asked) {
+        const isLeft = leftOf(this.store.state, name).some((piece) => !done.has(nameOf(piece)));
+        if (!isLeft) this.#isDone(name);
+      }
     }
-    await this.experiments.valley(job);
-    if (this.#isToBeSharpened()) await this.experiments.sharpen(job);
-    for (const point of points) await this.#layers(job, point);
-    for (const group of others) for (const point of points) await this.#measure(job, point, group);
   }
 
-  /** Of the bent point what swings first, then what theory has said already. */
-  async #stage(job: Job, point: Point): Promise<void> {
-    const [swings, stands] = gaugeKeys(this.store.state);
-    if (point === "bent") {
-      const isNew = !this.store.state.bendSummary;
-      await this.bend(job);
-      // What a frame has said of it is replaced by what is so here.
-      await this.#measure(job, point, swings, isNew);
-    } else await this.#examples(job);
-    // The line first: with it a growing surface's scale is nearly the whole one's.
-    await this.#landscape(job, "lines", point, (lab, choice) => lab.line(point, choice));
-    await this.#surface(job, point);
-    await this.#measure(job, point, [...swings, ...stands]);
-    await this.#accuracy(job, point);
+  /** What runs now. Whatever came before is over: the sliders may move again. */
+  #say({ what }: Piece): void {
+    const { task } = this.store.state;
+    const now = TASKS[what] ?? (task === "bending" ? task : "looking");
+    this.store.set({ ...(now !== task && { task: now }), progress: null });
   }
 
-  #isToBeSharpened(): boolean {
-    const { sharpness, dinh } = this.store.state;
-    return sharpness.way === "sharpen" && sharpness.decades > 0 && !dinh.sharpened;
+  #isDone(name: keyof Asked): void {
+    const { [name]: was, ...asked } = this.store.state.asked;
+    if (was !== undefined) this.store.set({ asked });
   }
 
-  async #examples(job: Job): Promise<void> {
-    if (this.store.state.examples) return;
-    job.checkpoint();
-    const examples = await this.client.call((lab) => lab.examples());
-    job.checkpoint();
-    this.store.set({ examples });
+  #do(job: Job, piece: Piece): Promise<void> {
+    switch (piece.what) {
+      case "bend":
+        return this.#bendAnew(job);
+      case "examples":
+        return this.#examples(job);
+      case "line":
+        // The line first: with it a growing surface's scale is nearly the whole one's.
+        return this.#landscape(job, "lines", piece.point, (lab, choice) => lab.line(piece.point, choice));
+      case "surface":
+        return this.#surface(job, piece.point);
+      case "accuracy":
+        return this.#accuracy(job, piece.point);
+      case "layers":
+        return this.#layers(job, piece.point);
+      case "measures":
+        return this.#measure(job, piece.point, piece.unit.keys);
+      case "check":
+        return this.#check(job, piece.unit.keys);
+      case "spectrum":
+        return this.experiments.ends(job, piece.point);
+      case "density":
+        return this.experiments.density(job, piece.point);
+      case "valley":
+      case "sharpen":
+      case "boxes":
+      case "many":
+        return this.experiments[piece.what](job);
+      case "ball":
+        return this.experiments.ball(job, this.store.state.asked.ball ?? EPSILON);
+      case "table2":
+        return this.#table2(job);
+      default:
+        throw new Error(`the plan has no ${piece.what}`);
+    }
   }
 
-  async #accuracy(job: Job, point: Point): Promise<void> {
-    if (this.store.state.accuracy[point] !== undefined) return;
+  /** Asks the worker and keeps the answer, unless another task has begun meanwhile. */
+  async #keep<T>(
+    job: Job,
+    ask: (lab: Lab) => Promise<Outcome<T>>,
+    change: (found: T, state: State) => Partial<State>,
+  ): Promise<void> {
     job.checkpoint();
-    const accuracy = await this.client.call((lab) => lab.accuracy(point));
+    const found = await this.client.call(ask);
     job.checkpoint();
-    this.store.set({ accuracy: { ...this.store.state.accuracy, [point]: accuracy } });
+    this.store.set(change(found, this.store.state));
+  }
+
+  #examples(job: Job): Promise<void> {
+    return this.#keep(
+      job,
+      (lab) => lab.examples(),
+      (examples) => ({ examples }),
+    );
+  }
+
+  #accuracy(job: Job, point: Point): Promise<void> {
+    return this.#keep(
+      job,
+      (lab) => lab.accuracy(point),
+      (found, { accuracy }) => ({ accuracy: { ...accuracy, [point]: found } }),
+    );
+  }
+
+  /** What a frame has said of what swings is replaced by what is so here. */
+  async #bendAnew(job: Job): Promise<void> {
+    await this.bend(job);
+    const [swings] = gaugeKeys(this.store.state);
+    const there = swings.filter((key) => this.store.state.measures.bent.has(key));
+    if (there.length > 0) await this.#measure(job, "bent", there);
   }
 
   /** Puts the worker's bent point where the page has it. */
   async bend(job: Job): Promise<void> {
     const transformation = transformationOf(this.store.state.bend);
     if (this.store.state.bendSummary || !transformation) return;
-    job.checkpoint();
-    const bendSummary = await this.client.call((lab) => lab.bend(transformation));
-    job.checkpoint();
-    this.store.set({ bendSummary });
+    await this.#keep(
+      job,
+      (lab) => lab.bend(transformation),
+      (bendSummary) => ({ bendSummary }),
+    );
   }
 
-  async #landscape(
+  #landscape(
     job: Job,
     kind: "lines" | "surfaces",
     point: Point,
     ask: (lab: Lab, choice: LandscapeChoice) => ReturnType<Lab["line"]>,
   ): Promise<void> {
-    if (this.store.state[kind][point]) return;
-    job.checkpoint();
-    const landscape = await this.client.call((lab) => ask(lab, this.store.state.landscapeChoice));
-    job.checkpoint();
-    const { [point]: _, ...growing } = this.store.state.growing;
-    this.store.set({
-      [kind]: { ...this.store.state[kind], [point]: landscape },
-      ...(kind === "surfaces" && { growing }),
-      ...(kind === "surfaces" && point === "bent" && { preview: null }),
-    });
+    return this.#keep(
+      job,
+      (lab) => ask(lab, this.store.state.landscapeChoice),
+      (landscape, state) => {
+        const { [point]: _, ...growing } = state.growing;
+        return {
+          [kind]: { ...state[kind], [point]: landscape },
+          ...(kind === "surfaces" && { growing }),
+          ...(kind === "surfaces" && point === "bent" && { preview: null }),
+        };
+      },
+    );
   }
 
   #surface(job: Job, point: Point): Promise<void> {
@@ -139,25 +197,62 @@ export class Completion {
     this.store.set({ growing: { ...growing, [point]: landscape } });
   }
 
-  async #layers(job: Job, point: Point): Promise<void> {
-    const { layers, model } = this.store.state;
-    if (layers[point] || model?.piecewiseLinear === false) return;
-    job.checkpoint();
-    const report = await this.client.call((lab) => lab.layers(point));
-    job.checkpoint();
-    this.store.set({ layers: { ...this.store.state.layers, [point]: report } });
+  #layers(job: Job, point: Point): Promise<void> {
+    return this.#keep(
+      job,
+      (lab) => lab.layers(point),
+      (report, { layers }) => ({ layers: { ...layers, [point]: report } }),
+    );
   }
 
-  async #measure(job: Job, point: Point, keys: MeasureKey[], anew = false): Promise<void> {
-    const missing = keys.filter((key) => anew || !this.store.state.measures[point].has(key));
-    if (missing.length === 0) return;
-    job.checkpoint();
-    const choice = { keys: missing, epsilon: EPSILON, probes: PROBES };
-    const report = await this.client.call((lab) => lab.measure(point, choice));
-    job.checkpoint();
-    const { measures } = this.store.state;
-    const values = new Map(measures[point]);
-    for (const value of report.values) values.set(value.key, value);
-    this.store.set({ measures: { ...measures, [point]: values } });
+  #measure(job: Job, point: Point, keys: MeasureKey[]): Promise<void> {
+    const choice = { keys, epsilon: EPSILON, probes: PROBES };
+    return this.#keep(
+      job,
+      (lab) => lab.measure(point, choice),
+      ({ values }, { measures }) => ({ measures: { ...measures, [point]: withValues(measures[point], values) } }),
+    );
   }
+
+  #check(job: Job, keys: MeasureKey[]): Promise<void> {
+    const { checkChoice } = this.store.state;
+    if (!checkChoice) return Promise.resolve();
+    const choice = { keys, epsilon: EPSILON, probes: CHECK_PROBES };
+    return this.#keep(
+      job,
+      (lab) => lab.invariance(checkChoice.transformations, choice),
+      (found, { invariance }) => ({ invariance: joined(invariance, found, checkChoice) }),
+    );
+  }
+
+  #table2(job: Job): Promise<void> {
+    return this.#keep(
+      job,
+      (lab) => lab.table2(),
+      (table2) => ({ table2 }),
+    );
+  }
+}
+
+function withValues(
+  before: ReadonlyMap<MeasureKey, MeasureValue>,
+  values: MeasureValue[],
+): Map<MeasureKey, MeasureValue> {
+  const all = new Map(before);
+  for (const value of values) all.set(value.key, value);
+  return all;
+}
+
+/** One table of two, measure by measure as the check has them; the outputs are in both. */
+export function joined(before: InvarianceTable | null, found: InvarianceTable, { keys }: CheckChoice): InvarianceTable {
+  if (!before) return found;
+  const there = new Set(before.cells.map(({ measure }) => measure));
+  const cells = [...before.cells, ...found.cells.filter(({ measure }) => !there.has(measure))];
+  const order = ["outputs", ...keys];
+  return {
+    ...before,
+    cells: cells.sort(
+      (a, b) => order.indexOf(a.measure) - order.indexOf(b.measure) || a.transformation - b.transformation,
+    ),
+  };
 }

@@ -3,7 +3,7 @@
 import type { Client } from "./client";
 import { LabError } from "./errors";
 import type { Job } from "./jobs";
-import { type Dinh, type Finding, type Store, transformationOf } from "./store";
+import type { Dinh, Finding, Store } from "./store";
 import type { Outcome, Point, SharpenChoice } from "./worker/protocol";
 
 type Lab = Parameters<Parameters<Client["call"]>[0]>[0];
@@ -23,24 +23,20 @@ export class Experiments {
     private readonly client: Client,
   ) {}
 
-  /** The ends of the spectrum first: they are there soon. */
-  async spectrum(job: Job): Promise<void> {
-    const points: Point[] = transformationOf(this.store.state.bend) ? ["trained", "bent"] : ["trained"];
+  async ends(job: Job, point: Point): Promise<void> {
     const { spectrumChoice } = this.store.state;
-    for (const point of points) {
-      if (this.store.state.spectra[point]) continue;
-      job.checkpoint();
-      const spectrum = await this.client.call((lab) => lab.spectrum(point, spectrumChoice));
-      job.checkpoint();
-      this.store.set({ spectra: { ...this.store.state.spectra, [point]: spectrum } });
-    }
-    for (const point of points) {
-      if (this.store.state.densities[point]) continue;
-      job.checkpoint();
-      const density = await this.client.call((lab) => lab.density(point, spectrumChoice));
-      job.checkpoint();
-      this.store.set({ densities: { ...this.store.state.densities, [point]: density } });
-    }
+    job.checkpoint();
+    const spectrum = await this.client.call((lab) => lab.spectrum(point, spectrumChoice));
+    job.checkpoint();
+    this.store.set({ spectra: { ...this.store.state.spectra, [point]: spectrum } });
+  }
+
+  async density(job: Job, point: Point): Promise<void> {
+    const { spectrumChoice } = this.store.state;
+    job.checkpoint();
+    const density = await this.client.call((lab) => lab.density(point, spectrumChoice));
+    job.checkpoint();
+    this.store.set({ densities: { ...this.store.state.densities, [point]: density } });
   }
 
   async valley(job: Job): Promise<void> {

@@ -38,6 +38,7 @@ export const PARTS = [
   "densities",
   "dinh",
   "invariance",
+  "checkChoice",
   "table2",
 ] as const satisfies Key[];
 

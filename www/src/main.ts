@@ -47,6 +47,7 @@ import { statusView } from "./views/status";
 import { table2View } from "./views/table2";
 import { tabsView } from "./views/tabs";
 import { fillNetworks, readModelChoice, trainView } from "./views/train";
+import { part } from "./views/train-form";
 import { waysBackView } from "./views/ways-back";
 import { glossaryView } from "./views/words";
 
@@ -63,6 +64,10 @@ const COMPUTED: ReadonlySet<string> = new Set(["measures", "layers", "dinh"]);
 const store = new Store<State>({
   task: "starting",
   progress: null,
+  waiting: null,
+  paused: false,
+  isWanted: false,
+  asked: {},
   engine: null,
   descriptions: [],
   operators: [],
@@ -96,6 +101,7 @@ const store = new Store<State>({
   densities: {},
   dinh: NO_DINH,
   invariance: null,
+  checkChoice: null,
   table2: null,
 });
 
@@ -110,7 +116,7 @@ headerView(app);
 footerView(app);
 const look = new LookView(app, find("div", "landscapes"));
 statusView(app);
-const door = { button: find("button", "open-button"), input: find("input", "open-input") };
+const door = { button: part("button", "open-button"), input: part("input", "open-input") };
 const report = new ReportView(app);
 filesView(app, door, openedView(app), report);
 table2View(app);
@@ -121,7 +127,10 @@ let layers: LayersView | undefined;
 new SpectrumView(app);
 new InvarianceView(app);
 const training = trainView(app);
-estimateView(app);
+// Those of other parts: once a part's markup is its own it calls `showEstimate` itself.
+estimateView(app, "landscape", find("p", "look-estimate"));
+estimateView(app, "measures", find("p", "measures-estimate"));
+estimateView(app, "spectrum", find("p", "spectrum-estimate"));
 landscapeFigures(app, look);
 trainingFigures(app, training);
 const bend = new BendView(app, look.cut);

@@ -1,6 +1,6 @@
-/** The measures by the papers they come from, what each group is about, and in which order they are computed. */
+/** The measures by the papers they come from, and what each group is about. */
 
-import type { MeasureCost, MeasureDescription, MeasureFamily, MeasureKey } from "isoflat";
+import type { MeasureDescription, MeasureFamily } from "isoflat";
 
 export interface Paper {
   id: string;
@@ -63,17 +63,4 @@ export function byPaper(descriptions: MeasureDescription[]): { paper: Paper; mea
     const measures = descriptions.filter(({ family }) => PAPERS[family] === paper);
     return measures.length > 0 ? [{ paper, measures }] : [];
   });
-}
-
-/** The most telling and quickest first; the last ones take longest. */
-export function measureGroups(descriptions: MeasureDescription[]): [MeasureKey[], MeasureKey[], ...MeasureKey[][]] {
-  const keysOf = (of: (description: MeasureDescription) => boolean) => descriptions.filter(of).map(({ key }) => key);
-  const quick: MeasureCost[] = ["pass", "sweep", "eigenvalues"];
-  const isRiemannian = ({ family }: MeasureDescription) => family === "riemannian";
-  return [
-    keysOf((measure) => quick.includes(measure.cost) && !isRiemannian(measure)),
-    keysOf((measure) => quick.includes(measure.cost) && isRiemannian(measure)),
-    keysOf(({ cost }) => cost === "probes"),
-    ...keysOf(({ cost }) => cost === "search").map((key) => [key]),
-  ];
 }

@@ -25,6 +25,9 @@ export const CLEARED = {
   densities: {},
   dinh: NO_DINH,
   invariance: null,
+  checkChoice: null,
+  asked: {},
+  paused: false,
 } satisfies Partial<State>;
 
 /** The twin is another one. */

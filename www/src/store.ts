@@ -67,6 +67,36 @@ export interface Sharpness {
 export type Values = ReadonlyMap<MeasureKey, MeasureValue>;
 export type PerPoint<T> = Readonly<Partial<Record<Point, T>>>;
 
+/** Of the invariance check: it goes on with the same after a pause. */
+export interface CheckChoice {
+  transformations: Transformation[];
+  keys: MeasureKey[];
+}
+
+/** `ball`: its ε. */
+export type Asked = Readonly<{
+  check?: true;
+  spectrum?: true;
+  boxes?: true;
+  many?: true;
+  ball?: number;
+  table2?: true;
+}>;
+
+/** How far the whole of a job is. */
+export interface Waiting {
+  /** What is counted: 12 of 37 measures, or which epoch or section runs. Null where there is nothing to count. */
+  count: { done: number; total: number; of: "measures" | "cells" | "epochs" | "sections" } | null;
+  /** In [0, 1]; null while nothing can be said. */
+  fraction: number | null;
+  /** Seconds; null while they are not known. */
+  left: number | null;
+  /** The step that runs, in words. */
+  step: string;
+  /** Steps that come after it. */
+  after: number;
+}
+
 /** What a construction found, or in words why it is not for this network. */
 export type Finding<T> = { value: T } | { refusal: string };
 
@@ -91,7 +121,16 @@ export interface Dinh {
 
 export interface State {
   task: Task;
+  /** Of the step that runs. */
   progress: Progress | null;
+  /** How far the whole of what runs is, or what has been paused; null where nothing is. */
+  waiting: Waiting | null;
+  /** Was the last task ended by a person, with something left to do? */
+  paused: boolean;
+  /** More than the stage is to be computed; of what the page comes with, once a part is open that shows more. */
+  isWanted: boolean;
+  /** What a person has asked for beyond that, and is not all there yet. */
+  asked: Asked;
   engine: EngineStart | null;
   descriptions: MeasureDescription[];
   operators: OperatorDescription[];
@@ -136,7 +175,10 @@ export interface State {
   spectra: PerPoint<EigenResult>;
   densities: PerPoint<SpectralDensity>;
   dinh: Dinh;
+  /** Of the check below; without the cells that are still to come. */
   invariance: InvarianceTable | null;
+  /** What the check is of; null before the first one. */
+  checkChoice: CheckChoice | null;
   table2: Table2Row[] | null;
 }
 
@@ -181,19 +223,6 @@ export function measuresOf({ descriptions, model }: State): MeasureDescription[]
     dense: model?.dense !== false,
   };
   return descriptions.filter(({ definedFor }) => has[definedFor]);
-}
-
-/** Is everything there that the page shows of its points? Not after Stop. */
-export function isComplete(state: State): boolean {
-  const { bend, surfaces, lines, measures, layers, model } = state;
-  const points: Point[] = transformationOf(bend) ? ["trained", "bent"] : ["trained"];
-  return points.every(
-    (point) =>
-      surfaces[point] &&
-      lines[point] &&
-      (layers[point] || model?.piecewiseLinear === false) &&
-      measuresOf(state).every(({ key }) => measures[point].has(key)),
-  );
 }
 
 /** The map that the controls describe, or null where they leave the weights as they are. */

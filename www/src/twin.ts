@@ -2,7 +2,6 @@
 
 import { MODEL, type Shown } from "./arrival/arrival";
 import { decadesOf, lambdaFor, noBend } from "./bends";
-import type { Completion } from "./completion";
 import type { Experiments } from "./experiments";
 import type { Job } from "./jobs";
 import type { Previews } from "./previews";
@@ -13,11 +12,12 @@ import { type Bend, found, type Sharpness, type Store, type Task } from "./store
 interface Page {
   store: Store;
   previews: Previews;
-  completion: Completion;
   experiments: Experiments;
   task: (task: Task, body: (job: Job) => Promise<void>) => Promise<void>;
   /** What the stage shows, and more where a part is open that does. */
   complete: (job: Job) => Promise<void>;
+  /** All that the page shows. */
+  everything: (job: Job) => Promise<void>;
   stop: () => void;
 }
 
@@ -89,7 +89,7 @@ export class Twin {
     void this.page.task("bending", async (job) => {
       await this.page.previews.run(job);
       if (this.page.store.state.sharpness.way === "sharpen") await this.#sharpen(job);
-      await this.page.completion.run(job);
+      await this.page.everything(job);
     });
   }
 

@@ -7,7 +7,7 @@ import { unsafeHTML } from "lit-html/directives/unsafe-html.js";
 import { duration, integer, number, sentence } from "../format";
 import { FORMULAS, SYMBOLS } from "../formulas";
 import { type TermId, termsIn } from "../glossary";
-import { costInSeconds, costInWords } from "../measure-costs";
+import { costInWords } from "../measure-costs";
 import { addressOf, doiOf, REFERENCES, type Reference } from "../references";
 import type { State } from "../store";
 import { explained, subscripted, term } from "./words";
@@ -17,7 +17,13 @@ interface Values {
   after: MeasureValue | undefined;
 }
 
-export function aboutMeasure(measure: MeasureDescription, state: State, { before, after }: Values): TemplateResult {
+/** `seconds`: what it takes at one point on this device; null where too little is known. */
+export function aboutMeasure(
+  measure: MeasureDescription,
+  { model }: State,
+  { before, after }: Values,
+  seconds: number | null,
+): TemplateResult {
   const { key, title, description, paper } = measure;
   const { papers } = FORMULAS[key];
   const trust = [said("As trained", before), said("Bent", after)].filter(Boolean).join(" ");
@@ -30,7 +36,7 @@ export function aboutMeasure(measure: MeasureDescription, state: State, { before
     </div>
     <dl class="about-facts">
       ${papers.length === 0 ? nothing : fact("Paper", html`${papers.map((id) => reference(REFERENCES[id]))}${variant(paper)}`)}
-      ${fact("Takes", costOf(measure, state))}
+      ${fact("Takes", costOf(costInWords(measure, model), seconds))}
       ${
         inTitle.some((id) => !shown.has(id))
           ? fact("In its name", html`${inTitle.filter((id) => !shown.has(id)).map((id) => html`${term(id)} `)}`)
@@ -69,11 +75,8 @@ function variant(paper: string): TemplateResult | typeof nothing {
   return more ? html`<span class="reference">${sentence(more)}</span>` : nothing;
 }
 
-function costOf(measure: MeasureDescription, { model, costs, engine }: State): string {
-  const seconds = costInSeconds(measure, model, costs, engine?.info.threads ?? 1);
-  const words = costInWords(measure, model);
-  return sentence(seconds === null ? words : `${words}: ${duration(seconds)} here`);
-}
+const costOf = (words: string, seconds: number | null): string =>
+  sentence(seconds === null ? words : `${words}: ${duration(seconds)} here`);
 
 function said(point: string, value: MeasureValue | undefined): string {
   if (!value) return "";

@@ -1,51 +1,52 @@
 /** Before the work: how long it will take and how much memory, beside the button that begins it. */
 
+import { html, nothing, render } from "lit-html";
 import type { App } from "../app";
-import { find, html } from "../dom";
-import { estimateOf, hint, type Settings, type Work } from "../estimates";
+import { bytesOf, hint, known, piecesOf, type Training, type Work } from "../estimates";
 import { bytes, duration } from "../format";
+import type { Key } from "../store";
 
-const PLACES: [Work, string, string][] = [
-  ["training", "train-estimate", "Training takes"],
-  ["landscape", "look-estimate", "The landscape takes"],
-  ["measures", "measures-estimate", "All measures at one point take"],
-  ["spectrum", "spectrum-estimate", "The spectrum of one point takes"],
-  ["check", "check-estimate", "The check takes"],
-];
+const BEGINS: Record<Work, string> = {
+  training: "Training takes",
+  landscape: "The landscape takes",
+  measures: "All measures at one point take",
+  spectrum: "The spectrum of one point takes",
+  check: "The check takes",
+};
 
-export function estimateView(app: App): void {
-  const show = () => {
-    for (const [work, id, begin] of PLACES) showOne(app, work, id, begin);
-  };
-  app.store.watch(["costs", "model", "landscapeChoice", "spectrumChoice"], show);
-  for (const id of ["epochs", "batch"]) find("input", id).addEventListener("input", show);
-  // Setting another field may set these.
-  find("select", "network").addEventListener("change", show);
+/** What the estimates depend on; what has been learnt from work counts as soon as it is over. */
+export const ESTIMATED: Key[] = ["costs", "model", "descriptions", "landscapeChoice", "spectrumChoice", "task"];
+
+export interface EstimateOptions {
+  training?: Training | null;
+  /** Of the check: with the searches for the highest point. */
+  searches?: boolean;
 }
 
-function showOne(app: App, work: Work, id: string, begin: string): void {
-  const { costs, model, landscapeChoice, spectrumChoice, engine } = app.store.state;
-  const place = find("p", id);
-  const epochs = Number(find("input", "epochs").value);
-  const batchSize = Number(find("input", "batch").value);
-  // Of fields that are empty there is nothing to be said.
-  const isKnown = work !== "training" || (epochs > 0 && batchSize > 0);
-  if (!costs || !model || !isKnown) {
-    place.replaceChildren();
-    delete place.dataset.seconds;
-    delete place.dataset.bytes;
+/** Fills a view's own paragraph. Of fields that are empty there is nothing to be said. */
+export function showEstimate(app: App, work: Work, note: HTMLElement, options: EstimateOptions = {}): void {
+  const { training = null, searches = false } = options;
+  const { state } = app.store;
+  const found = work === "training" && training === null ? null : known(state, training);
+  if (!found) {
+    render(nothing, note);
+    delete note.dataset.seconds;
+    delete note.dataset.bytes;
     return;
   }
-  const { points, directions } = landscapeChoice;
-  const density = spectrumChoice.probes * spectrumChoice.steps;
-  const threads = engine?.info.threads ?? 1;
-  const settings: Settings = { threads, points, directions, density, training: { epochs, batchSize } };
-  const estimate = estimateOf(work, costs, model, settings);
-  const advice = hint(work, estimate);
-  place.dataset.seconds = String(estimate.seconds);
-  place.dataset.bytes = String(estimate.bytes);
-  place.replaceChildren(
-    `${begin} ${duration(estimate.seconds)} and ${bytes(estimate.bytes)} of memory.`,
-    advice && html("strong", { class: "hint" }, ` ${advice}`),
+  const seconds = piecesOf(work, state, searches).reduce(
+    (sum, piece) => sum + (app.progressing.estimate(piece, state, found.training) ?? 0),
+    0,
   );
+  const estimate = { seconds, ...bytesOf(work, found) };
+  const advice = hint(work, estimate);
+  note.dataset.seconds = String(seconds);
+  note.dataset.bytes = String(estimate.bytes);
+  const text = `${BEGINS[work]} ${duration(seconds)} and ${bytes(estimate.bytes)} of memory.`;
+  render(html`${text}${advice ? html`<strong class="hint"> ${advice}</strong>` : nothing}`, note);
+}
+
+/** Keeps the paragraph of another part up to date. */
+export function estimateView(app: App, work: Work, note: HTMLElement): void {
+  app.store.watch(ESTIMATED, () => showEstimate(app, work, note));
 }

@@ -1,225 +1,122 @@
-/**
- * Measure × transformation as a heat map: how far each number moved, on a logarithmic scale, with what theory expects and
- * what was found as symbols; the numbers and the tolerance's reasons are in the aside.
- */
+/** The part with the invariance check: what is checked, what came of it, and the table as its cells come. */
 
-import type { InvarianceCell, InvarianceTable, MeasureKey } from "isoflat";
+import { html, nothing, render, type TemplateResult } from "lit-html";
+import { createRef, ref } from "lit-html/directives/ref.js";
 import type { App } from "../app";
-import { find, html } from "../dom";
 import { invarianceFigure } from "../figures/tables";
 import { disable } from "../focus";
-import { number, power } from "../format";
-import { measureName } from "../names";
-import { byPaper } from "../papers";
-import { transformationName } from "../transformations";
+import { leftOf } from "../plan";
+import type { State } from "../store";
+import { ESTIMATED, showEstimate } from "./estimate";
+import { InvarianceTableView } from "./invariance-table";
+import { place } from "./place";
 import { takeAlong } from "./take-along";
-
-const VERDICTS: Record<InvarianceCell["verdict"], { symbol: string; word: string }> = {
-  invariant: { symbol: "=", word: "same" },
-  changed: { symbol: "≠", word: "changes" },
-  unresolved: { symbol: "?", word: "unresolved" },
-};
-
-/** Ends of the colours, in powers of ten of the relative change: rounding in the engine's precision, and a thousandfold. */
-const COLDEST = { f64: -16, f32: -8 } as const;
-const HOTTEST = 3;
 
 const RIGID = "This network has an activation that is not positively homogeneous: no map leaves what it computes.";
 
-/** [0, 1]; no change at all is coldest. */
-function heat(relativeChange: number, precision: "f32" | "f64"): number {
-  if (!(relativeChange > 0)) return 0;
-  const coldest = COLDEST[precision];
-  return Math.min(Math.max((Math.log10(relativeChange) - coldest) / (HOTTEST - coldest), 0), 1);
-}
-
 export class InvarianceView {
-  #cells: HTMLButtonElement[][] = [];
+  readonly #place = place("check");
+  readonly #table: InvarianceTableView;
+  readonly #button = createRef<HTMLButtonElement>();
+  readonly #goOn = createRef<HTMLButtonElement>();
+  readonly #range = createRef<HTMLInputElement>();
+  readonly #searches = createRef<HTMLInputElement>();
+  readonly #estimate = createRef<HTMLElement>();
+  readonly #found = createRef<HTMLElement>();
 
   constructor(private readonly app: App) {
-    const range = find("input", "check-range");
-    find("button", "check-button").addEventListener("click", () => {
+    render(this.#template(), this.#place);
+    this.#table = new InvarianceTableView(app, () => this.#draw());
+    app.store.watch(["invariance", "checkChoice", "descriptions"], () => this.#draw());
+    app.store.watch(["ready", "model", "task", "asked", "invariance"], () => this.#showButtons());
+    app.store.watch(ESTIMATED, () => this.#showEstimate());
+    takeAlong(this.#button.value?.parentElement ?? null, () => invarianceFigure(app.store.state), "table");
+  }
+
+  /** Rendered once: what a person has set stays. */
+  #template(): TemplateResult {
+    const check = () => {
+      const range = this.#range.value;
+      if (!range) return;
       const wanted = Math.min(Math.max(Number(range.value) || 10, 1.1), 1000);
       range.value = String(wanted);
-      void app.check(wanted, find("input", "check-searches").checked);
-    });
-    app.store.watch(["invariance"], () => this.#show());
-    app.store.watch(["ready", "model", "task"], () => {
-      const { ready, model, task } = app.store.state;
-      const button = find("button", "check-button");
-      disable(button, !ready || !model?.homogeneous || ["training", "checking", "starting"].includes(task));
-      button.title = model?.homogeneous === false ? RIGID : "";
-    });
-    takeAlong(find("button", "check-button").parentElement, () => invarianceFigure(app.store.state), "table");
-  }
-
-  #show(): void {
-    const { invariance } = this.app.store.state;
-    const place = find("div", "invariance");
-    const summary = find("p", "invariance-summary");
-    find("aside", "cell-detail").hidden = true;
-    this.#cells = [];
-    if (!invariance) {
-      place.replaceChildren();
-      summary.textContent = "";
-      delete summary.dataset.agrees;
-      return;
-    }
-    const { cells } = invariance;
-    const against = cells.filter((cell) => !cell.agrees).length;
-    const unresolved = cells.filter((cell) => cell.verdict === "unresolved").length;
-    summary.dataset.agrees = String(against === 0);
-    summary.textContent =
-      against === 0
-        ? `${unresolved > 0 ? "?" : "✓"} All ${cells.length} verdicts are as theory says${unresolved > 0 ? `; ${unresolved} of them unresolved` : ""}.`
-        : `✗ ${against} of ${cells.length} verdicts are not as theory says.`;
-    place.replaceChildren(legend(invariance.backend.precision), this.#table(invariance));
-    this.#cells[0]?.[0]?.setAttribute("tabindex", "0");
-  }
-
-  #table({ cells, transformations, backend }: InvarianceTable): HTMLTableElement {
-    const heads = transformations.map((transformation) =>
-      html("th", { scope: "col", role: "columnheader" }, transformationName(transformation)),
-    );
-    const row = (measure: InvarianceCell["measure"]): HTMLTableRowElement => {
-      const buttons: HTMLButtonElement[] = [];
-      const index = this.#cells.push(buttons) - 1;
-      const tds = transformations.map((_, column) => {
-        const cell = cells.find((other) => other.measure === measure && other.transformation === column);
-        if (!cell) return html("td", { role: "gridcell" });
-        const button = this.#button(cell, backend.precision, index, column);
-        buttons.push(button);
-        return html("td", { role: "gridcell" }, button);
-      });
-      return html("tr", { role: "row" }, html("th", { scope: "row", role: "rowheader" }, this.#name(measure)), ...tds);
+      void this.app.check(wanted, this.#searches.value?.checked ?? false);
     };
-    const body = (title: string, measures: InvarianceCell["measure"][]): HTMLTableSectionElement => {
-      const head = html("th", { colspan: transformations.length + 1, scope: "rowgroup", role: "rowheader" }, title);
-      return html("tbody", {}, html("tr", { class: "group", role: "row" }, head), ...measures.map(row));
-    };
-    const there = new Set(cells.map((cell) => cell.measure));
-    const groups = byPaper(this.app.store.state.descriptions).flatMap(({ paper, measures }) => {
-      const keys: (MeasureKey | "outputs")[] = measures.map(({ key }) => key).filter((key) => there.has(key));
-      if (paper.id === "point" && there.has("outputs")) keys.unshift("outputs");
-      return keys.length > 0 ? [body(paper.title, keys)] : [];
-    });
-    return html(
-      "table",
-      { class: "invariance", role: "grid", "aria-labelledby": "check-tab-title" },
-      html("thead", {}, html("tr", { role: "row" }, html("th", { role: "columnheader" }, "Measure"), ...heads)),
-      ...groups,
+    return html`
+      <div class="side">
+        <h2 id="check-tab-title">What should stand still, and does it?</h2>
+        <p class="story">Four maps that leave every output as it is, the measures before and after, against what theory says. Press a cell for its numbers.</p>
+      </div>
+      <div class="display">
+        <div class="heading plain">
+          <div class="row wrap">
+            <label class="check"><input id="check-searches" type="checkbox" ${ref(this.#searches)}
+              @change=${() => this.#showEstimate()}> with the searches for the highest point (slow)</label>
+            <label class="inline">units up to × <input id="check-range" type="number" min="1.1" max="1000" step="any"
+              value="10" ${ref(this.#range)}></label>
+            <button id="check-button" type="button" disabled ${ref(this.#button)} @click=${check}>Check</button>
+            <button id="check-continue" type="button" hidden ${ref(this.#goOn)}
+              @click=${() => void this.app.continueCheck()}>Continue</button>
+          </div>
+        </div>
+        <p id="check-estimate" class="note estimate" ${ref(this.#estimate)}></p>
+        <div ${ref(this.#found)} class="found"></div>
+      </div>`;
+  }
+
+  #draw(): void {
+    const place = this.#found.value;
+    if (!place) return;
+    const { state } = this.app.store;
+    const { text, agrees } = summary(state);
+    render(
+      html`
+        <p id="invariance-summary" class="verdict" role="status" data-agrees=${agrees ?? nothing}>${text}</p>
+        ${this.#table.template()}`,
+      place,
     );
   }
 
-  #name(measure: InvarianceCell["measure"]): string {
-    return measureName(this.app.store.state.descriptions, measure);
+  #showButtons(): void {
+    const { ready, model, task, asked } = this.app.store.state;
+    const { value: button } = this.#button;
+    const { value: goOn } = this.#goOn;
+    if (!button || !goOn) return;
+    const isPossible = ready && model?.homogeneous === true && !["training", "checking", "starting"].includes(task);
+    disable(button, !isPossible);
+    button.title = model?.homogeneous === false ? RIGID : "";
+    const isCut = isPossible && cellsLeft(this.app.store.state) && !(task !== "idle" && asked.check);
+    // Who has pressed it goes on where the check is begun.
+    if (!isCut && document.activeElement === goOn) button.focus({ preventScroll: true });
+    goOn.hidden = !isCut;
+    goOn.title = "Goes on with the cells that are still to come";
   }
 
-  #button(cell: InvarianceCell, precision: "f32" | "f64", row: number, column: number): HTMLButtonElement {
-    const { symbol, word } = VERDICTS[cell.verdict];
-    const should = cell.expected === "invariant";
-    const label = `${word}, relative change ${number(cell.relativeChange, 2)}, ${should ? "should stand still" : "may change"}`;
-    const button = html(
-      "button",
-      {
-        type: "button",
-        tabindex: -1,
-        "data-verdict": cell.verdict,
-        "data-expected": cell.expected,
-        "data-agrees": String(cell.agrees),
-        "aria-label": cell.agrees ? label : `${label}: against theory`,
-        style: `--heat: ${heat(cell.relativeChange, precision).toFixed(3)}`,
-      },
-      html("span", { class: "symbol", "aria-hidden": "true" }, symbol),
-      html("span", { class: "change", "aria-hidden": "true" }, power(cell.relativeChange)),
-      cell.agrees ? "" : html("span", { class: "against" }, "✗ against theory"),
-    );
-    button.addEventListener("focus", () => this.#detail(cell));
-    button.addEventListener("click", () => this.#detail(cell));
-    button.addEventListener("keydown", (event) => this.#onKey(event, row, column));
-    return button;
-  }
-
-  /** One stop for the Tab key; arrows move within. */
-  #onKey(event: KeyboardEvent, row: number, column: number): void {
-    const steps: Record<string, [number, number]> = {
-      ArrowUp: [-1, 0],
-      ArrowDown: [1, 0],
-      ArrowLeft: [0, -1],
-      ArrowRight: [0, 1],
-    };
-    const step = steps[event.key];
-    const next = step && this.#cells[row + step[0]]?.[column + step[1]];
-    if (!next) return;
-    event.preventDefault();
-    this.#cells[row]?.[column]?.setAttribute("tabindex", "-1");
-    next.setAttribute("tabindex", "0");
-    next.focus();
-  }
-
-  #detail(cell: InvarianceCell): void {
-    const aside = find("aside", "cell-detail");
-    const transformation = this.app.store.state.invariance?.transformations[cell.transformation];
-    const entry = (name: string, value: string) => html("div", {}, html("dt", {}, name), html("dd", {}, value));
-    const { symbol, word } = VERDICTS[cell.verdict];
-    aside.hidden = false;
-    aside.replaceChildren(
-      html(
-        "h4",
-        {},
-        this.#name(cell.measure),
-        html("small", {}, transformation ? transformationName(transformation) : ""),
-      ),
-      html(
-        "dl",
-        {},
-        entry("before", number(cell.before, 7)),
-        entry("after", number(cell.after, 7)),
-        entry("relative change", number(cell.relativeChange, 2)),
-        entry("tolerance", number(cell.tolerance, 2)),
-        entry("expected", cell.expected === "invariant" ? "stays the same" : "may change"),
-        entry("found", `${symbol} ${word}${bearing(cell)}`),
-      ),
-      html("p", { class: "note" }, cell.reason),
-    );
+  #showEstimate(): void {
+    const { value: note } = this.#estimate;
+    if (note) showEstimate(this.app, "check", note, { searches: this.#searches.value?.checked ?? false });
   }
 }
 
-/** What a finding says of theory. */
-function bearing({ verdict, agrees }: InvarianceCell): string {
-  if (verdict === "unresolved") return "";
-  return agrees ? ", as theory says" : ", against theory";
-}
+/** Also after a reload, when what was asked for is forgotten and the cells are there still. */
+const cellsLeft = (state: State): boolean =>
+  state.invariance !== null && leftOf({ ...state, asked: { check: true } }, "check").length > 0;
 
-/** What colours, symbols and bars mean; also what a reader without colours goes by. */
-function legend(precision: "f32" | "f64"): HTMLElement {
-  const coldest = COLDEST[precision];
-  const sign = (symbol: string, word: string) =>
-    html("li", {}, html("span", { class: "symbol", "aria-hidden": "true" }, symbol), word);
-  const ends = [coldest, coldest / 2, 0, HOTTEST].map((exponent) =>
-    html(
-      "span",
-      { style: `--at: ${(exponent - coldest) / (HOTTEST - coldest)}` },
-      exponent === 0 ? "1" : power(10 ** exponent),
-    ),
-  );
-  return html(
-    "div",
-    { class: "heat-legend" },
-    html(
-      "div",
-      { class: "heat-scale" },
-      html("span", { class: "label" }, "relative change"),
-      html("span", { class: "ramp", "aria-hidden": "true" }),
-      html("span", { class: "ends" }, ...ends),
-    ),
-    html(
-      "ul",
-      { class: "signs" },
-      sign("=", "the same, within its tolerance"),
-      sign("≠", "changes"),
-      sign("?", "unresolved: nothing can be said, for the reason given"),
-      html("li", {}, html("span", { class: "should-mark", "aria-hidden": "true" }), "should stand still, says theory"),
-    ),
-  );
+/** What all cells say together, as far as they are there. */
+export function summary(state: State): { text: string; agrees: "true" | "false" | undefined } {
+  const { invariance } = state;
+  if (!invariance) return { text: "", agrees: undefined };
+  const { cells } = invariance;
+  const against = cells.filter((cell) => !cell.agrees).length;
+  const unresolved = cells.filter((cell) => cell.verdict === "unresolved").length;
+  if (cellsLeft(state)) {
+    const said = against > 0 ? `${against} of them not as theory says` : "none of them against theory";
+    return { text: `${cells.length} verdicts so far, ${said}.`, agrees: undefined };
+  }
+  if (against > 0) return { text: `✗ ${against} of ${cells.length} verdicts are not as theory says.`, agrees: "false" };
+  const open = unresolved > 0 ? `; ${unresolved} of them unresolved` : "";
+  return {
+    text: `${unresolved > 0 ? "?" : "✓"} All ${cells.length} verdicts are as theory says${open}.`,
+    agrees: "true",
+  };
 }

@@ -8,6 +8,7 @@ import { type Comparison, compare, shouldStandStill } from "../compare";
 import { measuresFigure } from "../figures/tables";
 import { integer, number, round } from "../format";
 import { byPaper, type Paper } from "../papers";
+import { measureUnits } from "../shared";
 import { type State, transformationOf } from "../store";
 import type { Point } from "../worker/protocol";
 import type { aboutMeasure } from "./about-measure";
@@ -150,7 +151,11 @@ export class MeasuresView {
     if (this.#about === "failed")
       return html`<p>${subscripted(measure.description)}</p>
         <p class="fault">Its formula could not be loaded. Without a network it is there from the second visit on.</p>`;
-    return this.#about(measure, this.app.store.state, { before, after });
+    const { progressing, store } = this.app;
+    // As if it were asked for alone.
+    const [unit] = measureUnits([measure]);
+    const seconds = unit ? progressing.estimate({ what: "measures", point: "trained", unit }, store.state, null) : null;
+    return this.#about(measure, store.state, { before, after }, seconds);
   }
 
   #toggle(key: MeasureKey): void {

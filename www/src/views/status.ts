@@ -1,9 +1,10 @@
-/** What is running, how far it is, and Stop. */
+/** What is running and how far the whole of it is, with Pause and Continue in one place; its steps are folded under it. */
 
+import { html, nothing, render } from "lit-html";
 import type { App } from "../app";
-import { find } from "../dom";
 import { duration, integer, number } from "../format";
-import type { Task } from "../store";
+import type { State, Task, Waiting } from "../store";
+import { place } from "./place";
 
 const TASKS: Record<Task, string> = {
   idle: "",
@@ -18,53 +19,119 @@ const TASKS: Record<Task, string> = {
   reporting: "Report",
 };
 
+/** What ends with what it has, or with nothing: none of it can be gone on with from where it stood. */
+const STOPPED: ReadonlySet<Task> = new Set(["starting", "training", "reporting", "table2"]);
+
 /** Shorter work than this shows no bar: it would only flicker. */
 const DELAY_MS = 150;
 
+/** Whether the steps were unfolded, where the browser keeps that. */
+const UNFOLDED = "isoflat-steps";
+
 export function statusView(app: App): void {
-  const box = find("section", "status");
-  const phase = find("span", "status-phase");
-  const bar = find("progress", "status-bar");
-  const detail = find("span", "status-detail");
-  const stop = find("button", "status-stop");
-  stop.addEventListener("click", () => app.stop());
-  /** Where the keyboard was before it came here, and goes back to when Stop goes away. */
+  const box = place("status");
+  const { store } = app;
   let before: EventTarget | null = null;
-  stop.addEventListener("focus", ({ relatedTarget }) => {
+  let label = "";
+
+  const draw = (): void => {
+    render(template(store.state, label, press), box);
+  };
+  const press = (): void => {
+    const { task, paused } = store.state;
+    if (task !== "idle") app.stop();
+    else if (paused) void app.goOn();
+  };
+  draw();
+
+  const button = box.querySelector("button");
+  // Where the keyboard was before it came here, and goes back to when the button goes away.
+  button?.addEventListener("focus", ({ relatedTarget }) => {
     before = relatedTarget;
   });
+  const details = box.querySelector("details");
+  if (details) {
+    details.open = kept();
+    details.addEventListener("toggle", () => keep(details.open));
+  }
+
   let timer = 0;
-  app.store.watch(["task"], () => {
-    const { task } = app.store.state;
+  store.watch(["task", "paused"], () => {
+    const { task, paused } = store.state;
     clearTimeout(timer);
-    if (task === "idle") {
-      // A chain of tasks should not blink between two of them.
-      timer = window.setTimeout(() => {
-        if (document.activeElement === stop && before instanceof HTMLElement) before.focus({ preventScroll: true });
-        box.dataset.state = "idle";
-        phase.textContent = "";
-      }, DELAY_MS);
-      return;
-    }
-    phase.textContent = TASKS[task];
+    if (task !== "idle") label = paused ? "Pausing" : TASKS[task];
+    // A chain of tasks should not blink between two of them.
     timer = window.setTimeout(() => {
+      const isOver = task === "idle" && !paused;
+      if (isOver && document.activeElement === button && before instanceof HTMLElement) {
+        before.focus({ preventScroll: true });
+      }
+      if (task === "idle") label = paused ? "Paused" : "";
       box.dataset.state = task;
+      box.dataset.paused = String(task === "idle" && paused);
+      draw();
     }, DELAY_MS);
+    draw();
   });
-  app.store.watch(["progress"], () => {
-    const { progress, task } = app.store.state;
-    if (!progress || progress.total <= 0) {
-      bar.removeAttribute("value");
-      detail.textContent = "";
-      return;
-    }
-    bar.max = progress.total;
-    bar.value = progress.done;
-    const parts = task === "training" ? [`epoch ${progress.epoch ?? 1}`] : [progress.phase.replaceAll("_", " ")];
-    parts.push(`${integer(progress.done)} of ${integer(progress.total)}`);
+  store.watch(["progress", "waiting"], draw);
+}
+
+function template({ task, paused, progress, waiting }: State, label: string, press: () => void) {
+  const isPaused = task === "idle" && paused;
+  const fraction = waiting?.fraction ?? null;
+  return html`
+    <span id="status-phase" class="phase" role="status">${label}</span>
+    <span id="status-detail" class="detail">${label === "" ? nothing : said(waiting, isPaused)}</span>
+    <progress id="status-bar" max="1" aria-label="Progress"
+      value=${fraction === null ? nothing : String(fraction)}></progress>
+    <button id="status-stop" type="button" ?disabled=${label === "" || (paused && task !== "idle")}
+      title=${isPaused ? "Goes on with what is missing; a step that was cut short begins anew" : nothing}
+      @click=${press}>${isPaused ? "Continue" : STOPPED.has(task) ? "Stop" : "Pause"}</button>
+    <details id="status-more" class="steps">
+      <summary>Steps</summary>
+      <p id="status-step">${label === "" ? "Nothing is running." : step(waiting, isPaused ? null : progress)}</p>
+    </details>`;
+}
+
+/** The whole: what is counted, and the time that is left. */
+export function said(waiting: Waiting | null, isPaused: boolean): string {
+  if (!waiting) return "";
+  const { count, left } = waiting;
+  const parts = count ? [counted(count)] : [];
+  if (left !== null && !isPaused) parts.push(`${duration(left)} left`);
+  return parts.join(", ");
+}
+
+function counted({ done, total, of }: NonNullable<Waiting["count"]>): string {
+  const [now, all] = [integer(done), integer(total)];
+  if (of === "epochs") return `epoch ${now} of ${all}`;
+  return of === "sections" ? `section ${now} of ${all}` : `${now} of ${all} ${of}`;
+}
+
+/** The step that runs, in its own numbers, and how many come after it. */
+export function step(waiting: Waiting | null, progress: State["progress"]): string {
+  const parts = waiting ? [waiting.step] : [];
+  if (progress && progress.total > 0) {
+    parts.push(`${progress.phase.replaceAll("_", " ")}, ${integer(progress.done)} of ${integer(progress.total)}`);
     if (progress.estimate !== undefined) parts.push(`≈ ${number(progress.estimate)}`);
-    if (progress.remainingSeconds !== undefined) parts.push(`${duration(progress.remainingSeconds)} left`);
     if (progress.residual !== undefined) parts.push(`residual ${number(progress.residual, 1)}`);
-    detail.textContent = parts.join(" · ");
-  });
+  }
+  if (waiting && waiting.after > 0) parts.push(`${waiting.after} more ${waiting.after === 1 ? "step" : "steps"}`);
+  return parts.join(" · ");
+}
+
+function kept(): boolean {
+  try {
+    return localStorage.getItem(UNFOLDED) === "true";
+  } catch {
+    return false;
+  }
+}
+
+function keep(isOpen: boolean): void {
+  try {
+    localStorage.setItem(UNFOLDED, String(isOpen));
+  } catch {
+    // It is as one left it until the page is closed.
+  }
 }

@@ -2,15 +2,18 @@
 
 import type { App } from "../app";
 import { TrainingChart } from "../charts/training";
-import { find, html, networkSummary } from "../dom";
+import { html, networkSummary } from "../dom";
 import { LabError } from "../errors";
+import type { Training } from "../estimates";
 import { FieldFault } from "../fields";
 import { alternate, disable } from "../focus";
 import { integer } from "../format";
 import { defaultsOf, MNIST_SAMPLES, networkGroups, unfitForMnist } from "../networks";
-import { isComplete } from "../store";
+import { isComplete } from "../plan";
 import { accuracySaid, canTrain, DIVERGED, divergenceSaid, hasDiverged, lossSaid, unfinishedSaid } from "../training";
 import type { ModelChoice, NetworkChoice, TrainChoice } from "../worker/protocol";
+import { ESTIMATED, showEstimate } from "./estimate";
+import { part, renderForm } from "./train-form";
 import {
   clearFaults,
   isScaled,
@@ -33,7 +36,7 @@ let epochs = 1;
 let choosing = 0;
 
 export function trainView(app: App): TrainingChart {
-  const chart = new TrainingChart(find("div", "training-chart"));
+  const chart = new TrainingChart(part("div", "training-chart"));
   actions(app, chart);
   app.store.watch(["model", "modelChoice"], () => showModel(app));
   let written: TrainChoice | null = null;
@@ -50,26 +53,31 @@ export function trainView(app: App): TrainingChart {
   continuing(app, chart);
   app.store.watch(["progress"], () => showProgress(app, chart));
   app.store.watch(["training"], () => showTraining(app));
-  app.store.watch(["task", "model", "ready", "bend", "surfaces", "measures"], () => showButtons(app));
+  app.store.watch(["task", "model", "ready", "bend", "surfaces", "measures", "isWanted"], () => showButtons(app));
+  const estimate = () => showEstimate(app, "training", part("p", "train-estimate"), { training: trainingWritten() });
+  app.store.watch(ESTIMATED, estimate);
+  for (const id of ["epochs", "batch"]) part("input", id).addEventListener("input", estimate);
+  // Setting another field may set these.
+  part("select", "network").addEventListener("change", estimate);
   return chart;
 }
 
 /** Of a training that was stopped or broken off: the button beside *Train* that goes on with it, and how far it had come. */
 function continuing(app: App, chart: TrainingChart): void {
-  const button = html("button", { type: "button", id: "continue-button" }, "Continue");
-  const note = html("p", { id: "unfinished-note", class: "note" });
-  find("button", "stop-button").after(button);
-  find("div", "put-aside").before(note);
+  const [button, stop, note] = [
+    part("button", "continue-button"),
+    part("button", "stop-button"),
+    part("p", "unfinished-note"),
+  ];
+  app.trainingGoesOn = ({ choice, history }) => {
+    epochs = choice.epochs;
+    chart.begin(epochs);
+    for (const { epoch, loss, accuracy, validationAccuracy: test } of history) {
+      chart.add(epoch, { loss, accuracy, ...(test !== undefined && { test }) });
+    }
+  };
   button.addEventListener("click", async () => {
-    const { unfinished } = app.store.state;
-    if (!unfinished) return;
-    await app.continueTraining(() => {
-      epochs = unfinished.choice.epochs;
-      chart.begin(epochs);
-      for (const { epoch, loss, accuracy, validationAccuracy: test } of unfinished.history) {
-        chart.add(epoch, { loss, accuracy, ...(test !== undefined && { test }) });
-      }
-    });
+    await app.continueTraining();
     if (app.store.state.training === null && app.messages.code === "not_finite") showDiverged();
   });
   app.store.watch(["unfinished", "task"], () => {
@@ -79,20 +87,26 @@ function continuing(app: App, chart: TrainingChart): void {
     button.hidden = isOff;
     note.hidden = isOff;
     note.textContent = unfinished ? unfinishedSaid(unfinished) : "";
-    if (isOff && hadFocus) find("button", "stop-button").focus({ preventScroll: true });
+    if (isOff && hadFocus) stop.focus({ preventScroll: true });
   });
 }
 
+/** As far as it is written; null where a field is empty. */
+function trainingWritten(): Training | null {
+  const [epochs, batchSize] = [Number(part("input", "epochs").value), Number(part("input", "batch").value)];
+  return epochs > 0 && batchSize > 0 ? { epochs, batchSize } : null;
+}
+
 function showButtons(app: App): void {
-  const { task, model, ready } = app.store.state;
+  const { task, model, ready, isWanted } = app.store.state;
   const can = { begin: canTrain(task, choosing > 0), end: task === "training" };
-  const begin = find("button", "train-button");
-  alternate(begin, find("button", "stop-button"), can);
-  const look = find("button", "untrained-button");
+  const begin = part("button", "train-button");
+  alternate(begin, part("button", "stop-button"), can);
+  const look = part("button", "untrained-button");
   const isLast = document.activeElement === look;
   disable(look, !model || task !== "idle");
   look.textContent = ready ? "Go on: compute what is missing" : "Look without training";
-  look.hidden = ready && (task !== "idle" || isComplete(app.store.state));
+  look.hidden = ready && (task !== "idle" || !isWanted || isComplete(app.store.state));
   if (isLast && look.hidden) begin.focus({ preventScroll: true });
 }
 
@@ -129,7 +143,7 @@ async function train(app: App, chart: TrainingChart, model: ModelChoice | null, 
 }
 
 function actions(app: App, chart: TrainingChart): void {
-  const form = find("form", "train-form");
+  const form = part("form", "train-form");
   // The browser shows no fault of a field that is folded away, and refuses without a word.
   form.noValidate = true;
   form.addEventListener("submit", (event) => {
@@ -142,49 +156,53 @@ function actions(app: App, chart: TrainingChart): void {
     };
     guarded(app, begin, true);
   });
-  find("button", "stop-button").addEventListener("click", () => app.stop());
-  find("button", "untrained-button").addEventListener("click", () => void app.look());
-  find("select", "network").addEventListener("change", () => {
+  part("button", "stop-button").addEventListener("click", () => app.stop());
+  part("button", "untrained-button").addEventListener("click", () => {
+    const { ready, stamp } = app.store.state;
+    void (ready && stamp !== null ? app.goOn() : app.look());
+  });
+  part("select", "network").addEventListener("change", () => {
     fitData();
     useDefaults(true);
     showFields();
     choose(app);
   });
-  find("input", "widths").addEventListener("change", () => {
+  part("input", "widths").addEventListener("change", () => {
     if (fitData()) useDefaults(false);
     showFields();
     choose(app);
   });
-  find("select", "data").addEventListener("change", () => {
+  part("select", "data").addEventListener("change", () => {
     useDefaults(false);
     showFields();
     choose(app);
   });
-  find("select", "init").addEventListener("change", () => {
+  part("select", "init").addEventListener("change", () => {
     showFields();
     choose(app);
   });
   for (const id of ["bias", "samples", "scale", "seed"])
-    find("input", id).addEventListener("change", () => choose(app));
-  find("input", "measured").addEventListener("change", () => {
+    part("input", id).addEventListener("change", () => choose(app));
+  part("input", "measured").addEventListener("change", () => {
     const { ready, model, task } = app.store.state;
     // What has been trained is not to be lost for looking at more or less of the data.
     if (ready && model && task !== "training") guarded(app, () => void app.setMeasured(readMeasured()));
     else choose(app);
   });
   for (const id of ["learning-rate", "batch", "epochs"]) {
-    find("input", id).addEventListener("change", () => guarded(app, readTrainChoice));
+    part("input", id).addEventListener("change", () => guarded(app, readTrainChoice));
   }
-  const optimizer = find("select", "optimizer");
+  const optimizer = part("select", "optimizer");
   optimizer.addEventListener("change", () => {
-    find("input", "learning-rate").value = RATES[optimizer.value as TrainChoice["optimizer"]];
+    part("input", "learning-rate").value = RATES[optimizer.value as TrainChoice["optimizer"]];
     clearFaults();
   });
 }
 
 /** Fills the list of networks; before the first choice is read. */
 export function fillNetworks(): void {
-  const own = find("select", "network");
+  renderForm();
+  const own = part("select", "network");
   const groups = networkGroups().map(({ title, networks }) =>
     html(
       "optgroup",
@@ -202,9 +220,9 @@ let digitsWanted = true;
 
 /** Random samples where the network does not take MNIST's digits, and says so; whether the data are others now. */
 function fitData(): boolean {
-  const data = find("select", "data");
+  const data = part("select", "data");
   const digits = data.querySelector<HTMLOptionElement>("option[value=mnist]");
-  const note = find("p", "data-note");
+  const note = part("p", "data-note");
   let unfit: string | null = null;
   try {
     unfit = unfitForMnist(readNetwork());
@@ -230,23 +248,23 @@ function useDefaults(anew: boolean): void {
     // Widths that are none are refused where they are read.
   }
   const { training, random, measured, epochs } = defaultsOf(network);
-  const samples = find("select", "data").value === "synthetic" ? random : training;
-  find("input", "samples").value = String(samples);
-  find("input", "measured").value = String(Math.min(measured, samples));
-  if (anew) find("input", "epochs").value = String(epochs);
+  const samples = part("select", "data").value === "synthetic" ? random : training;
+  part("input", "samples").value = String(samples);
+  part("input", "measured").value = String(Math.min(measured, samples));
+  if (anew) part("input", "epochs").value = String(epochs);
 }
 
 /** Fields that belong to another field's choice. */
 function showFields(): void {
-  const own = find("select", "network").value === "widths";
-  find("label", "widths-field").hidden = !own;
-  find("label", "bias-field").hidden = !own;
-  const random = find("select", "data").value === "synthetic";
-  find("span", "samples-label").textContent = random ? "Random samples" : "Training samples";
-  find("input", "samples").max = String(random ? 100000 : MNIST_SAMPLES);
-  const scheme = find("select", "init").value;
-  find("label", "scale-field").hidden = !isScaled(scheme);
-  find("span", "scale-label").textContent = scheme === "normal" ? "σ" : "b";
+  const own = part("select", "network").value === "widths";
+  part("label", "widths-field").hidden = !own;
+  part("label", "bias-field").hidden = !own;
+  const random = part("select", "data").value === "synthetic";
+  part("span", "samples-label").textContent = random ? "Random samples" : "Training samples";
+  part("input", "samples").max = String(random ? 100000 : MNIST_SAMPLES);
+  const scheme = part("select", "init").value;
+  part("label", "scale-field").hidden = !isScaled(scheme);
+  part("span", "scale-label").textContent = scheme === "normal" ? "σ" : "b";
 }
 
 /** How long it takes is said below, once it is known. */
@@ -261,20 +279,20 @@ function story({ network, data }: ModelChoice): (string | HTMLElement)[] {
 
 function showModel(app: App): void {
   const { model, modelChoice } = app.store.state;
-  const summary = find("p", "model-summary");
+  const summary = part("p", "model-summary");
   if (!model) {
     summary.textContent = "";
     return;
   }
   const random = modelChoice?.data.kind === "synthetic";
-  if (modelChoice) find("p", "train-story").replaceChildren(...story(modelChoice));
+  if (modelChoice) part("p", "train-story").replaceChildren(...story(modelChoice));
   const data = modelChoice ? model.data : `the file “${model.data}”`;
   const test = model.validationSamples > 0 ? `, ${integer(model.validationSamples)} test` : "";
   summary.replaceChildren(
     networkSummary(model.summary),
     ` · ${integer(model.parameterCount)} parameters · ${data}${random ? "" : ` (${integer(model.samples)} samples${test})`}`,
   );
-  find("li", "legend-test").hidden = model.validationSamples === 0;
+  part("li", "legend-test").hidden = model.validationSamples === 0;
   if (modelChoice) return;
   const back = html("button", { type: "button", class: "link", id: "close-file" }, "Close the file");
   back.addEventListener("click", () => choose(app));
@@ -290,14 +308,14 @@ function showProgress(app: App, chart: TrainingChart): void {
     ...(progress.accuracy !== undefined && { accuracy: progress.accuracy }),
     ...(progress.validationAccuracy !== undefined && { test: progress.validationAccuracy }),
   });
-  find("output", "r-epoch").textContent = `${progress.epoch ?? 1} / ${epochs}`;
-  find("output", "r-loss").textContent = lossSaid(progress.loss);
-  if (progress.accuracy !== undefined) find("output", "r-accuracy").textContent = accuracySaid(progress.accuracy);
+  part("output", "r-epoch").textContent = `${progress.epoch ?? 1} / ${epochs}`;
+  part("output", "r-loss").textContent = lossSaid(progress.loss);
+  if (progress.accuracy !== undefined) part("output", "r-accuracy").textContent = accuracySaid(progress.accuracy);
   if (progress.validationAccuracy !== undefined) showTestAccuracy(progress.validationAccuracy);
 }
 
 function showTestAccuracy(accuracy: number): void {
-  const output = find("output", "r-validation");
+  const output = part("output", "r-validation");
   output.textContent = accuracySaid(accuracy);
   output.dataset.value = String(accuracy);
 }
@@ -306,15 +324,15 @@ function showTraining(app: App): void {
   const { training, model } = app.store.state;
   if (!training) {
     for (const id of ["r-epoch", "r-loss", "r-accuracy", "r-validation"]) {
-      find("output", id).textContent = "–";
-      delete find("output", id).dataset.value;
+      part("output", id).textContent = "–";
+      delete part("output", id).dataset.value;
     }
     return;
   }
-  const epoch = find("output", "r-epoch");
+  const epoch = part("output", "r-epoch");
   if (training.stopped) epoch.textContent = `${epoch.textContent} stopped`;
-  find("output", "r-loss").textContent = lossSaid(training.loss);
-  if (model?.loss === "cross_entropy") find("output", "r-accuracy").textContent = accuracySaid(training.accuracy);
+  part("output", "r-loss").textContent = lossSaid(training.loss);
+  if (model?.loss === "cross_entropy") part("output", "r-accuracy").textContent = accuracySaid(training.accuracy);
   if (training.validationAccuracy !== undefined) showTestAccuracy(training.validationAccuracy);
   if (!model || !hasDiverged(training, model)) return;
   showDiverged();
@@ -322,9 +340,9 @@ function showTraining(app: App): void {
 }
 
 function showDiverged(): void {
-  find("output", "r-loss").textContent = DIVERGED;
+  part("output", "r-loss").textContent = DIVERGED;
   for (const id of ["r-accuracy", "r-validation"]) {
-    find("output", id).textContent = "–";
-    delete find("output", id).dataset.value;
+    part("output", id).textContent = "–";
+    delete part("output", id).dataset.value;
   }
 }

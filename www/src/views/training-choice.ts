@@ -1,11 +1,11 @@
 /** What the options of training say. Fields that belong to what is not chosen are not read. */
 
 import type { PresetName } from "isoflat";
-import { find } from "../dom";
 import { type Field, type FieldFault, widthsOf } from "../fields";
 import { MNIST_SAMPLES } from "../networks";
 import type { InitScheme, ModelChoice, NetworkChoice, TrainChoice } from "../worker/protocol";
 import { clearFault, goTo, readNumber, showFault } from "./fields";
+import { part } from "./train-form";
 
 const FIELDS = {
   samples: { name: "The number of samples", whole: true },
@@ -20,12 +20,12 @@ const FIELDS = {
 const WIDTHS = "widths";
 
 const read = (id: keyof typeof FIELDS): number => readNumber(id, FIELDS[id]);
-const readWidths = (): number[] => widthsOf(WIDTHS, find("input", WIDTHS).value);
+const readWidths = (): number[] => widthsOf(WIDTHS, part("input", WIDTHS).value);
 
 export function readNetwork(): NetworkChoice {
-  const network = find("select", "network").value;
+  const network = part("select", "network").value;
   return network === "widths"
-    ? { kind: "widths", widths: readWidths(), bias: find("input", "bias").checked }
+    ? { kind: "widths", widths: readWidths(), bias: part("input", "bias").checked }
     : { kind: "preset", name: network as PresetName };
 }
 
@@ -33,14 +33,14 @@ export function readModelChoice(): ModelChoice {
   const network = readNetwork();
   const samples = read("samples");
   const measured = readMeasured();
-  const scheme = find("select", "init").value as InitScheme;
+  const scheme = part("select", "init").value as InitScheme;
   const scale = isScaled(scheme) ? read("scale") : 1;
   const seed = read("seed");
   return {
     network,
     init: { scheme, scale, seed },
     data:
-      find("select", "data").value === "synthetic"
+      part("select", "data").value === "synthetic"
         ? { kind: "synthetic", samples, seed }
         : { kind: "mnist", samples: Math.min(samples, MNIST_SAMPLES) },
     measured,
@@ -53,7 +53,7 @@ export const isScaled = (scheme: string): boolean => scheme === "uniform" || sch
 
 export function readTrainChoice(): TrainChoice {
   return {
-    optimizer: find("select", "optimizer").value as TrainChoice["optimizer"],
+    optimizer: part("select", "optimizer").value as TrainChoice["optimizer"],
     learningRate: read("learning-rate"),
     batchSize: read("batch"),
     epochs: read("epochs"),
@@ -85,24 +85,24 @@ export function clearFaults(): void {
 /** The options as they were for a network that a reload brings back. */
 export function writeChoices(model: ModelChoice | null, training: TrainChoice | null): void {
   const write = (id: keyof typeof FIELDS | typeof WIDTHS, value: number | string) => {
-    find("input", id).value = String(value);
+    part("input", id).value = String(value);
   };
   if (model) {
     const { network, init, data, measured } = model;
-    find("select", "network").value = network.kind === "preset" ? network.name : "widths";
+    part("select", "network").value = network.kind === "preset" ? network.name : "widths";
     if (network.kind === "widths") {
       write(WIDTHS, network.widths.join("-"));
-      find("input", "bias").checked = network.bias;
+      part("input", "bias").checked = network.bias;
     }
-    find("select", "init").value = init.scheme;
+    part("select", "init").value = init.scheme;
     if (isScaled(init.scheme)) write("scale", init.scale);
-    find("select", "data").value = data.kind;
+    part("select", "data").value = data.kind;
     write("samples", data.samples);
     write("measured", measured);
     write("seed", init.seed);
   }
   if (training) {
-    find("select", "optimizer").value = training.optimizer;
+    part("select", "optimizer").value = training.optimizer;
     write("learning-rate", training.learningRate);
     write("batch", training.batchSize);
     write("epochs", training.epochs);

@@ -1,30 +1,140 @@
-/** What one sample costs on a device, from a trial run of a few. */
+/**
+ * What work costs on a device: trial runs of the very calls that the work is made of, at as many samples as they will have, or
+ * at as many as there is time for. A pass over a few samples overstates what many take: it is shared out to no threads, and
+ * fills neither blocks nor caches.
+ */
 
 import type { Engine, Problem } from "isoflat";
+import { randomVector } from "./directions";
 import { firstSamples } from "./options";
-import type { SampleCosts } from "./protocol";
+import type { Line, SampleCosts } from "./protocol";
 
-/** More than the engine tries out when it estimates what a sample costs. */
-const TRIAL_SAMPLES = 128;
+/** The first trial, which says how many samples there is time for. */
+const FIRST = 64;
+/** A product or a landscape of this many seconds is tried out whole; of larger ones a part. */
+const TRIAL_SECONDS = 0.04;
+/** A network that takes so long for the first trial is told from that alone. */
+const LONG_SECONDS = 0.6;
+/** Trials of one kind: the middle one counts. The least would say what an idle machine takes, which this one may not be. */
+const REPEATS = 3;
+/** Batches of training, small and large, and at most how many steps with each. */
+const BATCHES = [32, 128];
+const STEPS = 48;
+const STEPS_SECONDS = 0.15;
+/** Points of a line, and a side of a surface. */
+const [LINE, SIDE] = [3, 7];
 
-export async function sampleCosts(engine: Engine, problem: Problem, at: Float64Array): Promise<SampleCosts> {
-  const trial = firstSamples(problem, TRIAL_SAMPLES);
-  const { samples } = trial;
+const now = (): number => performance.now() / 1e3;
+
+/** The first one warms up, and waits in the queue for work that was there before. */
+async function middle(call: () => Promise<unknown>): Promise<number> {
+  await call();
+  const times: number[] = [];
+  for (let i = 0; i < REPEATS; i++) {
+    const start = now();
+    await call();
+    times.push(now() - start);
+  }
+  return times.sort((a, b) => a - b)[Math.floor(REPEATS / 2)] ?? 0;
+}
+
+/** Through two times; no sample is for nothing, and no call takes less than no time. */
+export function lineThrough(few: number, fewSeconds: number, many: number, manySeconds: number): Line {
+  if (!(many > few)) return { call: 0, sample: manySeconds / Math.max(many, 1) };
+  const mean = manySeconds / many;
+  const sample = Math.min(Math.max((manySeconds - fewSeconds) / (many - few), 0.05 * mean), mean);
+  return { call: manySeconds - many * sample, sample };
+}
+
+export async function sampleCosts(
+  engine: Engine,
+  problem: Problem,
+  train: Problem,
+  at: Float64Array,
+): Promise<SampleCosts> {
+  const parts: Problem[] = [];
+  const first = (of: Problem, samples: number): Problem => {
+    const part = firstSamples(of, samples);
+    if (part !== of) parts.push(part);
+    return part;
+  };
   try {
-    const estimate = await engine.estimate(trial, at);
-    // What is fixed for a gradient is so for the others, in proportion. A trial is so small that several threads may not be worth
-    // their while: these are the times of one, and `estimateOf` knows how many the work has.
-    const share = (estimate.threads / samples) * (1 - estimate.callSeconds / estimate.gradientSeconds);
-    return {
-      callSeconds: estimate.callSeconds,
-      gradientSeconds: share * estimate.gradientSeconds,
-      productSeconds: share * estimate.productSeconds,
-      evaluationSeconds: share * estimate.evaluationSeconds,
+    const estimate = await engine.estimate(first(problem, FIRST), at);
+    const samples = Math.min(FIRST, problem.samples);
+    const bytes = {
       dataBytes: estimate.dataBytes / samples,
       pointBytes: estimate.pointBytes / samples,
       vectorBytes: estimate.vectorBytes,
     };
+    const gradient = lineOf(estimate.callSeconds, estimate.gradientSeconds, samples);
+    if (estimate.gradientSeconds > LONG_SECONDS) {
+      const times = (seconds: number): Line => {
+        const factor = seconds / estimate.gradientSeconds;
+        return { call: factor * gradient.call, sample: factor * gradient.sample };
+      };
+      const evaluation = estimate.evaluationSeconds / samples;
+      const plane = { begin: evaluation, point: evaluation };
+      return { step: gradient, product: times(estimate.productSeconds), evaluation, plane, ...bytes };
+    }
+    const most = Math.max(FIRST, Math.round((TRIAL_SECONDS * samples) / estimate.productSeconds));
+    const whole = first(problem, Math.min(most, problem.samples));
+    const trial = new Trial(engine, at);
+    const product = await trial.product(whole, first(problem, Math.ceil(whole.samples / 4)));
+    const evaluation = (await middle(() => engine.evaluate(whole, at))) / whole.samples;
+    const plane = await trial.plane(whole);
+    const rate = estimate.gradientSeconds / samples;
+    const [few, many] = BATCHES.map((batch) => {
+      const size = Math.min(batch, train.samples);
+      const steps = Math.min(Math.max(Math.round(STEPS_SECONDS / (rate * size)), 2), STEPS);
+      return { size, data: first(train, steps * size) };
+    });
+    const step =
+      few && many ? lineThrough(few.size, await trial.step(few), many.size, await trial.step(many)) : gradient;
+    return { step, product, evaluation, plane, ...bytes };
   } finally {
-    if (trial !== problem) trial.free();
+    for (const part of parts) part.free();
+  }
+}
+
+const lineOf = (call: number, seconds: number, samples: number): Line => ({ call, sample: (seconds - call) / samples });
+
+class Trial {
+  constructor(
+    private readonly engine: Engine,
+    private readonly at: Float64Array,
+  ) {}
+
+  async product(whole: Problem, part: Problem): Promise<Line> {
+    const v = randomVector(this.at.length, 1);
+    const of = (problem: Problem) => middle(() => this.engine.product(problem, this.at, v));
+    const few = await of(part);
+    return lineThrough(part.samples, few, whole.samples, await of(whole));
+  }
+
+  async plane(problem: Problem): Promise<SampleCosts["plane"]> {
+    const [u, v] = [randomVector(this.at.length, 1), randomVector(this.at.length, 2)];
+    const along = (values: Float64Array) => ({ type: "vector", values }) as const;
+    const line = await middle(() => this.engine.landscape(problem, this.at, { directions: [along(u)], points: LINE }));
+    const surface = await middle(() =>
+      this.engine.landscape(problem, this.at, { directions: [along(u), along(v)], points: SIDE, pointsT: SIDE }),
+    );
+    const { call, sample } = lineThrough(LINE, line, SIDE ** 2, surface);
+    return { begin: call / problem.samples, point: sample / problem.samples };
+  }
+
+  /** Between two reports of one epoch: the first step has loading in it, and the end more than steps. */
+  async step({ size, data }: { size: number; data: Problem }): Promise<number> {
+    const times: { steps: number; at: number }[] = [];
+    const start = now();
+    await this.engine.train(data, this.at, {
+      epochs: 1,
+      batchSize: size,
+      seed: 1,
+      optimizer: { type: "sgd", learningRate: 1e-9, momentum: 0.9 },
+      onProgress: ({ done }) => times.push({ steps: done, at: now() }),
+    });
+    const [first, last] = [times.at(0), times.at(-1)];
+    if (first && last && last.steps > first.steps) return (last.at - first.at) / (last.steps - first.steps);
+    return (now() - start) / Math.ceil(data.samples / size);
   }
 }

@@ -142,7 +142,7 @@ export class Lab implements LabApi {
   costs(): Promise<Outcome<SampleCosts>> {
     return this.#session.outcome(async () => {
       const { model, engine } = this.#session;
-      return await sampleCosts(engine, model.measured, model.trained);
+      return await sampleCosts(engine, model.measured, model.train, model.trained);
     });
   }
 

@@ -199,16 +199,22 @@ export interface LandscapeChoice {
   atBent: "same" | "anew";
 }
 
-/**
- * What one sample costs on the device in use, on one thread of it; all of it grows with their number, but for what is said to
- * be fixed.
- */
+/** Seconds that grow with the samples, and those that any number of them takes: a GPU's way there and back, a fork and a join. */
+export interface Line {
+  call: number;
+  sample: number;
+}
+
+/** What work costs on the device in use, tried out at the sizes that are used, threads and all. */
 export interface SampleCosts {
-  /** Fixed for each gradient, however few its samples: a GPU's way there and back. */
-  callSeconds: number;
-  gradientSeconds: number;
-  productSeconds: number;
-  evaluationSeconds: number;
+  /** A step of training, of so many samples. */
+  step: Line;
+  /** A product with the Hessian at a prepared point. */
+  product: Line;
+  /** The loss; of one sample. */
+  evaluation: number;
+  /** A landscape: what it begins with, and each of its points; of one sample. */
+  plane: { begin: number; point: number };
   dataBytes: number;
   pointBytes: number;
   /** Fixed: one vector of parameters. */

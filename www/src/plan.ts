@@ -1,0 +1,163 @@
+/** What is missing, piece by piece, in the order in which it is most telling: order, progress, estimate and what is left follow from it. */
+
+import type { MeasureKey } from "isoflat";
+import { gaugeKeys } from "./gauges";
+import { checkUnits, measureUnits, type Unit } from "./shared";
+import { type Asked, found, measuresOf, type State, transformationOf, type Waiting } from "./store";
+import type { Point } from "./worker/protocol";
+
+/** One piece of work: what the worker is asked at a time. */
+export type Piece =
+  | { what: "training" | "report" }
+  | { what: "bend" | "examples" | "valley" | "sharpen" | "boxes" | "many" | "ball" | "table2" }
+  | { what: "line" | "surface" | "accuracy" | "layers" | "spectrum" | "density"; point: Point }
+  | { what: "measures"; point: Point; unit: Unit }
+  | { what: "check"; unit: Unit };
+
+export type What = Piece["what"];
+
+/** How much of it is to be there. */
+export interface Scope {
+  /** What a person has asked for comes first. */
+  asked: readonly (keyof Asked)[];
+  /** All that the page shows of its points, or only what the stage does? */
+  all: boolean;
+}
+
+export const pointsOf = ({ bend }: State): Point[] => (transformationOf(bend) ? ["trained", "bent"] : ["trained"]);
+
+/** One like no other of a plan. */
+export function nameOf(piece: Piece): string {
+  const unit = "unit" in piece ? piece.unit.keys.join() : "";
+  return [piece.what, "point" in piece ? piece.point : "", unit].join(" ");
+}
+
+export function planOf(state: State, { asked, all }: Scope): Piece[] {
+  // That one is of a network of its own.
+  if (!state.ready) return asked.includes("table2") ? leftOf(state, "table2") : [];
+  // What is asked of the twin is asked of the one that the page has.
+  const bend: Piece[] = transformationOf(state.bend) && !state.bendSummary ? [{ what: "bend" }] : [];
+  const wanted = asked.flatMap((name) => leftOf(state, name));
+  const pieces = [...bend, ...wanted, ...stage(state), ...(all ? rest(state) : [])];
+  return once(pieces);
+}
+
+/** A measure that one piece is about to compute is no other's. */
+function once(pieces: Piece[]): Piece[] {
+  const names = new Set<string>();
+  const isNew = (name: string): boolean => !names.has(name) && names.add(name) !== undefined;
+  return pieces.flatMap((piece): Piece[] => {
+    if (piece.what !== "measures") return isNew(nameOf(piece)) ? [piece] : [];
+    const keys = piece.unit.keys.filter((key) => isNew(`${piece.point} ${key}`));
+    return keys.length > 0 ? [{ ...piece, unit: { ...piece.unit, keys } }] : [];
+  });
+}
+
+/** Is everything there that the page shows of its points? Not after a pause. */
+export const isComplete = (state: State): boolean => planOf(state, { asked: [], all: true }).length === 0;
+
+/** What is still to be done for what a person has asked for. */
+export const leftOf = (state: State, name: keyof Asked): Piece[] =>
+  state.asked[name] === undefined ? [] : WANTED[name](state);
+
+const WANTED: Record<keyof Asked, (state: State) => Piece[]> = {
+  check,
+  spectrum: (state) => {
+    const missing = (what: "spectrum" | "density", there: State["spectra"] | State["densities"]): Piece[] =>
+      pointsOf(state).flatMap((point) => (there[point] ? [] : [{ what, point }]));
+    // The ends of the spectrum first: they are there soon.
+    return [...missing("spectrum", state.spectra), ...missing("density", state.densities)];
+  },
+  boxes: () => [{ what: "boxes" }],
+  many: (state) => [...valley(state), { what: "many" }],
+  ball: () => [{ what: "ball" }],
+  table2: () => [{ what: "table2" }],
+};
+
+function check({ checkChoice, invariance, descriptions, model }: State): Piece[] {
+  if (!checkChoice) return [];
+  const there = new Set(invariance?.cells.map(({ measure }) => measure));
+  const missing = descriptions.filter(({ key }) => checkChoice.keys.includes(key) && !there.has(key));
+  return checkUnits(missing, model?.piecewiseLinear !== false).map((unit) => ({ what: "check", unit }));
+}
+
+/** What the stage shows: of the bent point what swings first, then what theory has said already. */
+function stage(state: State): Piece[] {
+  const [swings, stands] = gaugeKeys(state);
+  return pointsOf(state).flatMap((point) => [
+    ...(point === "bent" ? measures(state, point, swings) : examples(state)),
+    // The line first: with it a growing surface's scale is nearly the whole one's.
+    ...landscape(state, point),
+    ...measures(state, point, [...swings, ...stands]),
+    ...(state.accuracy[point] === undefined ? [{ what: "accuracy", point } as const] : []),
+  ]);
+}
+
+function rest(state: State): Piece[] {
+  const points = pointsOf(state);
+  const units = measureUnits(measuresOf(state));
+  const of = (isWanted: (unit: Unit) => boolean): Piece[] =>
+    units.filter(isWanted).flatMap((unit) => points.flatMap((point) => measures(state, point, unit.keys)));
+  const isQuick = ({ cost }: Unit) => cost !== "probes" && cost !== "search";
+  return [
+    ...of(isQuick),
+    ...valley(state),
+    ...sharpen(state),
+    ...points.flatMap((point) => layers(state, point)),
+    ...of((unit) => !isQuick(unit)),
+  ];
+}
+
+const examples = (state: State): Piece[] => (state.examples ? [] : [{ what: "examples" }]);
+
+const landscape = ({ lines, surfaces }: State, point: Point): Piece[] => [
+  ...(lines[point] ? [] : [{ what: "line", point } as const]),
+  ...(surfaces[point] ? [] : [{ what: "surface", point } as const]),
+];
+
+const layers = ({ layers, model }: State, point: Point): Piece[] =>
+  layers[point] || model?.piecewiseLinear === false ? [] : [{ what: "layers", point }];
+
+/** Those of the keys that are not there, and what they share. */
+function measures(state: State, point: Point, keys: readonly MeasureKey[]): Piece[] {
+  const missing = measuresOf(state).filter(({ key }) => keys.includes(key) && !state.measures[point].has(key));
+  return measureUnits(missing).map((unit) => ({ what: "measures", point, unit }));
+}
+
+const valley = ({ dinh, model }: State): Piece[] =>
+  dinh.valley || !model?.homogeneous || model.depth < 2 ? [] : [{ what: "valley" }];
+
+function sharpen(state: State): Piece[] {
+  const { sharpness, dinh } = state;
+  const isWanted = sharpness.way === "sharpen" && sharpness.decades > 0 && !dinh.sharpened;
+  // Without a valley there is nothing to be sharpened.
+  return isWanted && (found(dinh.valley) || valley(state).length > 0) ? [{ what: "sharpen" }] : [];
+}
+
+/** What is counted while this piece runs, and how much of it is there. */
+export function countOf(state: State, scope: Scope, piece: Piece): Waiting["count"] {
+  if (piece.what === "check") {
+    const { checkChoice, invariance } = state;
+    const maps = checkChoice?.transformations.length ?? 0;
+    // The outputs are compared too.
+    const total = ((checkChoice?.keys.length ?? 0) + 1) * maps;
+    return { done: invariance?.cells.length ?? 0, total, of: "cells" };
+  }
+  if (!scope.all || ASKED.has(piece.what)) return null;
+  const keys = measuresOf(state).map(({ key }) => key);
+  const points = pointsOf(state);
+  const done = points.reduce((sum, point) => sum + keys.filter((key) => state.measures[point].has(key)).length, 0);
+  return { done, total: keys.length * points.length, of: "measures" };
+}
+
+/** Pieces that are of no use to count measures by. */
+const ASKED: ReadonlySet<What> = new Set([
+  "training",
+  "report",
+  "spectrum",
+  "density",
+  "boxes",
+  "many",
+  "ball",
+  "table2",
+]);

@@ -1,0 +1,216 @@
+/**
+ * Measure × transformation as a heat map: how far each number moved, on a logarithmic scale, with what theory expects and
+ * what was found as symbols; the numbers and the tolerance's reasons are in the aside. Cells that are still to come have their
+ * place from the beginning.
+ */
+
+import type { InvarianceCell, MeasureKey } from "isoflat";
+import { html, nothing, type TemplateResult } from "lit-html";
+import type { App } from "../app";
+import { number, power } from "../format";
+import { measureName } from "../names";
+import { byPaper } from "../papers";
+import { plain } from "../subscripts";
+import { transformationName } from "../transformations";
+import { formula } from "./formula";
+
+type Measure = InvarianceCell["measure"];
+
+const VERDICTS: Record<InvarianceCell["verdict"], { symbol: string; word: string }> = {
+  invariant: { symbol: "=", word: "same" },
+  changed: { symbol: "≠", word: "changes" },
+  unresolved: { symbol: "?", word: "unresolved" },
+};
+
+/** Ends of the colours, in powers of ten of the relative change: rounding in the engine's precision, and a thousandfold. */
+const COLDEST = { f64: -16, f32: -8 } as const;
+const HOTTEST = 3;
+
+type Precision = "f32" | "f64";
+
+/** [0, 1]; no change at all is coldest. */
+function heat(relativeChange: number, precision: Precision): number {
+  if (!(relativeChange > 0)) return 0;
+  const coldest = COLDEST[precision];
+  return Math.min(Math.max((Math.log10(relativeChange) - coldest) / (HOTTEST - coldest), 0), 1);
+}
+
+const nameOf = ({ measure, transformation }: Pick<InvarianceCell, "measure" | "transformation">): string =>
+  `${measure} ${transformation}`;
+
+export class InvarianceTableView {
+  /** Whose numbers are in the aside. */
+  #chosen: string | null = null;
+  /** The one stop of the Tab key in the table. */
+  #stop: string | null = null;
+  #of: unknown = null;
+
+  /** `draw`: renders the template again. */
+  constructor(
+    private readonly app: App,
+    private readonly draw: () => void,
+  ) {}
+
+  template(): TemplateResult | typeof nothing {
+    const { invariance, checkChoice, engine, descriptions } = this.app.store.state;
+    // Another check has other cells.
+    if (checkChoice !== this.#of) {
+      this.#of = checkChoice;
+      this.#chosen = null;
+      this.#stop = null;
+    }
+    if (!checkChoice && !invariance) return nothing;
+    const transformations = invariance?.transformations ?? checkChoice?.transformations ?? [];
+    const cells = new Map(invariance?.cells.map((cell) => [nameOf(cell), cell]));
+    const precision = invariance?.backend.precision ?? engine?.info.precision ?? "f64";
+    // What was kept by an older page has no choice beside it.
+    const keys = new Set<Measure>([
+      "outputs",
+      ...(checkChoice?.keys ?? invariance?.cells.map(({ measure }) => measure) ?? []),
+    ]);
+    const groups = byPaper(descriptions).flatMap(({ paper, measures }) => {
+      const there: Measure[] = measures.map(({ key }) => key as MeasureKey).filter((key) => keys.has(key));
+      if (paper.id === "point") there.unshift("outputs");
+      return there.length > 0 ? [{ title: paper.title, measures: there }] : [];
+    });
+    const rows = groups.flatMap(({ measures }) => measures);
+    const first = rows.flatMap((measure) => transformations.map((_, at) => nameOf({ measure, transformation: at })));
+    if (!this.#stop || !cells.has(this.#stop)) this.#stop = first.find((name) => cells.has(name)) ?? null;
+    const chosen = this.#chosen === null ? undefined : cells.get(this.#chosen);
+    const head = transformations.map(
+      (transformation) => html`<th scope="col" role="columnheader">${transformationName(transformation)}</th>`,
+    );
+    const row = (measure: Measure) => html`
+      <tr role="row">
+        <th scope="row" role="rowheader">${formula(this.#title(measure))}</th>
+        ${transformations.map((_, column) => {
+          const cell = cells.get(nameOf({ measure, transformation: column }));
+          return html`<td role="gridcell">${cell ? this.#button(cell, precision, rows, transformations.length) : TO_COME}</td>`;
+        })}
+      </tr>`;
+    return html`
+      <div class="grid-and-detail">
+        <div id="invariance">
+          ${legend(precision)}
+          <table class="invariance" role="grid" aria-labelledby="check-tab-title" aria-busy=${String(cells.size < first.length)}>
+            <thead><tr role="row"><th role="columnheader">Measure</th>${head}</tr></thead>
+            ${groups.map(
+              ({ title, measures }) => html`
+                <tbody>
+                  <tr class="group" role="row">
+                    <th colspan=${transformations.length + 1} scope="rowgroup" role="rowheader">${title}</th>
+                  </tr>
+                  ${measures.map(row)}
+                </tbody>`,
+            )}
+          </table>
+        </div>
+        <aside id="cell-detail" aria-live="polite" ?hidden=${!chosen}>${chosen ? this.#detail(chosen) : nothing}</aside>
+      </div>`;
+  }
+
+  #title(measure: Measure): string {
+    return measureName(this.app.store.state.descriptions, measure);
+  }
+
+  #button(cell: InvarianceCell, precision: Precision, rows: Measure[], columns: number): TemplateResult {
+    const { symbol, word } = VERDICTS[cell.verdict];
+    const should = cell.expected === "invariant";
+    const label = `${word}, relative change ${number(cell.relativeChange, 2)}, ${should ? "should stand still" : "may change"}`;
+    const name = nameOf(cell);
+    const choose = () => {
+      this.#chosen = name;
+      this.#stop = name;
+      this.draw();
+    };
+    return html`<button type="button" tabindex=${name === this.#stop ? 0 : -1} data-cell=${name}
+      data-verdict=${cell.verdict} data-expected=${cell.expected} data-agrees=${String(cell.agrees)}
+      aria-label=${plain(cell.agrees ? label : `${label}: against theory`)}
+      style="--heat: ${heat(cell.relativeChange, precision).toFixed(3)}"
+      @focus=${choose} @click=${choose}
+      @keydown=${(event: KeyboardEvent) => onKey(event, cell, rows, columns)}
+      ><span class="symbol" aria-hidden="true">${symbol}</span><span class="change" aria-hidden="true">${power(cell.relativeChange)}</span>${
+        cell.agrees ? nothing : html`<span class="against">✗ against theory</span>`
+      }</button>`;
+  }
+
+  #detail(cell: InvarianceCell): TemplateResult {
+    const transformation = this.app.store.state.invariance?.transformations[cell.transformation];
+    const { symbol, word } = VERDICTS[cell.verdict];
+    const entry = (name: string, value: string) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
+    return html`
+      <h4>${formula(this.#title(cell.measure))}<small>${transformation ? transformationName(transformation) : ""}</small></h4>
+      <dl>
+        ${entry("before", number(cell.before, 7))}
+        ${entry("after", number(cell.after, 7))}
+        ${entry("relative change", number(cell.relativeChange, 2))}
+        ${entry("tolerance", number(cell.tolerance, 2))}
+        ${entry("expected", cell.expected === "invariant" ? "stays the same" : "may change")}
+        ${entry("found", `${symbol} ${word}${bearing(cell)}`)}
+      </dl>
+      <p class="note">${formula(cell.reason)}</p>`;
+  }
+}
+
+const TO_COME = html`<span class="to-come"><span aria-hidden="true">·</span><span class="visually-hidden">still to come</span></span>`;
+
+const STEPS: Record<string, [number, number]> = {
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+};
+
+/** One stop for the Tab key; arrows move within, over what is still to come. */
+function onKey(
+  event: KeyboardEvent,
+  { measure, transformation }: InvarianceCell,
+  rows: Measure[],
+  columns: number,
+): void {
+  const step = STEPS[event.key];
+  const table = event.currentTarget instanceof Element ? event.currentTarget.closest("table") : null;
+  if (!step || !table) return;
+  let [row, column] = [rows.indexOf(measure) + step[0], transformation + step[1]];
+  for (; row >= 0 && row < rows.length && column >= 0 && column < columns; row += step[0], column += step[1]) {
+    const wanted = nameOf({ measure: rows[row] ?? measure, transformation: column });
+    const next = table.querySelector<HTMLButtonElement>(`[data-cell="${wanted}"]`);
+    if (!next) continue;
+    event.preventDefault();
+    // Its focus makes it the one that Tab stops at.
+    next.focus();
+    return;
+  }
+}
+
+/** What a finding says of theory. */
+function bearing({ verdict, agrees }: InvarianceCell): string {
+  if (verdict === "unresolved") return "";
+  return agrees ? ", as theory says" : ", against theory";
+}
+
+/** What colours, symbols and bars mean; also what a reader without colours goes by. */
+function legend(precision: Precision): TemplateResult {
+  const coldest = COLDEST[precision];
+  const sign = (symbol: string, word: string) =>
+    html`<li><span class="symbol" aria-hidden="true">${symbol}</span>${word}</li>`;
+  const ends = [coldest, coldest / 2, 0, HOTTEST].map((exponent) => {
+    const at = (exponent - coldest) / (HOTTEST - coldest);
+    return html`<span style="--at: ${at}">${exponent === 0 ? "1" : power(10 ** exponent)}</span>`;
+  });
+  return html`
+    <div class="heat-legend">
+      <div class="heat-scale">
+        <span class="label">relative change</span>
+        <span class="ramp" aria-hidden="true"></span>
+        <span class="ends">${ends}</span>
+      </div>
+      <ul class="signs">
+        ${sign("=", "the same, within its tolerance")}
+        ${sign("≠", "changes")}
+        ${sign("?", "unresolved: nothing can be said, for the reason given")}
+        <li><span class="should-mark" aria-hidden="true"></span>should stand still, says theory</li>
+        ${sign("·", "still to come")}
+      </ul>
+    </div>`;
+}
