@@ -121,6 +121,9 @@ export async function checkNetworksKept(browser, url, check) {
   const beside = await row.evaluateAll((cells) => cells.map((cell) => Number(cell.dataset.value)));
   check("both stand side by side", heads.slice(1, 3).join() === "Large batches,Small batches", heads.join());
   check("with their own numbers", beside[0] === second[1] && beside[1] === first[1], beside.join());
+  await page.setViewportSize({ width: 320, height: 640 });
+  check("no wider than a window of 320 px", (await lab.overflow()) <= 0, `${await lab.overflow()} px`);
+  await page.setViewportSize({ width: 1440, height: 900 });
   check("and pictures", (await page.locator(".shelved canvas").count()) >= 2);
 
   await card(first[0]).getByRole("button", { name: /^Show/ }).click();
