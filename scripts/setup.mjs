@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { checkPair, findChrome, findDriver, hasVulkan, installDebian } from "./lib/browser.mjs";
+import { checkPair, findChrome, findDriver, findFirefox, hasVulkan, installDebian, noFirefox } from "./lib/browser.mjs";
 import { capture, environment, Failure, fail, isMain, npmCommand, root, run, step, which } from "./lib/process.mjs";
 
 const read = (file) => readFileSync(join(root, file), "utf8");
@@ -146,6 +146,19 @@ async function checkBrowser(say) {
   return checkPair(findChrome(), findDriver());
 }
 
+/** The page is tried in Firefox too, which draws surfaces where it has a display. Where there is none to be had the rest goes on, and the summary says so. */
+async function checkFirefox(say) {
+  if (findFirefox() === undefined) {
+    try {
+      await installDebian(["firefox-esr", "xvfb"], noFirefox, say);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      return `${error.message}; its tests are skipped`;
+    }
+  }
+  return findFirefox() ?? `${noFirefox}; its tests are skipped`;
+}
+
 async function checkVulkan(say) {
   if (hasVulkan()) return "there";
   await installDebian(
@@ -168,6 +181,7 @@ export async function setUp({ tests = false } = {}) {
   if (tests) {
     await step("wasm-pack", checkWasmPack);
     await step("Chrome and chromedriver", checkBrowser);
+    await step("Firefox", checkFirefox);
     await step("Vulkan", checkVulkan);
   }
 }

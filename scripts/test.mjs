@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildSite, buildWasm } from "./build.mjs";
 import { runFuzz } from "./fuzz.mjs";
-import { driverCapabilities, findChrome, findDriver } from "./lib/browser.mjs";
+import { driverCapabilities, findChrome, findDriver, findFirefox, noFirefox } from "./lib/browser.mjs";
 import { Failure, fail, root, run, runNode, seconds } from "./lib/process.mjs";
 import { relaxedEnvironment } from "./lib/relaxed.mjs";
 import { buildMnist } from "./mnist.mjs";
@@ -47,10 +47,18 @@ async function browserTests(webgpu) {
   if (!/\b[1-9]\d* passed/.test(output)) throw new Failure("no test ran in the browser");
 }
 
+/** What a step cannot do on this computer: neither a success nor a failure, and said with its reason. */
+class Skipped extends Error {}
+
 /** A script of tests/. One that is not there is a failure, not a success. */
-async function script(file) {
+async function script(file, args = []) {
   if (!existsSync(join(root, file))) throw new Failure(`${file} is missing`);
-  await runNode(file, [], { env: { ISOFLAT_CHROME: findChrome() } });
+  await runNode(file, args, { env: { ISOFLAT_CHROME: findChrome() } });
+}
+
+async function firefoxTests() {
+  if (findFirefox() === undefined) throw new Skipped(noFirefox);
+  await script("tests/page/run.mjs", ["--only", "firefox"]);
 }
 
 /** The same cases every time; but for those that a busy computer's clock would decide, which `npm run fuzz` has too. */
@@ -113,6 +121,7 @@ const steps = [
     needs: ["build", "site"],
     work: () => script("tests/page/run.mjs"),
   },
+  { name: "firefox", group: "web", says: "the page in Firefox", needs: ["build", "site"], work: firefoxTests },
   {
     name: "package",
     group: "web",
@@ -151,15 +160,17 @@ async function attempt({ name, says, needs = [], work }, outcomes) {
   console.log(`\n=== ${name}: ${says}`);
   const start = performance.now();
   let problem = "";
+  let skipped = "";
   try {
     const failed = needs.filter((need) => outcomes.some((outcome) => outcome.name === need && outcome.problem !== ""));
     if (failed.length > 0) throw new Failure(`needs ${failed.join(" and ")}, which failed`);
     await work();
   } catch (error) {
-    problem = error instanceof Failure ? error.message : `${error.stack}`;
-    console.error(`✗ ${name}: ${problem}`);
+    if (error instanceof Skipped) skipped = error.message;
+    else problem = error instanceof Failure ? error.message : `${error.stack}`;
+    console.error(`${skipped ? "–" : "✗"} ${name}: ${skipped || problem}`);
   }
-  return { name, says, problem, time: performance.now() - start };
+  return { name, says, problem, skipped, time: performance.now() - start };
 }
 
 async function test() {
@@ -169,13 +180,16 @@ async function test() {
   if (outcomes[0].problem === "") for (const step of plan) outcomes.push(await attempt(step, outcomes));
 
   console.log("\n=== summary");
-  for (const { name, says, problem, time } of outcomes) {
-    const row = `${problem === "" ? "passed" : "FAILED"}  ${name.padEnd(12)} ${seconds(time).padStart(8)}  ${says}`;
-    console.log(problem === "" ? row : `${row}: ${problem.split("\n")[0]}`);
+  for (const { name, says, problem, skipped, time } of outcomes) {
+    const outcome = problem ? "FAILED" : skipped ? "SKIPPED" : "passed";
+    const row = `${outcome.padEnd(7)} ${name.padEnd(12)} ${seconds(time).padStart(8)}  ${says}`;
+    console.log(outcome === "passed" ? row : `${row}: ${(problem || skipped).split("\n")[0]}`);
   }
   const failed = outcomes.filter(({ problem }) => problem !== "").length;
+  const skipped = outcomes.filter(({ skipped }) => skipped !== "").length;
   if (failed > 0) process.exitCode = 1;
-  console.log(`${outcomes.length - failed} passed, ${failed} failed`);
+  const passed = outcomes.length - failed - skipped;
+  console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
 }
 
 await test().catch((error) => {

@@ -1,4 +1,4 @@
-/** Chrome, its driver and a Vulkan driver: what the tests need and `npm start` does not. */
+/** Chrome, its driver, Firefox and a Vulkan driver: what the tests need and `npm start` does not. */
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -47,6 +47,17 @@ export const findChrome = () =>
 
 export const findDriver = () =>
   named("CHROMEDRIVER") ?? which("chromedriver", ...(usualDrivers[process.platform] ?? []));
+
+const usualFirefoxes = {
+  darwin: ["/Applications/Firefox.app/Contents/MacOS/firefox"],
+  win32: programFiles.filter(Boolean).map((folder) => join(folder, "Mozilla Firefox", "firefox.exe")),
+  linux: ["/usr/lib/firefox-esr/firefox-esr", "/snap/bin/firefox"],
+};
+
+export const findFirefox = () =>
+  named("FIREFOX") ?? which("firefox-esr", "firefox", ...(usualFirefoxes[process.platform] ?? []));
+
+export const noFirefox = "Firefox was not found: install it, or name it in FIREFOX";
 
 /** Is there any Vulkan driver? Linux only: macOS and Windows bring Metal and DX12 (WARP) with them. */
 export function hasVulkan() {

@@ -21,7 +21,7 @@ const projects = [
   { name: "cpu", testMatch: ["visits.spec.mjs", "cpu.spec.mjs"], use: chrome(false) },
   { name: "files", testMatch: "files.spec.mjs", use: chrome(false) },
   { name: "threads", testMatch: "threads.spec.mjs", use: chrome(false) },
-  { name: "looks", testMatch: ["axe.spec.mjs"], use: chrome(false) },
+  { name: "looks", testMatch: ["axe.spec.mjs", "looks.spec.mjs"], use: chrome(false) },
 ];
 
 /** What is run only by name: a browser that may not be there, what takes long, what is made for people to look at. */
@@ -46,7 +46,9 @@ export default defineConfig({
   retries: 0,
   forbidOnly: true,
   timeout: 10 * MINUTE,
-  expect: { timeout: MINUTE },
+  expect: { timeout: MINUTE, toHaveScreenshot: { stylePath: "./looks.css", animations: "disabled" } },
+  snapshotPathTemplate: "{testDir}/looks/{arg}{ext}",
+  updateSnapshots: "none",
   use: {
     // A picture of every moment would take the time that is measured.
     trace: { mode: "retain-on-failure", screenshots: false, snapshots: true, sources: true },

@@ -1,0 +1,134 @@
+/** The page's way in Firefox: it arrives, moves, bends, trains, measures and checks, and a reload brings it all back. */
+
+import { findFirefox, noFirefox } from "../../scripts/lib/browser.mjs";
+import { launchFirefox } from "./firefox.mjs";
+import { test as base } from "./fixtures.mjs";
+import { checkBent, checkInvariance, checkTestAccuracy } from "./steps.mjs";
+
+const test = base.extend({
+  browser: [
+    async ({ playwright }, use) => {
+      const { browser, close } = await launchFirefox(playwright);
+      await use(browser);
+      await close();
+    },
+    { scope: "worker" },
+  ],
+});
+
+test.skip(findFirefox() === undefined, noFirefox);
+
+/** Surfaces want WebGL; where there is none the page says so, and draws maps of the same numbers. */
+async function checkDrawn(lab, check, point) {
+  const without = await lab.count(`#landscapes [data-point=${point}] svg path.level`);
+  if (without > 0)
+    return check(`the ${point} landscape is drawn as a map, without WebGL`, without >= 3, `${without} levels`);
+  const colours = await lab.colours(`#landscapes [data-point=${point}] canvas`);
+  check(`the ${point} surface is drawn`, colours > 20, `${colours} colours`);
+}
+
+const shown = (page) =>
+  page.evaluate(() => {
+    const { training, sharpness, measures } = window.isoflatLab.app.store.state;
+    const norms = ["trained", "bent"].map((point) => measures[point].get("hessian.spectral_norm")?.value);
+    return JSON.stringify({ training, sharpness, norms });
+  });
+
+/** What is saved, before it leaves the page: Playwright hears of no downloads over WebDriver BiDi. */
+const written = (page, button) =>
+  page.evaluate(
+    (button) =>
+      new Promise((resolve) => {
+        const { createObjectURL } = URL;
+        URL.createObjectURL = (blob) => {
+          URL.createObjectURL = createObjectURL;
+          resolve(blob.text());
+          return createObjectURL(blob);
+        };
+        document.querySelector(button).click();
+      }),
+    button,
+  );
+
+test("The way through the page", async ({ browser, check, lab, part }) => {
+  const { page } = lab;
+
+  await part("Arriving", async () => {
+    check(
+      "the badge says what computes",
+      /^(CPU|WebGPU) · .+ · f(64|32)$/.test(await lab.text("#badge")),
+      await lab.text("#badge"),
+    );
+    check("this is Firefox", /Firefox\//.test(await page.evaluate(() => navigator.userAgent)), browser.version());
+    for (const point of ["trained", "bent"]) await checkDrawn(lab, check, point);
+    check("ten digits are read", (await lab.count("#digits figure")) === 10);
+    check("one gauge swings", (await lab.verdict("swings")) === "moves");
+  });
+
+  await part("The slider", async () => {
+    await page.evaluate(() => {
+      const { store } = window.isoflatLab.app;
+      window.seenPreviews = 0;
+      store.watch(["preview"], () => {
+        if (store.state.preview) window.seenPreviews++;
+      });
+    });
+    const start = performance.now();
+    await lab.drag("#sharpness", 0.2);
+    const seconds = (performance.now() - start) / 1000;
+    const previews = await page.evaluate(() => window.seenPreviews);
+    check("the surface follows it", previews > 0, `${previews} in ${seconds.toFixed(1)} s`);
+    await lab.looked();
+    await page.click("#bend-reset");
+    await lab.idle();
+    check("and it comes back to × 1", (await page.inputValue("#sharpness")) === "0");
+  });
+
+  await part("Training", async () => {
+    await lab.set("seed", 7);
+    await lab.train();
+    await lab.idle();
+    await checkTestAccuracy(lab, check);
+  });
+
+  await part("Bending and measuring", async () => {
+    await lab.waitForMeasure("hessian.trace", "trained");
+    await lab.drag("#lambda-1", 5 / 6);
+    await checkBent(lab, check, "f64");
+    await lab.goTo("measures");
+    await lab.waitForMeasure("petzka.kappa_sum", "bent");
+    check("a tab's measures are computed when it is opened", true);
+  });
+
+  await part("The check", async () => {
+    await lab.goTo("check");
+    await page.click("#check-button");
+    await checkInvariance(lab, check);
+    await lab.idle();
+  });
+
+  await part("A reload", async () => {
+    const before = await shown(page);
+    // So long the page waits for a choice to rest before it is kept.
+    await page.waitForTimeout(800);
+    await page.reload();
+    await page.waitForSelector("#badge:not([data-state=starting])");
+    await lab.idle();
+    check("brings the network, its bend and its numbers back", (await shown(page)) === before, before);
+    await lab.goTo("train");
+    check("with its options", (await page.inputValue("#seed")) === "7");
+  });
+
+  await part("Saving", async () => {
+    await lab.goTo("keep");
+    const saved = JSON.parse(await written(page, "#save-problem"));
+    check("the problem file has the parameters", saved.parameters.length === 784 * 64 + 64 + 64 * 32 + 32 + 330);
+  });
+
+  await part("Narrow", async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.waitForTimeout(200);
+    const overflow = await lab.overflow();
+    check("nothing is wider than a window of 390 px", overflow <= 0, `${overflow} px`);
+  });
+});
