@@ -190,7 +190,7 @@ describe("a training in pieces", () => {
     const again = run.on(whole, {});
     await vi.advanceTimersByTimeAsync(30_000);
     await again;
-    expect(asked[2]?.checkpoint?.steps).toBeGreaterThan(30);
+    expect(asked[2]?.checkpoint?.steps).toBeGreaterThan(20);
   });
 });
 

@@ -6,8 +6,8 @@ import type { TrainChoice } from "./protocol";
 import type { Session } from "./session";
 import { joined, snapshotsOf, type Way } from "./way";
 
-/** A crash costs no more than so much of what was done. */
-const PIECE_MS = 2000;
+/** A crash costs no more than so much of what was done; of what has just begun, less. */
+const [FIRST_MS, PIECE_MS] = [500, 2000];
 /** A piece's end may take so much of its time: of large networks a checkpoint takes longer, and they come less often. */
 const SHARE = 0.02;
 
@@ -30,7 +30,7 @@ export class TrainingRun {
     const { model } = this.session;
     const { choice } = this;
     const count = snapshotsOf(model.network.parameterCount);
-    let [length, keeping] = [PIECE_MS, Promise.resolve()];
+    let [length, keeping] = [FIRST_MS, Promise.resolve()];
     while (true) {
       const piece = new AbortController();
       let endedAt = Number.POSITIVE_INFINITY;
