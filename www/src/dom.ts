@@ -107,6 +107,7 @@ const TYPES: Record<string, string> = {
   csv: "text/csv;charset=utf-8",
   svg: "image/svg+xml",
   bib: "text/plain;charset=utf-8",
+  txt: "text/plain;charset=utf-8",
 };
 
 export function download(name: string, content: string | Uint8Array<ArrayBuffer> | Blob): void {

@@ -114,7 +114,7 @@ function open(button: HTMLButtonElement, describe: () => Figure | null): void {
     closed = { button, at: performance.now() };
     if (menu.contains(document.activeElement)) button.focus({ preventScroll: true });
   });
-  document.body.append(menu);
+  button.after(menu);
   menu.showPopover();
   button.setAttribute("aria-expanded", "true");
   beside(menu, button);
