@@ -141,7 +141,7 @@ let bubble: HTMLElement | undefined;
 function say(button: HTMLElement, text: string): void {
   bubble ??= html("div", { class: "take-said", role: "status", popover: "manual" });
   if (!bubble.isConnected) document.body.append(bubble);
-  bubble.showPopover();
+  if (!bubble.matches(":popover-open")) bubble.showPopover();
   bubble.textContent = text;
   beside(bubble, button);
   clearTimeout(saying);
