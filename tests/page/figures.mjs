@@ -113,6 +113,15 @@ export async function checkFigures(browser, url, check) {
     null,
     { timeout: 3 * MINUTE },
   );
+  // Rectangles take their width from style sheets too: one for something else of the same name made all bars one block.
+  const widths = await page
+    .locator("#layer-bars rect.bar")
+    .evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect().width - Number(bar.getAttribute("width"))));
+  check(
+    "bars are as wide as they were drawn",
+    widths.length > 5 && widths.every((more) => Math.abs(more) < 1),
+    widths.join(" "),
+  );
   for (const chart of CHARTS) await checkChart(lab, check, chart);
   await checkContour(lab, check);
   await checkNumbers(lab, check);
@@ -379,4 +388,35 @@ export async function checkReport(browser, url, check) {
     [...lab.complaints, ...other.complaints].join("; "),
   );
   await other.close();
+}
+
+/** The citation: of this version and address, to be copied or saved. */
+export async function checkCitation(browser, url, check) {
+  const lab = await Lab.open(browser, url, { permissions: ["clipboard-read", "clipboard-write"] });
+  const { page } = lab;
+  await lab.goTo("keep");
+  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  const shown = await lab.text("#citation");
+  check(
+    "the citation has version and address",
+    shown.includes(`version = {${version}}`) && shown.includes(`url = {${url}}`),
+  );
+  check(
+    "and the papers",
+    ["1703.04933", "1902.02434", "1912.00058", "Jest"].every((part) => shown.includes(part)),
+  );
+  await page.click("#cite-copy");
+  await page.locator("#cite-copy").getByText("Copied").waitFor();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  check("it can be copied", copied.startsWith("@software{isoflat") && copied.includes("rangamani2019scale"));
+  check(
+    "the button keeps the focus",
+    await page.locator("#cite-copy").evaluate((button) => document.activeElement === button),
+  );
+  await page.locator("#cite").getByText("In words").click();
+  check("in words too", /Dinh.*Sharp Minima Can Generalize For Deep Nets \(2017\)/.test(await lab.text("#citation")));
+  const saved = await lab.download("#cite-save");
+  check("and saved", saved.includes(`Version ${version}`) && saved.includes(url));
+  check("no complaints in the console", lab.complaints.length === 0, lab.complaints.join("; "));
+  await lab.close();
 }

@@ -3,14 +3,17 @@ import { describe, expect, test } from "vitest";
 import { heightsOf } from "../../www/src/charts/heights";
 import { LAYER_MEASURES } from "../../www/src/charts/layers";
 import { placer, projection } from "../../www/src/charts/relief";
+import { linear } from "../../www/src/charts/scales";
 import { bentBy, captionOf, directionsOf, joined, trainedBy } from "../../www/src/figures/caption";
 import { columnsOf, csvOf, markdownOf, tabbed } from "../../www/src/figures/columns";
+import { heatFigure } from "../../www/src/figures/heat";
 import { FIRST_ORBIT, lineFigure, surfaceColumns, surfaceFigure } from "../../www/src/figures/landscape";
 import { layerColumns } from "../../www/src/figures/layers";
 import { endsColumns } from "../../www/src/figures/spectrum";
 import { measuresFigure } from "../../www/src/figures/tables";
 import { trainingFigure } from "../../www/src/figures/training";
 import { wrapped } from "../../www/src/figures/wrap";
+import { xyFigure } from "../../www/src/figures/xy";
 import { INFO, landscape, measured, model, state } from "./states";
 
 describe("numbers as text", () => {
@@ -171,6 +174,32 @@ describe("figures", () => {
     expect(csvOf(columns)).toBe(
       "layer,kappa_trained,kappa_trace_trained,kappa_bent,kappa_trace_bent\r\n1,4,6,4,6\r\n2,5,7,5,7\r\n",
     );
+  });
+});
+
+describe("figures of the part on spaces", () => {
+  const words = { name: "n", title: "t", caption: "c" };
+
+  test("have each mark at its own rate, though it is drawn beside it", () => {
+    const points = [{ x: 0.11, at: 0.1, y: Number.POSITIVE_INFINITY }];
+    const series = [{ name: "SGD", kind: "space-weights", mark: "circle" as const, points }];
+    const scale = linear(0, 1);
+    const options = { x: scale, y: scale, xLabel: "", yLabel: "", label: "" };
+    const figure = xyFigure({ series, options }, { ...words, x: "learning_rate", y: "loss", keys: [] });
+    expect(csvOf(figure?.columns() ?? [])).toBe("series,drawn_as,learning_rate,loss\r\nSGD,mark,0.1,Inf\r\n");
+    expect(xyFigure({ series: [], options }, { ...words, x: "x", y: "y", keys: [] })).toBeNull();
+  });
+
+  test("have a row for each cell of a grid, empty where it was not run", () => {
+    const figure = heatFigure({
+      ...words,
+      rows: { name: "value", values: [1, 2] },
+      columns: { name: "rate", values: [0.1] },
+      value: "loss",
+      cells: [[0.5], [undefined]],
+      high: 2.3,
+    });
+    expect(csvOf(figure.columns())).toBe("value,rate,loss\r\n1,0.1,0.5\r\n2,0.1,\r\n");
   });
 });
 

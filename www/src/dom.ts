@@ -1,13 +1,7 @@
-/** Small helpers for elements; everything that the page has from the start is in index.html. */
+/** Small helpers for elements. */
 
 import { pieces, plain } from "./subscripts";
 import type { Picture } from "./worker/protocol";
-
-export function find<K extends keyof HTMLElementTagNameMap>(tag: K, id: string): HTMLElementTagNameMap[K] {
-  const element = document.getElementById(id);
-  if (element === null || element.localName !== tag) throw new Error(`the page has no <${tag} id="${id}">`);
-  return element as HTMLElementTagNameMap[K];
-}
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -107,6 +101,7 @@ const TYPES: Record<string, string> = {
   csv: "text/csv;charset=utf-8",
   svg: "image/svg+xml",
   bib: "text/plain;charset=utf-8",
+  txt: "text/plain;charset=utf-8",
 };
 
 export function download(name: string, content: string | Uint8Array<ArrayBuffer> | Blob): void {

@@ -25,7 +25,7 @@ export class TrainingChart {
   readonly #plot: Plot;
   #frame = 0;
 
-  constructor(box: HTMLElement) {
+  constructor(readonly box: HTMLElement) {
     this.#plot = new Plot(box);
     this.redraw();
   }

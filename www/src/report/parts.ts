@@ -63,7 +63,7 @@ export function sharpnessPart({ sharpness }: ReportValues): Part | null {
       {
         name: "sharpness",
         title: "The highest point",
-        head: ["region", "ε", "value", "rise", "gap", "spread", "steps", ""],
+        head: ["region", "ε", "value", "rise", "gap", "spread", "steps", "trust"],
         rows: searched.map(({ title, found }) => [
           title,
           number(found.epsilon),
@@ -95,7 +95,7 @@ export function sharpnessPart({ sharpness }: ReportValues): Part | null {
       {
         name: "average-sharpness",
         title: "On average",
-        head: ["steps", "σ", "value", "standard error", ""],
+        head: ["steps", "σ", "value", "standard error", "trust"],
         rows: averages.map(({ found }) => [
           found.noise === "scaled" ? "scaled by each weight" : "alike in every weight",
           number(found.sigma),
@@ -150,7 +150,7 @@ export function spacesPart({ spaces }: ReportValues): Part | null {
       {
         name: "spaces",
         title: "Their sizes",
-        head: ["", "value"],
+        head: ["what", "value"],
         rows: rows.map(([title, , value]) => [title, Number.isInteger(value) ? integer(value) : number(value, 5)]),
         columns: columnsOf(
           ["name", "value"],

@@ -34,7 +34,7 @@ export function spectraPart(values: ReportValues, operators: OperatorDescription
       {
         name: "spectra",
         title: "Spectra",
-        head: ["operator", "largest", "residual", "smallest", "trace", "Frobenius norm", "products", ""],
+        head: ["operator", "largest", "residual", "smallest", "trace", "Frobenius norm", "products", "trust"],
         rows: found.map(({ title, spectrum }) => [
           title,
           number(spectrum.max_eigenvalue, 5),

@@ -1,18 +1,19 @@
-/** Fields of numbers on the page: what they have, and what is wrong with one, beside it. */
+/** Fields of numbers in the form that trains: what they have, and what is wrong with one, beside it. */
 
-import { find, html } from "../dom";
+import { html } from "../dom";
 import { type Field, type FieldFault, numberOf } from "../fields";
+import { part } from "./train-form";
 
 /** Within the limits that the field itself has, too. */
 export function readNumber(id: string, field: Field): number {
-  const { value: text, min, max, validity } = find("input", id);
+  const { value: text, min, max, validity } = part("input", id);
   const limit = (text: string) => (text === "" ? undefined : Number(text));
   return numberOf(id, { text, isBad: validity.badInput }, { least: limit(min), most: limit(max), ...field });
 }
 
 /** Shows the fault at its field. What is written there then is asked about until it is mended. */
 export function showFault({ field, message }: FieldFault, isMended: () => boolean, onMended: () => void): void {
-  const input = find("input", field);
+  const input = part("input", field);
   clearFault(field);
   const said = html("p", { id: noteOf(field), class: "note whole field-fault" }, `${message}.`);
   (input.closest("label") ?? input).after(said);
@@ -30,7 +31,7 @@ export function showFault({ field, message }: FieldFault, isMended: () => boolea
 }
 
 export function clearFault(id: string): void {
-  const input = find("input", id);
+  const input = part("input", id);
   input.removeAttribute("aria-invalid");
   input.removeAttribute("aria-describedby");
   document.getElementById(noteOf(id))?.remove();
@@ -38,7 +39,7 @@ export function clearFault(id: string): void {
 
 /** To the field, wherever it is folded away. */
 export function goTo(id: string): void {
-  const input = find("input", id);
+  const input = part("input", id);
   for (const details of foldsAround(input)) details.open = true;
   input.focus();
 }

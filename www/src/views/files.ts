@@ -1,13 +1,11 @@
-/** Opening by button or drop, and saving. */
+/** Opening by button or drop. */
 
 import { render, html as template } from "lit-html";
 import type { App } from "../app";
-import { download, find } from "../dom";
 import { type Dropped, filesOf, foldersOf, notOpened, Openings } from "../openings";
 import { settingsOf } from "../reopen";
 import { reportTextOf } from "../report/report";
-import { found } from "../store";
-import type { OpenChoice, SaveChoice, SavedPoint } from "../worker/protocol";
+import type { OpenChoice } from "../worker/protocol";
 import { place } from "./place";
 import type { ReportView } from "./report";
 
@@ -33,40 +31,6 @@ export function filesView(
     if (files.length > 0) void openings.add(files);
   });
   dropping(app, openings);
-
-  find("button", "save-result").addEventListener("click", () => download("isoflat-result.json", app.resultFile()));
-  find("button", "save-report").addEventListener("click", () => void report.compute());
-  saving(app);
-  app.store.watch(["ready"], () => {
-    find("button", "save-report").disabled = !app.store.state.ready;
-  });
-}
-
-/** Weights as trained, bent, balanced or sharpened, each in the format that is chosen. */
-function saving(app: App): void {
-  const format = find("select", "save-format");
-  const points = {
-    trained: "save-problem",
-    bent: "save-bent",
-    balanced: "save-balanced",
-    sharpened: "save-sharpened",
-  } as const;
-  for (const [point, id] of Object.entries(points)) {
-    find("button", id).addEventListener("click", async () => {
-      const file = await app.savedFile(point as SavedPoint, format.value as SaveChoice);
-      if (file) download(file.name, file.bytes);
-    });
-  }
-  app.store.watch(["model", "bendSummary", "dinh", "opened"], () => {
-    const { model, bendSummary, dinh, opened } = app.store.state;
-    find("button", points.trained).disabled = model === null;
-    find("button", points.bent).disabled = bendSummary === null;
-    find("button", points.balanced).disabled = !model?.homogeneous;
-    find("button", points.sharpened).disabled = !found(dinh.sharpened);
-    const onnx = find("option", "save-onnx");
-    onnx.disabled = opened?.format !== "ONNX";
-    if (onnx.disabled && onnx.selected) format.selectedIndex = 0;
-  });
 }
 
 /** What was chosen for other files stays, as long as a model is open: these may be its data. */

@@ -9,15 +9,18 @@ import type { Point } from "../worker/protocol";
 import type { LookView } from "./look";
 import { takeAlong } from "./take-along";
 
+const legendOf = (chart: HTMLElement): HTMLElement | null =>
+  chart.nextElementSibling instanceof HTMLElement ? chart.nextElementSibling : null;
+
 const POINTS: Point[] = ["trained", "bent"];
 
 export function landscapeFigures(app: App, look: LookView): void {
   for (const point of POINTS) {
-    const words = document.querySelector<HTMLElement>(`#landscapes [data-point=${point}] figcaption`);
-    if (words) takeAlong(words, () => figureOf(app, look, point));
+    takeAlong(look.box.querySelector<HTMLElement>(`[data-point=${point}] figcaption`), () =>
+      figureOf(app, look, point),
+    );
   }
-  const legend = document.querySelector<HTMLElement>("#cut + .legend");
-  if (legend) takeAlong(legend, () => lineFigure(app.store.state, "log"));
+  takeAlong(legendOf(look.cut), () => lineFigure(app.store.state, "log"));
 }
 
 function figureOf({ store: { state } }: App, look: LookView, point: Point): Figure | null {
@@ -31,6 +34,5 @@ function figureOf({ store: { state } }: App, look: LookView, point: Point): Figu
 }
 
 export function trainingFigures(app: App, chart: TrainingChart): void {
-  const legend = document.querySelector<HTMLElement>("#training-chart + .legend");
-  if (legend) takeAlong(legend, () => trainingFigure(app.store.state, chart.learning));
+  takeAlong(legendOf(chart.box), () => trainingFigure(app.store.state, chart.learning));
 }

@@ -15,6 +15,7 @@ import { isArrival } from "../kept";
 import { type PerPoint, type State, transformationOf } from "../store";
 import type { DirectionKind, LandscapeChoice, NormalizationKind, Point } from "../worker/protocol";
 import { snapshotsOf } from "../worker/way";
+import { estimateView } from "./estimate";
 import { place } from "./place";
 
 type View = "surface" | "contour" | "line";
@@ -95,9 +96,10 @@ export class LookView {
   /** `box`: the stage's pair of figures, in which it draws. */
   constructor(
     private readonly app: App,
-    private readonly box: HTMLElement,
+    readonly box: HTMLElement,
   ) {
     render(panel(), this.#panel);
+    estimateView(app, "landscape", this.#find("p", "look-estimate"));
     for (const radio of this.#panel.querySelectorAll<HTMLInputElement>("input[name=view]")) {
       radio.addEventListener("change", () => {
         if (radio.checked) this.#setView(radio.value as View);

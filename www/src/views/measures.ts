@@ -12,8 +12,9 @@ import { measureUnits } from "../shared";
 import { type State, transformationOf } from "../store";
 import type { Point } from "../worker/protocol";
 import type { aboutMeasure } from "./about-measure";
+import { estimateView } from "./estimate";
 import { badgeText } from "./header";
-import { place } from "./place";
+import { place, within } from "./place";
 import { ratioBar } from "./ratio";
 import { takeAlong } from "./take-along";
 import { explained, subscripted } from "./words";
@@ -42,6 +43,7 @@ export class MeasuresView {
   constructor(private readonly app: App) {
     app.store.watch(["descriptions", "measures", "bend", "engine", "model", "costs"], () => this.#draw());
     this.#draw();
+    estimateView(app, "measures", within(this.#place)("p", "measures-estimate"));
     takeAlong(this.#place.querySelector(".side"), () => measuresFigure(app.store.state), "table");
   }
 

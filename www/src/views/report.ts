@@ -190,7 +190,7 @@ export class ReportView {
     const kinds = head.map((_, index) => (index > 0 && isNumeric(rows, index) ? "num" : ""));
     return html`<div class="report-table">
       <div class="chart-head" ${ref((words) => once(words, () => tableFigure(report, table), "table"))}><h4 id="report-table-${name}">${title}</h4></div>
-      <div class="scroll" tabindex="0" role="region" aria-labelledby="report-table-${name}">
+      <div class="scroll" tabindex="0" role="group" aria-label=${`${title}, as a table`}>
         <table class="plain" data-table=${name} aria-labelledby="report-table-${name}">
           <thead>
             <tr>${head.map((text, index) => html`<th scope="col" class=${kinds[index] ?? ""}>${text}</th>`)}</tr>

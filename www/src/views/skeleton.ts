@@ -1,9 +1,12 @@
 /** A small network with its skeleton of fixed weights; a weight that is pointed at shows its basis path and the path's value. */
 
 import { html, svg } from "../dom";
+import { columnsOf } from "../figures/columns";
+import type { Figure } from "../figures/figure";
 import { integer, number } from "../format";
 import { type Edge, SmallNetwork } from "../spaces/skeleton";
 import { part } from "./part";
+import { takeAlong } from "./take-along";
 
 const WIDTHS = [2, 3, 3, 2];
 const WEIGHTS = [
@@ -78,10 +81,12 @@ export function skeletonView(): HTMLElement {
   });
   draw();
 
+  const controls = html("div", { class: "row wrap" }, reset);
+  takeAlong(controls, () => skeletonFigure(drawing, network, chosen));
   return part(
     "skeleton",
     "Coordinates that no rescaling moves",
-    [reset],
+    [controls],
     "One weight that leaves each hidden unit is fixed (drawn bold). For every other weight there is then one path from an input to an output: " +
       "over the weight, and otherwise along the skeleton. The product of the weights along it is a coordinate of the G-space. " +
       "Point at a weight to see its path; press a hidden unit to double what comes in and halve what goes out.",
@@ -92,6 +97,24 @@ export function skeletonView(): HTMLElement {
       dimensions(network),
     ),
   );
+}
+
+function skeletonFigure(drawing: SVGSVGElement, network: SmallNetwork, chosen: Edge): Figure {
+  return {
+    name: "skeleton",
+    title: "A network of 2, 3, 3 and 2 units with its fixed weights",
+    caption: `Bold: the skeleton of fixed weights; a path leads over the chosen weight and else along the skeleton, and the product of the weights along it is ${number(network.pathValue(chosen))}.`,
+    columns: () =>
+      columnsOf(
+        ["layer", "from_unit", "to_unit", "weight", "is_fixed", "path_value"],
+        network.edges().map((edge) => {
+          const isFixed = network.isFixed(edge);
+          const { layer, from, to } = edge;
+          return [layer, from + 1, to + 1, network.weight(edge), isFixed, isFixed ? null : network.pathValue(edge)];
+        }),
+      ),
+    drawing: { width: WIDTH, height: HEIGHT, draw: () => drawing.cloneNode(true) as SVGSVGElement },
+  };
 }
 
 function position(layer: number, unit: number): [number, number] {

@@ -1,9 +1,10 @@
 /** Parameter spaces without rescalings (Jestädt 2025). Its parts from the idea to the experiments. */
 
 import type { App } from "../app";
-import { find, html } from "../dom";
+import { html } from "../dom";
 import { SpacesApp } from "../spaces/app";
 import { curvatureView } from "./curvature";
+import { place } from "./place";
 import { rescalingView } from "./rescaling";
 import { skeletonView } from "./skeleton";
 import { ThesisView } from "./thesis";
@@ -11,7 +12,7 @@ import { ToysView } from "./toys";
 
 /** The result calls for a redraw where colours are not the style sheet's. */
 export function spacesView({ messages }: App): { redraw: () => void } {
-  const section = find("section", "spaces");
+  const section = place("spaces");
   const app = new SpacesApp(messages);
   const display = html("div", { class: "display" });
   section.append(

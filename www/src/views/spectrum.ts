@@ -11,8 +11,9 @@ import { disable } from "../focus";
 import { integer, number } from "../format";
 import type { PerPoint } from "../store";
 import type { Point, SpectrumChoice } from "../worker/protocol";
+import { estimateView } from "./estimate";
 import { numbers } from "./numbers";
-import { place } from "./place";
+import { place, within } from "./place";
 import { takeAlong } from "./take-along";
 
 const POINTS: Point[] = ["trained", "bent"];
@@ -75,6 +76,7 @@ export class SpectrumView {
     this.#figures = { trained: figure("trained"), bent: figure("bent") };
     takeAlong(this.#endsHead, () => endsFigure(app.store.state));
     this.#render();
+    estimateView(app, "spectrum", within(place("spectrum"))("p", "spectrum-estimate"));
     for (const select of [this.#operator, this.#part, this.#quality]) {
       select.addEventListener("change", () => app.setSpectrum(this.#choice()));
     }

@@ -114,7 +114,7 @@ function open(button: HTMLButtonElement, describe: () => Figure | null): void {
     closed = { button, at: performance.now() };
     if (menu.contains(document.activeElement)) button.focus({ preventScroll: true });
   });
-  document.body.append(menu);
+  button.after(menu);
   menu.showPopover();
   button.setAttribute("aria-expanded", "true");
   beside(menu, button);
@@ -141,7 +141,7 @@ let bubble: HTMLElement | undefined;
 function say(button: HTMLElement, text: string): void {
   bubble ??= html("div", { class: "take-said", role: "status", popover: "manual" });
   if (!bubble.isConnected) document.body.append(bubble);
-  bubble.showPopover();
+  if (!bubble.matches(":popover-open")) bubble.showPopover();
   bubble.textContent = text;
   beside(bubble, button);
   clearTimeout(saying);
