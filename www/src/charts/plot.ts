@@ -1,6 +1,7 @@
 /** A small plot in SVG: axes, a frame, and marks that the caller draws. Its colours are the style sheet’s. */
 
 import { svg } from "../dom";
+import { plain } from "../subscripts";
 import { widthOf } from "./font";
 import type { Scale } from "./scales";
 
@@ -48,6 +49,9 @@ let plots = 0;
 
 export class Plot {
   #options: PlotOptions | undefined;
+  #drawing: SVGSVGElement | undefined;
+  /** What axes and frame are drawn from. */
+  #ground = "";
 
   /** The plot is as large as its box, and follows it. */
   constructor(private readonly box: HTMLElement) {
@@ -63,20 +67,41 @@ export class Plot {
 
   #draw(): void {
     const { clientWidth: width, clientHeight: height } = this.box;
-    if (!this.#options || width === 0 || height === 0) this.box.replaceChildren();
-    else this.box.replaceChildren(plotDrawing(this.#options, width, height));
+    const options = this.#options;
+    if (!options || width === 0 || height === 0) {
+      this.box.replaceChildren();
+      return;
+    }
+    const ground = groundOf(options, width, height);
+    const marks = this.#drawing?.querySelector(`.${MARKS}`);
+    if (marks && ground === this.#ground && this.#drawing?.parentElement === this.box) {
+      // While a network learns this happens a dozen times a second, and text is what takes the time.
+      marks.replaceChildren(...present(options.marks(frameOf(options, width, height))));
+      this.#drawing.setAttribute("aria-label", plain(options.label));
+      return;
+    }
+    this.#ground = ground;
+    this.#drawing = plotDrawing(options, width, height);
+    this.box.replaceChildren(this.#drawing);
   }
 }
 
-/** A plot of a size of its own. */
-export function plotDrawing(options: PlotOptions, width: number, height: number): SVGSVGElement {
+const MARKS = "plot-marks";
+
+const present = (marks: (SVGElement | null)[]): SVGElement[] => marks.filter((mark) => mark !== null);
+
+function groundOf({ x, y, xLabel, yLabel, left, right }: PlotOptions, width: number, height: number): string {
+  const said = [x, y, right?.scale].map((scale) => scale?.ticks.map(({ value, label }) => [scale.at(value), label]));
+  return JSON.stringify([said, xLabel, yLabel, left, right?.label, width, height]);
+}
+
+function frameOf(options: PlotOptions, width: number, height: number): Frame {
   const { x, y } = options;
-  const name = `plot-${++plots}`;
   const left = Math.max(options.left ?? 52, NAME + GAP + widest(y));
   const right = width - (options.right ? NAME + GAP + widest(options.right.scale) : RIGHT);
   const bottom = height - BOTTOM;
   const up = (scale: Scale) => (value: number) => bottom - scale.at(value) * (bottom - TOP);
-  const frame: Frame = {
+  return {
     left,
     right,
     top: TOP,
@@ -85,13 +110,20 @@ export function plotDrawing(options: PlotOptions, width: number, height: number)
     y: up(y),
     ...(options.right && { yRight: up(options.right.scale) }),
   };
+}
+
+/** A plot of a size of its own. */
+export function plotDrawing(options: PlotOptions, width: number, height: number): SVGSVGElement {
+  const name = `plot-${++plots}`;
+  const frame = frameOf(options, width, height);
+  const { left, right, bottom } = frame;
   const area = { x: left, y: TOP, width: Math.max(right - left, 1), height: Math.max(bottom - TOP, 1) };
   return svg(
     "svg",
     { class: "plot", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": options.label },
     svg("defs", {}, svg("clipPath", { id: name }, svg("rect", area))),
     axes(options, frame, width),
-    svg("g", { "clip-path": `url(#${name})` }, ...options.marks(frame)),
+    svg("g", { class: MARKS, "clip-path": `url(#${name})` }, ...options.marks(frame)),
     svg("rect", { ...area, class: "frame" }),
   );
 }

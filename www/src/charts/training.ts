@@ -6,7 +6,7 @@ import { linear } from "./scales";
 import { thinned } from "./thin";
 
 /** Beyond this many a line's points lie on each other. */
-const PLACES = 600;
+const PLACES = 300;
 /** As high a loss as there is room for before there is any. */
 const FIRST_HIGH = 2.4;
 
