@@ -72,6 +72,16 @@ export async function checkOffline(browser, root, check) {
     // Neither itself nor the one of two engines that this browser does not take.
     check("what it keeps", entries === all.length - 2, `${entries} files, ${(bytes / 1e6).toFixed(1)} MB`);
 
+    writeFileSync(
+      join(site.page, "frame.html"),
+      '<!doctype html><iframe src="./?embed" width="900" height="600"></iframe>',
+    );
+    const parent = await page.context().newPage();
+    await parent.goto(`${site.url}frame.html`);
+    await parent.frameLocator("iframe").locator("#landscapes [data-point=trained] canvas").waitFor();
+    check("in a frame of a page without such headers the stage is there", true);
+    await parent.close();
+
     site.close();
     await page.context().setOffline(true);
     await page.reload();

@@ -9,15 +9,15 @@ const WORDS: Record<MeasureCost, string> = {
   sweep: "a pass back through the network for each output, once for all measures of this kind",
   eigenvalues: "tens of products with the matrix, once for all measures of its eigenvalues",
   probes: `up to ${PROBES} products with random vectors, once for all estimates of the matrix`,
-  search: "some hundred losses and gradients nearby",
+  search: "ascents of some hundred losses and gradients nearby",
 };
 
 /** Products with a Hessian and gradients that each takes, about, where it is not one for each output. */
 const COUNTS: Record<Exclude<MeasureCost, "sweep">, { products: number; gradients: number }> = {
   pass: { products: 0, gradients: 1 },
-  eigenvalues: { products: 40, gradients: 0 },
+  eigenvalues: { products: 25, gradients: 0 },
   probes: { products: PROBES, gradients: 0 },
-  search: { products: 0, gradients: 250 },
+  search: { products: 0, gradients: 80 },
 };
 
 /** Samples that a thread has at least. */
