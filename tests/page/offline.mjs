@@ -72,6 +72,16 @@ export async function checkOffline(browser, root, check) {
     // Neither itself nor the one of two engines that this browser does not take.
     check("what it keeps", entries === all.length - 2, `${entries} files, ${(bytes / 1e6).toFixed(1)} MB`);
 
+    writeFileSync(
+      join(site.page, "frame.html"),
+      '<!doctype html><iframe src="./?embed" width="900" height="600"></iframe>',
+    );
+    const parent = await page.context().newPage();
+    await parent.goto(`${site.url}frame.html`);
+    await parent.frameLocator("iframe").locator("#landscapes [data-point=trained] canvas").waitFor();
+    check("in a frame of a page without such headers the stage is there", true);
+    await parent.close();
+
     site.close();
     await page.context().setOffline(true);
     await page.reload();
@@ -123,12 +133,11 @@ export async function checkNewVersion(browser, root, check) {
     await loaded(page);
     const first = await titleOf();
 
-    // The files are there and the list is of other ones: half of a build.
+    // The list is there, and a file of a third build: half of a build.
+    const index = join(site.page, "index.html");
     changed(site.page, "index.html", (text) => text.replace("<title>", "<title>Second "));
-    writeFileSync(
-      join(site.page, "theme.js"),
-      `${readFileSync(join(site.page, "theme.js"), "utf8")}\n// of another build\n`,
-    );
+    const second = readFileSync(index, "utf8");
+    writeFileSync(index, second.replace("<title>Second ", "<title>Third "));
     await update();
     await page.waitForFunction(async () => (await navigator.serviceWorker.getRegistration()).installing === null);
     await page.reload();
@@ -138,8 +147,7 @@ export async function checkNewVersion(browser, root, check) {
       (await titleOf()) === first && !(await page.locator("#update-reload").isVisible()),
     );
 
-    const theme = join(site.page, "theme.js");
-    writeFileSync(theme, readFileSync(theme, "utf8").replace("\n// of another build\n", ""));
+    writeFileSync(index, second);
     // A worker that failed is tried again when its text is another one.
     writeFileSync(join(site.page, "sw.js"), `${readFileSync(join(site.page, "sw.js"), "utf8")}\n// whole\n`);
     await update();

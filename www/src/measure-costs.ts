@@ -9,7 +9,7 @@ const WORDS: Record<MeasureCost, string> = {
   sweep: "a pass back through the network for each output, once for all measures of this kind",
   eigenvalues: "tens of products with the matrix, once for all measures of its eigenvalues",
   probes: `up to ${PROBES} products with random vectors, once for all estimates of the matrix`,
-  search: "some hundred losses and gradients nearby",
+  search: "ascents of some hundred losses and gradients nearby",
 };
 
 /** What it takes of this network: without a sweep, traces are estimated. */

@@ -52,7 +52,7 @@ const fact = (name: string, value: string | TemplateResult): TemplateResult =>
   html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
 
 function formulaOf({ key }: MeasureDescription): TemplateResult {
-  return html`<div class="formula">${mathml.measures[key].map((part) => html`<span>${unsafeHTML(part)}</span>`)}</div>
+  return html`<div class="formula" role="group" aria-label="Formula" tabindex="0">${mathml.measures[key].map((part) => html`<span>${unsafeHTML(part)}</span>`)}</div>
     <dl class="symbols">
       ${FORMULAS[key].symbols.map(
         (id) => html`<div><dt>${unsafeHTML(mathml.symbols[id])}</dt><dd>${subscripted(SYMBOLS[id][1])}</dd></div>`,
