@@ -114,6 +114,7 @@ export async function checkDiverged(browser, url, check) {
   await lab.replace();
   await page.waitForSelector(".message.error[data-code=not_finite]");
   await lab.idle();
+  check("diverged training says so", /training diverged/i.test(await lab.text(".message.error")));
   check("by the form: its loss is no number", (await lab.text("#r-loss")) === "diverged", await lab.text("#r-loss"));
   const choice = await page.evaluate(() => {
     const { modelChoice, trainChoice, landscapeChoice } = window.isoflatLab.app.store.state;
@@ -122,9 +123,12 @@ export async function checkDiverged(browser, url, check) {
   await page.getByRole("button", { name: "Dismiss" }).click();
   await page.evaluate(({ modelChoice, trainChoice, landscapeChoice }) => {
     const bend = { lambda: [], nodewise: null, permutation: null };
-    const training = { ...trainChoice, seed: 2 };
+    const training = { ...trainChoice };
+    window.runBefore = training;
     void window.isoflatLab.app.openResult({ model: modelChoice, training, bend, landscape: landscapeChoice });
   }, choice);
+  await page.locator("dialog.ask").getByText("Replace it").click();
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.trainChoice === window.runBefore);
   await page.waitForSelector(".message.error[data-code=not_finite]");
   await lab.idle();
   check("by a result that is opened, too", (await lab.text("#r-loss")) === "diverged", await lab.text("#r-loss"));

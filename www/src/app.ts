@@ -21,6 +21,7 @@ import { resultFile } from "./result";
 import { Shelf } from "./shelf";
 import { arrivedWith, CLEARED, only, withoutResults } from "./states";
 import { type Asked, measuresOf, type Store, type Task, transformationOf } from "./store";
+import { hasDiverged } from "./training";
 import { checkTransformations } from "./transformations";
 import { Twin } from "./twin";
 import { Progressing } from "./waiting";
@@ -280,14 +281,16 @@ export class App {
           this.store.set({ ...CLEARED, opened, bend: noBend(this.store.state.model?.depth ?? 1) });
         }
         job.checkpoint();
-        this.store.set({ isWanted: true });
+        this.store.set({ isWanted: true, trainChoice: choice });
         const scope = this.#scope();
         const after = planOf({ ...this.store.state, ready: true }, scope);
         const { summary: training, stamp } = await this.progressing.through({ what: "training" }, after, scope, () =>
           this.#client.call((lab) => lab.train(choice)),
         );
-        this.store.set({ training, trainChoice: choice, stamp, ready: true });
-        if (!training.stopped) await this.#everything(job);
+        this.store.set({ training, stamp, ready: true });
+        // What ran away is looked at when a person wants it: most of it is no number, and would hide the message that says so.
+        const { model: trained } = this.store.state;
+        if (!training.stopped && !(trained && hasDiverged(training, trained))) await this.#everything(job);
       },
       choice,
     );
