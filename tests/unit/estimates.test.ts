@@ -10,7 +10,7 @@ import {
   type Training,
   type Work,
 } from "../../www/src/estimates";
-import { lineThrough } from "../../www/src/worker/costs";
+import { lineThrough, unlessWaited } from "../../www/src/worker/costs";
 import type { ModelInfo, SampleCosts } from "../../www/src/worker/protocol";
 import { model, state } from "./states";
 
@@ -111,6 +111,14 @@ describe("lineThrough", () => {
     expect(lineThrough(100, 5, 500, 3).sample).toBeGreaterThan(0);
     expect(lineThrough(100, 0.1, 500, 3).call).toBe(0);
     expect(lineThrough(64, 2, 64, 2)).toEqual({ call: 0, sample: 2 / 64 });
+  });
+});
+
+describe("unlessWaited", () => {
+  test("a call that has waited for other work is not believed", () => {
+    const tried = { call: 0.1, sample: 0.001 };
+    expect(unlessWaited(tried, 500, 0.001)).toBe(tried);
+    expect(unlessWaited({ call: 5, sample: 0.001 }, 500, 0.001)).toEqual({ call: 0, sample: 0.001 });
   });
 });
 

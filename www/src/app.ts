@@ -23,6 +23,7 @@ import { resultFile } from "./result";
 import { Shelf } from "./shelf";
 import { arrivedWith, CLEARED, only, withoutResults } from "./states";
 import { type Asked, measuresOf, type Store, type Task } from "./store";
+import { hasDiverged } from "./training";
 import { checkTransformations } from "./transformations";
 import { Twin } from "./twin";
 import { Progressing } from "./waiting";
@@ -261,7 +262,6 @@ export class App {
   async continueTraining(): Promise<void> {
     const { unfinished, stamp } = this.store.state;
     if (!unfinished || !(stamp === unfinished.stamp || (await this.mayGo()))) return;
-    this.trainingGoesOn(unfinished);
     this.store.set({ unfinished: null });
     const body = async (job: Job): Promise<void> => {
       await this.#startEngine();
@@ -271,6 +271,7 @@ export class App {
       const { opened, model, choice: modelChoice, training } = resumed;
       const bend = noBend(model.depth);
       this.store.set({ ...CLEARED, opened, model, modelChoice, trainChoice: training, bend });
+      this.trainingGoesOn(unfinished);
       await this.#trained(job, training, (lab) => lab.goOn());
     };
     await this.#task("training", body, unfinished.choice);
@@ -279,7 +280,7 @@ export class App {
 
   async #trained(job: Job, choice: TrainChoice, run: (lab: Lab) => Promise<Outcome<Trained>>): Promise<void> {
     job.checkpoint();
-    this.store.set({ isWanted: true });
+    this.store.set({ isWanted: true, trainChoice: choice });
     const scope = this.#scope();
     const after = planOf({ ...this.store.state, ready: true }, scope);
     const {
@@ -287,11 +288,13 @@ export class App {
       way,
       stamp,
     } = await this.progressing.through({ what: "training" }, after, scope, () => this.#client.call(run));
-    this.store.set({ training, way, trainChoice: choice, stamp, ready: true });
+    this.store.set({ training, way, stamp, ready: true });
     if (stamp === null) this.messages.notice(...NOT_KEPT);
     // It has come to something: to wait for what follows would leave *Continue* out of sight.
     await this.#readUnfinished();
-    if (!training.stopped) await this.#everything(job);
+    // What ran away is looked at when a person wants it: most of it is no number, and would hide the message that says so.
+    const { model: trained } = this.store.state;
+    if (!training.stopped && !(trained && hasDiverged(training, trained))) await this.#everything(job);
   }
 
   /** What the worker has kept of a training that has come to no end. */
@@ -322,10 +325,14 @@ export class App {
     void this.#jobs.stop();
   }
 
-  /** Goes on with what was stopped: with what is missing of it, and not anew. */
-  async goOn(): Promise<void> {
+  /** Goes on with what was stopped, be it a training or a look at one. */
+  resume(): Promise<void> {
     const { unfinished, training } = this.store.state;
-    if (unfinished && training?.stopped) return await this.continueTraining();
+    return unfinished && training?.stopped ? this.continueTraining() : this.goOn();
+  }
+
+  /** Goes on with what is missing, and not anew. */
+  async goOn(): Promise<void> {
     await this.#task("looking", (job) => this.#completion.run(job, () => this.#everythingAsked()), null, true);
   }
 

@@ -56,7 +56,7 @@ export class InvarianceView {
               value="10" ${ref(this.#range)}></label>
             <button id="check-button" type="button" disabled ${ref(this.#button)} @click=${check}>Check</button>
             <button id="check-continue" type="button" hidden ${ref(this.#goOn)}
-              @click=${() => void this.app.continueCheck()}>Continue</button>
+              @click=${() => void this.app.continueCheck()}>Check the rest</button>
           </div>
         </div>
         <p id="check-estimate" class="note estimate" ${ref(this.#estimate)}></p>

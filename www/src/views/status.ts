@@ -1,6 +1,6 @@
 /** What is running and how far the whole of it is, with Pause and Continue in one place; its steps are folded under it. */
 
-import { html, nothing, render } from "lit-html";
+import { html, nothing, render, type TemplateResult } from "lit-html";
 import type { App } from "../app";
 import { duration, integer, number } from "../format";
 import type { State, Task, Waiting } from "../store";
@@ -33,28 +33,28 @@ export function statusView(app: App): void {
   const { store } = app;
   let before: EventTarget | null = null;
   let label = "";
+  let isOpen = kept();
 
   const draw = (): void => {
-    render(template(store.state, label, press), box);
+    render(template(store.state, label, press, { isOpen, fold }), box);
+  };
+  const fold = (): void => {
+    isOpen = !isOpen;
+    keep(isOpen);
+    draw();
   };
   const press = (): void => {
     const { task, paused } = store.state;
     if (task !== "idle") app.stop();
-    else if (paused) void app.goOn();
+    else if (paused) void app.resume();
   };
   draw();
 
-  const button = box.querySelector("button");
+  const button = box.querySelector<HTMLButtonElement>("#status-stop");
   // Where the keyboard was before it came here, and goes back to when the button goes away.
   button?.addEventListener("focus", ({ relatedTarget }) => {
     before = relatedTarget;
   });
-  const details = box.querySelector("details");
-  if (details) {
-    details.open = kept();
-    details.addEventListener("toggle", () => keep(details.open));
-  }
-
   let timer = 0;
   store.watch(["task", "paused"], () => {
     const { task, paused } = store.state;
@@ -76,7 +76,13 @@ export function statusView(app: App): void {
   store.watch(["progress", "waiting"], draw);
 }
 
-function template({ task, paused, progress, waiting }: State, label: string, press: () => void) {
+interface Steps {
+  isOpen: boolean;
+  fold: () => void;
+}
+
+function template(state: State, label: string, press: () => void, { isOpen, fold }: Steps): TemplateResult {
+  const { task, paused, progress, waiting } = state;
   const isPaused = task === "idle" && paused;
   const fraction = waiting?.fraction ?? null;
   return html`
@@ -87,18 +93,19 @@ function template({ task, paused, progress, waiting }: State, label: string, pre
     <button id="status-stop" type="button" ?disabled=${label === "" || (paused && task !== "idle")}
       title=${isPaused ? "Goes on with what is missing; a step that was cut short begins anew" : nothing}
       @click=${press}>${isPaused ? "Continue" : STOPPED.has(task) ? "Stop" : "Pause"}</button>
-    <details id="status-more" class="steps">
-      <summary>Steps</summary>
-      <p id="status-step">${label === "" ? "Nothing is running." : step(waiting, isPaused ? null : progress)}</p>
-    </details>`;
+    <button id="status-more" type="button" class="link" aria-expanded=${String(isOpen)} aria-controls="status-step"
+      @click=${fold}>Steps</button>
+    <p id="status-step" ?hidden=${!isOpen}>${label === "" ? "Nothing is running." : step(waiting, isPaused ? null : progress)}</p>`;
 }
 
 /** The whole: what is counted, and the time that is left. */
 export function said(waiting: Waiting | null, isPaused: boolean): string {
   if (!waiting) return "";
-  const { count, left } = waiting;
+  const { count, left, after } = waiting;
   const parts = count ? [counted(count)] : [];
-  if (left !== null && !isPaused) parts.push(`${duration(left)} left`);
+  // What is counted is not always all that is to come.
+  if (left !== null && !isPaused)
+    parts.push(`${duration(left)} left${count?.of === "measures" || after === 0 ? "" : " in all"}`);
   return parts.join(", ");
 }
 

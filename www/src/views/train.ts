@@ -37,7 +37,7 @@ let choosing = 0;
 
 export function trainView(app: App): TrainingChart {
   const chart = new TrainingChart(part("div", "training-chart"));
-  actions(app, chart);
+  actions(app);
   app.store.watch(["model", "modelChoice"], () => showModel(app));
   let written: TrainChoice | null = null;
   app.store.watch(["modelChoice", "trainChoice"], () => {
@@ -50,6 +50,7 @@ export function trainView(app: App): TrainingChart {
     fitData();
     showFields();
   });
+  watchRun(app, chart);
   continuing(app, chart);
   app.store.watch(["progress"], () => showProgress(app, chart));
   app.store.watch(["training"], () => showTraining(app));
@@ -133,16 +134,26 @@ function choose(app: App): void {
   });
 }
 
-async function train(app: App, chart: TrainingChart, model: ModelChoice | null, choice: TrainChoice): Promise<void> {
-  if (!(await app.mayGo())) return;
-  epochs = choice.epochs;
-  chart.begin(epochs);
-  await app.train(model, choice);
-  // The message says in which step; numbers of the steps before it would look like a result.
-  if (app.store.state.training === null && app.messages.code === "not_finite") showDiverged();
+async function train(app: App, model: ModelChoice | null, choice: TrainChoice): Promise<void> {
+  if (await app.mayGo()) await app.train(model, choice);
 }
 
-function actions(app: App, chart: TrainingChart): void {
+/** Whoever has begun it: the form, an address, or a result that was opened. */
+function watchRun(app: App, chart: TrainingChart): void {
+  let run: TrainChoice | null = null;
+  app.store.watch(["task", "trainChoice"], () => {
+    const { task, trainChoice, training } = app.store.state;
+    if (task === "training" && trainChoice && trainChoice !== run && training === null) {
+      run = trainChoice;
+      epochs = trainChoice.epochs;
+      chart.begin(epochs);
+    }
+    // The message says in which step; numbers of the steps before it would look like a result.
+    if (task === "idle" && training === null && app.messages.code === "not_finite") showDiverged();
+  });
+}
+
+function actions(app: App): void {
   const form = part("form", "train-form");
   // The browser shows no fault of a field that is folded away, and refuses without a word.
   form.noValidate = true;
@@ -152,7 +163,7 @@ function actions(app: App, chart: TrainingChart): void {
       const { model: there, modelChoice } = app.store.state;
       const fromFile = there !== null && modelChoice === null && choosing === 0;
       const model = fromFile ? null : readModelChoice();
-      void train(app, chart, model, readTrainChoice());
+      void train(app, model, readTrainChoice());
     };
     guarded(app, begin, true);
   });

@@ -15,8 +15,13 @@ const FIRST = 64;
 const TRIAL_SECONDS = 0.04;
 /** A network that takes so long for the first trial is told from that alone. */
 const LONG_SECONDS = 0.6;
-/** Trials of one kind: the middle one counts. The least would say what an idle machine takes, which this one may not be. */
+/** Trials of one kind: the least of them counts, since whatever else runs only adds. */
 const REPEATS = 3;
+/**
+ * What is tried out takes at most so many times what the engine's own trial says, which is not in a queue: beyond it a call
+ * has waited for work that the page has asked for meanwhile.
+ */
+const WAITED = 2;
 /** Batches of training, small and large, and at most how many steps with each. */
 const BATCHES = [32, 128];
 const STEPS = 48;
@@ -27,15 +32,21 @@ const [LINE, SIDE] = [3, 7];
 const now = (): number => performance.now() / 1e3;
 
 /** The first one warms up, and waits in the queue for work that was there before. */
-async function middle(call: () => Promise<unknown>): Promise<number> {
+async function least(call: () => Promise<unknown>): Promise<number> {
   await call();
-  const times: number[] = [];
+  let seconds = Number.POSITIVE_INFINITY;
   for (let i = 0; i < REPEATS; i++) {
     const start = now();
     await call();
-    times.push(now() - start);
+    seconds = Math.min(seconds, now() - start);
   }
-  return times.sort((a, b) => a - b)[Math.floor(REPEATS / 2)] ?? 0;
+  return seconds;
+}
+
+/** Unless the calls have waited: then what they are expected to take. */
+export function unlessWaited(line: Line, samples: number, expected: number): Line {
+  const isLikely = line.call + samples * line.sample <= WAITED * samples * expected;
+  return isLikely ? line : { call: 0, sample: expected };
 }
 
 /** Through two times; no sample is for nothing, and no call takes less than no time. */
@@ -79,9 +90,13 @@ export async function sampleCosts(
     const most = Math.max(FIRST, Math.round((TRIAL_SECONDS * samples) / estimate.productSeconds));
     const whole = first(problem, Math.min(most, problem.samples));
     const trial = new Trial(engine, at);
-    const product = await trial.product(whole, first(problem, Math.ceil(whole.samples / 4)));
-    const evaluation = (await middle(() => engine.evaluate(whole, at))) / whole.samples;
-    const plane = await trial.plane(whole);
+    const tried = await trial.product(whole, first(problem, Math.ceil(whole.samples / 4)));
+    const product = unlessWaited(tried, whole.samples, estimate.productSeconds / samples);
+    const forward = estimate.evaluationSeconds / samples;
+    const evaluation = Math.min((await least(() => engine.evaluate(whole, at))) / whole.samples, WAITED * forward);
+    const found = await trial.plane(whole);
+    // Its first layer is taken once for all points: each of them is less than a loss.
+    const plane = { begin: Math.min(found.begin, 8 * forward), point: Math.min(found.point, forward) };
     const rate = estimate.gradientSeconds / samples;
     const [few, many] = BATCHES.map((batch) => {
       const size = Math.min(batch, train.samples);
@@ -106,7 +121,7 @@ class Trial {
 
   async product(whole: Problem, part: Problem): Promise<Line> {
     const v = randomVector(this.at.length, 1);
-    const of = (problem: Problem) => middle(() => this.engine.product(problem, this.at, v));
+    const of = (problem: Problem) => least(() => this.engine.product(problem, this.at, v));
     const few = await of(part);
     return lineThrough(part.samples, few, whole.samples, await of(whole));
   }
@@ -114,8 +129,8 @@ class Trial {
   async plane(problem: Problem): Promise<SampleCosts["plane"]> {
     const [u, v] = [randomVector(this.at.length, 1), randomVector(this.at.length, 2)];
     const along = (values: Float64Array) => ({ type: "vector", values }) as const;
-    const line = await middle(() => this.engine.landscape(problem, this.at, { directions: [along(u)], points: LINE }));
-    const surface = await middle(() =>
+    const line = await least(() => this.engine.landscape(problem, this.at, { directions: [along(u)], points: LINE }));
+    const surface = await least(() =>
       this.engine.landscape(problem, this.at, { directions: [along(u), along(v)], points: SIDE, pointsT: SIDE }),
     );
     const { call, sample } = lineThrough(LINE, line, SIDE ** 2, surface);

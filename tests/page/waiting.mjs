@@ -1,0 +1,253 @@
+/** What is said of work that takes time: how long it will take, how far it is; pausing it, and going on. */
+
+import { Lab } from "./lab.mjs";
+
+const MINUTE = 60_000;
+
+const state = (lab, read) => lab.page.evaluate(read);
+
+/** Notes every change of what the page shows of a job. */
+const watch = (lab) =>
+  lab.page.evaluate(() => {
+    const { store } = window.isoflatLab.app;
+    const seen = { fractions: [], cells: [], steps: [], heights: new Set() };
+    window.seenWaiting = seen;
+    const status = document.querySelector("#status");
+    store.watch(["waiting", "invariance"], () => {
+      const { waiting, invariance } = store.state;
+      if (waiting?.fraction != null) seen.fractions.push(waiting.fraction);
+      if (waiting && seen.steps.at(-1) !== waiting.step) seen.steps.push(waiting.step);
+      const cells = invariance?.cells.length ?? 0;
+      if (seen.cells.at(-1) !== cells) seen.cells.push(cells);
+      seen.heights.add(status.offsetHeight);
+    });
+  });
+
+const seen = (lab) => state(lab, () => ({ ...window.seenWaiting, heights: [...window.seenWaiting.heights] }));
+
+const rises = (values) => values.every((value, index) => index === 0 || value >= values[index - 1]);
+
+/** A check whose cells come one operator after the other; paused in the middle, it goes on with what is missing. */
+export async function checkPause(browser, url, check) {
+  const lab = await Lab.open(browser, url);
+  const { page } = lab;
+  await lab.goTo("check");
+  await watch(lab);
+  await page.click("#check-button");
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.invariance?.cells.length > 0, null, {
+    timeout: 4 * MINUTE,
+  });
+  check("cells that are still to come have their place", (await lab.count(".invariance .to-come")) > 0);
+  check("the table says that it is not whole", (await page.getAttribute("table.invariance", "aria-busy")) === "true");
+  check("the count and the time are said", /\d+ of \d+ cells/.test(await lab.text("#status-detail")));
+  await page.click("#status-stop");
+  await lab.idle();
+  await page.waitForSelector("#status[data-paused=true]");
+  const before = await state(lab, () =>
+    window.isoflatLab.app.store.state.invariance.cells.map((cell) => ({ ...cell })),
+  );
+  const all = await state(lab, () => {
+    const { keys, transformations } = window.isoflatLab.app.store.state.checkChoice;
+    return (keys.length + 1) * transformations.length;
+  });
+  check("paused, what is there stays", before.length > 0 && before.length < all, `${before.length} of ${all} cells`);
+  const button = page.locator("#status-stop");
+  check("in the same place is Continue", (await button.innerText()) === "Continue");
+  check("the summary does not say that all is well", /so far/.test(await lab.text("#invariance-summary")));
+
+  await page.evaluate(() => {
+    window.seenWaiting.steps.length = 0;
+  });
+  const shown = await page.evaluate(() => document.querySelector("#status-bar").value);
+  await button.click();
+  await page.waitForFunction((all) => window.isoflatLab.app.store.state.invariance.cells.length === all, all, {
+    timeout: 4 * MINUTE,
+  });
+  const after = await state(lab, () => window.isoflatLab.app.store.state.invariance.cells);
+  const found = (cell) =>
+    after.find(({ measure, transformation }) => measure === cell.measure && transformation === cell.transformation);
+  check(
+    "going on computes the others alone",
+    before.every((cell) => JSON.stringify(found(cell)) === JSON.stringify(cell)),
+  );
+  check("all verdicts are there", /All \d+ verdicts/.test(await lab.text("#invariance-summary")));
+  await lab.idle();
+  const { fractions, cells, heights } = await seen(lab);
+  check("cells came by and by", cells.length >= 4 && rises(cells.slice(1)), cells.join(" "));
+  check("the bar never goes back", rises(fractions), `paused at ${shown}`);
+  check("and nothing moves for what is said", heights.length === 1, heights.join(" "));
+  check("the console is quiet", lab.complaints.length === 0, lab.complaints.join("; "));
+  await lab.close();
+}
+
+/** The steps are folded as one left them. */
+export async function checkSteps(browser, url, check) {
+  const lab = await Lab.open(browser, url);
+  const { page } = lab;
+  const steps = page.locator("#status-more");
+  check("the steps are folded", (await steps.getAttribute("aria-expanded")) === "false");
+  const height = () => page.evaluate(() => document.querySelector("#status").offsetHeight);
+  await steps.click();
+  const open = await height();
+  await lab.goTo("spectrum");
+  await page.click("#spectrum-button");
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.progress?.done > 5);
+  check("unfolded, they say what runs", /\d+ of/.test(await lab.text("#status-step")), await lab.text("#status-step"));
+  check("in the room that there is", (await height()) === open);
+  await page.click("#status-stop");
+  await lab.idle();
+  await page.reload();
+  await page.waitForSelector("#badge:not([data-state=starting])");
+  check("they are as one left them", (await steps.getAttribute("aria-expanded")) === "true");
+  await steps.click();
+  await lab.close();
+}
+
+/** Training that runs away says so, however it was begun. */
+export async function checkDiverged(browser, url, check) {
+  const lab = await Lab.open(browser, url);
+  const { page } = lab;
+  await lab.set("samples", 2000);
+  await lab.set("epochs", 2);
+  await lab.set("learning-rate", 1e6);
+  await page.click("#train-button");
+  await lab.replace();
+  await page.waitForSelector(".message.error[data-code=not_finite]");
+  await lab.idle();
+  check("diverged training says so", /training diverged/i.test(await lab.text(".message.error")));
+  check("by the form: its loss is no number", (await lab.text("#r-loss")) === "diverged", await lab.text("#r-loss"));
+  const choice = await page.evaluate(() => {
+    const { modelChoice, trainChoice, landscapeChoice } = window.isoflatLab.app.store.state;
+    return { modelChoice, trainChoice, landscapeChoice };
+  });
+  await page.getByRole("button", { name: "Dismiss" }).click();
+  await page.evaluate(({ modelChoice, trainChoice, landscapeChoice }) => {
+    const bend = { lambda: [], nodewise: null, permutation: null };
+    const training = { ...trainChoice };
+    window.runBefore = training;
+    void window.isoflatLab.app.openResult({ model: modelChoice, training, bend, landscape: landscapeChoice });
+  }, choice);
+  await page.locator("dialog.ask").getByText("Replace it").click();
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.trainChoice === window.runBefore);
+  await page.waitForSelector(".message.error[data-code=not_finite]");
+  await lab.idle();
+  check("by a result that is opened, too", (await lab.text("#r-loss")) === "diverged", await lab.text("#r-loss"));
+  check(
+    "with as many epochs as it has",
+    /\/ 2/.test(await lab.text("#r-epoch")) || (await lab.text("#r-epoch")) === "–",
+  );
+  await lab.close();
+}
+
+/** Milliseconds of a sum that always takes the same on a machine that does nothing else. */
+function spin() {
+  const start = performance.now();
+  let sum = 0;
+  for (let i = 0; i < 3e7; i++) sum += i % 7;
+  return sum > 0 ? performance.now() - start : 0;
+}
+
+/** By how much the machine is slower now than it can be. */
+const load = (idle) => Math.max(...Array.from({ length: 3 }, spin)) / idle;
+
+/** Beyond this other programs have the machine, and estimates are of one that has it for itself. */
+const QUIET = 1.3;
+/** Shorter work says “less than a second”. */
+const SHORT = 0.5;
+/**
+ * How many products iterations take is known of one network alone until others have been seen, and what is drawn meanwhile
+ * takes its part of the machine: hence 3 the first time. The second time it is the same work, up to what else runs.
+ */
+const TOLERANCE = [3, 2];
+
+const WORKS = {
+  training: { tab: "train", press: "#train-button", id: "train-estimate" },
+  landscape: { tab: "landscape", press: "#draw-directions", id: "look-estimate" },
+  measures: { tab: "measures", press: null, id: "measures-estimate" },
+  spectrum: { tab: "spectrum", press: "#spectrum-button", id: "spectrum-estimate" },
+  check: { tab: "check", press: "#check-button", id: "check-estimate" },
+};
+
+/** How long each kind of piece takes, as the page does them. */
+const timePieces = (lab) =>
+  lab.page.evaluate(() => {
+    const { progressing } = window.isoflatLab.app;
+    const taken = {};
+    window.taken = taken;
+    if (progressing.through.isTimed) return;
+    const { through } = progressing;
+    progressing.through = async function (piece, ...rest) {
+      const start = performance.now();
+      const found = await through.call(this, piece, ...rest);
+      const { what, point } = piece;
+      const name = what === "line" || what === "surface" ? "landscape" : what === "density" ? "spectrum" : what;
+      if (point !== "bent") window.taken[name] = (window.taken[name] ?? 0) + (performance.now() - start) / 1000;
+      return found;
+    };
+    progressing.through.isTimed = true;
+  });
+
+/** On a fresh profile, twice: estimated and actual seconds of each kind of work. */
+export async function checkEstimatesHold(browser, url, check) {
+  const idle = Math.min(...Array.from({ length: 5 }, spin));
+  const lab = await Lab.open(browser, url);
+  const { page } = lab;
+  // No twin: its pieces are not what is estimated.
+  await page.locator("#bend-reset").click();
+  await lab.idle();
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.costs, null, { timeout: MINUTE });
+  for (const [time, tolerance] of TOLERANCE.entries()) {
+    const said = {};
+    const busy = {};
+    const actual = {};
+    const estimate = async (work) => {
+      said[work] = Number(await page.locator(`#${WORKS[work].id}`).getAttribute("data-seconds"));
+      busy[work] = load(idle);
+    };
+    for (const work of ["training", "landscape", "measures"]) await estimate(work);
+    await timePieces(lab);
+    await lab.goTo("train");
+    await page.click("#train-button");
+    await lab.replace();
+    await page.waitForFunction(() => window.isoflatLab.app.store.state.task === "training");
+    await lab.idle(8 * MINUTE);
+    Object.assign(actual, await state(lab, () => window.taken));
+    for (const work of ["training", "landscape", "measures"]) busy[work] = Math.max(busy[work], load(idle));
+    for (const work of ["spectrum", "check"]) {
+      await lab.goTo(WORKS[work].tab);
+      await estimate(work);
+      await timePieces(lab);
+      // What is there is not computed again.
+      if (work === "spectrum")
+        await page.evaluate(() => {
+          const { app } = window.isoflatLab;
+          app.setSpectrum({ ...app.store.state.spectrumChoice });
+        });
+      await page.click(WORKS[work].press);
+      await page.waitForFunction(
+        (work) => {
+          const { densities, checkChoice, invariance, task } = window.isoflatLab.app.store.state;
+          const all = checkChoice && (checkChoice.keys.length + 1) * checkChoice.transformations.length;
+          return task === "idle" && (work === "spectrum" ? densities.trained : invariance?.cells.length === all);
+        },
+        work,
+        { timeout: 8 * MINUTE },
+      );
+      busy[work] = Math.max(busy[work], load(idle));
+      actual[work] = (await state(lab, () => window.taken))[work];
+    }
+    for (const [work, seconds] of Object.entries(said)) {
+      const ratio = seconds / actual[work];
+      const isShort = actual[work] < SHORT && seconds < 2 * SHORT;
+      const isWithin = ratio <= tolerance && ratio >= 1 / tolerance;
+      const isBusy = busy[work] > QUIET;
+      check(
+        `${work}, ${time === 0 ? "for the first time" : "again"}: the estimate holds within a factor of ${tolerance}${isBusy ? " (not held to it: the machine is not quiet)" : ""}`,
+        isShort || isWithin || isBusy,
+        `said ${seconds.toFixed(2)} s, took ${actual[work].toFixed(2)} s, × ${ratio.toFixed(2)}; machine × ${busy[work].toFixed(2)}`,
+      );
+    }
+  }
+  check("the console is quiet", lab.complaints.length === 0, lab.complaints.join("; "));
+  await lab.close();
+}
