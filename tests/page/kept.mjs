@@ -296,7 +296,7 @@ export async function checkOpenedKept(browser, url, check) {
   check("files that are no network take none from the stage", (await stamp(page)) === trained[0]);
   await page.evaluate(() => {
     const { app } = window.isoflatLab;
-    return app.train(null, { ...app.store.state.trainChoice, seed: 9 });
+    return app.trainings.begin(null, { ...app.store.state.trainChoice, seed: 9 });
   });
   const further = await settled();
   check("it is trained on", further[0] !== trained[0]);

@@ -23,7 +23,7 @@ import { resultFile } from "./result";
 import { Shelf } from "./shelf";
 import { arrivedWith, CLEARED, only, withoutResults } from "./states";
 import { type Asked, measuresOf, type Store, type Task } from "./store";
-import { hasDiverged } from "./training";
+import { Trainings } from "./trainings";
 import { checkTransformations } from "./transformations";
 import { Twin } from "./twin";
 import { Progressing } from "./waiting";
@@ -32,22 +32,12 @@ import type {
   LandscapeChoice,
   LayerCheck,
   ModelChoice,
-  Outcome,
   SaveChoice,
   SavedFile,
   SavedPoint,
   SpectrumChoice,
   TrainChoice,
-  Trained,
 } from "./worker/protocol";
-import { type Unfinished, unfinished } from "./worker/unfinished";
-
-type Lab = Parameters<Parameters<Client["call"]>[0]>[0];
-
-const NOT_KEPT = [
-  "This browser does not keep the network: its storage is switched off, or full.",
-  "A reload loses it, and Undo does not bring it back. Under Keep its weights can be saved in a file.",
-] as const;
 
 export class App {
   readonly #client: Client;
@@ -62,10 +52,9 @@ export class App {
   readonly shelf: Shelf;
   readonly twin: Twin;
   readonly opener: Opener;
+  readonly trainings: Trainings;
   /** Asked before a network that is kept by no name gives way to another one: false leaves all as it is. */
   mayReplace: () => Promise<boolean> = async () => true;
-  /** Told of a training that goes on, before it does. */
-  trainingGoesOn: (from: Unfinished) => void = () => {};
   #latest = 0;
 
   constructor(
@@ -106,6 +95,16 @@ export class App {
         if (this.store.state.task === "idle") void this.#task("bending", (job) => this.#completion.bend(job));
       },
     });
+    this.trainings = new Trainings(this, {
+      client: this.#client,
+      task: (task, body, training) => this.#task(task, body, training),
+      startEngine: () => this.#startEngine(),
+      setModel: (choice) => this.#setModel(choice),
+      scope: () => this.#scope(),
+      everything: (job) => this.#everything(job),
+      forget: () => this.#previews.forget(),
+      isGone: () => this.#isGone(),
+    });
     this.opener = new Opener(this, {
       client: this.#client,
       task: (task, body) => this.#task(task, body),
@@ -121,7 +120,7 @@ export class App {
    * plays on arrival is over.
    */
   async start(choice: ModelChoice, beginning: Promise<Beginning>, introduced: () => Promise<void>): Promise<void> {
-    void this.#readUnfinished();
+    void this.trainings.read();
     await this.#task("starting", async (job) => {
       const starting = this.#startEngine();
       // Whoever awaits it is told of what goes wrong; until then nobody may be there.
@@ -243,67 +242,6 @@ export class App {
     return wasTrained === null || isArrival(stamp) || this.shelf.isNamed(stamp) || this.mayReplace();
   }
 
-  /** From the initialisation of `model`; from where it stands if a file is open. */
-  async train(model: ModelChoice | null, choice: TrainChoice): Promise<void> {
-    this.store.set({ unfinished: null });
-    const body = async (job: Job): Promise<void> => {
-      if (model) await this.#setModel(model);
-      else {
-        const { opened } = this.store.state;
-        this.store.set({ ...CLEARED, opened, bend: noBend(this.store.state.model?.depth ?? 1) });
-      }
-      await this.#trained(job, choice, (lab) => lab.train(choice));
-    };
-    await this.#task("training", body, choice);
-    await this.#readUnfinished();
-  }
-
-  /** The training that was stopped or broken off, from its last checkpoint. */
-  async continueTraining(): Promise<void> {
-    const { unfinished, stamp } = this.store.state;
-    if (!unfinished || !(stamp === unfinished.stamp || (await this.mayGo()))) return;
-    this.store.set({ unfinished: null });
-    const body = async (job: Job): Promise<void> => {
-      await this.#startEngine();
-      this.#previews.forget();
-      const resumed = await this.#client.call((lab) => lab.resume());
-      if (!resumed?.model) return this.#isGone();
-      const { opened, model, choice: modelChoice, training } = resumed;
-      const bend = noBend(model.depth);
-      this.store.set({ ...CLEARED, opened, model, modelChoice, trainChoice: training, bend });
-      this.trainingGoesOn(unfinished);
-      await this.#trained(job, training, (lab) => lab.goOn());
-    };
-    await this.#task("training", body, unfinished.choice);
-    await this.#readUnfinished();
-  }
-
-  async #trained(job: Job, choice: TrainChoice, run: (lab: Lab) => Promise<Outcome<Trained>>): Promise<void> {
-    job.checkpoint();
-    this.store.set({ isWanted: true, trainChoice: choice });
-    const scope = this.#scope();
-    const after = planOf({ ...this.store.state, ready: true }, scope);
-    const {
-      summary: training,
-      way,
-      stamp,
-    } = await this.progressing.through({ what: "training" }, after, scope, () => this.#client.call(run));
-    this.store.set({ training, way, stamp, ready: true });
-    if (stamp === null) this.messages.notice(...NOT_KEPT);
-    // It has come to something: to wait for what follows would leave *Continue* out of sight.
-    await this.#readUnfinished();
-    // What ran away is looked at when a person wants it: most of it is no number, and would hide the message that says so.
-    const { model: trained } = this.store.state;
-    if (!training.stopped && !(trained && hasDiverged(training, trained))) await this.#everything(job);
-  }
-
-  /** What the worker has kept of a training that has come to no end. */
-  async #readUnfinished(): Promise<void> {
-    const found = await unfinished();
-    if (this.store.state.task !== "training" || this.store.state.training?.stopped)
-      this.store.set({ unfinished: found });
-  }
-
   /** Landscape and measures of the point reached, whatever it is. */
   async look(): Promise<void> {
     await this.#task("looking", async (job) => {
@@ -328,7 +266,7 @@ export class App {
   /** Goes on with what was stopped, be it a training or a look at one. */
   resume(): Promise<void> {
     const { unfinished, training } = this.store.state;
-    return unfinished && training?.stopped ? this.continueTraining() : this.goOn();
+    return unfinished && training?.stopped ? this.trainings.goOn() : this.goOn();
   }
 
   /** Goes on with what is missing, and not anew. */

@@ -80,7 +80,7 @@ export class Opener {
     landscapeChoice: LandscapeChoice,
   ): Promise<void> {
     this.app.store.set({ landscapeChoice, modelChoice: model, trainChoice: training });
-    if (training) return await this.app.train(model, training);
+    if (training) return await this.app.trainings.begin(model, training);
     await this.app.chooseModel(model);
     await this.app.look();
   }

@@ -70,7 +70,7 @@ function continuing(app: App, chart: TrainingChart): void {
     part("button", "stop-button"),
     part("p", "unfinished-note"),
   ];
-  app.trainingGoesOn = ({ choice, history }) => {
+  app.trainings.goesOn = ({ choice, history }) => {
     epochs = choice.epochs;
     chart.begin(epochs);
     for (const { epoch, loss, accuracy, validationAccuracy: test } of history) {
@@ -78,7 +78,7 @@ function continuing(app: App, chart: TrainingChart): void {
     }
   };
   button.addEventListener("click", async () => {
-    await app.continueTraining();
+    await app.trainings.goOn();
     if (app.store.state.training === null && app.messages.code === "not_finite") showDiverged();
   });
   app.store.watch(["unfinished", "task"], () => {
@@ -135,7 +135,7 @@ function choose(app: App): void {
 }
 
 async function train(app: App, model: ModelChoice | null, choice: TrainChoice): Promise<void> {
-  if (await app.mayGo()) await app.train(model, choice);
+  if (await app.mayGo()) await app.trainings.begin(model, choice);
 }
 
 /** Whoever has begun it: the form, an address, or a result that was opened. */

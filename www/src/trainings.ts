@@ -1,0 +1,103 @@
+/** What trains a network, and what goes on with a training that was stopped or broken off. */
+
+import type { App } from "./app";
+import { noBend } from "./bends";
+import type { Client } from "./client";
+import type { Job } from "./jobs";
+import { planOf, type Scope } from "./plan";
+import { CLEARED } from "./states";
+import type { Task } from "./store";
+import { hasDiverged } from "./training";
+import type { ModelChoice, Outcome, TrainChoice, Trained } from "./worker/protocol";
+import { type Unfinished, unfinished } from "./worker/unfinished";
+
+type Lab = Parameters<Parameters<Client["call"]>[0]>[0];
+
+/** What it has of the page around it. */
+interface Page {
+  client: Client;
+  task: (task: Task, body: (job: Job) => Promise<void>, training: TrainChoice) => Promise<void>;
+  startEngine: () => Promise<void>;
+  setModel: (choice: ModelChoice) => Promise<void>;
+  /** What follows on a training. */
+  scope: () => Scope;
+  everything: (job: Job) => Promise<void>;
+  /** What is under way is of another network. */
+  forget: () => void;
+  isGone: () => void;
+}
+
+const NOT_KEPT = [
+  "This browser does not keep the network: its storage is switched off, or full.",
+  "A reload loses it, and Undo does not bring it back. Under Keep its weights can be saved in a file.",
+] as const;
+
+export class Trainings {
+  /** Told of a training that goes on, before it does. */
+  goesOn: (from: Unfinished) => void = () => {};
+
+  constructor(
+    private readonly app: App,
+    private readonly page: Page,
+  ) {}
+
+  /** From the initialisation of `model`; from where it stands if a file is open. */
+  async begin(model: ModelChoice | null, choice: TrainChoice): Promise<void> {
+    const { store } = this.app;
+    store.set({ unfinished: null });
+    const body = async (job: Job): Promise<void> => {
+      if (model) await this.page.setModel(model);
+      else {
+        const { opened, model: there } = store.state;
+        store.set({ ...CLEARED, opened, bend: noBend(there?.depth ?? 1) });
+      }
+      await this.#run(job, choice, (lab) => lab.train(choice));
+    };
+    await this.page.task("training", body, choice);
+    await this.read();
+  }
+
+  /** From its last checkpoint. */
+  async goOn(): Promise<void> {
+    const { store } = this.app;
+    const { unfinished: from, stamp } = store.state;
+    if (!from || !(stamp === from.stamp || (await this.app.mayGo()))) return;
+    store.set({ unfinished: null });
+    const body = async (job: Job): Promise<void> => {
+      await this.page.startEngine();
+      this.page.forget();
+      const resumed = await this.page.client.call((lab) => lab.resume());
+      if (!resumed?.model) return this.page.isGone();
+      const { opened, model, choice: modelChoice, training } = resumed;
+      store.set({ ...CLEARED, opened, model, modelChoice, trainChoice: training, bend: noBend(model.depth) });
+      this.goesOn(from);
+      await this.#run(job, training, (lab) => lab.goOn());
+    };
+    await this.page.task("training", body, from.choice);
+    await this.read();
+  }
+
+  /** What the worker has kept of a training that has come to no end. */
+  async read(): Promise<void> {
+    const { store } = this.app;
+    const found = await unfinished();
+    if (store.state.task !== "training" || store.state.training?.stopped) store.set({ unfinished: found });
+  }
+
+  async #run(job: Job, choice: TrainChoice, run: (lab: Lab) => Promise<Outcome<Trained>>): Promise<void> {
+    const { store, progressing, messages } = this.app;
+    job.checkpoint();
+    store.set({ isWanted: true, trainChoice: choice });
+    const scope = this.page.scope();
+    const after = planOf({ ...store.state, ready: true }, scope);
+    const train = () => this.page.client.call(run);
+    const { summary: training, way, stamp } = await progressing.through({ what: "training" }, after, scope, train);
+    store.set({ training, way, stamp, ready: true });
+    if (stamp === null) messages.notice(...NOT_KEPT);
+    // It has come to something: to wait for what follows would leave *Continue* out of sight.
+    await this.read();
+    // What ran away is looked at when a person wants it: most of it is no number, and would hide the message that says so.
+    const { model } = store.state;
+    if (!training.stopped && !(model && hasDiverged(training, model))) await this.page.everything(job);
+  }
+}
