@@ -40,9 +40,11 @@ export async function checkPause(browser, url, check) {
   check("cells that are still to come have their place", (await lab.count(".invariance .to-come")) > 0);
   check("the table says that it is not whole", (await page.getAttribute("table.invariance", "aria-busy")) === "true");
   check("the count and the time are said", /\d+ of \d+ cells/.test(await lab.text("#status-detail")));
-  await page.click("#status-stop");
+  await page.focus("#status-stop");
+  await page.keyboard.press("Enter");
   await lab.idle();
   await page.waitForSelector("#status[data-paused=true]");
+  check("by keyboard the focus stays on it", await page.evaluate(() => document.activeElement?.id === "status-stop"));
   const before = await state(lab, () =>
     window.isoflatLab.app.store.state.invariance.cells.map((cell) => ({ ...cell })),
   );

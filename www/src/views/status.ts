@@ -90,7 +90,7 @@ function template(state: State, label: string, press: () => void, { isOpen, fold
     <span id="status-detail" class="detail">${label === "" ? nothing : said(waiting, isPaused)}</span>
     <progress id="status-bar" max="1" aria-label="Progress"
       value=${fraction === null ? nothing : String(fraction)}></progress>
-    <button id="status-stop" type="button" ?disabled=${label === "" || (paused && task !== "idle")}
+    <button id="status-stop" type="button" ?disabled=${label === ""} aria-disabled=${paused && task !== "idle" ? "true" : nothing}
       title=${isPaused ? "Goes on with what is missing; a step that was cut short begins anew" : nothing}
       @click=${press}>${isPaused ? "Continue" : STOPPED.has(task) ? "Stop" : "Pause"}</button>
     <button id="status-more" type="button" class="link" aria-expanded=${String(isOpen)} aria-controls="status-step"
