@@ -134,10 +134,10 @@ impl Trajectory {
             }
         })
         .await?;
-        for k in 0..components {
+        for (k, weights) in weights.iter().enumerate() {
             let (before, rest) = directions.split_at_mut(k);
             orthonormalise(&mut rest[0], before);
-            let farthest = weights[k].iter().fold(0.0, |far: f64, &w| if w.abs() > far.abs() { w } else { far });
+            let farthest = weights.iter().fold(0.0, |far: f64, &w| if w.abs() > far.abs() { w } else { far });
             if farthest < 0.0 {
                 rest[0].iter_mut().for_each(|x| *x = -*x);
             }
@@ -188,7 +188,7 @@ impl Trajectory {
         let end = self.end();
         let far = self.snapshots.iter().flat_map(|snapshot| snapshot.iter().zip(end).map(|(a, b)| a - b));
         let far = largest(far);
-        ensure!(far > 0.0, InvalidOption, "the trajectory's snapshots are all the same: the training has not moved");
+        ensure!(far != 0.0, InvalidOption, "the trajectory's snapshots are all the same: the training has not moved");
         ensure!(far.is_finite(), NotFinite, "the differences between the trajectory's snapshots overflow");
         Ok(power_near(far))
     }
