@@ -1,17 +1,22 @@
 /** Visits, each from its beginning: a name, and what is done. */
 
-import { checkFigures } from "./figures.mjs";
-import { test } from "./fixtures.mjs";
-import { checkLinkOnOwn, checkNewerBuild, checkNothingKept, checkTwoTabs } from "./kept.mjs";
+import { checkCitation, checkFigures, checkReport } from "./figures.mjs";
+import { checkFirstSeconds } from "./first-seconds.mjs";
+import { root, test } from "./fixtures.mjs";
+import { checkLinkOnOwn, checkNewerBuild, checkNothingKept, checkOpenedKept, checkTwoTabs } from "./kept.mjs";
 import { checkMinute } from "./minute.mjs";
 import { checkNetworksKept, checkUndo } from "./networks.mjs";
+import { checkNewVersion, checkOffline } from "./offline.mjs";
 import { checkSpaces } from "./spaces.mjs";
 import { checkAlone, checkArrival, checkKept, checkLink } from "./stage.mjs";
+import { checkDiverged, checkEstimatesHold, checkPause, checkSteps } from "./waiting.mjs";
 import { checkContinued, checkWay } from "./way.mjs";
+import { checkWords } from "./words.mjs";
 
 /** By a page of the visit's own: `(browser, url, check)`. */
 const visits = {
   "A first visit": checkArrival,
+  "The first seconds": checkFirstSeconds,
   "The minute of somebody who has never heard of flatness": checkMinute,
   "The stage alone": checkAlone,
   Links: checkLink,
@@ -20,10 +25,20 @@ const visits = {
   "Nothing can be kept": checkNothingKept,
   "A newer build": checkNewerBuild,
   "A link on one's own": checkLinkOnOwn,
+  "An opened model": checkOpenedKept,
   "Undo and redo": checkUndo,
   "Networks side by side": checkNetworksKept,
   "Parameter spaces": checkSpaces,
   "Taken along": checkFigures,
+  "The full report": checkReport,
+  "A citation": checkCitation,
+  "What words mean": checkWords,
+  "Pause and continue": checkPause,
+  "Steps, folded": checkSteps,
+  "A training that runs away": checkDiverged,
+  Estimates: checkEstimatesHold,
+  "Without a network": (browser, _, check) => checkOffline(browser, root, check),
+  "A new version": (browser, _, check) => checkNewVersion(browser, root, check),
   "The way of a training": async (browser, url, check) =>
     checkContinued(browser, url, check, await checkWay(browser, url, check)),
 };

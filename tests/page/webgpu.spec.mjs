@@ -12,6 +12,7 @@ import {
   checkTable2,
   checkTestAccuracy,
 } from "./steps.mjs";
+import { checkLostDevice } from "./way.mjs";
 
 const onGpu = async (lab) => /^WebGPU · .+ · f32$/.test(await lab.text("#badge"));
 
@@ -91,3 +92,6 @@ test("A small problem file, and a lost device", async ({ lab, check, problem, pa
 
 test("A convolutional network", ({ lab, check }) =>
   checkConvolution(lab, check, { samples: 128, measured: 8, bend: false }));
+
+test("A device that is lost in the middle of training", ({ browser, url, check }) =>
+  checkLostDevice(browser, url, check));
