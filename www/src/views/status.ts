@@ -20,7 +20,7 @@ const TASKS: Record<Task, string> = {
 };
 
 /** What ends with what it has, or with nothing: none of it can be gone on with from where it stood. */
-const STOPPED: ReadonlySet<Task> = new Set(["starting", "training", "reporting", "table2"]);
+const STOPPED: ReadonlySet<Task> = new Set(["starting", "reporting", "table2"]);
 
 /** Shorter work than this shows no bar: it would only flicker. */
 const DELAY_MS = 150;
