@@ -46,7 +46,7 @@ export default defineConfig({
   retries: 0,
   forbidOnly: true,
   timeout: 10 * MINUTE,
-  expect: { timeout: MINUTE, toHaveScreenshot: { stylePath: "./looks.css", animations: "disabled" } },
+  expect: { timeout: MINUTE },
   snapshotPathTemplate: "{testDir}/looks/{arg}{ext}",
   updateSnapshots: "none",
   use: {

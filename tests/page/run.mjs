@@ -1,24 +1,37 @@
 /**
  * The page in a browser, driven as a person would, by Playwright's test runner. `--only webgpu,cpu` runs some of the projects in
  * playwright.config.mjs, `--only firefox` the one that is not in Chrome, `--only large` what takes long, `--grep undo` the tests with
- * such names; `--screenshots` writes the README's pictures. Needs the built page in dist/ and the package in pkg/. What failed leaves a trace in target/page/.
+ * such names. `--update` takes the pictures of looks/ anew where they differ; `--screenshots` writes the README's pictures. Needs the built page in dist/ and the package in pkg/. What failed leaves a trace in target/page/.
  */
 
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { fail, list, runNode } from "../../scripts/lib/process.mjs";
 import config from "./playwright.config.mjs";
+import { shrink } from "./shrink.mjs";
 
 const known = config.projects.map(({ name }) => name).concat("firefox", "large", "pictures");
 
 async function main() {
   const { values } = parseArgs({
-    options: { screenshots: { type: "boolean" }, only: { type: "string" }, grep: { type: "string" } },
+    options: {
+      screenshots: { type: "boolean" },
+      update: { type: "boolean" },
+      only: { type: "string" },
+      grep: { type: "string" },
+    },
   });
-  const only = values.screenshots ? ["pictures"] : values.only && list(values.only, known, "project");
+  const always = values.screenshots ? "pictures" : values.update ? "looks" : values.only;
+  const only = always && list(always, known, "project");
   const args = ["test", "--config", "tests/page/playwright.config.mjs"];
+  if (values.update) args.push("--update-snapshots=changed", "--grep", "to the point");
   if (values.grep) args.push("--grep", values.grep);
   const env = only ? { ISOFLAT_PROJECTS: only.join() } : {};
-  await runNode("node_modules/@playwright/test/cli.js", args, { env });
+  try {
+    await runNode("node_modules/@playwright/test/cli.js", args, { env });
+  } finally {
+    if (values.update) console.log(`tests/page/looks: ${shrink(fileURLToPath(new URL("looks/", import.meta.url)))}`);
+  }
 }
 
 await main().catch(fail);

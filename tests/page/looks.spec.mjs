@@ -1,0 +1,136 @@
+/**
+ * What people see: the stage and every tab as pictures that were looked at, and a layout in which nothing is too wide or lies over
+ * something else. The pictures are in looks/; `node tests/page/run.mjs --update` takes them anew, and then somebody looks.
+ *
+ * Every width has both themes for the stage; tabs are taken at three widths, in one theme each. Screens of two pixels to the point are
+ * paired with two of the widths, and their pictures kept at one: what is drawn half as large shows all the same.
+ */
+
+import { expect, test } from "./fixtures.mjs";
+import { Lab } from "./lab.mjs";
+
+const screens = {
+  "One pixel to the point": [
+    { width: 1366, height: 768, theme: "light", tabs: true },
+    { width: 820, height: 1180, theme: "dark", tabs: true },
+    { width: 320, height: 640, theme: "light" },
+  ],
+  "Two pixels to the point": [
+    { width: 390, height: 844, theme: "light", tabs: true },
+    { width: 1920, height: 1080, theme: "dark" },
+  ],
+};
+
+/** What the pictures were taken with: other letters are other pictures, on every one of them. */
+const FONT = "DejaVu Sans Condensed";
+
+/** Of a picture, in pixels. */
+const LONGEST = 1400;
+
+/** What differs from one computer to the next: surfaces, by whatever draws there, and how long things will take, in one line or two. */
+const SURFACES = "#landscapes figure[data-point] canvas";
+const NO_ESTIMATES = "[data-seconds], .estimate { display: none }";
+
+/** Letters are smoothed a little differently by each version of a browser; a line that is moved or gone is more than that. */
+const TOLERANCE = { threshold: 0.2, maxDiffPixelRatio: 0.01 };
+
+/** The font in which the page's text is drawn. */
+async function fontOf(page) {
+  const session = await page.context().newCDPSession(page);
+  await session.send("DOM.enable");
+  await session.send("CSS.enable");
+  const { root } = await session.send("DOM.getDocument");
+  const { nodeId } = await session.send("DOM.querySelector", { nodeId: root.nodeId, selector: "#riddle" });
+  const { fonts } = await session.send("CSS.getPlatformFontsForNode", { nodeId });
+  await session.detach();
+  return fonts.map(({ familyName }) => familyName).join(", ");
+}
+
+/** Buttons, fields and links, of which no two may lie over each other, by more than their edges. */
+const overlaps = (page) =>
+  page.evaluate(() => {
+    const controls = [...document.querySelectorAll("main :is(a[href], button, input, select, summary)")]
+      .filter((element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true }))
+      .map((element) => ({ element, box: element.getBoundingClientRect() }))
+      .filter(({ box }) => box.width > 2 && box.height > 2);
+    const named = ({ element }) =>
+      element.id || element.getAttribute("aria-label") || element.textContent.trim().slice(0, 30);
+    const over = (a, b) =>
+      Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2 &&
+      Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2;
+    const found = [];
+    for (const [index, one] of controls.entries()) {
+      for (const another of controls.slice(index + 1)) {
+        if (one.element.contains(another.element) || another.element.contains(one.element)) continue;
+        if (over(one.box, another.box)) found.push(`${named(one)} and ${named(another)}`);
+      }
+    }
+    return found;
+  });
+
+async function checkLayout(lab, check, what) {
+  // What stays in sight lies over what has been scrolled under it.
+  await lab.page.evaluate(() => scrollTo({ top: 0, behavior: "instant" }));
+  const overflow = await lab.overflow();
+  check(`${what}: nothing is wider than the window`, overflow <= 0, `${overflow} px`);
+  const found = await overlaps(lab.page);
+  check(`${what}: no control lies over another`, found.length === 0, found.slice(0, 5).join("; "));
+}
+
+/** A part of the page from where it begins, and of a long one no more than that. */
+async function picture(page, part, name) {
+  const box = await page.locator(part).evaluate((element) => {
+    scrollTo({ top: 0, behavior: "instant" });
+    const { x, y, width, height } = element.getBoundingClientRect();
+    return { x, y, width, height };
+  });
+  const clip = { ...box, height: Math.min(box.height, LONGEST) };
+  const mask = [page.locator(SURFACES)];
+  const options = { ...TOLERANCE, clip, fullPage: true, mask, maskColor: "#888", scale: "css" };
+  await expect.soft(page, name).toHaveScreenshot(`${name}.png`, options);
+}
+
+async function checkStage(lab, check, { width, theme, compares }) {
+  const { page } = lab;
+  await checkLayout(lab, check, "the stage");
+  for (const point of ["trained", "bent"]) {
+    const colours = await lab.colours(`#landscapes [data-point=${point}] canvas`);
+    check(`the ${point} surface is drawn`, colours > 20, `${colours} colours`);
+  }
+  if (!compares) return;
+  for (const colorScheme of [theme === "light" ? "dark" : "light", theme]) {
+    await page.emulateMedia({ colorScheme });
+    await picture(page, ".top", `stage-${width}-${colorScheme}`);
+  }
+}
+
+for (const [index, [title, sizes]] of Object.entries(screens).entries()) {
+  test(title, async ({ browser, url, check, part }) => {
+    const lab = await Lab.open(browser, url, { deviceScaleFactor: index + 1 });
+    const { page } = lab;
+    await page.waitForSelector("#landscapes [data-point=bent] canvas");
+    await page.addStyleTag({ content: NO_ESTIMATES });
+    const font = await fontOf(page);
+    const compares = font === FONT;
+    const links = await page.locator(".tabs a").evaluateAll((links) => links.map((link) => link.getAttribute("href")));
+    for (const { width, height, theme, tabs } of sizes) {
+      await part(`${width} px`, async () => {
+        await page.setViewportSize({ width, height });
+        await page.emulateMedia({ colorScheme: theme });
+        await checkStage(lab, check, { width, theme, compares });
+        for (const tab of links.map((link) => link.slice(2))) {
+          await part(tab, async () => {
+            await lab.goTo(tab);
+            await lab.idle();
+            await checkLayout(lab, check, tab);
+            if (tabs && compares) await picture(page, `[data-tab=${tab}]:not([hidden])`, `${tab}-${width}-${theme}`);
+          });
+        }
+      });
+    }
+    test.skip(
+      !compares,
+      `pictures are compared where text is drawn in ${FONT} (fonts-dejavu-extra); here it is ${font}`,
+    );
+  });
+}
