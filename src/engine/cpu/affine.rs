@@ -262,6 +262,11 @@ impl Affine {
         self.positions() as f64 * self.rows as f64 * self.columns as f64
     }
 
+    /// W and b among a vector of parameters, which lie one after the other.
+    pub fn parameters(&self) -> Range<usize> {
+        self.weight.start..self.bias.as_ref().unwrap_or(&self.weight).end
+    }
+
     /// Height and width with the padding.
     pub(super) fn padded(&self) -> [usize; 2] {
         let side =
@@ -356,7 +361,13 @@ impl Affine {
     pub fn layout_numbers<const N: usize>(&self) -> [u64; 2] {
         let [height, width] = self.padded_output.map(|side| side as u64);
         let padded_output = if self.is_delta_as_it_is() { 0 } else { height * width * self.rows as u64 * N as u64 };
-        [self.wide_transposed_len::<N>(), padded_output]
+        let sums = if self.is_channelwise() { self.lane_sums::<N>() } else { 0 };
+        [self.wide_transposed_len::<N>(), padded_output.max(sums as u64)]
+    }
+
+    /// Numbers of every lane that [`super::channelwise::Pull`] sums, at most.
+    pub fn lane_sums<const N: usize>(&self) -> usize {
+        self.rows * (self.columns + 1) * N
     }
 
     /// Numbers of a block's inputs laid out for [`super::gradient::WeightGradient`].

@@ -6,8 +6,11 @@
 //!
 //! Arrays are filled by loops here: what `array::map` calls is not put in its place under a level's instructions, half the speed.
 
+mod pull;
+
 use std::ops::Range;
 
+pub use self::pull::Pull;
 use super::activation::Finish;
 use super::affine::{Affine, Backward, Forward};
 use super::gradient::Term;

@@ -44,6 +44,9 @@ pub struct BlockPoint<T> {
 pub struct Workspace<T> {
     pub padded: Aligned<T>,
     pub padded_too: Aligned<T>,
+    /// Sums of every lane, and what comes of them: a step's part of a product, where it is summed on the way back.
+    pub lanes: Aligned<T>,
+    pub gradient: Aligned<T>,
     /// Cotangents of the steps on a walk that does not keep them, and what is free for more of them.
     pub deltas: Vec<Aligned<T>>,
     pub spare: Vec<Aligned<T>>,
@@ -177,7 +180,7 @@ impl<T: Real> BlockPoint<T> {
         workspace: &mut Workspace<T>,
     ) -> Result<()> {
         let finished_by = Some(&self.activations[..]);
-        let back = Back { net, weights, chosen: &self.chosen, second: None, finished_by, within: None };
+        let back = Back { net, weights, chosen: &self.chosen, second: None, summed: None, finished_by, within: None };
         back.step::<N>(
             l,
             &mut self.deltas,

@@ -1,5 +1,6 @@
 //! Tangent passes of one block of N samples (Pearlmutter's R-operator).
 
+use std::mem::swap;
 use std::ops::Range;
 
 use super::activation::{self, Finish};
@@ -64,6 +65,11 @@ impl Differential {
         self.is_hessian && self.step.is_none()
     }
 
+    /// Is a step's part of the product summed where δ̇ goes back through it? It is read there anyway.
+    pub fn sums_on_the_way(&self, net: &Net, l: usize) -> bool {
+        self.moves(l) && net.reads_as_it_is(l) && self.pulls_back(net, l)
+    }
+
     /// Is δ ȧᵀ part of the product at this step?
     pub fn has_second(&self, net: &Net, l: usize) -> bool {
         self.goes_back_through_direction() && self.pulls_back(net, l)
@@ -86,6 +92,8 @@ pub struct BlockTangent<T> {
     bends: Vec<Aligned<T>>,
     /// δ̇ of every step.
     pub deltas: Vec<Aligned<T>>,
+    /// The parts of a product that were summed on the way back: of a step's W, then of its b.
+    pub products: Vec<Aligned<T>>,
 }
 
 impl<T: Real> BlockTangent<T> {
@@ -95,6 +103,7 @@ impl<T: Real> BlockTangent<T> {
         self.transposed.resize_with(steps, Aligned::default);
         self.bends.resize_with(steps, Aligned::default);
         self.deltas.resize_with(steps, Aligned::default);
+        self.products.resize_with(steps, Aligned::default);
     }
 
     /// The tangent of what comes into an affine step, as sums of gradients read it; nothing of data.
@@ -182,8 +191,10 @@ impl<T: Real> BlockTangent<T> {
     ) -> Result<()> {
         let second = differential.goes_back_through_direction().then_some((direction, &point.deltas[..]));
         let finished_by = Some(&point.activations[..]);
-        let back =
-            Back { net, weights, chosen: &point.chosen, second, finished_by, within: Some(&differential.varies) };
+        let from = net.plan.steps[l].reads[0].from.filter(|_| differential.sums_on_the_way(net, l));
+        let summed = from.map(|from| [&point.activations[from][..], &self.activations[from][..]]);
+        let within = Some(&differential.varies[..]);
+        let back = Back { net, weights, chosen: &point.chosen, second, summed, finished_by, within };
         back.step::<N>(
             l,
             &mut self.deltas,
@@ -196,6 +207,10 @@ impl<T: Real> BlockTangent<T> {
                     q.iter_mut().zip(&self.bends[from][..]).for_each(|(q, &bend)| *q += bend);
                 }
             },
-        )
+        )?;
+        if summed.is_some() {
+            swap(&mut self.products[l], &mut workspace.gradient);
+        }
+        Ok(())
     }
 }

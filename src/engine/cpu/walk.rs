@@ -9,10 +9,11 @@ use super::activation::{self, Finish};
 use super::affine::Affine;
 use super::affine_block::BackwardBlock;
 use super::aligned::Aligned;
-use super::channelwise;
+use super::channelwise::{self, Pull};
 use super::net::{Kind, Net, Weights};
 use super::point::{BlockPoint, Workspace, sized};
 use super::real::Real;
+use super::simd;
 use crate::engine::plan::Read;
 use crate::error::Result;
 use crate::event_loop::worked;
@@ -25,6 +26,8 @@ pub struct Back<'a, T> {
     pub chosen: &'a [Aligned<u32>],
     /// On a Hessian product's way also a direction, with what goes back through that: δ of every step.
     pub second: Option<(&'a Weights<T>, &'a [Aligned<T>])>,
+    /// What comes into the step and its tangent, where δ aᵀ and the like are summed in the same pass: channels see one channel each.
+    pub summed: Option<[&'a [T]; 2]>,
     /// a of every step, where φ' of a piecewise linear activation joins at once what a step's only reader pulls back to it. Without,
     /// whoever completes multiplies.
     pub finished_by: Option<&'a [Aligned<T>]>,
@@ -89,6 +92,16 @@ impl<T: Real> Back<'_, T> {
                 return Ok(q);
             }
         };
+        if let Some([input, tangent]) = self.summed {
+            let lanes = sized(&mut workspace.lanes, affine.lane_sums::<N>())?;
+            let gradient = sized(&mut workspace.gradient, affine.parameters().len())?;
+            let first = (&self.weights.backward[l], &d[..], input);
+            let second = self.second.map(|(direction, deltas)| (&direction.backward[l], &deltas[l][..], tangent));
+            let both = [first, second.unwrap_or(first)];
+            let terms = &both[..1 + usize::from(second.is_some())];
+            simd::run(self.net.level, Pull::<T, N> { affine, terms, finish, out, lanes, gradient });
+            return Ok(q);
+        }
         let first = (&self.weights.backward[l], affine.pad_delta::<T, N>(d, &mut workspace.padded)?);
         match self.second {
             None => channelwise::run(self.net.level, BackwardBlock::<T, N> { affine, terms: &[first], finish, out }),
@@ -121,7 +134,8 @@ pub async fn walk_back<T: Real, const N: usize>(
     workspace: &mut Workspace<T>,
     mut arrive: impl FnMut(usize, &Affine, &[T], &[T]) -> Result<()>,
 ) -> Result<()> {
-    let back = Back { net, weights, chosen: &block.chosen, second: None, finished_by: None, within: None };
+    let back =
+        Back { net, weights, chosen: &block.chosen, second: None, summed: None, finished_by: None, within: None };
     let mut deltas = take(&mut workspace.deltas);
     for (l, kind) in net.kinds.iter().enumerate().rev() {
         let at_step = |g: &[T], pulled: &[T]| match kind {

@@ -56,8 +56,14 @@ impl<T: Real, const N: usize> Passes<T, N> {
                 first.collect()
             }
         };
+        let is_summed = |l: usize| differential.sums_on_the_way(&self.net, l);
+        for (l, affine) in self.net.affine_steps().filter(|(l, _)| is_summed(*l)) {
+            for dot in tangents {
+                out[affine.parameters()].iter_mut().zip(&dot.products[l][..]).for_each(|(out, &sum)| *out += sum);
+            }
+        }
         let every = |l| if differential.has_second(&self.net, l) { 2 } else { 1 };
-        self.add_weight_gradients(every, |l| differential.moves(l), &terms, out).await
+        self.add_weight_gradients(every, |l| differential.moves(l) && !is_summed(l), &terms, out).await
     }
 
     /// Adds Σ δ xᵀ of the affine steps that are `wanted` to their weights, and to their biases Σ δ of as many of the terms as
