@@ -15,6 +15,8 @@ const FIRST = 64;
 const TRIAL_SECONDS = 0.04;
 /** A network that takes so long for the first trial is told from that alone. */
 const LONG_SECONDS = 0.6;
+/** Nor is anything tried out any longer than that: on a software GPU the first calls compile for as long as the work itself takes. */
+const PATIENCE_SECONDS = 3;
 /** Trials of one kind: the least of them counts, since whatever else runs only adds. */
 const REPEATS = 3;
 /**
@@ -70,6 +72,10 @@ export async function sampleCosts(
     return part;
   };
   try {
+    // What is in the queue is no trial's time.
+    await engine.evaluate(first(problem, 1), at);
+    const begun = now();
+    const isLong = (): boolean => now() - begun > PATIENCE_SECONDS;
     const estimate = await engine.estimate(first(problem, FIRST), at);
     const samples = Math.min(FIRST, problem.samples);
     const bytes = {
@@ -78,25 +84,28 @@ export async function sampleCosts(
       vectorBytes: estimate.vectorBytes,
     };
     const gradient = lineOf(estimate.callSeconds, estimate.gradientSeconds, samples);
-    if (estimate.gradientSeconds > LONG_SECONDS) {
-      const times = (seconds: number): Line => {
-        const factor = seconds / estimate.gradientSeconds;
-        return { call: factor * gradient.call, sample: factor * gradient.sample };
-      };
-      const evaluation = estimate.evaluationSeconds / samples;
-      const plane = { begin: evaluation, point: evaluation };
-      return { step: gradient, product: times(estimate.productSeconds), evaluation, plane, ...bytes };
-    }
+    const forward = estimate.evaluationSeconds / samples;
+    // A coarse clock may have seen nothing of a small network.
+    const factor = estimate.gradientSeconds > 0 ? estimate.productSeconds / estimate.gradientSeconds : 2;
+    const told: SampleCosts = {
+      step: gradient,
+      product: { call: factor * gradient.call, sample: factor * gradient.sample },
+      evaluation: forward,
+      plane: { begin: forward, point: forward },
+      ...bytes,
+    };
+    if (estimate.gradientSeconds > LONG_SECONDS || isLong()) return told;
     const most = Math.max(FIRST, Math.round((TRIAL_SECONDS * samples) / estimate.productSeconds));
     const whole = first(problem, Math.min(most, problem.samples));
     const trial = new Trial(engine, at);
     const tried = await trial.product(whole, first(problem, Math.ceil(whole.samples / 4)));
     const product = unlessWaited(tried, whole.samples, estimate.productSeconds / samples);
-    const forward = estimate.evaluationSeconds / samples;
+    if (isLong()) return { ...told, product };
     const evaluation = Math.min((await least(() => engine.evaluate(whole, at))) / whole.samples, WAITED * forward);
     const found = await trial.plane(whole);
     // Its first layer is taken once for all points: each of them is less than a loss.
     const plane = { begin: Math.min(found.begin, 8 * forward), point: Math.min(found.point, forward) };
+    if (isLong()) return { ...told, product, evaluation, plane };
     const rate = estimate.gradientSeconds / samples;
     const [few, many] = BATCHES.map((batch) => {
       const size = Math.min(batch, train.samples);
