@@ -6,6 +6,9 @@ const MINUTE = 60_000;
 /** Long enough for a checkpoint or two on a slow computer. */
 const RUN = { epochs: 10, seed: 4 };
 
+/** A service worker brings threads from the second visit on, and with them other roundings. */
+const SAME_THREADS = { serviceWorkers: "block" };
+
 const state = (page, key) => page.evaluate((key) => window.isoflatLab.app.store.state[key], key);
 
 /** The trained weights, bit for bit, as a short text. */
@@ -23,7 +26,7 @@ async function choose(lab, run = RUN) {
 
 /** How a training that nothing disturbs ends, and how its way is drawn. */
 export async function checkWay(browser, url, check) {
-  const lab = await Lab.open(browser, url);
+  const lab = await Lab.open(browser, url, SAME_THREADS);
   const { page } = lab;
   await lab.goTo("landscape");
   const option = page.locator("#directions option[value=way]");
@@ -98,7 +101,7 @@ const ENDS = {
 
 /** `expected`: what `checkWay` has found of the same run. */
 export async function checkContinued(browser, url, check, expected) {
-  const lab = await Lab.open(browser, url);
+  const lab = await Lab.open(browser, url, SAME_THREADS);
   const { page } = lab;
   await choose(lab);
   await page.click("#train-button");
