@@ -58,10 +58,18 @@ const overlaps = (page) =>
     const over = (a, b) =>
       Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2 &&
       Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2;
+    // What stays in sight lies over what is scrolled under it.
+    const staying = (element) => {
+      for (let up = element; up; up = up.parentElement) {
+        if (["sticky", "fixed"].includes(getComputedStyle(up).position)) return up;
+      }
+      return null;
+    };
     const found = [];
     for (const [index, one] of controls.entries()) {
       for (const another of controls.slice(index + 1)) {
         if (one.element.contains(another.element) || another.element.contains(one.element)) continue;
+        if (staying(one.element) !== staying(another.element)) continue;
         if (over(one.box, another.box)) found.push(`${named(one)} and ${named(another)}`);
       }
     }
@@ -69,7 +77,6 @@ const overlaps = (page) =>
   });
 
 async function checkLayout(lab, check, what) {
-  // What stays in sight lies over what has been scrolled under it.
   await lab.page.evaluate(() => scrollTo({ top: 0, behavior: "instant" }));
   const overflow = await lab.overflow();
   check(`${what}: nothing is wider than the window`, overflow <= 0, `${overflow} px`);
