@@ -94,6 +94,8 @@ test("On arrival, and what opens over the page", async ({ lab, check, part, prob
     await checkAxe(page, check, "a question");
     await page.keyboard.press("Escape");
     await lab.chooseFile("mlp_bias.json", problem);
+    // What is on the stage has been trained here, and has no name.
+    await page.locator("dialog.ask").getByText("Replace it").click();
     await page.waitForFunction(() => /7-6-4-3/.test(document.querySelector("#model-summary")?.textContent ?? ""));
     await lab.idle();
     await checkAxe(page, check, "a file that is open");

@@ -114,7 +114,14 @@ test("The way through the page", async ({ browser, check, lab, part }) => {
     await page.reload();
     await page.waitForSelector("#badge:not([data-state=starting])");
     await lab.idle();
-    check("brings the network, its bend and its numbers back", (await shown(page)) === before, before);
+    // The twin is measured anew, on more threads where the service worker has brought them: but for rounding it is the same.
+    const rounded = (text) => text.replaceAll(/\d+\.\d{8,}/g, (digits) => Number(digits).toPrecision(9));
+    const after = await shown(page);
+    check(
+      "brings the network, its bend and its numbers back",
+      rounded(after) === rounded(before),
+      `${before} ${after}`,
+    );
     await lab.goTo("train");
     check("with its options", (await page.inputValue("#seed")) === "7");
   });
