@@ -111,6 +111,8 @@ test("The way through the page", async ({ browser, check, lab, part }) => {
     const before = await shown(page);
     // So long the page waits for a choice to rest before it is kept.
     await page.waitForTimeout(800);
+    // The next load is the service worker's, whole.
+    await page.waitForFunction(() => /Works offline/.test(document.querySelector("#offline")?.textContent ?? ""));
     await page.reload();
     await page.waitForSelector("#badge:not([data-state=starting])");
     await lab.idle();
