@@ -1,8 +1,8 @@
 /** What work will take, in seconds and bytes: what its pieces are made of, times what that costs on this device. */
 
 import type { Piece } from "./plan";
-import { checkUnits, measureUnits } from "./shared";
 import { measuresOf, type State } from "./store";
+import { checkUnits, measureUnits } from "./units";
 import type { ModelInfo, SampleCosts, TrainChoice } from "./worker/protocol";
 
 /**

@@ -2,8 +2,8 @@
 
 import type { MeasureKey } from "isoflat";
 import { gaugeKeys } from "./gauges";
-import { checkUnits, measureUnits, type Unit } from "./shared";
 import { type Asked, found, measuresOf, type State, transformationOf, type Waiting } from "./store";
+import { checkUnits, measureUnits, type Unit } from "./units";
 import type { Point } from "./worker/protocol";
 
 /** One piece of work: what the worker is asked at a time. */
