@@ -154,6 +154,31 @@ const full = `IDBObjectStore.prototype.put = function () {
 const without = `Object.defineProperty(self, "indexedDB", { value: undefined });
 Object.defineProperty(self, "sessionStorage", { get() { throw new DOMException("denied", "SecurityError"); } });`;
 
+/** What was shown of networks, in the browser's database: `clear` takes it away, `age` makes it another build's. */
+const inSnapshots = (page, what) =>
+  page.evaluate(
+    (what) =>
+      new Promise((resolve) => {
+        const open = indexedDB.open("isoflat");
+        open.onsuccess = () => {
+          const work = open.result.transaction("snapshots", "readwrite");
+          const store = work.objectStore("snapshots");
+          if (what === "clear") store.clear();
+          else
+            store.getAllKeys().onsuccess = ({ target }) => {
+              for (const key of target.result) {
+                store.get(key).onsuccess = (found) => store.put({ ...found.target.result, build: "older" }, key);
+              }
+            };
+          work.oncomplete = () => {
+            open.result.close();
+            resolve();
+          };
+        };
+      }),
+    what,
+  );
+
 export async function checkNewerBuild(browser, url, check) {
   const lab = await Lab.open(browser, url);
   const { page } = lab;
@@ -161,25 +186,7 @@ export async function checkNewerBuild(browser, url, check) {
   const trained = await stamp(page);
   await page.waitForTimeout(REST_MS);
   // As a newer build of the page finds it: weights, and nothing of what was shown.
-  await page.evaluate(
-    () =>
-      new Promise((resolve) => {
-        const open = indexedDB.open("isoflat");
-        open.onsuccess = () => {
-          const work = open.result.transaction("snapshots", "readwrite");
-          const store = work.objectStore("snapshots");
-          store.getAllKeys().onsuccess = ({ target }) => {
-            for (const key of target.result) {
-              store.get(key).onsuccess = (found) => store.put({ ...found.target.result, build: "older" }, key);
-            }
-          };
-          work.oncomplete = () => {
-            open.result.close();
-            resolve();
-          };
-        };
-      }),
-  );
+  await inSnapshots(page, "age");
   await reload(lab);
   await lab.idle();
   check("a newer build has the weights", (await stamp(page)) === trained);
@@ -311,20 +318,7 @@ export async function checkOpenedKept(browser, url, check) {
   await lab.idle();
   await page.waitForTimeout(REST_MS);
   // Nothing of what was computed, so that the engine says what the weights are.
-  await page.evaluate(
-    () =>
-      new Promise((resolve) => {
-        const open = indexedDB.open("isoflat");
-        open.onsuccess = () => {
-          const work = open.result.transaction("snapshots", "readwrite");
-          work.objectStore("snapshots").clear();
-          work.oncomplete = () => {
-            open.result.close();
-            resolve();
-          };
-        };
-      }),
-  );
+  await inSnapshots(page, "clear");
   await reload(lab);
   await lab.idle();
   await page.evaluate(() => window.isoflatLab.app.look());

@@ -16,7 +16,7 @@ import { type PerPoint, type State, transformationOf } from "../store";
 import type { DirectionKind, LandscapeChoice, NormalizationKind, Point } from "../worker/protocol";
 import { snapshotsOf } from "../worker/way";
 import { estimateView } from "./estimate";
-import { place } from "./place";
+import { place, within } from "./place";
 
 type View = "surface" | "contour" | "line";
 const POINTS: Point[] = ["trained", "bent"];
@@ -84,6 +84,7 @@ const panel = () => template`
 
 export class LookView {
   readonly #panel = place("landscape");
+  readonly #find = within(this.#panel);
   readonly #surfaces: Partial<Record<Point, SurfaceView>> = {};
   #line: LineChart | undefined;
   #view: View = "surface";
@@ -125,12 +126,6 @@ export class LookView {
   /** Where the line is drawn, by the view of the bend: it knows both. */
   get cut(): HTMLDivElement {
     return this.#find("div", "cut");
-  }
-
-  #find<K extends keyof HTMLElementTagNameMap>(tag: K, id: string): HTMLElementTagNameMap[K] {
-    const element = this.#panel.querySelector<HTMLElementTagNameMap[K]>(`${tag}#${id}`);
-    if (!element) throw new Error(`the landscape's part has no <${tag} id="${id}">`);
-    return element;
   }
 
   /** What is to be seen now. */
