@@ -89,6 +89,17 @@ describe("History", () => {
     expect([store.state.stamp, store.state.ready, store.state.undo]).toEqual(["a", true, null]);
   });
 
+  test("is a step for a network however soon the next one follows", async () => {
+    const { store, history } = begun();
+    store.set({ stamp: "b" });
+    store.set({ stamp: null, ready: false });
+    store.set({ stamp: "c", ready: true });
+    await history.undo();
+    expect(store.state.stamp).toBe("b");
+    await history.undo();
+    expect([store.state.stamp, store.state.undo]).toEqual(["a", null]);
+  });
+
   test("forgets the way on when something else is done", async () => {
     const { store, history, rest } = begun();
     store.set(sharp(1));

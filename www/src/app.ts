@@ -130,7 +130,7 @@ export class App {
       else if (first.kind === "arrival") this.store.set(arrivedWith(first.arrival));
       if (first.kind !== "arrival") this.store.set({ isWanted: true });
       const over = first.kind === "arrival" && !first.snapshot ? introduced() : undefined;
-      await starting;
+      await this.#kept.reachable(() => starting);
       if (first.kind === "none" || !(await this.#kept.reinstate(first.stamp, true)))
         return await this.#setModel(choice);
       await over;

@@ -67,9 +67,10 @@ export class Client<Api = LabApi, Event = WorkerEvent> {
       };
       worker.onmessage = ({ data }: MessageEvent<WorkerReady>) => {
         if (data.ready) resolve();
-        else reject(new LabError("unexpected", data.message));
+        else reject(new LabError("not_initialized", data.message));
       };
     }).catch((error: unknown) => {
+      worker.terminate();
       this.#lab = undefined;
       throw error;
     });

@@ -94,7 +94,7 @@ export function bytes(count: number): string {
 
 /** Words as a sentence. A name at its beginning, of a file or of what is in one, stays as it is. */
 export function sentence(text: string): string {
-  const isName = /^\S*[._/\d]/.test(text);
+  const isName = /^(isoflat\b|\S*[._/\d])/.test(text);
   const first = isName ? text : text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(first) ? first : `${first}.`;
 }

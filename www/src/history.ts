@@ -49,7 +49,7 @@ export class History {
     private readonly store: Store,
     private readonly go: (step: Step) => Promise<Reached>,
   ) {
-    store.watch([...CHOSEN, "ready", "task"], () => this.#later(true));
+    store.watch([...CHOSEN, "ready", "task"], () => (this.#isOfOther() ? this.#note() : this.#later(true)));
     store.watch([...PARTS], () => this.#later(false));
   }
 
@@ -60,7 +60,6 @@ export class History {
   }
 
   async undo(): Promise<void> {
-    clearTimeout(this.#timer);
     this.#note();
     const { past, present, future } = this.#steps;
     // What is shown now may be nothing to come back to: a network that is still to be trained.
@@ -71,7 +70,6 @@ export class History {
   }
 
   async redo(): Promise<void> {
-    clearTimeout(this.#timer);
     this.#note();
     const { past, present, future } = this.#steps;
     const target = future.at(-1);
@@ -130,7 +128,14 @@ export class History {
     return this.#steps.present !== null && !this.#before && state.task !== "starting" && stepNow(state) === null;
   }
 
+  /** Another network is on the stage: that is a step however soon the next one follows. */
+  #isOfOther(): boolean {
+    const now = this.#now();
+    return now !== null && this.#steps.present !== null && now.stamp !== this.#steps.present.stamp;
+  }
+
   #note(): void {
+    clearTimeout(this.#timer);
     this.#timer = undefined;
     const now = this.#now();
     if (now) {

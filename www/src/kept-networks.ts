@@ -40,10 +40,14 @@ export class KeptNetworks {
 
   /** Gives a worker the weights of what the page shows already, or of what is to be shown if it shows nothing yet. */
   async reinstate(stamp: string, isStart = false): Promise<boolean> {
+    return await this.reachable(() => this.#bring(stamp, () => (this.store.state.ready ? {} : null), isStart));
+  }
+
+  /** What the page shows can be seen if there is no worker that has it, and nothing can be asked of it. */
+  async reachable<T>(body: () => Promise<T>): Promise<T> {
     try {
-      return await this.#bring(stamp, () => (this.store.state.ready ? {} : null), isStart);
+      return await body();
     } catch (error) {
-      // It can be seen, and nothing can be asked of it.
       this.store.set({ ready: false });
       throw error;
     }

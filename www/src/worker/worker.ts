@@ -10,5 +10,5 @@ init().then(
     expose(new Lab());
     say({ ready: true });
   },
-  (error: unknown) => say({ ready: false, message: String(error) }),
+  (error: unknown) => say({ ready: false, message: error instanceof Error ? error.message : String(error) }),
 );
