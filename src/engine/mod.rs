@@ -18,7 +18,7 @@ mod vector;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use self::gpu::{GpuContext, GpuExecutor, GpuOptions};
+use self::gpu::{GpuContext, GpuExecutor, GpuOptions, Tuning};
 use self::sharded::ShardedExecutor;
 pub use activation::{Activation, Smooth};
 pub(crate) use chart::NONE;
@@ -100,6 +100,20 @@ impl Device {
     /// threads of its own; helpers are for where threads have no memory in common, as in a page.
     pub fn cpu_with_helpers(precision: Precision, team: Rc<dyn Team>) -> Self {
         Self { info: cpu::cpu_info_of(precision, team.helpers() + 1), team: Some(team), ..Self::cpu(precision) }
+    }
+
+    /// The same GPU, whose steps take the tiles that were measured to be the fastest on it. For engines that are made of it from now on:
+    /// some results differ by rounding from those of before.
+    ///
+    /// # Errors
+    /// `InvalidOption` for the tuning of another device.
+    pub fn tuned(self, tuning: &Tuning) -> Result<Self> {
+        let of_this = self.gpu.as_ref().filter(|_| tuning.is_of(&self.info));
+        let Some(context) = of_this else {
+            bail!(InvalidOption, "this tuning is of another device, or of another version, than {}", self.info.adapter);
+        };
+        context.take(*tuning.tiles());
+        Ok(self)
     }
 
     /// The same device, which says why it has fewer threads than were asked for.

@@ -44,6 +44,7 @@ mod tables;
 mod training;
 mod training_runs;
 mod trajectory;
+mod tuning;
 mod twins;
 mod twins_graphs;
 mod twins_images;

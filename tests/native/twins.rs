@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use isoflat::engine::gpu::{GpuContext, GpuExecutor, GpuOptions, Tiling};
+use isoflat::engine::gpu::{GpuContext, GpuExecutor, GpuOptions, Tiles};
 use isoflat::engine::{AdamStep, Curvature, Engine, Executor, Precision, Segments, Vector, cpu_executor};
 use isoflat::network::{GeluApproximation, Layer};
 use isoflat::{ErrorCode, Loss, Network, Problem, Targets};
@@ -14,14 +14,16 @@ use pollster::block_on;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::support::twins::workgroup_tiles;
+
 const TOLERANCE: f64 = 1e-6;
 
 fn context() -> Rc<GpuContext> {
-    context_with(Tiling::Auto)
+    context_with(None)
 }
 
-fn context_with(tiling: Tiling) -> Rc<GpuContext> {
-    match block_on(GpuContext::request(GpuOptions { tiling, ..GpuOptions::default() })) {
+fn context_with(tiles: Option<Tiles>) -> Rc<GpuContext> {
+    match block_on(GpuContext::request(GpuOptions { tiles, ..GpuOptions::default() })) {
         Ok(context) => Rc::new(context),
         Err(error) => panic!(
             "these tests need a GPU adapter, and there is none ({error}); \
@@ -115,16 +117,16 @@ fn cases() -> Vec<Case> {
 
 #[test]
 fn passes_agree_with_the_cpu() {
-    agree_with_the_cpu(Tiling::Auto);
+    agree_with_the_cpu(None);
 }
 
 #[test]
 fn passes_agree_with_the_cpu_in_workgroup_tiles() {
-    agree_with_the_cpu(Tiling::Workgroup);
+    agree_with_the_cpu(workgroup_tiles());
 }
 
-fn agree_with_the_cpu(tiling: Tiling) {
-    let context = context_with(tiling);
+fn agree_with_the_cpu(tiles: Option<Tiles>) {
+    let context = context_with(tiles);
     for Case { name, problem, theta } in cases() {
         let cpu = cpu_executor(&problem, Precision::F64, None).unwrap();
         let gpu = GpuExecutor::new(context.clone(), &problem, None).unwrap();
@@ -168,12 +170,12 @@ fn agree_with_the_cpu(tiling: Tiling) {
 
 #[test]
 fn columns_equal_single_products_and_repeat_bit_for_bit() {
-    columns_equal_single_products(Tiling::Auto);
-    columns_equal_single_products(Tiling::Workgroup);
+    columns_equal_single_products(None);
+    columns_equal_single_products(workgroup_tiles());
 }
 
-fn columns_equal_single_products(tiling: Tiling) {
-    let context = context_with(tiling);
+fn columns_equal_single_products(tiles: Option<Tiles>) {
+    let context = context_with(tiles);
     for Case { name, problem, theta } in cases() {
         let gpu = GpuExecutor::new(context.clone(), &problem, None).unwrap();
         let n = theta.len();

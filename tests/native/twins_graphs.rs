@@ -2,12 +2,11 @@
 //! by hand what chance would seldom make. twins.rs says what the tolerance is made of; these chains are longer, and sums of branches may
 //! cancel.
 
-use isoflat::engine::gpu::Tiling;
 use isoflat::{Loss, Network};
 use serde_json::{Value, json};
 
 use super::support::graphs::random_graph;
-use super::support::twins::{Case, context};
+use super::support::twins::{Case, context, workgroup_tiles};
 use super::support::{ALL, HOMOGENEOUS, rng};
 
 const TOLERANCE: f64 = 4e-6;
@@ -236,7 +235,7 @@ fn cases_by_hand() -> Vec<Case> {
 
 #[test]
 fn random_graphs_agree_with_the_cpu() {
-    let context = context(Tiling::Auto);
+    let context = context(None);
     let mut faults = Vec::new();
     for seed in 0..SEEDS {
         random_case(seed, 1 + (seed as usize * 7) % 23).agrees_with_the_cpu(&context, TOLERANCE, &mut faults);
@@ -246,7 +245,7 @@ fn random_graphs_agree_with_the_cpu() {
 
 #[test]
 fn random_graphs_agree_with_the_cpu_in_workgroup_tiles() {
-    let context = context(Tiling::Workgroup);
+    let context = context(workgroup_tiles());
     let mut faults = Vec::new();
     for seed in SEEDS..SEEDS + 8 {
         random_case(seed, 19).agrees_with_the_cpu(&context, TOLERANCE, &mut faults);
@@ -256,7 +255,7 @@ fn random_graphs_agree_with_the_cpu_in_workgroup_tiles() {
 
 #[test]
 fn graphs_made_by_hand_agree_with_the_cpu() {
-    let context = context(Tiling::Auto);
+    let context = context(None);
     let mut faults = Vec::new();
     for case in cases_by_hand() {
         case.agrees_with_the_cpu(&context, TOLERANCE, &mut faults);
@@ -266,7 +265,7 @@ fn graphs_made_by_hand_agree_with_the_cpu() {
 
 #[test]
 fn chunks_of_graphs_equal_the_whole_and_the_budget_changes_no_bit() {
-    let context = context(Tiling::Auto);
+    let context = context(None);
     let mut faults = Vec::new();
     for seed in 0..8 {
         random_case(seed, 100).equals_its_chunks(&context, TOLERANCE, &mut faults);

@@ -1,11 +1,11 @@
 //! Networks over images on the GPU executor against the CPU executor in double precision: ragged sizes, strides, paddings,
 //! overlapping pools; whole, and cut into chunks. twins.rs says what the tolerance is made of.
 
-use isoflat::engine::gpu::Tiling;
+use isoflat::engine::gpu::Tiles;
 use isoflat::network::{Conv2d, Layer, Pool2d};
 use isoflat::{Loss, Network};
 
-use super::support::twins::{Case, context};
+use super::support::twins::{Case, context, workgroup_tiles};
 
 const TOLERANCE: f64 = 2e-6;
 
@@ -176,16 +176,16 @@ fn cases() -> Vec<Case> {
 
 #[test]
 fn image_networks_agree_with_the_cpu() {
-    agree_with_the_cpu(Tiling::Auto);
+    agree_with_the_cpu(None);
 }
 
 #[test]
 fn image_networks_agree_with_the_cpu_in_workgroup_tiles() {
-    agree_with_the_cpu(Tiling::Workgroup);
+    agree_with_the_cpu(workgroup_tiles());
 }
 
-fn agree_with_the_cpu(tiling: Tiling) {
-    let context = context(tiling);
+fn agree_with_the_cpu(tiles: Option<Tiles>) {
+    let context = context(tiles);
     let mut faults = Vec::new();
     for case in cases() {
         case.agrees_with_the_cpu(&context, TOLERANCE, &mut faults);
@@ -195,7 +195,7 @@ fn agree_with_the_cpu(tiling: Tiling) {
 
 #[test]
 fn chunks_equal_the_whole_and_the_budget_changes_no_bit() {
-    let context = context(Tiling::Auto);
+    let context = context(None);
     let mut faults = Vec::new();
     for case in cases().into_iter().skip(1) {
         case.equals_its_chunks(&context, TOLERANCE, &mut faults);

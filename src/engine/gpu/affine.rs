@@ -8,7 +8,6 @@ use super::geometry::{Panel, PlacedStep};
 use super::kernel::Kernel;
 use super::recorder::Grid;
 use super::slide::Slide;
-use super::tiling::Tile;
 use super::uniforms::{Gather, Pack};
 use crate::engine::Activation;
 use crate::error::Result;
@@ -297,7 +296,7 @@ impl GpuExecutor {
             out_batch: (to.features() * lanes4) as u32,
             slope,
         };
-        let tile = Tile::gather(panel.rows, lanes, self.context.tiling(), self.context.info().is_software);
+        let (tiles, positions) = (self.context.tiles(), to.shape.area());
         // Looked-up places are made for one term over the inputs, whose padding is there.
         let (tile, parameters) = match panel.taps {
             Some(taps) => {
@@ -309,11 +308,11 @@ impl GpuExecutor {
                     x_windows: (panel.lines / 4) as u32,
                     ..parameters
                 };
-                (Tile::window(panel.rows, self.context.info().is_software), parameters)
+                (tiles.window(panel.rows, lanes, positions), parameters)
             }
-            None => (tile, parameters),
+            None => (tiles.gather(panel.rows, lanes, positions), parameters),
         };
-        let tiles = to.shape.area() * tile.count(panel.rows, lanes);
+        let tiles = positions * tile.count(panel.rows, lanes);
         let multiplications = placed.step.multiplications() * (lanes * terms.len() * batch) as f64;
         let buffers = [
             first.source.buffer,

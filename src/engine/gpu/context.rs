@@ -8,22 +8,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::adapter::{describe, ensure_gpu_api, only_software};
 use super::kernel::{Access, Kernel};
 use super::recorder::Recorder;
-use super::tiling::Tiling;
+use super::tiling::Tiles;
 use crate::engine::BackendInfo;
 use crate::error::{Error, ErrorCode, Result, bail, ensure};
 
 /// What [`GpuContext::request`] may take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GpuOptions {
     /// Take an adapter that runs on the CPU (SwiftShader, llvmpipe, WARP) where there is no hardware one?
     pub allow_software: bool,
-    /// Where the tiles of matrix products are kept.
-    pub tiling: Tiling,
+    /// What its tiles take, where they are not to be chosen by what is usual of such adapters.
+    pub tiles: Option<Tiles>,
 }
 
 impl Default for GpuOptions {
     fn default() -> Self {
-        Self { allow_software: true, tiling: Tiling::Auto }
+        Self { allow_software: true, tiles: None }
     }
 }
 
@@ -35,7 +35,7 @@ pub struct GpuContext {
     pub(super) recorder: RefCell<Recorder>,
     pub(super) staging: RefCell<Vec<wgpu::Buffer>>,
     info: BackendInfo,
-    tiling: Tiling,
+    tiles: Cell<Tiles>,
     max_bytes: u64,
     max_groups: u32,
     fault: Fault,
@@ -164,6 +164,7 @@ impl GpuContext {
             bail!(BackendUnavailable, "{}", only_software(&info.adapter));
         }
         let fault = Fault::of(&device);
+        let tiles = Cell::new(options.tiles.unwrap_or_else(|| Tiles::usual(info.is_software)));
         // Element numbers are 32-bit in the kernels; 2³¹ leaves room for rounding up.
         let max_bytes = limits.max_buffer_size.min(limits.max_storage_buffer_binding_size).min(4 << 31);
         Ok(Self {
@@ -172,7 +173,7 @@ impl GpuContext {
             queue,
             staging: RefCell::default(),
             info,
-            tiling: options.tiling,
+            tiles,
             max_bytes,
             max_groups: limits.max_compute_workgroups_per_dimension,
             fault,
@@ -188,9 +189,14 @@ impl GpuContext {
         &self.info
     }
 
-    /// Where the tiles of matrix products are kept.
-    pub(super) fn tiling(&self) -> Tiling {
-        self.tiling
+    /// What its tiles take.
+    pub fn tiles(&self) -> Tiles {
+        self.tiles.get()
+    }
+
+    /// From now on steps choose theirs by this table.
+    pub(in crate::engine) fn take(&self, tiles: Tiles) {
+        self.tiles.set(tiles);
     }
 
     /// The largest buffer, in bytes.

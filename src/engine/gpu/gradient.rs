@@ -8,7 +8,7 @@ use super::executor::GpuExecutor;
 use super::geometry::PlacedStep;
 use super::kernel::Kernel;
 use super::recorder::Grid;
-use super::tiling::{self, Tile};
+use super::tiling::Tile;
 use super::uniforms::{Bias, SumSlabs, Weights};
 use crate::error::Result;
 
@@ -22,7 +22,7 @@ impl GpuExecutor {
         to: Target,
     ) -> Result<()> {
         let lanes4 = lanes / 4;
-        let is_software = self.context.info().is_software;
+        let device_tiles = self.context.tiles();
         let (step, window) = (&placed.step, placed.step.window);
         let (rows, channels, seen) = (step.output.channels, step.input.channels, placed.seen());
         let columns = seen * window.area();
@@ -33,10 +33,10 @@ impl GpuExecutor {
 
         let tile = match placed.is_grouped() {
             true => Tile::grouped_weights(rows / step.groups()),
-            false => Tile::weights(rows, columns, self.context.tiling(), is_software),
+            false => device_tiles.weights(rows, columns, blocks),
         };
         let tiles = step.groups() * tile.count(rows / step.groups(), columns);
-        let (slabs, span) = tiling::slabs(tiles * tile.threads, blocks, is_software);
+        let (slabs, span) = device_tiles.slabs(tiles * tile.threads, blocks);
         let size = rows * columns;
         let sum = self.slabbed(size, slabs, batch, to, step.weight().start)?;
         let (delta_size, source_size) = (output.features() * lanes4, input.features() * lanes4);
@@ -83,7 +83,7 @@ impl GpuExecutor {
         self.sum_slabs(sum, to)?;
 
         let Some(bias) = step.bias() else { return Ok(()) };
-        let (slabs, span) = tiling::slabs(rows, blocks, is_software);
+        let (slabs, span) = device_tiles.slabs(rows, blocks);
         let sum = self.slabbed(rows, slabs, batch, to, bias.start)?;
         let parameters = Bias {
             rows: rows as u32,

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::uniforms::UniformLayout;
-use super::{template, uniforms};
+use super::template::{self, Shape};
+use super::uniforms::{self, UniformLayout};
 
 /// How a kernel uses a storage buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,8 +24,8 @@ pub struct KernelSpec {
     pub label: &'static str,
     /// The includes, then the file.
     text: &'static str,
-    /// Fours of rows in a tile, if the file is written for any number of them.
-    fours: Option<u32>,
+    /// A tile's, if the file is written for several.
+    shape: Option<Shape>,
     /// The storage buffers in the order of their bindings.
     pub storage: &'static [Access],
     /// The parameters.
@@ -33,21 +33,29 @@ pub struct KernelSpec {
 }
 
 impl KernelSpec {
+    /// Of a tile, where a kernel computes tiles.
+    pub(super) fn shape(&self) -> Option<Shape> {
+        self.shape
+    }
+
     /// WGSL.
     pub fn source(&self) -> Cow<'static, str> {
-        match self.fours {
-            Some(fours) => template::expand(self.text, fours).into(),
+        match self.shape {
+            Some(shape) => template::expand(self.text, shape).into(),
             None => self.text.into(),
         }
     }
 }
 
-macro_rules! fours {
+macro_rules! shape {
     () => {
         None
     };
     ($fours:literal) => {
-        Some($fours)
+        Some(Shape::Registers { fours: $fours })
+    };
+    ($rows4:literal $columns4:literal) => {
+        Some(Shape::Workgroup { rows4: $rows4, columns4: $columns4 })
     };
 }
 
@@ -58,10 +66,13 @@ macro_rules! label {
     ($path:literal $fours:literal) => {
         concat!($path, ", fours ", $fours)
     };
+    ($path:literal $rows4:literal $columns4:literal) => {
+        concat!($path, ", fours ", $rows4, " × ", $columns4)
+    };
 }
 
 macro_rules! kernels {
-    ($($name:ident = $path:literal $(of $fours:literal)?, [$($shared:literal),*], $uniform:ident, [$($access:ident),+];)+) => {
+    ($($name:ident = $path:literal $(of [$($fours:literal),+])?, [$($shared:literal),*], $uniform:ident, [$($access:ident),+];)+) => {
         /// A kernel, named by its place in the table.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[allow(missing_docs, reason = "each is the file of its path, whose header says what it does")]
@@ -77,8 +88,8 @@ macro_rules! kernels {
                     $(Kernel::$name => {
                         static SPEC: KernelSpec = KernelSpec {
                             path: $path,
-                            label: label!($path $($fours)?),
-                            fours: fours!($($fours)?),
+                            label: label!($path $($($fours)+)?),
+                            shape: shape!($($($fours)+)?),
                             text: concat!(
                                 $(include_str!(concat!("../../../shaders/shared/", $shared, ".wgsl")), "\n",)*
                                 include_str!(concat!("../../../shaders/", $path, ".wgsl"))
@@ -99,27 +110,31 @@ pub const SHARED_SOURCES: &[&str] =
     &["epilogue", "gather", "grid", "math", "pool", "quotient", "root", "run", "scale", "smooth", "tree", "weights"];
 
 kernels! {
-    Gather64x64 = "affine/gather_64x64", ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
-    Gather4x16 = "affine/gather_rows" of 1, ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
-    Gather8x16 = "affine/gather_rows" of 2, ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
-    Gather12x16 = "affine/gather_rows" of 3, ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
-    Gather16x16 = "affine/gather_rows" of 4, ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
-    Gather20x16 = "affine/gather_rows" of 5, ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
-    Window4x16 = "affine/window_rows" of 1, ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
-    Window8x16 = "affine/window_rows" of 2, ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
-    Window12x16 = "affine/window_rows" of 3, ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
-    Window16x16 = "affine/window_rows" of 4, ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
-    Window20x16 = "affine/window_rows" of 5, ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
-    Weights64x64 = "affine/weights_64x64", ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
-    Weights4x16 = "affine/weights_rows" of 1, ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
-    Weights8x16 = "affine/weights_rows" of 2, ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
-    Weights12x16 = "affine/weights_rows" of 3, ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
-    Weights16x16 = "affine/weights_rows" of 4, ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
-    Weights20x16 = "affine/weights_rows" of 5, ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
-    Grouped1 = "affine/grouped" of 1, ["grid", "epilogue"], Grouped, [Read, Read, Read, Read, Read, Read, Write];
-    Grouped4 = "affine/grouped" of 4, ["grid", "epilogue"], Grouped, [Read, Read, Read, Read, Read, Read, Write];
-    WeightsGrouped1 = "affine/weights_grouped" of 1, ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
-    WeightsGrouped4 = "affine/weights_grouped" of 4, ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
+    Gather32x128 = "affine/gather_workgroup" of [8, 32], ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Gather64x64 = "affine/gather_workgroup" of [16, 16], ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Gather128x64 = "affine/gather_workgroup" of [32, 16], ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Gather4x16 = "affine/gather_rows" of [1], ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Gather8x16 = "affine/gather_rows" of [2], ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Gather12x16 = "affine/gather_rows" of [3], ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Gather16x16 = "affine/gather_rows" of [4], ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Gather20x16 = "affine/gather_rows" of [5], ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Window4x16 = "affine/window_rows" of [1], ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Window8x16 = "affine/window_rows" of [2], ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Window12x16 = "affine/window_rows" of [3], ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Window16x16 = "affine/window_rows" of [4], ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Window20x16 = "affine/window_rows" of [5], ["grid", "epilogue", "gather"], Gather, [Read, Read, Read, Read, Read, Read, Write];
+    Weights32x128 = "affine/weights_workgroup" of [8, 32], ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
+    Weights64x64 = "affine/weights_workgroup" of [16, 16], ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
+    Weights128x64 = "affine/weights_workgroup" of [32, 16], ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
+    Weights4x16 = "affine/weights_rows" of [1], ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
+    Weights8x16 = "affine/weights_rows" of [2], ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
+    Weights12x16 = "affine/weights_rows" of [3], ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
+    Weights16x16 = "affine/weights_rows" of [4], ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
+    Weights20x16 = "affine/weights_rows" of [5], ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
+    Grouped1 = "affine/grouped" of [1], ["grid", "epilogue"], Grouped, [Read, Read, Read, Read, Read, Read, Write];
+    Grouped4 = "affine/grouped" of [4], ["grid", "epilogue"], Grouped, [Read, Read, Read, Read, Read, Read, Write];
+    WeightsGrouped1 = "affine/weights_grouped" of [1], ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
+    WeightsGrouped4 = "affine/weights_grouped" of [4], ["grid", "weights"], Weights, [Read, Read, Read, Read, Write];
     Bias = "affine/bias", ["grid"], Bias, [Read, Write];
     SumSlabs = "affine/sum_slabs", ["grid"], SumSlabs, [Read, Write];
     Pack = "affine/pack", ["grid"], Pack, [Read, Write];

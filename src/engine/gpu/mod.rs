@@ -3,7 +3,8 @@
 //! `context` holds the device, `kernel` the table of shaders, `recorder` collects dispatches and submits them, `readback`
 //! brings values to the host; `geometry` says how a plan lies in memory and `data` cuts the samples into chunks. The steps are
 //! in `affine`, `grouped`, `plain` (`pool` and `place`) and `smooth`, a parameter space's maps in `chart`. `passes` walks the steps forward and `walk` back, for the prepared
-//! `point`, for `tangent`s, `evaluate`, a `plane`'s points, a `sweep` and `squares`.
+//! `point`, for `tangent`s, `evaluate`, a `plane`'s points, a `sweep` and `squares`. `tiling` chooses a step's tile by what tiles take, which
+//! `tune` measures and a `tuning` keeps.
 
 mod adapter;
 mod affine;
@@ -32,6 +33,8 @@ mod sweep;
 mod tangent;
 mod template;
 mod tiling;
+mod tune;
+mod tuning;
 mod uniforms;
 mod vectors;
 mod walk;
@@ -40,6 +43,8 @@ pub use context::{GpuContext, GpuOptions};
 pub use executor::GpuExecutor;
 #[doc(hidden)]
 pub use kernel::{Access, Kernel, KernelSpec, SHARED_SOURCES};
-pub use tiling::Tiling;
+pub use tiling::{TileTime, TileTimes, Tiles};
+pub use tune::tune;
+pub use tuning::Tuning;
 #[doc(hidden)]
 pub use uniforms::UniformLayout;

@@ -2,16 +2,23 @@
 
 use std::rc::Rc;
 
-use isoflat::engine::gpu::{GpuContext, GpuExecutor, GpuOptions, Tiling};
+use isoflat::engine::gpu::{GpuContext, GpuExecutor, GpuOptions, TileTime, TileTimes, Tiles};
 use isoflat::engine::{Cotangent, Curvature, Executor, LayerSums, Precision, Vector, cpu_executor};
 use isoflat::{Loss, Network, Problem, Targets};
 use pollster::block_on;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// A device whose tiles are kept there.
-pub fn context(tiling: Tiling) -> Rc<GpuContext> {
-    let options = GpuOptions { tiling, ..GpuOptions::default() };
+/// A table by which every product is made of tiles in workgroup memory, of the shape that fits it, so that software adapters test them.
+pub fn workgroup_tiles() -> Option<Tiles> {
+    let time = |each| Some(TileTime { first: 0.0, each });
+    let times = TileTimes { registers: [None; 5], workgroup: [time(1.0), time(1.0), time(1.9)] };
+    Some(Tiles { gather: times, weights: times, threads: 32768 })
+}
+
+/// A device that chooses its tiles by this table, or by what is usual of such.
+pub fn context(tiles: Option<Tiles>) -> Rc<GpuContext> {
+    let options = GpuOptions { tiles, ..GpuOptions::default() };
     Rc::new(block_on(GpuContext::request(options)).expect("a GPU adapter: twins.rs says how"))
 }
 

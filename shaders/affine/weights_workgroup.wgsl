@@ -1,40 +1,45 @@
-// Gradients of weights (shared/weights.wgsl) for hardware: a tile of 64 rows × 64 columns a workgroup, 4 × 16 of it a thread.
+// Gradients of weights (shared/weights.wgsl) for hardware: a tile of 4 ROWS4 rows × 4 COLUMNS4 columns a workgroup, 4 × 16 of it a
+// thread.
 //
-// 16 samples at a time go through workgroup memory. A thread's rows lie 16 apart, so that neighbours read neighbouring
+// 16 samples at a time go through workgroup memory. A thread's rows lie ROWS4 apart, so that neighbours read neighbouring
 // vectors.
 
-const SIDE = 64u;
+const ROWS = 4u * ROWS4;
+const COLUMNS = 4u * COLUMNS4;
 
 // [four samples][row or column].
-var<workgroup> delta_tile: array<vec4<f32>, 256>;
-var<workgroup> source_tile: array<vec4<f32>, 256>;
+var<workgroup> delta_tile: array<vec4<f32>, 4u * ROWS>;
+var<workgroup> source_tile: array<vec4<f32>, 4u * COLUMNS>;
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(THREADS)
 fn main(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
     let index = flat_index(group, groups, 0u, 1u);
-    let across = (weights.columns + SIDE - 1u) / SIDE;
-    let tiles = across * ((weights.rows + SIDE - 1u) / SIDE);
+    let across = (weights.columns + COLUMNS - 1u) / COLUMNS;
+    let tiles = across * ((weights.rows + ROWS - 1u) / ROWS);
     let slab = index / tiles;
     if (slab >= weights.slabs) {
         return;
     }
-    let first_row = index % tiles / across * SIDE;
-    let first_column = index % tiles % across * SIDE;
+    let first_row = index % tiles / across * ROWS;
+    let first_column = index % tiles % across * COLUMNS;
     let first = slab * weights.span;
     let last = min(first + weights.span, weights.blocks);
-    // What this thread brings in: one vector of four samples, of four rows and four columns.
-    let brings = lane % 4u;
-    let brings_side = lane / 4u + vec4<u32>(0u, 16u, 32u, 48u);
-    let m = places_of_rows(first_row + brings_side) + brings;
-    let d = places_of_columns(first_column + brings_side) + brings;
-    let to = brings * SIDE + brings_side;
-    // Its part of the tile: rows 16 apart, 16 columns in a row.
-    let my_row = lane % 16u;
-    let my_column = lane / 16u * 16u;
+    // What this thread brings in: vectors of four samples, of some rows and some columns.
+    //: each i of row_loads
+    let to_row$i = (lane + $iu * THREADS) % 4u * ROWS + (lane + $iu * THREADS) / 4u;
+    let m$i = places_of_rows(vec4<u32>(first_row + to_row$i % ROWS)).x + to_row$i / ROWS;
+    //: end
+    //: each i of column_loads
+    let to_column$i = (lane + $iu * THREADS) % 4u * COLUMNS + (lane + $iu * THREADS) / 4u;
+    let d$i = places_of_columns(vec4<u32>(first_column + to_column$i % COLUMNS)).x + to_column$i / COLUMNS;
+    //: end
+    // Its part of the tile: rows ROWS4 apart, 16 columns in a row.
+    let my_row = lane % ROWS4;
+    let my_column = lane / ROWS4 * 16u;
     var total0 = mat4x4<f32>();
     var total1 = mat4x4<f32>();
     var total2 = mat4x4<f32>();
@@ -49,22 +54,28 @@ fn main(
             let p = at.delta + group.z * select(weights.delta1_batch, weights.delta2_batch, term == 1u);
             let q = at.source + group.z * select(weights.source1_batch, weights.source2_batch, term == 1u);
             for (var k = 0u; k < at.count; k += 4u) {
-                for (var i = 0u; i < 4u; i += 1u) {
-                    if (term == 1u) {
-                        delta_tile[to[i]] = delta2[p + k + m[i]];
-                        source_tile[to[i]] = source2[q + k + d[i]];
-                    } else {
-                        delta_tile[to[i]] = delta1[p + k + m[i]];
-                        source_tile[to[i]] = source1[q + k + d[i]];
-                    }
+                if (term == 1u) {
+                    //: each i of row_loads
+                    delta_tile[to_row$i] = delta2[p + k + m$i];
+                    //: end
+                    //: each i of column_loads
+                    source_tile[to_column$i] = source2[q + k + d$i];
+                    //: end
+                } else {
+                    //: each i of row_loads
+                    delta_tile[to_row$i] = delta1[p + k + m$i];
+                    //: end
+                    //: each i of column_loads
+                    source_tile[to_column$i] = source1[q + k + d$i];
+                    //: end
                 }
                 workgroupBarrier();
                 for (var i = 0u; i < 4u; i += 1u) {
-                    let r = i * SIDE + my_row;
-                    let c = i * SIDE + my_column;
-                    let g = transpose(
-                        mat4x4<f32>(delta_tile[r], delta_tile[r + 16u], delta_tile[r + 32u], delta_tile[r + 48u]),
-                    );
+                    let r = i * ROWS + my_row;
+                    let c = i * COLUMNS + my_column;
+                    let g = transpose(mat4x4<f32>(
+                        delta_tile[r], delta_tile[r + ROWS4], delta_tile[r + 2u * ROWS4], delta_tile[r + 3u * ROWS4],
+                    ));
                     let a0 =
                         mat4x4<f32>(source_tile[c], source_tile[c + 1u], source_tile[c + 2u], source_tile[c + 3u]);
                     let a1 =
@@ -91,7 +102,7 @@ fn main(
     for (var j = 0u; j < 16u; j += 1u) {
         let column = first_column + my_column + j;
         for (var i = 0u; i < 4u; i += 1u) {
-            store(part, first_row + my_row + 16u * i, column, sums[j][i]);
+            store(part, first_row + my_row + ROWS4 * i, column, sums[j][i]);
         }
     }
 }

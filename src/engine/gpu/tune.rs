@@ -1,0 +1,269 @@
+//! Measures what the tiles of matrix products take on the adapter at hand, in seconds and once: [`tune`].
+//!
+//! Every kernel computes synthetic sums of two lengths. Their difference is what the terms take, without what a dispatch and a
+//! readback do. One tile alone says how long a device is busy at least; so many that more of them take as much longer, what each adds.
+
+use super::context::{DeviceBuffer, GpuContext, GpuOptions};
+use super::kernel::Kernel;
+use super::recorder::Grid;
+use super::tiling::{GATHER, Kernels, REGISTERS, Tile, TileTime, TileTimes, Tiles, WEIGHTS};
+use super::tuning::Tuning;
+use super::uniforms::{Gather, Weights};
+use crate::control::{Control, Progress, now};
+use crate::error::Result;
+
+/// Seconds after which no further kernel is measured that is not usual on such an adapter.
+const SECONDS: f64 = 6.0;
+
+/// A time below this is not measured, but more of the same.
+const SHORTEST: f64 = 2e-3;
+
+/// Dispatches that one time is of, at most.
+const MOST_REPEATS: usize = 2048;
+
+/// The shortest of so many.
+const TRIES: usize = 3;
+
+/// Lengths of the sums, in units of [`Sums::UNIT`].
+const SHORT: usize = 2;
+const LONG: usize = 8;
+
+/// Rows and columns of the largest tiles.
+const SIDE: usize = 128;
+
+/// Measures an adapter's tiles: which of them each step of a network should take. On a device of its own, so that a fault of it,
+/// or its loss, is nobody else's. Takes some seconds at most once kernels are compiled, and reports each of them.
+///
+/// # Errors
+/// `BackendUnavailable` without an adapter; `Aborted`; the device's.
+pub async fn tune(options: GpuOptions, control: &Control<'_>) -> Result<Tuning> {
+    let context = GpuContext::request(options).await?;
+    let bench = Bench::new(&context)?;
+    let gather = bench.times(Sums::Gather, &GATHER, 0, control).await?;
+    let weights = bench.times(Sums::Weights, &WEIGHTS, gather.count(), control).await?;
+    let tiles = Tiles { gather, weights, threads: threads(&weights) };
+    Ok(Tuning::new(context.info(), tiles))
+}
+
+/// Threads that fill the device, by the kernel that is the fastest where it is full.
+fn threads(times: &TileTimes) -> usize {
+    let speed = |&(kernel, time): &(Kernel, TileTime)| {
+        let [rows, columns] = Tile::of(kernel).size;
+        (rows * columns) as f64 / time.each
+    };
+    let fastest = times.of(&WEIGHTS).max_by(|a, b| speed(a).total_cmp(&speed(b)));
+    let filled = fastest.map_or(1.0, |(kernel, time)| time.first / time.each * Tile::of(kernel).threads as f64);
+    (filled as usize).clamp(64, 1 << 18)
+}
+
+/// What is summed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sums {
+    /// Affine steps.
+    Gather,
+    /// Gradients of their weights.
+    Weights,
+}
+
+impl Sums {
+    /// Terms that a sum is made longer by: one block of theirs.
+    const UNIT: usize = 64;
+}
+
+/// Buffers for all kernels: of zeros, which take as long as anything else.
+struct Bench<'a> {
+    context: &'a GpuContext,
+    first: std::rc::Rc<DeviceBuffer>,
+    second: std::rc::Rc<DeviceBuffer>,
+    windows: std::rc::Rc<DeviceBuffer>,
+    out: std::rc::Rc<DeviceBuffer>,
+    begun: f64,
+}
+
+impl<'a> Bench<'a> {
+    fn new(context: &'a GpuContext) -> Result<Self> {
+        let operand = (LONG * Sums::UNIT * SIDE) as u64;
+        // As much as the fullest device needs, in so far as there is room.
+        let out = (context.max_buffer_bytes() / 4).min(1 << 24);
+        // One row of windows, then a tile's position each: all of them see the same.
+        let windows: Vec<u32> = (0..=64).flat_map(|_| [0, 0, 1, 1]).collect();
+        Ok(Self {
+            context,
+            first: context.buffer("an operand", operand)?,
+            second: context.buffer("an operand", operand)?,
+            windows: context.buffer_of("windows", &windows)?,
+            out: context.buffer("sums", out)?,
+            begun: now(),
+        })
+    }
+
+    async fn times(&self, sums: Sums, kernels: &Kernels, done: usize, control: &Control<'_>) -> Result<TileTimes> {
+        let mut times = TileTimes::default();
+        let usual = Tiles::usual(self.context.info().is_software);
+        let usual = if sums == Sums::Gather { usual.gather } else { usual.weights };
+        let is_usual = |at: usize| usual.at(at).is_some();
+        // The usual ones first: they have to be known however long a device takes to compile a kernel.
+        let mut order: Vec<usize> = (0..kernels.len()).collect();
+        order.sort_by_key(|&at| !is_usual(at));
+        for (i, at) in order.into_iter().enumerate() {
+            control.step(Progress::new("tuning", done + i, 2 * kernels.len())).await?;
+            if is_usual(at) || now() - self.begun < SECONDS {
+                *times.at_mut(at) = Some(self.time(sums, kernels.at(at)).await?);
+            }
+        }
+        Ok(times)
+    }
+
+    /// What a kernel's tiles take.
+    async fn time(&self, sums: Sums, kernel: Kernel) -> Result<TileTime> {
+        let tile = Tile::of(kernel);
+        // Compiled, and the buffers there.
+        self.seconds(sums, tile, 1, 1, LONG, 1).await?;
+        let first = self.unit(sums, tile, 1, 1).await?;
+        let room = self.out.elements as usize / (tile.size[0] * tile.size[1] * tile.tiles_a_group);
+        let most = room.min(self.context.max_groups() as usize).max(1);
+        let mut each = f64::INFINITY;
+        let mut layers = 1;
+        loop {
+            let now = self.unit(sums, tile, tile.tiles_a_group, layers).await? / (tile.tiles_a_group * layers) as f64;
+            let gain = each / now;
+            each = each.min(now);
+            if gain < 1.1 || layers == most {
+                break;
+            }
+            layers = (4 * layers).min(most);
+        }
+        Ok(TileTime { first: first.max(each), each })
+    }
+
+    /// Seconds that one unit more of terms takes in each of so many sums.
+    async fn unit(&self, sums: Sums, tile: Tile, tiles: usize, layers: usize) -> Result<f64> {
+        let mut repeats = 1;
+        let mut long = self.seconds(sums, tile, tiles, layers, LONG, repeats).await?;
+        while long < SHORTEST && repeats < MOST_REPEATS {
+            repeats *= 2;
+            long = self.seconds(sums, tile, tiles, layers, LONG, repeats).await?;
+        }
+        let mut short = f64::INFINITY;
+        for _ in 0..TRIES {
+            short = short.min(self.seconds(sums, tile, tiles, layers, SHORT, repeats).await?);
+            long = long.min(self.seconds(sums, tile, tiles, layers, LONG, repeats).await?);
+        }
+        // Where the clock is too coarse for a difference, the whole is what there is.
+        let terms = if long > short { (long - short) / (LONG - SHORT) as f64 } else { long / LONG as f64 };
+        Ok((terms / repeats as f64).max(f64::MIN_POSITIVE))
+    }
+
+    /// Seconds for `repeats` dispatches of `layers` times so many tiles, each a sum of `length` units.
+    async fn seconds(
+        &self,
+        sums: Sums,
+        tile: Tile,
+        tiles: usize,
+        layers: usize,
+        length: usize,
+        repeats: usize,
+    ) -> Result<f64> {
+        // Nothing of what went before.
+        self.context.read(&self.out, 0, 1).await?;
+        let since = now();
+        for _ in 0..repeats {
+            match sums {
+                Sums::Gather => self.gather(tile, tiles, layers, length)?,
+                Sums::Weights => self.weights(tile, tiles, layers, length)?,
+            }
+        }
+        self.context.read(&self.out, 0, 1).await?;
+        Ok(now() - since)
+    }
+
+    fn grid(tile: Tile, tiles: usize, layers: usize, length: usize) -> Grid {
+        let [rows, columns] = tile.size;
+        let cost = 2.0 * (rows * columns * tiles * layers * length * Sums::UNIT) as f64;
+        Grid { groups: tiles.div_ceil(tile.tiles_a_group) as u64, layers, cost }
+    }
+
+    /// A tile at each of so many positions, which see the same window of one position.
+    fn gather(&self, tile: Tile, tiles: usize, layers: usize, length: usize) -> Result<()> {
+        let [rows, lanes] = tile.size;
+        let parameters = Gather {
+            rows: rows as u32,
+            rows4: rows as u32 / 4,
+            channels: (length * Sums::UNIT) as u32,
+            source_row: 1,
+            panel_row: 1,
+            lanes4: lanes as u32 / 4,
+            out_width: tiles as u32,
+            positions: tiles as u32,
+            x_windows: 1,
+            terms: 1,
+            out_batch: (tiles * rows * lanes / 4) as u32,
+            slope: 1.0,
+            ..Gather::default()
+        };
+        let [source, panel] = [&*self.first, &*self.second];
+        let buffers = [source, panel, source, panel, source, &*self.windows, &*self.out];
+        self.context.dispatch(tile.kernel, &parameters, &buffers, Self::grid(tile, tiles, layers, length))
+    }
+
+    /// A tile for each of so many parts of the sum; their blocks all lie at the same place.
+    fn weights(&self, tile: Tile, tiles: usize, layers: usize, length: usize) -> Result<()> {
+        let [rows, columns] = tile.size;
+        let parameters = Weights {
+            rows: rows as u32,
+            columns: columns as u32,
+            channels: columns as u32,
+            window_width: 1,
+            taps: 1,
+            out_width: 1,
+            lanes4: Sums::UNIT as u32 / 4,
+            position_blocks: 1,
+            blocks: (tiles * length) as u32,
+            slabs: tiles as u32,
+            span: length as u32,
+            terms: 1,
+            out_batch: (rows * columns) as u32,
+            tap_row: 1,
+            tap_column: 1,
+            seen: columns as u32,
+            group_rows: rows as u32,
+            ..Weights::default()
+        };
+        let [delta, source] = [&*self.first, &*self.second];
+        let buffers = [delta, source, delta, source, &*self.out];
+        self.context.dispatch(tile.kernel, &parameters, &buffers, Self::grid(tile, tiles, layers, length))
+    }
+}
+
+impl TileTimes {
+    /// How many kernels there are.
+    const fn count(&self) -> usize {
+        self.registers.len() + self.workgroup.len()
+    }
+
+    fn at(&self, index: usize) -> Option<TileTime> {
+        index.checked_sub(REGISTERS).map_or_else(|| self.registers[index], |i| self.workgroup[i])
+    }
+
+    fn at_mut(&mut self, index: usize) -> &mut Option<TileTime> {
+        match index.checked_sub(REGISTERS) {
+            None => &mut self.registers[index],
+            Some(i) => &mut self.workgroup[i],
+        }
+    }
+
+    /// The kernels that are known, with their times.
+    fn of(&self, kernels: &Kernels) -> impl Iterator<Item = (Kernel, TileTime)> {
+        (0..self.count()).filter_map(|i| Some((kernels.at(i), self.at(i)?)))
+    }
+}
+
+impl Kernels {
+    const fn len(&self) -> usize {
+        self.registers.len() + self.workgroup.len()
+    }
+
+    fn at(&self, index: usize) -> Kernel {
+        index.checked_sub(REGISTERS).map_or_else(|| self.registers[index], |i| self.workgroup[i])
+    }
+}
