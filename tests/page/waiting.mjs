@@ -128,7 +128,7 @@ export async function checkDiverged(browser, url, check) {
     const bend = { lambda: [], nodewise: null, permutation: null };
     const training = { ...trainChoice };
     window.runBefore = training;
-    void window.isoflatLab.app.openResult({ model: modelChoice, training, bend, landscape: landscapeChoice });
+    void window.isoflatLab.app.opener.result({ model: modelChoice, training, bend, landscape: landscapeChoice });
   }, choice);
   await page.locator("dialog.ask").getByText("Replace it").click();
   await page.waitForFunction(() => window.isoflatLab.app.store.state.trainChoice === window.runBefore);
