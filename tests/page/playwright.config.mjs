@@ -1,5 +1,6 @@
-/** How the page is driven: a project a way of computing, one after the other, since all of them want the same cores. */
+/** How the page is driven: a project a way of computing. */
 
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "@playwright/test";
 import { chromeArguments, findChrome } from "../../scripts/lib/browser.mjs";
@@ -18,6 +19,8 @@ const chrome = (webgpu) => ({
 const projects = [
   // The page brings its policy itself, as on a plain file server; here the server sends it, so that it holds in workers too.
   { name: "webgpu", testMatch: "webgpu.spec.mjs", use: { ...chrome(true), sendsPolicy: true } },
+  // Alone, and after the others: what it measures is of a computer that does nothing else.
+  { name: "timed", testMatch: "timed.spec.mjs", use: chrome(false) },
   { name: "cpu", testMatch: ["visits.spec.mjs", "cpu.spec.mjs"], use: chrome(false) },
   { name: "files", testMatch: "files.spec.mjs", use: chrome(false) },
   { name: "threads", testMatch: "threads.spec.mjs", use: chrome(false) },
@@ -41,8 +44,10 @@ export default defineConfig({
   projects: names ? [...projects, ...asked].filter(({ name }) => names.includes(name)) : projects,
   reporter: [["./reporter.mjs"]],
   globalSetup: "./built.mjs",
-  // Times are measured, on as many cores as there are: one test at a time. What fails once has failed.
-  workers: 1,
+  // Two pages leave no core without work while one of them waits.
+  workers: names?.includes("timed") ? 1 : Math.min(2, availableParallelism()),
+  fullyParallel: true,
+  // What fails once has failed.
   retries: 0,
   forbidOnly: true,
   timeout: 10 * MINUTE,
@@ -51,7 +56,7 @@ export default defineConfig({
   updateSnapshots: "none",
   use: {
     // A picture of every moment would take the time that is measured.
-    trace: { mode: "retain-on-failure", screenshots: false, snapshots: true, sources: true },
+    trace: { mode: "retain-on-failure", screenshots: false, snapshots: false, sources: true },
     screenshot: "only-on-failure",
   },
 });

@@ -22,34 +22,42 @@ export default class Reporter {
     return true;
   }
 
-  onTestBegin(test) {
+  /** What a test has said so far: two of them run at a time, and each is said as a whole. */
+  #said = new Map();
+
+  #say(test, text) {
+    this.#said.set(test, `${this.#said.get(test) ?? ""}${text}`);
+  }
+
+  onStepBegin(test, _result, step) {
+    if (step.category === "test.step") this.#say(test, `${indent(step)}${step.title}\n`);
+  }
+
+  onStepEnd(test, _result, step) {
+    if (step.category === "test.step") this.#say(test, `${indent(step)}  (${seconds(step.duration)})\n`);
+    if (step.category !== "expect") return;
+    if (step.error) this.#failed++;
+    else this.#passed++;
+    this.#say(test, `${indent(step)}${step.error ? "✗" : "✓"} ${step.title}\n`);
+  }
+
+  onStdOut(text, test) {
+    if (test) this.#say(test, text);
+    else process.stdout.write(text);
+  }
+
+  onStdErr(text, test) {
+    if (test) this.#say(test, text);
+    else process.stderr.write(text);
+  }
+
+  onTestEnd(test, result) {
     const project = test.parent.project()?.name ?? "";
     if (project !== this.#project) console.log(`\n=== ${project}`);
     this.#project = project;
     console.log(`\n${test.title}`);
-  }
-
-  onStepBegin(_test, _result, step) {
-    if (step.category === "test.step") console.log(`${indent(step)}${step.title}`);
-  }
-
-  onStepEnd(_test, _result, step) {
-    if (step.category === "test.step") console.log(`${indent(step)}  (${seconds(step.duration)})`);
-    if (step.category !== "expect") return;
-    if (step.error) this.#failed++;
-    else this.#passed++;
-    console.log(`${indent(step)}${step.error ? "✗" : "✓"} ${step.title}`);
-  }
-
-  onStdOut(text) {
-    process.stdout.write(text);
-  }
-
-  onStdErr(text) {
-    process.stderr.write(text);
-  }
-
-  onTestEnd(test, result) {
+    process.stdout.write(this.#said.get(test) ?? "");
+    this.#said.delete(test);
     if (result.status === "skipped") {
       const why = test.annotations.concat(result.annotations ?? []).find(({ type }) => type === "skip")?.description;
       this.#skipped.push(`${this.#project}, ${test.title}: ${why ?? "no reason given"}`);

@@ -1,7 +1,8 @@
 /**
  * The page in a browser, driven as a person would, by Playwright's test runner. `--only webgpu,cpu` runs some of the projects in
- * playwright.config.mjs, `--only firefox` the one that is not in Chrome, `--only large` what takes long, `--grep undo` the tests with
- * such names. `--update` takes the pictures of looks/ anew where they differ; `--screenshots` writes the README's pictures. Needs the built page in dist/ and the package in pkg/. What failed leaves a trace in target/page/.
+ * playwright.config.mjs (all of them without it, two tests at a time, and then those alone
+ * whose times are measured), `--only firefox` the one that is not in Chrome, `--only large` what takes long, `--grep undo` the tests
+ * with such names. `--update` takes the pictures of looks/ anew where they differ; `--screenshots` writes the README's pictures. Needs the built page in dist/ and the package in pkg/. What failed leaves a trace in target/page/.
  */
 
 import { fileURLToPath } from "node:url";
@@ -10,7 +11,8 @@ import { fail, list, runNode } from "../../scripts/lib/process.mjs";
 import config from "./playwright.config.mjs";
 import { shrink } from "./shrink.mjs";
 
-const known = config.projects.map(({ name }) => name).concat("firefox", "large", "pictures");
+const usual = config.projects.map(({ name }) => name);
+const known = usual.concat("firefox", "large", "pictures");
 
 async function main() {
   const { values } = parseArgs({
@@ -26,9 +28,17 @@ async function main() {
   const args = ["test", "--config", "tests/page/playwright.config.mjs"];
   if (values.update) args.push("--update-snapshots=changed", "--grep", "to the point");
   if (values.grep) args.push("--grep", values.grep);
-  const env = only ? { ISOFLAT_PROJECTS: only.join() } : {};
+  const projects = only ?? usual;
+  const rounds = values.grep
+    ? [projects]
+    : [projects.filter((name) => name !== "timed"), projects.filter((name) => name === "timed")];
+  const failures = [];
   try {
-    await runNode("node_modules/@playwright/test/cli.js", args, { env });
+    for (const round of rounds.filter((names) => names.length > 0)) {
+      const env = { ISOFLAT_PROJECTS: round.join() };
+      await runNode("node_modules/@playwright/test/cli.js", args, { env }).catch((error) => failures.push(error));
+    }
+    if (failures.length > 0) throw failures[0];
   } finally {
     if (values.update) console.log(`tests/page/looks: ${shrink(fileURLToPath(new URL("looks/", import.meta.url)))}`);
   }

@@ -1,7 +1,6 @@
 /** Visits, each from its beginning: a name, and what is done. */
 
 import { checkCitation, checkFigures, checkReport } from "./figures.mjs";
-import { checkFirstSeconds } from "./first-seconds.mjs";
 import { root, test } from "./fixtures.mjs";
 import { checkLinkOnOwn, checkNewerBuild, checkNothingKept, checkOpenedKept, checkTwoTabs } from "./kept.mjs";
 import { checkMinute } from "./minute.mjs";
@@ -9,14 +8,13 @@ import { checkNetworksKept, checkUndo } from "./networks.mjs";
 import { checkNewVersion, checkOffline } from "./offline.mjs";
 import { checkSpaces } from "./spaces.mjs";
 import { checkAlone, checkArrival, checkKept, checkLink } from "./stage.mjs";
-import { checkDiverged, checkEstimatesHold, checkPause, checkSteps } from "./waiting.mjs";
+import { checkDiverged, checkPause, checkSteps } from "./waiting.mjs";
 import { checkContinued, checkWay } from "./way.mjs";
 import { checkWords } from "./words.mjs";
 
 /** By a page of the visit's own: `(browser, url, check)`. */
 const visits = {
   "A first visit": checkArrival,
-  "The first seconds": checkFirstSeconds,
   "The minute of somebody who has never heard of flatness": checkMinute,
   "The stage alone": checkAlone,
   Links: checkLink,
@@ -36,7 +34,6 @@ const visits = {
   "Pause and continue": checkPause,
   "Steps, folded": checkSteps,
   "A training that runs away": checkDiverged,
-  Estimates: checkEstimatesHold,
   "Without a network": (browser, _, check) => checkOffline(browser, root, check),
   "A new version": (browser, _, check) => checkNewVersion(browser, root, check),
   "The way of a training": async (browser, url, check) =>
