@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::gpu::Tune;
 use crate::engine::{Backend, Precision};
 use crate::problem::Loss;
 use crate::report::Section;
@@ -203,6 +204,8 @@ pub struct DeviceArguments {
     /// Threads of the CPU.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<usize>,
+    /// When a GPU's tiles are measured.
+    pub tune: Tune,
 }
 
 impl DeviceArguments {

@@ -2,6 +2,7 @@
 
 use super::invocation::{Command, Invocation, OptimizerName, SaveAs};
 use super::nearest::hint;
+use crate::engine::gpu::Tune;
 use crate::engine::{Backend, Precision};
 use crate::error::{Result, bail, ensure};
 use crate::measure::Measure;
@@ -257,6 +258,20 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         to.device.threads = Some(count("threads", v)?);
         Ok(())
     }),
+    row(
+        "tune",
+        Some("auto|never|anew"),
+        COMPUTING,
+        "when a GPU's fastest tiles are found, in seconds: auto does once on hardware, and keeps them",
+        |to, v| {
+            to.device.tune = match chosen("tune", v, ["auto", "never", "anew"])? {
+                "never" => Tune::Never,
+                "anew" => Tune::Anew,
+                _ => Tune::Auto,
+            };
+            Ok(())
+        },
+    ),
     row("seed", Some("N"), &[], "of all that is drawn (0)", |to, v| {
         to.seed = v.parse().or_else(|_| wrong("seed", "a whole number of at least 0", v))?;
         Ok(())

@@ -18,7 +18,7 @@ mod vector;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use self::gpu::{GpuContext, GpuExecutor, GpuOptions, Tuning};
+use self::gpu::{GpuContext, GpuExecutor, GpuOptions, Tune, Tuning};
 use self::sharded::ShardedExecutor;
 pub use activation::{Activation, Smooth};
 pub(crate) use chart::NONE;
@@ -33,7 +33,8 @@ pub use sharded::{Helper, Team};
 pub use sweep::{Cotangent, LayerSums};
 pub use vector::{AdamStep, Segments, Vector, Vectors};
 
-use crate::error::{Result, bail, ensure};
+use crate::control::Control;
+use crate::error::{ErrorCode, Result, bail, ensure};
 use crate::memory::copied;
 use crate::problem::Problem;
 
@@ -102,18 +103,36 @@ impl Device {
         Self { info: cpu::cpu_info_of(precision, team.helpers() + 1), team: Some(team), ..Self::cpu(precision) }
     }
 
-    /// The same GPU, whose steps take the tiles that were measured to be the fastest on it. For engines that are made of it from now on:
-    /// some results differ by rounding from those of before.
+    /// The same GPU, whose steps take the tiles that were measured to be the fastest on it, with what was measured now, to be kept. For
+    /// engines that are made of it from now on: some results differ by rounding from those of before. A CPU stays as it is.
     ///
     /// # Errors
-    /// `InvalidOption` for the tuning of another device.
-    pub fn tuned(self, tuning: &Tuning) -> Result<Self> {
-        let of_this = self.gpu.as_ref().filter(|_| tuning.is_of(&self.info));
-        let Some(context) = of_this else {
-            bail!(InvalidOption, "this tuning is of another device, or of another version, than {}", self.info.adapter);
+    /// `Aborted`; where it is to be measured anew, what [`tune`](gpu::tune) says. Where nobody has asked for it and it fails, the tiles
+    /// are those that are usual on such an adapter.
+    pub async fn tuned(self, when: Tune, kept: &[Tuning], control: &Control<'_>) -> Result<(Self, Option<Tuning>)> {
+        let Some(context) = &self.gpu else { return Ok((self, None)) };
+        let is_software = self.info.is_software;
+        let known = kept.iter().find(|tuning| tuning.is_of(&self.info));
+        let measured = match (when, known) {
+            (Tune::Never, _) => None,
+            (Tune::Auto, Some(known)) => {
+                context.take(*known.tiles());
+                None
+            }
+            (Tune::Auto, None) if is_software => None,
+            _ => {
+                let options = GpuOptions { allow_software: is_software, ..GpuOptions::default() };
+                match gpu::tune(options, control).await {
+                    Ok(tuning) => Some(tuning).filter(|tuning| tuning.is_of(&self.info)),
+                    Err(error) if when == Tune::Anew || error.code == ErrorCode::Aborted => return Err(error),
+                    Err(_) => None,
+                }
+            }
         };
-        context.take(*tuning.tiles());
-        Ok(self)
+        if let Some(tuning) = &measured {
+            context.take(*tuning.tiles());
+        }
+        Ok((self, measured))
     }
 
     /// The same device, which says why it has fewer threads than were asked for.

@@ -6,12 +6,13 @@ use std::rc::Rc;
 use js_sys::Promise;
 use wasm_bindgen::prelude::*;
 
-use super::convert::{float64, numbers, options, parameters, set, to_js};
+use super::convert::{float64, numbers, parameters, set, to_js};
 use super::options::{EngineOptions, LandscapeOption, MeasureOption, NoOptions, Parts, ProductOptions, ReportOption};
 use super::problem::Problem;
 use super::run::{Queue, thrown};
 use super::threads::cpu_with_threads;
 use crate::control::Control;
+use crate::engine::gpu::Tuning;
 use crate::engine::{Device, Engine as Inner, ensure_number};
 use crate::error::Result;
 use crate::landscape::{Axis, Span, landscape_with};
@@ -26,6 +27,7 @@ const LOADED: usize = 4;
 #[wasm_bindgen(skip_typescript)]
 pub struct Engine {
     shared: Rc<Shared>,
+    measured: Option<Tuning>,
 }
 
 struct Shared {
@@ -124,11 +126,14 @@ impl Engine {
 impl Engine {
     /// An engine on the backend that is asked for.
     pub async fn create(options_value: JsValue) -> std::result::Result<Engine, JsValue> {
-        let found: EngineOptions = options(options_value, "Engine.create")?;
+        let parts = Parts::new(&options_value);
+        let found: EngineOptions = parts.parse("Engine.create")?;
         found.check()?;
         let (backend, precision) = found.parts()?;
         let (memory_budget, threads) = (found.memory_budget()?, found.threads()?);
-        let mut device = thrown(Device::request(backend, precision).await)?;
+        let (tune, tunings) = found.tuning();
+        let device = thrown(Device::request(backend, precision).await)?;
+        let (mut device, measured) = thrown(device.tuned(tune, &tunings, &parts.control()).await)?;
         if device.info().backend == "cpu" {
             device = cpu_with_threads(precision, threads).await;
         } else if threads > 1 {
@@ -138,7 +143,13 @@ impl Engine {
             device = device.with_memory_budget(bytes);
         }
         let shared = Shared { device, queue: Queue::new(), loaded: RefCell::new(Vec::new()) };
-        Ok(Self { shared: Rc::new(shared) })
+        Ok(Self { shared: Rc::new(shared), measured })
+    }
+
+    /// What was measured of the GPU when this was made, to be kept: its name, and JSON.
+    #[wasm_bindgen(getter)]
+    pub fn measured(&self) -> Option<Vec<String>> {
+        self.measured.as_ref().map(|tuning| vec![tuning.name(), tuning.to_json()])
     }
 
     /// What computes.

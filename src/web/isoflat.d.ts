@@ -350,7 +350,8 @@ export interface FinishOptions extends RunOptions {
   finish?: AbortSignal;
 }
 
-export interface EngineOptions {
+/** Progress is of the trials of `tune`. */
+export interface EngineOptions extends RunOptions {
   /** Default `auto`: a hardware GPU where there is one, otherwise the CPU. `gpu` and `webgpu` are one and the same. */
   backend?: "auto" | "gpu" | "webgpu" | "cpu";
   /** Default `f64` on the CPU. The GPU computes in f32, and a GPU with `f64` is refused. */
@@ -366,6 +367,12 @@ export interface EngineOptions {
    * reject with code `device_lost`.
    */
   threads?: number | "auto";
+  /**
+   * GPU only: when the tiles that are the fastest for its matrix products are found, by some seconds of trials. `auto` (default) does so
+   * once on hardware, and keeps what it found in IndexedDB; `never` takes what is usual; `anew` measures again. Results differ by
+   * rounding between tiles.
+   */
+  tune?: "auto" | "never" | "anew";
 }
 
 /** What work will take, from the network's shape and trial runs of a few samples; times err upwards. */

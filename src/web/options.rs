@@ -9,6 +9,7 @@ use super::error::{fault, throw};
 use super::run;
 use super::threads::hardware_threads;
 use crate::control::Control;
+use crate::engine::gpu::{Tune, Tuning};
 use crate::engine::{Backend, Precision};
 use crate::error::ErrorCode;
 use crate::landscape::{Direction, Normalization, Span, Trajectory};
@@ -83,6 +84,11 @@ pub struct EngineOptions {
     precision: Option<Precision>,
     memory_budget: Option<f64>,
     threads: Option<ThreadsOption>,
+    #[serde(default)]
+    tune: Tune,
+    /// What was measured of GPUs before, from where the package's JavaScript keeps it.
+    #[serde(default)]
+    tunings: Vec<String>,
 }
 
 /// A number, or `"auto"`.
@@ -127,6 +133,11 @@ impl EngineOptions {
                 Err(fault(ErrorCode::InvalidOption, message))
             }
         }
+    }
+
+    /// When a GPU's tiles are measured, and what is known of them: what cannot be read is measured again.
+    pub fn tuning(&self) -> (Tune, Vec<Tuning>) {
+        (self.tune, self.tunings.iter().filter_map(|text| Tuning::from_json(text).ok()).collect())
     }
 
     /// Bytes that may be kept between passes.

@@ -6,6 +6,8 @@ mod files;
 mod native;
 #[cfg(not(target_arch = "wasm32"))]
 mod terminal;
+#[cfg(not(target_arch = "wasm32"))]
+mod tunings;
 
 #[cfg(not(target_arch = "wasm32"))]
 fn main() -> std::process::ExitCode {

@@ -9,6 +9,7 @@ use isoflat::{Control, Error};
 
 use super::files::{self, Buffers};
 use super::terminal::{Interrupts, ProgressLine};
+use super::tunings;
 
 /// What went wrong, and the status to end with.
 struct Failure {
@@ -73,7 +74,7 @@ fn compute(invocation: &Invocation) -> Result<u8, Failure> {
     let found = pollster::block_on(async {
         let device = match invocation.command {
             Command::Convert => Device::cpu(Precision::F64),
-            _ => device(invocation).await?,
+            _ => device(invocation, &control).await?,
         };
         cli::run(invocation, &opened, &device, &control).await
     });
@@ -86,13 +87,21 @@ fn compute(invocation: &Invocation) -> Result<u8, Failure> {
     Ok(if outcome.stopped { exit::INTERRUPTED } else { exit::FINE })
 }
 
-async fn device(invocation: &Invocation) -> Result<Device, Error> {
+async fn device(invocation: &Invocation, control: &Control<'_>) -> Result<Device, Error> {
     let backend = invocation.device.backend();
     let found = Device::request(backend, invocation.device.precision.unwrap_or(Precision::F64)).await?;
-    if backend == Backend::Gpu && found.info().is_software && !invocation.output.quiet {
+    let is_quiet = invocation.output.quiet;
+    if backend == Backend::Gpu && found.info().is_software && !is_quiet {
         eprintln!("isoflat: this GPU is a program ({}): --backend cpu is faster", found.info().adapter);
     }
-    Ok(found)
+    let (device, measured) = found.tuned(invocation.device.tune, &tunings::kept(), control).await?;
+    if let Some(tuning) = measured
+        && let Err(why) = tunings::keep(&tuning)
+        && !is_quiet
+    {
+        eprintln!("isoflat: what was measured of this GPU is not kept, and will be measured again: {why}");
+    }
+    Ok(device)
 }
 
 /// What was found, to standard output and into files.

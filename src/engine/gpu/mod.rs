@@ -45,6 +45,6 @@ pub use executor::GpuExecutor;
 pub use kernel::{Access, Kernel, KernelSpec, SHARED_SOURCES};
 pub use tiling::{TileTime, TileTimes, Tiles};
 pub use tune::tune;
-pub use tuning::Tuning;
+pub use tuning::{Tune, Tuning};
 #[doc(hidden)]
 pub use uniforms::UniformLayout;

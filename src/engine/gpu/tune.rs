@@ -139,16 +139,20 @@ impl<'a> Bench<'a> {
     /// Seconds that one unit more of terms takes in each of so many sums.
     async fn unit(&self, sums: Sums, tile: Tile, tiles: usize, layers: usize) -> Result<f64> {
         let mut repeats = 1;
-        let mut long = self.seconds(sums, tile, tiles, layers, LONG, repeats).await?;
-        while long < SHORTEST && repeats < MOST_REPEATS {
-            repeats *= 2;
-            long = self.seconds(sums, tile, tiles, layers, LONG, repeats).await?;
-        }
-        let mut short = f64::INFINITY;
-        for _ in 0..TRIES {
-            short = short.min(self.seconds(sums, tile, tiles, layers, SHORT, repeats).await?);
-            long = long.min(self.seconds(sums, tile, tiles, layers, LONG, repeats).await?);
-        }
+        let [short, long] = loop {
+            let mut times = [f64::INFINITY; 2];
+            for _ in 0..TRIES {
+                for (time, length) in times.iter_mut().zip([SHORT, LONG]) {
+                    *time = time.min(self.seconds(sums, tile, tiles, layers, length, repeats).await?);
+                }
+            }
+            if times[1] >= SHORTEST || repeats == MOST_REPEATS {
+                break times;
+            }
+            // As many more as it wants, as far as one can tell from so short a time.
+            let wanted = (1.5 * SHORTEST / times[1].max(1e-6)).ceil() as usize;
+            repeats = (repeats * wanted.clamp(2, 16)).min(MOST_REPEATS);
+        };
         // Where the clock is too coarse for a difference, the whole is what there is.
         let terms = if long > short { (long - short) / (LONG - SHORT) as f64 } else { long / LONG as f64 };
         Ok((terms / repeats as f64).max(f64::MIN_POSITIVE))

@@ -6,7 +6,20 @@ use super::tiling::Tiles;
 use crate::engine::BackendInfo;
 use crate::error::{Error, ErrorCode, Result, ensure};
 
-/// What [`tune`](super::tune::tune) has measured, and of which adapter. As JSON it can be kept, in a file or a browser's storage: it
+/// When an adapter's tiles are measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tune {
+    /// Once, and on hardware alone: what is usual on software adapters was measured on them.
+    #[default]
+    Auto,
+    /// Not even what was measured before is taken.
+    Never,
+    /// Whatever is known.
+    Anew,
+}
+
+/// What [`tune`](super::tune()) has measured, and of which adapter. As JSON it can be kept, in a file or a browser's storage: it
 /// holds as long as adapter, API and version of isoflat are the same.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -43,6 +56,13 @@ impl Tuning {
     pub fn is_of(&self, device: &BackendInfo) -> bool {
         let version = env!("CARGO_PKG_VERSION");
         self.version == version && self.adapter == device.adapter && self.api == device.api
+    }
+
+    /// A name for the place where it is kept: one an adapter, of letters, digits and dashes.
+    pub fn name(&self) -> String {
+        let of = format!("{}-{}", self.api, self.adapter).to_lowercase();
+        let words = of.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+        words.collect::<Vec<_>>().join("-")
     }
 
     /// What its tiles take.

@@ -9,7 +9,7 @@ const OPTION = "invalid_option";
 /** Options that are no plain data, taken out of the rest. */
 const watchers = ["onProgress", "signal", "finish"];
 
-/** Options that the module takes out before it looks for unknown ones, and whose they are; the first two are between it and this file. */
+/** Options that the module takes out before it looks for unknown ones, and whose they are; the first two, and the last, are between it and the package. */
 const OWNERS = {
   stopped: [],
   finishing: [],
@@ -18,6 +18,7 @@ const OWNERS = {
   directions: ["landscape"],
   trajectory: ["landscape"],
   transformations: ["invariance"],
+  tunings: [],
 };
 
 /**

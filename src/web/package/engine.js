@@ -6,6 +6,7 @@ import { Handle, of, wrap } from "./handle.js";
 import { instance } from "./instance.js";
 import { Problem } from "./problem.js";
 import { isAbsent, numbers, plain } from "./read.js";
+import { keepTuning, keptTunings } from "./tunings.js";
 
 const OPTION = "invalid_option";
 
@@ -58,7 +59,12 @@ export class Engine extends Handle {
       const home = instance();
       const { rest, watch } = options(given, "Engine.create");
       const settings = plain(rest, "Engine.create", OPTION);
-      const raw = await run(home, watch, (glue) => glue.Engine.create(settings));
+      const tunings = settings.backend === "cpu" ? [] : await keptTunings();
+      const raw = await run(home, watch, (glue, controls) =>
+        glue.Engine.create({ ...settings, tunings, ...controls }),
+      );
+      const { measured } = raw;
+      if (measured) await keepTuning(...measured);
       return wrap(Engine, home, raw);
     });
   }
