@@ -18,7 +18,7 @@ const chrome = (webgpu) => ({
 
 const projects = [
   // The page brings its policy itself, as on a plain file server; here the server sends it, so that it holds in workers too.
-  { name: "webgpu", testMatch: "webgpu.spec.mjs", use: { ...chrome(true), sendsPolicy: true } },
+  { name: "webgpu", testMatch: ["webgpu.spec.mjs", "tuning.spec.mjs"], use: { ...chrome(true), sendsPolicy: true } },
   // Alone, and after the others: what it measures is of a computer that does nothing else.
   { name: "timed", testMatch: "timed.spec.mjs", use: chrome(false) },
   { name: "cpu", testMatch: ["visits.spec.mjs", "cpu.spec.mjs"], use: chrome(false) },

@@ -212,6 +212,8 @@ await refused("invalid_problem", () => new Problem(network, { ...data, weights: 
 await refused("invalid_problem", () => new Problem(network, { ...data, loss: 5 }), /cross_entropy/);
 await refused("invalid_problem", () => new Problem(network, { ...data, targets: [0.5] }), /not a class number/);
 await rejected("invalid_option", () => Engine.create({ backend: "webgpu", precision: "f64" }), /f32 alone/);
+await rejected("invalid_option", () => Engine.create({ tune: "sometimes" }), /auto.+never.+anew/);
+await rejected("invalid_option", () => Engine.create({ tunings: [] }), /no option tunings/);
 await rejected("invalid_option", () => Engine.create({ backend: "tpu" }), /auto, gpu \(or webgpu\) and cpu/);
 await rejected("invalid_option", () => engine.train(problem, theta, { epochs: -1 }), /epochs must be a whole number/);
 await rejected(
