@@ -9,7 +9,7 @@ import { checkNetworksKept, checkUndo } from "./networks.mjs";
 import { checkNewVersion, checkOffline } from "./offline.mjs";
 import { checkSpaces } from "./spaces.mjs";
 import { checkAlone, checkArrival, checkKept, checkLink } from "./stage.mjs";
-import { checkDiverged, checkEstimatesHold, checkPause, checkSteps } from "./waiting.mjs";
+import { checkDiverged, checkEstimatesHold, checkPause, checkSteps, checkSurfacePause } from "./waiting.mjs";
 import { checkContinued, checkWay } from "./way.mjs";
 import { checkWords } from "./words.mjs";
 
@@ -34,6 +34,7 @@ const visits = {
   "A citation": checkCitation,
   "What words mean": checkWords,
   "Pause and continue": checkPause,
+  "A surface, paused": checkSurfacePause,
   "Steps, folded": checkSteps,
   "A training that runs away": checkDiverged,
   Estimates: checkEstimatesHold,
