@@ -3,7 +3,7 @@
 import { Lab } from "./lab.mjs";
 
 export async function checkSpaces(browser, url, check) {
-  const lab = await Lab.open(browser, url);
+  const lab = await Lab.open(browser, url, { permissions: ["clipboard-read", "clipboard-write"] });
   const { page } = lab;
   await lab.goTo("spaces");
   await checkSkeleton(page, check);
@@ -12,10 +12,12 @@ export async function checkSpaces(browser, url, check) {
   await checkExperiment(lab, check);
   await checkCurvature(page, check);
   await checkStopping(lab, check);
-  await page.setViewportSize({ width: 390, height: 800 });
-  await page.waitForTimeout(200);
-  const overflow = await lab.overflow();
-  check("the step is no wider than a window of 390 px", overflow <= 0, `${overflow} px`);
+  for (const width of [390, 320]) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.waitForTimeout(200);
+    const overflow = await lab.overflow();
+    check(`the step is no wider than a window of ${width} px`, overflow <= 0, `${overflow} px`);
+  }
   check("the console is quiet", lab.complaints.length === 0, lab.complaints.join("; "));
   await lab.close();
 }
@@ -49,6 +51,16 @@ async function checkRescaling(page, check) {
   check("G-SGD does not see a rescaled starting point", paths < 1e-10, `path values differ by ${paths}`);
   check("SGD and Fixed SGD do", weights > 1e-3 && fixed > 1e-3, `${weights}, ${fixed}`);
   check("the page says so", /As theory says/.test(await page.locator("#rescaling-verdict").innerText()));
+  for (const [place, first] of [
+    ["#rescaling-part .heading", "| method | path_values_moved |"],
+    ["#skeleton caption", "| network | weights |"],
+  ]) {
+    await page.locator(`${place} button.take`).click();
+    await page.getByRole("menuitem", { name: "Copy as Markdown" }).click();
+    await page.getByText("Copied", { exact: true }).waitFor();
+    const text = await page.evaluate(() => navigator.clipboard.readText());
+    check(`the table of ${place} is taken along`, text.startsWith(first), text.split("\n")[0]);
+  }
 }
 
 async function checkToys(page, check) {
