@@ -16,6 +16,11 @@ export async function checkAlone(browser, url, check) {
   await page.click("#present");
   await page.waitForFunction(() => document.fullscreenElement === null);
   check("and comes back", await page.isVisible(".tabs"));
+  const below = () => page.locator(".tabs").evaluate((tabs) => tabs.getBoundingClientRect().top);
+  const closed = await below();
+  await lab.more();
+  check("what lies under More moves nothing", (await below()) === closed, `${(await below()) - closed} px`);
+  await lab.more(false);
   await page.setViewportSize({ width: 390, height: 844 });
   await page.locator("#guide-next").click();
   await page.getByText("1 of 5").waitFor();
