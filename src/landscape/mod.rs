@@ -212,7 +212,8 @@ async fn drawn(
     let points = directions.iter().fold(1, |product: usize, (_, span)| product.saturating_mul(span.points));
     ensure!(points <= MAX_POINTS, InvalidOption, "the landscape has over {MAX_POINTS} points");
     let rows = directions.get(1).map_or(1, |(_, span)| span.points);
-    ensure!(first < rows, InvalidOption, "a landscape is to begin with row {first}, but has {rows} (the first is 0)");
+    let last = rows - 1;
+    ensure!(first <= last, InvalidOption, "a landscape is to begin with row {first}, but its rows are 0 to {last}");
     let theta = engine.upload_parameters(parameters)?;
 
     let specs: Vec<&Direction> = directions.iter().map(|(direction, _)| *direction).collect();

@@ -98,6 +98,21 @@ async function checkExperiment(lab, check) {
   await set(page, { images: 384, testImages: 100, epochs: 2 });
   const short = Number(await page.locator("#spaces-estimate").getAttribute("data-seconds"));
   check("that of the thesis' setting is far longer", long > 50 * short, `${Math.round(long)} s`);
+  await page.fill("#spaces-seed", "7");
+  await page.evaluate(() => {
+    for (const id of ["low_high", "rates"]) document.querySelector(`input[name=experiment][value=${id}]`).click();
+  });
+  check("what is being written stays, whatever is drawn", (await page.inputValue("#spaces-seed")) === "7");
+  await page.fill("#spaces-images", "99999999");
+  await page.locator("#spaces-images").blur();
+  const most = await page.inputValue("#spaces-images");
+  await page.fill("#spaces-images", "99999999");
+  await page.locator("#spaces-images").blur();
+  check(
+    "what is too much is set right, twice too",
+    most === "60000" && (await page.inputValue("#spaces-images")) === most,
+  );
+  await set(page, { images: 384, seed: 1 });
   await lab.watchFrames();
   await page.click("#spaces-run");
   await page.waitForFunction(() => document.querySelectorAll("#spaces-charts .line").length > 0);

@@ -149,7 +149,7 @@ await refused("invalid_option", () => engine.landscape(problem, start, { directi
 // What has been told of a landscape that was stopped need not be computed again.
 const toldLoss = [];
 const toldAccuracy = [];
-const onProgress = ({ losses, accuracies }) => {
+const onProgress = ({ losses = [], accuracies = [] }) => {
   toldLoss.push(...losses);
   toldAccuracy.push(...accuracies);
 };

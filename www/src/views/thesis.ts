@@ -1,7 +1,6 @@
 /** The thesis' experiments: which one, at which setting, its charts as they grow, and its findings beside ours. */
 
 import { html, nothing, type TemplateResult } from "lit-html";
-import { live } from "lit-html/directives/live.js";
 import { alternate } from "../focus";
 import { duration, integer } from "../format";
 import type { SpacesApp } from "../spaces/app";
@@ -128,10 +127,13 @@ function input(app: SpacesApp, { key, name, most }: (typeof FIELDS)[number], isB
   const { setting } = app.store.state;
   const least = key === "seed" ? 0 : 1;
   const change = ({ currentTarget }: Event): void => {
-    const wanted = Math.round(Number((currentTarget as HTMLInputElement).value));
+    const field = currentTarget as HTMLInputElement;
+    const wanted = Math.round(Number(field.value));
     const { setting } = app.store.state;
     const value = Number.isFinite(wanted) ? Math.min(Math.max(wanted, least), most) : setting[key];
     app.set({ ...setting, [key]: value });
+    // What was set may be what it was before: then nothing is drawn anew.
+    field.value = String(value);
   };
   return html`<label
     >${name}<input
@@ -140,7 +142,7 @@ function input(app: SpacesApp, { key, name, most }: (typeof FIELDS)[number], isB
       min=${least}
       max=${most}
       step="1"
-      .value=${live(String(setting[key]))}
+      .value=${String(setting[key])}
       ?disabled=${isBusy}
       @change=${change}
   /></label>`;
