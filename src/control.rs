@@ -28,6 +28,9 @@ pub struct Progress {
     /// Landscapes: the losses of the row that is done with this step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub losses: Option<Vec<f64>>,
+    /// Likewise the accuracies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accuracies: Option<Vec<f64>>,
     /// More numbers by name, such as training's `loss` and `accuracy`.
     #[serde(flatten)]
     pub numbers: std::collections::BTreeMap<&'static str, f64>,
@@ -37,7 +40,8 @@ impl Progress {
     /// Step `done` of `total` in `phase`.
     pub fn new(phase: impl Into<String>, done: usize, total: usize) -> Self {
         let numbers = Default::default();
-        Self { phase: phase.into(), done, total, estimate: None, residual: None, losses: None, numbers }
+        let (losses, accuracies) = (None, None);
+        Self { phase: phase.into(), done, total, estimate: None, residual: None, losses, accuracies, numbers }
     }
 
     /// The same with the estimate so far and its residual.

@@ -149,7 +149,7 @@ pub async fn landscape(
 ) -> Result<Landscape> {
     let span = |axis: &Axis| Span { range: Some((axis.from, axis.to)), points: axis.points };
     let directions: Vec<_> = directions.iter().map(|(direction, axis)| (direction, span(axis))).collect();
-    drawn(engine, parameters, None, &directions, normalization, control).await
+    drawn(engine, parameters, None, &directions, normalization, 0, control).await
 }
 
 /// As [`landscape`], with the way of a training drawn into it: along its own principal components, or projected onto any other plane.
@@ -165,11 +165,28 @@ pub async fn landscape_with(
     normalization: Normalization,
     control: &Control<'_>,
 ) -> Result<Landscape> {
-    for snapshot in trajectory.snapshots() {
+    landscape_rows(engine, parameters, Some(trajectory), directions, normalization, 0, control).await
+}
+
+/// The rows of a grid from `first` on, where those before it are there already: to the last bit what they are in the whole, and `t` is
+/// theirs. With a trajectory or without; a span that has neither is [−1, 1].
+///
+/// # Errors
+/// As [`landscape_with`]; `InvalidOption` where there is no such row.
+pub async fn landscape_rows(
+    engine: &Engine,
+    parameters: &[f64],
+    trajectory: Option<&Trajectory>,
+    directions: &[(Direction, Span)],
+    normalization: Normalization,
+    first: usize,
+    control: &Control<'_>,
+) -> Result<Landscape> {
+    for snapshot in trajectory.iter().flat_map(|trajectory| trajectory.snapshots()) {
         engine.problem().network().check_parameters(snapshot)?;
     }
     let directions: Vec<_> = directions.iter().map(|(direction, span)| (direction, *span)).collect();
-    drawn(engine, parameters, Some(trajectory), &directions, normalization, control).await
+    drawn(engine, parameters, trajectory, &directions, normalization, first, control).await
 }
 
 async fn drawn(
@@ -178,6 +195,7 @@ async fn drawn(
     trajectory: Option<&Trajectory>,
     directions: &[(&Direction, Span)],
     normalization: Normalization,
+    first: usize,
     control: &Control<'_>,
 ) -> Result<Landscape> {
     ensure!(
@@ -193,6 +211,9 @@ async fn drawn(
     }
     let points = directions.iter().fold(1, |product: usize, (_, span)| product.saturating_mul(span.points));
     ensure!(points <= MAX_POINTS, InvalidOption, "the landscape has over {MAX_POINTS} points");
+    let rows = directions.get(1).map_or(1, |(_, span)| span.points);
+    let last = rows - 1;
+    ensure!(first <= last, InvalidOption, "a landscape is to begin with row {first}, but its rows are 0 to {last}");
     let theta = engine.upload_parameters(parameters)?;
 
     let specs: Vec<&Direction> = directions.iter().map(|(direction, _)| *direction).collect();
@@ -205,7 +226,8 @@ async fn drawn(
         Axis { from, to, points }.coordinates()
     };
     let s = axis(0)?;
-    let t = if directions.len() == 2 { axis(1)? } else { Vec::new() };
+    let mut t = if directions.len() == 2 { axis(1)? } else { Vec::new() };
+    t.drain(..first);
     let e = engine.vectors();
     let u = engine.upload_directions(&vectors[0])?;
     let v: Option<Vector> = vectors.get(1).map(|v| engine.upload_directions(v)).transpose()?;
@@ -232,6 +254,7 @@ async fn drawn(
         }
         let mut progress = Progress::new("landscape", landscape.loss.len(), total);
         progress.losses = Some(landscape.loss[landscape.loss.len() - s.len()..].to_vec());
+        progress.accuracies = Some(landscape.accuracy[landscape.accuracy.len() - s.len()..].to_vec());
         control.step(progress).await?;
     }
     Ok(landscape)

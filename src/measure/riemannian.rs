@@ -41,7 +41,7 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         key: "riemannian.layerwise_flat.trace",
         title: "Riemannian trace, layer-wise",
-        paper: "Rangamani et al. 2019; Petzka et al. 2020",
+        paper: "Rangamani et al. 2019; Petzka et al. 2019",
         description: "Mean curvature relative to the size of each layer, times the number of parameters: Σ κ_τ and the biases' share.",
         ..spectral::trace(OperatorKind::riemannian(Layerwise, Flat))
     },

@@ -15,7 +15,7 @@ use crate::control::Control;
 use crate::engine::gpu::Tuning;
 use crate::engine::{Device, Engine as Inner, ensure_number};
 use crate::error::Result;
-use crate::landscape::{Axis, Span, landscape_with};
+use crate::landscape::landscape_rows;
 use crate::linalg::Eigenpair;
 use crate::operator::SymmetricOperator;
 use crate::problem::Problem as InnerProblem;
@@ -260,21 +260,11 @@ impl Engine {
             let control = call.control().await?;
             let engine = call.engine()?;
             let parameters = call.parameters()?;
-            let landscape = match found.trajectory(&call.parts)? {
-                Some(trajectory) => {
-                    landscape_with(&engine, parameters, &trajectory, &directions, normalization, &control).await
-                }
-                None => {
-                    let axis = |span: &Span| {
-                        let (from, to) = span.range.unwrap_or((-1.0, 1.0));
-                        Axis { from, to, points: span.points }
-                    };
-                    let directions: Vec<_> =
-                        directions.iter().map(|(direction, span)| (direction.clone(), axis(span))).collect();
-                    crate::landscape::landscape(&engine, parameters, &directions, normalization, &control).await
-                }
-            };
-            let landscape = thrown(landscape)?;
+            let trajectory = found.trajectory(&call.parts)?;
+            let (trajectory, first) = (trajectory.as_ref(), found.first_row());
+            let landscape =
+                landscape_rows(&engine, parameters, trajectory, &directions, normalization, first, &control);
+            let landscape = thrown(landscape.await)?;
             let out = to_js(&serde_json::json!({ "center": landscape.center, "notFinite": landscape.not_finite }))?;
             set(&out, "s", &float64(&landscape.s));
             set(&out, "t", &float64(&landscape.t));

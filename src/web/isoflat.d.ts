@@ -316,6 +316,8 @@ export interface Progress {
   residual?: number;
   /** Landscapes: the losses of the row that is done with this step. */
   losses?: number[];
+  /** Likewise the accuracies. */
+  accuracies?: number[];
   /** Reports: which section of how many, and an estimate of the time that is left. */
   section?: number;
   sections?: number;
@@ -1208,6 +1210,11 @@ export interface LandscapeOptions extends RunOptions {
   /** Points along s (and t); default 21. */
   points?: number;
   pointsT?: number;
+  /**
+   * Of a grid: the row of t to begin with, where those before it are there already, as `onProgress` has given them; default 0. `t`, losses and
+   * accuracies are those of the other rows, to the last bit as in the whole.
+   */
+  firstRow?: number;
 }
 
 export interface Landscape {

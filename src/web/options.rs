@@ -341,6 +341,7 @@ pub struct LandscapeOption {
     range_t: Option<(f64, f64)>,
     points: Option<usize>,
     points_t: Option<usize>,
+    first_row: Option<usize>,
 }
 
 impl LandscapeOption {
@@ -353,6 +354,11 @@ impl LandscapeOption {
             return Err(fault(ErrorCode::InvalidOption, "landscape needs directions, an array of one or two"));
         };
         list.iter().zip([s, t].into_iter().cycle()).map(|(value, span)| Ok((direction(value)?, span))).collect()
+    }
+
+    /// The row of a grid to begin with.
+    pub fn first_row(&self) -> usize {
+        self.first_row.unwrap_or(0)
     }
 
     /// The way of a training that is to be drawn.

@@ -110,6 +110,8 @@ const landscape = {
   rangeT: range,
   points: of.count(2, 5),
   pointsT: of.count(2, 5),
+  // A line has one row.
+  firstRow: (random) => ({ value: random.pick([0, 1, 1, 5, -1, 0.5]), valid: undefined }),
   trajectory,
 };
 const runs = (random) => {

@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use isoflat::engine::{Device, Engine, Precision};
-use isoflat::landscape::{Axis, Direction, Normalization, landscape};
+use isoflat::landscape::{Axis, Direction, Normalization, Span, landscape, landscape_rows};
 use isoflat::operator::OperatorKind;
 use isoflat::{Control, ErrorCode, Loss, Network, Problem};
 
@@ -42,6 +42,40 @@ fn a_grid_holds_the_loss_of_each_point_on_every_device() {
             }
         }
         assert!((found.loss[2] - found.center).abs() <= limit * found.center, "s = t = 0 is θ");
+    }
+}
+
+#[test]
+fn rows_from_any_one_on_are_those_of_the_whole_to_the_last_bit() {
+    let (problem, theta) = problem();
+    let mut rng = rng(9);
+    let vector = || Direction::Vector(random_direction(&mut rng, theta.len()));
+    // Ends that no step between them divides.
+    let spans = [(-1.0, 1.0), (-0.3, 1.7)].map(|range| Span { range: Some(range), points: 7 });
+    let directions: Vec<_> = std::iter::repeat_with(vector).zip(spans).collect();
+    for device in [Device::cpu(Precision::F64), Device::cpu(Precision::F32), gpu()] {
+        let engine = Engine::new(&device, &problem).expect("an engine");
+        let rows = |first, control: &Control<'_>| {
+            let found = landscape_rows(&engine, &theta, None, &directions, Normalization::None, first, control);
+            pollster::block_on(found)
+        };
+        let told = std::cell::RefCell::new((Vec::new(), Vec::new()));
+        let watched = Control::default().on_progress(|progress| {
+            let mut told = told.borrow_mut();
+            told.0.extend(progress.losses.clone().expect("losses"));
+            told.1.extend(progress.accuracies.clone().expect("accuracies"));
+        });
+        let whole = rows(0, &watched).expect("a landscape");
+        drop(watched);
+        assert_eq!(told.into_inner(), (whole.loss.clone(), whole.accuracy.clone()), "what is told as they come");
+        for first in 1..7 {
+            let rest = rows(first, &Control::default()).expect("rows");
+            assert_eq!(rest.t, whole.t[first..]);
+            assert_eq!(rest.loss, whole.loss[7 * first..]);
+            assert_eq!(rest.accuracy, whole.accuracy[7 * first..]);
+            assert_eq!(rest.center, whole.center);
+        }
+        assert_eq!(rows(7, &Control::default()).expect_err("no such row").code, ErrorCode::InvalidOption);
     }
 }
 

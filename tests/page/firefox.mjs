@@ -43,7 +43,13 @@ export async function launchFirefox(playwright) {
     executablePath: findFirefox(),
     headless: screen.headless,
     env: { ...process.env, ...(screen.name ? { DISPLAY: screen.name } : {}) },
-    firefoxUserPrefs: { "ui.prefersReducedMotion": 1, "webgl.force-enabled": true },
+    firefoxUserPrefs: {
+      "ui.prefersReducedMotion": 1,
+      "webgl.force-enabled": true,
+      // On Linux it is off, and an adapter without a GPU is on its blocklist.
+      "dom.webgpu.enabled": true,
+      "gfx.webgpu.ignore-blocklist": true,
+    },
   });
   withoutMediaFeatures(browser);
   return {

@@ -141,3 +141,43 @@ test("The way through the page", async ({ browser, check, lab, part }) => {
     check("nothing is wider than a window of 390 px", overflow <= 0, `${overflow} px`);
   });
 });
+
+const NORM = "hessian.spectral_norm";
+
+test("WebGPU, where there is an adapter", async ({ check, lab }) => {
+  const { page } = lab;
+  const isThere = await page.evaluate(async () => Boolean(await navigator.gpu?.requestAdapter()));
+  test.skip(!isThere, "this Firefox finds no WebGPU adapter: Mesa's Vulkan driver is one on Linux");
+  /** What the stage shows of the trained network; what the parts below it would is not waited for. */
+  const known = async () => {
+    await page.waitForFunction(
+      (norm) => {
+        const { measures, surfaces, accuracy } = window.isoflatLab.app.store.state;
+        return surfaces.trained && measures.trained.has(norm) && accuracy.trained !== undefined;
+      },
+      NORM,
+      { timeout: 8 * 60_000 },
+    );
+    await page.evaluate(() => window.isoflatLab.app.stop());
+    await lab.idle();
+    return page.evaluate((norm) => {
+      const { engine, measures, surfaces, accuracy } = window.isoflatLab.app.store.state;
+      const { loss } = surfaces.trained;
+      return { info: engine.info, norm: measures.trained.get(norm).value, accuracy: accuracy.trained, loss: [...loss] };
+    }, NORM);
+  };
+  // A software adapter computes on the cores that the page is drawn with.
+  await page.evaluate(() => void window.isoflatLab.app.setMeasured(100));
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.model.measuredSamples === 100);
+  const cpu = await known();
+  await page.selectOption("#backend", "webgpu");
+  await page.waitForFunction(() => /WebGPU/.test(document.querySelector("#badge")?.textContent ?? ""));
+  check("the badge names it", /^WebGPU · .+ · f32$/.test(await lab.text("#badge")), await lab.text("#badge"));
+  const gpu = await known();
+  check("it is the GPU that has computed", gpu.info.api === "webgpu" && gpu.info.precision === "f32");
+  check("the Hessian's norm is the CPU's", Math.abs(gpu.norm / cpu.norm - 1) < 1e-4, `${gpu.norm}, ${cpu.norm}`);
+  check("so is the accuracy", Math.abs(gpu.accuracy - cpu.accuracy) < 1e-3, `${gpu.accuracy}, ${cpu.accuracy}`);
+  const worst = Math.max(...gpu.loss.map((loss, index) => Math.abs(loss / cpu.loss[index] - 1)));
+  check("and the surface, point by point", worst < 1e-4, `${worst}`);
+  check("nobody was told of an error", (await lab.count(".message")) === 0);
+});

@@ -2,6 +2,12 @@
 
 import { Lab } from "./lab.mjs";
 
+async function text(download) {
+  let text = "";
+  for await (const chunk of await download.createReadStream()) text += chunk;
+  return text;
+}
+
 const state = (page, read) => page.evaluate(read);
 const stamp = (page) => state(page, () => window.isoflatLab.app.store.state.stamp);
 const decades = (page) => state(page, () => window.isoflatLab.app.store.state.sharpness.decades);
@@ -120,6 +126,16 @@ export async function checkNetworksKept(browser, url, check) {
   const heads = await page.locator(".beside thead th").allInnerTexts();
   const beside = await row.evaluateAll((cells) => cells.map((cell) => Number(cell.dataset.value)));
   check("both stand side by side", heads.slice(1, 3).join() === "Large batches,Small batches", heads.join());
+  await page.locator(".chart-head:has(#beside-title) button.take").click();
+  const numbers = page.waitForEvent("download");
+  await page.getByRole("menuitem", { name: "Numbers (CSV)" }).click();
+  const csv = await text(await numbers);
+  check(
+    "taken along with a row for each number, and the names that they were given",
+    csv.startsWith("network,key,measure,trained") &&
+      ["Small", "Large"].every((name) => new RegExp(`^${name} batches,hessian.spectral_norm,`, "m").test(csv)),
+    csv.split("\n")[1],
+  );
   check("with their own numbers", beside[0] === second[1] && beside[1] === first[1], beside.join());
   await page.setViewportSize({ width: 320, height: 640 });
   check("no wider than a window of 320 px", (await lab.overflow()) <= 0, `${await lab.overflow()} px`);

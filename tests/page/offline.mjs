@@ -153,6 +153,22 @@ export async function checkNewVersion(browser, root, check) {
     await update();
     await page.locator("#update-reload").waitFor();
     check("a whole one is announced", /new version is there/.test(await lab.text(".update")));
+    const usual = page.viewportSize();
+    await page.setViewportSize({ width: 390, height: 844 });
+    const lines = await page.evaluate(() => {
+      const [words, button] = [".newer p", "#update-reload"].map((of) =>
+        document.querySelector(of).getBoundingClientRect(),
+      );
+      const { left } = document.querySelector(".update").getBoundingClientRect();
+      return { isBeside: button.left >= words.right && button.top < words.bottom, left };
+    });
+    const stage = await page.evaluate(() => document.querySelector(".stage").getBoundingClientRect().left);
+    check(
+      "on a phone with its button beside the words, in line with the stage",
+      lines.isBeside && lines.left === stage && (await lab.overflow()) <= 0,
+      JSON.stringify({ ...lines, stage }),
+    );
+    await page.setViewportSize(usual);
     await page.reload();
     await loaded(page);
     check("and does not take over by itself", (await titleOf()) === first);

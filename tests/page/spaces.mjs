@@ -3,7 +3,7 @@
 import { Lab } from "./lab.mjs";
 
 export async function checkSpaces(browser, url, check) {
-  const lab = await Lab.open(browser, url);
+  const lab = await Lab.open(browser, url, { permissions: ["clipboard-read", "clipboard-write"] });
   const { page } = lab;
   await lab.goTo("spaces");
   await checkSkeleton(page, check);
@@ -12,10 +12,12 @@ export async function checkSpaces(browser, url, check) {
   await checkExperiment(lab, check);
   await checkCurvature(page, check);
   await checkStopping(lab, check);
-  await page.setViewportSize({ width: 390, height: 800 });
-  await page.waitForTimeout(200);
-  const overflow = await lab.overflow();
-  check("the step is no wider than a window of 390 px", overflow <= 0, `${overflow} px`);
+  for (const width of [390, 320]) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.waitForTimeout(200);
+    const overflow = await lab.overflow();
+    check(`the step is no wider than a window of ${width} px`, overflow <= 0, `${overflow} px`);
+  }
   check("the console is quiet", lab.complaints.length === 0, lab.complaints.join("; "));
   await lab.close();
 }
@@ -49,6 +51,16 @@ async function checkRescaling(page, check) {
   check("G-SGD does not see a rescaled starting point", paths < 1e-10, `path values differ by ${paths}`);
   check("SGD and Fixed SGD do", weights > 1e-3 && fixed > 1e-3, `${weights}, ${fixed}`);
   check("the page says so", /As theory says/.test(await page.locator("#rescaling-verdict").innerText()));
+  for (const [place, first] of [
+    ["#rescaling-part .heading", "| method | path_values_moved |"],
+    ["#skeleton caption", "| network | weights |"],
+  ]) {
+    await page.locator(`${place} button.take`).click();
+    await page.getByRole("menuitem", { name: "Copy as Markdown" }).click();
+    await page.getByText("Copied", { exact: true }).waitFor();
+    const text = await page.evaluate(() => navigator.clipboard.readText());
+    check(`the table of ${place} is taken along`, text.startsWith(first), text.split("\n")[0]);
+  }
 }
 
 async function checkToys(page, check) {
@@ -86,6 +98,21 @@ async function checkExperiment(lab, check) {
   await set(page, { images: 384, testImages: 100, epochs: 2 });
   const short = Number(await page.locator("#spaces-estimate").getAttribute("data-seconds"));
   check("that of the thesis' setting is far longer", long > 50 * short, `${Math.round(long)} s`);
+  await page.fill("#spaces-seed", "7");
+  await page.evaluate(() => {
+    for (const id of ["low_high", "rates"]) document.querySelector(`input[name=experiment][value=${id}]`).click();
+  });
+  check("what is being written stays, whatever is drawn", (await page.inputValue("#spaces-seed")) === "7");
+  await page.fill("#spaces-images", "99999999");
+  await page.locator("#spaces-images").blur();
+  const most = await page.inputValue("#spaces-images");
+  await page.fill("#spaces-images", "99999999");
+  await page.locator("#spaces-images").blur();
+  check(
+    "what is too much is set right, twice too",
+    most === "60000" && (await page.inputValue("#spaces-images")) === most,
+  );
+  await set(page, { images: 384, seed: 1 });
   await lab.watchFrames();
   await page.click("#spaces-run");
   await page.waitForFunction(() => document.querySelectorAll("#spaces-charts .line").length > 0);

@@ -16,6 +16,19 @@ export async function checkAlone(browser, url, check) {
   await page.click("#present");
   await page.waitForFunction(() => document.fullscreenElement === null);
   check("and comes back", await page.isVisible(".tabs"));
+  const below = () => page.locator(".tabs").evaluate((tabs) => tabs.getBoundingClientRect().top);
+  const closed = await below();
+  await lab.more();
+  check("what lies under More moves nothing", (await below()) === closed, `${(await below()) - closed} px`);
+  await lab.more(false);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.locator("#guide-next").click();
+  await page.getByText("1 of 5").waitFor();
+  const rows = await page.locator(".guide button").evaluateAll((buttons) => {
+    const tops = buttons.filter((button) => button.checkVisibility()).map((button) => button.getBoundingClientRect());
+    return new Set(tops.map(({ top, height }) => Math.round((top + height / 2) / 8))).size;
+  });
+  check("on a phone its buttons stay in one row while it shows how", rows === 1, `${rows} rows`);
   await lab.close();
 
   const context = await browser.newContext({ reducedMotion: "reduce", viewport: { width: 900, height: 700 } });

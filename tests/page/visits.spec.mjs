@@ -8,7 +8,7 @@ import { checkNetworksKept, checkUndo } from "./networks.mjs";
 import { checkNewVersion, checkOffline } from "./offline.mjs";
 import { checkSpaces } from "./spaces.mjs";
 import { checkAlone, checkArrival, checkKept, checkLink } from "./stage.mjs";
-import { checkDiverged, checkPause, checkSteps } from "./waiting.mjs";
+import { checkDiverged, checkPause, checkSteps, checkSurfacePause } from "./waiting.mjs";
 import { checkContinued, checkWay } from "./way.mjs";
 import { checkWords } from "./words.mjs";
 
@@ -32,6 +32,7 @@ const visits = {
   "A citation": checkCitation,
   "What words mean": checkWords,
   "Pause and continue": checkPause,
+  "A surface, paused": checkSurfacePause,
   "Steps, folded": checkSteps,
   "A training that runs away": checkDiverged,
   "Without a network": (browser, _, check) => checkOffline(browser, root, check),

@@ -82,6 +82,136 @@ export async function checkPause(browser, url, check) {
   await lab.close();
 }
 
+/** Presses the button when a point's surface has so many rows, and says how many there are then. */
+async function pauseAt(lab, point, least, begin) {
+  await lab.page.evaluate(
+    ({ point, least }) => {
+      const { store } = window.isoflatLab.app;
+      window.paused = false;
+      store.watch(["growing"], () => {
+        const { s, loss } = store.state.growing[point] ?? { s: [1], loss: [] };
+        if (window.paused || loss.length / s.length < least) return;
+        window.paused = true;
+        document.querySelector("#status-stop").click();
+      });
+    },
+    { point, least },
+  );
+  await lab.page.evaluate(begin);
+  await lab.page.waitForFunction(() => window.paused, null, { timeout: 2 * MINUTE });
+  await lab.page.waitForSelector("#status[data-paused=true]");
+  return lab.page.evaluate((point) => {
+    const { s, loss } = window.isoflatLab.app.store.state.growing[point];
+    return { rows: loss.length / s.length, loss: [...loss] };
+  }, point);
+}
+
+const surfaceOf = (lab, point) =>
+  lab.page.evaluate((point) => {
+    const surface = window.isoflatLab.app.store.state.surfaces[point];
+    return surface && { loss: [...surface.loss], accuracy: [...surface.accuracy], t: [...surface.t] };
+  }, point);
+
+const POINTS = 31;
+
+const whole = (lab, point) =>
+  lab.page.waitForFunction(
+    ({ point, points }) => window.isoflatLab.app.store.state.surfaces[point]?.t.length === points,
+    { point, points: POINTS },
+    { timeout: 2 * MINUTE },
+  );
+
+/** A surface that is paused keeps its rows: Continue computes the others alone, and the whole is what it is without a pause. */
+export async function checkSurfacePause(browser, url, check) {
+  const lab = await Lab.open(browser, url);
+  const { page } = lab;
+  // How many points a run of the surface says it has, after a reload too.
+  await page.addInitScript(() => {
+    window.totals = new Set();
+    setInterval(() => {
+      const { progress, waiting } = window.isoflatLab?.app.store.state ?? {};
+      if (progress?.phase === "landscape" && waiting?.step.startsWith("Surface")) window.totals.add(progress.total);
+    }, 5);
+  });
+  await page.reload();
+  await page.waitForSelector("#badge:not([data-state=starting])");
+  await lab.idle();
+  // What else is to be computed of so many samples is not waited for.
+  const rest = async () => {
+    await page.evaluate(() => window.isoflatLab.app.stop());
+    await lab.idle();
+  };
+  const points = POINTS;
+  await page.evaluate((points) => {
+    const { app } = window.isoflatLab;
+    app.store.set({ landscapeChoice: { ...app.store.state.landscapeChoice, points } });
+    void app.setMeasured(8000);
+  }, points);
+  await whole(lab, "trained");
+  await rest();
+  const first = { trained: await surfaceOf(lab, "trained"), bent: null };
+  const begin = {
+    trained: () => {
+      const { app } = window.isoflatLab;
+      app.setLandscape({ ...app.store.state.landscapeChoice, seed: 2 });
+      app.setLandscape({ ...app.store.state.landscapeChoice, seed: 1 });
+    },
+    bent: () => window.isoflatLab.app.twin.setSharpness({ way: "bend", decades: 2 }),
+  };
+  for (const point of ["trained", "bent"]) {
+    const { rows, loss } = await pauseAt(lab, point, 6, begin[point]);
+    const title = await page.getAttribute("#status-stop", "title");
+    check(`${point}: Continue says what is there`, title.includes(`${rows} of ${points} rows`), title);
+    await page.evaluate(() => window.totals.clear());
+    await page.click("#status-stop");
+    await whole(lab, point);
+    const totals = await page.evaluate(() => [...window.totals]);
+    check(
+      `${point}: the other rows are computed, and no more`,
+      totals.includes((points - rows) * points) && !totals.includes(points ** 2),
+      `${rows} of ${points} rows were there; computed ${totals.join()} points`,
+    );
+    const found = await surfaceOf(lab, point);
+    check(`${point}: those that were there stay`, String(found.loss.slice(0, loss.length)) === String(loss));
+    await rest();
+    if (point === "bent") {
+      await page.evaluate(() => {
+        const { app } = window.isoflatLab;
+        app.setLandscape({ ...app.store.state.landscapeChoice, seed: 3 });
+      });
+      await rest();
+      await page.evaluate(() => {
+        const { app } = window.isoflatLab;
+        app.setLandscape({ ...app.store.state.landscapeChoice, seed: 1 });
+      });
+      await whole(lab, "bent");
+      first.bent = await surfaceOf(lab, "bent");
+      await rest();
+    }
+    check(
+      `${point}: the whole is to the last bit what it is without a pause`,
+      String(found.loss) === String(first[point].loss) &&
+        String(found.accuracy) === String(first[point].accuracy) &&
+        String(found.t) === String(first[point].t),
+    );
+  }
+
+  const { rows } = await pauseAt(lab, "trained", 6, begin.trained);
+  await page.waitForTimeout(900);
+  await page.reload();
+  await page.waitForSelector("#badge:not([data-state=starting])");
+  await whole(lab, "trained");
+  const totals = await page.evaluate(() => [...window.totals]);
+  check(
+    "after a reload the rows are there too",
+    totals.includes((points - rows) * points) && !totals.includes(points ** 2),
+    `${rows} rows; computed ${totals.join()} points`,
+  );
+  check("and the whole is the same", String((await surfaceOf(lab, "trained")).loss) === String(first.trained.loss));
+  check("the console is quiet", lab.complaints.length === 0, lab.complaints.join("; "));
+  await lab.close();
+}
+
 /** The steps are folded as one left them. */
 export async function checkSteps(browser, url, check) {
   const lab = await Lab.open(browser, url);

@@ -19,6 +19,7 @@ describe("citations", () => {
     const lines = [...readme.matchAll(/^- (.+?): \*(.+?)\* \((\d{4})\)/gm)];
     expect(lines.length).toBe(PAPERS.length);
     for (const [, authors, title, year] of lines) expect(words).toContain(`${authors}: ${title} (${year})`);
+    expect(words).toContain("(2025). Bachelor thesis, Eberhard Karls Universität Tübingen.");
   });
 
   test("are BibTeX: braces in pairs, a key each, no letter that classic BibTeX cannot read", () => {
@@ -32,7 +33,8 @@ describe("citations", () => {
     const keys = [...text.matchAll(/^@\w+{(\w+),$/gm)].map(([, key]) => key);
     expect(new Set(keys).size).toBe(PAPERS.length + 1);
     expect([...text].every((letter) => letter.charCodeAt(0) < 128)).toBe(true);
-    expect(text).toContain('author = {Jest{\\"a}dt}');
+    expect(text).toContain('author = {Jest{\\"a}dt, Christian}');
+    expect(text).toContain('school = {Eberhard Karls Universit{\\"a}t T{\\"u}bingen}');
     expect(text).toContain("eprint = {1703.04933}");
   });
 });

@@ -1,5 +1,6 @@
-import type { MeasureKey, Transformation } from "isoflat";
+import type { Landscape, MeasureKey, Transformation } from "isoflat";
 import { describe, expect, test } from "vitest";
+import { rowsOf } from "../../www/src/charts/heights";
 import type { Client } from "../../www/src/client";
 import { Completion } from "../../www/src/completion";
 import { Superseded } from "../../www/src/errors";
@@ -20,7 +21,8 @@ function lab(asked: string[]) {
   };
   return {
     line: (point: Point, _: LandscapeChoice) => note(`line ${point}`, LINE),
-    surface: (point: Point, _: LandscapeChoice) => note(`surface ${point}`, LINE),
+    surface: (point: Point, _: LandscapeChoice, __: string, before: Landscape | null) =>
+      note(before ? `surface ${point} after ${rowsOf(before)} rows` : `surface ${point}`, LINE),
     bend: () => note("bend", { maxDifference: 0, maxOutput: 1, answers: [] }),
     examples: () => note("examples", { of: "test", labels: [], images: [], answers: [] }),
     accuracy: (point: Point) => note(`accuracy ${point}`, 0.9),
@@ -175,6 +177,26 @@ describe("Completion.grow", () => {
     expect(store.state.growing.trained?.loss).toHaveLength(6);
     completion.grow("trained", about(store.state), rows(3));
     expect(store.state.growing.trained?.loss).toHaveLength(9);
+  });
+
+  test("a surface that was stopped goes on with the rows that are missing, at each of the points", async () => {
+    const { asked, store, completion } = completing({ bend });
+    completion.grow("trained", about(store.state), rows(2));
+    completion.grow("bent", JSON.stringify([store.state.landscapeChoice, bend]), rows(1));
+    await completion.run(never, all);
+    expect(asked).toContain("surface trained after 2 rows");
+    expect(asked).toContain("surface bent after 1 rows");
+    expect(store.state.growing).toEqual({});
+  });
+
+  test("of another bend or other directions it begins anew", async () => {
+    const { asked, store, completion } = completing({ bend });
+    completion.grow("trained", about(store.state), rows(2));
+    completion.grow("bent", JSON.stringify([store.state.landscapeChoice, bend]), rows(1));
+    store.set({ bend: { ...bend, lambda: [3, 1 / 3] } });
+    await completion.run(never, all);
+    expect(asked).toContain("surface trained after 2 rows");
+    expect(asked).toContain("surface bent");
   });
 
   test("takes no notice of rows of another choice, or of a surface that is whole", () => {

@@ -12,7 +12,7 @@ import {
 } from "../../www/src/estimates";
 import { lineThrough, unlessWaited } from "../../www/src/worker/costs";
 import type { ModelInfo, SampleCosts } from "../../www/src/worker/protocol";
-import { model, state } from "./states";
+import { landscape, model, state } from "./states";
 
 const costs: SampleCosts = {
   step: { call: 0, sample: 1 },
@@ -53,6 +53,15 @@ describe("estimates", () => {
   test("a batch is no larger than the data", () => {
     const few = model({ samples: 10, validationSamples: 0 });
     expect(bytesOf("training", of({}, few)).bytes).toBe(10 * 10 + 10 * 100 + 4 * 1000);
+  });
+
+  test("of a surface that was stopped the rows that are missing are to come", () => {
+    const { landscapeChoice } = state();
+    const about = JSON.stringify([landscapeChoice, false]);
+    const growing = { trained: { ...landscape([[1, 2, 3]], 3), about } };
+    const piece = { what: "surface", point: "trained" } as const;
+    expect(secondsOf(piece, of())).toBe(500 * (3 + 9 * 0.25));
+    expect(secondsOf(piece, of({}, network, { growing }))).toBe(500 * (3 + 6 * 0.25));
   });
 
   test("a landscape grows with the points of its grid, and eigenvectors cost products and memory", () => {

@@ -10,11 +10,11 @@ import { heatFigure } from "../../www/src/figures/heat";
 import { FIRST_ORBIT, lineFigure, surfaceColumns, surfaceFigure } from "../../www/src/figures/landscape";
 import { layerColumns } from "../../www/src/figures/layers";
 import { endsColumns } from "../../www/src/figures/spectrum";
-import { measuresFigure } from "../../www/src/figures/tables";
+import { besideFigure, measuresFigure } from "../../www/src/figures/tables";
 import { trainingFigure } from "../../www/src/figures/training";
 import { wrapped } from "../../www/src/figures/wrap";
 import { xyFigure } from "../../www/src/figures/xy";
-import { INFO, landscape, measured, model, state } from "./states";
+import { DESCRIPTIONS, INFO, landscape, measured, model, state } from "./states";
 
 describe("numbers as text", () => {
   test("quotes what needs it, and nothing else", () => {
@@ -229,5 +229,19 @@ describe("a surface for paper", () => {
     const place = placer(valley, heightsOf([valley], "log"));
     expect(place(1, 0)[1]).toBe(0);
     expect(place(0, 0)[1]).toBeCloseTo(1.25);
+  });
+});
+
+describe("networks side by side", () => {
+  const entry = (name: string | null) => ({ name, summary: "784-64-10", data: "MNIST", training: null });
+
+  test("are taken along with a row for each number, under heads that every program reads", () => {
+    const trained = new Map([["loss", measured("loss", 1)]] as const);
+    const known = state({ measures: { trained, bent: new Map() } });
+    const { columns, caption } = besideFigure([entry("Großes, scharf"), entry(null)], [known, null], DESCRIPTIONS);
+    expect(csvOf(columns())).toBe(
+      'network,key,measure,trained\r\n"Großes, scharf",loss,loss,1\r\n784-64-10,loss,loss,\r\n',
+    );
+    expect(caption).toContain("“Großes, scharf”: 784-64-10 on MNIST");
   });
 });

@@ -1,6 +1,6 @@
 import type { MeasureKey, PetzkaReport } from "isoflat";
 import { describe, expect, test } from "vitest";
-import { countOf, isComplete, nameOf, planOf } from "../../www/src/plan";
+import { countOf, goesOnWith, isComplete, nameOf, planOf } from "../../www/src/plan";
 import { NO_DINH, type State } from "../../www/src/store";
 import { DESCRIPTIONS, described, landscape, measured, model, state } from "./states";
 
@@ -16,6 +16,25 @@ const whats = (change: Partial<State>, scope: Parameters<typeof planOf>[1] = ALL
   );
 
 const cell = (measure: MeasureKey | "outputs") => ({ measure, transformation: 0, agrees: true, verdict: "invariant" });
+
+describe("goesOnWith", () => {
+  const about = (of: State) => JSON.stringify([of.landscapeChoice, false]);
+  const rows = { ...landscape([[1, 1, 1]], 3), about: about(state()) };
+
+  test("says what Continue does: a training from its checkpoint, a surface from its rows, any other step anew", () => {
+    const training = { epochs: 1, stopped: true, loss: 1, accuracy: 1 };
+    const unfinished = { epochs: 1 } as State["unfinished"];
+    expect(goesOnWith(state({ training, unfinished, growing: { trained: rows } }))).toMatch(/training from where/);
+    expect(goesOnWith(state({ growing: { trained: rows } }))).toMatch(/1 of 3 rows are there/);
+    expect(goesOnWith(state())).toMatch(/begins anew/);
+  });
+
+  test("rows of another choice are no beginning", () => {
+    const { landscapeChoice } = state();
+    const other = { ...landscapeChoice, seed: 7 };
+    expect(goesOnWith(state({ growing: { trained: rows }, landscapeChoice: other }))).toMatch(/begins anew/);
+  });
+});
 
 describe("isComplete", () => {
   const report = {} as PetzkaReport;

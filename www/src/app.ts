@@ -15,7 +15,7 @@ import { KeptNetworks } from "./kept-networks";
 import type { Messages } from "./messages";
 import { Opener } from "./opener";
 import { ownShelf, Paces } from "./paces";
-import { planOf, type Scope } from "./plan";
+import { awaited, isTrainingNext, planOf, type Scope } from "./plan";
 import { Previews } from "./previews";
 import { Recovery } from "./recovery";
 import { type FullReport, withOrigin } from "./report/report";
@@ -265,17 +265,12 @@ export class App {
 
   /** Goes on with what was stopped, be it a training or a look at one. */
   resume(): Promise<void> {
-    const { unfinished, training } = this.store.state;
-    return unfinished && training?.stopped ? this.trainings.goOn() : this.goOn();
+    return isTrainingNext(this.store.state) ? this.trainings.goOn() : this.goOn();
   }
 
   /** Goes on with what is missing, and not anew. */
   async goOn(): Promise<void> {
-    await this.#task("looking", (job) => this.#completion.run(job, () => this.#everythingAsked()), null, true);
-  }
-
-  #everythingAsked(): Scope {
-    return this.#scope(Object.keys(this.store.state.asked) as (keyof Asked)[]);
+    await this.#task("looking", (job) => this.#completion.run(job, () => awaited(this.store.state)), null, true);
   }
 
   setLandscape(landscapeChoice: LandscapeChoice): void {
@@ -394,7 +389,7 @@ export class App {
       await body(job);
     });
     if (mine !== this.#latest) return;
-    const paused = this.store.state.paused && planOf(this.store.state, this.#everythingAsked()).length > 0;
+    const paused = this.store.state.paused && planOf(this.store.state, awaited(this.store.state)).length > 0;
     this.progressing.end(paused);
     this.store.set({ task: "idle", progress: null, paused });
   }

@@ -5,7 +5,7 @@ import type { Client } from "./client";
 import type { Experiments } from "./experiments";
 import { gaugeKeys } from "./gauges";
 import type { Job } from "./jobs";
-import { leftOf, nameOf, type Piece, planOf, type Scope } from "./plan";
+import { aboutOf, growingOf, leftOf, nameOf, type Piece, planOf, type Scope } from "./plan";
 import { type Asked, type CheckChoice, type State, type Store, type Task, transformationOf } from "./store";
 import type { Progressing } from "./waiting";
 import type { LandscapeChoice, Outcome, Point } from "./worker/protocol";
@@ -179,22 +179,19 @@ export class Completion {
   }
 
   #surface(job: Job, point: Point): Promise<void> {
-    return this.#landscape(job, "surfaces", point, (lab, choice) => lab.surface(point, choice, this.#about(point)));
-  }
-
-  /** All that a point's surface depends on and the page may change while it is computed. */
-  #about(point: Point): string {
-    const { landscapeChoice, bend } = this.store.state;
-    return JSON.stringify([landscapeChoice, point === "bent" && bend]);
+    return this.#landscape(job, "surfaces", point, (lab, choice) => {
+      const { state } = this.store;
+      return lab.surface(point, choice, aboutOf(state, point), growingOf(state, point));
+    });
   }
 
   /** Rows that are there stay until those of a new run, over the same choice, are more. */
   grow(point: Point, about: string, landscape: Landscape): void {
     const { growing, surfaces } = this.store.state;
     // A task that is being stopped may still send a row.
-    if (about !== this.#about(point)) return;
+    if (about !== aboutOf(this.store.state, point)) return;
     if (surfaces[point] || (growing[point]?.loss.length ?? 0) > landscape.loss.length) return;
-    this.store.set({ growing: { ...growing, [point]: landscape } });
+    this.store.set({ growing: { ...growing, [point]: { ...landscape, about } } });
   }
 
   #layers(job: Job, point: Point): Promise<void> {

@@ -1,6 +1,7 @@
 /** What work will take, in seconds and bytes: what its pieces are made of, times what that costs on this device. */
 
-import type { Piece } from "./plan";
+import { rowsOf } from "./charts/heights";
+import { growingOf, type Piece } from "./plan";
 import { measuresOf, type State } from "./store";
 import { checkUnits, measureUnits } from "./units";
 import type { ModelInfo, SampleCosts, TrainChoice } from "./worker/protocol";
@@ -133,8 +134,11 @@ export function secondsOf(piece: Piece, { state, costs, model, training }: Known
       const directions = landscapeChoice.directions === "eigenvectors" ? PRODUCTS.directions : 0;
       return plane(LINE_POINTS) + (piece.point === "trained" ? directions * product : 0);
     }
-    case "surface":
-      return plane(landscapeChoice.points ** 2);
+    case "surface": {
+      const { points } = landscapeChoice;
+      const growing = growingOf(state, piece.point);
+      return plane(points * (points - (growing ? rowsOf(growing) : 0)));
+    }
     case "measures":
       return productsOf(piece) * product;
     case "check":

@@ -31,6 +31,7 @@ export const PARTS = [
   "landscapeChoice",
   "lines",
   "surfaces",
+  "growing",
   "measures",
   "layers",
   "spectrumChoice",

@@ -33,7 +33,7 @@ const RANGAMANI: Paper = {
 
 const PETZKA: Paper = {
   id: "petzka",
-  title: "Petzka et al. 2020, 2021",
+  title: "Petzka et al. 2019, 2021",
   about:
     "Curvature of one layer, times the size of its weights: what the one gains by rescaling, the other loses. " +
     "κ and κ_τ are of layers, ρ is of single neurons.",

@@ -1,8 +1,9 @@
 /** What is missing, piece by piece, in the order in which it is most telling: order, progress, estimate and what is left follow from it. */
 
 import type { MeasureKey } from "isoflat";
+import { rowsOf } from "./charts/heights";
 import { gaugeKeys } from "./gauges";
-import { type Asked, found, measuresOf, type State, transformationOf, type Waiting } from "./store";
+import { type Asked, found, type Growing, measuresOf, type State, transformationOf, type Waiting } from "./store";
 import { checkUnits, measureUnits, type Unit } from "./units";
 import type { Point } from "./worker/protocol";
 
@@ -114,6 +115,35 @@ const landscape = ({ lines, surfaces }: State, point: Point): Piece[] => [
   ...(lines[point] ? [] : [{ what: "line", point } as const]),
   ...(surfaces[point] ? [] : [{ what: "surface", point } as const]),
 ];
+
+/** All that a point's surface depends on and the page may change while it is computed. */
+export const aboutOf = ({ landscapeChoice, bend }: State, point: Point): string =>
+  JSON.stringify([landscapeChoice, point === "bent" && bend]);
+
+/** All that a person waits for: what was asked for, and what is missing of what is shown. */
+export const awaited = ({ asked, isWanted }: State): Scope => ({
+  asked: Object.keys(asked) as (keyof Asked)[],
+  all: isWanted,
+});
+
+/** Is it a training that *Continue* goes on with? */
+export const isTrainingNext = ({ unfinished, training }: State): boolean =>
+  unfinished !== null && training?.stopped === true;
+
+/** Where *Continue* goes on, in words. */
+export function goesOnWith(state: State): string {
+  if (isTrainingNext(state)) return "Goes on with the training from where it was stopped";
+  const surfaces = planOf(state, awaited(state)).flatMap((piece) => (piece.what === "surface" ? [piece.point] : []));
+  const [rows] = surfaces.flatMap((point) => growingOf(state, point) ?? []);
+  if (rows) return `Goes on with what is missing: of the surface, ${rowsOf(rows)} of ${rows.t.length} rows are there`;
+  return "Goes on with what is missing; a step that was cut short begins anew";
+}
+
+/** The rows of a surface that are there: what was stopped goes on with the others. */
+export function growingOf(state: State, point: Point): Growing | null {
+  const growing = state.growing[point];
+  return growing?.about === aboutOf(state, point) ? growing : null;
+}
 
 const layers = ({ layers, model }: State, point: Point): Piece[] =>
   layers[point] || model?.piecewiseLinear === false ? [] : [{ what: "layers", point }];

@@ -56,6 +56,9 @@ export interface Bend {
   permutation: { seed: number } | null;
 }
 
+/** The first rows of a surface, and all that it depends on and the page may change while it is computed. */
+export type Growing = Landscape & { about: string };
+
 /** The stage's one control. */
 export interface Sharpness {
   /** `bend`: the first layer by as much; `sharpen`: the whole Hessian by at least as much (Dinh et al. 2017, Theorem 4). */
@@ -167,7 +170,7 @@ export interface State {
   lines: PerPoint<Landscape>;
   surfaces: PerPoint<Landscape>;
   /** Surfaces of which only the first rows are computed, by now or until Stop. */
-  growing: PerPoint<Landscape>;
+  growing: PerPoint<Growing>;
   measures: Readonly<Record<Point, Values>>;
   layers: PerPoint<PetzkaReport>;
   spectrumChoice: SpectrumChoice;

@@ -1,4 +1,4 @@
-//! Feature robustness (Petzka et al. 2020, Appendix D): how the loss changes when the features φ(x) that enter a layer become
+//! Feature robustness (Petzka et al. 2019, Appendix D): how the loss changes when the features φ(x) that enter a layer become
 //! φ(x) + δ A φ(x), and noise injection (D.1), its mean over random A.
 //!
 //! W (φ + δ A φ) is W (I + δ A) φ: a change of the layer's weights. At a minimum, to second order, it raises the loss by at most

@@ -1,4 +1,4 @@
-//! Petzka et al. 2020 (Table 1): κ, κ_τ and ρ of every layer and neuron, and the relative flatness of Petzka et al. 2021.
+//! Petzka et al. 2019 (Table 1): κ, κ_τ and ρ of every layer and neuron, and the relative flatness of Petzka et al. 2021.
 //!
 //! Within one layer's weights a piecewise linear network is linear, so the layer's block of the Hessian is its block of
 //! the Gauss–Newton matrix, and one backward pass from each of C cotangents gives all traces and all ρ exactly. κ and κ_τ are
@@ -27,7 +27,7 @@ const TOGETHER: usize = 16;
 /// What the rows have in common.
 const fn petzka(cost: Cost, by: AtPoint) -> Measure {
     Measure {
-        paper: "Petzka et al. 2020, Table 1",
+        paper: "Petzka et al. 2019, Table 1",
         defined_for: Domain::PiecewiseLinear,
         invariant: LAYERWISE,
         ..Measure::new(Family::Petzka, cost, Compute::Point(by))

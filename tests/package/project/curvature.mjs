@@ -145,6 +145,22 @@ const given = await engine.landscape(problem, whole8.parameters, {
 });
 assert.deepEqual(given.loss, (await engine.landscape(problem, whole8.parameters, around)).loss);
 await refused("invalid_option", () => engine.landscape(problem, start, { directions: around.directions }));
+
+// What has been told of a landscape that was stopped need not be computed again.
+const toldLoss = [];
+const toldAccuracy = [];
+const onProgress = ({ losses = [], accuracies = [] }) => {
+  toldLoss.push(...losses);
+  toldAccuracy.push(...accuracies);
+};
+const wholeGrid = await engine.landscape(problem, whole8.parameters, { ...around, onProgress });
+const later = await engine.landscape(problem, whole8.parameters, { ...around, firstRow: 2 });
+assert.deepEqual(toldLoss, [...wholeGrid.loss]);
+assert.deepEqual(toldAccuracy, [...wholeGrid.accuracy]);
+assert.deepEqual(later.t, wholeGrid.t.slice(2));
+assert.deepEqual(later.loss, wholeGrid.loss.slice(10));
+assert.deepEqual(later.path, wholeGrid.path);
+await refused("invalid_option", () => engine.landscape(problem, whole8.parameters, { ...around, firstRow: 5 }));
 await refused("too_large", () => engine.train(problem, start, { epochs: 1e6, snapshots: { every: 1 } }));
 await refused("invalid_option", () => network.principalComponents([start, start]));
 await refused("invalid_parameters", () => network.principalComponents([start, [1, 2]]));

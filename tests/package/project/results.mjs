@@ -160,6 +160,7 @@ const [random, eigenvector] = [
 ];
 await give("landscape", { directions: [random], points: 3 });
 await give("landscape", { directions: [random, eigenvector], points: 3 });
+await give("landscape", { directions: [random, eigenvector], points: 3, firstRow: 1 });
 const way = [theta, network.initialize({ seed: 3 }), network.initialize({ seed: 4 })];
 const principal = [0, 1].map((component) => ({ type: "principal", component }));
 await give("landscape", { directions: principal, points: 3, trajectory: way });

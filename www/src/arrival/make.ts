@@ -35,7 +35,7 @@ export async function make(module: InitInput, mnist: string): Promise<Made> {
     model,
     training: { epochs, stopped, loss, accuracy, ...(tested !== null && { validationAccuracy: tested }) },
     line: await of(lab.line("trained", LANDSCAPE)),
-    surface: await of(lab.surface("trained", LANDSCAPE, "")),
+    surface: await of(lab.surface("trained", LANDSCAPE, "", null)),
     examples: await of(lab.examples()),
     measures: (await of(lab.measure("trained", choice))).values,
     layers: await of(lab.layers("trained")),

@@ -5,12 +5,13 @@ import { VERSION } from "./version";
 
 export interface Work {
   key: string;
-  kind: "software" | "article" | "misc";
+  kind: "software" | "article" | "mastersthesis";
   authors: string[];
   title: string;
   year: number;
   arxiv?: string;
-  note?: string;
+  /** What kind of thesis, and where. */
+  thesis?: { type: string; school: string };
 }
 
 /** The README's, in its order. */
@@ -41,11 +42,11 @@ export const PAPERS: Work[] = [
   },
   {
     key: "jestaedt2025scale",
-    kind: "misc",
-    authors: ["Jestädt"],
+    kind: "mastersthesis",
+    authors: ["Jestädt, Christian"],
     title: "Scale invariant parameter spaces for ReLU networks",
     year: 2025,
-    note: "Thesis",
+    thesis: { type: "Bachelor thesis", school: "Eberhard Karls Universität Tübingen" },
   },
 ];
 
@@ -75,7 +76,7 @@ const escaped = (text: string): string => [...text].map((letter) => LETTERS[lett
 
 /** An address stays as it is: `\url` takes its characters. */
 export function bibtex(address: string, today: string): string {
-  const entry = ({ key, kind, authors, title, year, arxiv, note }: Work, more: [string, string][] = []) => {
+  const entry = ({ key, kind, authors, title, year, arxiv, thesis }: Work, more: [string, string][] = []) => {
     // A name of more than a person's is one word to BibTeX, and a title keeps its capitals.
     const names = authors.map((name) => (name.startsWith("The ") ? `{${name}}` : escaped(name))).join(" and ");
     const fields: [string, string][] = [
@@ -89,7 +90,12 @@ export function bibtex(address: string, today: string): string {
             ["archiveprefix", "arXiv"],
           ] as [string, string][])
         : []),
-      ...(note ? ([["note", escaped(note)]] as [string, string][]) : []),
+      ...(thesis
+        ? ([
+            ["type", thesis.type],
+            ["school", escaped(thesis.school)],
+          ] as [string, string][])
+        : []),
       ...more,
     ];
     return `@${kind}{${key},\n${fields.map(([name, value]) => `  ${name} = {${value}}`).join(",\n")}\n}\n`;
@@ -105,8 +111,9 @@ export function bibtex(address: string, today: string): string {
 }
 
 export function plainCitation(address: string, today: string): string {
-  const said = ({ authors, title, year, arxiv, note }: Work) =>
-    `${authors.map(inOrder).join(", ")}: ${title} (${year}). ${arxiv ? `arXiv:${arxiv}.` : note ? `${note}.` : ""}`.trim();
+  const where = ({ arxiv, thesis }: Work): string =>
+    arxiv ? ` arXiv:${arxiv}.` : thesis ? ` ${thesis.type}, ${thesis.school}.` : "";
+  const said = (work: Work) => `${work.authors.map(inOrder).join(", ")}: ${work.title} (${work.year}).${where(work)}`;
   const { authors, title } = ISOFLAT;
   return [
     `${authors[0]}: ${title}. Version ${VERSION} (${YEAR}). ${address}, seen on ${today}.`,

@@ -1,7 +1,9 @@
 /** The page's tables as figures without a drawing: their numbers in full. */
 
-import type { MeasureValue } from "isoflat";
+import type { MeasureDescription, MeasureValue } from "isoflat";
 import { measureName } from "../names";
+import { compared, type Known, nameFor } from "../networks-beside";
+import type { Entry } from "../shelf";
 import { measuresOf, type State, transformationOf } from "../store";
 import { transformationName } from "../transformations";
 import { bentBy, captionOf, joined } from "./caption";
@@ -76,6 +78,28 @@ export function invarianceFigure(state: State): Figure | null {
               agrees,
             ];
           },
+        ),
+      ),
+  };
+}
+
+/** A row for each number: names of networks are a person's, and no heads of columns. */
+export function besideFigure(
+  beside: readonly Pick<Entry, "name" | "summary" | "training" | "data">[],
+  known: readonly (Known | null)[],
+  descriptions: MeasureDescription[],
+): Figure {
+  const names = beside.map((entry) => entry.name ?? nameFor(entry));
+  const of = beside.map(({ summary, data }, index) => `“${names[index]}”: ${summary} on ${data}`);
+  return {
+    name: "networks-side-by-side",
+    title: "Networks side by side",
+    caption: joined("Measures as trained, each on its own samples", ...of),
+    columns: () =>
+      columnsOf(
+        ["network", "key", "measure", "trained"],
+        compared(known, descriptions).flatMap(({ rows }) =>
+          rows.flatMap(({ key, title, values }) => names.map((name, index) => [name, key, title, values[index]])),
         ),
       ),
   };

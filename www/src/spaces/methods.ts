@@ -1,7 +1,7 @@
 /** Jestädt's optimisers (2025, chapter 4): SGD and Adam, each on the weights, in the G-space and with fixed weights. */
 
 import type { Optimizer, SpaceSpec } from "isoflat";
-import type { RunOrder } from "../worker/spaces-protocol";
+import type { RescalingRow, RunOrder } from "../worker/spaces-protocol";
 
 export type Place = "weights" | "g_space" | "weight_fixing";
 
@@ -27,6 +27,19 @@ export const METHODS = {
 export type MethodId = keyof typeof METHODS;
 
 export const PLACES: Record<Place, string> = { weights: "weights", g_space: "G-space", weight_fixing: "fixed weights" };
+
+/** Of the small network that is trained from two starting points. */
+export const RESCALED: Partial<Record<SpaceSpec["type"], string>> = {
+  weights: "SGD",
+  weight_fixing: "Fixed SGD, weights kept",
+  g_space: "G-SGD",
+};
+
+/** In f64, over tens of steps: far above rounding, far below what training moves. */
+const SAME = 1e-8;
+
+/** Are they the same function after training? */
+export const isSame = ({ difference }: Pick<RescalingRow, "difference">): boolean => difference < SAME;
 
 /** One run of an experiment; `value` is what the fixed weights are set to, where they are. */
 export interface Run {

@@ -83,3 +83,16 @@ export class SmallNetwork {
     return { layer, to, from: to % this.#width(layer) };
   }
 }
+
+/** Of a network of dense layers without biases: its spaces have a coordinate for each weight but one of each hidden unit. */
+export interface Dimensions {
+  name: string;
+  weights: number;
+  hidden: number;
+}
+
+export const dimensionsOf = (name: string, widths: readonly number[]): Dimensions => ({
+  name,
+  weights: widths.slice(1).reduce((sum, width, index) => sum + width * (widths[index] ?? 0), 0),
+  hidden: widths.slice(1, -1).reduce((sum, width) => sum + width, 0),
+});

@@ -1,13 +1,13 @@
 /** The Hessian's largest eigenvalue in the three spaces, at a trained point and at the same function with its units rescaled. */
 
-import { html } from "../dom";
-import { columnsOf } from "../figures/columns";
-import type { Figure } from "../figures/figure";
+import { html, nothing, type TemplateResult } from "lit-html";
+import { curvatureFigure } from "../figures/spaces";
 import { disable } from "../focus";
 import { number } from "../format";
 import type { CurvatureRow, SpacesApp } from "../spaces/app";
 import { METHODS, PLACES, type Place } from "../spaces/methods";
-import { part } from "./part";
+import { renderPart } from "./part";
+import { within } from "./place";
 import { takeAlong } from "./take-along";
 
 const ORDER: Place[] = ["weights", "weight_fixing", "g_space"];
@@ -17,107 +17,74 @@ const TITLES: Record<Place, string> = {
   g_space: "In the G-space",
 };
 
-export function curvatureView(app: SpacesApp): HTMLElement {
-  const button = html("button", { id: "curvature-button", type: "button", disabled: true }, "Compute");
-  const stop = html("button", { type: "button", hidden: true }, "Stop");
-  const place = html("div", { id: "curvature" });
-  const status = html("p", { class: "note", role: "status" });
-  button.addEventListener("click", () => void app.takeCurvature());
-  stop.addEventListener("click", () => app.stop());
-  app.store.watch(["task", "curves", "products"], () => {
-    const { task, products } = app.store.state;
-    const run = app.curvatureRun;
+export function curvatureView(app: SpacesApp, section: HTMLElement): void {
+  const draw = (): void => {
+    const { curvature } = app.store.state;
+    renderPart(section, {
+      title: "How sharp is one point in three spaces?",
+      controls: html`<div class="row wrap">
+        <button id="curvature-button" type="button" @click=${() => void app.takeCurvature()}>Compute</button>
+        <button id="curvature-stop" type="button" @click=${() => app.stop()}>Stop</button>
+      </div>`,
+      note:
+        "The largest eigenvalue of the Hessian over 500 images, in each space’s own coordinates: how much the loss bends per step that an optimiser there " +
+        "takes. Then again with every hidden unit rescaled by up to × 3, which is the same function. We know of no other program that computes these numbers for " +
+        "path values.",
+      content: html`
+        <div id="curvature">${curvature && curvature.rows.length > 0 ? table(curvature.rows) : nothing}</div>
+        <p class="note" role="status">${said(app)}</p>`,
+    });
+  };
+  app.store.watch(["task", "curves", "products", "curvature"], draw);
+  const find = within(section);
+  const [button, stop] = [find("button", "curvature-button"), find("button", "curvature-stop")];
+  takeAlong(button.parentElement, () => curvatureFigure(app.store.state.curvature), "table");
+  app.store.watch(["task", "curves"], () => {
+    const { task } = app.store.state;
     const wasOnStop = document.activeElement === stop;
-    disable(button, task !== "idle" || !run);
+    disable(button, task !== "idle" || !app.curvatureRun);
     stop.hidden = task !== "curvature";
     if (wasOnStop && stop.hidden) button.focus();
-    if (task === "curvature") status.textContent = `${products} products with the Hessian…`;
-    else if (!run) status.textContent = "It needs a trained network: run one of the experiments above to its end.";
-    else status.textContent = `At the end of the best run so far: ${METHODS[run.method].name} at rate ${run.rate}.`;
   });
-  app.store.watch(["curvature"], () => {
-    const { curvature } = app.store.state;
-    place.replaceChildren(...(curvature && curvature.rows.length > 0 ? [table(curvature.rows)] : []));
-  });
-  const controls = html("div", { class: "row wrap" }, button, stop);
-  takeAlong(controls, () => figure(app), "table");
-  return part(
-    "curvature-part",
-    "How sharp is one point in three spaces?",
-    [controls],
-    "The largest eigenvalue of the Hessian over 500 images, in each space’s own coordinates: how much the loss bends per step that an optimiser there " +
-      "takes. Then again with every hidden unit rescaled by up to × 3, which is the same function. We know of no other program that computes these numbers for " +
-      "path values.",
-    place,
-    status,
-  );
 }
 
-function figure(app: SpacesApp): Figure | null {
-  const { curvature } = app.store.state;
-  if (!curvature || curvature.rows.length === 0) return null;
-  const { method, rate } = curvature.run;
-  return {
-    name: "spaces-curvature",
-    title: "The Hessian’s largest eigenvalue in three spaces",
-    caption: `At the end of ${METHODS[method].name} at rate ${rate}, over 500 images; rescaled: every hidden unit by up to × 3.`,
-    columns: () =>
-      columnsOf(
-        ["space", "rescaled", "largest_eigenvalue", "residual", "converged", "products"],
-        curvature.rows.map(({ place, rescaled, value: { value, residual, converged, products } }) => [
-          PLACES[place],
-          rescaled,
-          value,
-          residual,
-          converged,
-          products,
-        ]),
-      ),
-  };
+function said({ store, curvatureRun: run }: SpacesApp): string {
+  const { task, products } = store.state;
+  if (task === "curvature") return `${products} products with the Hessian…`;
+  if (!run) return "It needs a trained network: run one of the experiments above to its end.";
+  return `At the end of the best run so far: ${METHODS[run.method].name} at rate ${run.rate}.`;
 }
 
-function table(rows: CurvatureRow[]): HTMLElement {
-  const head = (text: string, kind?: string) => html("th", { scope: "col", class: kind }, text);
-  const body = ORDER.map((place) => {
-    const [before, after] = [false, true].map((rescaled) =>
-      rows.find((row) => row.place === place && row.rescaled === rescaled),
-    );
-    const change = before && after ? after.value.value / before.value.value : undefined;
-    const verdict = before && after ? verdictOf(before, after) : undefined;
-    return html(
-      "tr",
-      {
-        "data-place": place,
-        "data-change": change,
-        "data-verdict": verdict,
-      },
-      html("th", { scope: "row" }, TITLES[place], html("small", {}, warning(before) ?? "")),
-      cell("at the point", before),
-      cell("rescaled", after),
-      html("td", { class: "verdict" }, verdict && change !== undefined ? said(verdict, change) : ""),
-    );
-  });
-  const found = html(
-    "table",
-    {
-      class: "plain curvature",
-      "aria-label": `Largest eigenvalue of the Hessian in ${Object.values(PLACES).join(", ")}`,
-    },
-    html(
-      "thead",
-      {},
-      html(
-        "tr",
-        {},
-        head("Largest eigenvalue"),
-        head("at the trained point", "num"),
-        head("with its units rescaled", "num"),
-        head(""),
-      ),
-    ),
-    html("tbody", {}, ...body),
+function table(rows: CurvatureRow[]): TemplateResult {
+  return html`<div>
+    <table class="plain curvature" aria-label=${`Largest eigenvalue of the Hessian in ${Object.values(PLACES).join(", ")}`}>
+      <thead>
+        <tr>
+          <th scope="col">Largest eigenvalue</th>
+          <th scope="col" class="num">at the trained point</th>
+          <th scope="col" class="num">with its units rescaled</th>
+          <th scope="col"></th>
+        </tr>
+      </thead>
+      <tbody>
+        ${ORDER.map((place) => line(place, rows))}
+      </tbody>
+    </table>
+    <p class="note">${fastest(rows)}</p>
+  </div>`;
+}
+
+function line(place: Place, rows: CurvatureRow[]): TemplateResult {
+  const [before, after] = [false, true].map((rescaled) =>
+    rows.find((row) => row.place === place && row.rescaled === rescaled),
   );
-  return html("div", {}, found, html("p", { class: "note" }, fastest(rows)));
+  const change = before && after ? after.value.value / before.value.value : undefined;
+  const verdict = before && after ? verdictOf(before, after) : undefined;
+  return html`<tr data-place=${place} data-change=${change ?? nothing} data-verdict=${verdict ?? nothing}>
+    <th scope="row">${TITLES[place]}<small>${warning(before) ?? nothing}</small></th>
+    ${cell("at the point", before)} ${cell("rescaled", after)}
+    <td class="verdict">${verdict && change !== undefined ? judged(verdict, change) : nothing}</td>
+  </tr>`;
 }
 
 /** Gradient descent on a quadratic runs away at rates above 2 over its largest eigenvalue. */
@@ -138,7 +105,7 @@ function verdictOf(before: CurvatureRow, after: CurvatureRow): Verdict {
   return Math.abs(change - 1) <= resolved(before, after) ? "still" : "moves";
 }
 
-function said(verdict: Verdict, change: number): string {
+function judged(verdict: Verdict, change: number): string {
   if (verdict === "unsure") return "? not converged";
   return verdict === "still" ? "= stands still" : `≠ moves: × ${number(change)}`;
 }
@@ -151,17 +118,11 @@ function resolved(before: CurvatureRow, after: CurvatureRow): number {
 const warning = (row: CurvatureRow | undefined): string | undefined =>
   row?.value.warning === undefined ? undefined : " ill-conditioned coordinates";
 
-function cell(label: string, row: CurvatureRow | undefined): HTMLElement {
-  if (!row) return html("td", { class: "num", "data-label": label }, "…");
-  const { value, residual, converged, products } = row.value;
-  return html(
-    "td",
-    { class: "num", "data-label": label, "data-value": value, title: row.value.warning },
-    `${number(value, 6)} `,
-    html(
-      "small",
-      converged ? {} : { class: "warn" },
-      `residual ${number(residual, 1)}, ${products} products${converged ? "" : ", not converged"}`,
-    ),
-  );
+function cell(label: string, row: CurvatureRow | undefined): TemplateResult {
+  if (!row) return html`<td class="num" data-label=${label}>…</td>`;
+  const { value, residual, converged, products, warning } = row.value;
+  return html`<td class="num" data-label=${label} data-value=${value} title=${warning ?? nothing}>
+    ${number(value, 6)}
+    <small class=${converged ? nothing : "warn"}>residual ${number(residual, 1)}, ${products} products${converged ? "" : ", not converged"}</small>
+  </td>`;
 }

@@ -34,8 +34,9 @@ export function showEstimate(app: App, work: Work, note: HTMLElement, options: E
     delete note.dataset.bytes;
     return;
   }
+  const nothingThere = { ...state, growing: {} };
   const seconds = piecesOf(work, state, searches).reduce(
-    (sum, piece) => sum + (app.progressing.estimate(piece, state, found.training) ?? 0),
+    (sum, piece) => sum + (app.progressing.estimate(piece, nothingThere, found.training) ?? 0),
     0,
   );
   const estimate = { seconds, ...bytesOf(work, found) };

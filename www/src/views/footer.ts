@@ -23,15 +23,17 @@ export function footerView(app: App): void {
     render(
       update === "none"
         ? nothing
-        : html`<p>
-            <strong>A new version is there.</strong>
-            ${
-              update === "there"
-                ? "Your networks and what was computed of them stay."
-                : "Another tab works with the files of this one: close it first."
-            }
+        : html`<div class="newer">
+            <p>
+              <strong>A new version is there.</strong>
+              ${
+                update === "there"
+                  ? "Your networks and what was computed of them stay."
+                  : "Another tab works with the files of this one: close it first."
+              }
+            </p>
             <button id="update-reload" type="button" @click=${() => void offline.reload()}>Reload</button>
-          </p>`,
+          </div>`,
       head,
     );
   };

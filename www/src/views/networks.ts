@@ -9,6 +9,8 @@ import { fetchArrival } from "../arrival/load";
 import { heightsOf } from "../charts/heights";
 import { thumbnail } from "../charts/thumbnail";
 import { html as element } from "../dom";
+import type { Figure } from "../figures/figure";
+import { besideFigure } from "../figures/tables";
 import { integer, number, percent } from "../format";
 import { isArrival, snapshotOf } from "../kept";
 import { compared, freeName, type Group, type Known, nameFor } from "../networks-beside";
@@ -16,6 +18,7 @@ import type { Entry } from "../shelf";
 import { arrivedWith, CLEARED } from "../states";
 import { ask } from "./ask";
 import { place } from "./place";
+import { takenAlong } from "./take-along";
 
 /** More columns cannot be read beside each other. */
 const MOST_COMPARED = 8;
@@ -209,9 +212,14 @@ export class NetworksView {
     await this.app.shelf.remove(entry.stamp);
   }
 
+  #beside(entries: Entry[]): Entry[] {
+    const { stamp } = this.app.store.state;
+    return entries.filter((entry) => entry.name !== null || entry.stamp === stamp).slice(0, MOST_COMPARED);
+  }
+
   #comparison(entries: Entry[]): TemplateResult | typeof nothing {
-    const { stamp, descriptions } = this.app.store.state;
-    const beside = entries.filter((entry) => entry.name !== null || entry.stamp === stamp).slice(0, MOST_COMPARED);
+    const { descriptions } = this.app.store.state;
+    const beside = this.#beside(entries);
     if (beside.length < 2) {
       return html`<p class="note">Keep a network, train another with other batches or another seed, and their measures stand side by side here.</p>`;
     }
@@ -219,19 +227,30 @@ export class NetworksView {
       beside.map((entry) => this.#of(entry.stamp)),
       descriptions,
     );
-    return html`<h3 id="beside-title">Side by side</h3>
+    const names = beside.map((entry) => entry.name ?? nameFor(entry));
+    return html`<div class="chart-head" ${takenAlong(() => this.#figure(), "table")}><h3 id="beside-title">Side by side</h3></div>
       <p class="note">As trained, each on its own samples. The least of a row is set in bold. What is missing is computed when a network is shown and a part is open that needs it.</p>
       <div class="scroll" tabindex="0" role="region" aria-labelledby="beside-title">
         <table class="beside" aria-labelledby="beside-title">
           <thead>
             <tr>
               <th scope="col">Measure</th>
-              ${beside.map((entry) => html`<th scope="col" class="num">${entry.name ?? nameFor(entry)}</th>`)}
+              ${names.map((name) => html`<th scope="col" class="num">${name}</th>`)}
             </tr>
           </thead>
           ${groups.map((group) => rows(group, beside.length))}
         </table>
       </div>`;
+  }
+
+  /** As the table is when it is taken. */
+  #figure(): Figure {
+    const beside = this.#beside(this.#entries());
+    return besideFigure(
+      beside,
+      beside.map((entry) => this.#of(entry.stamp)),
+      this.app.store.state.descriptions,
+    );
   }
 }
 

@@ -1,17 +1,21 @@
-import { html } from "../dom";
+import { html, nothing, render, type TemplateResult } from "lit-html";
 
-/** A section of a part: a title with what can be pressed beside it, a few words, and what is shown. */
-export function part(id: string, title: string, controls: Node[], note: string, ...content: Node[]): HTMLElement {
-  return html(
-    "section",
-    { id, class: "space-part", "aria-labelledby": `${id}-title` },
-    html(
-      "div",
-      { class: "heading" },
-      html("h3", { id: `${id}-title` }, title),
-      controls.length > 0 && html("div", { class: "row wrap" }, ...controls),
-    ),
-    html("p", { class: "note" }, note),
-    ...content,
-  );
+/** What a section of the spaces' part shows: a title with what can be pressed beside it, a few words, and its content. */
+export interface Part {
+  title: string;
+  controls?: TemplateResult;
+  note: string;
+  content: TemplateResult;
+}
+
+/** Into its section, which has its name. */
+export function renderPart(section: HTMLElement, { title, controls, note, content }: Part): void {
+  const markup = html`
+    <div class="heading">
+      <h3 id="${section.id}-title">${title}</h3>
+      ${controls ? html`<div class="row wrap">${controls}</div>` : nothing}
+    </div>
+    <p class="note">${note}</p>
+    ${content}`;
+  render(markup, section);
 }

@@ -12,7 +12,7 @@ import type { Part, ReportTable } from "../report/part";
 import { type FullReport, keepReport, keptReport, readReport } from "../report/report";
 import { pieces } from "../subscripts";
 import { place } from "./place";
-import { takeAlong } from "./take-along";
+import { takenAlong } from "./take-along";
 
 const ADDRESS = "#/report";
 const isOpen = (): boolean => location.hash.startsWith(ADDRESS);
@@ -181,7 +181,7 @@ export class ReportView {
     const { draw, width, height } = figure.drawing;
     return html`<figure class="report-plot" data-plot=${name}>
       ${draw(width, height)}
-      <figcaption class="chart-head" ${ref((words) => once(words, () => plotFigure(report, name)))}><span>${figure.title}</span></figcaption>
+      <figcaption class="chart-head" ${takenAlong(() => plotFigure(report, name))}><span>${figure.title}</span></figcaption>
     </figure>`;
   }
 
@@ -189,7 +189,7 @@ export class ReportView {
     const { name, title, head, rows } = table;
     const kinds = head.map((_, index) => (index > 0 && isNumeric(rows, index) ? "num" : ""));
     return html`<div class="report-table">
-      <div class="chart-head" ${ref((words) => once(words, () => tableFigure(report, table), "table"))}><h4 id="report-table-${name}">${title}</h4></div>
+      <div class="chart-head" ${takenAlong(() => tableFigure(report, table), "table")}><h4 id="report-table-${name}">${title}</h4></div>
       <div class="scroll" tabindex="0" role="group" aria-label=${`${title}, as a table`}>
         <table class="plain" data-table=${name} aria-labelledby="report-table-${name}">
           <thead>
@@ -224,11 +224,3 @@ const words = (text: string) =>
 /** Numbers stand below each other by their digits, words by their beginnings. */
 const isNumeric = (rows: string[][], index: number): boolean =>
   rows.every((row) => /^[\d−∞—±]|^$/.test(row[index] ?? "")) && rows.some((row) => row[index]);
-
-/** The menu's button, put there when the place is. */
-function once(
-  words: Element | undefined,
-  ...rest: [Parameters<typeof takeAlong>[1], Parameters<typeof takeAlong>[2]?]
-): void {
-  if (words instanceof HTMLElement && !words.querySelector("button.take")) takeAlong(words, ...rest);
-}

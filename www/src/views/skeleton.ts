@@ -1,12 +1,14 @@
 /** A small network with its skeleton of fixed weights; a weight that is pointed at shows its basis path and the path's value. */
 
-import { html, svg } from "../dom";
+import { html, nothing, type TemplateResult } from "lit-html";
+import { svg } from "../dom";
 import { columnsOf } from "../figures/columns";
 import type { Figure } from "../figures/figure";
+import { dimensionsFigure } from "../figures/spaces";
 import { integer, number } from "../format";
-import { type Edge, SmallNetwork } from "../spaces/skeleton";
-import { part } from "./part";
-import { takeAlong } from "./take-along";
+import { type Dimensions, dimensionsOf, type Edge, SmallNetwork } from "../spaces/skeleton";
+import { renderPart } from "./part";
+import { takenAlong } from "./take-along";
 
 const WIDTHS = [2, 3, 3, 2];
 const WEIGHTS = [
@@ -38,7 +40,7 @@ const THESIS: [string, number[]][] = [
   ["3072-64×5-10", [3072, 64, 64, 64, 64, 64, 10]],
 ];
 
-export function skeletonView(): HTMLElement {
+export function skeletonView(section: HTMLElement): void {
   let network = new SmallNetwork(WIDTHS, WEIGHTS);
   const free = network.edges().filter((edge) => !network.isFixed(edge));
   let chosen: Edge = free.find(({ layer, from, to }) => layer === 1 && from === 2 && to === 0) ?? {
@@ -46,14 +48,16 @@ export function skeletonView(): HTMLElement {
     from: 0,
     to: 0,
   };
-  const value = html("p", { id: "path-value", class: "path-value", role: "status" });
-  const reset = html("button", { type: "button" }, "Reset");
   const drawing = svg("svg", {
     viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
     class: "skeleton",
     role: "group",
     "aria-label": "A network of 2, 3, 3 and 2 units with its fixed weights; choose a weight to see its path",
   });
+  const networks = [
+    { name: "the one drawn", weights: network.parameterCount, hidden: network.fixedCount },
+    ...THESIS.map(([name, widths]) => dimensionsOf(name, widths)),
+  ];
 
   const choose = (edge: Edge): void => {
     chosen = edge;
@@ -67,36 +71,33 @@ export function skeletonView(): HTMLElement {
       ...units(network, press),
     );
     if (focused) document.getElementById(focused)?.focus();
-    value.replaceChildren(...spelled(network, chosen));
-    value.dataset.value = String(network.pathValue(chosen));
-    reset.disabled = network.weights === WEIGHTS;
+    renderPart(section, {
+      title: "Coordinates that no rescaling moves",
+      controls: html`<div class="row wrap" ${takenAlong(() => skeletonFigure(drawing, network, chosen))}>
+        <button type="button" ?disabled=${network.weights === WEIGHTS} @click=${reset}>Reset</button>
+      </div>`,
+      note:
+        "One weight that leaves each hidden unit is fixed (drawn bold). For every other weight there is then one path from an input to an output: " +
+        "over the weight, and otherwise along the skeleton. The product of the weights along it is a coordinate of the G-space. " +
+        "Point at a weight to see its path; press a hidden unit to double what comes in and halve what goes out.",
+      content: html`<div class="space-columns wide-first">
+        <figure class="panel">
+          ${drawing}
+          <p id="path-value" class="path-value" role="status" data-value=${network.pathValue(chosen)}>${spelled(network, chosen)}</p>
+        </figure>
+        ${dimensions(networks)}
+      </div>`,
+    });
   };
   const press = (layer: number, unit: number): void => {
     network = network.rescaled(layer, unit, FACTOR);
     draw();
   };
-  reset.addEventListener("click", () => {
+  const reset = (): void => {
     network = new SmallNetwork(WIDTHS, WEIGHTS);
     draw();
-  });
+  };
   draw();
-
-  const controls = html("div", { class: "row wrap" }, reset);
-  takeAlong(controls, () => skeletonFigure(drawing, network, chosen));
-  return part(
-    "skeleton",
-    "Coordinates that no rescaling moves",
-    [controls],
-    "One weight that leaves each hidden unit is fixed (drawn bold). For every other weight there is then one path from an input to an output: " +
-      "over the weight, and otherwise along the skeleton. The product of the weights along it is a coordinate of the G-space. " +
-      "Point at a weight to see its path; press a hidden unit to double what comes in and halve what goes out.",
-    html(
-      "div",
-      { class: "space-columns wide-first" },
-      html("figure", { class: "panel" }, drawing, value),
-      dimensions(network),
-    ),
-  );
 }
 
 function skeletonFigure(drawing: SVGSVGElement, network: SmallNetwork, chosen: Edge): Figure {
@@ -204,66 +205,42 @@ function labels(network: SmallNetwork, chosen: Edge): SVGElement[] {
   });
 }
 
-function spelled(network: SmallNetwork, chosen: Edge): Node[] {
-  const factors = network
-    .path(chosen)
-    .flatMap((edge, index) => [
-      ...(index > 0 ? [" · "] : []),
-      html(
-        "span",
-        { class: same(edge, chosen) ? "chosen" : network.isFixed(edge) ? "fixed" : "" },
-        number(network.weight(edge), 2),
-      ),
-    ]);
-  const value = html("strong", {}, number(network.pathValue(chosen), 3));
-  return [html("span", {}, "path value = ", ...factors, " = ", value)];
+function spelled(network: SmallNetwork, chosen: Edge): TemplateResult {
+  const factors = network.path(chosen).map((edge, index) => {
+    const kind = same(edge, chosen) ? "chosen" : network.isFixed(edge) ? "fixed" : "";
+    return html`${index > 0 ? " · " : nothing}<span class=${kind}>${number(network.weight(edge), 2)}</span>`;
+  });
+  return html`<span>path value = ${factors} = <strong>${number(network.pathValue(chosen), 3)}</strong></span>`;
 }
 
-function dimensions(network: SmallNetwork): HTMLElement {
-  const row = (name: string, weights: number, hidden: number) =>
-    html(
-      "tr",
-      {},
-      html("th", { scope: "row" }, name),
-      html("td", { class: "num" }, integer(weights)),
-      html("td", { class: "num" }, integer(hidden)),
-      html("td", { class: "num" }, integer(weights - hidden)),
-    );
-  const rows = THESIS.map(([name, widths]) => {
-    const weights = widths.slice(1).reduce((sum, width, index) => sum + width * (widths[index] ?? 0), 0);
-    return row(
-      name,
-      weights,
-      widths.slice(1, -1).reduce((sum, width) => sum + width, 0),
-    );
-  });
-  const head = (text: string, title: string) => html("th", { scope: "col", class: "num", title }, text);
-  return html(
-    "div",
-    {},
-    html(
-      "table",
-      { class: "dimensions" },
-      html("caption", {}, "One coordinate less for each hidden unit"),
-      html(
-        "thead",
-        {},
-        html(
-          "tr",
-          {},
-          html("th", { scope: "col" }, "network"),
-          head("m", "weights"),
-          head("H", "hidden units"),
-          head("m − H", "dimension of the G-space, and of the weights that are not fixed"),
-        ),
-      ),
-      html("tbody", {}, row("the one drawn", network.parameterCount, network.fixedCount), ...rows),
-    ),
-    html(
-      "p",
-      { class: "note" },
-      "Each hidden unit can be rescaled without a change of the function: H directions in which nothing happens. Both of the thesis’ spaces have " +
-        "m − H coordinates. The G-space’s are path values; weight fixing keeps the other weights as they are and never moves the skeleton.",
-    ),
-  );
+function dimensions(networks: Dimensions[]): TemplateResult {
+  return html`<div>
+    <table class="dimensions">
+      <caption ${takenAlong(() => dimensionsFigure(networks), "table")}><span>One coordinate less for each hidden unit</span></caption>
+      <thead>
+        <tr>
+          <th scope="col">network</th>
+          <th scope="col" class="num" title="weights">m</th>
+          <th scope="col" class="num" title="hidden units">H</th>
+          <th scope="col" class="num" title="dimension of the G-space, and of the weights that are not fixed">m − H</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${networks.map(
+          ({ name, weights, hidden }) =>
+            html`<tr>
+              <th scope="row">${name}</th>
+              <td class="num">${integer(weights)}</td>
+              <td class="num">${integer(hidden)}</td>
+              <td class="num">${integer(weights - hidden)}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+    <p class="note">
+      Each hidden unit can be rescaled without a change of the function: H directions in which nothing happens. Both of
+      the thesis’ spaces have m − H coordinates. The G-space’s are path values; weight fixing keeps the other weights as
+      they are and never moves the skeleton.
+    </p>
+  </div>`;
 }

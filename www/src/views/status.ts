@@ -3,6 +3,7 @@
 import { html, nothing, render, type TemplateResult } from "lit-html";
 import type { App } from "../app";
 import { duration, integer, number } from "../format";
+import { goesOnWith } from "../plan";
 import type { State, Task, Waiting } from "../store";
 import { place } from "./place";
 
@@ -73,7 +74,7 @@ export function statusView(app: App): void {
     }, DELAY_MS);
     draw();
   });
-  store.watch(["progress", "waiting"], draw);
+  store.watch(["progress", "waiting", "unfinished", "growing"], draw);
 }
 
 interface Steps {
@@ -91,7 +92,7 @@ function template(state: State, label: string, press: () => void, { isOpen, fold
     <progress id="status-bar" max="1" aria-label="Progress"
       value=${fraction === null ? nothing : String(fraction)}></progress>
     <button id="status-stop" type="button" ?disabled=${label === ""} aria-disabled=${paused && task !== "idle" ? "true" : nothing}
-      title=${isPaused ? "Goes on with what is missing; a step that was cut short begins anew" : nothing}
+      title=${isPaused ? goesOnWith(state) : nothing}
       @click=${press}>${isPaused ? "Continue" : STOPPED.has(task) ? "Stop" : "Pause"}</button>
     <button id="status-more" type="button" class="link" aria-expanded=${String(isOpen)} aria-controls="status-step"
       @click=${fold}>Steps</button>

@@ -1,5 +1,6 @@
 /** A small menu beside a chart or a table: what is shown there, as a picture, a drawing, numbers or text. */
 
+import { ref } from "lit-html/directives/ref.js";
 import { download, html, svg } from "../dom";
 import { csvOf, markdownOf, tabbed } from "../figures/columns";
 import type { Figure } from "../figures/figure";
@@ -46,6 +47,12 @@ export function takeAlong(
   button.addEventListener("click", () => open(button, describe));
   place.append(place.localName === "ul" ? html("li", { class: "taken" }, button) : button);
 }
+
+/** The same as lit-html puts a place there: each gets its button once. */
+export const takenAlong = (...[describe, what]: [() => Figure | null, ("figure" | "table")?]) =>
+  ref((place) => {
+    if (place instanceof HTMLElement && !place.querySelector("button.take")) takeAlong(place, describe, what);
+  });
 
 function waysOf(figure: Figure): Way[] {
   const { name, drawing, columns } = figure;

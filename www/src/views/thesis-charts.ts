@@ -1,8 +1,9 @@
 /** The charts of the thesis' experiments, drawn as the thesis draws them, and growing while the runs do. */
 
+import { html, nothing, render, type TemplateResult } from "lit-html";
+import { ref } from "lit-html/directives/ref.js";
 import { linear, log } from "../charts/scales";
 import { legendKey, type Mark, XyChart, type XySeries } from "../charts/xy";
-import { html } from "../dom";
 import type { Figure } from "../figures/figure";
 import { heatFigure } from "../figures/heat";
 import { seriesKey, xyFigure } from "../figures/xy";
@@ -13,7 +14,8 @@ import { HIGH_RATE, LOW_RATE, RATES, VALUES } from "../spaces/findings";
 import { METHODS, type Method, type MethodId, type Place, type Run, run } from "../spaces/methods";
 import { begun, type Curve, GUESSING } from "../spaces/results";
 import type { RunPoint } from "../worker/spaces-protocol";
-import { takeAlong } from "./take-along";
+import { within } from "./place";
+import { takenAlong } from "./take-along";
 
 const MARKS: Record<Place, Mark> = { weights: "circle", g_space: "diamond", weight_fixing: "square" };
 /** More points on a line than this nobody can tell apart. */
@@ -27,29 +29,18 @@ function look(method: MethodId): Pick<XySeries, "name" | "kind" | "dashed" | "ma
 }
 
 export class ThesisCharts {
-  readonly element = html("div", { id: "spaces-charts", class: "space-charts" });
-  readonly #left = html("div", { class: "chart" });
-  readonly #right = html("div", { class: "chart" });
-  readonly #captions = [html("span"), html("span")] as const;
-  readonly #legend = html("ul", { class: "legend" });
-  readonly #heat = html("div", { id: "spaces-grid" });
-  readonly #gridHead = html("div", { class: "chart-head" }, html("span"));
-  readonly #rate = html("select", { id: "spaces-rate", "aria-label": "Learning rate of the curves" });
   readonly #charts: readonly [XyChart, XyChart];
+  /** Of the curves: the same for all, or each method’s best. */
+  #rate = "best";
   #frame = 0;
 
-  constructor(private readonly app: SpacesApp) {
-    this.#charts = [new XyChart(this.#left), new XyChart(this.#right)];
-    this.#rate.append(html("option", { value: "best" }, "each at its best rate"));
-    for (const rate of RATES) this.#rate.append(html("option", { value: rate }, `all at ${rate}`));
-    this.#rate.addEventListener("change", () => this.#show());
-    const pair = [this.#left, this.#right].map((chart, index) => {
-      const words = html("figcaption", { class: "chart-head" }, this.#captions[index] ?? "");
-      takeAlong(words, () => this.#figure(index === 0 ? 0 : 1));
-      return html("figure", {}, words, chart);
-    });
-    takeAlong(this.#gridHead, () => this.#gridFigure());
-    this.element.append(html("div", { class: "space-pair" }, ...pair), this.#gridHead, this.#heat, this.#legend);
+  constructor(
+    private readonly app: SpacesApp,
+    private readonly place: HTMLElement,
+  ) {
+    this.#render();
+    const find = within(place);
+    this.#charts = [new XyChart(find("div", "spaces-left")), new XyChart(find("div", "spaces-right"))];
     app.store.watch(["experiment"], () => this.#show());
     // News may come faster than frames.
     app.store.watch(["curves"], () => {
@@ -61,50 +52,73 @@ export class ThesisCharts {
     });
   }
 
-  #show(): void {
+  #render(): void {
     const { experiment } = this.app.store.state;
-    const grid = experiment === "grid";
-    this.element.dataset.experiment = experiment;
-    for (const box of [this.#left, this.#right]) box.parentElement?.toggleAttribute("hidden", grid);
-    this.#heat.hidden = !grid;
-    this.#gridHead.hidden = !grid;
-    this.#legend.hidden = grid;
-    if (grid) this.#showGrid();
-    else this.#showPair();
-  }
-
-  #showPair(): void {
-    const { experiment } = this.app.store.state;
-    const { methods } = EXPERIMENTS[experiment];
-    const [left, right] = this.#captions;
-    if (experiment === "low_high") {
-      left.replaceChildren(`Loss at the low rate, ${LOW_RATE}`);
-      right.replaceChildren(`Loss at the high rate, ${HIGH_RATE}`);
-      this.#showCurves(
-        this.#charts[0],
-        methods.map((method) => run(method, LOW_RATE)),
-      );
-      this.#showCurves(
-        this.#charts[1],
-        methods.map((method) => run(method, HIGH_RATE)),
-      );
-    } else {
-      left.replaceChildren("Lowest validation loss by learning rate");
-      right.replaceChildren(html("span", {}, "Loss, "), this.#rate);
-      this.#showRates(methods);
-      this.#showCurves(
-        this.#charts[1],
-        methods.map((method) => this.#chosen(method)),
-      );
-    }
-    this.#legend.replaceChildren(
-      ...methods.map((method) => legendItem(method)),
-      html("li", { class: "text" }, "lines: training loss; marks: validation loss after each epoch"),
+    const isGrid = experiment === "grid";
+    this.place.dataset.experiment = experiment;
+    const [left, right] =
+      experiment === "low_high"
+        ? [`Loss at the low rate, ${LOW_RATE}`, `Loss at the high rate, ${HIGH_RATE}`]
+        : ["Lowest validation loss by learning rate", html`<span>Loss, </span>${this.#rates()}`];
+    render(
+      html`
+        <div class="space-pair">
+          <figure ?hidden=${isGrid}>
+            <figcaption class="chart-head" ${takenAlong(() => this.#figure(0))}><span>${left}</span></figcaption>
+            <div id="spaces-left" class="chart"></div>
+          </figure>
+          <figure ?hidden=${isGrid}>
+            <figcaption class="chart-head" ${takenAlong(() => this.#figure(1))}><span>${right}</span></figcaption>
+            <div id="spaces-right" class="chart"></div>
+          </figure>
+        </div>
+        <div class="chart-head" ?hidden=${!isGrid} ${takenAlong(() => this.#gridFigure())}><span></span></div>
+        <div id="spaces-grid" ?hidden=${!isGrid}>${isGrid ? this.#grid() : nothing}</div>
+        <ul class="legend" ?hidden=${isGrid}>
+          ${EXPERIMENTS[experiment].methods.map((method) => legendItem(method))}
+          <li class="text">lines: training loss; marks: validation loss after each epoch</li>
+        </ul>`,
+      this.place,
     );
   }
 
+  #rates(): TemplateResult {
+    const change = ({ currentTarget }: Event): void => {
+      this.#rate = (currentTarget as HTMLSelectElement).value;
+      this.#show();
+    };
+    return html`<select id="spaces-rate" aria-label="Learning rate of the curves" @change=${change}>
+      <option value="best" .selected=${this.#rate === "best"}>each at its best rate</option>
+      ${RATES.map((rate) => html`<option value=${rate} .selected=${this.#rate === String(rate)}>all at ${rate}</option>`)}
+    </select>`;
+  }
+
+  #show(): void {
+    this.#render();
+    const { experiment } = this.app.store.state;
+    const { methods } = EXPERIMENTS[experiment];
+    const [left, right] = this.#charts;
+    if (experiment === "grid") return;
+    if (experiment === "low_high") {
+      for (const [chart, rate] of [
+        [left, LOW_RATE],
+        [right, HIGH_RATE],
+      ] as const)
+        this.#showCurves(
+          chart,
+          methods.map((method) => run(method, rate)),
+        );
+    } else {
+      this.#showRates(methods);
+      this.#showCurves(
+        right,
+        methods.map((method) => this.#chosen(method)),
+      );
+    }
+  }
+
   #chosen(method: MethodId): Run {
-    if (this.#rate.value !== "best") return run(method, Number(this.#rate.value));
+    if (this.#rate !== "best") return run(method, Number(this.#rate));
     const runs = RATES.map((rate) => run(method, rate));
     return this.app.results.winner(runs)?.run ?? runs[0] ?? run(method, 0.1);
   }
@@ -175,7 +189,7 @@ export class ThesisCharts {
   #figure(side: 0 | 1): Figure | null {
     const { experiment } = this.app.store.state;
     const ofRates = side === 0 && experiment !== "low_high";
-    const rate = this.#rate.value === "best" ? "each at its best rate" : `all at rate ${this.#rate.value}`;
+    const rate = this.#rate === "best" ? "each at its best rate" : `all at rate ${this.#rate}`;
     const title = ofRates
       ? "Lowest validation loss by learning rate"
       : experiment === "low_high"
@@ -212,47 +226,48 @@ export class ThesisCharts {
     });
   }
 
-  #showGrid(): void {
+  #grid(): TemplateResult {
     const losses = this.#losses();
     const finite = losses.flat().filter((loss): loss is number => loss !== undefined && Number.isFinite(loss));
     const low = Math.log(Math.min(1, ...finite));
-    const rows = losses.map((row, index) => {
-      const least = Math.min(...row.map((loss) => loss ?? Number.POSITIVE_INFINITY));
-      const cells = row.map((loss) => {
-        if (loss === undefined) return html("td", {}, html("span", { class: "visually-hidden" }, "not run"));
-        if (!Number.isFinite(loss)) return html("td", { class: "lost", "data-loss": "diverged" }, "✕");
-        const heat = Math.min(Math.max((Math.log(loss) - low) / (Math.log(GUESSING) - low), 0), 1);
-        const best = loss === least && begun(loss);
-        const td = html(
-          "td",
-          { "data-loss": loss, class: `${heat < 0.42 ? "deep" : ""}${best ? " best" : ""}` },
-          number(loss),
-        );
-        td.style.setProperty("--heat", `${(100 * heat).toFixed(1)}%`);
-        return td;
-      });
-      return html("tr", {}, html("th", { scope: "row" }, String(VALUES[index])), ...cells);
-    });
-    const heads = RATES.map((rate) => html("th", { scope: "col" }, String(rate)));
-    this.#heat.replaceChildren(
-      html(
-        "table",
-        { class: "heat" },
-        html(
-          "caption",
-          {},
-          "Validation loss of Fixed SGD by learning rate (columns) and value of the fixed weights (rows)",
-        ),
-        html("thead", {}, html("tr", {}, html("th", {}, "value"), ...heads)),
-        html("tbody", {}, ...rows),
-      ),
-      html(
-        "p",
-        { class: "note" },
-        "Framed: the best rate of a value. ✕: diverged, or above 10. The thesis’ grid is finer, and each cell the median of five runs.",
-      ),
-    );
+    return html`<table class="heat">
+        <caption>
+          Validation loss of Fixed SGD by learning rate (columns) and value of the fixed weights (rows)
+        </caption>
+        <thead>
+          <tr>
+            <th>value</th>
+            ${RATES.map((rate) => html`<th scope="col">${rate}</th>`)}
+          </tr>
+        </thead>
+        <tbody>
+          ${losses.map(
+            (row, index) =>
+              html`<tr>
+                <th scope="row">${VALUES[index]}</th>
+                ${row.map((loss) => heatCell(loss, low, Math.min(...row.map((loss) => loss ?? Number.POSITIVE_INFINITY))))}
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+      <p class="note">
+        Framed: the best rate of a value. ✕: diverged, or above 10. The thesis’ grid is finer, and each cell the median of
+        five runs.
+      </p>`;
   }
+}
+
+/** `low`: the logarithm of the least loss of all; `least`: of its row. */
+function heatCell(loss: number | undefined, low: number, least: number): TemplateResult {
+  if (loss === undefined) return html`<td><span class="visually-hidden">not run</span></td>`;
+  if (!Number.isFinite(loss)) return html`<td class="lost" data-loss="diverged">✕</td>`;
+  const heat = Math.min(Math.max((Math.log(loss) - low) / (Math.log(GUESSING) - low), 0), 1);
+  const kind = `${heat < 0.42 ? "deep" : ""}${loss === least && begun(loss) ? " best" : ""}`;
+  // The page's policy takes no style that is text.
+  const coloured = ref((cell) => {
+    if (cell instanceof HTMLElement) cell.style.setProperty("--heat", `${(100 * heat).toFixed(1)}%`);
+  });
+  return html`<td data-loss=${loss} class=${kind} ${coloured}>${number(loss)}</td>`;
 }
 
 /** Marks of the same rate side by side, or those that have diverged would lie on each other. */
@@ -296,7 +311,7 @@ function described({ name, points }: XySeries): string {
   return `${name} ${said.length > 0 ? said.join(", ") : "not run"}`;
 }
 
-function legendItem(method: MethodId): HTMLElement {
+function legendItem(method: MethodId): TemplateResult {
   const { name, ...style } = look(method);
-  return html("li", {}, legendKey(style), name);
+  return html`<li>${legendKey(style)}${name}</li>`;
 }

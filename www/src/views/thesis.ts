@@ -1,13 +1,15 @@
 /** The thesis' experiments: which one, at which setting, its charts as they grow, and its findings beside ours. */
 
-import { html } from "../dom";
+import { html, nothing, type TemplateResult } from "lit-html";
 import { alternate } from "../focus";
 import { duration, integer } from "../format";
 import type { SpacesApp } from "../spaces/app";
 import { caveat, EXPERIMENTS, type ExperimentId, QUICK, THESIS } from "../spaces/experiments";
 import type { Setting } from "../worker/spaces-protocol";
-import { part } from "./part";
+import { renderPart } from "./part";
+import { within } from "./place";
 import { ThesisCharts } from "./thesis-charts";
+import { subscripted } from "./words";
 
 const FIELDS: { key: keyof Setting; name: string; most: number }[] = [
   { key: "images", name: "Training images", most: 60000 },
@@ -23,168 +25,159 @@ const SETTINGS: { value: string; name: string; setting: Setting }[] = [
   { value: "thesis", name: "the thesis’: 60,000 images, 20 epochs", setting: THESIS },
 ];
 
-export class ThesisView {
-  readonly element: HTMLElement;
-  readonly #run = html("button", { id: "spaces-run", type: "button", class: "primary" }, "Run");
-  readonly #stop = html("button", { id: "spaces-stop", type: "button", disabled: true }, "Stop");
-  readonly #preset = html("select", { id: "spaces-setting" });
-  readonly #inputs = new Map<keyof Setting, HTMLInputElement>();
-  readonly #about = html("p", { class: "note" });
-  readonly #estimate = html("p", { id: "spaces-estimate", class: "note estimate" });
-  readonly #bar = html("progress", { max: 1, value: 0, "aria-label": "Progress of the experiment" });
-  readonly #findings = html("ul", { id: "spaces-findings", class: "findings", tabindex: -1 });
-  readonly #caveat = html("p", { class: "note" });
-  readonly #charts: ThesisCharts;
-
-  constructor(private readonly app: SpacesApp) {
-    this.#charts = new ThesisCharts(app);
-    this.element = part(
-      "thesis",
-      "The thesis’ experiments, on real digits",
-      [],
-      "784-64-64-64-64-10 without biases on MNIST, batches of 64, all runs from the same weights and over the same batches; a run counts " +
-        "with the lowest validation loss of its epochs. They are computed in a worker of their own: the rest of the lab stays free.",
-      this.#choice(),
-      html(
-        "div",
-        { class: "space-columns" },
-        html("div", { class: "controls" }, this.#about, this.#settings(), this.#buttons(), this.#bar, this.#estimate),
-        this.#charts.element,
-      ),
-      this.#findings,
-      this.#caveat,
-    );
-    app.store.watch(["experiment"], () => this.#showExperiment());
-    app.store.watch(["setting"], () => this.#showSetting());
-    app.store.watch(["task", "experiment", "setting", "speed", "curves", "remaining"], () => this.#showState());
-    app.store.watch(["task", "experiment", "curves"], () => this.#showFindings());
-  }
-
-  #choice(): HTMLElement {
-    const labels = (Object.keys(EXPERIMENTS) as ExperimentId[]).map((id) => {
-      const input = html("input", { type: "radio", name: "experiment", value: id, checked: id === "rates" });
-      input.addEventListener("change", () => this.app.choose(id));
-      return html("label", {}, input, html("span", {}, EXPERIMENTS[id].title));
-    });
-    return html(
-      "fieldset",
-      { class: "field" },
-      html("legend", { class: "visually-hidden" }, "Experiment"),
-      html("div", { class: "segments experiments" }, ...labels),
-    );
-  }
-
-  #settings(): HTMLElement {
-    for (const { value, name } of SETTINGS) this.#preset.append(html("option", { value }, name));
-    this.#preset.append(html("option", { value: "own", hidden: true }, "as below"));
-    this.#preset.addEventListener("change", () => {
-      const found = SETTINGS.find(({ value }) => value === this.#preset.value);
-      if (found) this.app.set(found.setting);
-    });
-    const fields = FIELDS.map(({ key, name, most }) => {
-      const least = key === "seed" ? 0 : 1;
-      const input = html("input", { id: `spaces-${key}`, type: "number", min: least, max: most, step: 1 });
-      input.addEventListener("change", () => {
-        const wanted = Math.round(Number(input.value));
-        const { setting } = this.app.store.state;
-        const value = Number.isFinite(wanted) ? Math.min(Math.max(wanted, least), most) : setting[key];
-        this.app.set({ ...setting, [key]: value });
-      });
-      this.#inputs.set(key, input);
-      return html("label", {}, name, input);
-    });
-    return html(
-      "div",
-      { class: "controls" },
-      html("label", {}, "Setting", this.#preset),
-      html(
-        "details",
-        { class: "options" },
-        html("summary", {}, "Options"),
-        html("div", { class: "fields" }, ...fields),
-        html(
-          "p",
-          { class: "note faint" },
-          "Another setting begins all runs anew. The thesis averages 10 runs of each kind.",
-        ),
-      ),
-    );
-  }
-
-  #buttons(): HTMLElement {
-    this.#run.addEventListener("click", () => void this.app.run());
-    this.#stop.addEventListener("click", () => this.app.stop());
-    return html("div", { class: "row" }, this.#run, this.#stop);
-  }
-
-  #showExperiment(): void {
-    const { about, figures } = EXPERIMENTS[this.app.store.state.experiment];
-    this.#about.replaceChildren(about, html("br"), html("span", { class: "faint" }, `Jestädt 2025, ${figures}`));
-  }
-
-  #showSetting(): void {
-    const { setting } = this.app.store.state;
-    const same = SETTINGS.find((preset) => FIELDS.every(({ key }) => preset.setting[key] === setting[key]));
-    this.#preset.value = same?.value ?? "own";
-    for (const { key } of FIELDS) {
-      const input = this.#inputs.get(key);
-      if (input) input.value = String(setting[key]);
-    }
-  }
-
-  #showState(): void {
-    const { task, experiment, setting, remaining } = this.app.store.state;
-    const { runs } = EXPERIMENTS[experiment];
-    const { results } = this.app;
-    const missing = runs.filter((run) => !results.complete([run])).length;
-    const training = task === "training";
-    this.#run.textContent = missing === 0 ? "Done" : missing < runs.length ? "Run what is missing" : "Run";
-    const wasHere = document.activeElement === this.#run || document.activeElement === this.#stop;
-    alternate(this.#run, this.#stop, { begin: task === "idle" && missing > 0, end: training });
+export function thesisView(app: SpacesApp, section: HTMLElement): void {
+  const draw = (): void => renderPart(section, part(app));
+  draw();
+  const find = within(section);
+  new ThesisCharts(app, find("div", "spaces-charts"));
+  const [run, stop] = [find("button", "spaces-run"), find("button", "spaces-stop")];
+  app.store.watch(["task", "experiment", "setting", "speed", "curves", "remaining"], () => {
+    draw();
+    const { task } = app.store.state;
+    const { missing } = stateOf(app);
+    const wasHere = document.activeElement === run || document.activeElement === stop;
+    alternate(run, stop, { begin: task === "idle" && missing > 0, end: task === "training" });
     // Neither can be pressed when all is done: what came of it is what is read next.
-    if (wasHere && this.#run.disabled && this.#stop.disabled) this.#findings.focus({ preventScroll: true });
-    this.#preset.disabled = training;
-    for (const input of this.#inputs.values()) input.disabled = training;
-    const all = runs.length * setting.repeats;
-    const epochs = runs.flatMap((run) => results.of(run).map((curve) => epochsOf(curve, setting)));
-    this.#bar.value = epochs.reduce((sum, done) => sum + done, 0) / (all * setting.epochs);
-    this.#bar.hidden = !training;
-    const count = `${integer(missing * setting.repeats)} ${missing < runs.length ? "more runs" : "runs"}`;
-    const seconds = this.app.estimate();
-    if (training) this.#estimate.textContent = remaining === null ? "Beginning…" : `${left(remaining)} left`;
-    else if (missing === 0) this.#estimate.textContent = `${all} runs of ${setting.epochs} epochs, all at their end.`;
-    else this.#estimate.textContent = seconds === null ? count : `${count}: ${duration(seconds)} on this device.`;
-    if (seconds === null) delete this.#estimate.dataset.seconds;
-    else this.#estimate.dataset.seconds = String(seconds);
-  }
+    if (wasHere && run.disabled && stop.disabled) find("ul", "spaces-findings").focus({ preventScroll: true });
+  });
+}
 
-  #showFindings(): void {
-    const { experiment } = this.app.store.state;
-    const { runs, findings } = EXPERIMENTS[experiment];
-    const { results } = this.app;
-    const complete = results.complete(runs);
-    const begun = runs.some((run) => results.of(run).length > 0);
-    const items = findings(results).map(({ place, thesis, agrees, here }) => {
-      const state = !complete ? "waiting" : agrees === null ? "open" : String(agrees);
-      const verdict = { waiting: "·", open: "?", true: "✓", false: "✗" }[state] ?? "";
-      const words = { waiting: "not decided yet", open: "open", true: "agrees", false: "differs" }[state] ?? "";
-      const waiting = begun ? "the runs are not at their end" : "not run yet";
-      return html(
-        "li",
-        { "data-agrees": state },
-        html(
-          "span",
-          { class: "verdict" },
-          html("span", { class: "symbol", "aria-hidden": "true" }, verdict),
-          ` ${words}`,
-        ),
-        html("p", {}, thesis, html("small", {}, ` ${place}`)),
-        html("p", { class: "note" }, `Here: ${complete ? here : waiting}.`),
-      );
-    });
-    this.#findings.replaceChildren(...items);
-    this.#caveat.textContent = complete ? caveat(experiment, results) : "";
-  }
+/** How far the experiment is, at the setting that there is. */
+function stateOf({ store, results }: SpacesApp) {
+  const { experiment, setting } = store.state;
+  const { runs } = EXPERIMENTS[experiment];
+  const missing = runs.filter((run) => !results.complete([run])).length;
+  const all = runs.length * setting.repeats;
+  const epochs = runs.flatMap((run) => results.of(run).map((curve) => epochsOf(curve, setting)));
+  return { runs, missing, all, share: epochs.reduce((sum, done) => sum + done, 0) / (all * setting.epochs) };
+}
+
+function part(app: SpacesApp) {
+  const { experiment, task } = app.store.state;
+  const { about, figures } = EXPERIMENTS[experiment];
+  const { runs, missing, share } = stateOf(app);
+  const seconds = app.estimate();
+  const run = missing === 0 ? "Done" : missing < runs.length ? "Run what is missing" : "Run";
+  return {
+    title: "The thesis’ experiments, on real digits",
+    note:
+      "784-64-64-64-64-10 without biases on MNIST, batches of 64, all runs from the same weights and over the same batches; a run counts " +
+      "with the lowest validation loss of its epochs. They are computed in a worker of their own: the rest of the lab stays free.",
+    content: html`
+      ${choice(app)}
+      <div class="space-columns">
+        <div class="controls">
+          <p class="note">${subscripted(about)}<br /><span class="faint">Jestädt 2025, ${figures}</span></p>
+          ${settings(app)}
+          <div class="row">
+            <button id="spaces-run" type="button" class="primary" @click=${() => void app.run()}>${run}</button>
+            <button id="spaces-stop" type="button" @click=${() => app.stop()}>Stop</button>
+          </div>
+          <progress max="1" .value=${share} ?hidden=${task !== "training"} aria-label="Progress of the experiment"></progress>
+          <p id="spaces-estimate" class="note estimate" data-seconds=${seconds ?? nothing}>${estimated(app)}</p>
+        </div>
+        <div id="spaces-charts" class="space-charts"></div>
+      </div>
+      <ul id="spaces-findings" class="findings" tabindex="-1">${findings(app)}</ul>
+      <p class="note">${missing === 0 ? subscripted(caveat(experiment, app.results)) : nothing}</p>`,
+  };
+}
+
+const choice = (app: SpacesApp): TemplateResult => html`<fieldset class="field">
+  <legend class="visually-hidden">Experiment</legend>
+  <div class="segments experiments">
+    ${(Object.keys(EXPERIMENTS) as ExperimentId[]).map(
+      (id) =>
+        html`<label
+          ><input
+            type="radio"
+            name="experiment"
+            value=${id}
+            .checked=${id === app.store.state.experiment}
+            @change=${() => app.choose(id)} /><span>${EXPERIMENTS[id].title}</span></label
+        >`,
+    )}
+  </div>
+</fieldset>`;
+
+function settings(app: SpacesApp): TemplateResult {
+  const { task, setting } = app.store.state;
+  const isBusy = task === "training";
+  const same = SETTINGS.find((preset) => FIELDS.every(({ key }) => preset.setting[key] === setting[key]));
+  const preset = ({ currentTarget }: Event): void => {
+    const found = SETTINGS.find(({ value }) => value === (currentTarget as HTMLSelectElement).value);
+    if (found) app.set(found.setting);
+  };
+  return html`<div class="controls">
+    <label
+      >Setting<select id="spaces-setting" ?disabled=${isBusy} @change=${preset}>
+        ${SETTINGS.map(({ value, name }) => html`<option value=${value} .selected=${value === same?.value}>${name}</option>`)}
+        <option value="own" hidden .selected=${!same}>as below</option>
+      </select></label
+    >
+    <details class="options">
+      <summary>Options</summary>
+      <div class="fields">${FIELDS.map((field) => input(app, field, isBusy))}</div>
+      <p class="note faint">Another setting begins all runs anew. The thesis averages 10 runs of each kind.</p>
+    </details>
+  </div>`;
+}
+
+function input(app: SpacesApp, { key, name, most }: (typeof FIELDS)[number], isBusy: boolean): TemplateResult {
+  const { setting } = app.store.state;
+  const least = key === "seed" ? 0 : 1;
+  const change = ({ currentTarget }: Event): void => {
+    const field = currentTarget as HTMLInputElement;
+    const wanted = Math.round(Number(field.value));
+    const { setting } = app.store.state;
+    const value = Number.isFinite(wanted) ? Math.min(Math.max(wanted, least), most) : setting[key];
+    app.set({ ...setting, [key]: value });
+    // What was set may be what it was before: then nothing is drawn anew.
+    field.value = String(value);
+  };
+  return html`<label
+    >${name}<input
+      id="spaces-${key}"
+      type="number"
+      min=${least}
+      max=${most}
+      step="1"
+      .value=${String(setting[key])}
+      ?disabled=${isBusy}
+      @change=${change}
+  /></label>`;
+}
+
+function estimated(app: SpacesApp): string {
+  const { task, setting, remaining } = app.store.state;
+  const { runs, missing, all } = stateOf(app);
+  const seconds = app.estimate();
+  if (task === "training") return remaining === null ? "Beginning…" : `${left(remaining)} left`;
+  if (missing === 0) return `${all} runs of ${setting.epochs} epochs, all at their end.`;
+  const count = `${integer(missing * setting.repeats)} ${missing < runs.length ? "more runs" : "runs"}`;
+  return seconds === null ? count : `${count}: ${duration(seconds)} on this device.`;
+}
+
+const VERDICTS = {
+  waiting: { symbol: "·", words: "not decided yet" },
+  open: { symbol: "?", words: "open" },
+  true: { symbol: "✓", words: "agrees" },
+  false: { symbol: "✗", words: "differs" },
+};
+
+function findings({ store, results }: SpacesApp): TemplateResult[] {
+  const { runs, findings } = EXPERIMENTS[store.state.experiment];
+  const complete = results.complete(runs);
+  const waiting = runs.some((run) => results.of(run).length > 0) ? "the runs are not at their end" : "not run yet";
+  return findings(results).map(({ place, thesis, agrees, here }) => {
+    const state = !complete ? "waiting" : agrees === null ? "open" : agrees ? "true" : "false";
+    const { symbol, words } = VERDICTS[state];
+    return html`<li data-agrees=${state}>
+      <span class="verdict"><span class="symbol" aria-hidden="true">${symbol}</span> ${words}</span>
+      <p>${subscripted(thesis)}<small> ${place}</small></p>
+      <p class="note">${subscripted(`Here: ${complete ? here : waiting}.`)}</p>
+    </li>`;
+  });
 }
 
 function epochsOf({ points, end }: { points: { epoch: number }[]; end: string }, { epochs }: Setting): number {

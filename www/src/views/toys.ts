@@ -1,20 +1,27 @@
 /** Gradient descent on networks of two or three weights: the loss as a map, the paths over it, and the losses step by step. */
 
+import { html, type TemplateResult } from "lit-html";
 import { ramp } from "../charts/palette";
 import { drawPlane, PLANE, type Plane, planeDrawing } from "../charts/plane";
 import { linear } from "../charts/scales";
 import { legendKey, type Mark, XyChart } from "../charts/xy";
-import { html } from "../dom";
 import { columnsOf } from "../figures/columns";
 import type { Figure } from "../figures/figure";
 import { seriesKey, xyFigure } from "../figures/xy";
 import { number } from "../format";
 import { PLACES, type Place } from "../spaces/methods";
 import { type Knobs, STEPS, TOYS, type Toy, type ToyId } from "../spaces/toy";
-import { part } from "./part";
-import { takeAlong } from "./take-along";
+import { renderPart } from "./part";
+import { within } from "./place";
+import { takenAlong } from "./take-along";
+import { subscripted } from "./words";
 
 const MARKS: Record<Place, Mark> = { weights: "circle", g_space: "diamond", weight_fixing: "square" };
+const WAYS: Record<Place, string> = {
+  weights: "on the weights",
+  g_space: "in the G-space",
+  weight_fixing: "with a weight fixed",
+};
 /** Of losses that have no highest value. */
 const CEILING = 4;
 
@@ -26,70 +33,88 @@ const KNOBS: Record<keyof Knobs, { name: string; log: boolean; range: [number, n
 };
 
 export class ToysView {
-  readonly element: HTMLElement;
-  readonly #map = html("div", { id: "toy-map" });
-  readonly #losses = html("div", { id: "toy-losses", class: "chart" });
-  readonly #about = html("p", { class: "note" });
-  readonly #formula = html("p", { class: "formula" });
-  readonly #chart = new XyChart(this.#losses);
-  readonly #legend = html("ul", { class: "legend" });
-  readonly #sliders = new Map<keyof Knobs, { row: HTMLElement; slider: HTMLInputElement; output: HTMLOutputElement }>();
+  readonly #find: ReturnType<typeof within>;
+  readonly #chart: XyChart;
   #toy: ToyId = "product";
   #knobs: Knobs = { rate: 0.2, along: 1, fixed: 1 };
 
-  constructor() {
-    const labels = (Object.keys(TOYS) as ToyId[]).map((id) => {
-      const input = html("input", { type: "radio", name: "toy", value: id, checked: id === this.#toy });
-      input.addEventListener("change", () => this.#choose(id));
-      return html("label", {}, input, html("span", {}, TOYS[id].title));
+  constructor(private readonly section: HTMLElement) {
+    this.#find = within(section);
+    this.#render();
+    this.#chart = new XyChart(this.#find("div", "toy-losses"));
+    this.#choose(this.#toy);
+  }
+
+  #render(): void {
+    const { about, formula }: Toy = TOYS[this.#toy];
+    renderPart(this.section, {
+      title: "Why a rescaling changes the way",
+      note: "The smallest networks that have the symmetry, with one input of 1 and positive weights.",
+      content: html`
+        <fieldset class="field">
+          <legend class="visually-hidden">Network</legend>
+          <div class="segments experiments">
+            ${(Object.keys(TOYS) as ToyId[]).map(
+              (id) =>
+                html`<label
+                  ><input type="radio" name="toy" value=${id} .checked=${id === this.#toy} @change=${() => this.#choose(id)} /><span
+                    >${TOYS[id].title}</span
+                  ></label
+                >`,
+            )}
+          </div>
+        </fieldset>
+        <div class="space-columns">
+          <div class="controls">
+            <p class="formula">${subscripted(formula)}</p>
+            <p class="note">${subscripted(about)}</p>
+            ${(Object.keys(KNOBS) as (keyof Knobs)[]).map((knob) => this.#row(knob))}
+          </div>
+          <div class="space-charts">
+            <div class="space-pair">
+              <figure>
+                <figcaption class="chart-head" ${takenAlong(() => this.#mapFigure())}><span>The loss, and the ways down</span></figcaption>
+                <div id="toy-map"></div>
+              </figure>
+              <figure>
+                <figcaption class="chart-head" ${takenAlong(() => this.#lossesFigure())}><span>Loss after each step</span></figcaption>
+                <div id="toy-losses" class="chart"></div>
+              </figure>
+            </div>
+            <ul class="legend">
+              ${(TOYS[this.#toy] as Toy)
+                .descents(this.#knobs)
+                .map(
+                  ({ place }) =>
+                    html`<li>${legendKey({ kind: `space-${place}`, mark: MARKS[place] })}${WAYS[place]}</li>`,
+                )}
+            </ul>
+          </div>
+        </div>`,
     });
-    const rows = (Object.keys(KNOBS) as (keyof Knobs)[]).map((knob) => this.#row(knob));
-    this.element = part(
-      "toys",
-      "Why a rescaling changes the way",
-      [],
-      "The smallest networks that have the symmetry, with one input of 1 and positive weights.",
-      html(
-        "fieldset",
-        { class: "field" },
-        html("legend", { class: "visually-hidden" }, "Network"),
-        html("div", { class: "segments experiments" }, ...labels),
-      ),
-      html(
-        "div",
-        { class: "space-columns" },
-        html("div", { class: "controls" }, this.#formula, this.#about, ...rows),
-        html(
-          "div",
-          { class: "space-charts" },
-          html(
-            "div",
-            { class: "space-pair" },
-            html(
-              "figure",
-              {},
-              words("The loss, and the ways down", () => this.#mapFigure()),
-              this.#map,
-            ),
-            html(
-              "figure",
-              {},
-              words("Loss after each step", () => this.#lossesFigure()),
-              this.#losses,
-            ),
-          ),
-          this.#legend,
-        ),
-      ),
-    );
-    this.#choose("product");
+  }
+
+  #row(knob: keyof Knobs): TemplateResult {
+    const id = `toy-${knob}`;
+    const { knobs }: Toy = TOYS[this.#toy];
+    const text = this.#said(knob);
+    return html`<div class="knob" ?hidden=${knob !== "rate" && !knobs.includes(knob)}>
+      <label for=${id}>${KNOBS[knob].name}</label>
+      <input type="range" id=${id} min="0" max="1" step="0.005" aria-valuetext=${text} @input=${() => this.#moved(knob)} />
+      <output for=${id}>${text}</output>
+    </div>`;
+  }
+
+  #said(knob: keyof Knobs): string {
+    const text = number(this.#knobs[knob], 2);
+    return knob === "along" ? `× ${text}` : text;
   }
 
   redraw(): void {
     const toy: Toy = TOYS[this.#toy];
     const descents = toy.descents(this.#knobs);
     const sine = this.#toy !== "dinh";
-    drawPlane(this.#map, this.#plane());
+    drawPlane(this.#find("div", "toy-map"), this.#plane());
     this.#chart.show(
       descents.map(({ place, steps }) => ({
         name: PLACES[place],
@@ -108,16 +133,6 @@ export class ToysView {
         yLabel: "loss",
         label: `Loss after each step; after the last: ${descents.map(({ place, steps }) => `${PLACES[place]} ${number(steps.at(-1)?.loss ?? Number.NaN)}`).join(", ")}`,
       },
-    );
-    this.#legend.replaceChildren(
-      ...descents.map(({ place }) =>
-        html(
-          "li",
-          {},
-          legendKey({ kind: `space-${place}`, mark: MARKS[place] }),
-          place === "weights" ? "on the weights" : place === "g_space" ? "in the G-space" : "with a weight fixed",
-        ),
-      ),
     );
   }
 
@@ -186,32 +201,20 @@ export class ToysView {
     });
   }
 
-  #row(knob: keyof Knobs): HTMLElement {
-    const id = `toy-${knob}`;
-    const slider = html("input", { type: "range", id, min: 0, max: 1, step: 0.005 });
-    const output = html("output", { for: id });
-    const row = html("div", { class: "knob" }, html("label", { for: id }, KNOBS[knob].name), slider, output);
-    this.#sliders.set(knob, { row, slider, output });
-    slider.addEventListener("input", () => {
-      const { log } = KNOBS[knob];
-      const [low, high] = this.#range(knob);
-      const share = Number(slider.value);
-      const value = log ? low * (high / low) ** share : low + share * (high - low);
-      this.#knobs = { ...this.#knobs, [knob]: Number(value.toPrecision(3)) };
-      this.#showKnobs();
-      this.redraw();
-    });
-    return row;
+  #moved(knob: keyof Knobs): void {
+    const { log } = KNOBS[knob];
+    const [low, high] = this.#range(knob);
+    const share = Number(this.#find("input", `toy-${knob}`).value);
+    const value = log ? low * (high / low) ** share : low + share * (high - low);
+    this.#knobs = { ...this.#knobs, [knob]: Number(value.toPrecision(3)) };
+    this.#showKnobs();
+    this.redraw();
   }
 
   #choose(id: ToyId): void {
     this.#toy = id;
-    const { about, formula, knobs }: Toy = TOYS[id];
     const [low, high] = this.#range("rate");
     this.#knobs = { ...this.#knobs, rate: Number(Math.min(Math.max(this.#knobs.rate, low), high).toPrecision(3)) };
-    this.#about.replaceChildren(about);
-    this.#formula.replaceChildren(formula);
-    for (const [knob, { row }] of this.#sliders) row.hidden = knob !== "rate" && !knobs.includes(knob);
     this.#showKnobs();
     this.redraw();
   }
@@ -221,20 +224,14 @@ export class ToysView {
   }
 
   #showKnobs(): void {
-    for (const [knob, { slider, output }] of this.#sliders) {
+    this.#render();
+    for (const knob of Object.keys(KNOBS) as (keyof Knobs)[]) {
+      const slider = this.#find("input", `toy-${knob}`);
       const [low, high] = this.#range(knob);
       const value = this.#knobs[knob];
       const share = KNOBS[knob].log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
+      // One that is being moved stays under the finger.
       if (Math.abs(Number(slider.value) - share) > 0.004) slider.value = String(share);
-      const text = knob === "along" ? `× ${number(value, 2)}` : number(value, 2);
-      slider.setAttribute("aria-valuetext", text);
-      output.textContent = text;
     }
   }
-}
-
-function words(text: string, describe: () => Figure | null): HTMLElement {
-  const caption = html("figcaption", { class: "chart-head" }, html("span", {}, text));
-  takeAlong(caption, describe);
-  return caption;
 }

@@ -63,6 +63,7 @@ import {
   type Valley,
   type WorkerEvent,
 } from "./protocol";
+import { Rows } from "./rows";
 import { saved } from "./save";
 import { type Handles, Session } from "./session";
 import { table2 } from "./table2";
@@ -392,8 +393,12 @@ export class Lab implements LabApi {
     return this.#session.run((engine, options) => this.#landscapes.line(engine, options, point, choice));
   }
 
-  surface(point: Point, choice: LandscapeChoice, about: string): Promise<Outcome<Landscape>> {
-    return this.#session.run((engine, options) => this.#landscapes.surface(engine, options, point, choice, about));
+  surface(point: Point, choice: LandscapeChoice, about: string, before: Landscape | null): Promise<Outcome<Landscape>> {
+    // A device that was lost leaves the rows that it has computed.
+    const rows = new Rows(before);
+    return this.#session.run((engine, options) =>
+      this.#landscapes.surface(engine, options, point, choice, about, rows),
+    );
   }
 
   invariance(transformations: Transformation[], choice: MeasureChoice): Promise<Outcome<InvarianceTable>> {

@@ -3,6 +3,7 @@
 import type { Engine, Landscape, LandscapeOptions, Problem, Progress, RunOptions } from "isoflat";
 import { norm, randomVector, scaled } from "./directions";
 import { LabFailure, type LandscapeChoice, type Point, type PreviewChoice } from "./protocol";
+import { axis, type Rows } from "./rows";
 import type { Session } from "./session";
 import type { Way } from "./way";
 
@@ -57,24 +58,38 @@ export class Landscapes {
     });
   }
 
+  /** `rows`: those that are there already, to which the others come as they are computed. */
   async surface(
     engine: Engine,
     options: RunOptions,
     point: Point,
     choice: LandscapeChoice,
     about: string,
+    rows: Rows,
   ): Promise<Landscape> {
     const { model } = this.session;
+    const { points } = choice;
     const { vectors, ranges } = await this.#plane(engine, options, model[point], choice);
-    return engine.landscape(model.measured, model[point], {
-      ...options,
-      onProgress: this.#rows(engine, point, choice.points, ranges, about),
-      directions: [vectorOf(vectors[0]), vectorOf(vectors[1])],
-      range: ranges[0],
-      rangeT: ranges[1],
-      points: choice.points,
-      ...this.#shownAt(point),
-    });
+    rows.over(axis(ranges[0], points), axis(ranges[1], points), engine.info);
+    const firstRow = rows.first;
+    const tell = (): void => this.session.listener({ type: "rows", point, about, landscape: rows.sofar });
+    try {
+      const rest = await engine.landscape(model.measured, model[point], {
+        ...options,
+        onProgress: this.#collect(rows, tell),
+        directions: [vectorOf(vectors[0]), vectorOf(vectors[1])],
+        range: ranges[0],
+        rangeT: ranges[1],
+        points,
+        firstRow,
+        ...this.#shownAt(point),
+      });
+      return rows.with(rest, firstRow);
+    } catch (error) {
+      // Those that have come too soon to be told of are there too.
+      if (rows.first > firstRow) tell();
+      throw error;
+    }
   }
 
   /** The way of the training leads to the trained weights, and to no others. */
@@ -109,30 +124,17 @@ export class Landscapes {
   }
 
   /** Collects a surface's rows and tells the page of them; a row that comes too soon goes with a later one. */
-  #rows(engine: Engine, point: Point, points: number, ranges: Ranges, about: string): (progress: Progress) => void {
-    const [s, t] = ranges.map(([from, to]) =>
-      Float64Array.from({ length: points }, (_, index) => from + ((to - from) * index) / (points - 1)),
-    );
-    const losses: number[] = [];
+  #collect(rows: Rows, tell: () => void): (progress: Progress) => void {
     let last = Number.NEGATIVE_INFINITY;
     return (progress) => {
       this.session.report(progress);
       if (!progress.losses) return;
-      losses.push(...progress.losses);
+      rows.add(progress);
       const now = performance.now();
       // The last row is the landscape itself.
-      if (now - last < ROWS_INTERVAL_MS || losses.length >= points * points) return;
+      if (now - last < ROWS_INTERVAL_MS || rows.isWhole) return;
       last = now;
-      const landscape: Landscape = {
-        s: s ?? new Float64Array(),
-        t: t ?? new Float64Array(),
-        loss: Float64Array.from(losses),
-        accuracy: new Float64Array(),
-        center: Number.NaN,
-        notFinite: losses.filter((loss) => !Number.isFinite(loss)).length,
-        backend: engine.info,
-      };
-      this.session.listener({ type: "rows", point, about, landscape });
+      tell();
     };
   }
 

@@ -390,8 +390,11 @@ export interface LabApi {
   spectrum(point: Point, choice: SpectrumChoice): Promise<Outcome<EigenResult>>;
   density(point: Point, choice: SpectrumChoice): Promise<Outcome<SpectralDensity>>;
   line(point: Point, choice: LandscapeChoice): Promise<Outcome<Landscape>>;
-  /** `about` comes back with each `rows` event, so that the page can tell those of another choice. */
-  surface(point: Point, choice: LandscapeChoice, about: string): Promise<Outcome<Landscape>>;
+  /**
+   * `about` comes back with each `rows` event, so that the page can tell those of another choice. `before`: the first rows of the
+   * same, as such an event had them; what is missing is computed alone.
+   */
+  surface(point: Point, choice: LandscapeChoice, about: string, before: Landscape | null): Promise<Outcome<Landscape>>;
   invariance(transformations: Transformation[], choice: MeasureChoice): Promise<Outcome<InvarianceTable>>;
   /** Dinh et al. 2017, all at the trained point: what `sharpen` begins with. */
   valley(): Promise<Outcome<Valley>>;
