@@ -30,7 +30,7 @@ fn main() -> Result<()> {
     let tuning =
         measured.ok_or_else(|| Error::new(ErrorCode::Gpu, "another adapter was measured than the one at hand"))?;
     println!(
-        "| nanoseconds for 64 sums to grow by 64 terms: full device, one tile alone | steps | gradients |\n| --- | --- | --- |"
+        "| nanoseconds for 64 sums to grow by 64 terms: full device, a workgroup alone | steps | gradients |\n| --- | --- | --- |"
     );
     let tiles = tuning.tiles();
     for (i, (name, area)) in NAMES.into_iter().zip(AREAS).enumerate() {

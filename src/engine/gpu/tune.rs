@@ -39,21 +39,11 @@ const SIDE: usize = 128;
 pub async fn tune(options: GpuOptions, control: &Control<'_>) -> Result<Tuning> {
     let context = GpuContext::request(options).await?;
     let bench = Bench::new(&context)?;
-    let gather = bench.times(Sums::Gather, &GATHER, 0, control).await?;
-    let weights = bench.times(Sums::Weights, &WEIGHTS, gather.count(), control).await?;
-    let tiles = Tiles { gather, weights, threads: threads(&weights) };
-    Ok(Tuning::new(context.info(), tiles))
-}
-
-/// Threads that fill the device, by the kernel that is the fastest where it is full.
-fn threads(times: &TileTimes) -> usize {
-    let speed = |&(kernel, time): &(Kernel, TileTime)| {
-        let [rows, columns] = Tile::of(kernel).size;
-        (rows * columns) as f64 / time.each
-    };
-    let fastest = times.of(&WEIGHTS).max_by(|a, b| speed(a).total_cmp(&speed(b)));
-    let filled = fastest.map_or(1.0, |(kernel, time)| time.first / time.each * Tile::of(kernel).threads as f64);
-    (filled as usize).clamp(64, 1 << 18)
+    let (gather, _) = bench.times(Sums::Gather, &GATHER, 0, control).await?;
+    let (weights, fill) = bench.times(Sums::Weights, &WEIGHTS, gather.count(), control).await?;
+    // Twice as many keep it full to the end.
+    let threads = (2 * fill).clamp(256, 1 << 18);
+    Ok(Tuning::new(context.info(), Tiles { gather, weights, threads }))
 }
 
 /// What is summed.
@@ -97,8 +87,16 @@ impl<'a> Bench<'a> {
         })
     }
 
-    async fn times(&self, sums: Sums, kernels: &Kernels, done: usize, control: &Control<'_>) -> Result<TileTimes> {
-        let mut times = TileTimes::default();
+    /// What the kernels of one kind take, and how many threads of the fastest fill the device.
+    async fn times(
+        &self,
+        sums: Sums,
+        kernels: &Kernels,
+        done: usize,
+        control: &Control<'_>,
+    ) -> Result<(TileTimes, usize)> {
+        let (mut times, mut fill) = (TileTimes::default(), 0);
+        let mut fastest = 0.0;
         let usual = Tiles::usual(self.context.info().is_software);
         let usual = if sums == Sums::Gather { usual.gather } else { usual.weights };
         let is_usual = |at: usize| usual.at(at).is_some();
@@ -108,32 +106,42 @@ impl<'a> Bench<'a> {
         for (i, at) in order.into_iter().enumerate() {
             control.step(Progress::new("tuning", done + i, 2 * kernels.len())).await?;
             if is_usual(at) || now() - self.begun < SECONDS {
-                *times.at_mut(at) = Some(self.time(sums, kernels.at(at)).await?);
+                let (time, full) = self.time(sums, kernels.at(at)).await?;
+                *times.at_mut(at) = Some(time);
+                let tile = Tile::of(kernels.at(at));
+                let speed = (tile.size[0] * tile.size[1]) as f64 / time.each;
+                if speed > fastest {
+                    (fastest, fill) = (speed, full * tile.threads);
+                }
             }
         }
-        Ok(times)
+        Ok((times, fill))
     }
 
-    /// What a kernel's tiles take.
-    async fn time(&self, sums: Sums, kernel: Kernel) -> Result<TileTime> {
+    /// What a kernel's tiles take, and how many of them it takes to fill the device.
+    async fn time(&self, sums: Sums, kernel: Kernel) -> Result<(TileTime, usize)> {
         let tile = Tile::of(kernel);
         // Compiled, and the buffers there.
         self.seconds(sums, tile, 1, 1, LONG, 1).await?;
-        let first = self.unit(sums, tile, 1, 1).await?;
         let room = self.out.elements as usize / (tile.size[0] * tile.size[1] * tile.tiles_a_group);
         let most = room.min(self.context.max_groups() as usize).max(1);
-        let mut each = f64::INFINITY;
-        let mut layers = 1;
-        loop {
-            let now = self.unit(sums, tile, tile.tiles_a_group, layers).await? / (tile.tiles_a_group * layers) as f64;
+        // A workgroup's threads go together: one tile alone takes as long as all of theirs.
+        let first = self.unit(sums, tile, tile.tiles_a_group, 1).await?;
+        let mut each = first / tile.tiles_a_group as f64;
+        let mut full = tile.tiles_a_group;
+        let mut groups = 1;
+        while groups < most {
+            groups = (2 * groups).min(most);
+            let tiles = tile.tiles_a_group * groups;
+            let now = self.unit(sums, tile, tile.tiles_a_group, groups).await? / tiles as f64;
             let gain = each / now;
             each = each.min(now);
-            if gain < 1.1 || layers == most {
+            if gain < 1.1 {
                 break;
             }
-            layers = (4 * layers).min(most);
+            full = tiles;
         }
-        Ok(TileTime { first: first.max(each), each })
+        Ok((TileTime { first: first.max(each), each }, full))
     }
 
     /// Seconds that one unit more of terms takes in each of so many sums.
@@ -254,11 +262,6 @@ impl TileTimes {
             None => &mut self.registers[index],
             Some(i) => &mut self.workgroup[i],
         }
-    }
-
-    /// The kernels that are known, with their times.
-    fn of(&self, kernels: &Kernels) -> impl Iterator<Item = (Kernel, TileTime)> {
-        (0..self.count()).filter_map(|i| Some((kernels.at(i), self.at(i)?)))
     }
 }
 
