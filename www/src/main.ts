@@ -20,6 +20,7 @@ import "./style/keep.css";
 import { App } from "./app";
 import { LANDSCAPE } from "./arrival/arrival";
 import { beginning } from "./arrival/load";
+import { drawersInWorker } from "./charts/surface-drawer";
 import { forgetColours } from "./dom";
 import { type Link, readQuery } from "./link";
 import { Messages } from "./messages";
@@ -109,7 +110,7 @@ const store = new Store<State>({
 const link = takeLink();
 // What takes longest to come is asked for first; it is drawn when the views are there.
 const first = beginning(link !== null);
-import("./charts/surface").catch(() => {});
+drawersInWorker();
 fillNetworks();
 const app = new App(store, new Messages(place("messages")));
 glossaryView();
