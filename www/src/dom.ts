@@ -90,9 +90,12 @@ export function token(name: string): string {
 /** The theme is another one. */
 export const forgetColours = (): void => colours.clear();
 
+let systemIsDark: MediaQueryList | undefined;
+
 export function isDark(): boolean {
   const { theme } = document.documentElement.dataset;
-  return theme === "dark" || (theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
+  systemIsDark ??= matchMedia("(prefers-color-scheme: dark)");
+  return theme === "dark" || (theme !== "light" && systemIsDark.matches);
 }
 
 /** What a file's name ends in, and what it is; all else is bytes. */

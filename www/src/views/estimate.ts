@@ -5,6 +5,7 @@ import type { App } from "../app";
 import { bytesOf, hint, known, piecesOf, type Training, type Work } from "../estimates";
 import { bytes, duration } from "../format";
 import type { Key } from "../store";
+import { watchIn } from "./closed";
 
 const BEGINS: Record<Work, string> = {
   training: "Training takes",
@@ -48,5 +49,5 @@ export function showEstimate(app: App, work: Work, note: HTMLElement, options: E
 
 /** Keeps the paragraph of another part up to date. */
 export function estimateView(app: App, work: Work, note: HTMLElement): void {
-  app.store.watch(ESTIMATED, () => showEstimate(app, work, note));
+  watchIn(note, app, ESTIMATED, () => showEstimate(app, work, note));
 }

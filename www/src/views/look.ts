@@ -112,10 +112,7 @@ export class LookView {
       this.#seed++;
       change();
     });
-    app.store.watch(["surfaces", "lines", "bend", "preview", "ready"], () => this.draw());
-    app.store.watch(["growing"], () => {
-      if (this.#view !== "line") this.draw();
-    });
+    app.store.watch(["surfaces", "growing", "lines", "bend", "preview", "ready"], () => this.draw());
     app.store.watch(["landscapeChoice"], () => this.#writeChoice());
     app.store.watch(["bend", "ready", "landscapeChoice", "way", "training", "stamp"], () => this.#showFields());
   }
