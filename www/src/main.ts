@@ -176,7 +176,6 @@ await painted();
 drawersInWorker();
 glossaryView();
 headerView(app);
-footerView(app);
 const look = new LookView(app, within(place("stage"))("div", "landscapes"));
 statusView(app);
 const bend = new BendView(app, look.cut);
@@ -186,6 +185,8 @@ gaugesView(app);
 await nextTask();
 fillNetworks();
 const training = trainView(app);
+// Below it, and not before it: what is seen moves nowhere.
+footerView(app);
 waysBackView(app);
 await nextTask();
 const report = new ReportView(app);
