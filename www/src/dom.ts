@@ -68,7 +68,8 @@ export function picture({ width, height, pixels }: Picture, attributes: Attribut
   const canvas = html("canvas", { width, height, ...attributes });
   const image = new ImageData(width, height);
   image.data.set(pixels);
-  canvas.getContext("2d")?.putImageData(image, 0, 0);
+  // In memory: the GPU, where there is one, would be waited for, and be of no use.
+  canvas.getContext("2d", { willReadFrequently: true })?.putImageData(image, 0, 0);
   return canvas;
 }
 

@@ -15,6 +15,26 @@ export const painted = (): Promise<void> =>
     setTimeout(resolve, MOST_MS);
   });
 
+/** At most: where no browser says when. */
+const FIRST_MS = 2000;
+let first: Promise<void> | undefined;
+
+/** The page's first words are on the screen: whatever sets the GPU up would have them wait for it. */
+export function firstPicture(): Promise<void> {
+  first ??= new Promise((resolve) => {
+    if (document.hidden || !PerformanceObserver.supportedEntryTypes.includes("paint")) {
+      resolve();
+      return;
+    }
+    const observer = new PerformanceObserver((list) => {
+      if (list.getEntriesByName("first-contentful-paint").length > 0) resolve();
+    });
+    observer.observe({ type: "paint", buffered: true });
+    setTimeout(resolve, FIRST_MS);
+  });
+  return first;
+}
+
 /** Lets the page draw and hear what people do. */
 export const nextTask = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 

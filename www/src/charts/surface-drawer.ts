@@ -1,5 +1,6 @@
 /** What draws a surface: a worker that all surfaces of the page share, or the page itself where there is none. */
 
+import { firstPicture } from "../moments";
 import type { Orbit } from "./relief";
 import type { SurfaceScene } from "./scene";
 import type { FromWorker, Picture, Size, ToWorker } from "./surface-protocol";
@@ -59,7 +60,8 @@ export function drawersInWorker(): MakeDrawer | null {
   return (canvas, drawn, failed) => {
     const surface = opened++;
     surfaces.set(surface, { drawn, failed });
-    const tell = (message: ToWorker, transfer: Transferable[] = []): void => worker?.postMessage(message, transfer);
+    const tell = (message: ToWorker, transfer: Transferable[] = []): void =>
+      void firstPicture().then(() => worker?.postMessage(message, transfer));
     const offscreen = canvas.transferControlToOffscreen();
     tell({ surface, type: "open", canvas: offscreen }, [offscreen]);
     return {
