@@ -7,8 +7,7 @@ import { type Heights, isWhole, lowest, rowsOf } from "./heights";
 import { handle } from "./orbit";
 import { themeNow } from "./palette";
 import { FIRST_ORBIT, type Orbit } from "./relief";
-import type { Drawer } from "./surface-drawer";
-import { drawerOnPage, drawersInWorker } from "./surface-drawer";
+import { type Drawer, drawerOnPage, drawersInWorker, type MakeDrawer } from "./surface-drawer";
 import type { Picture, Size } from "./surface-protocol";
 import { placesOf } from "./way";
 
@@ -78,10 +77,7 @@ export class SurfaceView {
   }
 
   /** A canvas that has been given to a worker, or has no WebGL, is of no further use: each drawer has a new one. */
-  #draw(
-    drawer: (canvas: HTMLCanvasElement, drawn: () => void, failed: () => void) => Drawer,
-    failed: () => void,
-  ): void {
+  #draw(drawer: MakeDrawer, failed: () => void): void {
     const canvas = document.createElement("canvas");
     canvas.tabIndex = 0;
     canvas.setAttribute("role", "img");
