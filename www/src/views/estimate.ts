@@ -5,7 +5,6 @@ import type { App } from "../app";
 import { bytesOf, hint, known, piecesOf, type Training, type Work } from "../estimates";
 import { bytes, duration } from "../format";
 import type { Key } from "../store";
-import { watchIn } from "./closed";
 
 const BEGINS: Record<Work, string> = {
   training: "Training takes",
@@ -49,5 +48,5 @@ export function showEstimate(app: App, work: Work, note: HTMLElement, options: E
 
 /** Keeps the paragraph of another part up to date. */
 export function estimateView(app: App, work: Work, note: HTMLElement): void {
-  watchIn(note, app, ESTIMATED, () => showEstimate(app, work, note));
+  app.store.watch(ESTIMATED, () => showEstimate(app, work, note));
 }

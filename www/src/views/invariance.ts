@@ -30,7 +30,7 @@ export class InvarianceView {
     this.#table = new InvarianceTableView(app, () => this.#draw());
     watchIn(this.#place, app, ["invariance", "checkChoice", "descriptions"], () => this.#draw());
     app.store.watch(["ready", "model", "task", "asked", "invariance"], () => this.#showButtons());
-    watchIn(this.#place, app, ESTIMATED, () => this.#showEstimate());
+    app.store.watch(ESTIMATED, () => this.#showEstimate());
     takeAlong(this.#button.value?.parentElement ?? null, () => invarianceFigure(app.store.state), "table");
   }
 
