@@ -8,6 +8,7 @@ import { checkNetworksKept, checkUndo } from "./networks.mjs";
 import { checkNewVersion, checkOffline } from "./offline.mjs";
 import { checkSpaces } from "./spaces.mjs";
 import { checkAlone, checkArrival, checkKept, checkLink } from "./stage.mjs";
+import { checkSurfaces } from "./surfaces.mjs";
 import { checkDiverged, checkPause, checkSteps, checkSurfacePause } from "./waiting.mjs";
 import { checkContinued, checkWay } from "./way.mjs";
 import { checkWords } from "./words.mjs";
@@ -17,6 +18,7 @@ const visits = {
   "A first visit": checkArrival,
   "The minute of somebody who has never heard of flatness": checkMinute,
   "The stage alone": checkAlone,
+  "Who draws the surfaces": checkSurfaces,
   Links: checkLink,
   "What is kept": checkKept,
   "Two tabs": checkTwoTabs,

@@ -8,6 +8,8 @@ const files = [
   "assets/isoflat_files_bg-d5.wasm",
   "mnist/train-images.idx.gz",
   "mnist/rest-images.idx.gz",
+  "assets/surface-worker-e6.js",
+  "assets/scene-f7.js",
 ].map((url) => ({ url, revision: null, integrity: "" }));
 const names = (kept: { url: string }[]) => kept.map(({ url }) => url);
 
@@ -24,9 +26,10 @@ test("of the two engines the one that the browser takes is kept, and what reads 
 
 test("what is large and seldom needed waits, and nothing is in both lists", () => {
   const { essential, later } = keptOf(files, true);
-  expect(names(later)).toEqual(["mnist/rest-images.idx.gz"]);
+  expect(names(later)).toEqual(["mnist/rest-images.idx.gz", "assets/scene-f7.js"]);
   expect(names(essential)).toContain("mnist/train-images.idx.gz");
   expect(names(essential)).not.toContain("mnist/rest-images.idx.gz");
+  expect(names(essential)).toContain("assets/surface-worker-e6.js");
 });
 
 test("a folder is its page, whatever the page is asked", () => {

@@ -68,7 +68,8 @@ export function picture({ width, height, pixels }: Picture, attributes: Attribut
   const canvas = html("canvas", { width, height, ...attributes });
   const image = new ImageData(width, height);
   image.data.set(pixels);
-  canvas.getContext("2d")?.putImageData(image, 0, 0);
+  // In memory: the GPU, where there is one, would be waited for, and be of no use.
+  canvas.getContext("2d", { willReadFrequently: true })?.putImageData(image, 0, 0);
   return canvas;
 }
 
@@ -90,9 +91,12 @@ export function token(name: string): string {
 /** The theme is another one. */
 export const forgetColours = (): void => colours.clear();
 
+let systemIsDark: MediaQueryList | undefined;
+
 export function isDark(): boolean {
   const { theme } = document.documentElement.dataset;
-  return theme === "dark" || (theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
+  systemIsDark ??= matchMedia("(prefers-color-scheme: dark)");
+  return theme === "dark" || (theme !== "light" && systemIsDark.matches);
 }
 
 /** What a file's name ends in, and what it is; all else is bytes. */

@@ -20,11 +20,14 @@ import "./style/keep.css";
 import { App } from "./app";
 import { LANDSCAPE } from "./arrival/arrival";
 import { beginning } from "./arrival/load";
+import { drawersInWorker } from "./charts/surface-drawer";
 import { forgetColours } from "./dom";
 import { type Link, readQuery } from "./link";
 import { Messages } from "./messages";
+import { idle, nextTask, painted } from "./moments";
 import { NO_DINH, NO_VALUES, NOT_SHARP, type State, Store } from "./store";
 import { BendView } from "./views/bend";
+import { closed } from "./views/closed";
 import { dinhView } from "./views/dinh";
 import { filesView } from "./views/files";
 import { footerView } from "./views/footer";
@@ -109,34 +112,31 @@ const store = new Store<State>({
 const link = takeLink();
 // What takes longest to come is asked for first; it is drawn when the views are there.
 const first = beginning(link !== null);
-import("./charts/surface").catch(() => {});
-fillNetworks();
 const app = new App(store, new Messages(place("messages")));
-glossaryView();
-headerView(app);
-footerView(app);
-const look = new LookView(app, within(place("stage"))("div", "landscapes"));
-statusView(app);
-const door = { button: part("button", "open-button"), input: part("input", "open-input") };
-const report = new ReportView(app);
-filesView(app, door, openedView(app), report);
-keepView(app, report);
-table2View(app);
-dinhView(app);
-new MeasuresView(app);
-/** Drawn when it is first opened: its charts would take their time in the first seconds, and nobody sees them. */
+window.isoflatLab = { app, loseDevice: () => app.loseDevice(), crash: () => app.crash(), kill: () => app.kill() };
+
+/** What parts are made of, by the first of them that is opened; those that are closed when there is time. */
+const parts: Record<string, () => void> = {
+  measures: () => new MeasuresView(app),
+  // Its charts would take their time, and nobody sees them: it is made when it is opened, and not before.
+  layers: () => {
+    layers ??= new LayersView(app);
+  },
+  spectrum: () => new SpectrumView(app),
+  check: () => new InvarianceView(app),
+  dinh: () => dinhView(app),
+  papers: () => table2View(app),
+  networks: () => {
+    networks = new NetworksView(app);
+  },
+};
 let layers: LayersView | undefined;
-new SpectrumView(app);
-new InvarianceView(app);
-const training = trainView(app);
-landscapeFigures(app, look);
-trainingFigures(app, training);
-const bend = new BendView(app, look.cut);
-const stage = stageView(app);
-samenessView(app);
-gaugesView(app);
-waysBackView(app);
-const networks = new NetworksView(app);
+let networks: NetworksView | undefined;
+const make = (part: string): void => {
+  const made = parts[part];
+  delete parts[part];
+  made?.();
+};
 /** A page of its own, nearly: it comes when it is first opened. */
 let spaces: Promise<{ redraw: () => void } | undefined> | undefined;
 const openSpaces = (): void => {
@@ -148,35 +148,78 @@ const openSpaces = (): void => {
       return undefined;
     });
 };
+/** Of what is there from the beginning. */
+let views: { redraw: () => void; shown: () => void } | undefined;
 /** Charts are drawn to fit their place, which a closed panel has not. */
 const redraw = (): void => {
-  training.redraw();
-  look.redraw();
-  bend.redraw();
+  views?.redraw();
   layers?.redraw();
   void spaces?.then((view) => view?.redraw());
+};
+const show = (tab: string): void => {
+  make(tab);
+  closed.opened(tab);
+  redraw();
+  views?.shown();
+  if (COMPUTED.has(tab)) app.complete();
+  if (tab === "networks") networks?.show();
+  if (tab === "spaces") openSpaces();
+};
+
+let tab = "";
+tabsView((opened) => {
+  tab = opened;
+  if (views) show(tab);
+});
+// The words of the stage are in the page itself: they are read while the rest is made, which no press has to wait for.
+await painted();
+drawersInWorker();
+glossaryView();
+headerView(app);
+const look = new LookView(app, within(place("stage"))("div", "landscapes"));
+statusView(app);
+const bend = new BendView(app, look.cut);
+const stage = stageView(app);
+samenessView(app);
+gaugesView(app);
+await nextTask();
+fillNetworks();
+const training = trainView(app);
+// Below it, and not before it: what is seen moves nowhere.
+footerView(app);
+waysBackView(app);
+await nextTask();
+const report = new ReportView(app);
+const door = { button: part("button", "open-button"), input: part("input", "open-input") };
+filesView(app, door, openedView(app), report);
+keepView(app, report);
+landscapeFigures(app, look);
+trainingFigures(app, training);
+const guide = guideView(app, first, stage);
+views = {
+  redraw: () => {
+    training.redraw();
+    look.redraw();
+    bend.redraw();
+  },
+  shown: () => report.shown(),
 };
 themeView(() => {
   forgetColours();
   redraw();
 });
-tabsView((tab) => {
-  if (tab === "layers") layers ??= new LayersView(app);
-  redraw();
-  report.shown();
-  if (COMPUTED.has(tab)) app.complete();
-  if (tab === "networks") networks.show();
-  if (tab === "spaces") openSpaces();
-});
-
-window.isoflatLab = { app, loseDevice: () => app.loseDevice(), crash: () => app.crash(), kill: () => app.kill() };
-const guide = guideView(app, first, stage);
+show(tab);
 // A link says where the twin is to be: nothing else moves it.
 void app.start(readModelChoice(), first, link ? async () => {} : guide).then(() => link && app.opener.link(link));
 window.addEventListener("hashchange", () => {
   const later = takeLink();
   if (later) void app.opener.link(later);
 });
+for (const part of Object.keys(parts)) {
+  if (part === "layers") continue;
+  await idle();
+  make(part);
+}
 
 /** What the address says, which it says once: from then on the page keeps what it shows. */
 function takeLink(): Link | null {

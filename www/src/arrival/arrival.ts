@@ -80,11 +80,15 @@ export function encoded(arrival: Arrival): string {
   });
 }
 
-export function decoded(text: string): Arrival {
-  return JSON.parse(text, (_, value: unknown) => {
-    if (value === null || typeof value !== "object") return value;
-    const [entry, ...others] = Object.entries(value);
-    const type = entry && ARRAYS[entry[0] as keyof typeof ARRAYS];
-    return type && others.length === 0 && Array.isArray(entry[1]) ? type.from(entry[1].map(Number)) : value;
-  }) as Arrival;
+export const decoded = (text: string): Arrival => revived(JSON.parse(text)) as Arrival;
+
+/** Not by JSON.parse's own way of reviving, which asks of each of the numbers, tens of thousands, and takes five times as long. */
+function revived(value: unknown): unknown {
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) return value.map(revived);
+  const entries = Object.entries(value);
+  const [entry, ...others] = entries;
+  const type = entry && ARRAYS[entry[0] as keyof typeof ARRAYS];
+  if (type && others.length === 0 && Array.isArray(entry[1])) return type.from(entry[1].map(Number));
+  return Object.fromEntries(entries.map(([key, inner]) => [key, revived(inner)]));
 }

@@ -1,6 +1,7 @@
 /** Moves the twin along the frames that the page came with. */
 
 import type { App } from "../app";
+import { nextTask } from "../moments";
 import type { Frame, Shown } from "./arrival";
 
 /** For the whole way of the slider. */
@@ -38,6 +39,7 @@ export class Player {
       const eased = share * share * (3 - 2 * share);
       const frame = between(frames, from + (to - from) * eased);
       if (frame) this.app.twin.showFrame(frame);
+      await leaveTime(now);
     }
     this.app.twin.showFrame(last);
     return true;
@@ -48,8 +50,19 @@ export class Player {
 function nextFrame(): Promise<number> {
   return new Promise((resolve) => {
     if (document.hidden) setTimeout(() => resolve(performance.now()), 100);
-    else requestAnimationFrame(resolve);
+    else requestAnimationFrame(() => resolve(performance.now()));
   });
+}
+
+/** So long a frame may take and be followed by the next one at once: half of sixty a second. */
+const LIGHT_MS = 8;
+
+/** After a frame that took longer the page has as long again for others: the engine starts meanwhile, and hands want to be heard. */
+async function leaveTime(began: number): Promise<void> {
+  if (document.hidden) return;
+  await nextTask();
+  const took = performance.now() - began;
+  if (took > LIGHT_MS) await new Promise((resolve) => setTimeout(resolve, took));
 }
 
 /** The last frame that is not beyond. */

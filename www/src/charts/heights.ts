@@ -2,13 +2,20 @@
 
 import type { Landscape } from "isoflat";
 
+/** What is drawn of a landscape: numbers alone, which a worker can be given. */
+export type Relief = Pick<Landscape, "s" | "t" | "loss" | "path">;
+
 export type HeightKind = "log" | "linear";
 
-export interface Heights {
+/** What heights follow from. */
+export interface Scale {
   kind: HeightKind;
-  /** Loss at the bottom and at the top of the scale. */
+  /** Loss at the bottom and at the top. */
   low: number;
   high: number;
+}
+
+export interface Heights extends Scale {
   /** Loss → [0, 1]; above the top it stays at 1. */
   at: (loss: number) => number;
   /** Round losses for contours, rising. */
@@ -32,10 +39,16 @@ export function heightsOf(landscapes: Landscape[], kind: HeightKind): Heights {
     highs.push(own);
     high = Math.max(high, own);
   }
-  if (!(high >= low)) return { kind, low: 0, high: 1, at: () => 0, levels: [] };
+  if (!(high >= low)) return heightsOn({ kind, low: 0, high: 0 });
   if (kind === "linear") high = Math.min(high, LINEAR_CUT * Math.min(...highs));
+  return heightsOn({ kind, low, high });
+}
+
+/** Where all losses are one, or none is finite, all lie at the bottom. */
+export function heightsOn({ kind, low, high }: Scale): Heights {
+  if (!(high > low)) return { kind, low, high, at: () => 0, levels: [] };
   const scale = kind === "log" ? Math.log1p : (x: number) => x;
-  const span = scale(high) - scale(low) || 1;
+  const span = scale(high) - scale(low);
   const at = (loss: number) => Math.min(Math.max((scale(loss) - scale(low)) / span, 0), 1);
   return { kind, low, high, at, levels: roundLevels(low, high, at) };
 }
@@ -57,12 +70,12 @@ function roundLevels(low: number, high: number, at: (loss: number) => number): n
 }
 
 /** How many rows are there: fewer than `t` has while they are computed, or when that was stopped. */
-export const rowsOf = ({ s, loss }: Landscape): number => Math.floor(loss.length / s.length);
+export const rowsOf = ({ s, loss }: Relief): number => Math.floor(loss.length / s.length);
 
-export const isWhole = (landscape: Landscape): boolean => rowsOf(landscape) >= landscape.t.length;
+export const isWhole = (landscape: Relief): boolean => rowsOf(landscape) >= landscape.t.length;
 
 /** Indices of the lowest grid point. */
-export function lowest({ s, loss }: Landscape): { i: number; j: number; loss: number } {
+export function lowest({ s, loss }: Relief): { i: number; j: number; loss: number } {
   let best = 0;
   for (let k = 1; k < loss.length; k++) if ((loss[k] ?? 0) < (loss[best] ?? 0)) best = k;
   return { i: best % s.length, j: Math.floor(best / s.length), loss: loss[best] ?? Number.NaN };

@@ -4,7 +4,9 @@ import { isDark } from "../dom";
 
 export type Rgb = readonly [number, number, number];
 
-const RAMPS: Record<"light" | "dark", string[]> = {
+export type Theme = "light" | "dark";
+
+const RAMPS: Record<Theme, string[]> = {
   light: ["#16435c", "#22637a", "#3f8790", "#76aa9f", "#b1c9ac", "#ddddb9", "#f4efd6"],
   dark: ["#1c5270", "#2a6f86", "#438c95", "#6fa69f", "#9fbfa8", "#c9d3b2", "#ece8cd"],
 };
@@ -16,8 +18,10 @@ function parse(hex: string): Rgb {
 
 export type Ramp = (x: number) => Rgb;
 
+export const themeNow = (): Theme => (isDark() ? "dark" : "light");
+
 /** The ramp of a theme, by default the one in force: [0, 1] → RGB in [0, 1]. */
-export function ramp(theme: keyof typeof RAMPS = isDark() ? "dark" : "light"): Ramp {
+export function ramp(theme: Theme = themeNow()): Ramp {
   const stops = RAMPS[theme].map(parse);
   return (x) => {
     const at = Math.min(Math.max(Number.isFinite(x) ? x : 1, 0), 1) * (stops.length - 1);

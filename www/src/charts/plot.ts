@@ -66,8 +66,9 @@ export class Plot {
   }
 
   #draw(): void {
-    const { clientWidth: width, clientHeight: height } = this.box;
     const options = this.#options;
+    // Without asking for its size, which has the whole page laid out.
+    const { clientWidth: width, clientHeight: height } = options ? this.box : { clientWidth: 0, clientHeight: 0 };
     if (!options || width === 0 || height === 0) {
       this.box.replaceChildren();
       return;

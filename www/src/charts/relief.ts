@@ -2,7 +2,7 @@
 
 import type { Landscape } from "isoflat";
 import { svg } from "../dom";
-import { type Heights, isWhole, lowest, rowsOf } from "./heights";
+import { type Heights, isWhole, lowest, type Relief, rowsOf } from "./heights";
 import { css, type Ramp, type Rgb } from "./palette";
 
 export const SIDE = 2;
@@ -18,12 +18,15 @@ export interface Orbit {
   zoom: number;
 }
 
+/** As the page begins, where a surface has not been turned or is not drawn. */
+export const FIRST_ORBIT: Orbit = { position: [2.55, 2.35, 3.5], zoom: 1 };
+
 /** In degrees. A tall narrow view needs a wider one to show the whole side. */
 export const fieldOfView = (aspect: number): number => (aspect < 1.2 ? 38 : 32);
 
 export type Placer = (i: number, j: number, lift?: number) => Point3;
 
-export function placer({ s, t, loss }: Landscape, heights: Heights): Placer {
+export function placer({ s, t, loss }: Relief, heights: Heights): Placer {
   return (i, j, lift = 0) => [
     (i / (s.length - 1) - 0.5) * SIDE,
     heights.at(loss[i + j * s.length] ?? heights.high) * HEIGHT + lift,

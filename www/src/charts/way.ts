@@ -3,7 +3,7 @@
 import type { Landscape } from "isoflat";
 import { percent } from "../format";
 import type { DirectionKind } from "../worker/protocol";
-import { type Heights, rowsOf } from "./heights";
+import { type Heights, type Relief, rowsOf } from "./heights";
 
 /** A place in cells of the grid: 0, 0 is the first point, 1, 0 the next one along the first direction. */
 export interface Place {
@@ -20,20 +20,20 @@ const cellOf = (axis: Float64Array, x: number): number => {
 };
 
 /** Where the weights themselves are. */
-export const weightsAt = ({ s, t }: Pick<Landscape, "s" | "t">): Place => ({ i: cellOf(s, 0), j: cellOf(t, 0) });
+export const weightsAt = ({ s, t }: Relief): Place => ({ i: cellOf(s, 0), j: cellOf(t, 0) });
 
 /** The way's own points, from its beginning; none where there is no way. */
-export function placesOf({ s, t, path }: Landscape): Place[] {
+export function placesOf({ s, t, path }: Relief): Place[] {
   if (!path) return [];
   return Array.from(path.s, (x, index) => ({ i: cellOf(s, x), j: cellOf(t, path.t[index] ?? 0) }));
 }
 
 /** Is it on the grid, and the rows there computed? */
-export const isOn = (landscape: Landscape, { i, j }: Place): boolean =>
+export const isOn = (landscape: Relief, { i, j }: Place): boolean =>
   i >= 0 && j >= 0 && i <= landscape.s.length - 1 && j <= rowsOf(landscape) - 1;
 
 /** The surface's height between its points, as it is drawn. */
-export function heightAt({ s, loss }: Landscape, heights: Heights, { i, j }: Place): number {
+export function heightAt({ s, loss }: Relief, heights: Heights, { i, j }: Place): number {
   const rows = Math.floor(loss.length / s.length);
   const [column, row] = [inside(Math.floor(i), s.length - 2), inside(Math.floor(j), rows - 2)];
   const at = (a: number, b: number) => heights.at(loss[a + Math.min(b, rows - 1) * s.length] ?? heights.high);
@@ -47,7 +47,7 @@ export function heightAt({ s, loss }: Landscape, heights: Heights, { i, j }: Pla
 const inside = (value: number, last: number): number => Math.min(Math.max(value, 0), Math.max(last, 0));
 
 /** The same line with points so close that it follows a surface; its parts that are on the surface. */
-export function finely(landscape: Landscape, places: Place[]): Place[][] {
+export function finely(landscape: Relief, places: Place[]): Place[][] {
   const parts: Place[][] = [];
   let part: Place[] = [];
   const end = () => {

@@ -5,7 +5,7 @@ import { contourDrawing, contourMarks } from "../charts/contour";
 import { type HeightKind, type Heights, isWhole, lowest, rowsOf } from "../charts/heights";
 import { linePlot } from "../charts/line";
 import { ramp } from "../charts/palette";
-import { type Orbit, reliefDrawing } from "../charts/relief";
+import { FIRST_ORBIT, type Orbit, reliefDrawing } from "../charts/relief";
 import { number } from "../format";
 import type { State } from "../store";
 import type { Point } from "../worker/protocol";
@@ -13,9 +13,6 @@ import { bentBy, captionOf, directionsOf, joined } from "./caption";
 import type { Column } from "./columns";
 import type { Figure } from "./figure";
 import { lineKey, POINT_NAMES, plotted } from "./plots";
-
-/** As the page begins, where a surface has not been turned or is not drawn. */
-export const FIRST_ORBIT: Orbit = { position: [2.55, 2.35, 3.5], zoom: 1 };
 
 const SURFACE = { width: 640, height: 480 };
 const CONTOUR = 520;

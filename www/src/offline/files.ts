@@ -17,8 +17,8 @@ export interface Kept {
   later: OfflineFile[];
 }
 
-/** The training images beyond the first 24,000 are as large as most of the page. */
-const LATER = /^mnist\/rest-/;
+/** The training images beyond the first 24,000 are as large as most of the page; three.js draws in a worker, and seldom on the page. */
+const LATER = /^(mnist\/rest-|assets\/scene-)/;
 /** The engine is there twice, and a browser takes one of the two. */
 const [PLAIN, RELAXED] = [/\/isoflat_bg-[^/]*\.wasm$/, /\/isoflat_relaxed_bg-[^/]*\.wasm$/];
 

@@ -1,5 +1,6 @@
 /** The page's side of the service worker: whether the page works offline, and whether a new version is there. */
 
+import { idle } from "../moments";
 import type { Answer, Question } from "./files";
 
 export interface Offline {
@@ -32,12 +33,6 @@ function when(worker: ServiceWorker, state: ServiceWorkerState): Promise<void> {
     look();
   });
 }
-
-const idle = (): Promise<void> =>
-  new Promise((resolve) => {
-    if ("requestIdleCallback" in window) requestIdleCallback(() => resolve(), { timeout: 5000 });
-    else setTimeout(resolve, 1000);
-  });
 
 /** People may have asked their browser to save data. */
 const savesData = (): boolean =>

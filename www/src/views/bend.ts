@@ -9,6 +9,7 @@ import { html } from "../dom";
 import { number, round } from "../format";
 import type { Bend } from "../store";
 import { factorsOf, powersOf } from "../transformations";
+import { watchIn } from "./closed";
 import { place, within } from "./place";
 
 const markup = template`
@@ -79,12 +80,14 @@ export class BendView {
     });
     app.store.watch(["model"], () => this.#buildSliders());
     app.store.watch(["bend"], () => this.#showBend());
-    app.store.watch(["lines"], () => this.redraw());
+    watchIn(this.box, app, ["lines"], () => this.redraw());
   }
 
   /** Not in a closed part: it is drawn when that is opened. */
   redraw(): void {
-    if (this.box.clientWidth > 0) this.#cut.show(this.app.store.state.lines, "log");
+    const { lines } = this.app.store.state;
+    const isThere = lines.trained !== undefined || lines.bent !== undefined;
+    if (!isThere || this.box.clientWidth > 0) this.#cut.show(lines, "log");
   }
 
   get #bend(): Bend {

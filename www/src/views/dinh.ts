@@ -11,6 +11,7 @@ import { integer, number, power, sentence } from "../format";
 import { type Finding, found, refusalOf } from "../store";
 import type { BallFinding, ManyFinding } from "../worker/protocol";
 import { type Card, card, facts, offer } from "./card";
+import { watchIn } from "./closed";
 import { Figure5 } from "./figure5";
 import { place } from "./place";
 import { sharpenView } from "./sharpen";
@@ -58,7 +59,7 @@ export function dinhView(app: App): void {
     const isPossible = ready && model !== null && !["training", "starting", "sharpening"].includes(task);
     for (const construction of CONSTRUCTIONS) offer(cards[construction], isPossible, refusal(construction));
   });
-  app.store.watch(["dinh", "model"], () => {
+  watchIn(part, app, ["dinh", "model"], () => {
     const { dinh } = app.store.state;
     show(boxes, dinh.boxes, refusal("boxes"), (value) => showBoxes(boxes, plots.boxes, value));
     show(many, dinh.many, refusal("many"), (value) => showMany(many, plots.many, value));

@@ -29,10 +29,18 @@ interface Reading {
 
 export function gaugesView(app: App): void {
   const box = place("gauges");
+  let drawn: { said: string; element: HTMLElement }[] = [];
   app.store.watch(["measures", "accuracy", "bend", "engine", "descriptions", "training", "ready", "task"], () => {
+    const wanted = readings(app).map((reading) => ({ reading, said: JSON.stringify(reading) }));
+    // While the twin moves on its way, most of what they say stays as it is.
+    if (wanted.every(({ said }, index) => said === drawn[index]?.said)) return;
     // The word that has the focus keeps it, though it is another element.
     const focused = box.querySelector(".term:focus")?.closest(".gauge")?.id;
-    box.replaceChildren(...readings(app).map(gauge));
+    drawn = wanted.map(({ reading, said }, index) => {
+      const before = drawn[index];
+      return before?.said === said ? before : { said, element: gauge(reading) };
+    });
+    box.replaceChildren(...drawn.map(({ element }) => element));
     if (focused) box.querySelector<HTMLElement>(`#${focused} .term`)?.focus();
   });
 }

@@ -7,6 +7,7 @@ import { invarianceFigure } from "../figures/tables";
 import { disable } from "../focus";
 import { leftOf } from "../plan";
 import type { State } from "../store";
+import { watchIn } from "./closed";
 import { ESTIMATED, showEstimate } from "./estimate";
 import { InvarianceTableView } from "./invariance-table";
 import { place } from "./place";
@@ -27,7 +28,7 @@ export class InvarianceView {
   constructor(private readonly app: App) {
     render(this.#template(), this.#place);
     this.#table = new InvarianceTableView(app, () => this.#draw());
-    app.store.watch(["invariance", "checkChoice", "descriptions"], () => this.#draw());
+    watchIn(this.#place, app, ["invariance", "checkChoice", "descriptions"], () => this.#draw());
     app.store.watch(["ready", "model", "task", "asked", "invariance"], () => this.#showButtons());
     app.store.watch(ESTIMATED, () => this.#showEstimate());
     takeAlong(this.#button.value?.parentElement ?? null, () => invarianceFigure(app.store.state), "table");

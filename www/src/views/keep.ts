@@ -6,6 +6,7 @@ import { download } from "../dom";
 import { bibtex, plainCitation } from "../figures/cite";
 import { found } from "../store";
 import type { SaveChoice, SavedPoint } from "../worker/protocol";
+import { watchIn } from "./closed";
 import { copy } from "./copy";
 import { place } from "./place";
 import type { ReportView } from "./report";
@@ -146,6 +147,6 @@ export function keepView(app: App, report: ReportView): void {
     const format = at.querySelector<HTMLSelectElement>("#save-format");
     if (format?.value === "onnx" && !isOnnx) format.selectedIndex = 0;
   };
-  app.store.watch(["ready", "model", "bendSummary", "dinh", "opened"], draw);
+  watchIn(at, app, ["ready", "model", "bendSummary", "dinh", "opened"], draw);
   report.changed = draw;
 }

@@ -6,7 +6,7 @@ import type { App } from "../app";
 import { drawContour } from "../charts/contour";
 import { type HeightKind, type Heights, heightsOf, isWhole, rowsOf } from "../charts/heights";
 import { LineChart } from "../charts/line";
-import type { SurfaceView } from "../charts/surface";
+import { SurfaceView } from "../charts/surface";
 import { waySaid } from "../charts/way";
 import { html } from "../dom";
 import { disable } from "../focus";
@@ -89,9 +89,6 @@ export class LookView {
   #line: LineChart | undefined;
   #view: View = "surface";
   #seed = 1;
-  /** three.js is large and comes when it is first needed. */
-  #surfaceModule: Promise<typeof import("../charts/surface")> | undefined;
-  #drawing = 0;
   #drawn: PerPoint<Landscape> = {};
 
   /** `box`: the stage's pair of figures, in which it draws. */
@@ -115,10 +112,7 @@ export class LookView {
       this.#seed++;
       change();
     });
-    app.store.watch(["surfaces", "lines", "bend", "preview", "ready"], () => this.draw());
-    app.store.watch(["growing"], () => {
-      if (this.#view !== "line") this.draw();
-    });
+    app.store.watch(["surfaces", "growing", "lines", "bend", "preview", "ready"], () => this.draw());
     app.store.watch(["landscapeChoice"], () => this.#writeChoice());
     app.store.watch(["bend", "ready", "landscapeChoice", "way", "training", "stamp"], () => this.#showFields());
   }
@@ -144,7 +138,6 @@ export class LookView {
   }
 
   draw(): void {
-    this.#drawing++;
     const { growing, lines, bend, preview } = this.app.store.state;
     const bent = transformationOf(bend) !== null;
     // A coarse whole says more than a fine beginning.
@@ -155,7 +148,7 @@ export class LookView {
     this.box.dataset.bent = String(bent);
     if (this.#view === "line") this.#drawLine(lines);
     else if (this.#view === "contour") this.#drawContours(surfaces, bent);
-    else void this.#drawSurfaces(surfaces, bent, this.#drawing);
+    else this.#drawSurfaces(surfaces, bent);
     this.#showRanges(this.#view === "line" ? lines : surfaces, bent);
   }
 
@@ -209,37 +202,39 @@ export class LookView {
     }
   }
 
-  async #drawSurfaces(surfaces: PerPoint<Landscape>, bent: boolean, drawing: number): Promise<void> {
+  #drawSurfaces(surfaces: PerPoint<Landscape>, bent: boolean): void {
     for (const point of POINTS) {
       if (surfaces[point]) continue;
       this.#surfaces[point]?.dispose();
       delete this.#surfaces[point];
       this.#empty(point, bent);
     }
-    if (present(surfaces).length === 0) return;
-    this.#surfaceModule ??= import("../charts/surface");
-    const { SurfaceView } = await this.#surfaceModule;
-    if (drawing !== this.#drawing) return;
     const heights = this.#heights(surfaces);
-    try {
-      for (const point of POINTS) {
-        const landscape = surfaces[point];
-        if (!landscape) continue;
-        const view = this.#surfaces[point] ?? new SurfaceView(this.#place(point), (from) => this.#link(from));
-        if (!this.#surfaces[point]) {
-          this.#surfaces[point] = view;
-          const other = this.#surfaces[point === "trained" ? "bent" : "trained"];
-          if (other) view.orbit = other.orbit;
-        }
-        view.show(landscape, heights);
+    for (const point of POINTS) {
+      const landscape = surfaces[point];
+      if (!landscape) continue;
+      let view = this.#surfaces[point];
+      if (!view) {
+        view = new SurfaceView(
+          this.#place(point),
+          (from) => this.#link(from),
+          () => this.#drawFlat(),
+        );
+        this.#surfaces[point] = view;
+        const other = this.#surfaces[point === "trained" ? "bent" : "trained"];
+        if (other) view.orbit = other.orbit;
       }
-    } catch {
-      // Without WebGL the contour map shows the same.
-      const radio = this.#panel.querySelector<HTMLInputElement>("input[name=view][value=contour]");
-      if (radio) radio.checked = true;
-      this.#setView("contour");
-      this.app.messages.notice("This browser draws no 3D surfaces.", "The contour map shows the same numbers.");
+      view.show(landscape, heights);
     }
+  }
+
+  /** Without WebGL the contour map shows the same. */
+  #drawFlat(): void {
+    if (this.#view !== "surface") return;
+    const radio = this.#panel.querySelector<HTMLInputElement>("input[name=view][value=contour]");
+    if (radio) radio.checked = true;
+    this.#setView("contour");
+    this.app.messages.notice("This browser draws no 3D surfaces.", "The contour map shows the same numbers.");
   }
 
   /**

@@ -12,6 +12,7 @@ import { type State, transformationOf } from "../store";
 import { measureUnits } from "../units";
 import type { Point } from "../worker/protocol";
 import type { aboutMeasure } from "./about-measure";
+import { watchIn } from "./closed";
 import { estimateView } from "./estimate";
 import { badgeText } from "./header";
 import { place, within } from "./place";
@@ -41,7 +42,7 @@ export class MeasuresView {
   #about: typeof aboutMeasure | "failed" | undefined;
 
   constructor(private readonly app: App) {
-    app.store.watch(["descriptions", "measures", "bend", "engine", "model", "costs"], () => this.#draw());
+    watchIn(this.#place, app, ["descriptions", "measures", "bend", "engine", "model", "costs"], () => this.#draw());
     this.#draw();
     estimateView(app, "measures", within(this.#place)("p", "measures-estimate"));
     takeAlong(this.#place.querySelector(".side"), () => measuresFigure(app.store.state), "table");

@@ -17,6 +17,7 @@ import { compared, freeName, type Group, type Known, nameFor } from "../networks
 import type { Entry } from "../shelf";
 import { arrivedWith, CLEARED } from "../states";
 import { ask } from "./ask";
+import { watchIn } from "./closed";
 import { place } from "./place";
 import { takenAlong } from "./take-along";
 
@@ -34,7 +35,9 @@ export class NetworksView {
 
   constructor(private readonly app: App) {
     app.store.watch(["shelf", "stamp"], () => void this.#load());
-    app.store.watch(["measures", "surfaces", "accuracy", "training", "task", "descriptions"], () => this.#draw());
+    watchIn(this.#place, app, ["measures", "surfaces", "accuracy", "training", "task", "descriptions"], () =>
+      this.#draw(),
+    );
   }
 
   /** The part has been opened. */

@@ -9,6 +9,7 @@ import { valleyFigure } from "../figures/valley";
 import { factor, number, powerOfTwo } from "../format";
 import { found, refusalOf } from "../store";
 import type { SharpenFinding, Valley } from "../worker/protocol";
+import { watchIn } from "./closed";
 import { within } from "./place";
 import { takeAlong } from "./take-along";
 
@@ -24,7 +25,7 @@ export function sharpenView(app: App, part: HTMLElement): void {
     within(part)("fieldset", "sharpen-controls").disabled =
       !ready || !possible || task === "training" || task === "starting";
   });
-  app.store.watch(["dinh", "model", "measures", "sharpness"], () => {
+  watchIn(part, app, ["dinh", "model", "measures", "sharpness"], () => {
     const { decades, powersOfTwo, valley, sharpened } = app.store.state.dinh;
     powers.checked = powersOfTwo;
     const there = found(valley);

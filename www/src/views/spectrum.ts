@@ -11,6 +11,7 @@ import { disable } from "../focus";
 import { integer, number } from "../format";
 import type { PerPoint } from "../store";
 import type { Point, SpectrumChoice } from "../worker/protocol";
+import { watchIn } from "./closed";
 import { estimateView } from "./estimate";
 import { numbers } from "./numbers";
 import { place, within } from "./place";
@@ -82,15 +83,16 @@ export class SpectrumView {
     }
     this.#axis.addEventListener("change", () => this.#drawDensities());
     this.#button.addEventListener("click", () => void app.computeSpectrum());
+    const part = place("spectrum");
     app.store.watch(["operators"], () => this.#fillOperators());
     app.store.watch(["model"], () => this.#fillParts());
     app.store.watch(["ready", "task"], () => {
       const { ready, task } = app.store.state;
       disable(this.#button, !ready || ["training", "starting", "spectrum"].includes(task));
     });
-    app.store.watch(["spectra"], () => this.#drawEnds());
-    app.store.watch(["densities"], () => this.#drawDensities());
-    app.store.watch(["spectra", "densities"], () => this.#showNumbers());
+    watchIn(part, app, ["spectra"], () => this.#drawEnds());
+    watchIn(part, app, ["densities"], () => this.#drawDensities());
+    watchIn(part, app, ["spectra", "densities"], () => this.#showNumbers());
   }
 
   #render(): void {
