@@ -4,6 +4,9 @@
 //! zeros; neighbours on a line, which share most of what they see, are computed together; and channels go through the image in
 //! bands, narrow enough that the rows that a window sees stay in the cache until the next row of outputs wants them again.
 //!
+//! That is for windows of every kind. Those that are common have loops of their own (`row_sums`, `row_pull`), over rows that are laid
+//! out channel by channel first (`laid`).
+//!
 //! Arrays are filled by loops here: what `array::map` calls is not put in its place under a level's instructions, half the speed.
 
 mod laid;
