@@ -23,6 +23,13 @@ pub struct Aligned<T> {
 
 impl<T> Default for Aligned<T> {
     fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> Aligned<T> {
+    /// Without numbers.
+    pub const fn new() -> Self {
         Self { lines: Vec::new(), len: 0, numbers: PhantomData }
     }
 }

@@ -4,13 +4,23 @@
 //! zeros; neighbours on a line, which share most of what they see, are computed together; and channels go through the image in
 //! bands, narrow enough that the rows that a window sees stay in the cache until the next row of outputs wants them again.
 //!
+//! That is for windows of every kind. Those that are common have loops of their own (`row_sums`, `row_pull`), over rows that are laid
+//! out channel by channel first (`laid`).
+//!
 //! Arrays are filled by loops here: what `array::map` calls is not put in its place under a level's instructions, half the speed.
 
+mod laid;
 mod pull;
+mod row_pull;
+mod row_sums;
+#[cfg(test)]
+mod row_tests;
 
 use std::ops::Range;
 
-pub use self::pull::Pull;
+use self::laid::{Grid, LAYS_ROWS};
+pub use self::pull::{Pull, Term as PullTerm};
+use self::row_sums::RowSums;
 use super::activation::Finish;
 use super::affine::{Affine, Backward, Forward};
 use super::gradient::Term;
@@ -192,10 +202,23 @@ impl Affine {
 impl<T: Real, W: AsRef<[T]>> Correlation<'_, T, W> {
     #[inline(always)]
     fn run<const N: usize, const FMA: bool>(&self, finish: Finish<'_, T>, out: &mut [T]) {
-        let out = out.as_chunks_mut::<N>().0;
-        let Geometry { sides: [rows, columns], width, channels, .. } = self.geometry;
+        let Geometry { sides: [rows, columns], window, width, channels } = self.geometry;
         let seen = [rows.places.len(), width, channels.div_ceil(self.channels), self.terms.len()];
         let band = band::<T, N>(&seen);
+        if LAYS_ROWS && channels == self.channels && matches!(self.terms.len(), 1 | 2) {
+            let sides = [rows, columns];
+            let weights = self.columns;
+            let grid = Grid { sides, window, weights, channels, met_width: width, width: self.width };
+            let mut terms = [(&[][..], &[][..]); 2];
+            for (to, (weights, image)) in terms.iter_mut().zip(self.terms) {
+                *to = (weights.as_ref(), image);
+            }
+            let by_rows = RowSums::<T, N> { grid, bias: self.bias, terms: &terms[..self.terms.len()], finish };
+            if by_rows.run::<FMA>(out) {
+                return;
+            }
+        }
+        let out = out.as_chunks_mut::<N>().0;
         let mut found = [Met::default(); LOOKED_UP];
         for first in (0..self.channels).step_by(band) {
             let channels = first..self.channels.min(first + band);

@@ -31,6 +31,10 @@ pub unsafe trait Register<T>: Copy {
     unsafe fn plus(self, other: Self) -> Self;
     /// self + a ⊙ b, in one rounding where the machine has that.
     unsafe fn plus_product(self, a: Self, b: Self) -> Self;
+    /// self ⊙ other
+    unsafe fn times(self, other: Self) -> Self;
+    /// `then` where self > 0, else `other`: also where self is not a number.
+    unsafe fn choose(self, then: Self, other: Self) -> Self;
 }
 
 /// The registers of a format: of each machine at most three widths.
@@ -90,6 +94,19 @@ pub fn write<T: Real, const J: usize, const FMA: bool>(out: &mut [T; J], start: 
 #[inline(always)]
 pub fn copy<T: Real, const J: usize, const FMA: bool>(out: &mut [T; J], a: &[T; J]) {
     by_width!(T, J, FMA, copy_by(out, a));
+}
+
+/// Asks for what is there, or will be written there, before it is wanted: for the second cache, where the machine can be asked.
+#[inline(always)]
+#[allow(unsafe_code)]
+pub fn ask_for<T>(from: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: nothing is read, whatever lies there.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T1 }>(from.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = from;
 }
 
 /// Where the vectors of a row begin, which it is a whole number of.

@@ -62,6 +62,11 @@ impl Net {
         matches!(&self.kinds[l], Kind::Affine(affine) if affine.is_channelwise())
     }
 
+    /// Is a step's part of the gradient summed where δ goes back through it? It is read there anyway.
+    pub fn sums_on_the_way(&self, l: usize) -> bool {
+        self.reads_as_it_is(l) && self.pulls_back(l)
+    }
+
     /// The first step, where it is affine in what comes in: layer 1 is linear in the parameters then.
     pub fn first(&self) -> Option<&Affine> {
         let (_, affine) = self.affine_steps().next()?;

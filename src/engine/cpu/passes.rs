@@ -89,7 +89,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
 
     /// Bytes that a block takes beside its numbers: lists of the steps, and what an allocator and whole cache lines add to each vector.
     fn block_overhead(&self) -> u64 {
-        let lists = 6 * self.net.plan.steps.len() * (size_of::<Aligned<T>>() + 128);
+        let lists = 7 * self.net.plan.steps.len() * (size_of::<Aligned<T>>() + 128);
         (size_of::<BlockPoint<T>>() + lists + 8 * N) as u64
     }
 

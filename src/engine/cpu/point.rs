@@ -1,5 +1,7 @@
 //! Forward and backward passes of one block of N samples.
 
+use std::mem::swap;
+
 use bytemuck::Pod;
 
 use super::activation::{self, Curve, Finish};
@@ -31,6 +33,8 @@ pub struct BlockPoint<T> {
     pub chosen: Vec<Aligned<u32>>,
     /// δ of every step, the derivative by what its activation is of.
     pub deltas: Vec<Aligned<T>>,
+    /// The parts of the gradient that were summed on the way back: of a step's W, then of its b.
+    pub gradients: Vec<Aligned<T>>,
     /// What comes into the affine steps, sample by sample; nothing where it is read as it lies.
     pub transposed: Vec<Aligned<T>>,
     /// Of the smooth activations.
@@ -66,6 +70,7 @@ impl<T: Real> BlockPoint<T> {
         self.activations.resize_with(steps, Aligned::default);
         self.chosen.resize_with(steps, Aligned::default);
         self.deltas.resize_with(steps, Aligned::default);
+        self.gradients.resize_with(steps, Aligned::default);
         self.transposed.resize_with(steps, Aligned::default);
         self.curves.resize_with(steps, Curve::default);
         self.is_input_transposed.resize(steps, false);
@@ -180,7 +185,10 @@ impl<T: Real> BlockPoint<T> {
         workspace: &mut Workspace<T>,
     ) -> Result<()> {
         let finished_by = Some(&self.activations[..]);
-        let back = Back { net, weights, chosen: &self.chosen, second: None, summed: None, finished_by, within: None };
+        let from = net.plan.steps[l].reads[0].from.filter(|_| net.sums_on_the_way(l));
+        // There is no second term, so nothing is read as a tangent.
+        let summed = from.map(|from| [&self.activations[from][..]; 2]);
+        let back = Back { net, weights, chosen: &self.chosen, second: None, summed, finished_by, within: None };
         back.step::<N>(
             l,
             &mut self.deltas,
@@ -191,7 +199,11 @@ impl<T: Real> BlockPoint<T> {
                 self.curves[from].bend(q);
                 activation::multiply_derivative(activation, a, &self.curves[from], q);
             },
-        )
+        )?;
+        if summed.is_some() {
+            swap(&mut self.gradients[l], &mut workspace.gradient);
+        }
+        Ok(())
     }
 }
 

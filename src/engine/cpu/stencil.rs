@@ -96,6 +96,53 @@ impl Side {
         Ok(sides)
     }
 
+    /// From the first that a point meets to behind the last.
+    #[inline(always)]
+    pub fn met(&self, point: usize) -> [usize; 2] {
+        let mut met = [usize::MAX, 0];
+        for place in self.places.iter().filter(|place| place.is_met(point)) {
+            let at = place.at(point, self.stride);
+            met = [met[0].min(at), met[1].max(at + 1)];
+        }
+        met
+    }
+
+    /// So many neighbours have what all places meet at a point.
+    #[inline(always)]
+    pub fn reach(&self) -> usize {
+        let leftmost = self.leftmost();
+        self.places.iter().map(|place| (place.from - leftmost) as usize + 1).max().unwrap_or(0)
+    }
+
+    /// Is each of so many met at some point, where points meet neighbours?
+    #[inline(always)]
+    pub fn meets_all(&self, length: usize) -> bool {
+        let leftmost = self.leftmost();
+        let end = leftmost + (self.count + self.reach()) as isize - 1;
+        self.stride == 1 && self.reach() == self.places.len() && leftmost <= 0 && end >= length as isize
+    }
+
+    /// The places from left to right, if there are so many and they meet neighbours.
+    #[inline(always)]
+    pub fn in_line<const K: usize>(&self) -> Option<[usize; K]> {
+        let mut places = [0; K];
+        let leftmost = self.leftmost();
+        if self.places.len() != K {
+            return None;
+        }
+        for place in &self.places {
+            // Places meet different points, so as many as there are within reach fill it.
+            *places.get_mut((place.from - leftmost) as usize)? = place.k;
+        }
+        Some(places)
+    }
+
+    /// What the place furthest to the left meets at the first point, where there are places.
+    #[inline(always)]
+    pub fn leftmost(&self) -> isize {
+        self.places.iter().map(|place| place.from).min().unwrap_or(0)
+    }
+
     fn new(
         [first, step, count]: [usize; 3],
         stride: usize,

@@ -9,7 +9,7 @@ use super::activation::{self, Finish};
 use super::affine::Affine;
 use super::affine_block::BackwardBlock;
 use super::aligned::Aligned;
-use super::channelwise::{self, Pull};
+use super::channelwise::{self, Pull, PullTerm};
 use super::net::{Kind, Net, Weights};
 use super::point::{BlockPoint, Workspace, sized};
 use super::real::Real;
@@ -95,8 +95,12 @@ impl<T: Real> Back<'_, T> {
         if let Some([input, tangent]) = self.summed {
             let lanes = sized(&mut workspace.lanes, affine.lane_sums::<N>())?;
             let gradient = sized(&mut workspace.gradient, affine.parameters().len())?;
-            let first = (&self.weights.backward[l], &d[..], input);
-            let second = self.second.map(|(direction, deltas)| (&direction.backward[l], &deltas[l][..], tangent));
+            let first = PullTerm { weights: self.weights.backward[l].as_ref(), delta: &d[..], input };
+            let second = self.second.map(|(direction, deltas)| PullTerm {
+                weights: direction.backward[l].as_ref(),
+                delta: &deltas[l][..],
+                input: tangent,
+            });
             let both = [first, second.unwrap_or(first)];
             let terms = &both[..1 + usize::from(second.is_some())];
             simd::run(self.net.level, Pull::<T, N> { affine, terms, finish, out, lanes, gradient });

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::affine::Affine;
+use super::aligned::Aligned;
 use super::channelwise;
 use super::gradient::{BiasGradient, GradientWorkspace, Portion, Term, WeightGradient};
 use super::parallel;
@@ -19,7 +20,8 @@ impl<T: Real, const N: usize> Passes<T, N> {
         for blocks in blocks.chunks(self.summed()) {
             let terms =
                 |l: usize| blocks.iter().map(|block| (&block.deltas[l][..], block.laid_out(&self.net, l))).collect();
-            self.add_weight_gradients(|_| 1, |_| true, &terms, gradient).await?;
+            self.add_parts(|l| self.net.sums_on_the_way(l), blocks.iter().map(|block| &block.gradients[..]), gradient);
+            self.add_weight_gradients(|_| 1, |l| !self.net.sums_on_the_way(l), &terms, gradient).await?;
         }
         Ok(())
     }
@@ -57,13 +59,23 @@ impl<T: Real, const N: usize> Passes<T, N> {
             }
         };
         let is_summed = |l: usize| differential.sums_on_the_way(&self.net, l);
-        for (l, affine) in self.net.affine_steps().filter(|(l, _)| is_summed(*l)) {
-            for dot in tangents {
-                out[affine.parameters()].iter_mut().zip(&dot.products[l][..]).for_each(|(out, &sum)| *out += sum);
-            }
-        }
+        self.add_parts(is_summed, tangents.iter().map(|dot| &dot.products[..]), out);
         let every = |l| if differential.has_second(&self.net, l) { 2 } else { 1 };
         self.add_weight_gradients(every, |l| differential.moves(l) && !is_summed(l), &terms, out).await
+    }
+
+    /// Adds what every block summed of these steps on its way back.
+    fn add_parts<'a>(
+        &self,
+        is_summed: impl Fn(usize) -> bool,
+        blocks: impl Iterator<Item = &'a [Aligned<T>]> + Clone,
+        out: &mut [T],
+    ) {
+        for (l, affine) in self.net.affine_steps().filter(|(l, _)| is_summed(*l)) {
+            for parts in blocks.clone() {
+                out[affine.parameters()].iter_mut().zip(&parts[l][..]).for_each(|(out, &sum)| *out += sum);
+            }
+        }
     }
 
     /// Adds Σ δ xᵀ of the affine steps that are `wanted` to their weights, and to their biases Σ δ of as many of the terms as

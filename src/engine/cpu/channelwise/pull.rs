@@ -5,20 +5,30 @@
 
 use std::ops::Range;
 
+use super::laid::{Grid, LAYS_ROWS};
+use super::row_pull::RowPull;
 use super::{Geometry, LOOKED_UP, Met, NEIGHBOURS, band, look_up};
 use crate::engine::cpu::activation::Finish;
-use crate::engine::cpu::affine::{Affine, Backward};
+use crate::engine::cpu::affine::Affine;
 use crate::engine::cpu::lanes;
 use crate::engine::cpu::real::Real;
 use crate::engine::cpu::simd::Work;
 use crate::engine::cpu::stencil::Side;
 use crate::engine::cpu::tile::Sums;
 
+/// Packed weights, the δ that they meet, and the input x that is met in the gradient.
+#[derive(Clone, Copy)]
+pub struct Term<'a, T> {
+    pub weights: &'a [T],
+    pub delta: &'a [T],
+    pub input: &'a [T],
+}
+
 /// q = Σ over the terms of Wᵀ δ, and Σ over the terms, positions and lanes of δ x: one block.
 pub struct Pull<'a, T, const N: usize> {
     pub affine: &'a Affine,
-    /// Packed weights, the δ that they meet, and the input x that is met in the gradient.
-    pub terms: &'a [(&'a Backward<T>, &'a [T], &'a [T])],
+    /// One or two.
+    pub terms: &'a [Term<'a, T>],
     pub finish: Finish<'a, T>,
     /// q, (pixels, input channels, N).
     pub out: &'a mut [T],
@@ -46,6 +56,33 @@ impl<T: Real, const N: usize> Work for Pull<'_, T, N> {
 }
 
 impl<T: Real, const N: usize> Pull<'_, T, N> {
+    /// The pixels of one residue by rows that are laid out, where that suits the step.
+    #[inline(always)]
+    fn by_rows<const FMA: bool>(&mut self, sides: [&Side; 2], sums_bias: bool) -> bool {
+        let Affine { input, output, columns: weights, .. } = *self.affine;
+        let (window, channels) = (self.affine.window.size[1], input.channels);
+        let grid = Grid { sides, window, weights, channels, met_width: output.width, width: input.width };
+        let lanes = &mut self.lanes[..channels * (weights + 1) * N];
+        lanes.fill(T::ZERO);
+        let (sums, bias) = lanes.split_at_mut(channels * weights * N);
+        let meets_all = sides[0].meets_all(output.height) && sides[1].meets_all(output.width);
+        let of_rows = if sums_bias && meets_all { Some(&mut *bias) } else { None };
+        let by_rows = RowPull::<T, N> { grid, terms: self.terms, finish: self.finish };
+        if !by_rows.run::<FMA>(self.out, sums, of_rows) {
+            return false;
+        }
+        let (of_weights, of_bias) = self.gradient.split_at_mut(self.affine.weight.len());
+        add_lanes(sums.as_chunks::<N>().0, of_weights);
+        if sums_bias {
+            let bias = bias.as_chunks_mut::<N>().0;
+            if !meets_all {
+                add_bias::<T, N, FMA>(self.affine, self.terms[0].delta, 0..output.height, 0..channels, bias);
+            }
+            add_lanes(bias, of_bias);
+        }
+        true
+    }
+
     /// The pixels of one residue modulo the stride.
     #[inline(always)]
     fn residue<const FMA: bool>(&mut self, rows: &Side, columns: &Side, sums_bias: bool) {
@@ -53,8 +90,10 @@ impl<T: Real, const N: usize> Pull<'_, T, N> {
         let several = self.affine.rows_of_group();
         let window = self.affine.window.size[1];
         let geometry = Geometry { sides: [rows, columns], window, width: output.width, channels: output.channels };
+        if LAYS_ROWS && several == 1 && self.by_rows::<FMA>([rows, columns], sums_bias) {
+            return;
+        }
         let band = band::<T, N>(&[rows.places.len() * several + 1, output.width, self.terms.len()]);
-        let mut found = [Met::default(); LOOKED_UP];
         for first in (0..input.channels).step_by(band) {
             let channels = first..input.channels.min(first + band);
             let of_band = channels.start * several..channels.end * several;
@@ -62,41 +101,25 @@ impl<T: Real, const N: usize> Pull<'_, T, N> {
                 self.lanes[..of_band.len() * (weights + 1) * N].split_at_mut(of_band.len() * weights * N);
             sums.fill(T::ZERO);
             bias.fill(T::ZERO);
-            let (sums, bias) = (sums.as_chunks_mut::<N>().0, bias.as_chunks_mut::<N>().0);
+            let bias = bias.as_chunks_mut::<N>().0;
             let mut summed = 0;
             for y in 0..rows.count {
                 if sums_bias {
                     // Rows of δ that are wanted now: they are read once.
-                    let seen = rows.places.iter().filter(|row| row.is_met(y)).map(|row| row.at(y, rows.stride) + 1);
-                    let seen = seen.max().unwrap_or(0);
-                    add_bias::<T, N, FMA>(self.affine, self.terms[0].1, summed..seen, of_band.clone(), bias);
+                    let [_, seen] = rows.met(y);
+                    add_bias::<T, N, FMA>(self.affine, self.terms[0].delta, summed..seen, of_band.clone(), bias);
                     summed = summed.max(seen);
                 }
-                let line = (rows.first + y * rows.step) * input.width;
-                for (x, count) in geometry.stretches() {
-                    let at = (line + columns.first + x * columns.step) * input.channels;
-                    let next = columns.step * input.channels;
-                    let stretch = Stretch { geometry: &geometry, several, weights, terms: self.terms, at, next };
-                    let (mut places, mut is_first) = (geometry.met([y, x]), true);
-                    let out = &mut self.out.as_chunks_mut::<N>().0[at..];
-                    while let Some(met) = look_up(&mut places, &mut found, is_first) {
-                        match count {
-                            NEIGHBOURS => stretch.add::<NEIGHBOURS, FMA>(met, is_first, channels.clone(), out, sums),
-                            2 => stretch.add::<2, FMA>(met, is_first, channels.clone(), out, sums),
-                            _ => stretch.add::<1, FMA>(met, is_first, channels.clone(), out, sums),
-                        }
-                        is_first = false;
-                    }
-                    for r in 0..count {
-                        let run = &mut out[r * next..][channels.clone()];
-                        self.finish.apply((at + r * next + channels.start) * N, run.as_flattened_mut());
-                    }
-                }
+                let at = ((rows.first + y * rows.step) * input.width + columns.first) * input.channels;
+                let next = columns.step * input.channels;
+                let stretch = Stretch { geometry: &geometry, several, weights, terms: self.terms, at, next };
+                stretch.row::<N, FMA>(y, self.finish, channels.clone(), self.out, sums.as_chunks_mut::<N>().0);
             }
+            let sums = sums.as_chunks::<N>().0;
             let (of_weights, of_bias) = self.gradient.split_at_mut(self.affine.weight.len());
             add_lanes(sums, &mut of_weights[of_band.start * weights..][..sums.len()]);
             if sums_bias {
-                add_bias::<T, N, FMA>(self.affine, self.terms[0].1, summed..output.height, of_band.clone(), bias);
+                add_bias::<T, N, FMA>(self.affine, self.terms[0].delta, summed..output.height, of_band.clone(), bias);
                 add_lanes(bias, &mut of_bias[of_band]);
             }
         }
@@ -104,22 +127,55 @@ impl<T: Real, const N: usize> Pull<'_, T, N> {
 }
 
 /// Some pixels of a row, side by side among those of one residue.
-struct Stretch<'a, T, const N: usize> {
+#[derive(Clone, Copy)]
+struct Stretch<'a, T> {
     geometry: &'a Geometry<'a>,
     /// Channels that see one that comes in.
     several: usize,
     /// Weights of a row of W.
     weights: usize,
-    terms: &'a [(&'a Backward<T>, &'a [T], &'a [T])],
+    terms: &'a [Term<'a, T>],
     /// The first pixel's first channel, and from there to the next pixel's.
     at: usize,
     next: usize,
 }
 
-impl<T: Real, const N: usize> Stretch<'_, T, N> {
+impl<T: Real> Stretch<'_, T> {
+    /// Row `y`, which begins with this stretch.
+    #[inline(always)]
+    fn row<const N: usize, const FMA: bool>(
+        self,
+        y: usize,
+        finish: Finish<'_, T>,
+        channels: Range<usize>,
+        out: &mut [T],
+        sums: &mut [[T; N]],
+    ) {
+        let mut found = [Met::default(); LOOKED_UP];
+        let (next, begin) = (self.next, self.at);
+        for (x, count) in self.geometry.stretches() {
+            let at = begin + x * next;
+            let stretch = Self { at, ..self };
+            let (mut places, mut is_first) = (self.geometry.met([y, x]), true);
+            let out = &mut out.as_chunks_mut::<N>().0[at..];
+            while let Some(met) = look_up(&mut places, &mut found, is_first) {
+                match count {
+                    NEIGHBOURS => stretch.add::<NEIGHBOURS, N, FMA>(met, is_first, channels.clone(), out, sums),
+                    2 => stretch.add::<2, N, FMA>(met, is_first, channels.clone(), out, sums),
+                    _ => stretch.add::<1, N, FMA>(met, is_first, channels.clone(), out, sums),
+                }
+                is_first = false;
+            }
+            for r in 0..count {
+                let run = &mut out[r * next..][channels.clone()];
+                finish.apply((at + r * next + channels.start) * N, run.as_flattened_mut());
+            }
+        }
+    }
+
     /// What R neighbours are met by; `out` begins with the first.
     #[inline(always)]
-    fn add<const R: usize, const FMA: bool>(
+    fn add<const R: usize, const N: usize, const FMA: bool>(
         &self,
         met: &[Met],
         is_first: bool,
@@ -132,11 +188,11 @@ impl<T: Real, const N: usize> Stretch<'_, T, N> {
         let first = channels.start * several;
         for channel in channels {
             let mut pulled = Sums::<T, R, N>::zero();
-            for (weights, delta, input) in self.terms {
+            for Term { weights, delta, input } in self.terms {
                 let (delta, input) = (delta.as_chunks::<N>().0, input.as_chunks::<N>().0);
                 let input = &input[self.at + channel..][..(R - 1) * next + 1];
                 for row in channel * several..channel * several + several {
-                    let weights = &weights.as_ref()[row * columns..][..columns];
+                    let weights = &weights[row * columns..][..columns];
                     let sums = &mut sums[(row - first) * columns..][..columns];
                     for met in met {
                         let delta = &delta[met.at + row..][..(R - 1) * step + 1];
@@ -189,7 +245,7 @@ fn add_lanes<T: Real, const N: usize>(sums: &[[T; N]], out: &mut [T]) {
 
 #[cfg(test)]
 mod tests {
-    use super::Pull;
+    use super::{Pull, Term};
     use crate::engine::cpu::activation::Finish;
     use crate::engine::cpu::affine::Backward;
     use crate::engine::cpu::affine_block::BackwardBlock;
@@ -257,7 +313,10 @@ mod tests {
             let mut out = vec![f64::NAN; inputs];
             let mut lanes = vec![f64::NAN; affine.lane_sums::<N>()];
             let mut gradient = vec![f64::NAN; affine.parameters().len()];
-            let terms = [(&first, &delta_dot[..], &x[..]), (&second, &delta[..], &x_dot[..])];
+            let terms = [
+                Term { weights: first.as_ref(), delta: &delta_dot, input: &x },
+                Term { weights: second.as_ref(), delta: &delta, input: &x_dot },
+            ];
             let (terms, lanes) = (&terms[..], &mut lanes[..]);
             let pull = Pull::<f64, N> { affine, terms, finish, out: &mut out, lanes, gradient: &mut gradient };
             simd::run(net.level, pull);

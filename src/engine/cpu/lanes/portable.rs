@@ -39,6 +39,16 @@ macro_rules! single {
             unsafe fn plus_product(self, a: Self, b: Self) -> Self {
                 Self(if FMA { a.0.mul_add(b.0, self.0) } else { self.0 + a.0 * b.0 })
             }
+
+            #[inline(always)]
+            unsafe fn times(self, other: Self) -> Self {
+                Self(self.0 * other.0)
+            }
+
+            #[inline(always)]
+            unsafe fn choose(self, then: Self, other: Self) -> Self {
+                if self.0 > 0.0 { then } else { other }
+            }
         }
 
         impl Registers for $t {

@@ -11,7 +11,7 @@ use super::{Register, Registers};
 pub struct Packed<T>(v128, std::marker::PhantomData<T>);
 
 macro_rules! vector {
-    ($t:ty, $splat:ident, $add:ident, $mul:ident, $fused:ident) => {
+    ($t:ty, $splat:ident, $add:ident, $mul:ident, $greater:ident, $fused:ident) => {
         // SAFETY: loads and stores of any alignment, of 16 bytes.
         unsafe impl Register<$t> for Packed<$t> {
             #[inline(always)]
@@ -46,6 +46,16 @@ macro_rules! vector {
                 #[cfg(not(target_feature = "relaxed-simd"))]
                 packed($add(self.0, $mul(a.0, b.0)))
             }
+
+            #[inline(always)]
+            unsafe fn times(self, other: Self) -> Self {
+                packed($mul(self.0, other.0))
+            }
+
+            #[inline(always)]
+            unsafe fn choose(self, then: Self, other: Self) -> Self {
+                packed(v128_bitselect(then.0, other.0, $greater(self.0, $splat(0.0))))
+            }
         }
 
         impl Registers for $t {
@@ -61,5 +71,5 @@ fn packed<T>(vector: v128) -> Packed<T> {
     Packed(vector, std::marker::PhantomData)
 }
 
-vector!(f32, f32x4_splat, f32x4_add, f32x4_mul, f32x4_relaxed_madd);
-vector!(f64, f64x2_splat, f64x2_add, f64x2_mul, f64x2_relaxed_madd);
+vector!(f32, f32x4_splat, f32x4_add, f32x4_mul, f32x4_gt, f32x4_relaxed_madd);
+vector!(f64, f64x2_splat, f64x2_add, f64x2_mul, f64x2_gt, f64x2_relaxed_madd);
