@@ -44,8 +44,8 @@ export default defineConfig({
   projects: names ? [...projects, ...asked].filter(({ name }) => names.includes(name)) : projects,
   reporter: [["./reporter.mjs"]],
   globalSetup: "./built.mjs",
-  // Two pages leave no core without work while one of them waits.
-  workers: names?.includes("timed") ? 1 : Math.min(2, availableParallelism()),
+  // Two pages leave no core without work while one of them waits. Firefox, and what is measured, have the computer for themselves.
+  workers: names?.some((name) => ["timed", "firefox"].includes(name)) ? 1 : Math.min(2, availableParallelism()),
   fullyParallel: true,
   // What fails once has failed.
   retries: 0,
