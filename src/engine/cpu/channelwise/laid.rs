@@ -301,7 +301,10 @@ impl<T: Real> Rows<'_, T> {
     pub unsafe fn meet<V: Register<T>, const N: usize>(&mut self, y: usize, room: &mut [T]) {
         let Self { grid, layout, .. } = self;
         let [first, last] = layout.columns(grid);
-        let [from, to] = grid.sides[0].met(y);
+        let rows = grid.sides[0];
+        let [_, to] = rows.met(y);
+        // Rows between those that are met are met by a later row of points, where a window has gaps.
+        let from = (rows.leftmost() + (y * rows.stride) as isize).max(0) as usize;
         for line in from.max(self.laid)..to {
             for (term, image) in self.images.iter().enumerate().take(layout.terms) {
                 let column = (first as isize + grid.sides[1].leftmost()) as usize;
