@@ -159,3 +159,20 @@ fn sums_are_those_written_out() {
         }
     }
 }
+
+/// Where rows lie apart, the first row of points may meet rows behind one that a later row of points meets.
+#[test]
+fn rows_that_lie_apart_are_all_met() {
+    for (rows, stride, dilation, padding) in
+        (1..=3).flat_map(|rows| (1..=3).map(move |stride| (rows, stride))).flat_map(|(rows, stride)| {
+            (1..=4).flat_map(move |dilation| (0..=4).map(move |padding| (rows, stride, dilation, padding)))
+        })
+    {
+        let json = format!(
+            r#"{{"input": [3, 11, 4], "layers": [{{"type": "conv2d", "channels": 3, "kernel": [{rows}, 3], "stride": [{stride}, 1],
+                "dilation": [{dilation}, 1], "padding": [{padding}, 1, 0, 0], "groups": 3, "bias": true}},
+                {{"type": "flatten"}}, {{"type": "dense", "units": 1}}]}}"#
+        );
+        check::<f64, 8>(&json, Level::Baseline);
+    }
+}
