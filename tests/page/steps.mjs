@@ -22,6 +22,8 @@ export async function checkLandscapes(lab, check, points) {
   await lab.goTo("landscape");
   await page.getByText("Contour", { exact: true }).click();
   for (const point of points) {
+    // Its rows may still be coming.
+    await page.waitForSelector(`#landscapes [data-point=${point}] path.level >> nth=2`, { state: "attached" });
     const levels = await lab.count(`#landscapes [data-point=${point}] path.level`);
     const labels = await lab.count(`#landscapes [data-point=${point}] .level-labels text`);
     const marks = await lab.count(`#landscapes [data-point=${point}] :is(.lowest, .weights)`);
