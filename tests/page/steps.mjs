@@ -16,13 +16,14 @@ export async function checkLandscapes(lab, check, points) {
   const { page } = lab;
   for (const point of points) {
     await page.waitForSelector(`#landscapes [data-point=${point}] canvas`, { timeout: 180_000 });
+    // It is drawn from its first rows on.
+    await page.waitForFunction((point) => window.isoflatLab.app.store.state.surfaces[point] !== undefined, point);
     const colours = await lab.colours(`#landscapes [data-point=${point}] canvas`);
     check(`the ${point} surface is drawn`, colours > 20, `${colours} colours`);
   }
   await lab.goTo("landscape");
   await page.getByText("Contour", { exact: true }).click();
   for (const point of points) {
-    // Its rows may still be coming.
     await page.waitForSelector(`#landscapes [data-point=${point}] path.level >> nth=2`, { state: "attached" });
     const levels = await lab.count(`#landscapes [data-point=${point}] path.level`);
     const labels = await lab.count(`#landscapes [data-point=${point}] .level-labels text`);
