@@ -73,6 +73,10 @@ export class Lab {
   /** A network without a name gives way to another one, if the page asks. */
   async replace() {
     const question = this.page.locator("dialog.ask");
+    // It asks, or begins; what is soon over may be over by now.
+    const asksOrBegins = () =>
+      document.querySelector("dialog.ask[open]") !== null || window.isoflatLab.app.store.state.task !== "idle";
+    await this.page.waitForFunction(asksOrBegins, null, { timeout: 2000 }).catch(() => {});
     if (await question.isVisible()) await question.getByText("Replace it").click();
   }
 
