@@ -75,7 +75,8 @@ export class Lab {
     const question = this.page.locator("dialog.ask");
     // It asks, or begins; what is soon over may be over by now.
     const asksOrBegins = () =>
-      document.querySelector("dialog.ask[open]") !== null || window.isoflatLab.app.store.state.task !== "idle";
+      document.querySelector("dialog.ask[open]") !== null ||
+      ["starting", "training"].includes(window.isoflatLab.app.store.state.task);
     await this.page.waitForFunction(asksOrBegins, null, { timeout: 2000 }).catch(() => {});
     if (await question.isVisible()) await question.getByText("Replace it").click();
   }
