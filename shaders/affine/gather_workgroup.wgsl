@@ -24,13 +24,15 @@ fn main(
     // This thread's part of the tile: 4 rows, 16 samples.
     let my_row4 = lane % ROWS4;
     let my_lane4 = lane / ROWS4 * 4u;
-    let place = place_at(index / across / down, 4u * (first_row4 + my_row4), first_lane4 + my_lane4);
-    if (!place.exists) {
+    // The same for all threads of a workgroup, as barriers want it.
+    let position = index / across / down;
+    let here = place_at(position, 0u, 0u);
+    if (!here.exists) {
         return;
     }
-    let run = run_of(place);
-    let runs = runs_of(place);
-    let parts = place.y.z * runs;
+    let run = run_of(here);
+    let runs = runs_of(here);
+    let parts = here.y.z * runs;
     var total0 = mat4x4<f32>();
     var total1 = mat4x4<f32>();
     var total2 = mat4x4<f32>();
@@ -43,9 +45,9 @@ fn main(
         let panel_offset = select(gather.panel1_offset, gather.panel2_offset, term == 1u);
         let source_batch = select(gather.source1_batch, gather.source2_batch, term == 1u);
         let w = panel_offset + group.z * panel_batch + first_row4
-            + ((place.y.y + tap) * gather.panel_row + place.x.y + column) * gather.channels * gather.rows4;
+            + ((here.y.y + tap) * gather.panel_row + here.x.y + column) * gather.channels * gather.rows4;
         let s = group.z * source_batch + first_lane4
-            + ((place.y.x + tap * place.y.w) * gather.source_row + place.x.x + column * place.x.w) * gather.channels * gather.lanes4;
+            + ((here.y.x + tap * here.y.w) * gather.source_row + here.x.x + column * here.x.w) * gather.channels * gather.lanes4;
         for (var start = 0u; start < run; start += BLOCK) {
             let stop = min(start + BLOCK, run);
             var sum0 = mat4x4<f32>();
@@ -99,6 +101,7 @@ fn main(
             total3 += sum3;
         }
     }
+    let place = place_at(position, 4u * (first_row4 + my_row4), first_lane4 + my_lane4);
     if (place.lane4 >= gather.lanes4 || place.row >= gather.rows) {
         return;
     }
