@@ -74,7 +74,6 @@ async fn an_adapter_is_measured_in_the_browser() {
         assert!(tuning.is_of(device.info()));
         let times = tuning.tiles().gather;
         assert!(times.registers.into_iter().flatten().all(|time| time.first >= time.each), "{times:?}");
-        golden::check_on(&device, golden::f32_tolerance).await;
     }
 }
 
