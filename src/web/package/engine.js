@@ -60,9 +60,7 @@ export class Engine extends Handle {
       const { rest, watch } = options(given, "Engine.create");
       const settings = plain(rest, "Engine.create", OPTION);
       const tunings = settings.backend === "cpu" ? [] : await keptTunings();
-      const raw = await run(home, watch, (glue, controls) =>
-        glue.Engine.create({ ...settings, tunings, ...controls }),
-      );
+      const raw = await run(home, watch, (glue, controls) => glue.Engine.create({ ...settings, tunings, ...controls }));
       const { measured } = raw;
       if (measured) await keepTuning(...measured);
       return wrap(Engine, home, raw);
