@@ -18,6 +18,24 @@ const wasm = ["--target", "wasm32-unknown-unknown"];
 const denyWarnings = ["--", "-D", "warnings"];
 const cargo = (...args) => run("cargo", args);
 
+/** Lines of a step's output that its row of the summary repeats: which tests failed, and which held at a second try only. */
+const told = /^(?:FAILED|UNSTEADY) .+|^test .+ \.\.\. FAILED$/gm;
+let remarks = [];
+
+/** Hears what a step prints, for `remarks`. */
+async function heard(work) {
+  let output = "";
+  const onOutput = (text) => {
+    output += text;
+  };
+  try {
+    await work({ onOutput });
+  } finally {
+    remarks.push(...(output.match(told) ?? []));
+  }
+  return output;
+}
+
 /**
  * The wasm tests in headless Chrome. They are told what they must get at compile time, the one way into a browser that
  * wasm-bindgen's test runner leaves: `option_env!("ISOFLAT_TEST_WEBGPU")` is `Some("1")` with WebGPU, `Some("0")` without.
@@ -26,23 +44,19 @@ async function browserTests(webgpu) {
   const capabilities = join(root, "target", `webdriver-${webgpu ? "webgpu" : "cpu"}.json`);
   mkdirSync(join(root, "target"), { recursive: true });
   writeFileSync(capabilities, JSON.stringify(driverCapabilities(findChrome(), webgpu), null, 2));
-  let output = "";
   // The release profile is what is shipped, and shares its dependencies with the package's build.
-  await run("wasm-pack", ["test", "--headless", "--chrome", "--release", "--mode", "no-install", "--test", "web"], {
-    onOutput: (text) => {
-      output += text;
-    },
-    env: {
-      CHROMEDRIVER: findDriver(),
-      WASM_BINDGEN_TEST_WEBDRIVER_JSON: capabilities,
-      // In seconds: the defaults, 20 and 5, are too little for a software adapter and for a busy computer.
-      WASM_BINDGEN_TEST_TIMEOUT: "600",
-      WASM_BINDGEN_TEST_DRIVER_TIMEOUT: "60",
-      ISOFLAT_TEST_WEBGPU: webgpu ? "1" : "0",
-      // Each of the package's two modules once.
-      ...(webgpu ? {} : relaxedEnvironment),
-    },
-  });
+  const args = ["test", "--headless", "--chrome", "--release", "--mode", "no-install", "--test", "web"];
+  const env = {
+    CHROMEDRIVER: findDriver(),
+    WASM_BINDGEN_TEST_WEBDRIVER_JSON: capabilities,
+    // In seconds: the defaults, 20 and 5, are too little for a software adapter and for a busy computer.
+    WASM_BINDGEN_TEST_TIMEOUT: "600",
+    WASM_BINDGEN_TEST_DRIVER_TIMEOUT: "60",
+    ISOFLAT_TEST_WEBGPU: webgpu ? "1" : "0",
+    // Each of the package's two modules once.
+    ...(webgpu ? {} : relaxedEnvironment),
+  };
+  const output = await heard((options) => run("wasm-pack", args, { ...options, env }));
   // A file without tests for the browser ends with 0 too; if no file has any, nothing was tested.
   if (!/\b[1-9]\d* passed/.test(output)) throw new Failure("no test ran in the browser");
 }
@@ -53,7 +67,7 @@ class Skipped extends Error {}
 /** A script of tests/. One that is not there is a failure, not a success. */
 async function script(file, args = []) {
   if (!existsSync(join(root, file))) throw new Failure(`${file} is missing`);
-  await runNode(file, args, { env: { ISOFLAT_CHROME: findChrome() } });
+  await heard((options) => runNode(file, args, { ...options, env: { ISOFLAT_CHROME: findChrome() } }));
 }
 
 async function firefoxTests() {
@@ -78,7 +92,12 @@ const steps = [
     says: "clippy for wasm32",
     work: () => cargo("clippy", ...wasm, "--all-targets", ...denyWarnings),
   },
-  { name: "cargo", group: "rust", says: "cargo test, CPU and GPU", work: () => cargo("test") },
+  {
+    name: "cargo",
+    group: "rust",
+    says: "cargo test, CPU and GPU",
+    work: () => heard((options) => run("cargo", ["test"], options)),
+  },
   {
     name: "doc",
     group: "rust",
@@ -161,6 +180,7 @@ async function attempt({ name, says, needs = [], work }, outcomes) {
   const start = performance.now();
   let problem = "";
   let skipped = "";
+  remarks = [];
   try {
     const failed = needs.filter((need) => outcomes.some((outcome) => outcome.name === need && outcome.problem !== ""));
     if (failed.length > 0) throw new Failure(`needs ${failed.join(" and ")}, which failed`);
@@ -170,7 +190,7 @@ async function attempt({ name, says, needs = [], work }, outcomes) {
     else problem = error instanceof Failure ? error.message : `${error.stack}`;
     console.error(`${skipped ? "–" : "✗"} ${name}: ${skipped || problem}`);
   }
-  return { name, says, problem, skipped, time: performance.now() - start };
+  return { name, says, problem, skipped, remarks, time: performance.now() - start };
 }
 
 async function test() {
@@ -180,10 +200,11 @@ async function test() {
   if (outcomes[0].problem === "") for (const step of plan) outcomes.push(await attempt(step, outcomes));
 
   console.log("\n=== summary");
-  for (const { name, says, problem, skipped, time } of outcomes) {
+  for (const { name, says, problem, skipped, remarks, time } of outcomes) {
     const outcome = problem ? "FAILED" : skipped ? "SKIPPED" : "passed";
     const row = `${outcome.padEnd(7)} ${name.padEnd(12)} ${seconds(time).padStart(8)}  ${says}`;
     console.log(outcome === "passed" ? row : `${row}: ${(problem || skipped).split("\n")[0]}`);
+    for (const remark of remarks) console.log(`        ${remark}`);
   }
   const failed = outcomes.filter(({ problem }) => problem !== "").length;
   const skipped = outcomes.filter(({ skipped }) => skipped !== "").length;

@@ -11,15 +11,21 @@ const indent = (step) => "  ".repeat(depth(step));
 // biome-ignore lint/suspicious/noControlCharactersInRegex: an escape sequence begins with one.
 const plain = (text = "") => text.replace(/\u001b\[[\d;]*m/g, "");
 
+/** What failed in one try of a test: its checks that did not hold, or what broke it off. */
+const faults = (result) => result.errors.map((error) => plain(error.message ?? error.value).split("\n")[0]);
+
 export default class Reporter {
   #project = "";
   #passed = 0;
-  #failed = 0;
-  #tests = 0;
-  #skipped = [];
+  #faults = 0;
+  #suite;
 
   printsToStdio() {
     return true;
+  }
+
+  onBegin(_config, suite) {
+    this.#suite = suite;
   }
 
   /** What a test has said so far: two of them run at a time, and each is said as a whole. */
@@ -36,8 +42,7 @@ export default class Reporter {
   onStepEnd(test, _result, step) {
     if (step.category === "test.step") this.#say(test, `${indent(step)}  (${seconds(step.duration)})\n`);
     if (step.category !== "expect") return;
-    if (step.error) this.#failed++;
-    else this.#passed++;
+    if (!step.error) this.#passed++;
     this.#say(test, `${indent(step)}${step.error ? "✗" : "✓"} ${step.title}\n`);
   }
 
@@ -55,19 +60,11 @@ export default class Reporter {
     const project = test.parent.project()?.name ?? "";
     if (project !== this.#project) console.log(`\n=== ${project}`);
     this.#project = project;
-    console.log(`\n${test.title}`);
+    console.log(`\n${test.title}${result.retry > 0 ? ", once more" : ""}`);
     process.stdout.write(this.#said.get(test) ?? "");
     this.#said.delete(test);
-    if (result.status === "skipped") {
-      const why = test.annotations.concat(result.annotations ?? []).find(({ type }) => type === "skip")?.description;
-      this.#skipped.push(`${this.#project}, ${test.title}: ${why ?? "no reason given"}`);
-      return;
-    }
-    this.#tests++;
-    const isCheck = ({ message }) => /expect\(/.test(plain(message));
+    if (result.status === "skipped") return;
     for (const error of result.errors) {
-      // What breaks a test off is no check, and a failure all the same.
-      if (!isCheck(error)) this.#failed++;
       console.log(plain(error.stack ?? error.message ?? error.value).replace(/^/gm, "    "));
     }
     for (const { name, path } of result.attachments) {
@@ -77,14 +74,29 @@ export default class Reporter {
   }
 
   onError(error) {
-    this.#failed++;
-    console.error(plain(error.message ?? error.value));
+    this.#faults++;
+    console.log(`FAILED ${plain(error.message ?? error.value)}`);
   }
 
+  /** Ends with a line for each test that failed, that held at its second try only, or that was not run. */
   onEnd(result) {
-    if (this.#tests === 0 && this.#skipped.length === 0) this.#failed ||= 1;
-    for (const text of this.#skipped) console.log(`\nSKIPPED ${text}`);
-    console.log(`\n${this.#tests} tests in ${seconds(result.duration)}`);
-    console.log(`${this.#passed} passed, ${this.#failed} failed`);
+    const tests = this.#suite?.allTests() ?? [];
+    if (tests.length === 0) this.#faults ||= 1;
+    console.log("");
+    for (const test of tests) {
+      const outcome = test.outcome();
+      const name = `${test.parent.project()?.name}, ${test.title}`;
+      if (outcome === "skipped") {
+        const why = test.annotations.find(({ type }) => type === "skip")?.description;
+        console.log(`SKIPPED ${name}: ${why ?? "no reason given"}`);
+      } else if (outcome !== "expected") {
+        const tries = test.results.map((result) => faults(result));
+        const found = outcome === "flaky" ? tries[0] : tries.at(-1);
+        console.log(`${outcome === "flaky" ? "UNSTEADY" : "FAILED"} ${name}: ${found.join("; ")}`);
+        if (outcome !== "flaky") this.#faults += Math.max(1, found.length);
+      }
+    }
+    console.log(`\n${tests.length} tests in ${seconds(result.duration)}`);
+    console.log(`${this.#passed} passed, ${this.#faults} failed`);
   }
 }
