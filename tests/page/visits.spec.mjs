@@ -1,11 +1,12 @@
 /** Visits, each from its beginning: a name, and what is done. */
 
-import { checkCitation, checkFigures, checkReport } from "./figures.mjs";
+import { checkFigures } from "./figures.mjs";
 import { root, test } from "./fixtures.mjs";
 import { checkLinkOnOwn, checkNewerBuild, checkNothingKept, checkOpenedKept, checkTwoTabs } from "./kept.mjs";
 import { checkMinute } from "./minute.mjs";
 import { checkNetworksKept, checkUndo } from "./networks.mjs";
 import { checkNewVersion, checkOffline } from "./offline.mjs";
+import { checkCitation, checkReport } from "./report.mjs";
 import { checkSpaces } from "./spaces.mjs";
 import { checkAlone, checkArrival, checkKept, checkLink } from "./stage.mjs";
 import { checkSurfaces } from "./surfaces.mjs";

@@ -3,7 +3,7 @@
 import { html, nothing, render, type TemplateResult } from "lit-html";
 import { createRef, ref } from "lit-html/directives/ref.js";
 import type { App } from "../app";
-import { invarianceFigure } from "../figures/tables";
+import { invarianceFigure } from "../figures/invariance";
 import { disable } from "../focus";
 import { leftOf } from "../plan";
 import type { State } from "../store";
@@ -31,7 +31,7 @@ export class InvarianceView {
     watchIn(this.#place, app, ["invariance", "checkChoice", "descriptions"], () => this.#draw());
     app.store.watch(["ready", "model", "task", "asked", "invariance"], () => this.#showButtons());
     app.store.watch(ESTIMATED, () => this.#showEstimate());
-    takeAlong(this.#button.value?.parentElement ?? null, () => invarianceFigure(app.store.state), "table");
+    takeAlong(this.#button.value?.parentElement ?? null, () => invarianceFigure(app.store.state));
   }
 
   /** Rendered once: what a person has set stays. */
