@@ -92,6 +92,8 @@ export class SurfaceView {
     this.#drawer = drawer(
       canvas,
       () => {
+        // Of all canvases that have been there.
+        this.view.dataset.frames = String(Number(this.view.dataset.frames ?? 0) + 1);
         // What was there before stays until there is something to be seen.
         if (canvas !== this.#canvas || this.#isOver || canvas.parentElement === this.view) return;
         this.view.replaceChildren(canvas);
