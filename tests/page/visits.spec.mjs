@@ -6,6 +6,7 @@ import { checkLinkOnOwn, checkNewerBuild, checkNothingKept, checkOpenedKept, che
 import { checkMinute } from "./minute.mjs";
 import { checkNetworksKept, checkUndo } from "./networks.mjs";
 import { checkNewVersion, checkOffline } from "./offline.mjs";
+import { checkPhone } from "./phone.mjs";
 import { checkCitation, checkReport } from "./report.mjs";
 import { checkSpaces } from "./spaces.mjs";
 import { checkAlone, checkArrival, checkKept, checkLink } from "./stage.mjs";
@@ -38,6 +39,7 @@ const visits = {
   "A surface, paused": checkSurfacePause,
   "Steps, folded": checkSteps,
   "A training that runs away": checkDiverged,
+  "On a phone": checkPhone,
   "Without a network": (browser, _, check) => checkOffline(browser, root, check),
   "A new version": (browser, _, check) => checkNewVersion(browser, root, check),
   "The way of a training": async (browser, url, check) =>
