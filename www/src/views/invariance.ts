@@ -41,7 +41,7 @@ export class InvarianceView {
       if (!range) return;
       const wanted = Math.min(Math.max(Number(range.value) || 10, 1.1), 1000);
       range.value = String(wanted);
-      void this.app.check(wanted, this.#searches.value?.checked ?? false);
+      void this.app.asking.check(wanted, this.#searches.value?.checked ?? false);
     };
     return html`
       <div class="side">
@@ -57,7 +57,7 @@ export class InvarianceView {
               value="10" ${ref(this.#range)}></label>
             <button id="check-button" type="button" disabled ${ref(this.#button)} @click=${check}>Check</button>
             <button id="check-continue" type="button" hidden ${ref(this.#goOn)}
-              @click=${() => void this.app.continueCheck()}>Check the rest</button>
+              @click=${() => void this.app.asking.continueCheck()}>Check the rest</button>
           </div>
         </div>
         <p id="check-estimate" class="note estimate" ${ref(this.#estimate)}></p>
