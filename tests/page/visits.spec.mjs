@@ -1,5 +1,13 @@
 /** Visits, each from its beginning: a name, and what is done. */
 
+import {
+  checkHiddenFault,
+  checkLabels,
+  checkOldLinks,
+  checkSmallFaults,
+  checkTrainByKeyboard,
+  checkTrainDuringReport,
+} from "./faults.mjs";
 import { checkFigures } from "./figures.mjs";
 import { root, test } from "./fixtures.mjs";
 import { checkLinkOnOwn, checkNewerBuild, checkNothingKept, checkOpenedKept, checkTwoTabs } from "./kept.mjs";
@@ -35,6 +43,12 @@ const visits = {
   "The full report": checkReport,
   "A citation": checkCitation,
   "What words mean": checkWords,
+  "A fault in a field that is folded away": checkHiddenFault,
+  "Train by keyboard": checkTrainByKeyboard,
+  "Train during a report": checkTrainDuringReport,
+  "Older addresses": checkOldLinks,
+  "Labels on fine screens": checkLabels,
+  "Small faults": checkSmallFaults,
   "Pause and continue": checkPause,
   "A surface, paused": checkSurfacePause,
   "Steps, folded": checkSteps,
