@@ -13,6 +13,7 @@ import { type Job, Jobs } from "./jobs";
 import { isArrival, Snapshots, type Step } from "./kept";
 import { KeptNetworks } from "./kept-networks";
 import type { Messages } from "./messages";
+import { ShortTasks } from "./moments";
 import { Opener } from "./opener";
 import { ownShelf, Paces } from "./paces";
 import { awaited, isTrainingNext, planOf, type Scope } from "./plan";
@@ -129,8 +130,12 @@ export class App {
       // Whoever awaits it is told of what goes wrong; until then nobody may be there.
       starting.catch(() => {});
       const first = await beginning;
-      if (first.kind !== "none" && first.snapshot) this.store.set({ ...CLEARED, ...first.snapshot, ready: true });
-      else if (first.kind === "arrival") this.store.set(arrivedWith(first.arrival));
+      const shown =
+        first.kind !== "none" && first.snapshot
+          ? { ...CLEARED, ...first.snapshot, ready: true }
+          : first.kind === "arrival" && arrivedWith(first.arrival);
+      // All parts of the page at once would be deaf for long.
+      if (shown) await this.store.setInParts(shown, new ShortTasks());
       if (first.kind !== "arrival") this.store.set({ isWanted: true });
       const over = first.kind === "arrival" && !first.snapshot ? introduced() : undefined;
       await this.#kept.reachable(() => starting);

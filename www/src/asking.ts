@@ -67,12 +67,15 @@ export class Asking {
 
   /** Of the trained weights; what is finished, if it is stopped. Null where it fails, or the page has gone on to something else. */
   async fullReport(): Promise<{ text: string; report: FullReport } | null> {
-    const { trainChoice: choice, training } = this.app.store.state;
+    const { store } = this.app;
+    const { trainChoice: choice, training } = store.state;
     let found: { text: string; report: FullReport } | null = null;
     await this.page.task("reporting", async () => {
       const text = await this.app.progressing.through({ what: "report" }, [], { asked: [], all: false }, () =>
         this.page.client.call((lab) => lab.report()),
       );
+      // Stop hands over what is there; something else that was begun has cut it off, and nobody has asked for a part of it.
+      if (store.state.task !== "reporting") return;
       found = withOrigin(text, {
         date: new Date().toISOString(),
         isoflatVersion: VERSION,
