@@ -24,6 +24,7 @@ const FIGURES = {
   "dinh-figure-5-theta": { has: /<path/, columns: ["theta", "eta", "loss"] },
   "toy-product-map": { has: /<path/, columns: ["series", "step", "w1", "w2", "loss"] },
   "toy-product-losses": { has: /<path/, columns: ["series", "drawn_as", "step", "loss"] },
+  gauges: { has: /Riemannian norm/, columns: ["gauge", "trained", "bent", "verdict"] },
   invariance: { has: /node-wise/, columns: ["key", "map", "relative_change", "verdict"] },
   measures: { columns: ["key", "trained", "bent"] },
   "spaces-dimensions": { columns: ["network", "dimension"] },

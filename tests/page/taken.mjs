@@ -14,7 +14,7 @@ const CHART = { width: 150, height: 70 };
 export function chartsIn({ page }, part) {
   return page.locator(part).evaluate((root, least) => {
     const isSeen = (element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
-    const charts = [...root.querySelectorAll("svg, canvas, table")].filter((element) => {
+    const charts = [...root.querySelectorAll("svg, canvas, table, .gauges")].filter((element) => {
       const { width, height } = element.getBoundingClientRect();
       const isLarge = element.localName === "table" || (width >= least.width && height >= least.height);
       return isLarge && isSeen(element) && !element.closest(".shelved, button");
