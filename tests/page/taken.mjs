@@ -59,8 +59,14 @@ export async function checkMenus(lab, check, part) {
 
 export const buttonOf = (page, take) => page.locator(`${take} button.take, button.take${take}`);
 
+/** Null where it is said that there is nothing yet. */
 export async function taken({ page }, take, way) {
   await buttonOf(page, take).click();
+  // A press is answered at once.
+  if (!(await page.locator(".take-menu").isVisible())) {
+    await page.getByText("There is nothing to take along yet").waitFor();
+    return null;
+  }
   const [download] = await Promise.all([
     page.waitForEvent("download", { timeout: MINUTE }),
     page.getByRole("menuitem", { name: way }).click(),

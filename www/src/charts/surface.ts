@@ -22,6 +22,7 @@ export class SurfaceView {
   #words = "";
   #orbit = FIRST_ORBIT;
   #isOver = false;
+  #size = { width: 0, height: 0 };
 
   /** `failed`: the browser has no WebGL. */
   constructor(
@@ -29,7 +30,12 @@ export class SurfaceView {
     private readonly onOrbit: (from: SurfaceView) => void,
     private readonly failed: () => void,
   ) {
-    this.#resize = new ResizeObserver(() => this.#fit());
+    // It says how large the place is when that is known: to ask would lay the page out once more.
+    this.#resize = new ResizeObserver(([entry]) => {
+      if (!entry) return;
+      this.#size = { width: Math.round(entry.contentRect.width), height: Math.round(entry.contentRect.height) };
+      this.#fit();
+    });
     this.#resize.observe(view);
     const inWorker = drawersInWorker();
     if (inWorker) this.#draw(inWorker, () => this.#drawHere());
@@ -126,7 +132,7 @@ export class SurfaceView {
   }
 
   #fit(): void {
-    const { clientWidth: width, clientHeight: height } = this.view;
+    const { width, height } = this.#size;
     if (width === 0 || height === 0) return;
     this.#drawer?.fit({ width, height, ratio: Math.min(window.devicePixelRatio, FINEST) } satisfies Size);
   }
