@@ -75,7 +75,14 @@ describe("the table", () => {
     expect(one?.drawing?.height).toBe(all?.drawing?.height);
     expect(one?.drawing?.keys?.map(({ name }) => name)).toContain("still to come");
     expect(all?.drawing?.keys?.map(({ name }) => name)).not.toContain("still to come");
-    expect(all?.drawing?.keys?.map(({ name }) => name)).not.toContain("against theory");
+    const unknown = invarianceFigure(checked([cell({ verdict: "changed", agrees: false })]));
+    expect(all?.drawing?.keys).toHaveLength(2);
+    expect(unknown?.drawing?.keys?.map(({ name }) => name)).toEqual([
+      "changes",
+      "should stand still, says theory",
+      "against theory",
+      "still to come",
+    ]);
   });
 
   test("has a row for each cell as numbers, in full", () => {

@@ -155,9 +155,11 @@ const key = (name: string, marks: () => SVGElement[]): Key => ({
 
 /** What is on it, and nothing else. */
 function keysOf({ cells, precision }: InvarianceTable, isWhole: boolean): Key[] {
-  const isSomeAgainst = [...cells.values()].some((cell) => marksOf(cell, precision).isAgainst);
+  const marks = [...cells.values()].map((cell) => marksOf(cell, precision));
+  const isSomeAgainst = marks.some(({ isAgainst }) => isAgainst);
+  const signs = SIGNS.filter((sign) => marks.some(({ symbol }) => symbol === sign.symbol));
   return [
-    ...SIGNS.map(({ symbol, meaning }) => key(meaning, () => [text(17, 7, symbol, "sign", "middle")])),
+    ...signs.map(({ symbol, meaning }) => key(meaning, () => [text(17, 7, symbol, "sign", "middle")])),
     key(SHOULD_STAND, () => [svg("rect", { class: "should", x: 15, y: 0, width: 4, height: 14 })]),
     ...(isSomeAgainst
       ? [key(AGAINST.slice(2), () => [svg("rect", { class: "against", x: 5, y: 1, width: 24, height: 12 })])]
