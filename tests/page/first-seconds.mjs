@@ -5,7 +5,7 @@ const MOST_SHIFT = 0.03;
 
 /** Begins before the page does. */
 function watch() {
-  window.firstSeconds = { shift: 0, shifted: [] };
+  window.firstSeconds = { shift: 0, shifted: [], longest: 0, blocked: 0 };
   const { firstSeconds } = window;
   new PerformanceObserver((list) => {
     for (const { value, hadRecentInput, sources } of list.getEntries()) {
@@ -14,6 +14,14 @@ function watch() {
       firstSeconds.shifted.push(...sources.map(({ node }) => node?.id || node?.className || node?.nodeName));
     }
   }).observe({ type: "layout-shift", buffered: true });
+  // What is longer than this keeps a press waiting, by the definition of the total blocking time.
+  const SHORT = 50;
+  new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) {
+      firstSeconds.longest = Math.max(firstSeconds.longest, duration);
+      firstSeconds.blocked += Math.max(duration - SHORT, 0);
+    }
+  }).observe({ type: "longtask", buffered: true });
   const look = () => {
     if (document.querySelector("#landscapes canvas")) firstSeconds.surface ??= performance.now();
     if (window.isoflatLab?.app.store.state.sharpness.decades > 0) firstSeconds.moves = performance.now();
@@ -39,12 +47,13 @@ export async function checkFirstSeconds(browser, url, check) {
     const scrolled = await page.evaluate(() => window.scrollY);
     check(`${name}: the page begins at its beginning`, scrolled === 0, `${scrolled} px down`);
     await page.waitForFunction(() => window.isoflatLab.app.store.state.task === "idle", null, { timeout: 120_000 });
-    const { shift, shifted, surface, moves, paint } = await page.evaluate(() => ({
+    const { shift, shifted, surface, moves, paint, longest, blocked } = await page.evaluate(() => ({
       ...window.firstSeconds,
       paint: performance.getEntriesByName("first-contentful-paint")[0].startTime,
     }));
     console.log(
-      `  ${name}: words after ${seconds(paint)}, a surface after ${seconds(surface)}, it moves after ${seconds(moves)}`,
+      `  ${name}: words after ${seconds(paint)}, a surface after ${seconds(surface)}, it moves after ${seconds(moves)}; ` +
+        `its longest task took ${longest.toFixed()} ms, all together kept presses waiting for ${blocked.toFixed()} ms`,
     );
     check(
       `${name}: nothing moves while the stage fills`,

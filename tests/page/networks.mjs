@@ -1,6 +1,7 @@
 /** Networks that are kept by name, side by side; undo and redo; the question before one is given up. */
 
 import { Lab } from "./lab.mjs";
+import { checkMenus } from "./taken.mjs";
 
 async function text(download) {
   let text = "";
@@ -126,6 +127,7 @@ export async function checkNetworksKept(browser, url, check) {
   const heads = await page.locator(".beside thead th").allInnerTexts();
   const beside = await row.evaluateAll((cells) => cells.map((cell) => Number(cell.dataset.value)));
   check("both stand side by side", heads.slice(1, 3).join() === "Large batches,Small batches", heads.join());
+  await checkMenus(lab, check, "[data-tab=networks]");
   await page.locator(".chart-head:has(#beside-title) button.take").click();
   const numbers = page.waitForEvent("download");
   await page.getByRole("menuitem", { name: "Numbers (CSV)" }).click();

@@ -1,6 +1,7 @@
 /** The part on parameter spaces: the drawing, the check, the toy networks, the thesis' experiments cut short, the curvature. */
 
 import { Lab } from "./lab.mjs";
+import { checkMenus } from "./taken.mjs";
 
 export async function checkSpaces(browser, url, check) {
   const lab = await Lab.open(browser, url, { permissions: ["clipboard-read", "clipboard-write"] });
@@ -11,6 +12,7 @@ export async function checkSpaces(browser, url, check) {
   await checkToys(page, check);
   await checkExperiment(lab, check);
   await checkCurvature(page, check);
+  await checkMenus(lab, check, "[data-tab=spaces]");
   await checkStopping(lab, check);
   for (const width of [390, 320]) {
     await page.setViewportSize({ width, height: 800 });

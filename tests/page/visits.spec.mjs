@@ -1,11 +1,21 @@
 /** Visits, each from its beginning: a name, and what is done. */
 
-import { checkCitation, checkFigures, checkReport } from "./figures.mjs";
+import {
+  checkHiddenFault,
+  checkLabels,
+  checkOldLinks,
+  checkSmallFaults,
+  checkTrainByKeyboard,
+  checkTrainDuringReport,
+} from "./faults.mjs";
+import { checkFigures } from "./figures.mjs";
 import { root, test } from "./fixtures.mjs";
 import { checkLinkOnOwn, checkNewerBuild, checkNothingKept, checkOpenedKept, checkTwoTabs } from "./kept.mjs";
 import { checkMinute } from "./minute.mjs";
 import { checkNetworksKept, checkUndo } from "./networks.mjs";
 import { checkNewVersion, checkOffline } from "./offline.mjs";
+import { checkPhone } from "./phone.mjs";
+import { checkCitation, checkReport } from "./report.mjs";
 import { checkSpaces } from "./spaces.mjs";
 import { checkAlone, checkArrival, checkKept, checkLink } from "./stage.mjs";
 import { checkSurfaces } from "./surfaces.mjs";
@@ -33,10 +43,17 @@ const visits = {
   "The full report": checkReport,
   "A citation": checkCitation,
   "What words mean": checkWords,
+  "A fault in a field that is folded away": checkHiddenFault,
+  "Train by keyboard": checkTrainByKeyboard,
+  "Train during a report": checkTrainDuringReport,
+  "Older addresses": checkOldLinks,
+  "Labels on fine screens": checkLabels,
+  "Small faults": checkSmallFaults,
   "Pause and continue": checkPause,
   "A surface, paused": checkSurfacePause,
   "Steps, folded": checkSteps,
   "A training that runs away": checkDiverged,
+  "On a phone": checkPhone,
   "Without a network": (browser, _, check) => checkOffline(browser, root, check),
   "A new version": (browser, _, check) => checkNewVersion(browser, root, check),
   "The way of a training": async (browser, url, check) =>

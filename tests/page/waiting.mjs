@@ -354,7 +354,7 @@ export async function checkEstimatesHold(browser, url, check) {
       if (work === "spectrum")
         await page.evaluate(() => {
           const { app } = window.isoflatLab;
-          app.setSpectrum({ ...app.store.state.spectrumChoice });
+          app.asking.setSpectrum({ ...app.store.state.spectrumChoice });
         });
       await page.click(WORKS[work].press);
       await page.waitForFunction(

@@ -6,6 +6,7 @@ import { FIRST_ORBIT, placer, projection } from "../../www/src/charts/relief";
 import { linear } from "../../www/src/charts/scales";
 import { bentBy, captionOf, directionsOf, joined, trainedBy } from "../../www/src/figures/caption";
 import { columnsOf, csvOf, markdownOf, tabbed } from "../../www/src/figures/columns";
+import { gaugesFigure } from "../../www/src/figures/gauges";
 import { heatFigure } from "../../www/src/figures/heat";
 import { lineFigure, surfaceColumns, surfaceFigure } from "../../www/src/figures/landscape";
 import { layerColumns } from "../../www/src/figures/layers";
@@ -15,6 +16,8 @@ import { trainingFigure } from "../../www/src/figures/training";
 import { wrapped } from "../../www/src/figures/wrap";
 import { xyFigure } from "../../www/src/figures/xy";
 import { DESCRIPTIONS, INFO, landscape, measured, model, state } from "./states";
+
+const BENT = { lambda: [2, 0.5], nodewise: null, permutation: null };
 
 describe("numbers as text", () => {
   test("quotes what needs it, and nothing else", () => {
@@ -200,6 +203,17 @@ describe("figures of the part on spaces", () => {
       high: 2.3,
     });
     expect(csvOf(figure.columns())).toBe("value,rate,loss\r\n1,0.1,0.5\r\n2,0.1,\r\n");
+  });
+});
+
+describe("the gauges", () => {
+  test("are taken along as soon as one of them has a value, with what is said of it", () => {
+    expect(gaugesFigure(state())).toBeNull();
+    const figure = gaugesFigure(state({ accuracy: { trained: 0.5, bent: 0.5 }, bend: BENT }));
+    const [head, , , accuracy] = csvOf(figure?.columns() ?? []).split("\r\n");
+    expect(head).toBe("gauge,key,trained,bent,verdict");
+    expect(accuracy).toBe('Test accuracy,,0.5,0.5,"= stands still, checked"');
+    expect(figure?.drawing?.keys?.map(({ name }) => name)).toEqual(["as trained", "bent"]);
   });
 });
 

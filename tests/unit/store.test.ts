@@ -31,6 +31,49 @@ describe("Store", () => {
   });
 });
 
+describe("a change in parts", () => {
+  /** Tasks that are let go on one by one. */
+  const tasksOf = () => {
+    const waiting: (() => void)[] = [];
+    const run = (part: () => void) => new Promise<void>((resolve) => waiting.push(() => resolve(part())));
+    return { run, next: () => waiting.shift()?.() };
+  };
+
+  test("is there at once, and told to one after the other", async () => {
+    const store = new Store({ a: 1, b: 1 });
+    const told: string[] = [];
+    store.watch(["a"], () => told.push(`first ${store.state.a}`));
+    store.watch(["b"], () => told.push("another's"));
+    store.watch(["a"], () => told.push(`second ${store.state.a}`));
+    told.length = 0;
+    const tasks = tasksOf();
+    const over = store.setInParts({ a: 2 }, tasks);
+    expect([store.state.a, told]).toEqual([2, []]);
+    tasks.next();
+    expect(told).toEqual(["first 2"]);
+    await Promise.resolve();
+    // Whatever comes between is told at once, and who is still to be told sees that too.
+    store.set({ a: 3 });
+    expect(told).toEqual(["first 2", "first 3", "second 3"]);
+    await Promise.resolve();
+    tasks.next();
+    await over;
+    expect(told).toEqual(["first 2", "first 3", "second 3", "second 3"]);
+  });
+
+  test("is not told twice to who comes meanwhile", async () => {
+    const store = new Store({ a: 1 });
+    store.watch(["a"], () => {});
+    const tasks = tasksOf();
+    const over = store.setInParts({ a: 2 }, tasks);
+    const late = vi.fn();
+    store.watch(["a"], late);
+    tasks.next();
+    await over;
+    expect(late).toHaveBeenCalledTimes(1);
+  });
+});
+
 describe("measuresOf", () => {
   const keys = (change: Parameters<typeof model>[0]) =>
     measuresOf(state({ model: model(change) })).map(({ key }) => key);

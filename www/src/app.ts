@@ -1,30 +1,29 @@
 /** What the page can do. Views call these methods; results go into the store, errors to the messages. */
 
 import type { Beginning } from "./arrival/load";
+import { Asking } from "./asking";
 import { noBend } from "./bends";
 import { Client } from "./client";
 import { Completion } from "./completion";
 import { Costs } from "./costs";
 import { LabError } from "./errors";
 import { Experiments } from "./experiments";
-import { VERSION } from "./figures/version";
 import { History, type Reached } from "./history";
 import { type Job, Jobs } from "./jobs";
 import { isArrival, Snapshots, type Step } from "./kept";
 import { KeptNetworks } from "./kept-networks";
 import type { Messages } from "./messages";
+import { ShortTasks } from "./moments";
 import { Opener } from "./opener";
 import { ownShelf, Paces } from "./paces";
 import { awaited, isTrainingNext, planOf, type Scope } from "./plan";
 import { Previews } from "./previews";
 import { Recovery } from "./recovery";
-import { type FullReport, withOrigin } from "./report/report";
 import { resultFile } from "./result";
 import { Shelf } from "./shelf";
 import { arrivedWith, CLEARED, only, withoutResults } from "./states";
-import { type Asked, measuresOf, type Store, type Task } from "./store";
+import type { Store, Task } from "./store";
 import { Trainings } from "./trainings";
-import { checkTransformations } from "./transformations";
 import { Twin } from "./twin";
 import { Progressing } from "./waiting";
 import type {
@@ -35,7 +34,6 @@ import type {
   SaveChoice,
   SavedFile,
   SavedPoint,
-  SpectrumChoice,
   TrainChoice,
 } from "./worker/protocol";
 
@@ -53,6 +51,7 @@ export class App {
   readonly twin: Twin;
   readonly opener: Opener;
   readonly trainings: Trainings;
+  readonly asking: Asking;
   /** Asked before a network that is kept by no name gives way to another one: false leaves all as it is. */
   mayReplace: () => Promise<boolean> = async () => true;
   #latest = 0;
@@ -112,6 +111,11 @@ export class App {
       complete: (job) => this.#everything(job),
       forget: () => this.#previews.forget(),
     });
+    this.asking = new Asking(this, {
+      client: this.#client,
+      task: (task, body) => this.#task(task, body),
+      complete: (job, asked) => this.#completion.run(job, () => this.#scope(asked)),
+    });
     new Costs(store, this.#client);
   }
 
@@ -126,8 +130,12 @@ export class App {
       // Whoever awaits it is told of what goes wrong; until then nobody may be there.
       starting.catch(() => {});
       const first = await beginning;
-      if (first.kind !== "none" && first.snapshot) this.store.set({ ...CLEARED, ...first.snapshot, ready: true });
-      else if (first.kind === "arrival") this.store.set(arrivedWith(first.arrival));
+      const shown =
+        first.kind !== "none" && first.snapshot
+          ? { ...CLEARED, ...first.snapshot, ready: true }
+          : first.kind === "arrival" && arrivedWith(first.arrival);
+      // All parts of the page at once would be deaf for long.
+      if (shown) await this.store.setInParts(shown, new ShortTasks());
       if (first.kind !== "arrival") this.store.set({ isWanted: true });
       const over = first.kind === "arrival" && !first.snapshot ? introduced() : undefined;
       await this.#kept.reachable(() => starting);
@@ -288,63 +296,6 @@ export class App {
     if (this.store.state.ready) void this.#task("looking", (job) => this.#everything(job));
   }
 
-  setSpectrum(spectrumChoice: SpectrumChoice): void {
-    const { spectrum: _, ...asked } = this.store.state.asked;
-    this.store.set({ spectrumChoice, spectra: {}, densities: {}, asked });
-  }
-
-  async computeSpectrum(): Promise<void> {
-    await this.#ask("spectrum", { spectrum: true });
-  }
-
-  async findBoxes(): Promise<void> {
-    await this.#ask("sharpening", { boxes: true });
-  }
-
-  async findManyEigenvalues(): Promise<void> {
-    await this.#ask("sharpening", { many: true });
-  }
-
-  async findBall(epsilon: number): Promise<void> {
-    await this.#ask("sharpening", { ball: epsilon });
-  }
-
-  /** `searches`: with the ascents, which take most of the time. */
-  async check(range: number, searches: boolean): Promise<void> {
-    await this.#ask("checking", { check: true }, () => {
-      const { bend, model } = this.store.state;
-      const transformations = checkTransformations(bend, model?.depth ?? 1, range);
-      const measures = measuresOf(this.store.state).filter(({ cost }) => searches || cost !== "search");
-      this.store.set({ invariance: null, checkChoice: { transformations, keys: measures.map(({ key }) => key) } });
-    });
-  }
-
-  /** The cells that are still to come, of the maps that the check began with. */
-  async continueCheck(): Promise<void> {
-    await this.#ask("checking", { check: true });
-  }
-
-  async reproduceTable2(): Promise<void> {
-    await this.#ask("table2", { table2: true }, () => this.store.set({ table2: null }));
-  }
-
-  /** Of the trained weights; what is finished, if it is stopped. Null where it fails, or the page has gone on to something else. */
-  async fullReport(): Promise<{ text: string; report: FullReport } | null> {
-    const { trainChoice: choice, training } = this.store.state;
-    let found: { text: string; report: FullReport } | null = null;
-    await this.#task("reporting", async () => {
-      const text = await this.progressing.through({ what: "report" }, [], { asked: [], all: false }, () =>
-        this.#client.call((lab) => lab.report()),
-      );
-      found = withOrigin(text, {
-        date: new Date().toISOString(),
-        isoflatVersion: VERSION,
-        training: choice && training && { choice, stopped: training.stopped },
-      });
-    });
-    return found;
-  }
-
   async savedFile(point: SavedPoint, choice: SaveChoice): Promise<SavedFile | null> {
     try {
       return await this.#client.call((lab) => lab.save(point, choice));
@@ -392,16 +343,6 @@ export class App {
     const paused = this.store.state.paused && planOf(this.store.state, awaited(this.store.state)).length > 0;
     this.progressing.end(paused);
     this.store.set({ task: "idle", progress: null, paused });
-  }
-
-  /** What is asked for, then what is missing. */
-  #ask(task: Task, asked: Asked, begin = (): void => {}): Promise<void> {
-    return this.#task(task, async (job) => {
-      begin();
-      this.store.set({ asked: { ...this.store.state.asked, ...asked }, isWanted: true });
-      const names = Object.keys(asked) as (keyof Asked)[];
-      await this.#completion.run(job, () => this.#scope(names));
-    });
   }
 
   /** Also after a start that failed, when the next task tries again. */

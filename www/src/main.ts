@@ -24,7 +24,7 @@ import { drawersInWorker } from "./charts/surface-drawer";
 import { forgetColours } from "./dom";
 import { type Link, readQuery } from "./link";
 import { Messages } from "./messages";
-import { idle, nextTask, painted } from "./moments";
+import { idle, painted, ShortTasks } from "./moments";
 import { NO_DINH, NO_VALUES, NOT_SHARP, type State, Store } from "./store";
 import { BendView } from "./views/bend";
 import { closed } from "./views/closed";
@@ -173,29 +173,31 @@ tabsView((opened) => {
 });
 // The words of the stage are in the page itself: they are read while the rest is made, which no press has to wait for.
 await painted();
+const tasks = new ShortTasks();
+const run = <T>(make: () => T): Promise<T> => tasks.run(make);
 drawersInWorker();
-glossaryView();
-headerView(app);
-const look = new LookView(app, within(place("stage"))("div", "landscapes"));
-statusView(app);
-const bend = new BendView(app, look.cut);
-const stage = stageView(app);
-samenessView(app);
-gaugesView(app);
-await nextTask();
-fillNetworks();
-const training = trainView(app);
+await run(glossaryView);
+await run(() => headerView(app));
+const look = await run(() => new LookView(app, within(place("stage"))("div", "landscapes")));
+await run(() => statusView(app));
+const bend = await run(() => new BendView(app, look.cut));
+const stage = await run(() => stageView(app));
+await run(() => samenessView(app));
+await run(() => gaugesView(app));
+await run(fillNetworks);
+const training = await run(() => trainView(app));
 // Below it, and not before it: what is seen moves nowhere.
-footerView(app);
-waysBackView(app);
-await nextTask();
-const report = new ReportView(app);
-const door = { button: part("button", "open-button"), input: part("input", "open-input") };
-filesView(app, door, openedView(app), report);
-keepView(app, report);
-landscapeFigures(app, look);
-trainingFigures(app, training);
-const guide = guideView(app, first, stage);
+await run(() => footerView(app));
+await run(() => waysBackView(app));
+const report = await run(() => new ReportView(app));
+await run(() => {
+  const door = { button: part("button", "open-button"), input: part("input", "open-input") };
+  filesView(app, door, openedView(app), report);
+});
+await run(() => keepView(app, report));
+await run(() => landscapeFigures(app, look));
+await run(() => trainingFigures(app, training));
+const guide = await run(() => guideView(app, first, stage));
 views = {
   redraw: () => {
     training.redraw();

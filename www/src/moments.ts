@@ -38,6 +38,37 @@ export function firstPicture(): Promise<void> {
 /** Lets the page draw and hear what people do. */
 export const nextTask = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
+/** The same, before what else waits: in between it is people's turn alone. */
+function yielded(): Promise<void> {
+  const { scheduler } = globalThis as { scheduler?: { yield?: () => Promise<void> } };
+  if (scheduler?.yield) return scheduler.yield();
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(null);
+  });
+}
+
+/** A press that has to wait for longer is felt, and a phone takes four times as long. */
+const LONGEST_MS = 10;
+
+/** Long work on the page in short tasks. */
+export class ShortTasks {
+  #began = performance.now();
+
+  /** Does the next part of it: at once, or in a task of its own when this one has taken its time. */
+  async run<T>(part: () => T): Promise<T> {
+    if (performance.now() - this.#began >= LONGEST_MS) {
+      await yielded();
+      this.#began = performance.now();
+    }
+    return part();
+  }
+}
+
 /** Nothing else is to be done, or has not been for some seconds. */
 export const idle = (): Promise<void> =>
   new Promise((resolve) => {

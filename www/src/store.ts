@@ -194,7 +194,17 @@ export class Store<S extends object = State> {
 
   set(change: Partial<S>): void {
     this.state = { ...this.state, ...change };
-    for (const { keys, listener } of this.#listeners) if (keys.some((key) => key in change)) listener();
+    for (const listener of this.#told(change)) listener();
+  }
+
+  /** The state is another one at once; who watches it is told one after the other, in short `tasks`. */
+  async setInParts(change: Partial<S>, tasks: { run: (part: () => void) => Promise<void> }): Promise<void> {
+    this.state = { ...this.state, ...change };
+    for (const listener of this.#told(change)) await tasks.run(listener);
+  }
+
+  #told(change: Partial<S>): (() => void)[] {
+    return this.#listeners.filter(({ keys }) => keys.some((key) => key in change)).map(({ listener }) => listener);
   }
 
   /** Calls the listener now and after each change of one of the parts. */

@@ -22,6 +22,7 @@ export class SurfaceView {
   #words = "";
   #orbit = FIRST_ORBIT;
   #isOver = false;
+  #size = { width: 0, height: 0 };
 
   /** `failed`: the browser has no WebGL. */
   constructor(
@@ -29,7 +30,12 @@ export class SurfaceView {
     private readonly onOrbit: (from: SurfaceView) => void,
     private readonly failed: () => void,
   ) {
-    this.#resize = new ResizeObserver(() => this.#fit());
+    // It says how large the place is when that is known: to ask would lay the page out once more.
+    this.#resize = new ResizeObserver(([entry]) => {
+      if (!entry) return;
+      this.#size = { width: Math.round(entry.contentRect.width), height: Math.round(entry.contentRect.height) };
+      this.#fit();
+    });
     this.#resize.observe(view);
     const inWorker = drawersInWorker();
     if (inWorker) this.#draw(inWorker, () => this.#drawHere());
@@ -92,6 +98,8 @@ export class SurfaceView {
     this.#drawer = drawer(
       canvas,
       () => {
+        // Of all canvases that have been there.
+        this.view.dataset.frames = String(Number(this.view.dataset.frames ?? 0) + 1);
         // What was there before stays until there is something to be seen.
         if (canvas !== this.#canvas || this.#isOver || canvas.parentElement === this.view) return;
         this.view.replaceChildren(canvas);
@@ -124,7 +132,7 @@ export class SurfaceView {
   }
 
   #fit(): void {
-    const { clientWidth: width, clientHeight: height } = this.view;
+    const { width, height } = this.#size;
     if (width === 0 || height === 0) return;
     this.#drawer?.fit({ width, height, ratio: Math.min(window.devicePixelRatio, FINEST) } satisfies Size);
   }

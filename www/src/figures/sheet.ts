@@ -134,7 +134,28 @@ function written(draw: () => SVGSVGElement): SVGSVGElement {
 
 /** Colours that let something through are one with its share beside it: not every program reads them in one. */
 function attribute(element: SVGElement, name: string, value: string): void {
-  const through = /^rgba\((.+), ([\d.]+)\)$/.exec(value);
-  element.setAttribute(name, through ? `rgb(${through[1]})` : value);
+  const plain = plainColour(value);
+  const through = /^rgba\((.+), ([\d.]+)\)$/.exec(plain);
+  element.setAttribute(name, through ? `rgb(${through[1]})` : plain);
   if (through?.[2]) element.setAttribute(`${name}-opacity`, through[2]);
 }
+
+/** Mixed colours, which few programs read in a style sheet's words, as the screen shows them. */
+function plainColour(value: string): string {
+  if (!/^(oklab|oklch|lab|lch|color)\(/.test(value)) return value;
+  const known = plainColours.get(value);
+  if (known !== undefined) return known;
+  painting ??= html("canvas", { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
+  if (!painting) return value;
+  painting.clearRect(0, 0, 1, 1);
+  painting.fillStyle = value;
+  painting.fillRect(0, 0, 1, 1);
+  const [red, green, blue, opacity = 255] = painting.getImageData(0, 0, 1, 1).data;
+  const colours = `${red}, ${green}, ${blue}`;
+  const plain = opacity === 255 ? `rgb(${colours})` : `rgba(${colours}, ${(opacity / 255).toFixed(3)})`;
+  plainColours.set(value, plain);
+  return plain;
+}
+
+const plainColours = new Map<string, string>();
+let painting: CanvasRenderingContext2D | null | undefined;

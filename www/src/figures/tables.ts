@@ -1,11 +1,9 @@
 /** The page's tables as figures without a drawing: their numbers in full. */
 
 import type { MeasureDescription, MeasureValue } from "isoflat";
-import { measureName } from "../names";
 import { compared, type Known, nameFor } from "../networks-beside";
 import type { Entry } from "../shelf";
 import { measuresOf, type State, transformationOf } from "../store";
-import { transformationName } from "../transformations";
 import { bentBy, captionOf, joined } from "./caption";
 import { type Cell, columnsOf } from "./columns";
 import type { Figure } from "./figure";
@@ -46,39 +44,6 @@ export function measuresFigure(state: State): Figure | null {
             ...(isBent ? [...trust(after), ratio] : []),
           ];
         }),
-      ),
-  };
-}
-
-/** A row for each cell. */
-export function invarianceFigure(state: State): Figure | null {
-  const { invariance, descriptions } = state;
-  if (!invariance) return null;
-  const { cells, transformations, backend } = invariance;
-  return {
-    name: "invariance",
-    title: "Measures under maps that leave every output as it is",
-    caption: joined(captionOf(state, backend)),
-    columns: () =>
-      columnsOf(
-        ["key", "measure", "map", "before", "after", "relative_change", "tolerance", "expected", "verdict", "agrees"],
-        cells.map(
-          ({ measure, transformation, before, after, relativeChange, tolerance, expected, verdict, agrees }) => {
-            const map = transformations[transformation];
-            return [
-              measure,
-              measureName(descriptions, measure),
-              map ? transformationName(map) : "",
-              before,
-              after,
-              relativeChange,
-              tolerance,
-              expected,
-              verdict,
-              agrees,
-            ];
-          },
-        ),
       ),
   };
 }

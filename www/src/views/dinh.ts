@@ -43,9 +43,9 @@ export function dinhView(app: App): void {
   sharpenView(app, part);
 
   const plots = { boxes: new Plot(boxes.plot), many: new Plot(many.plot) };
-  boxes.button.addEventListener("click", () => void app.findBoxes());
-  many.button.addEventListener("click", () => void app.findManyEigenvalues());
-  ball.button.addEventListener("click", () => void app.findBall(EPSILON));
+  boxes.button.addEventListener("click", () => void app.asking.findBoxes());
+  many.button.addEventListener("click", () => void app.asking.findManyEigenvalues());
+  ball.button.addEventListener("click", () => void app.asking.findBall(EPSILON));
 
   const cards = { boxes, many, ball };
   const refusal = (construction: Construction) => {

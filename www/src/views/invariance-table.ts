@@ -4,39 +4,27 @@
  * place from the beginning.
  */
 
-import type { InvarianceCell, MeasureKey } from "isoflat";
+import type { InvarianceCell } from "isoflat";
 import { html, nothing, type TemplateResult } from "lit-html";
 import type { App } from "../app";
-import { number, power } from "../format";
+import { number } from "../format";
+import {
+  AGAINST,
+  type Measure,
+  marksOf,
+  nameOf,
+  type Precision,
+  SHOULD_STAND,
+  SIGNS,
+  TO_COME,
+  tableOf,
+  ticksOf,
+  VERDICTS,
+} from "../invariance-cells";
 import { measureName } from "../names";
-import { byPaper } from "../papers";
 import { plain } from "../subscripts";
 import { transformationName } from "../transformations";
 import { formula } from "./formula";
-
-type Measure = InvarianceCell["measure"];
-
-const VERDICTS: Record<InvarianceCell["verdict"], { symbol: string; word: string }> = {
-  invariant: { symbol: "=", word: "same" },
-  changed: { symbol: "≠", word: "changes" },
-  unresolved: { symbol: "?", word: "unresolved" },
-};
-
-/** Ends of the colours, in powers of ten of the relative change: rounding in the engine's precision, and a thousandfold. */
-const COLDEST = { f64: -16, f32: -8 } as const;
-const HOTTEST = 3;
-
-type Precision = "f32" | "f64";
-
-/** [0, 1]; no change at all is coldest. */
-function heat(relativeChange: number, precision: Precision): number {
-  if (!(relativeChange > 0)) return 0;
-  const coldest = COLDEST[precision];
-  return Math.min(Math.max((Math.log10(relativeChange) - coldest) / (HOTTEST - coldest), 0), 1);
-}
-
-const nameOf = ({ measure, transformation }: Pick<InvarianceCell, "measure" | "transformation">): string =>
-  `${measure} ${transformation}`;
 
 export class InvarianceTableView {
   /** Whose numbers are in the aside. */
@@ -52,27 +40,16 @@ export class InvarianceTableView {
   ) {}
 
   template(): TemplateResult | typeof nothing {
-    const { invariance, checkChoice, engine, descriptions } = this.app.store.state;
+    const { checkChoice } = this.app.store.state;
     // Another check has other cells.
     if (checkChoice !== this.#of) {
       this.#of = checkChoice;
       this.#chosen = null;
       this.#stop = null;
     }
-    if (!checkChoice && !invariance) return nothing;
-    const transformations = invariance?.transformations ?? checkChoice?.transformations ?? [];
-    const cells = new Map(invariance?.cells.map((cell) => [nameOf(cell), cell]));
-    const precision = invariance?.backend.precision ?? engine?.info.precision ?? "f64";
-    // What was kept by an older page has no choice beside it.
-    const keys = new Set<Measure>([
-      "outputs",
-      ...(checkChoice?.keys ?? invariance?.cells.map(({ measure }) => measure) ?? []),
-    ]);
-    const groups = byPaper(descriptions).flatMap(({ paper, measures }) => {
-      const there: Measure[] = measures.map(({ key }) => key as MeasureKey).filter((key) => keys.has(key));
-      if (paper.id === "point") there.unshift("outputs");
-      return there.length > 0 ? [{ title: paper.title, measures: there }] : [];
-    });
+    const table = tableOf(this.app.store.state);
+    if (!table) return nothing;
+    const { transformations, cells, precision, groups } = table;
     const rows = groups.flatMap(({ measures }) => measures);
     const first = rows.flatMap((measure) => transformations.map((_, at) => nameOf({ measure, transformation: at })));
     if (!this.#stop || !cells.has(this.#stop)) this.#stop = first.find((name) => cells.has(name)) ?? null;
@@ -85,7 +62,7 @@ export class InvarianceTableView {
         <th scope="row" role="rowheader">${formula(this.#title(measure))}</th>
         ${transformations.map((_, column) => {
           const cell = cells.get(nameOf({ measure, transformation: column }));
-          return html`<td role="gridcell">${cell ? this.#button(cell, precision, rows, transformations.length) : TO_COME}</td>`;
+          return html`<td role="gridcell">${cell ? this.#button(cell, precision, rows, transformations.length) : EMPTY}</td>`;
         })}
       </tr>`;
     return html`
@@ -114,9 +91,8 @@ export class InvarianceTableView {
   }
 
   #button(cell: InvarianceCell, precision: Precision, rows: Measure[], columns: number): TemplateResult {
-    const { symbol, word } = VERDICTS[cell.verdict];
-    const should = cell.expected === "invariant";
-    const label = `${word}, relative change ${number(cell.relativeChange, 2)}, ${should ? "should stand still" : "may change"}`;
+    const { symbol, word, heat, change, shouldStand, isAgainst } = marksOf(cell, precision);
+    const label = `${word}, relative change ${number(cell.relativeChange, 2)}, ${shouldStand ? "should stand still" : "may change"}`;
     const name = nameOf(cell);
     const choose = () => {
       this.#chosen = name;
@@ -125,12 +101,12 @@ export class InvarianceTableView {
     };
     return html`<button type="button" tabindex=${name === this.#stop ? 0 : -1} data-cell=${name}
       data-verdict=${cell.verdict} data-expected=${cell.expected} data-agrees=${String(cell.agrees)}
-      aria-label=${plain(cell.agrees ? label : `${label}: against theory`)}
-      style="--heat: ${heat(cell.relativeChange, precision).toFixed(3)}"
+      aria-label=${plain(isAgainst ? `${label}: against theory` : label)}
+      style="--heat: ${heat.toFixed(3)}"
       @focus=${choose} @click=${choose}
       @keydown=${(event: KeyboardEvent) => onKey(event, cell, rows, columns)}
-      ><span class="symbol" aria-hidden="true">${symbol}</span><span class="change" aria-hidden="true">${power(cell.relativeChange)}</span>${
-        cell.agrees ? nothing : html`<span class="against">✗ against theory</span>`
+      ><span class="symbol" aria-hidden="true">${symbol}</span><span class="change" aria-hidden="true">${change}</span>${
+        isAgainst ? html`<span class="against">${AGAINST}</span>` : nothing
       }</button>`;
   }
 
@@ -152,7 +128,7 @@ export class InvarianceTableView {
   }
 }
 
-const TO_COME = html`<span class="to-come"><span aria-hidden="true">·</span><span class="visually-hidden">still to come</span></span>`;
+const EMPTY = html`<span class="to-come"><span aria-hidden="true">${TO_COME}</span><span class="visually-hidden">still to come</span></span>`;
 
 const STEPS: Record<string, [number, number]> = {
   ArrowUp: [-1, 0],
@@ -191,26 +167,19 @@ function bearing({ verdict, agrees }: InvarianceCell): string {
 
 /** What colours, symbols and bars mean; also what a reader without colours goes by. */
 function legend(precision: Precision): TemplateResult {
-  const coldest = COLDEST[precision];
-  const sign = (symbol: string, word: string) =>
-    html`<li><span class="symbol" aria-hidden="true">${symbol}</span>${word}</li>`;
-  const ends = [coldest, coldest / 2, 0, HOTTEST].map((exponent) => {
-    const at = (exponent - coldest) / (HOTTEST - coldest);
-    return html`<span style="--at: ${at}">${exponent === 0 ? "1" : power(10 ** exponent)}</span>`;
-  });
+  const sign = ({ symbol, meaning }: { symbol: string; meaning: string }) =>
+    html`<li><span class="symbol" aria-hidden="true">${symbol}</span>${meaning}</li>`;
   return html`
     <div class="heat-legend">
       <div class="heat-scale">
         <span class="label">relative change</span>
         <span class="ramp" aria-hidden="true"></span>
-        <span class="ends">${ends}</span>
+        <span class="ends">${ticksOf(precision).map(({ at, text }) => html`<span style="--at: ${at}">${text}</span>`)}</span>
       </div>
       <ul class="signs">
-        ${sign("=", "the same, within its tolerance")}
-        ${sign("≠", "changes")}
-        ${sign("?", "unresolved: nothing can be said, for the reason given")}
-        <li><span class="should-mark" aria-hidden="true"></span>should stand still, says theory</li>
-        ${sign("·", "still to come")}
+        ${SIGNS.map(sign)}
+        <li><span class="should-mark" aria-hidden="true"></span>${SHOULD_STAND}</li>
+        ${sign({ symbol: TO_COME, meaning: "still to come" })}
       </ul>
     </div>`;
 }

@@ -3,7 +3,7 @@
 import { html, nothing, render, type TemplateResult } from "lit-html";
 import { createRef, ref } from "lit-html/directives/ref.js";
 import type { App } from "../app";
-import { invarianceFigure } from "../figures/tables";
+import { invarianceFigure } from "../figures/invariance";
 import { disable } from "../focus";
 import { leftOf } from "../plan";
 import type { State } from "../store";
@@ -31,7 +31,7 @@ export class InvarianceView {
     watchIn(this.#place, app, ["invariance", "checkChoice", "descriptions"], () => this.#draw());
     app.store.watch(["ready", "model", "task", "asked", "invariance"], () => this.#showButtons());
     app.store.watch(ESTIMATED, () => this.#showEstimate());
-    takeAlong(this.#button.value?.parentElement ?? null, () => invarianceFigure(app.store.state), "table");
+    takeAlong(this.#button.value?.parentElement ?? null, () => invarianceFigure(app.store.state));
   }
 
   /** Rendered once: what a person has set stays. */
@@ -41,7 +41,7 @@ export class InvarianceView {
       if (!range) return;
       const wanted = Math.min(Math.max(Number(range.value) || 10, 1.1), 1000);
       range.value = String(wanted);
-      void this.app.check(wanted, this.#searches.value?.checked ?? false);
+      void this.app.asking.check(wanted, this.#searches.value?.checked ?? false);
     };
     return html`
       <div class="side">
@@ -57,7 +57,7 @@ export class InvarianceView {
               value="10" ${ref(this.#range)}></label>
             <button id="check-button" type="button" disabled ${ref(this.#button)} @click=${check}>Check</button>
             <button id="check-continue" type="button" hidden ${ref(this.#goOn)}
-              @click=${() => void this.app.continueCheck()}>Check the rest</button>
+              @click=${() => void this.app.asking.continueCheck()}>Check the rest</button>
           </div>
         </div>
         <p id="check-estimate" class="note estimate" ${ref(this.#estimate)}></p>

@@ -48,7 +48,7 @@ export class ReportView {
   /** Computes one of the trained weights; what is finished, if it is stopped. */
   async compute(): Promise<void> {
     const begun = location.hash;
-    const found = await this.app.fullReport();
+    const found = await this.app.asking.fullReport();
     if (!found) return;
     // Who has gone on to something else meanwhile is not taken away from it.
     if (location.hash === begun) this.show(found.text, found.report);

@@ -79,10 +79,10 @@ export class SpectrumView {
     this.#render();
     estimateView(app, "spectrum", within(place("spectrum"))("p", "spectrum-estimate"));
     for (const select of [this.#operator, this.#part, this.#quality]) {
-      select.addEventListener("change", () => app.setSpectrum(this.#choice()));
+      select.addEventListener("change", () => app.asking.setSpectrum(this.#choice()));
     }
     this.#axis.addEventListener("change", () => this.#drawDensities());
-    this.#button.addEventListener("click", () => void app.computeSpectrum());
+    this.#button.addEventListener("click", () => void app.asking.computeSpectrum());
     const part = place("spectrum");
     app.store.watch(["operators"], () => this.#fillOperators());
     app.store.watch(["model"], () => this.#fillParts());
@@ -163,7 +163,8 @@ export class SpectrumView {
     this.#part.value = before;
     if (this.#part.value === "") this.#part.value = "all";
     const choice = this.#choice();
-    if (JSON.stringify(choice) !== JSON.stringify(this.app.store.state.spectrumChoice)) this.app.setSpectrum(choice);
+    if (JSON.stringify(choice) !== JSON.stringify(this.app.store.state.spectrumChoice))
+      this.app.asking.setSpectrum(choice);
   }
 
   #drawEnds(): void {

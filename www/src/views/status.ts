@@ -88,7 +88,7 @@ function template(state: State, label: string, press: () => void, { isOpen, fold
   const fraction = waiting?.fraction ?? null;
   return html`
     <span id="status-phase" class="phase" role="status">${label}</span>
-    <span id="status-detail" class="detail">${label === "" ? nothing : said(waiting, isPaused)}</span>
+    <span id="status-detail" class="detail">${label === "" ? nothing : detail(waiting, isPaused)}</span>
     <progress id="status-bar" max="1" aria-label="Progress"
       value=${fraction === null ? nothing : String(fraction)}></progress>
     <button id="status-stop" type="button" ?disabled=${label === ""} aria-disabled=${paused && task !== "idle" ? "true" : nothing}
@@ -99,15 +99,19 @@ function template(state: State, label: string, press: () => void, { isOpen, fold
     <p id="status-step" ?hidden=${!isOpen}>${label === "" ? "Nothing is running." : step(waiting, isPaused ? null : progress)}</p>`;
 }
 
-/** The whole: what is counted, and the time that is left. */
-export function said(waiting: Waiting | null, isPaused: boolean): string {
-  if (!waiting) return "";
+/** The whole: what is counted, and the time that is left, which is written whole where there is no room for both. */
+export function said(waiting: Waiting | null, isPaused: boolean): { count: string; left: string } {
+  if (!waiting) return { count: "", left: "" };
   const { count, left, after } = waiting;
-  const parts = count ? [counted(count)] : [];
+  const isTimed = left !== null && !isPaused;
   // What is counted is not always all that is to come.
-  if (left !== null && !isPaused)
-    parts.push(`${duration(left)} left${count?.of === "measures" || after === 0 ? "" : " in all"}`);
-  return parts.join(", ");
+  const inAll = count?.of === "measures" || after === 0 ? "" : " in all";
+  return { count: count ? counted(count) : "", left: isTimed ? `${duration(left)} left${inAll}` : "" };
+}
+
+function detail(waiting: Waiting | null, isPaused: boolean): TemplateResult {
+  const { count, left } = said(waiting, isPaused);
+  return html`<span class="count">${count && left ? `${count},` : count}</span><span class="left">${left}</span>`;
 }
 
 function counted({ done, total, of }: NonNullable<Waiting["count"]>): string {

@@ -38,7 +38,7 @@ const markup = (app: App): TemplateResult => html`
     <div class="display">
       <div class="heading">
         <h3 id="table2-title">Rangamani et al., Table 2</h3>
-        <div class="row"><button id="table2-button" type="button" @click=${() => void app.reproduceTable2()}>Reproduce</button></div>
+        <div class="row"><button id="table2-button" type="button" @click=${() => void app.asking.reproduceTable2()}>Reproduce</button></div>
       </div>
       <p class="note">784-300-100-10 on 500 random samples with random labels. The ${term("spectralNorm", "spectral norm")} of the ${term("layerwise", "layer-wise")} ${term("riemannian")} ${term("hessian")}, before and after two layer-wise maps. The paper found relative differences of 1.7 × 10⁻⁷ and 7.17 × 10⁻⁷.</p>
       <div id="table2">${table(app.store.state.table2)}</div>

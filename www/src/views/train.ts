@@ -37,7 +37,7 @@ let choosing = 0;
 
 export function trainView(app: App): TrainingChart {
   const chart = new TrainingChart(part("div", "training-chart"));
-  actions(app);
+  actions(app, chart);
   app.store.watch(["model", "modelChoice"], () => showModel(app));
   let written: TrainChoice | null = null;
   app.store.watch(["modelChoice", "trainChoice"], () => {
@@ -71,6 +71,7 @@ function continuing(app: App, chart: TrainingChart): void {
     part("p", "unfinished-note"),
   ];
   app.trainings.goesOn = ({ choice, history }) => {
+    bringIntoSight(chart);
     epochs = choice.epochs;
     chart.begin(epochs);
     for (const { epoch, loss, accuracy, validationAccuracy: test } of history) {
@@ -134,8 +135,15 @@ function choose(app: App): void {
   });
 }
 
-async function train(app: App, model: ModelChoice | null, choice: TrainChoice): Promise<void> {
-  if (await app.mayGo()) await app.trainings.begin(model, choice);
+async function train(app: App, chart: TrainingChart, model: ModelChoice | null, choice: TrainChoice): Promise<void> {
+  if (!(await app.mayGo())) return;
+  bringIntoSight(chart);
+  await app.trainings.begin(model, choice);
+}
+
+/** Where the curve is below its button it may be out of sight: whoever has pressed wants to see it, and the button too where both have room. */
+function bringIntoSight({ box }: TrainingChart): void {
+  if (matchMedia("(max-width: 62rem)").matches) box.scrollIntoView({ block: "nearest" });
 }
 
 /** Whoever has begun it: the form, an address, or a result that was opened. */
@@ -153,7 +161,7 @@ function watchRun(app: App, chart: TrainingChart): void {
   });
 }
 
-function actions(app: App): void {
+function actions(app: App, chart: TrainingChart): void {
   const form = part("form", "train-form");
   // The browser shows no fault of a field that is folded away, and refuses without a word.
   form.noValidate = true;
@@ -163,7 +171,7 @@ function actions(app: App): void {
       const { model: there, modelChoice } = app.store.state;
       const fromFile = there !== null && modelChoice === null && choosing === 0;
       const model = fromFile ? null : readModelChoice();
-      void train(app, model, readTrainChoice());
+      void train(app, chart, model, readTrainChoice());
     };
     guarded(app, begin, true);
   });

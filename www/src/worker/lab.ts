@@ -6,26 +6,23 @@ import {
   describeMeasures,
   describeOperators,
   type EigenResult,
-  type Engine,
   type EngineOptions,
   type InvarianceTable,
   type Landscape,
   type MeasureReport,
   type PetzkaReport,
-  Problem,
   type SpectralDensity,
   type Transformation,
   type VolumeFlatness,
 } from "isoflat";
 import { sampleCosts } from "./costs";
+import { Current } from "./current";
 import * as curvature from "./curvature";
 import { Dinh } from "./dinh";
 import { Examples } from "./examples";
 import { Landscapes } from "./landscapes";
-import { type Last, recall, remember, restored } from "./last";
-import { Mnist } from "./mnist";
-import { Files, NetworkWanted, wantsNetwork } from "./open";
-import { firstOf, firstSamples, infoOf, initialize, measureOptions, networkOf } from "./options";
+import { recall, remember, restored } from "./last";
+import { firstSamples, infoOf, initialize, measureOptions, networkOf } from "./options";
 import {
   type BackendChoice,
   type BallFinding,
@@ -65,32 +62,23 @@ import {
 } from "./protocol";
 import { Rows } from "./rows";
 import { saved } from "./save";
-import { type Handles, Session } from "./session";
+import { Session } from "./session";
 import { table2 } from "./table2";
 import { TrainingRun } from "./training";
 import { recallUnfinished, type ToGoOn, UnfinishedRun } from "./unfinished";
 import type { Way } from "./way";
-
-const dataName = ({ data }: ModelChoice): string =>
-  data.kind === "mnist" ? "MNIST" : `${data.samples} random samples`;
 
 export class Lab implements LabApi {
   readonly #session = new Session();
   readonly #landscapes = new Landscapes(this.#session);
   readonly #dinh = new Dinh(this.#session);
   readonly #examples = new Examples(this.#session);
-  readonly #files = new Files(() => this.#digits());
-  /** Of the network that there is; null for one that was opened. */
-  #choice: ModelChoice | null = null;
-  /** The files that it came in, and how they were read: others may have been opened since that are no network. */
-  #openedFrom: { model: File[]; data: File[]; choice: OpenChoice } | null = null;
-  #mnist: Mnist | undefined;
-  #mnistFolder = "";
+  readonly #current = new Current(this.#session, () => this.#forget());
   /** The training that `resume` has found. */
   #toGoOn: ToGoOn | undefined;
 
   connect(mnistFolder: string, listener: (event: WorkerEvent) => void): void {
-    this.#mnistFolder = mnistFolder;
+    this.#current.mnistFolder = mnistFolder;
     this.#session.listener = listener;
   }
 
@@ -107,24 +95,8 @@ export class Lab implements LabApi {
       const network = networkOf(choice.network);
       const trained = initialize(network, choice.init);
       network.free();
-      return this.#at(choice, trained, dataName(choice));
+      return this.#current.at(choice, trained);
     });
-  }
-
-  #digits(): Mnist {
-    this.#mnist ??= new Mnist(new URL(this.#mnistFolder));
-    return this.#mnist;
-  }
-
-  async #handles({ network: choice, data }: ModelChoice): Promise<Handles> {
-    const network = networkOf(choice);
-    if (data.kind === "synthetic") {
-      return { network, train: Problem.synthetic(network, { samples: data.samples, seed: data.seed }) };
-    }
-    const digits = this.#digits();
-    const [images, test] = await Promise.all([digits.train(data.samples), digits.test()]);
-    const train = new Problem(network, { loss: "cross_entropy", ...firstOf(images, data.samples) });
-    return { network, train, validation: new Problem(network, { loss: "cross_entropy", ...test }) };
   }
 
   setMeasured(samples: number): Promise<Outcome<ModelInfo>> {
@@ -149,120 +121,38 @@ export class Lab implements LabApi {
 
   openFiles(files: File[], choice: OpenChoice): Promise<Outcome<OpenedFiles>> {
     return this.#session.run(async (engine) => {
-      const left = files.length > 0 ? await this.#files.add(files, choice) : choice;
-      const opened = await this.#openedBy(engine, left);
+      const left = files.length > 0 ? await this.#current.files.add(files, choice) : choice;
+      const opened = await this.#current.openedBy(engine, left);
       if (!opened.model) return opened;
-      return { ...opened, stamp: await remember({ kind: "files", ...this.#files.opened, choice: left }) };
+      return { ...opened, stamp: await remember({ kind: "files", ...this.#current.files.opened, choice: left }) };
     });
   }
 
   checkLayers(network: string): Promise<Outcome<LayerCheck>> {
-    return this.#session.outcome(() => this.#files.check(network));
+    return this.#session.outcome(() => this.#current.files.check(network));
   }
 
   restore(stamp: string, isStart: boolean): Promise<Outcome<Restored | null>> {
     return this.#session.run(async (engine) => {
       const last = await recall(stamp, isStart);
       if (!last) return null;
-      const found = await this.#restored(engine, last);
+      const found = await this.#current.restored(engine, last);
       await restored();
       return found;
     });
   }
 
-  async #restored(engine: Engine, last: Last): Promise<Restored> {
-    if (last.kind === "files") {
-      this.#files.restore(last);
-      const opened = await this.#openedBy(engine, last.choice);
-      if (last.parameters && opened.model) this.#reached(last.parameters, last.way);
-      return { opened, model: opened.model, choice: null, way: last.way?.length ?? 0 };
-    }
-    const { choice, parameters, way } = last;
-    const model = await this.#at(choice, parameters, dataName(choice));
-    if (way) this.#session.model.way = way;
-    return { opened: null, model, choice, way: way?.length ?? 0 };
-  }
-
   keep(): Promise<Outcome<string | null>> {
-    return this.#session.outcome(() => this.#remember());
-  }
-
-  async #remember(): Promise<string | null> {
-    const now = this.#now();
-    return now && remember(now);
-  }
-
-  /** The network with the weights that there are; null where there is none. */
-  #now(): Last | null {
-    const { trained: parameters, way } = this.#session.model;
-    const reached = { parameters, ...(way && { way }) };
-    if (this.#choice) return { kind: "trained", choice: this.#choice, ...reached };
-    return this.#openedFrom && { kind: "files", ...this.#openedFrom, ...reached };
-  }
-
-  /** Other weights of the same network. */
-  #reached(parameters: Float64Array, way?: Way): void {
-    const { model } = this.#session;
-    model.trained = parameters;
-    model.bent = parameters;
-    model.way = way;
-    delete model.sharpened;
-    this.#forget();
+    return this.#session.outcome(() => this.#current.remember());
   }
 
   arrive(choice: ModelChoice, weights: Float32Array): Promise<Outcome<ModelInfo>> {
-    return this.#session.outcome(() => this.#at(choice, Float64Array.from(weights), dataName(choice)));
+    return this.#session.outcome(() => this.#current.at(choice, Float64Array.from(weights)));
   }
 
   /** The weights of the network that there is. */
   get trained(): Float64Array {
     return this.#session.model.trained;
-  }
-
-  /** A network of the options, at weights that are there already. */
-  async #at(choice: ModelChoice, trained: Float64Array, name: string): Promise<ModelInfo> {
-    const source = (): Promise<Handles> => this.#handles(choice);
-    const handles = await source();
-    this.#choice = choice;
-    return this.#adopt({ ...handles, source, trained, name }, choice.measured);
-  }
-
-  /** The files that there are, as the session's model if they are a network with data. */
-  async #openedBy(engine: Engine, choice: OpenChoice): Promise<OpenedFiles> {
-    const nothing = { summary: "", parameterCount: 0, notes: [], model: null, fault: null, data: null, layers: null };
-    const figures = { loss: Number.NaN, accuracy: Number.NaN, choice, stamp: null };
-    const opening = await this.#files.read(choice).catch(async (error: unknown) => {
-      if (error instanceof NetworkWanted) return { fault: error.message, layers: await this.#files.draft(choice) };
-      if (wantsNetwork(error)) return { fault: error.message, layers: null };
-      throw error;
-    });
-    if ("fault" in opening) {
-      const name = this.#files.opened.model.map(({ name }) => name).join(", ");
-      return { ...nothing, ...figures, name, format: "", ...opening };
-    }
-    const { network, parameters, train, name, format, notes, data, layers, opened } = opening;
-    const found = {
-      ...nothing,
-      ...figures,
-      name,
-      format,
-      summary: network.summary,
-      parameterCount: network.parameterCount,
-      notes,
-      data,
-      layers,
-    };
-    if (!train) return found;
-    const source = async (): Promise<Handles> => {
-      const again = await this.#files.read(choice);
-      if (!again.train) throw new LabFailure("not_possible", "the files are no longer what they were");
-      return { network: again.network, train: again.train };
-    };
-    const model = this.#adopt({ network, train, source, trained: parameters, name, opened });
-    this.#choice = null;
-    this.#openedFrom = { ...this.#files.opened, choice };
-    const { loss, accuracy } = await engine.evaluate(this.#session.model.measured, parameters);
-    return { ...found, model, loss, accuracy };
   }
 
   save(point: SavedPoint, choice: SaveChoice): Promise<Outcome<SavedFile>> {
@@ -271,7 +161,7 @@ export class Lab implements LabApi {
 
   train(choice: TrainChoice): Promise<Outcome<Trained>> {
     return this.#train(choice, () => {
-      const { way: _, ...of } = this.#now() ?? {};
+      const { way: _, ...of } = this.#current.now() ?? {};
       return "kind" in of ? { of, choice, checkpoint: null, way: [] } : null;
     });
   }
@@ -280,7 +170,7 @@ export class Lab implements LabApi {
     return this.#session.run(async (engine) => {
       const found = await recallUnfinished();
       if (!found) return null;
-      const restored = await this.#restored(engine, found.of);
+      const restored = await this.#current.restored(engine, found.of);
       this.#toGoOn = found;
       return { ...restored, training: found.choice };
     });
@@ -308,8 +198,8 @@ export class Lab implements LabApi {
       }
       // Stop keeps what was reached.
       const { parameters, stopped, epochs, checkpoint, way } = await run.on(engine, options);
-      this.#reached(parameters, way.length > 1 ? way : undefined);
-      const stamp = await this.#remember();
+      this.#current.reached(parameters, way.length > 1 ? way : undefined);
+      const stamp = await this.#current.remember();
       if (stopped) await kept?.reach(checkpoint, way, stamp);
       else await kept?.end();
       const { loss, accuracy } = await engine.evaluate(model.measured, parameters);
@@ -455,12 +345,6 @@ export class Lab implements LabApi {
 
   crash(): void {
     crash();
-  }
-
-  #adopt(...parts: Parameters<Session["adopt"]>): ModelInfo {
-    const info = this.#session.adopt(...parts);
-    this.#forget();
-    return info;
   }
 
   /** What was drawn or found at other weights or samples. */

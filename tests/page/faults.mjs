@@ -1,0 +1,192 @@
+/** Faults that people met in the page, each of which would be seen again here; what logic alone can say is in tests/unit. */
+
+import { Lab } from "./lab.mjs";
+
+const focused = (page) => page.evaluate(() => document.activeElement?.id ?? "");
+const taskOf = (page) => page.evaluate(() => window.isoflatLab.app.store.state.task);
+
+/** A fault in a field that is folded away: *Train* did nothing, empty fields were silently taken, and nothing was marked. */
+export async function checkHiddenFault(browser, url, check) {
+  const lab = await Lab.open(browser, url);
+  const { page } = lab;
+  const options = page.locator("#train-form details.options");
+  const isOpen = () => options.evaluate(({ open }) => open);
+  for (const [id, wrong, right] of [
+    ["learning-rate", "", "0.02"],
+    ["epochs", "0", "1"],
+  ]) {
+    await lab.set(id, wrong);
+    await options.evaluate((details) => {
+      details.open = false;
+    });
+    await page.click("#train-button");
+    const field = page.locator(`#${id}`);
+    check(`${id} “${wrong}”: Train does not begin`, (await taskOf(page)) !== "training");
+    check(`${id}: the fold around it opens`, (await isOpen()) && (await field.isVisible()));
+    check(`${id}: it has the focus`, (await focused(page)) === id, await focused(page));
+    check(`${id}: it is marked`, (await field.getAttribute("aria-invalid")) === "true");
+    const note = await field.getAttribute("aria-describedby");
+    check(
+      `${id}: what is wrong stands beside it`,
+      /must be/.test(await lab.text(`#${note}`)),
+      await lab.text(`#${note}`),
+    );
+    check(`${id}: and above`, (await lab.count(".message.error")) === 1);
+    await lab.fill(field, right);
+    check(
+      `${id}: mended, it is marked no more`,
+      (await field.getAttribute("aria-invalid")) === null && (await lab.count(".message.error")) === 0,
+    );
+  }
+  // What is not chosen is not read.
+  await lab.set("init", "uniform");
+  await lab.set("scale", "");
+  check(
+    "an empty field is said when it is left",
+    (await page.locator("#scale").getAttribute("aria-invalid")) === "true",
+  );
+  await lab.set("init", "kaiming_uniform");
+  await lab.set("samples", 1000);
+  await lab.train();
+  check("a field of what is not chosen is in nobody's way", (await lab.count(".message.error")) === 0);
+  await lab.close();
+}
+
+/** *Train* by keyboard lost the focus. */
+export async function checkTrainByKeyboard(browser, url, check) {
+  const lab = await Lab.open(browser, url);
+  const { page } = lab;
+  await lab.set("epochs", 400);
+  await page.locator("#train-button").focus();
+  await page.keyboard.press("Enter");
+  await lab.replace();
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.progress?.epoch > 0);
+  check("by keyboard the focus goes on to Stop", (await focused(page)) === "stop-button", await focused(page));
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => !["training", "starting"].includes(window.isoflatLab.app.store.state.task));
+  check("and comes back to Train", (await focused(page)) === "train-button", await focused(page));
+  await lab.close();
+}
+
+/** *Train* during a report cut it off, and saved what there was as if it were the whole. */
+export async function checkTrainDuringReport(browser, url, check) {
+  const lab = await Lab.open(browser, url);
+  const { page } = lab;
+  const downloads = [];
+  page.on("download", (download) => downloads.push(download.suggestedFilename()));
+  await lab.set("epochs", 1);
+  await lab.goTo("keep");
+  await page.click("#save-report");
+  await page.waitForFunction(() => {
+    const { task, progress } = window.isoflatLab.app.store.state;
+    return task === "reporting" && progress?.done > 0;
+  });
+  await lab.goTo("train");
+  await lab.train();
+  await lab.idle();
+  const said = (await page.locator(".message").allInnerTexts()).join("; ");
+  check("a report that Train has cut off is not said to be there", !/report/i.test(said), said);
+  check("nor saved", downloads.length === 0, downloads.join());
+  await page.evaluate(() => {
+    location.hash = "#/report";
+  });
+  await page.waitForSelector("[data-tab=report]:not([hidden])");
+  check("nor shown", (await lab.count("#report-save")) === 0);
+  await lab.close();
+}
+
+/** Links to `#spaces`, as older addresses were, landed far below what they are of. */
+export async function checkOldLinks(browser, url, check) {
+  const lab = await Lab.open(browser, `${url}#spaces`);
+  const { page } = lab;
+  await page.waitForSelector("#spaces-title");
+  const title = () =>
+    page.locator("#spaces-title").evaluate((title) => ({ top: title.getBoundingClientRect().top, high: innerHeight }));
+  const first = await title();
+  check("an older address opens its part", first.top > 0 && first.top < first.high, `${first.top} of ${first.high}`);
+  const current = await lab.text(".tabs a[aria-current]");
+  check("and says which it is", current === "Spaces", current);
+  await lab.goTo("train");
+  await page.evaluate(() => {
+    location.hash = "#spaces";
+  });
+  await page.waitForSelector("#spaces:not([hidden])");
+  const later = await title();
+  check("so does a link on the page", later.top > 0 && later.top < later.high, `${later.top} of ${later.high}`);
+  await lab.close();
+}
+
+/** Small ones on the way through the page. */
+export async function checkSmallFaults(browser, url, check) {
+  const lab = await Lab.open(browser, url);
+  const { page } = lab;
+  await lab.goTo("landscape");
+  await page.getByText("Line", { exact: true }).click();
+  await lab.drag("#sharpness", 0.5);
+  await lab.idle();
+  await page.waitForSelector("#landscapes .plot .curve.bent");
+  check("the line view says which line is the bent one", await page.locator("#landscapes .of-bent").isVisible());
+  const titles = await page.locator("#landscapes .plot text").allTextContents();
+  check(
+    "and its axes have their titles",
+    ["loss", "first direction"].every((title) => titles.includes(title)),
+  );
+  await page.getByText("Surface", { exact: true }).click();
+
+  const points = page.locator("#points");
+  await lab.fill(points, "1000");
+  await points.blur();
+  const note = await lab.text("#points-note");
+  check("points that are too many are said to be", /31 instead of 1000/.test(note), note);
+  await lab.fill(points, "21");
+  await points.blur();
+
+  await lab.goTo("dinh");
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.dinh.valley);
+  check("what always refuses cannot be pressed", await page.locator("#many-button").isDisabled());
+
+  await page.evaluate(() => {
+    const { app } = window.isoflatLab;
+    if (app.store.state.task !== "idle") app.stop();
+  });
+  await lab.idle();
+  const tabs = await page.locator(".tabs a").evaluateAll((links) => links.map((link) => link.hash.slice(2)));
+  for (const tab of tabs) {
+    await lab.goTo(tab);
+    const literal = await page.evaluate(() => {
+      const words = document.body.innerText.match(/\S*[κρλΛ]_\S*/g) ?? [];
+      const spoken = [...document.querySelectorAll("[aria-label], [title]")].flatMap((element) =>
+        ["aria-label", "title"].flatMap((name) => element.getAttribute(name)?.match(/\S*[κρλΛ]_\S*/g) ?? []),
+      );
+      return [...words, ...spoken];
+    });
+    check(`${tab}: subscripts are no underscores`, literal.length === 0, literal.join(" "));
+  }
+  await lab.close();
+}
+
+/** Labels of charts were half as large on screens of two and three pixels to the point. */
+export async function checkLabels(browser, url, check) {
+  const heights = [];
+  for (const deviceScaleFactor of [1, 2, 3]) {
+    const lab = await Lab.open(browser, url, { deviceScaleFactor });
+    const { page } = lab;
+    await lab.goTo("landscape");
+    await page.waitForSelector("#cut text");
+    heights.push(
+      await page.locator("#cut text").evaluateAll((labels) => {
+        const all = labels
+          .map((label) => label.getBoundingClientRect())
+          .map(({ width, height }) => Math.min(width, height));
+        return Math.max(...all);
+      }),
+    );
+    await lab.close();
+  }
+  const [one, ...others] = heights;
+  check(
+    "labels are as large on fine screens as on others",
+    one > 8 && others.every((height) => Math.abs(height - one) < 1),
+    heights.join(", "),
+  );
+}

@@ -1,0 +1,143 @@
+/** The full report as a page, and the citation. */
+
+import { readFileSync } from "node:fs";
+import { Lab } from "./lab.mjs";
+import { checkMenus, readCsv, readSvg, taken } from "./taken.mjs";
+
+const MINUTE = 60_000;
+
+/** The full report as a page: its numbers, on paper, after a reload, and opened from its file; one that was stopped. */
+export async function checkReport(browser, url, check) {
+  const lab = await Lab.open(browser, url, { colorScheme: "dark" });
+  const { page } = lab;
+  await lab.set("network", "widths");
+  await lab.set("widths", "784-12-10");
+  await lab.set("samples", 2000);
+  await lab.set("measured", 100);
+  await lab.set("epochs", 2);
+  await lab.train();
+  await lab.waitForMeasure("hessian.spectral_norm", "trained");
+  await lab.goTo("keep");
+  await page.click("#save-report");
+  await page.waitForSelector("#report-save", { timeout: 3 * MINUTE });
+  check("the report has an address of its own", new URL(page.url()).hash === "#/report", page.url());
+  check("and the focus", await page.locator("#report-title").evaluate((title) => document.activeElement === title));
+  const shown = () =>
+    page.locator("#report-panel table").evaluateAll((tables) => tables.map(({ dataset }) => dataset.table).join(" "));
+  const all = "measures spectra moments layers sharpness average-sharpness spaces";
+  check("it has all its tables", (await shown()) === all, await shown());
+  check("and its spectra as charts", (await lab.count("#report-panel .report-plot .plot :is(.dots, .curve)")) >= 2);
+  const [store, read] = await page.evaluate(() => {
+    const { value } = window.isoflatLab.app.store.state.measures.trained.get("hessian.spectral_norm");
+    const row = [...document.querySelectorAll("[data-table=measures] tr")].find((tr) =>
+      tr.textContent.includes("Hessian, spectral norm"),
+    );
+    return [value, Number(row?.querySelector("td")?.textContent)];
+  });
+  check("its numbers are those of the page", Math.abs(read / store - 1) < 1e-4, `${read} and ${store}`);
+  const trust = await lab.text("#report-trust");
+  check("it says how far to trust them", /residual/.test(trust) && /standard error/.test(trust));
+  const text = await lab.download("#report-save");
+  const report = JSON.parse(text);
+  check(
+    "its file says what it is",
+    report.isoflat === "report" && report.stopped === false && report.training.choice.epochs === 2,
+  );
+  await checkMenus(lab, check, "#report-panel");
+  const csv = readCsv((await taken(lab, ".report-table:has([data-table=spectra]) .chart-head", "CSV")).bytes);
+  check(
+    "a table of it can be taken along",
+    Number(csv.find(([name]) => name === "hessian")[1]) === report.values.hessian.max_eigenvalue,
+  );
+  const plot = await readSvg(lab, (await taken(lab, "[data-plot=density] figcaption", "SVG")).bytes);
+  check("and a chart", plot.fault === "" && /784-12-10 on MNIST, 100 samples/.test(plot.desc), plot.desc);
+
+  await page.emulateMedia({ media: "print" });
+  const isSeen = (selector) => page.locator(selector).first().isVisible();
+  const hidden = [".masthead", "#stage", ".tabs", "footer", "#report-print", ".report .take"];
+  const seen = [];
+  for (const selector of hidden) if (await isSeen(selector)) seen.push(selector);
+  check(
+    "on paper there is the report alone",
+    seen.length === 0 && (await isSeen("[data-table=measures]")),
+    seen.join(" "),
+  );
+  const colours = await page
+    .locator("#report-title")
+    .evaluate((title) => [getComputedStyle(title).color, getComputedStyle(document.body).backgroundColor].join(" on "));
+  check("in black on white", colours === "rgb(0, 0, 0) on rgb(255, 255, 255)", colours);
+  await page.emulateMedia({ media: "screen" });
+
+  await page.reload();
+  await page.waitForSelector("#report-save");
+  await page.waitForSelector("[data-table=measures]");
+  check("a reload brings it back", (await lab.text("#report-title")).includes("784-12-10"));
+  await page.evaluate(() => indexedDB.deleteDatabase("isoflat"));
+  await lab.close();
+
+  const other = await Lab.open(browser, url);
+  await other.page.setInputFiles("#open-input", {
+    name: "isoflat-report.json",
+    mimeType: "application/json",
+    buffer: Buffer.from(text),
+  });
+  await other.page.waitForSelector("#report-save");
+  check("its file opens it", (await other.text("#report-title")).includes("784-12-10 on MNIST"));
+  await other.page.setInputFiles("#open-input", {
+    name: "isoflat-report.json",
+    mimeType: "application/json",
+    buffer: Buffer.from(text.slice(0, 5000)),
+  });
+  await other.page.waitForSelector(".message.error");
+  check("one that is cut off is refused", /is a report, but no JSON/.test(await other.text(".message.error")));
+
+  await other.page.click(".report-ways a");
+  await other.page.click("#save-report");
+  await other.page.waitForFunction(() => window.isoflatLab.app.store.state.progress?.done > 0);
+  await other.page.waitForTimeout(400);
+  await other.page.click("#status-stop");
+  await other.page.waitForSelector(".report-missing", { timeout: MINUTE });
+  const missing = await other.text(".report-missing");
+  check(
+    "a report that was stopped says what is missing",
+    /stopped before its end/.test(missing) && /sharpness/.test(missing),
+    missing,
+  );
+  check(
+    "no complaints in the console",
+    [...lab.complaints, ...other.complaints].length === 0,
+    [...lab.complaints, ...other.complaints].join("; "),
+  );
+  await other.close();
+}
+
+/** The citation: of this version and address, to be copied or saved. */
+export async function checkCitation(browser, url, check) {
+  const lab = await Lab.open(browser, url, { permissions: ["clipboard-read", "clipboard-write"] });
+  const { page } = lab;
+  await lab.goTo("keep");
+  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  const shown = await lab.text("#citation");
+  check(
+    "the citation has version and address",
+    shown.includes(`version = {${version}}`) && shown.includes(`url = {${url}}`),
+  );
+  check(
+    "and the papers",
+    ["1703.04933", "1902.02434", "1912.00058", "Jest"].every((part) => shown.includes(part)),
+  );
+  await page.click("#cite-copy");
+  await page.locator("#cite-copy").getByText("Copied").waitFor();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  check("it can be copied", copied.startsWith("@software{isoflat") && copied.includes("rangamani2019scale"));
+  check(
+    "the button keeps the focus",
+    await page.locator("#cite-copy").evaluate((button) => document.activeElement === button),
+  );
+  await page.locator("#cite").getByText("In words").click();
+  check("in words too", /Dinh.*Sharp Minima Can Generalize For Deep Nets \(2017\)/.test(await lab.text("#citation")));
+  const saved = await lab.download("#cite-save");
+  check("and saved", saved.includes(`Version ${version}`) && saved.includes(url));
+  check("no complaints in the console", lab.complaints.length === 0, lab.complaints.join("; "));
+  await lab.close();
+}

@@ -1,0 +1,97 @@
+/** What a person asks for beyond what the stage shows: the spectrum, Dinh's findings, the check, the papers' table, a report. */
+
+import type { App } from "./app";
+import type { Client } from "./client";
+import { VERSION } from "./figures/version";
+import type { Job } from "./jobs";
+import { type FullReport, withOrigin } from "./report/report";
+import { type Asked, measuresOf, type Task } from "./store";
+import { checkTransformations } from "./transformations";
+import type { SpectrumChoice } from "./worker/protocol";
+
+/** What it has of the page around it. */
+interface Page {
+  client: Client;
+  task: (task: Task, body: (job: Job) => Promise<void>) => Promise<void>;
+  /** What is missing, what has just been asked for before all else. */
+  complete: (job: Job, asked: (keyof Asked)[]) => Promise<void>;
+}
+
+export class Asking {
+  constructor(
+    private readonly app: App,
+    private readonly page: Page,
+  ) {}
+
+  setSpectrum(spectrumChoice: SpectrumChoice): void {
+    const { store } = this.app;
+    const { spectrum: _, ...asked } = store.state.asked;
+    store.set({ spectrumChoice, spectra: {}, densities: {}, asked });
+  }
+
+  async computeSpectrum(): Promise<void> {
+    await this.#ask("spectrum", { spectrum: true });
+  }
+
+  async findBoxes(): Promise<void> {
+    await this.#ask("sharpening", { boxes: true });
+  }
+
+  async findManyEigenvalues(): Promise<void> {
+    await this.#ask("sharpening", { many: true });
+  }
+
+  async findBall(epsilon: number): Promise<void> {
+    await this.#ask("sharpening", { ball: epsilon });
+  }
+
+  /** `searches`: with the ascents, which take most of the time. */
+  async check(range: number, searches: boolean): Promise<void> {
+    const { store } = this.app;
+    await this.#ask("checking", { check: true }, () => {
+      const { bend, model } = store.state;
+      const transformations = checkTransformations(bend, model?.depth ?? 1, range);
+      const measures = measuresOf(store.state).filter(({ cost }) => searches || cost !== "search");
+      store.set({ invariance: null, checkChoice: { transformations, keys: measures.map(({ key }) => key) } });
+    });
+  }
+
+  /** The cells that are still to come, of the maps that the check began with. */
+  async continueCheck(): Promise<void> {
+    await this.#ask("checking", { check: true });
+  }
+
+  async reproduceTable2(): Promise<void> {
+    await this.#ask("table2", { table2: true }, () => this.app.store.set({ table2: null }));
+  }
+
+  /** Of the trained weights; what is finished, if it is stopped. Null where it fails, or the page has gone on to something else. */
+  async fullReport(): Promise<{ text: string; report: FullReport } | null> {
+    const { store } = this.app;
+    const { trainChoice: choice, training } = store.state;
+    let found: { text: string; report: FullReport } | null = null;
+    await this.page.task("reporting", async () => {
+      const text = await this.app.progressing.through({ what: "report" }, [], { asked: [], all: false }, () =>
+        this.page.client.call((lab) => lab.report()),
+      );
+      // Stop hands over what is there; something else that was begun has cut it off, and nobody has asked for a part of it.
+      if (store.state.task !== "reporting") return;
+      found = withOrigin(text, {
+        date: new Date().toISOString(),
+        isoflatVersion: VERSION,
+        training: choice && training && { choice, stopped: training.stopped },
+      });
+    });
+    return found;
+  }
+
+  /** What is asked for, then what is missing. */
+  #ask(task: Task, asked: Asked, begin = (): void => {}): Promise<void> {
+    const { store } = this.app;
+    return this.page.task(task, async (job) => {
+      begin();
+      store.set({ asked: { ...store.state.asked, ...asked }, isWanted: true });
+      await this.page.complete(job, Object.keys(asked) as (keyof Asked)[]);
+    });
+  }
+}
