@@ -4,6 +4,7 @@
  */
 
 import { adopted, fault } from "./errors.js";
+import { files } from "./files_module.js";
 import { Handle } from "./handle.js";
 import { Network } from "./network.js";
 import { Problem } from "./problem.js";
@@ -16,7 +17,6 @@ const sources = new WeakMap();
 
 /** A call into the module for files, which is loaded first. */
 async function inModule(body) {
-  const { files } = await import("./files_module.js");
   const home = await files();
   try {
     return home.enter(body);

@@ -6,6 +6,7 @@
 import { described, fault } from "./errors.js";
 import { createGlue } from "./isoflat_glue.js";
 import { Instance } from "./module.js";
+import { sourceOf } from "./sources.js";
 
 /** The instance that there is, if any. */
 let current;
@@ -28,6 +29,9 @@ const works = () => current !== undefined && !current.crash;
 
 const failed = (error) => fault("not_initialized", `isoflat's module could not be loaded: ${described(error)}`, error);
 
+/** What callers get of a module's exports; the others are the glue's. */
+const visible = ({ memory }) => Object.freeze({ memory });
+
 function adopt(made) {
   compiled = made.glue.compiled();
   current = made;
@@ -35,7 +39,7 @@ function adopt(made) {
 }
 
 /**
- * Loads the module: from the address of the file beside this one, or from what is given, an address, a response, bytes or a
+ * Loads the module: from where the package's entry has it, or from what is given, an address, a response, bytes or a
  * compiled module. Does nothing where it is loaded; after a crash it makes the module anew.
  */
 export async function init(given) {
@@ -49,8 +53,8 @@ export async function init(given) {
 async function load(given) {
   const fresh = made();
   try {
-    const source = given === undefined ? compiled : given;
-    fresh.exports = await fresh.glue.init(source === undefined ? undefined : named(source, "module_or_path"));
+    const source = given === undefined ? (compiled ?? (await sourceOf("whole"))) : given;
+    fresh.exports = visible(await fresh.glue.init(named(source, "module_or_path")));
   } catch (error) {
     throw failed(error);
   }
@@ -62,7 +66,7 @@ export function initSync(given) {
   if (works()) return current.exports;
   const fresh = made();
   try {
-    fresh.exports = fresh.glue.initSync(named(given === undefined ? compiled : given, "module"));
+    fresh.exports = visible(fresh.glue.initSync(named(given === undefined ? compiled : given, "module")));
   } catch (error) {
     throw failed(error);
   }
