@@ -15,7 +15,12 @@ export async function writeCommonJs(folder) {
     platform: "node",
     target: "node20",
     // Where files are required they are there: no texts in place of them.
-    define: { "import.meta.url": "address", "import.meta.env": "true", "import.meta.env.PROD": "true" },
+    define: {
+      "import.meta.url": "address",
+      "import.meta.env": "true",
+      "import.meta.env.PROD": "true",
+      "import.meta.env.SSR": "false",
+    },
     banner: { js: 'const address = require("node:url").pathToFileURL(__filename).href;' },
     logLevel: "warning",
   });

@@ -30,6 +30,8 @@ export function asFactory(glue, expected) {
   body = replaced(body, address.exec(body)?.[0] ?? "an address", "undefined");
   const returned = [...names, "initSync", "init: __wbg_init", "compiled: () => wasmModule"].join(", ");
   return `// Made by wasm-bindgen, and wrapped in a function by scripts/lib/glue.mjs.
+import { TextDecoder, TextEncoder } from "./text.js";
+
 export function createGlue(guard) {
 ${body}
 return { ${returned} };

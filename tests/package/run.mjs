@@ -1,14 +1,19 @@
 /**
- * Packs the npm package, installs the tarball in a fresh project outside this folder, uses it there in Node and
- * type-checks a TypeScript program against it. Needs pkg/ (`npm run build`) and node_modules (for tsc).
+ * Packs the npm package, installs the tarball in fresh projects outside this folder, and there lets bundlers and Chrome have it as it is,
+ * uses it in Node and type-checks a TypeScript program against it. Needs pkg/ (`npm run build`) and node_modules.
+ * Environments with tools of their own are `npm run environments`.
  */
 
 import assert from "node:assert/strict";
-import { cpSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { fail, npmCommand, root, run } from "../../scripts/lib/process.mjs";
+import { closeChrome } from "./environments/chrome.mjs";
+import { common } from "./environments/common.mjs";
+import { makeProject } from "./environments/project.mjs";
+import { attempt } from "./environments/table.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const [npm, ...npmArguments] = npmCommand();
@@ -31,6 +36,14 @@ async function test(folder) {
   const installed = readdirSync(join(project, "node_modules")).filter((name) => !name.startsWith("."));
   assert.deepEqual(installed, ["isoflat"], "the package brings other packages with it");
 
+  const bare = join(folder, "bare");
+  mkdirSync(bare);
+  const surroundings = await makeProject(bare, join(folder, tarball));
+  const rows = [];
+  for (const [name, work] of common) rows.push(await attempt(name, () => work(surroundings)));
+  const failed = rows.filter(({ state }) => state === "FAILED").map(({ name }) => name);
+  assert.deepEqual(failed, [], "environments in which the package does not work as it is");
+
   const programs = ["use", "files", "command", "curvature", "hostile", "breathes", "declared", "results"];
   for (const program of programs.map((name) => `${name}.mjs`)) await run(process.execPath, [program], { cwd: project });
 
@@ -47,5 +60,6 @@ try {
 } catch (error) {
   fail(error);
 } finally {
+  await closeChrome();
   rmSync(folder, { recursive: true, force: true });
 }

@@ -1,7 +1,6 @@
 /** Reading the bytes of a module: from a file, from an address, or from a text that the package's JavaScript carries. */
 
-/** Node's own modules, also in Deno and Bun, without an `import` of them that bundlers for browsers would stumble over. */
-const builtin = (name) => globalThis.process?.getBuiltinModule?.(name);
+import { builtin } from "./builtin.js";
 
 const MAGIC = [0, 97, 115, 109];
 const isModule = (bytes) => MAGIC.every((byte, i) => bytes[i] === byte);

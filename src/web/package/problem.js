@@ -6,6 +6,7 @@ import { Handle, isWrapped, of, owned, wrap } from "./handle.js";
 import { instance } from "./instance.js";
 import { Network } from "./network.js";
 import { classes, numbers, object, optionalText, plainObject, reading, text, whole } from "./read.js";
+import { TextEncoder } from "./text.js";
 
 const INVALID = "invalid_problem";
 const KEYS = ["loss", "inputs", "targets"];

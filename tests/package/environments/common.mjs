@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { nodeResolve } from "@rollup/plugin-node-resolve";
 import * as esbuild from "esbuild";
 import { rollup } from "rollup";
@@ -23,18 +24,15 @@ fs.promises.readFile = (file, ...rest) => {
 };
 `;
 
-/** Does this Node take the module that it should? */
-export function checkModule(said, hasRelaxedSimd) {
-  const wanted = hasRelaxedSimd ? "isoflat_relaxed_bg.wasm" : "isoflat_bg.wasm";
-  assert.match(said, new RegExp(`^reads ${wanted}$`, "m"), `another module than ${wanted} is read`);
-}
-
+/** In the Node that a command starts: the eigenvalue, by the module that it should take. */
 export async function nodeModule(project, command = [process.execPath]) {
   project.write({ "watching.js": watching, "watched.js": 'import "./watching.js";\nimport "./print.js";\n' });
   const said = await project.output(...command, "watched.js");
-  const major = Number(/\d+/.exec(await project.output(...command, "--version"))[0]);
-  checkModule(said, major >= 22);
-  return check(said);
+  const [major] = /\d+/.exec(await project.output(...command, "--version"));
+  // Node has relaxed SIMD since version 22.
+  const wanted = Number(major) >= 22 ? "isoflat_relaxed_bg.wasm" : "isoflat_bg.wasm";
+  assert.match(said, new RegExp(`^reads ${wanted}$`, "m"), `another module than ${wanted} is read`);
+  return `${check(said)} in Node ${major}`;
 }
 
 /** A folder of a project for one page, which imports what `script` is of the project's files. */
@@ -160,6 +158,16 @@ else console.log(await eigenvalue());
   [
     "esbuild, a script for browsers",
     async (project) => check((await outcomeOf(await bundled(project, "esbuild", { format: "iife" }))).outcome),
+  ],
+  [
+    "esbuild, a page that is a file",
+    async (project) => {
+      const folder = await bundled(project, "esbuild-file", { format: "iife" });
+      project.write({
+        "esbuild-file/index.html": '<!doctype html><meta charset="utf-8"><script src="page.js"></script>\n',
+      });
+      return check((await outcome(pathToFileURL(join(folder, "index.html")).href)).outcome);
+    },
   ],
   [
     "esbuild, with chunks",

@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { environment, Failure, npmCommand } from "../../../scripts/lib/process.mjs";
 import { files } from "./program.mjs";
 
@@ -18,7 +18,9 @@ const quiet = { ...env, CI: "1", NO_COLOR: "1", NEXT_TELEMETRY_DISABLED: "1", WR
 
 function started(command, args, cwd) {
   // A group of its own, so that what it starts ends with it.
-  const child = spawn(command, args, { cwd, env: quiet, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  // What the project has is found first, a Node of its own too.
+  const env = { ...quiet, PATH: [join(cwd, "node_modules", ".bin"), quiet.PATH].join(delimiter) };
+  const child = spawn(command, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
   const process_ = { child, output: "", end: () => end(child) };
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text) => {
