@@ -37,7 +37,8 @@ export type IsoflatErrorCode =
 
 /**
  * Every error isoflat throws or rejects with, but for what the caller brings: a signal's reason, and what `onProgress` throws.
- * `message` names the fault, `code` is stable. Methods that return promises never throw.
+ * `message` names the fault, `code` is stable, `stack` has the caller, and `structuredClone` and `postMessage` keep these and `name`.
+ * Methods that return promises never throw.
  */
 export class IsoflatError extends Error {
   private constructor();

@@ -207,6 +207,20 @@ else console.log(await eigenvalue());
       return "in both formats";
     },
   ],
+  [
+    "esbuild, minified: messages keep their words",
+    async (project) => {
+      project.write({
+        "message.js":
+          'import { Engine, Network } from "isoflat";\nfor (const Class of [Engine, Network]) try { new Class(); } catch (error) { console.log(error.message); }\n',
+      });
+      const how = { format: "esm", platform: "node", minify: true, outExtension: { ".js": ".mjs" } };
+      await bundled(project, "esbuild-minified", how, "message.js");
+      const said = await project.node(join("esbuild-minified", "message.mjs"));
+      assert.match(said, /^Engine has .+Engine\.create[\s\S]+^Network has .+Network\.dense/m);
+      return "they do";
+    },
+  ],
   ["Rollup", (project) => rolledUp(project, "rollup", {})],
   ["Rollup, for browsers", (project) => rolledUp(project, "rollup-browser", { browser: true })],
   ["Vite 8, build", (project) => viteBuild(project, vite, "page.js")],
