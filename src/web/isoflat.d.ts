@@ -1,3 +1,10 @@
+declare global {
+  /** What `using` calls: as in TypeScript's esnext.disposable, which a program may have and need not. */
+  interface SymbolConstructor {
+    readonly dispose: unique symbol;
+  }
+}
+
 /** Where the module comes from: its address, a response, its bytes, or a compiled module. */
 export type InitInput = RequestInfo | URL | Response | BufferSource | WebAssembly.Module;
 

@@ -17,6 +17,7 @@ import { attempt } from "./environments/table.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const [npm, ...npmArguments] = npmCommand();
+const tool = (...names) => join(root, "node_modules", ...names);
 
 async function test(folder) {
   const quiet = ["--silent", "--no-audit", "--no-fund", "--no-update-notifier"];
@@ -36,6 +37,12 @@ async function test(folder) {
   const installed = readdirSync(join(project, "node_modules")).filter((name) => !name.startsWith("."));
   assert.deepEqual(installed, ["isoflat"], "the package brings other packages with it");
 
+  await run(process.execPath, [tool("publint", "src", "cli.js"), "run", join(folder, tarball), "--strict"]);
+  // Node 20.19 and later require ES modules; what resolves as Node 10 did knows no subpaths.
+  const known = ["--profile", "node16", "--ignore-rules", "cjs-resolves-to-esm"];
+  const attw = [tool("@arethetypeswrong", "cli", "dist", "index.js"), join(folder, tarball), "--no-emoji", ...known];
+  await run(process.execPath, attw);
+
   const bare = join(folder, "bare");
   mkdirSync(bare);
   const surroundings = await makeProject(bare, join(folder, tarball));
@@ -47,8 +54,8 @@ async function test(folder) {
   const programs = ["use", "files", "command", "curvature", "hostile", "mistakes", "breathes", "declared", "results"];
   for (const program of programs.map((name) => `${name}.mjs`)) await run(process.execPath, [program], { cwd: project });
 
-  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-  for (const config of ["tsconfig.bundler.json", "tsconfig.node.json"]) {
+  const tsc = tool("typescript", "bin", "tsc");
+  for (const config of ["tsconfig.bundler.json", "tsconfig.node.json", "tsconfig.using.json"]) {
     await run(process.execPath, [tsc, "--noEmit", "-p", config], { cwd: project });
     console.log(`types agree: ${config}`);
   }
