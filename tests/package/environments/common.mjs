@@ -212,12 +212,12 @@ else console.log(await eigenvalue());
     async (project) => {
       project.write({
         "message.js":
-          'import { Engine, Network } from "isoflat";\nfor (const Class of [Engine, Network]) try { new Class(); } catch (error) { console.log(error.message); }\n',
+          'import { Engine, Network } from "isoflat";\nfor (const Class of [Engine, Network]) try { new Class(); } catch (error) { console.log(error.message, error instanceof Error); }\n',
       });
       const how = { format: "esm", platform: "node", minify: true, outExtension: { ".js": ".mjs" } };
       await bundled(project, "esbuild-minified", how, "message.js");
       const said = await project.node(join("esbuild-minified", "message.mjs"));
-      assert.match(said, /^Engine has .+Engine\.create[\s\S]+^Network has .+Network\.dense/m);
+      assert.match(said, /^Engine has .+Engine\.create.+true\nNetwork has .+Network\.dense.+true$/m);
       return "they do";
     },
   ],

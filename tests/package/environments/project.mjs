@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
-import { environment, Failure, npmCommand } from "../../../scripts/lib/process.mjs";
+import { environment, Failure, isWindows, npmCommand } from "../../../scripts/lib/process.mjs";
 import { files } from "./program.mjs";
 
 const [npm, ...npmArguments] = npmCommand();
@@ -16,21 +16,27 @@ const { NODE_OPTIONS, NODE_ENV, ...env } = environment;
 
 const quiet = { ...env, CI: "1", NO_COLOR: "1", NEXT_TELEMETRY_DISABLED: "1", WRANGLER_SEND_METRICS: "false" };
 
+const pathKey = Object.keys(quiet).find((key) => key.toUpperCase() === "PATH");
+
 function started(command, args, cwd) {
-  // A group of its own, so that what it starts ends with it.
   // What the project has is found first, a Node of its own too.
-  const env = { ...quiet, PATH: [join(cwd, "node_modules", ".bin"), quiet.PATH].join(delimiter) };
-  const child = spawn(command, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
-  const process_ = { child, output: "", end: () => end(child) };
+  const env = { ...quiet, [pathKey]: [join(cwd, "node_modules", ".bin"), quiet[pathKey]].join(delimiter) };
+  // A group of its own, so that what it starts ends with it; Windows has no such groups.
+  const child = spawn(command, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"], detached: !isWindows });
+  const running = { child, output: "", end: () => end(child) };
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text) => {
-      process_.output += text;
+      running.output += text;
     });
   }
-  return process_;
+  return running;
 }
 
 function end(child) {
+  if (isWindows) {
+    child.kill();
+    return;
+  }
   try {
     process.kill(-child.pid, "SIGKILL");
   } catch {
