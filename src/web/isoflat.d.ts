@@ -13,9 +13,10 @@ export interface InitOutput {
 }
 
 /**
- * Loads the WebAssembly module; everything else wants it loaded. Without an argument it is fetched from beside this file. A second call does
- * nothing, unless the module has crashed (code `crashed`): then it is made anew, without being fetched again. Handles that were
- * made before a crash are lost.
+ * Loads the WebAssembly module; everything else wants it loaded. Without an argument it is found wherever this runs: as a file or an address
+ * beside the package's JavaScript, or else as a text that is imported; `isoflat/inline` has it in its JavaScript and looks nowhere.
+ * A second call does nothing, unless the module has crashed (code `crashed`): then it is made anew, without being loaded again.
+ * Handles that were made before a crash are lost.
  */
 export default function init(input?: { module_or_path: InitInput | Promise<InitInput> } | InitInput | Promise<InitInput>): Promise<InitOutput>;
 

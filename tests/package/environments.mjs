@@ -1,7 +1,8 @@
 /**
  * The packed package, without any configuration, in every environment that it should work in: `npm run environments`. Tools come
  * from the npm registry into a temporary folder. `--only vite,node` takes those whose names have one of these words, `--keep` leaves the
- * projects there. `npm test` tries those that need nothing else.
+ * projects there. `npm test` tries those that need nothing else. Electron is not among them, since its program comes from elsewhere than the
+ * registry; its two halves are Node and a page that is a file.
  */
 
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -43,7 +44,7 @@ async function main() {
     const chosen = common.filter(wanted);
     if (chosen.length > 0) {
       const project = await makeProject(inFolder("common"), tarball);
-      for (const [name, work] of chosen) rows.push(await attempt(name, () => work(project)));
+      for (const [name, work, fault] of chosen) rows.push(await attempt(name, () => work(project), fault));
     }
     for (const [i, { tools, setup, cells }] of others.entries()) {
       const chosen = cells.filter(wanted);

@@ -47,7 +47,7 @@ async function test(folder) {
   mkdirSync(bare);
   const surroundings = await makeProject(bare, join(folder, tarball));
   const rows = [];
-  for (const [name, work] of common) rows.push(await attempt(name, () => work(surroundings)));
+  for (const [name, work, fault] of common) rows.push(await attempt(name, () => work(surroundings), fault));
   const failed = rows.filter(({ state }) => state === "FAILED").map(({ name }) => name);
   assert.deepEqual(failed, [], "environments in which the package does not work as it is");
 

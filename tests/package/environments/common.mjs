@@ -35,6 +35,12 @@ export async function nodeModule(project, command = [process.execPath]) {
   return `${check(said)} in Node ${major}`;
 }
 
+/** The programs by the entry that carries its modules, in a folder of their own. */
+const writeInline = (project) =>
+  project.write(
+    Object.fromEntries(Object.entries(files("isoflat/inline")).map(([name, text]) => [`inline/${name}`, text])),
+  );
+
 /** A folder of a project for one page, which imports what `script` is of the project's files. */
 function site(project, name, script) {
   const folder = project.at(name);
@@ -57,13 +63,13 @@ async function bundled(project, name, options, script = "page.js") {
   return folder;
 }
 
-async function rolledUp(project, name, options) {
+async function rolledUp(project, name, { input = "page.js", format = "es", ...options }) {
   const bundle = await rollup({
-    input: project.at("page.js"),
+    input: project.at(input),
     plugins: [nodeResolve(options)],
     onwarn: ({ message }) => assert.fail(message),
   });
-  await bundle.write({ dir: site(project, name, "page.js"), format: "es" });
+  await bundle.write({ dir: site(project, name, "page.js"), format });
   await bundle.close();
   return check((await outcomeOf(project.at(name))).outcome);
 }
@@ -99,7 +105,7 @@ const importMap = (project) => {
   project.write({ "mapped.html": page("./page.js").replace("</head>", `${tag}</head>`) });
 };
 
-/** `[environment, what is done there]`; what fails throws. */
+/** `[environment, what is done there, the tool's own fault if it has one]`; what fails throws. */
 export const common = [
   ["Node, import", (project) => nodeModule(project)],
   ["Node, require", async (project) => check(await project.node("print.cjs"))],
@@ -110,8 +116,7 @@ export const common = [
   [
     "Node, isoflat/inline",
     async (project) => {
-      project.write({ "inline/eigenvalue.js": files("isoflat/inline")["eigenvalue.js"] });
-      project.write({ "inline/print.js": files()["print.js"] });
+      writeInline(project);
       return check(await project.node("inline/print.js"));
     },
   ],
@@ -179,10 +184,7 @@ else console.log(await eigenvalue());
   [
     "esbuild, isoflat/inline",
     async (project) => {
-      project.write({
-        "inline/eigenvalue.js": files("isoflat/inline")["eigenvalue.js"],
-        "inline/page.js": files()["page.js"],
-      });
+      writeInline(project);
       const folder = site(project, "esbuild-inline", "page.js");
       await bundled(project, "esbuild-inline", { format: "iife", entryPoints: [project.at("inline", "page.js")] });
       const found = await outcomeOf(folder);
@@ -223,6 +225,21 @@ else console.log(await eigenvalue());
   ],
   ["Rollup", (project) => rolledUp(project, "rollup", {})],
   ["Rollup, for browsers", (project) => rolledUp(project, "rollup-browser", { browser: true })],
+  [
+    "Rollup, a script",
+    (project) => rolledUp(project, "rollup-script", { format: "iife" }),
+    {
+      says: /not supported for code-splitting builds/,
+      because: "rollup/rollup#3490: scripts have no import(); isoflat/inline has none either, or inlineDynamicImports",
+    },
+  ],
+  [
+    "Rollup, a script, isoflat/inline",
+    (project) => {
+      writeInline(project);
+      return rolledUp(project, "rollup-inline", { input: "inline/page.js", format: "iife" });
+    },
+  ],
   ["Vite 8, build", (project) => viteBuild(project, vite, "page.js")],
   ["Vite 8, build, a Worker", (project) => viteBuild(project, vite, "works.js")],
   ["Vite 8, development server", (project) => viteServer(project, vite, "page.js")],
