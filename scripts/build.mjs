@@ -16,14 +16,16 @@ import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { buildArrival } from "./arrival.mjs";
+import { writeCommonJs } from "./lib/commonjs.mjs";
 import { asFactory } from "./lib/glue.mjs";
 import { newest } from "./lib/newest.mjs";
 import { Failure, fail, isMain, root, run, runNode, seconds, step } from "./lib/process.mjs";
-import { assertSame, relaxedEnvironment, withChoice } from "./lib/relaxed.mjs";
+import { assertSame, relaxedEnvironment } from "./lib/relaxed.mjs";
+import { writeText } from "./lib/texts.mjs";
 import { buildMnist } from "./mnist.mjs";
 import { setUp } from "./setup.mjs";
 
-const sources = ["src", "shaders", "Cargo.toml", "Cargo.lock", ".cargo", "build.rs"];
+const sources = ["src", "shaders", "Cargo.toml", "Cargo.lock", ".cargo", "build.rs", "scripts/lib/glue.mjs"];
 /** What the package adds to its modules, which needs no compiler. */
 const [face, types] = [join(root, "src", "web", "package"), join(root, "src", "web", "isoflat.d.ts")];
 
@@ -45,7 +47,7 @@ async function pack(folder, { env = {}, name, features = [] }) {
 }
 
 /** What callers see: the package's own JavaScript, and its types with the names that only the module knows in their places. */
-async function addFace(folder) {
+export async function addFace(folder = pkg) {
   for (const name of readdirSync(face)) copyFileSync(join(face, name), join(folder, name));
   const {
     default: init,
@@ -64,6 +66,7 @@ async function addFace(folder) {
     text = text.replace(place, `export type ${type} =${names.map((name) => `\n  | "${name}"`).join("")};`);
   }
   writeFileSync(join(folder, "isoflat.d.ts"), text);
+  await writeCommonJs(folder);
 }
 
 /**
@@ -73,9 +76,12 @@ async function addFace(folder) {
 const modules = {
   files: { glue: "isoflat_files", features: ["files"], exports: "openModel" },
   command: { glue: "isoflat_command", features: ["command"], exports: "commandWork" },
-  whole: { glue: "isoflat", exports: "Engine", adapt: withChoice },
-  relaxed: { glue: "isoflat", file: "isoflat_relaxed", env: relaxedEnvironment, exports: "Engine", adapt: withChoice },
+  whole: { glue: "isoflat", exports: "Engine" },
+  relaxed: { glue: "isoflat", file: "isoflat_relaxed", env: relaxedEnvironment, exports: "Engine" },
 };
+
+/** Those that the package has as JavaScript too. */
+const carried = ["whole", "relaxed", "files"];
 
 const pkg = join(root, "pkg");
 const placeOf = (name) => join(pkg, `${modules[name].file ?? modules[name].glue}_bg.wasm`);
@@ -88,9 +94,9 @@ export function staleOf(names) {
 
 /** One module and its JavaScript into the package; the module comes last, so that what was interrupted is never taken for finished. */
 async function build(name) {
-  const { glue, exports, adapt = (text) => text, env, features } = modules[name];
+  const { glue, exports, env, features } = modules[name];
   const folder = await pack(join("target", `pkg-${name}`), { env, name: glue, features });
-  const text = asFactory(adapt(readFileSync(join(folder, `${glue}.js`), "utf8")), exports);
+  const text = asFactory(readFileSync(join(folder, `${glue}.js`), "utf8"), exports);
   const place = join(pkg, `${glue}_glue.js`);
   mkdirSync(pkg, { recursive: true });
   if (name === "relaxed") assertSame(readFileSync(place, "utf8"), text);
@@ -111,7 +117,8 @@ export async function buildWasm(names = Object.keys(modules)) {
       copyFileSync(placeOf("whole"), placeOf("relaxed"));
       utimesSync(placeOf("relaxed"), 0, 0);
     }
-    if (names.includes("whole")) await addFace(pkg);
+    for (const name of carried) if (existsSync(placeOf(name))) writeText(placeOf(name));
+    if (names.includes("whole")) await addFace();
     const sizes = names.map((name) => `${(statSync(placeOf(name)).size / 1e6).toFixed(2)} MB`).join(", ");
     return stale.length > 0 ? `${sizes} in pkg/` : `up to date, ${sizes}`;
   });

@@ -1,6 +1,7 @@
 /**
  * The JavaScript that wasm-bindgen makes, as the package uses it: a function that makes an instance with a state of its own, so that
- * a module that has crashed can be made again beside what is left of the old one, and with a guard around what it calls.
+ * a module that has crashed can be made again beside what is left of the old one, with a guard around what it calls, and without an
+ * address of the module: where that is, the package's entries know.
  */
 
 import { Failure } from "./process.mjs";
@@ -13,6 +14,9 @@ function replaced(text, from, to) {
   return text.replace(from, () => to);
 }
 
+/** What wasm-bindgen loads where it is told nothing. Bundlers would find a file in it that nobody asks for. */
+const address = /new URL\('\w+_bg\.wasm', import\.meta\.url\)/;
+
 /**
  * `createGlue(guard)` for wasm-bindgen's `--target web` module: `guard` is given the exports and returns those to call. One of them
  * is `expected`.
@@ -23,8 +27,11 @@ export function asFactory(glue, expected) {
   let body = glue.replace(/^export (?=class|function)/gm, "").replace(/^\/\* @ts-self-types.*\n/, "");
   body = replaced(body, "export { initSync, __wbg_init as default };", "");
   body = replaced(body, "wasm = instance.exports;", "wasm = guard(instance.exports);");
+  body = replaced(body, address.exec(body)?.[0] ?? "an address", "undefined");
   const returned = [...names, "initSync", "init: __wbg_init", "compiled: () => wasmModule"].join(", ");
   return `// Made by wasm-bindgen, and wrapped in a function by scripts/lib/glue.mjs.
+import { TextDecoder, TextEncoder } from "./text.js";
+
 export function createGlue(guard) {
 ${body}
 return { ${returned} };

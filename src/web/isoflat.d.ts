@@ -1,3 +1,10 @@
+declare global {
+  /** What `using` calls: as in TypeScript's esnext.disposable, which a program may have and need not. */
+  interface SymbolConstructor {
+    readonly dispose: unique symbol;
+  }
+}
+
 /** Where the module comes from: its address, a response, its bytes, or a compiled module. */
 export type InitInput = RequestInfo | URL | Response | BufferSource | WebAssembly.Module;
 
@@ -6,9 +13,10 @@ export interface InitOutput {
 }
 
 /**
- * Loads the WebAssembly module; everything else wants it loaded. Without an argument it is fetched from beside this file. A second call does
- * nothing, unless the module has crashed (code `crashed`): then it is made anew, without being fetched again. Handles that were
- * made before a crash are lost.
+ * Loads the WebAssembly module; everything else wants it loaded. Without an argument it is found wherever this runs: as a file or an address
+ * beside the package's JavaScript, or else as a text that is imported; `isoflat/inline` has it in its JavaScript and looks nowhere.
+ * A second call does nothing, unless the module has crashed (code `crashed`): then it is made anew, without being loaded again.
+ * Handles that were made before a crash are lost.
  */
 export default function init(input?: { module_or_path: InitInput | Promise<InitInput> } | InitInput | Promise<InitInput>): Promise<InitOutput>;
 
@@ -37,7 +45,8 @@ export type IsoflatErrorCode =
 
 /**
  * Every error isoflat throws or rejects with, but for what the caller brings: a signal's reason, and what `onProgress` throws.
- * `message` names the fault, `code` is stable. Methods that return promises never throw.
+ * `message` names the fault, `code` is stable, `stack` has the caller, and `structuredClone` and `postMessage` keep these and `name`.
+ * Methods that return promises never throw.
  */
 export class IsoflatError extends Error {
   private constructor();

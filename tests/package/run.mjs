@@ -1,17 +1,23 @@
 /**
- * Packs the npm package, installs the tarball in a fresh project outside this folder, uses it there in Node and
- * type-checks a TypeScript program against it. Needs pkg/ (`npm run build`) and node_modules (for tsc).
+ * Packs the npm package, installs the tarball in fresh projects outside this folder, and there lets bundlers and Chrome have it as it is,
+ * uses it in Node and type-checks a TypeScript program against it. Needs pkg/ (`npm run build`) and node_modules.
+ * Environments with tools of their own are `npm run environments`.
  */
 
 import assert from "node:assert/strict";
-import { cpSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { fail, npmCommand, root, run } from "../../scripts/lib/process.mjs";
+import { closeChrome } from "./environments/chrome.mjs";
+import { common } from "./environments/common.mjs";
+import { makeProject } from "./environments/project.mjs";
+import { attempt } from "./environments/table.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const [npm, ...npmArguments] = npmCommand();
+const tool = (...names) => join(root, "node_modules", ...names);
 
 async function test(folder) {
   const quiet = ["--silent", "--no-audit", "--no-fund", "--no-update-notifier"];
@@ -31,11 +37,25 @@ async function test(folder) {
   const installed = readdirSync(join(project, "node_modules")).filter((name) => !name.startsWith("."));
   assert.deepEqual(installed, ["isoflat"], "the package brings other packages with it");
 
-  const programs = ["use", "files", "command", "curvature", "hostile", "breathes", "declared", "results"];
+  await run(process.execPath, [tool("publint", "src", "cli.js"), "run", join(folder, tarball), "--strict"]);
+  // Node 20.19 and later require ES modules; what resolves as Node 10 did knows no subpaths.
+  const known = ["--profile", "node16", "--ignore-rules", "cjs-resolves-to-esm"];
+  const attw = [tool("@arethetypeswrong", "cli", "dist", "index.js"), join(folder, tarball), "--no-emoji", ...known];
+  await run(process.execPath, attw);
+
+  const bare = join(folder, "bare");
+  mkdirSync(bare);
+  const surroundings = await makeProject(bare, join(folder, tarball));
+  const rows = [];
+  for (const [name, work, fault] of common) rows.push(await attempt(name, () => work(surroundings), fault));
+  const failed = rows.filter(({ state }) => state === "FAILED").map(({ name }) => name);
+  assert.deepEqual(failed, [], "environments in which the package does not work as it is");
+
+  const programs = ["use", "files", "command", "curvature", "hostile", "mistakes", "breathes", "declared", "results"];
   for (const program of programs.map((name) => `${name}.mjs`)) await run(process.execPath, [program], { cwd: project });
 
-  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-  for (const config of ["tsconfig.bundler.json", "tsconfig.node.json"]) {
+  const tsc = tool("typescript", "bin", "tsc");
+  for (const config of ["tsconfig.bundler.json", "tsconfig.node.json", "tsconfig.using.json"]) {
     await run(process.execPath, [tsc, "--noEmit", "-p", config], { cwd: project });
     console.log(`types agree: ${config}`);
   }
@@ -47,5 +67,6 @@ try {
 } catch (error) {
   fail(error);
 } finally {
+  await closeChrome();
   rmSync(folder, { recursive: true, force: true });
 }

@@ -1,6 +1,6 @@
 /** Work that takes time: its options, how it is watched, stopped and ended. */
 
-import { adopted, fault } from "./errors.js";
+import { adopted, calledFrom, fault } from "./errors.js";
 import { instance } from "./instance.js";
 import { isAbsent, named, object, reading } from "./read.js";
 
@@ -71,9 +71,12 @@ function signal(value, what) {
   };
 }
 
-/** A promise of what `prepare` leads to: all that is wrong with a call's arguments rejects it. */
-export async function promised(prepare) {
-  return prepare();
+/** A promise of what `prepare` leads to: all that is wrong with a call's arguments rejects it, with the caller's stack. */
+export function promised(prepare) {
+  const traced = calledFrom(promised);
+  return new Promise((resolve) => resolve(prepare())).catch((error) => {
+    throw traced(error);
+  });
 }
 
 /**

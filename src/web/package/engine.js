@@ -54,6 +54,9 @@ function work(engine, method, problem, parameters, given, { canFinish = false, b
 }
 
 export class Engine extends Handle {
+  // Messages say it; a minifier would take another.
+  static name = "Engine";
+
   static create(given) {
     return promised(async () => {
       const home = instance();

@@ -3,19 +3,61 @@
 /** May a constructor of this package run? A caller's `new` may not: what it would make is behind no module. */
 const permit = Symbol("isoflat");
 
-export class IsoflatError extends Error {
+/**
+ * An `Error` by its prototypes, and an object like any other by its nature: of a native error `structuredClone` and `postMessage` keep
+ * neither name nor code, of such an object they keep all four of these. `cause` is no part of that, since it may be anything.
+ */
+export class IsoflatError {
   constructor(key, code, message, cause) {
-    super(message, cause === undefined ? undefined : { cause });
-    this.code = code;
-    if (key !== permit) {
-      this.code = "invalid_handle";
-      this.message = "an IsoflatError is made by isoflat alone";
-    }
+    this.name = "IsoflatError";
+    this.message = key === permit ? message : "an IsoflatError is made by isoflat alone";
+    this.code = key === permit ? code : "invalid_handle";
+    this.stack = `${this}\n${framesOf(withDepth(() => stackBelow(key === permit ? fault : IsoflatError)))}`;
+    if (cause !== undefined) Object.defineProperty(this, "cause", { value: cause, configurable: true, writable: true });
   }
 
-  get name() {
-    return "IsoflatError";
+  get [Symbol.toStringTag]() {
+    return "Error";
   }
+}
+
+Object.setPrototypeOf(IsoflatError, Error);
+Object.setPrototypeOf(IsoflatError.prototype, Error.prototype);
+
+/** V8 shows ten calls of a stack, and those inside the package are as many. */
+const DEPTH = 40;
+
+/** Runs `body` with so many calls to be shown; where that is nobody's to set it is as it is. */
+function withDepth(body) {
+  const { stackTraceLimit } = Error;
+  if (typeof stackTraceLimit !== "number" || !Reflect.set(Error, "stackTraceLimit", DEPTH)) return body();
+  try {
+    return body();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
+/** The stack from the caller of `callee` on. V8 makes a text of it when that is read, and not before. */
+function stackBelow(callee) {
+  const here = new Error();
+  Error.captureStackTrace?.(here, callee);
+  return here;
+}
+
+/** Its calls, as the engine puts them; V8 puts the error's name in front. */
+const framesOf = (here) => String(here.stack ?? "").replace(/^Error\n/, "");
+
+/**
+ * Remembers who called: what goes wrong later is thrown from nowhere, as far as the engine sees. The function that it gives takes an error
+ * and returns it, with the calls that led to its cause. What has crashed has crashed for everybody, and stays as it is.
+ */
+export function calledFrom(callee) {
+  const here = stackBelow(callee);
+  return (error) => {
+    if (error instanceof IsoflatError && error.code !== "crashed") error.stack = `${error}\n${framesOf(here)}`;
+    return error;
+  };
 }
 
 /** Most characters of a message: one that quotes what is of any length does not become as long. */

@@ -3,11 +3,25 @@
  * That module is another than the one that computes, and is loaded when a file is opened or saved for the first time.
  */
 
+import { promised } from "./call.js";
 import { adopted, fault } from "./errors.js";
+import { files } from "./files_module.js";
 import { Handle } from "./handle.js";
 import { Network } from "./network.js";
 import { Problem } from "./problem.js";
-import { arrayKind, bytes, isAbsent, named, numbers, object, optionalText, plain, reading, text } from "./read.js";
+import {
+  arrayKind,
+  bytes,
+  className,
+  isAbsent,
+  named,
+  numbers,
+  object,
+  optionalText,
+  plain,
+  reading,
+  text,
+} from "./read.js";
 
 const OPTION = "invalid_option";
 
@@ -16,7 +30,6 @@ const sources = new WeakMap();
 
 /** A call into the module for files, which is loaded first. */
 async function inModule(body) {
-  const { files } = await import("./files_module.js");
   const home = await files();
   try {
     return home.enter(body);
@@ -36,6 +49,9 @@ async function fileOf(value, what) {
   if (value instanceof ArrayBuffer) return { name: what, bytes: new Uint8Array(value) };
   if (typeof value === "object" && value !== null && arrayKind(value, what, OPTION) !== undefined) {
     return { name: what, bytes: bytes(value, what, OPTION) };
+  }
+  if (typeof value !== "object" || value === null || className(value) === "Promise") {
+    throw fault(OPTION, `${what} must be a File, a Blob, bytes or { name, bytes }, not ${named(value)}`);
   }
   const given = reading(what, OPTION, () => object(value, what, OPTION));
   const unknown = Object.keys(given).find((key) => key !== "name" && key !== "bytes");
@@ -61,55 +77,66 @@ function optionsOf(value, method) {
   return isAbsent(value) ? {} : plain(value, method, OPTION, handle);
 }
 
-export async function openModel(files, options) {
-  const given = optionsOf(options, "openModel");
-  const read = await filesOf(files);
-  const found = await inModule((glue) => glue.openModel(read, given));
-  const network = Network.fromJSON(found.network);
-  const { parameters, notes, format, statistics } = found;
-  const model = { network, parameters, notes, format, statistics };
-  if (found.problem) {
-    const { loss, inputs, targets, name, direction, transformations } = found.problem;
-    model.problem = new Problem(network, { loss, inputs, targets });
-    model.transformations = transformations;
-    if (name) model.name = name;
-    if (direction) model.direction = direction;
-  }
-  sources.set(model, { read, given });
-  return model;
+export function openModel(files, options) {
+  return promised(async () => {
+    const given = optionsOf(options, "openModel");
+    const read = await filesOf(files);
+    const found = await inModule((glue) => glue.openModel(read, given));
+    const network = Network.fromJSON(found.network);
+    const { parameters, notes, format, statistics } = found;
+    const model = { network, parameters, notes, format, statistics };
+    if (found.problem) {
+      const { loss, inputs, targets, name, direction, transformations } = found.problem;
+      model.problem = new Problem(network, { loss, inputs, targets });
+      model.transformations = transformations;
+      if (name) model.name = name;
+      if (direction) model.direction = direction;
+    }
+    sources.set(model, { read, given });
+    return model;
+  });
 }
 
-export async function proposeNetwork(files, options) {
-  const given = optionsOf(options, "proposeNetwork");
-  const read = await filesOf(files);
-  return JSON.parse(await inModule((glue) => glue.proposeNetwork(read, given)));
+export function proposeNetwork(files, options) {
+  return promised(async () => {
+    const given = optionsOf(options, "proposeNetwork");
+    const read = await filesOf(files);
+    return JSON.parse(await inModule((glue) => glue.proposeNetwork(read, given)));
+  });
 }
 
-export async function sortFiles(files) {
-  const read = await filesOf(files);
-  return inModule((glue) => glue.sortFiles(read));
+export function sortFiles(files) {
+  return promised(async () => {
+    const read = await filesOf(files);
+    return inModule((glue) => glue.sortFiles(read));
+  });
 }
 
-export async function openData(files, options) {
-  const given = optionsOf(options, "openData");
-  const read = await filesOf(files);
-  return inModule((glue) => glue.openData(read, given));
+export function openData(files, options) {
+  return promised(async () => {
+    const given = optionsOf(options, "openData");
+    const read = await filesOf(files);
+    return inModule((glue) => glue.openData(read, given));
+  });
 }
 
-export async function saveModel(model, parameters, options) {
-  const { format = "safetensors", name, ...rest } = optionsOf(options, "saveModel");
-  const [unknown] = Object.keys(rest);
-  if (unknown !== undefined) throw fault(OPTION, `saveModel: there is no option ${unknown}; there are format and name`);
-  const theta = numbers(parameters, "parameters", "invalid_parameters");
-  const source = typeof model === "object" && model !== null ? sources.get(model) : undefined;
-  if (source) return inModule((glue) => glue.saveModel(source.read, source.given, theta, format));
-  if (model instanceof Problem) {
-    if (format !== "safetensors") throw fault(OPTION, "saveModel: a problem with its data is saved as safetensors");
-    const [network, data] = [JSON.stringify(model.network.toJSON()), model.data];
-    const title = optionalText(name, "saveModel: name", OPTION);
-    return inModule((glue) => glue.saveProblem(network, data, theta, title));
-  }
-  Handle.raw(model, Network, "saveModel: a model that openModel gave, a Problem or a Network; this");
-  const network = JSON.stringify(model.toJSON());
-  return inModule((glue) => glue.saveParameters(network, theta, format));
+export function saveModel(model, parameters, options) {
+  return promised(async () => {
+    const { format = "safetensors", name, ...rest } = optionsOf(options, "saveModel");
+    const [unknown] = Object.keys(rest);
+    if (unknown !== undefined)
+      throw fault(OPTION, `saveModel: there is no option ${unknown}; there are format and name`);
+    const theta = numbers(parameters, "parameters", "invalid_parameters");
+    const source = typeof model === "object" && model !== null ? sources.get(model) : undefined;
+    if (source) return inModule((glue) => glue.saveModel(source.read, source.given, theta, format));
+    if (model instanceof Problem) {
+      if (format !== "safetensors") throw fault(OPTION, "saveModel: a problem with its data is saved as safetensors");
+      const [network, data] = [JSON.stringify(model.network.toJSON()), model.data];
+      const title = optionalText(name, "saveModel: name", OPTION);
+      return inModule((glue) => glue.saveProblem(network, data, theta, title));
+    }
+    Handle.raw(model, Network, "saveModel: a model that openModel gave, a Problem or a Network; this");
+    const network = JSON.stringify(model.toJSON());
+    return inModule((glue) => glue.saveParameters(network, theta, format));
+  });
 }

@@ -2,11 +2,21 @@
 
 import { entered } from "./call.js";
 import { fault } from "./errors.js";
+import { named } from "./read.js";
 
 const key = Symbol("isoflat");
 
 /** Runs when a handle that nobody has freed is collected; the module's own memory is freed by the module's finalizers. */
 const forgotten = new FinalizationRegistry((count) => count());
+
+/** What to write instead of `new`. */
+const MAKERS = {
+  Engine: "await Engine.create(…)",
+  Network: "Network.dense(…), Network.preset(…) or Network.fromJSON(…)",
+  ParameterSpace: "network.space(…)",
+};
+
+const article = (name) => (/^[AEIO]/.test(name) ? `an ${name}` : `a ${name}`);
 
 /** Data below this are nothing to speak of. */
 const LIGHT = 1 << 20;
@@ -35,7 +45,7 @@ export class Handle {
     if (given !== key) {
       throw fault(
         "invalid_handle",
-        `${new.target?.name ?? "a handle"} is no public constructor: see its static methods`,
+        `${new.target?.name ?? "a handle"} has no public constructor: use ${MAKERS[new.target?.name] ?? "its static methods"}`,
       );
     }
     this.#home = home;
@@ -47,6 +57,10 @@ export class Handle {
 
   static #is(value) {
     return typeof value === "object" && value !== null && #raw in value;
+  }
+
+  static #named(value) {
+    return Handle.#is(value) ? article(value.constructor.name) : named(value);
   }
 
   /** The instance that a handle lives in. */
@@ -70,7 +84,10 @@ export class Handle {
   /** The module's object behind a value that should be a handle of this class. */
   static raw(value, type, what) {
     if (!Handle.#is(value) || !(value instanceof type))
-      throw fault("invalid_handle", `${what} must be a handle of the class ${type.name}, as isoflat makes it`);
+      throw fault(
+        "invalid_handle",
+        `${what} must be ${article(type.name)} that isoflat has made, not ${Handle.#named(value)}`,
+      );
     if (value.#raw === undefined) throw fault("invalid_handle", `${what} has been freed`);
     if (value.#home.crash) throw value.#home.crash;
     return value.#raw;

@@ -3,9 +3,11 @@
  * instance, its finalizers too.
  */
 
-import { described, fault } from "./errors.js";
+import { calledFrom, described, fault, IsoflatError } from "./errors.js";
 import { createGlue } from "./isoflat_glue.js";
 import { Instance } from "./module.js";
+import { className, named } from "./read.js";
+import { sourceOf } from "./sources.js";
 
 /** The instance that there is, if any. */
 let current;
@@ -26,7 +28,13 @@ export function instance() {
 /** Is there an instance that works? */
 const works = () => current !== undefined && !current.crash;
 
-const failed = (error) => fault("not_initialized", `isoflat's module could not be loaded: ${described(error)}`, error);
+function failed(error) {
+  if (error instanceof IsoflatError) return error;
+  return fault("not_initialized", `isoflat's module could not be loaded: ${described(error)}`, error);
+}
+
+/** What callers get of a module's exports; the others are the glue's. */
+const visible = ({ memory }) => Object.freeze({ memory });
 
 function adopt(made) {
   compiled = made.glue.compiled();
@@ -35,22 +43,26 @@ function adopt(made) {
 }
 
 /**
- * Loads the module: from the address of the file beside this one, or from what is given, an address, a response, bytes or a
+ * Loads the module: from where the package's entry has it, or from what is given, an address, a response, bytes or a
  * compiled module. Does nothing where it is loaded; after a crash it makes the module anew.
  */
-export async function init(given) {
-  if (works()) return current.exports;
+export function init(given) {
+  const traced = calledFrom(init);
   starting ??= load(given).finally(() => {
     starting = undefined;
   });
-  return starting;
+  return starting.catch((error) => {
+    throw traced(error);
+  });
 }
 
 async function load(given) {
+  if (works()) return current.exports;
   const fresh = made();
   try {
-    const source = given === undefined ? compiled : given;
-    fresh.exports = await fresh.glue.init(source === undefined ? undefined : named(source, "module_or_path"));
+    const source = await unwrapped(given, "module_or_path", "init");
+    const module_or_path = source === undefined ? (compiled ?? (await sourceOf("whole"))) : ensureLoadable(source);
+    fresh.exports = visible(await fresh.glue.init({ module_or_path }));
   } catch (error) {
     throw failed(error);
   }
@@ -62,15 +74,40 @@ export function initSync(given) {
   if (works()) return current.exports;
   const fresh = made();
   try {
-    fresh.exports = fresh.glue.initSync(named(given === undefined ? compiled : given, "module"));
+    const module = ensureReady(unwrapped(given, "module", "initSync") ?? compiled);
+    fresh.exports = visible(fresh.glue.initSync({ module }));
   } catch (error) {
     throw failed(error);
   }
   return adopt(fresh);
 }
 
-/** `{ [key]: value }`, also of a value that is in such an object already. */
-function named(value, key) {
-  const isBag = typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
-  return { [key]: isBag ? value[key] : value };
+/** What was given, also where it was given as `{ [key]: value }`. */
+function unwrapped(given, key, method) {
+  const isBag = typeof given === "object" && given !== null && Object.getPrototypeOf(given) === Object.prototype;
+  if (!isBag) return given;
+  const unknown = Object.keys(given).find((name) => name !== key);
+  if (unknown !== undefined) {
+    throw fault("not_initialized", `${method} has no key ${unknown}; there is ${key}, where the module comes from`);
+  }
+  return given[key];
+}
+
+const isCompiled = (value) => value instanceof WebAssembly.Module;
+
+const isBytes = (value) => ArrayBuffer.isView(value) || Object.prototype.toString.call(value).endsWith("Buffer]");
+
+/** What `init` can load: what has an address, a body, bytes, or is compiled. */
+function ensureLoadable(value) {
+  const isOther = ["URL", "Request", "Response"].some((name) => className(value) === name);
+  if (typeof value === "string" || isOther || isBytes(value) || isCompiled(value)) return value;
+  const wanted =
+    "an address, a Response, bytes or a WebAssembly.Module, or nothing: then it finds the module by itself";
+  throw fault("not_initialized", `init takes ${wanted}; not ${named(value)}`);
+}
+
+function ensureReady(value) {
+  if (isBytes(value) || isCompiled(value)) return value;
+  const wanted = "the bytes of isoflat/isoflat_bg.wasm or a WebAssembly.Module; init() finds the module by itself";
+  throw fault("not_initialized", `initSync takes ${wanted}. It was given ${named(value)}`);
 }

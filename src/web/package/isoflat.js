@@ -1,38 +1,9 @@
-/** The package: how flat a neural network's minimum is, in a way that rescaling the weights cannot fake. */
+/** The package, as browsers, Node, Deno, Bun and bundlers take it: its modules are files beside this one. */
 
-import { atOnce } from "./call.js";
-import { instance } from "./instance.js";
-import { bytes } from "./read.js";
+import * as sources from "./beside.js";
+import { comeFrom } from "./sources.js";
 
-export { Engine } from "./engine.js";
-export { IsoflatError } from "./errors.js";
-export { openData, openModel, proposeNetwork, saveModel, sortFiles } from "./files.js";
-export { init as default, initSync } from "./instance.js";
-export { Network } from "./network.js";
-export { Problem } from "./problem.js";
-export { ParameterSpace } from "./space.js";
+comeFrom(sources);
 
-/** All measures with their meaning. */
-export function describeMeasures() {
-  return atOnce((glue) => glue.describeMeasures());
-}
-
-/** All operators over all parameters. */
-export function describeOperators() {
-  return atOnce((glue) => glue.describeOperators());
-}
-
-/** Ends the module as a fault of isoflat would, so that a program can see how it takes that. */
-export function crash() {
-  try {
-    instance().enter((glue) => glue.crash());
-  } catch {
-    // All that follows says so.
-  }
-}
-
-/** An IDX file of unsigned bytes. */
-export function parseIdx(given) {
-  const file = bytes(given, "an IDX file", "parse");
-  return atOnce((glue) => glue.parseIdx(file));
-}
+export * from "./api.js";
+export { default } from "./api.js";

@@ -7,6 +7,7 @@
  */
 
 import { described, fault } from "./errors.js";
+import { TextDecoder } from "./text.js";
 
 /** What a call comes to that does not take place: the glue reads results of several values from an array. */
 const NOTHING = Object.freeze([]);

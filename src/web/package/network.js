@@ -12,6 +12,9 @@ const INVALID = "invalid_network";
 /** A network's JSON as a text. */
 function jsonOf(value) {
   if (typeof value === "string") return value;
+  if (typeof value !== "object" || value === null) {
+    throw fault("parse", `network must be an object or a JSON text, not ${named(value)}`);
+  }
   return JSON.stringify(value instanceof Network ? value.toJSON() : plain(value, "network", INVALID)) ?? "";
 }
 
@@ -38,6 +41,9 @@ function biasOf(value) {
 }
 
 export class Network extends Handle {
+  // Messages say it; a minifier would take another.
+  static name = "Network";
+
   static #wrap(raw) {
     return wrap(Network, instance(), raw);
   }
@@ -109,7 +115,7 @@ export class Network extends Handle {
   }
 
   initialize(options) {
-    const given = plainObject(options, "initialize", "invalid_option");
+    const given = plainObject(options, "initialize: options", "invalid_option");
     return of(this, Network, "initialize", (raw) => raw.initialize(given));
   }
 

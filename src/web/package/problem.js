@@ -5,7 +5,8 @@ import { fault, IsoflatError } from "./errors.js";
 import { Handle, isWrapped, of, owned, wrap } from "./handle.js";
 import { instance } from "./instance.js";
 import { Network } from "./network.js";
-import { classes, numbers, object, optionalText, plainObject, reading, text, whole } from "./read.js";
+import { classes, named, numbers, object, optionalText, plainObject, reading, text, whole } from "./read.js";
+import { TextEncoder } from "./text.js";
 
 const INVALID = "invalid_problem";
 const KEYS = ["loss", "inputs", "targets"];
@@ -24,7 +25,7 @@ function dataOf(value) {
     if (unknown !== undefined) throw fault(INVALID, `data has no key ${unknown}; there are ${KEYS.join(", ")}`);
     const { loss } = data;
     if (loss !== "cross_entropy" && loss !== "squared_error") {
-      throw fault(INVALID, 'data.loss must be "cross_entropy" or "squared_error"');
+      throw fault(INVALID, `data.loss must be "cross_entropy" or "squared_error", not ${named(loss)}`);
     }
     const targetsOf = loss === "cross_entropy" ? classes : numbers;
     return {
@@ -49,6 +50,9 @@ function made(home, body, isShared = false) {
 }
 
 export class Problem extends Handle {
+  // Messages say it; a minifier would take another.
+  static name = "Problem";
+
   constructor(...given) {
     super(...(isWrapped(given) ? given : Problem.#from(...given)));
   }
@@ -61,7 +65,7 @@ export class Problem extends Handle {
 
   static synthetic(network, options) {
     const raw = Handle.raw(network, Network, "network");
-    const given = plainObject(options, "synthetic", "invalid_option");
+    const given = plainObject(options, "synthetic: options", "invalid_option");
     return new Problem(...made(Handle.home(network), (glue) => glue.Problem.synthetic(raw, given)));
   }
 

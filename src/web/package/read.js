@@ -30,7 +30,7 @@ export function reading(what, code, body) {
 }
 
 /** "Object", "Map" and so on. A value's own code may stand behind its name, and may throw. */
-function className(value) {
+export function className(value) {
   try {
     return Object.prototype.toString.call(value).slice(8, -1);
   } catch {
@@ -46,6 +46,7 @@ export function named(value) {
   if (typeof value === "bigint") return `${value}n`;
   if (typeof value === "object") {
     const name = className(value);
+    if (name === "Promise") return "a Promise: await it first";
     return /^[AEIO]/.test(name) ? `an ${name}` : `a ${name}`;
   }
   if (typeof value === "function" || typeof value === "symbol") return `a ${typeof value}`;

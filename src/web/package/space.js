@@ -6,6 +6,9 @@ import { numbers } from "./read.js";
 const vector = (value, what) => numbers(value, what, "invalid_parameters");
 
 export class ParameterSpace extends Handle {
+  // Messages say it; a minifier would take another.
+  static name = "ParameterSpace";
+
   get name() {
     return of(this, ParameterSpace, "name", (raw) => raw.name);
   }

@@ -255,6 +255,12 @@ for (const [method, options] of Object.entries(slow)) {
     `${method}: the event loop stood still for ${late[0]} ms, and the stop took ${late[1]}`,
   );
 }
+for (const given of [undefined, "enough", 0, null]) {
+  const signal = AbortSignal.abort(given);
+  const found = await engine.gradient(problem, theta, { signal }).catch((error) => error);
+  assert.equal(found, signal.reason, `${given}`);
+  if (given === undefined) assert.equal(found.name, "AbortError");
+}
 // What onProgress throws rejects the call; what it calls is queued behind it.
 const thrown = new TypeError("mine");
 const throws = () => {

@@ -5,9 +5,9 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import init, { describeMeasures, Engine, IsoflatError, Network, Problem, parseIdx } from "isoflat";
 
-// Node's fetch takes no file: addresses, so the bytes are read here.
+// The module's bytes can be given, and of its exports the memory is shown.
 const wasm = await readFile(fileURLToPath(import.meta.resolve("isoflat/isoflat_bg.wasm")));
-await init({ module_or_path: wasm });
+assert.deepEqual(Object.keys(await init({ module_or_path: wasm })), ["memory"]);
 
 /** Asserts that `work` throws or rejects with an IsoflatError of this code. */
 async function refused(code, work) {

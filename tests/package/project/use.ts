@@ -11,6 +11,10 @@ import init, {
   Problem,
   type Transformation,
 } from "isoflat";
+import { Engine as InlineEngine } from "isoflat/inline";
+import type wasm from "isoflat/isoflat_bg.wasm";
+import type filesWasm from "isoflat/isoflat_files_bg.wasm";
+import type relaxedWasm from "isoflat/isoflat_relaxed_bg.wasm";
 
 export async function flatness(wasm: Uint8Array, signal: AbortSignal): Promise<number | IsoflatErrorCode> {
   await init({ module_or_path: wasm });
@@ -85,3 +89,13 @@ const folded: { network: Network; parameters: Float64Array } = Network.foldBatch
 folded.network.inputShape satisfies [number] | [number, number, number];
 // @ts-expect-error an unknown preset
 Network.preset("resnet");
+
+// Handles are disposable, with or without TypeScript's own declaration of that.
+folded.network[Symbol.dispose]();
+// The entry that carries its modules is the same package.
+InlineEngine satisfies typeof Engine;
+export type Modules = [typeof wasm, typeof filesWasm, typeof relaxedWasm];
+export const compiled = (modules: Modules): WebAssembly.Module[] => modules;
+void init().then(({ memory }) => memory satisfies WebAssembly.Memory);
+// @ts-expect-error the module's own exports are nobody's business
+void init().then((module) => module.isoflat_last_panic);

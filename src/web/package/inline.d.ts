@@ -1,0 +1,2 @@
+export * from "./isoflat.js";
+export { default } from "./isoflat.js";
