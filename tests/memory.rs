@@ -440,6 +440,15 @@ fn failed_allocations_of_spectra() {
         let found = block_on(lanczos.run(&hessian, control))?;
         Ok(vec![found.top[0].value])
     });
+    let goal = Goal::Extremes { top: 3, bottom: 6 };
+    with_every_failure("eigenvalues in a basis that grows", || {
+        block_on(engine.prepare(&theta))?;
+        let hessian = CurvatureOperator::new(&engine, Curvature::Hessian);
+        let found = block_on(Lanczos { goal, ..Lanczos::default() }.run(&hessian, control))?;
+        // The first basis has 58 columns.
+        assert!(found.products > 58, "{} products fill no basis", found.products);
+        Ok(found.top.iter().map(|pair| pair.value).collect())
+    });
     with_every_failure("sharpness", || {
         let options = SharpnessOptions { restarts: 1, max_iterations: 5, ..SharpnessOptions::default() };
         Ok(vec![

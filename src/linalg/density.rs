@@ -134,7 +134,7 @@ impl StochasticLanczos {
                     break;
                 }
             }
-            let t = basis.projected(0);
+            let t = basis.projected(0)?;
             let fewer = if basis.beta == 0.0 { basis.size } else { (3 * basis.size).div_ceil(4) };
             shorter.push(quadrature(RitzPairs::new(t.view((0, 0), (fewer, fewer)).into_owned(), 0.0)?));
             all.push(quadrature(RitzPairs::new(t, 0.0)?));

@@ -10,8 +10,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{decomposed, overflow, random_normal, unit};
 use crate::engine::{Segments, Vector, Vectors};
-use crate::error::Result;
-use crate::memory::collected;
+use crate::error::{Error, ErrorCode, Result};
+use crate::memory::{collected, zeros};
 use crate::numbers::{largest, norm, power_near};
 use crate::operator::SymmetricOperator;
 
@@ -104,10 +104,14 @@ impl RitzPairs {
     }
 
     /// These pairs alone, of a basis of their own.
-    pub fn only(&self, chosen: &[usize]) -> Self {
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    pub fn only(&self, chosen: &[usize]) -> Result<Self> {
         let of = |from: &[f64]| chosen.iter().map(|&i| from[i]).collect();
-        let vectors = DMatrix::identity(chosen.len(), chosen.len());
-        Self { values: of(&self.values), residuals: of(&self.residuals), vectors }
+        let mut vectors = square(chosen.len())?;
+        vectors.fill_diagonal(1.0);
+        Ok(Self { values: of(&self.values), residuals: of(&self.residuals), vectors })
     }
 
     /// The largest residual of these.
@@ -131,6 +135,14 @@ impl RitzPairs {
     }
 }
 
+/// A square matrix of zeros on the host.
+///
+/// # Errors
+/// `TooLarge`.
+fn square(size: usize) -> Result<DMatrix<f64>> {
+    Ok(DMatrix::from_vec(size, size, zeros("a projected matrix", size * size)?))
+}
+
 impl<'a> Basis<'a> {
     /// A basis of up to `capacity` columns that starts from this vector, of any length but 0. Random vectors, where they
     /// are needed, come from `rng`.
@@ -148,7 +160,7 @@ impl<'a> Basis<'a> {
             coefficients: vectors.zeros(2 * CHECK_EVERY * (capacity + 1), 1)?,
             norms: vectors.zeros(capacity + 2, 1)?,
             capacity,
-            t: DMatrix::zeros(capacity, capacity),
+            t: square(capacity)?,
             lengths: Vec::new(),
             left_out: Vec::new(),
             beta: 0.0,
@@ -162,6 +174,28 @@ impl<'a> Basis<'a> {
         };
         vectors.normalize(&basis.x, &mut basis.q, 0, &mut basis.norms, 0)?;
         Ok(basis)
+    }
+
+    /// Makes room for so many columns; what is in the basis stays. `false`, and the basis as it was, where the device has no such room.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn grow(&mut self, capacity: usize) -> Result<bool> {
+        let n = self.operator.len();
+        let rooms = || {
+            let q = self.vectors.zeros(n, capacity + 1)?;
+            let coefficients = self.vectors.zeros(2 * CHECK_EVERY * (capacity + 1), 1)?;
+            Ok((q, coefficients, self.vectors.zeros(capacity + 2, 1)?, square(capacity)?))
+        };
+        let (mut q, coefficients, norms, mut t) = match rooms() {
+            Ok(rooms) => rooms,
+            Err(Error { code: ErrorCode::TooLarge, .. }) => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        self.vectors.copy_columns(&self.q, 0..self.size + 1, &mut q, 0)?;
+        t.view_mut((0, 0), (self.size, self.size)).copy_from(&self.t.view((0, 0), (self.size, self.size)));
+        (self.q, self.coefficients, self.norms, self.t, self.capacity) = (q, coefficients, norms, t, capacity);
+        Ok(true)
     }
 
     /// w ← w − Q (Qᵀ w) over these columns of Q; the coefficients go where those of the first begin plus their place.
@@ -251,9 +285,14 @@ impl<'a> Basis<'a> {
     }
 
     /// The operator projected onto the columns from this one on.
-    pub fn projected(&self, first: usize) -> DMatrix<f64> {
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    pub fn projected(&self, first: usize) -> Result<DMatrix<f64>> {
         let size = self.size - first;
-        self.t.view((first, first), (size, size)).into_owned()
+        let mut projected = square(size)?;
+        projected.copy_from(&self.t.view((first, first), (size, size)));
+        Ok(projected)
     }
 
     /// What was found of the operator, these pairs in its first columns, without what is needed to go on.
@@ -266,13 +305,16 @@ impl<'a> Basis<'a> {
 
     /// Eigenpairs of the projected operator.
     pub fn ritz_pairs(&self) -> Result<RitzPairs> {
-        RitzPairs::new(self.projected(0), self.beta)
+        RitzPairs::new(self.projected(0)?, self.beta)
     }
 
     /// Q S for the chosen columns of S, Q being the first columns of the basis, as many as S has rows.
     pub async fn ritz_vectors(&self, ritz: &RitzPairs, chosen: &[usize]) -> Result<Vector> {
-        let s: Vec<f64> =
-            chosen.iter().flat_map(|&j| ritz.vectors.column(j).iter().copied().collect::<Vec<_>>()).collect();
+        let rows = ritz.vectors.nrows();
+        let mut s = zeros("coefficients of eigenvectors", rows * chosen.len())?;
+        for (s, &j) in s.chunks_exact_mut(rows.max(1)).zip(chosen) {
+            s.copy_from_slice(&ritz.vectors.as_slice()[j * rows..(j + 1) * rows]);
+        }
         let s = self.vectors.upload(&s, 1)?;
         let mut x = self.vectors.zeros(self.operator.len(), chosen.len())?;
         self.vectors.combine(1.0, &self.q, 0..ritz.values.len(), &s, 0, &mut x).await?;

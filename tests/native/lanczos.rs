@@ -109,6 +109,24 @@ fn the_second_eigenvalue_is_not_the_third() {
     }
 }
 
+/// What a restart drops takes products to be found again: a basis that may grow needs fewer.
+#[test]
+fn a_basis_grows_where_a_small_one_is_slow() {
+    for device in devices() {
+        let engine = any_engine(&device);
+        // As at a minimum that is bent: all sizes of both signs, and the lowest value small beside the largest.
+        let sizes = |from: f64, decades: f64| (0..100).map(move |i| from * 10f64.powf(-decades * f64::from(i) / 100.0));
+        let d: Vec<f64> = sizes(1.0, 6.0).chain(sizes(-1e-4, 4.0)).chain([0.0; 300]).collect();
+        let operator = Reflected::new(&engine, &d);
+        let grown = run(&operator, &lanczos(1, 1));
+        check("all sizes", &device, &grown, &d, 1, 1, 150);
+        let tolerance = Some(1e-7);
+        let grown = run(&operator, &Lanczos { tolerance, ..lanczos(1, 1) });
+        let small = run(&operator, &Lanczos { tolerance, basis: Some(44), ..lanczos(1, 1) });
+        assert!(3 * grown.products < small.products, "{} and {}", grown.products, small.products);
+    }
+}
+
 /// Spectra that fall off without a gap, with copies anywhere among what is wanted or next to it: none is missed, whatever the
 /// seed.
 #[test]

@@ -17,6 +17,7 @@ use self::target::Target;
 use super::krylov::{Basis, Explored};
 use super::{Eigenpair, generator, random_normal};
 use crate::control::Control;
+use crate::engine::Precision;
 use crate::error::{Result, ensure, ensure_finite};
 use crate::operator::SymmetricOperator;
 
@@ -58,7 +59,7 @@ pub struct Lanczos {
     pub tolerance: Option<f64>,
     /// Most products.
     pub max_products: usize,
-    /// Vectors in the basis before a restart; `None` takes what suits the goal.
+    /// Vectors in the basis before a restart; `None` takes what suits the goal, and more where that does not do and there is room.
     pub basis: Option<usize>,
     /// Seed of the start vector, and of those that look for what it lacked.
     pub seed: u64,
@@ -107,6 +108,21 @@ impl Spectrum {
     }
 }
 
+/// Most columns of a basis that grows: beyond these their own products and the projected matrix cost as much as what they spare.
+const MOST_COLUMNS: usize = 192;
+
+/// Most bytes of a basis that grows.
+const MOST_BYTES: usize = 400_000_000;
+
+/// So many columns a basis may grow to.
+fn most_columns(operator: &dyn SymmetricOperator) -> usize {
+    let number = match operator.vectors().precision() {
+        Precision::F32 => 4,
+        Precision::F64 => 8,
+    };
+    MOST_COLUMNS.min(MOST_BYTES / operator.len().saturating_mul(number).max(1))
+}
+
 impl Lanczos {
     /// Runs it.
     ///
@@ -138,6 +154,7 @@ impl Lanczos {
         let mut search = Search {
             max_products: self.max_products,
             basis: self.start(operator, capacity)?,
+            most: self.basis.unwrap_or_else(|| most_columns(operator)).clamp(capacity, n.max(capacity)),
             target: &target,
             control,
             products: 0,

@@ -13,6 +13,8 @@ const FIRST_LOOK: usize = 3;
 pub(super) struct Search<'a, 'c> {
     pub max_products: usize,
     pub basis: Basis<'a>,
+    /// Most columns of the basis.
+    pub most: usize,
     pub target: &'a Target,
     pub control: &'a Control<'c>,
     pub products: usize,
@@ -32,12 +34,12 @@ impl Search<'_, '_> {
     /// What is wanted, and whether nothing of it was missed.
     pub async fn run(&mut self) -> Result<(RitzPairs, bool)> {
         let Target { top, bottom, tolerance, .. } = *self.target;
-        let (n, capacity) = (self.basis.operator.len(), self.basis.capacity);
+        let n = self.basis.operator.len();
         // The wanted values that were kept when a search for missed ones from the beginning began.
         let mut kept: Option<Vec<f64>> = None;
         let mut pace = Pace::default();
         loop {
-            let steps = pace.steps().min(capacity - self.basis.size);
+            let steps = pace.steps().min(self.basis.capacity - self.basis.size);
             let phase = if kept.is_some() { "lanczos, verification" } else { "lanczos" };
             self.advance(steps).await?;
             let mut ritz = self.basis.ritz_pairs()?;
@@ -63,10 +65,20 @@ impl Search<'_, '_> {
                     Outcome::Unsettled(ritz) => ritz,
                 };
             }
-            if self.basis.size == capacity {
-                self.basis.restart(&ritz, &self.target.guarded(&ritz, capacity)).await?;
+            if self.basis.size == self.basis.capacity && !self.grow()? {
+                self.basis.restart(&ritz, &self.target.guarded(&ritz, self.basis.capacity)).await?;
             }
         }
+    }
+
+    /// Twice as many columns, if there may be so many: what a restart drops takes products to be found again.
+    fn grow(&mut self) -> Result<bool> {
+        let capacity = (2 * self.basis.capacity).min(self.most);
+        if capacity > self.basis.capacity && self.basis.grow(capacity)? {
+            return Ok(true);
+        }
+        self.most = self.basis.capacity;
+        Ok(false)
     }
 
     /// What is wanted has converged. Is it all there is? `kept` are the values that an iteration from the beginning has to meet again.
@@ -140,7 +152,7 @@ impl Search<'_, '_> {
         let guarded = self.target.guarded(&ritz, capacity);
         if guarded.len() < ritz.values.len() {
             self.basis.restart(&ritz, &guarded).await?;
-            ritz = ritz.only(&guarded);
+            ritz = ritz.only(&guarded)?;
         }
         let verification =
             Verification::new(&ritz, &self.target.limits(&ritz, self.basis.operator), self.basis.operator.len());

@@ -81,7 +81,7 @@ impl Verification {
     /// # Errors
     /// `TooLarge` where the projected matrix does not fit in memory.
     pub fn verdict(&self, basis: &Basis) -> Result<Verdict> {
-        let t = basis.projected(self.columns);
+        let t = basis.projected(self.columns)?;
         let steps = t.nrows();
         let noise = basis.noise();
         let found = decomposed(&t)?;
