@@ -36,8 +36,8 @@ pub(crate) fn parts(bytes: &[u8]) -> Result<Parts<'_>> {
     let Some((_, size)) = TYPES.into_iter().find(|(known, _)| *known == kind) else {
         bail!(
             Parse,
-            "the IDX file's type is {kind:#04x}, but there are 0x08 (u8), 0x09 (i8), 0x0b (i16), 0x0c (i32), 0x0d (f32) and \
-             0x0e (f64)"
+            "the IDX file's type is {kind:#04x}, but there are 0x08 (bytes), 0x09 (signed bytes), 0x0b (16-bit integers), \
+             0x0c (32-bit integers), 0x0d (f32) and 0x0e (f64)"
         )
     };
     let axes = usize::from(axes);

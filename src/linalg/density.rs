@@ -109,15 +109,13 @@ impl StochasticLanczos {
     /// the width; `NotFinite` where products, or the density of a spectrum of next to no width, overflow; `TooLarge` for a grid that
     /// memory does not hold; `Aborted`; the device's.
     pub async fn run(&self, operator: &dyn SymmetricOperator, control: &Control<'_>) -> Result<SpectralDensity> {
-        ensure!(self.probes >= 2, InvalidOption, "a spectral density needs at least 2 probes, for its error bands");
-        ensure!(self.steps >= 2, InvalidOption, "a spectral density needs at least 2 Lanczos steps");
+        self.check()?;
         ensure!(
             self.steps.min(operator.len()) <= MAX_STEPS,
             InvalidOption,
             "a spectral density takes at most {MAX_STEPS} Lanczos steps, but {} were asked for",
             self.steps
         );
-        self.check_grid()?;
         let n = operator.len();
         let steps = self.steps.min(n);
         let mut rng = generator(self.seed);
@@ -160,6 +158,26 @@ impl StochasticLanczos {
         let nodes: Quadrature = eigenvalues.iter().map(|&value| (value, share)).collect();
         let found = self.density(&[nodes], control).await?;
         Ok(SpectralDensity { dimension: eigenvalues.len(), ..found })
+    }
+
+    /// What can be told without an operator.
+    ///
+    /// # Errors
+    /// `InvalidOption`, as [`StochasticLanczos::run`].
+    pub(crate) fn check(&self) -> Result<()> {
+        ensure!(
+            self.probes >= 2,
+            InvalidOption,
+            "a spectral density needs at least 2 probes, for its error bands, not {}",
+            self.probes
+        );
+        ensure!(
+            self.steps >= 2,
+            InvalidOption,
+            "a spectral density needs at least 2 Lanczos steps, not {}",
+            self.steps
+        );
+        self.check_grid()
     }
 
     fn check_grid(&self) -> Result<()> {

@@ -233,6 +233,8 @@ impl<'a, 'c> Known<'a, 'c> {
     /// # Errors
     /// As [`Known::dense`] and [`StochasticLanczos::run`].
     pub async fn density(&mut self, kind: OperatorKind, lanczos: &StochasticLanczos) -> Result<SpectralDensity> {
+        // Before what may take long, and where no probe is needed too.
+        lanczos.check()?;
         match self.dense(kind).await? {
             Some(found) => lanczos.exact(&found.values, &self.control).await,
             None => lanczos.run(&kind.operator(self.engine).await?, &self.control).await,

@@ -104,6 +104,11 @@ impl Transformation {
                     "Dinh's α-scale is for networks of 2 parametric layers, but this one has {depth}; \
                      a layerwise transformation is the same for more"
                 );
+                ensure!(
+                    alpha.is_finite() && *alpha > 0.0,
+                    InvalidTransformation,
+                    "alpha is {alpha}, but must be positive and finite"
+                );
                 Self::Layerwise { lambda: vec![*alpha, 1.0 / alpha] }
             }
             Self::Composition { of } => {

@@ -74,7 +74,7 @@ impl TrainOptions {
     fn check(&self) -> Result<()> {
         self.optimizer.check()?;
         self.schedule.check()?;
-        ensure!(self.batch_size > 0, InvalidOption, "the batch size is 0");
+        ensure!(self.batch_size > 0, InvalidOption, "the batch size is 0, but must be at least 1");
         ensure!(
             self.weight_decay.is_finite() && self.weight_decay >= 0.0,
             InvalidOption,

@@ -188,7 +188,7 @@ fn what_would_change_the_function_is_refused() {
     refused(Transformation::Layerwise { lambda: vec![2.0] }, Invalid, "2 parametric layers");
     refused(Transformation::Layerwise { lambda: vec![-1.0, -1.0] }, Invalid, "lambda[0]");
     refused(Transformation::Layerwise { lambda: vec![f64::NAN, 1.0] }, Invalid, "lambda[0]");
-    refused(Transformation::AlphaScale { alpha: 0.0 }, Invalid, "lambda[0]");
+    refused(Transformation::AlphaScale { alpha: 0.0 }, Invalid, "alpha is 0");
     refused(Transformation::Nodewise { factors: vec![] }, Invalid, "1 hidden layers");
     refused(Transformation::Nodewise { factors: vec![vec![1.0, 2.0]] }, Invalid, "3 units");
     refused(Transformation::Nodewise { factors: vec![vec![1.0, 0.0, 2.0]] }, Invalid, "factors[0][1]");
