@@ -639,7 +639,12 @@ function engines({ network, theta, problem, gone, engine }) {
     ],
     ["training for -1 epochs", "invalid_option", call("train", { epochs: -1 }), [/epochs/, /whole number/]],
     ["training by epoch", "invalid_option", call("train", { epoch: 3 }), [/epoch/, /epochs/]],
-    ["training with batches of 0", "invalid_option", call("train", { batchSize: 0 }), [/batch size/, /0/, /at least 1/]],
+    [
+      "training with batches of 0",
+      "invalid_option",
+      call("train", { batchSize: 0 }),
+      [/batch size/, /0/, /at least 1/],
+    ],
     [
       "training with a learning rate at the top",
       "invalid_option",
