@@ -145,8 +145,7 @@ test("The lab, isolated", async ({ browser, check }) => {
   const badge = await lab.text("#badge");
   check("the badge names the threads", badge.includes(cores > 1 ? `${cores} threads` : "one thread"), badge);
   await lab.set("epochs", 1);
-  await page.click("#train-button");
-  await page.waitForFunction(() => window.isoflatLab.app.store.state.ready, null, { timeout: 120_000 });
+  await lab.train();
   await page.waitForSelector("#landscapes [data-point=trained] canvas", { timeout: 180_000 });
   const norm = await lab.waitForMeasure("hessian.spectral_norm", "trained");
   check("it trains, measures and draws", norm > 0, `spectral norm ${norm}`);
