@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use super::{Engine, Plan};
-use crate::engine::Precision;
 use crate::error::Result;
 
 /// Samples of the trial runs that times are estimated from. The first is small enough for any network.
@@ -88,10 +87,7 @@ impl Engine {
             }
         }
         let [forward, gradient, product] = multiplications(&plan).map(|count| count.max(1.0));
-        let bytes = match self.info().precision {
-            Precision::F32 => 4,
-            Precision::F64 => 8,
-        };
+        let bytes = self.info().precision.bytes() as u64;
         let outputs: u64 = plan.steps.iter().map(|step| step.output.len() as u64).sum();
         let affine = plan.steps.iter().filter(|step| step.is_affine());
         let kept = 2 * outputs + affine.map(|step| step.input.len() as u64).sum::<u64>();

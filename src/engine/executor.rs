@@ -22,6 +22,14 @@ pub enum Precision {
 }
 
 impl Precision {
+    /// Bytes of a number.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::F32 => 4,
+            Self::F64 => 8,
+        }
+    }
+
     /// Distance from 1 to the next number.
     pub fn epsilon(self) -> f64 {
         match self {

@@ -143,6 +143,19 @@ fn square(size: usize) -> Result<DMatrix<f64>> {
     Ok(DMatrix::from_vec(size, size, zeros("a projected matrix", size * size)?))
 }
 
+/// Room for a basis of so many columns: q, coefficients, norms and t.
+///
+/// # Errors
+/// `TooLarge`; the device's.
+fn room(vectors: &dyn Vectors, n: usize, capacity: usize) -> Result<(Vector, Vector, Vector, DMatrix<f64>)> {
+    Ok((
+        vectors.zeros(n, capacity + 1)?,
+        vectors.zeros(2 * CHECK_EVERY * (capacity + 1), 1)?,
+        vectors.zeros(capacity + 2, 1)?,
+        square(capacity)?,
+    ))
+}
+
 impl<'a> Basis<'a> {
     /// A basis of up to `capacity` columns that starts from this vector, of any length but 0. Random vectors, where they
     /// are needed, come from `rng`.
@@ -152,15 +165,16 @@ impl<'a> Basis<'a> {
         // Near 1 before it is rounded to the device's precision, which may not hold it as it is; by a power of two, which rounds nothing.
         let unit = power_near(largest(start.iter().copied()));
         let start = collected("a start vector", start.iter().map(|x| x / unit))?;
+        let (q, coefficients, norms, t) = room(vectors, n, capacity)?;
         let mut basis = Self {
             operator,
             vectors,
             whole: Segments::whole(n),
-            q: vectors.zeros(n, capacity + 1)?,
-            coefficients: vectors.zeros(2 * CHECK_EVERY * (capacity + 1), 1)?,
-            norms: vectors.zeros(capacity + 2, 1)?,
+            q,
+            coefficients,
+            norms,
             capacity,
-            t: square(capacity)?,
+            t,
             lengths: Vec::new(),
             left_out: Vec::new(),
             beta: 0.0,
@@ -181,14 +195,8 @@ impl<'a> Basis<'a> {
     /// # Errors
     /// The device's.
     pub fn grow(&mut self, capacity: usize) -> Result<bool> {
-        let n = self.operator.len();
-        let rooms = || {
-            let q = self.vectors.zeros(n, capacity + 1)?;
-            let coefficients = self.vectors.zeros(2 * CHECK_EVERY * (capacity + 1), 1)?;
-            Ok((q, coefficients, self.vectors.zeros(capacity + 2, 1)?, square(capacity)?))
-        };
-        let (mut q, coefficients, norms, mut t) = match rooms() {
-            Ok(rooms) => rooms,
+        let (mut q, coefficients, norms, mut t) = match room(self.vectors, self.operator.len(), capacity) {
+            Ok(room) => room,
             Err(Error { code: ErrorCode::TooLarge, .. }) => return Ok(false),
             Err(error) => return Err(error),
         };

@@ -17,7 +17,6 @@ use self::target::Target;
 use super::krylov::{Basis, Explored};
 use super::{Eigenpair, generator, random_normal};
 use crate::control::Control;
-use crate::engine::Precision;
 use crate::error::{Result, ensure, ensure_finite};
 use crate::operator::SymmetricOperator;
 
@@ -116,11 +115,8 @@ const MOST_BYTES: usize = 400_000_000;
 
 /// So many columns a basis may grow to.
 fn most_columns(operator: &dyn SymmetricOperator) -> usize {
-    let number = match operator.vectors().precision() {
-        Precision::F32 => 4,
-        Precision::F64 => 8,
-    };
-    MOST_COLUMNS.min(MOST_BYTES / operator.len().saturating_mul(number).max(1))
+    let column = operator.len().saturating_mul(operator.vectors().precision().bytes());
+    MOST_COLUMNS.min(MOST_BYTES / column.max(1))
 }
 
 impl Lanczos {

@@ -5,6 +5,7 @@
  *
  * Vite's builds for browsers (`import.meta.env`) never need texts, and may have none: up to Vite 7 a worker there must not import
  * anything while it runs. Next says the same of itself, but has addresses on its server that can be fetched only from elsewhere.
+ * Bundlers look for these words as they stand: each module has its address and its condition written out.
  */
 
 import { beside } from "./load.js";
