@@ -49,6 +49,8 @@ export interface Frame {
 export type Shown = Omit<Frame, "norm"> & Partial<Pick<Frame, "norm">>;
 
 export interface Arrival extends Descriptions {
+  /** Another build has trained other weights, and has another name. */
+  build: string;
   model: ModelInfo;
   training: TrainSummary;
   line: Landscape;
@@ -71,7 +73,7 @@ const ARRAYS = { f64: Float64Array, f32: Float32Array, u8: Uint8ClampedArray } a
 const short = (value: number): number | string =>
   Number.isFinite(value) ? Number(value.toPrecision(DIGITS)) : String(value);
 
-export function encoded(arrival: Arrival): string {
+export function encoded(arrival: object): string {
   return JSON.stringify(arrival, (_, value: unknown) => {
     for (const [name, type] of Object.entries(ARRAYS)) {
       if (value instanceof type) return { [name]: Array.from(value, short) };

@@ -20,8 +20,8 @@ const fetched = async (name: string): Promise<Response> => {
 };
 
 export async function fetchArrival(): Promise<{ arrival: Arrival; stamp: string }> {
-  const text = await (await fetched("stage.json")).text();
-  return { arrival: decoded(text), stamp: arrivalStamp(hash(text)) };
+  const arrival = decoded(await (await fetched("stage.json")).text());
+  return { arrival, stamp: arrivalStamp(arrival.build) };
 }
 
 /** `isLinked`: the address says of which network the page is to be, which is none of one's own. */
@@ -40,10 +40,3 @@ export async function beginning(isLinked: boolean): Promise<Beginning> {
 
 export const weightsOf = async (): Promise<Float32Array> =>
   new Float32Array(await (await fetched("weights.f32")).arrayBuffer());
-
-/** Fowler, Noll and Vo's: another build has trained other weights. */
-function hash(text: string): string {
-  let value = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);
-  return (value >>> 0).toString(36);
-}

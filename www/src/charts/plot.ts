@@ -52,12 +52,17 @@ export class Plot {
   #drawing: SVGSVGElement | undefined;
   /** What axes and frame are drawn from. */
   #ground = "";
+  /** Of the box, as it was last laid out. To ask for it between two pictures has the whole page laid out once more. */
+  #size = { width: 0, height: 0 };
 
   /** The plot is as large as its box, and follows it. */
   constructor(private readonly box: HTMLElement) {
     // What it shows is said by the drawing in it.
     for (const name of ["role", "aria-label"]) box.removeAttribute(name);
-    new ResizeObserver(() => this.#draw()).observe(box);
+    new ResizeObserver(() => {
+      this.#size = { width: box.clientWidth, height: box.clientHeight };
+      this.#draw();
+    }).observe(box);
   }
 
   show(options: PlotOptions | undefined): void {
@@ -67,8 +72,7 @@ export class Plot {
 
   #draw(): void {
     const options = this.#options;
-    // Without asking for its size, which has the whole page laid out.
-    const { clientWidth: width, clientHeight: height } = options ? this.box : { clientWidth: 0, clientHeight: 0 };
+    const { width, height } = this.#size;
     if (!options || width === 0 || height === 0) {
       this.box.replaceChildren();
       return;

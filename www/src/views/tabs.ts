@@ -1,5 +1,6 @@
 /** The parts below the stage: one at a time, each with an address of its own. */
 
+import { painted } from "../moments";
 import { place } from "./place";
 
 const FIRST = "train";
@@ -29,7 +30,8 @@ export function tabsView(shown: (tab: string) => void): void {
     for (const link of links) {
       if (link.hash === `#/${tab}`) {
         link.setAttribute("aria-current", "page");
-        bringIntoView(link);
+        // Where it is is known then, without the page being laid out for it.
+        void painted().then(() => bringIntoView(link));
       } else link.removeAttribute("aria-current");
     }
     shown(tab);
