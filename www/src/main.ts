@@ -24,7 +24,7 @@ import { drawersInWorker } from "./charts/surface-drawer";
 import { forgetColours } from "./dom";
 import { type Link, readQuery } from "./link";
 import { Messages } from "./messages";
-import { painted, ShortTasks } from "./moments";
+import { idle, painted, ShortTasks } from "./moments";
 import { NO_DINH, NO_VALUES, NOT_SHARP, type State, Store } from "./store";
 import { BendView } from "./views/bend";
 import { closed } from "./views/closed";
@@ -115,11 +115,12 @@ const first = beginning(link !== null);
 const app = new App(store, new Messages(place("messages")));
 window.isoflatLab = { app, loseDevice: () => app.loseDevice(), crash: () => app.crash(), kill: () => app.kill() };
 
-/** What parts are made of, when they are first opened: the page is there the sooner, and nothing moves meanwhile. */
+/** What parts are made of, by the first of them that is opened; those that are closed when there is time. */
 const parts: Record<string, () => void> = {
   measures: () => new MeasuresView(app),
+  // Its charts would take their time, and nobody sees them: it is made when it is opened, and not before.
   layers: () => {
-    layers = new LayersView(app);
+    layers ??= new LayersView(app);
   },
   spectrum: () => new SpectrumView(app),
   check: () => new InvarianceView(app),
@@ -211,11 +212,20 @@ themeView(() => {
 });
 show(tab);
 // A link says where the twin is to be: nothing else moves it.
-void app.start(readModelChoice(), first, link ? async () => {} : guide).then(() => link && app.opener.link(link));
+const started = app.start(readModelChoice(), first, link ? async () => {} : guide);
+void started.then(() => link && app.opener.link(link));
 window.addEventListener("hashchange", () => {
   const later = takeLink();
   if (later) void app.opener.link(later);
 });
+
+// The stage comes first: it moves by now.
+await started;
+for (const part of Object.keys(parts)) {
+  if (part === "layers") continue;
+  await idle();
+  make(part);
+}
 
 /** What the address says, which it says once: from then on the page keeps what it shows. */
 function takeLink(): Link | null {
