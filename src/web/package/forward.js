@@ -1,0 +1,21 @@
+/** Values on their way to another thread. */
+
+/**
+ * Plain values as a message takes them: arrays of numbers in memory that is given away, which joins `buffers`. It is copied, but where
+ * `isOurs` says that nobody else has it. `special` may put something else than undefined in a value's place.
+ */
+export function forwarded(value, buffers, special, isOurs = false) {
+  const other = special(value);
+  if (other !== undefined) return other;
+  if (typeof value !== "object" || value === null) return value;
+  const inner = (entry) => forwarded(entry, buffers, special, isOurs);
+  if (Array.isArray(value)) return value.map(inner);
+  if (!ArrayBuffer.isView(value)) {
+    return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, inner(entry)]));
+  }
+  const { buffer, byteLength } = value;
+  const isWhole = byteLength === buffer.byteLength && !buffers.includes(buffer);
+  const given = isOurs && isWhole ? value : value.slice();
+  buffers.push(given.buffer);
+  return given;
+}
