@@ -106,6 +106,8 @@ export class Remote {
       this.#calls.set(call, { resolve, reject, onProgress, stopped, finishing, told: new Set() });
       this.#worker?.keep(true);
       this.#post(["call", call, message], buffers);
+      // It may be wished already.
+      this.heed();
     });
   }
 
