@@ -1,4 +1,6 @@
-/** Values on their way to another thread. */
+/** What an engine's worker and the other side share: values on their way between them, and what to say of a worker that is lost. */
+
+export const ADVICE = "Engine.create({ worker: true }) makes another engine; networks and problems are as they were";
 
 /**
  * Plain values as a message takes them: arrays of numbers in memory that is given away, which joins `buffers`. It is copied, but where

@@ -7,13 +7,26 @@
 
 import { entered } from "./call.js";
 import { described, fault } from "./errors.js";
-import { forwarded } from "./forward.js";
+import { ADVICE, forwarded } from "./forward.js";
 import { Handle } from "./handle.js";
 import { Problem } from "./problem.js";
 import { neverStarted, spawned } from "./spawn.js";
 
 /** What a call's caller may wish while it is under way: functions among its options. */
 const WISHES = ["stopped", "finishing"];
+
+/** What a problem is made of: its network as a text, and copies of its data. */
+function contentOf(problem) {
+  const raw = Handle.raw(problem, Problem, "problem");
+  return entered(Handle.home(problem), () => {
+    const { network } = raw;
+    try {
+      return { network: JSON.stringify(network.toJSON()), data: { loss: raw.loss, ...raw.data() } };
+    } finally {
+      network.free();
+    }
+  });
+}
 
 export class Remote {
   /** The error that ended it, and how to reject calls that are under way: as an instance has them. */
@@ -115,18 +128,10 @@ export class Remote {
   #numberOf(problem) {
     const known = this.#crossed.get(problem);
     if (this.#problems.has(known)) return known;
-    const raw = Handle.raw(problem, Problem, "problem");
-    const { network, data } = entered(Handle.home(problem), () => {
-      const network = raw.network;
-      try {
-        return { network: JSON.stringify(network.toJSON()), data: { loss: raw.loss, ...raw.data() } };
-      } finally {
-        network.free();
-      }
-    });
     const number = BigInt(++this.#last);
-    const buffers = Object.values(data).flatMap((value) => (ArrayBuffer.isView(value) ? [value.buffer] : []));
-    this.#post(["problem", number, { network, data }], buffers);
+    const content = contentOf(problem);
+    const buffers = Object.values(content.data).flatMap((value) => (ArrayBuffer.isView(value) ? [value.buffer] : []));
+    this.#post(["problem", number, content], buffers);
     this.#crossed.set(problem, number);
     this.#problems.set(
       number,
@@ -143,7 +148,7 @@ export class Remote {
 
   #hear({ call: number, result, error, progress, missing, crashed }) {
     this.#isStarted = true;
-    if (crashed !== undefined) return this.#lose(crashed);
+    if (crashed !== undefined) return this.#end(fault("crashed", crashed));
     const call = this.#calls.get(number);
     if (progress !== undefined) return call?.onProgress(progress);
     this.#calls.delete(number);
@@ -159,8 +164,13 @@ export class Remote {
 
   /** The worker is gone, or has not come. */
   #lose(why) {
-    if (this.crash || this.#worker === undefined) return;
-    this.crash = this.#isStarted ? fault("crashed", why) : neverStarted(why);
+    const gone = () => fault("crashed", `isoflat's worker is gone: ${why}. ${ADVICE}`);
+    this.#end(this.#isStarted ? gone() : neverStarted(why));
+  }
+
+  #end(error) {
+    if (this.#worker === undefined) return;
+    this.crash = error;
     this.end();
     const pending = [...this.pending];
     this.pending.clear();

@@ -5,16 +5,13 @@
 
 import { builtin } from "./builtin.js";
 import { adopted } from "./errors.js";
-import { forwarded } from "./forward.js";
+import { ADVICE, forwarded } from "./forward.js";
 import { createGlue } from "./isoflat_glue.js";
 import { Instance } from "./module.js";
 
 const port = builtin("node:worker_threads")?.parentPort ?? globalThis;
 
-const home = new Instance(
-  createGlue,
-  "Its worker has ended; Engine.create({ worker: true }) makes another. Networks and problems are as they were",
-);
+const home = new Instance(createGlue, `Its worker has ended. ${ADVICE}`);
 
 /** Those that have crossed, by number; an error in place of one that could not be made. */
 const problems = new Map();

@@ -4,6 +4,9 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { performance } from "node:perf_hooks";
 import { promisify } from "node:util";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { Worker } from "node:worker_threads";
 import init, { crash, Engine, IsoflatError, initSync, Network, Problem } from "isoflat";
 
 await init();
@@ -199,13 +202,55 @@ await new Promise((resolve) => setTimeout(resolve, 30));
 crash(doomed);
 for (const { status, reason: error } of await settled) {
   assert(status === "rejected" && error instanceof IsoflatError && error.code === "crashed", `${error}`);
-  assert.match(error.message, /crash\(\) was called.+worker: true.+makes another/s);
+  assert.match(error.message, /crash\(\) was called.+worker: true.+makes another engine/s);
 }
 assert.equal((await errorOf(() => doomed.gradient(problem, theta))).code, "crashed");
 assert.equal((await errorOf(() => doomed.info)).code, "crashed");
 doomed.free();
 assert.deepEqual(await there.gradient(problem, theta), known);
 assert.equal((await errorOf(() => crash({}))).code, "invalid_handle");
+// So is a worker that somebody ends.
+const started = [];
+let [ended, released] = [0, 0];
+const { postMessage, terminate } = Worker.prototype;
+Worker.prototype.postMessage = function (message, buffers) {
+  if (message[0] === "start") started.push(this);
+  if (message[0] === "release") released++;
+  return postMessage.call(this, message, buffers);
+};
+Worker.prototype.terminate = function () {
+  ended++;
+  return terminate.call(this);
+};
+const killed = await Engine.create({ backend: "cpu", worker: true });
+const lost = errorOf(() => killed.train(problem, theta, endless));
+await terminate.call(started.pop());
+const loss = await lost;
+assert(loss.code === "crashed" && /worker is gone.+makes another engine/.test(loss.message), `${loss}`);
+
+// --- what nobody frees is freed when it is collected: an engine's worker, a problem's data there
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc");
+async function until(holds, otherwise) {
+  for (let tries = 0; !holds(); tries++) {
+    assert(tries < 100, otherwise);
+    collect();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+await (async () => {
+  const forgotten = await Engine.create({ backend: "cpu", worker: true });
+  await forgotten.gradient(problem, theta);
+})();
+const endsBefore = ended;
+await until(() => ended > endsBefore, "a forgotten engine's worker goes on");
+released = 0;
+await (async () => {
+  await there.gradient(Problem.synthetic(network, { samples: 12, seed: 1 }), theta);
+})();
+await until(() => released > 0, "a forgotten problem's data stay in the worker");
+Object.assign(Worker.prototype, { postMessage, terminate });
+
 // A crash here leaves the worker as it is; handles of before are lost, as ever.
 const foreign = Network.dense([4, 5, 3]);
 crash();
