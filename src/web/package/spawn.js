@@ -23,11 +23,10 @@ function programOf(module) {
   );
 }
 
-/** A worker in browsers, Deno and Bun. */
+/** A worker in a browser. */
 function ofBrowser(program, heard, lost) {
   const address = URL.createObjectURL(new Blob([program], { type: "text/javascript" }));
-  // Deno has no other workers than those of ES modules, and browsers have them later than others.
-  const worker = new Worker(address, { name: NAME, type: globalThis.Deno ? "module" : "classic" });
+  const worker = new Worker(address, { name: NAME });
   const started = () => URL.revokeObjectURL(address);
   worker.onmessage = ({ data }) => {
     started();
@@ -43,9 +42,12 @@ function ofBrowser(program, heard, lost) {
   return {
     post: (message, buffers) => worker.postMessage(message, buffers),
     end: () => worker.terminate(),
-    keep: (isBusy) => worker[isBusy ? "ref" : "unref"]?.(),
+    keep() {},
   };
 }
+
+/** Node's workers, which Deno and Bun have too. Electron's pages have Node, and may have no workers but a browser's. */
+const nodes = () => (globalThis.process?.type === "renderer" ? undefined : builtin("node:worker_threads"));
 
 /** A worker in Node. It shall not load what a program loads by its arguments. */
 function ofNode(threads, program, heard, lost) {
@@ -68,10 +70,10 @@ function ofNode(threads, program, heard, lost) {
  */
 export function spawned(module, heard, lost) {
   const program = programOf(module);
-  const threads = builtin("node:worker_threads");
   try {
-    if (typeof Worker === "function") return ofBrowser(program, heard, lost);
+    const threads = nodes();
     if (typeof threads?.Worker === "function") return ofNode(threads, program, heard, lost);
+    if (typeof Worker === "function") return ofBrowser(program, heard, lost);
   } catch (error) {
     throw unavailable(described(error), error);
   }

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { Worker } from "node:worker_threads";
-import init, { crash, Engine, IsoflatError, initSync, Network, Problem } from "isoflat";
+import init, { crash, Engine, IsoflatError, Network, Problem } from "isoflat";
 
 await init();
 const network = Network.dense([4, 5, 3]);
@@ -284,18 +284,23 @@ const refusal = "Engine.create({ worker: true }).catch(({ code, message }) => co
 assert.match(await gives(`process.getBuiltinModule = undefined;\n${refusal}`), /^worker_unavailable .+no workers/);
 assert.match(
   await gives(
-    `globalThis.Worker = class { constructor() { setTimeout(() => this.onerror({ message: "forbidden" })); } postMessage() {} terminate() {} };\n${refusal}`,
+    `process.getBuiltinModule = undefined;
+globalThis.Worker = class { constructor() { setTimeout(() => this.onerror({ message: "forbidden" })); } postMessage() {} terminate() {} };\n${refusal}`,
   ),
   /^worker_unavailable .+did not start \(forbidden\).+worker-src blob:/,
 );
+const alone = async (program, ...flags) =>
+  (await promisify(execFile)(process.execPath, [...flags, "--input-type=module", "-e", program])).stdout;
 const stripped = `import { readFileSync } from "node:fs";
 import init, { Engine } from "isoflat";
 const bytes = readFileSync(new URL(import.meta.resolve("isoflat/isoflat_bg.wasm")));
-const at = bytes.lastIndexOf("isoflat worker");
-bytes[at] = 73;
+bytes[bytes.lastIndexOf("isoflat worker")] = 73;
 await init({ module_or_path: bytes });
 ${refusal}`;
-const bare = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", stripped]);
-assert.match(bare.stdout, /^worker_unavailable .+stripped/);
-assert(initSync() !== undefined);
+assert.match(await alone(stripped), /^worker_unavailable .+stripped/);
+const [permission] = ["--permission", "--experimental-permission"].filter((flag) =>
+  process.allowedNodeEnvironmentFlags.has(flag),
+);
+const restricted = `import init, { Engine } from "isoflat";\nawait init();\n${refusal}`;
+assert.match(await alone(restricted, permission, "--allow-fs-read=*"), /^worker_unavailable .+restricted/i);
 console.log("an engine in a worker is the same object");
