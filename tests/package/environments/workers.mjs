@@ -42,7 +42,7 @@ const alive = `
   const stop = await there.train(problem, parameters, { epochs: 1e9, signal: controller.signal }).catch((reason) => reason);
   const { loss } = await there.evaluate(problem, parameters);
   const known = (await here.eigenvalues(problem, parameters, { top: 2 })).top.map(({ value }) => value);
-  return { found, known, ticks, took, progress, stop, loss };`;
+  return { found, known, ticks, took, progress, stop, loss, infos: [here.info, there.info] };`;
 
 const loss = `
   const engine = await Engine.create({ backend: "cpu", worker: true, threads: 2 });
@@ -56,9 +56,12 @@ export const workers = [
   [
     "Chrome, a page that goes on while an engine computes in a worker",
     async (project) => {
-      const { found, known, ticks, took, progress, stop, loss, message } = await told(project, "alive", alive);
+      const { found, known, ticks, took, progress, stop, loss, infos, message } = await told(project, "alive", alive);
       assert.equal(message, undefined, message);
       assert.deepEqual(found, known);
+      // By the same module.
+      assert.deepEqual(infos[1], infos[0]);
+      assert.match(infos[1].adapter, /relaxed SIMD/);
       assert(took > 100 && ticks > took / 50, `${ticks} ticks in ${took} ms`);
       assert(progress > 0 && stop === "enough" && loss > 0, `${progress}, ${stop}, ${loss}`);
       return `${ticks} ticks of 5 ms in ${took.toFixed(0)} ms`;
