@@ -99,9 +99,14 @@ export class Remote {
 
   /** An object as the module's engine is one: its values as they were when it was made, its methods sent. */
   #local({ values, methods }) {
-    const sent = methods.map((name) => [name, (...given) => this.#send(name, given)]);
     // The worker is ended by whoever sees that the handle is freed, or gone.
-    return { ...values, ...Object.fromEntries(sent), free() {} };
+    const local = { free() {} };
+    for (const name of methods) local[name] ??= (...given) => this.#send(name, given);
+    for (const [name, value] of Object.entries(values)) {
+      // A copy each time: a caller may write to it.
+      Object.defineProperty(local, name, { get: () => forwarded(value, [], () => undefined) });
+    }
+    return local;
   }
 
   #send(method, given) {
@@ -116,9 +121,9 @@ export class Remote {
     const call = ++this.#last;
     message.call = call;
     return new Promise((resolve, reject) => {
+      this.#post(["call", call, message], buffers);
       this.#calls.set(call, { resolve, reject, onProgress, stopped, finishing, told: new Set() });
       this.#worker?.keep(true);
-      this.#post(["call", call, message], buffers);
       // It may be wished already.
       this.heed();
     });

@@ -100,7 +100,7 @@ function receive(number, { network, data }) {
 function release(number) {
   const problem = problems.get(number);
   problems.delete(number);
-  if (!(problem instanceof Error)) home.enter(() => problem.free());
+  home.enter(() => problem?.free?.());
 }
 
 const handlers = {

@@ -66,6 +66,7 @@ for (const [name, { get, value }] of members) {
   if (name === "constructor") continue;
   if (get) {
     assert.deepEqual(there[name], here[name], name);
+    assert.notEqual(there[name], there[name], `${name} is one object for all who ask`);
     continue;
   }
   assert(typeof value === "function" && name in calls, `worker.mjs has no call of the engine's member ${name}`);
@@ -211,11 +212,10 @@ assert.deepEqual(await there.gradient(problem, theta), known);
 assert.equal((await errorOf(() => crash({}))).code, "invalid_handle");
 // So is a worker that somebody ends.
 const started = [];
-let [ended, released] = [0, 0];
+let ended = 0;
 const { postMessage, terminate } = Worker.prototype;
 Worker.prototype.postMessage = function (message, buffers) {
   if (message[0] === "start") started.push(this);
-  if (message[0] === "release") released++;
   return postMessage.call(this, message, buffers);
 };
 Worker.prototype.terminate = function () {
@@ -227,6 +227,18 @@ const lost = errorOf(() => killed.train(problem, theta, endless));
 await terminate.call(started.pop());
 const loss = await lost;
 assert(loss.code === "crashed" && /worker is gone.+makes another engine/.test(loss.message), `${loss}`);
+
+// --- data for which there is no room there are sent again when they are used again
+let spoils = true;
+Worker.prototype.postMessage = function (message, buffers) {
+  if (message[0] === "problem" && spoils) message[2].data.inputs = message[2].data.inputs.slice(1);
+  return postMessage.call(this, message, buffers);
+};
+const unlucky = Problem.synthetic(network, { samples: 12, seed: 1 });
+const [one, two] = [0, 1].map(() => errorOf(() => there.gradient(unlucky, theta)));
+for (const error of [await one, await two]) assert.equal(error.code, "invalid_problem", `${error}`);
+spoils = false;
+assert.deepEqual(await there.gradient(unlucky, theta), known);
 
 // --- what nobody frees is freed when it is collected: an engine's worker, a problem's data there
 setFlagsFromString("--expose-gc");
@@ -244,7 +256,11 @@ await (async () => {
 })();
 const endsBefore = ended;
 await until(() => ended > endsBefore, "a forgotten engine's worker goes on");
-released = 0;
+let released = 0;
+Worker.prototype.postMessage = function (message, buffers) {
+  if (message[0] === "release") released++;
+  return postMessage.call(this, message, buffers);
+};
 await (async () => {
   await there.gradient(Problem.synthetic(network, { samples: 12, seed: 1 }), theta);
 })();
