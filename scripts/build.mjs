@@ -21,6 +21,7 @@ import { asFactory } from "./lib/glue.mjs";
 import { newest } from "./lib/newest.mjs";
 import { Failure, fail, isMain, root, run, runNode, seconds, step } from "./lib/process.mjs";
 import { assertSame, relaxedEnvironment } from "./lib/relaxed.mjs";
+import { addProgram } from "./lib/section.mjs";
 import { writeText } from "./lib/texts.mjs";
 import { buildMnist } from "./mnist.mjs";
 import { setUp } from "./setup.mjs";
@@ -49,6 +50,8 @@ async function pack(folder, { env = {}, name, features = [] }) {
 /** What callers see: the package's own JavaScript, and its types with the names that only the module knows in their places. */
 export async function addFace(folder = pkg) {
   for (const name of readdirSync(face)) copyFileSync(join(face, name), join(folder, name));
+  const modules = ["whole", "relaxed"].map((name) => join(folder, basename(placeOf(name))));
+  await addProgram(folder, modules.filter(existsSync));
   const {
     default: init,
     describeMeasures,
@@ -117,8 +120,8 @@ export async function buildWasm(names = Object.keys(modules)) {
       copyFileSync(placeOf("whole"), placeOf("relaxed"));
       utimesSync(placeOf("relaxed"), 0, 0);
     }
-    for (const name of carried) if (existsSync(placeOf(name))) writeText(placeOf(name));
     if (names.includes("whole")) await addFace();
+    for (const name of carried) if (existsSync(placeOf(name))) writeText(placeOf(name));
     const sizes = names.map((name) => `${(statSync(placeOf(name)).size / 1e6).toFixed(2)} MB`).join(", ");
     return stale.length > 0 ? `${sizes} in pkg/` : `up to date, ${sizes}`;
   });

@@ -23,8 +23,8 @@ export default function init(input?: { module_or_path: InitInput | Promise<InitI
 /** The same from bytes or a compiled module, at once. */
 export function initSync(input: { module: BufferSource | WebAssembly.Module } | BufferSource | WebAssembly.Module): InitOutput;
 
-/** Ends the module as a fault of isoflat would, so that a program can see how it takes code `crashed`. */
-export function crash(): void;
+/** Ends the module, that of an engine if one is given, as a fault of isoflat would, so that a program can see how it takes code `crashed`. */
+export function crash(engine?: Engine): void;
 
 /** What went wrong, for programs. */
 export type IsoflatErrorCode =
@@ -40,8 +40,10 @@ export type IsoflatErrorCode =
   | "not_homogeneous" | "too_large" | "backend_unavailable" | "device_lost" | "gpu"
   /** In results that hold an error of their own. A call that is stopped rejects with its signal's reason. */
   | "aborted"
-  /** The module has crashed: a fault of isoflat, or memory has run out. `init()` makes it anew. */
-  | "crashed";
+  /** The module has crashed: a fault of isoflat, or memory has run out. `init()` makes it anew; of an engine's worker another engine does. */
+  | "crashed"
+  /** `Engine.create({ worker: true })` where there are no workers, or where a Content-Security-Policy forbids this one. */
+  | "worker_unavailable";
 
 /**
  * Every error isoflat throws or rejects with, but for what the caller brings: a signal's reason, and what `onProgress` throws.
@@ -371,8 +373,8 @@ export interface EngineOptions extends RunOptions {
   memoryBudget?: number;
   /**
    * CPU only: a number from 1 (the default) to 64, or `"auto"` for as many as the computer has, 8 at most. More than one takes a
-   * cross-origin isolated page (`crossOriginIsolated`), an engine that is created in a Worker, and a Content-Security-Policy
-   * that allows `worker-src blob:`, if there is one; elsewhere there is one, and `info.threadsReason` says why. The engine then
+   * cross-origin isolated page (`crossOriginIsolated`), an engine in a worker (`worker`, or one of yours that creates it), and a
+   * Content-Security-Policy that allows `worker-src blob:`, if there is one; elsewhere there is one, and `info.threadsReason` says why. The engine then
    * starts workers of its own, each with a share of the samples in its own memory, and `free()` ends them. Results differ by
    * rounding between numbers of threads, and are the same in every run with the same number. If one of the workers fails, calls
    * reject with code `device_lost`.
@@ -384,6 +386,13 @@ export interface EngineOptions extends RunOptions {
    * rounding between tiles.
    */
   tune?: "auto" | "never" | "anew";
+  /**
+   * Computes in a worker of the engine's own, so that a page goes on while it does; all else is as without it, to the last bit. Problems,
+   * networks and spaces stay here; a problem's data are copied there when it is first used, and freed there with the problem. `free()` ends
+   * the worker. If it crashes, calls reject with `crashed`, and only this engine is lost. Where there can be no worker (Cloudflare's
+   * Workers, service workers, a Content-Security-Policy without `worker-src blob:`) this rejects with `worker_unavailable`. Default false.
+   */
+  worker?: boolean;
 }
 
 /** What work will take, from the network's shape and trial runs of a few samples; times err upwards. */
@@ -1293,7 +1302,7 @@ export class Engine {
   report(problem: Problem, parameters: Float64Array | Float32Array, options?: ReportOptions): Promise<Report>;
   /** Destroys the GPU device, so that a program can see how it takes a lost device. No effect on the CPU. */
   loseDevice(): void;
-  /** Ends the engine's threads too, once calls that were made before have ended. */
+  /** Ends the engine's threads and its worker too, once calls that were made before have ended. */
   free(): void;
   [Symbol.dispose](): void;
 }

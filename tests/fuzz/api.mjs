@@ -293,6 +293,7 @@ const otherMethods = [
         precision: of.name("f64", "f32"),
         memoryBudget: of.positive(0, 1e6, 1e9),
         threads: of.count(1, 2),
+        worker: of.flag,
       }),
     ],
     {

@@ -51,7 +51,18 @@ async function test(folder) {
   const failed = rows.filter(({ state }) => state === "FAILED").map(({ name }) => name);
   assert.deepEqual(failed, [], "environments in which the package does not work as it is");
 
-  const programs = ["use", "files", "command", "curvature", "hostile", "mistakes", "breathes", "declared", "results"];
+  const programs = [
+    "use",
+    "files",
+    "command",
+    "curvature",
+    "hostile",
+    "mistakes",
+    "breathes",
+    "worker",
+    "declared",
+    "results",
+  ];
   for (const program of programs.map((name) => `${name}.mjs`)) await run(process.execPath, [program], { cwd: project });
 
   const tsc = tool("typescript", "bin", "tsc");

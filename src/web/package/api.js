@@ -1,16 +1,19 @@
 /** All that the package exports: how flat a neural network's minimum is, in a way that rescaling the weights cannot fake. */
 
 import { atOnce } from "./call.js";
+import { Engine } from "./engine.js";
+import { Handle } from "./handle.js";
 import { instance } from "./instance.js";
 import { bytes } from "./read.js";
 
-export { Engine } from "./engine.js";
 export { IsoflatError } from "./errors.js";
 export { openData, openModel, proposeNetwork, saveModel, sortFiles } from "./files.js";
 export { init as default, initSync } from "./instance.js";
 export { Network } from "./network.js";
 export { Problem } from "./problem.js";
 export { ParameterSpace } from "./space.js";
+
+export { Engine };
 
 /** All measures with their meaning. */
 export function describeMeasures() {
@@ -22,10 +25,12 @@ export function describeOperators() {
   return atOnce((glue) => glue.describeOperators());
 }
 
-/** Ends the module as a fault of isoflat would, so that a program can see how it takes that. */
-export function crash() {
+/** Ends the module, that of an engine if one is given, as a fault of isoflat would, so that a program can see how it takes that. */
+export function crash(engine) {
+  if (engine !== undefined) Handle.raw(engine, Engine, "crash: what is to crash");
   try {
-    instance().enter((glue) => glue.crash());
+    const home = engine === undefined ? instance() : Handle.home(engine);
+    home.enter((glue) => glue.crash());
   } catch {
     // All that follows says so.
   }

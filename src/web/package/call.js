@@ -88,11 +88,15 @@ export function run(home, watch, start) {
     const { onProgress, signal, finish } = watch;
     // What rejected the call before the module did.
     let over = false;
+    // A module asks what is wished, a worker has to be told.
+    const heed = () => home.heed?.();
     const give = (settle) => (value) => {
       over = true;
       home.pending.delete(crashed);
       signal?.forget(aborted);
+      finish?.forget(heed);
       settle(value);
+      heed();
     };
     const crashed = give(reject);
     const aborted = () => give(reject)(signal.reason());
@@ -116,6 +120,7 @@ export function run(home, watch, start) {
     };
     home.pending.add(crashed);
     signal?.listen(aborted);
+    finish?.listen(heed);
     try {
       const answer = home.enter((glue) => start(glue, controls));
       answer.then(give(resolve), (error) => {

@@ -5,7 +5,8 @@ import { adopted, fault } from "./errors.js";
 import { Handle, of, wrap } from "./handle.js";
 import { instance } from "./instance.js";
 import { Problem } from "./problem.js";
-import { isAbsent, numbers, plain } from "./read.js";
+import { isAbsent, named, numbers, plain } from "./read.js";
+import { Remote } from "./remote.js";
 import { keepTuning, keptTunings } from "./tunings.js";
 
 const OPTION = "invalid_option";
@@ -27,6 +28,8 @@ function special(home) {
 
 function problemOf(value, home, what) {
   const raw = Handle.raw(value, Problem, what);
+  // There it has a number.
+  if (home instanceof Remote) return value;
   if (Handle.home(value) !== home) throw fault("invalid_handle", `${what} was made before isoflat crashed`);
   return raw;
 }
@@ -53,20 +56,40 @@ function work(engine, method, problem, parameters, given, { canFinish = false, b
   });
 }
 
+/** Where an engine is to be: in a worker of its own, or in the module's instance here. */
+function homeOf(worker, here) {
+  if (worker === true) return new Remote(here.glue.compiled());
+  if (isAbsent(worker) || worker === false) return here;
+  throw fault(OPTION, `Engine.create: worker must be true or false, not ${named(worker)}`);
+}
+
+/** An engine's handle there. */
+async function engineIn(home, watch, settings) {
+  const raw = await run(home, watch, (glue, controls) => glue.Engine.create({ ...settings, ...controls }));
+  const { measured } = raw;
+  if (measured) await keepTuning(...measured);
+  return wrap(Engine, home, raw);
+}
+
 export class Engine extends Handle {
   // Messages say it; a minifier would take another.
   static name = "Engine";
 
   static create(given) {
     return promised(async () => {
-      const home = instance();
+      const here = instance();
       const { rest, watch } = options(given, "Engine.create");
-      const settings = plain(rest, "Engine.create", OPTION);
-      const tunings = settings.backend === "cpu" ? [] : await keptTunings();
-      const raw = await run(home, watch, (glue, controls) => glue.Engine.create({ ...settings, tunings, ...controls }));
-      const { measured } = raw;
-      if (measured) await keepTuning(...measured);
-      return wrap(Engine, home, raw);
+      const { worker, ...settings } = plain(rest, "Engine.create", OPTION);
+      const home = homeOf(worker, here);
+      try {
+        const tunings = settings.backend === "cpu" ? [] : await keptTunings();
+        const engine = await engineIn(home, watch, { ...settings, tunings });
+        if (home instanceof Remote) Handle.whenGone(engine, () => home.free());
+        return engine;
+      } catch (error) {
+        if (home instanceof Remote) home.end();
+        throw error;
+      }
     });
   }
 

@@ -7,7 +7,11 @@ import { named } from "./read.js";
 const key = Symbol("isoflat");
 
 /** Runs when a handle that nobody has freed is collected; the module's own memory is freed by the module's finalizers. */
-const forgotten = new FinalizationRegistry((count) => count());
+const forgotten = new FinalizationRegistry((ends) => ended(ends));
+
+function ended(ends) {
+  for (const end of ends) end();
+}
 
 /** What to write instead of `new`. */
 const MAKERS = {
@@ -37,7 +41,8 @@ function weightOf(bytes) {
 export class Handle {
   #home;
   #raw;
-  #released;
+  /** What is to be called when it ends. */
+  #ends = new Set();
   // biome-ignore lint/correctness/noUnusedPrivateClassMembers: it is there to be held.
   #weight;
 
@@ -50,9 +55,9 @@ export class Handle {
     }
     this.#home = home;
     this.#raw = raw;
-    this.#released = released;
     this.#weight = weightOf(bytes);
-    if (released) forgotten.register(this, released, this);
+    if (released) this.#ends.add(released);
+    forgotten.register(this, this.#ends, this);
   }
 
   static #is(value) {
@@ -77,8 +82,15 @@ export class Handle {
     this.#weight = undefined;
     if (raw === undefined) return;
     forgotten.unregister(this);
-    this.#released?.();
+    ended(this.#ends);
     if (!this.#home.crash) entered(this.#home, () => raw.free());
+  }
+
+  /** Has `end` called when this handle is freed, or collected, until what is returned is called. `end` must not hold the handle. */
+  static whenGone(value, end) {
+    const ends = value.#ends;
+    ends.add(end);
+    return () => ends.delete(end);
   }
 
   /** The module's object behind a value that should be a handle of this class. */

@@ -15,8 +15,8 @@ const types = {
   ".wasm": "application/wasm",
 };
 
-/** Serves a folder as it is: what is not there is not found. */
-export async function serve(folder) {
+/** Serves a folder as it is, with these headers: what is not there is not found. */
+export async function serve(folder, headers = {}) {
   const server = createServer((request, response) => {
     const name = normalize(decodeURIComponent(new URL(request.url, "http://localhost").pathname));
     const file = join(folder, name.endsWith("/") ? `${name}index.html` : name);
@@ -24,19 +24,26 @@ export async function serve(folder) {
       response.writeHead(404).end();
       return;
     }
-    response.writeHead(200, { "Content-Type": types[extname(file)] ?? "application/octet-stream" });
+    response.writeHead(200, { "Content-Type": types[extname(file)] ?? "application/octet-stream", ...headers });
     createReadStream(file).pipe(response);
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   return { address: `http://127.0.0.1:${server.address().port}`, end: () => server.close() };
 }
 
-let browser;
+const browsers = new Map();
+
+/** Chrome with WebGPU by software, or without any. */
+function browserWith(webgpu) {
+  if (!browsers.has(webgpu)) {
+    browsers.set(webgpu, chromium.launch({ executablePath: findChrome(), args: chromeArguments(webgpu) }));
+  }
+  return browsers.get(webgpu);
+}
 
 /** What the page at an address computes, and the names of what it fetched for that. */
-export async function outcome(address) {
-  browser ??= chromium.launch({ executablePath: findChrome(), args: chromeArguments(false) });
-  const page = await (await browser).newPage();
+export async function outcome(address, webgpu = false) {
+  const page = await (await browserWith(webgpu)).newPage();
   const [said, fetched] = [[], []];
   page.on("console", (message) => said.push(message.text()));
   page.on("pageerror", (error) => said.push(String(error)));
@@ -54,17 +61,17 @@ export async function outcome(address) {
   }
 }
 
-/** The same of a folder. */
-export async function outcomeOf(folder, file = "") {
-  const server = await serve(folder);
+/** The same of a folder, served with these headers. */
+export async function outcomeOf(folder, file = "", { headers, webgpu } = {}) {
+  const server = await serve(folder, headers);
   try {
-    return await outcome(`${server.address}/${file}`);
+    return await outcome(`${server.address}/${file}`, webgpu);
   } finally {
     server.end();
   }
 }
 
 export async function closeChrome() {
-  await (await browser)?.close();
-  browser = undefined;
+  for (const browser of browsers.values()) await (await browser).close();
+  browsers.clear();
 }

@@ -9,8 +9,9 @@ import * as esbuild from "esbuild";
 import { rollup } from "rollup";
 import { root } from "../../../scripts/lib/process.mjs";
 import { outcome, outcomeOf } from "./chrome.mjs";
-import { check, files, page } from "./program.mjs";
+import { check, files, mapped, page } from "./program.mjs";
 import { output, served } from "./project.mjs";
+import { workers } from "./workers.mjs";
 
 const tool = (...names) => join(root, "node_modules", ...names);
 
@@ -99,11 +100,7 @@ export const viteServer = async (project, vite, script) => {
 
 const vite = tool("vite", "bin", "vite.js");
 
-const importMap = (project) => {
-  const map = JSON.stringify({ imports: { isoflat: "./node_modules/isoflat/pkg/isoflat.js" } });
-  const tag = `<script type="importmap">${map}</script>`;
-  project.write({ "mapped.html": page("./page.js").replace("</head>", `${tag}</head>`) });
-};
+const importMap = (project) => project.write({ "mapped.html": mapped("./page.js") });
 
 /** `[environment, what is done there, the tool's own fault if it has one]`; what fails throws. */
 export const common = [
@@ -254,4 +251,5 @@ else console.log(await eigenvalue());
       return check(await project.node(tool("vitest", "vitest.mjs"), "run", "--globals", "--root", project.folder));
     },
   ],
+  ...workers,
 ];

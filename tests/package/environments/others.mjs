@@ -276,12 +276,17 @@ const workerd = {
             'import { eigenvalue } from "./eigenvalue.js";\nexport default { async fetch() {\n  try { return new Response(await eigenvalue()); } catch (error) { return new Response(String(error.stack)); }\n} };\n',
         });
         const how = ["--compatibility-date", "2025-09-01", "--port", "0", "--ip", "127.0.0.1", "--local"];
-        const server = await project.serve("wrangler", "dev", "worker-entry.js", ...how);
-        try {
-          return check(await (await fetch(server.address)).text());
-        } finally {
-          server.end();
+        let said;
+        for (const flags of [[], ["--compatibility-flags", "nodejs_compat"]]) {
+          const server = await project.serve("wrangler", "dev", "worker-entry.js", ...how, ...flags);
+          try {
+            // There is no Worker in a Worker.
+            said = check(await (await fetch(server.address)).text(), "worker_unavailable");
+          } finally {
+            server.end();
+          }
         }
+        return said;
       },
     ],
   ],

@@ -15,7 +15,10 @@ const data = JSON.stringify({
   parameters: golden.parameters,
 });
 
-/** `eigenvalue()`: the eigenvalue, and how many bytes the module for files makes of the parameters. */
+/**
+ * `eigenvalue()`: the eigenvalue, the same by an engine in a worker or the code of the error in its place, and how many bytes the module
+ * for files makes of the parameters.
+ */
 const body = `
 const { network: json, inputs, targets, parameters } = ${data};
 async function eigenvalue() {
@@ -25,7 +28,14 @@ async function eigenvalue() {
   const engine = await Engine.create({ backend: "cpu" });
   const { top } = await engine.eigenvalues(problem, parameters);
   const saved = await saveModel(network, parameters);
-  return JSON.stringify({ isoflat: { value: top[0].value, saved: saved.length } });
+  const worker = await inWorker(problem, parameters).catch((error) => error.code ?? String(error.stack));
+  return JSON.stringify({ isoflat: { value: top[0].value, worker, saved: saved.length } });
+}
+async function inWorker(problem, parameters) {
+  const engine = await Engine.create({ backend: "cpu", worker: true });
+  const { top } = await engine.eigenvalues(problem, parameters);
+  engine.free();
+  return top[0].value;
 }`;
 
 const names = "Engine, Network, Problem, saveModel";
@@ -56,15 +66,22 @@ worker.onerror = (event) => (globalThis.outcome = "the worker fails: " + event.m
 export const page = (script) =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>isoflat</title></head><body><script type="module" src="${script}"></script></body></html>\n`;
 
-/** Fails unless a program's output ends with what is known, to the last digits; gives it in words. */
-export function check(output) {
+/** A page that finds the package without a bundler. */
+export function mapped(script) {
+  const map = JSON.stringify({ imports: { isoflat: "./node_modules/isoflat/pkg/isoflat.js" } });
+  return page(script).replace("</head>", `<script type="importmap">${map}</script></head>`);
+}
+
+/** Fails unless a program's output ends with what is known, to the last digits, and the worker's is `inWorker`; gives it in words. */
+export function check(output, inWorker) {
   const line = String(output)
     .split("\n")
     .reverse()
     .find((text) => text.includes('{"isoflat":'));
   assert(line !== undefined, `no eigenvalue came: ${String(output).slice(-2000)}`);
-  const { value, saved } = JSON.parse(/\{"isoflat":\{.*?\}\}/.exec(line)[0]).isoflat;
+  const { value, worker, saved } = JSON.parse(/\{"isoflat":\{.*?\}\}/.exec(line)[0]).isoflat;
   assert(Math.abs(value - known) < 1e-10 * known, `the eigenvalue is ${value}, not ${known}`);
+  assert.equal(worker, inWorker ?? value, "in a worker");
   // Eight bytes a parameter and a header.
   assert(saved > 8 * golden.parameters.length, `the saved model has ${saved} bytes`);
   return value.toFixed(10);

@@ -2,6 +2,7 @@
 
 import init, {
   type BackendInfo,
+  crash,
   Engine,
   type InvarianceTable,
   IsoflatError,
@@ -55,6 +56,11 @@ export async function flatness(wasm: Uint8Array, signal: AbortSignal): Promise<n
 void Engine.create({ threads: 4 }).then(({ info }) => info.threads satisfies number);
 // @ts-expect-error threads are a number or "auto"
 void Engine.create({ threads: "all" });
+// An engine in a worker is an engine.
+void Engine.create({ worker: true }).then((engine: Engine) => crash(engine));
+// @ts-expect-error a worker is the engine's own, and no program of the caller's
+void Engine.create({ worker: new URL("worker.js", "https://isoflat.example") });
+export const isMissing = (code: IsoflatErrorCode): boolean => code === "worker_unavailable";
 // What a result says is what may be asked for.
 void Engine.create({ backend: "cpu" }).then(({ info }) => Engine.create({ backend: info.backend }));
 // @ts-expect-error a misspelt backend
