@@ -1,6 +1,7 @@
 /** What the tests begin with: a page's state, and what is in it. */
 
 import type { BackendInfo, Landscape, MeasureDescription, MeasureKey, MeasureValue } from "isoflat";
+import { FIRST_LOOK } from "../../www/src/charts/camera";
 import { NO_DINH, NO_VALUES, NOT_SHARP, type State } from "../../www/src/store";
 import type { ModelInfo } from "../../www/src/worker/protocol";
 
@@ -96,6 +97,7 @@ export const state = (change: Partial<State> = {}): State => ({
   examples: null,
   accuracy: {},
   landscapeChoice: { directions: "random", normalization: "filter", seed: 1, points: 3, atBent: "same" },
+  look: FIRST_LOOK,
   lines: {},
   surfaces: {},
   growing: {},

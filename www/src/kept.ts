@@ -29,6 +29,7 @@ export const PARTS = [
   "examples",
   "accuracy",
   "landscapeChoice",
+  "look",
   "lines",
   "surfaces",
   "growing",

@@ -20,6 +20,7 @@ import "./style/keep.css";
 import { App } from "./app";
 import { LANDSCAPE } from "./arrival/arrival";
 import { beginning } from "./arrival/load";
+import { FIRST_LOOK } from "./charts/camera";
 import { drawersInWorker } from "./charts/surface-drawer";
 import { forgetColours } from "./dom";
 import { type Link, readQuery } from "./link";
@@ -95,6 +96,7 @@ const store = new Store<State>({
   examples: null,
   accuracy: {},
   landscapeChoice: LANDSCAPE,
+  look: FIRST_LOOK,
   lines: {},
   surfaces: {},
   growing: {},

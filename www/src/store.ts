@@ -14,6 +14,7 @@ import type {
   Transformation,
   VolumeFlatness,
 } from "isoflat";
+import type { Look } from "./charts/camera";
 import type { Entry } from "./shelf";
 import type {
   BallFinding,
@@ -167,6 +168,7 @@ export interface State {
   /** On the test set where there is one; null where targets are no classes. */
   accuracy: PerPoint<number | null>;
   landscapeChoice: LandscapeChoice;
+  look: Look;
   lines: PerPoint<Landscape>;
   surfaces: PerPoint<Landscape>;
   /** Surfaces of which only the first rows are computed, by now or until Stop. */
