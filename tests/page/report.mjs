@@ -20,7 +20,7 @@ export async function checkReport(browser, url, check) {
   await lab.goTo("keep");
   await page.click("#save-report");
   await page.waitForSelector("#report-save", { timeout: 3 * MINUTE });
-  check("the report has an address of its own", new URL(page.url()).hash === "#/report", page.url());
+  check("the report has an address of its own", new URL(page.url()).hash.split("?")[0] === "#/report", page.url());
   check("and the focus", await page.locator("#report-title").evaluate((title) => document.activeElement === title));
   const shown = () =>
     page.locator("#report-panel table").evaluateAll((tables) => tables.map(({ dataset }) => dataset.table).join(" "));

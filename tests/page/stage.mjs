@@ -189,15 +189,34 @@ export async function checkFollowing(lab, check) {
 /** What is shown, as it would be compared before and after. */
 const shown = (page) =>
   state(page, () => {
-    const { training, sharpness, measures, surfaces, modelChoice, landscapeChoice } = window.isoflatLab.app.store.state;
+    const { training, sharpness, measures, surfaces, modelChoice, landscapeChoice, look, bend, dinh, engine } =
+      window.isoflatLab.app.store.state;
     return JSON.stringify({
       training,
       sharpness,
+      lambda: bend.lambda,
+      alpha: dinh.sharpened?.value?.alpha,
+      powersOfTwo: dinh.powersOfTwo,
       modelChoice,
       landscapeChoice,
+      // As finely as an address says it.
+      look: [look.view, look.height, look.orbit.position.map((x) => Math.round(x * 50))],
+      device: engine?.info.backend,
       norms: ["trained", "bent"].map((point) => measures[point].get("hessian.spectral_norm")?.value),
       heights: ["trained", "bent"].map((point) => [...(surfaces[point]?.loss ?? [])].slice(0, 20)),
     });
+  });
+
+/** Of one surface by its keys, and so of both. */
+async function turn({ page }) {
+  await page.locator("#landscapes [data-point=trained] canvas").focus();
+  for (const key of ["ArrowLeft", "ArrowLeft", "ArrowUp", "+"]) await page.keyboard.press(key);
+}
+
+const looked = (page) =>
+  state(page, () => {
+    const { view, height, orbit } = window.isoflatLab.app.store.state.look;
+    return `${view} ${height} ${Math.abs(orbit.position[0] - 2.55) < 0.01 ? "as it was" : "turned"}`;
   });
 
 /** A reload, and a worker that is lost: what was trained, bent and found is there after both. */
@@ -224,10 +243,20 @@ export async function checkKept(browser, url, check) {
   });
   await lab.drag("#sharpness", 0.3);
   await lab.looked();
+  await turn(lab);
+  await lab.goTo("landscape");
+  await page.selectOption("#height", "linear");
+  await lab.goTo("train");
   await lab.idle();
   const bent = await shown(page);
   const first = await reload();
-  check("a reload brings the bend back", first.before === bent);
+  check("a reload brings the bend back, and how it was looked at", first.before === bent);
+  await page.locator("#undo").click();
+  await lab.idle();
+  check("undo takes back a choice of view, and turns nothing", (await looked(page)) === "surface log turned");
+  await page.locator("#redo").click();
+  await lab.idle();
+  check("redo has it again", (await looked(page)) === "surface linear turned");
   check("before there is an engine", first.early);
   const sharpened = () =>
     page.waitForFunction(() => window.isoflatLab.app.store.state.dinh.sharpened !== null, null, { timeout: 60_000 });
@@ -295,9 +324,10 @@ export async function checkLink(browser, url, check) {
   const first = await opened(`${url}#/measures?s=2.5`);
   const { decades } = JSON.parse(first).sharpness;
   check("an address says where the twin is", decades === 2.5 && (await page.isVisible("[data-tab=measures]")));
-  check("and says it once", (await page.evaluate(() => location.hash)) === "#/measures");
   const again = await address();
-  check("the button gives that address back", again === `${url}#/measures?s=2.5`, again);
+  check("the button gives that address back", again === `${url}#/measures?on=cpu&s=2.5`, again);
+  await line(page, "#/measures?on=cpu&s=2.5");
+  await checkLine(lab, check);
 
   await lab.set("network", "widths");
   await lab.set("widths", "784-20-10");
@@ -305,20 +335,71 @@ export async function checkLink(browser, url, check) {
   await lab.set("measured", 50);
   await lab.set("epochs", 2);
   await lab.train();
+  await page.locator("#bend-controls .segments").getByText("Sharpen").click();
   await lab.drag("#sharpness", 0.4);
+  await lab.goTo("dinh");
+  await page.locator("#powers-of-two").check();
+  await turn(lab);
+  await lab.goTo("spectrum");
+  await page.selectOption("#operator", "gauss_newton");
+  await page.click("#spectrum-button");
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.densities.bent);
+  await lab.goTo("train");
   await lab.idle();
   const own = await shown(page);
+  const top = await largest(page);
   const link = await address();
-  check("that of another network is short", link.length - url.length < 200, link.slice(url.length));
+  check("that of another network is short", link.length - url.length < 250, link.slice(url.length));
   const other = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce" });
   const there = new Lab(await other.newPage());
   await there.page.goto(link);
   await there.page.waitForFunction(() => window.isoflatLab?.app.store.state.modelChoice?.network.kind === "widths");
   await there.page.waitForFunction(() => window.isoflatLab.app.store.state.measures.bent.has("hessian.spectral_norm"));
   await there.idle();
-  check("whoever opens it sees the same numbers", (await shown(there.page)) === own);
+  const same = await shown(there.page);
+  check("whoever opens it sees the same numbers", same === own, `${same}\n${own}`);
+  await there.page.waitForFunction(() => window.isoflatLab.app.store.state.densities.bent);
+  check("those that were asked for beyond the stage, too", (await largest(there.page)) === top, String(top));
   const complaints = [...lab.complaints, ...there.complaints];
   check("the console is quiet", complaints.length === 0, complaints.join("; "));
   await there.close();
   await lab.close();
+}
+
+/** The address line, once the page rests. */
+const line = (page, hash) => page.waitForFunction((hash) => location.hash === hash, hash, { timeout: 20_000 });
+const largest = (page) => state(page, () => window.isoflatLab.app.store.state.spectra.trained?.top[0].value);
+
+/** It holds the state at rest, each part has its own step back, and none of this is taken for an address to follow. */
+async function checkLine(lab, check) {
+  const { page } = lab;
+  await lab.goTo("layers");
+  await page.locator("#sharpness").fill("1.5");
+  await lab.idle();
+  await line(page, "#/layers?on=cpu&s=1.5");
+  await page.goBack();
+  await line(page, "#/measures?on=cpu&s=1.5");
+  check("one step back is the part before, of the page as it is", await page.isVisible("[data-tab=measures]"));
+  await page.goForward();
+  await line(page, "#/layers?on=cpu&s=1.5");
+  const stampBefore = await state(page, () => window.isoflatLab.app.store.state.measures.bent.size);
+  await page.reload();
+  await page.waitForSelector("#badge:not([data-state=starting])");
+  const after = await state(page, () => [
+    window.isoflatLab.app.store.state.sharpness.decades,
+    window.isoflatLab.app.store.state.measures.bent.size,
+  ]);
+  check("a reload keeps what was computed", after[0] === 1.5 && after[1] >= stampBefore, after.join());
+  await lab.idle();
+  await page.evaluate(() => {
+    location.hash = "#/layers?s=2";
+  });
+  await line(page, "#/layers?on=cpu&s=2");
+  check("what somebody types there is followed", (await page.locator("#sharpness").inputValue()) === "2");
+  await page.evaluate(() => {
+    location.hash = "#/layers?on=cpu";
+  });
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.sharpness.decades === 0);
+  check("to the weights as they are, too", await page.locator("#bend-reset").isDisabled());
+  await lab.idle();
 }

@@ -75,6 +75,7 @@ export const state = (change: Partial<State> = {}): State => ({
   isWanted: false,
   asked: {},
   engine: { info: INFO },
+  backend: "auto",
   descriptions: DESCRIPTIONS,
   operators: [],
   costs: null,

@@ -5,7 +5,7 @@ import type { Client } from "./client";
 import { VERSION } from "./figures/version";
 import type { Job } from "./jobs";
 import { type FullReport, withOrigin } from "./report/report";
-import { type Asked, measuresOf, type Task } from "./store";
+import { type Asked, type CheckChoice, measuresOf, type State, type Task } from "./store";
 import { checkTransformations } from "./transformations";
 import type { SpectrumChoice } from "./worker/protocol";
 
@@ -45,14 +45,10 @@ export class Asking {
     await this.#ask("sharpening", { ball: epsilon });
   }
 
-  /** `searches`: with the ascents, which take most of the time. */
   async check(range: number, searches: boolean): Promise<void> {
     const { store } = this.app;
     await this.#ask("checking", { check: true }, () => {
-      const { bend, model } = store.state;
-      const transformations = checkTransformations(bend, model?.depth ?? 1, range);
-      const measures = measuresOf(store.state).filter(({ cost }) => searches || cost !== "search");
-      store.set({ invariance: null, checkChoice: { transformations, keys: measures.map(({ key }) => key) } });
+      store.set({ invariance: null, checkChoice: checkChoiceOf(store.state, range, searches) });
     });
   }
 
@@ -94,4 +90,12 @@ export class Asking {
       await this.page.complete(job, Object.keys(asked) as (keyof Asked)[]);
     });
   }
+}
+
+/** Of the bend that there is. */
+export function checkChoiceOf(state: State, range: number, searches: boolean): CheckChoice {
+  const { bend, model } = state;
+  const measures = measuresOf(state).filter(({ cost }) => searches || cost !== "search");
+  const transformations = checkTransformations(bend, model?.depth ?? 1, range);
+  return { range, searches, transformations, keys: measures.map(({ key }) => key) };
 }

@@ -24,7 +24,7 @@ export class KeptNetworks {
     const found = then?.snapshot ?? (await snapshotOf(stamp));
     // Another network is looked at as this one is, and no step turns a surface.
     const look = then ? { ...then.snapshot.look, orbit: state.look.orbit } : state.look;
-    const last = found && { ...found, look };
+    const last = found && { ...found, look, backend: state.backend };
     const arrived = !last && isArrival(stamp) ? arrivedWith((await fetchArrival()).arrival) : null;
     const known = last ? { ...CLEARED, ...last } : arrived;
     const isOfOther = then && then.device !== null && then.device !== deviceOf(state.engine);

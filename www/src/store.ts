@@ -17,6 +17,7 @@ import type {
 import type { Look } from "./charts/camera";
 import type { Entry } from "./shelf";
 import type {
+  BackendChoice,
   BallFinding,
   BendSummary,
   EngineStart,
@@ -73,6 +74,10 @@ export type PerPoint<T> = Readonly<Partial<Record<Point, T>>>;
 
 /** Of the invariance check: it goes on with the same after a pause. */
 export interface CheckChoice {
+  /** Units by up to so much. */
+  range: number;
+  /** With the ascents, which take most of the time. */
+  searches: boolean;
   transformations: Transformation[];
   keys: MeasureKey[];
 }
@@ -136,6 +141,8 @@ export interface State {
   /** What a person has asked for beyond that, and is not all there yet. */
   asked: Asked;
   engine: EngineStart | null;
+  /** What a person wants to compute on. */
+  backend: BackendChoice;
   descriptions: MeasureDescription[];
   operators: OperatorDescription[];
   /** For the model and the engine there are; null until they are known. */

@@ -149,7 +149,7 @@ export class BendView {
   /** One tensor’s factor: the layers that write it and those that read it make up for each other. */
   #rescale(tensors: FreeTensor[], tensor: number, power: number): void {
     this.#powers[tensor] = power;
-    this.app.twin.setBend({ ...this.#bend, lambda: factorsOf(tensors, this.#powers, this.#bend.lambda.length) });
+    void this.app.twin.setBend({ ...this.#bend, lambda: factorsOf(tensors, this.#powers, this.#bend.lambda.length) });
   }
 
   /** Moves one factor and divides the others evenly, in logarithms, so that their sum stays 0. */
@@ -164,19 +164,22 @@ export class BendView {
     const down = before - others * (DECADES - Math.max(...rest));
     const to = Math.min(Math.max(wanted, down), up);
     const lambda = logs.map((log, index) => 10 ** (index === layer ? to : log - (to - before) / others));
-    this.app.twin.setBend({ ...this.#bend, lambda });
+    void this.app.twin.setBend({ ...this.#bend, lambda });
   }
 
   #setNodewise(): void {
     const { range, nodewise } = this.#elements;
     const wanted = Math.min(Math.max(Number(range.value) || 10, 1.1), 1000);
     range.value = String(wanted);
-    this.app.twin.setBend({ ...this.#bend, nodewise: nodewise.checked ? { seed: this.#seed, range: wanted } : null });
+    void this.app.twin.setBend({
+      ...this.#bend,
+      nodewise: nodewise.checked ? { seed: this.#seed, range: wanted } : null,
+    });
   }
 
   #setPermutation(): void {
     const on = this.#elements.permute.checked;
-    this.app.twin.setBend({ ...this.#bend, permutation: on ? { seed: this.#seed } : null });
+    void this.app.twin.setBend({ ...this.#bend, permutation: on ? { seed: this.#seed } : null });
   }
 
   #showBend(): void {

@@ -15,6 +15,7 @@ import { place } from "./place";
 import { takenAlong } from "./take-along";
 
 const ADDRESS = "#/report";
+const partNow = (): string => location.hash.split("?")[0] ?? "";
 const isOpen = (): boolean => location.hash.startsWith(ADDRESS);
 
 export class ReportView {
@@ -47,11 +48,11 @@ export class ReportView {
 
   /** Computes one of the trained weights; what is finished, if it is stopped. */
   async compute(): Promise<void> {
-    const begun = location.hash;
+    const begun = partNow();
     const found = await this.app.asking.fullReport();
     if (!found) return;
     // Who has gone on to something else meanwhile is not taken away from it.
-    if (location.hash === begun) this.show(found.text, found.report);
+    if (partNow() === begun) this.show(found.text, found.report);
     else {
       this.#set(found.text, found.report);
       void keepReport(found.text);

@@ -203,7 +203,7 @@ export class Lab implements LabApi {
       if (stopped) await kept?.reach(checkpoint, way, stamp);
       else await kept?.end();
       const { loss, accuracy } = await engine.evaluate(model.measured, parameters);
-      const summary: TrainSummary = { epochs, stopped, loss, accuracy };
+      const summary: TrainSummary = { backend: engine.info.backend, epochs, stopped, loss, accuracy };
       if (model.validation) {
         const validation = await engine.evaluate(model.validation, parameters);
         summary.validationLoss = validation.loss;

@@ -81,6 +81,8 @@ export interface TrainChoice {
 }
 
 export interface TrainSummary {
+  /** What trained it; none of what comes with the page or was trained before this was kept. */
+  backend?: BackendInfo["backend"];
   epochs: number;
   stopped: boolean;
   loss: number;
