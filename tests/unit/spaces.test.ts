@@ -160,3 +160,16 @@ describe("toys", () => {
     }
   });
 });
+
+describe("Runs that are kept", () => {
+  test("do not go on after a reload: what was running was stopped", () => {
+    const curves = new Map([
+      ["sgd 1 1", [{ points: [], end: "done" } as const, { points: [], end: "running" } as const]],
+    ]);
+    expect(
+      ended(curves)
+        .get("sgd 1 1")
+        ?.map(({ end }) => end),
+    ).toEqual(["done", "stopped"]);
+  });
+});

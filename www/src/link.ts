@@ -7,7 +7,7 @@ import { cameraText, type Look, lookOf, lookText } from "./charts/camera";
 import { isArrival } from "./kept";
 import { SPECTRUM } from "./states";
 import { type Asked, type Bend, found, type Sharpness, type State } from "./store";
-import { CHECK_RANGE, checkTransformations } from "./transformations";
+import { checkTransformations, UNIT_RANGE } from "./transformations";
 import type {
   BackendChoice,
   InitScheme,
@@ -171,7 +171,7 @@ function askedOf(query: URLSearchParams): Link["asked"] {
 
 function checkOf(text: string | null): Link["check"] {
   const [range, searches] = (text ?? "").split("_");
-  const wanted = between(Number(range), ...CHECK_RANGE);
+  const wanted = between(Number(range), ...UNIT_RANGE);
   return wanted === null ? null : { range: wanted, searches: searches === "searches" };
 }
 
