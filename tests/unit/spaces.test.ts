@@ -164,9 +164,7 @@ describe("toys", () => {
 
 describe("Runs that are kept", () => {
   test("do not go on after a reload: what was running was stopped", () => {
-    const curves = new Map([
-      ["sgd 1 1", [{ points: [], end: "done" } as const, { points: [], end: "running" } as const]],
-    ]);
+    const curves = new Map([["sgd 1 1", [curve([1]), curve([], "running")]]]);
     expect(
       ended(curves)
         .get("sgd 1 1")
