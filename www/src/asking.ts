@@ -4,7 +4,7 @@ import type { App } from "./app";
 import type { Client } from "./client";
 import { VERSION } from "./figures/version";
 import type { Job } from "./jobs";
-import { type FullReport, withOrigin } from "./report/report";
+import { type FullReport, joined, missingSections, withOrigin } from "./report/report";
 import { type Asked, type CheckChoice, measuresOf, type State, type Task } from "./store";
 import { checkTransformations } from "./transformations";
 import type { SpectrumChoice } from "./worker/protocol";
@@ -61,22 +61,26 @@ export class Asking {
     await this.#ask("table2", { table2: true }, () => this.app.store.set({ table2: null }));
   }
 
-  /** Of the trained weights; what is finished, if it is stopped. Null where it fails, or the page has gone on to something else. */
-  async fullReport(): Promise<{ text: string; report: FullReport } | null> {
+  /**
+   * Of the trained weights; what is finished, if it is stopped, and of one that was stopped `before` what is missing. Null where it
+   * fails, or the page has gone on to something else.
+   */
+  async fullReport(before: FullReport | null): Promise<FullReport | null> {
     const { store } = this.app;
     const { trainChoice: choice, training } = store.state;
-    let found: { text: string; report: FullReport } | null = null;
+    let found: FullReport | null = null;
     await this.page.task("reporting", async () => {
       const text = await this.app.progressing.through({ what: "report" }, [], { asked: [], all: false }, () =>
-        this.page.client.call((lab) => lab.report()),
+        this.page.client.call((lab) => lab.report(before && missingSections(before))),
       );
       // Stop hands over what is there; something else that was begun has cut it off, and nobody has asked for a part of it.
       if (store.state.task !== "reporting") return;
-      found = withOrigin(text, {
+      const report = withOrigin(text, {
         date: new Date().toISOString(),
         isoflatVersion: VERSION,
         training: choice && training && { choice, stopped: training.stopped },
       });
+      found = before ? joined(before, report) : report;
     });
     return found;
   }
