@@ -171,6 +171,17 @@ export async function checkCitation(browser, url, check) {
   );
   await page.locator("#cite").getByText("In words").click();
   check("in words too", /Dinh.*Sharp Minima Can Generalize For Deep Nets \(2017\)/.test(await lab.text("#citation")));
+  await page.waitForFunction(() => location.hash.includes("?"));
+  await page.click("#copy-embed");
+  await page.locator("#copy-embed").getByText("Copied").waitFor();
+  const embed = await page.evaluate(() => navigator.clipboard.readText());
+  const [, address] = /^<iframe src="([^"]+)" [^>]*><\/iframe>$/.exec(embed) ?? [];
+  const now = await page.evaluate(() => location.hash);
+  check(
+    "the stage can be put into another page, as it stands",
+    address?.replaceAll("&amp;", "&") === `${url}?embed${now.replace("#/keep", "#/train")}`,
+    embed,
+  );
   const saved = await lab.download("#cite-save");
   check("and saved", saved.includes(`Version ${version}`) && saved.includes(url));
   check("no complaints in the console", lab.complaints.length === 0, lab.complaints.join("; "));

@@ -108,8 +108,36 @@ export async function checkArrival(browser, url, check) {
   check("the tour is of the other network, and gone", !(await page.isVisible("#guide-next")));
   await context.close();
 
+  await checkStill(browser, url, check);
   await checkAddresses(browser, url, check);
   check("the console is quiet", lab.complaints.length === 0, lab.complaints.join("; "));
+}
+
+/** A first visit of somebody who wants no motion: the tour puts the twin where it is to be, and shows no way there. */
+async function checkStill(browser, url, check) {
+  const context = await browser.newContext({ reducedMotion: "reduce" });
+  const lab = new Lab(await context.newPage());
+  const { page } = lab;
+  await page.addInitScript(() => {
+    window.seenFactors = [];
+    document.addEventListener("DOMContentLoaded", () => {
+      const value = document.querySelector("#sharpness-value");
+      const see = () => window.seenFactors.push(value.textContent);
+      see();
+      new MutationObserver(see).observe(value, { childList: true, characterData: true, subtree: true });
+    });
+  });
+  await page.goto(url);
+  await page.waitForFunction(() => window.isoflatLab?.app.store.state.sharpness.decades === 3.5);
+  for (let step = 1; step <= 5; step++) {
+    await page.click("#guide-next");
+    await page.waitForFunction((step) => document.querySelector("#guide-at").textContent === `${step} of 5`, step);
+    const wanted = step === 1 ? 0 : 3.5;
+    await page.waitForFunction((to) => window.isoflatLab.app.store.state.sharpness.decades === to, wanted);
+  }
+  const seen = await state(page, () => window.seenFactors);
+  check("who wants no motion sees two twins and none between", new Set(seen).size === 2, [...new Set(seen)].join(", "));
+  await lab.close();
 }
 
 /** Parts have addresses, and what they show is computed when they are opened, be it first or later. */
@@ -125,6 +153,27 @@ async function checkAddresses(browser, url, check) {
   await page.locator(".skip").focus();
   await page.keyboard.press("Enter");
   check("the skip link stays in the part", await page.locator("[data-tab=measures]").isVisible());
+  const frames = await page.evaluate(() => {
+    const probe = document.createElement("span");
+    document.body.append(probe);
+    const colour = (value) => {
+      probe.style.color = value;
+      return getComputedStyle(probe).color;
+    };
+    const metas = [...document.querySelectorAll("meta[name=theme-color]")].map(({ content }) => colour(content));
+    const grounds = ["light", "dark"].map((scheme) => {
+      document.documentElement.style.colorScheme = scheme;
+      return colour("var(--paper)");
+    });
+    document.documentElement.style.colorScheme = "";
+    probe.remove();
+    return { metas, grounds };
+  });
+  check(
+    "the browser's own frame has the colours of the page's ground",
+    frames.metas.join() === frames.grounds.join() && new Set(frames.metas).size === 2,
+    JSON.stringify(frames),
+  );
   await page.goto(`${url}#/no-such-part`);
   check("an address that is none shows the first part", await page.locator("[data-tab=train]").isVisible());
   check("its console is quiet", lab.complaints.length === 0, lab.complaints.join("; "));
@@ -195,7 +244,6 @@ const shown = (page) =>
       training,
       sharpness,
       lambda: bend.lambda,
-      alpha: dinh.sharpened?.value?.alpha,
       powersOfTwo: dinh.powersOfTwo,
       modelChoice,
       landscapeChoice,

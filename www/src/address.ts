@@ -18,7 +18,7 @@ interface Written {
 }
 
 /** What an address is made of, and whether the page rests. */
-const SAID: Key[] = [
+export const SAID: Key[] = [
   ...(["task", "ready", "engine", "stamp", "model", "modelChoice", "trainChoice", "training"] as const),
   ...(["sharpness", "bend", "dinh", "landscapeChoice", "look", "spectrumChoice"] as const),
   ...(["asked", "spectra", "densities", "table2", "invariance", "checkChoice"] as const),

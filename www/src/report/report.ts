@@ -83,7 +83,8 @@ export function goesOn({ report, stamp }: { report: FullReport; stamp: string | 
   return (
     missingSections(report).length > 0 &&
     report.isoflatVersion === VERSION &&
-    ready && stamp !== null &&
+    ready &&
+    stamp !== null &&
     stamp === state.stamp &&
     report.samples === model?.measuredSamples &&
     JSON.stringify(report.backend) === JSON.stringify(engine?.info)
