@@ -6,6 +6,7 @@ import { cameraText, FIRST_LOOK } from "../../www/src/charts/camera";
 import { moved } from "../../www/src/charts/orbit";
 import { PARTS } from "../../www/src/kept";
 import { type Link, queryOf, readQuery } from "../../www/src/link";
+import { QUICK, THESIS } from "../../www/src/spaces/settings";
 import { FIRST_STATE, SPECTRUM } from "../../www/src/states";
 import { type Key, NO_DINH, NOT_SHARP, type State } from "../../www/src/store";
 import type { ModelChoice, TrainChoice } from "../../www/src/worker/protocol";
@@ -42,6 +43,7 @@ const NOTHING: Link = {
   spectrum: SPECTRUM,
   check: null,
   asked: {},
+  spaces: null,
 };
 
 /** Bent as the slider says. */
@@ -63,6 +65,7 @@ const rich = (): State => {
     look: { view: "contour", height: "linear", orbit: moved(FIRST_LOOK.orbit, { around: 1 }) },
     spectrumChoice: { operator: "gauss_newton", part: "layer_2", probes: 10, steps: 100 },
     dinh: { ...NO_DINH, powersOfTwo: true },
+    spaces: { experiment: "grid", setting: THESIS },
     asked: { check: true, spectrum: true, boxes: true, many: true, table2: true, ball: 0.01 },
   });
   return { ...at, checkChoice: checkChoiceOf(at, 5, true) };
@@ -81,6 +84,7 @@ const PLACES: Record<Key, "said" | "follows" | "here"> = {
   dinh: "said",
   checkChoice: "said",
   asked: "said",
+  spaces: "said",
   descriptions: "follows",
   operators: "follows",
   model: "follows",
@@ -174,6 +178,13 @@ const OTHERWISE: Record<string, unknown> = {
   "asked.many": undefined,
   "asked.table2": undefined,
   "asked.ball": 0.02,
+  "spaces.experiment": "kept",
+  "spaces.setting.images": 384,
+  "spaces.setting.testImages": 100,
+  "spaces.setting.batch": 32,
+  "spaces.setting.epochs": 2,
+  "spaces.setting.seed": 9,
+  "spaces.setting.repeats": 3,
 };
 
 const isBranch = (value: unknown): value is object =>
@@ -203,12 +214,14 @@ const opened = (link: Link | null): Record<string, unknown> => ({
   dinh: { powersOfTwo: link?.powersOfTwo },
   checkChoice: link?.check,
   asked: link?.asked,
+  spaces: link?.spaces,
 });
 
 describe("A link", () => {
   test("of the page as it opens says nothing but the slider and the device", () => {
     const at = slid(arrived, { way: "bend", decades: 3.5 });
     expect(queryOf(at)).toBe("on=cpu&s=3.5");
+    expect(queryOf({ ...at, spaces: { experiment: "rates", setting: QUICK } })).toBe("on=cpu&s=3.5");
     expect(readQuery("s=3.5")).toEqual({ ...NOTHING, sharpness: { way: "bend", decades: 3.5 } });
     expect(readQuery("on=cpu&s=3.5")).toEqual({ ...NOTHING, device: "cpu", sharpness: { way: "bend", decades: 3.5 } });
   });
@@ -235,9 +248,9 @@ describe("A link", () => {
   });
 
   test("says what a reload keeps, too", () => {
-    // The device is kept as what was chosen, and what was asked for is begun by nobody but a person.
+    // The device is kept as what was chosen, what was asked for is begun by nobody but a person, and the spaces keep their own.
     const said = Object.entries(PLACES).flatMap(([key, place]) => (place === "said" ? [key] : []));
-    expect(said.filter((key) => !(PARTS as readonly string[]).includes(key))).toEqual(["engine", "asked"]);
+    expect(said.filter((key) => !(PARTS as readonly string[]).includes(key))).toEqual(["engine", "asked", "spaces"]);
   });
 
   test("holds each thing that numbers follow from, and gives it back", () => {
@@ -290,9 +303,10 @@ describe("A link", () => {
     expect(readQuery("nonsense=1")).toBeNull();
     const wrong = [
       "s=99&lambda=1_-2&units=x&order=1.5&view=sideways_1&net=784-30-10&init=magic&measured=-1",
-      "on=abacus&by=hand&pow2=yes&show=sideways&cam=1_2&spectrum=hessian-all-0-60&with=magic&ball=-1&check=0",
+      "on=abacus&by=hand&pow2=yes&show=sideways&cam=1_2&spectrum=hessian-all-0-60&with=magic&ball=-1&check=0&spaces=grid-1-2",
     ];
     expect(readQuery(wrong.join("&"))).toEqual(NOTHING);
     expect(readQuery("spectrum=hessian-all-4-99999999")).toEqual(NOTHING);
+    expect(readQuery("spaces=rates-99999999-1000-64-3-1-1")).toEqual(NOTHING);
   });
 });

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { caveat, EXPERIMENTS, QUICK } from "../../www/src/spaces/experiments";
+import { caveat, EXPERIMENTS } from "../../www/src/spaces/experiments";
 import { gridFindings, RATES, rateFindings, VALUES } from "../../www/src/spaces/findings";
 import { ended } from "../../www/src/spaces/kept";
 import { keyOf, type MethodId, orderOf, run } from "../../www/src/spaces/methods";
 import { begun, type Curve, GUESSING, learns, Results } from "../../www/src/spaces/results";
+import { QUICK } from "../../www/src/spaces/settings";
 import { SmallNetwork } from "../../www/src/spaces/skeleton";
 import { STEPS, TOYS } from "../../www/src/spaces/toy";
 

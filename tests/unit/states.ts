@@ -111,5 +111,6 @@ export const state = (change: Partial<State> = {}): State => ({
   invariance: null,
   checkChoice: null,
   table2: null,
+  spaces: null,
   ...change,
 });

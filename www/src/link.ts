@@ -5,6 +5,7 @@ import { LANDSCAPE, MODEL } from "./arrival/arrival";
 import { LAYER_DECADES, lambdaFor } from "./bends";
 import { cameraText, type Look, lookOf, lookText } from "./charts/camera";
 import { isArrival } from "./kept";
+import { type SpacesChoice, spacesOf, spacesText } from "./spaces/settings";
 import { SPECTRUM } from "./states";
 import { type Asked, type Bend, found, type Sharpness, type State } from "./store";
 import { checkTransformations, UNIT_RANGE } from "./transformations";
@@ -42,6 +43,8 @@ export interface Link {
   check: { range: number; searches: boolean } | null;
   /** What else a person has asked for. */
   asked: Omit<Asked, "check">;
+  /** Of the part on parameter spaces, where it is another setting than that opens with. */
+  spaces: SpacesChoice | null;
 }
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
@@ -66,6 +69,7 @@ export function queryOf(state: State): string | null {
     set("spectrum", [spectrum.operator, spectrum.part, spectrum.probes, spectrum.steps].join("-"));
   }
   sayAsked(state, set);
+  set("spaces", spacesText(state.spaces));
   return query.toString();
 }
 
@@ -147,12 +151,13 @@ export function readQuery(text: string): Link | null {
     spectrum: spectrumOf(query.get("spectrum")),
     check: checkOf(query.get("check")),
     asked: askedOf(query),
+    spaces: spacesOf(query.get("spaces")),
   };
 }
 
 const KNOWN = [
   ...["net", "measured", "on", "way", "s", "pow2", "lambda", "units", "order"],
-  ...["view", "show", "cam", "spectrum", "with", "ball", "check"],
+  ...["view", "show", "cam", "spectrum", "with", "ball", "check", "spaces"],
 ];
 
 const device = (text: string | null): Device | null => (text === "cpu" || text === "webgpu" ? text : null);

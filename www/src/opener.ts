@@ -52,7 +52,7 @@ export class Opener {
     const isHere = !trained && stamp !== null && isArrival(stamp);
     if (!isHere && !(await this.app.mayGo())) return;
     await this.#computeOn(trained ? (trainedOn ?? device) : device);
-    this.app.store.set({ look: link.look });
+    this.app.store.set({ look: link.look, ...(link.spaces && { spaces: link.spaces }) });
     if (trained) await this.#trainAgain(trained, link.landscape);
     else {
       if (!isHere) await this.#showArrival();

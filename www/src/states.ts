@@ -53,6 +53,7 @@ export const FIRST_STATE: State = {
   invariance: null,
   checkChoice: null,
   table2: null,
+  spaces: null,
 };
 
 /** Another network, or other weights. */

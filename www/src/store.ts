@@ -16,6 +16,7 @@ import type {
 } from "isoflat";
 import type { Look } from "./charts/camera";
 import type { Entry } from "./shelf";
+import type { SpacesChoice } from "./spaces/settings";
 import type {
   BackendChoice,
   BallFinding,
@@ -192,6 +193,8 @@ export interface State {
   /** What the check is of; null before the first one. */
   checkChoice: CheckChoice | null;
   table2: Table2Row[] | null;
+  /** What the part on parameter spaces is set to; null before it was opened. */
+  spaces: SpacesChoice | null;
 }
 
 export type Key = keyof State;

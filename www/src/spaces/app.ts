@@ -3,12 +3,13 @@
 import { Client } from "../client";
 import { LabError } from "../errors";
 import type { Messages } from "../messages";
-import { Store } from "../store";
+import { type State, Store } from "../store";
 import type { Curvature, Rescaling, RunPoint, Setting, SpacesApi, SpacesEvent, Speed } from "../worker/spaces-protocol";
-import { EXPERIMENTS, type ExperimentId, QUICK } from "./experiments";
+import { EXPERIMENTS } from "./experiments";
 import { KeptRuns, keptRuns } from "./kept";
 import { keyOf, METHODS, orderOf, type Place, type Run } from "./methods";
 import { type Curve, type Curves, Results } from "./results";
+import { type ExperimentId, QUICK, type SpacesChoice } from "./settings";
 
 export type SpacesTask = "idle" | "training" | "rescaling" | "curvature";
 
@@ -33,6 +34,8 @@ export interface SpacesState {
   /** Runs whose weights the worker has: a reload keeps what they came to, and not where they ended. */
   here: ReadonlySet<string>;
 }
+
+type PageStore = Store<State>;
 
 const PLACES: Place[] = ["weights", "weight_fixing", "g_space"];
 
@@ -65,11 +68,38 @@ export class SpacesApp {
   readonly #kept = new KeptRuns(() => this.store.state);
   readonly #read: Promise<void>;
 
-  constructor(private readonly messages: Messages) {
+  /** `page`: its state has what is chosen here, which an address says. */
+  constructor(
+    private readonly messages: Messages,
+    private readonly page: PageStore,
+  ) {
     this.#read = keptRuns().then((kept) => {
       if (kept) this.store.set(kept);
       this.store.watch(["experiment", "setting", "curves", "curvature"], () => this.#kept.soon());
     });
+    // An address may have chosen before there was this part, or choose later.
+    void this.#read.then(() => {
+      this.page.watch(["spaces"], () => void this.#follow());
+      this.store.watch(["experiment", "setting"], () => this.#tell());
+    });
+  }
+
+  async #follow(): Promise<void> {
+    const { spaces } = this.page.state;
+    if (!spaces || JSON.stringify(spaces) === JSON.stringify(this.#chosen)) return;
+    this.choose(spaces.experiment);
+    // Whoever keeps what is there has the setting that it is of.
+    if (!(await this.set(spaces.setting))) this.#tell();
+  }
+
+  get #chosen(): SpacesChoice {
+    const { experiment, setting } = this.store.state;
+    return { experiment, setting };
+  }
+
+  #tell(): void {
+    if (JSON.stringify(this.page.state.spaces) !== JSON.stringify(this.#chosen))
+      this.page.set({ spaces: this.#chosen });
   }
 
   choose(experiment: ExperimentId): void {

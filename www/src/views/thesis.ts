@@ -4,7 +4,8 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { alternate } from "../focus";
 import { duration, integer } from "../format";
 import type { SpacesApp } from "../spaces/app";
-import { caveat, EXPERIMENTS, type ExperimentId, QUICK, THESIS } from "../spaces/experiments";
+import { caveat, EXPERIMENTS } from "../spaces/experiments";
+import { type ExperimentId, LIMITS, QUICK, THESIS } from "../spaces/settings";
 import type { Setting } from "../worker/spaces-protocol";
 import { ask } from "./ask";
 import { numberIn } from "./fields";
@@ -13,13 +14,13 @@ import { within } from "./place";
 import { ThesisCharts } from "./thesis-charts";
 import { subscripted } from "./words";
 
-const FIELDS: { key: keyof Setting; name: string; said: string; most: number }[] = [
-  { key: "images", name: "Training images", said: "The number of training images", most: 60000 },
-  { key: "testImages", name: "Test images", said: "The number of test images", most: 2000 },
-  { key: "epochs", name: "Epochs", said: "The number of epochs", most: 1000 },
-  { key: "batch", name: "Batch", said: "The batch size", most: 60000 },
-  { key: "repeats", name: "Runs of each kind", said: "The number of runs", most: 10 },
-  { key: "seed", name: "Seed", said: "The seed", most: 4294967295 },
+const FIELDS: { key: keyof Setting; name: string; said: string }[] = [
+  { key: "images", name: "Training images", said: "The number of training images" },
+  { key: "testImages", name: "Test images", said: "The number of test images" },
+  { key: "epochs", name: "Epochs", said: "The number of epochs" },
+  { key: "batch", name: "Batch", said: "The batch size" },
+  { key: "repeats", name: "Runs of each kind", said: "The number of runs" },
+  { key: "seed", name: "Seed", said: "The seed" },
 ];
 
 const SETTINGS: { value: string; name: string; setting: Setting }[] = [
@@ -139,9 +140,9 @@ function settings(app: SpacesApp): TemplateResult {
   </div>`;
 }
 
-function input(app: SpacesApp, { key, name, said, most }: (typeof FIELDS)[number], isBusy: boolean): TemplateResult {
+function input(app: SpacesApp, { key, name, said }: (typeof FIELDS)[number], isBusy: boolean): TemplateResult {
   const { setting } = app.store.state;
-  const least = key === "seed" ? 0 : 1;
+  const [least, most] = LIMITS[key];
   const change = async ({ currentTarget }: Event): Promise<void> => {
     const field = currentTarget as HTMLInputElement;
     const value = numberIn(field, { name: said, whole: true });
