@@ -168,10 +168,8 @@ async function checkRunsKept(lab, check) {
     "and goes back",
     (await page.inputValue("#spaces-epochs")) === "2" && (await findings()).join() === before.join(),
   );
-  check(
-    "the address line has them",
-    (await page.evaluate(() => location.hash)).includes("spaces=rates-384-100-64-2-1-1"),
-  );
+  await lab.idle();
+  await page.waitForFunction(() => location.hash.includes("spaces=rates-384-100-64-2-1-1"), null, { timeout: 10_000 });
   await page.selectOption("#spaces-setting", "quick");
   await question.getByText("Keep them").click();
   check("so does the setting", (await page.inputValue("#spaces-setting")) === "own");

@@ -153,22 +153,23 @@ async function checkAddresses(browser, url, check) {
   await page.locator(".skip").focus();
   await page.keyboard.press("Enter");
   check("the skip link stays in the part", await page.locator("[data-tab=measures]").isVisible());
-  const frames = await page.evaluate(() => {
-    const probe = document.createElement("span");
-    document.body.append(probe);
-    const colour = (value) => {
-      probe.style.color = value;
-      return getComputedStyle(probe).color;
-    };
-    const metas = [...document.querySelectorAll("meta[name=theme-color]")].map(({ content }) => colour(content));
-    const grounds = ["light", "dark"].map((scheme) => {
-      document.documentElement.style.colorScheme = scheme;
-      return colour("var(--paper)");
-    });
-    document.documentElement.style.colorScheme = "";
-    probe.remove();
-    return { metas, grounds };
-  });
+  const colours = (names) =>
+    page.evaluate((names) => {
+      const probe = document.createElement("span");
+      document.body.append(probe);
+      const found = names.map((name) => {
+        const meta = document.querySelector(`meta[name=theme-color][media*=${name}]`);
+        probe.style.color = meta ? meta.content : "var(--paper)";
+        return getComputedStyle(probe).color;
+      });
+      probe.remove();
+      return found;
+    }, names);
+  const frames = { metas: await colours(["light", "dark"]), grounds: [] };
+  for (const colorScheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme });
+    frames.grounds.push(...(await colours(["ground"])));
+  }
   check(
     "the browser's own frame has the colours of the page's ground",
     frames.metas.join() === frames.grounds.join() && new Set(frames.metas).size === 2,
