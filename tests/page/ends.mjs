@@ -101,9 +101,16 @@ async function checkEnds(lab, check, ends, works) {
       await page.evaluate((of) => window.isoflatLab.app.show(of), of).catch(() => {});
       await page.waitForFunction((of) => window.isoflatLab.app.store.state.stamp === of, of, { timeout: MINUTE });
     }
+    const found = await weights(page);
+    const [stamp, hash, messages] = await page.evaluate(() => [
+      window.isoflatLab.app.store.state.stamp,
+      location.hash,
+      document.querySelector("#messages").textContent,
+    ]);
     check(
       `${end} after ${wait} ms of ${work}: the weights are there (ISOFLAT_SEED=${seed})`,
-      (await weights(page)) === trained,
+      found === trained && stamp === of,
+      `${stamp === of ? "the network" : `${stamp} instead of ${of}`} at ${hash} ${messages}`,
     );
   }
   check("most ends came while it was at work", inTime * 2 >= rounds.length, `${inTime} of ${rounds.length}`);

@@ -74,7 +74,6 @@ export async function checkReport(browser, url, check) {
   await page.waitForSelector("[data-table=measures]");
   check("a reload brings it back", (await lab.text("#report-title")).includes("784-12-10"));
   await page.evaluate(() => indexedDB.deleteDatabase("isoflat"));
-  await lab.close();
 
   const other = await Lab.open(browser, url);
   await other.page.setInputFiles("#open-input", {
