@@ -73,7 +73,9 @@ export async function checkReport(browser, url, check) {
   await page.waitForSelector("#report-save");
   await page.waitForSelector("[data-table=measures]");
   check("a reload brings it back", (await lab.text("#report-title")).includes("784-12-10"));
+  await checkGoesOn(lab, check, report.values);
   await page.evaluate(() => indexedDB.deleteDatabase("isoflat"));
+  await lab.close();
 
   const other = await Lab.open(browser, url);
   await other.page.setInputFiles("#open-input", {
@@ -109,8 +111,6 @@ export async function checkReport(browser, url, check) {
     [...lab.complaints, ...other.complaints].join("; "),
   );
   await other.close();
-  await checkGoesOn(lab, check, report.values);
-  await lab.close();
 }
 
 /** One that is stopped goes on with what is missing, and comes to what it would have come to. */
