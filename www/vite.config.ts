@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import temml from "temml";
 import { defineConfig, type Plugin } from "vite";
@@ -37,6 +38,17 @@ const withPolicy: Plugin = {
   ],
 };
 
+/** What the browser's own frame is coloured like, before there is a style sheet: base.css says it. */
+const frameColours: Plugin = {
+  name: "frame-colours",
+  transformIndexHtml(html) {
+    const css = readFileSync(here("src/style/base.css"), "utf8");
+    const [, light = "", dark = ""] = /--paper: light-dark\((#\w+), (#\w+)\)/.exec(css) ?? [];
+    if (!light || !dark) throw new Error("base.css says no --paper of two themes");
+    return html.replace("%paper-light%", light).replace("%paper-dark%", dark);
+  },
+};
+
 /** MathML of the formulas' TeX, made here: what reads TeX is larger than all the formulas of a page. */
 const formulas: Plugin = {
   name: "formulas",
@@ -57,7 +69,7 @@ const formulas: Plugin = {
 };
 
 export default defineConfig({
-  plugins: [withPolicy, formulas, ...offline],
+  plugins: [withPolicy, frameColours, formulas, ...offline],
   root: here("."),
   // Relative addresses: the built page works from any folder of any static server.
   base: "./",

@@ -49,7 +49,41 @@ export async function checkHiddenFault(browser, url, check) {
   await lab.set("samples", 1000);
   await lab.train();
   check("a field of what is not chosen is in nobody's way", (await lab.count(".message.error")) === 0);
+  await checkLonelyFields(lab, check);
   await lab.close();
+}
+
+/** Fields that stand alone took what was empty for a number of their own. */
+async function checkLonelyFields(lab, check) {
+  const { page } = lab;
+  const state = (key) => page.evaluate((key) => window.isoflatLab.app.store.state[key], key);
+  const refused = async (id) => {
+    const field = page.locator(`#${id}`);
+    const note = (await field.getAttribute("aria-describedby")) ?? "none";
+    const isMarked = (await field.getAttribute("aria-invalid")) === "true";
+    return isMarked && /The largest factor of a unit (is empty|must be)/.test(await lab.text(`#${note}`));
+  };
+  await lab.goTo("check");
+  for (const wrong of ["", "1"]) {
+    await lab.fill(page.locator("#check-range"), wrong);
+    await page.click("#check-button");
+    check(`units up to “${wrong}” are refused`, await refused("check-range"));
+    check("and nothing is checked", (await state("checkChoice")) === null && (await taskOf(page)) !== "checking");
+    check("the focus is where it is mended", (await focused(page)) === "check-range");
+  }
+  await lab.fill(page.locator("#check-range"), "5");
+  check("mended, it is not marked", (await page.locator("#check-range").getAttribute("aria-invalid")) === null);
+  await lab.more();
+  await page.locator("#nodewise").check();
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.bend.nodewise?.range === 10);
+  await lab.fill(page.locator("#nodewise-range"), "");
+  await page.locator("#nodewise-range").blur();
+  check("units of the bend up to nothing are refused", await refused("nodewise-range"));
+  check("and the twin stays", (await state("bend")).nodewise?.range === 10);
+  await lab.fill(page.locator("#nodewise-range"), "20");
+  await page.locator("#nodewise-range").blur();
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.bend.nodewise?.range === 20);
+  check("mended, it bends", (await page.locator("#nodewise-range").getAttribute("aria-invalid")) === null);
 }
 
 /** *Train* by keyboard lost the focus. */

@@ -208,14 +208,14 @@ test("Weights that form no chain, put together layer by layer", async ({ check, 
   await page.locator("#opened-layers summary").click();
 });
 
-test("An ONNX file with a table of data, bent and saved as ONNX", async ({ check, lab, says }) => {
+test("An ONNX file with a table of data in one drop, saved as ONNX", async ({ check, lab, says }) => {
   const { page } = lab;
   const { inputs, shape } = JSON.parse(readFileSync(fixture("onnx/outputs.json"), "utf8")).mlp;
   const width = shape.at(-1);
   const rows = Array.from({ length: inputs.length / width }, (_, i) => inputs.slice(i * width, (i + 1) * width));
   const header = [...rows[0].map((_, j) => `x${j}`), "label"].join(",");
   const csv = [header, ...rows.map((row, i) => [...row, i % 3].join(","))].join("\n");
-  await page.locator("#open-input").setInputFiles([
+  await lab.dropFiles([
     { name: "mlp.onnx", mimeType: "application/octet-stream", buffer: readFileSync(fixture("onnx/mlp.onnx")) },
     { name: "rows.csv", mimeType: "text/csv", buffer: Buffer.from(csv) },
   ]);

@@ -169,17 +169,25 @@ export class Lab {
     await (await chooser).setFiles({ name, mimeType: "application/json", buffer: Buffer.from(text) });
   }
 
-  async dropFile(name, text) {
+  dropFile(name, text) {
+    return this.dropFiles([{ name, mimeType: "application/json", buffer: Buffer.from(text) }]);
+  }
+
+  /** All in one drop, as `setInputFiles` takes them. */
+  async dropFiles(files) {
     await this.page.evaluate(
-      ({ name, text }) => {
+      (files) => {
         const dataTransfer = new DataTransfer();
-        dataTransfer.items.add(new File([text], name, { type: "application/json" }));
+        for (const { name, mimeType: type, base64 } of files) {
+          const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+          dataTransfer.items.add(new File([bytes], name, { type }));
+        }
         const target = document.querySelector("main");
         for (const type of ["dragenter", "dragover", "drop"]) {
           target.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer }));
         }
       },
-      { name, text },
+      files.map(({ name, mimeType, buffer }) => ({ name, mimeType, base64: buffer.toString("base64") })),
     );
   }
 

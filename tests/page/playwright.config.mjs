@@ -16,11 +16,14 @@ const chrome = (webgpu) => ({
   },
 });
 
+/** The page as it was at each step, to be opened and looked into; a picture of every moment would take the time that tests wait for. */
+const TRACE = { mode: "retain-on-failure", screenshots: false, snapshots: true, sources: true };
+
 const projects = [
   // The page brings its policy itself, as on a plain file server; here the server sends it, so that it holds in workers too.
   { name: "webgpu", testMatch: ["webgpu.spec.mjs", "tuning.spec.mjs"], use: { ...chrome(true), sendsPolicy: true } },
   // Alone, and after the others: what it measures is of a computer that does nothing else.
-  { name: "timed", testMatch: "timed.spec.mjs", use: chrome(false) },
+  { name: "timed", testMatch: "timed.spec.mjs", use: { ...chrome(false), trace: { ...TRACE, snapshots: false } } },
   { name: "cpu", testMatch: ["visits.spec.mjs", "cpu.spec.mjs"], use: chrome(false) },
   { name: "files", testMatch: "files.spec.mjs", use: chrome(false) },
   { name: "threads", testMatch: "threads.spec.mjs", use: chrome(false) },
@@ -56,8 +59,7 @@ export default defineConfig({
   snapshotPathTemplate: "{testDir}/looks/{arg}{ext}",
   updateSnapshots: "none",
   use: {
-    // A picture of every moment would take the time that is measured.
-    trace: { mode: "retain-on-failure", screenshots: false, snapshots: false, sources: true },
+    trace: TRACE,
     screenshot: "only-on-failure",
   },
 });

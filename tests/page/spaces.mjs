@@ -13,6 +13,7 @@ export async function checkSpaces(browser, url, check) {
   await checkExperiment(lab, check);
   await checkCurvature(page, check);
   await checkMenus(lab, check, "[data-tab=spaces]");
+  await checkRunsKept(lab, check);
   await checkStopping(lab, check);
   for (const width of [390, 320]) {
     await page.setViewportSize({ width, height: 800 });
@@ -105,16 +106,22 @@ async function checkExperiment(lab, check) {
     for (const id of ["low_high", "rates"]) document.querySelector(`input[name=experiment][value=${id}]`).click();
   });
   check("what is being written stays, whatever is drawn", (await page.inputValue("#spaces-seed")) === "7");
-  await page.fill("#spaces-images", "99999999");
-  await page.locator("#spaces-images").blur();
-  const most = await page.inputValue("#spaces-images");
-  await page.fill("#spaces-images", "99999999");
-  await page.locator("#spaces-images").blur();
+  for (const wrong of ["", "99999999", "1.5"]) {
+    await set(page, { images: wrong });
+    const field = page.locator("#spaces-images");
+    const note = (await field.getAttribute("aria-describedby")) ?? "none";
+    check(
+      `“${wrong}” images are refused, and said to be`,
+      (await field.getAttribute("aria-invalid")) === "true" && /training images/.test(await lab.text(`#${note}`)),
+      note,
+    );
+  }
   check(
-    "what is too much is set right, twice too",
-    most === "60000" && (await page.inputValue("#spaces-images")) === most,
+    "and the setting stays what it was",
+    Number(await page.locator("#spaces-estimate").getAttribute("data-seconds")) === short,
   );
   await set(page, { images: 384, seed: 1 });
+  check("mended, nothing is marked", (await lab.count("#thesis [aria-invalid]")) === 0);
   await lab.watchFrames();
   await page.click("#spaces-run");
   await page.waitForFunction(() => document.querySelectorAll("#spaces-charts .line").length > 0);
@@ -138,6 +145,36 @@ async function checkExperiment(lab, check) {
   );
 }
 
+/** Runs that have come to their end: a reload has them, and a field that is changed asks before it takes them. */
+async function checkRunsKept(lab, check) {
+  const { page } = lab;
+  const findings = () => page.locator("#spaces-findings li").allInnerTexts();
+  await page.getByText("Learning rates", { exact: true }).click();
+  const before = await findings();
+  await page.reload();
+  await page.waitForSelector("#badge:not([data-state=starting])");
+  await page.waitForFunction(() => document.querySelector("#spaces-run")?.textContent === "Done");
+  check("a reload has the runs and what came of them", (await findings()).join() === before.join(), before[0]);
+  check("at their setting", (await page.inputValue("#spaces-images")) === "384");
+  check("the weights are not kept, and that is said", /were not/.test(await lab.text("#curvature-part [role=status]")));
+  check("and not asked for", await page.locator("#curvature-button").isDisabled());
+  const question = page.locator("dialog.ask");
+  await set(page, { epochs: 3 });
+  await question.waitFor();
+  check("a field that is changed asks first", /30 runs/.test(await question.innerText()), await question.innerText());
+  await question.getByText("Keep them").click();
+  await question.waitFor({ state: "detached" });
+  check(
+    "and goes back",
+    (await page.inputValue("#spaces-epochs")) === "2" && (await findings()).join() === before.join(),
+  );
+  await lab.idle();
+  await page.waitForFunction(() => location.hash.includes("spaces=rates-384-100-64-2-1-1"), null, { timeout: 10_000 });
+  await page.selectOption("#spaces-setting", "quick");
+  await question.getByText("Keep them").click();
+  check("so does the setting", (await page.inputValue("#spaces-setting")) === "own");
+}
+
 async function checkCurvature(page, check) {
   await page.click("#curvature-button");
   await page.waitForSelector("#curvature tr[data-place=g_space][data-change]", { timeout: 60_000 });
@@ -150,7 +187,9 @@ async function checkCurvature(page, check) {
 async function checkStopping(lab, check) {
   const { page } = lab;
   await page.getByText("Rate × fixed value", { exact: true }).click();
-  await set(page, { images: 640, epochs: 1000 });
+  await set(page, { images: 640 });
+  await page.locator("dialog.ask").getByText("Begin anew").click();
+  await set(page, { epochs: 1000 });
   await page.click("#spaces-run");
   await page.waitForFunction(() => document.querySelectorAll("#spaces-grid td[data-loss]").length >= 30);
   const start = performance.now();

@@ -108,8 +108,36 @@ export async function checkArrival(browser, url, check) {
   check("the tour is of the other network, and gone", !(await page.isVisible("#guide-next")));
   await context.close();
 
+  await checkStill(browser, url, check);
   await checkAddresses(browser, url, check);
   check("the console is quiet", lab.complaints.length === 0, lab.complaints.join("; "));
+}
+
+/** A first visit of somebody who wants no motion: the tour puts the twin where it is to be, and shows no way there. */
+async function checkStill(browser, url, check) {
+  const context = await browser.newContext({ reducedMotion: "reduce" });
+  const lab = new Lab(await context.newPage());
+  const { page } = lab;
+  await page.addInitScript(() => {
+    window.seenFactors = [];
+    document.addEventListener("DOMContentLoaded", () => {
+      const value = document.querySelector("#sharpness-value");
+      const see = () => window.seenFactors.push(value.textContent);
+      see();
+      new MutationObserver(see).observe(value, { childList: true, characterData: true, subtree: true });
+    });
+  });
+  await page.goto(url);
+  await page.waitForFunction(() => window.isoflatLab?.app.store.state.sharpness.decades === 3.5);
+  for (let step = 1; step <= 5; step++) {
+    await page.click("#guide-next");
+    await page.waitForFunction((step) => document.querySelector("#guide-at").textContent === `${step} of 5`, step);
+    const wanted = step === 1 ? 0 : 3.5;
+    await page.waitForFunction((to) => window.isoflatLab.app.store.state.sharpness.decades === to, wanted);
+  }
+  const seen = await state(page, () => window.seenFactors);
+  check("who wants no motion sees two twins and none between", new Set(seen).size === 2, [...new Set(seen)].join(", "));
+  await lab.close();
 }
 
 /** Parts have addresses, and what they show is computed when they are opened, be it first or later. */
@@ -125,6 +153,28 @@ async function checkAddresses(browser, url, check) {
   await page.locator(".skip").focus();
   await page.keyboard.press("Enter");
   check("the skip link stays in the part", await page.locator("[data-tab=measures]").isVisible());
+  const colours = (names) =>
+    page.evaluate((names) => {
+      const probe = document.createElement("span");
+      document.body.append(probe);
+      const found = names.map((name) => {
+        const meta = document.querySelector(`meta[name=theme-color][media*=${name}]`);
+        probe.style.color = meta ? meta.content : "var(--paper)";
+        return getComputedStyle(probe).color;
+      });
+      probe.remove();
+      return found;
+    }, names);
+  const frames = { metas: await colours(["light", "dark"]), grounds: [] };
+  for (const colorScheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme });
+    frames.grounds.push(...(await colours(["ground"])));
+  }
+  check(
+    "the browser's own frame has the colours of the page's ground",
+    frames.metas.join() === frames.grounds.join() && new Set(frames.metas).size === 2,
+    JSON.stringify(frames),
+  );
   await page.goto(`${url}#/no-such-part`);
   check("an address that is none shows the first part", await page.locator("[data-tab=train]").isVisible());
   check("its console is quiet", lab.complaints.length === 0, lab.complaints.join("; "));
@@ -189,15 +239,32 @@ export async function checkFollowing(lab, check) {
 /** What is shown, as it would be compared before and after. */
 const shown = (page) =>
   state(page, () => {
-    const { training, sharpness, measures, surfaces, modelChoice, landscapeChoice } = window.isoflatLab.app.store.state;
+    const { training, sharpness, measures, surfaces, modelChoice, landscapeChoice, look, bend, dinh } =
+      window.isoflatLab.app.store.state;
     return JSON.stringify({
       training,
       sharpness,
+      lambda: bend.lambda,
+      powersOfTwo: dinh.powersOfTwo,
       modelChoice,
       landscapeChoice,
+      look: [look.view, look.height],
       norms: ["trained", "bent"].map((point) => measures[point].get("hessian.spectral_norm")?.value),
       heights: ["trained", "bent"].map((point) => [...(surfaces[point]?.loss ?? [])].slice(0, 20)),
     });
+  });
+
+/** Of one surface by its keys, and so of both. */
+async function turn({ page }) {
+  await page.locator("#landscapes [data-point=trained] canvas").focus();
+  for (const key of ["ArrowLeft", "ArrowLeft", "ArrowUp", "+"]) await page.keyboard.press(key);
+}
+
+const camera = (page) => state(page, () => window.isoflatLab.app.store.state.look.orbit.position);
+const looked = (page) =>
+  state(page, () => {
+    const { view, height, orbit } = window.isoflatLab.app.store.state.look;
+    return `${view} ${height} ${Math.abs(orbit.position[0] - 2.55) < 0.01 ? "as it was" : "turned"}`;
   });
 
 /** A reload, and a worker that is lost: what was trained, bent and found is there after both. */
@@ -224,10 +291,19 @@ export async function checkKept(browser, url, check) {
   });
   await lab.drag("#sharpness", 0.3);
   await lab.looked();
+  await turn(lab);
+  await lab.goTo("landscape");
+  await page.selectOption("#height", "linear");
+  await page.locator("#undo[title*=view]").click();
   await lab.idle();
+  check("undo takes back a choice of view, and turns nothing", (await looked(page)) === "surface log turned");
+  await page.locator("#redo[title*=view]").click();
+  await lab.idle();
+  check("redo has it again", (await looked(page)) === "surface linear turned");
+  await lab.goTo("train");
   const bent = await shown(page);
   const first = await reload();
-  check("a reload brings the bend back", first.before === bent);
+  check("a reload brings the bend back, and how it was looked at", first.before === bent);
   check("before there is an engine", first.early);
   const sharpened = () =>
     page.waitForFunction(() => window.isoflatLab.app.store.state.dinh.sharpened !== null, null, { timeout: 60_000 });
@@ -277,7 +353,9 @@ export async function checkKept(browser, url, check) {
 
 /** An address opens the page as it was where the address was made. */
 export async function checkLink(browser, url, check) {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce" });
+  // A service worker brings threads from the second visit on, and with them other roundings.
+  const same = { viewport: { width: 1440, height: 900 }, reducedMotion: "reduce", serviceWorkers: "block" };
+  const context = await browser.newContext(same);
   const lab = new Lab(await context.newPage());
   const { page } = lab;
   const opened = async (address) => {
@@ -295,9 +373,10 @@ export async function checkLink(browser, url, check) {
   const first = await opened(`${url}#/measures?s=2.5`);
   const { decades } = JSON.parse(first).sharpness;
   check("an address says where the twin is", decades === 2.5 && (await page.isVisible("[data-tab=measures]")));
-  check("and says it once", (await page.evaluate(() => location.hash)) === "#/measures");
   const again = await address();
-  check("the button gives that address back", again === `${url}#/measures?s=2.5`, again);
+  check("the button gives that address back", again === `${url}#/measures?on=cpu&s=2.5`, again);
+  await line(page, "#/measures?on=cpu&s=2.5");
+  await checkLine(lab, check);
 
   await lab.set("network", "widths");
   await lab.set("widths", "784-20-10");
@@ -305,20 +384,74 @@ export async function checkLink(browser, url, check) {
   await lab.set("measured", 50);
   await lab.set("epochs", 2);
   await lab.train();
+  await page.locator("#bend-controls .segments").getByText("Sharpen").click();
   await lab.drag("#sharpness", 0.4);
+  await lab.goTo("dinh");
+  await page.locator("#powers-of-two").check();
+  await turn(lab);
+  await lab.goTo("spectrum");
+  await page.selectOption("#operator", "gauss_newton");
+  await page.click("#spectrum-button");
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.densities.bent);
+  await lab.goTo("train");
   await lab.idle();
   const own = await shown(page);
+  const top = await largest(page);
   const link = await address();
-  check("that of another network is short", link.length - url.length < 200, link.slice(url.length));
-  const other = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce" });
+  check("that of another network is short", link.length - url.length < 250, link.slice(url.length));
+  const from = await camera(page);
+  const other = await browser.newContext(same);
   const there = new Lab(await other.newPage());
   await there.page.goto(link);
   await there.page.waitForFunction(() => window.isoflatLab?.app.store.state.modelChoice?.network.kind === "widths");
   await there.page.waitForFunction(() => window.isoflatLab.app.store.state.measures.bent.has("hessian.spectral_norm"));
   await there.idle();
-  check("whoever opens it sees the same numbers", (await shown(there.page)) === own);
+  const found = await shown(there.page);
+  check("whoever opens it sees the same numbers", found === own, `${found}\n${own}`);
+  const apart = (await camera(there.page)).map((x, index) => Math.abs(x - from[index]));
+  check("from the same place", Math.max(...apart) < 0.02 && Math.abs(from[0] - 2.55) > 0.1, apart.join());
+  await there.page.waitForFunction(() => window.isoflatLab.app.store.state.densities.bent);
+  check("those that were asked for beyond the stage, too", (await largest(there.page)) === top, String(top));
   const complaints = [...lab.complaints, ...there.complaints];
   check("the console is quiet", complaints.length === 0, complaints.join("; "));
   await there.close();
   await lab.close();
+}
+
+/** The address line, once the page rests. */
+const line = (page, hash) => page.waitForFunction((hash) => location.hash === hash, hash, { timeout: 20_000 });
+const largest = (page) => state(page, () => window.isoflatLab.app.store.state.spectra.trained?.top[0].value);
+
+/** It holds the state at rest, each part has its own step back, and none of this is taken for an address to follow. */
+async function checkLine(lab, check) {
+  const { page } = lab;
+  await lab.goTo("layers");
+  await page.locator("#sharpness").fill("1.5");
+  await lab.idle();
+  await line(page, "#/layers?on=cpu&s=1.5");
+  await page.goBack();
+  await line(page, "#/measures?on=cpu&s=1.5");
+  check("one step back is the part before, of the page as it is", await page.isVisible("[data-tab=measures]"));
+  await page.goForward();
+  await line(page, "#/layers?on=cpu&s=1.5");
+  const stampBefore = await state(page, () => window.isoflatLab.app.store.state.measures.bent.size);
+  await page.reload();
+  await page.waitForSelector("#badge:not([data-state=starting])");
+  const after = await state(page, () => [
+    window.isoflatLab.app.store.state.sharpness.decades,
+    window.isoflatLab.app.store.state.measures.bent.size,
+  ]);
+  check("a reload keeps what was computed", after[0] === 1.5 && after[1] >= stampBefore, after.join());
+  await lab.idle();
+  await page.evaluate(() => {
+    location.hash = "#/layers?s=2";
+  });
+  await line(page, "#/layers?on=cpu&s=2");
+  check("what somebody types there is followed", (await page.locator("#sharpness").inputValue()) === "2");
+  await page.evaluate(() => {
+    location.hash = "#/layers?on=cpu";
+  });
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.sharpness.decades === 0);
+  check("to the weights as they are, too", await page.locator("#bend-reset").isDisabled());
+  await lab.idle();
 }

@@ -108,6 +108,14 @@ export async function checkTable2(lab, check) {
   const { page } = lab;
   await lab.goTo("papers");
   await page.click("#table2-button");
+  await page.waitForFunction(() => {
+    const { task, progress } = window.isoflatLab.app.store.state;
+    return task === "table2" && progress?.done > 0;
+  });
+  const button = page.locator("#status-stop");
+  check("Table 2 can be paused", (await button.innerText()) === "Pause", await button.innerText());
+  await button.click();
+  await button.getByText("Continue").click();
   await page.waitForSelector("#table2 tbody tr", { timeout: 240_000 });
   const differences = await page
     .locator("#table2 tbody tr")

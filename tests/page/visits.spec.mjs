@@ -1,5 +1,6 @@
 /** Visits, each from its beginning: a name, and what is done. */
 
+import { checkEnded } from "./ends.mjs";
 import {
   checkHiddenFault,
   checkLabels,
@@ -31,6 +32,7 @@ const visits = {
   "Who draws the surfaces": checkSurfaces,
   Links: checkLink,
   "What is kept": checkKept,
+  "Ended at any moment": checkEnded,
   "Two tabs": checkTwoTabs,
   "Nothing can be kept": checkNothingKept,
   "A newer build": checkNewerBuild,

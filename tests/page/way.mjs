@@ -1,5 +1,6 @@
 /** The way of a training on its landscape, and a training that goes on wherever it was broken off. */
 
+import { drawSeed, randomBy, weights } from "./ends.mjs";
 import { Lab } from "./lab.mjs";
 
 const MINUTE = 60_000;
@@ -10,14 +11,6 @@ const RUN = { epochs: 10, seed: 4 };
 const SAME_THREADS = { serviceWorkers: "block" };
 
 const state = (page, key) => page.evaluate((key) => window.isoflatLab.app.store.state[key], key);
-
-/** The trained weights, bit for bit, as a short text. */
-const weights = (page) =>
-  page.evaluate(async () => {
-    const { bytes } = await window.isoflatLab.app.savedFile("trained", "safetensors");
-    const digest = await crypto.subtle.digest("SHA-256", bytes);
-    return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
-  });
 
 async function choose(lab, run = RUN) {
   for (const [id, value] of Object.entries(run)) await lab.set(id, value);
@@ -107,10 +100,12 @@ export async function checkContinued(browser, url, check, expected) {
   await page.click("#train-button");
   await lab.replace();
   const come = [];
+  const seed = drawSeed();
+  const draw = randomBy(seed);
   for (const end of ["kill", "crash", "reload", "stop", "kill", "reload"]) {
     await page.waitForFunction(() => window.isoflatLab.app.store.state.progress?.done > 0, null, { timeout: MINUTE });
     // The first before there can be a checkpoint, the others anywhere.
-    const wait = come.length === 0 ? 300 : 300 + Math.random() * 2700;
+    const wait = come.length === 0 ? 300 : 300 + draw() * 2700;
     await page.waitForTimeout(wait);
     if ((await state(page, "task")) !== "training") break;
     await ENDS[end](page);
@@ -129,7 +124,10 @@ export async function checkContinued(browser, url, check, expected) {
     await page.waitForSelector("#badge:not([data-state=starting])");
     const { epochs } = await state(page, "unfinished");
     come.push(epochs);
-    check(`after ${end} at ${Math.round(wait)} ms it can be continued`, (await lab.text("#unfinished-note")) !== "");
+    check(
+      `after ${end} at ${Math.round(wait)} ms it can be continued (ISOFLAT_SEED=${seed})`,
+      (await lab.text("#unfinished-note")) !== "",
+    );
     await lab.idle();
     await button.click();
     await lab.replace();
@@ -168,7 +166,10 @@ export async function checkLostDevice(browser, url, check) {
     await page.click("#train-button");
     await lab.replace();
     await page.waitForFunction(() => window.isoflatLab.app.store.state.progress?.epoch >= 2, null, { timeout: MINUTE });
-    await page.waitForTimeout(Math.random() * 2000);
+    const seed = drawSeed();
+    const wait = randomBy(seed)() * 2000;
+    check("a moment is drawn", true, `${Math.round(wait)} ms (ISOFLAT_SEED=${seed})`);
+    await page.waitForTimeout(wait);
     await page.evaluate(() => window.isoflatLab.loseDevice());
   });
   const said = await lab.text("#messages");

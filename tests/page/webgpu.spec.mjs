@@ -1,5 +1,6 @@
 /** With WebGPU, by mouse. A software adapter is slow, so the check is made on the small problem file. */
 
+import { checkLost } from "./ends.mjs";
 import { test } from "./fixtures.mjs";
 import { checkConstructions, checkHeatMap, checkLayers, checkPapers, checkSharpen, checkSpectrum } from "./panels.mjs";
 import {
@@ -95,3 +96,5 @@ test("A convolutional network", ({ lab, check }) =>
 
 test("A device that is lost in the middle of training", ({ browser, url, check }) =>
   checkLostDevice(browser, url, check));
+
+test("A device that is lost at any other moment", ({ browser, url, check }) => checkLost(browser, url, check));

@@ -122,7 +122,10 @@ describe("Completion", () => {
   test("goes on with what is missing of a check, and puts the cells in their order", async () => {
     const transformations = [{ type: "layerwise" as const, lambda: [2, 0.5] }];
     const keys: MeasureKey[] = ["hessian.frobenius_norm", "loss"];
-    const { store, completion, asked } = completing({ asked: { check: true }, checkChoice: { transformations, keys } });
+    const { store, completion, asked } = completing({
+      asked: { check: true },
+      checkChoice: { range: 10, searches: false, transformations, keys },
+    });
     const steps: number[] = [];
     store.watch(["invariance"], () => steps.push(store.state.invariance?.cells.length ?? 0));
     await completion.run(never, () => ({ asked: ["check"], all: false }));

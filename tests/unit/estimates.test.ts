@@ -94,7 +94,9 @@ describe("estimates", () => {
       piece
         ? secondsOf(
             piece,
-            of({}, network, { checkChoice: { keys: [], transformations: transformations.slice(0, count) } }),
+            of({}, network, {
+              checkChoice: { range: 10, searches: false, keys: [], transformations: transformations.slice(0, count) },
+            }),
           )
         : 0;
     expect(at(4) / at(1)).toBeCloseTo(5 / 2);

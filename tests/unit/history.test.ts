@@ -36,6 +36,17 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 describe("History", () => {
+  test("takes the choice of a view for a step, and a turned surface for none", async () => {
+    const { store, history, rest } = begun();
+    store.set({ look: { ...store.state.look, view: "contour" } });
+    rest();
+    expect(store.state.undo).toBe("the view");
+    store.set({ look: { ...store.state.look, orbit: { position: [1, 2, 3], zoom: 1 } } });
+    rest();
+    await history.undo();
+    expect([store.state.look.view, store.state.undo, store.state.redo]).toEqual(["surface", null, "the view"]);
+  });
+
   test("goes back and on again, and says what changes", async () => {
     const { store, history, rest } = begun();
     expect([store.state.undo, store.state.redo]).toEqual([null, null]);

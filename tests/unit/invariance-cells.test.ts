@@ -22,7 +22,12 @@ const cell = (change: Partial<InvarianceCell> = {}): InvarianceCell => ({
 const checked = (cells: InvarianceCell[]) =>
   state({
     invariance: { transformations: [{ type: "layerwise", lambda: [2, 0.5] }], cells, backend: INFO },
-    checkChoice: { transformations: [{ type: "layerwise", lambda: [2, 0.5] }], keys: ["loss", "hessian.trace"] },
+    checkChoice: {
+      range: 10,
+      searches: false,
+      transformations: [{ type: "layerwise", lambda: [2, 0.5] }],
+      keys: ["loss", "hessian.trace"],
+    },
   });
 
 describe("what colours a cell", () => {

@@ -141,10 +141,17 @@ describe("planOf", () => {
   test("a check lacks the cells that are not there, quickest first, all of an operator together", () => {
     const keys = DESCRIPTIONS.map(({ key }) => key);
     const of = (invariance: State["invariance"]) =>
-      planOf(state({ asked: { check: true }, checkChoice: { transformations: maps, keys }, invariance }), {
-        asked: ["check"],
-        all: false,
-      })
+      planOf(
+        state({
+          asked: { check: true },
+          checkChoice: { range: 10, searches: false, transformations: maps, keys },
+          invariance,
+        }),
+        {
+          asked: ["check"],
+          all: false,
+        },
+      )
         .filter(({ what }) => what === "check")
         .map((piece) => ("unit" in piece ? piece.unit.keys : []));
     expect(of(null)).toEqual([
@@ -160,7 +167,7 @@ describe("planOf", () => {
     const keys: MeasureKey[] = ["hessian.trace", "hessian.frobenius_norm"];
     const choice = {
       asked: { check: true },
-      checkChoice: { transformations: maps, keys },
+      checkChoice: { range: 10, searches: false, transformations: maps, keys },
       model: model({ piecewiseLinear: false }),
     } as const;
     const [first] = planOf(state(choice), { asked: ["check"], all: false });
@@ -187,7 +194,12 @@ describe("countOf", () => {
       countOf(state({ measures, ...change }), ALL, { what: "measures", point: "trained", unit: { ...unit, keys: [] } });
     expect(of({})).toEqual({ done: 1, total: 7, of: "measures" });
     expect(of({ bend })).toEqual({ done: 1, total: 14, of: "measures" });
-    const checkChoice = { transformations: maps, keys: ["loss", "hessian.trace"] as MeasureKey[] };
+    const checkChoice = {
+      range: 10,
+      searches: false,
+      transformations: maps,
+      keys: ["loss", "hessian.trace"] as MeasureKey[],
+    };
     const invariance = { cells: [cell("outputs"), cell("loss")] } as never;
     expect(countOf(state({ checkChoice, invariance }), ALL, { what: "check", unit: { ...unit, keys: [] } })).toEqual({
       done: 2,

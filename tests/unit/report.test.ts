@@ -1,11 +1,21 @@
 import type { ReportValues } from "isoflat";
 import { describe, expect, test } from "vitest";
 import { csvOf } from "../../www/src/figures/columns";
+import { VERSION } from "../../www/src/figures/version";
 import { number } from "../../www/src/format";
 import { doubtsOf, factsOf, missingOf, partsOf } from "../../www/src/report/content";
 import { measureIn } from "../../www/src/report/measures";
-import { type FullReport, readReport, reportTextOf, withOrigin } from "../../www/src/report/report";
-import { described, INFO } from "./states";
+import {
+  type FullReport,
+  goesOn,
+  joined,
+  missingSections,
+  readReport,
+  reportTextOf,
+  textOf,
+  withOrigin,
+} from "../../www/src/report/report";
+import { described, INFO, state } from "./states";
 
 const hessian = {
   max_eigenvalue: 9,
@@ -45,7 +55,9 @@ describe("a report's file", () => {
   const file = (content: string, name = "isoflat-report.json") => new File([content], name);
 
   test("is told from other files, those of before it had a name of its own too", async () => {
-    const saved = withOrigin(text, { date: "2020-01-01T00:00:00.000Z", isoflatVersion: "0.1.0", training: null }).text;
+    const saved = textOf(
+      withOrigin(text, { date: "2020-01-01T00:00:00.000Z", isoflatVersion: "0.1.0", training: null }),
+    );
     expect(await reportTextOf([file(saved)])).toBe(saved);
     expect(await reportTextOf([file(text)])).toBe(text);
     expect(await reportTextOf([file('{"isoflat": "result"}')])).toBeNull();
@@ -126,4 +138,45 @@ test("a report says what it is of, and what is missing", () => {
     ["Date", "2020-02-03, 04:05 UTC"],
   ]);
   expect(missingOf(report({}, { sections }))).toEqual(["spectrum of the Hessian", "parameter spaces"]);
+});
+
+describe("a report that was stopped", () => {
+  const run = (section: "point" | "hessian" | "density", finished: boolean, seconds = 1) => ({
+    section,
+    finished,
+    seconds,
+  });
+  const stopped = report(
+    { loss: 1 },
+    {
+      stopped: true,
+      isoflatVersion: VERSION,
+      sections: [run("point", true), run("hessian", false), run("density", false)],
+    },
+  );
+  const kept = { report: stopped, stamp: "a" };
+
+  test("goes on at its own weights, samples and device, and nowhere else", () => {
+    const here = state({ stamp: "a" });
+    expect(goesOn(kept, here)).toBe(true);
+    expect(goesOn(kept, { ...here, stamp: "b" })).toBe(false);
+    expect(goesOn(kept, { ...here, ready: false })).toBe(false);
+    expect(goesOn(kept, { ...here, engine: { info: { ...INFO, precision: "f32" } } })).toBe(false);
+    expect(goesOn({ ...kept, report: { ...stopped, samples: 499 } }, here)).toBe(false);
+    expect(goesOn({ ...kept, report: { ...stopped, isoflatVersion: "0" } }, here)).toBe(false);
+    expect(goesOn({ report: stopped, stamp: null }, state({ stamp: null }))).toBe(false);
+    expect(goesOn({ ...kept, report: { ...stopped, sections: [run("point", true)] } }, here)).toBe(false);
+  });
+
+  test("has what was there and what was found since, also where that was stopped again", () => {
+    expect(missingSections(stopped)).toEqual(["hessian", "density"]);
+    const found = report({ hessian } as ReportValues, {
+      stopped: true,
+      sections: [run("hessian", true, 5), run("density", false)],
+    });
+    const both = joined(stopped, found);
+    expect(both.values).toEqual({ loss: 1, hessian });
+    expect(both.sections).toEqual([run("point", true), run("hessian", true, 5), run("density", false)]);
+    expect([both.stopped, missingSections(both)]).toEqual([true, ["density"]]);
+  });
 });

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { caveat, EXPERIMENTS, QUICK } from "../../www/src/spaces/experiments";
+import { caveat, EXPERIMENTS } from "../../www/src/spaces/experiments";
 import { gridFindings, RATES, rateFindings, VALUES } from "../../www/src/spaces/findings";
+import { ended } from "../../www/src/spaces/kept";
 import { keyOf, type MethodId, orderOf, run } from "../../www/src/spaces/methods";
 import { begun, type Curve, GUESSING, learns, Results } from "../../www/src/spaces/results";
+import { QUICK } from "../../www/src/spaces/settings";
 import { SmallNetwork } from "../../www/src/spaces/skeleton";
 import { STEPS, TOYS } from "../../www/src/spaces/toy";
 
@@ -158,5 +160,16 @@ describe("toys", () => {
     for (const { steps } of TOYS.dinh.descents(knobs)) {
       for (const { at, loss } of steps) if (at) expect(TOYS.dinh.loss(...at)).toBeCloseTo(loss, 12);
     }
+  });
+});
+
+describe("Runs that are kept", () => {
+  test("do not go on after a reload: what was running was stopped", () => {
+    const curves = new Map([["sgd 1 1", [curve([1]), curve([], "running")]]]);
+    expect(
+      ended(curves)
+        .get("sgd 1 1")
+        ?.map(({ end }) => end),
+    ).toEqual(["done", "stopped"]);
   });
 });

@@ -1,6 +1,7 @@
 /** What the tests begin with: a page's state, and what is in it. */
 
 import type { BackendInfo, Landscape, MeasureDescription, MeasureKey, MeasureValue } from "isoflat";
+import { FIRST_LOOK } from "../../www/src/charts/camera";
 import { NO_DINH, NO_VALUES, NOT_SHARP, type State } from "../../www/src/store";
 import type { ModelInfo } from "../../www/src/worker/protocol";
 
@@ -74,6 +75,7 @@ export const state = (change: Partial<State> = {}): State => ({
   isWanted: false,
   asked: {},
   engine: { info: INFO },
+  backend: "auto",
   descriptions: DESCRIPTIONS,
   operators: [],
   costs: null,
@@ -96,6 +98,7 @@ export const state = (change: Partial<State> = {}): State => ({
   examples: null,
   accuracy: {},
   landscapeChoice: { directions: "random", normalization: "filter", seed: 1, points: 3, atBent: "same" },
+  look: FIRST_LOOK,
   lines: {},
   surfaces: {},
   growing: {},
@@ -108,5 +111,6 @@ export const state = (change: Partial<State> = {}): State => ({
   invariance: null,
   checkChoice: null,
   table2: null,
+  spaces: null,
   ...change,
 });

@@ -28,6 +28,7 @@ import { Twin } from "./twin";
 import { Progressing } from "./waiting";
 import type {
   BackendChoice,
+  EngineStart,
   LandscapeChoice,
   LayerCheck,
   ModelChoice,
@@ -108,6 +109,7 @@ export class App {
       client: this.#client,
       task: (task, body) => this.#task(task, body),
       startEngine: () => this.#startEngine(),
+      computeOn: (backend) => this.#task("starting", async () => void (await this.#computeOn(backend))),
       complete: (job) => this.#everything(job),
       forget: () => this.#previews.forget(),
     });
@@ -126,7 +128,7 @@ export class App {
   async start(choice: ModelChoice, beginning: Promise<Beginning>, introduced: () => Promise<void>): Promise<void> {
     void this.trainings.read();
     await this.#task("starting", async (job) => {
-      const starting = this.#startEngine();
+      const starting = this.#startEngine(beginning);
       // Whoever awaits it is told of what goes wrong; until then nobody may be there.
       starting.catch(() => {});
       const first = await beginning;
@@ -205,12 +207,17 @@ export class App {
 
   async chooseBackend(choice: BackendChoice): Promise<void> {
     await this.#task("starting", async (job) => {
-      this.#previews.forget();
-      const engine = await this.#client.call((lab) => lab.startEngine(choice));
-      this.store.set({ engine, ...withoutResults(this.store.state) });
-      if (engine.note) this.messages.notice("WebGPU is not available here: going on with the CPU.", engine.note);
+      const { note } = await this.#computeOn(choice);
+      if (note) this.messages.notice("WebGPU is not available here: going on with the CPU.", note);
       if (this.store.state.ready) await this.#everything(job);
     });
+  }
+
+  async #computeOn(backend: BackendChoice): Promise<EngineStart> {
+    this.#previews.forget();
+    const engine = await this.#client.call((lab) => lab.startEngine(backend));
+    this.store.set({ engine, backend: engine.note ? "cpu" : backend, ...withoutResults(this.store.state) });
+    return engine;
   }
 
   /** A network as it is before training, from the options. */
@@ -345,12 +352,14 @@ export class App {
     this.store.set({ task: "idle", progress: null, paused });
   }
 
-  /** Also after a start that failed, when the next task tries again. */
-  async #startEngine(): Promise<void> {
+  /** Also after a start that failed, when the next task tries again. On what was chosen before a reload, as `beginning` has it. */
+  async #startEngine(beginning?: Promise<Beginning>): Promise<void> {
     if (!this.store.state.engine) {
       // What was kept, or came with the page, may be of another build.
       this.store.set(await this.#client.call((lab) => lab.describe()));
-      this.store.set({ engine: await this.#client.call((lab) => lab.startEngine("auto")) });
+      const first = await beginning;
+      const { backend } = (first && first.kind !== "none" && first.snapshot) || this.store.state;
+      this.store.set({ engine: await this.#client.call((lab) => lab.startEngine(backend)) });
     }
   }
 

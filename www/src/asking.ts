@@ -4,8 +4,8 @@ import type { App } from "./app";
 import type { Client } from "./client";
 import { VERSION } from "./figures/version";
 import type { Job } from "./jobs";
-import { type FullReport, withOrigin } from "./report/report";
-import { type Asked, measuresOf, type Task } from "./store";
+import { type FullReport, joined, missingSections, withOrigin } from "./report/report";
+import { type Asked, type CheckChoice, measuresOf, type State, type Task } from "./store";
 import { checkTransformations } from "./transformations";
 import type { SpectrumChoice } from "./worker/protocol";
 
@@ -45,14 +45,10 @@ export class Asking {
     await this.#ask("sharpening", { ball: epsilon });
   }
 
-  /** `searches`: with the ascents, which take most of the time. */
   async check(range: number, searches: boolean): Promise<void> {
     const { store } = this.app;
     await this.#ask("checking", { check: true }, () => {
-      const { bend, model } = store.state;
-      const transformations = checkTransformations(bend, model?.depth ?? 1, range);
-      const measures = measuresOf(store.state).filter(({ cost }) => searches || cost !== "search");
-      store.set({ invariance: null, checkChoice: { transformations, keys: measures.map(({ key }) => key) } });
+      store.set({ invariance: null, checkChoice: checkChoiceOf(store.state, range, searches) });
     });
   }
 
@@ -65,22 +61,26 @@ export class Asking {
     await this.#ask("table2", { table2: true }, () => this.app.store.set({ table2: null }));
   }
 
-  /** Of the trained weights; what is finished, if it is stopped. Null where it fails, or the page has gone on to something else. */
-  async fullReport(): Promise<{ text: string; report: FullReport } | null> {
+  /**
+   * Of the trained weights; what is finished, if it is stopped, and of one that was stopped `before` what is missing. Null where it
+   * fails, or the page has gone on to something else.
+   */
+  async fullReport(before: FullReport | null): Promise<FullReport | null> {
     const { store } = this.app;
     const { trainChoice: choice, training } = store.state;
-    let found: { text: string; report: FullReport } | null = null;
+    let found: FullReport | null = null;
     await this.page.task("reporting", async () => {
       const text = await this.app.progressing.through({ what: "report" }, [], { asked: [], all: false }, () =>
-        this.page.client.call((lab) => lab.report()),
+        this.page.client.call((lab) => lab.report(before && missingSections(before))),
       );
       // Stop hands over what is there; something else that was begun has cut it off, and nobody has asked for a part of it.
       if (store.state.task !== "reporting") return;
-      found = withOrigin(text, {
+      const report = withOrigin(text, {
         date: new Date().toISOString(),
         isoflatVersion: VERSION,
         training: choice && training && { choice, stopped: training.stopped },
       });
+      found = before ? joined(before, report) : report;
     });
     return found;
   }
@@ -94,4 +94,12 @@ export class Asking {
       await this.page.complete(job, Object.keys(asked) as (keyof Asked)[]);
     });
   }
+}
+
+/** Of the bend that there is. */
+export function checkChoiceOf(state: State, range: number, searches: boolean): CheckChoice {
+  const { bend, model } = state;
+  const measures = measuresOf(state).filter(({ cost }) => searches || cost !== "search");
+  const transformations = checkTransformations(bend, model?.depth ?? 1, range);
+  return { range, searches, transformations, keys: measures.map(({ key }) => key) };
 }

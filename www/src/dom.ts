@@ -77,14 +77,19 @@ export function picture({ width, height, pixels }: Picture, attributes: Attribut
 const colours = new Map<string, string>();
 
 /** One of the page's colours, as canvases take them: a colour of two themes is one only where it is used. */
-export function token(name: string): string {
-  const known = colours.get(name);
+export const token = (name: string): string => colourOf(name, "");
+
+/** The same on paper, which is light whatever the theme. */
+export const paperToken = (name: string): string => colourOf(name, "on-paper");
+
+function colourOf(name: string, where: string): string {
+  const known = colours.get(`${where} ${name}`);
   if (known !== undefined) return known;
-  const probe = html("span", { style: `color: var(--${name})`, hidden: true });
+  const probe = html("span", { class: where, style: `color: var(--${name})`, hidden: true });
   document.body.append(probe);
   const { color } = getComputedStyle(probe);
   probe.remove();
-  colours.set(name, color);
+  colours.set(`${where} ${name}`, color);
   return color;
 }
 

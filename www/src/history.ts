@@ -4,22 +4,27 @@ import { PARTS, type Snapshot, type Step, stepNow } from "./kept";
 import type { Key, State, Store } from "./store";
 
 /** What a person chooses; all else follows from it. */
-const CHOSEN = ["sharpness", "bend", "landscapeChoice", "spectrumChoice", "stamp"] as const satisfies Key[];
+const CHOSEN = ["sharpness", "bend", "landscapeChoice", "look", "spectrumChoice", "stamp"] as const satisfies Key[];
 
 const MOST = 50;
 /** A slider is moved to many places on its way to one. */
 const REST_MS = 500;
 
 /** What is chosen, as one can compare it. */
-const chosen = (stamp: string, { sharpness, bend, landscapeChoice, spectrumChoice, model }: Snapshot): string[] => [
-  stamp,
-  JSON.stringify([sharpness, bend]),
-  JSON.stringify(landscapeChoice),
-  JSON.stringify(spectrumChoice),
-  String(model?.measuredSamples),
-];
+const chosen = (stamp: string, snapshot: Snapshot): string[] => {
+  const { sharpness, bend, landscapeChoice, look, spectrumChoice, model } = snapshot;
+  return [
+    stamp,
+    JSON.stringify([sharpness, bend]),
+    JSON.stringify(landscapeChoice),
+    // Not from where: turning a surface is no step, and no step turns it.
+    JSON.stringify([look.view, look.height]),
+    JSON.stringify(spectrumChoice),
+    String(model?.measuredSamples),
+  ];
+};
 
-const NAMES = ["the network", "the bend", "the landscape", "the spectrum", "the samples"];
+const NAMES = ["the network", "the bend", "the landscape", "the view", "the spectrum", "the samples"];
 
 /** What is not the same in both, in words; null where all of it is. */
 function difference(a: Step, b: Step): string | null {

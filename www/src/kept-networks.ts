@@ -21,7 +21,10 @@ export class KeptNetworks {
   /** On the stage, with what was known of it then, or else last. */
   async show(stamp: string, then?: Step): Promise<boolean> {
     const { state } = this.store;
-    const last = then?.snapshot ?? (await snapshotOf(stamp));
+    const found = then?.snapshot ?? (await snapshotOf(stamp));
+    // Another network is looked at as this one is, and no step turns a surface.
+    const look = then ? { ...then.snapshot.look, orbit: state.look.orbit } : state.look;
+    const last = found && { ...found, look, backend: state.backend };
     const arrived = !last && isArrival(stamp) ? arrivedWith((await fetchArrival()).arrival) : null;
     const known = last ? { ...CLEARED, ...last } : arrived;
     const isOfOther = then && then.device !== null && then.device !== deviceOf(state.engine);

@@ -16,6 +16,7 @@ const REST_MS = 400;
 
 /** All but what is under way, and what the device is. */
 export const PARTS = [
+  "backend",
   "descriptions",
   "operators",
   "model",
@@ -29,6 +30,7 @@ export const PARTS = [
   "examples",
   "accuracy",
   "landscapeChoice",
+  "look",
   "lines",
   "surfaces",
   "growing",

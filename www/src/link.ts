@@ -1,77 +1,197 @@
 /** The page's state as an address: whoever opens it sees the same numbers. Short, and a person can read it. */
 
-import { LANDSCAPE, MODEL, TRAINING } from "./arrival/arrival";
-import { LAYER_DECADES } from "./bends";
-import type { Bend, Sharpness, State } from "./store";
-import type { InitScheme, LandscapeChoice, ModelChoice, TrainChoice } from "./worker/protocol";
+import type { BackendInfo } from "isoflat";
+import { LANDSCAPE, MODEL } from "./arrival/arrival";
+import { LAYER_DECADES, lambdaFor } from "./bends";
+import { cameraText, type Look, lookOf, lookText } from "./charts/camera";
+import { isArrival } from "./kept";
+import { type SpacesChoice, spacesOf, spacesText } from "./spaces/settings";
+import { SPECTRUM } from "./states";
+import { type Asked, type Bend, found, type Sharpness, type State } from "./store";
+import { checkTransformations, UNIT_RANGE } from "./transformations";
+import type {
+  BackendChoice,
+  InitScheme,
+  LandscapeChoice,
+  ModelChoice,
+  SpectrumChoice,
+  TrainChoice,
+} from "./worker/protocol";
+
+/** What computes, as a person chooses it. */
+type Device = Exclude<BackendChoice, "auto">;
 
 export interface Link {
   /** Null for the network that the page comes with. */
   trained: { model: ModelChoice; training: TrainChoice | null } | null;
+  /** Samples that are measured of the network that the page comes with; null for as many as it comes with. */
+  measured: number | null;
+  /** Null where any will do. */
+  device: Device | null;
+  /** What trained it, if another one measures. */
+  trainedOn: Device | null;
   sharpness: Sharpness;
+  powersOfTwo: boolean;
   /** Null where the slider alone says it. */
   lambda: number[] | null;
   nodewise: Bend["nodewise"];
   permutation: Bend["permutation"];
   landscape: LandscapeChoice;
+  look: Look;
+  spectrum: SpectrumChoice;
+  /** Of the invariance check, where it was asked for. */
+  check: { range: number; searches: boolean } | null;
+  /** What else a person has asked for. */
+  asked: Omit<Asked, "check">;
+  /** Of the part on parameter spaces, where it is another setting than that opens with. */
+  spaces: SpacesChoice | null;
 }
-
-type Linked = Pick<
-  State,
-  "modelChoice" | "trainChoice" | "training" | "sharpness" | "bend" | "landscapeChoice" | "opened"
->;
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** What stands behind `#/part`; null where the network came in files, which no address holds. */
-export function queryOf(state: Linked, isBySlider: boolean): string | null {
-  const { modelChoice: model, trainChoice, training, sharpness, bend, landscapeChoice: at } = state;
-  if (!model) return null;
+/** What stands behind `#/part`; null where no address holds the state: of files, and of a training that was stopped. */
+export function queryOf(state: State): string | null {
+  const { modelChoice: model, training, engine, dinh, landscapeChoice: at, look, spectrumChoice: spectrum } = state;
+  if (!model || training?.stopped) return null;
   const query = new URLSearchParams();
-  if (!same(model, MODEL) || !same(trainChoice, TRAINING)) {
-    const { network, init, data, measured } = model;
-    query.set(
-      "net",
-      network.kind === "preset" ? network.name : `${network.widths.join("-")}${network.bias ? "" : "!"}`,
-    );
-    query.set("init", [init.scheme, init.scale, init.seed].join("_"));
-    query.set("data", data.kind === "mnist" ? `mnist_${data.samples}` : `random_${data.samples}_${data.seed}`);
-    query.set("measured", String(measured));
-    if (training && trainChoice) {
-      const { optimizer, learningRate, batchSize, epochs, seed } = trainChoice;
-      query.set("train", [optimizer, learningRate, batchSize, epochs, seed].join("_"));
-    }
+  const set = (name: string, value: string | null): void => {
+    if (value !== null) query.set(name, value);
+  };
+  sayNetwork(state, model, set);
+  // To a GPU's precision, or to the CPU's.
+  if (engine) set("on", deviceOf(engine.info.backend));
+  sayBend(state, set);
+  if (dinh.powersOfTwo) set("pow2", "1");
+  if (!same(at, LANDSCAPE)) set("view", [at.directions, at.normalization, at.seed, at.points, at.atBent].join("_"));
+  set("show", lookText(look));
+  set("cam", cameraText(look.orbit));
+  if (!same(spectrum, SPECTRUM)) {
+    set("spectrum", [spectrum.operator, spectrum.part, spectrum.probes, spectrum.steps].join("-"));
   }
-  if (isBySlider) {
-    if (sharpness.way === "sharpen") query.set("way", "sharpen");
-    if (sharpness.decades > 0) query.set("s", String(Number(sharpness.decades.toFixed(2))));
-  } else query.set("lambda", bend.lambda.map((factor) => Number(factor.toPrecision(6))).join("_"));
-  if (bend.nodewise) query.set("units", `${bend.nodewise.seed}_${bend.nodewise.range}`);
-  if (bend.permutation) query.set("order", String(bend.permutation.seed));
-  if (!same(at, LANDSCAPE)) {
-    query.set("view", [at.directions, at.normalization, at.seed, at.points, at.atBent].join("_"));
-  }
+  sayAsked(state, set);
+  set("spaces", spacesText(state.spaces));
   return query.toString();
+}
+
+type Say = (name: string, value: string | null) => void;
+
+export const deviceOf = (backend: BackendInfo["backend"]): Device => (backend === "gpu" ? "webgpu" : "cpu");
+
+function sayNetwork({ stamp, trainChoice, training, engine }: State, model: ModelChoice, set: Say): void {
+  const { network, init, data, measured } = model;
+  // Trained here with the same options it is nearly the same, and has weights of its own.
+  if (stamp !== null && isArrival(stamp)) {
+    if (measured !== MODEL.measured) set("measured", String(measured));
+    return;
+  }
+  set("net", network.kind === "preset" ? network.name : `${network.widths.join("-")}${network.bias ? "" : "!"}`);
+  set("init", [init.scheme, init.scale, init.seed].join("_"));
+  set("data", data.kind === "mnist" ? `mnist_${data.samples}` : `random_${data.samples}_${data.seed}`);
+  set("measured", String(measured));
+  if (!training || !trainChoice) return;
+  const { optimizer, learningRate, batchSize, epochs, seed } = trainChoice;
+  set("train", [optimizer, learningRate, batchSize, epochs, seed].join("_"));
+  if (training.backend && training.backend !== engine?.info.backend) set("by", deviceOf(training.backend));
+}
+
+function sayBend({ model, sharpness, bend, dinh }: State, set: Say): void {
+  const slider = model && lambdaFor(sharpness, model, found(dinh.valley), dinh.powersOfTwo);
+  // With all digits: the same numbers come of the same factors.
+  if (!same(slider, bend.lambda)) set("lambda", bend.lambda.join("_"));
+  else {
+    if (sharpness.way === "sharpen") set("way", "sharpen");
+    if (sharpness.decades > 0) set("s", String(sharpness.decades));
+  }
+  if (bend.nodewise) set("units", `${bend.nodewise.seed}_${bend.nodewise.range}`);
+  if (bend.permutation) set("order", String(bend.permutation.seed));
+}
+
+/** What is there, or on its way. */
+function sayAsked(state: State, set: Say): void {
+  const { asked, spectra, densities, dinh, table2, invariance, checkChoice, bend, model } = state;
+  const isAsked: Record<Exclude<keyof Asked, "check" | "ball">, boolean> = {
+    spectrum: asked.spectrum === true || (spectra.trained ?? densities.trained) !== undefined,
+    boxes: asked.boxes === true || dinh.boxes !== null,
+    many: asked.many === true || dinh.many !== null,
+    table2: asked.table2 === true || table2 !== null,
+  };
+  const names = Object.entries(isAsked).flatMap(([name, is]) => (is ? [name] : []));
+  if (names.length > 0) set("with", names.join("_"));
+  const epsilon = asked.ball ?? found(dinh.ball)?.epsilon;
+  if (epsilon !== undefined) set("ball", String(epsilon));
+  if (!checkChoice || !(asked.check || invariance)) return;
+  const { range, searches, transformations } = checkChoice;
+  // One of a bend that the page has left is none that opening the address would find.
+  if (!same(transformations, checkTransformations(bend, model?.depth ?? 1, range))) return;
+  set("check", searches ? `${range}_searches` : String(range));
 }
 
 /** Null where the address says nothing but a part. What it says wrongly is left out. */
 export function readQuery(text: string): Link | null {
   const query = new URLSearchParams(text);
-  const known = ["net", "way", "s", "lambda", "units", "order", "view"];
-  if (!known.some((name) => query.has(name))) return null;
+  if (!KNOWN.some((name) => query.has(name))) return null;
   const decades = between(Number(query.get("s") ?? 0), 0, 2 * LAYER_DECADES) ?? 0;
   const lambda = numbers(query.get("lambda"));
   const [unitSeed, range] = numbers(query.get("units"));
   const [order] = numbers(query.get("order"));
+  const measured = Number(query.get("measured"));
+  const trained = trainedOf(query);
   return {
-    trained: trainedOf(query),
+    trained,
+    measured: !trained && whole(measured) && measured > 0 ? measured : null,
+    device: device(query.get("on")),
+    trainedOn: device(query.get("by")),
     sharpness: { way: query.get("way") === "sharpen" ? "sharpen" : "bend", decades },
+    powersOfTwo: query.get("pow2") === "1",
     lambda: lambda.length > 0 && lambda.every((factor) => factor > 0) ? lambda : null,
     nodewise: whole(unitSeed) && range !== undefined && range > 1 ? { seed: unitSeed, range } : null,
     permutation: whole(order) ? { seed: order } : null,
     landscape: viewOf(query.get("view")),
+    look: lookOf(query.get("show"), query.get("cam")),
+    spectrum: spectrumOf(query.get("spectrum")),
+    check: checkOf(query.get("check")),
+    asked: askedOf(query),
+    spaces: spacesOf(query.get("spaces")),
   };
 }
+
+const KNOWN = [
+  ...["net", "measured", "on", "way", "s", "pow2", "lambda", "units", "order"],
+  ...["view", "show", "cam", "spectrum", "with", "ball", "check", "spaces"],
+];
+
+const device = (text: string | null): Device | null => (text === "cpu" || text === "webgpu" ? text : null);
+
+function askedOf(query: URLSearchParams): Link["asked"] {
+  const names = new Set((query.get("with") ?? "").split("_"));
+  const epsilon = Number(query.get("ball"));
+  return {
+    ...(names.has("spectrum") && { spectrum: true }),
+    ...(names.has("boxes") && { boxes: true }),
+    ...(names.has("many") && { many: true }),
+    ...(names.has("table2") && { table2: true }),
+    ...(epsilon > 0 && Number.isFinite(epsilon) && { ball: epsilon }),
+  };
+}
+
+function checkOf(text: string | null): Link["check"] {
+  const [range, searches] = (text ?? "").split("_");
+  const wanted = between(Number(range), ...UNIT_RANGE);
+  return wanted === null ? null : { range: wanted, searches: searches === "searches" };
+}
+
+/** Which operators there are the engine says. */
+function spectrumOf(text: string | null): SpectrumChoice {
+  const [operator = "", part = "", ...counts] = (text ?? "").split("-");
+  const [probes, steps] = counts.map(Number);
+  const isPart = part === "all" || part === "weights" || /^layer_[1-9]\d*$/.test(part);
+  if (!operator || !isPart || !whole(probes) || !whole(steps)) return SPECTRUM;
+  if (between(probes, 1, MOST_PROBES) === null || between(steps, 2, MOST_STEPS) === null) return SPECTRUM;
+  return { operator: operator as SpectrumChoice["operator"], part: part as SpectrumChoice["part"], probes, steps };
+}
+
+/** More than any choice of the page: an address should not hold a computer up. */
+const [MOST_PROBES, MOST_STEPS] = [100, 1000];
 
 function trainedOf(query: URLSearchParams): Link["trained"] {
   const network = networkOf(query.get("net"));

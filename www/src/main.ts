@@ -17,15 +17,15 @@ import "./style/take.css";
 import "./style/report.css";
 import "./style/words.css";
 import "./style/keep.css";
+import { Address } from "./address";
 import { App } from "./app";
-import { LANDSCAPE } from "./arrival/arrival";
 import { beginning } from "./arrival/load";
 import { drawersInWorker } from "./charts/surface-drawer";
 import { forgetColours } from "./dom";
-import { type Link, readQuery } from "./link";
 import { Messages } from "./messages";
 import { idle, painted, ShortTasks } from "./moments";
-import { NO_DINH, NO_VALUES, NOT_SHARP, type State, Store } from "./store";
+import { FIRST_STATE } from "./states";
+import { type State, Store } from "./store";
 import { BendView } from "./views/bend";
 import { closed } from "./views/closed";
 import { dinhView } from "./views/dinh";
@@ -65,53 +65,11 @@ declare global {
 /** Parts that show more of the points than the stage does. */
 const COMPUTED: ReadonlySet<string> = new Set(["measures", "layers", "dinh"]);
 
-const store = new Store<State>({
-  task: "starting",
-  progress: null,
-  waiting: null,
-  paused: false,
-  isWanted: false,
-  asked: {},
-  engine: null,
-  descriptions: [],
-  operators: [],
-  costs: null,
-  model: null,
-  modelChoice: null,
-  trainChoice: null,
-  opened: null,
-  training: null,
-  way: 0,
-  unfinished: null,
-  stamp: null,
-  shelf: [],
-  undo: null,
-  redo: null,
-  ready: false,
-  sharpness: NOT_SHARP,
-  bend: { lambda: [], nodewise: null, permutation: null },
-  bendSummary: null,
-  preview: null,
-  examples: null,
-  accuracy: {},
-  landscapeChoice: LANDSCAPE,
-  lines: {},
-  surfaces: {},
-  growing: {},
-  measures: NO_VALUES,
-  layers: {},
-  spectrumChoice: { operator: "hessian", part: "all", probes: 4, steps: 60 },
-  spectra: {},
-  densities: {},
-  dinh: NO_DINH,
-  invariance: null,
-  checkChoice: null,
-  table2: null,
-});
+const store = new Store<State>(FIRST_STATE);
 
-const link = takeLink();
+const { link, isLinked } = Address.opening();
 // What takes longest to come is asked for first; it is drawn when the views are there.
-const first = beginning(link !== null);
+const first = beginning(isLinked);
 const app = new App(store, new Messages(place("messages")));
 window.isoflatLab = { app, loseDevice: () => app.loseDevice(), crash: () => app.crash(), kill: () => app.kill() };
 
@@ -181,7 +139,7 @@ await run(() => headerView(app));
 const look = await run(() => new LookView(app, within(place("stage"))("div", "landscapes")));
 await run(() => statusView(app));
 const bend = await run(() => new BendView(app, look.cut));
-const stage = await run(() => stageView(app));
+const stage = await run(() => stageView(app, () => tab));
 await run(() => samenessView(app));
 await run(() => gaugesView(app));
 await run(fillNetworks);
@@ -213,11 +171,11 @@ themeView(() => {
 show(tab);
 // A link says where the twin is to be: nothing else moves it.
 const started = app.start(readModelChoice(), first, link ? async () => {} : guide);
-void started.then(() => link && app.opener.link(link));
-window.addEventListener("hashchange", () => {
-  const later = takeLink();
-  if (later) void app.opener.link(later);
-});
+void started.then(async () => link && !Address.isKept(await first) && app.opener.link(link));
+new Address(store).begin(
+  () => tab,
+  (later) => void app.opener.link(later),
+);
 
 // The stage comes first: it moves by now.
 await started;
@@ -225,12 +183,4 @@ for (const part of Object.keys(parts)) {
   if (part === "layers") continue;
   await idle();
   make(part);
-}
-
-/** What the address says, which it says once: from then on the page keeps what it shows. */
-function takeLink(): Link | null {
-  const [part = "", query = ""] = location.hash.split("?");
-  const found = readQuery(query);
-  if (found) history.replaceState(null, "", part || "#/train");
-  return found;
 }

@@ -1,27 +1,33 @@
 /** What opens another network than the one on the stage: files, an address, a result that was saved. */
 
 import type { App } from "./app";
+import { MODEL } from "./arrival/arrival";
 import { fetchArrival } from "./arrival/load";
+import { checkChoiceOf } from "./asking";
 import { noBend } from "./bends";
 import type { Client } from "./client";
 import type { Job } from "./jobs";
 import { isArrival } from "./kept";
-import type { Link } from "./link";
+import { deviceOf, type Link } from "./link";
 import type { Settings } from "./reopen";
 import { CLEARED } from "./states";
 import { type Task, transformationOf } from "./store";
-import type { LandscapeChoice, OpenChoice, OpenedFiles } from "./worker/protocol";
+import type { BackendChoice, LandscapeChoice, OpenChoice, OpenedFiles } from "./worker/protocol";
 
 /** What it has of the page around it. */
 interface Page {
   client: Client;
   task: (task: Task, body: (job: Job) => Promise<void>) => Promise<void>;
   startEngine: () => Promise<void>;
+  /** Another device, and nothing computed on it yet. */
+  computeOn: (backend: BackendChoice) => Promise<void>;
   /** All that the page shows of a network that is new. */
   complete: (job: Job) => Promise<void>;
   /** What is under way is of another network. */
   forget: () => void;
 }
+
+const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 export class Opener {
   constructor(
@@ -40,30 +46,77 @@ export class Opener {
   }
 
   /** What an address says: of the network that comes with the page, or of one that is trained as it was. */
-  async link({ trained, sharpness, lambda, nodewise, permutation, landscape }: Link): Promise<void> {
-    const { stamp, landscapeChoice } = this.app.store.state;
+  async link(link: Link): Promise<void> {
+    const { trained, measured, device, trainedOn } = link;
+    const { stamp } = this.app.store.state;
     const isHere = !trained && stamp !== null && isArrival(stamp);
     if (!isHere && !(await this.app.mayGo())) return;
-    if (trained) await this.#trainAgain(trained, landscape);
+    await this.#computeOn(trained ? (trainedOn ?? device) : device);
+    this.app.store.set({ look: link.look, ...(link.spaces && { spaces: link.spaces }) });
+    if (trained) await this.#trainAgain(trained, link.landscape);
     else {
       if (!isHere) await this.#showArrival();
-      if (JSON.stringify(landscape) !== JSON.stringify(landscapeChoice)) this.app.setLandscape(landscape);
+      const { model, landscapeChoice } = this.app.store.state;
+      const samples = measured ?? MODEL.measured;
+      if (model && samples !== model.measuredSamples) await this.app.setMeasured(samples);
+      if (!same(link.landscape, landscapeChoice)) this.app.setLandscape(link.landscape);
     }
-    const { ready, model, bend } = this.app.store.state;
+    await this.#computeOn(device);
+    await this.#bend(link);
+    await this.#ask(link);
+    this.#sayDevice(device);
+  }
+
+  async #bend({ lambda, nodewise, permutation, sharpness, powersOfTwo }: Link): Promise<void> {
+    const { store, twin } = this.app;
+    const { ready, model, bend, dinh } = store.state;
     if (!ready || !model) return;
-    const units = { nodewise, permutation };
-    if (lambda && lambda.length === model.depth) this.app.twin.setBend({ ...bend, ...units, lambda });
-    else {
-      if (nodewise || permutation) this.app.store.set({ bend: { ...bend, ...units } });
-      if (sharpness.decades > 0 || nodewise || permutation) this.app.twin.setSharpness(sharpness);
+    if (powersOfTwo !== dinh.powersOfTwo) store.set({ dinh: { ...dinh, powersOfTwo, sharpened: null } });
+    const wanted = { ...bend, nodewise, permutation };
+    if (lambda && lambda.length === model.depth) return await twin.setBend({ ...wanted, lambda });
+    const isNeutral = transformationOf(bend) === null && transformationOf(wanted) === null;
+    if (isNeutral && same(sharpness, store.state.sharpness)) return;
+    store.set({ bend: wanted });
+    await twin.setSharpness(sharpness);
+  }
+
+  /** What whoever made the address had asked for beyond the stage. */
+  async #ask({ spectrum, check, asked }: Link): Promise<void> {
+    const { store, asking } = this.app;
+    const { ready, operators, model, spectrumChoice } = store.state;
+    if (!ready || !model) return;
+    const isKnown = operators.some(({ name }) => name === spectrum.operator);
+    const isPart = !spectrum.part.startsWith("layer_") || Number(spectrum.part.slice("layer_".length)) <= model.depth;
+    if (isKnown && isPart && !same(spectrum, spectrumChoice)) asking.setSpectrum(spectrum);
+    if (check && model.homogeneous) {
+      const checkChoice = checkChoiceOf(store.state, check.range, check.searches);
+      store.set({ invariance: null, checkChoice, asked: { ...store.state.asked, check: true } });
     }
+    store.set({ asked: { ...store.state.asked, ...asked } });
+    if (Object.keys(store.state.asked).length > 0) await this.app.goOn();
+  }
+
+  /** On that device from now on, if it is another one; where there is none, on the CPU. */
+  async #computeOn(device: Link["device"]): Promise<void> {
+    const { engine } = this.app.store.state;
+    if (device !== null && device !== (engine && deviceOf(engine.info.backend))) await this.page.computeOn(device);
+  }
+
+  /** In place of what says nothing worse. */
+  #sayDevice(device: Link["device"]): void {
+    const { engine } = this.app.store.state;
+    if (device !== "webgpu" || engine?.info.backend !== "cpu" || this.app.messages.code !== null) return;
+    this.app.messages.notice(
+      "The address was made with WebGPU, which is not available here: going on with the CPU.",
+      `Numbers may differ from those that were shared in the digits that a GPU rounds away. ${engine.note ?? ""}`.trim(),
+    );
   }
 
   /** Trains again what a result is of, and bends it as it was. */
   async result({ bend, landscape, ...trained }: Settings): Promise<void> {
     if (!(await this.app.mayGo())) return;
     await this.#trainAgain(trained, landscape);
-    if (this.app.store.state.ready && transformationOf(bend)) this.app.twin.setBend(bend);
+    if (this.app.store.state.ready && transformationOf(bend)) void this.app.twin.setBend(bend);
   }
 
   async #showArrival(): Promise<void> {

@@ -1,8 +1,60 @@
 /** What the page knows when something it showed is of something else now. */
 
-import { type Arrival, MODEL, TRAINING } from "./arrival/arrival";
+import { type Arrival, LANDSCAPE, MODEL, TRAINING } from "./arrival/arrival";
 import { noBend } from "./bends";
+import { FIRST_LOOK } from "./charts/camera";
 import { NO_DINH, NO_VALUES, NOT_SHARP, type PerPoint, type State } from "./store";
+import type { SpectrumChoice } from "./worker/protocol";
+
+export const SPECTRUM: SpectrumChoice = { operator: "hessian", part: "all", probes: 4, steps: 60 };
+
+/** Before there is anything. */
+export const FIRST_STATE: State = {
+  task: "starting",
+  progress: null,
+  waiting: null,
+  paused: false,
+  isWanted: false,
+  asked: {},
+  engine: null,
+  backend: "auto",
+  descriptions: [],
+  operators: [],
+  costs: null,
+  model: null,
+  modelChoice: null,
+  trainChoice: null,
+  opened: null,
+  training: null,
+  way: 0,
+  unfinished: null,
+  stamp: null,
+  shelf: [],
+  undo: null,
+  redo: null,
+  ready: false,
+  sharpness: NOT_SHARP,
+  bend: { lambda: [], nodewise: null, permutation: null },
+  bendSummary: null,
+  preview: null,
+  examples: null,
+  accuracy: {},
+  landscapeChoice: LANDSCAPE,
+  look: FIRST_LOOK,
+  lines: {},
+  surfaces: {},
+  growing: {},
+  measures: NO_VALUES,
+  layers: {},
+  spectrumChoice: SPECTRUM,
+  spectra: {},
+  densities: {},
+  dinh: NO_DINH,
+  invariance: null,
+  checkChoice: null,
+  table2: null,
+  spaces: null,
+};
 
 /** Another network, or other weights. */
 export const CLEARED = {
@@ -47,8 +99,18 @@ export function withoutTwin(state: State): Partial<State> {
 }
 
 /** The same weights, on another device or other samples. */
-export function withoutResults({ stamp, opened, training, way, ready, sharpness }: State): Partial<State> {
-  return { ...CLEARED, stamp, opened, training, way, ready, sharpness };
+export function withoutResults({ stamp, opened, training, way, ready, sharpness, dinh }: State): Partial<State> {
+  const { decades, powersOfTwo } = dinh;
+  return {
+    ...CLEARED,
+    stamp,
+    opened,
+    training,
+    way,
+    ready,
+    sharpness,
+    dinh: { ...NO_DINH, decades, powersOfTwo },
+  };
 }
 
 /** The page as it opens. */

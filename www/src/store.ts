@@ -14,8 +14,11 @@ import type {
   Transformation,
   VolumeFlatness,
 } from "isoflat";
+import type { Look } from "./charts/camera";
 import type { Entry } from "./shelf";
+import type { SpacesChoice } from "./spaces/settings";
 import type {
+  BackendChoice,
   BallFinding,
   BendSummary,
   EngineStart,
@@ -72,6 +75,10 @@ export type PerPoint<T> = Readonly<Partial<Record<Point, T>>>;
 
 /** Of the invariance check: it goes on with the same after a pause. */
 export interface CheckChoice {
+  /** Units by up to so much. */
+  range: number;
+  /** With the ascents, which take most of the time. */
+  searches: boolean;
   transformations: Transformation[];
   keys: MeasureKey[];
 }
@@ -135,6 +142,8 @@ export interface State {
   /** What a person has asked for beyond that, and is not all there yet. */
   asked: Asked;
   engine: EngineStart | null;
+  /** What a person wants to compute on. */
+  backend: BackendChoice;
   descriptions: MeasureDescription[];
   operators: OperatorDescription[];
   /** For the model and the engine there are; null until they are known. */
@@ -167,6 +176,7 @@ export interface State {
   /** On the test set where there is one; null where targets are no classes. */
   accuracy: PerPoint<number | null>;
   landscapeChoice: LandscapeChoice;
+  look: Look;
   lines: PerPoint<Landscape>;
   surfaces: PerPoint<Landscape>;
   /** Surfaces of which only the first rows are computed, by now or until Stop. */
@@ -183,6 +193,8 @@ export interface State {
   /** What the check is of; null before the first one. */
   checkChoice: CheckChoice | null;
   table2: Table2Row[] | null;
+  /** What the part on parameter spaces is set to; null before it was opened. */
+  spaces: SpacesChoice | null;
 }
 
 export type Key = keyof State;

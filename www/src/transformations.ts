@@ -3,6 +3,9 @@
 import type { FreeTensor, Transformation } from "isoflat";
 import type { Bend } from "./store";
 
+/** By how much units may be rescaled. */
+export const UNIT_RANGE = [1.1, 1000] as const;
+
 export function checkTransformations(bend: Bend, depth: number, range: number): Transformation[] {
   const bent = bend.lambda.some((factor) => factor !== 1);
   const layerwise: Transformation = bent

@@ -24,24 +24,24 @@ interface Page {
 export class Twin {
   constructor(private readonly page: Page) {}
 
-  /** As sharp as wanted, one way or the other. */
-  setSharpness(sharpness: Sharpness): void {
+  /** As sharp as wanted, one way or the other. Done when what follows from it is there. */
+  async setSharpness(sharpness: Sharpness): Promise<void> {
     const { dinh, model, bend } = this.page.store.state;
     if (!model) return;
     // While the sharpest layer is not known the twin stays where it is.
     const lambda = lambdaFor(sharpness, model, found(dinh.valley), dinh.powersOfTwo) ?? bend.lambda;
-    this.#bendTo({ ...bend, lambda }, sharpness);
+    await this.#bendTo({ ...bend, lambda }, sharpness);
   }
 
   /** Dinh’s α a power of two, or not. */
   setPowersOfTwo(powersOfTwo: boolean): void {
     this.page.store.set({ dinh: { ...this.page.store.state.dinh, powersOfTwo, sharpened: null } });
-    this.setSharpness({ ...this.page.store.state.sharpness, way: "sharpen" });
+    void this.setSharpness({ ...this.page.store.state.sharpness, way: "sharpen" });
   }
 
   /** Layer by layer, unit by unit. */
-  setBend(bend: Bend): void {
-    this.#bendTo(bend, { way: "bend", decades: decadesOf(bend) });
+  setBend(bend: Bend): Promise<void> {
+    return this.#bendTo(bend, { way: "bend", decades: decadesOf(bend) });
   }
 
   /** The slider has been let go. */
@@ -77,7 +77,7 @@ export class Twin {
     });
   }
 
-  #bendTo(bend: Bend, sharpness: Sharpness): void {
+  async #bendTo(bend: Bend, sharpness: Sharpness): Promise<void> {
     const { dinh } = this.page.store.state;
     const { decades } = sharpness;
     // The constructions are asked for as much as the slider says, whichever way it bends.
@@ -86,7 +86,7 @@ export class Twin {
     if (!this.page.store.state.ready) return;
     this.page.previews.moved();
     if (this.page.previews.isRunning) return;
-    void this.page.task("bending", async (job) => {
+    await this.page.task("bending", async (job) => {
       await this.page.previews.run(job);
       if (this.page.store.state.sharpness.way === "sharpen") await this.#sharpen(job);
       await this.page.everything(job);

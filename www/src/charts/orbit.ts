@@ -3,16 +3,16 @@
 import { FIRST_ORBIT, type Orbit, TARGET } from "./relief";
 
 /** A view point seen from what is looked at: angles in radians, `lift` from the floor up. */
-interface Polar {
+export interface Polar {
   around: number;
   lift: number;
   distance: number;
 }
 
 /** By hand a little from below; by keys never. */
-const LOWEST = -0.02 * Math.PI;
-const HIGHEST = 1.57;
-const [NEAREST, FARTHEST] = [2.5, 12];
+export const LOWEST = -0.02 * Math.PI;
+export const HIGHEST = 1.57;
+export const [NEAREST, FARTHEST] = [2.5, 12];
 
 const KEY_TURN = Math.PI / 24;
 const KEY_STEP = 1.12;
@@ -24,7 +24,7 @@ const PINCH = 10;
 
 const within = (value: number, low: number, high: number): number => Math.min(Math.max(value, low), high);
 
-function polarOf({ position: [x, y, z] }: Orbit): Polar {
+export function polarOf({ position: [x, y, z] }: Orbit): Polar {
   const offset = [x - TARGET[0], y - TARGET[1], z - TARGET[2]] as const;
   return {
     around: Math.atan2(offset[0], offset[2]),
@@ -33,7 +33,7 @@ function polarOf({ position: [x, y, z] }: Orbit): Polar {
   };
 }
 
-function orbitAt({ around, lift, distance }: Polar, zoom: number): Orbit {
+export function orbitAt({ around, lift, distance }: Polar, zoom: number): Orbit {
   const flat = Math.cos(lift) * distance;
   return {
     position: [

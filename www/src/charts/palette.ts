@@ -11,6 +11,12 @@ const RAMPS: Record<Theme, string[]> = {
   dark: ["#1c5270", "#2a6f86", "#438c95", "#6fa69f", "#9fbfa8", "#c9d3b2", "#ece8cd"],
 };
 
+/** Ends of a table's colours, as a style sheet takes them: those of the ramp on paper, and on a dark ground what is high goes under. */
+export const HEAT = {
+  low: `light-dark(${RAMPS.light[0]}, #2f7d95)`,
+  high: `light-dark(${RAMPS.light.at(-1)}, #20282d)`,
+};
+
 function parse(hex: string): Rgb {
   const value = Number.parseInt(hex.slice(1), 16);
   return [(value >> 16) / 255, ((value >> 8) & 255) / 255, (value & 255) / 255];

@@ -27,7 +27,8 @@ export class SurfaceView {
   /** `failed`: the browser has no WebGL. */
   constructor(
     private readonly view: HTMLElement,
-    private readonly onOrbit: (from: SurfaceView) => void,
+    /** A hand wants it seen from elsewhere. */
+    private readonly turned: (to: Orbit) => void,
     private readonly failed: () => void,
   ) {
     // It says how large the place is when that is known: to ask would lay the page out once more.
@@ -66,11 +67,8 @@ export class SurfaceView {
     this.#drawer?.show(this.#picture);
   }
 
-  get orbit(): Orbit {
-    return this.#orbit;
-  }
-
-  set orbit(orbit: Orbit) {
+  turn(orbit: Orbit): void {
+    if (orbit === this.#orbit) return;
     this.#orbit = orbit;
     this.#drawer?.turn(orbit);
   }
@@ -89,9 +87,7 @@ export class SurfaceView {
     canvas.setAttribute("role", "img");
     handle(canvas, (change) => {
       const to = change(this.#orbit);
-      if (!to) return;
-      this.orbit = to;
-      this.onOrbit(this);
+      if (to) this.turned(to);
     });
     this.#canvas = canvas;
     this.#say();

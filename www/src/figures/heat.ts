@@ -48,7 +48,7 @@ function heatDrawing(
   const colour = ramp("light");
   const finite = cells.flat().filter((cell): cell is number => cell !== undefined && Number.isFinite(cell) && cell > 0);
   const low = Math.log(Math.min(high * 0.99, ...finite));
-  const text = (x: number, y: number, said: string, fill = "#1b2126") =>
+  const text = (x: number, y: number, said: string, fill = "var(--ink)") =>
     svg("text", { x, y, dy: "0.35em", "text-anchor": "middle", style: `fill: ${fill}; font-size: 12px` }, said);
   const at = (i: number, j: number): [number, number] => [LEFT + i * CELL.width, TOP + j * CELL.height];
   const drawn = cells.flatMap((row, j) =>
@@ -65,7 +65,7 @@ function heatDrawing(
           height: CELL.height,
           style: `fill: ${isThere ? css(colour(share)) : "#fff"}; stroke: #fff`,
         }),
-        text(x + CELL.width / 2, y + CELL.height / 2, said, isThere && share < 0.42 ? "#fff" : "#1b2126"),
+        text(x + CELL.width / 2, y + CELL.height / 2, said, isThere && share < 0.42 ? "#fff" : "var(--ink)"),
       ];
     }),
   );

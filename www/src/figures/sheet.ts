@@ -1,6 +1,6 @@
 /** A figure as an SVG file that stands alone: title, drawing, keys and caption on white, with every style written out. */
 
-import { html, svg } from "../dom";
+import { html, paperToken, svg } from "../dom";
 import type { Drawing, Figure, Key } from "./figure";
 import { VERSION } from "./version";
 import { wrapped } from "./wrap";
@@ -65,7 +65,7 @@ export function sheetOf(
     svg("title", {}, title),
     svg("desc", {}, caption),
     svg("rect", { width, height, fill: "#fff" }),
-    ...lines(titles, EDGE, TITLE, LINE + 3, { fill: "#1b2126", "font-weight": "600" }),
+    ...lines(titles, EDGE, TITLE, LINE + 3, { fill: paperToken("ink"), "font-weight": "600" }),
     placed(
       written(() => draw(inner, drawn)),
       EDGE,
@@ -74,7 +74,7 @@ export function sheetOf(
       drawn,
     ),
     ...rows.flatMap((row, index) => row.flatMap(({ key, x }) => keyAt(key, EDGE + x, keysTop + index * (LINE + 3)))),
-    ...lines(words, wordsTop, TEXT, LINE, { fill: "#545d65" }),
+    ...lines(words, wordsTop, TEXT, LINE, { fill: paperToken("ink-soft") }),
   );
   return { sheet, width, height };
 }
@@ -101,7 +101,7 @@ function keyRows(keys: Key[], room: number): { key: Key; x: number }[][] {
 
 const keyAt = ({ name, drawing }: Key, x: number, y: number): SVGElement[] => [
   placed(written(drawing), x, y, KEY.width, KEY.height),
-  svg("text", { x: x + KEY.width + KEY.gap, y: y + TEXT - 1, "font-size": TEXT, fill: "#1b2126" }, name),
+  svg("text", { x: x + KEY.width + KEY.gap, y: y + TEXT - 1, "font-size": TEXT, fill: paperToken("ink") }, name),
 ];
 
 /** A drawing with the styles that the page gives it in the light theme as attributes, and nothing else of the page's. */

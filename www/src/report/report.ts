@@ -1,8 +1,10 @@
 /** A full report: what the worker computed, with what it is of, as it is saved, kept and opened again. */
 
-import type { BackendInfo, Report } from "isoflat";
+import type { BackendInfo, Report, ReportSection } from "isoflat";
 import { transaction } from "../database";
 import { LabError } from "../errors";
+import { VERSION } from "../figures/version";
+import type { State } from "../store";
 import type { TrainChoice } from "../worker/protocol";
 
 export interface FullReport extends Report {
@@ -17,14 +19,13 @@ export interface FullReport extends Report {
   training?: { choice: TrainChoice; stopped: boolean } | null;
 }
 
-/** With what the page knows of the network beside it, as text of a file. */
-export function withOrigin(
-  text: string,
-  origin: Pick<FullReport, "date" | "isoflatVersion" | "training">,
-): { text: string; report: FullReport } {
-  const report = { isoflat: "report", ...origin, ...(JSON.parse(text) as FullReport) };
-  return { text: `${JSON.stringify(report, null, 1)}\n`, report };
+/** With what the page knows of the network beside it. */
+export function withOrigin(text: string, origin: Pick<FullReport, "date" | "isoflatVersion" | "training">): FullReport {
+  // Its name is the first that its file says.
+  return { isoflat: "report", ...origin, ...(JSON.parse(text) as FullReport) } as FullReport;
 }
+
+export const textOf = (report: FullReport): string => `${JSON.stringify(report, null, 1)}\n`;
 
 /** Larger than any that is shown; a model may be larger still, and is not read for this. */
 const MOST_BYTES = 256e6;
@@ -58,10 +59,44 @@ export function readReport(name: string, text: string): FullReport {
   return report as FullReport;
 }
 
-/** The last one, across a reload; undefined where there is none. */
-export const keptReport = (): Promise<string | undefined> =>
-  transaction<string | undefined>("readonly", (store) => store("last").get("report"));
+/** What one that was stopped is of: more than that it says of itself. */
+export interface Kept {
+  text: string;
+  /** Of the weights; null for a file, and where the browser keeps nothing. */
+  stamp: string | null;
+}
 
-export async function keepReport(text: string): Promise<void> {
-  await transaction("readwrite", (store) => store("last").put(text, "report"));
+/** The last one, across a reload; undefined where there is none. */
+export const keptReport = (): Promise<Kept | undefined> =>
+  transaction<Kept | undefined>("readonly", (store) => store("last").get("report"));
+
+export async function keepReport(kept: Kept): Promise<void> {
+  await transaction("readwrite", (store) => store("last").put(kept, "report"));
+}
+
+export const missingSections = ({ sections }: Report): ReportSection[] =>
+  sections.flatMap(({ section, finished }) => (finished ? [] : [section]));
+
+/** Can what is missing of it be computed at the weights that there are, as the rest of it was? */
+export function goesOn({ report, stamp }: { report: FullReport; stamp: string | null }, state: State): boolean {
+  const { ready, model, engine } = state;
+  return (
+    missingSections(report).length > 0 &&
+    report.isoflatVersion === VERSION &&
+    ready &&
+    stamp !== null &&
+    stamp === state.stamp &&
+    report.samples === model?.measuredSamples &&
+    JSON.stringify(report.backend) === JSON.stringify(engine?.info)
+  );
+}
+
+/** One report of what was there and of the sections that have been computed since. */
+export function joined(before: FullReport, found: FullReport): FullReport {
+  const later = new Map(found.sections.map((run) => [run.section, run]));
+  return {
+    ...found,
+    sections: before.sections.map((run) => later.get(run.section) ?? run),
+    values: { ...before.values, ...found.values },
+  };
 }

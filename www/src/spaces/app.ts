@@ -3,11 +3,13 @@
 import { Client } from "../client";
 import { LabError } from "../errors";
 import type { Messages } from "../messages";
-import { Store } from "../store";
+import { type State, Store } from "../store";
 import type { Curvature, Rescaling, RunPoint, Setting, SpacesApi, SpacesEvent, Speed } from "../worker/spaces-protocol";
-import { EXPERIMENTS, type ExperimentId, QUICK } from "./experiments";
+import { EXPERIMENTS } from "./experiments";
+import { KeptRuns, keptRuns } from "./kept";
 import { keyOf, METHODS, orderOf, type Place, type Run } from "./methods";
 import { type Curve, type Curves, Results } from "./results";
+import { type ExperimentId, QUICK, type SpacesChoice } from "./settings";
 
 export type SpacesTask = "idle" | "training" | "rescaling" | "curvature";
 
@@ -29,7 +31,11 @@ export interface SpacesState {
   /** Of which run, and what is there by now. */
   curvature: { run: Run; rows: CurvatureRow[] } | null;
   products: number;
+  /** Runs whose weights the worker has: a reload keeps what they came to, and not where they ended. */
+  here: ReadonlySet<string>;
 }
+
+type PageStore = Store<State>;
 
 const PLACES: Place[] = ["weights", "weight_fixing", "g_space"];
 
@@ -47,24 +53,69 @@ export class SpacesApp {
     rescaling: null,
     curvature: null,
     products: 0,
+    here: new Set(),
   });
+  /** Asked before so many runs that have ended are forgotten. */
+  mayForget: (runs: number) => Promise<boolean> = async () => true;
   readonly #client = new Client<SpacesApi, SpacesEvent>((event) => this.#heard(event), spacesWorker);
   #stopped = false;
   #seed = 0;
-  #progress = { begun: 0, known: 0, steps: 0 };
+  /** Steps: those that are known to be done, of repeats that are over, and all. */
+  #progress = { begun: 0, known: 0, over: 0, steps: 0 };
   /** Where the points of a run go: its key, and which of its repeats. */
   #places = new Map<string, { key: string; repeat: number }>();
 
-  constructor(private readonly messages: Messages) {}
+  readonly #kept = new KeptRuns(() => this.store.state);
+  readonly #read: Promise<void>;
+
+  /** `page`: its state has what is chosen here, which an address says. */
+  constructor(
+    private readonly messages: Messages,
+    private readonly page: PageStore,
+  ) {
+    this.#read = keptRuns().then((kept) => {
+      if (kept) this.store.set(kept);
+      this.store.watch(["experiment", "setting", "curves", "curvature"], () => this.#kept.soon());
+    });
+    // An address may have chosen before there was this part, or choose later.
+    void this.#read.then(() => {
+      this.page.watch(["spaces"], () => void this.#follow());
+      this.store.watch(["experiment", "setting"], () => this.#tell());
+    });
+  }
+
+  async #follow(): Promise<void> {
+    const { spaces } = this.page.state;
+    if (!spaces || JSON.stringify(spaces) === JSON.stringify(this.#chosen)) return;
+    this.choose(spaces.experiment);
+    // Whoever keeps what is there has the setting that it is of.
+    if (!(await this.set(spaces.setting))) this.#tell();
+  }
+
+  get #chosen(): SpacesChoice {
+    const { experiment, setting } = this.store.state;
+    return { experiment, setting };
+  }
+
+  #tell(): void {
+    if (JSON.stringify(this.page.state.spaces) !== JSON.stringify(this.#chosen))
+      this.page.set({ spaces: this.#chosen });
+  }
 
   choose(experiment: ExperimentId): void {
     this.store.set({ experiment });
   }
 
-  /** Other settings are other results. */
-  set(setting: Setting): void {
-    this.store.set({ setting, curves: new Map(), curvature: null });
+  /** Other settings are other results. False where it stays as it is. */
+  async set(setting: Setting): Promise<boolean> {
+    await this.#read;
+    const { state } = this.store;
+    if (JSON.stringify(setting) === JSON.stringify(state.setting)) return true;
+    const runs = [...state.curves.values()].flat().filter(isEnded).length;
+    if (state.task === "training" || (runs > 0 && !(await this.mayForget(runs)))) return false;
+    this.store.set({ setting, curves: new Map(), curvature: null, here: new Set() });
     void this.#client.tell((lab) => lab.forget());
+    return true;
   }
 
   /** How long a step takes here; asked once, when it begins to matter. */
@@ -78,16 +129,23 @@ export class SpacesApp {
     }
   }
 
-  /** Runs what the experiment has not run yet; what was stopped begins anew. */
+  /** Runs what the experiment has not run yet; a run that was stopped begins anew, those that have ended stay. */
   async run(): Promise<void> {
     await this.#task("training", async () => {
       const { setting, experiment } = this.store.state;
-      const runs = EXPERIMENTS[experiment].runs.filter((run) => !this.results.complete([run]));
-      const again = new Map(this.store.state.curves);
-      for (const run of runs) again.set(keyOf(run), []);
-      this.store.set({ curves: again });
-      this.#progress = { begun: performance.now(), known: 0, steps: runs.length * setting.repeats * stepsOf(setting) };
-      for (let repeat = 0; repeat < setting.repeats && !this.#stopped; repeat++) await this.#repeat(runs, repeat);
+      const { runs } = EXPERIMENTS[experiment];
+      this.#change((curves) => {
+        for (const run of runs) curves.set(keyOf(run), untilFirst(curves.get(keyOf(run)) ?? []));
+      });
+      const missing = (run: Run): number => setting.repeats - this.results.of(run).length;
+      const steps = runs.reduce((sum, run) => sum + missing(run), 0) * stepsOf(setting);
+      this.#progress = { begun: performance.now(), known: 0, over: 0, steps };
+      for (let repeat = 0; repeat < setting.repeats && !this.#stopped; repeat++) {
+        const left = runs.filter((run) => this.results.of(run).length <= repeat);
+        if (left.length === 0) continue;
+        await this.#repeat(left, repeat);
+        this.#progress.over += left.length * stepsOf(setting);
+      }
       this.#learnSpeed();
     });
   }
@@ -101,8 +159,8 @@ export class SpacesApp {
 
   /** At the best point that was reached with ones on the skeleton, where all three spaces have sound coordinates. */
   get curvatureRun(): Run | undefined {
-    const { curves } = this.store.state;
-    const reached = [...curves].flatMap(([key, [curve]]) => (curve && curve.end === "done" ? key : []));
+    const { curves, here } = this.store.state;
+    const reached = [...curves].flatMap(([key, [curve]]) => (curve?.end === "done" && here.has(key) ? key : []));
     const runs = Object.values(EXPERIMENTS).flatMap((experiment) => experiment.runs);
     const fit = runs.filter((run) => {
       const { place } = METHODS[run.method];
@@ -142,9 +200,15 @@ export class SpacesApp {
   estimate(): number | null {
     const { speed, setting, experiment } = this.store.state;
     if (!speed) return null;
-    const missing = EXPERIMENTS[experiment].runs.filter((run) => !this.results.complete([run])).length;
+    const { runs } = EXPERIMENTS[experiment];
+    const missing = runs.reduce((sum, run) => sum + this.missing(run), 0);
     const evaluation = setting.epochs * setting.testImages * speed.evaluationSeconds;
-    return missing * setting.repeats * (stepsOf(setting) * speed.stepSeconds + evaluation);
+    return missing * (stepsOf(setting) * speed.stepSeconds + evaluation);
+  }
+
+  /** Of how many initialisations a run has still to come to its end. */
+  missing(run: Run): number {
+    return Math.max(this.store.state.setting.repeats - untilFirst(this.results.of(run)).length, 0);
   }
 
   async #repeat(runs: Run[], repeat: number): Promise<void> {
@@ -164,7 +228,11 @@ export class SpacesApp {
         return orders.map(({ key }) => ({ key, end: "stopped" as const }));
       });
     for (const { key, end } of ends) this.#extend(key, (curve) => ({ ...curve, end }));
-    this.store.set({ curves: new Map(this.store.state.curves) });
+    const here = new Set(this.store.state.here);
+    // The curvature is taken of the first.
+    if (repeat === 0) for (const run of runs) here.add(keyOf(run));
+    this.store.set({ curves: new Map(this.store.state.curves), here });
+    void this.#kept.now();
     if ("error" in failed) throw failed.error;
   }
 
@@ -203,10 +271,10 @@ export class SpacesApp {
   #remaining(): number | null {
     const { setting } = this.store.state;
     const per = stepsOf(setting) / setting.epochs;
-    let done = 0;
+    let done = this.#progress.over;
     for (const { key, repeat } of this.#places.values()) {
       const curve = this.store.state.curves.get(key)?.[repeat];
-      done += (curve?.points.at(-1)?.epoch ?? 0) * per + repeat * stepsOf(setting);
+      done += (curve?.points.at(-1)?.epoch ?? 0) * per;
     }
     const seconds = (performance.now() - this.#progress.begun) / 1000;
     this.#progress.known = done;
@@ -225,6 +293,7 @@ export class SpacesApp {
   }
 
   async #task(task: SpacesTask, body: () => Promise<void>): Promise<void> {
+    await this.#read;
     if (this.store.state.task !== "idle") return;
     this.#stopped = false;
     this.messages.clear();
@@ -235,7 +304,10 @@ export class SpacesApp {
       const wanted = this.#stopped || (error instanceof LabError && error.code === "aborted");
       if (!wanted) this.messages.error(error);
       // A module that has crashed, or a broken worker: the next task begins with a new one.
-      if (error instanceof LabError && BROKEN.has(error.code)) this.#client.discard();
+      if (error instanceof LabError && BROKEN.has(error.code)) {
+        this.#client.discard();
+        this.store.set({ here: new Set() });
+      }
     } finally {
       this.store.set({ task: "idle", remaining: null });
     }
@@ -243,6 +315,13 @@ export class SpacesApp {
 }
 
 const BROKEN: ReadonlySet<LabError["code"]> = new Set(["unexpected", "crashed"]);
+
+const isEnded = ({ end }: Curve): boolean => end === "done" || end === "diverged";
+/** The repeats up to the first that has not ended by itself: runs begin one after the other. */
+const untilFirst = (curves: readonly Curve[]): readonly Curve[] => {
+  const first = curves.findIndex((curve) => !isEnded(curve));
+  return first < 0 ? curves : curves.slice(0, first);
+};
 
 const stepsOf = ({ images, batch, epochs }: Setting): number => epochs * Math.ceil(images / Math.max(batch, 1));
 const workerKey = (run: Run, repeat: number): string => `${keyOf(run)} ${repeat}`;

@@ -1,6 +1,5 @@
 /** The thesis' experiments: which runs each has, and what is read from them. Runs that several have are run once. */
 
-import type { Setting } from "../worker/spaces-protocol";
 import {
   type Finding,
   gridFindings,
@@ -14,8 +13,7 @@ import {
 } from "./findings";
 import { type MethodId, type Run, run } from "./methods";
 import { begun, type Results } from "./results";
-
-export type ExperimentId = "rates" | "low_high" | "kept" | "grid";
+import type { ExperimentId } from "./settings";
 
 export interface Experiment {
   title: string;
@@ -69,10 +67,6 @@ export const EXPERIMENTS: Record<ExperimentId, Experiment> = {
     findings: gridFindings,
   },
 };
-
-export const QUICK: Setting = { images: 12000, testImages: 1000, batch: 64, epochs: 3, seed: 1, repeats: 1 };
-/** As in the thesis, which averages ten runs of each kind and validates on all 10,000 test images; the page has 2,000 of them. */
-export const THESIS: Setting = { images: 60000, testImages: 2000, batch: 64, epochs: 20, seed: 1, repeats: 1 };
 
 /** What a reader must know who compares verdicts with the thesis; empty where there is nothing. */
 export function caveat(experiment: ExperimentId, results: Results): string {

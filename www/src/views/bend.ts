@@ -8,9 +8,12 @@ import { LineChart } from "../charts/line";
 import { html } from "../dom";
 import { number, round } from "../format";
 import type { Bend } from "../store";
-import { factorsOf, powersOf } from "../transformations";
+import { factorsOf, powersOf, UNIT_RANGE } from "../transformations";
 import { watchIn } from "./closed";
+import { clearFault, numberIn } from "./fields";
 import { place, within } from "./place";
+
+const RANGE = { name: "The largest factor of a unit" };
 
 const markup = template`
   <fieldset>
@@ -23,7 +26,7 @@ const markup = template`
       <label class="check"><input id="nodewise" type="checkbox"> every hidden unit by its own random factor</label>
       <div class="row">
         <label class="inline">up to ×
-          <input id="nodewise-range" type="number" min="1.1" max="1000" step="any" value="10" aria-label="Largest factor of a unit"></label>
+          <input id="nodewise-range" type="number" min=${UNIT_RANGE[0]} max=${UNIT_RANGE[1]} step="any" value="10" aria-label="Largest factor of a unit"></label>
         <button id="nodewise-draw" type="button">Draw anew</button>
       </div>
     </div>
@@ -149,7 +152,7 @@ export class BendView {
   /** One tensor’s factor: the layers that write it and those that read it make up for each other. */
   #rescale(tensors: FreeTensor[], tensor: number, power: number): void {
     this.#powers[tensor] = power;
-    this.app.twin.setBend({ ...this.#bend, lambda: factorsOf(tensors, this.#powers, this.#bend.lambda.length) });
+    void this.app.twin.setBend({ ...this.#bend, lambda: factorsOf(tensors, this.#powers, this.#bend.lambda.length) });
   }
 
   /** Moves one factor and divides the others evenly, in logarithms, so that their sum stays 0. */
@@ -164,19 +167,25 @@ export class BendView {
     const down = before - others * (DECADES - Math.max(...rest));
     const to = Math.min(Math.max(wanted, down), up);
     const lambda = logs.map((log, index) => 10 ** (index === layer ? to : log - (to - before) / others));
-    this.app.twin.setBend({ ...this.#bend, lambda });
+    void this.app.twin.setBend({ ...this.#bend, lambda });
   }
 
   #setNodewise(): void {
-    const { range, nodewise } = this.#elements;
-    const wanted = Math.min(Math.max(Number(range.value) || 10, 1.1), 1000);
-    range.value = String(wanted);
-    this.app.twin.setBend({ ...this.#bend, nodewise: nodewise.checked ? { seed: this.#seed, range: wanted } : null });
+    const { range: input, nodewise } = this.#elements;
+    // What is not chosen is not read.
+    if (!nodewise.checked) clearFault(input);
+    const range = nodewise.checked ? numberIn(input, RANGE) : null;
+    if (nodewise.checked && range === null) {
+      // The twin stays where it is, and so does the tick.
+      nodewise.checked = this.#bend.nodewise !== null;
+      return;
+    }
+    void this.app.twin.setBend({ ...this.#bend, nodewise: range === null ? null : { seed: this.#seed, range } });
   }
 
   #setPermutation(): void {
     const on = this.#elements.permute.checked;
-    this.app.twin.setBend({ ...this.#bend, permutation: on ? { seed: this.#seed } : null });
+    void this.app.twin.setBend({ ...this.#bend, permutation: on ? { seed: this.#seed } : null });
   }
 
   #showBend(): void {
@@ -201,6 +210,12 @@ export class BendView {
         ? `${lambda.map((_, index) => `λ${subscript(index + 1)}`).join(" · ")} = ${round(Number(product.toPrecision(6)))}`
         : "";
     this.#elements.nodewise.checked = nodewise !== null;
+    // A reload, Undo or an address may have chosen.
+    if (nodewise) {
+      this.#elements.range.value = String(nodewise.range);
+      clearFault(this.#elements.range);
+    }
+    this.#seed = nodewise?.seed ?? permutation?.seed ?? this.#seed;
     this.#elements.permute.checked = permutation !== null;
   }
 }

@@ -35,11 +35,11 @@ export function curvatureView(app: SpacesApp, section: HTMLElement): void {
         <p class="note" role="status">${said(app)}</p>`,
     });
   };
-  app.store.watch(["task", "curves", "products", "curvature"], draw);
+  app.store.watch(["task", "curves", "here", "products", "curvature"], draw);
   const find = within(section);
   const [button, stop] = [find("button", "curvature-button"), find("button", "curvature-stop")];
   takeAlong(button.parentElement, () => curvatureFigure(app.store.state.curvature), "table");
-  app.store.watch(["task", "curves"], () => {
+  app.store.watch(["task", "curves", "here"], () => {
     const { task } = app.store.state;
     const wasOnStop = document.activeElement === stop;
     disable(button, task !== "idle" || !app.curvatureRun);
@@ -49,8 +49,11 @@ export function curvatureView(app: SpacesApp, section: HTMLElement): void {
 }
 
 function said({ store, curvatureRun: run }: SpacesApp): string {
-  const { task, products } = store.state;
+  const { task, products, curves } = store.state;
   if (task === "curvature") return `${products} products with the Hessian…`;
+  if (!run && [...curves.values()].some(([curve]) => curve?.end === "done")) {
+    return "The runs were kept, the weights that they ended at were not: it needs one that has been run since the page was opened.";
+  }
   if (!run) return "It needs a trained network: run one of the experiments above to its end.";
   return `At the end of the best run so far: ${METHODS[run.method].name} at rate ${run.rate}.`;
 }

@@ -43,6 +43,9 @@ export function headerView(app: App): void {
   render(MARKUP, header);
   const badge = within(header)("span", "badge");
   const select = within(header)("select", "backend");
+  app.store.watch(["backend"], () => {
+    select.value = app.store.state.backend;
+  });
   app.store.watch(["engine", "task"], () => {
     const { engine, task } = app.store.state;
     if (!engine) {

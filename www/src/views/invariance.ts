@@ -7,12 +7,15 @@ import { invarianceFigure } from "../figures/invariance";
 import { disable } from "../focus";
 import { leftOf } from "../plan";
 import type { State } from "../store";
+import { UNIT_RANGE } from "../transformations";
 import { watchIn } from "./closed";
 import { ESTIMATED, showEstimate } from "./estimate";
+import { clearFault, numberIn } from "./fields";
 import { InvarianceTableView } from "./invariance-table";
 import { place } from "./place";
 import { takeAlong } from "./take-along";
 
+const RANGE = { name: "The largest factor of a unit" };
 const RIGID = "This network has an activation that is not positively homogeneous: no map leaves what it computes.";
 
 export class InvarianceView {
@@ -30,6 +33,7 @@ export class InvarianceView {
     this.#table = new InvarianceTableView(app, () => this.#draw());
     watchIn(this.#place, app, ["invariance", "checkChoice", "descriptions"], () => this.#draw());
     app.store.watch(["ready", "model", "task", "asked", "invariance"], () => this.#showButtons());
+    app.store.watch(["checkChoice"], () => this.#write());
     app.store.watch(ESTIMATED, () => this.#showEstimate());
     takeAlong(this.#button.value?.parentElement ?? null, () => invarianceFigure(app.store.state));
   }
@@ -37,11 +41,10 @@ export class InvarianceView {
   /** Rendered once: what a person has set stays. */
   #template(): TemplateResult {
     const check = () => {
-      const range = this.#range.value;
-      if (!range) return;
-      const wanted = Math.min(Math.max(Number(range.value) || 10, 1.1), 1000);
-      range.value = String(wanted);
-      void this.app.asking.check(wanted, this.#searches.value?.checked ?? false);
+      const input = this.#range.value;
+      const range = input ? numberIn(input, RANGE) : null;
+      if (range !== null) void this.app.asking.check(range, this.#searches.value?.checked ?? false);
+      else input?.focus();
     };
     return html`
       <div class="side">
@@ -53,7 +56,7 @@ export class InvarianceView {
           <div class="row wrap">
             <label class="check"><input id="check-searches" type="checkbox" ${ref(this.#searches)}
               @change=${() => this.#showEstimate()}> with the searches for the highest point (slow)</label>
-            <label class="inline">units up to × <input id="check-range" type="number" min="1.1" max="1000" step="any"
+            <label class="inline">units up to × <input id="check-range" type="number" min=${UNIT_RANGE[0]} max=${UNIT_RANGE[1]} step="any"
               value="10" ${ref(this.#range)}></label>
             <button id="check-button" type="button" disabled ${ref(this.#button)} @click=${check}>Check</button>
             <button id="check-continue" type="button" hidden ${ref(this.#goOn)}
@@ -63,6 +66,17 @@ export class InvarianceView {
         <p id="check-estimate" class="note estimate" ${ref(this.#estimate)}></p>
         <div ${ref(this.#found)} class="found"></div>
       </div>`;
+  }
+
+  /** A reload or an address may have chosen. */
+  #write(): void {
+    const { checkChoice } = this.app.store.state;
+    const { value: range } = this.#range;
+    const { value: searches } = this.#searches;
+    if (!checkChoice || !range || !searches) return;
+    range.value = String(checkChoice.range);
+    searches.checked = checkChoice.searches;
+    clearFault(range);
   }
 
   #draw(): void {

@@ -1,6 +1,7 @@
 /** What can be taken along of the whole: results, the report, weights in other programs' formats, and how to cite it. */
 
 import { html, nothing, render } from "lit-html";
+import { Address, SAID } from "../address";
 import type { App } from "../app";
 import { download } from "../dom";
 import { bibtex, plainCitation } from "../figures/cite";
@@ -16,10 +17,19 @@ type Form = "bibtex" | "plain";
 /** How long a button says what it has done, in milliseconds. */
 const SAID_MS = 2000;
 
+/** A frame of another page with the stage alone in it. */
+function embedCode(hash: string): string {
+  const address = `${location.origin}${location.pathname}?embed${hash}`
+    .replaceAll("&", "&amp;")
+    .replaceAll('"', "&quot;");
+  return `<iframe src="${address}" width="880" height="680" title="isoflat: how flat is this minimum?" loading="lazy"></iframe>`;
+}
+
 export function keepView(app: App, report: ReportView): void {
   const at = place("keep");
   let form: Form = "bibtex";
-  let isCopied = false;
+  /** What has just been copied. */
+  let copied: "citation" | "embed" | null = null;
   const citation = (): string => {
     const address = `${location.origin}${location.pathname}`;
     const today = new Date().toISOString().slice(0, 10);
@@ -30,16 +40,18 @@ export function keepView(app: App, report: ReportView): void {
     const file = await app.savedFile(point, format as SaveChoice);
     if (file) download(file.name, file.bytes);
   };
-  const copyCitation = async (): Promise<void> => {
-    isCopied = await copy(citation());
+  const copyAs = async (what: "citation" | "embed", text: string): Promise<void> => {
+    copied = (await copy(text)) ? what : null;
     draw();
     setTimeout(() => {
-      isCopied = false;
+      copied = null;
       draw();
     }, SAID_MS);
   };
   const draw = (): void => {
-    const { ready, model, bendSummary, dinh, opened } = app.store.state;
+    const { state } = app.store;
+    const { ready, model, bendSummary, dinh, opened } = state;
+    const hash = ready ? Address.of(state, "train") : null;
     const isOnnx = opened?.format === "ONNX";
     render(
       html`<div class="side">
@@ -66,6 +78,15 @@ export function keepView(app: App, report: ReportView): void {
                 Full report
               </button>
               ${report.isThere ? html`<a href="#/report">Open the report</a>` : nothing}
+              <button
+                id="copy-embed"
+                type="button"
+                title=${hash === null ? "No address holds this network" : "The stage as it stands, for the HTML of an article"}
+                ?disabled=${hash === null}
+                @click=${() => void copyAs("embed", embedCode(hash ?? ""))}
+              >
+                <span role="status">${copied === "embed" ? "Copied" : "Copy embed code"}</span>
+              </button>
             </div>
           </section>
           <section aria-labelledby="keep-weights">
@@ -128,8 +149,8 @@ export function keepView(app: App, report: ReportView): void {
             </fieldset>
             <pre id="citation" tabindex="0" role="group" aria-label="The citation">${citation()}</pre>
             <div class="row wrap">
-              <button id="cite-copy" type="button" @click=${() => void copyCitation()}>
-                <span role="status">${isCopied ? "Copied" : "Copy"}</span>
+              <button id="cite-copy" type="button" @click=${() => void copyAs("citation", citation())}>
+                <span role="status">${copied === "citation" ? "Copied" : "Copy"}</span>
               </button>
               <button
                 id="cite-save"
@@ -147,6 +168,6 @@ export function keepView(app: App, report: ReportView): void {
     const format = at.querySelector<HTMLSelectElement>("#save-format");
     if (format?.value === "onnx" && !isOnnx) format.selectedIndex = 0;
   };
-  watchIn(at, app, ["ready", "model", "bendSummary", "dinh", "opened"], draw);
+  watchIn(at, app, [...SAID, "bendSummary", "opened"], draw);
   report.changed = draw;
 }

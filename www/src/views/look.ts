@@ -3,8 +3,9 @@
 import type { Landscape } from "isoflat";
 import { render, html as template } from "lit-html";
 import type { App } from "../app";
+import type { Look } from "../charts/camera";
 import { drawContour } from "../charts/contour";
-import { type HeightKind, type Heights, heightsOf, isWhole, rowsOf } from "../charts/heights";
+import { type Heights, heightsOf, isWhole, rowsOf } from "../charts/heights";
 import { LineChart } from "../charts/line";
 import { SurfaceView } from "../charts/surface";
 import { waySaid } from "../charts/way";
@@ -18,7 +19,6 @@ import { snapshotsOf } from "../worker/way";
 import { estimateView } from "./estimate";
 import { place, within } from "./place";
 
-type View = "surface" | "contour" | "line";
 const POINTS: Point[] = ["trained", "bent"];
 
 /** Rendered once: what people choose stays as they have it. */
@@ -87,7 +87,10 @@ export class LookView {
   readonly #find = within(this.#panel);
   readonly #surfaces: Partial<Record<Point, SurfaceView>> = {};
   #line: LineChart | undefined;
-  #view: View = "surface";
+  /** As it is drawn. */
+  #view: Look["view"] = "surface";
+  /** The browser has no WebGL: surfaces are drawn as maps. */
+  #isFlat = false;
   #seed = 1;
   #drawn: PerPoint<Landscape> = {};
 
@@ -100,20 +103,24 @@ export class LookView {
     estimateView(app, "landscape", this.#find("p", "look-estimate"));
     for (const radio of this.#panel.querySelectorAll<HTMLInputElement>("input[name=view]")) {
       radio.addEventListener("change", () => {
-        if (radio.checked) this.#setView(radio.value as View);
+        if (!radio.checked) return;
+        this.#isFlat = false;
+        this.#choose({ view: radio.value as Look["view"] });
       });
     }
     const change = () => app.setLandscape(this.#choice());
     for (const id of ["directions", "normalization", "at-bent"])
       this.#find("select", id).addEventListener("change", change);
     this.#find("input", "points").addEventListener("change", change);
-    this.#find("select", "height").addEventListener("change", () => this.draw());
+    const height = this.#find("select", "height");
+    height.addEventListener("change", () => this.#choose({ height: height.value === "linear" ? "linear" : "log" }));
     this.#find("button", "draw-directions").addEventListener("click", () => {
       this.#seed++;
       change();
     });
     app.store.watch(["surfaces", "growing", "lines", "bend", "preview", "ready"], () => this.draw());
     app.store.watch(["landscapeChoice"], () => this.#writeChoice());
+    app.store.watch(["look"], () => this.#look());
     app.store.watch(["bend", "ready", "landscapeChoice", "way", "training", "stamp"], () => this.#showFields());
   }
 
@@ -124,12 +131,8 @@ export class LookView {
 
   /** What is to be seen now. */
   get shown() {
-    const orbit = (this.#surfaces.trained ?? this.#surfaces.bent)?.orbit;
-    return { view: this.#view, height: this.height, surfaces: this.#drawn, heights: this.#heights(this.#drawn), orbit };
-  }
-
-  get height(): HeightKind {
-    return this.#find("select", "height").value === "linear" ? "linear" : "log";
+    const { height, orbit } = this.app.store.state.look;
+    return { view: this.#view, height, surfaces: this.#drawn, heights: this.#heights(this.#drawn), orbit };
   }
 
   /** Again, in the colours of the theme. */
@@ -152,7 +155,26 @@ export class LookView {
     this.#showRanges(this.#view === "line" ? lines : surfaces, bent);
   }
 
-  #setView(view: View): void {
+  #choose(change: Partial<Look>): void {
+    this.app.store.set({ look: { ...this.app.store.state.look, ...change } });
+  }
+
+  /** As the state has it: a hand, an address, a reload or Undo may have chosen it. */
+  #look(): void {
+    const { view, height, orbit } = this.app.store.state.look;
+    for (const point of POINTS) this.#surfaces[point]?.turn(orbit);
+    const shown = view === "surface" && this.#isFlat ? "contour" : view;
+    const select = this.#find("select", "height");
+    if (shown === this.#view && height === select.value) return;
+    select.value = height;
+    for (const radio of this.#panel.querySelectorAll<HTMLInputElement>("input[name=view]")) {
+      radio.checked = radio.value === shown;
+    }
+    if (shown !== this.#view) this.#setView(shown);
+    else this.draw();
+  }
+
+  #setView(view: Look["view"]): void {
     this.#view = view;
     for (const point of POINTS) {
       this.#surfaces[point]?.dispose();
@@ -190,7 +212,7 @@ export class LookView {
     }
     place.querySelector(".of-bent")?.toggleAttribute("hidden", !lines.bent);
     place.querySelector(".of-way")?.toggleAttribute("hidden", !lines.trained.path);
-    this.#line.show(lines, this.height);
+    this.#line.show(lines, this.app.store.state.look.height);
   }
 
   #drawContours(surfaces: PerPoint<Landscape>, bent: boolean): void {
@@ -217,12 +239,11 @@ export class LookView {
       if (!view) {
         view = new SurfaceView(
           this.#place(point),
-          (from) => this.#link(from),
+          (orbit) => this.#choose({ orbit }),
           () => this.#drawFlat(),
         );
         this.#surfaces[point] = view;
-        const other = this.#surfaces[point === "trained" ? "bent" : "trained"];
-        if (other) view.orbit = other.orbit;
+        view.turn(this.app.store.state.look.orbit);
       }
       view.show(landscape, heights);
     }
@@ -231,9 +252,8 @@ export class LookView {
   /** Without WebGL the contour map shows the same. */
   #drawFlat(): void {
     if (this.#view !== "surface") return;
-    const radio = this.#panel.querySelector<HTMLInputElement>("input[name=view][value=contour]");
-    if (radio) radio.checked = true;
-    this.#setView("contour");
+    this.#isFlat = true;
+    this.#look();
     this.app.messages.notice("This browser draws no 3D surfaces.", "The contour map shows the same numbers.");
   }
 
@@ -247,15 +267,7 @@ export class LookView {
       const surface = surfaces[point];
       return surface && !isWhole(surface) ? (lines[point] ?? []) : [];
     });
-    return heightsOf([...present(surfaces), ...early], this.height);
-  }
-
-  /** Turning one surface turns the other. */
-  #link(from: SurfaceView): void {
-    for (const point of POINTS) {
-      const other = this.#surfaces[point];
-      if (other && other !== from) other.orbit = from.orbit;
-    }
+    return heightsOf([...present(surfaces), ...early], this.app.store.state.look.height);
   }
 
   #empty(point: Point, bent: boolean): void {
@@ -292,7 +304,10 @@ export class LookView {
       range.textContent = `${coarse}${rows}loss ${number(low)} to ${number(high)}`;
     }
     const { model, landscapeChoice } = this.app.store.state;
-    const cut = this.height === "linear" && bent ? " Heights beyond four times the trained landscape’s are cut." : "";
+    const cut =
+      this.app.store.state.look.height === "linear" && bent
+        ? " Heights beyond four times the trained landscape’s are cut."
+        : "";
     const marks = this.#view === "surface" ? " Pin: the weights; ring: the lowest point; lines: equal loss." : "";
     const { trained } = landscapes;
     this.#find("li", "cut-way").hidden = !this.app.store.state.lines.trained?.path;

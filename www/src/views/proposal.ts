@@ -17,6 +17,7 @@ import {
   usualShortcut,
 } from "../layers";
 import type { OpenedFiles } from "../worker/protocol";
+import { numberIn } from "./fields";
 import { within } from "./place";
 
 /** Rows are checked when a person has stopped typing. */
@@ -188,17 +189,17 @@ function number(layer: LayerJSON & Numbers, key: keyof Numbers, index: number, c
   const value = [given ?? usual].flat()[0];
   const field = html("input", {
     type: "number",
+    id: `layer-${index}-${key}`,
     min: least,
     max: 64,
     value: String(value),
     "aria-label": `${key} of layer ${index + 1}`,
   });
-  field.addEventListener(
-    "change",
-    change(() => {
-      const whole = Math.trunc(Number(field.value));
-      if (Number.isFinite(whole)) layer[key] = Math.min(64, Math.max(least, whole));
-    }),
-  );
+  const apply = change(() => {
+    layer[key] = Number(field.value);
+  });
+  field.addEventListener("change", () => {
+    if (numberIn(field, { name: `The ${key} of layer ${index + 1}`, whole: true }) !== null) apply();
+  });
   return html("label", { class: "inline" }, key, field);
 }

@@ -9,12 +9,13 @@ import { duration, number } from "../format";
 import { doubtsOf, factsOf, missingOf, partsOf, SECTIONS } from "../report/content";
 import { plotFigure, tableFigure } from "../report/figures";
 import type { Part, ReportTable } from "../report/part";
-import { type FullReport, keepReport, keptReport, readReport } from "../report/report";
+import { type FullReport, goesOn, keepReport, keptReport, readReport, textOf } from "../report/report";
 import { pieces } from "../subscripts";
 import { place } from "./place";
 import { takenAlong } from "./take-along";
 
 const ADDRESS = "#/report";
+const partNow = (): string => location.hash.split("?")[0] ?? "";
 const isOpen = (): boolean => location.hash.startsWith(ADDRESS);
 
 export class ReportView {
@@ -22,13 +23,17 @@ export class ReportView {
   readonly #title = createRef<HTMLHeadingElement>();
   #report: FullReport | null = null;
   #text = "";
+  /** Of the weights that it is of; null of a file. */
+  #stamp: string | null = null;
   #renderings = 0;
+  #offered = "";
   readonly #pageTitle = document.title;
 
   constructor(private readonly app: App) {
     app.store.watch(["descriptions", "operators"], () => this.#render());
-    app.store.watch(["ready", "task"], () => {
+    app.store.watch(["ready", "task", "stamp", "model", "engine"], () => {
       if (!this.#report) this.#render();
+      else if (this.#report.stopped && this.#offer() !== this.#offered) this.#render();
     });
     void this.#restore();
   }
@@ -38,33 +43,36 @@ export class ReportView {
   }
 
   /** Shows a report that has just been computed, or opened. */
-  show(text: string, report = readReport("this file", text)): void {
-    this.#set(text, report);
-    void keepReport(text);
+  show(text: string, stamp: string | null = null): void {
+    this.#set(text, readReport("this file", text), stamp);
+    void keepReport({ text, stamp });
     if (isOpen()) this.shown();
     else location.hash = ADDRESS;
   }
 
-  /** Computes one of the trained weights; what is finished, if it is stopped. */
-  async compute(): Promise<void> {
-    const begun = location.hash;
-    const found = await this.app.asking.fullReport();
+  /** Computes one of the trained weights; what is finished, if it is stopped. `before`: what is missing of that one. */
+  async compute(before: FullReport | null = null): Promise<void> {
+    const begun = partNow();
+    const { stamp } = this.app.store.state;
+    const found = await this.app.asking.fullReport(before);
     if (!found) return;
+    const text = textOf(found);
     // Who has gone on to something else meanwhile is not taken away from it.
-    if (location.hash === begun) this.show(found.text, found.report);
+    if (partNow() === begun) this.show(text, stamp);
     else {
-      this.#set(found.text, found.report);
-      void keepReport(found.text);
+      this.#set(text, found, stamp);
+      void keepReport({ text, stamp });
       this.app.messages.notice("The full report is there.", "“Open the report” under Keep shows it");
     }
   }
 
   async #restore(): Promise<void> {
-    const text = await keptReport();
-    if (text === undefined || this.#report) return;
+    const kept = await keptReport();
+    if (!kept || this.#report) return;
     try {
-      this.#report = readReport("the report that was kept", text);
-      this.#text = text;
+      this.#report = readReport("the report that was kept", kept.text);
+      this.#text = kept.text;
+      this.#stamp = kept.stamp;
       this.#render();
       this.#name();
       this.changed();
@@ -73,8 +81,9 @@ export class ReportView {
     }
   }
 
-  #set(text: string, report: FullReport): void {
+  #set(text: string, report: FullReport, stamp: string | null): void {
     this.#text = text;
+    this.#stamp = stamp;
     this.#report = report;
     this.#render();
     this.#name();
@@ -98,7 +107,16 @@ export class ReportView {
       isOpen() && this.#report ? `isoflat report: ${this.#report.network} on ${this.#report.data}` : this.#pageTitle;
   }
 
+  /** What is said of going on with it. */
+  #offer(): string {
+    const { state } = this.app.store;
+    return this.#report
+      ? `${goesOn({ report: this.#report, stamp: this.#stamp }, state)} ${state.task === "reporting"}`
+      : "";
+  }
+
   #render(): void {
+    this.#offered = this.#offer();
     // Made anew each time, so that no menu is of the report before.
     render(this.#report ? keyed(++this.#renderings, this.#whole(this.#report)) : this.#none(), this.#place);
   }
@@ -143,6 +161,7 @@ export class ReportView {
           missing.length > 0
             ? html`<p class="report-missing" role="note">
                 <strong>It was stopped before its end.</strong> These are missing: ${missing.join(", ")}.
+                ${this.#goOn(report)}
               </p>`
             : nothing
         }
@@ -165,6 +184,17 @@ export class ReportView {
         ${this.#times(report)}
       </section>
     </article>`;
+  }
+
+  #goOn(report: FullReport): TemplateResult | string {
+    const { state } = this.app.store;
+    if (!goesOn({ report, stamp: this.#stamp }, state)) {
+      return this.#stamp === null
+        ? ""
+        : "It can be gone on with while its network is on the stage, on the same device and samples.";
+    }
+    return html`<button type="button" id="report-continue" ?disabled=${state.task === "reporting"}
+      @click=${() => void this.compute(report)}>Continue</button>`;
   }
 
   #part(report: FullReport, { id, title, about, plots, tables }: Part): TemplateResult {

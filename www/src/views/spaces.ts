@@ -27,11 +27,11 @@ const markup = () => html`
 `;
 
 /** The result calls for a redraw where colours are not the style sheet's. */
-export function spacesView({ messages }: App): { redraw: () => void } {
+export function spacesView({ messages, store }: App): { redraw: () => void } {
   const spaces = place("spaces");
   render(markup(), spaces);
   const section = (id: (typeof PARTS)[number]): HTMLElement => within(spaces)("section", id);
-  const app = new SpacesApp(messages);
+  const app = new SpacesApp(messages, store);
   skeletonView(section("skeleton"));
   rescalingView(app, section("rescaling-part"));
   const toys = new ToysView(section("toys"));

@@ -86,6 +86,7 @@ export class SpectrumView {
     const part = place("spectrum");
     app.store.watch(["operators"], () => this.#fillOperators());
     app.store.watch(["model"], () => this.#fillParts());
+    app.store.watch(["spectrumChoice"], () => this.#write());
     app.store.watch(["ready", "task"], () => {
       const { ready, task } = app.store.state;
       disable(this.#button, !ready || ["training", "starting", "spectrum"].includes(task));
@@ -139,7 +140,7 @@ export class SpectrumView {
         );
       }),
     );
-    if (operators.length > 0) this.#operator.value = this.app.store.state.spectrumChoice.operator;
+    if (operators.length > 0) this.#write();
   }
 
   #choice(): SpectrumChoice {
@@ -154,17 +155,28 @@ export class SpectrumView {
 
   #fillParts(): void {
     const names = this.app.store.state.model?.layers ?? [];
-    const before = this.#part.value;
     this.#part.replaceChildren(
       element("option", { value: "all" }, "all parameters"),
       element("option", { value: "weights" }, "all weights, no biases"),
       ...names.map((name, index) => element("option", { value: `layer_${index + 1}` }, `W${index + 1} · ${name}`)),
     );
-    this.#part.value = before;
+    this.#write();
+    // A layer that this network has not.
+    if (this.#part.value !== this.app.store.state.spectrumChoice.part) this.app.asking.setSpectrum(this.#choice());
+  }
+
+  /** A reload, Undo or an address may have chosen. */
+  #write(): void {
+    const { operator, part, probes, steps } = this.app.store.state.spectrumChoice;
+    this.#operator.value = operator;
+    this.#part.value = part;
     if (this.#part.value === "") this.#part.value = "all";
-    const choice = this.#choice();
-    if (JSON.stringify(choice) !== JSON.stringify(this.app.store.state.spectrumChoice))
-      this.app.asking.setSpectrum(choice);
+    const quality = `${probes} ${steps}`;
+    this.#quality.value = quality;
+    if (this.#quality.value === quality) return;
+    // As somebody else has typed it into an address.
+    this.#quality.append(element("option", { value: quality }, `${probes} probes × ${steps} steps`));
+    this.#quality.value = quality;
   }
 
   #drawEnds(): void {

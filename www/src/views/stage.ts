@@ -1,20 +1,20 @@
 /** The stage's one control: how sharp the twin is, and in which way; the stage as an address, and as large as the screen. */
 
+import { Address } from "../address";
 import type { App } from "../app";
-import { lambdaFor, noBend, refusalToRescale } from "../bends";
+import { noBend, refusalToRescale } from "../bends";
 import { disable } from "../focus";
 import { factor } from "../format";
-import { queryOf } from "../link";
-import { found, refusalOf, type Sharpness, transformationOf } from "../store";
+import { refusalOf, type Sharpness, transformationOf } from "../store";
 import { place, within } from "./place";
 
 /** Returns what the tour looks at and listens to. Its frame is in index.html: it is what people see before there is any script. */
-export function stageView(app: App): { stage: HTMLElement; control: HTMLElement } {
+export function stageView(app: App, part: () => string): { stage: HTMLElement; control: HTMLElement } {
   const [stage, control] = [place("stage"), place("control")];
   closeLikeMenu(within(control)("details", "more"));
   slide(app, control);
   reset(app, control);
-  sharing(app, stage);
+  sharing(app, stage, part);
   availability(app, stage, control);
   return { stage, control };
 }
@@ -28,7 +28,7 @@ function slide(app: App, control: HTMLElement): void {
   ] as const;
   const ways = [...control.querySelectorAll<HTMLInputElement>("input[name=way]")];
   const way = (): Sharpness["way"] => (ways.find(({ checked }) => checked)?.value === "sharpen" ? "sharpen" : "bend");
-  const set = (): void => app.twin.setSharpness({ way: way(), decades: Number(slider.value) });
+  const set = (): void => void app.twin.setSharpness({ way: way(), decades: Number(slider.value) });
   slider.addEventListener("input", set);
   slider.addEventListener("change", () => app.twin.release());
   for (const radio of ways) radio.addEventListener("change", set);
@@ -51,7 +51,7 @@ function slide(app: App, control: HTMLElement): void {
 
 function reset(app: App, control: HTMLElement): void {
   const button = within(control)("button", "bend-reset");
-  button.addEventListener("click", () => app.twin.setBend(noBend(app.store.state.bend.lambda.length)));
+  button.addEventListener("click", () => void app.twin.setBend(noBend(app.store.state.bend.lambda.length)));
   app.store.watch(["bend", "sharpness"], () => {
     const { bend, sharpness } = app.store.state;
     // The slider may stand elsewhere while nothing is bent: where the sharpest layer is still looked for, or there is none.
@@ -78,7 +78,7 @@ function availability(app: App, stage: HTMLElement, control: HTMLElement): void 
 }
 
 /** The state as an address, to be given to others. */
-function sharing(app: App, stage: HTMLElement): void {
+function sharing(app: App, stage: HTMLElement, part: () => string): void {
   const own = within(place("sharing"));
   presenting(own("button", "present"), stage);
   const button = own("button", "share");
@@ -93,13 +93,10 @@ function sharing(app: App, stage: HTMLElement): void {
         : "An address that opens the page as it is now";
   });
   button.addEventListener("click", async () => {
-    const { sharpness, model, dinh, bend } = app.store.state;
-    const slider = model && lambdaFor(sharpness, model, found(dinh.valley), dinh.powersOfTwo);
-    const query = queryOf(app.store.state, JSON.stringify(slider) === JSON.stringify(bend.lambda));
-    if (query === null) return;
-    const [part] = (location.hash || "#/train").split("?");
+    const hash = Address.of(app.store.state, part());
+    if (hash === null) return;
     // Of the whole page, from a frame too.
-    const address = `${location.origin}${location.pathname}${part}${query && `?${query}`}`;
+    const address = `${location.origin}${location.pathname}${hash}`;
     button.dataset.address = address;
     try {
       await navigator.clipboard.writeText(address);
@@ -108,9 +105,8 @@ function sharing(app: App, stage: HTMLElement): void {
         button.textContent = words;
       }, 2000);
     } catch {
-      // Where a page may not write there, the address line is for it.
-      history.replaceState(null, "", `${part}${query && `?${query}`}`);
-      app.messages.notice("The address line has the link now.", "This browser does not let the page copy it.");
+      // Where a page may not write there.
+      app.messages.notice("This browser does not let the page copy the link.", `It is ${address}`);
     }
   });
 }

@@ -2,6 +2,7 @@
 
 import { html, nothing, render, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
+import { HEAT } from "../charts/palette";
 import { linear, log } from "../charts/scales";
 import { legendKey, type Mark, XyChart, type XySeries } from "../charts/xy";
 import type { Figure } from "../figures/figure";
@@ -230,7 +231,7 @@ export class ThesisCharts {
     const losses = this.#losses();
     const finite = losses.flat().filter((loss): loss is number => loss !== undefined && Number.isFinite(loss));
     const low = Math.log(Math.min(1, ...finite));
-    return html`<table class="heat">
+    return html`<table class="heat" ${ref(heated)}>
         <caption>
           Validation loss of Fixed SGD by learning rate (columns) and value of the fixed weights (rows)
         </caption>
@@ -255,6 +256,13 @@ export class ThesisCharts {
         five runs.
       </p>`;
   }
+}
+
+/** The page's policy takes no style that is text. */
+function heated(table: Element | undefined): void {
+  if (!(table instanceof HTMLElement)) return;
+  table.style.setProperty("--heat-low", HEAT.low);
+  table.style.setProperty("--heat-high", HEAT.high);
 }
 
 /** `low`: the logarithm of the least loss of all; `least`: of its row. */

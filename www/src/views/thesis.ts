@@ -4,20 +4,23 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { alternate } from "../focus";
 import { duration, integer } from "../format";
 import type { SpacesApp } from "../spaces/app";
-import { caveat, EXPERIMENTS, type ExperimentId, QUICK, THESIS } from "../spaces/experiments";
+import { caveat, EXPERIMENTS } from "../spaces/experiments";
+import { type ExperimentId, LIMITS, QUICK, THESIS } from "../spaces/settings";
 import type { Setting } from "../worker/spaces-protocol";
+import { ask } from "./ask";
+import { numberIn } from "./fields";
 import { renderPart } from "./part";
 import { within } from "./place";
 import { ThesisCharts } from "./thesis-charts";
 import { subscripted } from "./words";
 
-const FIELDS: { key: keyof Setting; name: string; most: number }[] = [
-  { key: "images", name: "Training images", most: 60000 },
-  { key: "testImages", name: "Test images", most: 2000 },
-  { key: "epochs", name: "Epochs", most: 1000 },
-  { key: "batch", name: "Batch", most: 60000 },
-  { key: "repeats", name: "Runs of each kind", most: 10 },
-  { key: "seed", name: "Seed", most: 4294967295 },
+const FIELDS: { key: keyof Setting; name: string; said: string }[] = [
+  { key: "images", name: "Training images", said: "The number of training images" },
+  { key: "testImages", name: "Test images", said: "The number of test images" },
+  { key: "epochs", name: "Epochs", said: "The number of epochs" },
+  { key: "batch", name: "Batch", said: "The batch size" },
+  { key: "repeats", name: "Runs of each kind", said: "The number of runs" },
+  { key: "seed", name: "Seed", said: "The seed" },
 ];
 
 const SETTINGS: { value: string; name: string; setting: Setting }[] = [
@@ -27,6 +30,7 @@ const SETTINGS: { value: string; name: string; setting: Setting }[] = [
 
 export function thesisView(app: SpacesApp, section: HTMLElement): void {
   const draw = (): void => renderPart(section, part(app));
+  app.mayForget = mayForget;
   draw();
   const find = within(section);
   new ThesisCharts(app, find("div", "spaces-charts"));
@@ -41,6 +45,18 @@ export function thesisView(app: SpacesApp, section: HTMLElement): void {
     if (wasHere && run.disabled && stop.disabled) find("ul", "spaces-findings").focus({ preventScroll: true });
   });
 }
+
+/** Some took hours. */
+const mayForget = (runs: number): Promise<boolean> =>
+  ask(
+    "Other settings are other results",
+    `${runs === 1 ? "One run that has" : `${integer(runs)} runs that have`} come to an end here would be lost, and cannot be brought back.`,
+    [
+      { text: "Keep them", value: false, isFirst: true },
+      { text: "Begin anew", value: true },
+    ],
+    false,
+  );
 
 /** How far the experiment is, at the setting that there is. */
 function stateOf({ store, results }: SpacesApp) {
@@ -104,9 +120,10 @@ function settings(app: SpacesApp): TemplateResult {
   const { task, setting } = app.store.state;
   const isBusy = task === "training";
   const same = SETTINGS.find((preset) => FIELDS.every(({ key }) => preset.setting[key] === setting[key]));
-  const preset = ({ currentTarget }: Event): void => {
-    const found = SETTINGS.find(({ value }) => value === (currentTarget as HTMLSelectElement).value);
-    if (found) app.set(found.setting);
+  const preset = async ({ currentTarget }: Event): Promise<void> => {
+    const select = currentTarget as HTMLSelectElement;
+    const found = SETTINGS.find(({ value }) => value === select.value);
+    if (found && !(await app.set(found.setting))) select.value = same?.value ?? "own";
   };
   return html`<div class="controls">
     <label
@@ -123,17 +140,15 @@ function settings(app: SpacesApp): TemplateResult {
   </div>`;
 }
 
-function input(app: SpacesApp, { key, name, most }: (typeof FIELDS)[number], isBusy: boolean): TemplateResult {
+function input(app: SpacesApp, { key, name, said }: (typeof FIELDS)[number], isBusy: boolean): TemplateResult {
   const { setting } = app.store.state;
-  const least = key === "seed" ? 0 : 1;
-  const change = ({ currentTarget }: Event): void => {
+  const [least, most] = LIMITS[key];
+  const change = async ({ currentTarget }: Event): Promise<void> => {
     const field = currentTarget as HTMLInputElement;
-    const wanted = Math.round(Number(field.value));
+    const value = numberIn(field, { name: said, whole: true });
+    if (value === null) return;
     const { setting } = app.store.state;
-    const value = Number.isFinite(wanted) ? Math.min(Math.max(wanted, least), most) : setting[key];
-    app.set({ ...setting, [key]: value });
-    // What was set may be what it was before: then nothing is drawn anew.
-    field.value = String(value);
+    if (!(await app.set({ ...setting, [key]: value }))) field.value = String(setting[key]);
   };
   return html`<label
     >${name}<input
@@ -152,9 +167,10 @@ function estimated(app: SpacesApp): string {
   const { task, setting, remaining } = app.store.state;
   const { runs, missing, all } = stateOf(app);
   const seconds = app.estimate();
+  const toCome = runs.reduce((sum, run) => sum + app.missing(run), 0);
   if (task === "training") return remaining === null ? "Beginning…" : `${left(remaining)} left`;
   if (missing === 0) return `${all} runs of ${setting.epochs} epochs, all at their end.`;
-  const count = `${integer(missing * setting.repeats)} ${missing < runs.length ? "more runs" : "runs"}`;
+  const count = `${integer(toCome)} ${missing < runs.length || toCome < all ? "more runs" : "runs"}`;
   return seconds === null ? count : `${count}: ${duration(seconds)} on this device.`;
 }
 

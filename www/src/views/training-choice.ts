@@ -19,7 +19,7 @@ const FIELDS = {
 
 const WIDTHS = "widths";
 
-const read = (id: keyof typeof FIELDS): number => readNumber(id, FIELDS[id]);
+const read = (id: keyof typeof FIELDS): number => readNumber(part("input", id), FIELDS[id]);
 const readWidths = (): number[] => widthsOf(WIDTHS, part("input", WIDTHS).value);
 
 export function readNetwork(): NetworkChoice {
@@ -73,13 +73,14 @@ export function showAtField(fault: FieldFault, onMended: () => void, go: boolean
       return false;
     }
   };
-  showFault(fault, isMended, onMended);
-  if (go) goTo(field);
+  const input = part("input", field);
+  showFault(input, fault, isMended, onMended);
+  if (go) goTo(input);
 }
 
 /** What was wrong may be right now, or belong to what is not chosen any more. */
 export function clearFaults(): void {
-  for (const id of [WIDTHS, ...Object.keys(FIELDS)]) clearFault(id);
+  for (const id of [WIDTHS, ...Object.keys(FIELDS)]) clearFault(part("input", id));
 }
 
 /** The options as they were for a network that a reload brings back. */

@@ -11,6 +11,7 @@ import {
   type Landscape,
   type MeasureReport,
   type PetzkaReport,
+  type ReportSection,
   type SpectralDensity,
   type Transformation,
   type VolumeFlatness,
@@ -63,7 +64,7 @@ import {
 import { Rows } from "./rows";
 import { saved } from "./save";
 import { Session } from "./session";
-import { table2 } from "./table2";
+import { Table2 } from "./table2";
 import { TrainingRun } from "./training";
 import { recallUnfinished, type ToGoOn, UnfinishedRun } from "./unfinished";
 import type { Way } from "./way";
@@ -72,6 +73,7 @@ export class Lab implements LabApi {
   readonly #session = new Session();
   readonly #landscapes = new Landscapes(this.#session);
   readonly #dinh = new Dinh(this.#session);
+  readonly #table2 = new Table2();
   readonly #examples = new Examples(this.#session);
   readonly #current = new Current(this.#session, () => this.#forget());
   /** The training that `resume` has found. */
@@ -203,7 +205,7 @@ export class Lab implements LabApi {
       if (stopped) await kept?.reach(checkpoint, way, stamp);
       else await kept?.end();
       const { loss, accuracy } = await engine.evaluate(model.measured, parameters);
-      const summary: TrainSummary = { epochs, stopped, loss, accuracy };
+      const summary: TrainSummary = { backend: engine.info.backend, epochs, stopped, loss, accuracy };
       if (model.validation) {
         const validation = await engine.evaluate(model.validation, parameters);
         summary.validationLoss = validation.loss;
@@ -323,13 +325,17 @@ export class Lab implements LabApi {
   }
 
   table2(): Promise<Outcome<Table2Row[]>> {
-    return this.#session.run(table2);
+    return this.#session.run((engine, options) => this.#table2.rows(engine, options));
   }
 
-  report(): Promise<Outcome<string>> {
+  report(sections: ReportSection[] | null): Promise<Outcome<string>> {
     return this.#session.run(async (engine, { onProgress, signal }) => {
       const { measured, trained, name, network } = this.#session.model;
-      const report = await engine.report(measured, trained, { onProgress, finish: signal });
+      const report = await engine.report(measured, trained, {
+        onProgress,
+        finish: signal,
+        ...(sections && { sections }),
+      });
       const of = { data: name, network: network.summary, samples: measured.samples, backend: engine.info };
       return JSON.stringify({ ...of, ...report }, null, 1);
     });

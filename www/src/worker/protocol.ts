@@ -20,6 +20,7 @@ import type {
   PetzkaReport,
   PresetName,
   Progress,
+  ReportSection,
   Sharpened,
   SpectralDensity,
   Transformation,
@@ -81,6 +82,8 @@ export interface TrainChoice {
 }
 
 export interface TrainSummary {
+  /** What trained it; none of what comes with the page or was trained before this was kept. */
+  backend?: BackendInfo["backend"];
   epochs: number;
   stopped: boolean;
   loss: number;
@@ -407,8 +410,8 @@ export interface LabApi {
   /** Section 4.3. */
   constantInBall(epsilon: number): Promise<Outcome<BallFinding>>;
   table2(): Promise<Outcome<Table2Row[]>>;
-  /** The report of the trained weights, as JSON text. */
-  report(): Promise<Outcome<string>>;
+  /** The report of the trained weights, as JSON text; null for all the sections that there are. */
+  report(sections: ReportSection[] | null): Promise<Outcome<string>>;
   /** Aborts what is running; resolves at once. */
   stop(): void;
   loseDevice(): void;

@@ -1,0 +1,112 @@
+/** The address line: it says what the page shows whenever that rests, and what it says the page shows. */
+
+import type { Beginning } from "./arrival/load";
+import { type Link, queryOf, readQuery } from "./link";
+import type { Key, State, Store } from "./store";
+
+/** A slider sends many values, and a hand that turns a surface. */
+const REST_MS = 400;
+
+/** On an entry of the browser's history whose address the page has written, or has followed: it asks for nothing any more. */
+const MARK = "isoflat.address";
+/** The last one that this tab has written, and of which network: after a reload not every browser has the entry's mark. */
+const WRITTEN = "isoflat.address";
+
+interface Written {
+  address: string;
+  stamp: string | null;
+}
+
+/** What an address is made of, and whether the page rests. */
+export const SAID: Key[] = [
+  ...(["task", "ready", "engine", "stamp", "model", "modelChoice", "trainChoice", "training"] as const),
+  ...(["sharpness", "bend", "dinh", "landscapeChoice", "look", "spectrumChoice"] as const),
+  ...(["asked", "spectra", "densities", "table2", "invariance", "checkChoice", "spaces"] as const),
+];
+
+const isMarked = (): boolean => history.state === MARK;
+
+function put(address = location.hash): void {
+  history.replaceState(MARK, "", address);
+}
+
+function written(): Written | null {
+  try {
+    const found = JSON.parse(sessionStorage.getItem(WRITTEN) ?? "null") as Written | null;
+    return found?.address === location.hash ? found : null;
+  } catch {
+    return null;
+  }
+}
+
+function write(stamp: string | null, address: string): void {
+  put(address);
+  // A frame has the storage of the page around it.
+  if (window !== window.top) return;
+  try {
+    sessionStorage.setItem(WRITTEN, JSON.stringify({ address, stamp } satisfies Written));
+  } catch {
+    // Then a reload opens what the address says.
+  }
+}
+
+export class Address {
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly store: Store) {}
+
+  /** What the address asks for as the page opens. */
+  static opening(): { link: Link | null; isLinked: boolean } {
+    const link = linkNow();
+    // What the page itself has written is there after a reload, as far as it is kept.
+    return { link, isLinked: link !== null && (written()?.stamp ?? null) === null };
+  }
+
+  /** Is the page, as it was kept, what the address says? */
+  static isKept(first: Beginning): boolean {
+    const stamp = written()?.stamp ?? null;
+    if (stamp === null || first.kind === "none" || first.stamp !== stamp) return false;
+    return first.kind === "own" || first.snapshot !== null;
+  }
+
+  /** `part`: which one is open; `follow` is told of addresses that somebody goes to later. */
+  begin(part: () => string, follow: (link: Link) => void): void {
+    // Followed once: who comes back to it later comes back to a part.
+    if (linkNow()) put();
+    window.addEventListener("hashchange", () => {
+      const link = isMarked() ? null : linkNow();
+      if (link) {
+        put();
+        follow(link);
+        return;
+      }
+      // Back at a part: what its address said is of another time, and no reload is to follow it.
+      if (isMarked()) put(`#/${part()}`);
+      this.#write(part());
+    });
+    this.store.watch(SAID, () => this.#later(part));
+  }
+
+  /** The whole of it; null where no address holds the state. */
+  static of(state: State, part: string): string | null {
+    const query = queryOf(state);
+    return query === null ? null : `#/${part}${query && `?${query}`}`;
+  }
+
+  #later(part: () => string): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#write(part()), REST_MS);
+  }
+
+  #write(part: string): void {
+    const { state } = this.store;
+    if (state.task !== "idle" || !state.ready || !state.engine) return;
+    const address = Address.of(state, part) ?? `#/${part}`;
+    if (address !== location.hash || written()?.stamp !== state.stamp) write(state.stamp, address);
+  }
+}
+
+function linkNow(): Link | null {
+  const [, query = ""] = location.hash.split("?");
+  return readQuery(query);
+}
