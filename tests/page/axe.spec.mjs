@@ -25,9 +25,6 @@ async function checkAxe(page, check, what, { part = "html", rules } = {}) {
   check(`nothing is wrong with ${what}`, found.length === 0, found.join("\n      "));
 }
 
-const tabs = (page) =>
-  page.locator(".tabs a").evaluateAll((links) => links.map((link) => link.getAttribute("href").slice(2)));
-
 /** What is right in one theme can only be wrong in the other by its colours. */
 const CONTRAST = ["color-contrast"];
 const surroundings = [
@@ -53,7 +50,7 @@ test("Every tab, after training, bending and the check", async ({ lab, check, pa
     await part(name, async () => {
       await page.setViewportSize(viewport);
       await page.emulateMedia({ colorScheme });
-      for (const tab of await tabs(page)) {
+      for (const tab of await lab.tabs()) {
         await lab.goTo(tab);
         await checkAxe(page, check, tab, { part: "#panels", rules });
       }

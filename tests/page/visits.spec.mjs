@@ -18,6 +18,7 @@ import { checkPhone } from "./phone.mjs";
 import { checkCitation, checkReport } from "./report.mjs";
 import { checkSpaces } from "./spaces.mjs";
 import { checkAlone, checkArrival, checkKept, checkLink } from "./stage.mjs";
+import { checkStaying } from "./staying.mjs";
 import { checkSurfaces } from "./surfaces.mjs";
 import { checkDiverged, checkPause, checkSteps, checkSurfacePause } from "./waiting.mjs";
 import { checkContinued, checkWay } from "./way.mjs";
@@ -53,6 +54,7 @@ const visits = {
   "A surface, paused": checkSurfacePause,
   "Steps, folded": checkSteps,
   "A training that runs away": checkDiverged,
+  "The stage stays": checkStaying,
   "On a phone": checkPhone,
   "Without a network": (browser, _, check) => checkOffline(browser, root, check),
   "A new version": (browser, _, check) => checkNewVersion(browser, root, check),

@@ -4,6 +4,8 @@ import "./style/layout.css";
 import "./style/sameness.css";
 import "./style/gauges.css";
 import "./style/stage.css";
+import "./style/stage-wide.css";
+import "./style/stage-narrow.css";
 import "./style/notices.css";
 import "./style/charts.css";
 import "./style/tables.css";

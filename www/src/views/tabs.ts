@@ -1,18 +1,9 @@
 /** The parts below the stage: one at a time, each with an address of its own. */
 
 import { place } from "./place";
+import { watchStaying } from "./staying";
 
 const FIRST = "train";
-
-/** How high what stays at the top is: what is scrolled to comes below it. */
-function watchTop(): void {
-  const top = document.querySelector(".top");
-  if (!top) return;
-  new ResizeObserver(() => {
-    const stays = getComputedStyle(top).position === "sticky";
-    document.documentElement.style.setProperty("--top", `${stays ? top.clientHeight : 0}px`);
-  }).observe(top);
-}
 
 /** `shown` is called when another part comes into view: charts in closed ones have no size. */
 export function tabsView(shown: (tab: string) => void): void {
@@ -36,7 +27,7 @@ export function tabsView(shown: (tab: string) => void): void {
   };
   window.addEventListener("hashchange", () => open());
   open(true);
-  watchTop();
+  watchStaying();
 }
 
 /** Along the list and no further: the page stays where it is. */
