@@ -88,14 +88,18 @@ async function checkFocus(lab, check, what) {
     for (const key of ["Tab", "Shift+Tab"]) {
       for (let presses = 0; presses < 60; presses++) {
         await page.keyboard.press(key);
-        const found = await page.evaluate(() => {
+        const found = await page.evaluate(async () => {
+          await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
           const element = document.activeElement;
           if (!element || element === document.body) return null;
           // A segment's input has no box to be seen: its words have.
           const shown = element.matches("[type=radio]") ? element.parentElement : element;
           const { left, right, top, bottom } = shown.getBoundingClientRect();
           const over = document.elementFromPoint((left + right) / 2, (top + Math.min(bottom, top + 40)) / 2);
-          const isThere = over !== null && (shown.contains(over) || over.contains(shown));
+          // A surface's caption lies over it.
+          const figure = shown.closest("figure");
+          const isThere =
+            over !== null && (shown.contains(over) || over.contains(shown) || (figure?.contains(over) ?? false));
           return {
             isThere,
             name: element.id || element.textContent.trim().slice(0, 30),

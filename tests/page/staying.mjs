@@ -55,6 +55,7 @@ const lookedAt = (page, share, part) =>
       const from = scrollY + panel.top;
       scrollTo({ top: from + share * panel.height, behavior: "instant" });
       await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+      const panelEnd = () => document.querySelector(part).getBoundingClientRect().bottom;
       const selectors = ["[data-point=trained] .view", "[data-point=bent] .view", "#digits", "#gauges", "#sharpness"];
       const parts = selectors.map((selector) => {
         const { top, bottom } = document.querySelector(`#stage ${selector}`).getBoundingClientRect();
@@ -70,7 +71,7 @@ const lookedAt = (page, share, part) =>
       return {
         parts,
         stays,
-        room: innerHeight - stays,
+        isWhole: scrollY + innerHeight >= document.documentElement.scrollHeight - 1 && panelEnd() <= innerHeight,
         surface: document.querySelector("#landscapes .view").clientHeight,
         letters: Math.min(...sizes),
       };

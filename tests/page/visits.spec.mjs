@@ -1,5 +1,6 @@
 /** Visits, each from its beginning: a name, and what is done. */
 
+import { checkDragging } from "./dragging.mjs";
 import {
   checkHiddenFault,
   checkLabels,
@@ -55,6 +56,7 @@ const visits = {
   "Steps, folded": checkSteps,
   "A training that runs away": checkDiverged,
   "The stage stays": checkStaying,
+  "Nothing moves while one drags": checkDragging,
   "On a phone": checkPhone,
   "Without a network": (browser, _, check) => checkOffline(browser, root, check),
   "A new version": (browser, _, check) => checkNewVersion(browser, root, check),

@@ -3,7 +3,7 @@
 import type { App } from "../app";
 import { html } from "../dom";
 import { gaugesFigure } from "../figures/gauges";
-import { type Reading, readingsOf, shareOf } from "../readings";
+import { LastReadings, type Reading, readingsOf, shareOf } from "../readings";
 import { place } from "./place";
 import { takeAlong } from "./take-along";
 import { explainedText } from "./words";
@@ -14,9 +14,12 @@ export function gaugesView(app: App): void {
   const three = html("div", { class: "three" });
   box.append(three);
   takeAlong(box, () => gaugesFigure(app.store.state));
+  const last = new LastReadings();
   let drawn: { said: string; element: HTMLElement }[] = [];
   app.store.watch(["measures", "accuracy", "bend", "engine", "descriptions", "training", "ready", "task"], () => {
-    const wanted = readingsOf(app.store.state).map((reading) => ({ reading, said: JSON.stringify(reading) }));
+    const wanted = readingsOf(app.store.state)
+      .map((reading) => last.of(reading))
+      .map((reading) => ({ reading, said: JSON.stringify(reading) }));
     // While the twin moves on its way, most of what they say stays as it is.
     if (wanted.every(({ said }, index) => said === drawn[index]?.said)) return;
     // The word that has the focus keeps it, though it is another element.
@@ -30,30 +33,36 @@ export function gaugesView(app: App): void {
   });
 }
 
-function gauge({ id, key, title, about, trained, bent, text, at, verdict }: Reading): HTMLElement {
+function gauge({ id, key, title, about, trained, bent: now, before, text, at, verdict }: Reading): HTMLElement {
   const share = (value: number) => 100 * shareOf({ at }, value);
-  const mark = (value: number | undefined, point: "trained" | "bent") =>
+  const mark = (value: number | undefined, point: string) =>
     value !== undefined && html("i", { class: `mark ${point}`, style: `left: ${share(value)}%` });
+  const bent = now ?? before ?? undefined;
+  const isAwaited = before !== undefined;
+  const bentClass = isAwaited ? "bent before" : "bent";
   const ends = [trained, bent].flatMap((value) => (value === undefined ? [] : share(value)));
   const way =
     ends.length > 1 &&
-    html("i", { class: "way", style: `left: ${Math.min(...ends)}%; right: ${100 - Math.max(...ends)}%` });
+    html("i", {
+      class: isAwaited ? "way before" : "way",
+      style: `left: ${Math.min(...ends)}%; right: ${100 - Math.max(...ends)}%`,
+    });
   const values =
     trained === undefined
       ? ["–"]
-      : bent === undefined
+      : bent === undefined && !isAwaited
         ? [html("span", { class: "trained" }, text(trained))]
         : [
             html("span", { class: "trained" }, text(trained)),
             html("span", { class: "arrow" }, " → "),
-            html("span", { class: "bent" }, text(bent)),
+            html("span", { class: bentClass }, bent === undefined ? "…" : text(bent)),
           ];
   return html(
     "div",
     { class: "gauge", id: `gauge-${id}`, "data-key": key, "data-verdict": verdict.kind, title: about },
     html("span", { class: "label" }, explainedText(title), html("span", { class: "visually-hidden" }, `. ${about}`)),
     html("span", { class: "values" }, ...values),
-    html("span", { class: "scale", "aria-hidden": "true" }, way, mark(trained, "trained"), mark(bent, "bent")),
+    html("span", { class: "scale", "aria-hidden": "true" }, way, mark(trained, "trained"), mark(bent, bentClass)),
     html("span", { class: "verdict" }, verdict.text),
   );
 }
