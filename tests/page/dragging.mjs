@@ -65,23 +65,25 @@ export async function checkDragging(browser, url, check) {
     const x = (share) => slider.x + 8 + share * (slider.width - 16);
     await page.mouse.move(x(0.3), y);
     await page.mouse.down();
+    let computing = 0;
     for (const share of [0.35, 0.5, 0.62, 0.55]) {
       await page.mouse.move(x(share), y, { steps: 4 });
       await page.evaluate(() => new Promise(requestAnimationFrame));
       const { kind, verdict, before: kept, marks } = await swings(page);
+      await moved(`at ${share}`);
+      // Where a move takes long, the slider has rested, and there is a number.
+      if (kind === "moves") continue;
+      computing++;
       check(
         `${what}: at ${share} it is computing`,
         kind === "pending" && verdict === "computing…",
         `${kind}, ${verdict}`,
       );
-      check(
-        `${what}: and shows what it showed, dimmed`,
-        kept === shown && marks.includes("mark bent before"),
-        `${kept}`,
-      );
-      await moved(`at ${share}`);
+      const isKept = /^[\d.]+( × 10.+)?$/.test(kept ?? "") && marks.includes("mark bent before");
+      check(`${what}: and shows what it showed, dimmed`, isKept, kept);
     }
     await page.mouse.up();
+    check(`${what}: it was seen computing`, computing > 0);
     await page.waitForSelector("#gauge-swings[data-verdict=moves]");
     const after = await swings(page);
     check(

@@ -103,7 +103,7 @@ async function checkFocus(lab, check, what) {
           return {
             isThere,
             name: element.id || element.textContent.trim().slice(0, 30),
-            over: over?.id || over?.className,
+            over: over ? over.id || over.className : `nothing at ${left}, ${top}`,
           };
         });
         if (!found) break;

@@ -25,6 +25,8 @@ export function tabsView(shown: (tab: string) => void): void {
     }
     shown(tab);
   };
+  // A browser leaves one that is half in sight where it is.
+  place("tabs").addEventListener("focusin", ({ target }) => target instanceof HTMLElement && bringIntoView(target));
   window.addEventListener("hashchange", () => open());
   open(true);
   watchStaying();
