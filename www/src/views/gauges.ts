@@ -4,6 +4,7 @@ import type { App } from "../app";
 import { html } from "../dom";
 import { gaugesFigure } from "../figures/gauges";
 import { LastReadings, type Reading, readingsOf, shareOf } from "../readings";
+import { measureMark } from "./measure-note";
 import { place } from "./place";
 import { takeAlong } from "./take-along";
 import { explainedText } from "./words";
@@ -23,13 +24,14 @@ export function gaugesView(app: App): void {
     // While the twin moves on its way, most of what they say stays as it is.
     if (wanted.every(({ said }, index) => said === drawn[index]?.said)) return;
     // The word that has the focus keeps it, though it is another element.
-    const focused = box.querySelector(".term:focus")?.closest(".gauge")?.id;
+    const word = box.querySelector(":is(.term, .about-mark):focus");
+    const focused = word && `#${word.closest(".gauge")?.id} .${word.className}`;
     drawn = wanted.map(({ reading, said }, index) => {
       const before = drawn[index];
       return before?.said === said ? before : { said, element: gauge(reading) };
     });
     three.replaceChildren(...drawn.map(({ element }) => element));
-    if (focused) box.querySelector<HTMLElement>(`#${focused} .term`)?.focus();
+    if (focused) box.querySelector<HTMLElement>(focused)?.focus();
   });
 }
 
@@ -60,7 +62,13 @@ function gauge({ id, key, title, about, trained, bent: now, before, text, at, ve
   return html(
     "div",
     { class: "gauge", id: `gauge-${id}`, "data-key": key, "data-verdict": verdict.kind, title: about },
-    html("span", { class: "label" }, explainedText(title), html("span", { class: "visually-hidden" }, `. ${about}`)),
+    html(
+      "span",
+      { class: "label" },
+      explainedText(title),
+      key && measureMark(key, `the ${title}`),
+      html("span", { class: "visually-hidden" }, `. ${about}`),
+    ),
     html("span", { class: "values" }, ...values),
     html("span", { class: "scale", "aria-hidden": "true" }, way, mark(trained, "trained"), mark(bent, bentClass)),
     html("span", { class: "verdict" }, verdict.text),
