@@ -129,11 +129,12 @@ export async function checkNetworksKept(browser, url, check) {
   const beside = await row.evaluateAll((cells) => cells.map((cell) => Number(cell.dataset.value)));
   check("both stand side by side", heads.slice(1, 3).join() === "Large batches,Small batches", heads.join());
   await checkMenus(lab, check, "[data-tab=networks]");
-  const names = await page.locator(".beside tr[data-measure]:not([data-measure=accuracy]) th [data-about]").count();
+  const explained = await page.locator(".beside tr[data-measure]:not([data-measure=accuracy]) th [data-about]").count();
   check(
     "each measure there says what it is",
-    names > 0 && names === (await page.locator(".beside tr[data-measure]:not([data-measure=accuracy])").count()),
-    `${names}`,
+    explained > 0 &&
+      explained === (await page.locator(".beside tr[data-measure]:not([data-measure=accuracy])").count()),
+    `${explained}`,
   );
   await checkNote(page, check, "side by side", page.locator('.beside [data-about="hessian.spectral_norm"]'));
   await page.locator(".chart-head:has(#beside-title) button.take").click();

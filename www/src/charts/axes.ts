@@ -103,7 +103,7 @@ export const drawnAxes = ({ labels, marks }: Axes): SVGElement[] => [
 /** Losses that one reads at a glance, those first that say most: powers of ten, then 5 and 2 of them, then even steps. */
 export function lossTicks({ kind, low, high }: Heights): { value: number; label: string }[] {
   if (!(high > low)) return [];
-  const even = linear(low, high, 4).ticks.map(({ value }) => value);
+  const even = linear(low, high, 5).ticks.map(({ value }) => value);
   const [from, to] = [Math.floor(Math.log10(Math.max(low, (high - low) * 1e-3))), Math.floor(Math.log10(high))];
   const powers = Array.from({ length: to - from + 1 }, (_, index) => 10 ** (from + index));
   const round = [1, 5, 2].flatMap((factor) => powers.map((power) => Number((factor * power).toPrecision(1))));
