@@ -20,20 +20,16 @@ export const measureButton = (
   html`<button type="button" class="about-name" data-about=${key} aria-haspopup="dialog" aria-expanded="false"
     title=${`What ${text} is`} tabindex=${stop ? nothing : "-1"}>${shown}</button>`;
 
-/** A question mark behind a name that is no button; `name` is what it is called to who does not see where it stands. */
+/** A question mark, which the style sheet draws, behind a name that is no button; `name` is what it is called to who does not see where it stands. */
 export const measureMark = (key: MeasureKey, name: string): HTMLButtonElement =>
-  element(
-    "button",
-    {
-      type: "button",
-      class: "about-mark",
-      "data-about": key,
-      "aria-haspopup": "dialog",
-      "aria-expanded": "false",
-      "aria-label": `What ${name} is: definition, formula, paper`,
-    },
-    "?",
-  );
+  element("button", {
+    type: "button",
+    class: "about-mark",
+    "data-about": key,
+    "aria-haspopup": "dialog",
+    "aria-expanded": "false",
+    "aria-label": `What ${name} is: definition, formula, paper`,
+  });
 
 /** What a measure takes at one point on this device, as if it were asked for alone, in seconds; null where too little is known. */
 export function secondsOf({ progressing, store }: App, measure: MeasureDescription): number | null {
