@@ -16,6 +16,14 @@ export function gaugesView(app: App): void {
   box.append(three);
   takeAlong(box, () => gaugesFigure(app.store.state));
   const last = new LastReadings();
+  /** A name whose note is open says so, however often its gauge is drawn meanwhile. */
+  const marks = new Map<string, HTMLElement>();
+  const markOf = ({ key, title }: Reading): HTMLElement | false => {
+    if (!key) return false;
+    const mark = marks.get(key) ?? measureMark(key, `the ${title}`);
+    marks.set(key, mark);
+    return mark;
+  };
   let drawn: { said: string; element: HTMLElement }[] = [];
   app.store.watch(["measures", "accuracy", "bend", "engine", "descriptions", "training", "ready", "task"], () => {
     const wanted = readingsOf(app.store.state)
@@ -28,14 +36,17 @@ export function gaugesView(app: App): void {
     const focused = word && `#${word.closest(".gauge")?.id} .${word.className}`;
     drawn = wanted.map(({ reading, said }, index) => {
       const before = drawn[index];
-      return before?.said === said ? before : { said, element: gauge(reading) };
+      return before?.said === said ? before : { said, element: gauge(reading, markOf(reading)) };
     });
     three.replaceChildren(...drawn.map(({ element }) => element));
     if (focused) box.querySelector<HTMLElement>(focused)?.focus();
   });
 }
 
-function gauge({ id, key, title, about, trained, bent: now, before, text, at, verdict }: Reading): HTMLElement {
+function gauge(
+  { id, key, title, about, trained, bent: now, before, text, at, verdict }: Reading,
+  note: HTMLElement | false,
+): HTMLElement {
   const share = (value: number) => 100 * shareOf({ at }, value);
   const mark = (value: number | undefined, point: string) =>
     value !== undefined && html("i", { class: `mark ${point}`, style: `left: ${share(value)}%` });
@@ -66,7 +77,7 @@ function gauge({ id, key, title, about, trained, bent: now, before, text, at, ve
       "span",
       { class: "label" },
       explainedText(title),
-      key && measureMark(key, `the ${title}`),
+      note,
       html("span", { class: "visually-hidden" }, `. ${about}`),
     ),
     html("span", { class: "values" }, ...values),
