@@ -39,7 +39,7 @@ export function gaugesView(app: App): void {
       return before?.said === said ? before : { said, element: gauge(reading, markOf(reading)) };
     });
     three.replaceChildren(...drawn.map(({ element }) => element));
-    if (focused) box.querySelector<HTMLElement>(focused)?.focus();
+    if (focused) box.querySelector<HTMLElement>(focused)?.focus({ preventScroll: true });
   });
 }
 
