@@ -1,38 +1,33 @@
-/** No violation that axe finds: the stage and every tab, light, dark and on a phone, and what opens over them. */
+/** No violation that axe finds: the stage, every tab, a report and a frame, light, dark and on a phone, and what opens over them. */
 
 import { AxeBuilder } from "@axe-core/playwright";
 import { test } from "./fixtures.mjs";
+import { Lab } from "./lab.mjs";
 
 const DESKTOP = { width: 1366, height: 768 };
 const PHONE = { width: 390, height: 844 };
 
 /** What axe finds wrong with a part of the page as it is now, one line for each rule. */
-async function violations(page, part, rules) {
-  const builder = new AxeBuilder({ page }).include(part);
-  const { violations } = await (rules ? builder.withRules(rules) : builder).analyze();
+async function violations(page, part) {
+  const { violations } = await new AxeBuilder({ page }).include(part).analyze();
   return violations.map(({ id, help, nodes }) => {
     const places = nodes.slice(0, 3).map(({ target, any }) => `${target.join(" ")} ${any[0]?.message ?? ""}`.trim());
     return `${id} (${help}): ${nodes.length} × ${places.join(" | ")}`;
   });
 }
 
-async function checkAxe(page, check, what, { part = "html", rules } = {}) {
+async function checkAxe(page, check, what, { part = "html" } = {}) {
   // Nothing may be on its way from one colour to another.
   await page.evaluate(() =>
     Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => {}))),
   );
-  const found = await violations(page, part, rules);
+  const found = await violations(page, part);
   check(`nothing is wrong with ${what}`, found.length === 0, found.join("\n      "));
 }
 
-const tabs = (page) =>
-  page.locator(".tabs a").evaluateAll((links) => links.map((link) => link.getAttribute("href").slice(2)));
-
-/** What is right in one theme can only be wrong in the other by its colours. */
-const CONTRAST = ["color-contrast"];
 const surroundings = [
   { name: "light", viewport: DESKTOP, colorScheme: "light" },
-  { name: "dark", viewport: DESKTOP, colorScheme: "dark", rules: CONTRAST },
+  { name: "dark", viewport: DESKTOP, colorScheme: "dark" },
   { name: "on a phone", viewport: PHONE, colorScheme: "light" },
 ];
 
@@ -49,13 +44,13 @@ test("Every tab, after training, bending and the check", async ({ lab, check, pa
   await page.click("#spectrum-button");
   await page.waitForFunction(() => window.isoflatLab.app.store.state.densities.trained);
   await lab.looked();
-  for (const { name, viewport, colorScheme, rules } of surroundings) {
+  for (const { name, viewport, colorScheme } of surroundings) {
     await part(name, async () => {
       await page.setViewportSize(viewport);
       await page.emulateMedia({ colorScheme });
-      for (const tab of await tabs(page)) {
+      for (const tab of await lab.tabs()) {
         await lab.goTo(tab);
-        await checkAxe(page, check, tab, { part: "#panels", rules });
+        await checkAxe(page, check, tab, { part: "#panels" });
       }
     });
   }
@@ -63,20 +58,20 @@ test("Every tab, after training, bending and the check", async ({ lab, check, pa
 
 test("On arrival, and what opens over the page", async ({ lab, check, part, problem }) => {
   const { page } = lab;
-  for (const { name, viewport, colorScheme, rules } of surroundings) {
+  for (const { name, viewport, colorScheme } of surroundings) {
     await part(name, async () => {
       await page.setViewportSize(viewport);
       await page.emulateMedia({ colorScheme });
-      await checkAxe(page, check, "the page as it opens", { rules });
+      await checkAxe(page, check, "the page as it opens");
       await lab.more();
       await page.getByLabel("every hidden unit by its own random factor").check();
-      await checkAxe(page, check, "what is under More", { part: "#stage", rules });
+      await checkAxe(page, check, "what is under More", { part: "#stage" });
       await page.getByLabel("every hidden unit by its own random factor").uncheck();
       await lab.more(false);
       await page.click("#guide-next");
       await page.click("#guide-next");
       await lab.idle();
-      await checkAxe(page, check, "the tour", { part: "#stage", rules });
+      await checkAxe(page, check, "the tour", { part: "#stage" });
       await page.click("#guide-skip");
       await lab.idle();
     });
@@ -100,4 +95,36 @@ test("On arrival, and what opens over the page", async ({ lab, check, part, prob
     await lab.idle();
     await checkAxe(page, check, "a file that is open");
   });
+});
+
+test("A report, notes, a menu, a frame", async ({ browser, url, lab, check, part, problem }) => {
+  const { page } = lab;
+  await lab.chooseFile("mlp_bias.json", problem);
+  await page.waitForFunction(() => /7-6-4-3/.test(document.querySelector("#model-summary")?.textContent ?? ""));
+  await lab.idle();
+  await lab.goTo("keep");
+  await page.click("#save-report");
+  await page.waitForSelector("#report-save");
+  const frame = await Lab.open(browser, `${url}?embed#/train`, { viewport: { width: 880, height: 680 } });
+  for (const { name, viewport, colorScheme } of surroundings) {
+    await part(name, async () => {
+      await page.setViewportSize(viewport);
+      await page.emulateMedia({ colorScheme });
+      await checkAxe(page, check, `a report, ${name}`, { part: "#report-panel" });
+      await page.evaluate(() => scrollTo({ top: 0, behavior: "instant" }));
+      await page.click("#gauge-stands .term");
+      await page.locator("#term-note").waitFor();
+      await checkAxe(page, check, `what a word means, ${name}`);
+      await page.click("#gauge-swings [data-about]");
+      await page.locator("#measure-note .formula math").first().waitFor();
+      await checkAxe(page, check, `what a measure is, ${name}`);
+      await page.keyboard.press("Escape");
+      await page.click("#gauges button.take");
+      await page.locator(".take-menu").waitFor();
+      await checkAxe(page, check, `a menu, ${name}`);
+      await page.keyboard.press("Escape");
+      await frame.page.emulateMedia({ colorScheme });
+      await checkAxe(frame.page, check, `a frame of another page, ${name}`);
+    });
+  }
 });

@@ -195,6 +195,14 @@ async function checkContour(lab, check) {
     svg.fault,
   );
   await lab.page.getByText("Surface", { exact: true }).click();
+  await lab.page.waitForSelector("#landscapes [data-point=trained] canvas");
+  const surface = await readSvg(lab, (await taken(lab, "#landscapes [data-point=trained]", "SVG")).bytes);
+  const words = [...surface.text.matchAll(/>([^<>]+)<\/text>/g)].map(([, word]) => word);
+  check(
+    "a surface has its axes' names and numbers",
+    surface.fault === "" && ["s", "t", "loss", "−1", "0", "1", "10"].every((word) => words.includes(word)),
+    words.join(" "),
+  );
 }
 
 /** The files against what the page knows, to the last digit. */

@@ -114,6 +114,12 @@ export class Lab {
     await this.page.waitForSelector(`[data-tab=${tab}]:not([hidden])`);
   }
 
+  /** The names of the parts below the stage. */
+  tabs() {
+    const names = (links) => links.map((link) => link.getAttribute("href").slice(2));
+    return this.page.locator(".tabs a").evaluateAll(names);
+  }
+
   /** Opens what is under *More* on the stage, or closes it: it lies over the page, and maybe over its own button. */
   async more(isOpen = true) {
     const details = this.page.locator("#more");

@@ -2,8 +2,9 @@
  * What people see: the stage and every tab as pictures that were looked at, and a layout in which nothing is too wide or lies over
  * something else. The pictures are in looks/; `node tests/page/run.mjs --update` takes them anew, and then somebody looks.
  *
- * Every width has both themes for the stage; tabs are taken at three widths, in one theme each. Screens of two pixels to the point are
- * paired with two of the widths, and their pictures kept at one: what is drawn half as large shows all the same.
+ * Every width has both themes for the stage, as the page opens and while a part is read; tabs and a report are taken at all widths,
+ * in one theme each, so that each is seen in both themes and on both kinds of screens. Screens of two pixels to the point are paired
+ * with two of the widths, and their pictures kept at one: what is drawn half as large shows all the same.
  */
 
 import { expect, test } from "./fixtures.mjs";
@@ -11,12 +12,12 @@ import { Lab } from "./lab.mjs";
 
 const screens = {
   "One pixel to the point": [
-    { width: 1366, height: 768, theme: "light", tabs: true },
-    { width: 820, height: 1180, theme: "dark", tabs: true },
+    { width: 1366, height: 650, theme: "light" },
+    { width: 820, height: 1180, theme: "dark" },
     { width: 320, height: 640, theme: "light" },
   ],
   "Two pixels to the point": [
-    { width: 390, height: 844, theme: "light", tabs: true },
+    { width: 390, height: 844, theme: "light" },
     { width: 1920, height: 1080, theme: "dark" },
   ],
 };
@@ -27,12 +28,21 @@ const FONT = "DejaVu Sans Condensed";
 /** Of a picture, in pixels. */
 const LONGEST = 1400;
 
-/** What differs from one computer to the next: surfaces, by whatever draws there, and how long things will take, in one line or two. */
-const SURFACES = "#landscapes figure[data-point] canvas";
-const NO_ESTIMATES = "[data-seconds], .estimate { display: none }";
+/**
+ * What differs from one computer to the next: surfaces, by whatever draws there, and how long things take or took. The control of a
+ * phone lies over every part's picture, wherever the window ended.
+ */
+const NOT_SEEN = `
+  [data-seconds], .estimate { display: none }
+  [data-picture] #landscapes .view > canvas { visibility: hidden }
+  .report-facts div:nth-child(n + 3), #report-trust .note:last-child { visibility: hidden }
+  [data-picture="part"] #bend-controls { visibility: hidden }
+`;
 
 /** Letters are smoothed a little differently by each version of a browser; a line that is moved or gone is more than that. */
 const TOLERANCE = { threshold: 0.2, maxDiffPixelRatio: 0.01 };
+/** Surfaces themselves, as SwiftShader draws them: edges and shades are another version's doing, a missing or a flat one is not. */
+const SURFACES = { threshold: 0.3, maxDiffPixelRatio: 0.04 };
 
 /** The font in which the page's text is drawn. */
 async function fontOf(page) {
@@ -84,17 +94,23 @@ async function checkLayout(lab, check, what) {
   check(`${what}: no control lies over another`, found.length === 0, found.slice(0, 5).join("; "));
 }
 
-/** A part of the page from where it begins, and of a long one no more than that. */
+/** Of the window as it is, or of a part of the page from where it begins, and of a long one no more than that. */
 async function picture(page, part, name) {
-  const box = await page.locator(part).evaluate((element) => {
-    scrollTo({ top: 0, behavior: "instant" });
-    const { x, y, width, height } = element.getBoundingClientRect();
-    return { x, y, width, height };
-  });
-  const clip = { ...box, height: Math.min(box.height, LONGEST) };
-  const mask = [page.locator(SURFACES)];
-  const options = { ...TOLERANCE, clip, fullPage: true, mask, maskColor: "#888", scale: "css" };
+  const kind = part === null ? "window" : "part";
+  const box = await page.evaluate(
+    ({ part, kind }) => {
+      document.documentElement.dataset.picture = kind;
+      if (part === null) return null;
+      scrollTo({ top: 0, behavior: "instant" });
+      const { x, y, width, height } = document.querySelector(part).getBoundingClientRect();
+      return { x, y, width, height };
+    },
+    { part, kind },
+  );
+  const clip = box && { ...box, height: Math.min(box.height, LONGEST) };
+  const options = { ...TOLERANCE, scale: "css", ...(clip && { clip, fullPage: true }) };
   await expect.soft(page, name).toHaveScreenshot(`${name}.png`, options);
+  await page.evaluate(() => delete document.documentElement.dataset.picture);
 }
 
 async function checkStage(lab, check, { width, theme, compares }) {
@@ -105,39 +121,82 @@ async function checkStage(lab, check, { width, theme, compares }) {
     check(`the ${point} surface is drawn`, colours > 20, `${colours} colours`);
   }
   if (!compares) return;
+  await page.evaluate(() => scrollTo({ top: 0, behavior: "instant" }));
   for (const colorScheme of [theme === "light" ? "dark" : "light", theme]) {
     await page.emulateMedia({ colorScheme });
-    await picture(page, ".top", `stage-${width}-${colorScheme}`);
+    await picture(page, null, `stage-${width}-${colorScheme}`);
   }
+  if (width !== 1366) return;
+  await expect
+    .soft(page.locator("#landscapes"), "surfaces")
+    .toHaveScreenshot("surfaces.png", { ...SURFACES, scale: "css" });
 }
+
+/** A part as it is read, under what stays. */
+async function checkReading(lab, { width, theme, compares }) {
+  if (!compares) return;
+  await lab.goTo("landscape");
+  await lab.page.evaluate(() => {
+    const { top } = document.querySelector("#landscape-panel").getBoundingClientRect();
+    scrollTo({ top: scrollY + top - 120, behavior: "instant" });
+  });
+  await picture(lab.page, null, `reading-${width}-${theme}`);
+}
+
+async function opened(browser, url, index) {
+  const lab = await Lab.open(browser, url, { deviceScaleFactor: index + 1 });
+  await lab.page.waitForSelector("#landscapes [data-point=bent] canvas");
+  await lab.page.addStyleTag({ content: NOT_SEEN });
+  const font = await fontOf(lab.page);
+  return { lab, font, compares: font === FONT };
+}
+
+const skipWithout = (font) =>
+  test.skip(
+    font !== FONT,
+    `pictures are compared where text is drawn in ${FONT} (fonts-dejavu-extra); here it is ${font}`,
+  );
 
 for (const [index, [title, sizes]] of Object.entries(screens).entries()) {
   test(title, async ({ browser, url, check, part }) => {
-    const lab = await Lab.open(browser, url, { deviceScaleFactor: index + 1 });
+    const { lab, font, compares } = await opened(browser, url, index);
     const { page } = lab;
-    await page.waitForSelector("#landscapes [data-point=bent] canvas");
-    await page.addStyleTag({ content: NO_ESTIMATES });
-    const font = await fontOf(page);
-    const compares = font === FONT;
-    const links = await page.locator(".tabs a").evaluateAll((links) => links.map((link) => link.getAttribute("href")));
-    for (const { width, height, theme, tabs } of sizes) {
+    for (const { width, height, theme } of sizes) {
       await part(`${width} px`, async () => {
         await page.setViewportSize({ width, height });
         await page.emulateMedia({ colorScheme: theme });
         await checkStage(lab, check, { width, theme, compares });
-        for (const tab of links.map((link) => link.slice(2))) {
+        for (const tab of await lab.tabs()) {
           await part(tab, async () => {
             await lab.goTo(tab);
             await lab.idle();
             await checkLayout(lab, check, tab);
-            if (tabs && compares) await picture(page, `[data-tab=${tab}]:not([hidden])`, `${tab}-${width}-${theme}`);
+            if (compares) await picture(page, `[data-tab=${tab}]:not([hidden])`, `${tab}-${width}-${theme}`);
           });
         }
+        await checkReading(lab, { width, theme, compares });
       });
     }
-    test.skip(
-      !compares,
-      `pictures are compared where text is drawn in ${FONT} (fonts-dejavu-extra); here it is ${font}`,
-    );
+    skipWithout(font);
+  });
+
+  test(`A report, ${title.toLowerCase()}`, async ({ browser, url, check, part, problem }) => {
+    const { lab, font, compares } = await opened(browser, url, index);
+    const { page } = lab;
+    await lab.chooseFile("mlp_bias.json", problem);
+    await page.waitForFunction(() => /7-6-4-3/.test(document.querySelector("#model-summary")?.textContent ?? ""));
+    await lab.idle();
+    await lab.goTo("keep");
+    await page.click("#save-report");
+    await page.waitForSelector("#report-save");
+    for (const { width, height, theme } of sizes) {
+      await part(`${width} px`, async () => {
+        await page.setViewportSize({ width, height });
+        await page.emulateMedia({ colorScheme: theme });
+        await checkLayout(lab, check, "the report");
+        if (compares) await picture(page, "#report-panel", `report-${width}-${theme}`);
+      });
+    }
+    skipWithout(font);
   });
 }

@@ -2,6 +2,7 @@
 
 import { Lab } from "./lab.mjs";
 import { checkMenus } from "./taken.mjs";
+import { checkNote } from "./words.mjs";
 
 async function text(download) {
   let text = "";
@@ -128,6 +129,14 @@ export async function checkNetworksKept(browser, url, check) {
   const beside = await row.evaluateAll((cells) => cells.map((cell) => Number(cell.dataset.value)));
   check("both stand side by side", heads.slice(1, 3).join() === "Large batches,Small batches", heads.join());
   await checkMenus(lab, check, "[data-tab=networks]");
+  const explained = await page.locator(".beside tr[data-measure]:not([data-measure=accuracy]) th [data-about]").count();
+  check(
+    "each measure there says what it is",
+    explained > 0 &&
+      explained === (await page.locator(".beside tr[data-measure]:not([data-measure=accuracy])").count()),
+    `${explained}`,
+  );
+  await checkNote(page, check, "side by side", page.locator('.beside [data-about="hessian.spectral_norm"]'));
   await page.locator(".chart-head:has(#beside-title) button.take").click();
   const numbers = page.waitForEvent("download");
   await page.getByRole("menuitem", { name: "Numbers (CSV)" }).click();

@@ -12,6 +12,8 @@ export async function checkPhone(browser, url, check) {
   for (const viewport of PHONES) {
     const lab = await Lab.open(browser, url, { viewport, deviceScaleFactor: 2, isMobile: true, hasTouch: true });
     const what = `${viewport.width} px`;
+    await checkStage(lab, check, what);
+    await checkFocus(lab, check, what);
     await checkDevice(lab, check, what);
     await checkTraining(lab, check, what);
     const overflow = await lab.overflow();
@@ -19,6 +21,106 @@ export async function checkPhone(browser, url, check) {
     check(`${what}: the console is quiet`, lab.complaints.length === 0, lab.complaints.join("; "));
     await lab.close();
   }
+}
+
+/** Of the window's height: at most so much for the surfaces, and at least so much for what is read. */
+const [SURFACES, ROOM] = [0.45, 0.4];
+
+/** Both surfaces at the top, the control at the foot, and between them what goes by: digits, gauges, and each of the parts. */
+async function checkStage(lab, check, what) {
+  const { page } = lab;
+  await page.waitForSelector("#landscapes [data-point=bent] canvas");
+  const height = page.viewportSize().height;
+  for (const tab of await lab.tabs()) {
+    await lab.goTo(tab);
+    for (const share of [0.3, 1]) {
+      const where = `${what}, ${tab}, ${100 * share} %`;
+      const { surfaces, control, tabs, gauges } = await page.evaluate(async (share) => {
+        scrollTo({ top: share * document.documentElement.scrollHeight, behavior: "instant" });
+        await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+        const box = (element) => {
+          const { top, bottom, left, right } = element.getBoundingClientRect();
+          return { top, bottom, left, right };
+        };
+        const of = (selector) => box(document.querySelector(selector));
+        return {
+          surfaces: [...document.querySelectorAll("#landscapes > figure")].map(box),
+          control: of("#bend-controls"),
+          tabs: of(".tabs"),
+          gauges: of("#gauges"),
+        };
+      }, share);
+      check(
+        `${where}: both surfaces are at the top, on less than half of the window`,
+        surfaces.length === 2 &&
+          surfaces.every(({ top, bottom }) => top >= -1 && bottom <= SURFACES * height && bottom > 100),
+        JSON.stringify(surfaces),
+      );
+      check(
+        `${where}: beside each other`,
+        surfaces[0].right <= surfaces[1].left && surfaces[0].top === surfaces[1].top,
+        JSON.stringify(surfaces),
+      );
+      check(
+        `${where}: the control is at the foot`,
+        Math.abs(control.bottom - height) <= 1 && control.top > height / 2,
+        JSON.stringify(control),
+      );
+      // At a part's beginning the gauges are still there, and the tabs below them.
+      const room = control.top - Math.max(...surfaces.map(({ bottom }) => bottom), share === 1 ? tabs.bottom : 0);
+      check(`${where}: what is read has room`, room >= ROOM * height, `${room} px`);
+      if (share === 1) check(`${where}: gauges have gone by`, gauges.bottom < surfaces[0].bottom, `${gauges.bottom}`);
+      const overflow = await lab.overflow();
+      check(`${where}: nothing is wider than the window`, overflow <= 0, `${overflow} px`);
+    }
+  }
+  await page.evaluate(() => scrollTo({ top: 0, behavior: "instant" }));
+}
+
+/** What has the focus is never under what stays. */
+async function checkFocus(lab, check, what) {
+  const { page } = lab;
+  for (const tab of ["train", "landscape", "keep"]) {
+    await lab.goTo(tab);
+    await page.locator(`.tabs a[href="#/${tab}"]`).focus();
+    const hidden = [];
+    let seen = 0;
+    for (const key of ["Tab", "Shift+Tab"]) {
+      for (let presses = 0; presses < 60; presses++) {
+        await page.keyboard.press(key);
+        const found = await page.evaluate(async () => {
+          await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+          const element = document.activeElement;
+          if (!element || element === document.body) return null;
+          // A segment's input has no box to be seen: its words have.
+          const shown = element.matches("[type=radio]") ? element.parentElement : element;
+          const { left, right, top, bottom } = shown.getBoundingClientRect();
+          const over = document.elementFromPoint((left + right) / 2, (top + Math.min(bottom, top + 40)) / 2);
+          // A surface's caption lies over it.
+          const figure = shown.closest("figure");
+          const isThere =
+            over !== null && (shown.contains(over) || over.contains(shown) || (figure?.contains(over) ?? false));
+          return {
+            isThere,
+            name: element.id || element.textContent.trim().slice(0, 30),
+            over: over ? over.id || over.className : `nothing at ${left}, ${top}`,
+          };
+        });
+        if (!found) break;
+        seen++;
+        if (!found.isThere) hidden.push(`${found.name} under ${found.over}`);
+      }
+    }
+    check(
+      `${what}, ${tab}: what has the focus is in sight`,
+      hidden.length === 0 && seen > 20,
+      `${seen}: ${hidden.join("; ")}`,
+    );
+  }
+  await page.evaluate(() => {
+    document.activeElement?.blur();
+    scrollTo({ top: 0, behavior: "instant" });
+  });
 }
 
 /** Where an element is, whether its text is cut off, and how wide the window is. */
@@ -58,21 +160,26 @@ async function checkTraining(lab, check, what) {
   await lab.set("samples", 24000);
   await lab.set("epochs", 60);
   await lab.idle();
-  const chart = () => boxOf(page, "#training-chart");
-  const height = page.viewportSize().height;
-  const isInSight = ({ top, bottom }) => top >= 0 && bottom <= height;
+  /** Not under what stays. */
+  const isInSight = () =>
+    page.evaluate(() => {
+      const box = (selector) => document.querySelector(selector).getBoundingClientRect();
+      const { top, bottom } = box("#training-chart");
+      return top >= box("#landscapes > figure").bottom && bottom <= box("#bend-controls").top;
+    });
   const seen = () =>
     page.waitForFunction(() => {
-      const { top, bottom } = document.querySelector("#training-chart").getBoundingClientRect();
-      return top >= 0 && bottom <= innerHeight;
+      const box = (selector) => document.querySelector(selector).getBoundingClientRect();
+      const { top, bottom } = box("#training-chart");
+      return top >= box("#landscapes > figure").bottom && bottom <= box("#bend-controls").top;
     });
   const begin = page.locator("#train-button");
   await begin.evaluate((button) => button.scrollIntoView({ block: "center", behavior: "instant" }));
-  check(`${what}: the curve is out of sight of Train`, !isInSight(await chart()));
+  check(`${what}: the curve is out of sight of Train`, !(await isInSight()));
   await begin.tap();
   await lab.replace();
   await seen();
-  check(`${what}: Train brings it into sight`, isInSight(await chart()));
+  check(`${what}: Train brings it into sight`, await isInSight());
 
   await page.waitForFunction(() => /left/.test(document.querySelector("#status .left")?.textContent ?? ""));
   const left = await boxOf(page, "#status .left");
@@ -103,10 +210,10 @@ async function checkTraining(lab, check, what) {
   const goOn = page.locator("#continue-button");
   await goOn.waitFor();
   await goOn.evaluate((button) => button.scrollIntoView({ block: "center", behavior: "instant" }));
-  check(`${what}: the curve is out of sight of Continue`, !isInSight(await chart()));
+  check(`${what}: the curve is out of sight of Continue`, !(await isInSight()));
   await goOn.tap();
   await seen();
-  check(`${what}: Continue brings it into sight`, isInSight(await chart()));
+  check(`${what}: Continue brings it into sight`, await isInSight());
   await page.locator("#status-stop").evaluate((button) => button.click());
   await lab.idle();
 }

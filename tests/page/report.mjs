@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { Lab } from "./lab.mjs";
 import { checkMenus, readCsv, readSvg, taken } from "./taken.mjs";
+import { checkNote } from "./words.mjs";
 
 const MINUTE = 60_000;
 
@@ -36,6 +37,12 @@ export async function checkReport(browser, url, check) {
     return [value, Number(row?.querySelector("td")?.textContent)];
   });
   check("its numbers are those of the page", Math.abs(read / store - 1) < 1e-4, `${read} and ${store}`);
+  await checkNote(
+    lab.page,
+    check,
+    "the report",
+    lab.page.locator("#report-panel [data-table=measures] [data-about]").nth(3),
+  );
   const trust = await lab.text("#report-trust");
   check("it says how far to trust them", /residual/.test(trust) && /standard error/.test(trust));
   const text = await lab.download("#report-save");

@@ -1,5 +1,6 @@
 /** Visits, each from its beginning: a name, and what is done. */
 
+import { checkDragging } from "./dragging.mjs";
 import { checkEnded } from "./ends.mjs";
 import {
   checkHiddenFault,
@@ -19,6 +20,7 @@ import { checkPhone } from "./phone.mjs";
 import { checkCitation, checkReport } from "./report.mjs";
 import { checkSpaces } from "./spaces.mjs";
 import { checkAlone, checkArrival, checkKept, checkLink } from "./stage.mjs";
+import { checkStaying } from "./staying.mjs";
 import { checkSurfaces } from "./surfaces.mjs";
 import { checkDiverged, checkPause, checkSteps, checkSurfacePause } from "./waiting.mjs";
 import { checkContinued, checkWay } from "./way.mjs";
@@ -55,6 +57,8 @@ const visits = {
   "A surface, paused": checkSurfacePause,
   "Steps, folded": checkSteps,
   "A training that runs away": checkDiverged,
+  "The stage stays": checkStaying,
+  "Nothing moves while one drags": checkDragging,
   "On a phone": checkPhone,
   "Without a network": (browser, _, check) => checkOffline(browser, root, check),
   "A new version": (browser, _, check) => checkNewVersion(browser, root, check),

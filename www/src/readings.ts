@@ -17,6 +17,8 @@ export interface Reading {
   about: string;
   trained: number | undefined;
   bent: number | undefined;
+  /** What stands for the bent value while that is computed: the one before, of another bend, or nothing yet. */
+  before?: number | null;
   text: (value: number) => string;
   /** Along the scale, 0 to 1. */
   at: (value: number) => number;
@@ -35,6 +37,23 @@ export function readingsOf(state: State): Reading[] {
     ),
     accuracyOf(state),
   ];
+}
+
+/** What gauges have shown of each network's twins, by which a needle stays where it is until it knows where to go. */
+export class LastReadings {
+  readonly #last = new Map<string, { trained: number; bent: number }>();
+
+  /** The reading, with the value before where one is awaited. */
+  of(reading: Reading): Reading {
+    const { id, key, trained, bent, verdict } = reading;
+    const name = `${id} ${key}`;
+    if (trained === undefined) this.#last.delete(name);
+    else if (bent !== undefined) this.#last.set(name, { trained, bent });
+    if (trained === undefined || bent !== undefined || verdict.kind !== "pending") return reading;
+    const last = this.#last.get(name);
+    // Of another network it says nothing.
+    return { ...reading, before: last?.trained === trained ? last.bent : null };
+  }
 }
 
 /** What is not there yet, and may never be: after Stop nothing computes it. */

@@ -9,8 +9,8 @@ import { css, type Ramp, ramp } from "./palette";
 import { linear, type Scale } from "./scales";
 import { placesOf, weightsAt } from "./way";
 
-/** Less than this leaves no room for labels, and the drawing is scaled. */
-const LEAST = 200;
+/** Less than this leaves no room for labels, and the drawing is scaled; below the other there is room for few. */
+const [LEAST, ROOMY] = [130, 200];
 const MARGIN = { left: 40, right: 8, top: 8, bottom: 34 };
 /** Below the drawing, of what it says in words. */
 const WORDS = 30;
@@ -151,7 +151,8 @@ function wayLine(places: [number, number][], clip: string): SVGGElement | null {
 function axes(s: Float64Array, t: Float64Array, inner: number): SVGGElement {
   const group = svg("g", { class: "axes" });
   const bottom = MARGIN.top + inner;
-  const [along, across] = [ticksOf(s), ticksOf(t)];
+  const many = inner + MARGIN.left + MARGIN.right < ROOMY ? 2 : 5;
+  const [along, across] = [ticksOf(s, many), ticksOf(t, many)];
   for (const { value, label } of along.ticks) {
     const f = along.at(value);
     const px = MARGIN.left + f * inner;
@@ -188,7 +189,7 @@ function axes(s: Float64Array, t: Float64Array, inner: number): SVGGElement {
 }
 
 /** Short numbers, since there is little room; of −1 to 1 the quarters. */
-const ticksOf = (axis: Float64Array): Scale => linear(axis[0] ?? -1, axis.at(-1) ?? 1, 5);
+const ticksOf = (axis: Float64Array, many: number): Scale => linear(axis[0] ?? -1, axis.at(-1) ?? 1, many);
 
 function cross(cx: number, cy: number): SVGPathElement {
   return svg("path", { class: "weights", d: `M${cx - 6},${cy}h12M${cx},${cy - 6}v12` });

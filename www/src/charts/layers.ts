@@ -1,6 +1,6 @@
 /** Petzka's measures as plots: one bar a layer, and the ρ of neurons by rank. */
 
-import type { PetzkaReport } from "isoflat";
+import type { MeasureKey, PetzkaReport } from "isoflat";
 import { number } from "../format";
 import type { PerPoint } from "../store";
 import type { Point } from "../worker/protocol";
@@ -15,6 +15,8 @@ const CROWD = 150;
 
 export interface LayerMeasure {
   title: string;
+  /** Of all layers together: it is defined where this is. */
+  key: MeasureKey;
   /** In letters that every program reads. */
   column: string;
   about: string;
@@ -24,18 +26,21 @@ export interface LayerMeasure {
 export const LAYER_MEASURES: LayerMeasure[] = [
   {
     title: "κ",
+    key: "petzka.kappa_sum",
     column: "kappa",
     about: "‖W‖² times the layer’s largest curvature",
     values: ({ kappa }) => kappa.map(({ value }) => value),
   },
   {
     title: "κ_τ",
+    key: "petzka.kappa_trace_sum",
     column: "kappa_trace",
     about: "‖W‖² times its total curvature",
     values: ({ kappaTrace }) => kappaTrace,
   },
   {
     title: "relative flatness",
+    key: "petzka.relative_flatness_sum",
     column: "relative_flatness",
     about: "the same with every pair of rows weighed by their product",
     values: ({ relativeFlatness }) => relativeFlatness,

@@ -1,8 +1,9 @@
 /** The landscape as a relief on the page: a canvas that hands turn, drawn by a worker where the browser lets one. */
 
 import type { Landscape } from "isoflat";
-import { token } from "../dom";
+import { svg, token } from "../dom";
 import { number } from "../format";
+import { axesOf, drawnAxes } from "./axes";
 import { type Heights, isWhole, lowest, rowsOf } from "./heights";
 import { handle } from "./orbit";
 import { themeNow } from "./palette";
@@ -23,6 +24,10 @@ export class SurfaceView {
   #orbit = FIRST_ORBIT;
   #isOver = false;
   #size = { width: 0, height: 0 };
+  /** Over the canvas: numbers are letters of the page, as sharp as its others. */
+  readonly #axes = svg("svg", { class: "surface-axes", "aria-hidden": "true" });
+  #shown: { landscape: Landscape; heights: Heights } | undefined;
+  #frame = 0;
 
   /** `failed`: the browser has no WebGL. */
   constructor(
@@ -65,16 +70,20 @@ export class SurfaceView {
     this.#words = `Loss surface: ${known}${path ? "; the way of the training is drawn on it" : ""}. Arrow keys turn it, plus and minus zoom, Home returns.`;
     this.#say();
     this.#drawer?.show(this.#picture);
+    this.#shown = { landscape, heights };
+    this.#drawAxes();
   }
 
   turn(orbit: Orbit): void {
     if (orbit === this.#orbit) return;
     this.#orbit = orbit;
     this.#drawer?.turn(orbit);
+    this.#drawAxes();
   }
 
   dispose(): void {
     this.#isOver = true;
+    cancelAnimationFrame(this.#frame);
     this.#resize.disconnect();
     this.#drawer?.close();
     this.view.replaceChildren();
@@ -98,7 +107,7 @@ export class SurfaceView {
         this.view.dataset.frames = String(Number(this.view.dataset.frames ?? 0) + 1);
         // What was there before stays until there is something to be seen.
         if (canvas !== this.#canvas || this.#isOver || canvas.parentElement === this.view) return;
-        this.view.replaceChildren(canvas);
+        this.view.replaceChildren(canvas, this.#axes);
         this.#fit();
       },
       () => {
@@ -130,6 +139,20 @@ export class SurfaceView {
   #fit(): void {
     const { width, height } = this.#size;
     if (width === 0 || height === 0) return;
+    this.#drawAxes();
     this.#drawer?.fit({ width, height, ratio: Math.min(window.devicePixelRatio, FINEST) } satisfies Size);
+  }
+
+  /** With the next frame, as the surface, however often they have changed until then. */
+  #drawAxes(): void {
+    if (this.#frame !== 0) return;
+    this.#frame = requestAnimationFrame(() => {
+      this.#frame = 0;
+      const { width, height } = this.#size;
+      if (!this.#shown || width === 0 || height === 0) return;
+      const { landscape, heights } = this.#shown;
+      this.#axes.setAttribute("viewBox", `0 0 ${width} ${height}`);
+      this.#axes.replaceChildren(...drawnAxes(axesOf(landscape, heights, this.#orbit, width, height)));
+    });
   }
 }

@@ -1,11 +1,13 @@
 /** The loss around a point as figures: surface, contour map, line. */
 
 import type { Landscape } from "isoflat";
+import { axesOf, drawnAxes } from "../charts/axes";
 import { contourDrawing, contourMarks } from "../charts/contour";
 import { type HeightKind, type Heights, isWhole, lowest, rowsOf } from "../charts/heights";
 import { linePlot } from "../charts/line";
 import { ramp } from "../charts/palette";
 import { FIRST_ORBIT, type Orbit, reliefDrawing } from "../charts/relief";
+import { svg } from "../dom";
 import { number } from "../format";
 import type { State } from "../store";
 import type { Point } from "../worker/protocol";
@@ -32,7 +34,12 @@ export function surfaceFigure(
     columns: () => surfaceColumns(landscape),
     drawing: {
       ...SURFACE,
-      draw: (width, height) => reliefDrawing(landscape, heights, orbit, width, height, ramp("light")),
+      draw: (width, height) => {
+        const drawing = reliefDrawing(landscape, heights, orbit, width, height, ramp("light"));
+        const numbers = drawnAxes(axesOf(landscape, heights, orbit, width, height));
+        drawing.append(svg("g", { class: "surface-axes" }, ...numbers));
+        return drawing;
+      },
     },
   };
 }

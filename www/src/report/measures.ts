@@ -94,6 +94,7 @@ export function measuresPart(values: ReportValues, descriptions: MeasureDescript
           stands,
           paper,
         ]),
+        measures: rows.map(({ key }) => key),
         columns: columnsOf(
           ["key", "measure", "value", "converged", "stands_still_under", "paper"],
           rows.map(({ key, title, value, converged, stands, paper }) => [key, title, value, converged, stands, paper]),

@@ -8,6 +8,8 @@ export interface ReportTable {
   title: string;
   head: string[];
   rows: string[][];
+  /** What its rows are of, where each is a measure. */
+  measures?: string[];
   columns: Column[];
 }
 

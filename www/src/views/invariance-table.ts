@@ -25,6 +25,7 @@ import { measureName } from "../names";
 import { plain } from "../subscripts";
 import { transformationName } from "../transformations";
 import { formula } from "./formula";
+import { measureButton } from "./measure-note";
 
 export class InvarianceTableView {
   /** Whose numbers are in the aside. */
@@ -59,7 +60,7 @@ export class InvarianceTableView {
     );
     const row = (measure: Measure) => html`
       <tr role="row">
-        <th scope="row" role="rowheader">${formula(this.#title(measure))}</th>
+        <th scope="row" role="rowheader">${this.#name(measure, false)}</th>
         ${transformations.map((_, column) => {
           const cell = cells.get(nameOf({ measure, transformation: column }));
           return html`<td role="gridcell">${cell ? this.#button(cell, precision, rows, transformations.length) : EMPTY}</td>`;
@@ -90,6 +91,12 @@ export class InvarianceTableView {
     return measureName(this.app.store.state.descriptions, measure);
   }
 
+  /** It says what it is; in the table, which is one stop of the Tab key, only when it is pressed. */
+  #name(measure: Measure, stop: boolean): TemplateResult | string {
+    const title = this.#title(measure);
+    return measure === "outputs" ? title : measureButton(measure, title, { stop, shown: formula(title) });
+  }
+
   #button(cell: InvarianceCell, precision: Precision, rows: Measure[], columns: number): TemplateResult {
     const { symbol, word, heat, change, shouldStand, isAgainst } = marksOf(cell, precision);
     const label = `${word}, relative change ${number(cell.relativeChange, 2)}, ${shouldStand ? "should stand still" : "may change"}`;
@@ -115,7 +122,7 @@ export class InvarianceTableView {
     const { symbol, word } = VERDICTS[cell.verdict];
     const entry = (name: string, value: string) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
     return html`
-      <h4>${formula(this.#title(cell.measure))}<small>${transformation ? transformationName(transformation) : ""}</small></h4>
+      <h4>${this.#name(cell.measure, true)}<small>${transformation ? transformationName(transformation) : ""}</small></h4>
       <dl>
         ${entry("before", number(cell.before, 7))}
         ${entry("after", number(cell.after, 7))}

@@ -11,6 +11,7 @@ import { barsFigure, layersFigure, pixelsFigure, rhoFigure, rhoOf } from "../fig
 import { number } from "../format";
 import type { PerPoint } from "../store";
 import type { Point } from "../worker/protocol";
+import { measureMark } from "./measure-note";
 import { numbers } from "./numbers";
 import { place } from "./place";
 import { takeAlong } from "./take-along";
@@ -40,7 +41,13 @@ export class LayersView {
       const words = element(
         "figcaption",
         {},
-        element("span", {}, element("strong", {}, measure.title), ` ${measure.about}`),
+        element(
+          "span",
+          {},
+          element("strong", {}, measure.title),
+          measureMark(measure.key, measure.title),
+          ` ${measure.about}`,
+        ),
       );
       takeAlong(words, () => barsFigure(app.store.state, measure));
       return element("figure", {}, words, boxes[index]);
@@ -53,7 +60,12 @@ export class LayersView {
     const head = element(
       "div",
       { class: "chart-head" },
-      element("label", { class: "inline" }, "ρ of the neurons that feed ", this.#choice),
+      element(
+        "span",
+        { class: "inline" },
+        element("label", { class: "inline" }, "ρ of the neurons that feed ", this.#choice),
+        measureMark("petzka.rho_sum", "ρ"),
+      ),
     );
     takeAlong(head, () => rhoFigure(app.store.state, this.#layer));
     render(

@@ -7,6 +7,7 @@ import type { Look } from "../charts/camera";
 import { drawContour } from "../charts/contour";
 import { type Heights, heightsOf, isWhole, rowsOf } from "../charts/heights";
 import { LineChart } from "../charts/line";
+import { drawLossScale } from "../charts/loss-scale";
 import { SurfaceView } from "../charts/surface";
 import { waySaid } from "../charts/way";
 import { html } from "../dom";
@@ -85,6 +86,7 @@ const panel = () => template`
 export class LookView {
   readonly #panel = place("landscape");
   readonly #find = within(this.#panel);
+  readonly #scale = place("loss-scale");
   readonly #surfaces: Partial<Record<Point, SurfaceView>> = {};
   #line: LineChart | undefined;
   /** As it is drawn. */
@@ -152,6 +154,8 @@ export class LookView {
     if (this.#view === "line") this.#drawLine(lines);
     else if (this.#view === "contour") this.#drawContours(surfaces, bent);
     else this.#drawSurfaces(surfaces, bent);
+    const hasColours = this.#view !== "line" && surfaces.trained !== undefined;
+    drawLossScale(this.#scale, hasColours ? this.#heights(surfaces) : undefined);
     this.#showRanges(this.#view === "line" ? lines : surfaces, bent);
   }
 

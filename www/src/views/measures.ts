@@ -9,12 +9,12 @@ import { measuresFigure } from "../figures/tables";
 import { integer, number, round } from "../format";
 import { byPaper, type Paper } from "../papers";
 import { type State, transformationOf } from "../store";
-import { measureUnits } from "../units";
 import type { Point } from "../worker/protocol";
 import type { aboutMeasure } from "./about-measure";
 import { watchIn } from "./closed";
 import { estimateView } from "./estimate";
 import { badgeText } from "./header";
+import { secondsOf, withoutFormula } from "./measure-note";
 import { place, within } from "./place";
 import { ratioBar } from "./ratio";
 import { takeAlong } from "./take-along";
@@ -151,14 +151,8 @@ export class MeasuresView {
 
   #aboutOf({ measure, before, after }: Line): TemplateResult | typeof nothing {
     if (this.#about === undefined) return nothing;
-    if (this.#about === "failed")
-      return html`<p>${subscripted(measure.description)}</p>
-        <p class="fault">Its formula could not be loaded. Without a network it is there from the second visit on.</p>`;
-    const { progressing, store } = this.app;
-    // As if it were asked for alone.
-    const [unit] = measureUnits([measure]);
-    const seconds = unit ? progressing.estimate({ what: "measures", point: "trained", unit }, store.state, null) : null;
-    return this.#about(measure, store.state, { before, after }, seconds);
+    if (this.#about === "failed") return withoutFormula(measure);
+    return this.#about(measure, this.app.store.state, { before, after }, secondsOf(this.app, measure));
   }
 
   #toggle(key: MeasureKey): void {

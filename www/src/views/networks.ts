@@ -8,7 +8,6 @@ import { MODEL, TRAINING } from "../arrival/arrival";
 import { fetchArrival } from "../arrival/load";
 import { heightsOf } from "../charts/heights";
 import { thumbnail } from "../charts/thumbnail";
-import { html as element } from "../dom";
 import type { Figure } from "../figures/figure";
 import { besideFigure } from "../figures/tables";
 import { integer, number, percent } from "../format";
@@ -18,6 +17,7 @@ import type { Entry } from "../shelf";
 import { arrivedWith, CLEARED } from "../states";
 import { ask } from "./ask";
 import { watchIn } from "./closed";
+import { measureButton } from "./measure-note";
 import { place } from "./place";
 import { takenAlong } from "./take-along";
 
@@ -265,7 +265,7 @@ function rows({ title, rows: lines }: Group, columns: number): TemplateResult {
     ${lines.map(
       ({ title, key, values, least }) =>
         html`<tr data-measure=${key}>
-          <th scope="row">${element("span", {}, title)}</th>
+          <th scope="row">${key === "accuracy" ? title : measureButton(key, title)}</th>
           ${values.map((value, index) => {
             const text = value === undefined ? "–" : key === "accuracy" ? percent(value) : number(value);
             return html`<td class="num" data-value=${value ?? nothing}>${index === least ? html`<strong>${text}</strong>` : text}</td>`;

@@ -11,6 +11,7 @@ import { plotFigure, tableFigure } from "../report/figures";
 import type { Part, ReportTable } from "../report/part";
 import { type FullReport, goesOn, keepReport, keptReport, readReport, textOf } from "../report/report";
 import { pieces } from "../subscripts";
+import { measureButton } from "./measure-note";
 import { place } from "./place";
 import { takenAlong } from "./take-along";
 
@@ -216,7 +217,7 @@ export class ReportView {
   }
 
   #table(report: FullReport, table: ReportTable): TemplateResult {
-    const { name, title, head, rows } = table;
+    const { name, title, head, rows, measures } = table;
     const kinds = head.map((_, index) => (index > 0 && isNumeric(rows, index) ? "num" : ""));
     return html`<div class="report-table">
       <div class="chart-head" ${takenAlong(() => tableFigure(report, table), "table")}><h4 id="report-table-${name}">${title}</h4></div>
@@ -227,8 +228,8 @@ export class ReportView {
           </thead>
           <tbody>
             ${rows.map(
-              ([first, ...rest]) =>
-                html`<tr><th scope="row">${words(first ?? "")}</th>${rest.map((text, index) => html`<td class=${kinds[index + 1] ?? ""} data-label=${head[index + 1] ?? ""}>${text}</td>`)}</tr>`,
+              ([first = "", ...rest], row) =>
+                html`<tr><th scope="row">${measures ? measureButton(measures[row] ?? "", first) : words(first)}</th>${rest.map((text, index) => html`<td class=${kinds[index + 1] ?? ""} data-label=${head[index + 1] ?? ""}>${text}</td>`)}</tr>`,
             )}
           </tbody>
         </table>

@@ -45,6 +45,7 @@ function slide(app: App, control: HTMLElement): void {
   app.store.watch(["sharpness", "dinh"], () => {
     const { sharpness, dinh } = app.store.state;
     const refusal = sharpness.way === "sharpen" ? refusalOf(dinh.valley) : null;
+    note.toggleAttribute("data-refused", refusal !== null);
     note.textContent = refusal ? `Not possible here: ${refusal}.` : said(sharpness);
   });
 }

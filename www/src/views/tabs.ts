@@ -2,18 +2,9 @@
 
 import { painted } from "../moments";
 import { place } from "./place";
+import { watchStaying } from "./staying";
 
 const FIRST = "train";
-
-/** How high what stays at the top is: what is scrolled to comes below it. */
-function watchTop(): void {
-  const top = document.querySelector(".top");
-  if (!top) return;
-  new ResizeObserver(() => {
-    const stays = getComputedStyle(top).position === "sticky";
-    document.documentElement.style.setProperty("--top", `${stays ? top.clientHeight : 0}px`);
-  }).observe(top);
-}
 
 /** `shown` is called when another part comes into view: charts in closed ones have no size. */
 export function tabsView(shown: (tab: string) => void): void {
@@ -36,9 +27,11 @@ export function tabsView(shown: (tab: string) => void): void {
     }
     shown(tab);
   };
+  // A browser leaves one that is half in sight where it is.
+  place("tabs").addEventListener("focusin", ({ target }) => target instanceof HTMLElement && bringIntoView(target));
   window.addEventListener("hashchange", () => open());
   open(true);
-  watchTop();
+  watchStaying();
 }
 
 /** Along the list and no further: the page stays where it is. */
