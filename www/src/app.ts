@@ -132,6 +132,7 @@ export class App {
       // Whoever awaits it is told of what goes wrong; until then nobody may be there.
       starting.catch(() => {});
       const first = await beginning;
+      if (first.kind !== "none") this.#kept.wanted = first.stamp;
       const shown =
         first.kind !== "none" && first.snapshot
           ? { ...CLEARED, ...first.snapshot, ready: true }
@@ -365,6 +366,7 @@ export class App {
 
   async #setModel(modelChoice: ModelChoice): Promise<void> {
     await this.#startEngine();
+    this.#kept.wanted = null;
     this.#previews.forget();
     const model = await this.#client.call((lab) => lab.setModel(modelChoice));
     this.store.set({ ...CLEARED, model, modelChoice, bend: noBend(model.depth) });
