@@ -24,19 +24,18 @@ export const drawSeed = () => Number(process.env.ISOFLAT_SEED) || Math.floor(Mat
 
 /** The trained weights, bit for bit, as a short text; while a worker is being replaced there is nothing to ask. */
 export async function weights(page) {
-  const found = await page.waitForFunction(
-    async () => {
+  for (const end = Date.now() + MINUTE; Date.now() < end; await page.waitForTimeout(100)) {
+    const found = await page.evaluate(async () => {
       const { app } = window.isoflatLab;
-      const { engine, ready } = app.store.state;
-      const file = engine && ready ? await app.savedFile("trained", "safetensors") : null;
+      const { engine, ready, stamp } = app.store.state;
+      const file = engine && ready && stamp ? await app.savedFile("trained", "safetensors") : null;
       if (!file) return null;
       const digest = await crypto.subtle.digest("SHA-256", file.bytes);
       return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
-    },
-    null,
-    { polling: 100, timeout: MINUTE },
-  );
-  return found.jsonValue();
+    });
+    if (found) return found;
+  }
+  return "none";
 }
 
 const WORK = {

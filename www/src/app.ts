@@ -102,7 +102,7 @@ export class App {
       setModel: (choice) => this.#setModel(choice),
       scope: () => this.#scope(),
       everything: (job) => this.#everything(job),
-      forget: () => this.#previews.forget(),
+      forget: () => this.#forget(),
       isGone: () => this.#isGone(),
     });
     this.opener = new Opener(this, {
@@ -111,7 +111,7 @@ export class App {
       startEngine: () => this.#startEngine(),
       computeOn: (backend) => this.#task("starting", async () => void (await this.#computeOn(backend))),
       complete: (job) => this.#everything(job),
-      forget: () => this.#previews.forget(),
+      forget: () => this.#forget(),
     });
     this.asking = new Asking(this, {
       client: this.#client,
@@ -132,6 +132,7 @@ export class App {
       // Whoever awaits it is told of what goes wrong; until then nobody may be there.
       starting.catch(() => {});
       const first = await beginning;
+      if (first.kind !== "none") this.#kept.wanted = first.stamp;
       const shown =
         first.kind !== "none" && first.snapshot
           ? { ...CLEARED, ...first.snapshot, ready: true }
@@ -177,6 +178,12 @@ export class App {
       // Which says nothing new where it has been said.
       void over.then(() => resolve("overtaken"));
     });
+  }
+
+  /** What is under way, or on its way to the stage, is of another network. */
+  #forget(): void {
+    this.#previews.forget();
+    this.#kept.wanted = null;
   }
 
   #isGone(): void {
@@ -365,7 +372,7 @@ export class App {
 
   async #setModel(modelChoice: ModelChoice): Promise<void> {
     await this.#startEngine();
-    this.#previews.forget();
+    this.#forget();
     const model = await this.#client.call((lab) => lab.setModel(modelChoice));
     this.store.set({ ...CLEARED, model, modelChoice, bend: noBend(model.depth) });
   }

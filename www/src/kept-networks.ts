@@ -11,6 +11,9 @@ import { setLast } from "./worker/last";
 import type { ModelInfo, Restored } from "./worker/protocol";
 
 export class KeptNetworks {
+  /** On its way to the stage: a worker that is lost meanwhile is to bring this one, and not what is shown by then. */
+  wanted: string | null = null;
+
   /** `forget`: what is under way is of another network. */
   constructor(
     private readonly store: Store,
@@ -61,8 +64,12 @@ export class KeptNetworks {
    * alone. False where they are not to be had.
    */
   async #bring(stamp: string, known: () => Partial<State> | null, isStart = false): Promise<boolean> {
+    this.wanted = stamp;
     const found = await this.#kept(stamp, isStart);
-    if (!found?.model) return false;
+    if (!found?.model) {
+      this.wanted = null;
+      return false;
+    }
     const { opened, choice: modelChoice } = found;
     const trainChoice = this.store.state.shelf.find((entry) => entry.stamp === stamp)?.training ?? null;
     const fresh = { ...CLEARED, opened, modelChoice, trainChoice, bend: noBend(found.model.depth) };
@@ -73,6 +80,7 @@ export class KeptNetworks {
     this.forget();
     // The worker has nothing at the bent point now, and has not seen the valley.
     const open = { bendSummary: null, dinh: { ...dinh, valley: null, sharpened: null } };
+    this.wanted = null;
     this.store.set({ ...change, ...open, model, way: found.way, stamp, ready: true });
     return true;
   }

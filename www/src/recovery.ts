@@ -40,7 +40,7 @@ export class Recovery {
     this.store.set({ engine: null });
     try {
       await this.page.startEngine();
-      const { stamp } = this.store.state;
+      const stamp = this.kept.wanted ?? this.store.state.stamp;
       // No more than that: what has brought the worker down is not to be begun by itself.
       if (stamp !== null && (await this.kept.reinstate(stamp))) return this.page.back();
       this.store.set({ ...CLEARED, model: modelChoice ? this.store.state.model : null });
