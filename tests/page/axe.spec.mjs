@@ -105,13 +105,21 @@ test("A report, notes, a menu, a frame", async ({ browser, url, lab, check, part
   await lab.goTo("keep");
   await page.click("#save-report");
   await page.waitForSelector("#report-save");
-  const frame = await Lab.open(browser, `${url}?embed#/train`, { viewport: { width: 880, height: 680 } });
+  const context = await browser.newContext({ viewport: { width: 880, height: 680 }, reducedMotion: "reduce" });
+  const frame = new Lab(await context.newPage());
+  await frame.page.goto(`${url}?embed#/train`);
+  await frame.page.waitForSelector("#landscapes [data-point=bent] canvas");
   for (const { name, viewport, colorScheme } of surroundings) {
     await part(name, async () => {
       await page.setViewportSize(viewport);
       await page.emulateMedia({ colorScheme });
-      await checkAxe(page, check, `a report, ${name}`, { part: "#report-panel" });
-      await page.evaluate(() => scrollTo({ top: 0, behavior: "instant" }));
+      await page.evaluate(() => {
+        location.hash = "#/report";
+      });
+      await page.waitForSelector("#report-save");
+      await checkAxe(page, check, `a report, ${name}`);
+      // A report has the page to itself.
+      await page.click(".report-ways a");
       await page.click("#gauge-stands .term");
       await page.locator("#term-note").waitFor();
       await checkAxe(page, check, `what a word means, ${name}`);

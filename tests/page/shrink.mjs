@@ -63,13 +63,17 @@ function inPalette({ width, height, data }) {
   ]);
 }
 
+/** Of landscapes: their colours are what they show. */
+const WHOLE = new Set(["surfaces.png"]);
+
 /** The pictures of a folder, but for those that are small already; says by how much. */
 export function shrink(folder) {
   let [before, after] = [0, 0];
   for (const name of readdirSync(folder)) {
     const file = join(folder, name);
     const picture = readFileSync(file);
-    const small = picture[COLOUR_TYPE.at] === COLOUR_TYPE.palette ? picture : inPalette(PNG.sync.read(picture));
+    const isSmall = WHOLE.has(name) || picture[COLOUR_TYPE.at] === COLOUR_TYPE.palette;
+    const small = isSmall ? picture : inPalette(PNG.sync.read(picture));
     if (small !== picture) writeFileSync(file, small);
     before += picture.length;
     after += small.length;

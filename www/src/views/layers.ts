@@ -62,7 +62,7 @@ export class LayersView {
       { class: "chart-head" },
       element(
         "span",
-        { class: "inline" },
+        { class: "row" },
         element("label", { class: "inline" }, "ρ of the neurons that feed ", this.#choice),
         measureMark("petzka.rho_sum", "ρ"),
       ),

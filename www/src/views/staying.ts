@@ -17,7 +17,8 @@ export function watchStaying(): void {
     root.style.setProperty("--guide", `${Math.max(above, 0)}px`);
     const ends = parts.map((part) => {
       const { position, top } = getComputedStyle(part);
-      return position === "sticky" ? Number.parseFloat(top) + part.offsetHeight : 0;
+      // A report has the page to itself.
+      return position === "sticky" && part.offsetHeight > 0 ? Number.parseFloat(top) + part.offsetHeight : 0;
     });
     root.style.setProperty("--top", `${Math.max(...ends, 0)}px`);
     const isAtFoot = getComputedStyle(control).position === "fixed";
