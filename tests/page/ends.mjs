@@ -7,7 +7,7 @@ import { Lab } from "./lab.mjs";
 
 const MINUTE = 60_000;
 /** Work of the small network takes about so long: most ends come in the middle of it. */
-const LONGEST_MS = 700;
+const LONGEST_MS = 500;
 
 /** Marsaglia's xorshift: numbers in [0, 1) that a seed brings back. */
 export function randomBy(seed) {
@@ -87,7 +87,7 @@ async function checkEnds(lab, check, ends, works) {
   for (const [end, work] of rounds) {
     await WORK[work](page, draw);
     await page
-      .waitForFunction((work) => window.isoflatLab.app.store.state.task === work, work, { polling: 5 })
+      .waitForFunction((work) => window.isoflatLab.app.store.state.task === work, work, { polling: 5, timeout: 3000 })
       .catch(() => {});
     const wait = Math.floor(draw() * LONGEST_MS);
     await page.waitForTimeout(wait);
@@ -97,7 +97,7 @@ async function checkEnds(lab, check, ends, works) {
     // What trains takes the network from the stage, and not from what is kept.
     if (work === "training") {
       await page.waitForFunction(() => window.isoflatLab.app.store.state.engine !== null, null, { timeout: MINUTE });
-      await page.evaluate((of) => window.isoflatLab.app.show(of), of).catch(() => {});
+      await page.evaluate((of) => void window.isoflatLab.app.show(of), of);
       await page.waitForFunction((of) => window.isoflatLab.app.store.state.stamp === of, of, { timeout: MINUTE });
     }
     const found = await weights(page);

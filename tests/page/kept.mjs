@@ -225,6 +225,25 @@ export async function checkNewerBuild(browser, url, check) {
 export async function checkLinkOnOwn(browser, url, check) {
   const lab = await Lab.open(browser, url);
   const { page } = lab;
+  // The address line has the network that the page comes with, and another one is trained: a reload in the middle of what follows.
+  await page.waitForFunction(() => location.hash.includes("?"));
+  await lab.set("epochs", 1);
+  await lab.set("samples", 1000);
+  await lab.train();
+  const trained = await stamp(page);
+  await reload(lab);
+  await page.waitForFunction((of) => window.isoflatLab.app.store.state.stamp === of, trained);
+  await page.waitForTimeout(REST_MS);
+  check("an address that the page wrote of another network is not followed", (await lab.count("dialog.ask")) === 0);
+  check("and the network that was trained is there", (await stamp(page)) === trained);
+  await page.evaluate(() => window.isoflatLab.app.stop());
+  await lab.idle();
+  await page.evaluate(() => {
+    location.hash = "#/train?s=0";
+  });
+  await page.locator("dialog.ask").getByText("Replace it").click();
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.stamp?.startsWith("arrival"));
+  await lab.idle();
   await slide(page, 3.0);
   await lab.idle();
   const arrival = await stamp(page);

@@ -169,7 +169,7 @@ async function checkRunsKept(lab, check) {
     (await page.inputValue("#spaces-epochs")) === "2" && (await findings()).join() === before.join(),
   );
   await lab.idle();
-  await page.waitForFunction(() => location.hash.includes("spaces=rates-384-100-64-2-1-1"), null, { timeout: 10_000 });
+  await page.waitForFunction(() => location.hash.includes("spaces=rates-384-100-64-2-1-1"), null, { timeout: 60_000 });
   await page.selectOption("#spaces-setting", "quick");
   await question.getByText("Keep them").click();
   check("so does the setting", (await page.inputValue("#spaces-setting")) === "own");

@@ -419,7 +419,7 @@ export async function checkLink(browser, url, check) {
 }
 
 /** The address line, once the page rests. */
-const line = (page, hash) => page.waitForFunction((hash) => location.hash === hash, hash, { timeout: 20_000 });
+const line = (page, hash) => page.waitForFunction((hash) => location.hash === hash, hash, { timeout: 180_000 });
 const largest = (page) => state(page, () => window.isoflatLab.app.store.state.spectra.trained?.top[0].value);
 
 /** It holds the state at rest, each part has its own step back, and none of this is taken for an address to follow. */

@@ -9,7 +9,8 @@ const CHART = { width: 150, height: 70 };
 
 /**
  * Every chart and table that is to be seen in a part of the page, with the menu that takes it along: its own, or the nearest that
- * is no other chart's. Pictures of networks on the shelf are no charts: they are what one presses to see the network.
+ * is no other chart's. Pictures of networks on the shelf are no charts: they are what one presses to see the network. Numbers over a
+ * surface are the surface's.
  */
 export function chartsIn({ page }, part) {
   return page.locator(part).evaluate((root, least) => {
@@ -17,7 +18,7 @@ export function chartsIn({ page }, part) {
     const charts = [...root.querySelectorAll("svg, canvas, table, .gauges")].filter((element) => {
       const { width, height } = element.getBoundingClientRect();
       const isLarge = element.localName === "table" || (width >= least.width && height >= least.height);
-      return isLarge && isSeen(element) && !element.closest(".shelved, button");
+      return isLarge && isSeen(element) && !element.closest(".shelved, button, .surface-axes");
     });
     const buttons = [...root.querySelectorAll("button.take")].filter(isSeen);
     const depth = (element) => {

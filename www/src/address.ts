@@ -56,17 +56,18 @@ export class Address {
   constructor(private readonly store: Store) {}
 
   /** What the address asks for as the page opens. */
-  static opening(): { link: Link | null; isLinked: boolean } {
+  static opening(): { link: Link | null; isLinked: boolean; isKept: (first: Beginning) => boolean } {
     const link = linkNow();
-    // What the page itself has written is there after a reload, as far as it is kept.
-    return { link, isLinked: link !== null && (written()?.stamp ?? null) === null };
-  }
-
-  /** Is the page, as it was kept, what the address says? */
-  static isKept(first: Beginning): boolean {
     const stamp = written()?.stamp ?? null;
-    if (stamp === null || first.kind === "none" || first.stamp !== stamp) return false;
-    return first.kind === "own" || first.snapshot !== null;
+    return {
+      link,
+      // What the page itself has written is there after a reload, as far as it is kept.
+      isLinked: link !== null && stamp === null,
+      isKept: (first) => {
+        if (stamp === null || first.kind === "none" || first.stamp !== stamp) return false;
+        return first.kind === "own" || first.snapshot !== null;
+      },
+    };
   }
 
   /** `part`: which one is open; `follow` is told of addresses that somebody goes to later. */
@@ -84,7 +85,13 @@ export class Address {
       if (isMarked()) put(`#/${part()}`);
       this.#write(part());
     });
-    this.store.watch(SAID, () => this.#later(part));
+    this.store.watch(SAID, () => {
+      const { stamp } = this.store.state;
+      const last = written();
+      // Another network is on the stage, and a reload is to find that one, also before all of it has come to rest.
+      if (last && stamp !== null && last.stamp !== stamp) put(`#/${part()}`);
+      this.#later(part);
+    });
   }
 
   /** The whole of it; null where no address holds the state. */

@@ -70,7 +70,7 @@ const COMPUTED: ReadonlySet<string> = new Set(["measures", "layers", "dinh"]);
 
 const store = new Store<State>(FIRST_STATE);
 
-const { link, isLinked } = Address.opening();
+const { link, isLinked, isKept } = Address.opening();
 // What takes longest to come is asked for first; it is drawn when the views are there.
 const first = beginning(isLinked);
 const app = new App(store, new Messages(place("messages")));
@@ -175,7 +175,7 @@ themeView(() => {
 show(tab);
 // A link says where the twin is to be: nothing else moves it.
 const started = app.start(readModelChoice(), first, link ? async () => {} : guide);
-void started.then(async () => link && !Address.isKept(await first) && app.opener.link(link));
+void started.then(async () => link && !isKept(await first) && app.opener.link(link));
 new Address(store).begin(
   () => tab,
   (later) => void app.opener.link(later),

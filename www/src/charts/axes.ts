@@ -37,8 +37,8 @@ interface Point {
 /** Of the letters, in pixels: their size, and how wide one is at most, nearly. */
 export const FONT_SIZE = 11;
 const [LETTER, LINE] = [6.6, 12];
-/** From the edge to the end of a mark, to a number, and to a name beyond the numbers. */
-const [MARK, NUMBER, NAME] = [4, 8, 22];
+/** From the edge to the end of a mark, to a number, and to a name beyond the numbers: beside them, or above the highest. */
+const [MARK, NUMBER, NAME, ABOVE] = [4, 8, 22, 12];
 /** An axis that is seen from its end has no room for numbers. */
 const SHORTEST = 30;
 /** Views at least so wide have room for numbers within the box. */
@@ -74,8 +74,9 @@ export function axesOf({ s, t }: Relief, heights: Heights, orbit: Orbit, width: 
     const isBeside = Math.min(up(0).x, up(1).x) > widest;
     if (isBeside || width >= ROOMY) {
       const out = { x: isBeside ? -1 : 1, y: 0 };
+      // Before the numbers, the highest of which may be where it goes.
+      found.name("loss", [up(1)], { x: 0, y: -1 }, ABOVE);
       for (const { value, label } of ticks) found.number("loss", label, up(heights.at(value)), out);
-      found.name("loss", [up(1)], { x: 0, y: -1 }, NUMBER);
     }
   }
   return found;

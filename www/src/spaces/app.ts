@@ -75,7 +75,9 @@ export class SpacesApp {
   ) {
     this.#read = keptRuns().then((kept) => {
       if (kept) this.store.set(kept);
-      this.store.watch(["experiment", "setting", "curves", "curvature"], () => this.#kept.soon());
+      this.store.watch(["curves", "curvature"], () => this.#kept.soon());
+      // What a person chooses is kept at once, as a run that ends is.
+      this.store.watch(["experiment", "setting"], () => void this.#kept.now());
     });
     // An address may have chosen before there was this part, or choose later.
     void this.#read.then(() => {

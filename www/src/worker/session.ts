@@ -127,6 +127,7 @@ export class Session {
       } catch (error) {
         if (!(error instanceof IsoflatError) || error.code !== "device_lost") throw error;
         engine.free();
+        this.#engine = undefined;
         const start = await this.#create();
         this.listener({ type: "engine", start });
         return await body(this.engine, options);
