@@ -162,7 +162,7 @@ export async function checkNewVersion(browser, root, check) {
       const { left } = document.querySelector(".update").getBoundingClientRect();
       return { isBeside: button.left >= words.right && button.top < words.bottom, left };
     });
-    const stage = await page.evaluate(() => document.querySelector("#landscapes").getBoundingClientRect().left);
+    const stage = await page.evaluate(() => document.querySelector("#landscapes figure").getBoundingClientRect().left);
     check(
       "on a phone with its button beside the words, in line with the stage",
       lines.isBeside && lines.left === stage && (await lab.overflow()) <= 0,

@@ -47,7 +47,7 @@ export interface Link {
   spaces: SpacesChoice | null;
 }
 
-const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+export const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** What stands behind `#/part`; null where no address holds the state: of files, and of a training that was stopped. */
 export function queryOf(state: State): string | null {

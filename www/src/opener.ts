@@ -8,7 +8,7 @@ import { noBend } from "./bends";
 import type { Client } from "./client";
 import type { Job } from "./jobs";
 import { isArrival } from "./kept";
-import { deviceOf, type Link } from "./link";
+import { deviceOf, type Link, same } from "./link";
 import type { Settings } from "./reopen";
 import { CLEARED } from "./states";
 import { type Task, transformationOf } from "./store";
@@ -26,8 +26,6 @@ interface Page {
   /** What is under way is of another network. */
   forget: () => void;
 }
-
-const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 export class Opener {
   constructor(

@@ -14,15 +14,17 @@ export function watchStaying(): void {
     // What was read once goes out of sight: the part of `.top` that is above the surfaces.
     const isTogether = top && top.offsetHeight > 0;
     const above = isTogether ? surfaces.getBoundingClientRect().top - top.getBoundingClientRect().top - GAP : 0;
+    const isAtFoot = getComputedStyle(control).position === "fixed";
+    const foot = isAtFoot ? control.offsetHeight : 0;
     root.style.setProperty("--guide", `${Math.max(above, 0)}px`);
+    root.style.setProperty("--foot", `${foot}px`);
+    // Where parts stick may follow from what is above.
     const ends = parts.map((part) => {
       const { position, top } = getComputedStyle(part);
       // A report has the page to itself.
       return position === "sticky" && part.offsetHeight > 0 ? Number.parseFloat(top) + part.offsetHeight : 0;
     });
     root.style.setProperty("--top", `${Math.max(...ends, 0)}px`);
-    const isAtFoot = getComputedStyle(control).position === "fixed";
-    root.style.setProperty("--foot", `${isAtFoot ? control.offsetHeight : 0}px`);
   };
   const observer = new ResizeObserver(measure);
   for (const part of [...parts, guide, control]) observer.observe(part);
