@@ -39,7 +39,7 @@ export async function checkAlone(browser, url, check) {
   const frame = outer.page.frameLocator("iframe");
   await frame.locator("#gauge-swings[data-verdict=moves]").waitFor();
   const seen = await Promise.all(
-    [".tabs", ".masthead", "#panels", "footer"].map((part) => frame.locator(part).first().isVisible()),
+    [".tabs", ".masthead .device", "#panels", "footer"].map((part) => frame.locator(part).first().isVisible()),
   );
   check(
     "in a frame there is the stage alone",
