@@ -2,10 +2,11 @@
 
 import { Lab } from "./lab.mjs";
 
-/** A usual laptop's browser window, a large screen, and as narrow as the stage stays in one piece. */
+/** A usual laptop's browser window, a large screen, one between them, and as narrow as the stage stays in one piece. */
 const WINDOWS = [
   { width: 1366, height: 650 },
   { width: 1920, height: 1080 },
+  { width: 1440, height: 900 },
   { width: 1024, height: 700 },
 ];
 
@@ -39,6 +40,13 @@ export async function checkStaying(browser, url, check) {
         check(`${what}: letters too`, found.letters >= LEAST_TEXT, `${found.letters} px`);
       }
     }
+    const room = await page.evaluate(() => {
+      const [words, scale] = [".sameness .same", "#loss-scale"].map((of) =>
+        document.querySelector(of).getBoundingClientRect(),
+      );
+      return scale.top - words.bottom;
+    });
+    check(`${size.width} px: the scale of colours is below the words`, room >= 0, `${room.toFixed(1)} px`);
     const cut = await cutOff(page);
     check(`${size.width} px: nothing of the stage is cut off`, cut.length === 0, cut.join("; "));
   }
