@@ -99,12 +99,7 @@ test("On arrival, and what opens over the page", async ({ lab, check, part, prob
 
 test("A report, notes, a menu, a frame", async ({ browser, url, lab, check, part, problem }) => {
   const { page } = lab;
-  await lab.chooseFile("mlp_bias.json", problem);
-  await page.waitForFunction(() => /7-6-4-3/.test(document.querySelector("#model-summary")?.textContent ?? ""));
-  await lab.idle();
-  await lab.goTo("keep");
-  await page.click("#save-report");
-  await page.waitForSelector("#report-save");
+  await lab.reportOf("mlp_bias.json", problem);
   const context = await browser.newContext({ viewport: { width: 880, height: 680 }, reducedMotion: "reduce" });
   const frame = new Lab(await context.newPage());
   await frame.page.goto(`${url}?embed#/train`);

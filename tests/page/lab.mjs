@@ -175,6 +175,17 @@ export class Lab {
     await (await chooser).setFiles({ name, mimeType: "application/json", buffer: Buffer.from(text) });
   }
 
+  /** The full report of a problem file of 7-6-4-3, which it opens first. */
+  async reportOf(name, text) {
+    const { page } = this;
+    await this.chooseFile(name, text);
+    await page.waitForFunction(() => /7-6-4-3/.test(document.querySelector("#model-summary")?.textContent ?? ""));
+    await this.idle();
+    await this.goTo("keep");
+    await page.click("#save-report");
+    await page.waitForSelector("#report-save");
+  }
+
   dropFile(name, text) {
     return this.dropFiles([{ name, mimeType: "application/json", buffer: Buffer.from(text) }]);
   }

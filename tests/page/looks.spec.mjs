@@ -183,12 +183,7 @@ for (const [index, [title, sizes]] of Object.entries(screens).entries()) {
   test(`A report, ${title.toLowerCase()}`, async ({ browser, url, check, part, problem }) => {
     const { lab, font, compares } = await opened(browser, url, index);
     const { page } = lab;
-    await lab.chooseFile("mlp_bias.json", problem);
-    await page.waitForFunction(() => /7-6-4-3/.test(document.querySelector("#model-summary")?.textContent ?? ""));
-    await lab.idle();
-    await lab.goTo("keep");
-    await page.click("#save-report");
-    await page.waitForSelector("#report-save");
+    await lab.reportOf("mlp_bias.json", problem);
     for (const { width, height, theme } of sizes) {
       await part(`${width} px`, async () => {
         await page.setViewportSize({ width, height });

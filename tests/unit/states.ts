@@ -1,8 +1,8 @@
 /** What the tests begin with: a page's state, and what is in it. */
 
 import type { BackendInfo, Landscape, MeasureDescription, MeasureKey, MeasureValue } from "isoflat";
-import { FIRST_LOOK } from "../../www/src/charts/camera";
-import { NO_DINH, NO_VALUES, NOT_SHARP, type State } from "../../www/src/store";
+import { FIRST_STATE } from "../../www/src/states";
+import type { State } from "../../www/src/store";
 import type { ModelInfo } from "../../www/src/worker/protocol";
 
 export const INFO: BackendInfo = {
@@ -68,49 +68,14 @@ export const landscape = (rows: number[][], points = rows[0]?.length ?? 0): Land
 });
 
 export const state = (change: Partial<State> = {}): State => ({
+  ...FIRST_STATE,
   task: "idle",
-  progress: null,
-  waiting: null,
-  paused: false,
-  isWanted: false,
-  asked: {},
   engine: { info: INFO },
-  backend: "auto",
   descriptions: DESCRIPTIONS,
-  operators: [],
-  costs: null,
   model: model(),
-  modelChoice: null,
-  trainChoice: null,
-  opened: null,
-  training: null,
-  way: 0,
-  unfinished: null,
-  stamp: null,
-  shelf: [],
-  undo: null,
-  redo: null,
   ready: true,
-  sharpness: NOT_SHARP,
   bend: { lambda: [1, 1], nodewise: null, permutation: null },
-  bendSummary: null,
-  preview: null,
-  examples: null,
-  accuracy: {},
   landscapeChoice: { directions: "random", normalization: "filter", seed: 1, points: 3, atBent: "same" },
-  look: FIRST_LOOK,
-  lines: {},
-  surfaces: {},
-  growing: {},
-  measures: NO_VALUES,
-  layers: {},
   spectrumChoice: { operator: "hessian", part: "all", probes: 2, steps: 10 },
-  spectra: {},
-  densities: {},
-  dinh: NO_DINH,
-  invariance: null,
-  checkChoice: null,
-  table2: null,
-  spaces: null,
   ...change,
 });
