@@ -259,9 +259,7 @@ async function checkMissing(browser, url, check, file, name) {
   await context.unroute(files);
   await lab.set("epochs", 1);
   await lab.page.click("#train-button");
-  await lab.page.waitForFunction(() => window.isoflatLab.app.store.state.trainChoice?.epochs === 1, null, {
-    timeout: 60_000,
-  });
+  await lab.page.waitForFunction(() => window.isoflatLab.app.store.state.trainChoice?.epochs === 1);
   check("Train works when it is there again", (await lab.count(".message.error")) === 0);
   lab.forgive(/Failed to load resource/);
 }

@@ -96,9 +96,9 @@ async function checkEnds(lab, check, ends, works) {
     if (end === "reload") await page.waitForSelector("#badge:not([data-state=starting])");
     // What trains takes the network from the stage, and not from what is kept.
     if (work === "training") {
-      await page.waitForFunction(() => window.isoflatLab.app.store.state.engine !== null, null, { timeout: MINUTE });
+      await page.waitForFunction(() => window.isoflatLab.app.store.state.engine !== null);
       await page.evaluate((of) => void window.isoflatLab.app.show(of), of);
-      await page.waitForFunction((of) => window.isoflatLab.app.store.state.stamp === of, of, { timeout: MINUTE });
+      await page.waitForFunction((of) => window.isoflatLab.app.store.state.stamp === of, of);
     }
     const found = await weights(page);
     const [stamp, hash, messages] = await page.evaluate(() => [
@@ -116,7 +116,7 @@ async function checkEnds(lab, check, ends, works) {
   await page.evaluate(() => window.isoflatLab.app.stop());
   await lab.idle();
   await page.locator("#sharpness").fill("2.2");
-  await page.waitForFunction(() => window.isoflatLab.app.store.state.bendSummary !== null, null, { timeout: MINUTE });
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.bendSummary !== null);
   check("and the network can be worked with as before", (await lab.count("#digits figcaption[data-same=false]")) === 0);
   // Crashes and lost workers are what was tried out.
   lab.forgive(/crash\(\) was called|unreachable/);

@@ -15,7 +15,8 @@ export class Lab {
   constructor(page) {
     Lab.opened.push(this);
     this.page = page;
-    page.setDefaultTimeout(MINUTE);
+    // For what never comes: how long something may take is measured where it matters.
+    page.setDefaultTimeout(3 * MINUTE);
     page.on("pageerror", (error) => this.complaints.push(error.message));
     page.on("console", (message) => {
       if (message.type() === "error" && !IGNORED.test(message.text())) this.complaints.push(message.text());

@@ -107,7 +107,7 @@ export async function checkReport(browser, url, check) {
   await other.page.waitForFunction(() => window.isoflatLab.app.store.state.progress?.done > 0);
   await other.page.waitForTimeout(400);
   await other.page.click("#status-stop");
-  await other.page.waitForSelector(".report-missing", { timeout: MINUTE });
+  await other.page.waitForSelector(".report-missing");
   const missing = await other.text(".report-missing");
   check(
     "a report that was stopped says what is missing",
@@ -132,7 +132,7 @@ async function checkGoesOn(lab, check, whole) {
     return task === "reporting" && progress?.phase && !["point", "norms"].includes(progress.phase);
   });
   await page.click("#status-stop");
-  await page.waitForSelector(".report-missing", { timeout: MINUTE });
+  await page.waitForSelector(".report-missing");
   const before = JSON.parse(await lab.download("#report-save"));
   const there = before.sections.flatMap(({ section, finished }) => (finished ? [section] : []));
   check("a report is stopped in the middle", there.length > 0 && there.length < before.sections.length, there.join());

@@ -88,8 +88,8 @@ async function set(page, values) {
   }
 }
 
-const settled = (page, timeout = 60_000) =>
-  page.waitForFunction(() => document.querySelector("#spaces-stop").disabled, null, { timeout });
+const settled = (page, options) =>
+  page.waitForFunction(() => document.querySelector("#spaces-stop").disabled, null, options);
 
 async function checkExperiment(lab, check) {
   const { page } = lab;
@@ -169,7 +169,7 @@ async function checkRunsKept(lab, check) {
     (await page.inputValue("#spaces-epochs")) === "2" && (await findings()).join() === before.join(),
   );
   await lab.idle();
-  await page.waitForFunction(() => location.hash.includes("spaces=rates-384-100-64-2-1-1"), null, { timeout: 60_000 });
+  await page.waitForFunction(() => location.hash.includes("spaces=rates-384-100-64-2-1-1"));
   await page.selectOption("#spaces-setting", "quick");
   await question.getByText("Keep them").click();
   check("so does the setting", (await page.inputValue("#spaces-setting")) === "own");
@@ -177,7 +177,7 @@ async function checkRunsKept(lab, check) {
 
 async function checkCurvature(page, check) {
   await page.click("#curvature-button");
-  await page.waitForSelector("#curvature tr[data-place=g_space][data-change]", { timeout: 60_000 });
+  await page.waitForSelector("#curvature tr[data-place=g_space][data-change]");
   const change = (place) => page.locator(`#curvature tr[data-place=${place}]`).getAttribute("data-change").then(Number);
   const [weights, paths] = [await change("weights"), await change("g_space")];
   check("the curvature in the G-space does not see a rescaling", Math.abs(paths - 1) < 1e-4, `ratio ${paths}`);
@@ -194,7 +194,7 @@ async function checkStopping(lab, check) {
   await page.waitForFunction(() => document.querySelectorAll("#spaces-grid td[data-loss]").length >= 30);
   const start = performance.now();
   await page.click("#spaces-stop");
-  await settled(page, 20_000);
+  await settled(page, { timeout: 20_000 });
   const seconds = (performance.now() - start) / 1000;
   const cells = await page.locator("#spaces-grid td[data-loss]").count();
   check("Stop works, and what is there stays", seconds < 5 && cells === 30, `${seconds.toFixed(1)} s, ${cells} cells`);

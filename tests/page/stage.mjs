@@ -305,8 +305,7 @@ export async function checkKept(browser, url, check) {
   const first = await reload();
   check("a reload brings the bend back, and how it was looked at", first.before === bent);
   check("before there is an engine", first.early);
-  const sharpened = () =>
-    page.waitForFunction(() => window.isoflatLab.app.store.state.dinh.sharpened !== null, null, { timeout: 60_000 });
+  const sharpened = () => page.waitForFunction(() => window.isoflatLab.app.store.state.dinh.sharpened !== null);
   await page.locator("#bend-controls .segments").getByText("Sharpen").click();
   await sharpened();
   const wanted = await shown(page);

@@ -2,8 +2,6 @@
 
 import { readFileSync } from "node:fs";
 
-const MINUTE = 60_000;
-
 /** Smaller ones are signs, digits and their bars. */
 const CHART = { width: 150, height: 70 };
 
@@ -69,7 +67,7 @@ export async function taken({ page }, take, way) {
     return null;
   }
   const [download] = await Promise.all([
-    page.waitForEvent("download", { timeout: MINUTE }),
+    page.waitForEvent("download"),
     page.getByRole("menuitem", { name: way }).click(),
   ]);
   return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };

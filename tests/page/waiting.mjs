@@ -328,7 +328,7 @@ export async function checkEstimatesHold(browser, url, check) {
   // No twin: its pieces are not what is estimated.
   await page.locator("#bend-reset").click();
   await lab.idle();
-  await page.waitForFunction(() => window.isoflatLab.app.store.state.costs, null, { timeout: MINUTE });
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.costs);
   for (const [time, tolerance] of TOLERANCE.entries()) {
     const said = {};
     const busy = {};

@@ -40,14 +40,10 @@ export async function checkWay(browser, url, check) {
   const note = () => lab.text("#look-note");
   check("in random directions it is projected, and said so", (await note()).includes("projected onto this plane"));
   await page.selectOption("#directions", "way");
-  await page.waitForFunction(
-    () => {
-      const { surfaces, landscapeChoice } = window.isoflatLab.app.store.state;
-      return landscapeChoice.directions === "way" && surfaces.trained?.path;
-    },
-    null,
-    { timeout: MINUTE },
-  );
+  await page.waitForFunction(() => {
+    const { surfaces, landscapeChoice } = window.isoflatLab.app.store.state;
+    return landscapeChoice.directions === "way" && surfaces.trained?.path;
+  });
   check("along its own components it is drawn", await page.locator(`canvas[data-way="${way}"]`).isVisible());
   const words = await note();
   const shares = [...words.matchAll(/([\d.]+) %/g)].map(([, share]) => Number(share));
@@ -103,7 +99,7 @@ export async function checkContinued(browser, url, check, expected) {
   const seed = drawSeed();
   const draw = randomBy(seed);
   for (const end of ["kill", "crash", "reload", "stop", "kill", "reload"]) {
-    await page.waitForFunction(() => window.isoflatLab.app.store.state.progress?.done > 0, null, { timeout: MINUTE });
+    await page.waitForFunction(() => window.isoflatLab.app.store.state.progress?.done > 0);
     // The first before there can be a checkpoint, the others anywhere.
     const wait = come.length === 0 ? 300 : 300 + draw() * 2700;
     await page.waitForTimeout(wait);
@@ -111,15 +107,11 @@ export async function checkContinued(browser, url, check, expected) {
     await ENDS[end](page);
     const button = page.locator("#continue-button");
     // A run may come to its end between the look at it and what should break it off.
-    const outcome = await page.waitForFunction(
-      (loss) => {
-        if (!document.querySelector("#continue-button").hidden) return "broken off";
-        const { training, task } = window.isoflatLab.app.store.state;
-        return training?.loss === loss && task !== "training" ? "at its end" : null;
-      },
-      expected.training.loss,
-      { timeout: MINUTE },
-    );
+    const outcome = await page.waitForFunction((loss) => {
+      if (!document.querySelector("#continue-button").hidden) return "broken off";
+      const { training, task } = window.isoflatLab.app.store.state;
+      return training?.loss === loss && task !== "training" ? "at its end" : null;
+    }, expected.training.loss);
     if ((await outcome.jsonValue()) === "at its end") break;
     await page.waitForSelector("#badge:not([data-state=starting])");
     const { epochs } = await state(page, "unfinished");
@@ -165,7 +157,7 @@ export async function checkLostDevice(browser, url, check) {
   await lab.train(async () => {
     await page.click("#train-button");
     await lab.replace();
-    await page.waitForFunction(() => window.isoflatLab.app.store.state.progress?.epoch >= 2, null, { timeout: MINUTE });
+    await page.waitForFunction(() => window.isoflatLab.app.store.state.progress?.epoch >= 2);
     const seed = drawSeed();
     const wait = randomBy(seed)() * 2000;
     check("a moment is drawn", true, `${Math.round(wait)} ms (ISOFLAT_SEED=${seed})`);

@@ -62,14 +62,15 @@ export class Asking {
   }
 
   /**
-   * Of the trained weights; what is finished, if it is stopped, and of one that was stopped `before` what is missing. Null where it
-   * fails, or the page has gone on to something else.
+   * Of the trained weights, and under which stamp they are kept; what is finished, if it is stopped, and of one that was stopped
+   * `before` what is missing. Null where it fails, or the page has gone on to something else.
    */
-  async fullReport(before: FullReport | null): Promise<FullReport | null> {
+  async fullReport(before: FullReport | null): Promise<{ report: FullReport; stamp: string | null } | null> {
     const { store } = this.app;
-    const { trainChoice: choice, training } = store.state;
-    let found: FullReport | null = null;
+    let found: { report: FullReport; stamp: string | null } | null = null;
     await this.page.task("reporting", async () => {
+      // Not before: who is quick asks while the page still brings its network back, and its stamp comes with it.
+      const { trainChoice: choice, training, stamp } = store.state;
       const text = await this.app.progressing.through({ what: "report" }, [], { asked: [], all: false }, () =>
         this.page.client.call((lab) => lab.report(before && missingSections(before))),
       );
@@ -80,7 +81,7 @@ export class Asking {
         isoflatVersion: VERSION,
         training: choice && training && { choice, stopped: training.stopped },
       });
-      found = before ? joined(before, report) : report;
+      found = { report: before ? joined(before, report) : report, stamp };
     });
     return found;
   }

@@ -54,14 +54,14 @@ export class ReportView {
   /** Computes one of the trained weights; what is finished, if it is stopped. `before`: what is missing of that one. */
   async compute(before: FullReport | null = null): Promise<void> {
     const begun = partNow();
-    const { stamp } = this.app.store.state;
     const found = await this.app.asking.fullReport(before);
     if (!found) return;
-    const text = textOf(found);
+    const { report, stamp } = found;
+    const text = textOf(report);
     // Who has gone on to something else meanwhile is not taken away from it.
     if (partNow() === begun) this.show(text, stamp);
     else {
-      this.#set(text, found, stamp);
+      this.#set(text, report, stamp);
       void keepReport({ text, stamp });
       this.app.messages.notice("The full report is there.", "“Open the report” under Keep shows it");
     }
