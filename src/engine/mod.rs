@@ -2,6 +2,7 @@
 
 mod activation;
 mod chart;
+mod coarse;
 mod cpu;
 mod estimate;
 mod executor;
@@ -170,6 +171,7 @@ pub struct Engine {
     /// Of the inputs: what follows from it may leave the precision's range.
     largest_input: f64,
     prepared: RefCell<Option<Vec<f64>>>,
+    coarse: coarse::Coarse,
 }
 
 impl Engine {
@@ -179,6 +181,15 @@ impl Engine {
     /// `TooLarge` where they do not fit; `OutOfRange` for inputs or targets that the device's precision does not hold;
     /// `DeviceLost`.
     pub fn new(device: &Device, problem: &Problem) -> Result<Self> {
+        let engine = Self::exact(device, problem)?;
+        Ok(Self { coarse: coarse::Coarse::of(device, problem), ..engine })
+    }
+
+    /// One that leaves nothing to single precision ([`Engine::coarse`]).
+    ///
+    /// # Errors
+    /// As [`Engine::new`].
+    pub(crate) fn exact(device: &Device, problem: &Problem) -> Result<Self> {
         Self::on(problem, device.info.precision, || device.executor(problem))
     }
 
@@ -197,7 +208,8 @@ impl Engine {
         executor: impl FnOnce() -> Result<Box<dyn Executor>>,
     ) -> Result<Self> {
         let largest_input = range::ensure_data(precision, problem)?;
-        Ok(Self { problem: problem.clone(), executor: executor()?, largest_input, prepared: RefCell::new(None) })
+        let (problem, executor, prepared) = (problem.clone(), executor()?, RefCell::new(None));
+        Ok(Self { problem, executor, largest_input, prepared, coarse: coarse::Coarse::default() })
     }
 
     /// The problem.
@@ -250,7 +262,7 @@ impl Engine {
     /// # Errors
     /// As [`Engine::new`].
     pub(crate) fn in_f64(&self) -> Result<Self> {
-        Self::new(&Device::cpu(Precision::F64), &self.problem)
+        Self::exact(&Device::cpu(Precision::F64), &self.problem)
     }
 
     /// The prepared point.

@@ -154,7 +154,7 @@ async fn in_double_precision(
     }
     let engine = match precise {
         Some(engine) => engine,
-        None => match Engine::new(&Device::cpu(Precision::F64), side.engine.problem()) {
+        None => match Engine::exact(&Device::cpu(Precision::F64), side.engine.problem()) {
             Ok(engine) => precise.insert(engine),
             Err(error) if error.code == ErrorCode::TooLarge => return Ok(()),
             Err(error) => return Err(error),

@@ -63,6 +63,8 @@ pub(crate) struct Explored {
     pub length: f64,
     /// Qᵀ v of the Ritz vector v of largest magnitude.
     pub dominant: Vec<f64>,
+    /// Qᵀ A Q.
+    pub projected: DMatrix<f64>,
 }
 
 impl Explored {
@@ -304,11 +306,15 @@ impl<'a> Basis<'a> {
     }
 
     /// What was found of the operator, these pairs in its first columns, without what is needed to go on.
-    pub fn into_explored(self, ritz: &RitzPairs) -> Explored {
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    pub fn into_explored(self, ritz: &RitzPairs) -> Result<Explored> {
+        let projected = self.projected(0)?;
         let trace = (0..self.size).map(|i| self.t[(i, i)]).sum();
         let length = self.lengths.iter().fold(0.0, |length: f64, more| length.hypot(*more));
         let dominant = ritz.largest().map_or(Vec::new(), |i| ritz.vectors.column(i).iter().copied().collect());
-        Explored { q: self.q, size: self.size, trace, length, dominant }
+        Ok(Explored { q: self.q, size: self.size, trace, length, dominant, projected })
     }
 
     /// Eigenpairs of the projected operator.

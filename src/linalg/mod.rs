@@ -9,6 +9,7 @@ mod krylov;
 mod lanczos;
 mod orthonormal;
 mod power;
+mod refine;
 mod symmetric;
 
 pub use dense::{DenseSpectrum, dense_eigenvectors, dense_matrix, dense_spectrum};
@@ -21,6 +22,7 @@ pub(crate) use krylov::Explored;
 pub use lanczos::{Goal, Lanczos, Spectrum};
 pub(crate) use orthonormal::orthonormal_columns;
 pub use power::{PowerIteration, PowerResult};
+pub(crate) use refine::refine;
 pub(crate) use symmetric::{decomposed, symmetric_eigen};
 
 pub(crate) use crate::numbers::mean_and_error;

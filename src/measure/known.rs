@@ -9,15 +9,17 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::petzka::{self, Traces};
+use super::sharpness::Ground;
 use super::trace::{has_exact_trace, trace_of};
 use super::{MeasureOptions, MeasureValue};
 use crate::control::Control;
-use crate::engine::{Engine, LayerSums};
-use crate::error::Result;
+use crate::engine::{Engine, LayerSums, Precision};
+use crate::error::{ErrorCode, Result};
 use crate::linalg::{
-    DenseSpectrum, Eigenpair, Explored, Goal, SpectralDensity, Spectrum, StochasticLanczos, TraceAndNorm, columns_of,
-    dense_spectrum, trace_and_norm, trace_and_norm_beyond,
+    DenseSpectrum, Eigenpair, Explored, Goal, LOST, Lanczos, SpectralDensity, Spectrum, StochasticLanczos,
+    TraceAndNorm, columns_of, dense_spectrum, refine, trace_and_norm, trace_and_norm_beyond,
 };
+use crate::memory::copied;
 use crate::operator::OperatorKind;
 
 /// Up to so many eigenvalues a spectrum is computed whole: exact, and in seconds.
@@ -25,6 +27,13 @@ pub const DENSE_LIMIT: usize = 1024;
 
 /// Up to so many its ends alone are worth that: for larger ones an iteration takes a thousandth of the time.
 const ENDS_LIMIT: usize = 512;
+
+/// To what a search in single precision goes that double precision takes over: below what its products are off by, since what the
+/// iteration has not found yet takes as many products there as here, each of twice the time.
+const DRAFT_TOLERANCE: f64 = 2e-6;
+
+/// Products in double precision for what single precision has found, at least, before it is looked for anew.
+const MOST_CORRECTIONS: usize = 12;
 
 /// The two ends of a spectrum, however they were computed.
 #[derive(Debug, Clone)]
@@ -46,6 +55,12 @@ impl Ends {
     }
 }
 
+/// The subspace that a search has seen, and whether that was in single precision.
+struct Seen {
+    explored: Explored,
+    is_coarse: bool,
+}
+
 /// What is known at an engine's prepared point, which must stay that one.
 pub struct Known<'a, 'c> {
     pub(crate) engine: &'a Engine,
@@ -55,15 +70,16 @@ pub struct Known<'a, 'c> {
     wanted: HashMap<OperatorKind, Goal>,
     /// Operators of which estimates will be wanted: what a search for their ends has seen is kept for these.
     estimated: HashSet<OperatorKind>,
-    explored: HashMap<OperatorKind, Explored>,
+    explored: HashMap<OperatorKind, Seen>,
     /// Operators of which the eigenvector of largest magnitude will be wanted.
     directions: HashSet<OperatorKind>,
     dominant: HashMap<OperatorKind, Eigenpair>,
     dense: HashMap<OperatorKind, Rc<DenseSpectrum>>,
     spectra: HashMap<OperatorKind, Rc<Spectrum>>,
-    estimates: HashMap<OperatorKind, Rc<TraceAndNorm>>,
+    estimates: HashMap<OperatorKind, Rc<(TraceAndNorm, Precision)>>,
     sums: Option<Rc<Vec<LayerSums>>>,
     kappa: Option<Rc<Vec<Eigenpair>>>,
+    ground: Option<Rc<Ground>>,
 }
 
 impl<'a, 'c> Known<'a, 'c> {
@@ -83,6 +99,7 @@ impl<'a, 'c> Known<'a, 'c> {
             estimates: HashMap::new(),
             sums: None,
             kappa: None,
+            ground: None,
         }
     }
 
@@ -124,34 +141,82 @@ impl<'a, 'c> Known<'a, 'c> {
         if let Some(found) = self.spectra.get(&kind) {
             return Ok(found.clone());
         }
-        let operator = kind.operator(self.engine).await?;
+        let dimension = kind.dimension(self.engine.problem().network().layout())?;
         let goal = self.wanted.get(&kind).copied().unwrap_or(Goal::SpectralNorm);
-        let is_singular = kind.most_nonzero(self.engine.problem()).is_some_and(|most| most < operator.len());
+        let is_singular = kind.most_nonzero(self.engine.problem()).is_some_and(|most| most < dimension);
         // Of what is taken whole nothing is estimated.
-        let is_estimated = operator.len() > DENSE_LIMIT && self.estimated.contains(&kind);
+        let is_estimated = dimension > DENSE_LIMIT && self.estimated.contains(&kind);
         let columns = if is_estimated { columns_of(self.options.probes) } else { 0 };
-        let (found, explored) = match goal {
+        let (mut found, seen) = match goal {
             // Never negative, and 0 by its rank: to look for that as for any other eigenvalue would take longer than all else.
             Goal::Extremes { top, .. } if is_singular => {
-                let lanczos = self.options.lanczos(Goal::Extremes { top, bottom: 0 });
+                let (found, seen) = self.search(kind, Goal::Extremes { top, bottom: 0 }, columns).await?;
                 let zero = Eigenpair { value: 0.0, residual: 0.0, converged: true, vector: None };
-                let (found, explored) = lanczos.explore(&operator, columns, &self.control).await?;
-                (Spectrum { bottom: vec![zero], ..found }, explored)
+                (Spectrum { bottom: vec![zero], ..found }, seen)
             }
-            goal => self.options.lanczos(goal).explore(&operator, columns, &self.control).await?,
+            goal => self.search(kind, goal, columns).await?,
         };
         if self.directions.contains(&kind)
             && let Some(pair) = found.dominant()
         {
-            let vector = explored.dominant(self.engine.vectors()).await?;
+            let vector = match &pair.vector {
+                Some(vector) => copied("an eigenvector", vector)?,
+                None => seen.explored.dominant(self.engine.vectors()).await?,
+            };
             self.dominant.insert(kind, Eigenpair { vector: Some(vector), ..pair.clone() });
         }
+        found.top.iter_mut().chain(&mut found.bottom).for_each(|pair| pair.vector = None);
         if is_estimated && !self.estimates.contains_key(&kind) {
-            self.explored.insert(kind, explored);
+            self.explored.insert(kind, seen);
         }
         let found = Rc::new(found);
         self.spectra.insert(kind, found.clone());
         Ok(found)
+    }
+
+    /// By Lanczos; of a large problem in single precision first, where that will do for what is asked for besides.
+    async fn search(&self, kind: OperatorKind, goal: Goal, columns: usize) -> Result<(Spectrum, Seen)> {
+        let is_trace_asked = columns > 0 && !has_exact_trace(self.engine.problem().network(), kind);
+        if !is_trace_asked
+            && let Some(coarse) = self.engine.coarse().await?
+            && let Some(found) = self.search_coarse(coarse, kind, goal, columns).await?
+        {
+            return Ok(found);
+        }
+        let operator = kind.operator(self.engine).await?;
+        let (found, explored) = self.options.lanczos(goal).explore(&operator, columns, &self.control).await?;
+        Ok((found, Seen { explored, is_coarse: false }))
+    }
+
+    /// In single precision, and what is found there taken to double precision; `None` where that does not work out.
+    async fn search_coarse(
+        &self,
+        coarse: &Engine,
+        kind: OperatorKind,
+        goal: Goal,
+        columns: usize,
+    ) -> Result<Option<(Spectrum, Seen)>> {
+        let tolerance = self.options.tolerance_in(self.engine.info().precision);
+        let lanczos = Lanczos { tolerance: Some(tolerance.max(DRAFT_TOLERANCE)), ..self.options.lanczos(goal) };
+        let drafted = match kind.operator(coarse).await {
+            Ok(operator) => lanczos.explore(&operator, columns, &self.control).await,
+            Err(error) => Err(error),
+        };
+        let (draft, explored) = match drafted {
+            Ok(drafted) => drafted,
+            Err(error) if [ErrorCode::NotFinite, ErrorCode::OutOfRange, ErrorCode::TooLarge].contains(&error.code) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        if !draft.verified || draft.dominant().is_none_or(|pair| pair.value.abs() < LOST) {
+            return Ok(None);
+        }
+        let operator = kind.operator(self.engine).await?;
+        let most = (draft.products / 2).max(MOST_CORRECTIONS);
+        let seen = (&draft, &explored, coarse.vectors());
+        let found = refine(seen, &operator, goal, tolerance, most, &self.control).await?;
+        Ok(found.map(|found| (found, Seen { explored, is_coarse: true })))
     }
 
     /// The two ends of a spectrum.
@@ -178,19 +243,27 @@ impl<'a, 'c> Known<'a, 'c> {
 
     /// Trace and Frobenius norm from the same random probes. Where ends of the spectrum are wanted too, they are found before: what
     /// that has seen may take the place of most products.
-    pub(crate) async fn estimates(&mut self, kind: OperatorKind) -> Result<Rc<TraceAndNorm>> {
+    /// And what they were computed in.
+    pub(crate) async fn estimates(&mut self, kind: OperatorKind) -> Result<Rc<(TraceAndNorm, Precision)>> {
         if !self.estimates.contains_key(&kind) {
             if self.wanted.contains_key(&kind) {
                 self.estimated.insert(kind);
                 self.spectrum(kind).await?;
             }
-            let operator = kind.operator(self.engine).await?;
             let MeasureOptions { probes, seed, .. } = *self.options;
-            let found = match self.explored.remove(&kind) {
-                Some(explored) => trace_and_norm_beyond(explored, &operator, probes, seed, &self.control).await?,
+            let seen = self.explored.remove(&kind);
+            let engine = match self.engine.coarse().await? {
+                Some(coarse) if seen.as_ref().is_some_and(|seen| seen.is_coarse) => coarse,
+                _ => self.engine,
+            };
+            let operator = kind.operator(engine).await?;
+            let found = match seen {
+                Some(Seen { explored, .. }) => {
+                    trace_and_norm_beyond(explored, &operator, probes, seed, &self.control).await?
+                }
                 None => trace_and_norm(&operator, probes, seed, &self.control).await?,
             };
-            self.estimates.insert(kind, Rc::new(found));
+            self.estimates.insert(kind, Rc::new((found, engine.info().precision)));
         }
         Ok(self.estimates[&kind].clone())
     }
@@ -206,8 +279,10 @@ impl<'a, 'c> Known<'a, 'c> {
             let scale = found.values.iter().map(|v| v.abs()).sum();
             return Ok(MeasureValue { iterations: Some(found.products), ..exact(found.trace, scale) });
         }
-        let found = self.estimates(kind).await?;
+        let estimates = self.estimates(kind).await?;
+        let (found, precision) = &*estimates;
         Ok(MeasureValue {
+            precision: self.other(*precision),
             standard_error: Some(found.trace.standard_error),
             iterations: Some(found.products),
             // Tr |A| is not known; its probes are of the norm's size.
@@ -217,15 +292,23 @@ impl<'a, 'c> Known<'a, 'c> {
 
     /// The Frobenius norm of an operator.
     pub(crate) async fn frobenius_norm(&mut self, kind: OperatorKind) -> Result<MeasureValue> {
-        let (value, products, standard_error) = match self.dense(kind).await? {
-            Some(found) => (found.frobenius_norm(), found.products, None),
-            None => {
-                let found = self.estimates(kind).await?;
-                (found.norm.value, found.products, Some(found.norm.standard_error))
-            }
-        };
-        let iterations = Some(products);
-        Ok(MeasureValue { iterations, standard_error, ..MeasureValue::exact("frobenius_norm", value, value) })
+        let exact = |value: f64| MeasureValue::exact("frobenius_norm", value, value);
+        if let Some(found) = self.dense(kind).await? {
+            return Ok(MeasureValue { iterations: Some(found.products), ..exact(found.frobenius_norm()) });
+        }
+        let estimates = self.estimates(kind).await?;
+        let (found, precision) = &*estimates;
+        Ok(MeasureValue {
+            precision: self.other(*precision),
+            iterations: Some(found.products),
+            standard_error: Some(found.norm.standard_error),
+            ..exact(found.norm.value)
+        })
+    }
+
+    /// A precision that is not the engine's own.
+    fn other(&self, precision: Precision) -> Option<Precision> {
+        Some(precision).filter(|precision| *precision != self.engine.info().precision)
     }
 
     /// The density of an operator's spectrum.
@@ -239,6 +322,16 @@ impl<'a, 'c> Known<'a, 'c> {
             Some(found) => lanczos.exact(&found.values, &self.control).await,
             None => lanczos.run(&kind.operator(self.engine).await?, &self.control).await,
         }
+    }
+
+    /// What all searches for the highest point begin with.
+    pub(crate) async fn ground(&mut self) -> Result<Rc<Ground>> {
+        if let Some(found) = &self.ground {
+            return Ok(found.clone());
+        }
+        let found = Rc::new(Ground::at(self.engine, &self.engine.parameters()?).await?);
+        self.ground = Some(found.clone());
+        Ok(found)
     }
 
     /// What the cotangents of all outputs leave at every layer, summed.
@@ -277,7 +370,7 @@ impl<'a, 'c> Known<'a, 'c> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Curvature, Device, Precision};
+    use crate::engine::{Curvature, Device};
     use crate::network::{BiasInitialization, Initialization, Network};
     use crate::numbers::norm;
 

@@ -169,7 +169,7 @@ impl Lanczos {
             Goal::Extremes { .. } => spectrum.top.iter().chain(&spectrum.bottom).all(|pair| pair.converged),
             Goal::SpectralNorm => spectrum.dominant().is_some_and(|pair| pair.converged),
         };
-        let explored = basis.into_explored(&ritz);
+        let explored = basis.into_explored(&ritz)?;
         Ok((spectrum, explored))
     }
 

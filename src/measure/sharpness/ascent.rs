@@ -90,9 +90,36 @@ pub struct Sharpness {
     pub delta: Vec<f64>,
 }
 
-/// What is known beforehand of where to begin.
+/// What all searches at a point have in common.
+#[derive(Debug)]
+pub(crate) struct Ground {
+    /// L(θ).
+    loss: f64,
+    /// ∇L(θ).
+    gradient: Vec<f64>,
+    /// How much the loss changes when θ is rounded another way.
+    resolution: f64,
+}
+
+impl Ground {
+    /// That of the point θ. Prepares it.
+    ///
+    /// # Errors
+    /// What [`Engine::prepare`] says; `NotFinite` if the loss is not finite; the device's.
+    pub async fn at(engine: &Engine, theta: &[f64]) -> Result<Self> {
+        engine.prepare(theta).await?;
+        let probe = Probe::new(engine);
+        let (loss, gradient) = probe.gradient(theta).await?;
+        let resolution = probe.resolution(theta, loss).await?;
+        Ok(Self { loss, gradient, resolution })
+    }
+}
+
+/// What is known beforehand.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Hints<'a> {
+    /// The point's, on the same engine.
+    pub ground: Option<&'a Ground>,
     /// Directions Δ to begin in too.
     pub directions: &'a [Vec<f64>],
     /// The eigenpair of largest magnitude of the region's operator ([`Region::operator`]).
@@ -125,16 +152,20 @@ pub(crate) async fn ascend(
     hints: Hints<'_>,
     control: &Control<'_>,
 ) -> Result<Sharpness> {
-    options.check()?;
-    ensure!(epsilon.is_finite() && epsilon > 0.0, InvalidOption, "ε is {epsilon}, but must be positive");
+    check(epsilon, options)?;
     let found = search(engine, parameters, region, epsilon, options, hints, control).await?;
     if found.resolved || engine.info().precision == Precision::F64 {
         return Ok(found);
     }
     let precise = engine.in_f64()?;
-    let hints = Hints { top: None, ..hints };
+    let hints = Hints { top: None, ground: None, ..hints };
     let found = search(&precise, parameters, region, epsilon, options, hints, control).await?;
     Ok(Sharpness { fell_back: true, ..found })
+}
+
+fn check(epsilon: f64, options: &SharpnessOptions) -> Result<()> {
+    ensure!(epsilon.is_finite() && epsilon > 0.0, InvalidOption, "ε is {epsilon}, but must be positive");
+    options.check()
 }
 
 async fn search(
@@ -149,8 +180,11 @@ async fn search(
     engine.prepare(parameters).await?;
     let coordinates = region.coordinates(engine, parameters, epsilon, options.seed, control).await?;
     let probe = Probe::new(engine);
-    let (loss, gradient) = probe.gradient(parameters).await?;
-    let resolution = probe.resolution(parameters, loss).await?;
+    let own = match hints.ground {
+        Some(_) => None,
+        None => Some(Ground::at(engine, parameters).await?),
+    };
+    let &Ground { loss, ref gradient, resolution } = hints.ground.or(own.as_ref()).expect("one of the two");
     let is_reported = region.operator().is_some();
     let (eigenvalue, eigenvector) = match hints.top {
         Some(pair @ Eigenpair { value, vector: Some(vector), .. }) if is_enough(pair, engine) => {
@@ -173,13 +207,13 @@ async fn search(
     let first = 3 + given.len();
     let total = first.saturating_add(options.restarts);
     let value = |rise: f64| rise.max(0.0) / (1.0 + loss);
-    let (mut starts, mut best): (Vec<Start>, Option<Ascent>) = (Vec::new(), None);
+    let (mut starts, mut best): (Vec<Start>, Option<(usize, Ascent)>) = (Vec::new(), None);
     for i in 0..total {
         let (kind, mut direction) = match i {
             0 => (StartKind::Eigenvector, copied(START, &eigenvector)?),
             1 => (StartKind::MinusEigenvector, collected(START, eigenvector.iter().map(|x| -x))?),
             _ if i < first - 1 => (StartKind::Given, coordinates.coordinates_of(&given[i - 2])?),
-            _ if i < first => (StartKind::Gradient, coordinates.pull(&gradient)?),
+            _ if i < first => (StartKind::Gradient, coordinates.pull(gradient)?),
             _ => {
                 let restart = (i - first) as u64;
                 control.breathe().await?;
@@ -190,7 +224,7 @@ async fn search(
         if size.is_finite() && size > 0.0 {
             direction.iter_mut().for_each(|x| *x /= size);
             let mut ascent = climb.begin(direction).await?;
-            let highest = best.as_ref().map(|best| best.rise);
+            let highest = best.as_ref().map(|(_, best)| best.rise);
             climb.all_the_way(&mut ascent, highest, options.tolerance, control).await?;
             let progress = Progress::new("sharpness", i + 1, total);
             control.step(progress.with_estimate(ascent.rise / (1.0 + loss), ascent.gap / (1.0 + loss))).await?;
@@ -198,23 +232,27 @@ async fn search(
                 make_room("ascents", &mut starts, i + 1)?;
             }
             starts.push(ascent.seen(kind, value(ascent.rise)));
-            if best.as_ref().is_none_or(|best| ascent.rise.total_cmp(&best.rise).is_ge()) {
-                best = Some(ascent);
+            if best.as_ref().is_none_or(|(_, best)| ascent.rise.total_cmp(&best.rise).is_ge()) {
+                best = Some((starts.len() - 1, ascent));
             }
             // What is far below what single precision resolves is not climbed to another time.
             if precision == Precision::F32
-                && best.as_ref().is_some_and(|best| !Probe::resolves(10.0 * best.rise, resolution))
+                && best.as_ref().is_some_and(|(_, best)| !Probe::resolves(10.0 * best.rise, resolution))
             {
                 break;
             }
         }
     }
+    if let (None, Some((i, best))) = (options.tolerance, &mut best) {
+        climb.polish(best, control).await?;
+        starts[*i] = best.seen(starts[*i].kind, value(best.rise));
+    }
     let ends = starts.iter().map(|start| start.value);
     let (low, high) = ends.fold((f64::INFINITY, 0.0), |(low, high), v| (f64::min(low, v), f64::max(high, v)));
     let spread = if starts.is_empty() { 0.0 } else { high - low };
     // θ itself where every start falls, or none has a direction: then nothing depends on the parameters here.
-    let best = match best.filter(|best| best.rise > 0.0) {
-        Some(best) => best,
+    let best = match best.filter(|(_, best)| best.rise > 0.0) {
+        Some((_, best)) => best,
         None => Ascent::at_rest(coordinates.len())?,
     };
     let error = if best.stop == Stop::Stalled { best.last_gain } else { best.gap };
@@ -263,11 +301,27 @@ pub async fn subspace_sharpness(
     options: &SharpnessOptions,
     control: &Control<'_>,
 ) -> Result<SubspaceSharpness> {
-    options.check()?;
+    in_subspaces(engine, parameters, epsilon, options, None, control).await
+}
+
+/// [`subspace_sharpness`] where the point's ground may be known.
+pub(crate) async fn in_subspaces(
+    engine: &Engine,
+    parameters: &[f64],
+    epsilon: f64,
+    options: &SharpnessOptions,
+    known: Option<&Ground>,
+    control: &Control<'_>,
+) -> Result<SubspaceSharpness> {
+    check(epsilon, options)?;
     let dimension = options.subspace_dimension.min(parameters.len());
     let mut runs: Vec<Sharpness> = Vec::new();
     // Where one subspace needs double precision the others do.
     let mut precise: Option<Engine> = None;
+    let mut own = match known {
+        Some(_) => None,
+        None => Some(Ground::at(engine, parameters).await?),
+    };
     for i in 0..options.subspaces {
         let options = SharpnessOptions { seed: options.seed.wrapping_add(i as u64), ..options.clone() };
         let region = Region::Subspace { dimension };
@@ -275,10 +329,12 @@ pub async fn subspace_sharpness(
             make_room("subspaces", &mut runs, i + 1)?;
         }
         let engine = precise.as_ref().unwrap_or(engine);
-        let run = epsilon_sharpness(engine, parameters, region, epsilon, &options, control).await?;
+        let hints = Hints { ground: own.as_ref().or(known), ..Hints::default() };
+        let run = ascend(engine, parameters, region, epsilon, &options, hints, control).await?;
         let fell_back = run.fell_back || precise.is_some();
         if run.fell_back {
-            precise = Some(engine.in_f64()?);
+            let engine = precise.insert(engine.in_f64()?);
+            own = Some(Ground::at(engine, parameters).await?);
         }
         runs.push(Sharpness { fell_back, ..run });
     }

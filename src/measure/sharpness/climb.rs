@@ -106,7 +106,7 @@ impl Climb<'_> {
     }
 
     /// Goes on until no step gains more than this share of the rise, to first order. Where nobody says how much, until it is little or, to
-    /// first order, not enough to reach the `highest` ascent before it.
+    /// first order, not enough to reach the `highest` ascent before it; the highest of all is polished then ([`Climb::polish`]).
     ///
     /// # Errors
     /// `TooLarge`; `Aborted`; the device's.
@@ -130,9 +130,6 @@ impl Climb<'_> {
                 return Ok(());
             }
         }
-        if self.probe.engine().info().precision == Precision::F64 {
-            self.polish(ascent, control).await?;
-        }
         Ok(())
     }
 
@@ -149,8 +146,14 @@ impl Climb<'_> {
         Ok(())
     }
 
-    /// Goes on beyond what was asked for, as long as it nears its summit fast.
-    async fn polish(&self, ascent: &mut Ascent, control: &Control<'_>) -> Result<()> {
+    /// Goes on beyond what was asked for, in double precision and as long as it nears its summit fast.
+    ///
+    /// # Errors
+    /// As [`Climb::all_the_way`].
+    pub async fn polish(&self, ascent: &mut Ascent, control: &Control<'_>) -> Result<()> {
+        if ascent.stop != Stop::Stationary || self.probe.engine().info().precision != Precision::F64 {
+            return Ok(());
+        }
         let (mut gap, mut since) = (ascent.gap, ascent.iterations);
         while !self.has_arrived(ascent, FINE)
             && ascent.iterations < since + PATIENCE

@@ -11,7 +11,7 @@ mod probe;
 mod region;
 mod starts;
 
-pub(crate) use ascent::{Hints, ascend};
+pub(crate) use ascent::{Ground, Hints, ascend, in_subspaces};
 pub use ascent::{Sharpness, Start, StartKind, SubspaceSharpness, epsilon_sharpness, subspace_sharpness};
 pub use average::{AverageSharpness, Noise, average_sharpness};
 pub use climb::Stop;
@@ -111,11 +111,13 @@ async fn quadratic(known: &mut Known<'_, '_>, row: &Measure, of: OperatorKind) -
 pub(crate) async fn highest_known(known: &mut Known<'_, '_>, region: Region) -> Result<Sharpness> {
     let (engine, epsilon, options) = (known.engine, known.options.epsilon, known.options.sharpness());
     let (theta, control) = (engine.parameters()?, known.control.clone());
+    let ground = known.ground().await?;
     let top = match region.operator() {
         Some(kind) => known.direction(kind).await?,
         None => None,
     };
-    ascend(engine, &theta, region, epsilon, &options, Hints { top, ..Hints::default() }, &control).await
+    let hints = Hints { top, ground: Some(&ground), ..Hints::default() };
+    ascend(engine, &theta, region, epsilon, &options, hints, &control).await
 }
 
 /// The highest point of a region that ascents find.
@@ -135,7 +137,8 @@ pub(super) async fn highest(known: &mut Known<'_, '_>, row: &Measure, region: Re
 async fn highest_in_subspaces(known: &mut Known<'_, '_>, row: &Measure) -> Result<MeasureValue> {
     let (engine, epsilon, options) = (known.engine, known.options.epsilon, known.options.sharpness());
     let theta = engine.parameters()?;
-    let found = subspace_sharpness(engine, &theta, epsilon, &options, &known.control).await?;
+    let ground = known.ground().await?;
+    let found = in_subspaces(engine, &theta, epsilon, &options, Some(&ground), &known.control).await?;
     let scales = found.runs.iter().map(|run| made_of(run.resolution, run.precision));
     let scale = scales.fold(0.0, f64::max) / (1.0 + engine.loss().await?);
     let coarsest = |a: &Precision, b: &Precision| a.epsilon().total_cmp(&b.epsilon());

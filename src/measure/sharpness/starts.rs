@@ -20,8 +20,9 @@ pub(super) const START: &str = "the start of an ascent";
 /// the next one.
 const EIGENVALUE_TOLERANCE: f64 = 1e-5;
 
-/// The same where nothing but its direction counts: no more than ascents are wanted to.
-const DIRECTION_TOLERANCE: f64 = 1e-3;
+/// The same where nothing but its direction counts: the ascent that begins there finds the rest in fewer gradients than a search has
+/// products.
+const DIRECTION_TOLERANCE: f64 = 0.1;
 
 /// Most products for it.
 const EIGENVECTOR_PRODUCTS: usize = 300;

@@ -1,0 +1,208 @@
+//! Ends of a spectrum that Lanczos has found in single precision, taken to double precision: Davidson's method (Davidson 1975) for some
+//! pairs at once, by Rayleigh and Ritz.
+//!
+//! A residual r of a pair (θ, x) asks for the correction −(A − θ)⁻¹ r. In the subspace that Lanczos has seen A is known; outside of it are
+//! the eigenvalues that nobody looks for, near 0 beside θ. Single precision has spread r over all of the space, so two or three
+//! products in double precision do for what took Lanczos a hundred in single.
+
+use nalgebra::DMatrix;
+
+use super::krylov::Explored;
+use super::{Eigenpair, Goal, Spectrum, decomposed, overflow};
+use crate::control::{Control, Progress};
+use crate::engine::{Segments, Vectors};
+use crate::error::Result;
+use crate::memory::{collected, room, zeros};
+use crate::numbers::{dot, norm};
+use crate::operator::SymmetricOperator;
+
+const WHAT: &str = "eigenvectors in double precision";
+
+/// What a second orthogonalisation leaves of a column that adds to a basis.
+const INDEPENDENT: f64 = 0.5;
+
+/// Values so near to each other, relative to the norm, that a correction by their distance would be rounding: their vectors are in the
+/// basis both.
+const SAME: f64 = 1e-6;
+
+/// What a search in single precision has seen.
+struct Draft<'a> {
+    vectors: &'a dyn Vectors,
+    explored: &'a Explored,
+    values: Vec<f64>,
+    /// Of the projected operator, one after the other.
+    eigenvectors: Vec<f64>,
+    whole: Segments,
+}
+
+/// The pairs that `goal` names, to this residual relative to the norm, of what was `found` in the subspace that was `explored` where
+/// `vectors` live; `None` where `most` products do not do. Eigenvectors come with them.
+///
+/// # Errors
+/// `NotFinite` where products overflow; `TooLarge`; `Aborted`; the device's.
+pub(crate) async fn refine(
+    (found, explored, vectors): (&Spectrum, &Explored, &dyn Vectors),
+    operator: &dyn SymmetricOperator,
+    goal: Goal,
+    tolerance: f64,
+    most: usize,
+    control: &Control<'_>,
+) -> Result<Option<Spectrum>> {
+    let draft = Draft::new(explored, vectors, operator.len())?;
+    let counts = [found.top.len(), found.bottom.len()];
+    let mut basis = Projected { operator, columns: Vec::new(), products: Vec::new(), matrix: Vec::new() };
+    let mut more = draft.ends(counts).await?;
+    loop {
+        if basis.columns.len() + more.len() > most || !basis.extend(more).await? {
+            return Ok(None);
+        }
+        let (pairs, scale) = basis.pairs(counts)?;
+        let dominant = pairs.iter().map(|(pair, _)| pair.value.abs()).fold(0.0, f64::max);
+        let is_wanted = |pair: &Eigenpair| goal != Goal::SpectralNorm || pair.value.abs() == dominant;
+        let open = pairs.iter().filter(|(pair, _)| is_wanted(pair) && pair.residual > tolerance * scale);
+        let worst = open.clone().map(|(pair, _)| pair.residual).fold(0.0, f64::max);
+        let progress = Progress::new("lanczos", basis.columns.len(), most);
+        control.step(progress.with_estimate(dominant, if scale > 0.0 { worst / scale } else { 0.0 })).await?;
+        more = Vec::new();
+        for (pair, residual) in open {
+            more.push(draft.correction(pair.value, residual, scale).await?);
+        }
+        if more.is_empty() {
+            let mut top: Vec<Eigenpair> = pairs.into_iter().map(|(pair, _)| pair).collect();
+            top.iter_mut().for_each(|pair| pair.converged = pair.residual <= tolerance * scale);
+            let bottom = top.split_off(counts[0]);
+            let products = found.products + basis.columns.len();
+            return Ok(Some(Spectrum { top, bottom, products, converged: true, verified: found.verified }));
+        }
+    }
+}
+
+/// Columns, the operator's products with them, and what it is between them.
+struct Projected<'a> {
+    operator: &'a dyn SymmetricOperator,
+    columns: Vec<Vec<f64>>,
+    products: Vec<Vec<f64>>,
+    /// Rows of the lower triangle.
+    matrix: Vec<Vec<f64>>,
+}
+
+impl Projected<'_> {
+    /// Takes in what these add to the basis, and their products. `false` where they add nothing.
+    async fn extend(&mut self, more: Vec<Vec<f64>>) -> Result<bool> {
+        let (first, vectors) = (self.columns.len(), self.operator.vectors());
+        for mut column in more {
+            let mut length = 0.0;
+            for _ in 0..3 {
+                let before = norm(column.iter().copied());
+                column.iter_mut().for_each(|x| *x /= before);
+                for other in &self.columns {
+                    let share = dot(other, &column);
+                    column.iter_mut().zip(other).for_each(|(x, y)| *x -= share * y);
+                }
+                length = norm(column.iter().copied());
+            }
+            if length.is_finite() && length > INDEPENDENT {
+                column.iter_mut().for_each(|x| *x /= length);
+                self.columns.push(column);
+            }
+        }
+        let new = self.columns.len() - first;
+        if new == 0 {
+            return Ok(false);
+        }
+        let mut x = room(WHAT, new * self.operator.len())?;
+        self.columns[first..].iter().for_each(|column| x.extend_from_slice(column));
+        let x = vectors.upload(&x, new)?;
+        let mut ax = vectors.zeros(self.operator.len(), new)?;
+        self.operator.apply(&x, &mut ax).await?;
+        for product in vectors.download(&ax).await?.chunks_exact(self.operator.len()) {
+            let column = &self.columns[self.products.len()];
+            self.products.push(collected(WHAT, product.iter().copied())?);
+            // The lower triangle: by products that were there before, in so far as it is symmetric.
+            let mut row: Vec<f64> = self.products[..self.products.len() - 1].iter().map(|p| dot(p, column)).collect();
+            row.push(dot(product, column));
+            if row.iter().any(|x| !x.is_finite()) {
+                return Err(overflow(vectors));
+            }
+            self.matrix.push(row);
+        }
+        Ok(true)
+    }
+
+    /// Of the largest and the smallest values so many with their residuals, and the norm as far as it is known.
+    fn pairs(&self, [top, bottom]: [usize; 2]) -> Result<(Vec<(Eigenpair, Vec<f64>)>, f64)> {
+        let (n, size) = (self.operator.len(), self.columns.len());
+        let matrix = DMatrix::from_fn(size, size, |i, j| if i >= j { self.matrix[i][j] } else { self.matrix[j][i] });
+        let eigen = decomposed(&matrix)?;
+        let scale = eigen.values.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+        let chosen = (0..top).map(|i| size - 1 - i).chain(0..bottom);
+        let mut pairs = Vec::new();
+        for i in chosen {
+            let (value, s) = (eigen.values[i], &eigen.vectors[i * size..(i + 1) * size]);
+            let [mut x, mut residual]: [Vec<f64>; 2] = [zeros(WHAT, n)?, zeros(WHAT, n)?];
+            for ((column, product), s) in self.columns.iter().zip(&self.products).zip(s) {
+                x.iter_mut().zip(column).for_each(|(x, y)| *x += s * y);
+                residual.iter_mut().zip(product).for_each(|(r, y)| *r += s * y);
+            }
+            residual.iter_mut().zip(&x).for_each(|(r, x)| *r -= value * x);
+            let length = norm(residual.iter().copied());
+            pairs.push((Eigenpair { value, residual: length, converged: false, vector: Some(x) }, residual));
+        }
+        Ok((pairs, scale))
+    }
+}
+
+impl<'a> Draft<'a> {
+    fn new(explored: &'a Explored, vectors: &'a dyn Vectors, n: usize) -> Result<Self> {
+        let eigen = decomposed(&explored.projected)?;
+        let (values, eigenvectors) = (eigen.values, eigen.vectors);
+        Ok(Self { vectors, explored, values, eigenvectors, whole: Segments::whole(n) })
+    }
+
+    fn eigenvector(&self, i: usize) -> &[f64] {
+        let size = self.explored.size;
+        &self.eigenvectors[i * size..(i + 1) * size]
+    }
+
+    /// Q s.
+    async fn combination(&self, s: &[f64]) -> Result<Vec<f64>> {
+        let s = self.vectors.upload(s, 1)?;
+        let mut x = self.vectors.zeros(self.whole.len(), 1)?;
+        self.vectors.combine(1.0, &self.explored.q, 0..self.explored.size, &s, 0, &mut x).await?;
+        self.vectors.download(&x).await
+    }
+
+    /// The Ritz vectors of so many of the largest values and of the smallest.
+    async fn ends(&self, [top, bottom]: [usize; 2]) -> Result<Vec<Vec<f64>>> {
+        let size = self.explored.size;
+        let mut found = Vec::new();
+        for i in (0..top.min(size)).map(|i| size - 1 - i).chain(0..bottom.min(size)) {
+            found.push(self.combination(self.eigenvector(i)).await?);
+        }
+        Ok(found)
+    }
+
+    /// −(A − θ)⁻¹ r, as far as the draft tells.
+    async fn correction(&self, value: f64, residual: &[f64], scale: f64) -> Result<Vec<f64>> {
+        let (size, length) = (self.explored.size, norm(residual.iter().copied()));
+        let mut unit: Vec<f64> = collected(WHAT, residual.iter().map(|r| r / length))?;
+        let r = self.vectors.upload(&unit, 1)?;
+        let mut c = self.vectors.zeros(size, 1)?;
+        self.vectors.segment_inner(&self.whole, &r, &self.explored.q, 0..size, &mut c, 0)?;
+        let c = self.vectors.download(&c).await?;
+        let same = SAME * scale;
+        let outside = -1.0 / if value.abs() > same { -value } else { same };
+        let mut s = zeros("coefficients of eigenvectors", size)?;
+        for i in 0..size {
+            let (eigenvector, distance) = (self.eigenvector(i), self.values[i] - value);
+            let inside = if distance.abs() > same { -1.0 / distance } else { 0.0 };
+            let share = (inside - outside) * dot(eigenvector, &c);
+            s.iter_mut().zip(eigenvector).for_each(|(s, x)| *s += share * x);
+        }
+        // Of the size of 1, whatever the operator's: single precision holds it.
+        s.iter_mut().for_each(|s: &mut f64| *s /= outside);
+        let within = self.combination(&s).await?;
+        unit.iter_mut().zip(&within).for_each(|(u, w)| *u += w);
+        Ok(unit)
+    }
+}
