@@ -56,7 +56,15 @@ async fn run() -> Result<()> {
         println!("{:.1}  {:.1}", seconds[0], seconds[1]);
         for (a, b) in found[0].iter().zip(&found[1]) {
             let off = (a.value - b.value).abs();
-            println!("  {:45} {:14.7e} {:14.7e} {:8.1e} {:?} {:?}", a.key, a.value, b.value, off / a.value.abs(), a.iterations, b.iterations);
+            println!(
+                "  {:45} {:14.7e} {:14.7e} {:8.1e} {:?} {:?}",
+                a.key,
+                a.value,
+                b.value,
+                off / a.value.abs(),
+                a.iterations,
+                b.iterations
+            );
         }
     }
     Ok(())

@@ -229,7 +229,7 @@ impl Engine {
     /// What [`crate::Network::check_parameters`] says; `OutOfRange` for weights or biases of a layer, or a hidden layer's values, that the
     /// device's precision does not hold; the device's errors.
     pub async fn prepare(&self, parameters: &[f64]) -> Result<()> {
-        if self.prepared.borrow().as_deref() == Some(parameters) {
+        if self.is_prepared_at(parameters) {
             return Ok(());
         }
         let theta = self.upload_parameters(parameters)?;
@@ -263,6 +263,11 @@ impl Engine {
     /// As [`Engine::new`].
     pub(crate) fn in_f64(&self) -> Result<Self> {
         Self::exact(&Device::cpu(Precision::F64), &self.problem)
+    }
+
+    /// Is that the prepared point?
+    pub(crate) fn is_prepared_at(&self, parameters: &[f64]) -> bool {
+        self.prepared.borrow().as_deref() == Some(parameters)
     }
 
     /// The prepared point.

@@ -1,7 +1,7 @@
 //! Orthonormal columns that are uniformly random: the orthonormal factor of normal ones.
 //!
-//! A = Q Lᵀ with A ᵀ A = L Lᵀ (Cholesky), twice: what the first pass leaves of the square of A's condition the second one removes. Rows
-//! go through in pieces that stay in the cache.
+//! A = Q Lᵀ with A ᵀ A = L Lᵀ (Cholesky), and of columns that are not far longer than they are many again: what the first pass leaves of
+//! the square of A's condition the second one removes. Rows go through in pieces that stay in the cache.
 
 use rand::Rng;
 use rand_distr::StandardNormal;
@@ -16,6 +16,9 @@ const WHAT: &str = "a random subspace";
 
 /// Rows of a piece.
 const ROWS: usize = 512;
+
+/// Columns so many times as long as they are many have a condition below 4/3 but by miracle: (√n + √k) / (√n − √k), and a fraction.
+const LONG: usize = 64;
 
 /// `dimension` orthonormal columns of length n, one after the other.
 ///
@@ -40,7 +43,7 @@ pub(crate) async fn orthonormal_columns(
             column.iter_mut().for_each(|x| *x = rng.sample(StandardNormal));
             control.breathe().await?;
         }
-        for _ in 0..2 {
+        for _ in 0..if n / dimension >= LONG { 1 } else { 2 } {
             let mut l = gram(&a, n, control).await?;
             if !factorize(&mut l, dimension, control).await? {
                 continue 'draw;

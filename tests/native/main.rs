@@ -10,6 +10,7 @@ mod balance;
 mod batch_norm;
 mod batch_norm_space;
 mod cli;
+mod coarse;
 mod derivatives;
 mod diagonal;
 mod dinh;

@@ -12,7 +12,7 @@ use super::region::Region;
 use super::starts::{START, is_enough, random_start, top_eigenvector};
 use crate::control::{Control, Progress};
 use crate::engine::{Engine, Precision, ensure_number};
-use crate::error::{Result, ensure};
+use crate::error::{ErrorCode, Result, ensure};
 use crate::linalg::{Eigenpair, mean_and_error};
 use crate::memory::{collected, copied, make_room};
 
@@ -99,6 +99,8 @@ pub(crate) struct Ground {
     gradient: Vec<f64>,
     /// How much the loss changes when θ is rounded another way.
     resolution: f64,
+    /// The same of the engine's companion in single precision, if there is one.
+    coarse: Option<Box<Ground>>,
 }
 
 impl Ground {
@@ -108,10 +110,18 @@ impl Ground {
     /// What [`Engine::prepare`] says; `NotFinite` if the loss is not finite; the device's.
     pub async fn at(engine: &Engine, theta: &[f64]) -> Result<Self> {
         engine.prepare(theta).await?;
+        let coarse = match engine.coarse().await? {
+            Some(coarse) => Self::of(coarse, theta).await.ok().map(Box::new),
+            None => None,
+        };
+        Ok(Self { coarse, ..Self::of(engine, theta).await? })
+    }
+
+    async fn of(engine: &Engine, theta: &[f64]) -> Result<Self> {
         let probe = Probe::new(engine);
         let (loss, gradient) = probe.gradient(theta).await?;
         let resolution = probe.resolution(theta, loss).await?;
-        Ok(Self { loss, gradient, resolution })
+        Ok(Self { loss, gradient, resolution, coarse: None })
     }
 }
 
@@ -124,6 +134,8 @@ pub(crate) struct Hints<'a> {
     pub directions: &'a [Vec<f64>],
     /// The eigenpair of largest magnitude of the region's operator ([`Region::operator`]).
     pub top: Option<&'a Eigenpair>,
+    /// The highest point that ascents in single precision have found: nothing else is climbed from.
+    pub found: Option<&'a Sharpness>,
 }
 
 /// ε-sharpness in a region around θ. Where the engine's precision cannot resolve the rise, the CPU computes it in f64.
@@ -153,6 +165,17 @@ pub(crate) async fn ascend(
     control: &Control<'_>,
 ) -> Result<Sharpness> {
     check(epsilon, options)?;
+    engine.prepare(parameters).await?;
+    let own = match hints.ground {
+        Some(_) => None,
+        None => Some(Ground::at(engine, parameters).await?),
+    };
+    let hints = Hints { ground: hints.ground.or(own.as_ref()), ..hints };
+    if options.tolerance.is_none()
+        && let Some(found) = ascend_coarse(engine, parameters, region, epsilon, options, hints, control).await?
+    {
+        return Ok(found);
+    }
     let found = search(engine, parameters, region, epsilon, options, hints, control).await?;
     if found.resolved || engine.info().precision == Precision::F64 {
         return Ok(found);
@@ -161,6 +184,72 @@ pub(crate) async fn ascend(
     let hints = Hints { top: None, ground: None, ..hints };
     let found = search(&precise, parameters, region, epsilon, options, hints, control).await?;
     Ok(Sharpness { fell_back: true, ..found })
+}
+
+/// All ascents in single precision, and the last steps of the highest in double; `None` where single precision does not resolve the rise.
+async fn ascend_coarse(
+    engine: &Engine,
+    parameters: &[f64],
+    region: Region,
+    epsilon: f64,
+    options: &SharpnessOptions,
+    hints: Hints<'_>,
+    control: &Control<'_>,
+) -> Result<Option<Sharpness>> {
+    // Through random subspaces the loss rises by next to nothing.
+    if matches!(region, Region::Subspace { .. } | Region::SubspaceBox { .. }) {
+        return Ok(None);
+    }
+    let Some(ground) = hints.ground.and_then(|ground| ground.coarse.as_deref()) else { return Ok(None) };
+    let Some(coarse) = engine.coarse().await? else { return Ok(None) };
+    let own;
+    let top = match hints.top {
+        Some(pair) if is_enough(pair, engine) => Some(pair),
+        _ if region.operator().is_some() => {
+            let coordinates = region.coordinates(engine, parameters, epsilon, options.seed, control).await?;
+            let (value, vector) = top_eigenvector(engine, &coordinates, true, options.seed, control).await?;
+            let value = value / (epsilon * epsilon);
+            own = Eigenpair { value, residual: 0.0, converged: true, vector: Some(vector) };
+            Some(&own)
+        }
+        _ => None,
+    };
+    let hints = Hints { top, ..hints };
+    let rough = Hints { ground: Some(ground), ..hints };
+    let rough = match search(coarse, parameters, region, epsilon, options, rough, control).await {
+        Ok(rough) if rough.resolved && rough.converged => rough,
+        Ok(_) => return Ok(None),
+        Err(error) if [ErrorCode::NotFinite, ErrorCode::OutOfRange, ErrorCode::TooLarge].contains(&error.code) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
+    };
+    let hints = Hints { found: Some(&rough), ..hints };
+    let found = search(engine, parameters, region, epsilon, options, hints, control).await?;
+    if !found.resolved || found.rise < rough.rise - rough.resolution {
+        return Ok(None);
+    }
+    // The highest one went on; the others are told of as they ended.
+    let mut starts = rough.starts;
+    let highest = (0..starts.len()).max_by(|&a, &b| starts[a].value.total_cmp(&starts[b].value));
+    // They were lower, if by less than single precision tells.
+    starts.iter_mut().for_each(|start| start.value = start.value.min(found.value));
+    if let (Some(i), Some(last)) = (highest, found.starts.first()) {
+        starts[i] = Start { iterations: starts[i].iterations + last.iterations, kind: starts[i].kind, ..*last };
+    }
+    Ok(Some(Sharpness {
+        iterations: starts.iter().map(|start| start.iterations).sum(),
+        spread: spread(&starts),
+        starts,
+        ..found
+    }))
+}
+
+/// Largest less smallest value.
+fn spread(starts: &[Start]) -> f64 {
+    let ends = starts.iter().map(|start| start.value);
+    let (low, high) = ends.fold((f64::INFINITY, 0.0), |(low, high), v| (f64::min(low, v), f64::max(high, v)));
+    if starts.is_empty() { 0.0 } else { high - low }
 }
 
 fn check(epsilon: f64, options: &SharpnessOptions) -> Result<()> {
@@ -178,19 +267,20 @@ async fn search(
     control: &Control<'_>,
 ) -> Result<Sharpness> {
     engine.prepare(parameters).await?;
+    let &Ground { loss, ref gradient, resolution, .. } = hints.ground.expect("what ascends has stood somewhere");
     let coordinates = region.coordinates(engine, parameters, epsilon, options.seed, control).await?;
     let probe = Probe::new(engine);
-    let own = match hints.ground {
-        Some(_) => None,
-        None => Some(Ground::at(engine, parameters).await?),
-    };
-    let &Ground { loss, ref gradient, resolution } = hints.ground.or(own.as_ref()).expect("one of the two");
     let is_reported = region.operator().is_some();
     let (eigenvalue, eigenvector) = match hints.top {
         Some(pair @ Eigenpair { value, vector: Some(vector), .. }) if is_enough(pair, engine) => {
             (epsilon * epsilon * value, copied(START, vector)?)
         }
-        _ => top_eigenvector(engine, &coordinates, is_reported, options.seed, control).await?,
+        _ if hints.found.is_some() => (0.0, Vec::new()),
+        _ => {
+            // A direction is one in single precision too.
+            let coarse = if is_reported { None } else { engine.coarse().await? };
+            top_eigenvector(coarse.unwrap_or(engine), &coordinates, is_reported, options.seed, control).await?
+        }
     };
 
     let climb = Climb {
@@ -205,13 +295,14 @@ async fn search(
     // One start after the other, as many as one likes: only the best ascent is kept.
     let given = hints.directions;
     let first = 3 + given.len();
-    let total = first.saturating_add(options.restarts);
+    let total = if hints.found.is_some() { 1 } else { first.saturating_add(options.restarts) };
     let value = |rise: f64| rise.max(0.0) / (1.0 + loss);
     let (mut starts, mut best): (Vec<Start>, Option<(usize, Ascent)>) = (Vec::new(), None);
     for i in 0..total {
-        let (kind, mut direction) = match i {
-            0 => (StartKind::Eigenvector, copied(START, &eigenvector)?),
-            1 => (StartKind::MinusEigenvector, collected(START, eigenvector.iter().map(|x| -x))?),
+        let (kind, mut direction) = match (i, hints.found) {
+            (_, Some(found)) => (StartKind::Given, coordinates.coordinates_of(&found.delta)?),
+            (0, _) => (StartKind::Eigenvector, copied(START, &eigenvector)?),
+            (1, _) => (StartKind::MinusEigenvector, collected(START, eigenvector.iter().map(|x| -x))?),
             _ if i < first - 1 => (StartKind::Given, coordinates.coordinates_of(&given[i - 2])?),
             _ if i < first => (StartKind::Gradient, coordinates.pull(gradient)?),
             _ => {
@@ -222,7 +313,10 @@ async fn search(
         };
         let size = coordinates.size(&direction);
         if size.is_finite() && size > 0.0 {
-            direction.iter_mut().for_each(|x| *x /= size);
+            match hints.found {
+                Some(_) => coordinates.project(&mut direction),
+                None => direction.iter_mut().for_each(|x| *x /= size),
+            }
             let mut ascent = climb.begin(direction).await?;
             let highest = best.as_ref().map(|(_, best)| best.rise);
             climb.all_the_way(&mut ascent, highest, options.tolerance, control).await?;
@@ -247,9 +341,7 @@ async fn search(
         climb.polish(best, control).await?;
         starts[*i] = best.seen(starts[*i].kind, value(best.rise));
     }
-    let ends = starts.iter().map(|start| start.value);
-    let (low, high) = ends.fold((f64::INFINITY, 0.0), |(low, high), v| (f64::min(low, v), f64::max(high, v)));
-    let spread = if starts.is_empty() { 0.0 } else { high - low };
+    let spread = spread(&starts);
     // θ itself where every start falls, or none has a direction: then nothing depends on the parameters here.
     let best = match best.filter(|(_, best)| best.rise > 0.0) {
         Some((_, best)) => best,

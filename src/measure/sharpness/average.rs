@@ -55,7 +55,7 @@ pub struct AverageSharpness {
 }
 
 /// Mean rise of the loss under noise on all parameters. Where the engine's precision cannot resolve it, the CPU computes it in
-/// f64. Leaves the prepared point as it is.
+/// f64; where f32 does and the problem is large, a CPU's f64 leaves it to that. Leaves the prepared point as it is.
 ///
 /// # Errors
 /// `InvalidOption` for options out of range; what [`crate::Network::check_parameters`] says; `NotFinite` where the noise makes
@@ -68,6 +68,14 @@ pub async fn average_sharpness(
     control: &Control<'_>,
 ) -> Result<AverageSharpness> {
     options.check()?;
+    if engine.is_prepared_at(parameters)
+        && let Some(coarse) = engine.coarse().await?
+        && let Ok(found) = sample(coarse, parameters, noise, options, control).await
+        && found.resolved
+    {
+        return Ok(found);
+    }
+    control.step(Progress::new("average sharpness", 0, options.pairs)).await?;
     let found = sample(engine, parameters, noise, options, control).await?;
     if found.resolved || engine.info().precision == Precision::F64 {
         return Ok(found);

@@ -1,0 +1,128 @@
+//! Large problems in f64, whose searches begin in single precision: what comes out is f64's, and says so where it is not.
+
+use isoflat::Control;
+use isoflat::engine::{Curvature, Device, Engine, Precision};
+use isoflat::measure::sharpness::{Region, epsilon_sharpness};
+use isoflat::measure::{Measure, MeasureOptions, MeasureValue, SharpnessOptions, measure};
+use isoflat::network::{BiasInitialization, Initialization};
+use isoflat::{Network, Problem};
+use std::collections::HashMap;
+
+/// Large enough for a companion: some 10⁵ multiplications a sample, at a point of no special kind.
+fn large() -> (Problem, Vec<f64>) {
+    let network = Network::dense(&[96, 160, 80, 10], true).expect("a network");
+    let (scheme, biases) = (Initialization::KaimingUniform, BiasInitialization::Uniform);
+    let theta = network.initialize(scheme, biases, 3).expect("weights");
+    (isoflat::data::synthetic(network, 2048, 5).expect("a problem"), theta)
+}
+
+/// Whoever says how much memory there is has one engine and no other.
+fn alone() -> Device {
+    Device::cpu(Precision::F64).with_memory_budget(u64::MAX)
+}
+
+fn measured(device: &Device, keys: &[&str], tolerance: f64) -> HashMap<&'static str, MeasureValue> {
+    let (problem, theta) = large();
+    let engine = Engine::new(device, &problem).expect("an engine");
+    let measures: Vec<&Measure> = Measure::all().filter(|measure| keys.contains(&measure.key)).collect();
+    let options = MeasureOptions { tolerance: Some(tolerance), ..MeasureOptions::default() };
+    let found = pollster::block_on(measure(&engine, &theta, &measures, &options, &Control::default()));
+    found.expect("values").into_iter().map(|value| (value.key, value)).collect()
+}
+
+/// Every value is what it would have been, within what both say of themselves; what is single precision's still says so.
+#[test]
+fn values_are_those_of_double_precision() {
+    let keys = [
+        "hessian.max_eigenvalue",
+        "hessian.min_eigenvalue",
+        "hessian.trace",
+        "hessian.frobenius_norm",
+        "epsilon_sharpness_quadratic",
+        "average_sharpness",
+        "average_sharpness_scaled",
+        "riemannian.layerwise_flat.spectral_norm",
+        "riemannian.nodewise_levi_civita.spectral_norm",
+    ];
+    let [with, without] = [Device::cpu(Precision::F64), alone()].map(|device| measured(&device, &keys, 1e-6));
+    assert!(without.values().all(|value| value.precision.is_none_or(|precision| precision == Precision::F64)));
+    let mut in_single = Vec::new();
+    for (key, value) in &with {
+        let other = &without[key];
+        assert_eq!(value.converged, other.converged, "{key}");
+        let errors = [value, other].map(|value| 4.0 * value.standard_error.unwrap_or(0.0));
+        let residuals = [value, other].map(|value| value.residual.unwrap_or(0.0));
+        let rounding = match value.precision {
+            Some(Precision::F32) => {
+                in_single.push(*key);
+                1e-4
+            }
+            _ => 1e-11,
+        };
+        let allowed = errors.iter().chain(&residuals).sum::<f64>() + rounding * value.scale.max(value.value.abs());
+        assert!((value.value - other.value).abs() <= allowed, "{key}: {value:?}, {other:?}");
+    }
+    in_single.sort_unstable();
+    // Estimates alone, whose chance is far larger.
+    assert_eq!(in_single, ["average_sharpness", "average_sharpness_scaled", "hessian.frobenius_norm"]);
+}
+
+/// The residual that a pair says it has, and the promise of the tolerance, by products of the engine's own.
+#[test]
+fn eigenvalues_hold_their_tolerance_in_double_precision() {
+    let keys = ["hessian.max_eigenvalue", "hessian.min_eigenvalue", "gauss_newton.max_eigenvalue"];
+    for tolerance in [1e-6, 1e-9] {
+        let found = measured(&Device::cpu(Precision::F64), &keys, tolerance);
+        for key in keys {
+            let value = &found[key];
+            let norm = found["hessian.max_eigenvalue"].value;
+            assert!(value.converged && value.precision.is_none(), "{key}: {value:?}");
+            assert!(value.residual.expect("a residual") <= tolerance * norm, "{key}: {value:?}");
+        }
+    }
+}
+
+/// An ascent in single precision ends in double precision, and what it says of its highest point is true there.
+#[test]
+fn ascents_end_in_double_precision() {
+    let (problem, theta) = large();
+    let engine = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");
+    let lone = Engine::new(&alone(), &problem).expect("an engine");
+    let (options, control) = (SharpnessOptions::default(), Control::default());
+    for region in [Region::Box, Region::RiemannianLayerwise, Region::RiemannianNodewise] {
+        let [found, other] = [&engine, &lone].map(|engine| {
+            pollster::block_on(epsilon_sharpness(engine, &theta, region, 0.02, &options, &control))
+                .expect("a sharpness")
+        });
+        assert!(found.precision == Precision::F64 && !found.fell_back && found.converged, "{found:?}");
+        assert_eq!(found.starts.len(), other.starts.len(), "{region:?}");
+        assert!(found.value >= other.value * (1.0 - 3e-3), "{region:?}: {} after {}", found.value, other.value);
+        let highest = found.starts.iter().map(|start| start.value).fold(0.0, f64::max);
+        assert_eq!(highest, found.value, "{region:?}");
+        let moved: Vec<f64> = theta.iter().zip(&found.delta).map(|(w, d)| w + d).collect();
+        let risen = pollster::block_on(lone.evaluate(&moved)).expect("a loss").loss - found.loss;
+        assert!((risen - found.rise).abs() <= 1e-12 * (1.0 + found.loss), "{region:?}: {risen}, {}", found.rise);
+        match (found.quadratic, other.quadratic) {
+            (Some(a), Some(b)) => assert!((a / b - 1.0).abs() < 1e-9, "{region:?}: {a}, {b}"),
+            (a, b) => assert_eq!(a, b),
+        }
+    }
+}
+
+/// A stop while single precision works is a stop, and the engine's point stays what it was.
+#[test]
+fn searches_in_single_precision_stop_and_leave_the_point() {
+    let (problem, theta) = large();
+    let engine = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");
+    let steps = std::cell::Cell::new(0);
+    let control = Control::default().stop_when(|| {
+        steps.set(steps.get() + 1);
+        steps.get() > 3
+    });
+    let measures: Vec<&Measure> = Measure::all().collect();
+    let stopped = pollster::block_on(measure(&engine, &theta, &measures, &MeasureOptions::default(), &control));
+    assert_eq!(stopped.expect_err("a stop").code, isoflat::ErrorCode::Aborted);
+    assert_eq!(engine.parameters().expect("a point"), theta);
+    let product = pollster::block_on(engine.product(Curvature::Hessian, &theta)).expect("a product");
+    assert!(product.iter().all(|x| x.is_finite()));
+}
