@@ -25,6 +25,12 @@ const INDEPENDENT: f64 = 0.5;
 /// basis both.
 const SAME: f64 = 1e-6;
 
+/// A pair, and what it lacks: A x − θ x.
+struct Open {
+    pair: Eigenpair,
+    residual: Vec<f64>,
+}
+
 /// What a search in single precision has seen.
 struct Draft<'a> {
     vectors: &'a dyn Vectors,
@@ -57,18 +63,18 @@ pub(crate) async fn refine(
             return Ok(None);
         }
         let (pairs, scale) = basis.pairs(counts)?;
-        let dominant = pairs.iter().map(|(pair, _)| pair.value.abs()).fold(0.0, f64::max);
+        let dominant = pairs.iter().map(|open| open.pair.value.abs()).fold(0.0, f64::max);
         let is_wanted = |pair: &Eigenpair| goal != Goal::SpectralNorm || pair.value.abs() == dominant;
-        let open = pairs.iter().filter(|(pair, _)| is_wanted(pair) && pair.residual > tolerance * scale);
-        let worst = open.clone().map(|(pair, _)| pair.residual).fold(0.0, f64::max);
+        let open = pairs.iter().filter(|open| is_wanted(&open.pair) && open.pair.residual > tolerance * scale);
+        let worst = open.clone().map(|open| open.pair.residual).fold(0.0, f64::max);
         let progress = Progress::new("lanczos", basis.columns.len(), most);
         control.step(progress.with_estimate(dominant, if scale > 0.0 { worst / scale } else { 0.0 })).await?;
         more = Vec::new();
-        for (pair, residual) in open {
+        for Open { pair, residual } in open {
             more.push(draft.correction(pair.value, residual, scale).await?);
         }
         if more.is_empty() {
-            let mut top: Vec<Eigenpair> = pairs.into_iter().map(|(pair, _)| pair).collect();
+            let mut top: Vec<Eigenpair> = pairs.into_iter().map(|open| open.pair).collect();
             top.iter_mut().for_each(|pair| pair.converged = pair.residual <= tolerance * scale);
             let bottom = top.split_off(counts[0]);
             let products = found.products + basis.columns.len();
@@ -130,7 +136,7 @@ impl Projected<'_> {
     }
 
     /// Of the largest and the smallest values so many with their residuals, and the norm as far as it is known.
-    fn pairs(&self, [top, bottom]: [usize; 2]) -> Result<(Vec<(Eigenpair, Vec<f64>)>, f64)> {
+    fn pairs(&self, [top, bottom]: [usize; 2]) -> Result<(Vec<Open>, f64)> {
         let (n, size) = (self.operator.len(), self.columns.len());
         let matrix = DMatrix::from_fn(size, size, |i, j| if i >= j { self.matrix[i][j] } else { self.matrix[j][i] });
         let eigen = decomposed(&matrix)?;
@@ -146,7 +152,8 @@ impl Projected<'_> {
             }
             residual.iter_mut().zip(&x).for_each(|(r, x)| *r -= value * x);
             let length = norm(residual.iter().copied());
-            pairs.push((Eigenpair { value, residual: length, converged: false, vector: Some(x) }, residual));
+            let pair = Eigenpair { value, residual: length, converged: false, vector: Some(x) };
+            pairs.push(Open { pair, residual });
         }
         Ok((pairs, scale))
     }

@@ -8,16 +8,17 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use super::draft::Seen;
 use super::petzka::{self, Traces};
 use super::sharpness::Ground;
 use super::trace::{has_exact_trace, trace_of};
 use super::{MeasureOptions, MeasureValue};
 use crate::control::Control;
 use crate::engine::{Engine, LayerSums, Precision};
-use crate::error::{ErrorCode, Result};
+use crate::error::Result;
 use crate::linalg::{
-    DenseSpectrum, Eigenpair, Explored, Goal, LOST, Lanczos, SpectralDensity, Spectrum, StochasticLanczos,
-    TraceAndNorm, columns_of, dense_spectrum, refine, trace_and_norm, trace_and_norm_beyond,
+    DenseSpectrum, Eigenpair, Goal, SpectralDensity, Spectrum, StochasticLanczos, TraceAndNorm, columns_of,
+    dense_spectrum, trace_and_norm, trace_and_norm_beyond,
 };
 use crate::memory::copied;
 use crate::operator::OperatorKind;
@@ -27,13 +28,6 @@ pub const DENSE_LIMIT: usize = 1024;
 
 /// Up to so many its ends alone are worth that: for larger ones an iteration takes a thousandth of the time.
 const ENDS_LIMIT: usize = 512;
-
-/// To what a search in single precision goes that double precision takes over: below what its products are off by, since what the
-/// iteration has not found yet takes as many products there as here, each of twice the time.
-const DRAFT_TOLERANCE: f64 = 2e-6;
-
-/// Products in double precision for what single precision has found, at least, before it is looked for anew.
-const MOST_CORRECTIONS: usize = 12;
 
 /// The two ends of a spectrum, however they were computed.
 #[derive(Debug, Clone)]
@@ -53,12 +47,6 @@ impl Ends {
     pub fn norm(&self) -> f64 {
         self.dominant().value.abs()
     }
-}
-
-/// The subspace that a search has seen, and whether that was in single precision.
-struct Seen {
-    explored: Explored,
-    is_coarse: bool,
 }
 
 /// What is known at an engine's prepared point, which must stay that one.
@@ -172,51 +160,6 @@ impl<'a, 'c> Known<'a, 'c> {
         let found = Rc::new(found);
         self.spectra.insert(kind, found.clone());
         Ok(found)
-    }
-
-    /// By Lanczos; of a large problem in single precision first, where that will do for what is asked for besides.
-    async fn search(&self, kind: OperatorKind, goal: Goal, columns: usize) -> Result<(Spectrum, Seen)> {
-        let is_trace_asked = columns > 0 && !has_exact_trace(self.engine.problem().network(), kind);
-        if !is_trace_asked
-            && let Some(coarse) = self.engine.coarse().await?
-            && let Some(found) = self.search_coarse(coarse, kind, goal, columns).await?
-        {
-            return Ok(found);
-        }
-        let operator = kind.operator(self.engine).await?;
-        let (found, explored) = self.options.lanczos(goal).explore(&operator, columns, &self.control).await?;
-        Ok((found, Seen { explored, is_coarse: false }))
-    }
-
-    /// In single precision, and what is found there taken to double precision; `None` where that does not work out.
-    async fn search_coarse(
-        &self,
-        coarse: &Engine,
-        kind: OperatorKind,
-        goal: Goal,
-        columns: usize,
-    ) -> Result<Option<(Spectrum, Seen)>> {
-        let tolerance = self.options.tolerance_in(self.engine.info().precision);
-        let lanczos = Lanczos { tolerance: Some(tolerance.max(DRAFT_TOLERANCE)), ..self.options.lanczos(goal) };
-        let drafted = match kind.operator(coarse).await {
-            Ok(operator) => lanczos.explore(&operator, columns, &self.control).await,
-            Err(error) => Err(error),
-        };
-        let (draft, explored) = match drafted {
-            Ok(drafted) => drafted,
-            Err(error) if [ErrorCode::NotFinite, ErrorCode::OutOfRange, ErrorCode::TooLarge].contains(&error.code) => {
-                return Ok(None);
-            }
-            Err(error) => return Err(error),
-        };
-        if !draft.verified || draft.dominant().is_none_or(|pair| pair.value.abs() < LOST) {
-            return Ok(None);
-        }
-        let operator = kind.operator(self.engine).await?;
-        let most = (draft.products / 2).max(MOST_CORRECTIONS);
-        let seen = (&draft, &explored, coarse.vectors());
-        let found = refine(seen, &operator, goal, tolerance, most, &self.control).await?;
-        Ok(found.map(|found| (found, Seen { explored, is_coarse: true })))
     }
 
     /// The two ends of a spectrum.

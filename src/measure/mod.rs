@@ -5,6 +5,7 @@
 
 mod custom;
 mod diagonal;
+mod draft;
 mod evaluator;
 mod gradient;
 mod hessian;

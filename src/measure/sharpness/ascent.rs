@@ -7,12 +7,14 @@ use serde::Serialize;
 
 use super::SharpnessOptions;
 use super::climb::{Ascent, Climb, Stop};
+use super::coarse::ascend_coarse;
+use super::ground::Ground;
 use super::probe::Probe;
-use super::region::Region;
+use super::region::{Coordinates, Region};
 use super::starts::{START, is_enough, random_start, top_eigenvector};
 use crate::control::{Control, Progress};
 use crate::engine::{Engine, Precision, ensure_number};
-use crate::error::{ErrorCode, Result, ensure};
+use crate::error::{Result, ensure};
 use crate::linalg::{Eigenpair, mean_and_error};
 use crate::memory::{collected, copied, make_room};
 
@@ -90,41 +92,6 @@ pub struct Sharpness {
     pub delta: Vec<f64>,
 }
 
-/// What all searches at a point have in common.
-#[derive(Debug)]
-pub(crate) struct Ground {
-    /// L(θ).
-    loss: f64,
-    /// ∇L(θ).
-    gradient: Vec<f64>,
-    /// How much the loss changes when θ is rounded another way.
-    resolution: f64,
-    /// The same of the engine's companion in single precision, if there is one.
-    coarse: Option<Box<Ground>>,
-}
-
-impl Ground {
-    /// That of the point θ. Prepares it.
-    ///
-    /// # Errors
-    /// What [`Engine::prepare`] says; `NotFinite` if the loss is not finite; the device's.
-    pub async fn at(engine: &Engine, theta: &[f64]) -> Result<Self> {
-        engine.prepare(theta).await?;
-        let coarse = match engine.coarse().await? {
-            Some(coarse) => Self::of(coarse, theta).await.ok().map(Box::new),
-            None => None,
-        };
-        Ok(Self { coarse, ..Self::of(engine, theta).await? })
-    }
-
-    async fn of(engine: &Engine, theta: &[f64]) -> Result<Self> {
-        let probe = Probe::new(engine);
-        let (loss, gradient) = probe.gradient(theta).await?;
-        let resolution = probe.resolution(theta, loss).await?;
-        Ok(Self { loss, gradient, resolution, coarse: None })
-    }
-}
-
 /// What is known beforehand.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Hints<'a> {
@@ -170,83 +137,24 @@ pub(crate) async fn ascend(
         Some(_) => None,
         None => Some(Ground::at(engine, parameters).await?),
     };
-    let hints = Hints { ground: hints.ground.or(own.as_ref()), ..hints };
-    if options.tolerance.is_none()
-        && let Some(found) = ascend_coarse(engine, parameters, region, epsilon, options, hints, control).await?
-    {
+    let ground = hints.ground.or(own.as_ref()).expect("one of the two");
+    let place = Place { engine, ground, parameters, region, epsilon };
+    if let Some(found) = ascend_coarse(&place, options, hints, control).await? {
         return Ok(found);
     }
-    let found = search(engine, parameters, region, epsilon, options, hints, control).await?;
+    let found = search(&place, options, hints, control).await?;
     if found.resolved || engine.info().precision == Precision::F64 {
         return Ok(found);
     }
     let precise = engine.in_f64()?;
-    let hints = Hints { top: None, ground: None, ..hints };
-    let found = search(&precise, parameters, region, epsilon, options, hints, control).await?;
+    let ground = Ground::at(&precise, parameters).await?;
+    let place = Place { engine: &precise, ground: &ground, ..place };
+    let found = search(&place, options, Hints { top: None, ..hints }, control).await?;
     Ok(Sharpness { fell_back: true, ..found })
 }
 
-/// All ascents in single precision, and the last steps of the highest in double; `None` where single precision does not resolve the rise.
-async fn ascend_coarse(
-    engine: &Engine,
-    parameters: &[f64],
-    region: Region,
-    epsilon: f64,
-    options: &SharpnessOptions,
-    hints: Hints<'_>,
-    control: &Control<'_>,
-) -> Result<Option<Sharpness>> {
-    // Through random subspaces the loss rises by next to nothing.
-    if matches!(region, Region::Subspace { .. } | Region::SubspaceBox { .. }) {
-        return Ok(None);
-    }
-    let Some(ground) = hints.ground.and_then(|ground| ground.coarse.as_deref()) else { return Ok(None) };
-    let Some(coarse) = engine.coarse().await? else { return Ok(None) };
-    let own;
-    let top = match hints.top {
-        Some(pair) if is_enough(pair, engine) => Some(pair),
-        _ if region.operator().is_some() => {
-            let coordinates = region.coordinates(engine, parameters, epsilon, options.seed, control).await?;
-            let (value, vector) = top_eigenvector(engine, &coordinates, true, options.seed, control).await?;
-            let value = value / (epsilon * epsilon);
-            own = Eigenpair { value, residual: 0.0, converged: true, vector: Some(vector) };
-            Some(&own)
-        }
-        _ => None,
-    };
-    let hints = Hints { top, ..hints };
-    let rough = Hints { ground: Some(ground), ..hints };
-    let rough = match search(coarse, parameters, region, epsilon, options, rough, control).await {
-        Ok(rough) if rough.resolved && rough.converged => rough,
-        Ok(_) => return Ok(None),
-        Err(error) if [ErrorCode::NotFinite, ErrorCode::OutOfRange, ErrorCode::TooLarge].contains(&error.code) => {
-            return Ok(None);
-        }
-        Err(error) => return Err(error),
-    };
-    let hints = Hints { found: Some(&rough), ..hints };
-    let found = search(engine, parameters, region, epsilon, options, hints, control).await?;
-    if !found.resolved || found.rise < rough.rise - rough.resolution {
-        return Ok(None);
-    }
-    // The highest one went on; the others are told of as they ended.
-    let mut starts = rough.starts;
-    let highest = (0..starts.len()).max_by(|&a, &b| starts[a].value.total_cmp(&starts[b].value));
-    // They were lower, if by less than single precision tells.
-    starts.iter_mut().for_each(|start| start.value = start.value.min(found.value));
-    if let (Some(i), Some(last)) = (highest, found.starts.first()) {
-        starts[i] = Start { iterations: starts[i].iterations + last.iterations, kind: starts[i].kind, ..*last };
-    }
-    Ok(Some(Sharpness {
-        iterations: starts.iter().map(|start| start.iterations).sum(),
-        spread: spread(&starts),
-        starts,
-        ..found
-    }))
-}
-
 /// Largest less smallest value.
-fn spread(starts: &[Start]) -> f64 {
+pub(super) fn spread(starts: &[Start]) -> f64 {
     let ends = starts.iter().map(|start| start.value);
     let (low, high) = ends.fold((f64::INFINITY, 0.0), |(low, high), v| (f64::min(low, v), f64::max(high, v)));
     if starts.is_empty() { 0.0 } else { high - low }
@@ -257,18 +165,37 @@ fn check(epsilon: f64, options: &SharpnessOptions) -> Result<()> {
     options.check()
 }
 
-async fn search(
-    engine: &Engine,
-    parameters: &[f64],
-    region: Region,
-    epsilon: f64,
+/// Where ascents are: a region around the engine's prepared point.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub engine: &'a Engine,
+    /// Of the engine and the point.
+    pub ground: &'a Ground,
+    pub parameters: &'a [f64],
+    pub region: Region,
+    pub epsilon: f64,
+}
+
+impl Place<'_> {
+    /// The region's coordinates.
+    ///
+    /// # Errors
+    /// As [`Region::coordinates`].
+    pub async fn coordinates(&self, options: &SharpnessOptions, control: &Control<'_>) -> Result<Coordinates> {
+        self.region.coordinates(self.engine, self.parameters, self.epsilon, options.seed, control).await
+    }
+}
+
+/// The highest point that ascents from all starts find there, in the engine's own precision.
+pub(super) async fn search(
+    place: &Place<'_>,
     options: &SharpnessOptions,
     hints: Hints<'_>,
     control: &Control<'_>,
 ) -> Result<Sharpness> {
-    engine.prepare(parameters).await?;
-    let &Ground { loss, ref gradient, resolution, .. } = hints.ground.expect("what ascends has stood somewhere");
-    let coordinates = region.coordinates(engine, parameters, epsilon, options.seed, control).await?;
+    let &Place { engine, ground, parameters, region, epsilon } = place;
+    let &Ground { loss, ref gradient, resolution, .. } = ground;
+    let coordinates = place.coordinates(options, control).await?;
     let probe = Probe::new(engine);
     let is_reported = region.operator().is_some();
     let (eigenvalue, eigenvector) = match hints.top {

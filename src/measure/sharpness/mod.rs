@@ -7,14 +7,17 @@
 mod ascent;
 mod average;
 mod climb;
+mod coarse;
+mod ground;
 mod probe;
 mod region;
 mod starts;
 
-pub(crate) use ascent::{Ground, Hints, ascend, in_subspaces};
+pub(crate) use ascent::{Hints, ascend, in_subspaces};
 pub use ascent::{Sharpness, Start, StartKind, SubspaceSharpness, epsilon_sharpness, subspace_sharpness};
 pub use average::{AverageSharpness, Noise, average_sharpness};
 pub use climb::Stop;
+pub(crate) use ground::Ground;
 pub(crate) use probe::Probe;
 pub use region::Region;
 
