@@ -1,0 +1,105 @@
+/**
+ * The documentation as a static site, `node docs/site/build.mjs FOLDER`: the guides, and the reference that TypeDoc makes of the package's
+ * types. Needs pkg/. It loads nothing from elsewhere and has relative links alone, so it is served from any folder.
+ */
+
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Application, PageEvent } from "typedoc";
+import { withMath } from "./math.mjs";
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const out = process.argv[2];
+
+/** In the order in which they are read. */
+const GUIDES = ["flat", "trust", "pytorch", "notebooks", "bundlers", "theory"];
+
+/** As strict as the lab's (www/vite.config.ts): pages bring it themselves, for servers that send no headers. */
+const POLICY = [
+  "default-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join("; ");
+
+/** What stands for the lab's address in TypeDoc's options, which knows no links that lead out of its site. */
+const LAB = "lab:";
+
+/** The lab's colours and type, as its base.css says them. */
+function palette() {
+  const css = readFileSync(here("../../www/src/style/base.css"), "utf8");
+  const [, body] = /^:root,\n\.on-paper \{\n([\s\S]*?)^\}/m.exec(css) ?? [];
+  if (!body?.includes("--paper")) throw new Error("base.css says no colours where the documentation looks for them");
+  return `:root {\n${body}}\n`;
+}
+
+/** Exactly one place. */
+function replaced(text, what, by) {
+  if (text.split(what).length !== 2)
+    throw new Error(`TypeDoc's pages have not one ${what}: see to docs/site/build.mjs`);
+  return text.replace(what, () => by);
+}
+
+const INLINE = /<script>document\.documentElement\.dataset\.theme[\s\S]*?<\/script>/;
+
+/** A page that keeps the policy, without a script of its own; it knows where the lab is. */
+function finished(html, url) {
+  const base = "../".repeat(url.split("/").length - 1);
+  const [inline] = INLINE.exec(html) ?? [];
+  const policy = `<meta http-equiv="Content-Security-Policy" content="${POLICY}"/>`;
+  const theme = `<script src="${base}assets/theme.js"></script>`;
+  let page = replaced(html, inline, "");
+  page = replaced(page, '<meta charset="utf-8"/>', `<meta charset="utf-8"/>${policy}${theme}`);
+  return page.replaceAll(`"${LAB}"`, `"${base || "./"}../"`);
+}
+
+async function build() {
+  writeFileSync(join(out, "..", "docs-style.css"), palette() + readFileSync(here("style.css"), "utf8"));
+  const app = await Application.bootstrap({
+    name: "isoflat",
+    entryPoints: [here("../../pkg/isoflat.d.ts")],
+    tsconfig: here("tsconfig.json"),
+    readme: here("../guides/index.md"),
+    projectDocuments: GUIDES.map((name) => here(`../guides/${name}.md`)),
+    out,
+    cleanOutputDir: true,
+    customCss: join(out, "..", "docs-style.css"),
+    favicon: here("../../www/public/icon.svg"),
+    navigationLinks: { "The lab": LAB },
+    headings: { readme: false },
+    visibilityFilters: {},
+    // What is written here is no source file of whoever reads it, and no address of one is known.
+    disableSources: true,
+    hideGenerator: true,
+    excludePrivate: true,
+    includeHierarchySummary: false,
+    // `tsc` has checked the types, for what uses them.
+    skipErrorChecking: true,
+    treatWarningsAsErrors: true,
+    validation: { notExported: true, invalidLink: true, rewrittenLink: true, unusedMergeModuleWith: true },
+    highlightLanguages: ["js", "ts", "json", "sh", "python", "html"],
+    lightHighlightTheme: "github-light-high-contrast",
+    darkHighlightTheme: "github-dark-high-contrast",
+    markdownItLoader: withMath,
+    logLevel: "Warn",
+  });
+  app.renderer.on(PageEvent.END, (page) => {
+    page.contents = finished(page.contents, page.url);
+  });
+  const project = await app.convert();
+  if (!project) throw new Error("TypeDoc could not read the package's types");
+  await app.generateOutputs(project);
+  if (app.logger.hasErrors() || app.logger.hasWarnings()) throw new Error("TypeDoc had something to complain of");
+  copyFileSync(here("theme.js"), join(out, "assets", "theme.js"));
+  // One choice of the theme for the lab and its documentation.
+  const main = join(out, "assets", "main.js");
+  let script = readFileSync(main, "utf8");
+  for (const call of ["getItem", "setItem"])
+    script = replaced(script, `${call}("tsd-theme"`, `${call}("isoflat.theme"`);
+  writeFileSync(main, script);
+}
+
+await build();
