@@ -6,7 +6,7 @@
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Application, PageEvent } from "typedoc";
+import { Application, Converter, KindRouter, PageEvent, ReflectionKind } from "typedoc";
 import { withMath } from "./math.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -14,6 +14,30 @@ const out = process.argv[2];
 
 /** In the order in which they are read. */
 const GUIDES = ["flat", "trust", "pytorch", "notebooks", "bundlers", "theory"];
+
+const guideOf = (name) => here(`../guides/${name}.md`);
+const titleOf = (name) => /^title: (.+)$/m.exec(readFileSync(guideOf(name), "utf8"))?.[1];
+
+/** Addresses that people can read, and that stay when a guide's title is said better: guides/flat.html, classes/Engine.html. */
+class Addresses extends KindRouter {
+  getIdealBaseName(reflection) {
+    if (reflection.kind !== ReflectionKind.Document)
+      return super.getIdealBaseName(reflection).replace(`/${MODULE}.`, "/");
+    return `guides/${GUIDES.find((name) => titleOf(name) === reflection.name)}`;
+  }
+}
+
+/** What the package's one module is called beside the guides. */
+const MODULE = "Reference";
+
+/** The names by which people look for things: a default export is called what everybody calls it. */
+function named({ project }) {
+  const module = project.children.find(({ kind }) => kind === ReflectionKind.Module);
+  module.name = MODULE;
+  const init = module.children.find(({ name }) => name === "default");
+  init.name = "init";
+  for (const signature of init.signatures) signature.name = "init";
+}
 
 /** As strict as the lab's (www/vite.config.ts): pages bring it themselves, for servers that send no headers. */
 const POLICY = [
@@ -63,7 +87,7 @@ async function build() {
     entryPoints: [here("../../pkg/isoflat.d.ts")],
     tsconfig: here("tsconfig.json"),
     readme: here("../guides/index.md"),
-    projectDocuments: GUIDES.map((name) => here(`../guides/${name}.md`)),
+    projectDocuments: GUIDES.map(guideOf),
     out,
     cleanOutputDir: true,
     customCss: join(out, "..", "docs-style.css"),
@@ -71,6 +95,21 @@ async function build() {
     navigationLinks: { "The lab": LAB },
     headings: { readme: false },
     visibilityFilters: {},
+    router: "addresses",
+    sort: ["kind", "source-order"],
+    kindSortOrder: [
+      "Document",
+      "Module",
+      "Class",
+      "Function",
+      "Interface",
+      "TypeAlias",
+      "Constructor",
+      "Property",
+      "Method",
+    ],
+    // What can be called before what it takes and gives.
+    navigation: { includeGroups: true },
     // What is written here is no source file of whoever reads it, and no address of one is known.
     disableSources: true,
     hideGenerator: true,
@@ -86,6 +125,8 @@ async function build() {
     markdownItLoader: withMath,
     logLevel: "Warn",
   });
+  app.renderer.defineRouter("addresses", Addresses);
+  app.converter.on(Converter.EVENT_RESOLVE_BEGIN, named);
   app.renderer.on(PageEvent.END, (page) => {
     page.contents = finished(page.contents, page.url);
   });

@@ -42,4 +42,7 @@ export async function makeDocs() {
 }
 
 /** What was made, into the site's folder. */
-export const copyDocs = (site) => cpSync(made, join(site, "docs"), { recursive: true });
+export function copyDocs(site) {
+  rmSync(join(site, "docs"), { recursive: true, force: true });
+  cpSync(made, join(site, "docs"), { recursive: true });
+}
