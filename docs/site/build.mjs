@@ -69,6 +69,16 @@ function replaced(text, what, by) {
 
 const INLINE = /<script>document\.documentElement\.dataset\.theme[\s\S]*?<\/script>/;
 
+const EXAMPLE = /(<h4 [^>]*id="example[^"]*">Example<a .*?<\/a><\/h4>)(<pre>[\s\S]*?<\/pre>)/g;
+
+/** Examples that are no whole programs say what they begin with. */
+const introduced = (html, base) =>
+  html.replace(EXAMPLE, (_, heading, code) => {
+    const isWhole = /^import (init\b|.*\binitSync\b)/m.test(code.replace(/<[^>]*>/g, ""));
+    const begins = `<p class="begins">Behind <a href="${base}index.html#what-the-examples-begin-with">these lines</a>:</p>`;
+    return `${heading}${isWhole ? "" : begins}${code}`;
+  });
+
 /** A page that keeps the policy, without a script of its own; it knows where the lab is. */
 function finished(html, url) {
   const base = "../".repeat(url.split("/").length - 1);
@@ -77,6 +87,7 @@ function finished(html, url) {
   const theme = `<script src="${base}assets/theme.js"></script>`;
   let page = replaced(html, inline, "");
   page = replaced(page, '<meta charset="utf-8"/>', `<meta charset="utf-8"/>${policy}${theme}`);
+  page = introduced(page, base);
   return page.replaceAll(`"${LAB}"`, `"${base || "./"}../"`);
 }
 
@@ -97,6 +108,7 @@ async function build() {
     visibilityFilters: {},
     router: "addresses",
     sort: ["kind", "source-order"],
+    groupOrder: ["Documents", "Modules", "Classes", "Functions", "Interfaces", "Type Aliases", "*"],
     kindSortOrder: [
       "Document",
       "Module",
