@@ -88,6 +88,8 @@ function finished(html, url) {
   let page = replaced(html, inline, "");
   page = replaced(page, '<meta charset="utf-8"/>', `<meta charset="utf-8"/>${policy}${theme}`);
   page = introduced(page, base);
+  // A link from a guide to the reference begins with a space, which would be underlined.
+  page = page.replace(/(<a href="[^"]*" class="tsd-kind-[\w-]+">) /g, "$1");
   return page.replaceAll(`"${LAB}"`, `"${base || "./"}../"`);
 }
 
@@ -109,6 +111,7 @@ async function build() {
     router: "addresses",
     sort: ["kind", "source-order"],
     groupOrder: ["Documents", "Modules", "Classes", "Functions", "Interfaces", "Type Aliases", "*"],
+    // What can be called before what it takes and gives.
     kindSortOrder: [
       "Document",
       "Module",
@@ -120,8 +123,6 @@ async function build() {
       "Property",
       "Method",
     ],
-    // What can be called before what it takes and gives.
-    navigation: { includeGroups: true },
     // What is written here is no source file of whoever reads it, and no address of one is known.
     disableSources: true,
     hideGenerator: true,
