@@ -79,6 +79,26 @@ const introduced = (html, base) =>
     return `${heading}${isWhole ? "" : begins}${code}`;
   });
 
+/** A heading is one level below the one that it belongs to, whatever size it is written in. */
+function levelled(html) {
+  const above = [];
+  return html.replace(/<h([1-6])\b/g, (heading, size) => {
+    while (above.length > 0 && above.at(-1) >= size) above.pop();
+    above.push(size);
+    return above.length === Number(size) ? heading : `${heading} aria-level="${above.length}"`;
+  });
+}
+
+/** What parts of a page are, for those who hear it. */
+const LANDMARKS = {
+  '<div class="col-content">': '<div class="col-content" role="main">',
+  '<div class="col-sidebar">':
+    '<div class="col-sidebar" role="complementary" aria-label="Of this page, and other pages">',
+  '<nav id="tsd-sidebar-links" class="tsd-navigation">':
+    '<nav id="tsd-sidebar-links" class="tsd-navigation" aria-label="The lab">',
+  '<nav class="tsd-navigation">': '<nav class="tsd-navigation" aria-label="Guides and reference">',
+};
+
 /** A page that keeps the policy, without a script of its own; it knows where the lab is. */
 function finished(html, url) {
   const base = "../".repeat(url.split("/").length - 1);
@@ -87,7 +107,8 @@ function finished(html, url) {
   const theme = `<script src="${base}assets/theme.js"></script>`;
   let page = replaced(html, inline, "");
   page = replaced(page, '<meta charset="utf-8"/>', `<meta charset="utf-8"/>${policy}${theme}`);
-  page = introduced(page, base);
+  for (const [part, by] of Object.entries(LANDMARKS)) page = replaced(page, part, by);
+  page = levelled(introduced(page, base));
   // A link from a guide to the reference begins with a space, which would be underlined.
   page = page.replace(/(<a href="[^"]*" class="tsd-kind-[\w-]+">) /g, "$1");
   return page.replaceAll(`"${LAB}"`, `"${base || "./"}../"`);
