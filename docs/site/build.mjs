@@ -3,7 +3,7 @@
  * types. Needs pkg/. It loads nothing from elsewhere and has relative links alone, so it is served from any folder.
  */
 
-import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Application, Converter, KindRouter, PageEvent, ReflectionKind } from "typedoc";
@@ -114,7 +114,19 @@ function finished(html, url) {
   return page.replaceAll(`"${LAB}"`, `"${base || "./"}../"`);
 }
 
+/** A guide that nobody has put into the order would be on no page. */
+function checkGuides() {
+  const there = readdirSync(here("../guides")).sort().join();
+  const known = ["index", ...GUIDES]
+    .map((name) => `${name}.md`)
+    .sort()
+    .join();
+  if (there !== known) throw new Error(`docs/guides/ has ${there}, and docs/site/build.mjs knows ${known}`);
+  for (const name of GUIDES) if (!titleOf(name)) throw new Error(`docs/guides/${name}.md says no title`);
+}
+
 async function build() {
+  checkGuides();
   writeFileSync(join(out, "..", "docs-style.css"), palette() + readFileSync(here("style.css"), "utf8"));
   const app = await Application.bootstrap({
     name: "isoflat",

@@ -75,7 +75,11 @@ const test = base.extend({
     const complaints = [];
     page.on("pageerror", (error) => complaints.push(error.message));
     page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
-    page.on("requestfailed", (request) => complaints.push(`${request.url()} failed`));
+    page.on("requestfailed", (request) => {
+      const { errorText } = request.failure();
+      // Of a page that is left before all of it has come.
+      if (errorText !== "net::ERR_ABORTED") complaints.push(`${request.url()}: ${errorText}`);
+    });
     page.on(
       "response",
       (response) => response.status() >= 400 && complaints.push(`${response.url()}: ${response.status()}`),
