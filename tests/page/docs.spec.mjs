@@ -1,6 +1,6 @@
 /** The documentation beside the lab: every link of it leads somewhere, it loads nothing from elsewhere, and it is found from the lab. */
 
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, posix, sep } from "node:path";
 import { inflateSync } from "node:zlib";
@@ -197,7 +197,7 @@ test("The lab has a link to it, shares its theme with it, and keeps none of it f
 for (const colorScheme of ["light", "dark"]) {
   test(`axe finds nothing wrong, ${colorScheme}`, async ({ reader, docs }) => {
     await reader.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    for (const path of ["guides/theory.html", "classes/Engine.html"]) {
+    for (const path of ["guides/theory.html", "classes/Problem.html"]) {
       await reader.goto(`${docs}${path}`);
       await reader.locator("#tsd-nav-container a").first().waitFor();
       // TypeDoc has links within what unfolds their list; the keyboard reaches both, one after the other.
