@@ -17,6 +17,7 @@ import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { buildArrival } from "./arrival.mjs";
 import { writeCommonJs } from "./lib/commonjs.mjs";
+import { copyDocs, makeDocs } from "./lib/docs.mjs";
 import { asFactory } from "./lib/glue.mjs";
 import { newest } from "./lib/newest.mjs";
 import { Failure, fail, isMain, root, run, runNode, seconds, step } from "./lib/process.mjs";
@@ -127,12 +128,22 @@ export async function buildWasm(names = Object.keys(modules)) {
   });
 }
 
-/** The page, into dist/. */
+/** The documentation into dist/docs/, beside the page: which keeps its own files for use without a network, and not these. */
+export async function buildDocs() {
+  await step("The documentation", async () => {
+    const isNew = await makeDocs();
+    copyDocs(join(root, "dist"));
+    return isNew ? "built into dist/docs/" : "up to date";
+  });
+}
+
+/** The page and its documentation, into dist/. */
 export async function buildSite() {
   await buildArrival();
   const start = performance.now();
   await runNode("node_modules/vite/bin/vite.js", ["build", "--config", "www/vite.config.ts"]);
   console.log(`✓ The page: built into dist/ (${seconds(performance.now() - start)})`);
+  await buildDocs();
 }
 
 async function main() {

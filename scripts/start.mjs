@@ -56,7 +56,7 @@ async function start() {
     throw new Failure(`The page could not be served${port === undefined ? "" : ` on port ${port}`}: ${error.message}.`);
   });
   const address = server.resolvedUrls.local[0];
-  console.log(`\nThe lab is at ${address}\nCtrl-C ends it.`);
+  console.log(`\nThe lab is at ${address}, its guides and the package's reference at ${address}docs/\nCtrl-C ends it.`);
   if (open) openBrowser(address);
 
   for (const signal of ["SIGINT", "SIGTERM"]) {

@@ -68,8 +68,18 @@ const formulas: Plugin = {
   },
 };
 
+/** `/docs` as people type it: without the slash relative links would lead elsewhere, and this server would answer with the lab. */
+const docsFolder: Plugin = {
+  name: "docs-folder",
+  configurePreviewServer: ({ middlewares }) =>
+    void middlewares.use((request, response, next) => {
+      if (!/^\/docs(\?|$)/.test(request.url ?? "")) return next();
+      response.writeHead(302, { Location: "/docs/" }).end();
+    }),
+};
+
 export default defineConfig({
-  plugins: [withPolicy, frameColours, formulas, ...offline],
+  plugins: [withPolicy, frameColours, formulas, docsFolder, ...offline],
   root: here("."),
   // Relative addresses: the built page works from any folder of any static server.
   base: "./",

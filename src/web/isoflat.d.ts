@@ -17,13 +17,43 @@ export interface InitOutput {
  * beside the package's JavaScript, or else as a text that is imported; `isoflat/inline` has it in its JavaScript and looks nowhere.
  * A second call does nothing, unless the module has crashed (code `crashed`): then it is made anew, without being loaded again.
  * Handles that were made before a crash are lost.
+ * @example
+ * ```js
+ * import init, { Network } from "isoflat";
+ *
+ * await init();
+ * console.log(Network.dense([784, 300, 10]).parameterCount); // 238510
+ * ```
  */
 export default function init(input?: { module_or_path: InitInput | Promise<InitInput> } | InitInput | Promise<InitInput>): Promise<InitOutput>;
 
-/** The same from bytes or a compiled module, at once. */
+/**
+ * The same from bytes or a compiled module, at once.
+ * @example
+ * ```js
+ * import { readFileSync } from "node:fs";
+ * import { initSync, Network } from "isoflat";
+ *
+ * // In Node the module is a file of the package.
+ * initSync({ module: readFileSync(new URL(import.meta.resolve("isoflat/isoflat_bg.wasm"))) });
+ * console.log(Network.dense([2, 3, 1]).parameterCount); // 13
+ * ```
+ */
 export function initSync(input: { module: BufferSource | WebAssembly.Module } | BufferSource | WebAssembly.Module): InitOutput;
 
-/** Ends the module, that of an engine if one is given, as a fault of isoflat would, so that a program can see how it takes code `crashed`. */
+/**
+ * Ends the module, that of an engine if one is given, as a fault of isoflat would, so that a program can see how it takes code `crashed`.
+ * @example
+ * ```js
+ * import { crash } from "isoflat";
+ *
+ * crash(engine);
+ * const { code } = await engine.gradient(problem, parameters).catch((error) => error);
+ * console.log(code); // crashed
+ * await init();
+ * console.log(Network.dense([2, 3, 1]).parameterCount); // 13
+ * ```
+ */
 export function crash(engine?: Engine): void;
 
 /** What went wrong, for programs. */
@@ -207,18 +237,72 @@ export type Transformation =
 /** A feed-forward network. Parameters are not part of it; they are one flat array, layer by layer, weight then bias. */
 export class Network {
   private constructor();
-  /** From an object or a JSON text. A batch normalisation is refused; `foldBatchNorm` makes a network without it. */
+  /**
+   * From an object or a JSON text. A batch normalisation is refused; `foldBatchNorm` makes a network without it.
+   * @example
+   * ```js
+   * const lenet = Network.fromJSON({
+   *   input: [1, 8, 8],
+   *   layers: [
+   *     { type: "conv2d", channels: 4, kernel: 3, padding: 1 },
+   *     { type: "relu" },
+   *     { type: "max_pool2d", size: 2 },
+   *     { type: "flatten" },
+   *     { type: "dense", units: 10 },
+   *   ],
+   * });
+   * console.log(lenet.summary); // 1×8×8-conv3×3×4-pool2×2-10
+   * ```
+   */
   static fromJSON(json: NetworkJSON | string): Network;
   /**
    * Folds batch normalisations with frozen statistics into the dense or convolutional layers straight before them (then rows and
    * biases are scaled) or straight behind them (columns; refused where such a convolution pads and the shift is not 0). The
    * outputs stay. `parameters` are those of the other layers alone; layers that were folded into come back with a bias.
+   * @example
+   * ```js
+   * const folded = Network.foldBatchNorm(
+   *   {
+   *     input: [1],
+   *     layers: [
+   *       { type: "dense", units: 1, bias: false },
+   *       { type: "batch_norm", mean: [4], variance: [4], scale: [3], shift: [7], epsilon: 0 },
+   *     ],
+   *   },
+   *   new Float64Array([2]),
+   * );
+   * // 3 · (2 x − 4) / 2 + 7 = 3 x + 1
+   * console.log([...folded.parameters]); // [ 3, 1 ]
+   * ```
    */
   static foldBatchNorm(json: BatchNormNetworkJSON | string, parameters: Float64Array | Float32Array):
     { network: Network; parameters: Float64Array };
-  /** A ReLU network of these widths, input first; `bias` is true by default. */
+  /**
+   * A ReLU network of these widths, input first; `bias` is true by default.
+   * @example
+   * ```js
+   * const narrow = Network.dense([4, 16, 3], false);
+   * console.log(network.parameterCount, narrow.parameterCount); // 131 112
+   * ```
+   */
   static dense(widths: number[], bias?: boolean | { bias?: boolean }): Network;
+  /**
+   * A network of the papers, by its name.
+   * @example
+   * ```js
+   * const resnet = Network.preset("resnet20");
+   * console.log(resnet.inputShape, resnet.parameterCount); // [ 3, 32, 32 ] 269722
+   * ```
+   */
   static preset(name: PresetName): Network;
+  /**
+   * What `fromJSON` takes.
+   * @example
+   * ```js
+   * const copy = Network.fromJSON(network.toJSON());
+   * console.log(copy.summary, network.toJSON().layers.length); // 4-16-3 3
+   * ```
+   */
   toJSON(): NetworkJSON;
   readonly inputShape: InputShape;
   /** Values in one input: the product of its shape. */
@@ -233,25 +317,108 @@ export class Network {
   readonly homogeneous: boolean;
   /** Are all activations piecewise linear? If not, Petzka's measures are not defined, and fewer traces and diagonals are exact. */
   readonly piecewiseLinear: boolean;
+  /**
+   * Where each W_l and b_l lies in the parameter vector.
+   * @example
+   * ```js
+   * const lengths = network
+   *   .blocks()
+   *   .filter(({ kind }) => kind === "weight")
+   *   .map(({ start, end }) => Math.hypot(...parameters.subarray(start, end)).toFixed(2));
+   * console.log(lengths); // [ '10.72', '7.32' ]
+   * ```
+   */
   blocks(): ParameterBlock[];
-  /** What layer-wise maps are made of: one factor a tensor, by which its writers are multiplied and its readers divided. */
+  /**
+   * What layer-wise maps are made of: one factor a tensor, by which its writers are multiplied and its readers divided.
+   * @example
+   * ```js
+   * const [first] = Network.dense([4, 8, 8, 3]).freeTensors();
+   * console.log(first); // { writers: [ 0 ], readers: [ 1 ] }
+   * ```
+   */
   freeTensors(): FreeTensor[];
-  /** Default scheme `kaiming_uniform`. */
+  /**
+   * Default scheme `kaiming_uniform`.
+   * @example
+   * ```js
+   * const drawn = network.initialize({ seed: 7, scheme: "normal", sigma: 0.1, bias: "uniform" });
+   * console.log(drawn.length === network.parameterCount); // true
+   * ```
+   */
   initialize(options?: InitializeOptions): Float64Array;
-  /** The parameters after a transformation; the ones given are left as they are. */
+  /**
+   * The parameters after a transformation; the ones given are left as they are.
+   * @example
+   * ```js
+   * const bent = network.transform(parameters, { type: "layerwise", lambda: [1000, 1 / 1000] });
+   * const { loss } = await engine.evaluate(problem, parameters);
+   * const same = await engine.evaluate(problem, bent);
+   * console.log(Math.abs(same.loss - loss) < 1e-12); // true
+   * ```
+   */
   transform(parameters: Float64Array | Float32Array, transformation: Transformation): Float64Array;
-  /** The transformation that undoes this one (random ones are drawn first). */
+  /**
+   * The transformation that undoes this one (random ones are drawn first).
+   * @example
+   * ```js
+   * const rescaling = { type: "random_nodewise", seed: 1, low: 0.2, high: 5 };
+   * const there = network.transform(parameters, rescaling);
+   * const back = network.transform(there, network.invert(rescaling));
+   * console.log(back.every((w, i) => Math.abs(w - parameters[i]) < 1e-14)); // true
+   * ```
+   */
   invert(transformation: Transformation): Transformation;
-  /** A parameter space at these parameters. */
+  /**
+   * A parameter space at these parameters.
+   * @example
+   * ```js
+   * const space = network.space(parameters, { type: "g_space", biases: "paths" });
+   * // One weight of each of the 16 hidden units is fixed.
+   * console.log(network.parameterCount, space.dimension); // 131 115
+   * ```
+   */
   space(parameters: Float64Array | Float32Array, spec: SpaceSpec): ParameterSpace;
   /**
    * The directions along which a training's snapshots vary most (Li et al. 2018, section 7), 2 of them by default: orthonormal, the most
    * telling one first, with the share of the variance that each explains. A landscape's `principal` directions are these.
+   * @example
+   * ```js
+   * const { snapshots } = await engine.train(problem, start, { epochs: 20, snapshots: { count: 9 } });
+   * const trajectory = snapshots.map((snapshot) => snapshot.parameters);
+   * const { explained } = await network.principalComponents(trajectory, { components: 2 });
+   * console.log(explained[0] > explained[1], explained[0] + explained[1] <= 1); // true true
+   * ```
    */
   principalComponents(trajectory: (Float64Array | Float32Array)[], options?: RunOptions & { components?: number }): Promise<PrincipalComponents>;
-  /** The rescaling of least norm, one factor a layer or one a unit (default). */
+  /**
+   * The rescaling of least norm, one factor a layer or one a unit (default).
+   * @example
+   * ```js
+   * const bent = network.transform(parameters, { type: "layerwise", lambda: [1000, 1 / 1000] });
+   * const { squaredNormBefore, squaredNorm, converged } = await network.balance(bent);
+   * console.log(squaredNormBefore > 1e6, squaredNorm < 1e3, converged); // true true true
+   * ```
+   */
   balance(parameters: Float64Array | Float32Array, options?: RunOptions & { per?: "layer" | "node" }): Promise<Balanced>;
+  /**
+   * Gives the handle’s memory back at once; without it, that is done when the handle is collected.
+   * @example
+   * ```js
+   * const large = Network.preset("vgg16_cifar10");
+   * console.log(large.parameterCount); // 14982474
+   * large.free();
+   * ```
+   */
   free(): void;
+  /**
+   * `free`, as `using` calls it.
+   * @example
+   * ```ts
+   * using small = Network.preset("small");
+   * const count: number = small.parameterCount;
+   * ```
+   */
   [Symbol.dispose](): void;
 }
 
@@ -276,22 +443,79 @@ export interface OpenedProblem {
 
 /** Network, loss and data. */
 export class Problem {
+  /**
+   * Copies the data, and refuses what does not fit the network.
+   * @example
+   * ```js
+   * const inputs = new Float32Array([0, 0, 0, 1, 1, 0, 1, 1]);
+   * const targets = [0, 1, 1, 0];
+   * const exclusiveOr = new Problem(Network.dense([2, 8, 2]), { loss: "cross_entropy", inputs, targets });
+   * console.log(exclusiveOr.samples); // 4
+   * ```
+   */
   constructor(network: Network, data: ProblemData);
-  /** Rangamani 3.1: standard normal inputs with uniformly random labels. */
+  /**
+   * Rangamani 3.1: standard normal inputs with uniformly random labels.
+   * @example
+   * ```js
+   * const noise = Problem.synthetic(network, { samples: 100, seed: 3 });
+   * console.log(noise.loss, noise.samples); // cross_entropy 100
+   * ```
+   */
   static synthetic(network: Network, options: { samples: number; seed?: number }): Problem;
-  /** Reads a problem file (JSON text). */
+  /**
+   * Reads a problem file (JSON text).
+   * @example
+   * ```js
+   * const text = problem.save(parameters, "mine");
+   * const opened = Problem.open(text);
+   * console.log(opened.name, opened.problem.samples, opened.parameters.length); // mine 30 131
+   * ```
+   */
   static open(json: string): OpenedProblem;
-  /** The problem file for these parameters (JSON text). */
+  /**
+   * The problem file for these parameters (JSON text).
+   * @example
+   * ```js
+   * const file = JSON.parse(problem.save(parameters, "mine"));
+   * console.log(Object.keys(file).includes("network"), file.loss); // true cross_entropy
+   * ```
+   */
   save(parameters: Float64Array | Float32Array, name?: string): string;
   readonly samples: number;
   readonly loss: LossName;
   /** A new handle to the network. */
   readonly network: Network;
-  /** The problem over the first samples, at least 1, or over all if there are fewer. It shares the data. */
+  /**
+   * The problem over the first samples, at least 1, or over all if there are fewer. It shares the data.
+   * @example
+   * ```js
+   * const few = problem.first(10);
+   * console.log(few.samples, (await engine.evaluate(few, parameters)).accuracy); // 10 1
+   * ```
+   */
   first(samples: number): Problem;
   /** The data, copies: inputs row after row. */
   readonly data: { loss: LossName; inputs: Float32Array | Float64Array; targets: Uint32Array | Float64Array };
+  /**
+   * Gives the data’s memory back at once; without it, that is done when the handle is collected.
+   * @example
+   * ```js
+   * const other = Problem.synthetic(network, { samples: 5 });
+   * const { loss } = await engine.evaluate(other, parameters);
+   * other.free();
+   * console.log(Number.isFinite(loss)); // true
+   * ```
+   */
   free(): void;
+  /**
+   * `free`, as `using` calls it.
+   * @example
+   * ```ts
+   * using data = Problem.synthetic(network, { samples: 5 });
+   * const { loss } = await engine.evaluate(data, parameters);
+   * ```
+   */
   [Symbol.dispose](): void;
 }
 
@@ -300,6 +524,17 @@ export interface IdxFile {
   shape: number[];
   values: Uint8Array;
 }
+/**
+ * Reads an IDX file of unsigned bytes.
+ * @example
+ * ```js
+ * import { parseIdx } from "isoflat";
+ *
+ * // Two bytes of which the first says "unsigned", one dimension, of length 3.
+ * const labels = parseIdx(new Uint8Array([0, 0, 8, 1, 0, 0, 0, 3, 5, 0, 4]));
+ * console.log(labels.shape, [...labels.values]); // [ 3 ] [ 5, 0, 4 ]
+ * ```
+ */
 export function parseIdx(bytes: Uint8Array): IdxFile;
 
 // --- the engine -------------------------------------------------------------------------------------------------
@@ -463,11 +698,59 @@ export class ParameterSpace {
   /** Is their function that of the parameters the space was opened at? */
   readonly keepsFunction: boolean;
   readonly warning: ScalingWarning | undefined;
+  /**
+   * The coordinates of parameters. Those that have not the space’s fixed weights are refused.
+   * @example
+   * ```js
+   * const space = network.space(parameters, { type: "g_space", biases: "paths" });
+   * const paths = space.toCoordinates(space.parameters);
+   * const bent = network.transform(space.parameters, { type: "layerwise", lambda: [8, 1 / 8] });
+   * const bentPaths = network.space(bent, { type: "g_space", biases: "paths" }).toCoordinates(bent);
+   * // Path values stay where the weights do not.
+   * console.log(paths.every((v, i) => Math.abs(v - bentPaths[i]) < 1e-12)); // true
+   * ```
+   */
   toCoordinates(parameters: Float64Array | Float32Array): Float64Array;
+  /**
+   * The parameters that coordinates stand for.
+   * @example
+   * ```js
+   * const space = network.space(parameters, { type: "weight_norm" });
+   * const coordinates = space.toCoordinates(parameters);
+   * const back = space.toParameters(coordinates);
+   * console.log(coordinates.length > back.length, back.every((w, i) => Math.abs(w - parameters[i]) < 1e-12)); // true true
+   * ```
+   */
   toParameters(coordinates: Float64Array | Float32Array): Float64Array;
-  /** ∇_v L from ∇_θ L. */
+  /**
+   * ∇_v L from ∇_θ L.
+   * @example
+   * ```js
+   * const space = network.space(parameters, { type: "weight_fixing" });
+   * const gradient = await engine.gradient(problem, space.parameters);
+   * const ofCoordinates = space.pullBack(space.toCoordinates(space.parameters), gradient);
+   * console.log(gradient.length - ofCoordinates.length); // 16
+   * ```
+   */
   pullBack(coordinates: Float64Array | Float32Array, gradient: Float64Array | Float32Array): Float64Array;
+  /**
+   * Gives the handle’s memory back at once; without it, that is done when the handle is collected.
+   * @example
+   * ```js
+   * const space = network.space(parameters, { type: "g_space" });
+   * console.log(space.name, space.keepsFunction); // g_space true
+   * space.free();
+   * ```
+   */
   free(): void;
+  /**
+   * `free`, as `using` calls it.
+   * @example
+   * ```ts
+   * using space = network.space(parameters, { type: "g_space" });
+   * const coordinates: Float64Array = space.toCoordinates(space.parameters);
+   * ```
+   */
   [Symbol.dispose](): void;
 }
 
@@ -584,7 +867,16 @@ export interface OperatorDescription {
   /** The metric that it is relative to; null for the weights as they are. */
   metric: "layerwise" | "nodewise" | null;
 }
-/** All operators over all parameters, those of reports first. */
+/**
+ * All operators over all parameters, those of reports first.
+ * @example
+ * ```js
+ * import { describeOperators } from "isoflat";
+ *
+ * const names = describeOperators().map(({ name }) => name);
+ * console.log(names[0], names.includes("riemannian.layerwise_flat")); // hessian true
+ * ```
+ */
 export function describeOperators(): OperatorDescription[];
 
 /** The same on part of the parameters: all weights without the biases, or one W_l, layers counted from 1 as in the papers. */
@@ -1064,7 +1356,17 @@ export interface MeasureDescription {
   /** Should it stand still under this kind of map, by the papers’ theory? */
   invariant: { layerwise: boolean; nodewise: boolean; permutation: boolean };
 }
-/** All measures with their meaning, family by family: the order in which they are computed by default. */
+/**
+ * All measures with their meaning, family by family: the order in which they are computed by default.
+ * @example
+ * ```js
+ * import { describeMeasures } from "isoflat";
+ *
+ * const invariant = describeMeasures().filter(({ invariant }) => invariant.nodewise);
+ * console.log(invariant.some(({ key }) => key === "riemannian.nodewise_flat.spectral_norm")); // true
+ * console.log(invariant.some(({ key }) => key === "hessian.spectral_norm")); // false
+ * ```
+ */
 export function describeMeasures(): MeasureDescription[];
 
 export interface InvarianceCell {
@@ -1262,48 +1564,315 @@ export interface Landscape {
 /** Computes on one device. Calls on one engine run one after the other, in the order they were made. */
 export class Engine {
   private constructor();
+  /**
+   * An engine on the device that is asked for; without a hardware GPU, on the CPU.
+   * @example
+   * ```js
+   * const quick = await Engine.create({ backend: "cpu", precision: "f32" });
+   * console.log(quick.info.backend, quick.info.precision); // cpu f32
+   * quick.free();
+   * ```
+   */
   static create(options?: EngineOptions & { signal?: AbortSignal }): Promise<Engine>;
   readonly info: BackendInfo;
-  /** Seconds and bytes that work on this problem will take. */
+  /**
+   * Seconds and bytes that work on this problem will take.
+   * @example
+   * ```js
+   * const { gradientSeconds, productSeconds, pointBytes } = await engine.estimate(problem, parameters);
+   * console.log(gradientSeconds < 1, productSeconds < 1, pointBytes > 0); // true true true
+   * ```
+   */
   estimate(problem: Problem, parameters: Float64Array | Float32Array, options?: RunOptions): Promise<Estimate>;
-  /** Loss, and accuracy (0 for squared error). */
+  /**
+   * Loss, and accuracy (0 for squared error).
+   * @example
+   * ```js
+   * const { loss, accuracy } = await engine.evaluate(problem, parameters);
+   * console.log(loss.toFixed(3), accuracy.toFixed(3)); // 0.020 1.000
+   * ```
+   */
   evaluate(problem: Problem, parameters: Float64Array | Float32Array, options?: RunOptions): Promise<{ loss: number; accuracy: number }>;
-  /** samples × outputLength. */
+  /**
+   * samples × outputLength.
+   * @example
+   * ```js
+   * const outputs = await engine.outputs(problem, parameters);
+   * console.log(outputs.length === problem.samples * network.outputLength); // true
+   * ```
+   */
   outputs(problem: Problem, parameters: Float64Array | Float32Array, options?: RunOptions): Promise<Float64Array>;
+  /**
+   * ∇L, as long as the parameters.
+   * @example
+   * ```js
+   * const gradient = await engine.gradient(problem, parameters);
+   * console.log(Math.hypot(...gradient).toPrecision(2)); // 0.017
+   * ```
+   */
   gradient(problem: Problem, parameters: Float64Array | Float32Array, options?: RunOptions): Promise<Float64Array>;
-  /** One or several directions, one after the other in `directions`; as many products. */
+  /**
+   * One or several directions, one after the other in `directions`; as many products.
+   * @example
+   * ```js
+   * const v = network.initialize({ seed: 5 });
+   * const Hv = await engine.product(problem, parameters, v);
+   * const Gv = await engine.product(problem, parameters, v, { operator: "gauss_newton" });
+   * const inner = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
+   * console.log(inner(v, Hv).toFixed(2), inner(v, Gv).toFixed(2)); // 0.86 0.85
+   * ```
+   */
   product(problem: Problem, parameters: Float64Array | Float32Array, directions: Float64Array | Float32Array,
     options?: RunOptions & { operator?: OperatorName }): Promise<Float64Array>;
+  /**
+   * Trains from these parameters, in the weights or in another space; a checkpoint goes on to the same bits.
+   * @example
+   * ```js
+   * const trained = await engine.train(problem, start, {
+   *   optimizer: { type: "adam", learningRate: 0.02 },
+   *   batchSize: 10,
+   *   epochs: 50,
+   *   seed: 1,
+   * });
+   * const { history, checkpoint } = trained;
+   * console.log(history.length, history.at(-1).loss < history[0].loss); // 50 true
+   * // Ten epochs more, to the bits of a run of sixty.
+   * const more = await engine.train(problem, start, {
+   *   optimizer: { type: "adam", learningRate: 0.02 },
+   *   batchSize: 10,
+   *   epochs: 60,
+   *   seed: 1,
+   *   checkpoint,
+   * });
+   * console.log(more.epochs); // 60
+   * ```
+   */
   train(problem: Problem, parameters: Float64Array | Float32Array, options?: TrainOptions): Promise<TrainResult>;
-  /** Several runs, an epoch of each in turn; one that diverges leaves the others going and has `error` instead. */
+  /**
+   * Several runs, an epoch of each in turn; one that diverges leaves the others going and has `error` instead.
+   * @example
+   * ```js
+   * const options = { epochs: 20, batchSize: 10 };
+   * const runs = [0.01, 0.1, 1e300].map((learningRate) => ({
+   *   parameters: start,
+   *   options: { ...options, optimizer: { type: "sgd", learningRate } },
+   * }));
+   * const results = await engine.trainSideBySide(problem, runs);
+   * console.log(results.map((result) => result.error?.code ?? `${result.epochs} epochs`)); // [ '20 epochs', '20 epochs', 'not_finite' ]
+   * ```
+   */
   trainSideBySide(problem: Problem, runs: { parameters: Float64Array | Float32Array; options?: Omit<TrainOptions, "validation" | "checkpoint" | keyof FinishOptions> }[],
     options?: FinishOptions & { validation?: Problem }): Promise<(TrainResult | { error: IsoflatError })[]>;
+  /**
+   * The largest and smallest eigenvalues of an operator, with residuals.
+   * @example
+   * ```js
+   * const { top, verified } = await engine.eigenvalues(problem, parameters, { top: 3 });
+   * console.log(top.map(({ value }) => value.toPrecision(3)), verified); // [ '1.05', '0.563', '0.271' ] true
+   * // Relative to the weights, which no rescaling of layers changes:
+   * const operator = "riemannian.layerwise_flat";
+   * const riemannian = await engine.eigenvalues(problem, parameters, { operator });
+   * console.log(riemannian.top[0].value.toPrecision(3)); // 74.8
+   * ```
+   */
   eigenvalues(problem: Problem, parameters: Float64Array | Float32Array, options?: EigenOptions): Promise<EigenResult>;
+  /**
+   * Measures of one number each, by their keys.
+   * @example
+   * ```js
+   * const { values } = await engine.measure(problem, parameters, {
+   *   measures: ["hessian.spectral_norm", "riemannian.nodewise_flat.spectral_norm"],
+   * });
+   * console.log(values.map(({ value, converged }) => `${value.toPrecision(3)} ${converged}`)); // [ '1.05 true', '1.39 true' ]
+   * ```
+   */
   measure(problem: Problem, parameters: Float64Array | Float32Array, options?: MeasureOptions): Promise<MeasureReport>;
+  /**
+   * Measures before and after transformations, each with a verdict, a tolerance and its reason.
+   * @example
+   * ```js
+   * const { cells } = await engine.invariance(problem, parameters, {
+   *   measures: ["hessian.spectral_norm", "riemannian.layerwise_flat.spectral_norm"],
+   *   transformations: [{ type: "layerwise", lambda: [100, 0.01] }],
+   * });
+   * console.log(cells.map(({ verdict }) => verdict)); // [ 'invariant', 'changed', 'invariant' ]
+   * console.log(cells.every(({ agrees }) => agrees)); // true
+   * ```
+   */
   invariance(problem: Problem, parameters: Float64Array | Float32Array, options: InvarianceOptions): Promise<InvarianceTable>;
+  /**
+   * The loss along a line or over a plane through these parameters.
+   * @example
+   * ```js
+   * const { loss, s, t, center } = await engine.landscape(problem, parameters, {
+   *   directions: [
+   *     { type: "eigenvector", index: 0 },
+   *     { type: "random", seed: 1 },
+   *   ],
+   *   normalization: "filter",
+   *   range: [-1, 1],
+   *   points: 11,
+   * });
+   * console.log(s.length, t.length, loss.length, loss[60] === center); // 11 11 121 true
+   * ```
+   */
   landscape(problem: Problem, parameters: Float64Array | Float32Array, options: LandscapeOptions): Promise<Landscape>;
+  /**
+   * How an operator’s eigenvalues are distributed.
+   * @example
+   * ```js
+   * const { grid, density, moments } = await engine.density(problem, parameters);
+   * const mean = moments[0].value * network.parameterCount;
+   * const { value } = await engine.trace(problem, parameters);
+   * console.log(grid.length === density.length, Math.abs(mean - value) < 1e-9 * value); // true true
+   * ```
+   */
   density(problem: Problem, parameters: Float64Array | Float32Array, options?: DensityOptions): Promise<SpectralDensity>;
+  /**
+   * The sum of an operator’s diagonal.
+   * @example
+   * ```js
+   * const exact = await engine.trace(problem, parameters);
+   * const estimate = await engine.trace(problem, parameters, { method: "hutch_plus_plus", probes: 60, seed: 1 });
+   * console.log(exact.method, Math.abs(estimate.value - exact.value) <= 4 * estimate.standardError); // sweep true
+   * ```
+   */
   trace(problem: Problem, parameters: Float64Array | Float32Array, options?: TraceOptions): Promise<TraceResult>;
-  /** Exact for every piecewise linear network, estimated with standard errors where it is not. */
+  /**
+   * Exact for every piecewise linear network, estimated with standard errors where it is not.
+   * @example
+   * ```js
+   * const { values, method } = await engine.diagonal(problem, parameters);
+   * const sum = values.reduce((total, value) => total + value, 0);
+   * const trace = await engine.trace(problem, parameters);
+   * console.log(method, Math.abs(sum - trace.value) < 1e-9 * trace.value); // sweep true
+   * ```
+   */
   diagonal(problem: Problem, parameters: Float64Array | Float32Array, options?: DiagonalOptions): Promise<DiagonalResult>;
+  /**
+   * κ, κ_τ, ρ and the relative flatness of every layer and neuron.
+   * @example
+   * ```js
+   * const { kappa, kappaTrace, rho } = await engine.petzka(problem, parameters);
+   * console.log(kappa.map(({ value }) => value.toPrecision(3))); // [ '51.2', '27.4' ]
+   * console.log(kappaTrace.length, rho.map((units) => units.length)); // 2 [ 4, 16 ]
+   * ```
+   */
   petzka(problem: Problem, parameters: Float64Array | Float32Array, options?: PetzkaOptions): Promise<PetzkaReport>;
+  /**
+   * How far the loss rises at most within a region.
+   * @example
+   * ```js
+   * const { value, resolved, converged } = await engine.sharpness(problem, parameters, {
+   *   region: { type: "riemannian_layerwise" },
+   *   epsilon: 0.01,
+   * });
+   * console.log(value > 0, resolved, converged); // true true true
+   * ```
+   */
   sharpness(problem: Problem, parameters: Float64Array | Float32Array, options?: SharpnessOptions): Promise<Sharpness>;
+  /**
+   * How far the loss rises in the mean under Gaussian noise.
+   * @example
+   * ```js
+   * const { value, standardError } = await engine.averageSharpness(problem, parameters, {
+   *   noise: "scaled",
+   *   sigma: 0.05,
+   *   pairs: 20,
+   * });
+   * console.log(value > 3 * standardError); // true
+   * ```
+   */
   averageSharpness(problem: Problem, parameters: Float64Array | Float32Array, options?: AverageSharpnessOptions): Promise<AverageSharpness>;
+  /**
+   * How far the loss rises when a layer’s inputs are perturbed, beside Petzka’s bound.
+   * @example
+   * ```js
+   * const { value, bound, draws } = await engine.noiseInjection(problem, parameters, { layer: 1, delta: 0.01 });
+   * console.log(draws.length, Number.isFinite(value), bound > 0); // 10 true true
+   * ```
+   */
   noiseInjection(problem: Problem, parameters: Float64Array | Float32Array, options: FeatureOptions): Promise<NoiseInjection>;
-  /** Dinh et al. 2017, Theorem 4. */
+  /**
+   * Dinh et al. 2017, Theorem 4.
+   * @example
+   * ```js
+   * const { reached, measured, outputs, lossBefore, lossAfter } = await engine.sharpen(problem, parameters, {
+   *   target: 1e6,
+   *   powersOfTwo: true,
+   * });
+   * console.log(reached, measured.norm >= 1e6); // true true
+   * console.log(outputs.bitwise, lossBefore === lossAfter); // true true
+   * ```
+   */
   sharpen(problem: Problem, parameters: Float64Array | Float32Array, options: SharpenOptions): Promise<Sharpened>;
-  /** Dinh et al. 2017, Theorem 2. */
+  /**
+   * Dinh et al. 2017, Theorem 2.
+   * @example
+   * ```js
+   * const { boxes, disjoint, inside } = await engine.volumeFlatness(problem, parameters, { boxes: 4 });
+   * console.log(boxes.length, disjoint, inside); // 4 true true
+   * ```
+   */
   volumeFlatness(problem: Problem, parameters: Float64Array | Float32Array, options?: VolumeOptions): Promise<VolumeFlatness>;
-  /** Dinh et al. 2017, Theorem 5. */
+  /**
+   * Dinh et al. 2017, Theorem 5.
+   * @example
+   * ```js
+   * const { promised, measured, holds } = await engine.manyLargeEigenvalues(problem, parameters, { target: 1000 });
+   * console.log(holds, measured >= promised); // true true
+   * ```
+   */
   manyLargeEigenvalues(problem: Problem, parameters: Float64Array | Float32Array, options: RunOptions & { target: number; powersOfTwo?: boolean }): Promise<ManyEigenvalues>;
-  /** Dinh et al. 2017, section 4.3. */
+  /**
+   * Dinh et al. 2017, section 4.3.
+   * @example
+   * ```js
+   * const { guaranteed, measured, holds } = await engine.constantInBall(problem, parameters, { epsilon: 0.1 });
+   * console.log(holds, measured.value >= guaranteed); // true true
+   * ```
+   */
   constantInBall(problem: Problem, parameters: Float64Array | Float32Array, options?: RunOptions & { epsilon?: number; seed?: number }): Promise<ConstantInBall>;
-  /** All that was asked for in the cheapest order. */
+  /**
+   * All that was asked for in the cheapest order.
+   * @example
+   * ```js
+   * const { values, sections } = await engine.report(problem, parameters, {
+   *   sections: ["point", "hessian", "riemannian"],
+   * });
+   * console.log(sections.map(({ section }) => section)); // [ 'point', 'hessian', 'riemannian' ]
+   * console.log(values.hessian.spectral_norm.toPrecision(3)); // 1.05
+   * ```
+   */
   report(problem: Problem, parameters: Float64Array | Float32Array, options?: ReportOptions): Promise<Report>;
-  /** Destroys the GPU device, so that a program can see how it takes a lost device. No effect on the CPU. */
+  /**
+   * Destroys the GPU device, so that a program can see how it takes a lost device. No effect on the CPU.
+   * @example
+   * ```js
+   * engine.loseDevice(); // of a GPU: calls then reject with the code "device_lost"
+   * console.log((await engine.gradient(problem, parameters)).length); // 131
+   * ```
+   */
   loseDevice(): void;
-  /** Ends the engine's threads and its worker too, once calls that were made before have ended. */
+  /**
+   * Ends the engine's threads and its worker too, once calls that were made before have ended.
+   * @example
+   * ```js
+   * const another = await Engine.create({ backend: "cpu" });
+   * const { loss } = await another.evaluate(problem, parameters);
+   * another.free();
+   * console.log(Number.isFinite(loss)); // true
+   * ```
+   */
   free(): void;
+  /**
+   * `free`, as `using` calls it.
+   * @example
+   * ```ts
+   * using own = await Engine.create({ backend: "cpu" });
+   * const { loss } = await own.evaluate(problem, parameters);
+   * ```
+   */
   [Symbol.dispose](): void;
 }
 

@@ -30,6 +30,9 @@ async function test(folder) {
   cpSync(join(here, "project"), project, { recursive: true });
   cpSync(join(root, "tests", "fixtures", "published"), join(project, "fixtures", "published"), { recursive: true });
   cpSync(join(root, "tests", "golden", "mlp_bias.json"), join(project, "fixtures", "mlp_bias.json"));
+  // What the documentation's examples open lies beside them.
+  cpSync(join(root, "docs", "guides"), join(project, "guides"), { recursive: true });
+  cpSync(join(root, "tests", "fixtures", "published"), project, { recursive: true });
   writeFileSync(join(project, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
   // Offline: whatever the package needed besides itself would fail here.
   const install = ["install", "--offline", "--ignore-scripts", ...quiet, join(folder, tarball)];
@@ -62,11 +65,13 @@ async function test(folder) {
     "worker",
     "declared",
     "results",
+    "examples",
   ];
   for (const program of programs.map((name) => `${name}.mjs`)) await run(process.execPath, [program], { cwd: project });
 
   const tsc = tool("typescript", "bin", "tsc");
-  for (const config of ["tsconfig.bundler.json", "tsconfig.node.json", "tsconfig.using.json"]) {
+  const configs = ["bundler", "node", "using", "examples"].map((name) => `tsconfig.${name}.json`);
+  for (const config of configs) {
     await run(process.execPath, [tsc, "--noEmit", "-p", config], { cwd: project });
     console.log(`types agree: ${config}`);
   }

@@ -27,6 +27,7 @@ const projects = [
   { name: "cpu", testMatch: ["visits.spec.mjs", "cpu.spec.mjs"], use: chrome(false) },
   { name: "files", testMatch: "files.spec.mjs", use: chrome(false) },
   { name: "threads", testMatch: "threads.spec.mjs", use: chrome(false) },
+  { name: "docs", testMatch: "docs.spec.mjs", use: chrome(false) },
   { name: "looks", testMatch: ["axe.spec.mjs", "looks.spec.mjs"], use: chrome(false) },
 ];
 

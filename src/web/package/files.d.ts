@@ -48,6 +48,17 @@ export interface OpenedModel {
 /**
  * Opens a model: one file, or several that belong together. The module that reads files is loaded when this is called first; nothing
  * leaves the computer. Rejects with `parse` for what cannot be read, `invalid_network` for what is no network that isoflat knows.
+ * @example
+ * ```js
+ * import { readFile } from "node:fs/promises";
+ * import { openModel } from "isoflat";
+ *
+ * // A published LeNet, of this repository's tests/fixtures/published; in a page, the File of an input or a drop.
+ * const bytes = await readFile("lenet_example.pth");
+ * const lenet = await openModel({ name: "lenet_example.pth", bytes });
+ * console.log(lenet.format, lenet.network.summary); // PyTorch 1×28×28-conv5×5×6-pool2×2-conv5×5×16-pool2×2-120-84-10
+ * console.log(lenet.notes.length > 0); // true
+ * ```
  */
 export function openModel(files: FileInput | ArrayLike<FileInput>, options?: OpenModelOptions): Promise<OpenedModel>;
 
@@ -55,6 +66,14 @@ export function openModel(files: FileInput | ArrayLike<FileInput>, options?: Ope
  * Layers of weights without a graph, as their names and shapes tell them: a chain in the file's order with ReLU between, to be
  * completed with what weights do not tell and given to `openModel` as `network`. It need not fit, and may be no network yet; where
  * it does, `openModel` finds it by itself. Rejects with `invalid_option` for files that say themselves which network they are.
+ * @example
+ * ```js
+ * import { proposeNetwork, saveModel } from "isoflat";
+ *
+ * const bytes = await saveModel(network, parameters, { format: "npz" });
+ * const proposal = await proposeNetwork({ name: "weights.npz", bytes });
+ * console.log(proposal.layers.map(({ type }) => type)); // [ 'dense', 'relu', 'dense' ]
+ * ```
  */
 export function proposeNetwork(
   files: FileInput | ArrayLike<FileInput>,
@@ -118,10 +137,28 @@ export interface OpenedData {
 /**
  * Opens data: npz, npy, IDX (gzipped too), CIFAR's binaries, CSV, a zip or folder of images; several files are one data set. Rejects
  * with `parse` for what cannot be read, `invalid_problem` where it is not told which are inputs and targets.
+ * @example
+ * ```js
+ * import { openData } from "isoflat";
+ *
+ * const csv = new TextEncoder().encode("width,height,label\n1,2,0\n3,4,1\n5,7,1\n");
+ * const data = await openData({ name: "points.csv", bytes: csv });
+ * console.log(data.samples, data.shape, [...data.targets]); // 3 [ 2 ] [ 0, 1, 1 ]
+ * ```
  */
 export function openData(files: FileInput | ArrayLike<FileInput>, options?: OpenDataOptions): Promise<OpenedData>;
 
-/** Which of several files are a model and which are data, as indices. */
+/**
+ * Which of several files are a model and which are data, as indices.
+ * @example
+ * ```js
+ * import { saveModel, sortFiles } from "isoflat";
+ *
+ * const weights = { name: "model.safetensors", bytes: await saveModel(network, parameters) };
+ * const table = { name: "points.csv", bytes: new TextEncoder().encode("x,label\n1,0\n2,1\n") };
+ * console.log(await sortFiles([table, weights])); // { model: [ 1 ], data: [ 0 ] }
+ * ```
+ */
 export function sortFiles(files: FileInput | ArrayLike<FileInput>): Promise<{ model: number[]; data: number[] }>;
 
 /** What `saveModel` writes: names, shapes and precision as in the file that was opened; for what came from none, isoflat's own names. */
@@ -131,6 +168,14 @@ export type SaveFormat = "safetensors" | "npz" | "onnx";
  * Parameters as other programs read them. Of what `openModel` gave, the same file with these parameters (batch normalisations that
  * were folded change nothing any more there); of a network, its weights by layer numbers or names, `0.weight`; of a problem,
  * network, data and parameters in one safetensors file, which opens again to the same numbers.
+ * @example
+ * ```js
+ * import { openModel, saveModel } from "isoflat";
+ *
+ * const bytes = await saveModel(problem, parameters);
+ * const again = await openModel({ name: "problem.safetensors", bytes });
+ * console.log(again.problem.samples, again.parameters.every((w, i) => w === parameters[i])); // 30 true
+ * ```
  */
 export function saveModel(
   model: OpenedModel | Network | Problem,

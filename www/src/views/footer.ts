@@ -17,6 +17,7 @@ export function footerView(app: App): void {
   const draw = ({ works, update }: Offline): void => {
     render(
       html`<p>Nothing leaves this page: training, curvature and landscapes are computed on this device.</p>
+        <p><a href="./docs/">Guides, theory and the package’s reference</a></p>
         <p id="offline" role="status" data-works=${works}>${WORKS[works]}</p>`,
       foot,
     );
