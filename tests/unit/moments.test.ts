@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { ShortTasks } from "../../www/src/moments";
+import { areProcessorsFew, handsOn, ShortTasks } from "../../www/src/moments";
 
 test("parts of long work share a task as long as it is short, and then get another", async () => {
   let now = 0;
@@ -44,4 +44,35 @@ test("where a browser has no scheduler they do too", async () => {
   expect(awaited).toBe(50);
   vi.unstubAllGlobals();
   vi.restoreAllMocks();
+});
+
+test("two processors are few, three are not", () => {
+  for (const [processors, few] of [
+    [1, true],
+    [2, true],
+    [3, false],
+    [8, false],
+  ] as const) {
+    vi.stubGlobal("navigator", { hardwareConcurrency: processors });
+    expect(areProcessorsFew()).toBe(few);
+  }
+  vi.unstubAllGlobals();
+});
+
+test("somebody is at the page once anything moves over it or is pressed, and not before", async () => {
+  for (const kind of ["pointermove", "pointerdown", "keydown"]) {
+    const page = new EventTarget();
+    vi.stubGlobal("window", page);
+    let isThere = false;
+    const there = handsOn().then(() => {
+      isThere = true;
+    });
+    page.dispatchEvent(new Event("scroll"));
+    await Promise.resolve();
+    expect(isThere).toBe(false);
+    page.dispatchEvent(new Event(kind));
+    await there;
+    expect(isThere).toBe(true);
+  }
+  vi.unstubAllGlobals();
 });

@@ -13,7 +13,7 @@ import { type Job, Jobs } from "./jobs";
 import { isArrival, Snapshots, type Step } from "./kept";
 import { KeptNetworks } from "./kept-networks";
 import type { Messages } from "./messages";
-import { ShortTasks } from "./moments";
+import { areProcessorsFew, handsOn, ShortTasks } from "./moments";
 import { Opener } from "./opener";
 import { ownShelf, Paces } from "./paces";
 import { awaited, isTrainingNext, planOf, type Scope } from "./plan";
@@ -142,6 +142,8 @@ export class App {
       if (first.kind !== "arrival") this.store.set({ isWanted: true });
       const over = first.kind === "arrival" && !first.snapshot ? introduced() : undefined;
       await this.#kept.reachable(() => starting);
+      // Its data are large: what plays meanwhile would stand still.
+      if (over && areProcessorsFew()) await Promise.race([over, handsOn()]);
       if (first.kind === "none" || !(await this.#kept.reinstate(first.stamp, true)))
         return await this.#setModel(choice);
       await over;

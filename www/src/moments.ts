@@ -64,6 +64,18 @@ export class ShortTasks {
   }
 }
 
+/** The page and what draws for it keep two busy while something moves: work beside it would have them wait for each other. */
+export const areProcessorsFew = (): boolean => navigator.hardwareConcurrency <= 2;
+
+/** Somebody is at the page: a mouse that moves is on its way to something. */
+export function handsOn(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const kind of ["pointermove", "pointerdown", "keydown"]) {
+      window.addEventListener(kind, () => resolve(), { capture: true, once: true, passive: true });
+    }
+  });
+}
+
 /** Nothing else is to be done, or has not been for some seconds. */
 export const idle = (): Promise<void> =>
   new Promise((resolve) => {

@@ -42,9 +42,10 @@ export function footerView(app: App): void {
   // A visitor's frame on another page is no visit.
   if ("embed" in document.documentElement.dataset) return;
   let isBegun = false;
-  app.store.watch(["engine"], () => {
-    // What the page needs at once comes first.
-    if (isBegun || !app.store.state.engine) return;
+  app.store.watch(["engine", "task"], () => {
+    const { engine, task } = app.store.state;
+    // What the page needs at once comes first, and so does what it shows by itself: to fetch and keep all its files takes its time.
+    if (isBegun || !engine || task === "starting" || task === "looking") return;
     isBegun = true;
     void offline.start(import.meta.url);
   });
