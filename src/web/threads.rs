@@ -67,7 +67,8 @@ pub async fn cpu_with_threads(precision: Precision, threads: usize) -> Device {
 pub fn hardware_threads() -> usize {
     let navigator = global("navigator");
     let count = Reflect::get(&navigator, &"hardwareConcurrency".into()).ok().and_then(|count| count.as_f64());
-    count.map_or(1, |count| count as usize)
+    // Where nobody says, what is missing besides is told by trying.
+    count.map_or(2, |count| count as usize)
 }
 
 fn global(name: &str) -> JsValue {
@@ -168,7 +169,9 @@ async fn start(helpers: usize) -> std::result::Result<Workers, String> {
     }
     let nothing = Int32Array::new(&SharedArrayBuffer::new(4));
     if Atomics::wait_with_timeout(&nothing, 0, 0, 0.0).is_err() {
-        return Err("threads need an engine in a Worker: a page's main thread may not wait for others".into());
+        return Err(
+            "threads need an engine in a worker (`worker: true`): a page's main thread may not wait for others".into(),
+        );
     }
     if !global("Worker").is_function() {
         return Err("this browser has no workers inside workers".into());
