@@ -54,17 +54,14 @@ async fn run() -> Result<()> {
             seconds.push(start.elapsed().as_secs_f64());
         }
         println!("{:.1}  {:.1}", seconds[0], seconds[1]);
-        for (a, b) in found[0].iter().zip(&found[1]) {
-            let off = (a.value - b.value).abs();
-            println!(
-                "  {:45} {:14.7e} {:14.7e} {:8.1e} {:?} {:?}",
-                a.key,
-                a.value,
-                b.value,
-                off / a.value.abs(),
-                a.iterations,
-                b.iterations
-            );
+        for (alone, coarse) in found[0].iter().zip(&found[1]) {
+            let off = (coarse.value - alone.value).abs();
+            println!("  {:46} {:15.8e}  {:15.8e}", alone.key, alone.value, coarse.value);
+            let residuals = alone.residual.unwrap_or(0.0) + coarse.residual.unwrap_or(0.0);
+            let is_end = alone.key.ends_with("_eigenvalue") || alone.key.ends_with("spectral_norm");
+            if is_end && off > residuals + TOLERANCE * alone.scale {
+                return Err(format!("{}: {} and {}", alone.key, alone.value, coarse.value).into());
+            }
         }
     }
     Ok(())

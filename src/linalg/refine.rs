@@ -62,6 +62,10 @@ pub(crate) async fn refine(
         if basis.columns.len() + more.len() > most || !basis.extend(more).await? {
             return Ok(None);
         }
+        // Of vectors that are none, or the same, as numbers that vanish in single precision have them, there is no pair each.
+        if basis.columns.len() < counts[0] + counts[1] {
+            return Ok(None);
+        }
         let (pairs, scale) = basis.pairs(counts)?;
         let dominant = pairs.iter().map(|open| open.pair.value.abs()).fold(0.0, f64::max);
         let is_wanted = |pair: &Eigenpair| goal != Goal::SpectralNorm || pair.value.abs() == dominant;

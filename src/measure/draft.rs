@@ -61,7 +61,8 @@ impl Known<'_, '_> {
             return Ok(None);
         }
         let operator = kind.operator(self.engine).await?;
-        let most = (draft.products / 2).max(MOST_CORRECTIONS);
+        let left = self.options.max_products.saturating_sub(draft.products);
+        let most = (draft.products / 2).max(MOST_CORRECTIONS).min(left);
         let seen = (&draft, &explored, coarse.vectors());
         let found = refine(seen, &operator, goal, tolerance, most, &self.control).await?;
         Ok(found.map(|found| (found, Seen { explored, is_coarse: true })))

@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { fail, npmCommand, root, run } from "../../scripts/lib/process.mjs";
+import { sizes } from "../../scripts/lib/sizes.mjs";
 import { closeChrome } from "./environments/chrome.mjs";
 import { common } from "./environments/common.mjs";
 import { makeProject } from "./environments/project.mjs";
@@ -25,6 +26,9 @@ async function test(folder) {
   const tarball = readdirSync(folder).find((file) => file.endsWith(".tgz"));
   assert(tarball, "npm pack wrote no tarball");
   console.log(`${tarball}: ${(statSync(join(folder, tarball)).size / 1e6).toFixed(2)} MB`);
+
+  const outgrown = sizes().filter(({ gzip, budget }) => gzip > budget);
+  assert.deepEqual(outgrown, [], "parts of the package that have outgrown their budget (scripts/lib/sizes.mjs)");
 
   const project = join(folder, "project");
   cpSync(join(here, "project"), project, { recursive: true });
