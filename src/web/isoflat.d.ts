@@ -640,7 +640,10 @@ export interface Estimate {
   /** The loss over all samples; a landscape takes at most this for each of its points. */
   evaluationSeconds: number;
   dataBytes: number;
-  /** Activations and derivatives that one point keeps for its products, if the memory budget allows. */
+  /**
+   * Activations and derivatives that one point keeps for its products, if the memory budget allows. Searches of a large problem in
+   * f64 on the CPU begin in f32, and take half as much again of this and of `dataBytes`, where no `memoryBudget` is given.
+   */
   pointBytes: number;
   /** One vector of parameters. */
   vectorBytes: number;
