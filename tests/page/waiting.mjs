@@ -123,7 +123,8 @@ const whole = (lab, point) =>
 
 /** A surface that is paused keeps its rows: Continue computes the others alone, and the whole is what it is without a pause. */
 export async function checkSurfacePause(browser, url, check) {
-  const lab = await Lab.open(browser, url);
+  // A service worker brings threads from a later visit on, and rows are of the device that they came from.
+  const lab = await Lab.open(browser, url, { serviceWorkers: "block" });
   const { page } = lab;
   // How many points a run of the surface says it has, after a reload too.
   await page.addInitScript(() => {
