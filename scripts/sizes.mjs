@@ -1,7 +1,7 @@
 /** `npm run sizes`: what a browser fetches of the package in pkg/, in kB. Fails where a part has outgrown its budget. */
 
 import { Failure, fail } from "./lib/process.mjs";
-import { sizes } from "./lib/sizes.mjs";
+import { outgrown, sizes } from "./lib/sizes.mjs";
 
 function main() {
   const kB = (bytes) => (bytes / 1000).toFixed(0).padStart(7);
@@ -9,7 +9,7 @@ function main() {
   const found = sizes();
   for (const { part, bytes, gzip, brotli, budget } of found)
     console.log(`${part.padEnd(26)} ${kB(bytes)} ${kB(gzip)} ${kB(brotli)} ${kB(budget)}`);
-  const over = found.filter(({ gzip, budget }) => gzip > budget).map(({ part }) => part);
+  const over = outgrown(found).map(({ part }) => part);
   if (over.length > 0) throw new Failure(`Larger than they may be (scripts/lib/sizes.mjs): ${over.join(", ")}`);
 }
 

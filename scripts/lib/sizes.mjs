@@ -36,3 +36,6 @@ export function sizes() {
     return { part, bytes: bytes.length, gzip, brotli, budget: BUDGET[part] };
   });
 }
+
+/** Those of the parts that have more than they may. */
+export const outgrown = (parts) => parts.filter(({ gzip, budget }) => gzip > budget);

@@ -25,11 +25,27 @@ impl Coarse {
     /// For an engine of this problem on this device.
     pub fn of(device: &Device, problem: &Problem) -> Self {
         let is_cpu = device.gpu.is_none() && device.info.precision == Precision::F64;
+        // Where somebody has said how much memory there is, one set of data and activations has to do.
+        if !is_cpu || device.memory_budget.is_some() {
+            return Self::default();
+        }
         let multiplications: f64 = Plan::new(problem.network()).steps.iter().map(|step| step.multiplications()).sum();
         let is_large = problem.samples() as f64 * multiplications >= LARGE;
-        // Where somebody has said how much memory there is, one set of data and activations has to do.
-        let device = (is_cpu && is_large && device.memory_budget.is_none()).then(|| device.in_f32());
-        Self { device, engine: OnceCell::new() }
+        Self { device: is_large.then(|| device.in_f32()), engine: OnceCell::new() }
+    }
+}
+
+/// What single precision holds of this; `None` where it does not, and double precision should be asked.
+///
+/// # Errors
+/// What double precision would not mend.
+pub(crate) fn held<T>(found: Result<T>) -> Result<Option<T>> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if [ErrorCode::NotFinite, ErrorCode::OutOfRange, ErrorCode::TooLarge].contains(&error.code) => {
+            Ok(None)
+        }
+        Err(error) => Err(error),
     }
 }
 
@@ -59,10 +75,6 @@ impl Engine {
         }
         let made = self.coarse.engine.get_or_init(|| Engine::exact(device, &self.problem).ok().map(Box::new));
         let Some(engine) = made else { return Ok(None) };
-        match engine.prepare(&theta).await {
-            Ok(()) => Ok(Some(engine)),
-            Err(error) if [ErrorCode::OutOfRange, ErrorCode::TooLarge].contains(&error.code) => Ok(None),
-            Err(error) => Err(error),
-        }
+        Ok(held(engine.prepare(&theta).await)?.map(|()| &**engine))
     }
 }

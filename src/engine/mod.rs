@@ -25,6 +25,7 @@ pub use activation::{Activation, Smooth};
 pub(crate) use chart::NONE;
 pub(crate) use chart::Shear;
 pub use chart::{Chart, Charts, LoadedChart, Normalized, Quotient, Sheared};
+pub(crate) use coarse::held;
 pub use cpu::{cpu_executor, cpu_info};
 pub use estimate::Estimate;
 pub use executor::{BackendInfo, Curvature, Executor, Precision};

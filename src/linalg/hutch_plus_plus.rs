@@ -24,7 +24,7 @@ use crate::operator::SymmetricOperator;
 
 /// Length that a second orthogonalisation leaves of a column of length 1 that is not in the span of the others: by Kahan and Parlett's
 /// "twice is enough" it is 1 but for rounding, or the first one left rounding alone.
-const INDEPENDENT: f64 = 0.5;
+pub(super) const INDEPENDENT: f64 = 0.5;
 
 /// The Frobenius norm, estimated.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -73,11 +73,19 @@ impl Explored {
     /// # Errors
     /// `TooLarge`; the device's.
     pub async fn dominant(&self, vectors: &dyn Vectors) -> Result<Vec<f64>> {
-        let s = vectors.upload(&self.dominant, 1)?;
-        let mut x = vectors.zeros(self.q.len(), 1)?;
-        vectors.combine(1.0, &self.q, 0..self.dominant.len(), &s, 0, &mut x).await?;
-        let x = vectors.download(&x).await?;
+        let x = self.combination(&self.dominant, vectors).await?;
         unit(&x, norm(x.iter().copied()))
+    }
+
+    /// Q s, of as many columns as s has numbers.
+    ///
+    /// # Errors
+    /// `TooLarge`; the device's.
+    pub async fn combination(&self, s: &[f64], vectors: &dyn Vectors) -> Result<Vec<f64>> {
+        let coefficients = vectors.upload(s, 1)?;
+        let mut x = vectors.zeros(self.q.len(), 1)?;
+        vectors.combine(1.0, &self.q, 0..s.len(), &coefficients, 0, &mut x).await?;
+        vectors.download(&x).await
     }
 }
 

@@ -7,6 +7,7 @@
 
 use nalgebra::DMatrix;
 
+use super::hutch_plus_plus::INDEPENDENT;
 use super::krylov::Explored;
 use super::{Eigenpair, Goal, Spectrum, decomposed, overflow};
 use crate::control::{Control, Progress};
@@ -17,9 +18,6 @@ use crate::numbers::{dot, norm};
 use crate::operator::SymmetricOperator;
 
 const WHAT: &str = "eigenvectors in double precision";
-
-/// What a second orthogonalisation leaves of a column that adds to a basis.
-const INDEPENDENT: f64 = 0.5;
 
 /// Values so near to each other, relative to the norm, that a correction by their distance would be rounding: their vectors are in the
 /// basis both.
@@ -175,20 +173,12 @@ impl<'a> Draft<'a> {
         &self.eigenvectors[i * size..(i + 1) * size]
     }
 
-    /// Q s.
-    async fn combination(&self, s: &[f64]) -> Result<Vec<f64>> {
-        let s = self.vectors.upload(s, 1)?;
-        let mut x = self.vectors.zeros(self.whole.len(), 1)?;
-        self.vectors.combine(1.0, &self.explored.q, 0..self.explored.size, &s, 0, &mut x).await?;
-        self.vectors.download(&x).await
-    }
-
     /// The Ritz vectors of so many of the largest values and of the smallest.
     async fn ends(&self, [top, bottom]: [usize; 2]) -> Result<Vec<Vec<f64>>> {
         let size = self.explored.size;
         let mut found = Vec::new();
         for i in (0..top.min(size)).map(|i| size - 1 - i).chain(0..bottom.min(size)) {
-            found.push(self.combination(self.eigenvector(i)).await?);
+            found.push(self.explored.combination(self.eigenvector(i), self.vectors).await?);
         }
         Ok(found)
     }
@@ -212,7 +202,7 @@ impl<'a> Draft<'a> {
         }
         // Of the size of 1, whatever the operator's: single precision holds it.
         s.iter_mut().for_each(|s: &mut f64| *s /= outside);
-        let within = self.combination(&s).await?;
+        let within = self.explored.combination(&s, self.vectors).await?;
         unit.iter_mut().zip(&within).for_each(|(u, w)| *u += w);
         Ok(unit)
     }

@@ -3,8 +3,8 @@
 
 use super::known::Known;
 use super::trace::has_exact_trace;
-use crate::engine::Engine;
-use crate::error::{ErrorCode, Result};
+use crate::engine::{Engine, held};
+use crate::error::Result;
 use crate::linalg::{Explored, Goal, LOST, Lanczos, Spectrum, refine};
 use crate::operator::OperatorKind;
 
@@ -50,13 +50,7 @@ impl Known<'_, '_> {
             Ok(operator) => lanczos.explore(&operator, columns, &self.control).await,
             Err(error) => Err(error),
         };
-        let (draft, explored) = match drafted {
-            Ok(drafted) => drafted,
-            Err(error) if [ErrorCode::NotFinite, ErrorCode::OutOfRange, ErrorCode::TooLarge].contains(&error.code) => {
-                return Ok(None);
-            }
-            Err(error) => return Err(error),
-        };
+        let Some((draft, explored)) = held(drafted)? else { return Ok(None) };
         if !draft.verified || draft.dominant().is_none_or(|pair| pair.value.abs() < LOST) {
             return Ok(None);
         }

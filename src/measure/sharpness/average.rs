@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::SharpnessOptions;
 use super::probe::Probe;
 use crate::control::{Control, Progress};
-use crate::engine::{Engine, Precision};
+use crate::engine::{Engine, Precision, held};
 use crate::error::Result;
 use crate::linalg::generator;
 use crate::memory::collected;
@@ -70,12 +70,11 @@ pub async fn average_sharpness(
     options.check()?;
     if engine.is_prepared_at(parameters)
         && let Some(coarse) = engine.coarse().await?
-        && let Ok(found) = sample(coarse, parameters, noise, options, control).await
+        && let Some(found) = held(sample(coarse, parameters, noise, options, control).await)?
         && found.resolved
     {
         return Ok(found);
     }
-    control.step(Progress::new("average sharpness", 0, options.pairs)).await?;
     let found = sample(engine, parameters, noise, options, control).await?;
     if found.resolved || engine.info().precision == Precision::F64 {
         return Ok(found);

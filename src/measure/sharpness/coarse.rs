@@ -6,7 +6,8 @@ use super::probe::Probe;
 use super::region::Region;
 use super::starts::{is_enough, top_eigenvector};
 use crate::control::Control;
-use crate::error::{ErrorCode, Result};
+use crate::engine::held;
+use crate::error::Result;
 use crate::linalg::Eigenpair;
 use crate::memory::zeros;
 
@@ -47,14 +48,10 @@ pub(super) async fn ascend_coarse(
     }
     let hints = Hints { top, ..hints };
     let rough_place = Place { engine: coarse, ground: rough_ground, ..*place };
-    let rough = match search(&rough_place, options, hints, control).await {
-        Ok(rough) if rough.resolved && rough.converged => rough,
-        Ok(_) => return Ok(None),
-        Err(error) if [ErrorCode::NotFinite, ErrorCode::OutOfRange, ErrorCode::TooLarge].contains(&error.code) => {
-            return Ok(None);
-        }
-        Err(error) => return Err(error),
-    };
+    let Some(rough) = held(search(&rough_place, options, hints, control).await)? else { return Ok(None) };
+    if !rough.resolved || !rough.converged {
+        return Ok(None);
+    }
     let hints = Hints { found: Some(&rough), ..hints };
     let found = search(place, options, hints, control).await?;
     if !found.resolved || found.rise < rough.rise - rough.resolution {

@@ -1,7 +1,7 @@
 //! What all searches at a point have in common.
 
 use super::probe::Probe;
-use crate::engine::Engine;
+use crate::engine::{Engine, held};
 use crate::error::Result;
 
 /// The loss at a point, and how well it is known.
@@ -25,7 +25,7 @@ impl Ground {
     pub async fn at(engine: &Engine, theta: &[f64]) -> Result<Self> {
         engine.prepare(theta).await?;
         let coarse = match engine.coarse().await? {
-            Some(coarse) => Self::of(coarse, theta).await.ok().map(Box::new),
+            Some(coarse) => held(Self::of(coarse, theta).await)?.map(Box::new),
             None => None,
         };
         Ok(Self { coarse, ..Self::of(engine, theta).await? })
