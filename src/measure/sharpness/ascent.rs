@@ -101,8 +101,15 @@ pub(crate) struct Hints<'a> {
     pub directions: &'a [Vec<f64>],
     /// The eigenpair of largest magnitude of the region's operator ([`Region::operator`]).
     pub top: Option<&'a Eigenpair>,
-    /// The highest point that ascents in single precision have found: nothing else is climbed from.
-    pub found: Option<&'a Sharpness>,
+}
+
+/// Where ascents begin.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Begin<'a> {
+    /// At all starts, and in these directions Δ too.
+    Everywhere(&'a [Vec<f64>]),
+    /// At this Δ, which ascents have found, and nowhere else.
+    At(&'a [f64]),
 }
 
 /// ε-sharpness in a region around θ. Where the engine's precision cannot resolve the rise, the CPU computes it in f64.
@@ -138,19 +145,41 @@ pub(crate) async fn ascend(
         None => Some(Ground::at(engine, parameters).await?),
     };
     let ground = hints.ground.or(own.as_ref()).expect("one of the two");
-    let place = Place { engine, ground, parameters, region, epsilon };
-    if let Some(found) = ascend_coarse(&place, options, hints, control).await? {
+    let coordinates = region.coordinates(engine, parameters, epsilon, options.seed, control).await?;
+    let top = match hints.top {
+        Some(pair @ Eigenpair { value, vector: Some(vector), .. }) if is_enough(pair, engine) => {
+            (epsilon * epsilon * value, copied(START, vector)?)
+        }
+        _ => top_of(engine, region, &coordinates, options, control).await?,
+    };
+    let place = Place { engine, ground, parameters, region, epsilon, coordinates: &coordinates, top: &top };
+    let begin = Begin::Everywhere(hints.directions);
+    if let Some(found) = ascend_coarse(&place, begin, options, control).await? {
         return Ok(found);
     }
-    let found = search(&place, options, hints, control).await?;
+    let found = search(&place, begin, options, control).await?;
     if found.resolved || engine.info().precision == Precision::F64 {
         return Ok(found);
     }
     let precise = engine.in_f64()?;
     let ground = Ground::at(&precise, parameters).await?;
-    let place = Place { engine: &precise, ground: &ground, ..place };
-    let found = search(&place, options, Hints { top: None, ..hints }, control).await?;
+    let top = top_of(&precise, region, &coordinates, options, control).await?;
+    let place = Place { engine: &precise, ground: &ground, top: &top, ..place };
+    let found = search(&place, begin, options, control).await?;
     Ok(Sharpness { fell_back: true, ..found })
+}
+
+/// The top eigenpair in a region's coordinates; where nothing but its direction counts, in single precision too.
+async fn top_of(
+    engine: &Engine,
+    region: Region,
+    coordinates: &Coordinates,
+    options: &SharpnessOptions,
+    control: &Control<'_>,
+) -> Result<(f64, Vec<f64>)> {
+    let is_reported = region.operator().is_some();
+    let coarse = if is_reported { None } else { engine.coarse().await? };
+    top_eigenvector(coarse.unwrap_or(engine), coordinates, is_reported, options.seed, control).await
 }
 
 /// Largest less smallest value.
@@ -174,75 +203,56 @@ pub(super) struct Place<'a> {
     pub parameters: &'a [f64],
     pub region: Region,
     pub epsilon: f64,
+    /// The region's.
+    pub coordinates: &'a Coordinates,
+    /// The eigenvalue of MᵀHM of largest magnitude, and its eigenvector.
+    pub top: &'a (f64, Vec<f64>),
 }
 
-impl Place<'_> {
-    /// The region's coordinates.
-    ///
-    /// # Errors
-    /// As [`Region::coordinates`].
-    pub async fn coordinates(&self, options: &SharpnessOptions, control: &Control<'_>) -> Result<Coordinates> {
-        self.region.coordinates(self.engine, self.parameters, self.epsilon, options.seed, control).await
-    }
-}
-
-/// The highest point that ascents from all starts find there, in the engine's own precision.
+/// The highest point that ascents find there, in the engine's own precision.
 pub(super) async fn search(
     place: &Place<'_>,
+    begin: Begin<'_>,
     options: &SharpnessOptions,
-    hints: Hints<'_>,
     control: &Control<'_>,
 ) -> Result<Sharpness> {
-    let &Place { engine, ground, parameters, region, epsilon } = place;
+    let &Place { engine, ground, parameters, region, epsilon, coordinates, top: (eigenvalue, eigenvector) } = place;
     let &Ground { loss, ref gradient, resolution, .. } = ground;
-    let coordinates = place.coordinates(options, control).await?;
     let probe = Probe::new(engine);
     let is_reported = region.operator().is_some();
-    let (eigenvalue, eigenvector) = match hints.top {
-        Some(pair @ Eigenpair { value, vector: Some(vector), .. }) if is_enough(pair, engine) => {
-            (epsilon * epsilon * value, copied(START, vector)?)
-        }
-        _ if hints.found.is_some() => (0.0, Vec::new()),
-        _ => {
-            // A direction is one in single precision too.
-            let coarse = if is_reported { None } else { engine.coarse().await? };
-            top_eigenvector(coarse.unwrap_or(engine), &coordinates, is_reported, options.seed, control).await?
-        }
-    };
-
     let climb = Climb {
         probe: &probe,
         theta: parameters,
-        coordinates: &coordinates,
+        coordinates,
         loss,
         resolution,
         max_iterations: options.max_iterations,
     };
     let precision = engine.info().precision;
     // One start after the other, as many as one likes: only the best ascent is kept.
-    let given = hints.directions;
+    let given = if let Begin::Everywhere(given) = begin { given } else { &[] };
     let first = 3 + given.len();
-    let total = if hints.found.is_some() { 1 } else { first.saturating_add(options.restarts) };
+    let total = if let Begin::At(_) = begin { 1 } else { first.saturating_add(options.restarts) };
     let value = |rise: f64| rise.max(0.0) / (1.0 + loss);
     let (mut starts, mut best): (Vec<Start>, Option<(usize, Ascent)>) = (Vec::new(), None);
     for i in 0..total {
-        let (kind, mut direction) = match (i, hints.found) {
-            (_, Some(found)) => (StartKind::Given, coordinates.coordinates_of(&found.delta)?),
-            (0, _) => (StartKind::Eigenvector, copied(START, &eigenvector)?),
+        let (kind, mut direction) = match (i, begin) {
+            (_, Begin::At(delta)) => (StartKind::Given, coordinates.coordinates_of(delta)?),
+            (0, _) => (StartKind::Eigenvector, copied(START, eigenvector)?),
             (1, _) => (StartKind::MinusEigenvector, collected(START, eigenvector.iter().map(|x| -x))?),
             _ if i < first - 1 => (StartKind::Given, coordinates.coordinates_of(&given[i - 2])?),
             _ if i < first => (StartKind::Gradient, coordinates.pull(gradient)?),
             _ => {
                 let restart = (i - first) as u64;
                 control.breathe().await?;
-                (StartKind::Random, random_start(&probe, parameters, &coordinates, options.seed, restart).await?)
+                (StartKind::Random, random_start(&probe, parameters, coordinates, options.seed, restart).await?)
             }
         };
         let size = coordinates.size(&direction);
         if size.is_finite() && size > 0.0 {
-            match hints.found {
-                Some(_) => coordinates.project(&mut direction),
-                None => direction.iter_mut().for_each(|x| *x /= size),
+            match begin {
+                Begin::At(_) => coordinates.project(&mut direction),
+                Begin::Everywhere(_) => direction.iter_mut().for_each(|x| *x /= size),
             }
             let mut ascent = climb.begin(direction).await?;
             let highest = best.as_ref().map(|(_, best)| best.rise);
