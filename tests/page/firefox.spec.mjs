@@ -113,7 +113,8 @@ test("The way through the page", async ({ browser, check, lab, part }) => {
     await page.waitForTimeout(800);
     // The next load is the service worker's, whole.
     await page.waitForFunction(() => /Works offline/.test(document.querySelector("#offline")?.textContent ?? ""));
-    await page.reload();
+    // A load that never ends (seen once) is told in a minute, and not by the test's own limit.
+    await page.reload({ timeout: 60_000 });
     await page.waitForSelector("#badge:not([data-state=starting])");
     await lab.idle();
     // The twin is measured anew, on more threads where the service worker has brought them: but for rounding it is the same.
