@@ -278,6 +278,19 @@ impl Problem {
         })
     }
 
+    /// The same targets for another network, with these inputs.
+    ///
+    /// # Errors
+    /// As [`Problem::new`]; `TooLarge` where another copy of the targets does not fit in memory.
+    pub(crate) fn with_inputs(&self, network: Network, inputs: Values) -> Result<Self> {
+        const WHAT: &str = "a copy of the targets";
+        let targets = match &self.data.targets {
+            Targets::Classes(v) => Targets::Classes(copied(WHAT, &v[..self.samples])?),
+            Targets::Vectors(v) => Targets::Vectors(copied(WHAT, &v[..self.samples * self.network.output_len()])?),
+        };
+        Self::new(network, self.loss, inputs, targets)
+    }
+
     /// Number of samples N.
     pub fn samples(&self) -> usize {
         self.samples

@@ -7,6 +7,7 @@ mod cpu;
 mod estimate;
 mod executor;
 pub mod gpu;
+mod merged;
 mod passes;
 mod plan;
 mod range;
@@ -155,6 +156,16 @@ impl Device {
         if let Some(context) = &self.gpu {
             return Ok(Box::new(GpuExecutor::new(context.clone(), problem, self.memory_budget)?));
         }
+        // Where somebody has said how much memory there is, one set of inputs has to do.
+        if self.memory_budget.is_none()
+            && let Some(merged) = merged::executor(self, problem)?
+        {
+            return Ok(merged);
+        }
+        self.cpu_executor(problem)
+    }
+
+    fn cpu_executor(&self, problem: &Problem) -> Result<Box<dyn Executor>> {
         let precision = self.info.precision;
         match &self.team {
             Some(team) if sharded::is_worthwhile(&**team, problem) => {

@@ -28,6 +28,7 @@ mod invariance;
 mod lanczos;
 mod landscape;
 mod low_rank;
+mod merged;
 mod networks;
 mod passes;
 mod report;

@@ -3,6 +3,7 @@
 
 pub mod any_table;
 pub mod diagonal;
+pub mod everything;
 pub mod golden;
 pub mod graphs;
 pub mod naive;
