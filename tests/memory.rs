@@ -202,7 +202,7 @@ fn draws_are_not_collected() {
         })
     };
     block_on(engine.prepare(&theta)).expect("a point");
-    let options = SharpnessOptions { pairs: 1 << 40, restarts: 1 << 40, ..SharpnessOptions::default() };
+    let options = SharpnessOptions { pairs: Some(1 << 40), restarts: 1 << 40, ..SharpnessOptions::default() };
     let hessian = CurvatureOperator::new(&engine, Curvature::Hessian);
     let (found, peak) = peak_of(|| {
         [
@@ -413,7 +413,7 @@ fn failed_allocations_of_experiments() {
         Ok(found.values)
     });
     with_every_failure("average sharpness", || {
-        let options = SharpnessOptions { pairs: 2, ..SharpnessOptions::default() };
+        let options = SharpnessOptions { pairs: Some(2), ..SharpnessOptions::default() };
         Ok(vec![block_on(average_sharpness(&engine, &theta, Noise::Scaled, &options, control))?.value])
     });
     with_every_failure("sampled traces", || {

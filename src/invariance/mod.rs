@@ -99,7 +99,7 @@ impl InvarianceTable {
 
 /// Applies each transformation to θ, computes the measures anew, and compares. A measure that is not finite at one of the
 /// points leaves its cell unresolved; the others are compared all the same. Where the options name no tolerance, eigenvalues have one
-/// of 1e-6 in f64.
+/// of 1e-6 in f64; and fewer subspaces and pairs of noise are drawn where they do not say how many.
 ///
 /// # Errors
 /// What [`Transformation::apply`] and [`measure`](crate::measure::measure) say, but for numbers that are not finite;

@@ -57,7 +57,8 @@ impl<'a, 'c> Side<'a, 'c> {
     ) -> Self {
         let (before, rounded, kinks) = (HashMap::new(), HashMap::new(), Vec::new());
         let own = (engine.info().precision == Precision::F64).then_some(EIGENVALUE_TOLERANCE);
-        let options = MeasureOptions { tolerance: options.tolerance.or(own), ..options.clone() };
+        let sharpness = options.sharpness.to_compare();
+        let options = MeasureOptions { tolerance: options.tolerance.or(own), sharpness, ..options.clone() };
         Self { engine, theta, measures, options, control, before, rounded, kinks }
     }
 

@@ -99,7 +99,7 @@ async fn average(call: Call) -> Js<JsValue> {
         (Noise::Scaled, Some(sigma)) => options.relative_sigma = sigma,
         _ => {}
     }
-    options.pairs = found.pairs.unwrap_or(options.pairs);
+    options.pairs = found.pairs;
     options.seed = found.seed.unwrap_or(options.seed);
     let control = call.control().await?;
     let engine = call.engine()?;

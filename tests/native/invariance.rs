@@ -156,7 +156,7 @@ fn every_cell_over_random_networks_is_as_theory_has_it() {
         let of = vec![nodewise.clone(), permutation.clone(), layerwise.clone()];
         let maps = [layerwise, nodewise, permutation, Transformation::Composition { of }];
         // Draws enough that a mean's own spread hides no change.
-        let sharpness = SharpnessOptions { pairs: 1000, subspaces: 20, ..SharpnessOptions::default() };
+        let sharpness = SharpnessOptions { pairs: Some(1000), subspaces: Some(20), ..SharpnessOptions::default() };
         let (options, control) = (MeasureOptions { sharpness, ..MeasureOptions::default() }, Control::default());
         let table = invariance(&engine, &parameters, &measures, &maps, &options, &control);
         let table = pollster::block_on(table).expect("a table");

@@ -19,7 +19,7 @@ fn golden(name: &str) -> (Engine, Vec<f64>) {
 fn run(name: &str, sections: Option<&[Section]>, control: &Control<'_>) -> isoflat::Result<Report> {
     let (engine, theta) = golden(name);
     let mut options = ReportOptions { sections: sections.map(<[_]>::to_vec), ..ReportOptions::default() };
-    options.measure.sharpness.pairs = 10;
+    options.measure.sharpness.pairs = Some(10);
     block_on(report_at(&engine, &theta, &options, control))
 }
 
@@ -40,7 +40,7 @@ fn all_sections_agree_with_the_measures() {
     assert!(report.sections.iter().all(|run| run.finished));
     let (engine, theta) = golden("mlp_bias");
     let mut options = MeasureOptions::default();
-    options.sharpness.pairs = 10;
+    options.sharpness.pairs = Some(10);
     for (key, path) in [
         ("loss", &["loss"][..]),
         ("gradient_norm", &["gradient_norm"]),

@@ -271,7 +271,8 @@ fn average_sharpness_of_a_quadratic_loss_is_a_trace() {
         let (engine, theta, h) = quadratic(200 + seed);
         // An odd number of pairs leaves one without another in its plane.
         let pairs = 50 + seed as usize % 2;
-        let (options, control) = (SharpnessOptions { pairs, ..SharpnessOptions::default() }, Control::default());
+        let (options, control) =
+            (SharpnessOptions { pairs: Some(pairs), ..SharpnessOptions::default() }, Control::default());
         for (noise, sigma) in [(Noise::Plain, options.sigma), (Noise::Scaled, options.relative_sigma)] {
             let d = |i: usize| if noise == Noise::Plain { 1.0 } else { theta[i].abs() };
             let expected = 0.5 * sigma * sigma * (0..theta.len()).map(|i| d(i) * d(i) * h[(i, i)]).sum::<f64>();
@@ -293,8 +294,8 @@ fn options_out_of_range_are_refused_and_work_stops() {
         (SharpnessOptions { max_iterations: 0, ..good() }, "step"),
         (SharpnessOptions { tolerance: Some(0.0), ..good() }, "tolerance"),
         (SharpnessOptions { subspace_dimension: 0, ..good() }, "dimension"),
-        (SharpnessOptions { subspaces: 1, ..good() }, "subspaces"),
-        (SharpnessOptions { pairs: 1, ..good() }, "pairs"),
+        (SharpnessOptions { subspaces: Some(1), ..good() }, "subspaces"),
+        (SharpnessOptions { pairs: Some(1), ..good() }, "pairs"),
         (SharpnessOptions { sigma: f64::NAN, ..good() }, "σ"),
         (SharpnessOptions { relative_sigma: -1.0, ..good() }, "σ"),
     ];

@@ -351,7 +351,7 @@ pub(crate) async fn in_subspaces(
         Some(_) => None,
         None => Some(Ground::at(engine, parameters).await?),
     };
-    for i in 0..options.subspaces {
+    for i in 0..options.subspaces() {
         let options = SharpnessOptions { seed: options.seed.wrapping_add(i as u64), ..options.clone() };
         let region = Region::Subspace { dimension };
         if runs.len() == runs.capacity() {

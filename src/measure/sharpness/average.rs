@@ -105,8 +105,8 @@ async fn sample(
     let vectors = engine.vectors();
     let theta = vectors.upload(parameters, 1)?;
     let mut out = vectors.zeros(2 * POINTS.len(), 1)?;
-    for first in (0..options.pairs).step_by(2) {
-        let pairs = (options.pairs - first).min(2);
+    for first in (0..options.pairs()).step_by(2) {
+        let pairs = (options.pairs() - first).min(2);
         let u = vectors.upload(&draw()?, 1)?;
         let v = if pairs == 2 { Some(vectors.upload(&draw()?, 1)?) } else { None };
         engine.prepare_plane(&theta, &u, v.as_ref()).await?;
@@ -117,14 +117,14 @@ async fn sample(
             rises.push(0.5 * sum);
         }
         let (value, error) = (rises.mean(), rises.standard_error());
-        let progress = Progress::new("average sharpness", first + pairs, options.pairs);
+        let progress = Progress::new("average sharpness", first + pairs, options.pairs());
         control.step(progress.with_estimate(value, error)).await?;
     }
     let (value, standard_error) = (rises.mean(), rises.standard_error());
     Ok(AverageSharpness {
         value,
         standard_error,
-        pairs: options.pairs,
+        pairs: options.pairs(),
         sigma,
         noise,
         precision: engine.info().precision,

@@ -194,14 +194,15 @@ pub struct SharpnessOptions {
     pub tolerance: Option<f64>,
     /// Dimension of a random subspace, at most the number of parameters. Keskar et al. take 100.
     pub subspace_dimension: usize,
-    /// Subspaces that the subspace sharpness is the mean of (at least 2, for its standard error).
-    pub subspaces: usize,
+    /// Subspaces that the subspace sharpness is the mean of (at least 2, for its standard error). `None` takes 5, and in invariance tables
+    /// 3.
+    pub subspaces: Option<usize>,
     /// σ of plain noise.
     pub sigma: f64,
     /// σ of noise in proportion to the weights.
     pub relative_sigma: f64,
-    /// Pairs ±z of noise (at least 2, for the standard error).
-    pub pairs: usize,
+    /// Pairs ±z of noise (at least 2, for the standard error). `None` takes 50, and in invariance tables 16.
+    pub pairs: Option<usize>,
     /// Of restarts, subspaces and noise.
     pub seed: u64,
 }
@@ -213,16 +214,38 @@ impl Default for SharpnessOptions {
             max_iterations: 200,
             tolerance: None,
             subspace_dimension: 20,
-            subspaces: 5,
+            subspaces: None,
             sigma: 0.01,
             relative_sigma: 0.05,
-            pairs: 50,
+            pairs: None,
             seed: 0,
         }
     }
 }
 
+/// Subspaces and pairs of noise, where nobody says how many.
+const DRAWS: [usize; 2] = [5, 50];
+
+/// The same where all that is asked is whether the value stands still: it is that of the same draws before and after.
+const DRAWS_TO_COMPARE: [usize; 2] = [3, 16];
+
 impl SharpnessOptions {
+    /// Subspaces that are drawn.
+    pub(crate) fn subspaces(&self) -> usize {
+        self.subspaces.unwrap_or(DRAWS[0])
+    }
+
+    /// Pairs of noise that are drawn.
+    pub(crate) fn pairs(&self) -> usize {
+        self.pairs.unwrap_or(DRAWS[1])
+    }
+
+    /// The same options, with as many draws as a comparison takes where they do not say how many.
+    pub(crate) fn to_compare(&self) -> Self {
+        let [subspaces, pairs] = DRAWS_TO_COMPARE;
+        Self { subspaces: self.subspaces.or(Some(subspaces)), pairs: self.pairs.or(Some(pairs)), ..self.clone() }
+    }
+
     /// # Errors
     /// `InvalidOption` for a number out of its range.
     pub(crate) fn check(&self) -> Result<()> {
@@ -230,8 +253,8 @@ impl SharpnessOptions {
         ensure!(self.max_iterations > 0, InvalidOption, "an ascent needs at least one step");
         ensure!(self.tolerance.is_none_or(positive), InvalidOption, "the ascents' tolerance must be positive");
         ensure!(self.subspace_dimension > 0, InvalidOption, "a subspace needs at least one dimension");
-        ensure!(self.subspaces >= 2, InvalidOption, "subspace sharpness needs at least 2 subspaces");
-        ensure!(self.pairs >= 2, InvalidOption, "average sharpness needs at least 2 pairs of noise");
+        ensure!(self.subspaces() >= 2, InvalidOption, "subspace sharpness needs at least 2 subspaces");
+        ensure!(self.pairs() >= 2, InvalidOption, "average sharpness needs at least 2 pairs of noise");
         ensure!(positive(self.sigma), InvalidOption, "σ is {}, but must be positive", self.sigma);
         ensure!(
             positive(self.relative_sigma),

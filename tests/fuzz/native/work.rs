@@ -228,7 +228,7 @@ impl Work<'_, '_> {
         let options = SharpnessOptions {
             restarts: self.count("restarts", defaults.restarts),
             max_iterations: self.count("maxIterations", defaults.max_iterations),
-            pairs: self.count("pairs", defaults.pairs),
+            pairs: Some(self.count("pairs", 50)),
             sigma: self.number("sigma", defaults.sigma),
             seed: self.seed(),
             ..defaults

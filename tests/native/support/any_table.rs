@@ -140,8 +140,8 @@ impl Case {
     pub fn table(&self, device: &Device, measures: &[&'static Measure]) -> isoflat::Result<InvarianceTable> {
         let engine = Engine::new(device, &self.problem)?;
         let sharpness = SharpnessOptions {
-            pairs: 10,
-            subspaces: 2,
+            pairs: Some(10),
+            subspaces: Some(2),
             restarts: 1,
             max_iterations: 60,
             subspace_dimension: 6,
