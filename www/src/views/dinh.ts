@@ -12,6 +12,7 @@ import { type Finding, found, refusalOf } from "../store";
 import type { BallFinding, ManyFinding } from "../worker/protocol";
 import { type Card, card, facts, offer } from "./card";
 import { watchIn } from "./closed";
+import { estimateView } from "./estimate";
 import { Figure5 } from "./figure5";
 import { place } from "./place";
 import { sharpenView } from "./sharpen";
@@ -48,6 +49,7 @@ export function dinhView(app: App): void {
   ball.button.addEventListener("click", () => void app.asking.findBall(EPSILON));
 
   const cards = { boxes, many, ball };
+  for (const construction of CONSTRUCTIONS) estimateView(app, construction, cards[construction].estimate);
   const refusal = (construction: Construction) => {
     const { model, dinh } = app.store.state;
     if (!model) return null;

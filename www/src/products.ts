@@ -1,0 +1,81 @@
+/** What iterations take: products with a matrix, as they have been counted, by what is known of a network before. */
+
+import type { ReportSection } from "isoflat";
+import type { Unit } from "./units";
+import type { ModelInfo } from "./worker/protocol";
+
+/** Up to so many parameters a spectrum is computed whole. */
+const WHOLE = 1024;
+
+/**
+ * Products that a piece takes, about, or as much time as so many of them. How many iterations take is a matter of the network and
+ * its data, so that what a piece really took counts for more as soon as that is known.
+ */
+export const PRODUCTS = {
+  sweep: 7,
+  hessian: 110,
+  spectralNorm: 35,
+  eigenvalues: 15,
+  probes: 90,
+  search: 50,
+  /** One that a single ascent settles. */
+  layers: 23,
+  spectrum: 300,
+  /** For each of probes × steps. */
+  density: 1.1,
+  directions: 60,
+  valley: 55,
+  sharpen: 200,
+  ball: 220,
+  /** One of many that go through together. */
+  column: 0.8,
+  table2: 50,
+} as const;
+
+const SEARCHES: Readonly<Record<string, number>> = {
+  epsilon_sharpness: 30,
+  epsilon_sharpness_subspace: 120,
+  average_sharpness: 30,
+  average_sharpness_scaled: 30,
+};
+
+const isSearch = (key: string): boolean =>
+  /^epsilon_sharpness(_subspace|_box)?$|^riemannian_sharpness|^average_/.test(key);
+
+/** The check has fewer probes, and an estimate is the cheaper for what is known of the spectrum's ends. */
+const PROBES_IN_CHECK = 0.25;
+
+/** Of measures at one point. */
+export function productsOfMeasures({ name, keys, cost }: Unit): number {
+  if (cost === "search") return SEARCHES[name] ?? PRODUCTS.search;
+  if (cost === "probes") return PRODUCTS.probes;
+  if (name === "sweep") return PRODUCTS.sweep;
+  if (name !== "hessian") return PRODUCTS.eigenvalues;
+  return keys.length === 1 ? PRODUCTS.spectralNorm : PRODUCTS.hessian;
+}
+
+/** Of the check, at each of its points. */
+export function productsOfCheck({ name, keys, cost }: Unit): number {
+  if (name === "sweep") return PRODUCTS.sweep;
+  const [searches, others] = [keys.filter(isSearch), keys.filter((key) => !isSearch(key))];
+  const found = searches.reduce((sum, key) => sum + (SEARCHES[key] ?? PRODUCTS.search), 0);
+  const probes = cost === "probes" || others.some((key) => key.endsWith("frobenius_norm"));
+  const ends = name === "hessian" ? PRODUCTS.hessian : PRODUCTS.eigenvalues;
+  return found + (others.length > 0 ? ends : 0) + (probes ? PROBES_IN_CHECK * PRODUCTS.probes : 0);
+}
+
+/** Of a report's density: probes × steps. */
+const REPORT_DENSITY = 10 * 80;
+
+/** Both ends of a spectrum and its norm. */
+const SPECTRA: Partial<Record<ReportSection, number>> = { gauss_newton: 80, hessian: 200, riemannian: 4 * 180 };
+
+export function productsOfSection(section: ReportSection, { parameterCount, depth }: ModelInfo): number {
+  const isWhole = parameterCount <= WHOLE;
+  const spectrum = SPECTRA[section];
+  if (spectrum) return isWhole ? (section === "riemannian" ? 4 : 1) * parameterCount : spectrum;
+  if (section === "petzka") return 8 * depth;
+  // A spectrum that is there whole says it.
+  if (section === "density") return isWhole ? 0 : PRODUCTS.density * REPORT_DENSITY;
+  return section === "sharpness" ? 150 : 1;
+}
