@@ -65,18 +65,25 @@ export function kindOf(piece: Piece, { spectrumChoice, landscapeChoice }: State)
 }
 
 /** Losses of the search for a box, and of what is sampled in each of the boxes. */
-const BOX_LOSSES = 550;
+const BOX_LOSSES = 900;
 /** Entries of a matrix that is made tridiagonal, and then diagonal, in a second: the one thing here that no device helps with. */
 const ENTRIES_A_SECOND = 4e8;
 
 /** Products with as many directions as there are parameters, and what is made of the matrix. */
 const wholeSpectrum = (n: number, product: number): number => PRODUCTS.column * n * product + n ** 3 / ENTRIES_A_SECOND;
 
+/** Arithmetic on vectors beside a product, such as a basis that is kept orthogonal: as much as so many samples more. */
+const ARITHMETIC = 60;
+
+/** What an iteration takes, above all its product; where no dense network has been seen, that alone. */
+const iteration = ({ product, weight }: KnownCosts, { measuredSamples, parameterCount }: ModelInfo): number =>
+  product.call + measuredSamples * product.sample + ARITHMETIC * parameterCount * (weight ?? 0);
+
 /** Before what this device has shown of such work; null where nothing is known. */
 export function secondsOf(piece: Piece, { state, costs, model, training }: Known): number | null {
   const { measuredSamples: measured, samples, validationSamples } = model;
   const { landscapeChoice, spectrumChoice, checkChoice } = state;
-  const product = costs.product.call + measured * costs.product.sample;
+  const product = iteration(costs, model);
   const plane = (points: number): number => measured * (costs.plane.begin + points * costs.plane.point);
   switch (piece.what) {
     case "training": {
@@ -114,7 +121,9 @@ export function secondsOf(piece: Piece, { state, costs, model, training }: Known
     case "accuracy":
       return (validationSamples || samples) * costs.evaluation;
     case "table2":
-      return costs.weight === null ? null : PRODUCTS.table2 * TABLE2.samples * TABLE2.parameters * costs.weight;
+      return costs.weight === null
+        ? null
+        : PRODUCTS.table2 * (TABLE2.samples + ARITHMETIC) * TABLE2.parameters * costs.weight;
     default:
       return PRODUCTS[piece.what] * product;
   }

@@ -13,37 +13,35 @@ const WHOLE = 1024;
  */
 export const PRODUCTS = {
   sweep: 7,
-  hessian: 110,
-  spectralNorm: 35,
+  hessian: 95,
+  spectralNorm: 22,
   eigenvalues: 15,
-  probes: 90,
-  search: 50,
-  /** One that a single ascent settles. */
-  layers: 23,
-  spectrum: 300,
+  probes: 100,
+  search: 35,
+  layers: 21,
+  spectrum: 330,
   /** For each of probes × steps. */
-  density: 1.1,
+  density: 1.05,
   directions: 60,
-  valley: 55,
+  valley: 48,
   sharpen: 200,
-  ball: 220,
+  ball: 200,
   /** One of many that go through together. */
   column: 0.8,
-  table2: 50,
+  table2: 43,
 } as const;
 
 const SEARCHES: Readonly<Record<string, number>> = {
-  epsilon_sharpness: 30,
-  epsilon_sharpness_subspace: 120,
-  average_sharpness: 30,
-  average_sharpness_scaled: 30,
+  epsilon_sharpness: 28,
+  epsilon_sharpness_subspace: 105,
+  epsilon_sharpness_box: 46,
 };
 
 const isSearch = (key: string): boolean =>
   /^epsilon_sharpness(_subspace|_box)?$|^riemannian_sharpness|^average_/.test(key);
 
 /** The check has fewer probes, and an estimate is the cheaper for what is known of the spectrum's ends. */
-const PROBES_IN_CHECK = 0.25;
+const PROBES_IN_CHECK = 0.1;
 
 /** Of measures at one point. */
 export function productsOfMeasures({ name, keys, cost }: Unit): number {
@@ -68,14 +66,14 @@ export function productsOfCheck({ name, keys, cost }: Unit): number {
 const REPORT_DENSITY = 10 * 80;
 
 /** Both ends of a spectrum and its norm. */
-const SPECTRA: Partial<Record<ReportSection, number>> = { gauss_newton: 80, hessian: 200, riemannian: 4 * 180 };
+const SPECTRA: Partial<Record<ReportSection, number>> = { gauss_newton: 75, hessian: 190, riemannian: 4 * 170 };
 
 export function productsOfSection(section: ReportSection, { parameterCount, depth }: ModelInfo): number {
   const isWhole = parameterCount <= WHOLE;
   const spectrum = SPECTRA[section];
   if (spectrum) return isWhole ? (section === "riemannian" ? 4 : 1) * parameterCount : spectrum;
-  if (section === "petzka") return 8 * depth;
+  if (section === "petzka") return 10 * depth;
   // A spectrum that is there whole says it.
   if (section === "density") return isWhole ? 0 : PRODUCTS.density * REPORT_DENSITY;
-  return section === "sharpness" ? 150 : 1;
+  return section === "sharpness" ? 130 : 1;
 }
