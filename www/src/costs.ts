@@ -9,8 +9,8 @@ const LARGE_NETWORK = 5e6;
 /** As many as the worker tries at most. */
 const TRIAL_SAMPLES = 32;
 
-/** How long nothing has run before it counts as rest: one task may follow another. */
-const REST_MS = 250;
+/** How long nothing has run before that counts as rest: one task may follow another, and whoever has just seen a result may go on at once. */
+const REST_MS = 1000;
 /** What was tried out beside other work, or failed, is tried out again, so often in all. */
 const TRIES = 4;
 

@@ -1,9 +1,10 @@
 /** What work will take, in seconds and bytes: what its pieces are made of, times what that costs on this device. */
 
+import type { ReportSection } from "isoflat";
 import { rowsOf } from "./charts/heights";
 import type { Construction } from "./constructions";
 import { growingOf, type Piece } from "./plan";
-import { PRODUCTS, productsOfCheck, productsOfMeasures, productsOfSection } from "./products";
+import { isWhole, PRODUCTS, productsOfCheck, productsOfMeasures, productsOfSection, REPORT_DENSITY } from "./products";
 import { type FullReport, reportPiece } from "./report/report";
 import { type KnownCosts, measuresOf, type State } from "./store";
 import { checkUnits, measureUnits } from "./units";
@@ -73,17 +74,33 @@ const ENTRIES_A_SECOND = 4e8;
 const wholeSpectrum = (n: number, product: number): number => PRODUCTS.column * n * product + n ** 3 / ENTRIES_A_SECOND;
 
 /** Arithmetic on vectors beside a product, such as a basis that is kept orthogonal: as much as so many samples more. */
-const ARITHMETIC = 60;
+const ARITHMETIC = 80;
+/** Of a density, whose bases are kept whole, for each of its steps. */
+const DENSITY_ARITHMETIC = 3.5;
 
-/** What an iteration takes, above all its product; where no dense network has been seen, that alone. */
-const iteration = ({ product, weight }: KnownCosts, { measuredSamples, parameterCount }: ModelInfo): number =>
-  product.call + measuredSamples * product.sample + ARITHMETIC * parameterCount * (weight ?? 0);
+const productOf = ({ product }: KnownCosts, { measuredSamples }: ModelInfo): number =>
+  product.call + measuredSamples * product.sample;
+
+/** As samples are counted; where no dense network has been seen, nothing is known of it. */
+const arithmetic = ({ weight }: KnownCosts, { parameterCount }: ModelInfo, samples: number): number =>
+  samples * parameterCount * (weight ?? 0);
+
+function densitySeconds({ costs, model }: Known, { probes, steps }: { probes: number; steps: number }): number {
+  const step = PRODUCTS.column * productOf(costs, model) + arithmetic(costs, model, DENSITY_ARITHMETIC * steps);
+  return probes * steps * step;
+}
+
+function sectionSeconds(section: ReportSection, found: Known, product: number): number {
+  if (section !== "density") return productsOfSection(section, found.model) * product;
+  return isWhole(found.model) ? 0 : densitySeconds(found, REPORT_DENSITY);
+}
 
 /** Before what this device has shown of such work; null where nothing is known. */
-export function secondsOf(piece: Piece, { state, costs, model, training }: Known): number | null {
+export function secondsOf(piece: Piece, found: Known): number | null {
+  const { state, costs, model, training } = found;
   const { measuredSamples: measured, samples, validationSamples } = model;
   const { landscapeChoice, spectrumChoice, checkChoice } = state;
-  const product = iteration(costs, model);
+  const product = productOf(costs, model) + arithmetic(costs, model, ARITHMETIC);
   const plane = (points: number): number => measured * (costs.plane.begin + points * costs.plane.point);
   switch (piece.what) {
     case "training": {
@@ -107,13 +124,13 @@ export function secondsOf(piece: Piece, { state, costs, model, training }: Known
     case "check":
       return (1 + (checkChoice?.transformations.length ?? 4)) * productsOfCheck(piece.unit) * product;
     case "report":
-      return piece.sections.reduce((sum, section) => sum + productsOfSection(section, model) * product, 0);
+      return piece.sections.reduce((sum, section) => sum + sectionSeconds(section, found, product), 0);
     case "boxes":
       return BOX_LOSSES * measured * costs.evaluation;
     case "many":
-      return 2 * wholeSpectrum(model.parameterCount, product);
+      return 2 * wholeSpectrum(model.parameterCount, productOf(costs, model));
     case "density":
-      return spectrumChoice.probes * spectrumChoice.steps * PRODUCTS.density * product;
+      return densitySeconds(found, spectrumChoice);
     case "bend":
       return 2 * measured * costs.evaluation;
     case "examples":

@@ -20,14 +20,12 @@ export const PRODUCTS = {
   search: 35,
   layers: 21,
   spectrum: 330,
-  /** For each of probes × steps. */
-  density: 1.05,
   directions: 60,
   valley: 48,
   sharpen: 200,
   ball: 200,
   /** One of many that go through together. */
-  column: 0.8,
+  column: 0.75,
   table2: 43,
 } as const;
 
@@ -62,18 +60,20 @@ export function productsOfCheck({ name, keys, cost }: Unit): number {
   return found + (others.length > 0 ? ends : 0) + (probes ? PROBES_IN_CHECK * PRODUCTS.probes : 0);
 }
 
-/** Of a report's density: probes × steps. */
-const REPORT_DENSITY = 10 * 80;
+/** Of a report's density. */
+export const REPORT_DENSITY = { probes: 10, steps: 80 };
 
 /** Both ends of a spectrum and its norm. */
 const SPECTRA: Partial<Record<ReportSection, number>> = { gauss_newton: 75, hessian: 190, riemannian: 4 * 170 };
 
-export function productsOfSection(section: ReportSection, { parameterCount, depth }: ModelInfo): number {
-  const isWhole = parameterCount <= WHOLE;
+/** Is a spectrum computed whole, so that what else is asked of it is read off? */
+export const isWhole = ({ parameterCount }: ModelInfo): boolean => parameterCount <= WHOLE;
+
+/** Of a report's section; a density is counted by its columns. */
+export function productsOfSection(section: Exclude<ReportSection, "density">, model: ModelInfo): number {
+  const { parameterCount, depth } = model;
   const spectrum = SPECTRA[section];
-  if (spectrum) return isWhole ? (section === "riemannian" ? 4 : 1) * parameterCount : spectrum;
+  if (spectrum) return isWhole(model) ? (section === "riemannian" ? 4 : 1) * parameterCount : spectrum;
   if (section === "petzka") return 10 * depth;
-  // A spectrum that is there whole says it.
-  if (section === "density") return isWhole ? 0 : PRODUCTS.density * REPORT_DENSITY;
   return section === "sharpness" ? 130 : 1;
 }
