@@ -25,7 +25,7 @@ export const PRODUCTS = {
   sharpen: 200,
   ball: 200,
   /** One of many that go through together. */
-  column: 0.75,
+  column: 0.9,
   table2: 43,
 } as const;
 
@@ -64,7 +64,7 @@ export function productsOfCheck({ name, keys, cost }: Unit): number {
 export const REPORT_DENSITY = { probes: 10, steps: 80 };
 
 /** Both ends of a spectrum and its norm. */
-const SPECTRA: Partial<Record<ReportSection, number>> = { gauss_newton: 75, hessian: 190, riemannian: 4 * 170 };
+const SPECTRA: Partial<Record<ReportSection, number>> = { gauss_newton: 65, hessian: 150, riemannian: 4 * 130 };
 
 /** Is a spectrum computed whole, so that what else is asked of it is read off? */
 export const isWhole = ({ parameterCount }: ModelInfo): boolean => parameterCount <= WHOLE;
