@@ -4,7 +4,15 @@ import type { ReportSection } from "isoflat";
 import { rowsOf } from "./charts/heights";
 import type { Construction } from "./constructions";
 import { growingOf, type Piece } from "./plan";
-import { isWhole, PRODUCTS, productsOfCheck, productsOfMeasures, productsOfSection, REPORT_DENSITY } from "./products";
+import {
+  isWhole,
+  PRODUCTS,
+  productsOfCheck,
+  productsOfMeasures,
+  productsOfSection,
+  REPORT_DENSITY,
+  spectraOf,
+} from "./products";
 import { type FullReport, reportPiece } from "./report/report";
 import { type KnownCosts, measuresOf, type State } from "./store";
 import { checkUnits, measureUnits } from "./units";
@@ -68,7 +76,7 @@ export function kindOf(piece: Piece, { spectrumChoice, landscapeChoice }: State)
 /** Losses of the search for a box, and of what is sampled in each of the boxes. */
 const BOX_LOSSES = 900;
 /** Entries of a matrix that is made tridiagonal, and then diagonal, in a second: the one thing here that no device helps with. */
-const ENTRIES_A_SECOND = 4e8;
+const ENTRIES_A_SECOND = 1.5e9;
 
 /** Products with as many directions as there are parameters, and what is made of the matrix. */
 const wholeSpectrum = (n: number, product: number): number => PRODUCTS.column * n * product + n ** 3 / ENTRIES_A_SECOND;
@@ -91,8 +99,11 @@ function densitySeconds({ costs, model }: Known, { probes, steps }: { probes: nu
 }
 
 function sectionSeconds(section: ReportSection, found: Known, product: number): number {
-  if (section !== "density") return productsOfSection(section, found.model) * product;
-  return isWhole(found.model) ? 0 : densitySeconds(found, REPORT_DENSITY);
+  const spectra = spectraOf(section);
+  if (isWhole(found.model) && spectra > 0) return spectra * wholeSpectrum(found.model.parameterCount, product);
+  // A density is read off the spectrum then.
+  if (section === "density") return isWhole(found.model) ? 0 : densitySeconds(found, REPORT_DENSITY);
+  return productsOfSection(section, found.model) * product;
 }
 
 /** Before what this device has shown of such work; null where nothing is known. */

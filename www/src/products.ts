@@ -63,17 +63,17 @@ export function productsOfCheck({ name, keys, cost }: Unit): number {
 /** Of a report's density. */
 export const REPORT_DENSITY = { probes: 10, steps: 80 };
 
-/** Both ends of a spectrum and its norm. */
-const SPECTRA: Partial<Record<ReportSection, number>> = { gauss_newton: 65, hessian: 150, riemannian: 4 * 130 };
-
 /** Is a spectrum computed whole, so that what else is asked of it is read off? */
 export const isWhole = ({ parameterCount }: ModelInfo): boolean => parameterCount <= WHOLE;
 
-/** Of a report's section; a density is counted by its columns. */
-export function productsOfSection(section: Exclude<ReportSection, "density">, model: ModelInfo): number {
-  const { parameterCount, depth } = model;
-  const spectrum = SPECTRA[section];
-  if (spectrum) return isWhole(model) ? (section === "riemannian" ? 4 : 1) * parameterCount : spectrum;
-  if (section === "petzka") return 10 * depth;
-  return section === "sharpness" ? 130 : 1;
+/** Of how many operators a report's section has the spectra. */
+export function spectraOf(section: ReportSection): number {
+  if (section === "riemannian") return 4;
+  return section === "hessian" || section === "gauss_newton" ? 1 : 0;
+}
+
+/** Of a report's section: of a spectrum both ends and the norm. A density is counted by its columns. */
+export function productsOfSection(section: Exclude<ReportSection, "density">, { depth }: ModelInfo): number {
+  const spectra = { gauss_newton: 65, hessian: 150, riemannian: 520 };
+  return { ...spectra, point: 1, norms: 1, petzka: 10 * depth, sharpness: 130, spaces: 1 }[section];
 }
