@@ -11,13 +11,13 @@ const TRIAL_SAMPLES = 32;
 
 /** How long nothing has run before that counts as rest: one task may follow another, and whoever has just seen a result may go on at once. */
 const REST_MS = 1000;
-/** What was tried out beside other work, or failed, is tried out again, so often in all. */
-const TRIES = 4;
+/** A trial whose data have given way to others is made again; what fails so often in a row fails for another reason. */
+const FAILURES = 4;
 
 export class Costs {
   /** The network and device that the costs are of, or are being asked for. */
   #of = "";
-  #tries = 0;
+  #failures = 0;
   /** The trial that is under way; another network may make it one for nothing. */
   #trial: symbol | null = null;
   /** Has other work run since it began? */
@@ -70,7 +70,7 @@ export class Costs {
     const key = model && engine ? JSON.stringify([modelChoice?.network ?? model.data, model.summary, engine.info]) : "";
     if (key === this.#of) return;
     this.#of = key;
-    this.#tries = 0;
+    this.#failures = 0;
     this.#trial = null;
     this.#scout?.discard();
     this.#scout = undefined;
@@ -87,18 +87,19 @@ export class Costs {
   }
 
   async #try(): Promise<void> {
-    if (this.#of === "" || this.#tries >= TRIES) return;
+    if (this.#of === "" || this.#failures >= FAILURES) return;
     const { modelChoice, model, task } = this.store.state;
     const trial = Symbol();
     this.#trial = trial;
-    this.#tries++;
     this.#isBeside = task !== "idle";
     try {
       const costs = await this.#costs(modelChoice, model?.parameterCount ?? 0);
       if (trial !== this.#trial) return;
       const weight = this.#weightOf(costs);
       this.store.set({ costs: { ...costs, isBeside: this.#isBeside, weight } });
+      this.#failures = 0;
     } catch {
+      if (trial === this.#trial) this.#failures++;
       // Its data may have given way to others meanwhile. Whatever else is wrong, the work itself says so in words.
     }
     if (trial !== this.#trial) return;
