@@ -10,6 +10,7 @@ import {
   type Training,
   type Work,
 } from "../../www/src/estimates";
+import type { FullReport } from "../../www/src/report/report";
 import type { KnownCosts } from "../../www/src/store";
 import { lineThrough, unlessWaited } from "../../www/src/worker/costs";
 import type { ModelInfo } from "../../www/src/worker/protocol";
@@ -115,6 +116,62 @@ describe("estimates", () => {
   });
 });
 
+describe("estimates of what a person asks for", () => {
+  const at =
+    (info: ModelInfo, change: Partial<KnownCosts> = {}) =>
+    (work: Work) =>
+      seconds(work, of(change, info));
+
+  test("a report is the dearer the more of it is missing", () => {
+    const known = of({}, network);
+    const [whole] = piecesOf("report", known.state);
+    const sections = [
+      { section: "hessian" as const, seconds: 1, finished: true },
+      { section: "density" as const, seconds: 1, finished: false },
+    ];
+    const before = { sections } as FullReport;
+    const [rest] = piecesOf("report", known.state, { before });
+    expect(rest).toEqual({ what: "report", sections: ["density"] });
+    expect(whole && rest && (secondsOf(whole, known) ?? 0) / (secondsOf(rest, known) ?? 0)).toBeGreaterThan(1.2);
+  });
+
+  test("a report has the sections that are defined for the network", () => {
+    const smooth = state({ model: model({ piecewiseLinear: false, homogeneous: false }) });
+    const [piece] = piecesOf("report", smooth);
+    expect(piece).toMatchObject({ what: "report", sections: expect.not.arrayContaining(["petzka"]) });
+    expect(piece).toMatchObject({ sections: expect.not.arrayContaining(["spaces"]) });
+    expect(piece).toMatchObject({ sections: expect.arrayContaining(["point", "hessian", "sharpness"]) });
+  });
+
+  test("small networks’ spectra are computed whole, and their density is read off", () => {
+    const small = of({}, model({ parameterCount: 1000 }));
+    expect(secondsOf({ what: "report", sections: ["density"] }, small)).toBe(0);
+    expect(
+      secondsOf({ what: "report", sections: ["density"] }, of({}, model({ parameterCount: 1025 }))),
+    ).toBeGreaterThan(0);
+  });
+
+  test("arithmetic on vectors counts where a product is short", () => {
+    const few = model({ measuredSamples: 10 });
+    const ratio = (work: Work, info: ModelInfo) => at(info, { weight: 1 })(work) / at(info, { weight: 0 })(work);
+    expect(ratio("measures", few)).toBeGreaterThan(ratio("measures", network));
+  });
+
+  test("Table 2 takes the same whatever network there is, and is unknown before a dense one was", () => {
+    const large = model({ parameterCount: 1e7, measuredSamples: 10 });
+    expect(at(large)("table2")).toBe(at(network)("table2"));
+    expect(at(network, { weight: null })("table2")).toBeNaN();
+    expect(at(network, { weight: 2e-3 })("table2")).toBeCloseTo(2 * at(network)("table2"), 3);
+  });
+
+  test("two whole spectra grow with the cube of the parameters; the valley comes first where it is missing", () => {
+    const nothing: Partial<KnownCosts> = { product: { call: 0, sample: 0 }, weight: 0 };
+    const many = (parameterCount: number) => at(model({ parameterCount }), nothing)("many");
+    expect(many(4000) / many(2000)).toBeCloseTo(8);
+    expect(piecesOf("many", state()).map(({ what }) => what)).toEqual(["valley", "many"]);
+  });
+});
+
 describe("lineThrough", () => {
   test("two times give what is fixed and what grows", () => {
     const { call, sample } = lineThrough(100, 1.5, 500, 3.5);
@@ -151,5 +208,7 @@ describe("hint", () => {
     expect(hint("training", { ...little, seconds: 1e4 })).toMatch(/fewer training samples or epochs/);
     expect(hint("landscape", { ...little, seconds: 1e4 })).toMatch(/fewer points/);
     expect(hint("check", { ...little, seconds: 1e4 })).toMatch(/fewer measured samples/);
+    expect(hint("many", { ...little, seconds: 1e4 })).toMatch(/smaller network/);
+    expect(hint("table2", { ...little, seconds: 1e4 })).toBe("");
   });
 });

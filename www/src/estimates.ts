@@ -213,10 +213,13 @@ export function bytesOf(work: Work, { costs, model, state, training }: Known): P
 
 /** What to do about work that is too much; empty where it is not. */
 export function hint(work: Work, { seconds, bytes, vectors }: WorkEstimate): string {
+  // Its network and data are its own.
+  if (work === "table2") return "";
   if (vectors > MUCH_BYTES) return "That may not fit in memory, however few the samples: it takes a smaller network.";
   if (bytes > MUCH_BYTES) return "That may not fit in memory: choose fewer samples under Train’s options.";
   if (seconds <= LONG_SECONDS) return "";
   if (work === "training") return "That is long: choose fewer training samples or epochs under Options.";
+  if (work === "many") return "That is long: it takes a smaller network.";
   if (work === "landscape")
     return "That is long: choose fewer points, or fewer measured samples under Train’s options.";
   return "That is long: choose fewer measured samples under Train’s options.";

@@ -12,7 +12,7 @@ import { type Finding, found, refusalOf } from "../store";
 import type { BallFinding, ManyFinding } from "../worker/protocol";
 import { type Card, card, facts, offer } from "./card";
 import { watchIn } from "./closed";
-import { estimateView } from "./estimate";
+import { ESTIMATED, nothingToSay, showEstimate } from "./estimate";
 import { Figure5 } from "./figure5";
 import { place } from "./place";
 import { sharpenView } from "./sharpen";
@@ -49,7 +49,6 @@ export function dinhView(app: App): void {
   ball.button.addEventListener("click", () => void app.asking.findBall(EPSILON));
 
   const cards = { boxes, many, ball };
-  for (const construction of CONSTRUCTIONS) estimateView(app, construction, cards[construction].estimate);
   const refusal = (construction: Construction) => {
     const { model, dinh } = app.store.state;
     if (!model) return null;
@@ -60,6 +59,13 @@ export function dinhView(app: App): void {
     const { ready, model, task } = app.store.state;
     const isPossible = ready && model !== null && !["training", "starting", "sharpening"].includes(task);
     for (const construction of CONSTRUCTIONS) offer(cards[construction], isPossible, refusal(construction));
+  });
+  app.store.watch(ESTIMATED, () => {
+    for (const construction of CONSTRUCTIONS) {
+      const { estimate } = cards[construction];
+      if (refusal(construction) === null) showEstimate(app, construction, estimate);
+      else nothingToSay(estimate);
+    }
   });
   watchIn(part, app, ["dinh", "model"], () => {
     const { dinh } = app.store.state;

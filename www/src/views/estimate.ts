@@ -57,7 +57,7 @@ export function showEstimate(app: App, work: Work, note: HTMLElement, options: E
   render(html`${text}${advice ? html`<strong class="hint"> ${advice}</strong>` : nothing}`, note);
 }
 
-function nothingToSay(note: HTMLElement): void {
+export function nothingToSay(note: HTMLElement): void {
   render(nothing, note);
   delete note.dataset.seconds;
   delete note.dataset.bytes;
