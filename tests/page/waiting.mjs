@@ -361,12 +361,21 @@ async function compute(lab, work) {
 /** On a fresh profile, twice: estimated and actual seconds of each kind of work. */
 export async function checkEstimatesHold(browser, url, check) {
   const idle = Math.min(...Array.from({ length: 5 }, spin));
-  const lab = await Lab.open(browser, url);
+  // A service worker brings threads from a later visit on.
+  const lab = await Lab.open(browser, url, { serviceWorkers: "block" });
   const { page } = lab;
   // No twin: its pieces are not what is estimated.
   await page.locator("#bend-reset").click();
   await lab.set("measured", MEASURED);
   await lab.idle();
+  // What has just been computed would be learnt from.
+  await page.waitForTimeout(900);
+  await page.evaluate(() => localStorage.removeItem("isoflat-paces"));
+  await page.reload();
+  await page.waitForSelector("#badge:not([data-state=starting])");
+  await lab.idle();
+  const { measuredSamples } = await state(lab, () => window.isoflatLab.app.store.state.model);
+  check("the page has the samples that it had", measuredSamples === MEASURED, String(measuredSamples));
   // What was tried out while the page began is tried out again now.
   await page.waitForFunction(() => window.isoflatLab.app.store.state.costs?.isBeside === false);
   for (const time of ["for the first time", "again"]) {
