@@ -49,7 +49,10 @@ export class Costs {
 
   /** The largest networks are tried out in a worker of their own: the trial takes seconds, and nobody is to wait for it. */
   async #costs(modelChoice: ModelChoice | null, size: number): Promise<SampleCosts> {
-    if (!modelChoice || size < LARGE_NETWORK) return this.client.call((lab) => lab.costs());
+    if (!modelChoice || size < LARGE_NETWORK) {
+      const isThorough = this.store.state.task === "idle";
+      return this.client.call((lab) => lab.costs(isThorough));
+    }
     const scout = new Client(() => {});
     this.#scout = scout;
     const { network, init } = modelChoice;
@@ -58,7 +61,7 @@ export class Costs {
     try {
       await scout.call((lab) => lab.startEngine(backend, 1));
       await scout.call((lab) => lab.setModel({ network, init, data, measured: TRIAL_SAMPLES }));
-      return await scout.call((lab) => lab.costs());
+      return await scout.call((lab) => lab.costs(false));
     } finally {
       scout.discard();
     }
@@ -82,7 +85,11 @@ export class Costs {
   #weightOf({ product }: SampleCosts): number | null {
     const { model, engine } = this.store.state;
     const device = JSON.stringify(engine?.info);
-    if (model?.dense) this.#dense = { device, weight: product.sample / model.parameterCount };
+    if (model?.dense) {
+      // Of all that are measured together: what two trials differ by is known less well.
+      const sample = product.call / model.measuredSamples + product.sample;
+      this.#dense = { device, weight: sample / model.parameterCount };
+    }
     return this.#dense?.device === device ? this.#dense.weight : null;
   }
 
