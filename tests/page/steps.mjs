@@ -234,7 +234,10 @@ async function setMeasured(lab, samples) {
 }
 
 export async function checkEstimates(lab, check) {
-  // What was tried out while the page began is tried out again when nothing runs, and says something else then.
+  // What was tried out while the page began is tried out again when nothing runs, and says something else then: what is still to be
+  // computed, for minutes on a software GPU, is not waited for.
+  await lab.page.evaluate(() => window.isoflatLab.app.stop());
+  await lab.idle();
   await lab.page.waitForFunction(() => window.isoflatLab.app.store.state.costs?.isBeside === false);
   const works = ["train", "look", "measures", "check", "report", "table2", "boxes", "ball"];
   const said = [];
