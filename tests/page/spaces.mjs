@@ -176,6 +176,8 @@ async function checkRunsKept(lab, check) {
 }
 
 async function checkCurvature(page, check) {
+  const before = await page.locator("#curvature-part [role=status]").innerText();
+  check("how long the curvature takes is said before", /That takes (about \d|less)/.test(before), before);
   await page.click("#curvature-button");
   await page.waitForSelector("#curvature tr[data-place=g_space][data-change]");
   const change = (place) => page.locator(`#curvature tr[data-place=${place}]`).getAttribute("data-change").then(Number);

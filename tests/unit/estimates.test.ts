@@ -10,11 +10,13 @@ import {
   type Training,
   type Work,
 } from "../../www/src/estimates";
+import type { FullReport } from "../../www/src/report/report";
+import type { KnownCosts } from "../../www/src/store";
 import { lineThrough, unlessWaited } from "../../www/src/worker/costs";
-import type { ModelInfo, SampleCosts } from "../../www/src/worker/protocol";
+import type { ModelInfo } from "../../www/src/worker/protocol";
 import { landscape, model, state } from "./states";
 
-const costs: SampleCosts = {
+const costs: KnownCosts = {
   step: { call: 0, sample: 1 },
   product: { call: 0, sample: 2 },
   evaluation: 0.5,
@@ -22,12 +24,14 @@ const costs: SampleCosts = {
   dataBytes: 10,
   pointBytes: 100,
   vectorBytes: 1000,
+  isBeside: false,
+  weight: 1e-3,
 };
 const training: Training = { epochs: 3, batchSize: 64 };
 const network = model({ samples: 1000, validationSamples: 100, measuredSamples: 500 });
 
 function of(
-  change: Partial<SampleCosts> = {},
+  change: Partial<KnownCosts> = {},
   info: ModelInfo = network,
   more: Parameters<typeof state>[0] = {},
 ): Known {
@@ -37,7 +41,7 @@ function of(
 }
 
 const seconds = (work: Work, found: Known) =>
-  piecesOf(work, found.state).reduce((sum, piece) => sum + secondsOf(piece, found), 0);
+  piecesOf(work, found.state).reduce((sum, piece) => sum + (secondsOf(piece, found) ?? Number.NaN), 0);
 
 describe("estimates", () => {
   test("training: a step's share of every sample and a look at the validation images, each epoch", () => {
@@ -99,7 +103,7 @@ describe("estimates", () => {
             }),
           )
         : 0;
-    expect(at(4) / at(1)).toBeCloseTo(5 / 2);
+    expect((at(4) ?? 0) / (at(1) ?? 0)).toBeCloseTo(5 / 2);
   });
 
   test("nothing is said while costs are not known", () => {
@@ -109,6 +113,62 @@ describe("estimates", () => {
   test("work of one kind is told apart from another's", () => {
     const kinds = piecesOf("measures", state()).map((piece) => kindOf(piece, state()));
     expect(new Set(kinds).size).toBe(kinds.length);
+  });
+});
+
+describe("estimates of what a person asks for", () => {
+  const at =
+    (info: ModelInfo, change: Partial<KnownCosts> = {}) =>
+    (work: Work) =>
+      seconds(work, of(change, info));
+
+  test("a report is the dearer the more of it is missing", () => {
+    const known = of({}, network);
+    const [whole] = piecesOf("report", known.state);
+    const sections = [
+      { section: "hessian" as const, seconds: 1, finished: true },
+      { section: "density" as const, seconds: 1, finished: false },
+    ];
+    const before = { sections } as FullReport;
+    const [rest] = piecesOf("report", known.state, { before });
+    expect(rest).toEqual({ what: "report", sections: ["density"] });
+    expect(whole && rest && (secondsOf(whole, known) ?? 0) / (secondsOf(rest, known) ?? 0)).toBeGreaterThan(1.2);
+  });
+
+  test("a report has the sections that are defined for the network", () => {
+    const smooth = state({ model: model({ piecewiseLinear: false, homogeneous: false }) });
+    const [piece] = piecesOf("report", smooth);
+    expect(piece).toMatchObject({ what: "report", sections: expect.not.arrayContaining(["petzka"]) });
+    expect(piece).toMatchObject({ sections: expect.not.arrayContaining(["spaces"]) });
+    expect(piece).toMatchObject({ sections: expect.arrayContaining(["point", "hessian", "sharpness"]) });
+  });
+
+  test("small networks’ spectra are computed whole, and their density is read off", () => {
+    const small = of({}, model({ parameterCount: 1000 }));
+    expect(secondsOf({ what: "report", sections: ["density"] }, small)).toBe(0);
+    expect(
+      secondsOf({ what: "report", sections: ["density"] }, of({}, model({ parameterCount: 1025 }))),
+    ).toBeGreaterThan(0);
+  });
+
+  test("arithmetic on vectors counts where a product is short", () => {
+    const few = model({ measuredSamples: 10 });
+    const ratio = (work: Work, info: ModelInfo) => at(info, { weight: 1 })(work) / at(info, { weight: 0 })(work);
+    expect(ratio("measures", few)).toBeGreaterThan(ratio("measures", network));
+  });
+
+  test("Table 2 takes the same whatever network there is, and is unknown before a dense one was", () => {
+    const large = model({ parameterCount: 1e7, measuredSamples: 10 });
+    expect(at(large)("table2")).toBe(at(network)("table2"));
+    expect(at(network, { weight: null })("table2")).toBeNaN();
+    expect(at(network, { weight: 2e-3 })("table2")).toBeCloseTo(2 * at(network)("table2"), 3);
+  });
+
+  test("two whole spectra grow with the cube of the parameters; the valley comes first where it is missing", () => {
+    const nothing: Partial<KnownCosts> = { product: { call: 0, sample: 0 }, weight: 0 };
+    const many = (parameterCount: number) => at(model({ parameterCount }), nothing)("many");
+    expect(many(4000) / many(2000)).toBeCloseTo(8);
+    expect(piecesOf("many", state()).map(({ what }) => what)).toEqual(["valley", "many"]);
   });
 });
 
@@ -148,5 +208,7 @@ describe("hint", () => {
     expect(hint("training", { ...little, seconds: 1e4 })).toMatch(/fewer training samples or epochs/);
     expect(hint("landscape", { ...little, seconds: 1e4 })).toMatch(/fewer points/);
     expect(hint("check", { ...little, seconds: 1e4 })).toMatch(/fewer measured samples/);
+    expect(hint("many", { ...little, seconds: 1e4 })).toMatch(/smaller network/);
+    expect(hint("table2", { ...little, seconds: 1e4 })).toBe("");
   });
 });

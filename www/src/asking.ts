@@ -4,7 +4,7 @@ import type { App } from "./app";
 import type { Client } from "./client";
 import { VERSION } from "./figures/version";
 import type { Job } from "./jobs";
-import { type FullReport, joined, missingSections, withOrigin } from "./report/report";
+import { type FullReport, joined, missingSections, reportPiece, withOrigin } from "./report/report";
 import { type Asked, type CheckChoice, measuresOf, type State, type Task } from "./store";
 import { checkTransformations } from "./transformations";
 import type { SpectrumChoice } from "./worker/protocol";
@@ -71,8 +71,11 @@ export class Asking {
     await this.page.task("reporting", async () => {
       // Not before: who is quick asks while the page still brings its network back, and its stamp comes with it.
       const { trainChoice: choice, training, stamp } = store.state;
-      const text = await this.app.progressing.through({ what: "report" }, [], { asked: [], all: false }, () =>
-        this.page.client.call((lab) => lab.report(before && missingSections(before))),
+      const text = await this.app.progressing.through(
+        reportPiece(store.state, before),
+        [],
+        { asked: [], all: false },
+        () => this.page.client.call((lab) => lab.report(before && missingSections(before))),
       );
       // Stop hands over what is there; something else that was begun has cut it off, and nobody has asked for a part of it.
       if (store.state.task !== "reporting") return;

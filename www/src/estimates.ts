@@ -1,49 +1,26 @@
 /** What work will take, in seconds and bytes: what its pieces are made of, times what that costs on this device. */
 
+import type { ReportSection } from "isoflat";
 import { rowsOf } from "./charts/heights";
+import type { Construction } from "./constructions";
 import { growingOf, type Piece } from "./plan";
-import { measuresOf, type State } from "./store";
+import {
+  isWhole,
+  PRODUCTS,
+  productsOfCheck,
+  productsOfMeasures,
+  productsOfSection,
+  REPORT_DENSITY,
+  spectraOf,
+} from "./products";
+import { type FullReport, reportPiece } from "./report/report";
+import { type KnownCosts, measuresOf, type State } from "./store";
 import { checkUnits, measureUnits } from "./units";
-import type { ModelInfo, SampleCosts, TrainChoice } from "./worker/protocol";
-
-/**
- * Products that a piece takes, about, or as much time as so many of them. Counted for the network that the page opens with;
- * how many iterations take is a matter of the network, so that what a piece really took counts for more as soon as that is known.
- */
-const PRODUCTS = {
-  sweep: 8,
-  hessian: 90,
-  spectralNorm: 60,
-  eigenvalues: 11,
-  probes: 70,
-  search: 60,
-  layers: 23,
-  spectrum: 220,
-  /** For each of probes × steps. */
-  density: 0.8,
-  directions: 60,
-  valley: 60,
-  sharpen: 200,
-  boxes: 100,
-  many: 500,
-  ball: 200,
-  report: 900,
-  table2: 80,
-} as const;
-
-const SEARCHES: Readonly<Record<string, number>> = {
-  epsilon_sharpness: 27,
-  epsilon_sharpness_subspace: 110,
-  average_sharpness: 22,
-  average_sharpness_scaled: 22,
-};
-
-/** The check has fewer probes, and an estimate is the cheaper for what is known of the spectrum's ends. */
-const PROBES_IN_CHECK = 0.25;
+import type { ModelInfo, TrainChoice } from "./worker/protocol";
 
 const LINE_POINTS = 41;
-/** Of Table 2's network. */
-const TABLE2_PARAMETERS = 266_610;
+/** Of Table 2's network and data. */
+const TABLE2 = { parameters: 266_610, samples: 500, inputs: 784, units: 410 };
 /** Vectors of parameters that a spectral norm keeps: the basis of Lanczos, and some. */
 const VECTORS = 48;
 
@@ -52,7 +29,7 @@ const LONG_SECONDS = 180;
 /** Wasm addresses 4 GB, and the data are there twice for a moment. */
 const MUCH_BYTES = 2e9;
 
-export type Work = "training" | "landscape" | "measures" | "spectrum" | "check";
+export type Work = "training" | "landscape" | "measures" | "spectrum" | "check" | "report" | "table2" | Construction;
 
 export interface WorkEstimate {
   seconds: number;
@@ -67,7 +44,7 @@ export type Training = Pick<TrainChoice, "epochs" | "batchSize">;
 /** What an estimate is made of. */
 export interface Known {
   state: State;
-  costs: SampleCosts;
+  costs: KnownCosts;
   model: ModelInfo;
   training: Training;
 }
@@ -96,31 +73,45 @@ export function kindOf(piece: Piece, { spectrumChoice, landscapeChoice }: State)
   }
 }
 
-function productsOf(piece: Piece & { what: "measures" | "check" }): number {
-  const { unit } = piece;
-  if (piece.what === "measures") {
-    if (unit.cost === "search") return SEARCHES[unit.name] ?? PRODUCTS.search;
-    if (unit.cost === "probes") return PRODUCTS.probes;
-    if (unit.name === "sweep") return PRODUCTS.sweep;
-    if (unit.name !== "hessian") return PRODUCTS.eigenvalues;
-    return unit.keys.length === 1 ? PRODUCTS.spectralNorm : PRODUCTS.hessian;
-  }
-  const [searches, others] = [unit.keys.filter(isSearch), unit.keys.filter((key) => !isSearch(key))];
-  const found = searches.reduce((sum, key) => sum + (SEARCHES[key] ?? PRODUCTS.search), 0);
-  if (unit.name === "sweep") return PRODUCTS.sweep;
-  const probes = unit.cost === "probes" || others.some((key) => key.endsWith("frobenius_norm"));
-  const ends = unit.name === "hessian" ? PRODUCTS.hessian : PRODUCTS.eigenvalues;
-  return found + (others.length > 0 ? ends : 0) + (probes ? PROBES_IN_CHECK * PRODUCTS.probes : 0);
+/** Losses of the search for a box, and of what is sampled in each of the boxes. */
+const BOX_LOSSES = 900;
+/** Entries of a matrix that is made tridiagonal, and then diagonal, in a second: the one thing here that no device helps with. */
+const ENTRIES_A_SECOND = 1.5e9;
+
+/** Products with as many directions as there are parameters, and what is made of the matrix. */
+const wholeSpectrum = (n: number, product: number): number => PRODUCTS.column * n * product + n ** 3 / ENTRIES_A_SECOND;
+
+/** Arithmetic on vectors beside a product, such as a basis that is kept orthogonal: as much as so many samples more. */
+const ARITHMETIC = 80;
+/** Of a density, whose bases are kept whole, for each of its steps. */
+const DENSITY_ARITHMETIC = 3.5;
+
+const productOf = ({ product }: KnownCosts, { measuredSamples }: ModelInfo): number =>
+  product.call + measuredSamples * product.sample;
+
+/** As samples are counted; where no dense network has been seen, nothing is known of it. */
+const arithmetic = ({ weight }: KnownCosts, { parameterCount }: ModelInfo, samples: number): number =>
+  samples * parameterCount * (weight ?? 0);
+
+function densitySeconds({ costs, model }: Known, { probes, steps }: { probes: number; steps: number }): number {
+  const step = PRODUCTS.column * productOf(costs, model) + arithmetic(costs, model, DENSITY_ARITHMETIC * steps);
+  return probes * steps * step;
 }
 
-const isSearch = (key: string): boolean =>
-  /^epsilon_sharpness(_subspace|_box)?$|^riemannian_sharpness|^average_/.test(key);
+function sectionSeconds(section: ReportSection, found: Known, product: number): number {
+  const spectra = spectraOf(section);
+  if (isWhole(found.model) && spectra > 0) return spectra * wholeSpectrum(found.model.parameterCount, product);
+  // A density is read off the spectrum then.
+  if (section === "density") return isWhole(found.model) ? 0 : densitySeconds(found, REPORT_DENSITY);
+  return productsOfSection(section, found.model) * product;
+}
 
-/** Before what this device has shown of such work. */
-export function secondsOf(piece: Piece, { state, costs, model, training }: Known): number {
+/** Before what this device has shown of such work; null where nothing is known. */
+export function secondsOf(piece: Piece, found: Known): number | null {
+  const { state, costs, model, training } = found;
   const { measuredSamples: measured, samples, validationSamples } = model;
   const { landscapeChoice, spectrumChoice, checkChoice } = state;
-  const product = costs.product.call + measured * costs.product.sample;
+  const product = productOf(costs, model) + arithmetic(costs, model, ARITHMETIC);
   const plane = (points: number): number => measured * (costs.plane.begin + points * costs.plane.point);
   switch (piece.what) {
     case "training": {
@@ -140,11 +131,17 @@ export function secondsOf(piece: Piece, { state, costs, model, training }: Known
       return plane(points * (points - (growing ? rowsOf(growing) : 0)));
     }
     case "measures":
-      return productsOf(piece) * product;
+      return productsOfMeasures(piece.unit) * product;
     case "check":
-      return (1 + (checkChoice?.transformations.length ?? 4)) * productsOf(piece) * product;
+      return (1 + (checkChoice?.transformations.length ?? 4)) * productsOfCheck(piece.unit) * product;
+    case "report":
+      return piece.sections.reduce((sum, section) => sum + sectionSeconds(section, found, product), 0);
+    case "boxes":
+      return BOX_LOSSES * measured * costs.evaluation;
+    case "many":
+      return 2 * wholeSpectrum(model.parameterCount, productOf(costs, model));
     case "density":
-      return spectrumChoice.probes * spectrumChoice.steps * PRODUCTS.density * product;
+      return densitySeconds(found, spectrumChoice);
     case "bend":
       return 2 * measured * costs.evaluation;
     case "examples":
@@ -152,14 +149,22 @@ export function secondsOf(piece: Piece, { state, costs, model, training }: Known
     case "accuracy":
       return (validationSamples || samples) * costs.evaluation;
     case "table2":
-      return (PRODUCTS.table2 * product * TABLE2_PARAMETERS) / model.parameterCount;
+      return costs.weight === null
+        ? null
+        : PRODUCTS.table2 * (TABLE2.samples + ARITHMETIC) * TABLE2.parameters * costs.weight;
     default:
       return PRODUCTS[piece.what] * product;
   }
 }
 
+/** What of it is wanted. */
+interface Asked {
+  searches?: boolean;
+  before?: FullReport | null;
+}
+
 /** All pieces of such work at the trained point, as if nothing were there yet. */
-export function piecesOf(work: Work, state: State, searches = false): Piece[] {
+export function piecesOf(work: Work, state: State, { searches = false, before = null }: Asked = {}): Piece[] {
   const point = "trained";
   switch (work) {
     case "training":
@@ -176,6 +181,14 @@ export function piecesOf(work: Work, state: State, searches = false): Piece[] {
         { what: "spectrum", point },
         { what: "density", point },
       ];
+    case "report":
+      return [reportPiece(state, before)];
+    case "many":
+      return state.dinh.valley ? [{ what: work }] : [{ what: "valley" }, { what: work }];
+    case "table2":
+    case "boxes":
+    case "ball":
+      return [{ what: work }];
     case "check": {
       const measures = measuresOf(state).filter(({ cost }) => searches || cost !== "search");
       return checkUnits(measures, state.model?.piecewiseLinear !== false).map((unit) => ({ what: "check", unit }));
@@ -186,6 +199,11 @@ export function piecesOf(work: Work, state: State, searches = false): Piece[] {
 export function bytesOf(work: Work, { costs, model, state, training }: Known): Pick<WorkEstimate, "bytes" | "vectors"> {
   const { measuredSamples, samples, validationSamples } = model;
   const { dataBytes, pointBytes, vectorBytes } = costs;
+  if (work === "table2") {
+    const number = vectorBytes / model.parameterCount;
+    const vectors = VECTORS * TABLE2.parameters * number;
+    return { bytes: TABLE2.samples * (TABLE2.inputs + 2 * TABLE2.units) * number + vectors, vectors };
+  }
   const iterates = work !== "training" && (work !== "landscape" || state.landscapeChoice.directions === "eigenvectors");
   const vectors = (iterates ? VECTORS : 4) * vectorBytes;
   if (work !== "training") return { bytes: measuredSamples * (dataBytes + pointBytes) + vectors, vectors };
@@ -195,10 +213,13 @@ export function bytesOf(work: Work, { costs, model, state, training }: Known): P
 
 /** What to do about work that is too much; empty where it is not. */
 export function hint(work: Work, { seconds, bytes, vectors }: WorkEstimate): string {
+  // Its network and data are its own.
+  if (work === "table2") return "";
   if (vectors > MUCH_BYTES) return "That may not fit in memory, however few the samples: it takes a smaller network.";
   if (bytes > MUCH_BYTES) return "That may not fit in memory: choose fewer samples under Train’s options.";
   if (seconds <= LONG_SECONDS) return "";
   if (work === "training") return "That is long: choose fewer training samples or epochs under Options.";
+  if (work === "many") return "That is long: it takes a smaller network.";
   if (work === "landscape")
     return "That is long: choose fewer points, or fewer measured samples under Train’s options.";
   return "That is long: choose fewer measured samples under Train’s options.";

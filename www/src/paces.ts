@@ -11,7 +11,7 @@ const ENTRIES = 400;
 
 const KEY = "isoflat-paces";
 /** Ratios of another way to estimate mean nothing. */
-const VERSION = 1;
+const VERSION = 2;
 
 /** Where it is kept: local storage, which private windows may lack. */
 export interface Shelf {

@@ -1,6 +1,6 @@
 /** What is missing, piece by piece, in the order in which it is most telling: order, progress, estimate and what is left follow from it. */
 
-import type { MeasureKey } from "isoflat";
+import type { MeasureKey, ReportSection } from "isoflat";
 import { rowsOf } from "./charts/heights";
 import { gaugeKeys } from "./gauges";
 import { type Asked, found, type Growing, measuresOf, type State, transformationOf, type Waiting } from "./store";
@@ -9,7 +9,8 @@ import type { Point } from "./worker/protocol";
 
 /** One piece of work: what the worker is asked at a time. */
 export type Piece =
-  | { what: "training" | "report" }
+  | { what: "training" }
+  | { what: "report"; sections: readonly ReportSection[] }
   | { what: "bend" | "examples" | "valley" | "sharpen" | "boxes" | "many" | "ball" | "table2" }
   | { what: "line" | "surface" | "accuracy" | "layers" | "spectrum" | "density"; point: Point }
   | { what: "measures"; point: Point; unit: Unit }

@@ -129,6 +129,13 @@ export interface Dinh {
   ball: Finding<BallFinding> | null;
 }
 
+export interface KnownCosts extends SampleCosts {
+  /** Tried out while other work ran: they are too high, and what is learnt relative to them means nothing later. */
+  isBeside: boolean;
+  /** Seconds of a product for each sample and weight, of the last dense network on this device; null before there was one. */
+  weight: number | null;
+}
+
 export interface State {
   task: Task;
   /** Of the step that runs. */
@@ -147,7 +154,7 @@ export interface State {
   descriptions: MeasureDescription[];
   operators: OperatorDescription[];
   /** For the model and the engine there are; null until they are known. */
-  costs: SampleCosts | null;
+  costs: KnownCosts | null;
   model: ModelInfo | null;
   modelChoice: ModelChoice | null;
   trainChoice: TrainChoice | null;

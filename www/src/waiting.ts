@@ -34,17 +34,27 @@ const STEPS: Record<Piece["what"], string> = {
   table2: "Table 2",
 };
 
-/** The share of a piece that is done; null where its progress does not tell. */
+/** In which a whole section of a report consists. */
+const STEADY_SECTION = "density: spectral density";
+
+/** The share of a piece that is done, of a report that of its section; null where its progress does not tell. */
 export function shareOf({ what }: Piece, progress: Progress | null): number | null {
-  if (!progress || progress.total <= 0 || !STEADY.has(progress.phase)) return null;
-  // Several of them make one such piece.
-  if (what === "check" || what === "report") return null;
-  return progress.done / progress.total;
+  if (!progress || progress.total <= 0) return null;
+  // Several of them make one check.
+  const isSteady = what === "report" ? progress.phase === STEADY_SECTION : STEADY.has(progress.phase);
+  return isSteady && what !== "check" ? progress.done / progress.total : null;
 }
+
+/** What a piece consists of, as far as it says where it is: a report in its sections. */
+export const stepsOf = (piece: Piece): Piece[] =>
+  piece.what === "report" && piece.sections.length > 0
+    ? piece.sections.map((section) => ({ ...piece, sections: [section] }))
+    : [piece];
 
 export class Progressing {
   #pace: Pace | null = null;
-  #now: { piece: Piece; after: Piece[]; scope: Scope } | null = null;
+  /** `steps`: of the piece, those that are still to come. */
+  #now: { piece: Piece; steps: Piece[]; after: Piece[]; scope: Scope } | null = null;
   #training: Training | null = null;
   #timer: ReturnType<typeof setInterval> | undefined;
   #told = 0;
@@ -81,14 +91,19 @@ export class Progressing {
   /** One piece, and what is to come after it. What it took is learnt from, if it comes to its end. */
   async through<T>(piece: Piece, after: Piece[], scope: Scope, body: () => Promise<T>): Promise<T> {
     const pace = this.#pace ?? new Pace(this.seconds);
-    this.#now = { piece, after, scope };
+    const [first = piece, ...steps] = stepsOf(piece);
+    this.#now = { piece, steps, after, scope };
     const { state } = this.store;
-    pace.begin(this.#part(piece));
+    const began = this.seconds();
+    pace.begin(this.#part(first));
     this.#tell();
     const found = await body();
-    const taken = pace.end();
+    pace.end();
+    const taken = this.seconds() - began;
     // Of what a person has stopped, some parts hand over what they have.
     if (pace !== this.#pace || this.store.state.paused) return found;
+    // Costs that are too high are replaced by others.
+    if ((state.costs ?? this.store.state.costs)?.isBeside !== false) return found;
     const estimated = this.estimate(piece, state, this.#training, false);
     if (estimated !== null) this.paces.learn(workOf(piece, state), estimated, taken);
     return found;
@@ -99,7 +114,22 @@ export class Progressing {
     // Costs that have come meanwhile are as good.
     const found = known({ ...state, costs: state.costs ?? this.store.state.costs }, training);
     if (!found) return null;
-    return secondsOf(piece, found) * (isLearnt ? this.paces.factor(workOf(piece, state)) : 1);
+    const seconds = secondsOf(piece, found);
+    if (seconds === null) return null;
+    return seconds * (isLearnt ? this.paces.factor(workOf(piece, state)) : 1);
+  }
+
+  /** Where a report is in its sections. */
+  #follow(pace: Pace, progress: Progress | null): void {
+    const { section, sections } = progress ?? {};
+    if (!this.#now || section === undefined || sections === undefined) return;
+    while (this.#now.steps.length > sections - section) {
+      const [next, ...steps] = this.#now.steps;
+      this.#now.steps = steps;
+      if (!next) return;
+      pace.end();
+      pace.begin(this.#part(next));
+    }
   }
 
   #part(piece: Piece): Part {
@@ -122,12 +152,14 @@ export class Progressing {
     const { piece, after, scope } = this.#now;
     const { progress } = this.store.state;
     this.#told = this.seconds();
+    this.#follow(pace, progress);
     const share = shareOf(piece, progress);
     const { fraction, left } = pace.howFar(
-      after.map((piece) => this.#part(piece)),
+      [...this.#now.steps, ...after].map((piece) => this.#part(piece)),
       share,
     );
-    const own = progress?.remainingSeconds;
+    // What the engine says of a report knows nothing of what such work has taken before.
+    const own = piece.what === "report" && left !== null ? undefined : progress?.remainingSeconds;
     this.store.set({
       waiting: {
         count: this.#stepsOf(piece) ?? countOf(this.store.state, scope, piece),

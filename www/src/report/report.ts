@@ -4,6 +4,7 @@ import type { BackendInfo, Report, ReportSection } from "isoflat";
 import { transaction } from "../database";
 import { LabError } from "../errors";
 import { VERSION } from "../figures/version";
+import type { Piece } from "../plan";
 import type { State } from "../store";
 import type { TrainChoice } from "../worker/protocol";
 
@@ -72,6 +73,26 @@ export const keptReport = (): Promise<Kept | undefined> =>
 
 export async function keepReport(kept: Kept): Promise<void> {
   await transaction("readwrite", (store) => store("last").put(kept, "report"));
+}
+
+/** What the engine computes of one that nobody has asked a part of, in its order. */
+const ALL: readonly ReportSection[] = [
+  "point",
+  "norms",
+  "petzka",
+  "gauss_newton",
+  "hessian",
+  "riemannian",
+  "density",
+  "sharpness",
+  "spaces",
+];
+
+/** A report of the network that there is, or what is missing of the one `before`. */
+export function reportPiece({ model }: State, before: FullReport | null): Piece & { what: "report" } {
+  const isDefined = { petzka: model?.piecewiseLinear !== false, spaces: model?.homogeneous !== false };
+  const sections = ALL.filter((section) => isDefined[section as keyof typeof isDefined] !== false);
+  return { what: "report", sections: before ? missingSections(before) : sections };
 }
 
 export const missingSections = ({ sections }: Report): ReportSection[] =>

@@ -37,6 +37,9 @@ export interface SpacesState {
 
 type PageStore = Store<State>;
 
+/** Of the curvature's table: products that each of its six rows takes, about, and steps of training that take as long as a product. */
+const CURVATURE = { rows: 6, products: 18, images: 500, steps: 1.4 };
+
 const PLACES: Place[] = ["weights", "weight_fixing", "g_space"];
 
 const spacesWorker = (): Worker =>
@@ -60,6 +63,8 @@ export class SpacesApp {
   readonly #client = new Client<SpacesApi, SpacesEvent>((event) => this.#heard(event), spacesWorker);
   #stopped = false;
   #seed = 0;
+  /** What the curvature took when it was taken last, relative to what it was said to take. */
+  #curvaturePace = 1;
   /** Steps: those that are known to be done, of repeats that are over, and all. */
   #progress = { begun: 0, known: 0, over: 0, steps: 0 };
   /** Where the points of a run go: its key, and which of its repeats. */
@@ -171,10 +176,21 @@ export class SpacesApp {
     return this.results.winner(fit)?.run;
   }
 
+  /** Seconds that the curvature takes; null while it is not known how fast this device is. */
+  estimateCurvature(): number | null {
+    const { speed, setting } = this.store.state;
+    if (!speed) return null;
+    const { rows, products, images, steps } = CURVATURE;
+    const sample = speed.stepSeconds / Math.max(setting.batch, 1);
+    return this.#curvaturePace * rows * products * Math.min(images, setting.images) * steps * sample;
+  }
+
   async takeCurvature(): Promise<void> {
     const run = this.curvatureRun;
     if (!run) return;
+    const estimated = this.estimateCurvature();
     await this.#task("curvature", async () => {
+      const begun = performance.now();
       this.store.set({ curvature: { run, rows: [] } });
       for (const rescaled of [false, true]) {
         for (const place of PLACES) {
@@ -186,6 +202,7 @@ export class SpacesApp {
           this.store.set({ curvature: { run, rows: [...rows, { place, rescaled, value }] } });
         }
       }
+      if (estimated) this.#curvaturePace *= (performance.now() - begun) / 1000 / estimated;
     });
   }
 

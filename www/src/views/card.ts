@@ -6,6 +6,8 @@ import { disable } from "../focus";
 export interface Card {
   root: HTMLElement;
   button: HTMLButtonElement;
+  /** How long the work takes. */
+  estimate: HTMLElement;
   /** Numbers and words. */
   body: HTMLElement;
   /** A drawing; hidden while there is none. */
@@ -14,6 +16,7 @@ export interface Card {
 
 export function card(id: string, title: string, about: string, action: string): Card {
   const button = html("button", { type: "button", id: `${id}-button`, disabled: true }, action);
+  const estimate = html("p", { id: `${id}-estimate`, class: "note estimate" });
   const body = html("div", { class: "finding", id: `${id}-finding`, role: "status" });
   const plot = html("div", { class: "chart small", id: `${id}-plot`, hidden: true });
   const root = html(
@@ -22,16 +25,18 @@ export function card(id: string, title: string, about: string, action: string): 
     html("h3", { id: `${id}-title` }, title),
     html("p", { class: "about-card" }, about),
     html("div", { class: "row" }, button),
+    estimate,
     plot,
     body,
   );
-  return { root, button, body, plot };
+  return { root, button, estimate, body, plot };
 }
 
 /** Lets the card's work be begun; or says, in its place, why it never can be. */
-export function offer({ button, body }: Card, isPossible: boolean, refusal: string | null): void {
+export function offer({ button, estimate, body }: Card, isPossible: boolean, refusal: string | null): void {
   disable(button, !isPossible || refusal !== null);
   button.title = refusal ?? "";
+  estimate.hidden = refusal !== null;
   if (refusal === null) button.removeAttribute("aria-describedby");
   else button.setAttribute("aria-describedby", body.id);
 }

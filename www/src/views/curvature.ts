@@ -3,7 +3,7 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { curvatureFigure } from "../figures/spaces";
 import { disable } from "../focus";
-import { number } from "../format";
+import { duration, number } from "../format";
 import type { CurvatureRow, SpacesApp } from "../spaces/app";
 import { METHODS, PLACES, type Place } from "../spaces/methods";
 import { renderPart } from "./part";
@@ -35,7 +35,7 @@ export function curvatureView(app: SpacesApp, section: HTMLElement): void {
         <p class="note" role="status">${said(app)}</p>`,
     });
   };
-  app.store.watch(["task", "curves", "here", "products", "curvature"], draw);
+  app.store.watch(["task", "curves", "here", "products", "curvature", "speed", "setting"], draw);
   const find = within(section);
   const [button, stop] = [find("button", "curvature-button"), find("button", "curvature-stop")];
   takeAlong(button.parentElement, () => curvatureFigure(app.store.state.curvature), "table");
@@ -48,14 +48,17 @@ export function curvatureView(app: SpacesApp, section: HTMLElement): void {
   });
 }
 
-function said({ store, curvatureRun: run }: SpacesApp): string {
+function said(app: SpacesApp): string {
+  const { store, curvatureRun: run } = app;
   const { task, products, curves } = store.state;
   if (task === "curvature") return `${products} products with the Hessian…`;
   if (!run && [...curves.values()].some(([curve]) => curve?.end === "done")) {
     return "The runs were kept, the weights that they ended at were not: it needs one that has been run since the page was opened.";
   }
   if (!run) return "It needs a trained network: run one of the experiments above to its end.";
-  return `At the end of the best run so far: ${METHODS[run.method].name} at rate ${run.rate}.`;
+  const seconds = app.estimateCurvature();
+  const takes = seconds === null ? "" : ` That takes ${duration(seconds)}.`;
+  return `At the end of the best run so far: ${METHODS[run.method].name} at rate ${run.rate}.${takes}`;
 }
 
 function table(rows: CurvatureRow[]): TemplateResult {

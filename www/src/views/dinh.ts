@@ -12,6 +12,7 @@ import { type Finding, found, refusalOf } from "../store";
 import type { BallFinding, ManyFinding } from "../worker/protocol";
 import { type Card, card, facts, offer } from "./card";
 import { watchIn } from "./closed";
+import { ESTIMATED, nothingToSay, showEstimate } from "./estimate";
 import { Figure5 } from "./figure5";
 import { place } from "./place";
 import { sharpenView } from "./sharpen";
@@ -58,6 +59,13 @@ export function dinhView(app: App): void {
     const { ready, model, task } = app.store.state;
     const isPossible = ready && model !== null && !["training", "starting", "sharpening"].includes(task);
     for (const construction of CONSTRUCTIONS) offer(cards[construction], isPossible, refusal(construction));
+  });
+  app.store.watch(ESTIMATED, () => {
+    for (const construction of CONSTRUCTIONS) {
+      const { estimate } = cards[construction];
+      if (refusal(construction) === null) showEstimate(app, construction, estimate);
+      else nothingToSay(estimate);
+    }
   });
   watchIn(part, app, ["dinh", "model"], () => {
     const { dinh } = app.store.state;

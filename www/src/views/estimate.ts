@@ -4,6 +4,7 @@ import { html, nothing, render } from "lit-html";
 import type { App } from "../app";
 import { bytesOf, hint, known, piecesOf, type Training, type Work } from "../estimates";
 import { bytes, duration } from "../format";
+import type { FullReport } from "../report/report";
 import type { Key } from "../store";
 
 const BEGINS: Record<Work, string> = {
@@ -12,39 +13,54 @@ const BEGINS: Record<Work, string> = {
   measures: "All measures at one point take",
   spectrum: "The spectrum of one point takes",
   check: "The check takes",
+  report: "The full report takes",
+  table2: "The table takes",
+  boxes: "The boxes take",
+  many: "Both spectra take",
+  ball: "Both ascents take",
 };
 
 /** What the estimates depend on; what has been learnt from work counts as soon as it is over. */
-export const ESTIMATED: Key[] = ["costs", "model", "descriptions", "landscapeChoice", "spectrumChoice", "task"];
+export const ESTIMATED: Key[] = ["costs", "model", "descriptions", "landscapeChoice", "spectrumChoice", "task", "dinh"];
 
 export interface EstimateOptions {
   training?: Training | null;
   /** Of the check: with the searches for the highest point. */
   searches?: boolean;
+  /** Of a report: the one that was stopped, which is gone on with. */
+  before?: FullReport | null;
 }
 
 /** Fills a view's own paragraph. Of fields that are empty there is nothing to be said. */
 export function showEstimate(app: App, work: Work, note: HTMLElement, options: EstimateOptions = {}): void {
-  const { training = null, searches = false } = options;
+  const { training = null, searches = false, before = null } = options;
   const { state } = app.store;
   const found = work === "training" && training === null ? null : known(state, training);
   if (!found) {
-    render(nothing, note);
-    delete note.dataset.seconds;
-    delete note.dataset.bytes;
+    nothingToSay(note);
     return;
   }
   const nothingThere = { ...state, growing: {} };
-  const seconds = piecesOf(work, state, searches).reduce(
-    (sum, piece) => sum + (app.progressing.estimate(piece, nothingThere, found.training) ?? 0),
+  const seconds = piecesOf(work, state, { searches, before }).reduce(
+    (sum, piece) => sum + (app.progressing.estimate(piece, nothingThere, found.training) ?? Number.NaN),
     0,
   );
+  if (!Number.isFinite(seconds)) {
+    nothingToSay(note);
+    return;
+  }
   const estimate = { seconds, ...bytesOf(work, found) };
   const advice = hint(work, estimate);
   note.dataset.seconds = String(seconds);
   note.dataset.bytes = String(estimate.bytes);
   const text = `${BEGINS[work]} ${duration(seconds)} and ${bytes(estimate.bytes)} of memory.`;
   render(html`${text}${advice ? html`<strong class="hint"> ${advice}</strong>` : nothing}`, note);
+}
+
+export function nothingToSay(note: HTMLElement): void {
+  render(nothing, note);
+  delete note.dataset.seconds;
+  delete note.dataset.bytes;
 }
 
 /** Keeps the paragraph of another part up to date. */

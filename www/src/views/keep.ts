@@ -9,7 +9,8 @@ import { found } from "../store";
 import type { SaveChoice, SavedPoint } from "../worker/protocol";
 import { watchIn } from "./closed";
 import { copy } from "./copy";
-import { place } from "./place";
+import { estimateView } from "./estimate";
+import { place, within } from "./place";
 import type { ReportView } from "./report";
 
 type Form = "bibtex" | "plain";
@@ -88,6 +89,7 @@ export function keepView(app: App, report: ReportView): void {
                 <span role="status">${copied === "embed" ? "Copied" : "Copy embed code"}</span>
               </button>
             </div>
+            <p id="report-estimate" class="note estimate"></p>
           </section>
           <section aria-labelledby="keep-weights">
             <h3 id="keep-weights">Weights</h3>
@@ -170,4 +172,5 @@ export function keepView(app: App, report: ReportView): void {
   };
   watchIn(at, app, [...SAID, "bendSummary", "opened"], draw);
   report.changed = draw;
+  estimateView(app, "report", within(at)("p", "report-estimate"));
 }

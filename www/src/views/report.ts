@@ -11,6 +11,7 @@ import { plotFigure, tableFigure } from "../report/figures";
 import type { Part, ReportTable } from "../report/part";
 import { type FullReport, goesOn, keepReport, keptReport, readReport, textOf } from "../report/report";
 import { pieces } from "../subscripts";
+import { ESTIMATED, showEstimate } from "./estimate";
 import { measureButton } from "./measure-note";
 import { place } from "./place";
 import { takenAlong } from "./take-along";
@@ -22,6 +23,7 @@ const isOpen = (): boolean => location.hash.startsWith(ADDRESS);
 export class ReportView {
   readonly #place = place("report");
   readonly #title = createRef<HTMLHeadingElement>();
+  readonly #estimate = createRef<HTMLElement>();
   #report: FullReport | null = null;
   #text = "";
   /** Of the weights that it is of; null of a file. */
@@ -36,7 +38,14 @@ export class ReportView {
       if (!this.#report) this.#render();
       else if (this.#report.stopped && this.#offer() !== this.#offered) this.#render();
     });
+    app.store.watch(ESTIMATED, () => this.#showEstimate());
     void this.#restore();
+  }
+
+  /** Of a whole one, or of what is missing of the one that there is. */
+  #showEstimate(): void {
+    const { value: note } = this.#estimate;
+    if (note) showEstimate(this.app, "report", note, { before: this.#report });
   }
 
   get isThere(): boolean {
@@ -120,6 +129,7 @@ export class ReportView {
     this.#offered = this.#offer();
     // Made anew each time, so that no menu is of the report before.
     render(this.#report ? keyed(++this.#renderings, this.#whole(this.#report)) : this.#none(), this.#place);
+    this.#showEstimate();
   }
 
   #none(): TemplateResult {
@@ -134,6 +144,7 @@ export class ReportView {
       <button type="button" class="primary" ?disabled=${!ready || task === "reporting"} @click=${() => void this.compute()}>
         Compute it
       </button>
+      <p class="note estimate" ${ref(this.#estimate)}></p>
     </div>`;
   }
 
@@ -195,7 +206,8 @@ export class ReportView {
         : "It can be gone on with while its network is on the stage, on the same device and samples.";
     }
     return html`<button type="button" id="report-continue" ?disabled=${state.task === "reporting"}
-      @click=${() => void this.compute(report)}>Continue</button>`;
+      @click=${() => void this.compute(report)}>Continue</button>
+      <span class="estimate" ${ref(this.#estimate)}></span>`;
   }
 
   #part(report: FullReport, { id, title, about, plots, tables }: Part): TemplateResult {

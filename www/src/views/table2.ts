@@ -7,6 +7,7 @@ import { table2Figure } from "../figures/tables";
 import { disable } from "../focus";
 import { number } from "../format";
 import type { State } from "../store";
+import { estimateView } from "./estimate";
 import { place, within } from "./place";
 import { takeAlong } from "./take-along";
 import { term } from "./words";
@@ -22,6 +23,7 @@ export function table2View(app: App): void {
     render(markup(app), papers);
   };
   draw();
+  estimateView(app, "table2", within(papers)("p", "table2-estimate"));
   takeAlong(within(papers)("button", "table2-button").parentElement, () => table2Figure(app.store.state), "table");
   app.store.watch(["table2"], draw);
   app.store.watch(["task"], () => {
@@ -41,6 +43,7 @@ const markup = (app: App): TemplateResult => html`
         <div class="row"><button id="table2-button" type="button" @click=${() => void app.asking.reproduceTable2()}>Reproduce</button></div>
       </div>
       <p class="note">784-300-100-10 on 500 random samples with random labels. The ${term("spectralNorm", "spectral norm")} of the ${term("layerwise", "layer-wise")} ${term("riemannian")} ${term("hessian")}, before and after two layer-wise maps. The paper found relative differences of 1.7 × 10⁻⁷ and 7.17 × 10⁻⁷.</p>
+      <p id="table2-estimate" class="note estimate"></p>
       <div id="table2">${table(app.store.state.table2)}</div>
     </div>
   

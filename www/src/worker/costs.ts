@@ -28,16 +28,19 @@ const WAITED = 2;
 const BATCHES = [32, 128];
 const STEPS = 48;
 const STEPS_SECONDS = 0.15;
+/** A module that has just been loaded is slow until the engine has compiled what is called often: where there is time, it is called so long. */
+const WARM_SECONDS = 0.2;
 /** Points of a line, and a side of a surface. */
 const [LINE, SIDE] = [3, 7];
 
 const now = (): number => performance.now() / 1e3;
 
-/** The first one warms up, and waits in the queue for work that was there before. */
-async function least(call: () => Promise<unknown>): Promise<number> {
+/** Calls for so many seconds at least. The first one warms up, and waits in the queue for work that was there before. */
+async function leastIn(atLeast: number, call: () => Promise<unknown>): Promise<number> {
   await call();
+  const begun = now();
   let seconds = Number.POSITIVE_INFINITY;
-  for (let i = 0; i < REPEATS; i++) {
+  for (let i = 0; i < REPEATS || now() - begun < atLeast; i++) {
     const start = now();
     await call();
     seconds = Math.min(seconds, now() - start);
@@ -64,7 +67,9 @@ export async function sampleCosts(
   problem: Problem,
   train: Problem,
   at: Float64Array,
+  isThorough = false,
 ): Promise<SampleCosts> {
+  const least = (call: () => Promise<unknown>) => leastIn(isThorough ? WARM_SECONDS : 0, call);
   const parts: Problem[] = [];
   const first = (of: Problem, samples: number): Problem => {
     const part = firstSamples(of, samples);
@@ -97,7 +102,7 @@ export async function sampleCosts(
     if (estimate.gradientSeconds > LONG_SECONDS || isLong()) return told;
     const most = Math.max(FIRST, Math.round((TRIAL_SECONDS * samples) / estimate.productSeconds));
     const whole = first(problem, Math.min(most, problem.samples));
-    const trial = new Trial(engine, at);
+    const trial = new Trial(engine, at, least);
     const tried = await trial.product(whole, first(problem, Math.ceil(whole.samples / 4)));
     const product = unlessWaited(tried, whole.samples, estimate.productSeconds / samples);
     if (isLong()) return { ...told, product };
@@ -126,20 +131,24 @@ class Trial {
   constructor(
     private readonly engine: Engine,
     private readonly at: Float64Array,
+    private readonly least: (call: () => Promise<unknown>) => Promise<number>,
   ) {}
 
   async product(whole: Problem, part: Problem): Promise<Line> {
     const v = randomVector(this.at.length, 1);
-    const of = (problem: Problem) => least(() => this.engine.product(problem, this.at, v));
-    const few = await of(part);
-    return lineThrough(part.samples, few, whole.samples, await of(whole));
+    const of = (problem: Problem) => this.least(() => this.engine.product(problem, this.at, v));
+    // The larger first: it is what counts, and what warms up.
+    const many = await of(whole);
+    return lineThrough(part.samples, await of(part), whole.samples, many);
   }
 
   async plane(problem: Problem): Promise<SampleCosts["plane"]> {
     const [u, v] = [randomVector(this.at.length, 1), randomVector(this.at.length, 2)];
     const along = (values: Float64Array) => ({ type: "vector", values }) as const;
-    const line = await least(() => this.engine.landscape(problem, this.at, { directions: [along(u)], points: LINE }));
-    const surface = await least(() =>
+    const line = await this.least(() =>
+      this.engine.landscape(problem, this.at, { directions: [along(u)], points: LINE }),
+    );
+    const surface = await this.least(() =>
       this.engine.landscape(problem, this.at, { directions: [along(u), along(v)], points: SIDE, pointsT: SIDE }),
     );
     const { call, sample } = lineThrough(LINE, line, SIDE ** 2, surface);

@@ -114,10 +114,10 @@ export class Lab implements LabApi {
   }
 
   /** Not by `run`: Stop is for what a person has begun, and aborting it must not be lost on this. */
-  costs(): Promise<Outcome<SampleCosts>> {
+  costs(isThorough: boolean): Promise<Outcome<SampleCosts>> {
     return this.#session.outcome(async () => {
       const { model, engine } = this.#session;
-      return await sampleCosts(engine, model.measured, model.train, model.trained);
+      return await sampleCosts(engine, model.measured, model.train, model.trained, isThorough);
     });
   }
 

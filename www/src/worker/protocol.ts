@@ -362,7 +362,8 @@ export interface LabApi {
   /** The same network where it stands, measured on another number of samples. */
   setMeasured(samples: number): Promise<Outcome<ModelInfo>>;
   /** Of the model there is. A trial run of well under a second but for the largest networks; it touches no state. */
-  costs(): Promise<Outcome<SampleCosts>>;
+  /** Thoroughly where nothing else runs: that takes about a second. */
+  costs(isThorough: boolean): Promise<Outcome<SampleCosts>>;
   /** Files on top of those that there are, or none to read the same ones by another choice. */
   openFiles(files: File[], choice: OpenChoice): Promise<Outcome<OpenedFiles>>;
   /** Does this network fit the weights that are open? */
