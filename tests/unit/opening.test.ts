@@ -161,7 +161,7 @@ describe("a fault of a file", () => {
 
   test("with a batch normalisation says what to do on the page", () => {
     const message =
-      "n.json: layer 1 (batch_norm) does not withstand rescaling by itself, as its mean and shift stay where they are; " +
+      "n.json: layers[1] (batch_norm) does not withstand rescaling by itself, as its mean and shift stay where they are; " +
       "fold it into the layer beside it: fold_batch_norm in Rust, Network.foldBatchNorm in JavaScript";
     const said = forPage(message);
     expect(said).toMatch(/^n\.json: layer 1 \(batch_norm\) does not withstand rescaling/);
