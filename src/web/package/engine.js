@@ -4,6 +4,7 @@ import { options, promised, run } from "./call.js";
 import { adopted, fault } from "./errors.js";
 import { Handle, of, wrap } from "./handle.js";
 import { instance } from "./instance.js";
+import { inCamelCase } from "./names.js";
 import { Problem } from "./problem.js";
 import { isAbsent, named, numbers, plain } from "./read.js";
 import { Remote } from "./remote.js";
@@ -188,8 +189,9 @@ export class Engine extends Handle {
     return work(this, "constantInBall", problem, { of: parameters }, options);
   }
 
-  report(problem, parameters, options) {
-    return work(this, "report", problem, { of: parameters }, options, { canFinish: true });
+  async report(problem, parameters, options) {
+    const found = await work(this, "report", problem, { of: parameters }, options, { canFinish: true });
+    return { ...found, values: inCamelCase(found.values) };
   }
 
   loseDevice() {

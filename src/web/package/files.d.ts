@@ -108,14 +108,22 @@ export interface OpenDataOptions {
   normalization?: NormalizationName | { mean: number[]; deviation: number[]; divisor?: number };
 }
 
-export interface OpenedData {
+/** Data of which a `Problem` can be made, where they have targets. */
+export type OpenedData = OpenedInputs &
+  /** Classes. */
+  (
+    | { loss: "cross_entropy"; targets: Uint32Array }
+    /** Rows of numbers. */
+    | { loss: "squared_error"; targets: Float64Array }
+    /** None came with them. */
+    | { loss?: undefined; targets?: undefined }
+  );
+
+export interface OpenedInputs {
   shape: number[];
   samples: number;
   /** Row after row. */
   inputs: Float32Array | Float64Array;
-  /** Classes, or rows of numbers. */
-  targets?: Uint32Array | Float64Array;
-  loss?: LossName;
   /** Names of the classes, where there are some. */
   classes: string[];
   /** What was done to the files' numbers, if anything was. */

@@ -10,6 +10,8 @@ import { TextEncoder } from "./text.js";
 
 const INVALID = "invalid_problem";
 const KEYS = ["loss", "inputs", "targets"];
+/** What `openData` says of data beside them: its result is data as it is. */
+const BESIDE = ["shape", "samples", "classes", "normalization", "notes", "overview"];
 
 /** Problems that are alive: each holds data, and a module that runs out of memory says how many there are. */
 let alive = 0;
@@ -21,7 +23,7 @@ const release = () => {
 function dataOf(value) {
   return reading("data", INVALID, () => {
     const data = object(value, "data", INVALID);
-    const unknown = Object.keys(data).find((key) => !KEYS.includes(key));
+    const unknown = Object.keys(data).find((key) => !KEYS.includes(key) && !BESIDE.includes(key));
     if (unknown !== undefined) throw fault(INVALID, `data has no key ${unknown}; there are ${KEYS.join(", ")}`);
     const { loss } = data;
     if (loss !== "cross_entropy" && loss !== "squared_error") {
