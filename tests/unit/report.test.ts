@@ -65,6 +65,16 @@ describe("a report's file", () => {
     expect(await reportTextOf([file(text), file(text)])).toBeNull();
   });
 
+  test("may have the names of before, with underscores", () => {
+    const before = { hessian: { max_eigenvalue: 3, eigenvalues: [1, 3] }, density: { hessian: { densityError: [0] } } };
+    const read = readReport("old.json", JSON.stringify({ ...JSON.parse(text), values: before }));
+    expect(read.values).toEqual({
+      hessian: { maxEigenvalue: 3, eigenvalues: [1, 3] },
+      density: { hessian: { densityError: [0] } },
+    });
+    expect(readReport("new.json", textOf(read)).values).toEqual(read.values);
+  });
+
   test("says what is wrong with it", () => {
     expect(() => readReport("x.json", "{")).toThrow(/x.json is a report, but no JSON/);
     expect(() => readReport("x.json", '{"isoflat": "report"}')).toThrow(/does not say what it is of/);

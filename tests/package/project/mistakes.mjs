@@ -752,7 +752,19 @@ function engines({ network, theta, problem, gone, engine }) {
       "noise in a layer that there is not",
       "invalid_option",
       call("noiseInjection", { layer: 7, delta: 0.1 }),
-      [/layer/, /7/],
+      [/layer 7/, /1 to 2/],
+    ],
+    [
+      "noise in a layer counted from 0",
+      "invalid_option",
+      call("noiseInjection", { layer: 0, delta: 0.1 }),
+      [/layer is 0/, /counted from 1/],
+    ],
+    [
+      "sharpening a layer that there is not",
+      "invalid_option",
+      call("sharpen", { target: 10, layer: 3 }),
+      [/layer 3/, /1 to 2/],
     ],
     [
       "a trace by an unknown method",

@@ -43,7 +43,7 @@ const calls = {
   petzka: [{ draws: 3 }],
   sharpness: [],
   averageSharpness: [],
-  noiseInjection: [{ layer: 1, delta: 0.01 }],
+  noiseInjection: [{ layer: 2, delta: 0.01 }],
   sharpen: [{ target: 1000 }],
   volumeFlatness: [],
   manyLargeEigenvalues: [{ target: 10 }],
