@@ -12,6 +12,10 @@ import {
 
 const network = Network.dense([2, 3]);
 const inputs = new Float32Array(4);
+const rows = [
+  [1, 0],
+  [0, 1],
+];
 /** Typed as it stands there, so that nothing else is wrong with what is refused. */
 const problemOf = (data: ProblemData): Problem => new Problem(network, data);
 
@@ -59,25 +63,11 @@ problemOf({ loss: "cross_entropy", inputs, targets: new BigInt64Array(2) });
 // @ts-expect-error names are no classes
 problemOf({ loss: "cross_entropy", inputs, targets: ["cat", "dog"] });
 // @ts-expect-error one row after the other, and no rows
-problemOf({
-  loss: "squared_error",
-  inputs,
-  targets: [
-    [1, 0, 0],
-    [0, 1, 0],
-  ],
-});
+problemOf({ loss: "squared_error", inputs, targets: rows });
 // @ts-expect-error pixels are to be scaled first
 problemOf({ loss: "cross_entropy", inputs: new Uint8Array(4), targets: [0, 2] });
-// @ts-expect-error no rows
-problemOf({
-  loss: "cross_entropy",
-  inputs: [
-    [0, 1],
-    [1, 0],
-  ],
-  targets: [0, 2],
-});
+// @ts-expect-error nor here
+problemOf({ loss: "cross_entropy", inputs: rows, targets: [0, 2] });
 // @ts-expect-error a loss by another name
 problemOf({ loss: "mse", inputs, targets: [1, 0, 0, 0, 1, 0] });
 // @ts-expect-error a loss in other letters
