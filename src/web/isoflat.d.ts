@@ -246,7 +246,7 @@ export class Network {
    * From an object or a JSON text. A batch normalisation is refused; `foldBatchNorm` makes a network without it.
    * @example
    * ```js
-   * const lenet = Network.fromJSON({
+   * using lenet = Network.fromJSON({
    *   input: [1, 8, 8],
    *   layers: [
    *     { type: "conv2d", channels: 4, kernel: 3, padding: 1 },
@@ -286,7 +286,7 @@ export class Network {
    * A ReLU network of these widths, input first; `bias` is true by default.
    * @example
    * ```js
-   * const narrow = Network.dense([4, 16, 3], false);
+   * using narrow = Network.dense([4, 16, 3], false);
    * console.log(network.parameterCount, narrow.parameterCount); // 131 112
    * ```
    */
@@ -295,7 +295,7 @@ export class Network {
    * A network of the papers, by its name.
    * @example
    * ```js
-   * const resnet = Network.preset("resnet20");
+   * using resnet = Network.preset("resnet20");
    * console.log(resnet.inputShape, resnet.parameterCount); // [ 3, 32, 32 ] 269722
    * ```
    */
@@ -304,7 +304,7 @@ export class Network {
    * What `fromJSON` takes.
    * @example
    * ```js
-   * const copy = Network.fromJSON(network.toJSON());
+   * using copy = Network.fromJSON(network.toJSON());
    * console.log(copy.summary, network.toJSON().layers.length); // 4-16-3 3
    * ```
    */
@@ -338,7 +338,8 @@ export class Network {
    * What layer-wise maps are made of: one factor a tensor, by which its writers are multiplied and its readers divided.
    * @example
    * ```js
-   * const [first] = Network.dense([4, 8, 8, 3]).freeTensors();
+   * using deep = Network.dense([4, 8, 8, 3]);
+   * const [first] = deep.freeTensors();
    * console.log(first); // { writers: [ 1 ], readers: [ 2 ] }
    * ```
    */
@@ -378,7 +379,7 @@ export class Network {
    * A parameter space at these parameters.
    * @example
    * ```js
-   * const space = network.space(parameters, { type: "g_space", biases: "paths" });
+   * using space = network.space(parameters, { type: "g_space", biases: "paths" });
    * // One weight of each of the 16 hidden units is fixed.
    * console.log(network.parameterCount, space.dimension); // 131 115
    * ```
@@ -463,7 +464,8 @@ export class Problem {
    * ```js
    * const inputs = new Float32Array([0, 0, 0, 1, 1, 0, 1, 1]);
    * const targets = [0, 1, 1, 0];
-   * const exclusiveOr = new Problem(Network.dense([2, 8, 2]), { loss: "cross_entropy", inputs, targets });
+   * using small = Network.dense([2, 8, 2]);
+   * using exclusiveOr = new Problem(small, { loss: "cross_entropy", inputs, targets });
    * console.log(exclusiveOr.samples); // 4
    * ```
    */
@@ -472,7 +474,7 @@ export class Problem {
    * Rangamani 3.1: standard normal inputs with uniformly random labels.
    * @example
    * ```js
-   * const noise = Problem.synthetic(network, { samples: 100, seed: 3 });
+   * using noise = Problem.synthetic(network, { samples: 100, seed: 3 });
    * console.log(noise.loss, noise.samples); // cross_entropy 100
    * ```
    */
@@ -483,7 +485,8 @@ export class Problem {
    * ```js
    * const text = problem.save(parameters, "mine");
    * const opened = Problem.open(text);
-   * console.log(opened.name, opened.problem.samples, opened.parameters.length); // mine 30 131
+   * using same = opened.problem;
+   * console.log(opened.name, same.samples, opened.parameters.length); // mine 30 131
    * ```
    */
   static open(json: string): OpenedProblem;
@@ -504,7 +507,7 @@ export class Problem {
    * The problem over the first samples, at least 1, or over all if there are fewer. It shares the data.
    * @example
    * ```js
-   * const few = problem.first(10);
+   * using few = problem.first(10);
    * console.log(few.samples, (await engine.evaluate(few, parameters)).accuracy); // 10 1
    * ```
    */
@@ -720,10 +723,11 @@ export class ParameterSpace {
    * The coordinates of parameters. Those that have not the space’s fixed weights are refused.
    * @example
    * ```js
-   * const space = network.space(parameters, { type: "g_space", biases: "paths" });
-   * const paths = space.toCoordinates(space.parameters);
+   * using space = network.space(parameters, { type: "g_space", biases: "paths" });
+   * using paths = space.toCoordinates(space.parameters);
    * const bent = network.transform(space.parameters, { type: "layerwise", lambda: [8, 1 / 8] });
-   * const bentPaths = network.space(bent, { type: "g_space", biases: "paths" }).toCoordinates(bent);
+   * using there = network.space(bent, { type: "g_space", biases: "paths" });
+   * const bentPaths = there.toCoordinates(bent);
    * // Path values stay where the weights do not.
    * console.log(paths.every((v, i) => Math.abs(v - bentPaths[i]) < 1e-12)); // true
    * ```
@@ -733,7 +737,7 @@ export class ParameterSpace {
    * The parameters that coordinates stand for.
    * @example
    * ```js
-   * const space = network.space(parameters, { type: "weight_norm" });
+   * using space = network.space(parameters, { type: "weight_norm" });
    * const coordinates = space.toCoordinates(parameters);
    * const back = space.toParameters(coordinates);
    * console.log(coordinates.length > back.length, back.every((w, i) => Math.abs(w - parameters[i]) < 1e-12)); // true true
@@ -744,7 +748,7 @@ export class ParameterSpace {
    * ∇_v L from ∇_θ L.
    * @example
    * ```js
-   * const space = network.space(parameters, { type: "weight_fixing" });
+   * using space = network.space(parameters, { type: "weight_fixing" });
    * const gradient = await engine.gradient(problem, space.parameters);
    * const ofCoordinates = space.pullBack(space.toCoordinates(space.parameters), gradient);
    * console.log(gradient.length - ofCoordinates.length); // 16
@@ -1589,7 +1593,7 @@ export class Engine {
    * An engine on the device that is asked for; without a hardware GPU, on the CPU.
    * @example
    * ```js
-   * const quick = await Engine.create({ backend: "cpu", precision: "f32" });
+   * using quick = await Engine.create({ backend: "cpu", precision: "f32" });
    * console.log(quick.info.backend, quick.info.precision); // cpu f32
    * quick.free();
    * ```

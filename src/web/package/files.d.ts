@@ -56,7 +56,8 @@ export interface OpenedModel {
  * // A published LeNet, of this repository's tests/fixtures/published; in a page, the File of an input or a drop.
  * const bytes = await readFile("lenet_example.pth");
  * const lenet = await openModel({ name: "lenet_example.pth", bytes });
- * console.log(lenet.format, lenet.network.summary); // PyTorch 1×28×28-conv5×5×6-pool2×2-conv5×5×16-pool2×2-120-84-10
+ * using network = lenet.network;
+ * console.log(lenet.format, network.summary); // PyTorch 1×28×28-conv5×5×6-pool2×2-conv5×5×16-pool2×2-120-84-10
  * console.log(lenet.notes.length > 0); // true
  * ```
  */
@@ -182,7 +183,8 @@ export type SaveFormat = "safetensors" | "npz" | "onnx";
  *
  * const bytes = await saveModel(problem, parameters);
  * const again = await openModel({ name: "problem.safetensors", bytes });
- * console.log(again.problem.samples, again.parameters.every((w, i) => w === parameters[i])); // 30 true
+ * using same = again.problem;
+ * console.log(same.samples, again.parameters.every((w, i) => w === parameters[i])); // 30 true
  * ```
  */
 export function saveModel(

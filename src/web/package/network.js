@@ -15,7 +15,13 @@ function jsonOf(value) {
   if (typeof value !== "object" || value === null) {
     throw fault("parse", `network must be an object or a JSON text, not ${named(value)}`);
   }
-  return JSON.stringify(value instanceof Network ? value.toJSON() : plain(value, "network", INVALID)) ?? "";
+  return JSON.stringify(value instanceof Network ? objectOf(value, "network") : plain(value, "network", INVALID)) ?? "";
+}
+
+/** A handle's JSON, for what takes either; `what` names it in the error. */
+export function objectOf(network, what) {
+  Handle.raw(network, Network, what);
+  return network.toJSON();
 }
 
 const vector = (value) => numbers(value, "parameters", "invalid_parameters");

@@ -51,6 +51,11 @@ function made(home, body, isShared = false) {
   }
 }
 
+/** Of problems that share another one's data: whose. */
+const wholes = new WeakMap();
+
+export const wholeOf = (problem) => wholes.get(problem);
+
 export class Problem extends Handle {
   // Messages say it; a minifier would take another.
   static name = "Problem";
@@ -110,6 +115,8 @@ export class Problem extends Handle {
   first(samples) {
     const raw = Handle.raw(this, Problem, "first: this Problem");
     const count = Math.min(whole(samples, "first: samples", 1), this.samples);
-    return new Problem(...made(Handle.home(this), () => raw.first(count), true));
+    const part = new Problem(...made(Handle.home(this), () => raw.first(count), true));
+    wholes.set(part, this);
+    return part;
   }
 }

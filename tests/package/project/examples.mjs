@@ -1,6 +1,7 @@
 /**
  * Runs every example of the documentation: those of the declarations, of which each class's method and each function must have one, and
  * the guides' blocks of JavaScript, one after the other as one program. What an example prints is what it says beside or below it.
+ * Where the engine has no `using`, esbuild makes what it has of it: ISOFLAT_ESBUILD is where that is.
  * TypeScript is left to `tsc`, with tsconfig.examples.json.
  */
 
@@ -71,6 +72,22 @@ globalThis.printed = (expected) => assert.equal(lines.splice(0).join("\\n").trim
 const claiming = (code) =>
   code.replace(/^(\s*console\.log\(.*\);) \/\/ (.*)$/gm, (_, call, says) => `${call} said(${JSON.stringify(says)});`);
 
+const hasUsing = (() => {
+  try {
+    return new Function("using x = null;") !== undefined;
+  } catch {
+    return false;
+  }
+})();
+const esbuild = hasUsing ? undefined : (await import(pathToFileURL(process.env.ISOFLAT_ESBUILD))).default;
+
+/** A program as this engine takes it. Imports stay where they are: first. */
+async function lowered(text) {
+  if (hasUsing || !/^\s*using /m.test(text)) return text;
+  const { code } = await esbuild.transform(text, { format: "esm", target: "node20" });
+  return code;
+}
+
 await mkdir(at("examples"), { recursive: true });
 await writeFile(at("examples/hears.mjs"), HEARS);
 const hears = 'import "./hears.mjs";\n';
@@ -87,7 +104,7 @@ async function attempt(name, work) {
 /** In a process of its own, so that it finds no module loaded: what is a whole program. */
 async function runProgram(name, text) {
   const file = at(`examples/${name}.mjs`);
-  await writeFile(file, text);
+  await writeFile(file, await lowered(text));
   await attempt(name, () => run(process.execPath, [file], { cwd: at(".") }));
 }
 
@@ -115,7 +132,7 @@ for (const file of ["isoflat.d.ts", "files.d.ts"]) {
       if (language === "ts") await keep(title, code);
       else if (isWhole(code)) await runProgram(title, hears + claiming(code));
       else {
-        await writeFile(at(`examples/${title}.mjs`), `${hears}${setup}\n${claiming(code)}`);
+        await writeFile(at(`examples/${title}.mjs`), await lowered(`${hears}${setup}\n${claiming(code)}`));
         await attempt(title, () => import(pathToFileURL(at(`examples/${title}.mjs`))));
       }
     }
