@@ -1,6 +1,6 @@
 /** `Network`: what a network is, and what follows from it without data. */
 
-import { atOnce, options, promised, run } from "./call.js";
+import { atOnce, options, promised, run, withOptions } from "./call.js";
 import { fault } from "./errors.js";
 import { Handle, of, wrap } from "./handle.js";
 import { instance } from "./instance.js";
@@ -149,7 +149,7 @@ export class Network extends Handle {
       const settings = plain(rest, "principalComponents", "invalid_option");
       const work = (_, controls) => raw.principalComponents(snapshots, { ...settings, ...controls });
       return run(Handle.home(this), watch, work);
-    });
+    }, withOptions("principalComponents"));
   }
 
   balance(parameters, given) {
@@ -159,6 +159,6 @@ export class Network extends Handle {
       const { rest, watch } = options(given, "balance");
       const settings = plain(rest, "balance", "invalid_option");
       return run(Handle.home(this), watch, (_, controls) => raw.balance(theta, { ...settings, ...controls }));
-    });
+    }, withOptions("balance"));
   }
 }

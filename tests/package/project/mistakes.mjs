@@ -490,7 +490,13 @@ function engines({ network, theta, problem, gone, engine }) {
     ],
     ["an engine of no thread", "invalid_option", own({ backend: "cpu", threads: 0 }), [/threads/, /0|at least/]],
     ["an engine of all threads", "invalid_option", own({ backend: "cpu", threads: "all" }), [/threads/, /auto/]],
-    ["an engine with a misnamed key", "invalid_option", own({ device: "cpu" }), [/device/, /backend/]],
+    [
+      "an engine with a misnamed key",
+      "invalid_option",
+      own({ device: "cpu" }),
+      [/no key "device"; there are backend, precision, memoryBudget, threads, tune, worker, onProgress, signal$/],
+    ],
+    ["an engine with what is between the module and the package", "invalid_option", own({ tunings: [] }), [/tunings/]],
     ["an engine without a GPU", "backend_unavailable", own({ backend: "gpu" }), [/WebGPU/i]],
     [
       "double precision on a GPU",
@@ -599,7 +605,24 @@ function engines({ network, theta, problem, gone, engine }) {
     ],
     ["NaN for a tolerance", "invalid_option", call("eigenvalues", { tolerance: Number.NaN }), [/tolerance/, /NaN/]],
     ["a negative tolerance", "invalid_option", call("eigenvalues", { tolerance: -1 }), [/tolerance/, /-1/]],
-    ["a method's option given to another", "invalid_option", call("gradient", { epochs: 5 }), [/epochs/]],
+    [
+      "a method's option given to another",
+      "invalid_option",
+      call("gradient", { epochs: 5 }),
+      [/no key "epochs"; there are onProgress, signal$/],
+    ],
+    [
+      "a misnamed option of training",
+      "invalid_option",
+      call("train", { abort: 5 }),
+      [/there are optimizer, .*snapshots, validation, checkpoint, onProgress, signal, finish$/],
+    ],
+    [
+      "a misnamed option of a landscape",
+      "invalid_option",
+      call("landscape", { directions: [{ type: "random", seed: 1 }], resolution: 5 }),
+      [/there are normalization, .*firstRow, directions, trajectory, onProgress, signal$/],
+    ],
     [
       "a validation problem for a gradient",
       "invalid_option",
