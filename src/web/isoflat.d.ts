@@ -724,7 +724,7 @@ export class ParameterSpace {
    * @example
    * ```js
    * using space = network.space(parameters, { type: "g_space", biases: "paths" });
-   * using paths = space.toCoordinates(space.parameters);
+   * const paths = space.toCoordinates(space.parameters);
    * const bent = network.transform(space.parameters, { type: "layerwise", lambda: [8, 1 / 8] });
    * using there = network.space(bent, { type: "g_space", biases: "paths" });
    * const bentPaths = there.toCoordinates(bent);

@@ -56,8 +56,8 @@ export interface OpenedModel {
  * // A published LeNet, of this repository's tests/fixtures/published; in a page, the File of an input or a drop.
  * const bytes = await readFile("lenet_example.pth");
  * const lenet = await openModel({ name: "lenet_example.pth", bytes });
- * using network = lenet.network;
- * console.log(lenet.format, network.summary); // PyTorch 1×28×28-conv5×5×6-pool2×2-conv5×5×16-pool2×2-120-84-10
+ * using opened = lenet.network;
+ * console.log(lenet.format, opened.summary); // PyTorch 1×28×28-conv5×5×6-pool2×2-conv5×5×16-pool2×2-120-84-10
  * console.log(lenet.notes.length > 0); // true
  * ```
  */

@@ -79,6 +79,7 @@ const hasUsing = (() => {
     return false;
   }
 })();
+assert(hasUsing || process.env.ISOFLAT_ESBUILD, "ISOFLAT_ESBUILD must say where esbuild is: this engine has no using");
 const esbuild = hasUsing ? undefined : (await import(pathToFileURL(process.env.ISOFLAT_ESBUILD))).default;
 
 /** A program as this engine takes it. Imports stay where they are: first. */
@@ -104,8 +105,10 @@ async function attempt(name, work) {
 /** In a process of its own, so that it finds no module loaded: what is a whole program. */
 async function runProgram(name, text) {
   const file = at(`examples/${name}.mjs`);
-  await writeFile(file, await lowered(text));
-  await attempt(name, () => run(process.execPath, [file], { cwd: at(".") }));
+  await attempt(name, async () => {
+    await writeFile(file, await lowered(text));
+    await run(process.execPath, [file], { cwd: at(".") });
+  });
 }
 
 const typed = [];
@@ -132,8 +135,10 @@ for (const file of ["isoflat.d.ts", "files.d.ts"]) {
       if (language === "ts") await keep(title, code);
       else if (isWhole(code)) await runProgram(title, hears + claiming(code));
       else {
-        await writeFile(at(`examples/${title}.mjs`), await lowered(`${hears}${setup}\n${claiming(code)}`));
-        await attempt(title, () => import(pathToFileURL(at(`examples/${title}.mjs`))));
+        await attempt(title, async () => {
+          await writeFile(at(`examples/${title}.mjs`), await lowered(`${hears}${setup}\n${claiming(code)}`));
+          await import(pathToFileURL(at(`examples/${title}.mjs`)));
+        });
       }
     }
   }
