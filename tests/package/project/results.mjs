@@ -17,7 +17,7 @@ import init, {
   parseIdx,
 } from "isoflat";
 
-await init({ module_or_path: await readFile(fileURLToPath(import.meta.resolve("isoflat/isoflat_bg.wasm"))) });
+await init({ module: await readFile(fileURLToPath(import.meta.resolve("isoflat/isoflat_bg.wasm"))) });
 
 const lines = [
   'import { type describeMeasures, type describeOperators, type parseIdx } from "isoflat";',
