@@ -120,6 +120,7 @@ export type OpenedData = OpenedInputs &
     | { loss?: undefined; targets?: undefined }
   );
 
+/** What there is of opened data with targets or without. */
 export interface OpenedInputs {
   shape: number[];
   samples: number;
