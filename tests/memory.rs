@@ -158,7 +158,7 @@ fn memory_is_in_proportion_to_what_a_problem_states() {
 fn what_is_out_of_proportion_is_refused_before_anything_is_taken() {
     let _alone = alone();
     let cases = [
-        (images(2, conv(1, 100_000, 1, 100_000)), "layer 0 (conv2d)"),
+        (images(2, conv(1, 100_000, 1, 100_000)), "layers[0] (conv2d)"),
         (images(2, conv(1, 1, 1, 8_000_000)), "pads"),
         (images(2, conv(1, 1, 8000, 8000)), "mostly zeros"),
         (images(2, conv(1, 3, 100_000, usize::MAX)), "pads"),

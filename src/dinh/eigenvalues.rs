@@ -15,6 +15,7 @@ use crate::engine::{Curvature, Engine, Precision};
 use crate::error::Result;
 use crate::linalg::dense_spectrum;
 use crate::measure::MeasureOptions;
+use crate::network::numbering;
 use crate::operator::CurvatureOperator;
 use crate::symmetry::Transformation;
 
@@ -27,6 +28,7 @@ pub struct ManyEigenvalues {
     /// β.
     pub beta: f64,
     /// The smallest layer, which grows by β^(K−1) while the others shrink by 1/β; in a graph, the first of those that do not shrink.
+    #[serde(serialize_with = "numbering::serialize")]
     pub smallest_layer: usize,
     /// min_k n_k, the number of its weights; in a graph, of all that do not shrink.
     pub smallest_size: usize,

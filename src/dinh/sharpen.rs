@@ -12,6 +12,7 @@ use crate::engine::{Curvature, Engine};
 use crate::error::{Result, bail, ensure};
 use crate::linalg::Eigenpair;
 use crate::measure::MeasureOptions;
+use crate::network::numbering::{self, number_of};
 use crate::operator::{CurvatureOperator, Scaled};
 use crate::symmetry::{Tensors, Transformation};
 
@@ -39,8 +40,10 @@ pub struct Sharpened {
     /// α ≤ 1; 1 where the block is as sharp as that already.
     pub alpha: f64,
     /// The layer multiplied by α.
+    #[serde(serialize_with = "numbering::serialize")]
     pub layer: usize,
     /// The layer multiplied by 1/α; in a graph, where there may be several, the first.
+    #[serde(serialize_with = "numbering::serialize")]
     pub compensating_layer: usize,
     /// T.
     pub transformation: Transformation,
@@ -86,7 +89,13 @@ pub async fn sharpen(
     ensure_positive("the target M", options.target)?;
     let layers = network.layout().layers();
     if let Some(layer) = options.layer {
-        ensure!(layer < layers.len(), InvalidOption, "there is no layer {layer}: they are 0 to {}", layers.len() - 1);
+        ensure!(
+            layer < layers.len(),
+            InvalidOption,
+            "there is no layer {}: they are 1 to {}",
+            number_of(layer),
+            layers.len()
+        );
     }
     let outputs_before = outputs_at(engine, parameters).await?;
     let loss_before = engine.loss().await?;
@@ -95,7 +104,12 @@ pub async fn sharpen(
     // An eigenvalue of the block is at least this large.
     let certain = block.value.abs() - block.residual;
     let is_curved = certain > 0.0;
-    ensure!(is_curved, InvalidOption, "the Hessian of layer {layer} is 0 here: no rescaling makes it sharp");
+    ensure!(
+        is_curved,
+        InvalidOption,
+        "the Hessian of layer {} is 0 here: no rescaling makes it sharp",
+        number_of(layer)
+    );
     let mut alpha = ((certain / options.target).sqrt() * (1.0 - MARGIN)).min(1.0);
     if options.powers_of_two {
         alpha = power_of_two_below(alpha);
@@ -161,7 +175,8 @@ async fn sharpest_block(
         (Some(found), _) => Ok(found),
         (None, Some(layer)) => bail!(
             InvalidOption,
-            "layer {layer} cannot shrink: what it reads and what it writes are fixed, or are added up, and have one factor"
+            "layer {} cannot shrink: what it reads and what it writes are fixed, or are added up, and have one factor",
+            number_of(layer)
         ),
         (None, None) => bail!(InvalidOption, "no layer of this network can shrink without a change of its function"),
     }

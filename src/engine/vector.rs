@@ -1,6 +1,7 @@
 //! Vectors where an executor computes, and the arithmetic on them.
 
 use std::any::Any;
+use std::future::ready;
 use std::ops::Range;
 
 use super::executor::Precision;
@@ -83,6 +84,11 @@ pub trait Vectors {
 
     /// A vector of zeros.
     fn zeros(&self, len: usize, columns: usize) -> Result<Vector>;
+
+    /// The same of so many columns that it takes a while: the event loop may run in the middle of it.
+    fn many_zeros(&self, len: usize, columns: usize) -> LocalFuture<'_, Result<Vector>> {
+        Box::pin(ready(self.zeros(len, columns)))
+    }
 
     /// A vector of these values, `values.len() / columns` long, rounded to the executor's precision.
     fn upload(&self, values: &[f64], columns: usize) -> Result<Vector>;

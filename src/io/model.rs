@@ -55,10 +55,12 @@ impl Model {
 
     /// Of the batch normalisations that are scales now, what makes γ and β of w and b.
     pub fn statistics(&self) -> Vec<BatchStatistics> {
+        let layers = self.network.layout().layers();
         let of = |(node, place): (&GraphNode, &Option<ParametricLayer>)| {
             let (Operation::BatchNorm(norm), Some(place)) = (&node.operation, place) else { return None };
+            let layer = layers.iter().position(|other| other.layer == place.layer)?;
             let deviation = deviations(norm).collect();
-            Some(BatchStatistics { layer: place.layer, mean: norm.mean.values.clone(), deviation })
+            Some(BatchStatistics { layer, mean: norm.mean.values.clone(), deviation })
         };
         self.graph.nodes.iter().zip(&self.places).filter_map(of).collect()
     }
@@ -108,7 +110,7 @@ impl Model {
         ensure!(
             self.fates.contains(&Some(Fate::Rows(i))) || bias.iter().all(|&b| b == 0.0),
             InvalidNetwork,
-            "layer {i} has no bias in the file, and got one as a batch normalisation before it was folded: save the network in \
+            "layers[{i}] has no bias in the file, and got one as a batch normalisation before it was folded: save the network in \
              isoflat's own format, or open it with batch normalisations as scales"
         );
         Ok(())
@@ -123,7 +125,7 @@ fn ensure_size(i: usize, node: &GraphNode, place: Option<&ParametricLayer>) -> R
     ensure!(
         len(weight) == rows * columns && (bias.is_none() || len(bias) == rows),
         InvalidNetwork,
-        "layer {i} ({}) has weights of {} and a bias of {} values, but its W is {rows} × {columns}",
+        "layers[{i}] ({}) has weights of {} and a bias of {} values, but its W is {rows} × {columns}",
         layer.name(),
         len(weight),
         len(bias)

@@ -122,7 +122,7 @@ impl StochasticLanczos {
         let (mut all, mut shorter) = (Vec::new(), Vec::new());
         let mut products = 0;
         for probe in 0..self.probes {
-            let mut basis = Basis::start(operator, steps, &random_signs(n, &mut rng)?, generator(self.seed))?;
+            let mut basis = Basis::start(operator, steps, &random_signs(n, &mut rng)?, generator(self.seed)).await?;
             while basis.size < steps {
                 let done = probe * steps + basis.size;
                 control.step(Progress::new("spectral density", done, self.probes * steps)).await?;

@@ -11,6 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use super::{decomposed, overflow, random_normal, unit};
 use crate::engine::{Segments, Vector, Vectors};
 use crate::error::{Error, ErrorCode, Result};
+use crate::event_loop::worked;
 use crate::memory::{collected, zeros};
 use crate::numbers::{largest, norm, power_near};
 use crate::operator::SymmetricOperator;
@@ -157,25 +158,33 @@ fn square(size: usize) -> Result<DMatrix<f64>> {
 ///
 /// # Errors
 /// `TooLarge`; the device's.
-fn room(vectors: &dyn Vectors, n: usize, capacity: usize) -> Result<(Vector, Vector, Vector, DMatrix<f64>)> {
+async fn room(vectors: &dyn Vectors, n: usize, capacity: usize) -> Result<(Vector, Vector, Vector, DMatrix<f64>)> {
     Ok((
-        vectors.zeros(n, capacity + 1)?,
+        vectors.many_zeros(n, capacity + 1).await?,
         vectors.zeros(2 * CHECK_EVERY * (capacity + 1), 1)?,
         vectors.zeros(capacity + 2, 1)?,
         square(capacity)?,
     ))
 }
 
+/// Columns that a basis takes along at once when it grows.
+const COPIED: usize = 8;
+
 impl<'a> Basis<'a> {
     /// A basis of up to `capacity` columns that starts from this vector, of any length but 0. Random vectors, where they
     /// are needed, come from `rng`.
-    pub fn start(operator: &'a dyn SymmetricOperator, capacity: usize, start: &[f64], rng: ChaCha8Rng) -> Result<Self> {
+    pub async fn start(
+        operator: &'a dyn SymmetricOperator,
+        capacity: usize,
+        start: &[f64],
+        rng: ChaCha8Rng,
+    ) -> Result<Self> {
         let vectors = operator.vectors();
         let n = operator.len();
         // Near 1 before it is rounded to the device's precision, which may not hold it as it is; by a power of two, which rounds nothing.
         let unit = power_near(largest(start.iter().copied()));
         let start = collected("a start vector", start.iter().map(|x| x / unit))?;
-        let (q, coefficients, norms, t) = room(vectors, n, capacity)?;
+        let (q, coefficients, norms, t) = room(vectors, n, capacity).await?;
         let mut basis = Self {
             operator,
             vectors,
@@ -204,13 +213,17 @@ impl<'a> Basis<'a> {
     ///
     /// # Errors
     /// The device's.
-    pub fn grow(&mut self, capacity: usize) -> Result<bool> {
-        let (mut q, coefficients, norms, mut t) = match room(self.vectors, self.operator.len(), capacity) {
+    pub async fn grow(&mut self, capacity: usize) -> Result<bool> {
+        let (mut q, coefficients, norms, mut t) = match room(self.vectors, self.operator.len(), capacity).await {
             Ok(room) => room,
             Err(Error { code: ErrorCode::TooLarge, .. }) => return Ok(false),
             Err(error) => return Err(error),
         };
-        self.vectors.copy_columns(&self.q, 0..self.size + 1, &mut q, 0)?;
+        for first in (0..self.size + 1).step_by(COPIED) {
+            let columns = first..(first + COPIED).min(self.size + 1);
+            self.vectors.copy_columns(&self.q, columns, &mut q, first)?;
+            worked((COPIED * self.operator.len()) as f64).await;
+        }
         t.view_mut((0, 0), (self.size, self.size)).copy_from(&self.t.view((0, 0), (self.size, self.size)));
         (self.q, self.coefficients, self.norms, self.t, self.capacity) = (q, coefficients, norms, t, capacity);
         Ok(true)

@@ -32,7 +32,8 @@ pub(crate) struct BatchNorm {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BatchStatistics {
-    /// The layer, counted from 0.
+    /// Which of the layers with parameters, counted from 0 (in JSON from 1).
+    #[serde(with = "super::numbering")]
     pub layer: usize,
     /// μ of every channel or feature.
     pub mean: Vec<f64>,

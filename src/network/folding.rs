@@ -131,7 +131,7 @@ impl Folding {
                     let Tensor { shape, is_flat } = wiring.layout().tensor(Source::Layer(i));
                     let channels = if is_flat { shape.len() } else { shape.channels };
                     let is_scale = norm.is_scale;
-                    Item::Norm { map: norm.affine(&format!("layer {i} (batch_norm)"), channels)?, is_scale }
+                    Item::Norm { map: norm.affine(&format!("layers[{i}] (batch_norm)"), channels)?, is_scale }
                 }
                 RawLayer::Layer(layer) if layer.is_parametric() => {
                     let place = parametric.next().expect("the layout has every layer with parameters").clone();

@@ -95,7 +95,7 @@ impl TryFrom<RawNetwork> for Network {
             RawLayer::Layer(layer) => Ok(NamedLayer { layer, name, from }),
             RawLayer::BatchNorm(_) => bail!(
                 InvalidNetwork,
-                "layer {i} (batch_norm) does not withstand rescaling by itself, as its mean and shift stay where they are; \
+                "layers[{i}] (batch_norm) does not withstand rescaling by itself, as its mean and shift stay where they are; \
                  fold it into the layer beside it: fold_batch_norm in Rust, Network.foldBatchNorm in JavaScript"
             ),
         });

@@ -8,6 +8,7 @@ mod initialize;
 mod json;
 mod layer;
 mod layout;
+pub(crate) mod numbering;
 mod presets;
 mod residual;
 mod shape;

@@ -65,11 +65,11 @@ pub enum Source {
 }
 
 impl NamedLayer {
-    /// How messages call the layer of this number.
+    /// How messages call the layer at this place of a network's JSON.
     pub(super) fn title(&self, i: usize) -> String {
         match &self.name {
-            Some(name) => format!("layer {i} ({} \"{name}\")", self.layer.name()),
-            None => format!("layer {i} ({})", self.layer.name()),
+            Some(name) => format!("layers[{i}] ({} \"{name}\")", self.layer.name()),
+            None => format!("layers[{i}] ({})", self.layer.name()),
         }
     }
 }

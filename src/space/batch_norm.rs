@@ -7,6 +7,7 @@ use super::ParameterSpace;
 use crate::engine::{Chart, NONE, Shear, Sheared};
 use crate::error::{Result, bail, ensure};
 use crate::memory::{copied, room};
+use crate::network::numbering::number_of;
 use crate::network::{BatchStatistics, Layer, Network, ParametricLayer};
 
 /// Coordinates: the parameters in their order, with γ in place of w and β in place of b.
@@ -29,21 +30,21 @@ impl BatchNormSpace {
         let mut places: Vec<(ParametricLayer, BatchStatistics)> = Vec::new();
         for found in statistics {
             let layer = found.layer;
-            let is_scale =
-                matches!(network.named_layers().get(layer), Some(named) if named.layer == Layer::Scale { bias: true });
-            let place = network.layout().layers().iter().find(|place| place.layer == layer).filter(|_| is_scale);
-            let Some((place, bias)) = place.and_then(|place| Some((place, place.bias.clone()?))) else {
-                bail!(InvalidOption, "layer {layer} is no scale with a bias, as a batch normalisation is one")
+            let number = number_of(layer);
+            let place = network.layout().layers().get(layer);
+            let scale = place.filter(|place| *network.layer(place.layer) == Layer::Scale { bias: true });
+            let Some((place, bias)) = scale.and_then(|place| Some((place, place.bias.clone()?))) else {
+                bail!(InvalidOption, "layer {number} is no scale with a bias, as a batch normalisation is one")
             };
             ensure!(
                 places.iter().all(|(_, other)| other.layer != layer),
                 InvalidOption,
-                "layer {layer} has statistics twice"
+                "layer {number} has statistics twice"
             );
             ensure!(
                 found.mean.len() == place.outputs && found.deviation.len() == place.outputs,
                 InvalidOption,
-                "layer {layer} has {} channels or features, but statistics of {} and {}",
+                "layer {number} has {} channels or features, but statistics of {} and {}",
                 place.outputs,
                 found.mean.len(),
                 found.deviation.len()
@@ -52,7 +53,7 @@ impl BatchNormSpace {
                 found.mean.iter().all(|mean| mean.is_finite())
                     && found.deviation.iter().all(|&d| d.is_finite() && d > 0.0),
                 InvalidOption,
-                "the statistics of layer {layer} must be finite, with deviations above 0"
+                "the statistics of layer {number} must be finite, with deviations above 0"
             );
             for (c, (mean, deviation)) in found.mean.iter().zip(&found.deviation).enumerate() {
                 let [at, place] = [place.weight.start + c, bias.start + c].map(|place| place as u32);

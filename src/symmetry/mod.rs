@@ -211,7 +211,7 @@ pub(crate) fn ensure_homogeneous(network: &Network) -> Result<()> {
     if let Some((i, layer)) = network.first_inhomogeneous_layer() {
         bail!(
             NotHomogeneous,
-            "layer {i} ({}) is not positively homogeneous, so rescaling the weights would change the function",
+            "layers[{i}] ({}) is not positively homogeneous, so rescaling the weights would change the function",
             layer.name()
         );
     }

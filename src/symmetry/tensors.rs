@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::union::Union;
 use crate::error::Result;
-use crate::network::{Network, Source};
+use crate::network::{Network, Source, numbering};
 
 const WHAT: &str = "the network's tensors";
 
@@ -13,9 +13,11 @@ const WHAT: &str = "the network's tensors";
 /// inverse. All layer-wise rescalings are made of these.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FreeTensor {
-    /// The layers with parameters, counted from 0, that write it.
+    /// The layers with parameters, counted from 0 (in JSON from 1), that write it.
+    #[serde(serialize_with = "numbering::list::serialize")]
     pub writers: Vec<usize>,
     /// Those that read it.
+    #[serde(serialize_with = "numbering::list::serialize")]
     pub readers: Vec<usize>,
 }
 

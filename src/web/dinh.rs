@@ -11,6 +11,7 @@ use super::problem::Problem;
 use super::run::thrown;
 use crate::dinh::{self, BoxOptions};
 use crate::measure::{MeasureOptions, SharpnessOptions};
+use crate::network::numbering;
 
 type Js<T> = Result<T, JsValue>;
 
@@ -18,6 +19,7 @@ type Js<T> = Result<T, JsValue>;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct SharpenOptions {
     target: f64,
+    #[serde(default, deserialize_with = "numbering::optional::deserialize")]
     layer: Option<usize>,
     powers_of_two: Option<bool>,
     tolerance: Option<f64>,

@@ -8,6 +8,11 @@ declare global {
 /** Where the module comes from: its address, a response, its bytes, or a compiled module. */
 export type InitInput = RequestInfo | URL | Response | BufferSource | WebAssembly.Module;
 
+/** The same by name, as for `initSync`; or by the name that wasm-bindgen's modules know it by. */
+export type InitSource =
+  | { module: InitInput | Promise<InitInput>; module_or_path?: undefined }
+  | { module_or_path: InitInput | Promise<InitInput>; module?: undefined };
+
 export interface InitOutput {
   readonly memory: WebAssembly.Memory;
 }
@@ -25,7 +30,7 @@ export interface InitOutput {
  * console.log(Network.dense([784, 300, 10]).parameterCount); // 238510
  * ```
  */
-export default function init(input?: { module_or_path: InitInput | Promise<InitInput> } | InitInput | Promise<InitInput>): Promise<InitOutput>;
+export default function init(input?: InitSource | InitInput | Promise<InitInput>): Promise<InitOutput>;
 
 /**
  * The same from bytes or a compiled module, at once.
@@ -191,7 +196,7 @@ export type InitializeOptions = {
  * units, or channels of a convolution; its `inputs` are input channels × kernel height × kernel width.
  */
 export interface ParameterBlock {
-  /** Index of the parametric layer, from 0. */
+  /** Which of the layers with parameters, counted from 1 as in `OperatorName`. */
   layer: number;
   kind: "weight" | "bias";
   start: number;
@@ -205,7 +210,7 @@ export interface ParameterBlock {
  * layer gives.
  */
 export interface FreeTensor {
-  /** Parametric layers, from 0, that write it. */
+  /** Layers with parameters, counted from 1, that write it. */
   writers: number[];
   /** Those that read it. */
   readers: number[];
@@ -217,18 +222,18 @@ export type Transformation =
    * W_l → λ_l W_l, b_l → (Π λ_k over a way from the inputs to l) b_l; one positive factor a parametric layer. Over every way from the
    * inputs to the outputs, and over ways that meet, the products agree; to the outputs they are 1.
    */
-  | { type: "layerwise"; lambda: number[] }
+  | { type: "layerwise"; lambda: readonly number[] }
   /** Dinh: (α W_1, W_2 / α), two-layer networks. */
   | { type: "alpha_scale"; alpha: number }
   /**
    * W_l → Λ_l W_l Λ_{l−1}⁻¹; a positive factor for every unit or channel of every hidden layer. In a graph those that sums unite have one,
    * listed with the first layer that writes them.
    */
-  | { type: "nodewise"; factors: number[][] }
+  | { type: "nodewise"; factors: readonly (readonly number[])[] }
   /** New unit or channel i of hidden layer l is old one `permutations[l][i]`; in a graph, of those that the layer is the first to write. */
-  | { type: "permutation"; permutations: number[][] }
+  | { type: "permutation"; permutations: readonly (readonly number[])[] }
   /** The first is applied first. */
-  | { type: "composition"; of: Transformation[] }
+  | { type: "composition"; of: readonly Transformation[] }
   /** Factors drawn log-uniformly in [low, high]; the last layer's makes the product 1. */
   | { type: "random_layerwise"; seed: number; low: number; high: number }
   | { type: "random_nodewise"; seed: number; low: number; high: number }
@@ -241,7 +246,7 @@ export class Network {
    * From an object or a JSON text. A batch normalisation is refused; `foldBatchNorm` makes a network without it.
    * @example
    * ```js
-   * const lenet = Network.fromJSON({
+   * using lenet = Network.fromJSON({
    *   input: [1, 8, 8],
    *   layers: [
    *     { type: "conv2d", channels: 4, kernel: 3, padding: 1 },
@@ -281,16 +286,16 @@ export class Network {
    * A ReLU network of these widths, input first; `bias` is true by default.
    * @example
    * ```js
-   * const narrow = Network.dense([4, 16, 3], false);
+   * using narrow = Network.dense([4, 16, 3], false);
    * console.log(network.parameterCount, narrow.parameterCount); // 131 112
    * ```
    */
-  static dense(widths: number[], bias?: boolean | { bias?: boolean }): Network;
+  static dense(widths: readonly number[], bias?: boolean | { bias?: boolean }): Network;
   /**
    * A network of the papers, by its name.
    * @example
    * ```js
-   * const resnet = Network.preset("resnet20");
+   * using resnet = Network.preset("resnet20");
    * console.log(resnet.inputShape, resnet.parameterCount); // [ 3, 32, 32 ] 269722
    * ```
    */
@@ -299,7 +304,7 @@ export class Network {
    * What `fromJSON` takes.
    * @example
    * ```js
-   * const copy = Network.fromJSON(network.toJSON());
+   * using copy = Network.fromJSON(network.toJSON());
    * console.log(copy.summary, network.toJSON().layers.length); // 4-16-3 3
    * ```
    */
@@ -333,8 +338,9 @@ export class Network {
    * What layer-wise maps are made of: one factor a tensor, by which its writers are multiplied and its readers divided.
    * @example
    * ```js
-   * const [first] = Network.dense([4, 8, 8, 3]).freeTensors();
-   * console.log(first); // { writers: [ 0 ], readers: [ 1 ] }
+   * using deep = Network.dense([4, 8, 8, 3]);
+   * const [first] = deep.freeTensors();
+   * console.log(first); // { writers: [ 1 ], readers: [ 2 ] }
    * ```
    */
   freeTensors(): FreeTensor[];
@@ -373,7 +379,7 @@ export class Network {
    * A parameter space at these parameters.
    * @example
    * ```js
-   * const space = network.space(parameters, { type: "g_space", biases: "paths" });
+   * using space = network.space(parameters, { type: "g_space", biases: "paths" });
    * // One weight of each of the 16 hidden units is fixed.
    * console.log(network.parameterCount, space.dimension); // 131 115
    * ```
@@ -390,7 +396,7 @@ export class Network {
    * console.log(explained[0] > explained[1], explained[0] + explained[1] <= 1); // true true
    * ```
    */
-  principalComponents(trajectory: (Float64Array | Float32Array)[], options?: RunOptions & { components?: number }): Promise<PrincipalComponents>;
+  principalComponents(trajectory: readonly (Float64Array | Float32Array)[], options?: RunOptions & { components?: number }): Promise<PrincipalComponents>;
   /**
    * The rescaling of least norm, one factor a layer or one a unit (default).
    * @example
@@ -424,13 +430,22 @@ export class Network {
 
 export type LossName = "cross_entropy" | "squared_error";
 
-export interface ProblemData {
-  loss: LossName;
-  /** samples × inputLength, row-major; images channel after channel, row after row. */
+/** Data, and what becomes of them: classes by cross-entropy, or vectors by squared error. */
+export type ProblemData = {
+  /** samples × inputLength, row-major; images channel after channel, row after row. Pixels that are bytes are to be scaled first. */
   inputs: Float32Array | Float64Array;
-  /** Class numbers (cross-entropy), or samples × outputLength values (squared error). */
-  targets: Uint8Array | Uint32Array | number[] | Float64Array | Float32Array;
-}
+} & (
+  | {
+      loss: "cross_entropy";
+      /** A class number a sample, from 0; floating-point numbers must be whole. */
+      targets: Uint8Array | Uint32Array | Float64Array | Float32Array | readonly number[];
+    }
+  | {
+      loss: "squared_error";
+      /** samples × outputLength values, row-major. */
+      targets: Float64Array | Float32Array | readonly number[];
+    }
+);
 
 /** What a problem file holds. */
 export interface OpenedProblem {
@@ -449,7 +464,8 @@ export class Problem {
    * ```js
    * const inputs = new Float32Array([0, 0, 0, 1, 1, 0, 1, 1]);
    * const targets = [0, 1, 1, 0];
-   * const exclusiveOr = new Problem(Network.dense([2, 8, 2]), { loss: "cross_entropy", inputs, targets });
+   * using small = Network.dense([2, 8, 2]);
+   * using exclusiveOr = new Problem(small, { loss: "cross_entropy", inputs, targets });
    * console.log(exclusiveOr.samples); // 4
    * ```
    */
@@ -458,7 +474,7 @@ export class Problem {
    * Rangamani 3.1: standard normal inputs with uniformly random labels.
    * @example
    * ```js
-   * const noise = Problem.synthetic(network, { samples: 100, seed: 3 });
+   * using noise = Problem.synthetic(network, { samples: 100, seed: 3 });
    * console.log(noise.loss, noise.samples); // cross_entropy 100
    * ```
    */
@@ -469,7 +485,8 @@ export class Problem {
    * ```js
    * const text = problem.save(parameters, "mine");
    * const opened = Problem.open(text);
-   * console.log(opened.name, opened.problem.samples, opened.parameters.length); // mine 30 131
+   * using same = opened.problem;
+   * console.log(opened.name, same.samples, opened.parameters.length); // mine 30 131
    * ```
    */
   static open(json: string): OpenedProblem;
@@ -490,13 +507,14 @@ export class Problem {
    * The problem over the first samples, at least 1, or over all if there are fewer. It shares the data.
    * @example
    * ```js
-   * const few = problem.first(10);
+   * using few = problem.first(10);
    * console.log(few.samples, (await engine.evaluate(few, parameters)).accuracy); // 10 1
    * ```
    */
   first(samples: number): Problem;
-  /** The data, copies: inputs row after row. */
-  readonly data: { loss: LossName; inputs: Float32Array | Float64Array; targets: Uint32Array | Float64Array };
+  /** The data, copies: inputs row after row. What another problem can be made of. */
+  readonly data: { inputs: Float32Array | Float64Array }
+    & ({ loss: "cross_entropy"; targets: Uint32Array } | { loss: "squared_error"; targets: Float64Array });
   /**
    * Gives the data’s memory back at once; without it, that is done when the handle is collected.
    * @example
@@ -670,11 +688,11 @@ export type SpaceSpec =
   /** w = s v / ‖v‖, one v a unit or channel (default) or one a layer. */
   | { type: "weight_norm"; grouping?: "unit" | "layer" }
   /** γ = √(σ² + ε) w and β = b + μ w in place of the w and b of scales: the coordinates of frameworks. */
-  | { type: "batch_norm"; statistics: BatchStatistics[] };
+  | { type: "batch_norm"; statistics: readonly BatchStatistics[] };
 
 /** The frozen statistics of a batch normalisation that is a `scale` here. */
 export interface BatchStatistics {
-  /** The layer, counted from 0. */
+  /** Which of the layers with parameters, counted from 1. */
   layer: number;
   mean: number[];
   /** √(σ² + ε). */
@@ -705,10 +723,11 @@ export class ParameterSpace {
    * The coordinates of parameters. Those that have not the space’s fixed weights are refused.
    * @example
    * ```js
-   * const space = network.space(parameters, { type: "g_space", biases: "paths" });
+   * using space = network.space(parameters, { type: "g_space", biases: "paths" });
    * const paths = space.toCoordinates(space.parameters);
    * const bent = network.transform(space.parameters, { type: "layerwise", lambda: [8, 1 / 8] });
-   * const bentPaths = network.space(bent, { type: "g_space", biases: "paths" }).toCoordinates(bent);
+   * using there = network.space(bent, { type: "g_space", biases: "paths" });
+   * const bentPaths = there.toCoordinates(bent);
    * // Path values stay where the weights do not.
    * console.log(paths.every((v, i) => Math.abs(v - bentPaths[i]) < 1e-12)); // true
    * ```
@@ -718,7 +737,7 @@ export class ParameterSpace {
    * The parameters that coordinates stand for.
    * @example
    * ```js
-   * const space = network.space(parameters, { type: "weight_norm" });
+   * using space = network.space(parameters, { type: "weight_norm" });
    * const coordinates = space.toCoordinates(parameters);
    * const back = space.toParameters(coordinates);
    * console.log(coordinates.length > back.length, back.every((w, i) => Math.abs(w - parameters[i]) < 1e-12)); // true true
@@ -729,7 +748,7 @@ export class ParameterSpace {
    * ∇_v L from ∇_θ L.
    * @example
    * ```js
-   * const space = network.space(parameters, { type: "weight_fixing" });
+   * using space = network.space(parameters, { type: "weight_fixing" });
    * const gradient = await engine.gradient(problem, space.parameters);
    * const ofCoordinates = space.pullBack(space.toCoordinates(space.parameters), gradient);
    * console.log(gradient.length - ofCoordinates.length); // 16
@@ -1118,7 +1137,7 @@ export interface AverageSharpness {
 }
 
 export interface FeatureOptions extends RunOptions {
-  /** Index of the parametric layer, from 0: its inputs are perturbed. */
+  /** Which of the layers with parameters, counted from 1: its inputs are perturbed. */
   layer: number;
   /** φ becomes φ + δ A φ. */
   delta: number;
@@ -1183,7 +1202,7 @@ export interface SpectrumEnds {
 export interface SharpenOptions extends RunOptions {
   /** M: the spectral norm to reach. */
   target: number;
-  /** The layer to shrink, from 0; default the one that takes the least. */
+  /** Which of the layers with parameters to shrink, counted from 1; default the one that takes the least. */
   layer?: number;
   /** α as a power of two: no output changes in a single bit. */
   powersOfTwo?: boolean;
@@ -1310,7 +1329,7 @@ export interface MeasureValue {
 
 export interface MeasureOptions extends RunOptions {
   /** Default: all that are defined for the network (Petzka's need a piecewise linear one). */
-  measures?: MeasureKey[];
+  measures?: readonly MeasureKey[];
   /** ε of `epsilon_sharpness_quadratic`; default 1e-3. */
   epsilon?: number;
   /**
@@ -1397,7 +1416,7 @@ export interface InvarianceCell {
 }
 
 export interface InvarianceOptions extends MeasureOptions {
-  transformations: Transformation[];
+  transformations: readonly Transformation[];
   /** Residual of eigenvalues relative to the norm; default 1e-6 in f64, 2e-5 in f32. */
   tolerance?: number;
 }
@@ -1415,88 +1434,91 @@ export type ReportSection =
 
 export interface ReportOptions extends Omit<MeasureOptions, "measures">, FinishOptions {
   /** Default: all that are defined for the network. */
-  sections?: ReportSection[];
+  sections?: readonly ReportSection[];
 }
 
 /** One operator's spectrum in a report. Of up to 1024 parameters it is exact, of more its ends are, and norms are estimated. */
 export interface ReportSpectrum {
-  max_eigenvalue: number;
-  max_eigenvalue_residual: number;
-  min_eigenvalue: number;
-  min_eigenvalue_residual: number;
-  spectral_norm: number;
+  maxEigenvalue: number;
+  maxEigenvalueResidual: number;
+  minEigenvalue: number;
+  minEigenvalueResidual: number;
+  spectralNorm: number;
   /** Descending. */
-  top_eigenvalues: number[];
+  topEigenvalues: number[];
   /** Of the Hessian of a small network: all of them, ascending. */
   eigenvalues?: number[];
   trace: number;
-  frobenius_norm: number;
+  frobeniusNorm: number;
   products: number;
   /** These are of larger networks: what says how far to trust the numbers. */
-  top_residuals?: number[];
+  topResiduals?: number[];
   converged?: boolean;
   verified?: boolean;
   /** Where the trace is estimated. */
-  trace_standard_error?: number;
-  trace_products?: number;
-  frobenius_norm_standard_error?: number;
+  traceStandardError?: number;
+  traceProducts?: number;
+  frobeniusNormStandardError?: number;
 }
 
 type ReportMetric = "layerwise" | "nodewise";
 
-/** The values of a report; those of a section that was not asked for, not finished or is not defined are absent. */
+/**
+ * The values of a report; those of a section that was not asked for, not finished or is not defined are absent. Keys are those of report
+ * files (`isoflat report --json`) and of measures in camel case: `hessian.spectral_norm` is `values.hessian.spectralNorm`.
+ */
 export interface ReportValues {
   loss?: number;
-  gradient_norm?: number;
-  fisher_rao_norm?: number;
+  gradientNorm?: number;
+  fisherRaoNorm?: number;
   /** Of networks of dense layers. */
-  path_norm_squared?: number;
+  pathNormSquared?: number;
   /** Lists have an entry a layer. */
   petzka?: {
     kappa: number[];
-    kappa_max: number;
-    kappa_sum: number;
-    kappa_trace: number[];
-    kappa_trace_max: number;
-    kappa_trace_sum: number;
+    kappaMax: number;
+    kappaSum: number;
+    kappaTrace: number[];
+    kappaTraceMax: number;
+    kappaTraceSum: number;
     rho: number[][];
-    rho_max_per_layer: number[];
-    rho_sum_per_layer: number[];
-    rho_max: number;
-    rho_sum: number;
+    rhoMaxPerLayer: number[];
+    rhoSumPerLayer: number[];
+    rhoMax: number;
+    rhoSum: number;
     /** Null for convolutions. */
-    relative_flatness: (number | null)[];
+    relativeFlatness: (number | null)[];
   };
-  gauss_newton?: ReportSpectrum;
+  gaussNewton?: ReportSpectrum;
   hessian?: ReportSpectrum;
-  riemannian?: { [key in `${ReportMetric}_${"flat" | "levi_civita"}`]: ReportSpectrum }
-    & { [key in `${ReportMetric}_gradient_norm`]: number };
+  riemannian?: { [key in `${ReportMetric}${"Flat" | "LeviCivita"}`]: ReportSpectrum }
+    & { [key in `${ReportMetric}GradientNorm`]: number };
   density?: { hessian: SpectralDensity };
   sharpness?: {
-    epsilon_sharpness: Omit<Sharpness, "delta">;
-    epsilon_sharpness_box: Omit<Sharpness, "delta">;
-    riemannian_sharpness_layerwise: Omit<Sharpness, "delta">;
-    riemannian_sharpness_nodewise: Omit<Sharpness, "delta">;
-    average_sharpness: AverageSharpness;
-    average_sharpness_scaled: AverageSharpness;
+    epsilonSharpness: Omit<Sharpness, "delta">;
+    epsilonSharpnessBox: Omit<Sharpness, "delta">;
+    riemannianSharpnessLayerwise: Omit<Sharpness, "delta">;
+    riemannianSharpnessNodewise: Omit<Sharpness, "delta">;
+    averageSharpness: AverageSharpness;
+    averageSharpnessScaled: AverageSharpness;
   };
   /** With the diagonal choice of fixed weights. */
   spaces?: {
     /** 1 for each parameter that is free, 0 for each that is fixed. */
     free: number[];
-    weight_fixing: { gradient: number[]; parameters_reparametrized?: number[] };
-    g_space?: {
-      dimension_without_biases: number;
+    weightFixing: { gradient: number[]; parametersReparametrized?: number[] };
+    gSpace?: {
+      dimensionWithoutBiases: number;
       values: number[];
       gradient: number[];
-      learning_rate: number;
-      parameters_after_one_sgd_step?: number[];
-      loss_after_one_sgd_step?: number;
+      learningRate: number;
+      parametersAfterOneSgdStep?: number[];
+      lossAfterOneSgdStep?: number;
     };
   };
 }
 
-/** What was finished, by section, with the keys of a report file. */
+/** What was finished, by section. */
 export interface Report {
   /** Did `finish` end it early? What was finished until then is here. */
   stopped: boolean;
@@ -1509,14 +1531,14 @@ export type DirectionSpec =
   /** Eigenvector `index` (0 is the largest; −1 the most negative) of the operator, default `hessian`. */
   | { type: "eigenvector"; operator?: OperatorName; index: number }
   /** Towards other parameters: s = 1 is there. */
-  | { type: "towards"; parameters: Float64Array }
-  | { type: "vector"; values: Float64Array }
+  | { type: "towards"; parameters: Float64Array | Float32Array }
+  | { type: "vector"; values: Float64Array | Float32Array }
   /** Principal component `component` (0 explains most) of `trajectory`, of length 1; the components are orthonormal. */
   | { type: "principal"; component: number };
 
 export interface LandscapeOptions extends RunOptions {
   /** One direction gives a line, two a grid. */
-  directions: [DirectionSpec] | [DirectionSpec, DirectionSpec];
+  directions: readonly [DirectionSpec] | readonly [DirectionSpec, DirectionSpec];
   /**
    * Lengths of random directions and eigenvectors. `none` (default): 1 over all parameters. `layer`: each W_l and b_l as
    * long as the parameters'. `filter`: each row of W_l as long as the parameters' row, biases not moved (Li et al. 2018).
@@ -1526,10 +1548,10 @@ export interface LandscapeOptions extends RunOptions {
    * The way of a training, to be drawn along any directions: its snapshots' parameters in order, 2 to 1024. `principal` directions are
    * those of [θ_0 − θ_n, …, θ_{n−1} − θ_n, 0] (Li et al. 2018, section 7), about their mean.
    */
-  trajectory?: (Float64Array | Float32Array)[];
+  trajectory?: readonly (Float64Array | Float32Array)[];
   /** Ends of s (and of t); default [−1, 1], or what has all of the trajectory inside. */
-  range?: [number, number];
-  rangeT?: [number, number];
+  range?: readonly [number, number];
+  rangeT?: readonly [number, number];
   /** Points along s (and t); default 21. */
   points?: number;
   pointsT?: number;
@@ -1571,7 +1593,7 @@ export class Engine {
    * An engine on the device that is asked for; without a hardware GPU, on the CPU.
    * @example
    * ```js
-   * const quick = await Engine.create({ backend: "cpu", precision: "f32" });
+   * using quick = await Engine.create({ backend: "cpu", precision: "f32" });
    * console.log(quick.info.backend, quick.info.precision); // cpu f32
    * quick.free();
    * ```
@@ -1791,7 +1813,7 @@ export class Engine {
    * How far the loss rises when a layer’s inputs are perturbed, beside Petzka’s bound.
    * @example
    * ```js
-   * const { value, bound, draws } = await engine.noiseInjection(problem, parameters, { layer: 1, delta: 0.01 });
+   * const { value, bound, draws } = await engine.noiseInjection(problem, parameters, { layer: 2, delta: 0.01 });
    * console.log(draws.length, Number.isFinite(value), bound > 0); // 10 true true
    * ```
    */
@@ -1844,7 +1866,7 @@ export class Engine {
    *   sections: ["point", "hessian", "riemannian"],
    * });
    * console.log(sections.map(({ section }) => section)); // [ 'point', 'hessian', 'riemannian' ]
-   * console.log(values.hessian.spectral_norm.toPrecision(3)); // 1.05
+   * console.log(values.hessian.spectralNorm.toPrecision(3)); // 1.05
    * ```
    */
   report(problem: Problem, parameters: Float64Array | Float32Array, options?: ReportOptions): Promise<Report>;

@@ -7,6 +7,7 @@ use wasm_bindgen::prelude::*;
 use super::convert::{float64, numbers, options, parameters, plain, set, to_js};
 use super::error::{fault, throw};
 use crate::error::ErrorCode;
+use crate::network::numbering::number_of;
 use crate::network::{BiasInitialization, Initialization, Network as Inner, Preset, fold_batch_norm};
 use crate::symmetry::Transformation;
 
@@ -150,7 +151,7 @@ impl Network {
         let layers = self.inner.layout().layers();
         let blocks = self.inner.layout().blocks().into_iter().map(|block| {
             to_js(&serde_json::json!({
-                "layer": block.layer,
+                "layer": number_of(block.layer),
                 "kind": if block.is_bias { "bias" } else { "weight" },
                 "start": block.range.start,
                 "end": block.range.end,

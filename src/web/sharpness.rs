@@ -12,6 +12,7 @@ use super::run::thrown;
 use crate::error::ErrorCode;
 use crate::measure::sharpness::{Noise, Region, SharpnessOptions, average_sharpness, epsilon_sharpness};
 use crate::measure::{MeasureOptions, petzka};
+use crate::network::numbering;
 
 type Js<T> = Result<T, JsValue>;
 
@@ -38,6 +39,7 @@ struct AverageOptions {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct FeatureOptions {
+    #[serde(deserialize_with = "numbering::deserialize")]
     layer: usize,
     delta: f64,
     draws: Option<usize>,

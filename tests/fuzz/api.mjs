@@ -192,13 +192,13 @@ const engineMethods = [
     fields: { noise: of.name("plain", "scaled"), sigma: of.positive(0.01), pairs: of.count(2, 20), seed: of.seed },
   }),
   engine("noiseInjection", point, {
-    fields: { layer: of.index, delta: of.positive(0.01, 0.1), draws: of.count(2, 5), seed: of.seed },
+    fields: { layer: of.layer, delta: of.positive(0.01, 0.1), draws: of.count(2, 5), seed: of.seed },
     required: ["layer", "delta"],
   }),
   engine("sharpen", point, {
     fields: {
       target: of.positive(1e3, 1e5),
-      layer: of.index,
+      layer: of.layer,
       powersOfTwo: of.flag,
       tolerance: of.positive(1e-3),
       maxProducts: of.count(50, 300),

@@ -52,6 +52,12 @@ function type({ good, wild = [], bad = [], other = notNumbers }) {
 
 export const count = (from = 1, to = 12) =>
   type({ good: (random) => random.between(from, to), wild: [0, 1, $("-0"), ...absurd], bad: notCounts });
+/** A layer's number. */
+export const layer = type({
+  good: [1],
+  wild: [2, 3, ...absurd.filter((number) => number !== 0)],
+  bad: [0, ...notCounts],
+});
 export const index = type({ good: [0], wild: [1, 2, 3, ...absurd], bad: notCounts });
 export const seed = type({
   good: (random) => random.int(1000),

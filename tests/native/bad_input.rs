@@ -103,27 +103,27 @@ fn networks_over_images() {
         ("[2, 6, 5]", "[2, 0, 5]", Invalid, "zero"),
         ("[2, 6, 5]", "[2, 6, 5, 1]", Invalid, "must be [features] or [channels, height, width]"),
         ("[2, 6, 5]", "[6, 5]", Invalid, "must be [features] or [channels, height, width]"),
-        ("\"channels\": 3", "\"channels\": 0", Invalid, "layer 0 (conv2d) has 0 channels"),
-        ("\"kernel\": [3, 2]", "\"kernel\": [3, 0]", Invalid, "layer 0 (conv2d) has a window of size [3, 0]"),
+        ("\"channels\": 3", "\"channels\": 0", Invalid, "layers[0] (conv2d) has 0 channels"),
+        ("\"kernel\": [3, 2]", "\"kernel\": [3, 0]", Invalid, "layers[0] (conv2d) has a window of size [3, 0]"),
         ("\"kernel\": [3, 2]", "\"kernel\": 0", Invalid, "[0, 0]"),
-        ("\"stride\": [1, 1]", "\"stride\": [0, 1]", Invalid, "layer 0 (conv2d) has stride [0, 1]"),
-        ("\"size\": [2, 2]", "\"size\": [0, 2]", Invalid, "layer 2 (max_pool2d) has a window of size [0, 2]"),
-        ("\"stride\": [2, 2]", "\"stride\": [2, 0]", Invalid, "layer 2 (max_pool2d) has stride [2, 0]"),
+        ("\"stride\": [1, 1]", "\"stride\": [0, 1]", Invalid, "layers[0] (conv2d) has stride [0, 1]"),
+        ("\"size\": [2, 2]", "\"size\": [0, 2]", Invalid, "layers[2] (max_pool2d) has a window of size [0, 2]"),
+        ("\"stride\": [2, 2]", "\"stride\": [2, 0]", Invalid, "layers[2] (max_pool2d) has stride [2, 0]"),
         // Windows that do not fit.
         ("\"kernel\": [3, 2]", "\"kernel\": [9, 2]", Invalid, "window of 9×2, which does not fit its input of 2×6×5"),
         ("\"kernel\": [3, 2]", "\"kernel\": [3, 6]", Invalid, "does not fit"),
         ("\"size\": [2, 2]", "\"size\": [7, 1]", Invalid, "window of 7×1, which does not fit its input of 3×6×4"),
         // Layers that do not follow each other.
-        (r#"{"type": "flatten"},"#, "", Invalid, "layer 3 (dense) takes a flat row, but images of 3×3×2 come in"),
-        ("[2, 6, 5]", "[60]", Invalid, "layer 0 (conv2d) takes images"),
+        (r#"{"type": "flatten"},"#, "", Invalid, "layers[3] (dense) takes a flat row, but images of 3×3×2 come in"),
+        ("[2, 6, 5]", "[60]", Invalid, "layers[0] (conv2d) takes images"),
         (
             pool,
             r#"{"type": "flatten"}, {"type": "avg_pool2d", "size": 1}"#,
             Invalid,
-            "layer 3 (avg_pool2d) takes images",
+            "layers[3] (avg_pool2d) takes images",
         ),
         (tail, r#"{"type": "conv2d", "channels": 4, "kernel": 2}"#, Invalid, "puts out images of 4×2×1"),
-        (tail, r#"{"type": "flatten"}"#, Invalid, "may not end with layer 2 (max_pool2d)"),
+        (tail, r#"{"type": "flatten"}"#, Invalid, "may not end with layers[2] (max_pool2d)"),
         // What is no size, and what is no field.
         ("\"kernel\": [3, 2]", "\"kernel\": [3, 2, 1]", Parse, "[height, width]"),
         ("\"kernel\": [3, 2]", "\"kernel\": [3]", Parse, "[height, width]"),
@@ -154,7 +154,7 @@ fn networks_over_images() {
         // Sizes that nothing holds; none of them may be counted wrongly, or asked of the memory.
         ("[2, 6, 5]", "[2, 6000000000, 5000000000]", TooLarge, "values"),
         ("[2, 6, 5]", "[2, 18446744073709551615, 18446744073709551615]", TooLarge, "values"),
-        ("[2, 6, 5]", "[2, 90000000, 5]", TooLarge, "layer 0 (conv2d) puts out 3×90000000×4 values"),
+        ("[2, 6, 5]", "[2, 90000000, 5]", TooLarge, "layers[0] (conv2d) puts out 3×90000000×4 values"),
         ("\"channels\": 3", "\"channels\": 18446744073709551615", TooLarge, "values"),
         ("\"channels\": 3", "\"channels\": 40000000", TooLarge, "parameters"),
         ("\"padding\": [1, 0]", "\"padding\": 18446744073709551615", TooLarge, "pads"),
@@ -206,14 +206,14 @@ fn networks_that_are_graphs() {
     let flatten = r#"{"type": "flatten"}"#;
     let faults = [
         // Names.
-        (r#"["c", "b"]"#, r#"["c", "d"]"#, Invalid, "layer 3 (add) reads from \"d\", but no layer has that name"),
-        (r#""name": "b""#, r#""name": "a""#, Invalid, "layer 1 (relu \"a\") has a name that another layer has too"),
+        (r#"["c", "b"]"#, r#"["c", "d"]"#, Invalid, "layers[3] (add) reads from \"d\", but no layer has that name"),
+        (r#""name": "b""#, r#""name": "a""#, Invalid, "layers[1] (relu \"a\") has a name that another layer has too"),
         (r#""name": "b""#, r#""name": """#, Invalid, "empty name"),
         (r#""name": "b""#, r#""name": "input""#, Invalid, "the name of the network's input"),
         (r#""name": "b""#, r#""name": "b", "from": "c""#, Invalid, "reads from \"c\", which does not come before it"),
         (r#""name": "b""#, r#""name": "b", "from": "b""#, Invalid, "does not come before it"),
         (r#""name": "b""#, r#""name": 3"#, Parse, "name"),
-        (r#"["c", "b"]"#, "[]", Invalid, "layer 3 (add) has an empty list in from"),
+        (r#"["c", "b"]"#, "[]", Invalid, "layers[3] (add) has an empty list in from"),
         (r#"["c", "b"]"#, "[1]", Parse, "the name of a layer, or a list of names"),
         (r#"["c", "b"]"#, "null", Parse, "the name of a layer, or a list of names"),
         (
@@ -223,7 +223,7 @@ fn networks_that_are_graphs() {
             "reads one thing, but from lists 2",
         ),
         // What nothing reads.
-        (r#"["c", "b"]"#, r#"["b", "b"]"#, Invalid, "layer 2 (scale \"c\") is read by no layer"),
+        (r#"["c", "b"]"#, r#"["b", "b"]"#, Invalid, "layers[2] (scale \"c\") is read by no layer"),
         // Shapes that do not meet.
         (r#"["c", "b"]"#, r#"["c", "b", "input"]"#, Invalid, ""),
         (
@@ -243,7 +243,7 @@ fn networks_that_are_graphs() {
         (r#""groups": 2"#, r#""group": 2"#, Parse, "there is no key \"group\""),
         ("[1, 1, 1, 1]", "[1, 1, 1]", Parse, "[top, left, bottom, right]"),
         ("[1, 0, 0, 1]", "[2, 0, 0, 1]", Invalid, "a maximum over padding alone is −∞"),
-        ("[1, 0, 0, 1]", "[0, 0, 0, 3]", Invalid, "layer 4 (max_pool2d) has padding"),
+        ("[1, 0, 0, 1]", "[0, 0, 0, 3]", Invalid, "layers[4] (max_pool2d) has padding"),
         (r#""global_avg_pool2d""#, r#""global_avg_pool2d", "size": 2"#, Parse, "size"),
         (
             r#"{"type": "global_avg_pool2d"}"#,

@@ -165,7 +165,7 @@ fn it_is_refused_unfolded_with_an_offer() {
     for found in [Network::from_json(network).err(), ProblemFile::from_json(&file).err()] {
         let found = found.expect("a fault");
         assert_eq!(found.code, ErrorCode::InvalidNetwork, "{found}");
-        for says in ["layer 1 (batch_norm)", "rescaling", "fold_batch_norm", "foldBatchNorm"] {
+        for says in ["layers[1] (batch_norm)", "rescaling", "fold_batch_norm", "foldBatchNorm"] {
             assert!(found.message.contains(says), "{found}");
         }
     }

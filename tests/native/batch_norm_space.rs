@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 const MEAN: [[f64; 3]; 2] = [[0.4, -1.2, 0.1], [0.7, 0.2, -0.3]];
 const VARIANCE: [[f64; 3]; 2] = [[1.5, 0.3, 0.8], [0.05, 2.0, 0.6]];
-/// The layers that they become, behind an activation each, so that no neighbour takes them.
-const LAYERS: [usize; 2] = [2, 5];
+/// Which of the layers with parameters they become, behind an activation each, so that no neighbour takes them.
+const LAYERS: [usize; 2] = [1, 3];
 
 /// With smooth activations, so that differences are exact to their step's square.
 fn json_with(middle: impl Fn(usize) -> Value) -> String {
@@ -42,7 +42,7 @@ fn statistics() -> Vec<BatchStatistics> {
 
 /// The parameters of the network at these coordinates, by the batch normalisations themselves.
 fn parameters_at(network: &Network, v: &[f64]) -> Vec<f64> {
-    let place = |i: usize| network.layout().layers().iter().find(|place| place.layer == LAYERS[i]).expect("a scale");
+    let place = |i: usize| &network.layout().layers()[LAYERS[i]];
     let (mut own, mut rows) = (v.to_vec(), Vec::new());
     for i in [1, 0] {
         let (weight, bias) = (place(i).weight.clone(), place(i).bias.clone().expect("a bias"));
@@ -93,8 +93,9 @@ fn gradient_and_hessian_are_those_of_the_loss_in_gamma_and_beta() {
     // All γ and β, and some weights around them.
     let places = problem.network().layout().layers().iter();
     let chosen: Vec<usize> = places
-        .filter(|place| LAYERS.contains(&place.layer))
-        .flat_map(|place| [place.weight.clone(), place.bias.clone().expect("a bias")])
+        .enumerate()
+        .filter(|(layer, _)| LAYERS.contains(layer))
+        .flat_map(|(_, place)| [place.weight.clone(), place.bias.clone().expect("a bias")])
         .flatten()
         .chain([0, 30, n - 1])
         .collect();
@@ -125,9 +126,9 @@ fn what_is_no_normalisation_is_refused() {
         BatchNormSpace::new(&network, &statistics).map(|_| ()).expect_err("a refusal")
     };
     for (error, says) in [
-        (of(|all| all[0].layer = 0), "layer 0 is no scale"),
-        (of(|all| all[0].layer = 1000), "layer 1000 is no scale"),
-        (of(|all| all[1].layer = 2), "twice"),
+        (of(|all| all[0].layer = 0), "layer 1 is no scale"),
+        (of(|all| all[0].layer = 1000), "layer 1001 is no scale"),
+        (of(|all| all[1].layer = 1), "twice"),
         (of(|all| all[1].mean.truncate(2)), "3 channels"),
         (of(|all| all[1].deviation[2] = 0.0), "above 0"),
         (of(|all| all[1].mean[0] = f64::NAN), "finite"),

@@ -151,7 +151,7 @@ fn lists_are_of_new_nodes() {
     let skip = network(SKIP);
     nodewise(&[&[2.0, 3.0], &[0.5, 4.0]]).apply(&skip, &ones(&skip)).expect("a valid map");
     refused(&skip, &nodewise(&[&[2.0, 3.0], &[0.5, 4.0], &[1.0, 1.0]]), &["3 layers", "2 layers of the network"]);
-    refused(&skip, &nodewise(&[&[2.0, 3.0], &[0.5]]), &["layer 2 (dense) is the first to write 2 units"]);
+    refused(&skip, &nodewise(&[&[2.0, 3.0], &[0.5]]), &["layers[2] (dense) is the first to write 2 units"]);
     refused(&skip, &nodewise(&[&[2.0, 3.0], &[0.5, 0.0]]), &["factors[1][1]"]);
     // Only the hidden units before the sum with the inputs are free.
     nodewise(&[&[2.0, 3.0, 5.0]]).apply(&network(HELD), &ones(&network(HELD))).expect("a valid map");
@@ -206,8 +206,8 @@ fn permutations_are_taken_where_the_outputs_stay() {
     }
     let permutation =
         |lists: &[&[usize]]| Transformation::Permutation { permutations: lists.iter().map(|l| l.to_vec()).collect() };
-    refused(&network(TIED), &permutation(&[&[1, 0], &[0, 1], &[0, 1, 2, 3], &[0, 1]]), &["layer 1 (scale \"s\")"]);
-    refused(&network(TIED), &permutation(&[&[0, 1], &[0, 1], &[2, 1, 0, 3], &[0, 1]]), &["layer 3 (conv2d \"d\")"]);
+    refused(&network(TIED), &permutation(&[&[1, 0], &[0, 1], &[0, 1, 2, 3], &[0, 1]]), &["layers[1] (scale \"s\")"]);
+    refused(&network(TIED), &permutation(&[&[0, 1], &[0, 1], &[2, 1, 0, 3], &[0, 1]]), &["layers[3] (conv2d \"d\")"]);
 }
 
 /// A random permutation moves what a scale and a depthwise convolution tie together.

@@ -58,10 +58,10 @@ fn results(e: &Engine, open: &OpenSpace, inputs: &Inputs, columns: Range<usize>)
 
 /// Of every scale that has a bias.
 fn statistics(rng: &mut ChaCha8Rng, network: &Network) -> Vec<BatchStatistics> {
-    let places = network.layout().layers().iter();
-    let scales = places.filter(|place| *network.layer(place.layer) == Layer::Scale { bias: true });
-    let of = |place: &ParametricLayer| BatchStatistics {
-        layer: place.layer,
+    let places = network.layout().layers().iter().enumerate();
+    let scales = places.filter(|(_, place)| *network.layer(place.layer) == Layer::Scale { bias: true });
+    let of = |(layer, place): (usize, &ParametricLayer)| BatchStatistics {
+        layer,
         mean: (0..place.outputs).map(|_| rng.random_range(-1.0..1.0)).collect(),
         deviation: (0..place.outputs).map(|_| rng.random_range(0.2..3.0)).collect(),
     };

@@ -57,7 +57,7 @@ export async function checkReport(browser, url, check) {
   const csv = readCsv((await taken(lab, ".report-table:has([data-table=spectra]) .chart-head", "CSV")).bytes);
   check(
     "a table of it can be taken along",
-    Number(csv.find(([name]) => name === "hessian")[1]) === report.values.hessian.max_eigenvalue,
+    Number(csv.find(([name]) => name === "hessian")[1]) === report.values.hessian.maxEigenvalue,
   );
   const plot = await readSvg(lab, (await taken(lab, "[data-plot=density] figcaption", "SVG")).bytes);
   check("and a chart", plot.fault === "" && /784-12-10 on MNIST, 100 samples/.test(plot.desc), plot.desc);

@@ -161,10 +161,10 @@ describe("a fault of a file", () => {
 
   test("with a batch normalisation says what to do on the page", () => {
     const message =
-      "n.json: layer 1 (batch_norm) does not withstand rescaling by itself, as its mean and shift stay where they are; " +
+      "n.json: layers[1] (batch_norm) does not withstand rescaling by itself, as its mean and shift stay where they are; " +
       "fold it into the layer beside it: fold_batch_norm in Rust, Network.foldBatchNorm in JavaScript";
     const said = forPage(message);
-    expect(said).toMatch(/^n\.json: layer 1 \(batch_norm\) does not withstand rescaling/);
+    expect(said).toMatch(/^n\.json: layers\[1\] \(batch_norm\) does not withstand rescaling/);
     expect(said).toMatch(/Leave the batch_norm layers out/);
     expect(said).not.toMatch(/Rust|JavaScript|widths/);
     expect(forPage("no")).toBe("no");

@@ -18,15 +18,15 @@ import {
 import { described, INFO, state } from "./states";
 
 const hessian = {
-  max_eigenvalue: 9,
-  max_eigenvalue_residual: 1e-9,
-  min_eigenvalue: -1,
-  min_eigenvalue_residual: 1e-7,
-  spectral_norm: 9,
-  top_eigenvalues: [9, 4],
+  maxEigenvalue: 9,
+  maxEigenvalueResidual: 1e-9,
+  minEigenvalue: -1,
+  minEigenvalueResidual: 1e-7,
+  spectralNorm: 9,
+  topEigenvalues: [9, 4],
   trace: 70,
-  frobenius_norm: 17,
-  frobenius_norm_standard_error: 0.01,
+  frobeniusNorm: 17,
+  frobeniusNormStandardError: 0.01,
   products: 55,
   converged: true,
   verified: true,
@@ -65,6 +65,16 @@ describe("a report's file", () => {
     expect(await reportTextOf([file(text), file(text)])).toBeNull();
   });
 
+  test("may have the names of before, with underscores", () => {
+    const before = { hessian: { max_eigenvalue: 3, eigenvalues: [1, 3] }, density: { hessian: { densityError: [0] } } };
+    const read = readReport("old.json", JSON.stringify({ ...JSON.parse(text), values: before }));
+    expect(read.values).toEqual({
+      hessian: { maxEigenvalue: 3, eigenvalues: [1, 3] },
+      density: { hessian: { densityError: [0] } },
+    });
+    expect(readReport("new.json", textOf(read)).values).toEqual(read.values);
+  });
+
   test("says what is wrong with it", () => {
     expect(() => readReport("x.json", "{")).toThrow(/x.json is a report, but no JSON/);
     expect(() => readReport("x.json", '{"isoflat": "report"}')).toThrow(/does not say what it is of/);
@@ -87,15 +97,15 @@ describe("a report's numbers", () => {
     expect(measureIn(values, "riemannian.layerwise_flat.trace")).toBeNull();
     expect(measureIn(values, "epsilon_sharpness")).toBeNull();
     const sharpness = {
-      epsilon_sharpness: { value: 2, error: 0.1, converged: false, quadratic: 3 },
-      riemannian_sharpness_layerwise: { value: 4, error: 0, converged: true },
-      average_sharpness: { value: 5, standardError: 0.5, resolved: true },
+      epsilonSharpness: { value: 2, error: 0.1, converged: false, quadratic: 3 },
+      riemannianSharpnessLayerwise: { value: 4, error: 0, converged: true },
+      averageSharpness: { value: 5, standardError: 0.5, resolved: true },
     } as unknown as NonNullable<ReportValues["sharpness"]>;
     expect(measureIn({ sharpness }, "epsilon_sharpness")).toMatchObject({ value: 2, converged: false });
     expect(measureIn({ sharpness }, "epsilon_sharpness_quadratic")?.value).toBe(3);
     expect(measureIn({ sharpness }, "riemannian_sharpness.layerwise")?.value).toBe(4);
     expect(measureIn({ sharpness }, "average_sharpness")?.trust).toBe("± 0.5");
-    const petzka = { relative_flatness: [1, null, 2] } as unknown as NonNullable<ReportValues["petzka"]>;
+    const petzka = { relativeFlatness: [1, null, 2] } as unknown as NonNullable<ReportValues["petzka"]>;
     expect(measureIn({ petzka }, "petzka.relative_flatness_sum")?.value).toBe(3);
   });
 

@@ -60,6 +60,7 @@ use super::vector::{Vector, Vectors};
 use crate::control::LocalFuture;
 use crate::error::{Result, bail};
 use crate::memory::ask_for;
+use crate::network::numbering::number_of;
 use crate::problem::Problem;
 
 /// Bytes that a point may keep where the caller says nothing.
@@ -242,7 +243,7 @@ impl<T: Real, const N: usize> Executor for CpuExecutor<T, N> {
         let net = &self.passes.net;
         Box::pin(async move {
             let Some((step, _)) = net.affine_steps().nth(layer) else {
-                bail!(InvalidOption, "there is no layer {layer} with parameters");
+                bail!(InvalidOption, "there is no layer {} with parameters", number_of(layer));
             };
             self.multiply(Differential::new(&net.plan, curvature, Some(step)), v, out).await
         })

@@ -13,7 +13,7 @@ use crate::engine::shapes;
 use crate::engine::vector::{AdamStep, Segments, Vector, Vectors};
 use crate::error::Result;
 use crate::event_loop::worked;
-use crate::memory::{self, collected, product};
+use crate::memory::{self, collected, product, room};
 
 /// A [`Vector`]'s storage is a `Vec<T>` here.
 pub(in crate::engine) struct CpuVectors<T>(PhantomData<T>);
@@ -29,20 +29,38 @@ pub(super) fn in_double<T: Real>(values: &[T]) -> Result<Vec<f64>> {
     collected("numbers read back", values.iter().map(|&value| value.to_f64()))
 }
 
+const WHAT: &str = "vectors of parameters";
+
+/// Numbers that are made at once, and how many multiplications take as long as one of them, whose memory comes as it is touched.
+const AT_ONCE: usize = 1 << 18;
+const TOUCH: f64 = 8.0;
+
 impl<T: Real> Vectors for CpuVectors<T> {
     fn precision(&self) -> Precision {
         T::PRECISION
     }
 
     fn zeros(&self, len: usize, columns: usize) -> Result<Vector> {
-        const WHAT: &str = "vectors of parameters";
         let values = memory::zeros::<T>(WHAT, product::<T>(WHAT, &[len, columns])?)?;
         Ok(Vector::new(len, columns, values))
     }
 
+    fn many_zeros(&self, len: usize, columns: usize) -> LocalFuture<'_, Result<Vector>> {
+        Box::pin(async move {
+            let total = product::<T>(WHAT, &[len, columns])?;
+            let mut values = room(WHAT, total)?;
+            while values.len() < total {
+                let next = (values.len() + AT_ONCE).min(total);
+                values.resize(next, T::default());
+                worked(AT_ONCE as f64 * TOUCH).await;
+            }
+            Ok(Vector::new(len, columns, values))
+        })
+    }
+
     fn upload(&self, values: &[f64], columns: usize) -> Result<Vector> {
         let len = shapes::upload(values, columns)?;
-        let stored: Vec<T> = collected("vectors of parameters", values.iter().map(|&v| T::from_f64(v)))?;
+        let stored: Vec<T> = collected(WHAT, values.iter().map(|&v| T::from_f64(v)))?;
         Ok(Vector::new(len, columns, stored))
     }
 

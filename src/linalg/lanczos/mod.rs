@@ -149,7 +149,7 @@ impl Lanczos {
         );
         let mut search = Search {
             max_products: self.max_products,
-            basis: self.start(operator, capacity)?,
+            basis: self.start(operator, capacity).await?,
             most: self.basis.unwrap_or_else(|| most_columns(operator)).clamp(capacity, n.max(capacity)),
             target: &target,
             control,
@@ -191,7 +191,7 @@ impl Lanczos {
         Ok(Target { goal: self.goal, top, bottom, tolerance, verify })
     }
 
-    fn start<'a>(&self, operator: &'a dyn SymmetricOperator, capacity: usize) -> Result<Basis<'a>> {
+    async fn start<'a>(&self, operator: &'a dyn SymmetricOperator, capacity: usize) -> Result<Basis<'a>> {
         let n = operator.len();
         let mut rng = generator(self.seed);
         let random = random_normal(n, &mut rng)?;
@@ -199,6 +199,6 @@ impl Lanczos {
         ensure!(start.len() == n, InvalidOption, "the start vector has {} values, but must have {n}", start.len());
         ensure_finite("start vector", start)?;
         ensure!(start.iter().any(|&x| x != 0.0), InvalidOption, "the start vector is zero");
-        Basis::start(operator, capacity, start, rng)
+        Basis::start(operator, capacity, start, rng).await
     }
 }

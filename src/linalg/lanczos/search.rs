@@ -65,16 +65,16 @@ impl Search<'_, '_> {
                     Outcome::Unsettled(ritz) => ritz,
                 };
             }
-            if self.basis.size == self.basis.capacity && !self.grow()? {
+            if self.basis.size == self.basis.capacity && !self.grow().await? {
                 self.basis.restart(&ritz, &self.target.guarded(&ritz, self.basis.capacity)).await?;
             }
         }
     }
 
     /// Twice as many columns, if there may be so many: what a restart drops takes products to be found again.
-    fn grow(&mut self) -> Result<bool> {
+    async fn grow(&mut self) -> Result<bool> {
         let capacity = (2 * self.basis.capacity).min(self.most);
-        if capacity > self.basis.capacity && self.basis.grow(capacity)? {
+        if capacity > self.basis.capacity && self.basis.grow(capacity).await? {
             return Ok(true);
         }
         self.most = self.basis.capacity;

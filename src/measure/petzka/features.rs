@@ -15,6 +15,7 @@ use crate::linalg::{Eigenpair, orthonormal_columns, symmetric_eigen};
 use crate::measure::MeasureOptions;
 use crate::measure::sharpness::Probe;
 use crate::memory::{collected, copied, room, zeros};
+use crate::network::numbering::{self, number_of};
 use crate::network::{Layer, ParametricLayer};
 use crate::numbers::{Samples, largest};
 
@@ -37,7 +38,8 @@ pub enum FeatureMatrix {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FeatureRobustness {
-    /// The parametric layer whose inputs change, from 0.
+    /// The parametric layer whose inputs change, from 0 (in JSON from 1).
+    #[serde(serialize_with = "numbering::serialize")]
     pub layer: usize,
     /// δ.
     pub delta: f64,
@@ -65,7 +67,8 @@ pub struct FeatureRobustness {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NoiseInjection {
-    /// The parametric layer whose inputs change, from 0.
+    /// The parametric layer whose inputs change, from 0 (in JSON from 1).
+    #[serde(serialize_with = "numbering::serialize")]
     pub layer: usize,
     /// δ.
     pub delta: f64,
@@ -149,7 +152,13 @@ pub async fn noise_injection(
 
 fn find_layer(engine: &Engine, layer: usize) -> Result<&ParametricLayer> {
     let layers = engine.problem().network().layout().layers();
-    ensure!(layer < layers.len(), InvalidOption, "there is no layer {layer}: they are 0 to {}", layers.len() - 1);
+    ensure!(
+        layer < layers.len(),
+        InvalidOption,
+        "there is no layer {}: they are 1 to {}",
+        number_of(layer),
+        layers.len()
+    );
     Ok(&layers[layer])
 }
 
@@ -185,8 +194,9 @@ impl FeatureMatrix {
                 ensure!(
                     a.len() as u64 == needed,
                     InvalidOption,
-                    "the matrix has {} entries, but {m} units enter layer {index}: it needs {needed}",
-                    a.len()
+                    "the matrix has {} entries, but {m} units enter layer {}: it needs {needed}",
+                    a.len(),
+                    number_of(index)
                 );
                 crate::error::ensure_finite("the matrix", a)?;
                 Ok((copied("a matrix of features", a)?, spectral_norm(a, m, control).await?))

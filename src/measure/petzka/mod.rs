@@ -169,7 +169,7 @@ pub(super) fn ensure_piecewise_linear(engine: &Engine) -> Result<()> {
         None => Ok(()),
         Some((i, layer)) => bail!(
             NotHomogeneous,
-            "layer {i} ({}) is not piecewise linear, so Petzka's measures are not defined by backward passes",
+            "layers[{i}] ({}) is not piecewise linear, so Petzka's measures are not defined by backward passes",
             layer.name()
         ),
     }

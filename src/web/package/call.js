@@ -1,6 +1,6 @@
 /** Work that takes time: its options, how it is watched, stopped and ended. */
 
-import { adopted, calledFrom, fault } from "./errors.js";
+import { adopted, calledFrom, fault, IsoflatError } from "./errors.js";
 import { instance } from "./instance.js";
 import { isAbsent, named, object, reading } from "./read.js";
 
@@ -9,7 +9,7 @@ const OPTION = "invalid_option";
 /** Options that are no plain data, taken out of the rest. */
 const watchers = ["onProgress", "signal", "finish"];
 
-/** Options that the module takes out before it looks for unknown ones, and whose they are; the first two, and the last, are between it and the package. */
+/** Options that the module, or this package, takes out before it looks for unknown ones, and whose they are; nobody's are between the two. */
 const OWNERS = {
   stopped: [],
   finishing: [],
@@ -18,6 +18,7 @@ const OWNERS = {
   directions: ["landscape"],
   trajectory: ["landscape"],
   transformations: ["invariance"],
+  worker: ["Engine.create"],
   tunings: [],
 };
 
@@ -71,13 +72,30 @@ function signal(value, what) {
   };
 }
 
-/** A promise of what `prepare` leads to: all that is wrong with a call's arguments rejects it, with the caller's stack. */
-export function promised(prepare) {
+/**
+ * A promise of what `prepare` leads to: all that is wrong with a call's arguments rejects it, with the caller's stack. `told` may put what
+ * the module says into other words.
+ */
+export function promised(prepare, told = (error) => error) {
   const traced = calledFrom(promised);
   return new Promise((resolve) => resolve(prepare())).catch((error) => {
-    throw traced(error);
+    throw traced(told(error));
   });
 }
+
+/**
+ * Where an option is unknown the module lists its own: puts those beside them that never come to it, and leaves out what is between it and
+ * this package.
+ */
+export const withOptions = (method, canFinish) => (error) => {
+  const [, begin, list] = /^([^:]*: there is no key .*; there are )([^;]*)$/.exec(error?.message ?? "") ?? [];
+  if (!(error instanceof IsoflatError) || !begin?.startsWith(`${method}: `)) return error;
+  const isKnown = (key) => key !== "none" && OWNERS[key]?.length !== 0;
+  const own = Object.keys(OWNERS).filter((key) => OWNERS[key].includes(method));
+  const watching = watchers.filter((key) => key !== "finish" || canFinish);
+  error.message = begin + [...new Set([...list.split(", ").filter(isKnown), ...own, ...watching])].join(", ");
+  return error;
+};
 
 /**
  * Runs work in the module. `start(glue, controls)` enters it and returns its promise. An aborted signal rejects at once with the

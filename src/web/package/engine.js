@@ -1,9 +1,10 @@
 /** `Engine`: computes on one device. */
 
-import { options, promised, run } from "./call.js";
+import { options, promised, run, withOptions } from "./call.js";
 import { adopted, fault } from "./errors.js";
 import { Handle, of, wrap } from "./handle.js";
 import { instance } from "./instance.js";
+import { inCamelCase } from "./names.js";
 import { Problem } from "./problem.js";
 import { isAbsent, named, numbers, plain } from "./read.js";
 import { Remote } from "./remote.js";
@@ -46,14 +47,21 @@ function runsOf(value) {
 
 /** The module's method of this name, on a problem at parameters; `between` are arguments before the options. */
 function work(engine, method, problem, parameters, given, { canFinish = false, between = () => [] } = {}) {
-  return promised(() => {
-    const raw = Handle.raw(engine, Engine, `${method}: this Engine`);
-    const home = Handle.home(engine);
-    const { rest, watch } = options(given, method, canFinish);
-    const values = [problemOf(problem, home, "problem"), ...(parameters ? [vector(parameters.of)] : []), ...between()];
-    const settings = plain(rest, method, OPTION, special(home));
-    return run(home, watch, (_, controls) => raw[method](...values, { ...settings, ...controls }));
-  });
+  return promised(
+    () => {
+      const raw = Handle.raw(engine, Engine, `${method}: this Engine`);
+      const home = Handle.home(engine);
+      const { rest, watch } = options(given, method, canFinish);
+      const values = [
+        problemOf(problem, home, "problem"),
+        ...(parameters ? [vector(parameters.of)] : []),
+        ...between(),
+      ];
+      const settings = plain(rest, method, OPTION, special(home));
+      return run(home, watch, (_, controls) => raw[method](...values, { ...settings, ...controls }));
+    },
+    withOptions(method, canFinish),
+  );
 }
 
 /** Where an engine is to be: in a worker of its own, or in the module's instance here. */
@@ -90,7 +98,7 @@ export class Engine extends Handle {
         if (home instanceof Remote) home.end();
         throw error;
       }
-    });
+    }, withOptions("Engine.create"));
   }
 
   get info() {
@@ -188,8 +196,9 @@ export class Engine extends Handle {
     return work(this, "constantInBall", problem, { of: parameters }, options);
   }
 
-  report(problem, parameters, options) {
-    return work(this, "report", problem, { of: parameters }, options, { canFinish: true });
+  async report(problem, parameters, options) {
+    const found = await work(this, "report", problem, { of: parameters }, options, { canFinish: true });
+    return { ...found, values: inCamelCase(found.values) };
   }
 
   loseDevice() {

@@ -56,7 +56,8 @@ export interface OpenedModel {
  * // A published LeNet, of this repository's tests/fixtures/published; in a page, the File of an input or a drop.
  * const bytes = await readFile("lenet_example.pth");
  * const lenet = await openModel({ name: "lenet_example.pth", bytes });
- * console.log(lenet.format, lenet.network.summary); // PyTorch 1×28×28-conv5×5×6-pool2×2-conv5×5×16-pool2×2-120-84-10
+ * using opened = lenet.network;
+ * console.log(lenet.format, opened.summary); // PyTorch 1×28×28-conv5×5×6-pool2×2-conv5×5×16-pool2×2-120-84-10
  * console.log(lenet.notes.length > 0); // true
  * ```
  */
@@ -108,14 +109,23 @@ export interface OpenDataOptions {
   normalization?: NormalizationName | { mean: number[]; deviation: number[]; divisor?: number };
 }
 
-export interface OpenedData {
+/** Data of which a `Problem` can be made, where they have targets. */
+export type OpenedData = OpenedInputs &
+  /** Classes. */
+  (
+    | { loss: "cross_entropy"; targets: Uint32Array }
+    /** Rows of numbers. */
+    | { loss: "squared_error"; targets: Float64Array }
+    /** None came with them. */
+    | { loss?: undefined; targets?: undefined }
+  );
+
+/** What there is of opened data with targets or without. */
+export interface OpenedInputs {
   shape: number[];
   samples: number;
   /** Row after row. */
   inputs: Float32Array | Float64Array;
-  /** Classes, or rows of numbers. */
-  targets?: Uint32Array | Float64Array;
-  loss?: LossName;
   /** Names of the classes, where there are some. */
   classes: string[];
   /** What was done to the files' numbers, if anything was. */
@@ -174,7 +184,8 @@ export type SaveFormat = "safetensors" | "npz" | "onnx";
  *
  * const bytes = await saveModel(problem, parameters);
  * const again = await openModel({ name: "problem.safetensors", bytes });
- * console.log(again.problem.samples, again.parameters.every((w, i) => w === parameters[i])); // 30 true
+ * using same = again.problem;
+ * console.log(same.samples, again.parameters.every((w, i) => w === parameters[i])); // 30 true
  * ```
  */
 export function saveModel(

@@ -7,7 +7,7 @@ import { promised } from "./call.js";
 import { adopted, fault } from "./errors.js";
 import { files } from "./files_module.js";
 import { Handle } from "./handle.js";
-import { Network } from "./network.js";
+import { Network, objectOf } from "./network.js";
 import { Problem } from "./problem.js";
 import {
   arrayKind,
@@ -73,7 +73,7 @@ async function filesOf(value) {
 
 /** Options with a network's handle as its JSON. */
 function optionsOf(value, method) {
-  const handle = (entry) => (entry instanceof Network ? entry.toJSON() : undefined);
+  const handle = (entry, path) => (entry instanceof Network ? objectOf(entry, path.replace(".", ": ")) : undefined);
   return isAbsent(value) ? {} : plain(value, method, OPTION, handle);
 }
 
@@ -130,6 +130,7 @@ export function saveModel(model, parameters, options) {
     const source = typeof model === "object" && model !== null ? sources.get(model) : undefined;
     if (source) return inModule((glue) => glue.saveModel(source.read, source.given, theta, format));
     if (model instanceof Problem) {
+      Handle.raw(model, Problem, "saveModel: this Problem");
       if (format !== "safetensors") throw fault(OPTION, "saveModel: a problem with its data is saved as safetensors");
       const [network, data] = [JSON.stringify(model.network.toJSON()), model.data];
       const title = optionalText(name, "saveModel: name", OPTION);

@@ -100,13 +100,15 @@ export class Handle {
         "invalid_handle",
         `${what} must be ${article(type.name)} that isoflat has made, not ${Handle.#named(value)}`,
       );
-    if (value.#raw === undefined) throw fault("invalid_handle", `${what} has been freed`);
+    if (value.#raw === undefined)
+      throw fault("invalid_handle", `${what} has been freed, by free() or at the end of the block of its using`);
     if (value.#home.crash) throw value.#home.crash;
     return value.#raw;
   }
 }
 
-if (Symbol.dispose) Handle.prototype[Symbol.dispose] = Handle.prototype.free;
+/** What `using` calls; where an engine has not it, what compilers look for in its place. */
+Handle.prototype[Symbol.dispose ?? Symbol.for("Symbol.dispose")] = Handle.prototype.free;
 
 /** A handle of this class for a module's object. */
 export const wrap = (type, home, raw) => new type(key, home, raw);

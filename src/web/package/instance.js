@@ -60,7 +60,7 @@ async function load(given) {
   if (works()) return current.exports;
   const fresh = made();
   try {
-    const source = await unwrapped(given, "module_or_path", "init");
+    const source = await unwrapped(given, ["module", "module_or_path"], "init");
     const module_or_path = source === undefined ? (compiled ?? (await sourceOf("whole"))) : ensureLoadable(source);
     fresh.exports = visible(await fresh.glue.init({ module_or_path }));
   } catch (error) {
@@ -74,7 +74,7 @@ export function initSync(given) {
   if (works()) return current.exports;
   const fresh = made();
   try {
-    const module = ensureReady(unwrapped(given, "module", "initSync") ?? compiled);
+    const module = ensureReady(unwrapped(given, ["module"], "initSync") ?? compiled);
     fresh.exports = visible(fresh.glue.initSync({ module }));
   } catch (error) {
     throw failed(error);
@@ -82,15 +82,15 @@ export function initSync(given) {
   return adopt(fresh);
 }
 
-/** What was given, also where it was given as `{ [key]: value }`. */
-function unwrapped(given, key, method) {
+/** What was given, also where it was given as `{ [key]: value }`; the first key is the one that messages name. */
+function unwrapped(given, keys, method) {
   const isBag = typeof given === "object" && given !== null && Object.getPrototypeOf(given) === Object.prototype;
   if (!isBag) return given;
-  const unknown = Object.keys(given).find((name) => name !== key);
+  const unknown = Object.keys(given).find((name) => !keys.includes(name));
   if (unknown !== undefined) {
-    throw fault("not_initialized", `${method} has no key ${unknown}; there is ${key}, where the module comes from`);
+    throw fault("not_initialized", `${method} has no key ${unknown}; there is ${keys[0]}, where the module comes from`);
   }
-  return given[key];
+  return keys.map((key) => given[key]).find((value) => value !== undefined);
 }
 
 const isCompiled = (value) => value instanceof WebAssembly.Module;

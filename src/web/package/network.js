@@ -1,6 +1,6 @@
 /** `Network`: what a network is, and what follows from it without data. */
 
-import { atOnce, options, promised, run } from "./call.js";
+import { atOnce, options, promised, run, withOptions } from "./call.js";
 import { fault } from "./errors.js";
 import { Handle, of, wrap } from "./handle.js";
 import { instance } from "./instance.js";
@@ -15,7 +15,13 @@ function jsonOf(value) {
   if (typeof value !== "object" || value === null) {
     throw fault("parse", `network must be an object or a JSON text, not ${named(value)}`);
   }
-  return JSON.stringify(value instanceof Network ? value.toJSON() : plain(value, "network", INVALID)) ?? "";
+  return JSON.stringify(value instanceof Network ? objectOf(value, "network") : plain(value, "network", INVALID)) ?? "";
+}
+
+/** A handle's JSON, for what takes either; `what` names it in the error. */
+export function objectOf(network, what) {
+  Handle.raw(network, Network, what);
+  return network.toJSON();
 }
 
 const vector = (value) => numbers(value, "parameters", "invalid_parameters");
@@ -143,7 +149,7 @@ export class Network extends Handle {
       const settings = plain(rest, "principalComponents", "invalid_option");
       const work = (_, controls) => raw.principalComponents(snapshots, { ...settings, ...controls });
       return run(Handle.home(this), watch, work);
-    });
+    }, withOptions("principalComponents"));
   }
 
   balance(parameters, given) {
@@ -153,6 +159,6 @@ export class Network extends Handle {
       const { rest, watch } = options(given, "balance");
       const settings = plain(rest, "balance", "invalid_option");
       return run(Handle.home(this), watch, (_, controls) => raw.balance(theta, { ...settings, ...controls }));
-    });
+    }, withOptions("balance"));
   }
 }

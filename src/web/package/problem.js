@@ -10,6 +10,8 @@ import { TextEncoder } from "./text.js";
 
 const INVALID = "invalid_problem";
 const KEYS = ["loss", "inputs", "targets"];
+/** What `openData` says of data beside them: its result is data as it is. */
+const BESIDE = ["shape", "samples", "classes", "normalization", "notes", "overview"];
 
 /** Problems that are alive: each holds data, and a module that runs out of memory says how many there are. */
 let alive = 0;
@@ -21,7 +23,7 @@ const release = () => {
 function dataOf(value) {
   return reading("data", INVALID, () => {
     const data = object(value, "data", INVALID);
-    const unknown = Object.keys(data).find((key) => !KEYS.includes(key));
+    const unknown = Object.keys(data).find((key) => !KEYS.includes(key) && !BESIDE.includes(key));
     if (unknown !== undefined) throw fault(INVALID, `data has no key ${unknown}; there are ${KEYS.join(", ")}`);
     const { loss } = data;
     if (loss !== "cross_entropy" && loss !== "squared_error") {
@@ -48,6 +50,11 @@ function made(home, body, isShared = false) {
     throw fault(error.code, `${error.message}. ${others} what is no longer needed`);
   }
 }
+
+/** Of problems that share another one's data: whose. */
+const wholes = new WeakMap();
+
+export const wholeOf = (problem) => wholes.get(problem);
 
 export class Problem extends Handle {
   // Messages say it; a minifier would take another.
@@ -108,6 +115,8 @@ export class Problem extends Handle {
   first(samples) {
     const raw = Handle.raw(this, Problem, "first: this Problem");
     const count = Math.min(whole(samples, "first: samples", 1), this.samples);
-    return new Problem(...made(Handle.home(this), () => raw.first(count), true));
+    const part = new Problem(...made(Handle.home(this), () => raw.first(count), true));
+    wholes.set(part, this);
+    return part;
   }
 }

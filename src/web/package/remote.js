@@ -2,14 +2,14 @@
  * An engine in a worker, as this side has it: a home like the module's instance, whose glue sends calls to the worker's (worker.js). So
  * `Engine` reads arguments, watches and stops work in one way wherever it computes, and no method is named here.
  *
- * Data of problems cross once, when they are first used. What is computed is given away by the worker; what a caller gave is copied.
+ * Data of problems cross once, when they are first used, and are shared there as they are here. What is computed is given away by the worker; what a caller gave is copied.
  */
 
 import { entered } from "./call.js";
 import { described, fault } from "./errors.js";
 import { ADVICE, forwarded } from "./forward.js";
 import { Handle } from "./handle.js";
-import { Problem } from "./problem.js";
+import { Problem, wholeOf } from "./problem.js";
 import { neverStarted, spawned } from "./spawn.js";
 
 /** What a call's caller may wish while it is under way: functions among its options. */
@@ -134,15 +134,29 @@ export class Remote {
     const known = this.#crossed.get(problem);
     if (this.#problems.has(known)) return known;
     const number = BigInt(++this.#last);
-    const content = contentOf(problem);
-    const buffers = Object.values(content.data).flatMap((value) => (ArrayBuffer.isView(value) ? [value.buffer] : []));
-    this.#post(["problem", number, content], buffers);
+    const whole = this.#wholeOf(problem);
+    if (whole === undefined) {
+      const content = contentOf(problem);
+      const buffers = Object.values(content.data).flatMap((value) => (ArrayBuffer.isView(value) ? [value.buffer] : []));
+      this.#post(["problem", number, content], buffers);
+    } else {
+      this.#post(["first", number, { whole, samples: problem.samples }]);
+    }
     this.#crossed.set(problem, number);
     this.#problems.set(
       number,
       Handle.whenGone(problem, () => this.#release(number)),
     );
     return number;
+  }
+
+  /** The number of one there whose first samples these are. */
+  #wholeOf(problem) {
+    for (let whole = wholeOf(problem); whole; whole = wholeOf(whole)) {
+      const number = this.#crossed.get(whole);
+      if (this.#problems.has(number)) return number;
+    }
+    return undefined;
   }
 
   #release(number) {
@@ -157,8 +171,8 @@ export class Remote {
     const call = this.#calls.get(number);
     if (progress !== undefined) return call?.onProgress(progress);
     this.#calls.delete(number);
-    // There was no room for it; there may be when it is used again.
-    if (missing !== undefined) this.#release(missing);
+    // There was no room for them; there may be when they are used again.
+    for (const problem of missing ?? []) this.#release(problem);
     if (error) call?.reject(error);
     else call?.resolve(result);
     if (this.#calls.size > 0) return undefined;

@@ -52,7 +52,7 @@ async function created(glue, options) {
 function received(value) {
   if (typeof value !== "bigint") return value;
   const problem = problems.get(value);
-  if (problem instanceof Error) throw Object.assign(problem, { missing: value });
+  if (problem instanceof Error) throw problem;
   return problem;
 }
 
@@ -81,6 +81,9 @@ async function answer(message) {
   }
 }
 
+/** In place of a problem: why there is none, and the numbers of what has to be sent again. */
+const absent = ({ code, message }, missing) => Object.assign(new Error(message), { code, missing });
+
 function receive(number, { network, data }) {
   try {
     const problem = home.enter((glue) => {
@@ -93,8 +96,15 @@ function receive(number, { network, data }) {
     });
     problems.set(number, problem);
   } catch (error) {
-    problems.set(number, error);
+    problems.set(number, absent(error, [number]));
   }
+}
+
+/** The beginning of one that has crossed. */
+function share(number, { whole, samples }) {
+  const found = problems.get(whole);
+  const isAbsent = found instanceof Error;
+  problems.set(number, isAbsent ? absent(found, [number, ...found.missing]) : home.enter(() => found.first(samples)));
 }
 
 function release(number) {
@@ -106,6 +116,7 @@ function release(number) {
 const handlers = {
   start: (module) => home.glue.initSync({ module }),
   problem: receive,
+  first: share,
   release,
   call: (_, message) => void answer(message),
   wish: (call, { name }) => {

@@ -37,7 +37,7 @@ const works = {
   petzka: { draws: 3 },
   sharpness: { restarts: 2, maxIterations: 10 },
   averageSharpness: { pairs: 20 },
-  noiseInjection: { layer: 0, delta: 0.1, draws: 5 },
+  noiseInjection: { layer: 1, delta: 0.1, draws: 5 },
   sharpen: { target: 1e4, maxProducts: 200 },
   volumeFlatness: { samples: 20, boxes: 3 },
   manyLargeEigenvalues: { target: 10 },

@@ -81,8 +81,31 @@ const after = await engine.sharpness(problem, network.transform(parameters, map)
 near(after.value, before.value, 1e-3);
 const average = await engine.averageSharpness(problem, parameters, { noise: "scaled", pairs: 20 });
 assert(average.standardError > 0);
-const noise = await engine.noiseInjection(problem, parameters, { layer: 1, delta: 0.01, draws: 3 });
+const noise = await engine.noiseInjection(problem, parameters, { layer: 2, delta: 0.01, draws: 3 });
 assert(noise.draws.length === 3 && noise.bound > 0);
+
+// Layers with parameters have one number everywhere: that of operators' names.
+assert.deepEqual(
+  weights.map(({ layer }) => layer),
+  [1, 2, 3],
+);
+assert.deepEqual(network.freeTensors(), [
+  { writers: [1], readers: [2] },
+  { writers: [2], readers: [3] },
+]);
+assert.deepEqual([noise.layer, ...noise.draws.map(({ layer }) => layer)], [2, 2, 2, 2]);
+near(noise.bound, 0.5 * 0.01 ** 2 * kappa[1].value, 1e-6);
+for (const { layer, start, end } of weights) {
+  const { values } = await engine.diagonal(problem, parameters, { operator: `hessian.layer_${layer}` });
+  assert.equal(values.length, end - start);
+}
+const asked = await engine.sharpen(problem, parameters, { target: 1e6, layer: 3 });
+assert(asked.layer === 3 && asked.compensatingLayer < 3 && asked.transformation.lambda[2] === asked.alpha);
+near(asked.transformation.lambda[asked.compensatingLayer - 1] * asked.alpha, 1, 1e-12);
+for (const layer of [0, 4]) {
+  await refused("invalid_option", () => engine.sharpen(problem, parameters, { target: 1, layer }));
+  await refused("invalid_option", () => engine.noiseInjection(problem, parameters, { layer, delta: 0.1 }));
+}
 await refused("invalid_option", () => engine.sharpness(problem, parameters, { region: { type: "sphere" } }));
 
 // Dinh's constructions: another Hessian, the same outputs to the last bit.
@@ -94,6 +117,11 @@ const boxes = await engine.volumeFlatness(problem, parameters, { boxes: 4, sampl
 assert(boxes.disjoint && boxes.boxes.length === 4 && boxes.boxes[3].totalLogVolume > boxes.boxes[0].totalLogVolume);
 const many = await engine.manyLargeEigenvalues(problem, parameters, { target: 50 });
 assert(many.holds && many.measured >= many.promised);
+assert.equal(
+  many.smallestSize,
+  weights.find(({ layer }) => layer === many.smallestLayer).inputs *
+    weights.find(({ layer }) => layer === many.smallestLayer).outputs,
+);
 const constant = await engine.constantInBall(problem, parameters, { epsilon: 0.1 });
 assert(constant.holds);
 
@@ -182,7 +210,20 @@ const report = await engine.report(problem, parameters, {
 assert(report.stopped && report.values.petzka && !report.values.riemannian);
 assert(report.sections.some(({ section, finished }) => section === "riemannian" && !finished));
 const all = await engine.report(problem, parameters, { sections: ["point", "spaces"] });
-assert(!all.stopped && all.values.loss > 0 && all.values.spaces);
+assert(!all.stopped && all.values.loss > 0 && all.values.spaces.gSpace.dimensionWithoutBiases > 0);
+// One case, at any depth: JavaScript's.
+const keysIn = (value) =>
+  Object.prototype.toString.call(value) === "[object Object]"
+    ? Object.entries(value).flatMap(([key, entry]) => [key, ...keysIn(entry)])
+    : Array.isArray(value)
+      ? value.flatMap(keysIn)
+      : [];
+const keys = keysIn(await engine.report(problem, parameters));
+assert(keys.includes("spectralNorm") && keys.includes("densityError"));
+assert.deepEqual(
+  keys.filter((key) => /[^a-zA-Z0-9]/.test(key)),
+  [],
+);
 
 for (const handle of [space, fixed, engine, problem, network]) handle.free();
 console.log("curvature and spaces work in Node");

@@ -1,6 +1,7 @@
 /**
  * Runs every example of the documentation: those of the declarations, of which each class's method and each function must have one, and
  * the guides' blocks of JavaScript, one after the other as one program. What an example prints is what it says beside or below it.
+ * Where the engine has no `using`, esbuild makes what it has of it: ISOFLAT_ESBUILD is where that is.
  * TypeScript is left to `tsc`, with tsconfig.examples.json.
  */
 
@@ -71,6 +72,23 @@ globalThis.printed = (expected) => assert.equal(lines.splice(0).join("\\n").trim
 const claiming = (code) =>
   code.replace(/^(\s*console\.log\(.*\);) \/\/ (.*)$/gm, (_, call, says) => `${call} said(${JSON.stringify(says)});`);
 
+const hasUsing = (() => {
+  try {
+    return new Function("using x = null;") !== undefined;
+  } catch {
+    return false;
+  }
+})();
+assert(hasUsing || process.env.ISOFLAT_ESBUILD, "ISOFLAT_ESBUILD must say where esbuild is: this engine has no using");
+const esbuild = hasUsing ? undefined : (await import(pathToFileURL(process.env.ISOFLAT_ESBUILD))).default;
+
+/** A program as this engine takes it. Imports stay where they are: first. */
+async function lowered(text) {
+  if (hasUsing || !/^\s*using /m.test(text)) return text;
+  const { code } = await esbuild.transform(text, { format: "esm", target: "node20" });
+  return code;
+}
+
 await mkdir(at("examples"), { recursive: true });
 await writeFile(at("examples/hears.mjs"), HEARS);
 const hears = 'import "./hears.mjs";\n';
@@ -87,8 +105,10 @@ async function attempt(name, work) {
 /** In a process of its own, so that it finds no module loaded: what is a whole program. */
 async function runProgram(name, text) {
   const file = at(`examples/${name}.mjs`);
-  await writeFile(file, text);
-  await attempt(name, () => run(process.execPath, [file], { cwd: at(".") }));
+  await attempt(name, async () => {
+    await writeFile(file, await lowered(text));
+    await run(process.execPath, [file], { cwd: at(".") });
+  });
 }
 
 const typed = [];
@@ -115,8 +135,10 @@ for (const file of ["isoflat.d.ts", "files.d.ts"]) {
       if (language === "ts") await keep(title, code);
       else if (isWhole(code)) await runProgram(title, hears + claiming(code));
       else {
-        await writeFile(at(`examples/${title}.mjs`), `${hears}${setup}\n${claiming(code)}`);
-        await attempt(title, () => import(pathToFileURL(at(`examples/${title}.mjs`))));
+        await attempt(title, async () => {
+          await writeFile(at(`examples/${title}.mjs`), await lowered(`${hears}${setup}\n${claiming(code)}`));
+          await import(pathToFileURL(at(`examples/${title}.mjs`)));
+        });
       }
     }
   }

@@ -48,7 +48,8 @@ const space = resnet.network.space(resnet.parameters, { type: "batch_norm", stat
 const coordinates = space.toCoordinates(resnet.parameters);
 const [norm1] = statistics;
 // The first is the second layer with parameters, behind the first convolution.
-const block = resnet.network.blocks().find(({ layer, kind }) => layer === 1 && kind === "weight");
+assert.equal(norm1.layer, 2);
+const block = resnet.network.blocks().find(({ layer, kind }) => layer === norm1.layer && kind === "weight");
 near(coordinates[block.start], resnet.parameters[block.start] * norm1.deviation[0], 1e-14);
 const back = space.toParameters(coordinates);
 assert(back.every((x, i) => Math.abs(x - resnet.parameters[i]) <= 1e-13 * (1 + Math.abs(x))));

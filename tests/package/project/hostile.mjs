@@ -235,7 +235,7 @@ const slow = {
   landscape: { directions: [{ type: "random", seed: 1 }], points: 1e6 },
   sharpness: { restarts: 1e6 },
   averageSharpness: { pairs: 1e8 },
-  noiseInjection: { layer: 1, delta: 0.1, draws: 1e6 },
+  noiseInjection: { layer: 2, delta: 0.1, draws: 1e6 },
   trace: { method: "hutchinson", probes: 1e8 },
 };
 for (const [method, options] of Object.entries(slow)) {

@@ -105,3 +105,35 @@ export const compiled = (modules: Modules): WebAssembly.Module[] => modules;
 void init().then(({ memory }) => memory satisfies WebAssembly.Memory);
 // @ts-expect-error the module's own exports are nobody's business
 void init().then((module) => module.isoflat_last_panic);
+
+// The module by either name. (A compiled one is any object to TypeScript, so that other names are refused at run time alone.)
+export const started = (bytes: Uint8Array): Promise<unknown>[] => [
+  init(),
+  init(bytes),
+  init({ module: bytes }),
+  init({ module: fetch("https://isoflat.example/isoflat_bg.wasm") }),
+  init({ module_or_path: bytes }),
+];
+
+// What is read of results, and asked for, by its name.
+export async function named(engine: Engine, problem: Problem, parameters: Float64Array): Promise<void> {
+  const { values } = await engine.report(problem, parameters, { sections: ["hessian", "riemannian"] });
+  values.hessian?.spectralNorm satisfies number | undefined;
+  values.riemannian?.layerwiseLeviCivita.topEigenvalues satisfies number[] | undefined;
+  values.density?.hessian.densityError satisfies number[] | undefined;
+  // @ts-expect-error results have names in JavaScript's case
+  void values.hessian?.spectral_norm;
+  // @ts-expect-error operators' names are values, and in a report no properties
+  void values.riemannian?.layerwise_levi_civita;
+  const measures = ["hessian.spectral_norm", "petzka.kappa_max"] as const;
+  await engine.measure(problem, parameters, { measures });
+  // @ts-expect-error a measure's key is what describeMeasures() says
+  await engine.measure(problem, parameters, { measures: ["hessian.spectralNorm"] });
+  // @ts-expect-error and no result has another
+  (await engine.measure(problem, parameters)).values.find(({ key }) => key === "hessian.norm");
+  await engine.eigenvalues(problem, parameters, { operator: "hessian.layer_2" });
+  // @ts-expect-error layers have numbers
+  await engine.eigenvalues(problem, parameters, { operator: "hessian.layer_last" });
+  // @ts-expect-error a misnamed section
+  await engine.report(problem, parameters, { sections: ["gaussNewton"] });
+}

@@ -43,7 +43,7 @@ const calls = {
   petzka: [{ draws: 3 }],
   sharpness: [],
   averageSharpness: [],
-  noiseInjection: [{ layer: 1, delta: 0.01 }],
+  noiseInjection: [{ layer: 2, delta: 0.01 }],
   sharpen: [{ target: 1000 }],
   volumeFlatness: [],
   manyLargeEigenvalues: [{ target: 10 }],
@@ -235,10 +235,27 @@ Worker.prototype.postMessage = function (message, buffers) {
   return postMessage.call(this, message, buffers);
 };
 const unlucky = Problem.synthetic(network, { samples: 12, seed: 1 });
-const [one, two] = [0, 1].map(() => errorOf(() => there.gradient(unlucky, theta)));
-for (const error of [await one, await two]) assert.equal(error.code, "invalid_problem", `${error}`);
+const few = unlucky.first(5);
+const [one, two, three] = [unlucky, unlucky, few].map((data) => errorOf(() => there.gradient(data, theta)));
+for (const error of [await one, await two, await three]) assert.equal(error.code, "invalid_problem", `${error}`);
 spoils = false;
+assert.deepEqual(await there.gradient(few, theta), await here.gradient(few, theta));
 assert.deepEqual(await there.gradient(unlucky, theta), known);
+
+// --- the first samples of data that are there share them, and go on when the others are freed
+const sent = [];
+Worker.prototype.postMessage = function (message, buffers) {
+  if (message[0] === "problem" || message[0] === "first") sent.push(message[0]);
+  return postMessage.call(this, message, buffers);
+};
+const whole = Problem.synthetic(network, { samples: 12, seed: 1 });
+const [half, third] = [whole.first(6), whole.first(6).first(4)];
+await there.gradient(whole, theta);
+assert.deepEqual(await there.gradient(half, theta), await here.gradient(half, theta));
+whole.free();
+assert.deepEqual(await there.gradient(third, theta), await here.gradient(third, theta));
+assert.deepEqual(await there.gradient(half, theta), await here.gradient(half, theta));
+assert.deepEqual(sent, ["problem", "first", "problem"], "the whole is freed, and so is half of the way to the third");
 
 // --- what nobody frees is freed when it is collected: an engine's worker, a problem's data there
 setFlagsFromString("--expose-gc");

@@ -4,6 +4,7 @@ import type { MeasureDescription, OperatorDescription, ReportSection } from "iso
 import { deviceOf, trainedBy } from "../figures/caption";
 import { integer, number } from "../format";
 import { measuresPart } from "./measures";
+import { inCamelCase } from "./names";
 import type { Part } from "./part";
 import { petzkaPart, REGIONS, sharpnessPart, spacesPart } from "./parts";
 import type { FullReport } from "./report";
@@ -81,7 +82,7 @@ export function doubtsOf(report: FullReport, operators: OperatorDescription[]): 
   const { sharpness } = values;
   if (sharpness) {
     for (const [key, title] of REGIONS) {
-      const { converged, fellBack, precision } = sharpness[key];
+      const { converged, fellBack, precision } = sharpness[inCamelCase(key)];
       if (!converged)
         doubts.push(`Sharpness ${title}: the ascents did not converge, so that the highest point may be higher.`);
       if (fellBack)
@@ -90,7 +91,8 @@ export function doubtsOf(report: FullReport, operators: OperatorDescription[]): 
         );
     }
     for (const key of ["average_sharpness", "average_sharpness_scaled"] as const) {
-      if (!sharpness[key].resolved) doubts.push("The average sharpness is no more than rounding, to three digits.");
+      if (!sharpness[inCamelCase(key)].resolved)
+        doubts.push("The average sharpness is no more than rounding, to three digits.");
     }
   }
   return doubts;

@@ -46,12 +46,12 @@ function eigenvaluesFigure(report: FullReport): Figure | null {
   };
 }
 
-function endsOf({ eigenvalues, top_eigenvalues, top_residuals, min_eigenvalue, min_eigenvalue_residual }: Spectrum) {
+function endsOf({ eigenvalues, topEigenvalues, topResiduals, minEigenvalue, minEigenvalueResidual }: Spectrum) {
   const pair = (value: number, residual: number) => ({ value, residual, converged: true });
   if (eigenvalues) return { top: [...eigenvalues].reverse().map((value) => pair(value, 0)), bottom: [] };
   return {
-    top: top_eigenvalues.map((value, index) => pair(value, top_residuals?.[index] ?? 0)),
-    bottom: [pair(min_eigenvalue, min_eigenvalue_residual)],
+    top: topEigenvalues.map((value, index) => pair(value, topResiduals?.[index] ?? 0)),
+    bottom: [pair(minEigenvalue, minEigenvalueResidual)],
   };
 }
 

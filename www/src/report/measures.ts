@@ -3,6 +3,7 @@
 import type { MeasureDescription, ReportValues } from "isoflat";
 import { columnsOf } from "../figures/columns";
 import { number } from "../format";
+import { inCamelCase, pathOf } from "./names";
 import type { Part } from "./part";
 import type { Spectrum } from "./spectra";
 
@@ -12,7 +13,8 @@ export function measureIn(
   key: string,
 ): { value: number; trust: string; converged: boolean } | null {
   const { sharpness, petzka } = values;
-  const average = key === "average_sharpness" || key === "average_sharpness_scaled" ? sharpness?.[key] : undefined;
+  const average =
+    key === "average_sharpness" || key === "average_sharpness_scaled" ? sharpness?.[inCamelCase(key)] : undefined;
   if (average) {
     const { value, standardError, resolved } = average;
     return { value, trust: `± ${number(standardError, 1)}`, converged: resolved };
@@ -29,43 +31,43 @@ export function measureIn(
       searched === "riemannian_sharpness_layerwise" ||
       searched === "riemannian_sharpness_nodewise")
   ) {
-    const { value, error, converged } = sharpness[searched];
+    const { value, error, converged } = sharpness[inCamelCase(searched)];
     return { value, trust: `± ${number(error, 1)}`, converged };
   }
   if (key === "epsilon_sharpness_quadratic") {
-    const value = sharpness?.epsilon_sharpness.quadratic;
+    const value = sharpness?.epsilonSharpness.quadratic;
     return value === undefined ? null : { value, trust: "", converged: true };
   }
   if (key === "petzka.relative_flatness_sum") {
     if (!petzka) return null;
     return {
-      value: petzka.relative_flatness.reduce<number>((sum, value) => sum + (value ?? 0), 0),
+      value: petzka.relativeFlatness.reduce<number>((sum, value) => sum + (value ?? 0), 0),
       trust: "",
       converged: true,
     };
   }
-  const path = key.split(".");
+  const path = pathOf(key);
   const last = path.at(-1) ?? "";
   const parent = path.slice(0, -1).reduce<unknown>((found, name) => fieldOf(found, name), values);
   const value = fieldOf(parent, last);
   if (typeof value !== "number") return null;
   const spectrum = parent as Partial<Spectrum>;
-  const error = fieldOf(parent, `${last}_standard_error`);
-  const residual = last === "spectral_norm" ? residualOf(parent as Spectrum) : undefined;
+  const error = fieldOf(parent, `${last}StandardError`);
+  const residual = last === "spectralNorm" ? residualOf(parent as Spectrum) : undefined;
   const trust =
     typeof error === "number"
       ? `± ${number(error, 1)}`
       : residual !== undefined
         ? `residual ${number(residual, 1)}`
         : "";
-  return { value, trust, converged: last !== "spectral_norm" || spectrum.converged !== false };
+  return { value, trust, converged: last !== "spectralNorm" || spectrum.converged !== false };
 }
 
 /** Of the end that is farther from 0. */
 const residualOf = (found: Spectrum): number =>
-  Math.abs(found.max_eigenvalue) >= Math.abs(found.min_eigenvalue)
-    ? found.max_eigenvalue_residual
-    : found.min_eigenvalue_residual;
+  Math.abs(found.maxEigenvalue) >= Math.abs(found.minEigenvalue)
+    ? found.maxEigenvalueResidual
+    : found.minEigenvalueResidual;
 
 export const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;

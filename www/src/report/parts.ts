@@ -3,17 +3,18 @@
 import type { ReportValues } from "isoflat";
 import { columnsOf } from "../figures/columns";
 import { integer, number, percent } from "../format";
+import { inCamelCase } from "./names";
 import type { Part } from "./part";
 
 export function petzkaPart({ petzka }: ReportValues): Part | null {
   if (!petzka) return null;
-  const { kappa, kappa_trace, rho_max_per_layer, rho_sum_per_layer, relative_flatness } = petzka;
+  const { kappa, kappaTrace, rhoMaxPerLayer, rhoSumPerLayer, relativeFlatness } = petzka;
   const rows = kappa.map((value, layer) => [
     value,
-    kappa_trace[layer],
-    rho_max_per_layer[layer],
-    rho_sum_per_layer[layer],
-    relative_flatness[layer],
+    kappaTrace[layer],
+    rhoMaxPerLayer[layer],
+    rhoSumPerLayer[layer],
+    relativeFlatness[layer],
   ]);
   return {
     id: "petzka",
@@ -48,10 +49,10 @@ export const REGIONS = [
 
 export function sharpnessPart({ sharpness }: ReportValues): Part | null {
   if (!sharpness) return null;
-  const searched = REGIONS.map(([key, title]) => ({ key, title, found: sharpness[key] }));
+  const searched = REGIONS.map(([key, title]) => ({ key, title, found: sharpness[inCamelCase(key)] }));
   const averages = (["average_sharpness", "average_sharpness_scaled"] as const).map((key) => ({
     key,
-    found: sharpness[key],
+    found: sharpness[inCamelCase(key)],
   }));
   return {
     id: "sharpness",
@@ -123,7 +124,7 @@ export function sharpnessPart({ sharpness }: ReportValues): Part | null {
 export function spacesPart({ spaces }: ReportValues): Part | null {
   if (!spaces) return null;
   const free = spaces.free.reduce((sum, value) => sum + value, 0);
-  const space = spaces.g_space;
+  const space = spaces.gSpace;
   const rows: [string, string, number][] = [
     ["parameters", "parameters", spaces.free.length],
     ["free with fixed weights", "free_with_fixed_weights", free],
@@ -132,13 +133,13 @@ export function spacesPart({ spaces }: ReportValues): Part | null {
     rows.push([
       "path values of the G-space, without biases",
       "g_space_dimension_without_biases",
-      space.dimension_without_biases,
+      space.dimensionWithoutBiases,
     ]);
-  if (space?.loss_after_one_sgd_step !== undefined) {
+  if (space?.lossAfterOneSgdStep !== undefined) {
     rows.push([
-      `loss after a step of ${number(space.learning_rate)} in the G-space`,
+      `loss after a step of ${number(space.learningRate)} in the G-space`,
       "loss_after_one_g_space_step",
-      space.loss_after_one_sgd_step,
+      space.lossAfterOneSgdStep,
     ]);
   }
   return {

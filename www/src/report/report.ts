@@ -7,6 +7,7 @@ import { VERSION } from "../figures/version";
 import type { Piece } from "../plan";
 import type { State } from "../store";
 import type { TrainChoice } from "../worker/protocol";
+import { withCamelCase } from "./names";
 
 export interface FullReport extends Report {
   /** What it is of. */
@@ -57,7 +58,7 @@ export function readReport(name: string, text: string): FullReport {
   if (!backend || typeof values !== "object" || values === null || !Array.isArray(sections)) {
     throw new LabError("invalid_problem", `${name} is a report without its values and sections`);
   }
-  return report as FullReport;
+  return { ...report, values: withCamelCase(values) } as FullReport;
 }
 
 /** What one that was stopped is of: more than that it says of itself. */

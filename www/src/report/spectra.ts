@@ -4,6 +4,7 @@ import type { OperatorDescription, ReportValues } from "isoflat";
 import { columnsOf } from "../figures/columns";
 import { integer, number } from "../format";
 import { fieldOf } from "./measures";
+import { pathOf } from "./names";
 import type { Part } from "./part";
 
 export type Spectrum = NonNullable<ReportValues["hessian"]>;
@@ -14,8 +15,8 @@ export function spectraOf(
   operators: OperatorDescription[],
 ): { name: string; title: string; spectrum: Spectrum }[] {
   return operators.flatMap(({ name, title }) => {
-    const found = name.split(".").reduce<unknown>((value, key) => fieldOf(value, key), values);
-    return typeof fieldOf(found, "max_eigenvalue") === "number" ? [{ name, title, spectrum: found as Spectrum }] : [];
+    const found = pathOf(name).reduce<unknown>((value, key) => fieldOf(value, key), values);
+    return typeof fieldOf(found, "maxEigenvalue") === "number" ? [{ name, title, spectrum: found as Spectrum }] : [];
   });
 }
 
@@ -37,11 +38,11 @@ export function spectraPart(values: ReportValues, operators: OperatorDescription
         head: ["operator", "largest", "residual", "smallest", "trace", "Frobenius norm", "products", "trust"],
         rows: found.map(({ title, spectrum }) => [
           title,
-          number(spectrum.max_eigenvalue, 5),
-          number(spectrum.max_eigenvalue_residual, 1),
-          number(spectrum.min_eigenvalue, 5),
-          more(spectrum.trace, spectrum.trace_standard_error),
-          more(spectrum.frobenius_norm, spectrum.frobenius_norm_standard_error),
+          number(spectrum.maxEigenvalue, 5),
+          number(spectrum.maxEigenvalueResidual, 1),
+          number(spectrum.minEigenvalue, 5),
+          more(spectrum.trace, spectrum.traceStandardError),
+          more(spectrum.frobeniusNorm, spectrum.frobeniusNormStandardError),
           integer(spectrum.products),
           verdictOf(spectrum),
         ]),
@@ -62,14 +63,14 @@ export function spectraPart(values: ReportValues, operators: OperatorDescription
           ],
           found.map(({ name, spectrum: s }) => [
             name,
-            s.max_eigenvalue,
-            s.max_eigenvalue_residual,
-            s.min_eigenvalue,
-            s.min_eigenvalue_residual,
+            s.maxEigenvalue,
+            s.maxEigenvalueResidual,
+            s.minEigenvalue,
+            s.minEigenvalueResidual,
             s.trace,
-            s.trace_standard_error,
-            s.frobenius_norm,
-            s.frobenius_norm_standard_error,
+            s.traceStandardError,
+            s.frobeniusNorm,
+            s.frobeniusNormStandardError,
             s.products,
             s.converged,
             s.verified,

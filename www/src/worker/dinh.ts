@@ -88,7 +88,7 @@ export class Dinh {
     const { parameters, ...found } = await engine.sharpen(model.measured, model.trained, {
       ...options,
       ...choice,
-      layer: valley.layer,
+      layer: valley.layer + 1,
       tolerance: TOLERANCE,
     });
     model.sharpened = parameters;
@@ -133,7 +133,7 @@ function shown<T>(found: { parameters: Float64Array }): T {
 function whole(model: Model, layer: number, vector: Float64Array): Float64Array {
   const { parameterCount } = model.network;
   if (vector.length === parameterCount) return vector;
-  const block = model.network.blocks().find((block) => block.layer === layer && block.kind === "weight");
+  const block = model.network.blocks().find((block) => block.layer === layer + 1 && block.kind === "weight");
   if (!block || block.end - block.start !== vector.length) {
     throw new LabFailure("not_possible", "the layer's steepest direction does not fit its weights");
   }

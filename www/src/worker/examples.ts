@@ -55,17 +55,18 @@ export class Examples {
     if (this.#problem) return this.#problem;
     const { network, validation, measured } = this.session.model;
     const some = (validation ?? measured).first(AMONG);
-    const { inputs, targets, loss } = some.data;
-    const samples = some.samples;
+    const { data, samples } = some;
     some.free();
-    const order =
-      loss === "cross_entropy" ? oneOfEach(targets) : Array.from({ length: samples }, (_, sample) => sample);
+    const isOfClasses = data.loss === "cross_entropy";
+    const order = isOfClasses ? oneOfEach(data.targets) : Array.from({ length: samples }, (_, sample) => sample);
     const chosen = order.slice(0, SHOWN);
-    this.#problem = new Problem(network, {
-      loss,
-      inputs: rows(inputs, network.inputLength, chosen),
-      targets: rows(targets, targets.length / samples, chosen),
-    });
+    const inputs = rows(data.inputs, network.inputLength, chosen);
+    this.#problem = new Problem(
+      network,
+      isOfClasses
+        ? { loss: data.loss, inputs, targets: rows(data.targets, 1, chosen) }
+        : { loss: data.loss, inputs, targets: rows(data.targets, data.targets.length / samples, chosen) },
+    );
     return this.#problem;
   }
 }

@@ -167,8 +167,8 @@ export class Landscapes {
     // A look at four points, of one sample, says how far the way goes.
     const one = train.first(1);
     try {
-      const few = { directions: [vectorOf(vectors[0]), vectorOf(vectors[1])], points: 2, trajectory };
-      const { s, t } = await engine.landscape(one, trained, few as LandscapeOptions);
+      const few: LandscapeOptions = { directions: [vectorOf(vectors[0]), vectorOf(vectors[1])], points: 2, trajectory };
+      const { s, t } = await engine.landscape(one, trained, few);
       return { way, vectors, ranges: [endsOf(s), endsOf(t)] };
     } finally {
       one.free();

@@ -178,14 +178,13 @@ export class Files {
         ...(normalization !== "" && { normalization }),
         ...(split !== "" && { split }),
       });
-      if (!found.targets || !found.loss) {
+      if (!found.loss) {
         throw new LabFailure("not_possible", "there are no targets among the data: drop their labels along with them");
       }
-      const { loss, inputs, targets, notes } = found;
       const from = this.#given.data.map(({ name }) => name).join(", ");
       const own = opened.problem ? [`the model’s file has data itself, which are not used: those of ${from} are`] : [];
       opened.problem?.free();
-      return { problem: new Problem(network, { loss, inputs, targets }), from, notes: [...notes, ...own] };
+      return { problem: new Problem(network, found), from, notes: [...found.notes, ...own] };
     }
     const takesDigits = network.inputLength === 784 && network.outputLength === 10;
     return takesDigits ? this.#digits(network, choice) : { problem: null, from: "", notes: [] };

@@ -41,7 +41,11 @@ export function layerNames(network: Network): string[] {
 }
 
 function tensorsOfGraph(network: Network): FreeTensor[] | null {
-  const tensors = network.freeTensors();
+  // As indices into lists of factors, one a layer.
+  const indices = (layers: number[]) => layers.map((layer) => layer - 1);
+  const tensors = network
+    .freeTensors()
+    .map(({ writers, readers }) => ({ writers: indices(writers), readers: indices(readers) }));
   const follow = ({ writers, readers }: FreeTensor, layer: number) =>
     writers.join() === String(layer) && readers.join() === String(layer + 1);
   return tensors.length === network.depth - 1 && tensors.every(follow) ? null : tensors;
