@@ -41,6 +41,8 @@ const surroundings = [
 test("Every tab, after training, bending and the check", async ({ lab, check, part }) => {
   const { page } = lab;
   await lab.set("epochs", 1);
+  await lab.set("samples", 2000);
+  await lab.set("measured", 100);
   await lab.train();
   await lab.drag("#sharpness", 0.4);
   await lab.goTo("check");
@@ -89,8 +91,9 @@ test("On arrival, and what opens over the page", async ({ lab, check, part, prob
     await checkAxe(page, check, "an error");
     await page.getByRole("button", { name: "Dismiss" }).click();
     await lab.set("epochs", 1);
+    await lab.set("samples", 1000);
     await lab.train();
-    await lab.idle();
+    await lab.settled();
     await page.click("#train-button");
     await page.locator("dialog.ask").waitFor();
     await checkAxe(page, check, "a question");

@@ -45,7 +45,7 @@ test("Without WebGPU", async ({ lab, check, part }) => {
       "and the CPU goes on",
       (await page.inputValue("#backend")) === "cpu" && /^CPU/.test(await lab.text("#badge")),
     );
-    await lab.idle();
+    await lab.settled();
   });
 
   await part("Estimates", () => checkEstimates(lab, check));
@@ -161,7 +161,8 @@ test("A network of one's own, from training to a crash", async ({ lab, check, pa
     // What is on the stage has been trained here, and has no name.
     await page.locator("dialog.ask").getByText("Replace it").click();
     await page.waitForFunction(() => window.isoflatLab.app.store.state.task === "training");
-    await lab.idle();
+    await page.waitForFunction(() => window.isoflatLab.app.store.state.ready);
+    await lab.settled();
     const again = await page.evaluate(() => {
       const { sharpness, measures } = window.isoflatLab.app.store.state;
       return { sharpness, measures: measures.trained.get("hessian.spectral_norm").value };
