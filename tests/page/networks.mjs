@@ -65,6 +65,7 @@ export async function checkUndo(browser, url, check) {
 
   await lab.set("seed", 4);
   await lab.set("samples", 1000);
+  await lab.set("measured", 50);
   await lab.train();
   await lab.idle();
   await page.waitForTimeout(REST_MS);

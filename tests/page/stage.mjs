@@ -321,6 +321,7 @@ export async function checkKept(browser, url, check) {
   await lab.set("epochs", 1);
   await lab.set("samples", 2000);
   await lab.set("seed", 7);
+  await lab.set("measured", 50);
   await lab.train();
   await lab.drag("#sharpness", 0.6);
   await lab.looked();
