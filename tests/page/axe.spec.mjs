@@ -91,9 +91,8 @@ test("On arrival, and what opens over the page", async ({ lab, check, part, prob
     await checkAxe(page, check, "an error");
     await page.getByRole("button", { name: "Dismiss" }).click();
     await lab.set("epochs", 1);
-    await lab.set("samples", 1000);
     await lab.train();
-    await lab.settled();
+    await lab.idle();
     await page.click("#train-button");
     await page.locator("dialog.ask").waitFor();
     await checkAxe(page, check, "a question");

@@ -117,7 +117,7 @@ export async function checkTrainDuringReport(browser, url, check) {
   });
   await lab.goTo("train");
   await lab.train();
-  await lab.settled();
+  await lab.idle();
   const said = (await page.locator(".message").allInnerTexts()).join("; ");
   check("a report that Train has cut off is not said to be there", !/report/i.test(said), said);
   check("nor saved", downloads.length === 0, downloads.join());

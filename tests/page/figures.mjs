@@ -38,8 +38,8 @@ export async function checkFigures(browser, url, check) {
   // The network that comes with the page has no curve of its training.
   await lab.set("samples", 2000);
   await lab.set("epochs", 2);
-  await lab.set("measured", 100);
   await lab.train();
+  await lab.idle();
   await lab.drag("#sharpness", 0.4);
   await lab.idle();
   await lab.goTo("check");

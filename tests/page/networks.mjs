@@ -23,7 +23,7 @@ const slide = (page, decades) => page.locator("#sharpness").fill(String(decades)
 const REST_MS = 900;
 
 export async function checkUndo(browser, url, check) {
-  const lab = await Lab.open(browser, url, { measured: 50 });
+  const lab = await Lab.open(browser, url);
   const { page } = lab;
   const isOff = (id) => page.locator(id).getAttribute("aria-disabled");
   await page.waitForTimeout(REST_MS);
@@ -64,8 +64,6 @@ export async function checkUndo(browser, url, check) {
   check("and it comes back", (await stamp(page)) === arrival && (await decades(page)) === second);
 
   await lab.set("seed", 4);
-  await lab.set("samples", 1000);
-  await lab.set("measured", 50);
   await lab.train();
   await lab.idle();
   await page.waitForTimeout(REST_MS);
@@ -91,7 +89,6 @@ export async function checkNetworksKept(browser, url, check) {
   const question = page.locator("dialog.ask");
   await lab.set("epochs", 1);
   await lab.set("samples", 2000);
-  await lab.set("measured", 100);
   await lab.train();
   check("what comes with the page is replaced without a question", !(await question.isVisible()));
   await lab.idle();

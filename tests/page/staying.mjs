@@ -40,7 +40,6 @@ export async function checkStaying(browser, url, check) {
         check(`${what}: letters too`, found.letters >= LEAST_TEXT, `${found.letters} px`);
       }
     }
-    await lab.settled();
     const room = await page.evaluate(() => {
       const [words, scale] = [".sameness .same", "#loss-scale"].map((of) =>
         document.querySelector(of).getBoundingClientRect(),

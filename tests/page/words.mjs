@@ -132,13 +132,12 @@ async function checkNotes(lab, check) {
   check("κ, κ_τ, relative flatness and ρ have each its own", (await marks.count()) === 4, `${await marks.count()}`);
   for (const index of [0, 1, 2, 3]) await opens(`layers, ${index + 1}`, marks.nth(index));
 
-  await lab.settled();
+  await lab.idle();
   await lab.goTo("check");
   await page.click("#check-button");
   await page.waitForSelector("table.invariance [data-about]");
   await opens("the check", page.locator('table.invariance [data-about^="hessian"]').first());
-  await page.waitForSelector("#invariance-summary[data-agrees]");
-  await lab.settled();
+  await lab.idle();
   await page.locator('table.invariance tr:has([data-about^="hessian"]) [data-cell]').first().click();
   await opens("the check's details", page.locator("#cell-detail [data-about]"));
 
