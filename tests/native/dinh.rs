@@ -94,9 +94,11 @@ fn a_given_radius_is_used_up_to_half_of_the_largest_weight() {
 #[test]
 fn any_spectral_norm_is_reached_and_predicted_on_every_executor() {
     let (mut checked, mut options) = (0, MeasureOptions::default());
+    // Each one once: a new GPU compiles its kernels again, which takes longer than all that they compute here.
+    let devices = [Device::cpu(Precision::F64), Device::cpu(Precision::F32), gpu()];
     for (seed, problem, parameters) in cases(100..120, 300) {
-        for device in [Device::cpu(Precision::F64), Device::cpu(Precision::F32), gpu()] {
-            let engine = Engine::new(&device, &problem).expect("an engine");
+        for device in &devices {
+            let engine = Engine::new(device, &problem).expect("an engine");
             let precise = device.info().precision == Precision::F64;
             options.max_products = 2000;
             for (target, powers_of_two) in [(1e3, true), (1e6, false)] {

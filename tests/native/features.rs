@@ -19,14 +19,16 @@ fn engine(device: &Device, problem: &Problem, parameters: &[f64]) -> Engine {
 fn sampled_traces_are_unbiased_and_their_errors_shrink() {
     let control = Control::default();
     let (mut within, mut all) = (0, 0);
+    // Each one once: a new GPU compiles its kernels again.
+    let devices = [Device::cpu(Precision::F64), gpu()];
     for seed in 0..10 {
         let mut rng = rng(40 + seed);
         let network = any_network(&mut rng, seed, &HOMOGENEOUS);
         let loss = if seed % 4 < 2 { Loss::CrossEntropy } else { Loss::SquaredError };
         let problem = random_problem(&mut rng, network.clone(), loss);
         let parameters = random_parameters(&mut rng, &network);
-        for device in [Device::cpu(Precision::F64), gpu()] {
-            let engine = engine(&device, &problem, &parameters);
+        for device in &devices {
+            let engine = engine(device, &problem, &parameters);
             let exact = block_on(traces(&engine, &control)).expect("traces");
             let found = block_on(sampled_traces(&engine, 200, seed, &control)).expect("traces");
             let few = block_on(sampled_traces(&engine, 20, seed, &control)).expect("traces");

@@ -207,15 +207,17 @@ fn weight_norm_is_as_sharp_as_one_likes() {
 #[test]
 fn estimators_and_devices_agree() {
     let (problem, start) = tame(7);
+    // Each one once: a new GPU compiles its kernels again.
+    let devices = [Device::cpu(Precision::F64), Device::cpu(Precision::F32), gpu()];
     for kind in [G, FIXED_AT_ONE, SpaceKind::WeightNorm { grouping: Grouping::Unit }] {
         let OpenSpace { space, parameters, .. } = kind.open(problem.network(), &start).expect("a space");
         let exact = engine(&Device::cpu(Precision::F64), &problem, &parameters);
         let exact = spectrum(&hessian(&exact, &*space));
         let norm = exact.iter().fold(0.0_f64, |m, value| m.max(value.abs()));
         let trace: f64 = exact.iter().sum();
-        for device in [Device::cpu(Precision::F64), Device::cpu(Precision::F32), gpu()] {
+        for device in &devices {
             let tolerance = if device.info().precision == Precision::F64 { 1e-9 } else { 1e-4 };
-            let engine = engine(&device, &problem, &parameters);
+            let engine = engine(device, &problem, &parameters);
             let operator = hessian(&engine, &*space);
             assert_eq!(operator.len(), space.dimension());
             let control = Control::default();

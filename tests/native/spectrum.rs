@@ -182,6 +182,8 @@ fn kind_scale(engine: &Engine, kind: OperatorKind, parameters: &[f64], n: usize)
 
 #[test]
 fn of_a_smooth_network_the_gauss_newton_trace_alone_is_exact() {
+    // Each one once: a new GPU compiles its kernels again.
+    let devices = [Device::cpu(Precision::F64), gpu()];
     for seed in 0..6 {
         let mut rng = rng(40 + seed);
         let network = any_network(&mut rng, seed, SMOOTH);
@@ -189,8 +191,8 @@ fn of_a_smooth_network_the_gauss_newton_trace_alone_is_exact() {
             continue;
         }
         let problem = random_problem(&mut rng, network.clone(), Loss::CrossEntropy);
-        for device in [Device::cpu(Precision::F64), gpu()] {
-            let engine = prepared(&device, &problem, &random_parameters(&mut rng, &network));
+        for device in &devices {
+            let engine = prepared(device, &problem, &random_parameters(&mut rng, &network));
             for kind in whole_kinds() {
                 let found = pollster::block_on(exact_trace(&engine, kind, &Control::default())).expect("no fault");
                 let is_gauss_newton =

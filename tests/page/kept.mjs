@@ -1,7 +1,7 @@
 /** What is kept where it is not simple: two tabs, no storage, a full one, a newer build, a reload at once, a worker that is lost. */
 
 import { readFileSync } from "node:fs";
-import { Lab } from "./lab.mjs";
+import { Lab, measuredOn } from "./lab.mjs";
 
 const stamp = (page) => page.evaluate(() => window.isoflatLab.app.store.state.stamp);
 const decades = (page) => page.evaluate(() => window.isoflatLab.app.store.state.sharpness.decades);
@@ -13,11 +13,12 @@ const slide = (page, decades) => page.locator("#sharpness").fill(String(decades)
 
 const REST_MS = 900;
 
-/** Few samples and one epoch: it is not the training that is tried. */
+/** Few samples and one epoch: it is not the training that is tried, nor what is measured. */
 async function quick(lab, seed) {
   await lab.set("epochs", 1);
   await lab.set("samples", 1000);
   await lab.set("seed", seed);
+  await lab.set("measured", 100);
   await lab.train();
   // What is left to be computed is not waited for.
   await lab.page.evaluate(() => window.isoflatLab.app.stop());
@@ -140,7 +141,7 @@ async function spoilt(browser, url, script) {
     await route.fulfill({ response, body: `${script}\n${await response.text()}` });
   });
   const lab = new Lab(await context.newPage());
-  await lab.page.goto(url);
+  await lab.page.goto(measuredOn(url, 50));
   await lab.page.waitForSelector("#badge:not([data-state=starting])");
   await lab.idle();
   return lab;
@@ -229,6 +230,7 @@ export async function checkLinkOnOwn(browser, url, check) {
   await page.waitForFunction(() => location.hash.includes("?"));
   await lab.set("epochs", 1);
   await lab.set("samples", 1000);
+  await lab.set("measured", 100);
   await lab.train();
   const trained = await stamp(page);
   await reload(lab);
@@ -239,7 +241,7 @@ export async function checkLinkOnOwn(browser, url, check) {
   await page.evaluate(() => window.isoflatLab.app.stop());
   await lab.idle();
   await page.evaluate(() => {
-    location.hash = "#/train?s=0";
+    location.hash = "#/train?measured=50&s=0";
   });
   await page.locator("dialog.ask").getByText("Replace it").click();
   await page.waitForFunction(() => window.isoflatLab.app.store.state.stamp?.startsWith("arrival"));

@@ -5,6 +5,9 @@ const MINUTE = 60_000;
 /** Chrome's remarks on drawing speed are no errors of the page. */
 const IGNORED = /GPU stall due to ReadPixels/;
 
+/** The address of the page as it opens, but for how many samples are measured. */
+export const measuredOn = (url, samples) => `${url}#/train?measured=${samples}&s=3.5`;
+
 export class Lab {
   /** All that a test has opened: none of them may have complained at its end. */
   static opened = [];
@@ -23,7 +26,8 @@ export class Lab {
     });
   }
 
-  static async open(browser, url, options = {}) {
+  /** `measured`: on so few samples, for what asks whether numbers are there and not which: all of them are soon found then. */
+  static async open(browser, url, { measured, ...options } = {}) {
     const context = await browser.newContext({
       viewport: { width: 1440, height: 900 },
       // A page that is still gliding to where it was scrolled moves away from under the mouse.
@@ -31,7 +35,7 @@ export class Lab {
       ...options,
     });
     const lab = new Lab(await context.newPage());
-    await lab.page.goto(url);
+    await lab.page.goto(measured ? measuredOn(url, measured) : url);
     await lab.page.waitForSelector("#badge:not([data-state=starting])");
     await lab.idle();
     return lab;
@@ -107,6 +111,13 @@ export class Lab {
       null,
       { timeout },
     );
+  }
+
+  /** After what has been begun on the stage: all is there that `looked` waits for, and the searches are stopped. */
+  async settled() {
+    await this.looked();
+    await this.page.evaluate(() => window.isoflatLab.app.stop());
+    await this.idle();
   }
 
   /** Opens one of the parts below the stage. */

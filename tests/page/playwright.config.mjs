@@ -16,8 +16,11 @@ const chrome = (webgpu) => ({
   },
 });
 
-/** The page as it was at each step, to be opened and looked into; a picture of every moment would take the time that tests wait for. */
-const TRACE = { mode: "retain-on-failure", screenshots: false, snapshots: true, sources: true };
+/**
+ * The page as it was at each step of a second try, to be opened and looked into. To write one of every first try takes a seventh of the
+ * time or more, and a picture of every moment more than that.
+ */
+const TRACE = { mode: "on-first-retry", screenshots: false, snapshots: true, sources: true };
 
 const projects = [
   // The page brings its policy itself, as on a plain file server; here the server sends it, so that it holds in workers too.

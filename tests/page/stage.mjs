@@ -95,7 +95,7 @@ export async function checkArrival(browser, url, check) {
   await page.click("#guide-next");
   await lab.goTo("train");
   await lab.train();
-  await lab.idle();
+  await lab.settled();
   const after = await state(page, () => {
     const { training, sharpness, measures } = window.isoflatLab.app.store.state;
     return { ...training, decades: sharpness.decades, bent: measures.bent.size };
@@ -193,7 +193,7 @@ async function checkTwin(lab, check, when) {
 export async function checkFollowing(lab, check) {
   const { page } = lab;
   await page.click("#bend-reset");
-  await lab.idle();
+  await lab.settled();
   await state(page, () => {
     const { store } = window.isoflatLab.app;
     window.seenPreviews = [];
@@ -270,7 +270,7 @@ const looked = (page) =>
 /** A reload, and a worker that is lost: what was trained, bent and found is there after both. */
 export async function checkKept(browser, url, check) {
   // A service worker brings threads from the second visit on, and with them other roundings.
-  const lab = await Lab.open(browser, url, { serviceWorkers: "block" });
+  const lab = await Lab.open(browser, url, { serviceWorkers: "block", measured: 50 });
   const { page } = lab;
   const reload = async () => {
     // So long the page waits for a slider to rest before it is kept.
@@ -319,7 +319,9 @@ export async function checkKept(browser, url, check) {
   check("and it is still so when there is one", (await shown(page)) === bent);
 
   await lab.set("epochs", 1);
+  await lab.set("samples", 2000);
   await lab.set("seed", 7);
+  await lab.set("measured", 50);
   await lab.train();
   await lab.drag("#sharpness", 0.6);
   await lab.looked();
@@ -426,7 +428,7 @@ async function checkLine(lab, check) {
   const { page } = lab;
   await lab.goTo("layers");
   await page.locator("#sharpness").fill("1.5");
-  await lab.idle();
+  await lab.settled();
   await line(page, "#/layers?on=cpu&s=1.5");
   await page.goBack();
   await line(page, "#/measures?on=cpu&s=1.5");
