@@ -138,7 +138,7 @@ fn each_layer_can_be_the_sharp_one() {
     };
     let good = SharpenOptions { target: 1e4, layer: None, powers_of_two: false };
     assert_eq!(refuse(SharpenOptions { target: 0.0, ..good }).code, ErrorCode::InvalidOption);
-    assert!(refuse(SharpenOptions { layer: Some(3), ..good }).message.contains("layer 3"));
+    assert!(refuse(SharpenOptions { layer: Some(3), ..good }).message.contains("layer 4: they are 1 to 3"));
 }
 
 #[test]

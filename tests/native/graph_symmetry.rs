@@ -405,5 +405,5 @@ fn inputs_that_go_past_are_noticed() {
     let engine = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");
     let wanted = SharpenOptions { layer: Some(2), ..wanted };
     let refused = block_on(sharpen(&engine, &parameters, &wanted, &options, &Control::default()));
-    assert!(refused.expect_err("fixed").message.contains("layer 2 cannot shrink"));
+    assert!(refused.expect_err("fixed").message.contains("layer 3 cannot shrink"));
 }
