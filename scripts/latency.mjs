@@ -3,8 +3,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { chromium } from "@playwright/test";
-import { serve } from "../tests/package/environments/chrome.mjs";
 import { chromeArguments, findChrome } from "./lib/browser.mjs";
 import { Failure, fail, root } from "./lib/process.mjs";
 
@@ -112,6 +110,9 @@ async function main() {
   if (!(seconds > 0)) throw new Failure(`--seconds takes a positive number, not ${values.seconds}`);
   const executablePath = findChrome();
   if (!executablePath) throw new Failure("Chrome was not found: install it, or name it in CHROME");
+  // It may not be installed yet where nobody has built anything.
+  const { chromium } = await import("@playwright/test");
+  const { serve } = await import("../tests/package/environments/chrome.mjs");
   const browser = await chromium.launch({ executablePath, args: chromeArguments(false) });
   const server = await serve(join(root, "pkg"), { "Cache-Control": "max-age=3600" });
   try {

@@ -85,6 +85,12 @@ async function someFuzz() {
 // `needs` names steps whose results a step reads; they are run before it even if --only leaves them out.
 const steps = [
   { name: "format", group: "rust", says: "cargo fmt", work: () => cargo("fmt", "--check") },
+  {
+    name: "commands",
+    group: "web",
+    says: "the commands, before anything is installed",
+    work: () => script("tests/commands.mjs"),
+  },
   { name: "clippy", group: "rust", says: "clippy", work: () => cargo("clippy", "--all-targets", ...denyWarnings) },
   {
     name: "clippy-wasm",
@@ -152,12 +158,6 @@ const steps = [
     says: "the npm package in a fresh project",
     needs: ["build"],
     work: () => script("tests/package/run.mjs"),
-  },
-  {
-    name: "commands",
-    group: "web",
-    says: "the commands, before anything is installed",
-    work: () => script("tests/commands.mjs"),
   },
   { name: "fuzz", group: "web", says: "half a minute of the fuzzer", needs: ["build"], work: someFuzz },
 ];
