@@ -35,6 +35,14 @@ const SEARCHES: Readonly<Record<string, number>> = {
   epsilon_sharpness_box: 46,
 };
 
+/** The check draws fewer subspaces and pairs of noise. */
+const SEARCHES_IN_CHECK: typeof SEARCHES = {
+  ...SEARCHES,
+  epsilon_sharpness_subspace: 63,
+  average_sharpness: 11,
+  average_sharpness_scaled: 11,
+};
+
 const isSearch = (key: string): boolean =>
   /^epsilon_sharpness(_subspace|_box)?$|^riemannian_sharpness|^average_/.test(key);
 
@@ -54,7 +62,7 @@ export function productsOfMeasures({ name, keys, cost }: Unit): number {
 export function productsOfCheck({ name, keys, cost }: Unit): number {
   if (name === "sweep") return PRODUCTS.sweep;
   const [searches, others] = [keys.filter(isSearch), keys.filter((key) => !isSearch(key))];
-  const found = searches.reduce((sum, key) => sum + (SEARCHES[key] ?? PRODUCTS.search), 0);
+  const found = searches.reduce((sum, key) => sum + (SEARCHES_IN_CHECK[key] ?? PRODUCTS.search), 0);
   const probes = cost === "probes" || others.some((key) => key.endsWith("frobenius_norm"));
   const ends = name === "hessian" ? PRODUCTS.hessian : PRODUCTS.eigenvalues;
   return found + (others.length > 0 ? ends : 0) + (probes ? PROBES_IN_CHECK * PRODUCTS.probes : 0);
