@@ -8,7 +8,7 @@ import { Failure, root } from "./process.mjs";
 
 /** Cargo's settings for it. It has a folder of its own, since other flags would have everything compiled anew each time. */
 export const relaxedEnvironmentOf = (checkout) => ({
-  RUSTFLAGS: "-C target-feature=+simd128,+relaxed-simd",
+  RUSTFLAGS: "-C target-feature=+simd128,+relaxed-simd -C codegen-units=1",
   CARGO_TARGET_DIR: join(checkout, "target", "relaxed"),
 });
 

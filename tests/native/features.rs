@@ -134,7 +134,7 @@ fn features_are_changed_as_they_should_be() {
     let refused = block_on(feature_robustness(&engine, &parameters, 0, 0.1, &small, &options, &control));
     assert!(refused.expect_err("a fault").message.contains("16"));
     let none = block_on(feature_robustness(&engine, &parameters, 1, 0.1, &small, &options, &control));
-    assert!(none.expect_err("a fault").message.contains("layer 1"));
+    assert!(none.expect_err("a fault").message.contains("no layer 2: they are 1 to 1"));
 }
 
 #[test]

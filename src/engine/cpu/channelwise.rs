@@ -65,6 +65,7 @@ impl<W: AffineWork> Work for Channelwise<W> {
 }
 
 /// Does the work with the instructions of `level`, by the loops that suit its step.
+#[inline(never)]
 pub fn run<W: AffineWork>(level: Level, work: W) {
     if work.affine().is_channelwise() { simd::run(level, Channelwise(work)) } else { simd::run(level, work) }
 }

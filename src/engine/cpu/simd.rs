@@ -59,7 +59,11 @@ pub trait Work {
 }
 
 /// Does the work with the instructions of `level`, which [`Level::detect`] found.
+///
+/// A function of its own: in WebAssembly, where nothing else keeps it apart, the loops would otherwise become part of the passes that call
+/// them, whose large functions browsers compile worse.
 #[allow(unsafe_code)]
+#[inline(never)]
 pub fn run<W: Work>(level: Level, work: W) {
     #[cfg(target_arch = "x86_64")]
     {
