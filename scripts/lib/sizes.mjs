@@ -10,9 +10,9 @@ import { root } from "./process.mjs";
  * What makes one larger says why here, in the commit that does.
  */
 export const BUDGET = {
-  module: 1_640_000,
-  "module, relaxed SIMD": 1_640_000,
-  "module that reads files": 770_000,
+  module: 1_310_000,
+  "module, relaxed SIMD": 1_310_000,
+  "module that reads files": 720_000,
   script: 36_000,
 };
 
