@@ -99,7 +99,13 @@ export async function checkContinued(browser, url, check, expected) {
   const seed = drawSeed();
   const draw = randomBy(seed);
   for (const end of ["kill", "crash", "reload", "stop", "kill", "reload"]) {
-    await page.waitForFunction(() => window.isoflatLab.app.store.state.progress?.done > 0);
+    // What is left of a run may be over before anybody looks.
+    const goesOn = await page.waitForFunction((loss) => {
+      const { progress, training, task } = window.isoflatLab.app.store.state;
+      if (progress?.done > 0) return "on";
+      return training?.loss === loss && task !== "training" ? "at its end" : null;
+    }, expected.training.loss);
+    if ((await goesOn.jsonValue()) === "at its end") break;
     // The first before there can be a checkpoint, the others anywhere.
     const wait = come.length === 0 ? 300 : 300 + draw() * 2700;
     await page.waitForTimeout(wait);
