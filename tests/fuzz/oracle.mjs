@@ -106,7 +106,8 @@ export function notFinite(value, method, path = "", seen = new Set()) {
   if (typeof value === "number") return Number.isFinite(value) ? undefined : `${path || "it"} is ${value}`;
   if (value === null) {
     // A report's relative flatness is one of dense layers: a convolution has none.
-    const isNullable = nullable.has(path.split(".").at(-1)) || /\.relative_flatness\.\d+$/.test(path);
+    const isNullable =
+      nullable.has(path.split(".").at(-1)) || /\.(relativeFlatness|relative_flatness)\.\d+$/.test(path);
     return isNullable ? undefined : `${path || "it"} is null`;
   }
   if (typeof value !== "object" || seen.has(value)) return undefined;
