@@ -87,16 +87,7 @@ pub async fn sharpen(
     let network = engine.problem().network();
     ensure_deep(network)?;
     ensure_positive("the target M", options.target)?;
-    let layers = network.layout().layers();
-    if let Some(layer) = options.layer {
-        ensure!(
-            layer < layers.len(),
-            InvalidOption,
-            "there is no layer {}: they are 1 to {}",
-            number_of(layer),
-            layers.len()
-        );
-    }
+    options.layer.map(|layer| network.layout().parametric(layer)).transpose()?;
     let outputs_before = outputs_at(engine, parameters).await?;
     let loss_before = engine.loss().await?;
 

@@ -3,7 +3,6 @@
 use super::sweep::{Cotangent, LayerSums};
 use super::{Charts, Curvature, Engine, Vector, Vectors};
 use crate::error::{Result, bail, ensure};
-use crate::network::numbering::number_of;
 use crate::problem::Loss;
 
 impl Engine {
@@ -58,8 +57,7 @@ impl Engine {
     /// As [`Engine::gradient_into`]; `InvalidOption` for a layer that is not there.
     pub async fn apply_layer(&self, curvature: Curvature, layer: usize, v: &Vector, out: &mut Vector) -> Result<()> {
         self.check_vectors(&[v, out], v.columns())?;
-        let count = self.problem.network().layout().layers().len();
-        ensure!(layer < count, InvalidOption, "there is no layer {}: they are 1 to {count}", number_of(layer));
+        self.problem.network().layout().parametric(layer)?;
         self.executor.layer_product(curvature, layer, v, out).await
     }
 

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::infer::Inferred;
+use super::numbering::number_of;
 use super::wiring::{self, Source};
 use super::{Layer, MAX_PARAMETERS, NamedLayer, Shape};
 use crate::error::{Result, bail, ensure};
@@ -165,6 +166,16 @@ impl Layout {
     /// The layers with parameters, in order.
     pub fn layers(&self) -> &[ParametricLayer] {
         &self.layers
+    }
+
+    /// The one of these, counted from 0, that somebody has named.
+    ///
+    /// # Errors
+    /// `InvalidOption` if it is not there.
+    pub(crate) fn parametric(&self, layer: usize) -> Result<&ParametricLayer> {
+        let count = self.layers.len();
+        ensure!(layer < count, InvalidOption, "there is no layer {}: they are 1 to {count}", number_of(layer));
+        Ok(&self.layers[layer])
     }
 
     /// What layer i of the network reads, in order.

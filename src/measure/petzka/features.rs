@@ -99,7 +99,7 @@ pub async fn feature_robustness(
     options: &MeasureOptions,
     control: &Control<'_>,
 ) -> Result<FeatureRobustness> {
-    let target = find_layer(engine, layer)?;
+    let target = engine.problem().network().layout().parametric(layer)?;
     ensure!(delta.is_finite(), InvalidOption, "δ is {delta}, but must be finite");
     engine.prepare(parameters).await?;
     let kappa = kappa_of(engine, layer, options, control).await?;
@@ -120,7 +120,7 @@ pub async fn noise_injection(
     options: &MeasureOptions,
     control: &Control<'_>,
 ) -> Result<NoiseInjection> {
-    let target = find_layer(engine, layer)?;
+    let target = engine.problem().network().layout().parametric(layer)?;
     ensure!(draws >= 2, InvalidOption, "noise injection needs at least 2 draws, for its standard error");
     ensure!(delta.is_finite(), InvalidOption, "δ is {delta}, but must be finite");
     engine.prepare(parameters).await?;
@@ -148,18 +148,6 @@ pub async fn noise_injection(
     let bound = 0.5 * delta * delta * kappa.value;
     ensure_number("the bound of a noise injection", engine.info().precision, &[bound, second_order.unwrap_or(0.0)])?;
     Ok(NoiseInjection { layer, delta, value, standard_error, bound, second_order, draws: found })
-}
-
-fn find_layer(engine: &Engine, layer: usize) -> Result<&ParametricLayer> {
-    let layers = engine.problem().network().layout().layers();
-    ensure!(
-        layer < layers.len(),
-        InvalidOption,
-        "there is no layer {}: they are 1 to {}",
-        number_of(layer),
-        layers.len()
-    );
-    Ok(&layers[layer])
 }
 
 /// Units or channels that enter.
