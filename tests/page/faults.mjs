@@ -150,6 +150,34 @@ export async function checkOldLinks(browser, url, check) {
   await lab.close();
 }
 
+/** A part is opened, and before the page is told of it the address of the part before is due to be written. */
+export async function checkLateAddress(browser, url, check) {
+  const lab = await Lab.open(browser, url);
+  const { page } = lab;
+  await lab.settled();
+  const late = 1000;
+  await page.evaluate((late) => {
+    // In the capture phase of the target itself: before all of the page's own, which came first.
+    const told = (event) => {
+      if (!event.isTrusted) return;
+      event.stopImmediatePropagation();
+      setTimeout(() => window.dispatchEvent(new HashChangeEvent("hashchange")), late);
+    };
+    window.addEventListener("hashchange", told, { capture: true });
+    // What is at rest is written soon after.
+    const { store } = window.isoflatLab.app;
+    store.set({ look: { ...store.state.look, height: "linear" } });
+  }, late);
+  await page.locator('.tabs a[href="#/layers"]').click();
+  await page.waitForTimeout(2 * late);
+  check(
+    "it is opened all the same",
+    await page.isVisible("[data-tab=layers]"),
+    await page.evaluate(() => location.hash),
+  );
+  await lab.close();
+}
+
 /** Small ones on the way through the page. */
 export async function checkSmallFaults(browser, url, check) {
   const lab = await Lab.open(browser, url);

@@ -64,7 +64,7 @@ export class Lab {
       window.trainedBefore = window.isoflatLab.app.store.state.training;
     });
     await press();
-    await this.replace();
+    await this.replace({ knowsBefore: true });
     await this.page.waitForFunction(
       () => {
         const { training, ready } = window.isoflatLab.app.store.state;
@@ -76,13 +76,15 @@ export class Lab {
   }
 
   /** A network without a name gives way to another one, if the page asks. */
-  async replace() {
+  async replace({ knowsBefore = false } = {}) {
     const question = this.page.locator("dialog.ask");
-    // It asks, or begins; what is soon over may be over by now.
-    const asksOrBegins = () =>
-      document.querySelector("dialog.ask[open]") !== null ||
-      ["starting", "training"].includes(window.isoflatLab.app.store.state.task);
-    await this.page.waitForFunction(asksOrBegins, null, { timeout: 2000 }).catch(() => {});
+    // It asks, or begins; what is soon over may be over by now, which is no reason to be impatient with what is to be asked.
+    const asksOrBegins = (knowsBefore) => {
+      const { task, training } = window.isoflatLab.app.store.state;
+      const isOver = knowsBefore && training !== window.trainedBefore;
+      return isOver || document.querySelector("dialog.ask[open]") || ["starting", "training"].includes(task);
+    };
+    await this.page.waitForFunction(asksOrBegins, knowsBefore, { timeout: 10_000 }).catch(() => {});
     if (await question.isVisible()) await question.getByText("Replace it").click();
   }
 

@@ -313,7 +313,12 @@ export async function checkKept(browser, url, check) {
   await lab.goTo("dinh");
   await sharpened();
   const { refusal } = await state(page, () => window.isoflatLab.app.store.state.dinh.sharpened);
-  check("Theorem 4 goes on after a reload", refusal === undefined && (await shown(page)) === wanted, refusal ?? "");
+  const found = await shown(page);
+  check(
+    "Theorem 4 goes on after a reload",
+    refusal === undefined && found === wanted,
+    refusal ?? (found === wanted ? "" : `${found} instead of ${wanted}`),
+  );
   await page.locator("#bend-controls .segments").getByText("Bend").click();
   await lab.idle();
   check("and it is still so when there is one", (await shown(page)) === bent);

@@ -364,6 +364,9 @@ export async function checkConvolution(lab, check, { samples, measured, bend }) 
   await lab.set("samples", samples);
   await setMeasured(lab, measured);
   await lab.set("epochs", 1);
+  // A surface of what has not been trained would grow too.
+  await page.evaluate(() => window.isoflatLab.app.stop());
+  await lab.idle();
   const { points } = await page.evaluate(() => {
     const { app } = window.isoflatLab;
     // Every state that is shown is noted, and half way Stop is pressed, by whoever watches.

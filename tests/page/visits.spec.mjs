@@ -5,6 +5,7 @@ import { checkEnded } from "./ends.mjs";
 import {
   checkHiddenFault,
   checkLabels,
+  checkLateAddress,
   checkOldLinks,
   checkSmallFaults,
   checkTrainByKeyboard,
@@ -51,6 +52,7 @@ const visits = {
   "Train by keyboard": checkTrainByKeyboard,
   "Train during a report": checkTrainDuringReport,
   "Older addresses": checkOldLinks,
+  "A part that is opened while an address is due": checkLateAddress,
   "Labels on fine screens": checkLabels,
   "Small faults": checkSmallFaults,
   "Pause and continue": checkPause,

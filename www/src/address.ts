@@ -26,9 +26,16 @@ export const SAID: Key[] = [
 
 const isMarked = (): boolean => history.state === MARK;
 
+/** The address that the page has written, has followed, or was told of last. */
+let known = location.hash;
+
 function put(address = location.hash): void {
   history.replaceState(MARK, "", address);
+  known = location.hash;
 }
+
+/** Somebody has gone to another address, and the page is not told yet: to write one now would take that back. */
+const isLeft = (): boolean => location.hash !== known;
 
 function written(): Written | null {
   try {
@@ -73,8 +80,10 @@ export class Address {
   /** `part`: which one is open; `follow` is told of addresses that somebody goes to later. */
   begin(part: () => string, follow: (link: Link) => void): void {
     // Followed once: who comes back to it later comes back to a part.
+    known = location.hash;
     if (linkNow()) put();
     window.addEventListener("hashchange", () => {
+      known = location.hash;
       const link = isMarked() ? null : linkNow();
       if (link) {
         put();
@@ -89,7 +98,7 @@ export class Address {
       const { stamp } = this.store.state;
       const last = written();
       // Another network is on the stage, and a reload is to find that one, also before all of it has come to rest.
-      if (last && stamp !== null && last.stamp !== stamp) put(`#/${part()}`);
+      if (last && stamp !== null && last.stamp !== stamp && !isLeft()) put(`#/${part()}`);
       this.#later(part);
     });
   }
@@ -107,7 +116,7 @@ export class Address {
 
   #write(part: string): void {
     const { state } = this.store;
-    if (state.task !== "idle" || !state.ready || !state.engine) return;
+    if (state.task !== "idle" || !state.ready || !state.engine || isLeft()) return;
     const address = Address.of(state, part) ?? `#/${part}`;
     if (address !== location.hash || written()?.stamp !== state.stamp) write(state.stamp, address);
   }
