@@ -267,6 +267,33 @@ const looked = (page) =>
     return `${view} ${height} ${Math.abs(orbit.position[0] - 2.55) < 0.01 ? "as it was" : "turned"}`;
   });
 
+/** What has just been chosen is there after a reload, though numbers still come and nothing has come to rest. */
+async function checkHurried(lab, check) {
+  const { page } = lab;
+  const way = (name) => page.locator("#bend-controls .segments").getByText(name).click();
+  await way("Sharpen");
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.measures.bent.size > 0);
+  // As somebody would whose numbers go on coming.
+  await page.evaluate(() => {
+    const { store } = window.isoflatLab.app;
+    setInterval(() => store.set({ measures: { ...store.state.measures } }), 100);
+  });
+  await page.waitForTimeout(1500);
+  await page.reload();
+  await page.waitForSelector("#badge:not([data-state=starting])");
+  await lab.idle();
+  const { sharpness, bend } = await state(page, () => window.isoflatLab.app.store.state);
+  check("a choice is kept while numbers come", sharpness.way === "sharpen", sharpness.way);
+  await way("Bend");
+  await lab.idle();
+  await way("Sharpen");
+  await lab.idle();
+  const again = await state(page, () => window.isoflatLab.app.store.state.bend.lambda);
+  check("and its twin is where it would be", String(bend.lambda) === String(again), `${bend.lambda} and ${again}`);
+  await way("Bend");
+  await lab.idle();
+}
+
 /** A reload, and a worker that is lost: what was trained, bent and found is there after both. */
 export async function checkKept(browser, url, check) {
   // A service worker brings threads from the second visit on, and with them other roundings.
@@ -302,6 +329,7 @@ export async function checkKept(browser, url, check) {
   check("redo has it again", (await looked(page)) === "surface linear turned");
   await lab.goTo("train");
   const bent = await shown(page);
+  await checkHurried(lab, check);
   const first = await reload();
   check("a reload brings the bend back, and how it was looked at", first.before === bent);
   check("before there is an engine", first.early);
@@ -376,6 +404,7 @@ export async function checkLink(browser, url, check) {
     await page.waitForFunction(() => document.querySelector("#share").dataset.address);
     return page.locator("#share").getAttribute("data-address");
   };
+  await checkMovedOn(browser, url, check);
   const first = await opened(`${url}#/measures?s=2.5`);
   const { decades } = JSON.parse(first).sharpness;
   check("an address says where the twin is", decades === 2.5 && (await page.isVisible("[data-tab=measures]")));
@@ -421,6 +450,25 @@ export async function checkLink(browser, url, check) {
   const complaints = [...lab.complaints, ...there.complaints];
   check("the console is quiet", complaints.length === 0, complaints.join("; "));
   await there.close();
+  await lab.close();
+}
+
+/** Whoever has moved the slider of a page that a link has opened, and reloads it while it still computes, finds it where it was. */
+async function checkMovedOn(browser, url, check) {
+  const lab = await Lab.open(browser, `${url}#/train?s=2.5`);
+  const { page } = lab;
+  await page.evaluate(() => {
+    const { app } = window.isoflatLab;
+    void app.twin.setSharpness({ ...app.store.state.sharpness, decades: 1.5 });
+    // Nothing comes to rest.
+    setInterval(() => app.store.set({ task: "looking" }), 20);
+  });
+  await page.waitForTimeout(1500);
+  await page.reload();
+  await page.waitForSelector("#badge:not([data-state=starting])");
+  await lab.idle();
+  const decades = await state(page, () => window.isoflatLab.app.store.state.sharpness.decades);
+  check("a link has been followed once", decades === 1.5, String(decades));
   await lab.close();
 }
 

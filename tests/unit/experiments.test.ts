@@ -38,6 +38,21 @@ describe("Experiments", () => {
     expect(store.state.dinh.sharpened).toEqual({ value: { alpha: 0.5 } });
   });
 
+  test("put the twin where the valley says, and what was known of it is of another one", async () => {
+    const dinh = { ...NO_DINH, decades: 3 };
+    const measures = { trained: new Map(), bent: new Map([["loss", { key: "loss", value: 1 }] as never]) };
+    const of = async (sharpness: State["sharpness"]) => {
+      const { store, experiments } = experimenting({ valley: async () => VALLEY }, { sharpness, dinh, measures });
+      const before = store.state.bend.lambda;
+      await experiments.valley(never);
+      const { bend } = store.state;
+      return { hasMoved: String(bend.lambda) !== String(before), bent: store.state.measures.bent.size };
+    };
+    expect(await of({ way: "sharpen", decades: 3 })).toEqual({ hasMoved: true, bent: 0 });
+    expect(await of({ way: "bend", decades: 3 })).toEqual({ hasMoved: false, bent: 1 });
+    expect(await of({ way: "sharpen", decades: 0 })).toEqual({ hasMoved: false, bent: 1 });
+  });
+
   test("look for no valley where there is nothing to rescale", async () => {
     const valley = vi.fn(async () => VALLEY);
     for (const change of [{ homogeneous: false }, { depth: 1 }]) {

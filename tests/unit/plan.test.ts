@@ -182,6 +182,8 @@ describe("planOf", () => {
   test("sharpens where there is a valley, or may be one", () => {
     const sharpness = { way: "sharpen", decades: 3 } as const;
     expect(whats({ sharpness })).toContain("sharpen");
+    // Where the twin is to be depends on it.
+    expect(whats({ sharpness })[0]).toBe("valley");
     expect(whats({ sharpness, dinh: { ...NO_DINH, valley: { refusal: "none" } } })).not.toContain("sharpen");
   });
 });

@@ -59,8 +59,15 @@ function write(stamp: string | null, address: string): void {
 
 export class Address {
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** What the address asks for, until it is on the stage: from then on a reload is to find what is kept, whatever was done to it. */
+  #asked: Link | null = written() ? null : linkNow();
 
-  constructor(private readonly store: Store) {}
+  /** `part`: which one is open; `open` shows what a link says, and says when its settings are on the stage. */
+  constructor(
+    private readonly store: Store,
+    private readonly part: () => string,
+    private readonly open: (link: Link, shown: () => void) => Promise<void>,
+  ) {}
 
   /** What the address asks for as the page opens. */
   static opening(): { link: Link | null; isLinked: boolean; isKept: (first: Beginning) => boolean } {
@@ -77,8 +84,19 @@ export class Address {
     };
   }
 
-  /** `part`: which one is open; `follow` is told of addresses that somebody goes to later. */
-  begin(part: () => string, follow: (link: Link) => void): void {
+  async follow(link: Link): Promise<void> {
+    this.#asked = link;
+    const shown = (): void => {
+      if (this.#asked !== link) return;
+      this.#asked = null;
+      this.#later();
+    };
+    await this.open(link, shown);
+    shown();
+  }
+
+  /** From now on the address is written, and those that somebody goes to are followed. */
+  begin(): void {
     // Followed once: who comes back to it later comes back to a part.
     known = location.hash;
     if (linkNow()) put();
@@ -87,19 +105,19 @@ export class Address {
       const link = isMarked() ? null : linkNow();
       if (link) {
         put();
-        follow(link);
+        void this.follow(link);
         return;
       }
       // Back at a part: what its address said is of another time, and no reload is to follow it.
-      if (isMarked()) put(`#/${part()}`);
-      this.#write(part());
+      if (isMarked()) put(`#/${this.part()}`);
+      this.#write();
     });
     this.store.watch(SAID, () => {
       const { stamp } = this.store.state;
       const last = written();
       // Another network is on the stage, and a reload is to find that one, also before all of it has come to rest.
-      if (last && stamp !== null && last.stamp !== stamp && !isLeft()) put(`#/${part()}`);
-      this.#later(part);
+      if (last && stamp !== null && last.stamp !== stamp && !isLeft()) put(`#/${this.part()}`);
+      this.#later();
     });
   }
 
@@ -109,16 +127,19 @@ export class Address {
     return query === null ? null : `#/${part}${query && `?${query}`}`;
   }
 
-  #later(part: () => string): void {
+  #later(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#write(part()), REST_MS);
+    this.#timer = setTimeout(() => this.#write(), REST_MS);
   }
 
-  #write(part: string): void {
+  #write(): void {
     const { state } = this.store;
-    if (state.task !== "idle" || !state.ready || !state.engine || isLeft()) return;
-    const address = Address.of(state, part) ?? `#/${part}`;
-    if (address !== location.hash || written()?.stamp !== state.stamp) write(state.stamp, address);
+    if (isLeft() || !state.ready || !state.engine) return;
+    if (state.task === "idle") {
+      const part = this.part();
+      const address = Address.of(state, part) ?? `#/${part}`;
+      if (address !== location.hash || written()?.stamp !== state.stamp) write(state.stamp, address);
+    } else if (this.#asked === null && linkNow() && !written()) write(state.stamp, location.hash);
   }
 }
 

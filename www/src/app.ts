@@ -81,7 +81,6 @@ export class App {
     this.twin = new Twin({
       store,
       previews: this.#previews,
-      experiments: this.#experiments,
       task: (task, body) => this.#task(task, body),
       complete: (job) => this.#onlyStage(job),
       everything: (job) => this.#everything(job),

@@ -1,9 +1,11 @@
 /** What is computed when a person asks for it: an operator’s spectrum, and Dinh’s constructions. */
 
+import { lambdaFor } from "./bends";
 import type { Client } from "./client";
 import { LabError } from "./errors";
 import type { Job } from "./jobs";
-import type { Dinh, Finding, Store } from "./store";
+import { withoutTwin } from "./states";
+import { type Dinh, type Finding, found, type Store } from "./store";
 import type { Outcome, Point, SharpenChoice } from "./worker/protocol";
 
 type Lab = Parameters<Parameters<Client["call"]>[0]>[0];
@@ -43,6 +45,17 @@ export class Experiments {
     const { dinh, model } = this.store.state;
     if (dinh.valley || !model?.homogeneous || model.depth < 2) return;
     await this.#find(job, "valley", (lab) => lab.valley());
+    this.#follow();
+  }
+
+  /** The twin that Theorem 4 makes is where it is by the valley, whoever has asked for that. */
+  #follow(): void {
+    const { sharpness, dinh, model, bend } = this.store.state;
+    if (!model || sharpness.way !== "sharpen" || sharpness.decades <= 0) return;
+    const lambda = lambdaFor(sharpness, model, found(dinh.valley), dinh.powersOfTwo);
+    // What was seen meanwhile was the twin before.
+    if (!lambda || String(lambda) === String(bend.lambda)) return;
+    this.store.set({ bend: { ...bend, lambda }, preview: null, ...withoutTwin(this.store.state) });
   }
 
   async sharpen(job: Job): Promise<void> {

@@ -13,6 +13,8 @@ export const ARRIVAL = "arrival";
 const keyOf = (stamp: string): string => (isArrival(stamp) ? ARRIVAL : stamp);
 /** A slider sends many values, and a growing surface many rows. */
 const REST_MS = 400;
+/** Numbers may come one after the other for minutes, and whoever leaves meanwhile has seen them. */
+const MOST_MS = 1000;
 
 /** All but what is under way, and what the device is. */
 export const PARTS = [
@@ -80,6 +82,8 @@ export const deviceOf = (engine: State["engine"]): string | null => engine && JS
 
 export class Snapshots {
   #timer = 0;
+  /** When what is not kept yet has begun to change; null where all is kept. */
+  #since: number | null = null;
 
   constructor(private readonly store: Store) {
     store.watch([...PARTS, "stamp"], () => this.#later());
@@ -95,10 +99,14 @@ export class Snapshots {
 
   #later(): void {
     clearTimeout(this.#timer);
-    this.#timer = window.setTimeout(() => void this.#keep(), REST_MS);
+    const now = performance.now();
+    this.#since ??= now;
+    const wait = Math.max(0, Math.min(REST_MS, this.#since + MOST_MS - now));
+    this.#timer = window.setTimeout(() => void this.#keep(), wait);
   }
 
   async #keep(): Promise<void> {
+    this.#since = null;
     const step = stepNow(this.store.state);
     if (!step) return;
     const { stamp, snapshot } = step;

@@ -175,11 +175,13 @@ themeView(() => {
 show(tab);
 // A link says where the twin is to be: nothing else moves it.
 const started = app.start(readModelChoice(), first, link ? async () => {} : guide);
-void started.then(async () => link && !isKept(await first) && app.opener.link(link));
-new Address(store).begin(
+const address = new Address(
+  store,
   () => tab,
-  (later) => void app.opener.link(later),
+  (link, shown) => app.opener.link(link, shown),
 );
+void started.then(async () => link && !isKept(await first) && address.follow(link));
+address.begin();
 
 // The stage comes first: it moves by now.
 await started;

@@ -43,8 +43,11 @@ export class Opener {
     });
   }
 
-  /** What an address says: of the network that comes with the page, or of one that is trained as it was. */
-  async link(link: Link): Promise<void> {
+  /**
+   * What an address says: of the network that comes with the page, or of one that is trained as it was. `shown`: when its settings are on
+   * the stage, and what follows from them is still to be computed.
+   */
+  async link(link: Link, shown: () => void): Promise<void> {
     const { trained, measured, device, trainedOn } = link;
     const { stamp } = this.app.store.state;
     const isHere = !trained && stamp !== null && isArrival(stamp);
@@ -60,7 +63,9 @@ export class Opener {
       if (!same(link.landscape, landscapeChoice)) this.app.setLandscape(link.landscape);
     }
     await this.#computeOn(device);
-    await this.#bend(link);
+    const bent = this.#bend(link);
+    shown();
+    await bent;
     await this.#ask(link);
     this.#sayDevice(device);
   }

@@ -40,7 +40,9 @@ export function planOf(state: State, { asked, all }: Scope): Piece[] {
   // What is asked of the twin is asked of the one that the page has.
   const bend: Piece[] = transformationOf(state.bend) && !state.bendSummary ? [{ what: "bend" }] : [];
   const wanted = asked.flatMap((name) => leftOf(state, name));
-  const pieces = [...bend, ...wanted, ...stage(state), ...(all ? rest(state) : [])];
+  // Where Theorem 4 puts the twin is not known before: all that is asked of it comes after.
+  const place = isSharpened(state) ? valley(state) : [];
+  const pieces = [...place, ...bend, ...wanted, ...stage(state), ...(all ? rest(state) : [])];
   return once(pieces);
 }
 
@@ -158,9 +160,11 @@ function measures(state: State, point: Point, keys: readonly MeasureKey[]): Piec
 const valley = ({ dinh, model }: State): Piece[] =>
   dinh.valley || !model?.homogeneous || model.depth < 2 ? [] : [{ what: "valley" }];
 
+const isSharpened = ({ sharpness }: State): boolean => sharpness.way === "sharpen" && sharpness.decades > 0;
+
 function sharpen(state: State): Piece[] {
-  const { sharpness, dinh } = state;
-  const isWanted = sharpness.way === "sharpen" && sharpness.decades > 0 && !dinh.sharpened;
+  const { dinh } = state;
+  const isWanted = isSharpened(state) && !dinh.sharpened;
   // Without a valley there is nothing to be sharpened.
   return isWanted && (found(dinh.valley) || valley(state).length > 0) ? [{ what: "sharpen" }] : [];
 }

@@ -2,7 +2,6 @@
 
 import { MODEL, type Shown } from "./arrival/arrival";
 import { decadesOf, lambdaFor, noBend } from "./bends";
-import type { Experiments } from "./experiments";
 import type { Job } from "./jobs";
 import type { Previews } from "./previews";
 import { withoutTwin } from "./states";
@@ -12,7 +11,6 @@ import { type Bend, found, type Sharpness, type Store, type Task } from "./store
 interface Page {
   store: Store;
   previews: Previews;
-  experiments: Experiments;
   task: (task: Task, body: (job: Job) => Promise<void>) => Promise<void>;
   /** What the stage shows, and more where a part is open that does. */
   complete: (job: Job) => Promise<void>;
@@ -88,19 +86,7 @@ export class Twin {
     if (this.page.previews.isRunning) return;
     await this.page.task("bending", async (job) => {
       await this.page.previews.run(job);
-      if (this.page.store.state.sharpness.way === "sharpen") await this.#sharpen(job);
       await this.page.everything(job);
     });
-  }
-
-  /** Theorem 4 with the engine's own numbers, once the twin that the page has guessed is there. */
-  async #sharpen(job: Job): Promise<void> {
-    const before = this.page.store.state.dinh.valley;
-    await this.page.experiments.valley(job);
-    const { sharpness, dinh, model, bend } = this.page.store.state;
-    if (!model || dinh.valley === before) return;
-    const lambda = lambdaFor(sharpness, model, found(dinh.valley), dinh.powersOfTwo);
-    // What was seen meanwhile was the twin before.
-    if (lambda) this.page.store.set({ bend: { ...bend, lambda }, preview: null });
   }
 }
