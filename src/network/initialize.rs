@@ -15,7 +15,8 @@ use crate::error::{Result, ensure};
 pub enum Initialization {
     /// Normal, variance 2 / (fan_in + fan_out) (Glorot and Bengio 2010).
     XavierNormal,
-    /// Uniform in ±√(3 · gain² / fan_in), gain² = 2 / (1 + slope²) (He et al. 2015).
+    /// Uniform in ±√(3 · gain² / fan_in), gain² = 2 / (1 + slope²) of the activation that follows (He et al. 2015): 1 at the output layer,
+    /// where PyTorch's `kaiming_uniform_`, told that all are ReLUs, takes 2.
     KaimingUniform,
     /// Normal, variance gain² / fan_in (He et al. 2015).
     KaimingNormal,

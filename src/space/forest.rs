@@ -124,28 +124,30 @@ pub(super) fn diagonal(network: &Network, nodes: &Nodes, jobs: &[Job]) -> Result
     Ok(choices)
 }
 
-/// Nearest to the outputs first, since a node's rescaling changes the weights among which those before it choose.
+/// Nearest to the outputs first, since a node's rescaling changes the weights among which those before it choose. `cost`: of a rescaled
+/// weight's magnitude.
 pub(super) async fn hungarian(
     network: &Network,
     nodes: &Nodes,
     jobs: &[Job],
     parameters: &[f64],
+    cost: impl Fn(f64) -> f64,
     control: &Control<'_>,
 ) -> Result<Vec<Choice>> {
     let mut choices = room(WHAT, nodes.count() - 1)?;
     let mut scale = filled(WHAT, 1.0, nodes.count())?;
     for job in jobs {
         let (layer, rows) = (&network.layout().layers()[job.layer], nodes.rows(job.layer));
-        // Of a window the entry that needs the least rescaling.
+        // Of a window the entry that costs the least.
         let best = |unit: usize, row: usize| {
             (0..layer.columns_per_unit)
                 .map(|tap| index(layer, row, unit, tap))
-                .map(|index| ((parameters[index] * scale[rows[row] as usize]).abs().ln().abs(), index))
+                .map(|index| (cost((parameters[index] * scale[rows[row] as usize]).abs()), index))
                 .min_by(|a, b| a.0.total_cmp(&b.0))
                 .unwrap_or((f64::INFINITY, index(layer, row, unit, 0)))
         };
-        let cost = |j: usize, row: usize| best(job.units[j].0, job.rows[row]).0;
-        let assigned = assign(job.units.len(), job.rows.len(), cost, control).await?;
+        let of_pair = |j: usize, row: usize| best(job.units[j].0, job.rows[row]).0;
+        let assigned = assign(job.units.len(), job.rows.len(), of_pair, control).await?;
         let found = job.units.iter().zip(assigned).map(|(&(unit, node), row)| {
             let row = job.rows[row];
             let edge = Edge { unit: row, node: rows[row], index: best(unit, row).1 };

@@ -24,9 +24,11 @@ pub enum FixedChoice {
     #[default]
     Diagonal,
     /// The assignment of units to units of the next layer that needs the least rescaling to magnitude 1 in all, Σ |ln |w||,
-    /// last layer first; in wider layers a unit of the next one is taken as often as need be. Jestädt (section 6.3.1) adds up the
-    /// distances to ±1, by which a weight of 0 costs less than one of 2.5.
+    /// last layer first; in wider layers a unit of the next one is taken as often as need be.
     Hungarian,
+    /// The same with the thesis' cost (section 6.3.1), the distance to ±1, Σ ||w| − 1|: by it a weight of 0, which nothing rescales to
+    /// ±1, costs less than one of 2.5. Distances from 1,000 on count as 1,000.
+    HungarianDistance,
 }
 
 /// A fixed weight, or a step of the tree.
@@ -54,7 +56,7 @@ pub struct Skeleton {
 const WHAT: &str = "the skeleton of a network";
 
 impl Skeleton {
-    /// Chooses the fixed weights. `parameters` matter for the Hungarian choice alone.
+    /// Chooses the fixed weights. `parameters` matter for the Hungarian choices alone.
     ///
     /// # Errors
     /// `NotHomogeneous` for a network whose rescalings change its function; what [`Network::check_parameters`] says;
@@ -79,7 +81,12 @@ impl Skeleton {
         let jobs = jobs(network, &nodes)?;
         let fixed = match choice {
             FixedChoice::Diagonal => diagonal(network, &nodes, &jobs)?,
-            FixedChoice::Hungarian => hungarian(network, &nodes, &jobs, parameters, control).await?,
+            FixedChoice::Hungarian => {
+                hungarian(network, &nodes, &jobs, parameters, |weight| weight.ln().abs(), control).await?
+            }
+            FixedChoice::HungarianDistance => {
+                hungarian(network, &nodes, &jobs, parameters, |weight| (weight - 1.0).abs(), control).await?
+            }
         };
         let tree = tree(network, &nodes, &fixed)?;
         Ok(Self {

@@ -186,6 +186,10 @@ export type InitializeOptions = {
   /** Default `"zero"`. */
   bias?: "zero" | "uniform";
 } & (
+  /**
+   * Kaiming's schemes take the gain of the activation that follows each layer: 1 at the outputs, where PyTorch's `kaiming_uniform_`, told
+   * that all are ReLUs, takes √2.
+   */
   | { scheme?: "kaiming_uniform" | "kaiming_normal" | "xavier_normal" }
   | { scheme: "uniform"; bound: number }
   | { scheme: "normal"; sigma: number }
@@ -673,8 +677,10 @@ export interface Estimate {
 export type FixedChoice =
   /** Entry (j mod outputs, j) for unit j: the thesis' choice. */
   | "diagonal"
-  /** The assignment that needs the least rescaling (Hungarian method). */
-  | "hungarian";
+  /** The assignment that needs the least rescaling, Σ |ln |w|| (Hungarian method). */
+  | "hungarian"
+  /** The same with the thesis' cost, Σ ||w| − 1|. */
+  | "hungarian_distance";
 
 /** What the fixed weights are: as they are (default), set to a value (which changes the function), or rescaled to ±1. */
 export type FixedValues = "keep" | "reparametrize" | { set: number };
