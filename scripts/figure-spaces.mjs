@@ -13,6 +13,8 @@ const METHODS = [
   { name: "G-SGD", colour: "#2f6fb5", mark: "square" },
   { name: "Fixed SGD", colour: "#2e8b57", mark: "diamond" },
 ];
+/** On the left alone. */
+const AS_DRAWN = { name: "G-SGD, w_j as drawn", colour: "#8a8f98", mark: "square", dashes: "5 4" };
 const RATES = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5];
 const [LOW, HIGH] = [0.05, 10];
 const [WIDTH, HEIGHT] = [920, 330];
@@ -24,16 +26,20 @@ function compact(printed) {
   const series = (history, key) => history.map((epoch) => digits(epoch[key]));
   return {
     ...setting,
-    runs: runs.map(({ method, learning_rate, history, warning }) => ({
+    runs: runs.map(({ method, learning_rate, seed, history = [], warning, fault }) => ({
       method,
       learning_rate,
+      seed,
       validation_loss: series(history, "validationLoss"),
       validation_accuracy: series(history, "validationAccuracy"),
       training_loss: series(history, "loss"),
       ...(warning && { warning }),
+      ...(fault && { fault }),
     })),
   };
 }
+
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 const clamp = (loss) => Math.min(Math.max(Number.isFinite(loss) ? loss : HIGH, LOW), HIGH);
 const power = (rate) =>
@@ -64,8 +70,13 @@ function mark(kind, x, y, colour) {
   return `<rect x="${x - 3.5}" y="${y - 3.5}" width="7" height="7" fill="${colour}"${turn}/>`;
 }
 
-function draw({ runs, epochs, training }) {
-  const run = (method, rate) => runs.find((found) => found.method === method && found.learning_rate === rate);
+function draw({ runs, epochs, training, seeds }) {
+  /** Losses by epoch of every seed; of a run that diverged infinite from then on. */
+  const losses = (method, rate) =>
+    runs
+      .filter((found) => found.method === method && found.learning_rate === rate)
+      .map((found) => Array.from({ length: epochs }, (_, e) => found.validation_loss[e] || Number.POSITIVE_INFINITY));
+  const best = (method, rate) => losses(method, rate).map((curve) => Math.min(...curve));
   const [top, height] = [70, 200];
   const overview = { x: 50, width: 290 };
   const rateAt = (i) => overview.x + 20 + (i * (overview.width - 40)) / (RATES.length - 1);
@@ -77,12 +88,17 @@ function draw({ runs, epochs, training }) {
     ticks: RATES.map((rate, i) => [rateAt(i), power(rate)]),
   });
   const parts = [left.svg];
-  METHODS.forEach(({ name, colour, mark: kind }, m) => {
-    const points = RATES.map((rate, i) => [
-      rateAt(i),
-      left.at(Math.min(...(run(name, rate)?.validation_loss ?? []).filter(Number.isFinite))),
-    ]);
-    parts.push(`<polyline class="line" stroke="${colour}" points="${points.map((p) => p.join(",")).join(" ")}"/>`);
+  [...METHODS, AS_DRAWN].forEach(({ name, colour, mark: kind, dashes }, m) => {
+    const points = RATES.map((rate, i) => [rateAt(i), left.at(mean(best(name, rate)))]);
+    const dashed = dashes ? ` stroke-dasharray="${dashes}"` : "";
+    const line = points.map((p) => p.join(",")).join(" ");
+    parts.push(`<polyline class="line" stroke="${colour}"${dashed} points="${line}"/>`);
+    RATES.forEach((rate, i) => {
+      const [low, high] = [Math.min, Math.max].map((of) => left.at(of(...best(name, rate))));
+      parts.push(
+        `<line class="line" stroke="${colour}" x1="${rateAt(i)}" x2="${rateAt(i)}" y1="${low}" y2="${high}"/>`,
+      );
+    });
     parts.push(...points.map(([px, py]) => mark(kind, px, py, colour)));
     const legend = 50 + 105 * m;
     parts.push(mark(kind, legend + 4, 26, colour), `<text class="label" x="${legend + 14}" y="30">${name}</text>`);
@@ -101,12 +117,13 @@ function draw({ runs, epochs, training }) {
     });
     parts.push(right.svg);
     RATES.forEach((rate, i) => {
-      const losses = run(name, rate)?.validation_loss ?? [];
-      const points = losses.map((loss, e) => `${epochAt(e + 1).toFixed(1)},${right.at(loss).toFixed(1)}`);
+      const curves = losses(name, rate);
+      const means = Array.from({ length: epochs }, (_, e) => mean(curves.map((curve) => curve[e])));
+      const points = means.map((loss, e) => `${epochAt(e + 1).toFixed(1)},${right.at(loss).toFixed(1)}`);
       const opacity = 1 - 0.17 * i;
       parts.push(`<polyline class="line" stroke="${colour}" opacity="${opacity}" points="${points.join(" ")}"/>`);
     });
-    const ends = RATES.map((rate) => ({ rate, y: right.at(run(name, rate)?.validation_loss.at(-1)) }));
+    const ends = RATES.map((rate) => ({ rate, y: right.at(mean(losses(name, rate).map((curve) => curve.at(-1)))) }));
     ends.sort((a, b) => a.y - b.y);
     // Labels of lines that end together stand below each other.
     for (let i = 1; i < ends.length; i++) ends[i].y = Math.max(ends[i].y, ends[i - 1].y + 11);
@@ -120,7 +137,7 @@ function draw({ runs, epochs, training }) {
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img"` +
     ` aria-label="Test loss of SGD on the weights, on the G-space and on fixed weights, at five learning rates">` +
     `<style>${style}</style><rect class="ground" width="${WIDTH}" height="${HEIGHT}" rx="8"/>${parts.join("")}` +
-    `<text class="small" x="50" y="${HEIGHT - 12}">784-64×4-10 without biases, MNIST (${training} images), batches of 64, ${epochs} epochs, one seed</text></svg>\n`
+    `<text class="small" x="50" y="${HEIGHT - 12}">784-64×4-10 without biases, MNIST (${training} images, pixels in [−1, 1]), batches of 64, ${epochs} epochs; means of ${seeds} initialisations, lowest to highest</text></svg>\n`
   );
 }
 

@@ -214,6 +214,14 @@ mod tests {
             (json!({ "space": {} }), "space: the key \"type\" is missing"),
             (json!({ "space": 3 }), "space must be an object with a type, not 3"),
             (json!({ "space": { "type": "g_space", "choice": 5 } }), "choice"),
+            (
+                json!({ "space": { "type": "g_space", "tree": "reparametrize" } }),
+                "there is no choice \"reparametrize\"; there are keep, set",
+            ),
+            (
+                json!({ "space": { "type": "weight_fixing", "tree": "keep" } }),
+                "there is no key \"tree\"; there are choice, values",
+            ),
             (json!({ "space": ["weights"] }), "space must be an object with a type, not an array"),
             (json!({ "schedule": [] }), "schedule must be an object, not an array"),
             (

@@ -19,7 +19,9 @@ use isoflat::measure::sharpness::{Noise, Region, SharpnessOptions, average_sharp
 use isoflat::measure::{exact_diagonal, petzka};
 use isoflat::network::{BiasInitialization, Conv2d, Initialization, Layer, Pool2d, fold_batch_norm};
 use isoflat::operator::{CurvatureOperator, OperatorKind};
-use isoflat::space::{Balance, BalanceOptions, Biases, FixedChoice, FixedValues, Grouping, SpaceKind, balance};
+use isoflat::space::{
+    Balance, BalanceOptions, Biases, FixedChoice, FixedValues, Grouping, SpaceKind, TreeValues, balance,
+};
 use isoflat::symmetry::Transformation;
 use isoflat::train::{TrainOptions, train};
 use isoflat::{Control, ErrorCode, Loss, Network, Problem, ProblemFile, Result, Targets};
@@ -397,7 +399,12 @@ fn failed_allocations_of_experiments() {
         Transformation::RandomNodewise { seed: 1, low: 0.5, high: 2.0 }.apply(&network(), &theta)
     });
     with_every_failure("spaces", || {
-        let g = SpaceKind::GSpace { choice: FixedChoice::Diagonal, values: FixedValues::Keep, biases: Biases::Paths };
+        let g = SpaceKind::GSpace {
+            choice: FixedChoice::Diagonal,
+            values: FixedValues::Keep,
+            tree: TreeValues::Keep,
+            biases: Biases::Paths,
+        };
         let mut found = Vec::new();
         for kind in [SpaceKind::Weights, g, SpaceKind::WeightNorm { grouping: Grouping::Unit }] {
             let open = kind.open(&network(), &theta)?;

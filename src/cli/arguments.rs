@@ -145,6 +145,18 @@ fn check(found: &Invocation) -> Result<()> {
         InvalidOption,
         "--preset begins at random and --network says what weights are of: one of them"
     );
+    for (name, is_given, spaces) in [
+        ("values", found.train.values.is_some(), &["g_space", "weight_fixing"][..]),
+        ("tree", found.train.tree.is_some(), &["g_space"]),
+    ] {
+        ensure!(
+            !is_given || spaces.contains(&found.space.as_str()),
+            InvalidOption,
+            "--{name} is of --space {}, not of {}",
+            spaces.join(" and "),
+            found.space
+        );
+    }
     ensure!(
         !(found.report.sections.is_some() && found.report.everything),
         InvalidOption,
@@ -253,6 +265,13 @@ mod tests {
             ("train --preset lenet --network lenet x", "one of them"),
             ("train x --optimizer adm", "did you mean adam?"),
             ("train x --space g-space", "did you mean g_space?"),
+            ("train x --space g_space --tree 0", "--tree is keep or a number that is not 0, not \"0\""),
+            ("train x --space g_space --tree inf", "--tree is keep or a number that is not 0, not \"inf\""),
+            ("train x --space g_space --tree reparametrize", "--tree is keep or a number"),
+            ("train x --space g_space --values one", "--values is keep, reparametrize or a number that is not 0"),
+            ("train x --space weight_fixing --tree 1", "--tree is of --space g_space, not of weight_fixing"),
+            ("train x --values 1", "--values is of --space g_space and weight_fixing, not of weights"),
+            ("eigenvalues x --space g_space --tree 1", "--tree is an option of train"),
             ("eigenvalues x --operator hesian", "there is no operator \"hesian\": did you mean hessian?"),
             ("invariance x --measures hessian.trase", "did you mean hessian.trace?"),
             ("invariance x --alpha -1", "--alpha is a positive number, not \"-1\""),
@@ -283,6 +302,7 @@ mod tests {
             "invariance m.npz --transformations layerwise,permutation --alpha 5 --measures loss",
             "landscape m.npz --directions eigen:0,eigen:-1 --points 5 --extent 0.5",
             "train --preset lenet d --out a.npz --epochs 3 --optimizer sgd --rate 0.1 --space g_space",
+            "train x d --out a.npz --space g_space --values reparametrize --tree 0.5",
             "convert m.npz --to safetensors --transformations nodewise,permutation --seed 3",
             "help train",
         ] {

@@ -6,6 +6,7 @@ use crate::engine::gpu::Tune;
 use crate::engine::{Backend, Precision};
 use crate::problem::Loss;
 use crate::report::Section;
+use crate::space::{FixedValues, TreeValues};
 
 /// What to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -366,12 +367,18 @@ pub struct TrainArguments {
     pub rate: Option<f64>,
     /// Samples a step.
     pub batch: usize,
+    /// What the space's fixed weights are; where nothing is said, 1 of a network that begins at random, and else as they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub values: Option<FixedValues>,
+    /// Where the weights of the G-space's tree begin; where nothing is said, 1 of a network that begins at random, and else as they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tree: Option<TreeValues>,
 }
 
 impl Default for TrainArguments {
     fn default() -> Self {
         let optimizer = OptimizerName::default();
-        Self { preset: None, epochs: 10, optimizer, rate: None, batch: 64 }
+        Self { preset: None, epochs: 10, optimizer, rate: None, batch: 64, values: None, tree: None }
     }
 }
 

@@ -118,7 +118,8 @@ fn ensure_unused(arguments: &DataArguments, name: &str, file: &ProblemFile) -> R
     Ok(())
 }
 
-fn begins_at_random(invocation: &Invocation) -> bool {
+/// Are there no weights yet?
+pub(super) fn begins_at_random(invocation: &Invocation) -> bool {
     invocation.command == Command::Train && invocation.train.preset.is_some()
 }
 

@@ -10,6 +10,7 @@ use crate::network::Preset;
 use crate::operator::OperatorKind;
 use crate::problem::Loss;
 use crate::report::Section;
+use crate::space::{FixedValues, TreeValues};
 
 /// An option.
 pub(super) struct OptionRow {
@@ -164,6 +165,33 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         "coordinates: weights, g_space, weight_fixing, weight_norm, batch_norm (γ and β of scales)",
         |to, v| {
             to.space = chosen("space", v, super::run::SPACES)?.into();
+            Ok(())
+        },
+    ),
+    row(
+        "values",
+        Some("keep|reparametrize|NUMBER"),
+        &[Command::Train],
+        "fixed weights of g_space and weight_fixing (1 with --preset, else keep)",
+        |to, v| {
+            to.train.values = Some(match v {
+                "keep" => FixedValues::Keep,
+                "reparametrize" => FixedValues::Reparametrize,
+                _ => FixedValues::Set(settable("values", "keep, reparametrize", v)?),
+            });
+            Ok(())
+        },
+    ),
+    row(
+        "tree",
+        Some("keep|NUMBER"),
+        &[Command::Train],
+        "where the weights of the g_space's tree begin (1 with --preset, else keep)",
+        |to, v| {
+            to.train.tree = Some(match v {
+                "keep" => TreeValues::Keep,
+                _ => TreeValues::Set(settable("tree", "keep", v)?),
+            });
             Ok(())
         },
     ),
@@ -328,6 +356,14 @@ fn positive(name: &str, value: &str) -> Result<f64> {
     match value.parse::<f64>() {
         Ok(number) if number.is_finite() && number > 0.0 => Ok(number),
         _ => wrong(name, "a positive number", value),
+    }
+}
+
+/// What weights that others are divided by can be set to.
+fn settable(name: &str, words: &str, value: &str) -> Result<f64> {
+    match value.parse::<f64>() {
+        Ok(number) if number.is_finite() && number != 0.0 => Ok(number),
+        _ => wrong(name, &format!("{words} or a number that is not 0"), value),
     }
 }
 

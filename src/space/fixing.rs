@@ -1,5 +1,5 @@
-//! What the fixed weights are set to before a space is built on them (Jestädt 2025, sections 3.0.3, 3.0.4 and 6.3.1), and
-//! warnings where scaling factors grow dangerous.
+//! What the fixed weights and the tree are set to before a space is built on them (Jestädt 2025, sections 3.0.3, 3.0.4 and 6.3.1),
+//! and warnings where scaling factors grow dangerous.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +22,22 @@ pub enum FixedValues {
     Set(f64),
     /// The network is rescaled node by node until each is 1 or −1, which leaves its function as it is.
     Reparametrize,
+}
+
+/// What becomes of the tree's weights that are not fixed. In a chain of layers without widening these are layer 1's, the thesis' w_j.
+/// They train on, but every later path is divided by one of them: one that begins near 0 makes for large steps.
+///
+/// No choice rescales them to ±1, as [`FixedValues::Reparametrize`] does the fixed ones: a unit has one factor.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TreeValues {
+    /// They begin as they are: for trained networks.
+    #[default]
+    Keep,
+    /// All begin at this value, not 0. This changes the function of the network. For training from scratch, 1: the thesis sets fixed
+    /// weights to 1, as Meng et al. do, so that few factors are left beside a path's own weight. Its text does not say where w_j, the
+    /// last of them, begins; the code that its author published begins it at 1 too.
+    Set(f64),
 }
 
 /// Scaling factors that grow numerically dangerous.
@@ -69,7 +85,7 @@ pub struct Fixing {
     pub skeleton: Skeleton,
     /// θ with the fixed weights at their values.
     pub parameters: Vec<f64>,
-    /// Is the function of the network as before?
+    /// Is the function of the network as before? Not where weights were set to values that they did not have.
     pub keeps_function: bool,
     /// The rescaling that was applied, where there was one.
     pub rescaling: Option<Transformation>,
@@ -108,11 +124,7 @@ impl Fixing {
                 warning: None,
             }),
             FixedValues::Set(value) => {
-                ensure!(
-                    value.is_finite() && value != 0.0,
-                    InvalidOption,
-                    "fixed weights are to be set to {value}, but that must be finite and not 0"
-                );
+                ensure_settable("fixed weights are", value)?;
                 let mut moved = copied(PARAMETERS, parameters)?;
                 for index in skeleton.fixed_indices() {
                     moved[index] = value;
@@ -122,6 +134,22 @@ impl Fixing {
             }
             FixedValues::Reparametrize => Self::reparametrize(network, parameters, skeleton),
         }
+    }
+
+    /// With the tree's weights that are not fixed at their values.
+    ///
+    /// # Errors
+    /// `InvalidOption` for a value that is 0 or not finite; `InvalidParameters` where the skeleton is of another network.
+    pub fn with_tree(mut self, network: &Network, values: TreeValues) -> Result<Self> {
+        let TreeValues::Set(value) = values else { return Ok(self) };
+        ensure_settable("the tree's weights are", value)?;
+        self.skeleton.check(network)?;
+        let free = self.skeleton.try_free(network)?;
+        for edge in self.skeleton.tree().iter().flatten().filter(|edge| free[edge.index]) {
+            let old = std::mem::replace(&mut self.parameters[edge.index], value);
+            self.keeps_function &= old == value;
+        }
+        Ok(self)
     }
 
     /// W_l → D_rows W_l D_columns⁻¹ with D of a node the magnitude of the product of fixed weights from there on: in a chain, D_{l−1} those of
@@ -149,4 +177,14 @@ impl Fixing {
         let warning = ScalingWarning::of("making the fixed weights ±1 multiplies weights", factors);
         Ok(Self { skeleton, parameters: moved, keeps_function: true, rescaling: Some(rescaling), warning })
     }
+}
+
+/// Nothing can be divided by 0.
+fn ensure_settable(what: &str, value: f64) -> Result<()> {
+    ensure!(
+        value.is_finite() && value != 0.0,
+        InvalidOption,
+        "{what} to be set to {value}, but that must be finite and not 0"
+    );
+    Ok(())
 }

@@ -6,7 +6,7 @@
 //!
 //! Backwards, in(c) needs no walk: the first free weight a that the tree meets on the way back from c has v_a = in(c) out(c') / (the fixed
 //! weights in between), so w_e = κ_e v_e / v_a with a constant κ_e, a [`Quotient`]. On straight networks this is the thesis'
-//! Table 2.3, with a = its w_j.
+//! Table 2.3, with a = its w_j, by which every later path's weight is divided: see [`TreeValues`](super::TreeValues) for where it begins.
 
 use std::rc::Rc;
 

@@ -23,7 +23,7 @@ use std::rc::Rc;
 
 pub use balance::{Balance, BalanceOptions, Balancing, balance};
 pub use batch_norm::BatchNormSpace;
-pub use fixing::{FixedValues, Fixing, ScalingWarning};
+pub use fixing::{FixedValues, Fixing, ScalingWarning, TreeValues};
 pub use g_space::{Biases, GSpace};
 pub use operator::{SecondOrder, SpaceCurvature};
 pub(crate) use report::report;
@@ -135,7 +135,7 @@ impl ParameterSpace for Weights {
     }
 }
 
-/// A space by name, as JSON spells it: `{"type": "g_space", "values": {"set": 1}, "biases": "paths"}`.
+/// A space by name, as JSON spells it: `{"type": "g_space", "values": {"set": 1}, "tree": {"set": 1}, "biases": "paths"}`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
@@ -152,6 +152,9 @@ pub enum SpaceKind {
         /// At what.
         #[serde(default)]
         values: FixedValues,
+        /// What the weights of the tree begin at.
+        #[serde(default)]
+        tree: TreeValues,
         /// What biases are.
         #[serde(default)]
         biases: Biases,
@@ -182,7 +185,7 @@ pub enum SpaceKind {
 pub struct OpenSpace {
     /// The space.
     pub space: Box<dyn ParameterSpace>,
-    /// The parameters, with the fixed weights at their values.
+    /// The parameters, with the fixed weights and the tree at their values.
     pub parameters: Vec<f64>,
     /// Is their function that of the parameters it was opened at?
     pub keeps_function: bool,
@@ -194,7 +197,7 @@ impl SpaceKind {
     /// Builds the space at these parameters.
     ///
     /// # Errors
-    /// What [`Fixing::new`], [`GSpace::new`], [`BatchNormSpace::new`] and [`WeightNorm`]'s coordinates say.
+    /// What [`Fixing::new`], [`Fixing::with_tree`], [`GSpace::new`], [`BatchNormSpace::new`] and [`WeightNorm`]'s coordinates say.
     pub fn open(&self, network: &Network, parameters: &[f64]) -> Result<OpenSpace> {
         now(self.open_under(network, parameters, &Control::default()))
     }
@@ -213,8 +216,9 @@ impl SpaceKind {
             Self::Weights => return plain(Box::new(Weights::new(network))),
             Self::WeightNorm { grouping } => return plain(Box::new(WeightNorm::new(network, grouping))),
             Self::BatchNorm { ref statistics } => return plain(Box::new(BatchNormSpace::new(network, statistics)?)),
-            Self::GSpace { choice, values, biases } => {
+            Self::GSpace { choice, values, tree, biases } => {
                 let fixing = Fixing::new_under(network, parameters, choice, values, control).await?;
+                let fixing = fixing.with_tree(network, tree)?;
                 let space = GSpace::new(network, &fixing.skeleton, &fixing.parameters, biases)?;
                 (fixing, Box::new(space))
             }

@@ -685,11 +685,18 @@ export type FixedChoice =
 /** What the fixed weights are: as they are (default), set to a value (which changes the function), or rescaled to ±1. */
 export type FixedValues = "keep" | "reparametrize" | { set: number };
 
+/**
+ * Where the in-tree weights of the G-space begin that are not fixed (in a chain of layers the first layer’s, the thesis’ w_j): as they are (default, for
+ * trained networks), or set to a value, which changes the function. Paths are divided by them, so that small ones make for large steps: train from
+ * scratch at 1, as the thesis’ own code does.
+ */
+export type TreeValues = "keep" | { set: number };
+
 /** A space to train in, and to take the curvature in. */
 export type SpaceSpec =
   | { type: "weights" }
   /** Jestädt's G-space: path values, which no node-wise rescaling changes. Biases stay as they are, or become paths too. */
-  | { type: "g_space"; choice?: FixedChoice; values?: FixedValues; biases?: "appended" | "paths" }
+  | { type: "g_space"; choice?: FixedChoice; values?: FixedValues; tree?: TreeValues; biases?: "appended" | "paths" }
   | { type: "weight_fixing"; choice?: FixedChoice; values?: FixedValues }
   /** w = s v / ‖v‖, one v a unit or channel (default) or one a layer. */
   | { type: "weight_norm"; grouping?: "unit" | "layer" }
@@ -720,7 +727,7 @@ export class ParameterSpace {
   readonly name: SpaceSpec["type"];
   /** m − H for the G-space and for fixed weights. */
   readonly dimension: number;
-  /** The parameters to begin at, with the fixed weights at their values. */
+  /** The parameters to begin at, with the fixed weights and the tree at their values. */
   readonly parameters: Float64Array;
   /** Is their function that of the parameters the space was opened at? */
   readonly keepsFunction: boolean;

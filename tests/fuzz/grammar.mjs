@@ -137,6 +137,9 @@ export const space = objects(
   [{ type: "weight_fixing", values: { set: 0 } }, undefined],
   [{ type: "weight_fixing", values: { set: 1e308 } }, undefined],
   [{ type: "g_space", values: "reparametrize" }, undefined],
+  [{ type: "g_space", values: { set: 1 }, tree: { set: 1 } }, undefined],
+  [{ type: "g_space", tree: { set: -1e-300 } }, undefined],
+  [{ type: "g_space", tree: { set: 0 } }, undefined],
   [{ type: "batch_norm", statistics: [] }, true],
   [{ type: "batch_norm", statistics: [{ layer: 1, mean: [0.5], deviation: [2] }] }, undefined],
   [{ type: "batch_norm" }, false],
@@ -146,6 +149,8 @@ export const space = objects(
   [{ type: "weight_fixing", choice: "best" }, false],
   [{ type: "g_space", extra: 1 }, false],
   [{ type: "weight_fixing", values: { set: "1" } }, false],
+  [{ type: "g_space", tree: "reparametrize" }, false],
+  [{ type: "weight_fixing", tree: "keep" }, false],
   [{ type: "weight_norm", grouping: 3 }, false],
 );
 

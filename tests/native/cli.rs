@@ -10,11 +10,11 @@ use isoflat::io::{File, ModelOptions, open_model};
 use isoflat::linalg::{Goal, Lanczos, StochasticLanczos, dense_spectrum};
 use isoflat::measure::{Measure, MeasureOptions, measure};
 use isoflat::operator::OperatorKind;
-use isoflat::space::{BatchNormSpace, SpaceCurvature};
+use isoflat::space::{BatchNormSpace, FixedChoice, Skeleton, SpaceCurvature};
 use isoflat::symmetry::Transformation;
 use isoflat::{Control, ErrorCode, ProblemFile, Targets, report};
 use pollster::block_on;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::error;
 
@@ -288,6 +288,67 @@ fn training_lowers_the_loss_and_what_is_written_has_it() {
     assert_eq!(outcome.result["written"]["bytes"], written.bytes.len());
     let begun = run(&format!("train {CASE} --space g_space --epochs 1 --out a.json"));
     assert_eq!(begun["training"]["space"], "g_space");
+    // Weights that are there stay the function that they are.
+    assert_eq!((&begun["training"]["values"], &begun["training"]["tree"]), (&json!("keep"), &json!("keep")));
+    assert_eq!(begun["before"]["loss"], outcome.result["before"]["loss"]);
+}
+
+/// A G-space of a network whose weights are drawn has its fixed weights and its tree at 1, unless one says otherwise; weights that are read
+/// are kept.
+#[test]
+fn a_space_begins_at_ones_where_weights_are_drawn() {
+    let folder = std::env::temp_dir().join(format!("isoflat-cli-ones-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let network = folder.join("network.json");
+    let text = serde_json::to_string(golden(CASE).problem.network()).expect("a JSON");
+    std::fs::write(&network, text).expect("a file");
+    let drawn = format!("train --preset {} --data {CASE} --epochs 1 --rate 1e-12 --optimizer sgd", network.display());
+    let drawn = format!("{drawn} --seed 5 --out a.json --space");
+    let (set, keep) = (|value: f64| json!({ "set": value }), json!("keep"));
+    for (line, values, tree) in [
+        (format!("{drawn} g_space"), set(1.0), set(1.0)),
+        (format!("{drawn} g_space --tree keep"), set(1.0), keep.clone()),
+        (format!("{drawn} g_space --values keep --tree 0.5"), keep.clone(), set(0.5)),
+        (format!("{drawn} weight_fixing"), set(1.0), Value::Null),
+        (format!("{drawn} weight_fixing --values reparametrize"), json!("reparametrize"), Value::Null),
+        (
+            format!("train {CASE} --epochs 1 --rate 1e-12 --optimizer sgd --out a.json --space g_space"),
+            keep.clone(),
+            keep.clone(),
+        ),
+        (
+            format!("train {CASE} --epochs 1 --rate 1e-12 --optimizer sgd --out a.json --space g_space --tree -2"),
+            keep,
+            set(-2.0),
+        ),
+    ] {
+        let (invocation, opened, outcome) = run_under(&line, &Control::default());
+        let training = &outcome.result["training"];
+        assert_eq!((&training["values"], &training["tree"]), (&values, &tree), "{line}");
+        let begins = |value: &Value, at: f64| value["set"].as_f64().unwrap_or(at);
+        let found = outcome.parameters.expect("weights");
+        let skeleton = Skeleton::new(&opened.network, &opened.parameters, FixedChoice::Diagonal).expect("a skeleton");
+        let free = skeleton.free(&opened.network);
+        if values != json!("reparametrize") {
+            let mut expected = opened.parameters.clone();
+            for index in skeleton.fixed_indices() {
+                expected[index] = begins(&values, expected[index]);
+            }
+            for edge in skeleton.tree().iter().flatten().filter(|edge| free[edge.index]) {
+                expected[edge.index] = begins(&tree, expected[edge.index]);
+            }
+            assert!(error(&found, &expected) < 1e-9, "{line}");
+            // What it was before is said of where training began.
+            let problem = opened.problem().expect("a problem");
+            let engine = Engine::new(&Device::cpu(Precision::F64), problem).expect("an engine");
+            let begin = block_on(engine.evaluate(&expected)).expect("a loss").loss;
+            assert!((number(&outcome.result["before"]["loss"]) - begin).abs() < 1e-12 * begin, "{line}");
+        }
+        let shown = cli::text(&invocation, &outcome.result, false);
+        let says = shown.contains("another function");
+        assert_eq!(says, values.is_object() || tree.is_object(), "{line}: {shown}");
+    }
+    std::fs::remove_dir_all(&folder).expect("it is there");
 }
 
 #[test]

@@ -4,7 +4,9 @@ use crate::support::graphs::random_graph;
 use crate::support::*;
 use isoflat::engine::{Device, Engine, Precision};
 use isoflat::network::Layer;
-use isoflat::space::{Biases, FixedChoice, FixedValues, Fixing, GSpace, ParameterSpace, Skeleton, SpaceKind};
+use isoflat::space::{
+    Biases, FixedChoice, FixedValues, Fixing, GSpace, OpenSpace, ParameterSpace, Skeleton, SpaceKind, TreeValues,
+};
 use isoflat::symmetry::Transformation;
 use isoflat::{Loss, Network};
 use pollster::block_on;
@@ -12,6 +14,8 @@ use rand::Rng;
 
 const SEEDS: u64 = 120;
 const CHOICES: [FixedChoice; 2] = [FixedChoice::Diagonal, FixedChoice::Hungarian];
+const BIASES: [Biases; 2] = [Biases::Appended, Biases::Paths];
+const TREES: [TreeValues; 2] = [TreeValues::Keep, TreeValues::Set(0.8)];
 
 fn case(seed: u64) -> (Network, Vec<f64>) {
     let mut rng = rng(43_000 + seed);
@@ -45,8 +49,10 @@ fn path_values_come_back_and_are_as_many_as_there_are() {
         for choice in CHOICES {
             let skeleton = Skeleton::new(&network, &parameters, choice).expect("a skeleton");
             assert_eq!(skeleton.len(), free_nodes(&network), "seed {seed}");
-            for biases in [Biases::Appended, Biases::Paths] {
-                let what = format!("seed {seed} {choice:?} {biases:?}");
+            for (biases, tree) in BIASES.into_iter().flat_map(|biases| TREES.map(|tree| (biases, tree))) {
+                let what = format!("seed {seed} {choice:?} {biases:?} {tree:?}");
+                let fixing = Fixing::new(&network, &parameters, choice, FixedValues::Keep).expect("fixed weights");
+                let parameters = fixing.with_tree(&network, tree).expect("a tree").parameters;
                 let space = GSpace::new(&network, &skeleton, &parameters, biases).expect("a G-space");
                 assert_eq!(space.dimension(), parameters.len() - skeleton.len(), "{what}");
                 let values = space.to_coordinates(&parameters).expect("values");
@@ -121,11 +127,11 @@ fn gradients_are_differences() {
         let parameters = random_parameters(&mut rng, &network);
         let problem = random_problem(&mut rng, network, Loss::SquaredError);
         let engine = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");
-        block_on(engine.prepare(&parameters)).expect("a point");
-        let gradient = block_on(engine.gradient()).expect("a gradient");
-        for choice in CHOICES {
-            let kind = SpaceKind::GSpace { choice, values: FixedValues::Keep, biases: Biases::Paths };
-            let space = kind.open(problem.network(), &parameters).expect("a space").space;
+        for (choice, tree) in CHOICES.into_iter().flat_map(|choice| TREES.map(|tree| (choice, tree))) {
+            let kind = SpaceKind::GSpace { choice, values: FixedValues::Keep, tree, biases: Biases::Paths };
+            let OpenSpace { space, parameters, .. } = kind.open(problem.network(), &parameters).expect("a space");
+            block_on(engine.prepare(&parameters)).expect("a point");
+            let gradient = block_on(engine.gradient()).expect("a gradient");
             let v = space.to_coordinates(&parameters).expect("coordinates");
             let pulled = space.pull_back(&v, &gradient).expect("a gradient");
             let x: Vec<f64> = v.iter().map(|v| v * rng.random_range(-1.0..1.0)).collect();
@@ -135,7 +141,7 @@ fn gradients_are_differences() {
             };
             let expected = (at(1e-6) - at(-1e-6)) / 2e-6;
             let size: f64 = pulled.iter().zip(&x).map(|(g, x)| (g * x).abs()).sum::<f64>() + at(0.0);
-            assert!((dot(&pulled, &x) - expected).abs() <= 1e-7 * size, "seed {seed} {choice:?}");
+            assert!((dot(&pulled, &x) - expected).abs() <= 1e-7 * size, "seed {seed} {choice:?} {tree:?}");
         }
     }
 }

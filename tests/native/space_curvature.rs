@@ -6,13 +6,15 @@ use isoflat::linalg::{Goal, Lanczos, dense_matrix, dense_spectrum, hutchinson};
 use isoflat::operator::{CurvatureOperator, SymmetricOperator};
 use isoflat::space::{
     Biases, FixedChoice, FixedValues, Grouping, OpenSpace, ParameterSpace, SecondOrder, SpaceCurvature, SpaceKind,
+    TreeValues,
 };
 use isoflat::symmetry::Transformation;
 use isoflat::{Control, ErrorCode, Loss, Network, Problem};
 use pollster::block_on;
 
 const DIAGONAL: FixedChoice = FixedChoice::Diagonal;
-const G: SpaceKind = SpaceKind::GSpace { choice: DIAGONAL, values: FixedValues::Keep, biases: Biases::Paths };
+const G: SpaceKind =
+    SpaceKind::GSpace { choice: DIAGONAL, values: FixedValues::Keep, tree: TreeValues::Keep, biases: Biases::Paths };
 const FIXED_AT_ONE: SpaceKind = SpaceKind::WeightFixing { choice: DIAGONAL, values: FixedValues::Reparametrize };
 
 fn engine(device: &Device, problem: &Problem, parameters: &[f64]) -> Engine {
@@ -50,7 +52,12 @@ fn products_agree_with_finite_differences() {
         let kinds = [
             G,
             FIXED_AT_ONE,
-            SpaceKind::GSpace { choice: FixedChoice::Hungarian, values: FixedValues::Keep, biases: Biases::Appended },
+            SpaceKind::GSpace {
+                choice: FixedChoice::Hungarian,
+                values: FixedValues::Keep,
+                tree: TreeValues::Keep,
+                biases: Biases::Appended,
+            },
             SpaceKind::WeightNorm { grouping: Grouping::Unit },
             SpaceKind::WeightNorm { grouping: Grouping::Layer },
         ];

@@ -3,7 +3,7 @@
 use crate::support::space_cases::*;
 use crate::support::*;
 use isoflat::engine::{Device, Engine, Precision};
-use isoflat::space::{Biases, FixedChoice, FixedValues, OpenSpace, SpaceKind};
+use isoflat::space::{Biases, FixedChoice, FixedValues, OpenSpace, SpaceKind, TreeValues};
 use isoflat::symmetry::Transformation;
 use isoflat::train::{Decay, Optimizer, Schedule, TrainOptions, Training, train};
 use isoflat::{Control, Loss, Network, Problem, Targets};
@@ -149,6 +149,7 @@ fn every_fixed_value_has_effect() {
             SpaceKind::GSpace {
                 choice: FixedChoice::Diagonal,
                 values: FixedValues::Set(value),
+                tree: TreeValues::Keep,
                 biases: Biases::Appended,
             },
             SpaceKind::WeightFixing { choice: FixedChoice::Diagonal, values: FixedValues::Set(value) },

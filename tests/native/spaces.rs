@@ -5,8 +5,8 @@ use crate::support::golden::Case;
 use crate::support::*;
 use isoflat::engine::{Device, Engine, Precision};
 use isoflat::space::{
-    Biases, FixedChoice, FixedValues, Fixing, GSpace, Grouping, ParameterSpace, Skeleton, SpaceKind, WeightFixing,
-    WeightNorm,
+    Biases, FixedChoice, FixedValues, Fixing, GSpace, Grouping, ParameterSpace, Skeleton, SpaceKind, TreeValues,
+    WeightFixing, WeightNorm,
 };
 use isoflat::symmetry::Transformation;
 use isoflat::train::{Optimizer, TrainOptions, train_in};
@@ -246,8 +246,10 @@ fn spaces(network: &Network, parameters: &[f64]) -> Vec<(Box<dyn ParameterSpace>
     let mut kinds = vec![SpaceKind::Weights];
     for choice in [DIAGONAL, FixedChoice::Hungarian] {
         for values in [FixedValues::Keep, FixedValues::Set(0.7), FixedValues::Reparametrize] {
-            kinds.push(SpaceKind::GSpace { choice, values, biases: Biases::Appended });
-            kinds.push(SpaceKind::GSpace { choice, values, biases: Biases::Paths });
+            for tree in [TreeValues::Keep, TreeValues::Set(1.0), TreeValues::Set(-0.6)] {
+                kinds.push(SpaceKind::GSpace { choice, values, tree, biases: Biases::Appended });
+                kinds.push(SpaceKind::GSpace { choice, values, tree, biases: Biases::Paths });
+            }
             kinds.push(SpaceKind::WeightFixing { choice, values });
         }
     }
@@ -343,11 +345,28 @@ fn charts_agree_with_finite_differences() {
 
 #[test]
 fn kinds_read_back_from_json() {
-    let kind =
-        SpaceKind::GSpace { choice: FixedChoice::Hungarian, values: FixedValues::Set(1.0), biases: Biases::Paths };
+    let kind = SpaceKind::GSpace {
+        choice: FixedChoice::Hungarian,
+        values: FixedValues::Set(1.0),
+        tree: TreeValues::Set(0.5),
+        biases: Biases::Paths,
+    };
     let text = serde_json::to_string(&kind).expect("a JSON");
-    assert_eq!(text, r#"{"type":"g_space","choice":"hungarian","values":{"set":1.0},"biases":"paths"}"#);
+    assert_eq!(
+        text,
+        r#"{"type":"g_space","choice":"hungarian","values":{"set":1.0},"tree":{"set":0.5},"biases":"paths"}"#
+    );
     assert_eq!(serde_json::from_str::<SpaceKind>(&text).expect("a kind"), kind);
+    let kept: SpaceKind = serde_json::from_str(r#"{"type": "g_space"}"#).expect("a kind");
+    let expected = SpaceKind::GSpace {
+        choice: DIAGONAL,
+        values: FixedValues::Keep,
+        tree: TreeValues::Keep,
+        biases: Biases::Appended,
+    };
+    assert_eq!(kept, expected);
+    assert!(serde_json::from_str::<SpaceKind>(r#"{"type": "g_space", "tree": "reparametrize"}"#).is_err());
+    assert!(serde_json::from_str::<SpaceKind>(r#"{"type": "weight_fixing", "tree": {"set": 1}}"#).is_err());
     let short: SpaceKind = serde_json::from_str(r#"{"type": "weight_fixing"}"#).expect("a kind");
     assert_eq!(short, SpaceKind::WeightFixing { choice: DIAGONAL, values: FixedValues::Keep });
     assert!(serde_json::from_str::<SpaceKind>(r#"{"type": "weight_fixing", "bias": 1}"#).is_err());
@@ -374,6 +393,11 @@ fn faults_are_named() {
         let set = Fixing::new(&network, &parameters, DIAGONAL, FixedValues::Set(value));
         fault(set.map(|_| ()), ErrorCode::InvalidOption, "not 0");
     }
+    for value in [0.0, -0.0, f64::NAN, f64::INFINITY] {
+        let fixing = Fixing::new(&network, &parameters, DIAGONAL, FixedValues::Keep).expect("fixed weights");
+        let set = fixing.with_tree(&network, TreeValues::Set(value));
+        fault(set.map(|_| ()), ErrorCode::InvalidOption, "the tree's weights are to be set to");
+    }
     let space = WeightFixing::new(&network, &skeleton, &parameters).expect("a space");
     fault(space.to_coordinates(&zero).map(|_| ()), ErrorCode::InvalidParameters, "fixed at");
     fault(space.to_coordinates(&zero[1..]).map(|_| ()), ErrorCode::InvalidParameters, "parameters");
@@ -381,6 +405,9 @@ fn faults_are_named() {
     fault(space.pull_back(&[0.0; 3], &zero).map(|_| ()), ErrorCode::InvalidParameters, "coordinates");
     let other = Network::dense(&[3, 4, 4, 2], true).expect("a network");
     let elsewhere = vec![1.0; other.parameter_count()];
+    let fixing = Fixing::new(&network, &parameters, DIAGONAL, FixedValues::Keep).expect("fixed weights");
+    let set = fixing.with_tree(&other, TreeValues::Set(1.0));
+    fault(set.map(|_| ()), ErrorCode::InvalidParameters, "another network");
     fault(
         WeightFixing::new(&other, &skeleton, &elsewhere).map(|_| ()),
         ErrorCode::InvalidParameters,

@@ -8,7 +8,7 @@ use std::ops::Range;
 use crate::support::*;
 use isoflat::engine::{Device, Engine, Precision};
 use isoflat::network::{BatchStatistics, Layer, ParametricLayer};
-use isoflat::space::{Biases, FixedChoice, FixedValues, Grouping, OpenSpace, SpaceKind};
+use isoflat::space::{Biases, FixedChoice, FixedValues, Grouping, OpenSpace, SpaceKind, TreeValues};
 use isoflat::{ErrorCode, Loss, Network};
 use pollster::block_on;
 use rand::Rng;
@@ -88,10 +88,11 @@ fn charts_agree_with_the_cpu() {
         for kind in [
             SpaceKind::BatchNorm { statistics },
             SpaceKind::Weights,
-            SpaceKind::GSpace { choice, values: FixedValues::Keep, biases: Biases::Paths },
+            SpaceKind::GSpace { choice, values: FixedValues::Keep, tree: TreeValues::Keep, biases: Biases::Paths },
             SpaceKind::GSpace {
                 choice: FixedChoice::Hungarian,
                 values: FixedValues::Reparametrize,
+                tree: TreeValues::Keep,
                 biases: Biases::Appended,
             },
             SpaceKind::WeightFixing { choice, values: FixedValues::Set(0.5) },

@@ -1,7 +1,8 @@
 //! Which weights are fixed, what they are set to, and the warnings about it.
 
+use crate::support::graphs::random_graph;
 use crate::support::*;
-use isoflat::space::{Biases, FixedChoice, FixedValues, Fixing, Skeleton, SpaceKind};
+use isoflat::space::{Biases, FixedChoice, FixedValues, Fixing, Skeleton, SpaceKind, TreeValues};
 use isoflat::{Loss, Network};
 
 const DIAGONAL: FixedChoice = FixedChoice::Diagonal;
@@ -30,6 +31,97 @@ fn fixed_values_are_kept_set_or_reparametrised() {
             assert!(error(&found, &expected) < 1e-11, "{}", network.summary());
         }
     }
+}
+
+/// Where the tree begins: its free weights alone are set, in chains and in networks of several layers with free ones, and the function
+/// is said to be another one exactly where a weight is.
+#[test]
+fn the_tree_is_kept_or_set() {
+    let mut rng = rng(16);
+    let mut deep = 0;
+    for seed in 0..80 {
+        let network = if seed % 2 == 0 {
+            any_network(&mut rng, seed, &HOMOGENEOUS)
+        } else {
+            random_graph(&mut rng, &HOMOGENEOUS)
+        };
+        let parameters = random_parameters(&mut rng, &network);
+        for choice in [DIAGONAL, FixedChoice::Hungarian] {
+            for values in [FixedValues::Keep, FixedValues::Set(1.0), FixedValues::Reparametrize] {
+                let fixing = Fixing::new(&network, &parameters, choice, values).expect("fixed weights");
+                let free = fixing.skeleton.free(&network);
+                let lists =
+                    fixing.skeleton.tree().iter().map(|list| list.iter().filter(|edge| free[edge.index]).collect());
+                let lists: Vec<Vec<_>> = lists.collect();
+                deep += usize::from(lists.iter().skip(1).any(|list| !list.is_empty()));
+                let tree: Vec<usize> = lists.iter().flatten().map(|edge| edge.index).collect();
+                let kept = fixing.clone().with_tree(&network, TreeValues::Keep).expect("a tree");
+                assert_eq!(kept, fixing);
+                let set = fixing.clone().with_tree(&network, TreeValues::Set(0.7)).expect("a tree");
+                assert_eq!(set.keeps_function, fixing.keeps_function && tree.is_empty());
+                for (e, (now, before)) in set.parameters.iter().zip(&fixing.parameters).enumerate() {
+                    assert_eq!(*now, if tree.contains(&e) { 0.7 } else { *before }, "seed {seed}, parameter {e}");
+                }
+                // The same again is the same function.
+                let kind = SpaceKind::GSpace {
+                    choice: DIAGONAL,
+                    values: FixedValues::Keep,
+                    tree: TreeValues::Set(0.7),
+                    biases: Biases::Paths,
+                };
+                if choice == DIAGONAL {
+                    let open = kind.open(&network, &set.parameters).expect("a space");
+                    assert!(open.keeps_function && open.parameters == set.parameters, "seed {seed}");
+                    // What is 0 is no fault where it is set: the paths have values then.
+                    let mut zero = set.parameters.clone();
+                    tree.iter().for_each(|&index| zero[index] = 0.0);
+                    let open = kind.open(&network, &zero).expect("a space");
+                    assert_eq!(open.keeps_function, tree.is_empty());
+                    assert_eq!(open.parameters, set.parameters);
+                    if !tree.is_empty() {
+                        let kept = SpaceKind::GSpace {
+                            choice: DIAGONAL,
+                            values: FixedValues::Keep,
+                            tree: TreeValues::Keep,
+                            biases: Biases::Paths,
+                        };
+                        let Err(error) = kept.open(&network, &zero) else { panic!("seed {seed}: a path over a 0") };
+                        assert!(error.message.contains("tree weight"), "{error:?}");
+                    }
+                }
+            }
+        }
+    }
+    assert!(deep > 20, "only {deep} cases have trees with free weights behind the first layer");
+}
+
+/// In a chain of equal widths the tree's free weights are the thesis' w_j, and with all of the skeleton at 1 a path's value is that of its free
+/// weight.
+#[test]
+fn at_ones_path_values_are_the_weights() {
+    let mut rng = rng(17);
+    let network = Network::dense(&[6, 4, 4, 4, 3], false).expect("a network");
+    let parameters = random_parameters(&mut rng, &network);
+    let kind = SpaceKind::GSpace {
+        choice: DIAGONAL,
+        values: FixedValues::Set(1.0),
+        tree: TreeValues::Set(1.0),
+        biases: Biases::Appended,
+    };
+    let open = kind.open(&network, &parameters).expect("a space");
+    assert!(!open.keeps_function);
+    let skeleton = Skeleton::new(&network, &parameters, DIAGONAL).expect("a skeleton");
+    let free = skeleton.free(&network);
+    let (mut expected, mut weights) = (parameters.clone(), Vec::new());
+    skeleton.fixed_indices().into_iter().for_each(|index| expected[index] = 1.0);
+    (0..4).for_each(|j| expected[j * 6 + j] = 1.0);
+    assert_eq!(open.parameters, expected);
+    weights.extend(expected.iter().zip(&free).filter(|(_, free)| **free).map(|(w, _)| *w));
+    assert_eq!(open.space.to_coordinates(&open.parameters).expect("values"), weights);
+    // They train on, and are kept by whoever opens the space where training has come to.
+    let moved: Vec<f64> = weights.iter().map(|v| 1.5 * v).collect();
+    let there = open.space.to_parameters(&moved).expect("parameters");
+    assert!((0..4).all(|j| there[j * 6 + j] == 1.5));
 }
 
 /// Σ |ln |w|| over one layer's choice, of every assignment: the Hungarian one is the least.
@@ -71,7 +163,12 @@ fn dangerous_factors_are_warned_of() {
     assert!(diagonal.message.contains(&format!("{:.1e}", diagonal.factor)), "{diagonal:?}");
     let hungarian = fix(FixedChoice::Hungarian).warning.map_or(1.0, |warning| warning.spread);
     assert!(hungarian < diagonal.spread / 100.0, "{hungarian} against {}", diagonal.spread);
-    let kind = SpaceKind::GSpace { choice: DIAGONAL, values: FixedValues::Keep, biases: Biases::Appended };
+    let kind = SpaceKind::GSpace {
+        choice: DIAGONAL,
+        values: FixedValues::Keep,
+        tree: TreeValues::Keep,
+        biases: Biases::Appended,
+    };
     assert!(kind.open(&network, &parameters).expect("a space").warning.is_some());
     // Near ±1 there is nothing to warn of.
     let calm: Vec<f64> = parameters.iter().map(|w| w.signum() * (1.0 + 0.1 * w)).collect();

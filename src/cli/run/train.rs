@@ -9,6 +9,7 @@ use crate::control::Control;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::problem::Loss;
+use crate::space::SpaceKind;
 use crate::train::{Optimizer, TrainOptions, train_in};
 
 pub(super) async fn run(
@@ -19,7 +20,12 @@ pub(super) async fn run(
     result: &mut Map<String, Value>,
 ) -> Result<Outcome> {
     let arguments = &invocation.train;
-    let open = spaces::opened(invocation, opened, control).await?;
+    let kind = spaces::kind(invocation, opened)?;
+    let open = kind.open_under(&opened.network, &opened.parameters, control).await?;
+    if !open.keeps_function {
+        // Training begins elsewhere than at the weights that were drawn or read.
+        super::evaluated(engine, &open.parameters, result).await?;
+    }
     let options = TrainOptions {
         optimizer: optimizer(arguments.optimizer, arguments.rate),
         batch_size: arguments.batch,
@@ -44,6 +50,12 @@ pub(super) async fn run(
         "batch": options.batch_size,
         "space": invocation.space,
     });
+    if let SpaceKind::GSpace { values, .. } | SpaceKind::WeightFixing { values, .. } = kind {
+        training["values"] = json!(values);
+    }
+    if let SpaceKind::GSpace { tree, .. } = kind {
+        training["tree"] = json!(tree);
+    }
     if let Some(warning) = found.warning.as_ref().or(open.warning.as_ref()) {
         training["warning"] = json!(warning.message);
     }

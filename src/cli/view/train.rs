@@ -22,6 +22,13 @@ pub(super) fn blocks(result: &Value) -> Vec<Block> {
     let mut out = vec![Block::Table(Table { title, columns, rows: history.iter().map(row).collect() })];
     let steps = training["steps"].as_u64().unwrap_or(0);
     out.push(Block::Text(format!("{} steps in the space {}.", whole(steps), text(&training["space"]))));
+    let set: Vec<String> = [("fixed weights", "values"), ("tree", "tree")]
+        .into_iter()
+        .filter_map(|(what, key)| Some(format!("its {what} to {}", of(training[key].get("set")?))))
+        .collect();
+    if !set.is_empty() {
+        out.push(Block::Text(format!("Before the first step it has set {}: another function.", set.join(", "))));
+    }
     if let Some(warning) = training["warning"].as_str() {
         out.push(Block::Notes(vec![warning.into()]));
     }

@@ -2,15 +2,19 @@
 
 use isoflat::engine::{Device, Engine, Precision};
 use isoflat::network::{Conv2d, Layer, Pool2d};
-use isoflat::space::{Biases, FixedChoice, FixedValues, Grouping, OpenSpace, ParameterSpace, SpaceKind};
+use isoflat::space::{Biases, FixedChoice, FixedValues, Grouping, OpenSpace, ParameterSpace, SpaceKind, TreeValues};
 use isoflat::train::{Optimizer, TrainOptions, Training, train_in};
 use isoflat::{Control, Loss, Network, Problem, Targets};
 use pollster::block_on;
 
 use super::{gpu, random_direction, random_parameters, rng};
 
-pub const KEPT_G: SpaceKind =
-    SpaceKind::GSpace { choice: FixedChoice::Diagonal, values: FixedValues::Keep, biases: Biases::Paths };
+pub const KEPT_G: SpaceKind = SpaceKind::GSpace {
+    choice: FixedChoice::Diagonal,
+    values: FixedValues::Keep,
+    tree: TreeValues::Keep,
+    biases: Biases::Paths,
+};
 pub const KEPT: SpaceKind = SpaceKind::WeightFixing { choice: FixedChoice::Diagonal, values: FixedValues::Keep };
 
 pub fn devices() -> [Device; 3] {
@@ -56,7 +60,7 @@ pub fn all_kinds() -> Vec<SpaceKind> {
     let mut kinds = vec![SpaceKind::Weights, SpaceKind::WeightNorm { grouping: Grouping::Unit }, KEPT_G, KEPT];
     for values in [FixedValues::Set(0.5), FixedValues::Reparametrize] {
         let choice = FixedChoice::Hungarian;
-        kinds.push(SpaceKind::GSpace { choice, values, biases: Biases::Appended });
+        kinds.push(SpaceKind::GSpace { choice, values, tree: TreeValues::Keep, biases: Biases::Appended });
         kinds.push(SpaceKind::WeightFixing { choice, values });
     }
     kinds

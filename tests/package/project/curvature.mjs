@@ -133,6 +133,23 @@ for (const [i, w] of space.toParameters(coordinates).entries()) near(w, paramete
 const moved = network.transform(parameters, map);
 for (const [i, v] of network.space(moved, { type: "g_space", biases: "paths" }).toCoordinates(moved).entries())
   near(v, coordinates[i], 1e-10);
+// Ones on the whole skeleton make path values the free weights themselves; the tree's weights go on from there.
+const ones = { type: "g_space", values: { set: 1 }, tree: { set: 1 } };
+const begun = network.space(parameters, ones);
+assert(!begun.keepsFunction);
+assert(network.space(begun.parameters, ones).keepsFunction);
+const kept = network.space(parameters, { type: "g_space", tree: "keep" });
+assert(kept.keepsFunction);
+assert.deepEqual(kept.parameters, Float64Array.from(parameters));
+for (const [i, w] of begun.toParameters(begun.toCoordinates(begun.parameters)).entries())
+  near(w, begun.parameters[i], 1e-12);
+const stepped = await engine.train(problem, parameters, {
+  space: ones,
+  optimizer: { type: "sgd", learningRate: 1e-3 },
+  epochs: 1,
+});
+const onSkeleton = (values) => values.filter((w) => w === 1).length;
+assert(onSkeleton(stepped.parameters) >= 14 && onSkeleton(stepped.parameters) < onSkeleton(begun.parameters));
 const options = {
   space: { type: "weight_fixing", values: { set: 1 } },
   optimizer: { type: "adam_w", learningRate: 0.01 },

@@ -124,6 +124,7 @@ const others = ["weights", "g_space", "weight_fixing", "weight_norm"].map((type)
 for (const spec of [...others, { type: "batch_norm", statistics: [] }]) {
   hold(network.space(theta, spec).name, 'ParameterSpace["name"]');
 }
+hold(network.space(theta, { type: "g_space", tree: { set: 1 } }).keepsFunction, 'ParameterSpace["keepsFunction"]');
 const uneven = network.transform(theta, { type: "layerwise", lambda: [1e9, 1e-9] });
 const { warning } = network.space(uneven, { type: "g_space", values: "keep" });
 assert(warning, "no factor is dangerous any more: take one that is");

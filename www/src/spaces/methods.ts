@@ -1,6 +1,6 @@
 /** Jestädt's optimisers (2025, chapter 4): SGD and Adam, each on the weights, in the G-space and with fixed weights. */
 
-import type { Optimizer, SpaceSpec } from "isoflat";
+import type { FixedValues, Optimizer, SpaceSpec, TreeValues } from "isoflat";
 import type { RescalingRow, RunOrder } from "../worker/spaces-protocol";
 
 export type Place = "weights" | "g_space" | "weight_fixing";
@@ -9,7 +9,7 @@ export interface Method {
   name: string;
   place: Place;
   optimizer: "sgd" | "adam";
-  /** Fixed weights stay as they were drawn, and are not set to a value. */
+  /** The whole skeleton stays as it was drawn: fixed weights are not set to a value, and the tree does not begin at 1. */
   kept?: true;
 }
 
@@ -54,8 +54,20 @@ export const keyOf = ({ method, rate, value }: Run): string => `${method} ${rate
 
 export function orderOf({ method, rate, value }: Run, key: string): RunOrder {
   const { place, optimizer, kept }: Method = METHODS[method];
-  const space: SpaceSpec =
-    place === "weights" ? { type: place } : { type: place, values: kept ? "keep" : { set: value } };
   const algorithm: Optimizer = { type: optimizer, learningRate: rate };
-  return { key, space, optimizer: algorithm };
+  return { key, space: spaceOf(place, kept ? "keep" : { set: value }, kept ? "keep" : ONES), optimizer: algorithm };
+}
+
+/** Where the in-tree weights of the first layer, the thesis' w_j, begin: the author's published code sets them to 1 with all the others. */
+export const ONES: TreeValues = { set: 1 };
+
+function spaceOf(place: Place, values: FixedValues, tree: TreeValues): SpaceSpec {
+  switch (place) {
+    case "weights":
+      return { type: place };
+    case "weight_fixing":
+      return { type: place, values };
+    case "g_space":
+      return { type: place, values, tree };
+  }
 }

@@ -1,6 +1,7 @@
 /** A small network trained from two starting points that are the same function: are its path values the same afterwards? */
 
 import { type Engine, Network, Problem, type RunOptions, type SpaceSpec } from "isoflat";
+import { ONES } from "../spaces/methods";
 import type { Rescaling, RescalingRow } from "./spaces-protocol";
 
 const WIDTHS = [6, 5, 5, 5, 3];
@@ -17,7 +18,7 @@ export async function rescaling(engine: Engine, options: RunOptions, seed: numbe
   const problem = Problem.synthetic(network, { samples: SAMPLES, seed });
   const drawn = network.initialize({ scheme: "kaiming_uniform", seed });
   // With ones on its skeleton, as the thesis begins: path values are then of the weights' own size, and one rate fits all.
-  const opened = network.space(drawn, { type: "g_space", values: { set: 1 } });
+  const opened = network.space(drawn, { type: "g_space", values: { set: 1 }, tree: ONES });
   const first = opened.parameters;
   opened.free();
   const second = network.transform(first, { type: "random_nodewise", seed: seed + 1, ...RANGE });

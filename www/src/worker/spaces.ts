@@ -174,10 +174,14 @@ function startOf(network: Network, seed: number): Float64Array {
   return network.initialize({ scheme: "kaiming_uniform", seed }).map((weight) => weight / Math.sqrt(6));
 }
 
+/**
+ * The first images, as the thesis' code has them: pixels in [−1, 1]. Of those in [0, 1] the first 64, which the in-tree weights of the
+ * first layer read, are nearly always 0.
+ */
 function firstOf(network: Network, { inputs, targets }: LabelledImages, count: number): Problem {
   return new Problem(network, {
     loss: "cross_entropy",
-    inputs: inputs.subarray(0, count * network.inputLength),
+    inputs: inputs.subarray(0, count * network.inputLength).map((pixel) => 2 * pixel - 1),
     targets: targets.subarray(0, count),
   });
 }
