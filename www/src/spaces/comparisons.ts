@@ -1,6 +1,6 @@
 /** Two runs, or two methods, held against each other and against what is claimed of them, with the sentence that says how it came out. */
 
-import { number } from "../format";
+import { number, round } from "../format";
 import type { Run } from "./methods";
 import { type Claim, type Interval, interval, LEAST_SEEDS, logRatios, slope, type Verdict, verdictOn } from "./paired";
 import { begun, learns, type Results } from "./results";
@@ -54,8 +54,8 @@ export function compareCounts(
   const [mean, otherMean] = [runs, others].map(
     (of) => seeds.reduce((sum, seed) => sum + count(of, seed), 0) / results.repeats,
   );
-  const rates = `${name} learns at ${said(mean ?? 0)} of ${runs.length} rates and ${otherName} at ${said(otherMean ?? 0)}`;
-  const more = `${said(Math.abs(difference.mean))} ${difference.mean < 0 ? "fewer" : "more"}`;
+  const rates = `${name} learns at ${plain(mean ?? 0)} of ${runs.length} rates and ${otherName} at ${plain(otherMean ?? 0)}`;
+  const more = `${plain(Math.abs(difference.mean))} ${difference.mean < 0 ? "fewer" : "more"}`;
   const here = `${rates}: ${more} ${bracket(difference, results, claim)}`;
   return { interval: difference, verdict: verdictOn(difference, claim), here };
 }
@@ -98,6 +98,8 @@ function grainOfSlope(values: readonly number[]): number {
 }
 
 const said = (value: number): string => number(value, 2);
+/** What is a round number by its nature, as one. */
+const plain = (value: number): string => round(value, 2);
 
 const logarithms = ({ above, below }: Claim): Claim => ({
   ...(above !== undefined && { above: Math.log(above) }),
@@ -120,6 +122,6 @@ function bracket(
 }
 
 function words({ above, below }: Claim): string {
-  if (above === undefined) return `less than ${said(below ?? Number.POSITIVE_INFINITY)}`;
-  return below === undefined ? `more than ${said(above)}` : `between ${said(above)} and ${said(below)}`;
+  if (above === undefined) return `less than ${plain(below ?? Number.POSITIVE_INFINITY)}`;
+  return below === undefined ? `more than ${plain(above)}` : `between ${plain(above)} and ${plain(below)}`;
 }

@@ -7,7 +7,7 @@ import type { SpacesApp } from "../spaces/app";
 import { caveat, EXPERIMENTS } from "../spaces/experiments";
 import type { Finding } from "../spaces/findings";
 import { LEAST_SEEDS } from "../spaces/paired";
-import { type ExperimentId, LIMITS, LONGER, QUICK, unlikeThesis } from "../spaces/settings";
+import { type ExperimentId, LIMITS, LONGER, QUICK, type SpacesChoice, unlikeThesis } from "../spaces/settings";
 import type { Setting } from "../worker/spaces-protocol";
 import { ask } from "./ask";
 import { numberIn } from "./fields";
@@ -30,7 +30,7 @@ const SETTINGS: { value: string; name: string; setting: Setting }[] = [
   { value: "longer", name: "Longer", setting: LONGER },
 ].map(({ name, setting, ...rest }) => ({
   ...rest,
-  name: `${name}: ${integer(setting.images)} images, ${setting.epochs} epochs, ${setting.repeats} runs of each kind`,
+  name: `${name}: ${integer(setting.images)} images, ${setting.epochs} epochs, ${setting.repeats} runs`,
   setting,
 }));
 
@@ -124,7 +124,7 @@ const choice = (app: SpacesApp): TemplateResult => html`<fieldset class="field">
 </fieldset>`;
 
 function settings(app: SpacesApp): TemplateResult {
-  const { task, setting } = app.store.state;
+  const { task, experiment, setting } = app.store.state;
   const isBusy = task === "training";
   const same = SETTINGS.find((preset) => FIELDS.every(({ key }) => preset.setting[key] === setting[key]));
   const preset = async ({ currentTarget }: Event): Promise<void> => {
@@ -144,7 +144,7 @@ function settings(app: SpacesApp): TemplateResult {
       <div class="fields">${FIELDS.map((field) => input(app, field, isBusy))}</div>
       <p class="note faint">Another setting begins all runs anew.</p>
     </details>
-    <p id="spaces-unlike" class="note faint">${unlike(setting)}</p>
+    <p id="spaces-unlike" class="note faint">${unlike({ experiment, setting })}</p>
   </div>`;
 }
 
@@ -183,8 +183,8 @@ function estimated(app: SpacesApp): string {
 }
 
 /** In one sentence: the thesis’ own setting is out of a page’s reach, and what is taken instead is said. */
-function unlike(setting: Setting): string {
-  const { thesis, here } = unlikeThesis(setting);
+function unlike(choice: SpacesChoice): string {
+  const { thesis, here } = unlikeThesis(choice);
   return `The thesis has ${inWords(thesis)}, where this has ${inWords(here)}; the page has no more than ${integer(LIMITS.testImages[1])} test images.`;
 }
 
