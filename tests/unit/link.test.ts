@@ -184,7 +184,7 @@ const OTHERWISE: Record<string, unknown> = {
   "spaces.setting.batch": 32,
   "spaces.setting.epochs": 2,
   "spaces.setting.seed": 9,
-  "spaces.setting.repeats": 3,
+  "spaces.setting.repeats": 5,
 };
 
 const isBranch = (value: unknown): value is object =>
