@@ -105,6 +105,13 @@ describe("ratios of losses", () => {
     expect(logRatios([GUESSING], [GUESSING * 1.01])).toEqual([null]);
     expect(logRatios([GUESSING], [GUESSING / 2])[0]).toBeCloseTo(Math.log(2));
   });
+
+  test("of methods at their best say nothing where one has not begun to learn, unless it diverged", () => {
+    const atBest = { atBest: true };
+    expect(logRatios([GUESSING, 0.2], [0.2, GUESSING], atBest)).toEqual([null, null]);
+    expect(logRatios([lost], [1], atBest)[0]).toBeCloseTo(Math.log(BLOWN_UP));
+    expect(logRatios([0.4], [0.2], atBest)[0]).toBeCloseTo(Math.log(2));
+  });
 });
 
 test("a slope is that of the line through the points, and needs three", () => {

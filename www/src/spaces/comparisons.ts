@@ -23,14 +23,20 @@ export interface Side {
  */
 const GRAIN = 1 / Math.sqrt(12);
 
-/** `claim` is of the ratio of the losses. */
-export function compareLosses(results: Results, side: Side, other: Side, claim: Claim): Comparison {
+/** `claim` is of the ratio of the losses; `atBest`: are they said to be each one's best? */
+export function compareLosses(
+  results: Results,
+  side: Side,
+  other: Side,
+  claim: Claim,
+  { atBest = false } = {},
+): Comparison {
   const [losses, others] = [results.losses(side.run), results.losses(other.run)];
-  const ratio = interval(logRatios(losses, others));
+  const ratio = interval(logRatios(losses, others, { atBest }));
   const verdict = verdictOn(ratio, logarithms(claim));
   if (ratio.seeds === 0) {
-    const here = `no seed tells ${side.name} from ${other.name}: both have diverged, or neither has begun to learn`;
-    return { interval: ratio, verdict, here };
+    const why = `${atBest ? "one of them has not" : "neither has"} begun to learn${atBest ? " at any rate" : ""}, or both have diverged`;
+    return { interval: ratio, verdict, here: `${side.name} and ${other.name} cannot be compared: ${why}` };
   }
   const lost = [...losses, ...others].some((loss) => loss === Number.POSITIVE_INFINITY);
   const times = `${said(Math.exp(ratio.mean))} times`;
@@ -86,7 +92,7 @@ export function compareRates(
   );
   const verdict = verdictOn(factor, logarithms(claim));
   if (factor.seeds === 0) return { interval: factor, verdict, here: "fewer than three values learn at any rate" };
-  const here = `ten times the value has ${said(Math.exp(factor.mean))} times the best rate ${bracket(factor, results, claim, Math.exp)}`;
+  const here = `for ten times the value the best rate is ${said(Math.exp(factor.mean))} times as large ${bracket(factor, results, claim, Math.exp)}`;
   return { interval: factor, verdict, here };
 }
 
@@ -100,6 +106,12 @@ function grainOfSlope(values: readonly number[]): number {
 const said = (value: number): string => number(value, 2);
 /** What is a round number by its nature, as one. */
 const plain = (value: number): string => round(value, 2);
+
+/** With as many digits as tell an end of an interval from the limits that it is beside. */
+function beside(value: number, { above, below }: Claim): string {
+  const isLimit = (digits: number) => [above, below].includes(Number(value.toPrecision(digits)));
+  return number(value, [2, 3].find((digits) => !isLimit(digits)) ?? 4);
+}
 
 const logarithms = ({ above, below }: Claim): Claim => ({
   ...(above !== undefined && { above: Math.log(above) }),
@@ -117,7 +129,7 @@ function bracket(
   const where =
     seeds < LEAST_SEEDS
       ? `${seeds === 1 ? "one seed" : "two seeds"} only, ${LEAST_SEEDS} are needed`
-      : `${said(scale(low))} to ${said(scale(high))}${silent}`;
+      : `${beside(scale(low), claim)} to ${beside(scale(high), claim)}${silent}`;
   return `(${where}; claimed: ${words(claim)})`;
 }
 

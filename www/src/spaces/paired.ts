@@ -66,18 +66,22 @@ export function together(verdicts: readonly Verdict[]): Verdict {
 /**
  * The logarithm of one run's loss over the other's, seed by seed. Ratios and not differences: losses of 0.2 and 0.4 are as far apart as
  * 0.02 and 0.04. A run that has diverged counts with the least loss that counts as diverged, so it is worse than any that has not, by at
- * least what is said. A seed says nothing where both have diverged, or where neither has begun to learn: what they differ by
- * is then chance.
+ * least what is said. A seed says nothing where both have diverged, or where neither has begun to learn: what they differ by is then
+ * chance. `atBest`: nor where one has not, though it did not diverge. How good methods are at their best is seen only when each has got
+ * somewhere; before that it is a matter of how long one waits.
  */
 export function logRatios(
   losses: readonly (number | undefined)[],
   others: readonly (number | undefined)[],
+  { atBest = false } = {},
 ): (number | null)[] {
   return losses.map((loss, seed) => {
     const other = others[seed];
     if (loss === undefined || other === undefined) return null;
-    const diverged = [loss, other].filter((each) => !Number.isFinite(each)).length;
-    if (diverged === 2 || (diverged === 0 && !begun(Math.min(loss, other)))) return null;
+    const finite = [loss, other].filter(Number.isFinite);
+    if (finite.length === 0) return null;
+    const waiting = finite.filter((each) => !begun(each)).length;
+    if (waiting === 2 || (atBest && waiting > 0)) return null;
     return Math.log(Math.min(loss, BLOWN_UP) / Math.min(other, BLOWN_UP));
   });
 }

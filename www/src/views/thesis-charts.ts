@@ -86,10 +86,10 @@ export class ThesisCharts {
   /** What the charts show of several runs. */
   #explained(): string {
     const { setting, experiment } = this.app.store.state;
-    const curves = "lines: training loss; marks: validation loss after each epoch";
-    if (setting.repeats === 1) return curves;
-    const rates = "left: the mean of the runs, and bars from the best to the worst; right: the first run, ";
-    return experiment === "low_high" ? `of the first run, ${curves}` : `${rates}${curves}`;
+    if (setting.repeats === 1) return "lines: training loss; marks: validation loss after each epoch";
+    const curves = "the first run, its training loss as a line, the validation loss after each epoch as marks";
+    if (experiment === "low_high") return curves;
+    return `left: the mean of the runs, with a bar from the best to the worst; right: ${curves}`;
   }
 
   #rates(): TemplateResult {
@@ -270,7 +270,7 @@ export class ThesisCharts {
       </table>
       <p class="note">
         Framed: the best rate of a value. ✕: diverged, or above 10. The thesis’ grid is finer, and each cell the median of
-        five runs.
+        five runs; here it is the mean.
       </p>`;
   }
 }

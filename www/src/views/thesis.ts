@@ -30,7 +30,7 @@ const SETTINGS: { value: string; name: string; setting: Setting }[] = [
   { value: "longer", name: "Longer", setting: LONGER },
 ].map(({ name, setting, ...rest }) => ({
   ...rest,
-  name: `${name}: ${integer(setting.images)} images, ${setting.epochs} epochs, ${setting.repeats} runs`,
+  name: `${name}: ${integer(setting.images)} images, ${setting.epochs} epochs`,
   setting,
 }));
 
