@@ -96,11 +96,24 @@ async function checkExperiment(lab, check) {
   await page.locator("#thesis").scrollIntoViewIfNeeded();
   await page.waitForSelector("#spaces-estimate[data-seconds]");
   check("an estimate is there before the work", true, await page.locator("#spaces-estimate").innerText());
-  await page.selectOption("#spaces-setting", "thesis");
+  await page.selectOption("#spaces-setting", "longer");
   const long = Number(await page.locator("#spaces-estimate").getAttribute("data-seconds"));
   await set(page, { images: 384, testImages: 100, epochs: 2 });
   const short = Number(await page.locator("#spaces-estimate").getAttribute("data-seconds"));
-  check("that of the thesis' setting is far longer", long > 50 * short, `${Math.round(long)} s`);
+  check("that of the longer setting is far longer", long > 50 * short, `${Math.round(long)} s`);
+  const unlike = await lab.text("#spaces-unlike");
+  check(
+    "how the setting differs from the thesis' own is said",
+    /thesis has .*10.000 test images, 150 epochs and 10 runs.* this has .*100 test images, 2 epochs and 3 runs/.test(
+      unlike,
+    ),
+    unlike,
+  );
+  const decided = () => lab.text("#spaces-decided");
+  await set(page, { repeats: 2 });
+  check("so is that two runs of each kind decide nothing", /No verdict without 3 runs/.test(await decided()));
+  await set(page, { repeats: 3 });
+  check("three do", !/No verdict/.test(await decided()), await decided());
   await page.fill("#spaces-seed", "7");
   await page.evaluate(() => {
     for (const id of ["low_high", "rates"]) document.querySelector(`input[name=experiment][value=${id}]`).click();
@@ -130,18 +143,21 @@ async function checkExperiment(lab, check) {
   check("the page does not freeze meanwhile", gap < 400, `longest gap ${Math.round(gap)} ms`);
   const marks = await page.locator("#spaces-charts figure:first-child .mark").count();
   check("the loss is drawn at five rates for six optimisers", marks === 30, `${marks} marks`);
+  const bars = await page.locator("#spaces-charts figure:first-child .spread").count();
+  check("with how far their runs lie apart, but where one diverged", bars >= 15 && bars <= 30, `${bars} bars`);
   const lines = await page.locator("#spaces-charts figure:nth-child(2) .line").count();
   check("and their curves", lines === 6, `${lines} lines`);
   const findings = await page.locator("#spaces-findings li").allInnerTexts();
   check(
     "each finding of the thesis has a verdict and our numbers",
-    findings.length === 6 && findings.every((text) => /agrees|differs/.test(text) && /Here: .*\d/.test(text)),
+    findings.length === 6 &&
+      findings.every((text) => /^[✓✗?]\s+(agrees|differs|cannot say)/.test(text) && /Here: \S/.test(text)),
     findings[0]?.replaceAll("\n", " "),
   );
   await page.getByText("Set to one, or kept", { exact: true }).click();
   check(
     "what was run before is not run again",
-    /10 more runs/.test(await page.locator("#spaces-estimate").innerText()),
+    /30 more runs/.test(await page.locator("#spaces-estimate").innerText()),
   );
 }
 
@@ -161,7 +177,7 @@ async function checkRunsKept(lab, check) {
   const question = page.locator("dialog.ask");
   await set(page, { epochs: 3 });
   await question.waitFor();
-  check("a field that is changed asks first", /30 runs/.test(await question.innerText()), await question.innerText());
+  check("a field that is changed asks first", /90 runs/.test(await question.innerText()), await question.innerText());
   await question.getByText("Keep them").click();
   await question.waitFor({ state: "detached" });
   check(
@@ -169,7 +185,7 @@ async function checkRunsKept(lab, check) {
     (await page.inputValue("#spaces-epochs")) === "2" && (await findings()).join() === before.join(),
   );
   await lab.idle();
-  await page.waitForFunction(() => location.hash.includes("spaces=rates-384-100-64-2-1-1"));
+  await page.waitForFunction(() => location.hash.includes("spaces=rates-384-100-64-2-1-3"));
   await page.selectOption("#spaces-setting", "quick");
   await question.getByText("Keep them").click();
   check("so does the setting", (await page.inputValue("#spaces-setting")) === "own");
@@ -200,6 +216,6 @@ async function checkStopping(lab, check) {
   const seconds = (performance.now() - start) / 1000;
   const cells = await page.locator("#spaces-grid td[data-loss]").count();
   check("Stop works, and what is there stays", seconds < 5 && cells === 30, `${seconds.toFixed(1)} s, ${cells} cells`);
-  const waiting = await page.locator("#spaces-findings li[data-agrees=waiting]").count();
+  const waiting = await page.locator("#spaces-findings li[data-verdict=waiting]").count();
   check("nothing is decided by half an experiment", waiting === 2);
 }

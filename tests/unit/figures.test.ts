@@ -193,6 +193,20 @@ describe("figures of the part on spaces", () => {
     expect(xyFigure({ series: [], options }, { ...words, x: "x", y: "y", keys: [] })).toBeNull();
   });
 
+  test("have the least and the most of what a mark is the mean of, where there are several", () => {
+    const points = [
+      { x: 0.1, y: 2, range: [1, 3] as const },
+      { x: 0.2, y: 4 },
+    ];
+    const scale = linear(0, 1);
+    const options = { x: scale, y: scale, xLabel: "", yLabel: "", label: "" };
+    const series = [{ name: "SGD", kind: "space-weights", mark: "circle" as const, points }];
+    const figure = xyFigure({ series, options }, { ...words, x: "rate", y: "loss", keys: [] });
+    expect(csvOf(figure?.columns() ?? [])).toBe(
+      "series,drawn_as,rate,loss,least,most\r\nSGD,mark,0.1,2,1,3\r\nSGD,mark,0.2,4,,\r\n",
+    );
+  });
+
   test("have a row for each cell of a grid, empty where it was not run", () => {
     const figure = heatFigure({
       ...words,

@@ -6,7 +6,7 @@ import { cameraText, FIRST_LOOK } from "../../www/src/charts/camera";
 import { moved } from "../../www/src/charts/orbit";
 import { PARTS } from "../../www/src/kept";
 import { type Link, queryOf, readQuery } from "../../www/src/link";
-import { QUICK, THESIS } from "../../www/src/spaces/settings";
+import { LONGER, QUICK } from "../../www/src/spaces/settings";
 import { FIRST_STATE, SPECTRUM } from "../../www/src/states";
 import { type Key, NO_DINH, NOT_SHARP, type State } from "../../www/src/store";
 import type { ModelChoice, TrainChoice } from "../../www/src/worker/protocol";
@@ -65,7 +65,7 @@ const rich = (): State => {
     look: { view: "contour", height: "linear", orbit: moved(FIRST_LOOK.orbit, { around: 1 }) },
     spectrumChoice: { operator: "gauss_newton", part: "layer_2", probes: 10, steps: 100 },
     dinh: { ...NO_DINH, powersOfTwo: true },
-    spaces: { experiment: "grid", setting: THESIS },
+    spaces: { experiment: "grid", setting: LONGER },
     asked: { check: true, spectrum: true, boxes: true, many: true, table2: true, ball: 0.01 },
   });
   return { ...at, checkChoice: checkChoiceOf(at, 5, true) };
@@ -184,7 +184,7 @@ const OTHERWISE: Record<string, unknown> = {
   "spaces.setting.batch": 32,
   "spaces.setting.epochs": 2,
   "spaces.setting.seed": 9,
-  "spaces.setting.repeats": 3,
+  "spaces.setting.repeats": 5,
 };
 
 const isBranch = (value: unknown): value is object =>

@@ -13,8 +13,8 @@ export interface XySeries {
   line?: boolean;
   dashed?: boolean;
   mark?: Mark;
-  /** `at`: the value at the x axis, where marks are drawn beside it. */
-  points: { x: number; y: number; at?: number; title?: string }[];
+  /** `at`: the value at the x axis, where marks are drawn beside it. `range`: from where to where what y is the mean of lies. */
+  points: { x: number; y: number; at?: number; title?: string; range?: readonly [number, number] }[];
 }
 
 export interface XyOptions {
@@ -103,6 +103,11 @@ function drawn({ name, kind, line = true, dashed, mark, points }: XySeries, plac
     group.append(svg("path", { d, class: dashed ? "line dashed" : "line" }));
   }
   if (mark) {
+    for (const { x, range } of points) {
+      if (!range) continue;
+      const [low, high] = range.map((y) => place({ x, y }).join(","));
+      group.append(svg("path", { class: "spread", d: `M${low}L${high}` }));
+    }
     for (const point of points) {
       const shape = shapeOf(Number.isFinite(point.y) ? mark : "cross", ...place(point));
       if (point.title) shape.append(svg("title", {}, point.title));

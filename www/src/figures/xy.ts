@@ -22,15 +22,22 @@ export function xyFigure(
     keys,
   }: { name: string; title: string; caption: string; x: string; y: string; keys: Key[] },
 ): Figure | null {
+  const ranged = series.some(({ points }) => points.some(({ range }) => range));
   const rows: Cell[][] = series.flatMap((each) =>
-    each.points.map((point) => [each.name, each.mark ? "mark" : "line", point.at ?? point.x, point.y]),
+    each.points.map((point) => [
+      each.name,
+      each.mark ? "mark" : "line",
+      point.at ?? point.x,
+      point.y,
+      ...(ranged ? (point.range ?? [null, null]) : []),
+    ]),
   );
   if (rows.length === 0) return null;
   return {
     name,
     title,
     caption,
-    columns: () => columnsOf(["series", "drawn_as", x, y], rows),
+    columns: () => columnsOf(["series", "drawn_as", x, y, ...(ranged ? ["least", "most"] : [])], rows),
     drawing: plotted(xyPlot(series, options), keys),
   };
 }

@@ -74,5 +74,5 @@ export function caveat(experiment: ExperimentId, results: Results): string {
   const sgd = results.winner(EXPERIMENTS[experiment].runs.filter(({ method }) => method === "sgd"));
   return sgd && begun(sgd.loss)
     ? ""
-    : "In so few steps SGD on the weights has hardly begun to learn at any rate: over more images or epochs the verdicts that it is part of may turn.";
+    : "In so few steps SGD on the weights has hardly begun to learn at any rate. How good it is at its best would be seen over more images or epochs.";
 }

@@ -1,4 +1,4 @@
-/** What the runs have come to, kept in the browser: a thesis' setting takes hours, and a reload should take none of them. */
+/** What the runs have come to, kept in the browser: a long setting takes hours, and a reload should take none of them. */
 
 import { transaction } from "../database";
 import type { SpacesState } from "./app";

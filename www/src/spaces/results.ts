@@ -6,7 +6,7 @@ import { keyOf, type Run } from "./methods";
 /** Nobody knows less than one who gives each of ten digits the same probability: that loss is ln 10. */
 export const GUESSING = Math.log(10);
 /** A validation loss above this is a run that has blown up, though its numbers may still be finite. */
-const BLOWN_UP = 10;
+export const BLOWN_UP = 10;
 
 /** One run from one initialisation. */
 export interface Curve {
@@ -29,12 +29,17 @@ export class Results {
     return this.curves.get(keyOf(run)) ?? [];
   }
 
-  /**
-   * The best validation loss over the epochs, as the thesis counts, averaged over the initialisations. Infinite if one diverged;
-   * undefined while there is none.
-   */
+  /** The best validation loss over the epochs, as the thesis counts, from each initialisation: infinite where it diverged. */
+  losses(run: Run): (number | undefined)[] {
+    return Array.from({ length: this.repeats }, (_, seed) => {
+      const curve = this.of(run)[seed];
+      return curve && lowest(curve);
+    });
+  }
+
+  /** Averaged over the initialisations. Infinite if one diverged; undefined while there is none. */
   best(run: Run): number | undefined {
-    const losses = this.of(run).flatMap((curve) => lowest(curve) ?? []);
+    const losses = this.losses(run).filter((loss) => loss !== undefined);
     return losses.length === 0 ? undefined : losses.reduce((sum, loss) => sum + loss, 0) / losses.length;
   }
 
@@ -48,6 +53,19 @@ export class Results {
     return winner;
   }
 
+  /**
+   * The run of the lowest mean loss. Where one seed or another diverged in each of them, that of the least with diverged ones counted
+   * as what they are at least.
+   */
+  leader(runs: Run[]): Run {
+    const atLeast = (run: Run) =>
+      this.losses(run).reduce<number>((sum, loss) => sum + Math.min(loss ?? BLOWN_UP, BLOWN_UP), 0);
+    const [least] = [...runs].sort((a, b) => atLeast(a) - atLeast(b));
+    const leader = this.winner(runs)?.run ?? least;
+    if (!leader) throw new Error("no runs to choose from");
+    return leader;
+  }
+
   /** Have all these ended by themselves, from every initialisation? */
   complete(runs: Run[]): boolean {
     return runs.every((run) => {
@@ -59,7 +77,8 @@ export class Results {
 
 function lowest({ points, end }: Curve): number | undefined {
   const losses = points.flatMap(({ validationLoss }) => validationLoss ?? []);
-  const least = Math.min(...losses);
+  // What is not a number is no loss, and must not hide those that are.
+  const least = Math.min(...losses.filter((loss) => !Number.isNaN(loss)));
   if (losses.length === 0) return end === "diverged" ? Number.POSITIVE_INFINITY : undefined;
   return least > BLOWN_UP ? Number.POSITIVE_INFINITY : least;
 }

@@ -77,10 +77,19 @@ export class ThesisCharts {
         <div id="spaces-grid" ?hidden=${!isGrid}>${isGrid ? this.#grid() : nothing}</div>
         <ul class="legend" ?hidden=${isGrid}>
           ${EXPERIMENTS[experiment].methods.map((method) => legendItem(method))}
-          <li class="text">lines: training loss; marks: validation loss after each epoch</li>
+          <li class="text">${this.#explained()}</li>
         </ul>`,
       this.place,
     );
+  }
+
+  /** What the charts show of several runs. */
+  #explained(): string {
+    const { setting, experiment } = this.app.store.state;
+    if (setting.repeats === 1) return "lines: training loss; marks: validation loss after each epoch";
+    const curves = "the first run, its training loss as a line, the validation loss after each epoch as marks";
+    if (experiment === "low_high") return curves;
+    return `left: the mean of the runs, with a bar from the best to the worst; right: ${curves}`;
   }
 
   #rates(): TemplateResult {
@@ -132,8 +141,11 @@ export class ThesisCharts {
         const loss = results.best(run(method, rate));
         if (loss === undefined) return [];
         if (Number.isFinite(loss)) finite.push(loss);
-        const title = `${METHODS[method].name}, rate ${rate}: ${Number.isFinite(loss) ? number(loss) : "diverged"}`;
-        return [{ x: rate, y: loss, title }];
+        const range = rangeOf(results.losses(run(method, rate)));
+        const title = `${METHODS[method].name}, rate ${rate}: ${Number.isFinite(loss) ? number(loss) : "diverged"}${
+          range ? `, of the runs ${number(range[0])} to ${number(range[1])}` : ""
+        }`;
+        return [{ x: rate, y: loss, title, ...(range && { range }) }];
       });
       return { ...look(method), points: spread(points, methods.indexOf(method), methods.length) };
     });
@@ -196,7 +208,12 @@ export class ThesisCharts {
       : experiment === "low_high"
         ? `Loss at ${side === 0 ? `the low rate, ${LOW_RATE}` : `the high rate, ${HIGH_RATE}`}`
         : `Loss over the epochs, ${rate}`;
-    const marks = ofRates ? "" : " Lines: training loss; marks: validation loss after each epoch.";
+    const several = this.app.store.state.setting.repeats > 1;
+    const marks = ofRates
+      ? several
+        ? " Marks: the mean of the runs; bars: from the best to the worst."
+        : ""
+      : ` Lines: training loss; marks: validation loss after each epoch${several ? ", of the first run" : ""}.`;
     return xyFigure(this.#charts[side].shown, {
       name: `thesis-${experiment.replace("_", "-")}-${ofRates ? "rates" : side === 0 ? "low" : "losses"}`,
       title,
@@ -253,7 +270,7 @@ export class ThesisCharts {
       </table>
       <p class="note">
         Framed: the best rate of a value. ✕: diverged, or above 10. The thesis’ grid is finer, and each cell the median of
-        five runs.
+        five runs; here it is the mean.
       </p>`;
   }
 }
@@ -312,6 +329,13 @@ function validated({ points }: Curve, { method, rate }: Run, most: number): XySe
   });
   const step = Math.ceil(all.length / most);
   return all.filter((_, index) => (all.length - 1 - index) % step === 0);
+}
+
+/** From the best of the runs to the worst; none where there is one alone, or where one diverged. */
+function rangeOf(losses: readonly (number | undefined)[]): readonly [number, number] | undefined {
+  const known = losses.filter((loss) => loss !== undefined);
+  if (known.length < 2 || !known.every(Number.isFinite)) return undefined;
+  return [Math.min(...known), Math.max(...known)];
 }
 
 function described({ name, points }: XySeries): string {

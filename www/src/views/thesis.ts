@@ -5,7 +5,9 @@ import { alternate } from "../focus";
 import { duration, integer } from "../format";
 import type { SpacesApp } from "../spaces/app";
 import { caveat, EXPERIMENTS } from "../spaces/experiments";
-import { type ExperimentId, LIMITS, QUICK, THESIS } from "../spaces/settings";
+import type { Finding } from "../spaces/findings";
+import { LEAST_SEEDS } from "../spaces/paired";
+import { type ExperimentId, LIMITS, LONGER, QUICK, type SpacesChoice, unlikeThesis } from "../spaces/settings";
 import type { Setting } from "../worker/spaces-protocol";
 import { ask } from "./ask";
 import { numberIn } from "./fields";
@@ -24,9 +26,13 @@ const FIELDS: { key: keyof Setting; name: string; said: string }[] = [
 ];
 
 const SETTINGS: { value: string; name: string; setting: Setting }[] = [
-  { value: "quick", name: "quick: 12,000 images, 3 epochs", setting: QUICK },
-  { value: "thesis", name: "the thesis’: 60,000 images, 20 epochs", setting: THESIS },
-];
+  { value: "quick", name: "Quick", setting: QUICK },
+  { value: "longer", name: "Longer", setting: LONGER },
+].map(({ name, setting, ...rest }) => ({
+  ...rest,
+  name: `${name}: ${integer(setting.images)} images, ${setting.epochs} epochs`,
+  setting,
+}));
 
 export function thesisView(app: SpacesApp, section: HTMLElement): void {
   const draw = (): void => renderPart(section, part(app));
@@ -95,6 +101,7 @@ function part(app: SpacesApp) {
         <div id="spaces-charts" class="space-charts"></div>
       </div>
       <ul id="spaces-findings" class="findings" tabindex="-1">${findings(app)}</ul>
+      <p id="spaces-decided" class="note">${decided(app)}</p>
       <p class="note">${missing === 0 ? subscripted(caveat(experiment, app.results)) : nothing}</p>`,
   };
 }
@@ -117,7 +124,7 @@ const choice = (app: SpacesApp): TemplateResult => html`<fieldset class="field">
 </fieldset>`;
 
 function settings(app: SpacesApp): TemplateResult {
-  const { task, setting } = app.store.state;
+  const { task, experiment, setting } = app.store.state;
   const isBusy = task === "training";
   const same = SETTINGS.find((preset) => FIELDS.every(({ key }) => preset.setting[key] === setting[key]));
   const preset = async ({ currentTarget }: Event): Promise<void> => {
@@ -135,8 +142,9 @@ function settings(app: SpacesApp): TemplateResult {
     <details class="options">
       <summary>Options</summary>
       <div class="fields">${FIELDS.map((field) => input(app, field, isBusy))}</div>
-      <p class="note faint">Another setting begins all runs anew. The thesis averages 10 runs of each kind.</p>
+      <p class="note faint">Another setting begins all runs anew.</p>
     </details>
+    <p id="spaces-unlike" class="note faint">${unlike({ experiment, setting })}</p>
   </div>`;
 }
 
@@ -174,26 +182,53 @@ function estimated(app: SpacesApp): string {
   return seconds === null ? count : `${count}: ${duration(seconds)} on this device.`;
 }
 
-const VERDICTS = {
+/** In one sentence: the thesis’ own setting is out of a page’s reach, and what is taken instead is said. */
+function unlike(choice: SpacesChoice): string {
+  const { thesis, here } = unlikeThesis(choice);
+  return `The thesis has ${inWords(thesis)}, where this has ${inWords(here)}; the page has no more than ${integer(LIMITS.testImages[1])} test images.`;
+}
+
+const inWords = (parts: string[]): string =>
+  parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
+
+/** Marks that differ in shape, and words beside them: nothing is said by colour alone. */
+const VERDICTS: Record<Finding["verdict"] | "waiting", { symbol: string; words: string }> = {
   waiting: { symbol: "·", words: "not decided yet" },
-  open: { symbol: "?", words: "open" },
-  true: { symbol: "✓", words: "agrees" },
-  false: { symbol: "✗", words: "differs" },
+  agrees: { symbol: "✓", words: "agrees" },
+  differs: { symbol: "✗", words: "differs" },
+  "cannot say": { symbol: "?", words: "cannot say" },
+  "the ones": { symbol: "→", words: "here it is the ones" },
+  "the space": { symbol: "→", words: "here the space itself helps" },
 };
 
 function findings({ store, results }: SpacesApp): TemplateResult[] {
   const { runs, findings } = EXPERIMENTS[store.state.experiment];
   const complete = results.complete(runs);
   const waiting = runs.some((run) => results.of(run).length > 0) ? "the runs are not at their end" : "not run yet";
-  return findings(results).map(({ place, thesis, agrees, here }) => {
-    const state = !complete ? "waiting" : agrees === null ? "open" : agrees ? "true" : "false";
+  return findings(results).map(({ place, thesis, verdict, here }) => {
+    const state = complete ? verdict : "waiting";
     const { symbol, words } = VERDICTS[state];
-    return html`<li data-agrees=${state}>
+    return html`<li data-verdict=${state}>
       <span class="verdict"><span class="symbol" aria-hidden="true">${symbol}</span> ${words}</span>
       <p>${subscripted(thesis)}<small> ${place}</small></p>
       <p class="note">${subscripted(`Here: ${complete ? here : waiting}.`)}</p>
     </li>`;
   });
+}
+
+/** How verdicts come about; first of all where there can be none. */
+function decided({ store }: SpacesApp): TemplateResult {
+  const { repeats } = store.state.setting;
+  const few =
+    repeats < LEAST_SEEDS
+      ? html`<strong>No verdict without ${LEAST_SEEDS} runs of each kind, from as many seeds: here ${
+          repeats === 1 ? "is 1" : `are ${repeats}`
+        }.</strong> `
+      : nothing;
+  return html`${few}How it is decided: from a seed all methods begin with the same weights, so they are compared seed by seed. In brackets
+    is where the true value lies, with a confidence of 95 %, as far as these seeds can tell (Student’s t). A finding
+    agrees where all of that is as claimed. It differs where none of it is. Else these runs cannot say. The thesis has
+    no numbers for words like “slightly”: the limits that are claimed here are this page’s.`;
 }
 
 function epochsOf({ points, end }: { points: { epoch: number }[]; end: string }, { epochs }: Setting): number {
