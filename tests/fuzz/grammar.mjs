@@ -132,6 +132,7 @@ export const space = objects(
   [{ type: "g_space" }, undefined],
   [{ type: "g_space", biases: "paths" }, undefined],
   [{ type: "weight_fixing", choice: "hungarian" }, undefined],
+  [{ type: "g_space", choice: "hungarian_distance" }, undefined],
   [{ type: "weight_fixing", values: { set: 1 } }, undefined],
   [{ type: "weight_norm", grouping: "layer" }, undefined],
   [{ type: "weight_fixing", values: { set: 0 } }, undefined],

@@ -3,7 +3,7 @@ import type { Client } from "../../www/src/client";
 import { LabError } from "../../www/src/errors";
 import { Experiments } from "../../www/src/experiments";
 import { NO_DINH, type State, Store } from "../../www/src/store";
-import { model, state } from "./states";
+import { measured, model, state } from "./states";
 
 const never = { checkpoint: () => {} };
 const VALLEY = { layer: 0, block: 4, norm: 2, span: 1, line: { s: [], loss: [] } };
@@ -40,7 +40,7 @@ describe("Experiments", () => {
 
   test("put the twin where the valley says, and what was known of it is of another one", async () => {
     const dinh = { ...NO_DINH, decades: 3 };
-    const measures = { trained: new Map(), bent: new Map([["loss", { key: "loss", value: 1 }] as never]) };
+    const measures = { trained: new Map(), bent: new Map([["loss", measured("loss")] as const]) };
     const of = async (sharpness: State["sharpness"]) => {
       const { store, experiments } = experimenting({ valley: async () => VALLEY }, { sharpness, dinh, measures });
       const before = store.state.bend.lambda;
