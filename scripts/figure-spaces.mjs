@@ -1,6 +1,7 @@
 /**
  * Draws docs/results/spaces.svg from docs/results/spaces.json, or from what `cargo run --release --example spaces` has printed:
- * `node scripts/figure-spaces.mjs [FILE]` then writes both. The README shows the figure.
+ * `node scripts/figure-spaces.mjs [FILE]` then writes both. What it has printed with --defects goes to docs/results/spaces-adam.json, which has
+ * no figure. The README shows the figure.
  */
 
 import { readFileSync, writeFileSync } from "node:fs";
@@ -143,5 +144,9 @@ function draw({ runs, epochs, training, seeds }) {
 
 const [file] = process.argv.slice(2);
 const json = join(results, "spaces.json");
-if (file) writeFileSync(json, `${JSON.stringify(compact(readFileSync(file, "utf8")))}\n`);
+if (file) {
+  const found = compact(readFileSync(file, "utf8"));
+  const isOfSgd = found.runs.some(({ method }) => method === METHODS[0].name);
+  writeFileSync(isOfSgd ? json : join(results, "spaces-adam.json"), `${JSON.stringify(found)}\n`);
+}
 writeFileSync(join(results, "spaces.svg"), draw(JSON.parse(readFileSync(json, "utf8"))));
