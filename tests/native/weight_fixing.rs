@@ -140,11 +140,11 @@ fn the_hungarian_choices_cost_the_least() {
                 .map(|number| (0..hidden).map(|j| number / outputs.pow(j as u32) % outputs).collect::<Vec<usize>>())
                 .filter(|rows| (0..outputs).all(|row| rows.iter().filter(|&&r| r == row).count() <= copies));
             let assignments: Vec<Vec<usize>> = assignments.collect();
-            let costs: [(FixedChoice, fn(f64) -> f64); 2] = [
-                (FixedChoice::Hungarian, |weight| weight.ln().abs().min(1e3)),
-                (FixedChoice::HungarianDistance, |weight| (weight - 1.0).abs()),
-            ];
-            for (choice, cost) in costs {
+            for choice in [FixedChoice::Hungarian, FixedChoice::HungarianDistance] {
+                let cost = |weight: f64| match choice {
+                    FixedChoice::HungarianDistance => (weight - 1.0).abs(),
+                    _ => weight.ln().abs().min(1e3),
+                };
                 let of =
                     |rows: &[usize]| -> f64 { rows.iter().enumerate().map(|(j, &row)| cost(weight(j, row))).sum() };
                 let best = assignments.iter().map(|rows| of(rows)).fold(f64::INFINITY, f64::min);
