@@ -188,7 +188,8 @@ async function checkRunsKept(lab, check) {
   await page.waitForFunction(() => location.hash.includes("spaces=rates-384-100-64-2-1-3"));
   await page.selectOption("#spaces-setting", "quick");
   await question.getByText("Keep them").click();
-  check("so does the setting", (await page.inputValue("#spaces-setting")) === "own");
+  await page.waitForFunction(() => document.querySelector("#spaces-setting").value === "own");
+  check("so does the setting", true);
 }
 
 async function checkCurvature(page, check) {
@@ -209,7 +210,8 @@ async function checkStopping(lab, check) {
   await page.locator("dialog.ask").getByText("Begin anew").click();
   await set(page, { epochs: 1000 });
   await page.click("#spaces-run");
-  await page.waitForFunction(() => document.querySelectorAll("#spaces-grid td[data-loss]").length >= 30);
+  // At the highest rate runs may diverge before they have a loss: of these the worker tells when all are at their end.
+  await page.waitForFunction(() => document.querySelectorAll("#spaces-grid td[data-loss]").length >= 24);
   const start = performance.now();
   await page.click("#spaces-stop");
   await settled(page, { timeout: 20_000 });
