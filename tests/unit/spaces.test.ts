@@ -394,7 +394,7 @@ test("no experiment runs the same thing twice", () => {
 
 test("an order sets the fixed weights, or keeps them as they were drawn", () => {
   expect(orderOf(run("sgd", 0.1), "a").space).toEqual({ type: "weights" });
-  expect(orderOf(run("g_sgd", 0.1, 3), "a").space).toEqual({ type: "g_space", values: { set: 3 } });
+  expect(orderOf(run("g_sgd", 0.1, 3), "a").space).toEqual({ type: "g_space", values: { set: 3 }, tree: { set: 1 } });
   expect(orderOf(run("fixed_sgd_kept", 0.1, 3), "a")).toEqual({
     key: "a",
     space: { type: "weight_fixing", values: "keep" },

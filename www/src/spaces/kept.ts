@@ -5,8 +5,8 @@ import type { SpacesState } from "./app";
 import type { Curve, Curves } from "./results";
 
 const KEY = "spaces";
-/** Of what is kept: other ones are of a page that wrote something else. */
-const FORM = 1;
+/** Of what is kept: other ones are of a page that wrote something else, or whose runs began elsewhere and saw other inputs. */
+const FORM = 2;
 /** News come several times a second. */
 const REST_MS = 2000;
 
