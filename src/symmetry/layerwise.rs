@@ -5,7 +5,7 @@
 use super::tensors::Tensors;
 use super::{ensure_homogeneous, ensure_positive};
 use crate::error::{Result, bail, ensure};
-use crate::network::Network;
+use crate::network::{Network, numbering::number_of};
 
 /// How far |Σ ln λ| may be from 0: factors typed or multiplied in double precision, not in single.
 const PRODUCT_TOLERANCE: f64 = 1e-9;
@@ -77,11 +77,11 @@ fn refuse(network: &Network, tensors: &Tensors, layer: usize, other: Option<usiz
     )
 }
 
-/// What messages call a way: the layers with parameters on it, counted from 0, with their names.
+/// What messages call a way: the layers with parameters on it, by their numbers and names.
 fn over(network: &Network, way: &[usize]) -> String {
     let title = |&l: &usize| match &network.named_layers()[network.layout().layers()[l].layer].name {
-        Some(name) => format!("{l} (\"{name}\")"),
-        None => l.to_string(),
+        Some(name) => format!("{} (\"{name}\")", number_of(l)),
+        None => number_of(l).to_string(),
     };
     match way {
         [] => "the way over the shortcut".into(),

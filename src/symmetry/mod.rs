@@ -3,6 +3,7 @@
 //! They see parameters and a layout, never an engine. Each has an inverse, and they compose.
 
 mod bundles;
+mod equivalence;
 mod layerwise;
 mod moves;
 mod nodes;
@@ -12,6 +13,7 @@ mod random;
 mod tensors;
 mod union;
 
+pub use equivalence::{Equivalence, SymmetryGroup, TOLERANCE, equivalence};
 pub(crate) use nodes::{Nodes, ZEROS, factor};
 use serde::{Deserialize, Serialize};
 pub(crate) use tensors::Tensors;

@@ -101,7 +101,7 @@ impl Nodes {
         let Written { layer, rows, .. } = &self.written[list];
         let layer = &network.layout().layers()[*layer];
         match network.layout().is_chain() {
-            true => format!("unit {at} of hidden layer {list}"),
+            true => format!("unit {at} of hidden layer {}", list + 1),
             false => format!("{} {} of {}", super::row_of(network, layer), rows[at], network.title(layer.layer)),
         }
     }

@@ -39,7 +39,7 @@ pub(super) fn has(network: &Network, nodes: &Nodes, list: usize) -> String {
     let written = &nodes.written()[list];
     let (layer, count) = (&network.layout().layers()[written.layer], written.rows.len());
     match network.layout().is_chain() {
-        true => format!("hidden layer {list} has {count} {}s", row_of(network, layer)),
+        true => format!("hidden layer {} has {count} {}s", list + 1, row_of(network, layer)),
         false => {
             format!("{} is the first to write {count} {}s", network.title(layer.layer), row_of(network, layer))
         }

@@ -195,6 +195,37 @@ export type InitializeOptions = {
   | { scheme: "normal"; sigma: number }
 );
 
+export interface EquivalenceOptions {
+  /**
+   * What maps may lead from one vector to the other: layer-wise rescalings, node-wise ones (default; layer-wise ones are among them), or
+   * permutations of hidden units with node-wise rescalings (of a network that cannot be rescaled, permutations alone).
+   */
+  group?: "layerwise" | "nodewise" | "permutation";
+  /** The largest `error` at which vectors are equivalent, at most 1e-3; default 1e-6, what rounding to f32 leaves through some layers. */
+  tolerance?: number;
+}
+
+/** Are two parameter vectors one, but for a symmetry (Rangamani, Proposition 2.1)? */
+export type Equivalence =
+  | {
+      equivalent: true;
+      /** T with T(a) = b. */
+      transformation: Transformation;
+      /** The largest difference between T(a) and b, relative to the largest weight of its row. */
+      error: number;
+    }
+  | {
+      /**
+       * `null`: not decided. Some units are so much alike that others than those that were taken might be their counterparts, and with
+       * those that were taken the vectors differ.
+       */
+      equivalent: false | null;
+      /** Which unit has no counterpart, or where the vectors differ. */
+      reason: string;
+      /** Of the map that fits best; absent where none could be made. */
+      error?: number;
+    };
+
 /**
  * One W_l or b_l in the parameter vector: `parameters.subarray(start, end)`, weights (outputs, inputs) row-major. `outputs` are
  * units, or channels of a convolution; its `inputs` are input channels × kernel height × kernel width.
@@ -368,6 +399,25 @@ export class Network {
    * ```
    */
   transform(parameters: Float64Array | Float32Array, transformation: Transformation): Float64Array;
+  /**
+   * Are two parameter vectors the same network, but for a symmetry? With the map that leads from `a` to `b`, and how near it comes.
+   * @example
+   * ```js
+   * const maps = [
+   *   { type: "random_permutation", seed: 1 },
+   *   { type: "random_nodewise", seed: 2, low: 0.1, high: 10 },
+   * ];
+   * const other = network.transform(parameters, { type: "composition", of: maps });
+   * console.log(network.equivalence(parameters, other).equivalent); // false
+   * const found = network.equivalence(parameters, other, { group: "permutation" });
+   * console.log(found.equivalent, found.error < 1e-12); // true true
+   * ```
+   */
+  equivalence(
+    a: Float64Array | Float32Array,
+    b: Float64Array | Float32Array,
+    options?: EquivalenceOptions,
+  ): Equivalence;
   /**
    * The transformation that undoes this one (random ones are drawn first).
    * @example

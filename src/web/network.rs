@@ -9,7 +9,15 @@ use super::error::{fault, throw};
 use crate::error::ErrorCode;
 use crate::network::numbering::number_of;
 use crate::network::{BiasInitialization, Initialization, Network as Inner, Preset, fold_batch_norm};
-use crate::symmetry::Transformation;
+use crate::symmetry::{SymmetryGroup, TOLERANCE, Transformation, equivalence};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EquivalenceOptions {
+    #[serde(default)]
+    group: SymmetryGroup,
+    tolerance: Option<f64>,
+}
 
 /// A network's handle.
 #[wasm_bindgen(skip_typescript)]
@@ -179,6 +187,14 @@ impl Network {
     pub fn transform(&self, parameters_value: JsValue, transformation: JsValue) -> Result<JsValue, JsValue> {
         let moved = transformation_from(transformation)?.apply(&self.inner, &parameters(&parameters_value)?);
         Ok(float64(&moved.map_err(throw)?))
+    }
+
+    /// Are two vectors one, but for a symmetry?
+    pub fn equivalence(&self, a: JsValue, b: JsValue, options_value: JsValue) -> Result<JsValue, JsValue> {
+        let EquivalenceOptions { group, tolerance } = options(options_value, "equivalence")?;
+        let tolerance = tolerance.unwrap_or(TOLERANCE);
+        let found = equivalence(&self.inner, &parameters(&a)?, &parameters(&b)?, group, tolerance);
+        to_js(&found.map_err(throw)?)
     }
 
     /// T⁻¹.

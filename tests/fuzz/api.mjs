@@ -352,6 +352,11 @@ const otherMethods = [
   method("network.initialize", [initialization]),
   method("network.transform", [ref("parameters"), of.transformation]),
   method("network.invert", [of.transformation]),
+  method("network.equivalence", [
+    ref("parameters"),
+    ref("parameters"),
+    object({ group: of.name("layerwise", "nodewise", "permutation"), tolerance: of.positive(1e-6, 1e-3) }),
+  ]),
   method("network.space", [ref("parameters"), of.space]),
   method("network.principalComponents", [trajectory, object({ components: of.count(1, 1) })], {
     promise: true,

@@ -129,16 +129,16 @@ const BESIDE: &str = r#"{"input": [1, 2, 2], "layers": [
 fn ways_are_named() {
     let layerwise = |lambda: &[f64]| Transformation::Layerwise { lambda: lambda.to_vec() };
     let skip = network(SKIP);
-    let says = &["the way over layers 1, 2 (\"b\") multiplies to 6", "the way over the shortcut to 1"];
+    let says = &["the way over layers 2, 3 (\"b\") multiplies to 6", "the way over the shortcut to 1"];
     refused(&skip, &layerwise(&[4.0, 2.0, 3.0, 0.25]), says);
-    refused(&skip, &layerwise(&[4.0, 2.0, 0.5, 0.5]), &["the way over layers 0, 1, 2 (\"b\"), 3", "to 2, but", "to 1"]);
+    refused(&skip, &layerwise(&[4.0, 2.0, 0.5, 0.5]), &["the way over layers 1, 2, 3 (\"b\"), 4", "to 2, but", "to 1"]);
     layerwise(&[4.0, 2.0, 0.5, 0.25]).apply(&skip, &ones(&skip)).expect("equal ways");
     refused(&skip, &layerwise(&[1.0; 3]), &["4 parametric layers"]);
     let held = network(HELD);
-    refused(&held, &layerwise(&[2.0, 1.0, 0.5]), &["the way over layers 0, 1 (\"b\") multiplies to 2", "to 1"]);
+    refused(&held, &layerwise(&[2.0, 1.0, 0.5]), &["the way over layers 1, 2 (\"b\") multiplies to 2", "to 1"]);
     refused(&held, &layerwise(&[2.0, 0.5, 2.0]), &["multiplies to 2"]);
     let beside = network(BESIDE);
-    let says = &["the way over layer 1 (\"b\") multiplies to 3", "the shortcut to 1"];
+    let says = &["the way over layer 2 (\"b\") multiplies to 3", "the shortcut to 1"];
     // What is put side by side is read as a whole: a and b have one factor.
     refused(&beside, &layerwise(&[2.0, 3.0, 1.0, 0.5]), says);
     layerwise(&[2.0, 1.0, 1.0, 0.5]).apply(&beside, &ones(&beside)).expect("equal ways");

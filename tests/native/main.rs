@@ -14,6 +14,7 @@ mod coarse;
 mod derivatives;
 mod diagonal;
 mod dinh;
+mod equivalence;
 mod estimators;
 mod executor;
 mod features;

@@ -130,6 +130,12 @@ export class Network extends Handle {
     return of(this, Network, "transform", (raw) => raw.transform(theta, given));
   }
 
+  equivalence(a, b, options) {
+    const [one, other] = [vector(a), vector(b)];
+    const given = plainObject(options, "equivalence: options", "invalid_option");
+    return of(this, Network, "equivalence", (raw) => raw.equivalence(one, other, given));
+  }
+
   invert(map) {
     const given = transformation(map);
     return of(this, Network, "invert", (raw) => raw.invert(given));

@@ -133,6 +133,20 @@ for (const [i, w] of space.toParameters(coordinates).entries()) near(w, paramete
 const moved = network.transform(parameters, map);
 for (const [i, v] of network.space(moved, { type: "g_space", biases: "paths" }).toCoordinates(moved).entries())
   near(v, coordinates[i], 1e-10);
+// Is it the same network, and by which map? The group has to be large enough; both vectors stay as they are.
+const alike = network.equivalence(parameters, moved);
+assert(alike.equivalent && alike.error < 1e-12);
+for (const [i, w] of network.transform(parameters, alike.transformation).entries()) near(w, moved[i], 1e-12);
+const layerwise = network.equivalence(parameters, moved, { group: "layerwise" });
+assert(layerwise.equivalent === false && layerwise.error > 1e-3 && /differs by/.test(layerwise.reason));
+const shuffled = network.transform(moved, { type: "random_permutation", seed: 9 });
+assert.equal(network.equivalence(parameters, shuffled).equivalent, false);
+assert(network.equivalence(parameters, shuffled, { group: "permutation" }).equivalent);
+assert.equal(network.equivalence(parameters, Float32Array.from(moved), { tolerance: 1e-12 }).equivalent, false);
+assert(network.equivalence(parameters, Float32Array.from(moved)).equivalent);
+await refused("invalid_option", () => network.equivalence(parameters, moved, { group: "unitwise" }));
+await refused("invalid_option", () => network.equivalence(parameters, moved, { tolerance: 0.5 }));
+await refused("invalid_parameters", () => network.equivalence(parameters, moved.subarray(1)));
 // Ones on the whole skeleton make path values the free weights themselves; the tree's weights go on from there.
 const ones = { type: "g_space", values: { set: 1 }, tree: { set: 1 } };
 const begun = network.space(parameters, ones);

@@ -255,6 +255,21 @@ function networks({ network, theta, freed, parse, layers, dense }) {
       },
       [/tanh|homogeneous/],
     ],
+    [
+      "equivalence in a group that is none",
+      "invalid_option",
+      () => network.equivalence(theta, theta, { group: "units" }),
+      [/units/, /nodewise/],
+    ],
+    [
+      "equivalence of a network that rescaling changes",
+      "not_homogeneous",
+      () => {
+        const tanh = Network.fromJSON({ input: [4], layers: [dense, { type: "tanh" }, dense] });
+        tanh.equivalence(tanh.initialize(), tanh.initialize());
+      },
+      [/tanh|homogeneous/],
+    ],
     ["space of an unknown type", "invalid_option", () => network.space(theta, { type: "path" }), [/path/, /g_space/]],
     [
       "tree of a G-space that begins at 0",

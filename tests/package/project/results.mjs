@@ -99,6 +99,8 @@ hold(describeOperators(), "ReturnType<typeof describeOperators>");
 hold(parseIdx(new Uint8Array([0, 0, 8, 1, 0, 0, 0, 2, 7, 9])), "ReturnType<typeof parseIdx>");
 hold(network.blocks(), 'ReturnType<Network["blocks"]>');
 hold(network.freeTensors(), 'ReturnType<Network["freeTensors"]>');
+hold(network.equivalence(theta, theta), 'ReturnType<Network["equivalence"]>');
+hold(network.equivalence(theta, network.initialize({ seed: 99 })), 'ReturnType<Network["equivalence"]>');
 hold(network.toJSON(), 'ReturnType<Network["toJSON"]>');
 hold(smooth.toJSON(), 'ReturnType<Network["toJSON"]>');
 hold(await network.balance(theta, { onProgress }), 'Awaited<ReturnType<Network["balance"]>>');
