@@ -24,7 +24,7 @@ pub(super) fn traits(network: &Network, nodes: &Nodes, parameters: &[f64], lengt
     // A node that nothing comes into is known up to a factor: of what reads it the length is taken.
     let mut read: Vec<f64> = zeros(WHAT, nodes.count())?;
     let mut sums: Vec<(Traits, f64)> = filled(WHAT, (Traits::default(), 0.0), nodes.count())?;
-    let mut each = |visit: &mut dyn FnMut(u32, u32, f64, f64), is_reversed: bool| {
+    let each = |visit: &mut dyn FnMut(u32, u32, f64, f64), is_reversed: bool| {
         for at in 0..layers.len() {
             let l = if is_reversed { layers.len() - 1 - at } else { at };
             let (layer, rows, units) = (&layers[l], nodes.rows(l), nodes.units(l));
