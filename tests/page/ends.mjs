@@ -113,8 +113,7 @@ async function checkEnds(lab, check, ends, works) {
     );
   }
   check("most ends came while it was at work", inTime * 2 >= rounds.length, `${inTime} of ${rounds.length}`);
-  await page.evaluate(() => window.isoflatLab.app.stop());
-  await lab.idle();
+  await lab.rest();
   await page.locator("#sharpness").fill("2.2");
   await page.waitForFunction(() => window.isoflatLab.app.store.state.bendSummary !== null);
   check("and the network can be worked with as before", (await lab.count("#digits figcaption[data-same=false]")) === 0);
@@ -127,8 +126,7 @@ async function quick(lab) {
   await lab.set("epochs", 1);
   await lab.set("samples", 1000);
   await lab.train();
-  await lab.page.evaluate(() => window.isoflatLab.app.stop());
-  await lab.idle();
+  await lab.rest();
 }
 
 export async function checkEnded(browser, url, check) {

@@ -21,8 +21,7 @@ async function quick(lab, seed) {
   await lab.set("measured", 100);
   await lab.train();
   // What is left to be computed is not waited for.
-  await lab.page.evaluate(() => window.isoflatLab.app.stop());
-  await lab.idle();
+  await lab.rest();
 }
 
 async function reload({ page }) {
@@ -238,8 +237,7 @@ export async function checkLinkOnOwn(browser, url, check) {
   await page.waitForTimeout(REST_MS);
   check("an address that the page wrote of another network is not followed", (await lab.count("dialog.ask")) === 0);
   check("and the network that was trained is there", (await stamp(page)) === trained);
-  await page.evaluate(() => window.isoflatLab.app.stop());
-  await lab.idle();
+  await lab.rest();
   await page.evaluate(() => {
     location.hash = "#/train?measured=50&s=0";
   });
@@ -301,8 +299,7 @@ export async function checkOpenedKept(browser, url, check) {
   // What is left to be computed is not waited for.
   const settled = async () => {
     await page.waitForFunction(() => window.isoflatLab.app.store.state.measures.trained.has("hessian.spectral_norm"));
-    await page.evaluate(() => window.isoflatLab.app.stop());
-    await lab.idle();
+    await lab.rest();
     return [await stamp(page), await norm()];
   };
   await lab.chooseFile("mlp_bias.json", problem);

@@ -118,6 +118,12 @@ export class Lab {
   /** After what has been begun on the stage: all is there that `looked` waits for, and the searches are stopped. */
   async settled() {
     await this.looked();
+    await this.rest();
+  }
+
+  /** What is computed meanwhile is not waited for; what starts is, since nothing is on the stage before. */
+  async rest() {
+    await this.page.waitForFunction(() => window.isoflatLab.app.store.state.task !== "starting");
     await this.page.evaluate(() => window.isoflatLab.app.stop());
     await this.idle();
   }

@@ -236,8 +236,7 @@ async function setMeasured(lab, samples) {
 export async function checkEstimates(lab, check) {
   // What was tried out while the page began is tried out again when nothing runs, and says something else then: what is still to be
   // computed, for minutes on a software GPU, is not waited for.
-  await lab.page.evaluate(() => window.isoflatLab.app.stop());
-  await lab.idle();
+  await lab.rest();
   await lab.page.waitForFunction(() => window.isoflatLab.app.store.state.costs?.isBeside === false);
   const works = ["train", "look", "measures", "check", "report", "table2", "boxes", "ball"];
   const said = [];
@@ -365,8 +364,7 @@ export async function checkConvolution(lab, check, { samples, measured, bend }) 
   await setMeasured(lab, measured);
   await lab.set("epochs", 1);
   // A surface of what has not been trained would grow too.
-  await page.evaluate(() => window.isoflatLab.app.stop());
-  await lab.idle();
+  await lab.rest();
   const { points } = await page.evaluate(() => {
     const { app } = window.isoflatLab;
     // Every state that is shown is noted, and half way Stop is pressed, by whoever watches.

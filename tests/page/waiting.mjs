@@ -139,8 +139,7 @@ export async function checkSurfacePause(browser, url, check) {
   await lab.idle();
   // What else is to be computed of so many samples is not waited for.
   const rest = async () => {
-    await page.evaluate(() => window.isoflatLab.app.stop());
-    await lab.idle();
+    await lab.rest();
   };
   const points = POINTS;
   await page.evaluate((points) => {

@@ -15,8 +15,7 @@ const state = (page, key) => page.evaluate((key) => window.isoflatLab.app.store.
 async function choose(lab, run = RUN) {
   for (const [id, value] of Object.entries(run)) await lab.set(id, value);
   // A training begins with nothing of what is computed meanwhile, for minutes on a software GPU.
-  await lab.page.evaluate(() => window.isoflatLab.app.stop());
-  await lab.idle();
+  await lab.rest();
 }
 
 /** How a training that nothing disturbs ends, and how its way is drawn. */
