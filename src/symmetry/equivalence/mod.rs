@@ -60,7 +60,13 @@ pub struct Equivalence {
 
 impl Equivalence {
     fn different(reason: String) -> Self {
-        Self { equivalent: Some(false), transformation: None, error: None, reason: Some(reason) }
+        Self::failed(reason, None, false)
+    }
+
+    /// Not by what was tried; with ties that decides nothing.
+    fn failed(reason: String, error: Option<f64>, has_ties: bool) -> Self {
+        let equivalent = if has_ties { None } else { Some(false) };
+        Self { equivalent, transformation: None, error, reason: Some(reason) }
     }
 }
 
@@ -140,10 +146,7 @@ fn permutation(network: &Network, a: &[f64], b: &[f64], tolerance: f64) -> Resul
     let is_rescaled = network.first_inhomogeneous_layer().is_none();
     let (moved, has_ties) = match matching::matched(network, &nodes, a, b, is_rescaled, tolerance)? {
         Match::Found { moved, has_ties } => (moved, has_ties),
-        Match::None { reason, has_ties } => {
-            let different = Equivalence::different(reason);
-            return Ok(if has_ties { Equivalence { equivalent: None, ..different } } else { different });
-        }
+        Match::None { reason, has_ties } => return Ok(Equivalence::failed(reason, None, has_ties)),
     };
     let lists = nodes.written().iter().zip(nodes.in_lists(&moved)?);
     let permutations =
@@ -152,8 +155,7 @@ fn permutation(network: &Network, a: &[f64], b: &[f64], tolerance: f64) -> Resul
     let reordered = match order.apply(network, a) {
         Ok(reordered) => reordered,
         Err(error) if error.code == ErrorCode::InvalidTransformation => {
-            let different = Equivalence::different(error.message);
-            return Ok(if has_ties { Equivalence { equivalent: None, ..different } } else { different });
+            return Ok(Equivalence::failed(error.message, None, has_ties));
         }
         Err(error) => return Err(error),
     };
@@ -162,10 +164,7 @@ fn permutation(network: &Network, a: &[f64], b: &[f64], tolerance: f64) -> Resul
     }
     match nodewise(network, &nodes, &reordered, b)? {
         Ok(map) => judged(network, a, b, Transformation::Composition { of: vec![order, map] }, tolerance, has_ties),
-        Err(reason) => {
-            let different = Equivalence::different(reason);
-            Ok(if has_ties { Equivalence { equivalent: None, ..different } } else { different })
-        }
+        Err(reason) => Ok(Equivalence::failed(reason, None, has_ties)),
     }
 }
 
@@ -192,8 +191,7 @@ fn judged(
         return Ok(Equivalence { equivalent: Some(true), transformation, error, reason: None });
     }
     let reason = format!("{place} differs by {error:.1e} of its largest weight where the others fit best");
-    let equivalent = if has_ties { None } else { Some(false) };
-    Ok(Equivalence { equivalent, transformation: None, error: Some(error), reason: Some(reason) })
+    Ok(Equivalence::failed(reason, Some(error), has_ties))
 }
 
 /// The largest difference of two vectors relative to their largest weight in its row, and which row that is.
