@@ -90,13 +90,13 @@ fn vectors_of_any_size_are_normalised() {
     for (device, sizes) in [
         (Device::cpu(Precision::F64), vec![-300, -200, -162, -140, 0, 100, 153, 160, 200, 300]),
         (Device::cpu(Precision::F32), vec![-37, -30, -20, 0, 18, 20, 30, 37]),
-        // Single numbers below 1.2e-38 count as 0 on some GPUs.
         (gpu(), vec![-34, -30, -20, 0, 18, 20, 30, 37]),
     ] {
         let engine = any_engine(&device);
         let e = engine.vectors();
         // The GPU's norms are good to a few units in the last place.
         let limit = 4.0 * device.info().precision.epsilon();
+        let is_gpu = device.info().backend == "gpu";
         for len in [1, 5, 64, 4097, 9000] {
             for size in &sizes {
                 let mut x = random_direction(&mut rng(len as u64), len);
@@ -121,9 +121,11 @@ fn vectors_of_any_size_are_normalised() {
                 let what = format!("{len} numbers of 1e{size} on {:?}", device.info());
                 let norm = norms[2] / 10f64.powi(*size);
                 assert!((norm - length).abs() <= limit * length, "{what}: {norm}, expected {length}");
-                for (found, expected) in q[len..].iter().zip(&unit) {
+                for ((found, expected), number) in q[len..].iter().zip(&unit).zip(&rounded) {
+                    // Single numbers below the smallest normal one count as 0 on some GPUs.
+                    let is_lost = *found == 0.0 && is_gpu && number.abs() < f64::from(f32::MIN_POSITIVE);
                     let off = (found - expected / length).abs();
-                    assert!(off <= limit * expected.abs() + 1e-37, "{what}: {found}, expected {expected}");
+                    assert!(off <= limit * expected.abs() + 1e-37 || is_lost, "{what}: {found}, expected {expected}");
                 }
                 assert!(q[..len].iter().all(|&x| x == 0.0) && norms[..2] == [0.0, 0.0], "{what}");
             }

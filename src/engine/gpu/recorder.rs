@@ -11,8 +11,11 @@ use crate::error::{Result, ensure};
 /// drawing gets its turns.
 const MAX_DISPATCHES: usize = 64;
 
-/// Most arithmetic in one submission, in floating-point operations: half a second on a software adapter.
-const MAX_COST: f64 = 2e9;
+/// Most arithmetic in one submission, in floating-point operations: half a second on a software adapter, a tenth of one on the slowest
+/// hardware. Less would have a fast GPU wait for its next submission: in Chrome that takes a millisecond.
+const fn max_cost(is_software: bool) -> f64 {
+    if is_software { 2e9 } else { 2e10 }
+}
 
 /// Submissions under way before the host waits for the oldest (natively; in a page the readbacks keep the pace).
 #[cfg_attr(target_arch = "wasm32", allow(dead_code))]
@@ -102,7 +105,8 @@ impl GpuContext {
         let pipeline = self.pipeline(kernel)?;
         let is_full = {
             let recorder = self.recorder.borrow();
-            recorder.slots.len() + SLOT > MAX_DISPATCHES * SLOT || recorder.cost + grid.cost > MAX_COST
+            recorder.slots.len() + SLOT > MAX_DISPATCHES * SLOT
+                || recorder.cost + grid.cost > max_cost(self.info().is_software)
         };
         if is_full {
             self.flush()?;

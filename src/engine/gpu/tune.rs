@@ -2,6 +2,8 @@
 //!
 //! Every kernel computes synthetic sums of two lengths. Their difference is what the terms take, without what a dispatch and a
 //! readback do. One tile alone says how long a device is busy at least; so many that more of them take as much longer, what each adds.
+//! The tiles lie next to each other in matrices as large as a network's, since what they read comes from memory there: where all read
+//! the same numbers, caches make small tiles look faster than they are.
 
 use super::context::{DeviceBuffer, GpuContext, GpuOptions};
 use super::kernel::Kernel;
@@ -28,8 +30,14 @@ const TRIES: usize = 3;
 const SHORT: usize = 2;
 const LONG: usize = 8;
 
-/// Rows and columns of the largest tiles.
-const SIDE: usize = 128;
+/// Rows, and columns or samples, of the matrices that tiles are of as long as these have room for them.
+const SIDE: usize = 512;
+
+/// Samples of wider ones: no power of two times a cache's line, which would have rows share a few of its sets.
+const SAMPLES: usize = 129 * Sums::UNIT;
+
+/// Positions of an image that there are at most: as many as the sums have room for.
+const POSITIONS: usize = 16;
 
 /// Measures an adapter's tiles: which of them each step of a network should take. On a device of its own, so that a fault of it,
 /// or its loss, is nobody else's. Takes some seconds at most once kernels are compiled, and reports each of them.
@@ -72,16 +80,15 @@ struct Bench<'a> {
 
 impl<'a> Bench<'a> {
     fn new(context: &'a GpuContext) -> Result<Self> {
-        let operand = (LONG * Sums::UNIT * SIDE) as u64;
+        let operand = (SIDE * SAMPLES) as u64;
         // As much as the fullest device needs, in so far as there is room.
         let out = (context.max_buffer_bytes() / 4).min(1 << 24);
-        // One row of windows, then a tile's position each: all of them see the same.
-        let windows: Vec<u32> = (0..=64).flat_map(|_| [0, 0, 1, 1]).collect();
         Ok(Self {
             context,
             first: context.buffer("an operand", operand)?,
             second: context.buffer("an operand", operand)?,
-            windows: context.buffer_of("windows", &windows)?,
+            // All positions see the same.
+            windows: context.buffer_of("windows", &[0, 0, 1, 1].repeat(POSITIONS))?,
             out: context.buffer("sums", out)?,
             begun: now(),
         })
@@ -122,18 +129,18 @@ impl<'a> Bench<'a> {
     async fn time(&self, sums: Sums, kernel: Kernel) -> Result<(TileTime, usize)> {
         let tile = Tile::of(kernel);
         // Compiled, and the buffers there.
-        self.seconds(sums, tile, 1, 1, LONG, 1).await?;
+        self.seconds(sums, tile, 1, LONG, 1).await?;
         let room = self.out.elements as usize / (tile.size[0] * tile.size[1] * tile.tiles_a_group);
         let most = room.min(self.context.max_groups() as usize).max(1);
         // A workgroup's threads go together: one tile alone takes as long as all of theirs.
-        let first = self.unit(sums, tile, tile.tiles_a_group, 1).await?;
+        let first = self.unit(sums, tile, tile.tiles_a_group).await?;
         let mut each = first / tile.tiles_a_group as f64;
         let mut full = tile.tiles_a_group;
         let mut groups = 1;
         while groups < most {
             groups = (2 * groups).min(most);
             let tiles = tile.tiles_a_group * groups;
-            let now = self.unit(sums, tile, tile.tiles_a_group, groups).await? / tiles as f64;
+            let now = self.unit(sums, tile, tiles).await? / tiles as f64;
             let gain = each / now;
             each = each.min(now);
             if gain < 1.1 {
@@ -145,13 +152,13 @@ impl<'a> Bench<'a> {
     }
 
     /// Seconds that one unit more of terms takes in each of so many sums.
-    async fn unit(&self, sums: Sums, tile: Tile, tiles: usize, layers: usize) -> Result<f64> {
+    async fn unit(&self, sums: Sums, tile: Tile, tiles: usize) -> Result<f64> {
         let mut repeats = 1;
         let [short, long] = loop {
             let mut times = [f64::INFINITY; 2];
             for _ in 0..TRIES {
                 for (time, length) in times.iter_mut().zip([SHORT, LONG]) {
-                    *time = time.min(self.seconds(sums, tile, tiles, layers, length, repeats).await?);
+                    *time = time.min(self.seconds(sums, tile, tiles, length, repeats).await?);
                 }
             }
             if times[1] >= SHORTEST || repeats == MOST_REPEATS {
@@ -166,38 +173,34 @@ impl<'a> Bench<'a> {
         Ok((terms / repeats as f64).max(f64::MIN_POSITIVE))
     }
 
-    /// Seconds for `repeats` dispatches of `layers` times so many tiles, each a sum of `length` units.
-    async fn seconds(
-        &self,
-        sums: Sums,
-        tile: Tile,
-        tiles: usize,
-        layers: usize,
-        length: usize,
-        repeats: usize,
-    ) -> Result<f64> {
+    /// Seconds for `repeats` dispatches of so many tiles, each a sum of `length` units.
+    async fn seconds(&self, sums: Sums, tile: Tile, tiles: usize, length: usize, repeats: usize) -> Result<f64> {
         // Nothing of what went before.
         self.context.read(&self.out, 0, 1).await?;
         let since = now();
         for _ in 0..repeats {
             match sums {
-                Sums::Gather => self.gather(tile, tiles, layers, length)?,
-                Sums::Weights => self.weights(tile, tiles, layers, length)?,
+                Sums::Gather => self.gather(tile, tiles, length)?,
+                Sums::Weights => self.weights(tile, tiles, length)?,
             }
         }
         self.context.read(&self.out, 0, 1).await?;
         Ok(now() - since)
     }
 
-    fn grid(tile: Tile, tiles: usize, layers: usize, length: usize) -> Grid {
+    fn grid(tile: Tile, tiles: usize, length: usize) -> Grid {
         let [rows, columns] = tile.size;
-        let cost = 2.0 * (rows * columns * tiles * layers * length * Sums::UNIT) as f64;
-        Grid { groups: tiles.div_ceil(tile.tiles_a_group) as u64, layers, cost }
+        let cost = 2.0 * (rows * columns * tiles * length * Sums::UNIT) as f64;
+        Grid { groups: tiles.div_ceil(tile.tiles_a_group) as u64, layers: 1, cost }
     }
 
-    /// A tile at each of so many positions, which see the same window of one position.
-    fn gather(&self, tile: Tile, tiles: usize, layers: usize, length: usize) -> Result<()> {
-        let [rows, lanes] = tile.size;
+    /// An affine step: samples, then rows, then more samples, until there are so many tiles; what is left over are positions.
+    fn gather(&self, tile: Tile, tiles: usize, length: usize) -> Result<()> {
+        let [across, down] = cover(tile, tiles);
+        let wider = (tiles / (across * down)).clamp(1, SAMPLES / (across * tile.size[1]));
+        let (rows, lanes) = (down * tile.size[0], across * wider * tile.size[1]);
+        let positions = tiles.div_ceil(across * wider * down);
+        debug_assert!(positions <= POSITIONS);
         let parameters = Gather {
             rows: rows as u32,
             rows4: rows as u32 / 4,
@@ -205,22 +208,24 @@ impl<'a> Bench<'a> {
             source_row: 1,
             panel_row: 1,
             lanes4: lanes as u32 / 4,
-            out_width: tiles as u32,
-            positions: tiles as u32,
-            x_windows: 1,
+            out_width: 1,
+            positions: positions as u32,
+            out_row: 1,
             terms: 1,
-            out_batch: (tiles * rows * lanes / 4) as u32,
             slope: 1.0,
             ..Gather::default()
         };
         let [source, panel] = [&*self.first, &*self.second];
         let buffers = [source, panel, source, panel, source, &*self.windows, &*self.out];
-        self.context.dispatch(tile.kernel, &parameters, &buffers, Self::grid(tile, tiles, layers, length))
+        self.context.dispatch(tile.kernel, &parameters, &buffers, Self::grid(tile, tiles, length))
     }
 
-    /// A tile for each of so many parts of the sum; their blocks all lie at the same place.
-    fn weights(&self, tile: Tile, tiles: usize, layers: usize, length: usize) -> Result<()> {
-        let [rows, columns] = tile.size;
+    /// A gradient of weights: columns, then rows, until there are so many tiles; what is left over are parts of longer sums.
+    fn weights(&self, tile: Tile, tiles: usize, length: usize) -> Result<()> {
+        let [across, down] = cover(tile, tiles);
+        let (rows, columns) = (down * tile.size[0], across * tile.size[1]);
+        let slabs = tiles.div_ceil(across * down);
+        let blocks = SAMPLES / Sums::UNIT;
         let parameters = Weights {
             rows: rows as u32,
             columns: columns as u32,
@@ -228,10 +233,11 @@ impl<'a> Bench<'a> {
             window_width: 1,
             taps: 1,
             out_width: 1,
-            lanes4: Sums::UNIT as u32 / 4,
-            position_blocks: 1,
-            blocks: (tiles * length) as u32,
-            slabs: tiles as u32,
+            lanes4: (SAMPLES / 4) as u32,
+            // Sums of more samples go through the same ones again.
+            position_blocks: blocks as u32,
+            blocks: (slabs * length) as u32,
+            slabs: slabs as u32,
             span: length as u32,
             terms: 1,
             out_batch: (rows * columns) as u32,
@@ -243,8 +249,14 @@ impl<'a> Bench<'a> {
         };
         let [delta, source] = [&*self.first, &*self.second];
         let buffers = [delta, source, delta, source, &*self.out];
-        self.context.dispatch(tile.kernel, &parameters, &buffers, Self::grid(tile, tiles, layers, length))
+        self.context.dispatch(tile.kernel, &parameters, &buffers, Self::grid(tile, tiles, length))
     }
+}
+
+/// How many of so many tiles lie side by side, and one below the other, in a matrix of [`SIDE`] × [`SIDE`].
+fn cover(tile: Tile, tiles: usize) -> [usize; 2] {
+    let across = tiles.clamp(1, SIDE / tile.size[1]);
+    [across, (tiles / across).clamp(1, SIDE / tile.size[0])]
 }
 
 impl TileTimes {
