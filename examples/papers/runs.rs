@@ -1,0 +1,80 @@
+//! Runs, each kept in a file of its own: what was killed goes on where it was.
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use isoflat::{Error, ErrorCode, Result};
+use serde_json::Value;
+
+fn failed(path: &Path, error: impl std::fmt::Display) -> Error {
+    Error::new(ErrorCode::InvalidOption, format!("{}: {error}", path.display()))
+}
+
+/// Whole or not at all: what is cut off while it is written must not be taken for a result.
+pub fn write(path: &Path, value: &Value) -> Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+    }
+    let part = path.with_extension("part");
+    std::fs::write(&part, format!("{value:#}\n")).map_err(|error| failed(&part, error))?;
+    std::fs::rename(&part, path).map_err(|error| failed(path, error))
+}
+
+/// Nothing where there is no such file.
+fn read(path: &Path) -> Result<Option<Value>> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => serde_json::from_str(&text).map(Some).map_err(|error| failed(path, error)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed(path, error)),
+    }
+}
+
+/// The results of all `keys` in their order: those that are in `folder`, and by `work` those that are not, `jobs` at a time. Every result
+/// has in `seconds` what its run took.
+pub fn all<K: Sync>(
+    folder: &Path,
+    jobs: usize,
+    keys: &[K],
+    name: impl Fn(&K) -> String + Sync,
+    work: impl Fn(&K) -> Result<Value> + Sync,
+) -> Result<Vec<Value>> {
+    let next = AtomicUsize::new(0);
+    let fault = Mutex::new(None);
+    let found: Vec<_> = keys.iter().map(|_| Mutex::new(None)).collect();
+    let one = |key: &K| -> Result<Value> {
+        let path = folder.join(format!("{}.json", name(key)));
+        if let Some(value) = read(&path)? {
+            return Ok(value);
+        }
+        let start = Instant::now();
+        let mut value = work(key)?;
+        value["seconds"] = start.elapsed().as_secs_f64().into();
+        eprintln!("{}: {:.0} s", name(key), start.elapsed().as_secs_f64());
+        write(&path, &value)?;
+        Ok(value)
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.min(keys.len()) {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(key) = keys.get(at) else { break };
+                    match one(key) {
+                        Ok(value) => *found[at].lock().expect("no thread panics here") = Some(value),
+                        Err(error) => {
+                            // The others finish what they are at, and begin nothing.
+                            next.store(keys.len(), Ordering::Relaxed);
+                            fault.lock().expect("no thread panics here").get_or_insert(error);
+                        }
+                    }
+                }
+            });
+        }
+    });
+    if let Some(error) = fault.into_inner().expect("no thread panics here") {
+        return Err(error);
+    }
+    Ok(found.into_iter().map(|value| value.into_inner().expect("no thread panics here").expect("a result")).collect())
+}

@@ -1,0 +1,103 @@
+/**
+ * Draws docs/results/petzka-mnist.svg from docs/results/petzka-mnist.json, which `cargo run --release --example papers -- petzka-mnist` writes:
+ * above κ_τ of each hidden layer against the generalisation gap, a point a run, below how every measure goes with the gap.
+ */
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "./lib/process.mjs";
+
+const results = join(root, "docs", "results");
+const { runs, correlations, largest_loss: largest, training, epochs } = read();
+const kept = runs.filter((run) => run.training_loss <= largest);
+const COLOURS = { 1000: "#c2571a", 2000: "#8a6d1c", 4000: "#2e8b57", 8000: "#2f6fb5" };
+const WIDTH = 920;
+
+function read() {
+  return JSON.parse(readFileSync(join(results, "petzka-mnist.json"), "utf8"));
+}
+
+const gap = (run) => run.test_loss - run.training_loss;
+const round = (x) => Number(x.toFixed(1));
+
+/** From a range of numbers to a range of pixels, with a little room at both ends. */
+function scale(values, from, to) {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const room = (high - low || 1) * 0.06;
+  return (x) => round(from + ((x - low + room) / (high - low + 2 * room)) * (to - from));
+}
+
+/** One layer's. */
+function scatter(layer, x, y, width, height) {
+  const value = (run) => run.layers.kappa_trace[layer];
+  const across = scale(kept.map(value), x, x + width);
+  const down = scale(kept.map(gap), y + height, y);
+  const row = correlations.find(({ measure }) => measure === `petzka.kappa_trace, layer ${layer + 1}`);
+  const points = kept.map(
+    (run) =>
+      `<circle cx="${across(value(run))}" cy="${down(gap(run))}" r="3.5" fill="${COLOURS[run.batch]}" opacity="0.8"/>`,
+  );
+  const ends = [Math.min, Math.max].map((of) => of(...kept.map(value)));
+  const label = (number, anchor) =>
+    `<text class="tick" x="${across(number)}" y="${y + height + 15}" text-anchor="${anchor}">${number.toPrecision(2)}</text>`;
+  return (
+    `<rect class="frame" x="${x}" y="${y}" width="${width}" height="${height}"/>` +
+    `<text class="title" x="${x}" y="${y - 9}">layer ${layer + 1}: r = ${row.pearson.value.toFixed(2)}</text>` +
+    points.join("") +
+    label(ends[0], "start") +
+    label(ends[1], "end") +
+    (layer === 0
+      ? [Math.min, Math.max]
+          .map((of) => of(...kept.map(gap)))
+          .map((g) => `<text class="tick" x="${x - 5}" y="${down(g) + 4}" text-anchor="end">${g.toFixed(3)}</text>`)
+          .join("")
+      : "")
+  );
+}
+
+/** τ of all measures, with its interval. */
+function ranking(rows, y) {
+  const [left, right, step] = [330, WIDTH - 40, 15];
+  const at = (tau) => round(left + ((tau + 1) / 2) * (right - left));
+  const bottom = y + rows.length * step;
+  const ticks = [-1, -0.5, 0, 0.5, 1].map(
+    (tau) =>
+      `<line class="grid" x1="${at(tau)}" x2="${at(tau)}" y1="${y - 6}" y2="${bottom}"/>` +
+      `<text class="tick" x="${at(tau)}" y="${bottom + 14}" text-anchor="middle">${String(tau).replace("-", "−")}</text>`,
+  );
+  const lines = rows.map(({ measure, kendall: { value, low, high } }, i) => {
+    const down = y + i * step + 4;
+    return (
+      `<text class="small" x="${left - 10}" y="${down + 3}" text-anchor="end">${measure}</text>` +
+      `<line class="line" x1="${at(low)}" x2="${at(high)}" y1="${down}" y2="${down}"/>` +
+      `<circle cx="${at(value)}" cy="${down}" r="3.5" fill="#2f6fb5"/>`
+    );
+  });
+  return { svg: ticks.join("") + lines.join(""), bottom: bottom + 20 };
+}
+
+function draw() {
+  const layers = [0, 1, 2, 3].map((layer) => scatter(layer, 50 + 215 * layer, 70, 185, 150));
+  const rows = correlations.filter(({ measure }) => !measure.includes(", layer"));
+  const { svg, bottom } = ranking(rows, 300);
+  const legend = Object.entries(COLOURS)
+    .filter(([batch]) => kept.some((run) => run.batch === Number(batch)))
+    .map(
+      ([batch, colour], i) =>
+        `<circle cx="${600 + 80 * i}" cy="26" r="4" fill="${colour}"/><text class="label" x="${609 + 80 * i}" y="30">${batch}</text>`,
+    );
+  const style =
+    "text{font:12px system-ui,sans-serif;fill:#444}.title{font-weight:600}.tick,.small{font-size:10px}.grid{stroke:#ddd}" +
+    ".frame{fill:none;stroke:#ccc}.line{stroke:#2f6fb5;stroke-width:1.5}.ground{fill:#fff}";
+  const height = bottom + 30;
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img"` +
+    ` aria-label="κ_τ of four hidden layers against the generalisation gap, and Kendall's τ of every measure with the gap">` +
+    `<style>${style}</style><rect class="ground" width="${WIDTH}" height="${height}" rx="8"/>` +
+    `<text class="title" x="50" y="30">test loss − training loss against κ_τ, by batch size:</text>${legend.join("")}` +
+    `${layers.join("")}<text class="title" x="50" y="278">Kendall’s τ with the gap, and its 95 % interval</text>${svg}` +
+    `<text class="small" x="50" y="${height - 12}">784-50-50-50-30-10, MNIST (${training} images), ${epochs} epochs of SGD; ${kept.length} of ${runs.length} runs, those with a training loss of at most ${largest}</text></svg>\n`
+  );
+}
+
+writeFileSync(join(results, "petzka-mnist.svg"), draw());

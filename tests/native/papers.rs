@@ -1,0 +1,75 @@
+//! What the example `papers` does with its runs: keeping them, and correlations.
+
+#[path = "../../examples/papers/runs.rs"]
+mod runs;
+#[path = "../../examples/papers/statistics.rs"]
+mod statistics;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use isoflat::{Error, ErrorCode};
+use serde_json::json;
+
+use self::statistics::{kendall, pearson};
+
+fn near(a: f64, b: f64) -> bool {
+    (a - b).abs() < 5e-5
+}
+
+#[test]
+fn runs_that_are_there_are_not_made_again() {
+    let folder = std::env::temp_dir().join(format!("isoflat-papers-{}", std::process::id()));
+    let made = AtomicUsize::new(0);
+    let keys: Vec<u64> = (0..7).collect();
+    let all = |fails_at: Option<u64>| {
+        runs::all(
+            &folder,
+            3,
+            &keys,
+            |key| format!("run-{key}"),
+            |key| {
+                if fails_at == Some(*key) {
+                    return Err(Error::new(ErrorCode::NotFinite, "a run that fails"));
+                }
+                made.fetch_add(1, Ordering::Relaxed);
+                Ok(json!({ "key": key }))
+            },
+        )
+    };
+    // What was done before the failure is kept, and the failure is told.
+    assert_eq!(all(Some(3)).expect_err("a failure").message, "a run that fails");
+    let before = made.load(Ordering::Relaxed);
+    assert!((3..7).contains(&before), "{before}");
+    assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), before);
+    let found = all(None).expect("results");
+    assert_eq!(made.load(Ordering::Relaxed), 7);
+    let order: Vec<_> = found.iter().map(|run| run["key"].as_u64().expect("a key")).collect();
+    assert_eq!(order, keys);
+    assert!(found.iter().all(|run| run["seconds"].as_f64().is_some_and(|seconds| seconds >= 0.0)));
+    // One that was cut off while it was written is none, and one that is no JSON is named.
+    std::fs::rename(folder.join("run-2.json"), folder.join("run-2.part")).expect("a file");
+    all(None).expect("results");
+    assert_eq!(made.load(Ordering::Relaxed), 8);
+    std::fs::write(folder.join("run-5.json"), "{").expect("a file");
+    assert!(all(None).expect_err("a file that is no JSON").message.contains("run-5.json"));
+    std::fs::remove_dir_all(&folder).expect("a folder");
+}
+
+#[test]
+fn correlations_have_the_values_and_intervals_of_their_definitions() {
+    // r = 8 / √(10 · 10); atanh 0.8 = 1.0986 ± 1.9600 / √2.
+    let pairs = [(1.0, 2.0), (2.0, 1.0), (3.0, 4.0), (4.0, 3.0), (5.0, 5.0)];
+    let r = pearson(&pairs).expect("r");
+    assert!(near(r.value, 0.8) && near(r.low, -0.27964) && near(r.high, 0.98620), "{r:?}");
+    // Eight of ten pairs agree, two do not; atanh 0.6 = 0.6931 ± 1.9600 √0.437.
+    let tau = kendall(&pairs).expect("tau");
+    assert!(near(tau.value, 0.6) && near(tau.low, -0.53883) && near(tau.high, 0.96324), "{tau:?}");
+    // Ties: 8 agree, one is tied in x and another in y: 8 / √(9 · 9).
+    let tied = [(1.0, 1.0), (1.0, 2.0), (2.0, 2.0), (3.0, 3.0), (4.0, 4.0)];
+    assert!(near(kendall(&tied).expect("tau").value, 8.0 / 9.0));
+    let falling: Vec<_> = (0..9).map(|i| (f64::from(i), f64::from(-i * i))).collect();
+    assert!(near(kendall(&falling).expect("tau").value, -1.0));
+    // What says nothing is nothing.
+    assert!(pearson(&pairs[..3]).is_none() && kendall(&pairs[..4]).is_none());
+    assert!(pearson(&[(1.0, 1.0); 6]).is_none() && kendall(&[(1.0, 1.0); 6]).is_none());
+}
