@@ -29,7 +29,7 @@ function scale(values, from, to) {
 
 /** One layer's. */
 function scatter(layer, x, y, width, height) {
-  const value = (run) => run.layers.kappa_trace[layer];
+  const value = (run) => run.at.layers.kappa_trace[layer];
   const across = scale(kept.map(value), x, x + width);
   const down = scale(kept.map(gap), y + height, y);
   const row = correlations.find(({ measure }) => measure === `petzka.kappa_trace, layer ${layer + 1}`);
@@ -65,12 +65,16 @@ function ranking(rows, y) {
       `<line class="grid" x1="${at(tau)}" x2="${at(tau)}" y1="${y - 6}" y2="${bottom}"/>` +
       `<text class="tick" x="${at(tau)}" y="${bottom + 14}" text-anchor="middle">${String(tau).replace("-", "−")}</text>`,
   );
-  const lines = rows.map(({ measure, kendall: { value, low, high } }, i) => {
+  const lines = rows.map(({ measure, kendall: { value, low, high }, rescaled }, i) => {
     const down = y + i * step + 4;
+    // Where it has not moved, the ring is around the point.
+    const after = rescaled.kendall
+      ? `<circle class="after" cx="${at(rescaled.kendall.value)}" cy="${down}" r="5"/>`
+      : "";
     return (
       `<text class="small" x="${left - 10}" y="${down + 3}" text-anchor="end">${measure}</text>` +
       `<line class="line" x1="${at(low)}" x2="${at(high)}" y1="${down}" y2="${down}"/>` +
-      `<circle cx="${at(value)}" cy="${down}" r="3.5" fill="#2f6fb5"/>`
+      `<circle cx="${at(value)}" cy="${down}" r="3" fill="#2f6fb5"/>${after}`
     );
   });
   return { svg: ticks.join("") + lines.join(""), bottom: bottom + 20 };
@@ -88,14 +92,14 @@ function draw() {
     );
   const style =
     "text{font:12px system-ui,sans-serif;fill:#444}.title{font-weight:600}.tick,.small{font-size:10px}.grid{stroke:#ddd}" +
-    ".frame{fill:none;stroke:#ccc}.line{stroke:#2f6fb5;stroke-width:1.5}.ground{fill:#fff}";
+    ".frame{fill:none;stroke:#ccc}.line{stroke:#2f6fb5;stroke-width:1.5}.after{fill:none;stroke:#c2571a;stroke-width:1.5}.ground{fill:#fff}";
   const height = bottom + 30;
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img"` +
     ` aria-label="κ_τ of four hidden layers against the generalisation gap, and Kendall's τ of every measure with the gap">` +
     `<style>${style}</style><rect class="ground" width="${WIDTH}" height="${height}" rx="8"/>` +
     `<text class="title" x="50" y="30">test loss − training loss against κ_τ, by batch size:</text>${legend.join("")}` +
-    `${layers.join("")}<text class="title" x="50" y="278">Kendall’s τ with the gap, and its 95 % interval</text>${svg}` +
+    `${layers.join("")}<text class="title" x="50" y="278">Kendall’s τ with the gap and its 95 % interval; rings: after a rescaling of the layers that changes no function</text>${svg}` +
     `<text class="small" x="50" y="${height - 12}">784-50-50-50-30-10, MNIST (${training} images), ${epochs} epochs of SGD; ${kept.length} of ${runs.length} runs, those with a training loss of at most ${largest}</text></svg>\n`
   );
 }

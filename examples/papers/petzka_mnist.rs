@@ -1,6 +1,7 @@
 //! Petzka et al. (2019), appendix C: 784-50-50-50-30-10 on MNIST, Xavier normal, SGD with batches of 1000, 2000, 4000 and 8000, and whether
 //! flatness goes with the generalisation gap: Figures 3 (κ_τ of each hidden layer), 4 (ρ_σ), 5 (ρ) and 6 (of the whole network), and
-//! beside them every measure that isoflat has.
+//! beside them every measure that isoflat has. All are taken again after a layer-wise rescaling with random factors from 5 to 25, as in
+//! Figure 2, which changes no function: what depends on the scale of weights loses what it said, what is invariant keeps it.
 //!
 //! The text's rates go from 0.02 (batches of 1000) to 1.6 (8000) “to keep the ratio constant”, which these two do not. At 1.6 no run of
 //! seven learned anything: three diverged and four stayed where all classes are as likely. So the ratio is kept that the lower end has, up to
@@ -9,6 +10,7 @@
 use isoflat::engine::{Device, Engine, Precision};
 use isoflat::measure::{Measure, MeasureOptions, measure};
 use isoflat::network::{BiasInitialization, Initialization, Preset};
+use isoflat::symmetry::Transformation;
 use isoflat::train::{Optimizer, TrainOptions, train};
 use isoflat::{Control, Error, ErrorCode, ReportOptions, Result, Section, report_at};
 use pollster::block_on;
@@ -113,15 +115,32 @@ async fn one(key: &Key, scale: &Scale, data: &[Images; 2]) -> Result<Value> {
     }
 
     let engine = Engine::new(&device, &training.first(scale.measured))?;
-    let options = MeasureOptions::default();
-    let all: Vec<&'static Measure> = Measure::defined_for(network).collect();
-    let values = measure(&engine, &parameters, &all, &options, &control).await?;
-    let values: Map<String, Value> = values.iter().map(|value| (value.key.into(), value.value.into())).collect();
-    let options = ReportOptions { sections: Some(vec![Section::Petzka]), measure: options, ..Default::default() };
-    let report = report_at(&engine, &parameters, &options, &control).await?;
-    entry["measures"] = values.into();
-    entry["layers"] = layers(&report.values["petzka"]);
+    entry["at"] = measured(&engine, &parameters).await?;
+    let bend = Transformation::RandomLayerwise { seed: key.seed, low: 5.0, high: 25.0 };
+    entry["rescaled"] = measured(&engine, &bend.apply(training.network(), &parameters)?).await?;
     Ok(entry)
+}
+
+/// Every measure, and Petzka's of each layer.
+async fn measured(engine: &Engine, parameters: &[f64]) -> Result<Value> {
+    let (options, control) = (MeasureOptions::default(), Control::default());
+    let all: Vec<&'static Measure> = Measure::defined_for(engine.problem().network()).collect();
+    let values = match measure(engine, parameters, &all, &options, &control).await {
+        Ok(values) => values.iter().map(|value| (value.key.into(), value.value.into())).collect(),
+        // One that overflows is no number; the others are.
+        Err(Error { code: ErrorCode::NotFinite, .. }) => {
+            let mut values = Map::new();
+            for one in all {
+                let value = measure(engine, parameters, &[one], &options, &control).await;
+                values.insert(one.key.into(), value.map_or(Value::Null, |values| values[0].value.into()));
+            }
+            values
+        }
+        Err(error) => return Err(error),
+    };
+    let options = ReportOptions { sections: Some(vec![Section::Petzka]), measure: options, ..Default::default() };
+    let report = report_at(engine, parameters, &options, &control).await?;
+    Ok(json!({ "measures": Value::Object(values), "layers": layers(&report.values["petzka"]) }))
 }
 
 /// Those of Petzka's measures that have a number a layer.
@@ -130,43 +149,54 @@ fn layers(petzka: &Value) -> Value {
     keys.into_iter().map(|key| (key.to_string(), petzka[key].clone())).collect::<Map<_, _>>().into()
 }
 
-/// A measure's.
+/// A measure's, at the trained point and after the rescaling. `value` reads it from what was measured at one of the two.
 fn row(name: &str, kept: &[&Value], value: impl Fn(&Value) -> Option<f64>) -> Option<Value> {
-    let number = |run: &Value, key: &str| run[key].as_f64();
-    let gap = |run: &Value| Some(number(run, "test_loss")? - number(run, "training_loss")?);
-    let pairs: Vec<(f64, f64)> = kept.iter().filter_map(|run| Some((value(run)?, gap(run)?))).collect();
-    let (r, tau) = (pearson(&pairs)?, kendall(&pairs)?);
-    Some(json!({ "measure": name, "runs": pairs.len(), "pearson": r, "kendall": tau }))
+    let gap = |run: &Value| Some(run["test_loss"].as_f64()? - run["training_loss"].as_f64()?);
+    let pairs = |point: &str| -> Vec<(f64, f64)> {
+        kept.iter().filter_map(|run| Some((value(&run[point])?, gap(run)?))).collect()
+    };
+    let (at, rescaled) = (pairs("at"), pairs("rescaled"));
+    Some(json!({
+        "measure": name,
+        "runs": at.len(),
+        "pearson": pearson(&at)?,
+        "kendall": kendall(&at)?,
+        "rescaled": { "runs": rescaled.len(), "pearson": pearson(&rescaled), "kendall": kendall(&rescaled) },
+    }))
 }
 
 /// Of every measure, and of every layer's, with the gap between test and training loss.
 fn correlations(kept: &[&Value]) -> Vec<Value> {
-    let Some(first) = kept.first() else { return Vec::new() };
+    let Some(first) = kept.first().map(|run| &run["at"]) else { return Vec::new() };
     let keys = |of: &str| first[of].as_object().into_iter().flatten().map(|(key, _)| key.clone()).collect::<Vec<_>>();
     let mut rows: Vec<Value> =
-        keys("measures").iter().filter_map(|key| row(key, kept, |run| run["measures"][key].as_f64())).collect();
+        keys("measures").iter().filter_map(|key| row(key, kept, |point| point["measures"][key].as_f64())).collect();
     for key in keys("layers") {
         for layer in 0..first["layers"][&key].as_array().map_or(0, Vec::len) {
             let name = format!("petzka.{key}, layer {}", layer + 1);
-            rows.extend(row(&name, kept, |run| run["layers"][&key][layer].as_f64()));
+            rows.extend(row(&name, kept, |point| point["layers"][&key][layer].as_f64()));
         }
     }
-    rows.extend(row("training loss", kept, |run| run["training_loss"].as_f64()));
     let tau = |row: &Value| row["kendall"]["value"].as_f64().unwrap_or(0.0);
     rows.sort_by(|a, b| tau(b).total_cmp(&tau(a)));
     rows
 }
 
 fn table(rows: &[Value]) -> String {
-    let mut lines =
-        vec!["| measure | Kendall's τ with the gap | Pearson's r | runs |".into(), "| --- | --- | --- | --- |".into()];
+    let mut lines = vec![
+        "| measure | Kendall's τ with the gap | Pearson's r | τ after a rescaling | r after it |".into(),
+        "| --- | --- | --- | --- | --- |".into(),
+    ];
     for row in rows {
         let shown = |of: &Value| {
-            let [value, low, high] = ["value", "low", "high"].map(|key| of[key].as_f64().unwrap_or(f64::NAN));
+            let numbers = ["value", "low", "high"].map(|key| of[key].as_f64());
+            let [Some(value), Some(low), Some(high)] = numbers else { return "none".into() };
             format!("{value:.2} ({low:.2} to {high:.2})")
         };
         let name = row["measure"].as_str().unwrap_or_default();
-        lines.push(format!("| {name} | {} | {} | {} |", shown(&row["kendall"]), shown(&row["pearson"]), row["runs"]));
+        let (at, after) = (row, &row["rescaled"]);
+        let cells = [&at["kendall"], &at["pearson"], &after["kendall"], &after["pearson"]].map(shown);
+        lines.push(format!("| {name} | {} |", cells.join(" | ")));
     }
     lines.join("\n")
 }
