@@ -52,11 +52,11 @@ const POLICY = [
 /** What stands for the lab's address in TypeDoc's options, which knows no links that lead out of its site. */
 const LAB = "lab:";
 
-/** The lab's colours and type, as its base.css says them. */
+/** The lab's colours and type, as its theme.css says them. */
 function palette() {
-  const css = readFileSync(here("../../www/src/style/base.css"), "utf8");
+  const css = readFileSync(here("../../www/src/style/theme.css"), "utf8");
   const [, body] = /^:root,\n\.on-paper \{\n([\s\S]*?)^\}/m.exec(css) ?? [];
-  if (!body?.includes("--paper")) throw new Error("base.css says no colours where the documentation looks for them");
+  if (!body?.includes("--paper")) throw new Error("theme.css says no colours where the documentation looks for them");
   return `:root {\n${body}}\n`;
 }
 

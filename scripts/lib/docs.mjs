@@ -23,7 +23,7 @@ function digest() {
     ...filesBelow(join(root, "docs", "guides")),
     ...filesBelow(join(root, "docs", "site")),
     ...["isoflat.d.ts", "files.d.ts"].map((name) => join(root, "pkg", name)),
-    join(root, "www", "src", "style", "base.css"),
+    join(root, "www", "src", "style", "theme.css"),
     join(root, "package-lock.json"),
   ];
   const hash = createHash("sha256");
