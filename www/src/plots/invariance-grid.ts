@@ -73,7 +73,7 @@ export class InvarianceGrid {
       <div class="grid-and-detail">
         <div id="invariance">
           ${legend(precision)}
-          <table class="invariance" role="grid" aria-labelledby=${labelledBy ?? nothing} aria-label=${label ?? nothing} aria-busy=${String(cells.size < first.length)}>
+          <table class="invariance" role="grid" style="--maps: ${Math.min(transformations.length, MOST_BESIDE)}" aria-labelledby=${labelledBy ?? nothing} aria-label=${label ?? nothing} aria-busy=${String(cells.size < first.length)}>
             <thead><tr role="row"><th role="columnheader">Measure</th>${head}</tr></thead>
             ${groups.map(
               ({ title, measures }) => html`
@@ -131,6 +131,9 @@ export class InvarianceGrid {
       <p class="note">${formula(cell.reason)}</p>`;
   }
 }
+
+/** Of transformations, where the window is narrow. */
+const MOST_BESIDE = 4;
 
 const EMPTY = html`<span class="to-come"><span aria-hidden="true">${TO_COME}</span><span class="visually-hidden">still to come</span></span>`;
 
