@@ -207,7 +207,7 @@ function describe(landscape: Landscape, heights: Heights): string {
     ? `${number(landscape.center)} at the weights`
     : `${rowsOf(landscape)} of ${landscape.t.length} rows so far`;
   let high = Number.NEGATIVE_INFINITY;
-  for (const loss of landscape.loss) high = Math.max(high, loss);
+  for (const loss of landscape.loss) if (loss > high) high = loss;
   return (
     `Contour map of the loss: ${known}, lowest ${number(low.loss)}, ` +
     `highest ${number(high)}; level lines at ${rounds(heights.levels).join(", ")}` +

@@ -21,6 +21,9 @@ const VIEWS: [view: View, label: string][] = [
   ["contour", "Contour"],
 ];
 
+/** One alone needs no name. */
+const NAMELESS = { trained: "", bent: "" };
+
 class LandscapeDrawing implements Drawing<LandscapeContent> {
   readonly #name = `landscape-${++drawn}`;
   readonly #view = html("div", { class: "view" });
@@ -57,7 +60,7 @@ class LandscapeDrawing implements Drawing<LandscapeContent> {
     for (const radio of this.#controls.querySelectorAll("input")) radio.checked = radio.value === view;
     if (view === "line") {
       this.#line ??= new Plot(this.#view);
-      this.#line.show(linePlot({ trained: landscape }, scale));
+      this.#line.show(linePlot({ trained: landscape }, scale, NAMELESS));
       drawLossScale(this.#scale, undefined);
       return;
     }
