@@ -7,6 +7,7 @@ import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Application, Converter, KindRouter, PageEvent, ReflectionKind } from "typedoc";
+import { hasElements, writeArticle } from "./article.mjs";
 import { withMath } from "./math.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -107,6 +108,8 @@ function finished(html, url) {
   const theme = `<script src="${base}assets/theme.js"></script>`;
   let page = replaced(html, inline, "");
   page = replaced(page, '<meta charset="utf-8"/>', `<meta charset="utf-8"/>${policy}${theme}`);
+  if (hasElements(html))
+    page = replaced(page, "</head>", `<script type="module" src="${base}assets/article.js"></script></head>`);
   for (const [part, by] of Object.entries(LANDMARKS)) page = replaced(page, part, by);
   page = levelled(introduced(page, base));
   // A link from a guide to the reference begins with a space, which would be underlined.
@@ -180,6 +183,7 @@ async function build() {
   if (!project) throw new Error("TypeDoc could not read the package's types");
   await app.generateOutputs(project);
   if (app.logger.hasErrors() || app.logger.hasWarnings()) throw new Error("TypeDoc had something to complain of");
+  await writeArticle(join(out, "assets"));
   copyFileSync(here("theme.js"), join(out, "assets", "theme.js"));
   // One choice of the theme for the lab and its documentation.
   const main = join(out, "assets", "main.js");

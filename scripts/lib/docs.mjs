@@ -23,6 +23,7 @@ function digest() {
     ...filesBelow(join(root, "docs", "guides")),
     ...filesBelow(join(root, "docs", "site")),
     ...["isoflat.d.ts", "files.d.ts"].map((name) => join(root, "pkg", name)),
+    ...filesBelow(join(root, "pkg", "plots")),
     join(root, "www", "src", "style", "theme.css"),
     join(root, "package-lock.json"),
   ];
