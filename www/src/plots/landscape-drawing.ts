@@ -51,7 +51,12 @@ class LandscapeDrawing implements Drawing<LandscapeContent> {
   }
 
   show(content: LandscapeContent, ground: Ground): void {
+    const before = this.#shown?.content;
     this.#shown = { content, ground };
+    if (before && isOnlyTurned(before, content)) {
+      this.#surface?.turn(content.orbit);
+      return;
+    }
     const { landscape, beside, scale, orbit, hasControls } = content;
     const view = this.#viewOf(content);
     if (this.#view.dataset.view !== view) this.#clear();
@@ -113,6 +118,12 @@ class LandscapeDrawing implements Drawing<LandscapeContent> {
     const heights = heightsOf([content.landscape, ...content.beside], content.scale);
     drawContour(this.#view, content.landscape, heights, this.#name, ramp(ground.theme()));
   }
+}
+
+/** A hand turns it, frame by frame: nothing is built anew. */
+function isOnlyTurned(before: LandscapeContent, now: LandscapeContent): boolean {
+  const { orbit, ...others } = now;
+  return before.orbit !== orbit && Object.entries(others).every(([name, value]) => before[name as "view"] === value);
 }
 
 export function landscapeDrawing(place: HTMLElement, element: IsoflatLandscape): Drawing<LandscapeContent> {
