@@ -227,11 +227,21 @@ export const plots = [
     "isoflat/plots, Node",
     async (project) => {
       project.write({
-        "plots.js": 'import * as plots from "isoflat/plots";\nconsole.log(Object.keys(plots).join());\n',
+        "plots.js": `import * as plots from "isoflat/plots";
+const members = ({ prototype }) => Object.getOwnPropertyNames(prototype);
+console.log(JSON.stringify(Object.entries(plots).map(([name, Class]) => [name, members(Class)])));
+`,
       });
-      const said = await project.node("plots.js");
-      assert.equal(said.trim(), "IsoflatInvariance,IsoflatLandscape,IsoflatSpectrum");
-      return "it can be imported";
+      const found = new Map(JSON.parse(await project.node("plots.js")));
+      const types = readFileSync(project.at("node_modules", "isoflat", "pkg", "plots", "plots.d.ts"), "utf8");
+      const declared = [...types.matchAll(/^export class (\w+)[^{]*\{\n([\s\S]*?)^\}/gm)];
+      assert.deepEqual([...found.keys()].sort(), declared.map(([, name]) => name).sort());
+      for (const [, name, body] of declared) {
+        const properties = [...body.matchAll(/^ {2}(?:get )?(?!set\b|addEventListener)(\w+)[(:]/gm)];
+        assert(properties.length > 0, name);
+        for (const [, key] of properties) assert(found.get(name).includes(key), `${name} has no ${key}`);
+      }
+      return "it can be imported, and has what is declared";
     },
   ],
   [
