@@ -20,6 +20,7 @@ import { writeCommonJs } from "./lib/commonjs.mjs";
 import { copyDocs, makeDocs } from "./lib/docs.mjs";
 import { asFactory } from "./lib/glue.mjs";
 import { newest } from "./lib/newest.mjs";
+import { writePlots } from "./lib/plots.mjs";
 import { Failure, fail, isMain, root, run, runNode, seconds, step } from "./lib/process.mjs";
 import { assertSame, relaxedEnvironment } from "./lib/relaxed.mjs";
 import { addProgram } from "./lib/section.mjs";
@@ -71,6 +72,7 @@ export async function addFace(folder = pkg) {
   }
   writeFileSync(join(folder, "isoflat.d.ts"), text);
   await writeCommonJs(folder);
+  await writePlots(folder);
 }
 
 /**

@@ -38,13 +38,13 @@ const withPolicy: Plugin = {
   ],
 };
 
-/** What the browser's own frame is coloured like, before there is a style sheet: base.css says it. */
+/** What the browser's own frame is coloured like, before there is a style sheet: theme.css says it. */
 const frameColours: Plugin = {
   name: "frame-colours",
   transformIndexHtml(html) {
-    const css = readFileSync(here("src/style/base.css"), "utf8");
+    const css = readFileSync(here("src/style/theme.css"), "utf8");
     const [, light = "", dark = ""] = /--paper: light-dark\((#\w+), (#\w+)\)/.exec(css) ?? [];
-    if (!light || !dark) throw new Error("base.css says no --paper of two themes");
+    if (!light || !dark) throw new Error("theme.css says no --paper of two themes");
     return html.replace("%paper-light%", light).replace("%paper-dark%", dark);
   },
 };

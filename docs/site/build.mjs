@@ -7,13 +7,14 @@ import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Application, Converter, KindRouter, PageEvent, ReflectionKind } from "typedoc";
+import { hasElements, writeArticle } from "./article.mjs";
 import { withMath } from "./math.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const out = process.argv[2];
 
 /** In the order in which they are read. */
-const GUIDES = ["flat", "trust", "pytorch", "notebooks", "bundlers", "theory"];
+const GUIDES = ["flat", "trust", "pytorch", "notebooks", "plots", "bundlers", "theory"];
 
 const guideOf = (name) => here(`../guides/${name}.md`);
 const titleOf = (name) => /^title: (.+)$/m.exec(readFileSync(guideOf(name), "utf8"))?.[1];
@@ -52,11 +53,11 @@ const POLICY = [
 /** What stands for the lab's address in TypeDoc's options, which knows no links that lead out of its site. */
 const LAB = "lab:";
 
-/** The lab's colours and type, as its base.css says them. */
+/** The lab's colours and type, as its theme.css says them. */
 function palette() {
-  const css = readFileSync(here("../../www/src/style/base.css"), "utf8");
+  const css = readFileSync(here("../../www/src/style/theme.css"), "utf8");
   const [, body] = /^:root,\n\.on-paper \{\n([\s\S]*?)^\}/m.exec(css) ?? [];
-  if (!body?.includes("--paper")) throw new Error("base.css says no colours where the documentation looks for them");
+  if (!body?.includes("--paper")) throw new Error("theme.css says no colours where the documentation looks for them");
   return `:root {\n${body}}\n`;
 }
 
@@ -107,6 +108,8 @@ function finished(html, url) {
   const theme = `<script src="${base}assets/theme.js"></script>`;
   let page = replaced(html, inline, "");
   page = replaced(page, '<meta charset="utf-8"/>', `<meta charset="utf-8"/>${policy}${theme}`);
+  if (hasElements(html))
+    page = replaced(page, "</head>", `<script type="module" src="${base}assets/article.js"></script></head>`);
   for (const [part, by] of Object.entries(LANDMARKS)) page = replaced(page, part, by);
   page = levelled(introduced(page, base));
   // A link from a guide to the reference begins with a space, which would be underlined.
@@ -180,6 +183,7 @@ async function build() {
   if (!project) throw new Error("TypeDoc could not read the package's types");
   await app.generateOutputs(project);
   if (app.logger.hasErrors() || app.logger.hasWarnings()) throw new Error("TypeDoc had something to complain of");
+  await writeArticle(join(out, "assets"));
   copyFileSync(here("theme.js"), join(out, "assets", "theme.js"));
   // One choice of the theme for the lab and its documentation.
   const main = join(out, "assets", "main.js");

@@ -23,7 +23,8 @@ function digest() {
     ...filesBelow(join(root, "docs", "guides")),
     ...filesBelow(join(root, "docs", "site")),
     ...["isoflat.d.ts", "files.d.ts"].map((name) => join(root, "pkg", name)),
-    join(root, "www", "src", "style", "base.css"),
+    ...filesBelow(join(root, "pkg", "plots")),
+    join(root, "www", "src", "style", "theme.css"),
     join(root, "package-lock.json"),
   ];
   const hash = createHash("sha256");

@@ -14,6 +14,9 @@ export const BUDGET = {
   "module, relaxed SIMD": 1_330_000,
   "module that reads files": 720_000,
   script: 36_000,
+  "plots, without a drawing": 8_000,
+  "plots, drawings": 30_000,
+  "plots, three.js and the surface": 150_000,
 };
 
 const PARTS = {
@@ -25,11 +28,28 @@ const PARTS = {
 /** Not of the main module's own: texts for bundlers that move no files, the command line, and what reads files. */
 const BESIDE = /_text\.js$|_command_|_files_|^(inline|workerd|builtin|files|read)\.js$/;
 
+/** `isoflat/plots`: what a page loads at once, what with the first drawings, and what with the first surface. */
+const plotsParts = () => {
+  const names = readdirSync(join(root, "pkg", "plots")).filter((name) => name.endsWith(".js"));
+  const surface = names.filter((name) => name.startsWith("scene-"));
+  const entry = textOf("plots.js");
+  const atOnce = names.filter((name) => name === "plots.js" || entry.includes(`from"./${name}"`));
+  const drawings = names.filter((name) => !surface.includes(name) && !atOnce.includes(name));
+  const within = (part) => part.map((name) => join("plots", name));
+  return {
+    "plots, without a drawing": within(atOnce),
+    "plots, drawings": within(drawings),
+    "plots, three.js and the surface": within(surface),
+  };
+};
+
+const textOf = (name) => readFileSync(join(root, "pkg", "plots", name), "utf8");
+
 /** For each part its bytes as they are, after gzip and after brotli. */
 export function sizes() {
   const pkg = join(root, "pkg");
   const script = readdirSync(pkg).filter((name) => name.endsWith(".js") && !BESIDE.test(name));
-  return Object.entries({ ...PARTS, script }).map(([part, names]) => {
+  return Object.entries({ ...PARTS, script, ...plotsParts() }).map(([part, names]) => {
     const bytes = Buffer.concat(names.map((name) => readFileSync(join(pkg, name))));
     const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
     const [gzip, brotli] = [gzipSync(bytes, { level: 9 }).length, brotliCompressSync(bytes, quality).length];

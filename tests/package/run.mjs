@@ -13,6 +13,7 @@ import { fail, npmCommand, root, run } from "../../scripts/lib/process.mjs";
 import { outgrown, sizes } from "../../scripts/lib/sizes.mjs";
 import { closeChrome } from "./environments/chrome.mjs";
 import { common } from "./environments/common.mjs";
+import { plots } from "./environments/plots.mjs";
 import { makeProject } from "./environments/project.mjs";
 import { attempt } from "./environments/table.mjs";
 
@@ -57,7 +58,8 @@ async function test(folder) {
   mkdirSync(bare);
   const surroundings = await makeProject(bare, join(folder, tarball));
   const rows = [];
-  for (const [name, work, fault] of common) rows.push(await attempt(name, () => work(surroundings), fault));
+  for (const [name, work, fault] of [...common, ...plots])
+    rows.push(await attempt(name, () => work(surroundings), fault));
   const failed = rows.filter(({ state }) => state === "FAILED").map(({ name }) => name);
   assert.deepEqual(failed, [], "environments in which the package does not work as it is");
 

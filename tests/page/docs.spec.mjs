@@ -194,11 +194,37 @@ test("The lab has a link to it, shares its theme with it, and keeps none of it f
   );
 });
 
+/** All that a guide draws comes when it is near to the window. */
+async function drawn(reader) {
+  for (const [element, drawing] of [
+    ["isoflat-landscape", "canvas"],
+    ["isoflat-spectrum", ".curve"],
+    ["isoflat-invariance", "[data-cell]"],
+  ]) {
+    await reader.locator(element).scrollIntoViewIfNeeded();
+    await reader.locator(`${element} ${drawing}`).first().waitFor();
+  }
+}
+
+test("The guide on elements shows them, in the colours that the reader chooses", async ({ reader, docs }) => {
+  await reader.goto(`${docs}guides/plots.html`);
+  await drawn(reader);
+  await expect(reader.getByRole("img", { name: /^Loss surface: .* at the weights/ })).toBeVisible();
+  await expect(reader.getByRole("grid", { name: "Invariance of measures" }).locator("[data-cell]")).toHaveCount(15);
+  const ground = () =>
+    reader.locator("isoflat-landscape").evaluate((element) => getComputedStyle(element).backgroundColor);
+  const before = await ground();
+  await reader.locator("summary", { hasText: "Settings" }).click();
+  await reader.selectOption("#tsd-theme", "dark");
+  expect(await ground()).not.toBe(before);
+});
+
 for (const colorScheme of ["light", "dark"]) {
   test(`axe finds nothing wrong, ${colorScheme}`, async ({ reader, docs }) => {
     await reader.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    for (const path of ["guides/theory.html", "classes/Problem.html"]) {
+    for (const path of ["guides/theory.html", "guides/plots.html", "classes/Problem.html"]) {
       await reader.goto(`${docs}${path}`);
+      if (path === "guides/plots.html") await drawn(reader);
       await reader.locator("#tsd-nav-container a").first().waitFor();
       // TypeDoc has links within what unfolds their list; the keyboard reaches both, one after the other.
       const builder = new AxeBuilder({ page: reader }).options({ resultTypes: ["violations"] });

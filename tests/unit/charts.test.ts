@@ -56,6 +56,14 @@ describe("heightsOf", () => {
     expect(heightsOf([valley, landscape([[4000, 1, 4000]])], "log").high).toBe(4000);
   });
 
+  test("what is no number lies at the top, and is never the lowest", () => {
+    const broken = landscape([[Number.NaN, 2, 1, 3]]);
+    const { at } = heightsOf([broken], "log");
+    expect([at(Number.NaN), at(Number.POSITIVE_INFINITY), at(1)]).toEqual([1, 1, 0]);
+    expect(lowest(broken)).toEqual({ i: 2, j: 0, loss: 1 });
+    expect(lowest(landscape([[Number.NaN, Number.NaN]])).loss).toBeNaN();
+  });
+
   test("losses that are not finite have no part in the scale", () => {
     const { low, high } = heightsOf([landscape([[Number.NaN, 2, Number.POSITIVE_INFINITY, 3]])], "log");
     expect([low, high]).toEqual([2, 3]);

@@ -71,6 +71,27 @@ export async function outcomeOf(folder, file = "", { headers, webgpu } = {}) {
   }
 }
 
+/** A page of a folder, as somebody sees it: `work` has it, and the names of what it has fetched. */
+export async function seen(folder, file, work) {
+  const server = await serve(folder);
+  const page = await (await browserWith(false)).newPage({
+    viewport: { width: 900, height: 700 },
+    colorScheme: "light",
+  });
+  const [faults, fetched] = [[], []];
+  page.on("pageerror", (error) => faults.push(String(error)));
+  page.on("request", (request) => fetched.push(new URL(request.url()).pathname.split("/").at(-1)));
+  try {
+    await page.goto(`${server.address}/${file}`);
+    const said = await work(page, fetched);
+    if (faults.length > 0) throw new Failure(`${file} has errors: ${faults.join("; ")}`);
+    return said;
+  } finally {
+    await page.close();
+    server.end();
+  }
+}
+
 export async function closeChrome() {
   for (const browser of browsers.values()) await (await browser).close();
   browsers.clear();

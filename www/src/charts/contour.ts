@@ -15,11 +15,17 @@ const MARGIN = { left: 40, right: 8, top: 8, bottom: 34 };
 /** Below the drawing, of what it says in words. */
 const WORDS = 30;
 
-export function drawContour(view: HTMLElement, landscape: Landscape, heights: Heights, name: string): void {
+export function drawContour(
+  view: HTMLElement,
+  landscape: Landscape,
+  heights: Heights,
+  name: string,
+  colour: Ramp = ramp(),
+): void {
   // As large as its place, so that letters are as large as elsewhere.
   const size = Math.max(Math.min(view.clientWidth, view.clientHeight - WORDS), LEAST);
   view.replaceChildren(
-    contourDrawing(size, landscape, heights, name, ramp()),
+    contourDrawing(size, landscape, heights, name, colour),
     html("p", { class: "marks" }, contourMarks(landscape)),
   );
 }
@@ -201,7 +207,7 @@ function describe(landscape: Landscape, heights: Heights): string {
     ? `${number(landscape.center)} at the weights`
     : `${rowsOf(landscape)} of ${landscape.t.length} rows so far`;
   let high = Number.NEGATIVE_INFINITY;
-  for (const loss of landscape.loss) high = Math.max(high, loss);
+  for (const loss of landscape.loss) if (loss > high) high = loss;
   return (
     `Contour map of the loss: ${known}, lowest ${number(low.loss)}, ` +
     `highest ${number(high)}; level lines at ${rounds(heights.levels).join(", ")}` +

@@ -49,7 +49,8 @@ export function heightsOn({ kind, low, high }: Scale): Heights {
   if (!(high > low)) return { kind, low, high, at: () => 0, levels: [] };
   const scale = kind === "log" ? Math.log1p : (x: number) => x;
   const span = scale(high) - scale(low);
-  const at = (loss: number) => Math.min(Math.max((scale(loss) - scale(low)) / span, 0), 1);
+  // What is no number lies at the top, where what is infinite does.
+  const at = (loss: number) => (Number.isNaN(loss) ? 1 : Math.min(Math.max((scale(loss) - scale(low)) / span, 0), 1));
   return { kind, low, high, at, levels: roundLevels(low, high, at) };
 }
 
@@ -74,9 +75,12 @@ export const rowsOf = ({ s, loss }: Relief): number => Math.floor(loss.length / 
 
 export const isWhole = (landscape: Relief): boolean => rowsOf(landscape) >= landscape.t.length;
 
-/** Indices of the lowest grid point. */
+/** Indices of the lowest grid point; of the first one where no loss is a number. */
 export function lowest({ s, loss }: Relief): { i: number; j: number; loss: number } {
   let best = 0;
-  for (let k = 1; k < loss.length; k++) if ((loss[k] ?? 0) < (loss[best] ?? 0)) best = k;
-  return { i: best % s.length, j: Math.floor(best / s.length), loss: loss[best] ?? Number.NaN };
+  let least = Number.NaN;
+  loss.forEach((value, k) => {
+    if (!Number.isNaN(value) && !(value >= least)) [best, least] = [k, value];
+  });
+  return { i: best % s.length, j: Math.floor(best / s.length), loss: least };
 }

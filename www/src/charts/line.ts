@@ -3,6 +3,7 @@
 import type { Landscape } from "isoflat";
 import { number } from "../format";
 import type { PerPoint } from "../store";
+import type { Point } from "../worker/protocol";
 import type { HeightKind } from "./heights";
 import { curve, dots, type Frame, Plot, type PlotOptions } from "./plot";
 import { linear, log } from "./scales";
@@ -21,7 +22,11 @@ export class LineChart {
 }
 
 /** Nothing while neither is known. */
-export function linePlot(lines: PerPoint<Landscape>, height: HeightKind): PlotOptions | undefined {
+export function linePlot(
+  lines: PerPoint<Landscape>,
+  height: HeightKind,
+  names: Record<Point, string> = { trained: "trained: ", bent: "bent: " },
+): PlotOptions | undefined {
   const first = lines.trained ?? lines.bent;
   if (!first) return undefined;
   const { trained, bent } = lines;
@@ -32,7 +37,7 @@ export function linePlot(lines: PerPoint<Landscape>, height: HeightKind): PlotOp
     y: height === "log" && low > 0 ? log(low / 1.15, high * 1.15) : linear(0, cut(lines, high) || 1, 5),
     xLabel: "first direction",
     yLabel: "loss",
-    label: described(lines),
+    label: described(lines, names),
     marks: (frame) => [
       trained ? curve(frame, trained.s, trained.loss, "trained") : null,
       bent ? curve(frame, bent.s, bent.loss, "bent") : null,
@@ -60,10 +65,10 @@ function way(frame: Frame, line: Landscape): SVGElement[] {
 
 const everyOther = (values: ArrayLike<number>): number[] => Array.from(values).filter((_, index) => index % 2 === 0);
 
-function described(lines: PerPoint<Landscape>): string {
+function described(lines: PerPoint<Landscape>, names: Record<Point, string>): string {
   const said = (["trained", "bent"] as const).flatMap((point) => {
     const line = lines[point];
-    return line ? `${point}: ${number(line.center)} in the middle, up to ${number(Math.max(...line.loss))}` : [];
+    return line ? `${names[point]}${number(line.center)} in the middle, up to ${number(Math.max(...line.loss))}` : [];
   });
   return `Loss along the first direction; ${said.join("; ")}`;
 }

@@ -4,7 +4,7 @@ import { html } from "../dom";
 import { number } from "../format";
 import { lossTicks } from "./axes";
 import type { Heights } from "./heights";
-import { css, ramp, themeNow } from "./palette";
+import { css, ramp, type Theme, themeNow } from "./palette";
 
 /** As many colours as the ramp has, evenly spaced as there. */
 const STOPS = 7;
@@ -15,9 +15,9 @@ const [LETTER, LEAST] = [2.6, 5];
 const drawn = new WeakMap<HTMLElement, string>();
 
 /** `heights`: undefined where there is no landscape with colours. */
-export function drawLossScale(box: HTMLElement, heights: Heights | undefined): void {
+export function drawLossScale(box: HTMLElement, heights: Heights | undefined, theme: Theme = themeNow()): void {
   const isShown = heights !== undefined && heights.high > heights.low;
-  const key = isShown ? JSON.stringify([heights.kind, heights.low, heights.high, themeNow()]) : "";
+  const key = isShown ? JSON.stringify([heights.kind, heights.low, heights.high, theme]) : "";
   if (drawn.get(box) === key) return;
   drawn.set(box, key);
   if (!isShown) {
@@ -25,7 +25,7 @@ export function drawLossScale(box: HTMLElement, heights: Heights | undefined): v
     return;
   }
   const { kind, low, high } = heights;
-  const colour = ramp();
+  const colour = ramp(theme);
   const colours = Array.from({ length: STOPS }, (_, index) => css(colour(index / (STOPS - 1))));
   const [from, to] = [number(low, 2), number(high, 2)];
   box.replaceChildren(

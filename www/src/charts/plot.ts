@@ -55,19 +55,26 @@ export class Plot {
   /** Of the box, as it was last laid out. To ask for it between two pictures has the whole page laid out once more. */
   #size = { width: 0, height: 0 };
 
+  readonly #resize = new ResizeObserver(() => {
+    this.#size = { width: this.box.clientWidth, height: this.box.clientHeight };
+    this.#draw();
+  });
+
   /** The plot is as large as its box, and follows it. */
   constructor(private readonly box: HTMLElement) {
     // What it shows is said by the drawing in it.
     for (const name of ["role", "aria-label"]) box.removeAttribute(name);
-    new ResizeObserver(() => {
-      this.#size = { width: box.clientWidth, height: box.clientHeight };
-      this.#draw();
-    }).observe(box);
+    this.#resize.observe(box);
   }
 
   show(options: PlotOptions | undefined): void {
     this.#options = options;
     this.#draw();
+  }
+
+  close(): void {
+    this.#resize.disconnect();
+    this.box.replaceChildren();
   }
 
   #draw(): void {

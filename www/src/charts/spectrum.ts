@@ -9,6 +9,8 @@ import { linear, log, symlog } from "./scales";
 export interface Of<T> {
   point: Point;
   value: T;
+  /** What it is called where that is not its point; "" where there is one alone. */
+  name?: string;
 }
 
 export const extent = (top: EigenResult["top"], bottom: EigenResult["bottom"]): string => {
@@ -47,7 +49,7 @@ export function endsPlot(there: Of<Pick<EigenResult, "top" | "bottom">>[]): Plot
     y: symlog(Math.min(0, ...values) * 1.6 - unit, Math.max(0, ...values) * 1.6 + unit, unit),
     xLabel: "eigenvalues",
     yLabel: "λ",
-    label: `Ends of the spectrum: ${there.map(({ point, value }) => `${point} ${extent(value.top, value.bottom)}`).join("; ")}`,
+    label: `Ends of the spectrum: ${there.map(({ point, value, name = point }) => `${name} ${extent(value.top, value.bottom)}`.trim()).join("; ")}`,
     left: 62,
     marks: (frame) =>
       series.flatMap(({ point, xs, pairs }) => [
@@ -69,7 +71,12 @@ export function endsPlot(there: Of<Pick<EigenResult, "top" | "bottom">>[]): Plot
   };
 }
 
-export function densityPlot(value: SpectralDensity, point: Point, [low, high]: [number, number]): PlotOptions {
+export function densityPlot(
+  value: SpectralDensity,
+  point: Point,
+  [low, high]: [number, number],
+  name: string = point,
+): PlotOptions {
   const { grid, density, densityError, dimension, width } = value;
   // A single eigenvalue, broadened, is this high.
   const one = 1 / (dimension * width * Math.sqrt(2 * Math.PI));
@@ -82,7 +89,7 @@ export function densityPlot(value: SpectralDensity, point: Point, [low, high]: [
     y: log(floor, top),
     xLabel: "λ",
     yLabel: "density",
-    label: `Density of the spectrum, ${point}: highest ${number(Math.max(...density))}`,
+    label: `Density of the spectrum${name && `, ${name}`}: highest ${number(Math.max(...density))}`,
     left: 60,
     marks: (frame) => [
       band(

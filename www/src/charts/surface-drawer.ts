@@ -1,9 +1,8 @@
-/** What draws a surface: a worker that all surfaces of the page share, or the page itself where there is none. */
+/** What draws a surface: the page itself, or a worker (`surface-in-worker.ts`). */
 
-import { firstPicture } from "../moments";
 import type { Orbit } from "./relief";
 import type { SurfaceScene } from "./scene";
-import type { FromWorker, Picture, Size, ToWorker } from "./surface-protocol";
+import type { Picture, Size } from "./surface-protocol";
 
 export interface Drawer {
   show: (picture: Picture) => void;
@@ -14,67 +13,6 @@ export interface Drawer {
 
 /** `failed`: nothing is drawn on this canvas, nor will be. */
 export type MakeDrawer = (canvas: HTMLCanvasElement, drawn: () => void, failed: () => void) => Drawer;
-
-interface Told {
-  drawn: () => void;
-  failed: () => void;
-}
-
-/** The surfaces that the worker draws. */
-const surfaces = new Map<number, Told>();
-let worker: Worker | undefined;
-/** No worker here, or none that draws: it is not tried again. */
-let isImpossible =
-  typeof OffscreenCanvas === "undefined" || !("transferControlToOffscreen" in HTMLCanvasElement.prototype);
-let opened = 0;
-
-function start(): Worker {
-  const started = new Worker(new URL("./surface-worker.ts", import.meta.url), { type: "module", name: "surfaces" });
-  started.onmessage = ({ data: { surface, type } }: MessageEvent<FromWorker>) => {
-    if (type === "drawn") surfaces.get(surface)?.drawn();
-    else giveUp();
-  };
-  // Its file did not come, or it is broken.
-  started.onerror = giveUp;
-  return started;
-}
-
-function giveUp(): void {
-  isImpossible = true;
-  worker?.terminate();
-  worker = undefined;
-  const all = [...surfaces.values()];
-  surfaces.clear();
-  for (const { failed } of all) failed();
-}
-
-/** Starts the worker, if it has not been: three.js is large, and there when a surface is. */
-export function drawersInWorker(): MakeDrawer | null {
-  if (isImpossible) return null;
-  try {
-    worker ??= start();
-  } catch {
-    isImpossible = true;
-    return null;
-  }
-  return (canvas, drawn, failed) => {
-    const surface = opened++;
-    surfaces.set(surface, { drawn, failed });
-    const tell = (message: ToWorker, transfer: Transferable[] = []): void =>
-      void firstPicture().then(() => worker?.postMessage(message, transfer));
-    const offscreen = canvas.transferControlToOffscreen();
-    tell({ surface, type: "open", canvas: offscreen }, [offscreen]);
-    return {
-      show: (picture) => tell({ surface, type: "show", picture }),
-      turn: (orbit) => tell({ surface, type: "turn", orbit }),
-      fit: (size) => tell({ surface, type: "fit", size }),
-      close: () => {
-        surfaces.delete(surface);
-        tell({ surface, type: "close" });
-      },
-    };
-  };
-}
 
 export function drawerOnPage(Scene: typeof SurfaceScene): MakeDrawer {
   return (canvas, drawn, failed) => {

@@ -1,14 +1,14 @@
-/** The landscape as a relief on the page: a canvas that hands turn, drawn by a worker where the browser lets one. */
+/** The landscape as a relief on the page: a canvas that hands turn, drawn by a worker where there is one. */
 
 import type { Landscape } from "isoflat";
-import { svg, token } from "../dom";
+import { svg } from "../dom";
 import { number } from "../format";
 import { axesOf, drawnAxes } from "./axes";
+import { type Ground, PAGE } from "./ground";
 import { type Heights, isWhole, lowest, rowsOf } from "./heights";
 import { handle } from "./orbit";
-import { themeNow } from "./palette";
 import { FIRST_ORBIT, type Orbit } from "./relief";
-import { type Drawer, drawerOnPage, drawersInWorker, type MakeDrawer } from "./surface-drawer";
+import { type Drawer, drawerOnPage, type MakeDrawer } from "./surface-drawer";
 import type { Picture, Size } from "./surface-protocol";
 import { placesOf } from "./way";
 
@@ -35,6 +35,9 @@ export class SurfaceView {
     /** A hand wants it seen from elsewhere. */
     private readonly turned: (to: Orbit) => void,
     private readonly failed: () => void,
+    /** What draws elsewhere than on this thread; nothing where that is not possible. */
+    elsewhere: MakeDrawer | null = null,
+    private readonly ground: Ground = PAGE,
   ) {
     // It says how large the place is when that is known: to ask would lay the page out once more.
     this.#resize = new ResizeObserver(([entry]) => {
@@ -43,8 +46,7 @@ export class SurfaceView {
       this.#fit();
     });
     this.#resize.observe(view);
-    const inWorker = drawersInWorker();
-    if (inWorker) this.#draw(inWorker, () => this.#drawHere());
+    if (elsewhere) this.#draw(elsewhere, () => this.#drawHere());
     else this.#drawHere();
   }
 
@@ -55,13 +57,13 @@ export class SurfaceView {
       landscape: { s, t, loss, ...(path && { path }) },
       scale: { kind, low, high },
       colours: {
-        grid: token("surface-line"),
-        level: token("ink"),
-        floor: token("line-strong"),
-        pin: token("pin"),
-        way: token("way"),
+        grid: this.ground.colour("surface-line"),
+        level: this.ground.colour("ink"),
+        floor: this.ground.colour("line-strong"),
+        pin: this.ground.colour("pin"),
+        way: this.ground.colour("way"),
       },
-      theme: themeNow(),
+      theme: this.ground.theme(),
     };
     const lowestLoss = number(lowest(landscape).loss);
     const known = isWhole(landscape)

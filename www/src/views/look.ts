@@ -9,6 +9,7 @@ import { type Heights, heightsOf, isWhole, rowsOf } from "../charts/heights";
 import { LineChart } from "../charts/line";
 import { drawLossScale } from "../charts/loss-scale";
 import { SurfaceView } from "../charts/surface";
+import { drawersInWorker } from "../charts/surface-in-worker";
 import { waySaid } from "../charts/way";
 import { html } from "../dom";
 import { disable } from "../focus";
@@ -245,6 +246,7 @@ export class LookView {
           this.#place(point),
           (orbit) => this.#choose({ orbit }),
           () => this.#drawFlat(),
+          drawersInWorker(),
         );
         this.#surfaces[point] = view;
         view.turn(this.app.store.state.look.orbit);

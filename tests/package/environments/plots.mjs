@@ -1,0 +1,267 @@
+/** `isoflat/plots` as pages have it: the guide's own, drawn in Chrome from the packed package, and what bundlers make of it. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import * as esbuild from "esbuild";
+import { PNG } from "pngjs";
+import { root } from "../../../scripts/lib/process.mjs";
+import { seen } from "./chrome.mjs";
+import { page } from "./program.mjs";
+import { output } from "./project.mjs";
+
+const guide = readFileSync(join(root, "docs", "guides", "plots.md"), "utf8");
+const [TEN_LINES, FROM_JSON] = [...guide.matchAll(/^```html\n([\s\S]*?)^```$/gm)].map(([, text]) => text);
+
+const head = '<!doctype html><html lang="en"><meta charset="utf-8"><title>An article</title>\n';
+const map = `<script type="importmap">${JSON.stringify({
+  imports: { isoflat: "./isoflat/pkg/isoflat.js", "isoflat/plots": "./isoflat/pkg/plots/plots.js" },
+})}</script>\n`;
+
+/** Beside the package's folder, where the guide's pages find it. */
+const article = (project, name, body) => project.write({ [`node_modules/${name}`]: head + body });
+const visit = (project, name, work) => seen(project.at("node_modules"), name, work);
+
+/** What an element looks like: how many colours it has, and how light it is on the whole, of 255. */
+async function looks(locator) {
+  const { data } = PNG.sync.read(await locator.screenshot());
+  const colours = new Set();
+  let sum = 0;
+  for (let at = 0; at < data.length; at += 4) {
+    colours.add((data[at] << 16) | (data[at + 1] << 8) | data[at + 2]);
+    sum += (data[at] + data[at + 1] + data[at + 2]) / 3;
+  }
+  return { colours: colours.size, light: (4 * sum) / data.length };
+}
+
+/** A picture of a surface comes some frames after its canvas. */
+async function until(what, isSo) {
+  for (let tries = 0; tries < 100; tries++) {
+    if (await isSo()) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  assert.fail(`${what}: not within five seconds`);
+}
+
+const computing = `
+  import init, { describeMeasures, Engine, Network, Problem } from "isoflat";
+  import "isoflat/plots";
+  await init();
+  const network = Network.dense([2, 6, 2]);
+  const problem = Problem.synthetic(network, { samples: 40 });
+  const engine = await Engine.create({ backend: "cpu" });
+  const parameters = network.initialize();
+  const at = (name) => document.querySelector(name);
+`;
+
+const surface = async (project) => {
+  article(project, "ten.html", TEN_LINES);
+  return visit(project, "ten.html", async (page, fetched) => {
+    const element = page.locator("isoflat-landscape");
+    assert(await element.getByText("is being computed").isVisible(), "what stands between the tags is not shown");
+    assert(!fetched.some((name) => name.startsWith("scene-")), "three.js came before there was something to draw");
+    const canvas = element.getByRole("img", { name: /^Loss surface: .* at the weights/ });
+    await canvas.waitFor({ timeout: 60_000 });
+    await until("a surface of many colours", async () => (await looks(canvas)).colours > 500);
+    const light = await looks(element);
+
+    await canvas.focus();
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("ArrowUp");
+    assert.match(await element.evaluate(({ camera }) => camera), /^[\d.]+_[\d.]+_[\d.]+$/);
+    await page.keyboard.press("Home");
+    assert.equal(await element.evaluate(({ camera }) => camera), "");
+
+    await page.evaluate(() => {
+      document.documentElement.style.colorScheme = "dark";
+    });
+    await until("dark, where the page has become so", async () => (await looks(element)).light < light.light - 80);
+    await page.evaluate(() => {
+      document.documentElement.style.colorScheme = "light";
+    });
+
+    await element.getByRole("radio", { name: "Contour" }).check();
+    await element.getByRole("img", { name: /^Contour map of the loss/ }).waitFor();
+    assert.equal(await element.getAttribute("view"), "contour");
+    assert((await element.locator(".bands path").count()) > 3, "a map without levels");
+
+    // In a place that is narrower, and none.
+    await element.evaluate((element) => {
+      element.style.width = "300px";
+    });
+    await until(
+      "a map as wide as its place",
+      async () => (await element.locator("svg.contour").boundingBox()).width < 300,
+    );
+    await element.evaluate((element) => {
+      element.landscape = null;
+    });
+    await element.getByText("is being computed").waitFor();
+    return "a surface in ten lines, turned by keys, dark and light, and as a map";
+  });
+};
+
+const fromJson = async (project) => {
+  const side = [-1, -0.5, 0, 0.5, 1];
+  const loss = side.flatMap((t) => side.map((s) => s * s + 2 * t * t));
+  loss[0] = null;
+  project.write({ "node_modules/landscape.json": JSON.stringify({ s: side, t: side, loss, center: 0 }) });
+  article(project, "json.html", FROM_JSON);
+  return visit(project, "json.html", async (page, fetched) => {
+    await page.getByRole("img", { name: /^Contour map of the loss: 0 at the weights, lowest 0, highest 3/ }).waitFor();
+    assert((await looks(page.locator("isoflat-landscape"))).colours > 50, "an empty map");
+    const other = fetched.filter(
+      (name) => !/^(json\.html|landscape\.json|favicon\.ico|plots\.js|chunk-.*|landscape-drawing-.*)$/.test(name),
+    );
+    assert.deepEqual(other, [], "the engine, or three.js, was fetched");
+    return "what was computed before, without the engine";
+  });
+};
+
+const numbers = async (project) => {
+  const body = `<isoflat-landscape></isoflat-landscape><isoflat-spectrum></isoflat-spectrum><isoflat-invariance></isoflat-invariance>
+<script type="module">${computing}
+  at("isoflat-landscape").landscape = await engine.landscape(problem, parameters, { directions: [{ type: "random", seed: 1 }] });
+  const ends = await engine.eigenvalues(problem, parameters, { top: 3, bottom: 2 });
+  at("isoflat-spectrum").eigenvalues = [ends, ends];
+  at("isoflat-spectrum").density = await engine.density(problem, parameters);
+  at("isoflat-invariance").descriptions = describeMeasures();
+  at("isoflat-invariance").table = await engine.invariance(problem, parameters, {
+    measures: ["hessian.trace"],
+    transformations: [{ type: "layerwise", lambda: [4, 0.25] }, { type: "random_permutation", seed: 1 }],
+  });
+</script>`;
+  article(project, "numbers.html", map + body);
+  return visit(project, "numbers.html", async (page) => {
+    const line = page.getByRole("img", { name: /^Loss along the first direction; [\d.]+ in the middle/ });
+    await line.waitFor({ timeout: 60_000 });
+    const spectrum = page.locator("isoflat-spectrum");
+    const ends = spectrum.getByRole("img", { name: /^Ends of the spectrum: before λ from .*; after λ from/ });
+    await ends.waitFor();
+    const counts = await ends.locator(".dots").evaluateAll((all) => all.map(({ dataset }) => dataset.count));
+    assert.deepEqual(counts, ["5", "5"], "eigenvalues of both");
+    const density = spectrum.getByRole("img", { name: /^Density of the spectrum: highest/ });
+    assert((await density.locator(".curve").getAttribute("d")).split("L").length > 50, "a density without a curve");
+    for (const drawing of [line, ends, density]) assert((await looks(drawing)).colours > 20, "an empty plot");
+
+    const table = page.getByRole("grid", { name: "Invariance of measures" });
+    const cells = table.locator("[data-cell]");
+    assert.equal(await cells.count(), 4, "the outputs and the trace under two maps");
+    const trace = table.getByRole("row", { name: /^Hessian, trace/ });
+    assert.deepEqual(
+      await trace.locator("[data-cell]").evaluateAll((all) => all.map(({ dataset }) => dataset.verdict)),
+      ["changed", "invariant"],
+    );
+    await trace.locator("[data-cell]").first().focus();
+    await page.keyboard.press("ArrowRight");
+    await page.getByText("same, as theory says").waitFor();
+    assert((await looks(table)).colours > 30, "a table without colours");
+    return "a line, spectra and a table";
+  });
+};
+
+/** Given before the element is known, or wrong. */
+const hostile = async (project) => {
+  const body = `<isoflat-landscape></isoflat-landscape><script type="module">
+  const element = document.querySelector("isoflat-landscape");
+  element.landscape = { s: [0, 1, 2], t: [], loss: [2, 1, 2], center: 2 };
+  element.view = "contour";
+  const { IsoflatLandscape } = await import("isoflat/plots");
+  const said = [];
+  const complains = (name, property, value) => {
+    try {
+      document.createElement(name)[property] = value;
+      said.push("nothing");
+    } catch (error) {
+      said.push(error instanceof TypeError ? error.message : String(error));
+    }
+  };
+  complains("isoflat-landscape", "landscape", 7);
+  complains("isoflat-landscape", "landscape", { s: ["a", "b"], t: [], loss: [1, 2] });
+  complains("isoflat-landscape", "landscape", { s: [0, 1], t: [0, 1], loss: [1, 2, 3] });
+  complains("isoflat-landscape", "beside", {});
+  complains("isoflat-spectrum", "eigenvalues", { top: [], bottom: [] });
+  complains("isoflat-spectrum", "density", { grid: [1] });
+  complains("isoflat-invariance", "table", []);
+  complains("isoflat-invariance", "descriptions", "none");
+  globalThis.outcome = { said, isOne: element instanceof IsoflatLandscape, view: element.getAttribute("view") };
+</script>`;
+  article(project, "hostile.html", map + body);
+  return visit(project, "hostile.html", async (page) => {
+    await page.getByRole("img", { name: "Loss along the first direction; 2.00 in the middle, up to 2.00" }).waitFor();
+    const { said, isOne, view } = await page.evaluate(() => globalThis.outcome);
+    assert.deepEqual([isOne, view], [true, "contour"], "given before the element is known");
+    const wanted = [
+      /^landscape: .*engine\.landscape gives/,
+      /^landscape: .*lists of numbers/,
+      /^landscape: its loss has 3 numbers and not those of 2 × 2 points/,
+      /^beside: .*list/,
+      /^eigenvalues: .*no largest eigenvalue/,
+      /^density: .*engine\.density gives/,
+      /^table: .*engine\.invariance gives/,
+      /^descriptions: .*describeMeasures/,
+    ];
+    for (const [index, pattern] of wanted.entries()) assert.match(said[index], pattern);
+    return "errors that say what is wanted";
+  });
+};
+
+const small = `import "isoflat/plots";
+const element = document.createElement("isoflat-landscape");
+element.landscape = { s: [0, 1], t: [0, 1], loss: [1, 2, 3, 4], center: 1 };
+document.body.append(element);
+`;
+
+const isDrawn = async (folder) =>
+  seen(folder, "", async (page) => {
+    await page.locator("isoflat-landscape canvas").waitFor({ timeout: 60_000 });
+    return "the surface is drawn";
+  });
+
+export const plots = [
+  ["isoflat/plots, ten lines", surface],
+  ["isoflat/plots, from JSON", fromJson],
+  ["isoflat/plots, lines, spectra and tables", numbers],
+  ["isoflat/plots, what makes no sense", hostile],
+  [
+    "isoflat/plots, Node",
+    async (project) => {
+      project.write({
+        "plots.js": `import * as plots from "isoflat/plots";
+const members = ({ prototype }) => Object.getOwnPropertyNames(prototype);
+console.log(JSON.stringify(Object.entries(plots).map(([name, Class]) => [name, members(Class)])));
+`,
+      });
+      const found = new Map(JSON.parse(await project.node("plots.js")));
+      const types = readFileSync(project.at("node_modules", "isoflat", "pkg", "plots", "plots.d.ts"), "utf8");
+      const declared = [...types.matchAll(/^export class (\w+)[^{]*\{\n([\s\S]*?)^\}/gm)];
+      assert.deepEqual([...found.keys()].sort(), declared.map(([, name]) => name).sort());
+      for (const [, name, body] of declared) {
+        const properties = [...body.matchAll(/^ {2}(?:get )?(?!set\b|addEventListener)(\w+)[(:]/gm)];
+        assert(properties.length > 0, name);
+        for (const [, key] of properties) assert(found.get(name).includes(key), `${name} has no ${key}`);
+      }
+      return "it can be imported, and has what is declared";
+    },
+  ],
+  [
+    "isoflat/plots, esbuild, a script",
+    async (project) => {
+      project.write({ "drawn.js": small, "plots-esbuild/index.html": page("./drawn.js") });
+      const folder = project.at("plots-esbuild");
+      const how = { bundle: true, format: "iife", outdir: folder, logLevel: "warning" };
+      await esbuild.build({ absWorkingDir: project.folder, entryPoints: [project.at("drawn.js")], ...how });
+      return isDrawn(folder);
+    },
+  ],
+  [
+    "isoflat/plots, Vite",
+    async (project) => {
+      project.write({ "drawn.js": small, "index.html": page("/drawn.js") });
+      const vite = join(root, "node_modules", "vite", "bin", "vite.js");
+      const how = ["build", "--outDir", "plots-vite", "--emptyOutDir"];
+      await output(process.execPath, [vite, ...how], project.folder);
+      return isDrawn(project.at("plots-vite"));
+    },
+  ],
+];

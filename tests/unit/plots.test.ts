@@ -1,0 +1,52 @@
+import { describe, expect, test } from "vitest";
+import { densityOf, descriptionsOf, eigenvaluesOf, invarianceOf, landscapeOf } from "../../www/src/plots/given";
+
+const grid = { s: [0, 1, 2], t: [0, 1], loss: [1, 2, 3, 4, 5, 6], center: 1 };
+
+describe("a landscape that is given", () => {
+  test("may be lists, with null for what is not finite", () => {
+    const { loss, notFinite, center } = landscapeOf({ ...grid, loss: [null, 2, 3, 4, 5, 6] }, "landscape");
+    expect([...loss]).toEqual([Number.NaN, 2, 3, 4, 5, 6]);
+    expect([notFinite, center]).toEqual([1, 1]);
+  });
+
+  test("may be a beginning, of whole rows", () => {
+    expect(landscapeOf({ ...grid, loss: [1, 2, 3] }, "landscape").loss).toHaveLength(3);
+    for (const loss of [[], [1, 2, 3, 4], [1, 2, 3, 4, 5, 6, 7, 8, 9]])
+      expect(() => landscapeOf({ ...grid, loss }, "landscape")).toThrow(/^landscape: its loss has \d numbers/);
+  });
+
+  test("keeps its way, and says where that is none", () => {
+    const path = { s: [0, 1], t: [0, 1] };
+    expect([...(landscapeOf({ ...grid, path }, "landscape").path?.s ?? [])]).toEqual([0, 1]);
+    expect(() => landscapeOf({ ...grid, path: { s: 1 } }, "landscape")).toThrow("its path");
+  });
+
+  test("has two points along what it has", () => {
+    expect(() => landscapeOf({ s: [1], t: [], loss: [1] }, "landscape")).toThrow("at least 2 points");
+    expect(() => landscapeOf({ s: [1, 2], t: [1], loss: [1, 2] }, "landscape")).toThrow("a grid has at least 2");
+  });
+});
+
+describe("results that are given", () => {
+  const ends = { top: [{ value: 1, residual: 0, converged: true }], bottom: [], products: 3, converged: true };
+
+  test("are one, or two to compare, or none", () => {
+    expect(eigenvaluesOf(ends, "eigenvalues")).toEqual([ends]);
+    expect(eigenvaluesOf([ends, ends], "eigenvalues")).toEqual([ends, ends]);
+    expect(eigenvaluesOf(null, "eigenvalues")).toBeNull();
+    expect(() => eigenvaluesOf([ends, ends, ends], "eigenvalues")).toThrow("one result or two, and not 3");
+    expect(() => eigenvaluesOf([], "eigenvalues")).toThrow("and not 0");
+  });
+
+  test("are what they are to be", () => {
+    expect(() => eigenvaluesOf({ top: 1 }, "eigenvalues")).toThrow(
+      /^eigenvalues: it is to be what engine\.eigenvalues/,
+    );
+    expect(() => densityOf({ grid: [0, 1], density: [1], densityError: [0, 0], width: 1 }, "density")).toThrow(
+      "1 numbers on a grid of 2",
+    );
+    expect(() => invarianceOf({ cells: [{}], transformations: [] }, "table")).toThrow("engine.invariance");
+    expect(() => descriptionsOf([{ key: "loss" }], "descriptions")).toThrow("describeMeasures()");
+  });
+});

@@ -1,0 +1,112 @@
+/** What elements are given, checked: what the package's methods return, or the same read from JSON. */
+
+import type { EigenResult, InvarianceTable, Landscape, MeasureDescription, SpectralDensity } from "isoflat";
+
+type Numbers = ArrayLike<number | null>;
+
+/** A landscape as JSON has it too: with lists of numbers, and null for what is not finite. */
+export interface LandscapeData {
+  readonly s: Numbers;
+  readonly t: Numbers;
+  readonly loss: Numbers;
+  readonly center?: number;
+  readonly path?: { readonly s: Numbers; readonly t: Numbers };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
+
+const isNumbers = (value: unknown): value is Numbers =>
+  isObject(value) &&
+  typeof value.length === "number" &&
+  (ArrayBuffer.isView(value) || Array.isArray(value)) &&
+  Array.prototype.every.call(value, (entry) => entry === null || typeof entry === "number");
+
+const numbers = (values: Numbers): Float64Array => Float64Array.from(values, (value) => value ?? Number.NaN);
+
+function wrong(what: string, fault: string): never {
+  throw new TypeError(`${what}: ${fault}`);
+}
+
+/** Fewer rows than `t` has are a beginning. */
+export function landscapeOf(value: unknown, what: string): Landscape {
+  if (!isObject(value)) wrong(what, "it is to be what engine.landscape gives, an object with s, t and loss");
+  const { s, t, loss, center, path } = value;
+  if (!isNumbers(s) || !isNumbers(t) || !isNumbers(loss)) wrong(what, "its s, t and loss are to be lists of numbers");
+  if (s.length < 2) wrong(what, `its s has ${s.length} numbers; a landscape has at least 2 points along it`);
+  if (t.length === 1) wrong(what, "its t has 1 number; a grid has at least 2, a line none");
+  const whole = s.length * Math.max(t.length, 1);
+  if (loss.length > whole || loss.length % s.length !== 0 || loss.length === 0) {
+    const points = t.length > 0 ? `${s.length} × ${t.length} points, row by row` : `${s.length} points`;
+    wrong(what, `its loss has ${loss.length} numbers and not those of ${points}`);
+  }
+  const way = isObject(path) && isNumbers(path.s) && isNumbers(path.t) ? path : null;
+  if (path !== undefined && path !== null && !way) wrong(what, "its path is to have lists of numbers, s and t");
+  const losses = numbers(loss);
+  const found = {
+    s: numbers(s),
+    t: numbers(t),
+    loss: losses,
+    accuracy: new Float64Array(),
+    center: typeof center === "number" ? center : Number.NaN,
+    notFinite: losses.filter((x) => !Number.isFinite(x)).length,
+    ...(way && {
+      path: { s: numbers(way.s as Numbers), t: numbers(way.t as Numbers), explained: [], share: Number.NaN },
+    }),
+  };
+  // Nothing is drawn of what computed it.
+  return found as Omit<Landscape, "backend"> as Landscape;
+}
+
+/** One result, or two to compare; null for none. */
+function upToTwo<T>(value: unknown, what: string, check: (one: unknown) => asserts one is T): T[] | null {
+  if (value === null || value === undefined) return null;
+  const all: unknown[] = Array.isArray(value) ? value : [value];
+  if (all.length < 1 || all.length > 2) wrong(what, `it is to be one result or two, and not ${all.length}`);
+  return all.map((one) => {
+    check(one);
+    return one;
+  });
+}
+
+export const eigenvaluesOf = (value: unknown, what: string): EigenResult[] | null =>
+  upToTwo(value, what, (one): asserts one is EigenResult => {
+    const isEnd = (end: unknown): boolean =>
+      Array.isArray(end) && end.every((pair) => isObject(pair) && typeof pair.value === "number");
+    if (!isObject(one) || !isEnd(one.top) || !isEnd(one.bottom))
+      wrong(what, "it is to be what engine.eigenvalues gives, with lists of pairs at the top and bottom");
+    if ((one.top as unknown[]).length === 0) wrong(what, "it has no largest eigenvalue");
+  });
+
+export const densityOf = (value: unknown, what: string): SpectralDensity[] | null =>
+  upToTwo(value, what, (one): asserts one is SpectralDensity => {
+    const isThere =
+      isObject(one) &&
+      isNumbers(one.grid) &&
+      isNumbers(one.density) &&
+      typeof one.width === "number" &&
+      isNumbers(one.densityError);
+    if (!isThere) wrong(what, "it is to be what engine.density gives, with a grid, the density and its errors");
+    const { grid, density, densityError } = one as unknown as SpectralDensity;
+    if (grid.length < 2 || density.length !== grid.length || densityError.length !== grid.length)
+      wrong(what, `its density has ${density.length} numbers on a grid of ${grid.length}`);
+  });
+
+export function invarianceOf(value: unknown, what: string): InvarianceTable {
+  const isCell = (cell: unknown): boolean =>
+    isObject(cell) && typeof cell.measure === "string" && typeof cell.transformation === "number";
+  if (
+    !isObject(value) ||
+    !Array.isArray(value.cells) ||
+    !value.cells.every(isCell) ||
+    !Array.isArray(value.transformations)
+  )
+    wrong(what, "it is to be what engine.invariance gives, with transformations and cells");
+  return value as unknown as InvarianceTable;
+}
+
+export function descriptionsOf(value: unknown, what: string): MeasureDescription[] {
+  const isOne = (one: unknown): boolean =>
+    isObject(one) && typeof one.key === "string" && typeof one.title === "string";
+  if (!Array.isArray(value) || !value.every(isOne)) wrong(what, "they are to be what describeMeasures() gives");
+  return value as MeasureDescription[];
+}

@@ -1,0 +1,87 @@
+/**
+ * The lab's drawings as elements for any page: `<isoflat-landscape>`, `<isoflat-spectrum>` and `<isoflat-invariance>`. To import this
+ * module makes them known; what draws is loaded when an element near the window has something to draw.
+ */
+
+import type { EigenResult, InvarianceTable, Landscape, MeasureDescription, SpectralDensity } from "../isoflat.js";
+
+/** What `engine.landscape` gives, or the same read from JSON: lists of numbers, and null for what is not finite. */
+export interface LandscapeData {
+  readonly s: ArrayLike<number | null>;
+  /** Empty for a line. */
+  readonly t: ArrayLike<number | null>;
+  /** Whole rows; fewer than `t` has are drawn as a beginning. */
+  readonly loss: ArrayLike<number | null>;
+  readonly center?: number;
+  readonly path?: { readonly s: ArrayLike<number | null>; readonly t: ArrayLike<number | null> };
+}
+
+/** The loss around a point, as a surface that hands and keys turn, as a contour map, or, of one direction, as a line. */
+export class IsoflatLandscape extends HTMLElement {
+  /** Null for none, as it begins: then the element shows what is between its tags. */
+  get landscape(): Landscape | LandscapeData | null;
+  set landscape(landscape: Landscape | LandscapeData | null);
+  /** Landscapes of other elements, with which it shares one scale of heights and colours. */
+  get beside(): readonly (Landscape | LandscapeData)[];
+  set beside(landscapes: readonly (Landscape | LandscapeData)[]);
+  /** The attribute `view`; default `surface`. */
+  view: "surface" | "contour";
+  /** The attribute `scale`: heights and colours as log (1 + loss), the default, or as the loss. */
+  scale: "log" | "linear";
+  /** The attribute `controls`: buttons for the view. */
+  controls: boolean;
+  /**
+   * From where the surface is seen: degrees around, degrees up and distance as `"36_25_4.8"`; `""` where it begins. The attribute `camera` sets it,
+   * and what a hand does is not written there.
+   */
+  camera: string;
+  addEventListener<K extends keyof IsoflatLandscapeEventMap>(
+    type: K,
+    listener: (this: IsoflatLandscape, event: IsoflatLandscapeEventMap[K]) => unknown,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
+  addEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
+}
+
+export interface IsoflatLandscapeEventMap extends HTMLElementEventMap {
+  /** Somebody has turned the surface. */
+  camerachange: Event;
+  /** Somebody has chosen another view. */
+  viewchange: Event;
+}
+
+/** An operator's spectrum: its ends with their residuals, its density, or both; of one point, or of two to compare. */
+export class IsoflatSpectrum extends HTMLElement {
+  /** What `engine.eigenvalues` gives. */
+  get eigenvalues(): EigenResult | readonly [EigenResult] | readonly [EigenResult, EigenResult] | null;
+  set eigenvalues(results: EigenResult | readonly [EigenResult] | readonly [EigenResult, EigenResult] | null);
+  /** What `engine.density` gives. */
+  get density(): SpectralDensity | readonly [SpectralDensity] | readonly [SpectralDensity, SpectralDensity] | null;
+  set density(results:
+    | SpectralDensity
+    | readonly [SpectralDensity]
+    | readonly [SpectralDensity, SpectralDensity]
+    | null);
+}
+
+/** Which measures stand still under which maps of the weights, and which move. */
+export class IsoflatInvariance extends HTMLElement {
+  /** What `engine.invariance` gives. */
+  get table(): InvarianceTable | null;
+  set table(table: InvarianceTable | null);
+  /** What `describeMeasures()` gives: names and papers. Without it rows have the measures' keys. */
+  get descriptions(): readonly MeasureDescription[];
+  set descriptions(descriptions: readonly MeasureDescription[]);
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "isoflat-landscape": IsoflatLandscape;
+    "isoflat-spectrum": IsoflatSpectrum;
+    "isoflat-invariance": IsoflatInvariance;
+  }
+}
