@@ -1209,6 +1209,20 @@ export interface FeatureOptions extends RunOptions {
   seed?: number;
 }
 
+export interface FeatureRobustnessOptions extends RunOptions {
+  /** Which of the layers with parameters, counted from 1: its inputs are changed. */
+  layer: number;
+  /** φ becomes φ + δ A φ. */
+  delta: number;
+  /**
+   * A, row by row: m × m numbers for m units that enter the layer (channels before a convolution, or behind a flatten). Without it a
+   * uniformly random orthogonal one is drawn.
+   */
+  matrix?: Float64Array | Float32Array | number[];
+  /** Of the matrix that is drawn. */
+  seed?: number;
+}
+
 /** The rise of the loss with φ + δ A φ in place of φ, the inputs of one layer, for one matrix A. */
 export interface FeatureRobustness {
   layer: number;
@@ -1872,6 +1886,24 @@ export class Engine {
    * ```
    */
   averageSharpness(problem: Problem, parameters: Float64Array | Float32Array, options?: AverageSharpnessOptions): Promise<AverageSharpness>;
+  /**
+   * Petzka’s feature robustness at one matrix A, which is given or drawn: the mean rise of the loss when a layer’s inputs φ become
+   * φ + δ A φ, beside the bound (δ²/2) ‖A‖² κ. Their Appendix D.2: moving (1, 0) along itself and its neighbour (1, ε) across takes
+   * ‖A‖ ≥ √2/ε, so that the bound says nothing of samples that are moved independently.
+   * @example
+   * ```js
+   * const near = 0.01;
+   * const neighbours = new Problem(Network.dense([2, 1], { bias: false }), {
+   *   loss: "squared_error",
+   *   inputs: [1, 0, 1, near],
+   *   targets: [1, 1 + near],
+   * });
+   * const apart = { layer: 1, delta: 0.01, matrix: [1, -1 / near, 0, 1 / near] };
+   * const { value, bound, matrixNorm } = await engine.featureRobustness(neighbours, new Float64Array([1, 1]), apart);
+   * console.log(matrixNorm > Math.SQRT2 / near, bound > 1e4 * value); // true true
+   * ```
+   */
+  featureRobustness(problem: Problem, parameters: Float64Array | Float32Array, options: FeatureRobustnessOptions): Promise<FeatureRobustness>;
   /**
    * How far the loss rises when a layer’s inputs are perturbed, beside Petzka’s bound.
    * @example
