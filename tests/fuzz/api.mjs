@@ -148,6 +148,7 @@ const engineMethods = [
       top: of.count(1, 3),
       bottom: of.count(0, 2),
       vectors: of.flag,
+      horizontal: of.flag,
       space: of.space,
       ...estimation,
     },
