@@ -1,9 +1,11 @@
 //! Loss landscapes: L(θ + s u) along a line, L(θ + s u + t v) over a grid.
 
+mod normalization;
 mod trajectory;
 
 use std::collections::BTreeMap;
 
+pub use normalization::Normalization;
 use serde::Serialize;
 pub use trajectory::{Path, PrincipalComponents, Trajectory};
 
@@ -13,8 +15,6 @@ use crate::engine::{Engine, Plan, Step, Vector};
 use crate::error::{Result, bail, ensure};
 use crate::linalg::{Goal, Lanczos, generator, random_normal};
 use crate::memory::{collected, copied};
-use crate::network::Network;
-use crate::numbers::norm;
 use crate::operator::OperatorKind;
 
 /// The most points a landscape may have.
@@ -50,18 +50,6 @@ pub enum Direction {
         /// 0 explains most, 1 the most of what that one leaves.
         component: usize,
     },
-}
-
-/// What the lengths of random directions and eigenvectors are matched to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Normalization {
-    /// Length 1 over all parameters.
-    #[default]
-    None,
-    /// Each W_l and b_l of the direction gets the length of the parameters' (Rangamani, Figure 2).
-    Layer,
-    /// Each row of W_l (a filter) gets the length of the parameters' row; biases are not moved (Li et al. 2018).
-    Filter,
 }
 
 /// Points along one axis, whose ends may be left to the trajectory that is to be inside.
@@ -289,10 +277,10 @@ async fn direction_vectors(
             },
             Direction::Random { seed } => {
                 let vector = random_normal(parameters.len(), &mut generator(*seed))?;
-                normalize(vector, parameters, network, normalization)
+                normalization.apply(network, parameters, vector)?
             }
             Direction::Eigenvector { operator, index } => {
-                normalize(eigenvectors.get(*operator, *index), parameters, network, normalization)
+                normalization.apply(network, parameters, eigenvectors.get(*operator, *index))?
             }
             Direction::Towards(other) => {
                 network.check_parameters(other)?;
@@ -384,33 +372,4 @@ impl Eigenvectors {
             Err(_) => bottom[index.unsigned_abs() - 1].clone(),
         }
     }
-}
-
-/// Scales each part of the direction to the length of the parameters' part.
-fn normalize(mut v: Vec<f64>, parameters: &[f64], network: &Network, normalization: Normalization) -> Vec<f64> {
-    let match_length = |v: &mut [f64], length: f64| {
-        let own = norm(v.iter().copied());
-        v.iter_mut().for_each(|v| *v = if own > 0.0 { *v / own * length } else { 0.0 });
-    };
-    match normalization {
-        Normalization::None => match_length(&mut v, 1.0),
-        Normalization::Layer => {
-            for block in network.layout().blocks() {
-                let length = norm(parameters[block.range.clone()].iter().copied());
-                match_length(&mut v[block.range], length);
-            }
-        }
-        Normalization::Filter => {
-            for layer in network.layout().layers() {
-                let rows = v[layer.weight.clone()].chunks_exact_mut(layer.inputs);
-                for (v, w) in rows.zip(parameters[layer.weight.clone()].chunks_exact(layer.inputs)) {
-                    match_length(v, norm(w.iter().copied()));
-                }
-                if let Some(bias) = &layer.bias {
-                    v[bias.clone()].fill(0.0);
-                }
-            }
-        }
-    }
-    v
 }

@@ -20,7 +20,7 @@ pub(crate) use hutch_plus_plus::{columns_of, trace_and_norm_beyond};
 pub use hutchinson::{TraceEstimate, hutchinson};
 pub(crate) use krylov::Explored;
 pub use lanczos::{Goal, Lanczos, Spectrum};
-pub(crate) use orthonormal::orthonormal_columns;
+pub use orthonormal::orthonormal_columns;
 pub use power::{PowerIteration, PowerResult};
 pub(crate) use refine::refine;
 pub(crate) use symmetric::{decomposed, symmetric_eigen};

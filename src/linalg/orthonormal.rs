@@ -20,16 +20,11 @@ const ROWS: usize = 512;
 /// Columns so many times as long as they are many have a condition below 4/3 but by miracle: (√n + √k) / (√n − √k), and a fraction.
 const LONG: usize = 64;
 
-/// `dimension` orthonormal columns of length n, one after the other.
+/// `dimension` orthonormal columns of length n, one after the other: a uniformly random subspace, the same for the same seed.
 ///
 /// # Errors
 /// `InvalidOption` for more columns than there are rows; `TooLarge`; `Aborted`.
-pub(crate) async fn orthonormal_columns(
-    n: usize,
-    dimension: usize,
-    seed: u64,
-    control: &Control<'_>,
-) -> Result<Vec<f64>> {
+pub async fn orthonormal_columns(n: usize, dimension: usize, seed: u64, control: &Control<'_>) -> Result<Vec<f64>> {
     ensure!(
         (1..=n).contains(&dimension),
         InvalidOption,

@@ -1,5 +1,8 @@
 //! Rangamani et al. 2019: spectral norm and trace of the Riemannian Hessian, D H D in ordinary coordinates, and the length of
 //! the Riemannian gradient. D holds the norm of each entry's block: a whole W_l or b_l, or the entry itself.
+//!
+//! Spectral norms are the largest magnitude of an eigenvalue over all vectors. The paper's Definition 3 is the signed maximum over
+//! horizontal ones, which is the same at a minimum; away from critical points it is the end of [`Horizontal`](crate::operator::Horizontal).
 
 use super::known::Known;
 use super::row::{ALWAYS, AtPoint, Compute, Cost, Family, LAYERWISE};

@@ -20,7 +20,8 @@ pub enum Metric {
 /// The connection behind the Riemannian Hessian.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Connection {
-    /// The paper's: the connection term is zero.
+    /// The paper's: the connection term is zero. Away from critical points vertical directions are not in its kernel, and Definition 3
+    /// is about [`Horizontal`](super::Horizontal) vectors alone.
     Flat,
     /// The metric's own: vertical directions lie in its kernel at every point.
     LeviCivita,

@@ -1,14 +1,16 @@
 //! Symmetric linear operators over an engine's prepared point: what estimators see.
 //!
 //! An estimator knows an operator's length and how to apply it, nothing of networks. Operators nest: [`Scaled`] is
-//! D A D for any A, [`Restricted`] a principal submatrix of any A.
+//! D A D for any A, [`Restricted`] a principal submatrix of any A, [`Horizontal`] one without rescalings.
 
+mod horizontal;
 mod kind;
 mod levi_civita;
 mod metric;
 mod restricted;
 mod scaled;
 
+pub use horizontal::Horizontal;
 pub use kind::{OperatorDescription, OperatorKind, Part, Whole};
 pub use levi_civita::LeviCivita;
 pub use metric::{Connection, Metric};

@@ -7,13 +7,15 @@ use wasm_bindgen::prelude::*;
 
 use super::convert::{float64, set, to_js};
 use super::engine::{Call, Engine, pairs};
+use super::error::fault;
 use super::options::{EigenMethod, EigenOptions, measure_options, operator};
 use super::problem::Problem;
 use super::run::thrown;
 use crate::control::Control;
+use crate::error::ErrorCode;
 use crate::linalg::StochasticLanczos;
 use crate::measure::{Known, MeasureOptions, TraceMethod, diagonal_by, petzka, trace_by};
-use crate::operator::SymmetricOperator;
+use crate::operator::{Horizontal, SymmetricOperator};
 use crate::space::{SpaceCurvature, SpaceKind};
 
 type Js<T> = Result<T, JsValue>;
@@ -86,12 +88,20 @@ impl Engine {
 async fn eigenvalues(call: Call) -> Js<JsValue> {
     let found: EigenOptions = call.parts.parse("eigenvalues")?;
     let (kind, method) = (found.operator()?, found.method()?);
+    let is_horizontal = found.horizontal.unwrap_or(false);
     let control = call.control().await?;
     match found.space {
         None | Some(SpaceKind::Weights) => {
             let engine = call.prepared().await?;
             let operator = thrown(kind.operator(&engine).await)?;
+            if is_horizontal {
+                return ends(&thrown(Horizontal::new(operator, kind, &engine))?, method, &control).await;
+            }
             ends(&operator, method, &control).await
+        }
+        Some(_) if is_horizontal => {
+            let message = "horizontal vectors are those of the weights: leave out the space";
+            Err(fault(ErrorCode::InvalidOption, message))
         }
         Some(space) => {
             let engine = call.engine()?;
@@ -105,21 +115,24 @@ async fn eigenvalues(call: Call) -> Js<JsValue> {
 }
 
 async fn ends(operator: &dyn SymmetricOperator, method: EigenMethod, control: &Control<'_>) -> Js<JsValue> {
-    let (top, bottom, plain) = match method {
+    let (top, bottom, plain, norms) = match method {
         EigenMethod::Lanczos(lanczos) => {
             let found = thrown(lanczos.run(operator, control).await)?;
             let plain = json!({ "products": found.products, "converged": found.converged, "verified": found.verified });
-            (found.top, found.bottom, plain)
+            (found.top, found.bottom, plain, None)
         }
         EigenMethod::Power(power) => {
             let found = thrown(power.run(operator, control).await)?;
             let plain = json!({ "products": found.products, "converged": found.pair.converged });
-            (vec![found.pair], Vec::new(), plain)
+            (vec![found.pair], Vec::new(), plain, Some(found.norms))
         }
     };
     let out = to_js(&plain)?;
     set(&out, "top", &pairs(&top)?);
     set(&out, "bottom", &pairs(&bottom)?);
+    if let Some(norms) = norms {
+        set(&out, "norms", &float64(&norms));
+    }
     Ok(out)
 }
 

@@ -988,6 +988,13 @@ export interface EigenOptions extends RunOptions {
   maxProducts?: number;
   seed?: number;
   vectors?: boolean;
+  /**
+   * The layer-wise Riemannian operators: over horizontal vectors alone, those without a part along a rescaling of layers, as in
+   * Rangamani’s Definition 3, max of g(ξ, Hess f[ξ]) over ‖ξ‖_g = 1. `top` is the signed maximum, and with `bottom` or `power` the largest
+   * magnitude is seen too; vertical vectors count as eigenvectors with eigenvalue 0. At a critical point nothing changes; elsewhere the
+   * paper’s flat connection sees vertical vectors, and without this option so do the numbers. Default false.
+   */
+  horizontal?: boolean;
   /** Lanczos, `hessian` and `gauss_newton`: the curvature in this space's coordinates, Jᵀ H J + ∇L · ∇²θ. */
   space?: SpaceSpec;
 }
@@ -1003,6 +1010,8 @@ export interface EigenResult {
    * thousand)? Copies of multiple eigenvalues, and eigenvectors that the start lacked, are found this way.
    */
   verified?: boolean;
+  /** Power iteration: ‖A u‖ after each step, its estimates of the largest magnitude on the way (Rangamani, Figure 1); they never fall. */
+  norms?: Float64Array;
 }
 
 export interface DensityOptions extends RunOptions {
@@ -1206,6 +1215,20 @@ export interface FeatureOptions extends RunOptions {
   delta: number;
   /** Random orthogonal matrices A to average over (at least 2; noise injection), default 10. */
   draws?: number;
+  seed?: number;
+}
+
+export interface FeatureRobustnessOptions extends RunOptions {
+  /** Which of the layers with parameters, counted from 1: its inputs are changed. */
+  layer: number;
+  /** φ becomes φ + δ A φ. */
+  delta: number;
+  /**
+   * A, row by row: m × m numbers for m units that enter the layer (channels before a convolution, or behind a flatten). Without it a
+   * uniformly random orthogonal one is drawn.
+   */
+  matrix?: Float64Array | Float32Array | readonly number[];
+  /** Of the matrix that is drawn. */
   seed?: number;
 }
 
@@ -1872,6 +1895,24 @@ export class Engine {
    * ```
    */
   averageSharpness(problem: Problem, parameters: Float64Array | Float32Array, options?: AverageSharpnessOptions): Promise<AverageSharpness>;
+  /**
+   * Petzka’s feature robustness at one matrix A, which is given or drawn: the mean rise of the loss when a layer’s inputs φ become
+   * φ + δ A φ, beside the bound (δ²/2) ‖A‖² κ. Their Appendix D.2: moving (1, 0) along itself and its neighbour (1, ε) across takes
+   * ‖A‖ ≥ √2/ε, so that the bound says nothing of samples that are moved independently.
+   * @example
+   * ```js
+   * const near = 0.01;
+   * const neighbours = new Problem(Network.dense([2, 1], { bias: false }), {
+   *   loss: "squared_error",
+   *   inputs: new Float64Array([1, 0, 1, near]),
+   *   targets: [1, 1 + near],
+   * });
+   * const apart = { layer: 1, delta: 0.01, matrix: [1, -1 / near, 0, 1 / near] };
+   * const { value, bound, matrixNorm } = await engine.featureRobustness(neighbours, new Float64Array([1, 1]), apart);
+   * console.log(matrixNorm > Math.SQRT2 / near, bound > 1e4 * value); // true true
+   * ```
+   */
+  featureRobustness(problem: Problem, parameters: Float64Array | Float32Array, options: FeatureRobustnessOptions): Promise<FeatureRobustness>;
   /**
    * How far the loss rises when a layer’s inputs are perturbed, beside Petzka’s bound.
    * @example

@@ -195,6 +195,8 @@ pub struct EigenOptions {
     max_products: Option<usize>,
     seed: Option<u64>,
     vectors: Option<bool>,
+    /// Over horizontal vectors alone?
+    pub horizontal: Option<bool>,
     /// The space whose coordinates the curvature is taken in.
     pub space: Option<SpaceKind>,
 }

@@ -10,6 +10,7 @@ use super::error::fault;
 use super::problem::Problem;
 use super::run::thrown;
 use crate::error::ErrorCode;
+use crate::measure::petzka::FeatureMatrix;
 use crate::measure::sharpness::{Noise, Region, SharpnessOptions, average_sharpness, epsilon_sharpness};
 use crate::measure::{MeasureOptions, petzka};
 use crate::network::numbering;
@@ -46,6 +47,16 @@ struct FeatureOptions {
     seed: Option<u64>,
 }
 
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct RobustnessOptions {
+    #[serde(deserialize_with = "numbering::deserialize")]
+    layer: usize,
+    delta: f64,
+    matrix: Option<Vec<f64>>,
+    seed: Option<u64>,
+}
+
 #[wasm_bindgen]
 impl Engine {
     /// ε-sharpness by ascent.
@@ -57,6 +68,12 @@ impl Engine {
     #[wasm_bindgen(js_name = averageSharpness)]
     pub fn average_sharpness(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
         self.call(problem, &parameters, &options, average)
+    }
+
+    /// Petzka's feature robustness at one matrix.
+    #[wasm_bindgen(js_name = featureRobustness)]
+    pub fn feature_robustness(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, feature_robustness)
     }
 
     /// Petzka's noise on a layer's features.
@@ -106,6 +123,20 @@ async fn average(call: Call) -> Js<JsValue> {
     let control = call.control().await?;
     let engine = call.engine()?;
     to_js(&thrown(average_sharpness(&engine, call.parameters()?, noise, &options, &control).await)?)
+}
+
+async fn feature_robustness(call: Call) -> Js<JsValue> {
+    let found: RobustnessOptions = call.parts.parse("featureRobustness")?;
+    let defaults = MeasureOptions::default();
+    let options = MeasureOptions { seed: found.seed.unwrap_or(defaults.seed), ..defaults };
+    let matrix = match found.matrix {
+        Some(matrix) => FeatureMatrix::Given(matrix),
+        None => FeatureMatrix::Orthogonal { seed: options.seed },
+    };
+    let control = call.control().await?;
+    let (engine, theta, layer, delta) = (call.engine()?, call.parameters()?, found.layer, found.delta);
+    let found = petzka::feature_robustness(&engine, theta, layer, delta, &matrix, &options, &control).await;
+    to_js(&thrown(found)?)
 }
 
 async fn noise_injection(call: Call) -> Js<JsValue> {

@@ -148,6 +148,7 @@ const engineMethods = [
       top: of.count(1, 3),
       bottom: of.count(0, 2),
       vectors: of.flag,
+      horizontal: of.flag,
       space: of.space,
       ...estimation,
     },
@@ -190,6 +191,10 @@ const engineMethods = [
   }),
   engine("averageSharpness", point, {
     fields: { noise: of.name("plain", "scaled"), sigma: of.positive(0.01), pairs: of.count(2, 20), seed: of.seed },
+  }),
+  engine("featureRobustness", point, {
+    fields: { layer: of.layer, delta: of.positive(0.01, 0.1), seed: of.seed },
+    required: ["layer", "delta"],
   }),
   engine("noiseInjection", point, {
     fields: { layer: of.layer, delta: of.positive(0.01, 0.1), draws: of.count(2, 5), seed: of.seed },

@@ -66,6 +66,36 @@ fn what_did_not_converge_says_so() {
     assert!(!found.pair.converged && found.norms.len() == 5, "{found:?}");
 }
 
+/// Rangamani's Figure 1: what Algorithm 1 has for the norm after every step is ‖A u‖ of its vector, and never falls.
+#[test]
+fn power_iteration_tells_its_estimates_step_by_step() {
+    let network = Network::dense(&[4, 6, 3], true).expect("a network");
+    let mut rng = rng(6);
+    let problem = random_problem(&mut rng, network.clone(), Loss::CrossEntropy);
+    let parameters = random_parameters(&mut rng, &network);
+    for (device, limit) in [(Device::cpu(Precision::F64), 1e-10), (Device::cpu(Precision::F32), 1e-4)] {
+        let engine = Engine::new(&device, &problem).expect("an engine");
+        pollster::block_on(engine.prepare(&parameters)).expect("a point");
+        for kind in OperatorKind::ALL {
+            let (control, power) = (Control::default(), PowerIteration { seed: 3, ..PowerIteration::default() });
+            let operator = pollster::block_on(kind.operator(&engine)).expect("an operator");
+            let found = pollster::block_on(power.run(&operator, &control)).expect("a pair");
+            assert_eq!(found.norms.len() + 1, found.products, "{kind}: one a step, and the pair's residual at the end");
+            assert!(found.norms.windows(2).all(|two| two[1] >= two[0] * (1.0 - limit)), "{kind}: {:?}", found.norms);
+            let (last, value) = (found.norms[found.norms.len() - 1], found.pair.value.abs());
+            assert!(!found.pair.converged || (last - value).abs() <= 1e-4 * value, "{kind}: {last}, {value}");
+            // Fewer products end earlier on the same way, and none of the estimates is above ‖A‖.
+            let short = PowerIteration { max_products: 7, ..power };
+            let short = pollster::block_on(short.run(&operator, &control)).expect("a pair");
+            assert_eq!(short.norms[..], found.norms[..7], "{kind}");
+            let norm = dense_spectrum(&operator, 1e-4, &control);
+            let norm =
+                pollster::block_on(norm).expect("a spectrum").values.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+            assert!(found.norms.iter().all(|estimate| *estimate <= norm * (1.0 + limit)), "{kind}: above {norm}");
+        }
+    }
+}
+
 #[test]
 fn power_iteration_takes_the_largest_magnitude_also_when_it_is_negative_or_zero() {
     let engine = any_engine(&Device::cpu(Precision::F64));

@@ -179,3 +179,42 @@ fn in_linear_regression_kappa_is_the_ridge_penalty() {
         }
     }
 }
+
+/// Petzka et al., D.2: to move x = (1, 0, …) along itself and its neighbour (1, ε, 0, …) across, A must have a norm of at least √2/ε. The
+/// mean stays as it is for every ε, and the bound with ‖A‖² says less and less.
+#[test]
+fn moving_neighbours_apart_takes_a_matrix_whose_bound_says_nothing() {
+    let (options, control, m) = (MeasureOptions::default(), Control::default(), 4);
+    let network = Network::dense(&[m, 1], false).expect("a network");
+    let parameters = vec![0.7, -0.4, 0.2, 0.1];
+    let delta = 1e-2;
+    let mut last = 0.0;
+    for epsilon in [0.5, 1e-1, 1e-2, 1e-3] {
+        let inputs = vec![1.0, 0.0, 0.0, 0.0, 1.0, epsilon, 0.0, 0.0];
+        // A minimum: the targets are what it gives.
+        let targets = inputs.chunks(m).map(|x| dot(x, &parameters)).collect();
+        let problem = Problem::new(network.clone(), Loss::SquaredError, inputs, Targets::Vectors(targets));
+        let problem = problem.expect("a problem");
+        let engine = engine(&Device::cpu(Precision::F64), &problem, &parameters);
+        let mut a = vec![0.0; m * m];
+        (a[0], a[1], a[m + 1]) = (1.0, -1.0 / epsilon, 1.0 / epsilon);
+        let matrix = FeatureMatrix::Given(a);
+        let found = feature_robustness(&engine, &parameters, 0, delta, &matrix, &options, &control);
+        let found = block_on(found).expect("a robustness");
+        // A x is e₁ and A x′ is e₂: the loss rises by δ² times the mean of w₁² and w₂².
+        let rise = delta * delta * (parameters[0].powi(2) + parameters[1].powi(2)) / 2.0;
+        assert!((found.value - rise).abs() <= 1e-10 * rise, "ε = {epsilon}: {found:?}, expected {rise}");
+        assert_eq!(found.first_order, 0.0);
+        // AᵀA has the trace 1 + 2/ε² and the determinant 1/ε².
+        let trace = 1.0 + 2.0 / epsilon.powi(2);
+        let norm = (0.5 * (trace + (trace * trace - 4.0 / epsilon.powi(2)).sqrt())).sqrt();
+        assert!((found.matrix_norm - norm).abs() <= 1e-10 * norm, "{} is not {norm}", found.matrix_norm);
+        assert!(found.matrix_norm >= 2.0_f64.sqrt() / epsilon);
+        // κ = ‖w‖² λ_max(XᵀX), the two rows of X nearly the same.
+        let gram = nalgebra::Matrix2::new(1.0, 1.0, 1.0, 1.0 + epsilon * epsilon);
+        let kappa = dot(&parameters, &parameters) * gram.symmetric_eigenvalues().max();
+        assert!((found.bound - 0.5 * (delta * norm).powi(2) * kappa).abs() <= 1e-8 * found.bound, "{found:?}");
+        assert!(found.bound >= 2.0 * rise / epsilon.powi(2) && found.bound > last, "ε = {epsilon}: {found:?}");
+        last = found.bound;
+    }
+}

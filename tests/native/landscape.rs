@@ -79,8 +79,93 @@ fn rows_from_any_one_on_are_those_of_the_whole_to_the_last_bit() {
     }
 }
 
+/// The parts of a direction that have a length each, and whether they are moved.
+fn parts(network: &Network, normalization: Normalization) -> Vec<(std::ops::Range<usize>, bool)> {
+    let layout = network.layout();
+    match normalization {
+        Normalization::None => vec![(0..network.parameter_count(), true)],
+        Normalization::Layer => layout.blocks().into_iter().map(|block| (block.range, true)).collect(),
+        Normalization::Filter => layout
+            .layers()
+            .iter()
+            .flat_map(|layer| {
+                let start = layer.weight.start;
+                let rows = (0..layer.outputs).map(move |i| start + i * layer.inputs..start + (i + 1) * layer.inputs);
+                rows.map(|row| (row, true)).chain(layer.bias.clone().map(|bias| (bias, false)))
+            })
+            .collect(),
+    }
+}
+
 #[test]
-fn normalised_directions_have_the_lengths_they_are_matched_to() {
+fn every_part_of_a_normalised_direction_has_the_length_of_the_parameters_part() {
+    let length = |part: &[f64]| dot(part, part).sqrt();
+    for seed in 0..30 {
+        let mut rng = rng(60 + seed);
+        let network = any_network(&mut rng, seed, &ALL);
+        let mut theta = random_parameters(&mut rng, &network);
+        // A layer that is zero, as biases often are: it is not moved.
+        if seed % 3 == 0 {
+            let block = network.layout().blocks().pop().expect("a block").range;
+            theta[block].fill(0.0);
+        }
+        let direction = random_direction(&mut rng, theta.len());
+        for normalization in [Normalization::None, Normalization::Layer, Normalization::Filter] {
+            let found = normalization.apply(&network, &theta, direction.clone()).expect("a direction");
+            let parts = parts(&network, normalization);
+            assert_eq!(parts.iter().map(|(part, _)| part.len()).sum::<usize>(), theta.len(), "parts are disjoint");
+            for (part, moves) in parts {
+                let [v, w, own] = [&found, &theta, &direction].map(|all| &all[part.clone()]);
+                let expected = match (normalization, moves) {
+                    (Normalization::None, _) => 1.0,
+                    (_, true) => length(w),
+                    (_, false) => 0.0,
+                };
+                assert!((length(v) - expected).abs() <= 1e-13 * expected, "seed {seed} {normalization:?} {part:?}");
+                // Within a part only the length changes, and not the way.
+                let factor = expected / length(own);
+                assert!(v.iter().zip(own).all(|(v, own)| (v - factor * own).abs() <= 1e-13 * expected));
+            }
+        }
+    }
+    let network = Network::dense(&[2, 2], true).expect("a network");
+    let short = Normalization::Layer.apply(&network, &[1.0; 6], vec![1.0; 5]);
+    assert_eq!(short.expect_err("a fault").code, ErrorCode::InvalidParameters);
+    let infinite = Normalization::Layer.apply(&network, &[1.0; 6], vec![f64::INFINITY; 6]);
+    assert_eq!(infinite.expect_err("a fault").code, ErrorCode::NotFinite);
+}
+
+/// At W x + b for x = ±e_i, with these outputs as targets, squared error along (U, u) is s² (‖U‖² / n + ‖u‖²): a ruler.
+#[test]
+fn landscapes_go_as_far_as_their_normalisation_says() {
+    let (control, n) = (Control::default(), 5);
+    let network = Network::dense(&[n, 3], true).expect("a network");
+    let theta = random_parameters(&mut rng(3), &network);
+    let inputs: Vec<f64> =
+        (0..2 * n).flat_map(|row| (0..n).map(move |i| if i == row / 2 { [1.0, -1.0][row % 2] } else { 0.0 })).collect();
+    let problem = |targets| {
+        let targets = isoflat::Targets::Vectors(targets);
+        Problem::new(network.clone(), Loss::SquaredError, inputs.clone(), targets).expect("a problem")
+    };
+    let engine = Engine::new(&Device::cpu(Precision::F64), &problem(vec![0.0; 2 * n * 3])).expect("an engine");
+    pollster::block_on(engine.prepare(&theta)).expect("a point");
+    let outputs = pollster::block_on(engine.outputs()).expect("outputs").to_vec();
+    let engine = Engine::new(&Device::cpu(Precision::F64), &problem(outputs)).expect("an engine");
+    let squares = |part: &[f64]| dot(part, part);
+    let (weights, bias) = (squares(&theta[..3 * n]), squares(&theta[3 * n..]));
+    let expected = [(Normalization::Layer, weights / n as f64 + bias), (Normalization::Filter, weights / n as f64)];
+    for (normalization, square) in expected {
+        let directions = [(Direction::Random { seed: 5 }, AXIS)];
+        let line = pollster::block_on(landscape(&engine, &theta, &directions, normalization, &control));
+        let line = line.expect("a line");
+        for (s, loss) in line.s.iter().zip(&line.loss) {
+            assert!((loss - s * s * square).abs() <= 1e-12 * square, "{normalization:?}: {loss} at {s}");
+        }
+    }
+}
+
+#[test]
+fn normalised_landscapes_stand_still_under_layer_wise_rescaling() {
     let control = Control::default();
     let (problem, theta) = problem();
     let engine = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");

@@ -24,6 +24,7 @@ mod graph_invariance;
 mod graph_spaces;
 mod graph_symmetry;
 mod graphs;
+mod horizontal;
 mod image_symmetry;
 mod invariance;
 mod lanczos;

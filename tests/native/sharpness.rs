@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use isoflat::engine::{Curvature, Device, Engine, Precision};
-use isoflat::linalg::dense_matrix;
+use isoflat::linalg::{dense_matrix, orthonormal_columns};
 use isoflat::measure::sharpness::{
     Noise, Region, Sharpness, Stop, average_sharpness, epsilon_sharpness, subspace_sharpness,
 };
@@ -223,6 +223,61 @@ fn ascents_end_within_the_region_and_above_what_sampling_finds() {
             assert!((best - found.value).abs() <= 1e-15, "the best start is what is reported");
         }
     }
+}
+
+/// The best Δ is A z, z in the ball or Keskar's box, and no other point that is drawn there is higher.
+#[test]
+fn the_best_point_of_a_subspace_lies_in_it_and_in_its_box_and_above_what_sampling_finds() {
+    let (control, epsilon) = (Control::default(), 0.05);
+    let (mut all, mut at_the_edge) = (0, 0);
+    for seed in 0..16 {
+        let mut rng = rng(900 + seed);
+        let network = any_network(&mut rng, seed, &ALL);
+        let loss = if seed % 4 < 2 { Loss::CrossEntropy } else { Loss::SquaredError };
+        let problem = random_problem(&mut rng, network.clone(), loss);
+        let theta = random_parameters(&mut rng, &network);
+        let (engine, n) = (cpu(&problem), theta.len());
+        let dimension = n.min(5);
+        let options = SharpnessOptions { seed, subspace_dimension: dimension, ..SharpnessOptions::default() };
+        let over = |region| {
+            let found = epsilon_sharpness(&engine, &theta, region, epsilon, &options, &control);
+            (seed, pollster::block_on(found).expect("a sharpness"))
+        };
+        let several = pollster::block_on(subspace_sharpness(&engine, &theta, epsilon, &options, &control));
+        let several = several.expect("a sharpness").runs.into_iter().enumerate().map(|(i, run)| (seed + i as u64, run));
+        let cases = [Region::Subspace { dimension }, Region::SubspaceBox { dimension }].map(over);
+        for (drawn, found) in cases.into_iter().chain(several) {
+            let what = format!("seed {seed} {:?} of {drawn}", found.region);
+            let a = pollster::block_on(orthonormal_columns(n, dimension, drawn, &control)).expect("a subspace");
+            let a = DMatrix::from_vec(n, dimension, a);
+            let origin = DVector::from_column_slice(&theta);
+            let delta = DVector::from_column_slice(&found.delta);
+            let z = a.tr_mul(&delta);
+            assert!((&a * &z - &delta).norm() <= 1e-12 * delta.norm(), "{what}: not in the subspace");
+            // A has orthonormal columns, so that A⁺ is its transpose.
+            let bound = a.tr_mul(&origin).map(|x| epsilon * (x.abs() + 1.0));
+            let is_box = matches!(found.region, Region::SubspaceBox { .. });
+            let reach = if is_box { z.component_div(&bound).amax() } else { z.norm() / epsilon };
+            assert!(reach <= 1.0 + 1e-12, "{what}: it reaches {reach} times as far as it may");
+            all += 1;
+            at_the_edge += usize::from(reach > 0.999);
+            for draw in 0..200 {
+                let mut z = DVector::from_vec(random_direction(&mut rng, dimension));
+                if is_box {
+                    z.component_mul_assign(&bound);
+                } else {
+                    // Half of them at the edge, where most maxima are.
+                    let radius = if draw % 2 == 0 { 1.0 } else { rng.random::<f64>() };
+                    z *= epsilon * radius / z.norm();
+                }
+                let moved = &origin + &a * z;
+                let rise = pollster::block_on(engine.evaluate(moved.as_slice())).expect("a loss").loss - found.loss;
+                let most = found.rise * (1.0 + 1e-3) + 1e-12;
+                assert!(rise <= most, "{what}: sampling finds {rise}, the ascent {}", found.rise);
+            }
+        }
+    }
+    assert!(at_the_edge * 4 > all * 3, "{at_the_edge} of {all}");
 }
 
 /// Near a minimum and for a small ε, f32 sees nothing of the rise: the answer is f64's, and says so.

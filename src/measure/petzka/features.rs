@@ -4,6 +4,9 @@
 //! W (φ + δ A φ) is W (I + δ A) φ: a change of the layer's weights. At a minimum, to second order, it raises the loss by at most
 //! (δ²/2) ‖A‖² ‖W‖² λ_max(H_l), which is (δ²/2) κ_l for ‖A‖ ≤ 1. Over random orthogonal A the mean of A φ φᵀ Aᵀ is ‖φ‖² I / m, so
 //! that noise injection raises a dense layer's loss by δ²/(2 m) times its relative flatness.
+//!
+//! The bound is for the mean over the samples (D.2): any sample can be moved any way by some A, but an A that moves neighbours at a
+//! distance ε apart has ‖A‖ ≥ √2/ε, and its bound says nothing.
 
 use serde::Serialize;
 
@@ -85,7 +88,7 @@ pub struct NoiseInjection {
     pub draws: Vec<FeatureRobustness>,
 }
 
-/// Feature robustness of θ at the inputs of a layer. Prepares θ.
+/// Feature robustness of θ at the inputs of a layer, F(δ, S, A) of one A (Petzka et al., Definition 2 and Appendix D). Prepares θ.
 ///
 /// # Errors
 /// `InvalidOption` for a layer that is not there, a δ that is not finite or a matrix of another size; `NotHomogeneous` for a

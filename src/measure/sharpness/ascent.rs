@@ -319,7 +319,8 @@ pub struct SubspaceSharpness {
     pub runs: Vec<Sharpness>,
 }
 
-/// ε-sharpness in random subspaces of `options.subspace_dimension` (at most the number of parameters). Prepares θ.
+/// ε-sharpness in random subspaces of `options.subspace_dimension` (at most the number of parameters), the i-th of them
+/// [`Region::Subspace`] at the seed `options.seed` + i. Prepares θ.
 ///
 /// # Errors
 /// As [`epsilon_sharpness`].

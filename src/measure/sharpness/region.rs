@@ -23,12 +23,13 @@ pub enum Region {
     /// |Δ_i| ≤ ε (|θ_i| + 1) (Keskar et al. in the full space).
     #[serde(deserialize_with = "crate::json::nothing")]
     Box,
-    /// ‖Δ‖₂ ≤ ε with Δ = A z in a uniformly random subspace, A with orthonormal columns.
+    /// ‖Δ‖₂ ≤ ε with Δ = A z in a uniformly random subspace, A with the orthonormal columns that
+    /// [`orthonormal_columns`] draws from the search's seed.
     Subspace {
         /// Columns of A.
         dimension: usize,
     },
-    /// |z_i| ≤ ε (|(A⁺θ)_i| + 1), Δ = A z (Keskar et al.).
+    /// |z_i| ≤ ε (|(A⁺θ)_i| + 1), Δ = A z (Keskar et al.), with the same A.
     SubspaceBox {
         /// Columns of A.
         dimension: usize,

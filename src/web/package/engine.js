@@ -176,6 +176,10 @@ export class Engine extends Handle {
     return work(this, "averageSharpness", problem, { of: parameters }, options);
   }
 
+  featureRobustness(problem, parameters, options) {
+    return work(this, "featureRobustness", problem, { of: parameters }, options);
+  }
+
   noiseInjection(problem, parameters, options) {
     return work(this, "noiseInjection", problem, { of: parameters }, options);
   }

@@ -302,6 +302,7 @@ const ways = {
       "engine.sharpen": { target: 1e4 },
       "engine.invariance": { transformations: [{ type: "random_permutation", seed: 1 }] },
       "engine.landscape": { directions: [{ type: "random", seed: 1 }] },
+      "engine.featureRobustness": { layer: 1, delta: 0.1 },
       "engine.noiseInjection": { layer: 1, delta: 0.1 },
       "engine.manyLargeEigenvalues": { target: 10 },
     }[name];

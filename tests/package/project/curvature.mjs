@@ -84,6 +84,57 @@ assert(average.standardError > 0);
 const noise = await engine.noiseInjection(problem, parameters, { layer: 2, delta: 0.01, draws: 3 });
 assert(noise.draws.length === 3 && noise.bound > 0);
 
+// With A given: φ + δ φ is a layer whose weights are 1 + δ times as long.
+const units = Array.from({ length: 81 }, (_, i) => (i % 10 === 0 ? 1 : 0));
+for (const matrix of [units, Float64Array.from(units), Float32Array.from(units)]) {
+  const longer = await engine.featureRobustness(problem, parameters, { layer: 2, delta: 0.25, matrix });
+  const moved = parameters.map((w, i) => (i >= weights[1].start && i < weights[1].end ? 1.25 * w : w));
+  const [there, here] = [moved, parameters].map((theta) => engine.evaluate(problem, theta));
+  near(longer.value, (await there).loss - (await here).loss, 1e-9);
+  assert.equal(longer.layer, 2);
+  near(longer.matrixNorm, 1, 1e-12);
+}
+const turned = { layer: 2, delta: 0.01, seed: 0 };
+assert.deepEqual(await engine.featureRobustness(problem, parameters, turned), noise.draws[0]);
+await refused("invalid_option", () => engine.featureRobustness(problem, parameters, { ...turned, matrix: [1] }));
+await refused("invalid_option", () => engine.featureRobustness(problem, parameters, { ...turned, matrix: 1 }));
+
+// Petzka, D.2: neighbours at a distance ε that are moved apart. The rise is the same for every ε, and the bound grows beyond all use.
+const line = Network.dense([2, 1], { bias: false });
+for (const epsilon of [0.1, 0.01, 0.001]) {
+  const inputs = new Float64Array([1, 0, 1, epsilon]);
+  const neighbours = new Problem(line, { loss: "squared_error", inputs, targets: [0.5, 0.5 - 0.25 * epsilon] });
+  const apart = { layer: 1, delta: 0.125, matrix: [1, -1 / epsilon, 0, 1 / epsilon] };
+  const found = await engine.featureRobustness(neighbours, new Float64Array([0.5, -0.25]), apart);
+  near(found.value, 0.125 ** 2 * 0.5 * (0.5 ** 2 + 0.25 ** 2), 1e-9);
+  assert(found.matrixNorm >= Math.SQRT2 / epsilon && found.bound >= (2 * found.value) / epsilon ** 2);
+}
+
+// Algorithm 1 and its way there (Rangamani, Figure 1).
+const power = await engine.eigenvalues(problem, parameters, { method: "power", operator: "riemannian.layerwise_flat" });
+assert(power.norms instanceof Float64Array && power.norms.length === power.products - 1);
+assert(power.norms.every((norm, i, all) => i === 0 || norm >= all[i - 1] * (1 - 1e-12)));
+near(power.norms.at(-1), Math.abs(power.top[0].value), 1e-4);
+assert.equal(whole.norms, undefined);
+
+// Away from a minimum the paper's connection sees vertical vectors, and horizontal ones alone have other ends (Definition 3).
+const flat = { operator: "riemannian.layerwise_flat", top: 1, bottom: 1 };
+const everywhere = await engine.eigenvalues(problem, start, flat);
+const horizontal = await engine.eigenvalues(problem, start, { ...flat, horizontal: true });
+const inside = [
+  everywhere.top[0].value - horizontal.top[0].value,
+  horizontal.bottom[0].value - everywhere.bottom[0].value,
+];
+assert(inside.every((by) => by >= -1e-9 * everywhere.top[0].value));
+assert(inside[0] + inside[1] > 1e-4 * everywhere.top[0].value, `${inside}`);
+const own = { ...flat, operator: "riemannian.layerwise_levi_civita" };
+const [ownEnds, ownHorizontal] = [false, true].map((horizontal) =>
+  engine.eigenvalues(problem, start, { ...own, horizontal }),
+);
+near((await ownHorizontal).top[0].value, (await ownEnds).top[0].value, 1e-8);
+for (const options of [{ operator: "hessian" }, { operator: "riemannian.layerwise_flat.weights" }])
+  await refused("invalid_option", () => engine.eigenvalues(problem, start, { ...options, horizontal: true }));
+
 // Layers with parameters have one number everywhere: that of operators' names.
 assert.deepEqual(
   weights.map(({ layer }) => layer),

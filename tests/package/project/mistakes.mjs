@@ -803,6 +803,12 @@ function engines({ network, theta, problem, gone, engine }) {
     ],
     ["sharpness in a number", "invalid_option", call("sharpness", { region: 0.1 }), [/region/, /object/]],
     ["sharpness with a radius of 0", "invalid_option", call("sharpness", { epsilon: 0 }), [/ε/, /positive/]],
+    [
+      "features under a matrix of another size",
+      "invalid_option",
+      call("featureRobustness", { layer: 1, delta: 0.1, matrix: [1, 2] }),
+      [/matrix has 2 entries/, /layer 1/],
+    ],
     ["noise without a layer", "invalid_option", call("noiseInjection", { delta: 0.1 }), [/layer/]],
     [
       "noise in a layer that there is not",

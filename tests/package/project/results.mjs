@@ -152,6 +152,7 @@ for (const region of [{ type: "ball" }, { type: "box" }, { type: "subspace", dim
   await give("sharpness", { region });
 }
 for (const noise of ["plain", "scaled"]) await give("averageSharpness", { noise });
+await give("featureRobustness", { layer: 2, delta: 0.01 });
 await give("noiseInjection", { layer: 2, delta: 0.01 });
 await give("sharpen", { target: 1000 });
 await give("volumeFlatness");

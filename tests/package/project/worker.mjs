@@ -43,6 +43,7 @@ const calls = {
   petzka: [{ draws: 3 }],
   sharpness: [],
   averageSharpness: [],
+  featureRobustness: [{ layer: 1, delta: 0.01, seed: 3 }],
   noiseInjection: [{ layer: 2, delta: 0.01 }],
   sharpen: [{ target: 1000 }],
   volumeFlatness: [],
