@@ -10,6 +10,7 @@ use super::options::check_tolerance;
 use super::problem::Problem;
 use super::run::thrown;
 use crate::dinh::{self, BoxOptions};
+use crate::measure::sharpness::Region;
 use crate::measure::{MeasureOptions, SharpnessOptions};
 use crate::network::numbering;
 
@@ -46,6 +47,7 @@ struct EigenvaluesOptions {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct BallOptions {
+    region: Option<Region>,
     epsilon: Option<f64>,
     seed: Option<u64>,
 }
@@ -133,9 +135,9 @@ async fn constant_in_ball(call: Call) -> Js<JsValue> {
     let found: BallOptions = call.parts.parse("constantInBall")?;
     let defaults = SharpnessOptions::default();
     let options = SharpnessOptions { seed: found.seed.unwrap_or(defaults.seed), ..defaults };
-    let epsilon = found.epsilon.unwrap_or(1e-3);
+    let (region, epsilon) = (found.region.unwrap_or(Region::Ball), found.epsilon.unwrap_or(1e-3));
     let control = call.control().await?;
     let engine = call.engine()?;
-    let found = thrown(dinh::constant_in_ball(&engine, call.parameters()?, epsilon, &options, &control).await)?;
+    let found = thrown(dinh::constant_in_ball(&engine, call.parameters()?, region, epsilon, &options, &control).await)?;
     with_parameters(&found, &found.parameters)
 }

@@ -1114,6 +1114,8 @@ export type Region =
   | { type: "ball" }
   /** |Δ_i| ≤ ε (|θ_i| + 1). */
   | { type: "box" }
+  /** ‖Δ‖_∞ ≤ ε. */
+  | { type: "cube" }
   /** The ball, or Keskar's box, within a random subspace. */
   | { type: "subspace"; dimension: number }
   | { type: "subspace_box"; dimension: number }
@@ -1289,6 +1291,7 @@ export interface Sharpened {
   predicted: SpectrumEnds;
   measured: SpectrumEnds;
   relativeDifference: number;
+  /** Is the measured norm at least M, and has its eigenvalue converged? */
   reached: boolean;
   outputs: OutputChange;
   lossBefore: number;
