@@ -41,8 +41,9 @@ fn prediction_gradients_agree_with_finite_differences() {
         }
         let device = Device::cpu(Precision::F64);
         for output in 0..classes {
-            let found = prediction_gradients(&device, &problem, &parameters, output, &Control::default());
-            let found = block_on(found).expect("gradients");
+            let control = Control::default();
+            let found = block_on(prediction_gradients(&device, &problem, &parameters, output, &control));
+            let found = found.expect("gradients");
             assert_eq!(found.len(), x.len());
             for (n, gradient) in found.chunks(width).enumerate() {
                 let (exact, expected) =
