@@ -11,7 +11,7 @@ const KERNELS: usize = 64;
 
 /// A kernel is as wide as half the distance of the quantiles that are so many before and behind it, and no narrower than this share of the
 /// standard deviation, where many samples have one value.
-const NEIGHBOURS: usize = 3;
+const NEIGHBOURS: usize = 2;
 const NARROWEST: f64 = 0.05;
 
 /// Most Newton steps: they take a few.
