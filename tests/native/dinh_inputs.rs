@@ -114,7 +114,7 @@ fn gaussianisation_makes_features_normal_and_is_undone() {
         let [mean, variance, skewness] = moments(&found.inputs, feature);
         let case = format!("{feature}: {mean} {variance} {skewness}");
         // The kernels widen F, most across the gap between two peaks, so that u is narrower than normal.
-        assert!(mean.abs() < 0.2 && variance > 0.4 && variance < 1.2 && skewness.abs() < 0.5, "{case}");
+        assert!(mean.abs() < 0.2 && variance > 0.5 && variance < 1.2 && skewness.abs() < 0.5, "{case}");
     }
     assert!(found.inputs.iter().skip(3).step_by(4).all(|u| u.abs() < 1e-12), "what is constant keeps its size");
     for n in 0..20 {
