@@ -3,17 +3,24 @@
 //! A box of radius r′ around θ within C(L, θ, ε) is carried by T_α^k to boxes of the same losses. With
 //! α = 2 (‖θ_1‖_∞ + r′) / (‖θ_1‖_∞ − r′) they are disjoint, since they are along the coordinate that attains ‖θ_1‖_∞, and T_α (or
 //! its inverse) does not make them smaller: its determinant is α to the number of parameters it enlarges less those it shrinks.
+//!
+//! That the first box lies within C(L, θ, ε) is what no finite search proves. Its highest point is searched for, by samples and by ascents
+//! within it, and a radius is given up where one of them finds L(θ) + ε: what is left is the largest box without a counterexample, whose r′
+//! can be too large. So the volumes are no proven lower bound either.
+
+use std::ops::Range;
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
 use super::scaling::Scaling;
-use super::{diagonal, ensure_positive};
+use super::{Reparametrization, ensure_positive};
 use crate::control::{Control, Progress};
 use crate::engine::Engine;
-use crate::error::{Result, ensure};
+use crate::error::{ErrorCode, Result, ensure, ensure_finite};
 use crate::linalg::generator;
+use crate::measure::sharpness::{Hints, Probe, Region, Sharpness, SharpnessOptions, ascend, ascend_through};
 use crate::memory::copied;
 
 /// Halvings of the radius before the search gives up.
@@ -25,18 +32,21 @@ const MOST_POWER: usize = 1100;
 /// Bisections after that.
 const BISECTIONS: usize = 8;
 
+/// Gradients of one ascent: whether ε is reached is known before the summit is.
+const MOST_STEPS: usize = 60;
+
 /// What boxes are built.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BoxOptions {
     /// ε: the loss in the boxes stays below L(θ) + ε.
     pub epsilon: f64,
-    /// r; `None` looks for a large one whose samples all stay below.
+    /// r; `None` looks for the largest one in whose box neither samples nor ascents find L(θ) + ε.
     pub radius: Option<f64>,
     /// Boxes, the first one included.
     pub boxes: usize,
-    /// Points at which losses are compared (half of them corners).
+    /// Points at which losses are compared (half of them corners), beside the highest one that ascents find.
     pub samples: usize,
-    /// Of the points.
+    /// Of the points and the ascents.
     pub seed: u64,
 }
 
@@ -52,25 +62,26 @@ impl Default for BoxOptions {
 pub struct FlatBox {
     /// k.
     pub power: usize,
-    /// What it covers of the separating coordinate's magnitude.
+    /// What it covers of the separating coordinate's magnitude: measured on the corners of the first box, and all its sampled points, after T^k.
     pub interval: [f64; 2],
     /// ln of its volume.
     pub log_volume: f64,
     /// ln of the volume of all boxes up to this one.
     pub total_log_volume: f64,
-    /// Largest |L(T^k θ′) − L(θ′)| over the sampled θ′ of the first box.
+    /// Largest |L(T^k θ′) − L(θ′)| over the sampled θ′ of the first box and the highest found.
     pub largest_difference: f64,
 }
 
-/// Disjoint boxes of the same losses: a lower bound of the volume ε-flatness that grows with every box.
+/// Disjoint boxes of the same losses, whose volumes add up. Their sum is below the volume ε-flatness if the first box lies within
+/// C(L, θ, ε), against which an adversarial search has found nothing where `inside` is true: evidence, no proof.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct VolumeFlatness {
     /// ε.
     pub epsilon: f64,
-    /// r′.
+    /// r′: where it was found, the largest radius, to 1/256 of it, at which the search met no rise of ε. A larger search could still meet one.
     pub radius: f64,
-    /// Was r′ found from samples, rather than given?
+    /// Was r′ found, rather than given?
     pub radius_found: bool,
     /// ‖θ_1‖_∞.
     pub largest_weight: f64,
@@ -85,10 +96,15 @@ pub struct VolumeFlatness {
     /// L(θ).
     pub loss: f64,
     /// Largest L(θ′) − L(θ) over the samples of the first box, the corner along the gradient's signs among them.
+    pub sampled_rise: f64,
+    /// The ascents within the first box; none where its losses overflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ascent: Option<Sharpness>,
+    /// The larger of the two rises.
     pub largest_rise: f64,
-    /// Is it below ε?
+    /// Is it below ε? Not known to be false is all that this says.
     pub inside: bool,
-    /// Are the boxes' intervals disjoint?
+    /// Do the boxes' intervals, as they are measured, have no point in common?
     pub disjoint: bool,
     /// The boxes.
     pub boxes: Vec<FlatBox>,
@@ -110,52 +126,129 @@ pub async fn volume_flatness(
 ) -> Result<VolumeFlatness> {
     let network = engine.problem().network();
     let scaling = Scaling::of_all(network)?;
+    let growing = scaling.growing().map(|layer| network.layout().layers()[layer].weight.clone());
+    let scale = |factor: f64, point: &[f64]| scaling.by(factor).apply(network, point);
+    let place = Boxed { engine, map: None, point: parameters, growing: growing.collect(), scale: &scale };
+    boxes_around(&place, options, control).await
+}
+
+/// A point, and the maps T_α that leave its function as it is.
+pub(super) struct Boxed<'a> {
+    pub engine: &'a Engine,
+    /// g, where the point is η in other coordinates.
+    pub map: Option<&'a dyn Reparametrization>,
+    pub point: &'a [f64],
+    /// The coordinates whose largest separates the boxes: T_α multiplies them by α.
+    pub growing: Vec<Range<usize>>,
+    /// T_α of a point.
+    pub scale: &'a dyn Fn(f64, &[f64]) -> Result<Vec<f64>>,
+}
+
+impl Boxed<'_> {
+    fn parameters(&self, point: &[f64]) -> Result<Vec<f64>> {
+        self.map.map_or_else(|| copied("a point of a box", point), |map| Ok(map.parameters(point)))
+    }
+
+    async fn loss(&self, point: &[f64]) -> Result<f64> {
+        Ok(self.engine.evaluate(&self.parameters(point)?).await?.loss)
+    }
+
+    /// The highest point of the cube of this radius that ascents find; none where the loss overflows in it.
+    async fn ascent(
+        &self,
+        radius: f64,
+        seed: u64,
+        from: &[Vec<f64>],
+        control: &Control<'_>,
+    ) -> Result<Option<Sharpness>> {
+        let options = SharpnessOptions { restarts: 1, max_iterations: MOST_STEPS, seed, ..SharpnessOptions::default() };
+        let found = match self.map {
+            None => {
+                let hints = Hints { directions: from, ..Hints::default() };
+                ascend(self.engine, self.point, Region::Cube, radius, &options, hints, control).await
+            }
+            Some(map) => {
+                let all = [0..self.point.len()];
+                let within = (Region::Cube, radius);
+                ascend_through(self.engine, (map, self.point), within, &all, &options, from, control).await
+            }
+        };
+        match found {
+            Err(error) if error.code == ErrorCode::NotFinite => Ok(None),
+            found => found.map(Some),
+        }
+    }
+}
+
+/// Builds the boxes of a point and checks them.
+pub(super) async fn boxes_around(
+    place: &Boxed<'_>,
+    options: &BoxOptions,
+    control: &Control<'_>,
+) -> Result<VolumeFlatness> {
+    let &Boxed { engine, point, scale, .. } = place;
     ensure_positive("ε", options.epsilon)?;
     ensure!(options.boxes > 0, InvalidOption, "at least one box is needed");
     ensure!(options.samples > 0, InvalidOption, "at least one sample is needed");
-    engine.prepare(parameters).await?;
+    engine.prepare(&place.parameters(point)?).await?;
     let loss = engine.loss().await?;
-    crate::error::ensure_finite("loss", &[loss])?;
-    let first = scaling.growing().flat_map(|layer| network.layout().layers()[layer].weight.clone());
+    ensure_finite("loss", &[loss])?;
+    let first = place.growing.iter().cloned().flatten();
     let (separating_coordinate, largest_weight) =
-        first.map(|i| (i, parameters[i].abs())).max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or_default();
+        first.map(|i| (i, point[i].abs())).max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or_default();
     ensure!(largest_weight != 0.0, InvalidOption, "the weights of layer 1 are all 0: the function is constant");
 
-    let cube = Cube::new(engine, parameters, options).await?;
+    let cube = Cube::new(place, options).await?;
     let most = largest_weight / 2.0;
-    let (radius, largest_rise) = match options.radius {
+    let (radius, highest) = match options.radius {
         Some(radius) => {
             ensure_positive("the radius", radius)?;
             let radius = radius.min(most);
-            (radius, cube.largest_rise(loss, radius, control).await?)
+            (radius, cube.highest(loss, radius, None, &[], control).await?)
         }
         None => cube.largest_within(loss, most, options.epsilon, control).await?,
     };
     let alpha = 2.0 * (largest_weight + radius) / (largest_weight - radius);
     // Of T_2, whose diagonal has 2, 1 and ½, and so logarithms 1, 0 and −1.
-    let exponents = diagonal(network, &scaling.by(2.0))?;
+    let exponents = scale(2.0, &vec![1.0; point.len()])?;
     let balance = exponents.iter().map(|t| t.log2()).sum::<f64>();
     let inverted = balance < 0.0;
     let log_determinant = balance.abs() * alpha.ln();
 
-    let first_log_volume = parameters.len() as f64 * (2.0 * radius).ln();
+    let first_log_volume = point.len() as f64 * (2.0 * radius).ln();
     let around = [largest_weight - radius, largest_weight + radius];
     let mut boxes = boxes_of(options.boxes, around, (alpha, inverted), first_log_volume, log_determinant)?;
+    let mut moved = copied("a corner of a box", point)?;
+    // The corners between which the first box lies, each coordinate at its least and its largest magnitude.
+    for flat in &mut boxes {
+        let factor = power_of(alpha, flat.power, inverted);
+        flat.interval = [f64::INFINITY, f64::NEG_INFINITY];
+        for away in [-radius, radius] {
+            control.breathe().await?;
+            moved.iter_mut().zip(point).for_each(|(to, w)| *to = w + away * w.signum());
+            flat.cover(scale(factor, &moved)?[separating_coordinate]);
+        }
+    }
     let mut corners = cube.corners();
-    let mut point = copied("a corner of a box", parameters)?;
-    for i in 0..cube.count() {
+    let worst = highest.ascent.as_ref().map(|ascent| &ascent.delta);
+    for i in 0..cube.count() + usize::from(worst.is_some()) {
         control.step(Progress::new("boxes", i, cube.count())).await?;
-        cube.move_to(&mut corners, radius, &mut point);
-        let before = engine.evaluate(&point).await?.loss;
+        match worst {
+            Some(delta) if i == cube.count() => {
+                moved.iter_mut().zip(point).zip(delta).for_each(|((to, w), d)| *to = w + d);
+            }
+            _ => cube.move_to(&mut corners, radius, &mut moved),
+        }
+        let before = place.loss(&moved).await?;
         for flat in &mut boxes {
             control.breathe().await?;
-            let map = scaling.by(power_of(alpha, flat.power, inverted));
-            let after = engine.evaluate(&map.apply(network, &point)?).await?.loss;
+            let image = scale(power_of(alpha, flat.power, inverted), &moved)?;
+            flat.cover(image[separating_coordinate]);
+            let after = place.loss(&image).await?;
             flat.largest_difference = flat.largest_difference.max((after - before).abs());
         }
     }
-    let mut intervals: Vec<[f64; 2]> = boxes.iter().map(|flat| flat.interval).collect();
-    intervals.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    let largest_rise = highest.rise();
     Ok(VolumeFlatness {
         epsilon: options.epsilon,
         radius,
@@ -166,12 +259,28 @@ pub async fn volume_flatness(
         inverted,
         log_determinant,
         loss,
+        sampled_rise: highest.sampled,
+        ascent: highest.ascent,
         largest_rise,
         inside: largest_rise < options.epsilon,
-        disjoint: intervals.windows(2).all(|pair| pair[0][1] < pair[1][0]),
+        disjoint: are_disjoint(boxes.iter().map(|flat| flat.interval).collect()),
         boxes,
         samples: cube.count(),
     })
+}
+
+impl FlatBox {
+    /// Takes this value of the separating coordinate in.
+    fn cover(&mut self, coordinate: f64) {
+        let [low, high] = self.interval;
+        self.interval = [low.min(coordinate.abs()), high.max(coordinate.abs())];
+    }
+}
+
+/// Do these intervals have no point in common?
+fn are_disjoint(mut intervals: Vec<[f64; 2]>) -> bool {
+    intervals.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    intervals.windows(2).all(|pair| pair[0][1] < pair[1][0])
 }
 
 /// The images of the first box, whose interval is `around`, under T⁰, T¹ and so on.
@@ -210,8 +319,7 @@ fn log_sum(a: f64, b: f64) -> f64 {
 /// Sampled points of a cube around θ, the same ones whatever its radius: the corner along the gradient's signs, then random corners
 /// and inner points in turn. They are drawn again each time, so that any number of them takes the memory of one.
 struct Cube<'a> {
-    engine: &'a Engine,
-    parameters: &'a [f64],
+    place: &'a Boxed<'a>,
     /// The signs of the gradient.
     signs: Vec<f64>,
     samples: usize,
@@ -224,11 +332,32 @@ struct Corners {
     rng: ChaCha8Rng,
 }
 
+/// How far the loss rises in a cube, as far as is found.
+struct Highest {
+    sampled: f64,
+    ascent: Option<Sharpness>,
+    /// Was a rise of the size that was looked for found before any ascent?
+    is_early: bool,
+}
+
+impl Highest {
+    fn rise(&self) -> f64 {
+        match &self.ascent {
+            _ if self.is_early => self.sampled,
+            Some(ascent) => ascent.rise.max(self.sampled),
+            None => f64::INFINITY,
+        }
+    }
+}
+
 impl<'a> Cube<'a> {
-    async fn new(engine: &'a Engine, parameters: &'a [f64], options: &BoxOptions) -> Result<Self> {
-        let mut signs = engine.gradient().await?;
+    async fn new(place: &'a Boxed<'a>, options: &BoxOptions) -> Result<Self> {
+        let mut signs = place.engine.gradient().await?;
+        if let Some(map) = place.map {
+            signs = map.pull(place.point, &signs);
+        }
         signs.iter_mut().for_each(|g| *g = g.signum());
-        Ok(Self { engine, parameters, signs, samples: options.samples, seed: options.seed })
+        Ok(Self { place, signs, samples: options.samples, seed: options.seed })
     }
 
     /// How many there are.
@@ -245,7 +374,7 @@ impl<'a> Cube<'a> {
     fn move_to(&self, corners: &mut Corners, radius: f64, point: &mut [f64]) {
         let i = corners.next;
         corners.next += 1;
-        for ((to, w), sign) in point.iter_mut().zip(self.parameters).zip(&self.signs) {
+        for ((to, w), sign) in point.iter_mut().zip(self.place.point).zip(&self.signs) {
             let coordinate = match i {
                 0 => *sign,
                 _ => {
@@ -257,49 +386,94 @@ impl<'a> Cube<'a> {
         }
     }
 
-    /// Largest L(θ′) − L(θ) over the samples.
-    async fn largest_rise(&self, loss: f64, radius: f64, control: &Control<'_>) -> Result<f64> {
-        let mut largest = f64::NEG_INFINITY;
+    /// The largest rise that samples, the places `known` and then ascents find; where one of the first reaches `enough`, nothing more is
+    /// looked for.
+    async fn highest(
+        &self,
+        loss: f64,
+        radius: f64,
+        enough: Option<f64>,
+        known: &[Vec<f64>],
+        control: &Control<'_>,
+    ) -> Result<Highest> {
+        let probe = Probe::through(self.place.engine, self.place.map);
+        let mut sampled = f64::NEG_INFINITY;
         let mut corners = self.corners();
-        let mut point = copied("a corner of a box", self.parameters)?;
-        for _ in 0..self.count() {
+        let mut point = copied("a corner of a box", self.place.point)?;
+        let is_enough = |rise: f64| enough.is_some_and(|enough| rise >= enough);
+        for i in 0..known.len().saturating_add(self.count()) {
             control.breathe().await?;
-            self.move_to(&mut corners, radius, &mut point);
-            let theta = self.engine.upload_parameters(&point)?;
-            let rise = self.engine.evaluate_anywhere(&theta).await?.loss - loss;
-            largest = if rise.is_nan() { f64::INFINITY } else { largest.max(rise) };
-        }
-        Ok(largest)
-    }
-
-    /// A radius up to `most` at which all samples rise by less than ε, and their largest rise.
-    async fn largest_within(&self, loss: f64, most: f64, epsilon: f64, control: &Control<'_>) -> Result<(f64, f64)> {
-        let (mut radius, mut rise) = (most, self.largest_rise(loss, most, control).await?);
-        let mut halvings = 0;
-        while rise >= epsilon {
-            ensure!(
-                halvings < HALVINGS,
-                InvalidOption,
-                "no box around this point stays below L + ε with ε = {epsilon}: ε is below the rounding of the loss"
-            );
-            control.step(Progress::new("radius", halvings, HALVINGS)).await?;
-            radius /= 2.0;
-            halvings += 1;
-            rise = self.largest_rise(loss, radius, control).await?;
-        }
-        if halvings > 0 {
-            let mut outside = 2.0 * radius;
-            for _ in 0..BISECTIONS {
-                control.breathe().await?;
-                let middle = 0.5 * (radius + outside);
-                let found = self.largest_rise(loss, middle, control).await?;
-                if found < epsilon {
-                    (radius, rise) = (middle, found);
-                } else {
-                    outside = middle;
+            match known.get(i) {
+                Some(unit) => {
+                    point.iter_mut().zip(self.place.point).zip(unit).for_each(|((to, w), u)| *to = w + radius * u);
                 }
+                None => self.move_to(&mut corners, radius, &mut point),
+            }
+            let rise = probe.loss(&point).await? - loss;
+            sampled = if rise.is_nan() { f64::INFINITY } else { sampled.max(rise) };
+            if is_enough(sampled) {
+                return Ok(Highest { sampled, ascent: None, is_early: true });
             }
         }
-        Ok((radius, rise))
+        let ascent = self.place.ascent(radius, self.seed, known, control).await?;
+        Ok(Highest { sampled, ascent, is_early: false })
+    }
+
+    /// A radius up to `most`, and the highest point of its cube, where the search finds no rise of ε.
+    async fn largest_within(
+        &self,
+        loss: f64,
+        most: f64,
+        epsilon: f64,
+        control: &Control<'_>,
+    ) -> Result<(f64, Highest)> {
+        // Where a cube was too high, in units of its radius: smaller ones may be there too.
+        let mut known: Vec<Vec<f64>> = Vec::new();
+        let (mut inside, mut outside): (Option<(f64, Highest)>, Option<f64>) = (None, None);
+        let (mut halvings, mut bisections) = (0, 0);
+        loop {
+            let radius = match (&inside, outside) {
+                (None, None) => most,
+                (None, Some(outside)) => 0.5 * outside,
+                (Some(_), None) => break,
+                (Some((inside, _)), Some(outside)) => 0.5 * (inside + outside),
+            };
+            control.step(Progress::new("radius", halvings, HALVINGS)).await?;
+            let highest = self.highest(loss, radius, Some(epsilon), &known, control).await?;
+            if highest.rise() < epsilon {
+                inside = Some((radius, highest));
+            } else {
+                if let Some(ascent) = &highest.ascent {
+                    known = vec![ascent.delta.iter().map(|d| d / radius).collect()];
+                }
+                ensure!(
+                    inside.is_some() || halvings < HALVINGS,
+                    InvalidOption,
+                    "no box around this point stays below L + ε with ε = {epsilon}: ε is below the rounding of the loss"
+                );
+                outside = Some(radius);
+            }
+            if inside.is_none() {
+                halvings += 1;
+            } else {
+                bisections += 1;
+            }
+            if bisections > BISECTIONS {
+                break;
+            }
+        }
+        Ok(inside.expect("the loop ends with one"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::are_disjoint;
+
+    #[test]
+    fn intervals_that_touch_are_not_disjoint() {
+        assert!(are_disjoint(vec![[4.0, 5.0], [1.0, 2.0], [2.5, 3.0]]));
+        assert!(!are_disjoint(vec![[4.0, 5.0], [1.0, 4.0]]));
+        assert!(!are_disjoint(vec![[1.0, 9.0], [2.0, 3.0]]));
     }
 }

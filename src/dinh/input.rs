@@ -1,119 +1,28 @@
 //! Input representation, section 5.2 of Dinh et al. 2017: for inputs x = ξ(u) the function of u has the gradients
-//! ∂L/∂u = (∇ξ)ᵀ ∂L/∂x, as small or large as ξ makes them. An affine ξ folds into the first layer, so that it is the same network.
-//!
-//! Input gradients come from the weights' gradient: a layer put before the network holds the samples themselves, x_n in
-//! column n, and gets one-hot inputs e_n. The gradient in column n is then ∂ℓ_n/∂x_n over the number of samples.
+//! ∂f/∂u = ∂f/∂x ∂ξ/∂u and ∂ℓ/∂u = (∇ξ)ᵀ ∂ℓ/∂x, as small or large as ξ makes them. An affine ξ folds into the first layer, so that it is the
+//! same network; gaussianisation does not.
 
 use nalgebra::{DMatrix, DVector};
 use serde::Serialize;
 
-use super::OutputChange;
-use crate::control::{Control, Progress};
+use super::gaussianization::Marginal;
+use super::input_gradients::{input_gradients, of_output};
+use super::{OutputChange, outputs_at};
+use crate::control::Control;
 use crate::engine::{Device, Engine};
 use crate::error::{Result, bail, ensure};
 use crate::linalg::decomposed;
 use crate::memory::{copied, room, zeros};
-use crate::network::{Conv2d, Layer, NamedLayer, Names, Network, ParametricLayer, Source};
-use crate::problem::{Problem, Targets};
+use crate::network::{Layer, Network, ParametricLayer, Source};
+use crate::problem::Problem;
 
-/// Samples that share one network of columns: of images fewer, whose layer does (H W)² multiplications a sample and column.
-const GROUP: (usize, usize) = (256, 16);
+/// Samples whose covariance is added up together.
+const GROUP: usize = 256;
 
 /// Variances up to this share of the largest count as 0, and are left as they are.
 const FLOOR: f64 = 1e-12;
 
-/// ∂ℓ_n/∂x_n of every sample's own loss at θ (samples × input_len, row-major), exactly.
-///
-/// # Errors
-/// What [`Engine::new`] and [`Engine::prepare`] say; `Aborted`.
-pub async fn input_gradients(
-    device: &Device,
-    problem: &Problem,
-    parameters: &[f64],
-    control: &Control<'_>,
-) -> Result<Vec<f64>> {
-    problem.check_parameters(parameters)?;
-    let network = problem.network();
-    let (width, outputs) = (network.input_len(), network.output_len());
-    let inputs = problem.shared_inputs().first_in_f64(problem.samples() * width)?;
-    let group = if network.input().len() == 1 { GROUP.0 } else { GROUP.1 };
-    let mut gradients = room("input gradients", inputs.len())?;
-    for (i, x) in inputs.chunks(group * width).enumerate() {
-        control.step(Progress::new("input gradients", i * group, problem.samples())).await?;
-        let count = x.len() / width;
-        let columns = Columns::new(network, count)?;
-        let rows = i * group..i * group + count;
-        let targets = match problem.shared_targets() {
-            Targets::Classes(labels) => Targets::Classes(labels[rows].to_vec()),
-            Targets::Vectors(v) => Targets::Vectors(copied("targets", &v[rows.start * outputs..rows.end * outputs])?),
-        };
-        let mut one_hot: Vec<f32> = zeros("numbers of samples", count * count)?;
-        one_hot.iter_mut().step_by(count + 1).for_each(|x| *x = 1.0);
-        let problem = Problem::new(columns.network.clone(), problem.loss(), one_hot, targets)?;
-        let engine = Engine::new(device, &problem)?;
-        let mut theta = room("a vector of parameters", x.len() + parameters.len())?;
-        theta.resize(x.len(), 0.0);
-        for (place, value) in columns.places().zip(x) {
-            theta[place] = *value;
-        }
-        theta.extend_from_slice(parameters);
-        engine.prepare(&theta).await?;
-        let gradient = engine.gradient().await?;
-        gradients.extend(columns.places().map(|place| gradient[place] * count as f64));
-    }
-    Ok(gradients)
-}
-
-/// A network with a layer before it whose weights are its inputs, a sample a column.
-struct Columns {
-    network: Network,
-    count: usize,
-    shape: [usize; 3],
-}
-
-impl Columns {
-    fn new(network: &Network, count: usize) -> Result<Self> {
-        let shape = network.input_shape();
-        let (input, first) = if network.input().len() == 1 {
-            (vec![count], Layer::Dense { units: shape.len(), bias: false })
-        } else {
-            // A window as large as the image around a single pixel of `count` channels: at each place another one of its
-            // weights meets the pixel, so that weight (c, n, H−1−i, W−1−j) is the image's value (c, i, j).
-            let (kernel, padding) = ([shape.height, shape.width], [shape.height - 1, shape.width - 1]);
-            let first = Conv2d { padding: padding.into(), bias: false, ..Conv2d::new(shape.channels, kernel) };
-            (vec![count, 1, 1], Layer::Conv2d(first))
-        };
-        let layers = behind(first, network.named_layers());
-        let network = Network::graph(input, layers)?;
-        Ok(Self { network, count, shape: [shape.channels, shape.height, shape.width] })
-    }
-
-    /// Where each value of each sample lies among the weights, sample by sample.
-    fn places(&self) -> impl Iterator<Item = usize> + '_ {
-        let [channels, height, width] = self.shape;
-        (0..self.count).flat_map(move |n| {
-            (0..channels).flat_map(move |c| {
-                // Mirrored; of a dense layer (height and width 1) the column alone.
-                (0..height * width).map(move |i| ((c * self.count + n) * height * width) + height * width - 1 - i)
-            })
-        })
-    }
-}
-
-/// The layers behind another one, which they read where they have read what comes in.
-fn behind(first: Layer, layers: &[NamedLayer]) -> Vec<NamedLayer> {
-    let is_taken = |name: &String| layers.iter().any(|layer| layer.name.as_ref() == Some(name));
-    let name = (0..).map(|i| format!("inputs {i}")).find(|name| !is_taken(name));
-    let mut layers = layers.to_vec();
-    let names = layers.iter_mut().filter_map(|layer| layer.from.as_mut()).flat_map(Names::names_mut);
-    names
-        .filter(|read| *read == Names::INPUT)
-        .for_each(|read| read.clone_from(name.as_ref().expect("numbers do not end")));
-    layers.insert(0, NamedLayer { layer: first, name, from: None });
-    layers
-}
-
-/// An affine map of inputs, x = A u + c.
+/// An invertible map of inputs, x = ξ(u): x = A u + c, or the inverse of gaussianisation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InputMap {
     matrix: Matrix,
@@ -123,7 +32,12 @@ pub struct InputMap {
 #[derive(Debug, Clone, PartialEq)]
 enum Matrix {
     Diagonal(Vec<f64>),
-    Full { a: DMatrix<f64>, inverse: DMatrix<f64> },
+    Full {
+        a: DMatrix<f64>,
+        inverse: DMatrix<f64>,
+    },
+    /// No matrix: u_i = Φ⁻¹(F_i(x_i)).
+    Marginals(Vec<Marginal>),
 }
 
 impl InputMap {
@@ -174,7 +88,7 @@ impl InputMap {
         x.chunks_mut(width).for_each(|x| x.iter_mut().zip(&mean).for_each(|(x, mean)| *x -= mean));
         let square: Vec<f64> = zeros("a covariance", crate::memory::product::<f64>("a covariance", &[width, width])?)?;
         let mut covariance = DMatrix::from_vec(width, width, square);
-        for x in x.chunks(GROUP.0 * width) {
+        for x in x.chunks(GROUP * width) {
             let centred = nalgebra::DMatrixView::from_slice(x, width, x.len() / width);
             covariance.gemm(1.0 / count, &centred, &centred.transpose(), 1.0);
         }
@@ -187,22 +101,52 @@ impl InputMap {
         Ok(Self { matrix: Matrix::Full { a, inverse }, shift: mean })
     }
 
-    /// u = A⁻¹ (x − c).
-    fn representation(&self, x: &[f64]) -> Vec<f64> {
+    /// u_i = Φ⁻¹(F_i(x_i)), the marginal step of gaussianisation (Chen and Gopinath 2001): F_i is a smooth estimate of the distribution
+    /// function of feature i over the samples, so that each u_i is close to standard normal. What is constant keeps its size.
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    pub fn gaussianize(problem: &Problem) -> Result<Self> {
+        let (width, count) = (problem.network().input_len(), problem.samples());
+        let x = problem.shared_inputs().first_in_f64(count * width)?;
+        let mut marginals = room("distributions of features", width)?;
+        let mut column = room("a feature", count)?;
+        for feature in 0..width {
+            column.clear();
+            column.extend(x.iter().skip(feature).step_by(width));
+            marginals.push(Marginal::of(&mut column));
+        }
+        Ok(Self { matrix: Matrix::Marginals(marginals), shift: zeros("a shift", width)? })
+    }
+
+    /// ξ(u).
+    pub fn inputs(&self, u: &[f64]) -> Vec<f64> {
+        let unshifted = match &self.matrix {
+            Matrix::Diagonal(a) => u.iter().zip(a).map(|(u, a)| a * u).collect(),
+            Matrix::Full { a, .. } => product(a, u),
+            Matrix::Marginals(marginals) => return marginals.iter().zip(u).map(|(m, u)| m.input(*u)).collect(),
+        };
+        unshifted.iter().zip(&self.shift).map(|(x, c)| x + c).collect()
+    }
+
+    /// u = ξ⁻¹(x): A⁻¹ (x − c).
+    pub fn representation(&self, x: &[f64]) -> Vec<f64> {
         let centred: Vec<f64> = x.iter().zip(&self.shift).map(|(x, c)| x - c).collect();
         match &self.matrix {
             Matrix::Diagonal(a) => centred.iter().zip(a).map(|(x, a)| x / a).collect(),
             Matrix::Full { inverse, .. } => product(inverse, &centred),
+            Matrix::Marginals(marginals) => marginals.iter().zip(x).map(|(m, x)| m.normal(*x)).collect(),
         }
     }
 
-    /// Aᵀ g.
-    fn pull(&self, g: &[f64]) -> Vec<f64> {
+    /// (∂ξ/∂u)ᵀ g at x = ξ(u): Aᵀ g, wherever that is.
+    pub fn pull(&self, x: &[f64], g: &[f64]) -> Vec<f64> {
         match &self.matrix {
             Matrix::Diagonal(a) => g.iter().zip(a).map(|(g, a)| g * a).collect(),
             Matrix::Full { a, .. } => {
                 a.tr_mul(&nalgebra::DVectorView::from_slice(g, g.len())).iter().copied().collect()
             }
+            Matrix::Marginals(marginals) => marginals.iter().zip(x).zip(g).map(|((m, x), g)| g / m.slope(*x)).collect(),
         }
     }
 
@@ -210,11 +154,13 @@ impl InputMap {
     /// first layer without a bias gets one where there is a shift.
     ///
     /// # Errors
-    /// `InvalidOption` for a map of another length, and for what a first layer cannot take: an activation or pool before it, a
+    /// `InvalidOption` for a map of another length, one that is not affine, and for what a first layer cannot take: an activation or pool before it, a
     /// map that is not per channel before a convolution, a shift before one that pads with zeros; what
     /// [`Network::check_parameters`] says.
     pub fn fold(&self, network: &Network, parameters: &[f64]) -> Result<(Network, Vec<f64>)> {
         network.check_parameters(parameters)?;
+        let is_affine = !matches!(self.matrix, Matrix::Marginals(_));
+        ensure!(is_affine, InvalidOption, "gaussianisation is no affine map, and no weights can take it");
         let width = network.input_len();
         ensure!(
             self.shift.len() == width,
@@ -246,7 +192,7 @@ impl InputMap {
         } else {
             for (row, added) in weight.chunks_exact_mut(width).zip(&mut added) {
                 *added = row.iter().zip(&self.shift).map(|(w, c)| w * c).sum();
-                row.copy_from_slice(&self.pull(row));
+                row.copy_from_slice(&self.pull(&[], row));
             }
         }
         let mut layers = network.named_layers().to_vec();
@@ -312,14 +258,14 @@ fn product(matrix: &DMatrix<f64>, x: &[f64]) -> Vec<f64> {
     (matrix * nalgebra::DVectorView::from_slice(x, x.len())).iter().copied().collect()
 }
 
-/// The same function of inputs in another representation, and what that does to its input gradients.
+/// Lengths of gradients of every sample, with respect to x and to u = ξ⁻¹(x).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct InputRepresentation {
-    /// ‖∂ℓ_n/∂x_n‖₂ of every sample.
-    pub norms_before: Vec<f64>,
-    /// ‖∂ℓ_n/∂u_n‖₂ of every sample, by the folded network's own gradients.
-    pub norms_after: Vec<f64>,
+pub struct GradientNorms {
+    /// Of every sample, by x.
+    pub before: Vec<f64>,
+    /// Of every sample, by u.
+    pub after: Vec<f64>,
     /// Mean of the first.
     pub mean_before: f64,
     /// Mean of the second.
@@ -327,13 +273,37 @@ pub struct InputRepresentation {
     /// Smallest and largest ratio of a sample's two norms, of those that are not 0; none where all are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratios: Option<[f64; 2]>,
-    /// Largest difference of ∂ℓ/∂u from Aᵀ ∂ℓ/∂x, over the largest of them.
+}
+
+impl GradientNorms {
+    /// Of their squares.
+    fn new(before: &[f64], after: &[f64]) -> Self {
+        let roots = |squares: &[f64]| -> Vec<f64> { squares.iter().map(|s| s.sqrt()).collect() };
+        let (before, after) = (roots(before), roots(after));
+        let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
+        let ratios = before.iter().zip(&after).filter(|(before, _)| **before > 0.0).map(|(b, a)| a / b);
+        let ratios = ratios.map(|r| [r, r]).reduce(|a, b| [a[0].min(b[0]), a[1].max(b[1])]);
+        Self { mean_before: mean(&before), mean_after: mean(&after), ratios, before, after }
+    }
+}
+
+/// The same function of inputs in another representation, and what that does to its input gradients.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InputRepresentation {
+    /// ‖∂ℓ_n/∂x_n‖₂ and ‖∂ℓ_n/∂u_n‖₂: at interpolation both are 0.
+    pub loss_gradients: GradientNorms,
+    /// ‖∂f/∂x_n‖_F and ‖∂f/∂u_n‖_F of the prediction function f, the network's outputs: what section 5.2 speaks of.
+    pub prediction_gradients: GradientNorms,
+    /// Largest difference of a gradient by u from (∂ξ/∂u)ᵀ that by x, over the largest of them. Those by u are the folded network's own, and
+    /// where ξ is not affine those at ξ(u).
     pub chain_rule_error: f64,
-    /// What became of the outputs.
+    /// What became of the outputs, at ξ(u).
     pub outputs: OutputChange,
-    /// The network of u, with a bias in its first layer where the shift needs one.
-    pub network: Network,
-    /// Its parameters.
+    /// The network of u, with a bias in its first layer where the shift needs one; none where ξ is not affine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
+    /// Its parameters, or those that were given.
     #[serde(skip)]
     pub parameters: Vec<f64>,
     /// u of every sample, samples × input_len.
@@ -341,7 +311,8 @@ pub struct InputRepresentation {
     pub inputs: Vec<f64>,
 }
 
-/// Folds x = A u + c into the first layer and compares outputs and input gradients.
+/// Compares outputs and input gradients, of the loss and of the prediction function, with those of inputs u = ξ⁻¹(x). An affine ξ is folded
+/// into the first layer.
 ///
 /// # Errors
 /// As [`InputMap::fold`] and [`input_gradients`].
@@ -352,36 +323,66 @@ pub async fn input_representation(
     map: &InputMap,
     control: &Control<'_>,
 ) -> Result<InputRepresentation> {
-    let (network, folded) = map.fold(problem.network(), parameters)?;
-    let width = network.input_len();
-    let mut inputs = room("inputs in another representation", problem.samples() * width)?;
-    for x in problem.shared_inputs().first_in_f64(problem.samples() * width)?.chunks(width) {
+    let folded = match map.matrix {
+        Matrix::Marginals(_) => None,
+        _ => Some(map.fold(problem.network(), parameters)?),
+    };
+    let (width, count) = (problem.network().input_len(), problem.samples());
+    ensure!(map.shift.len() == width, InvalidOption, "the map is of another number of inputs than the {width} here");
+    let mut inputs = room("inputs in another representation", count * width)?;
+    let given = problem.shared_inputs().first_in_f64(count * width)?;
+    for x in given.chunks(width) {
         inputs.extend(map.representation(x));
         control.breathe().await?;
     }
-    let copy = copied("inputs in another representation", &inputs)?;
-    let other = Problem::new(network.clone(), problem.loss(), copy, problem.targets().clone())?;
-    let before = super::outputs_at(&Engine::new(device, problem)?, parameters).await?;
-    let after = super::outputs_at(&Engine::new(device, &other)?, &folded).await?;
+    // What the other network, or the same one, is given.
+    let mut seen = room("inputs in another representation", count * width)?;
+    for u in inputs.chunks(width) {
+        match folded {
+            Some(_) => seen.extend_from_slice(u),
+            None => seen.extend(map.inputs(u)),
+        }
+        control.breathe().await?;
+    }
+    let at = copied("inputs in another representation", &seen)?;
+    let (network, theta) = match folded {
+        Some((network, theta)) => (Some(network), theta),
+        None => (None, copied("a vector of parameters", parameters)?),
+    };
+    let own = || problem.network().clone();
+    let other = Problem::new(network.clone().unwrap_or_else(own), problem.loss(), seen, problem.targets().clone())?;
+    let before = outputs_at(&Engine::new(device, problem)?, parameters).await?;
+    let after = outputs_at(&Engine::new(device, &other)?, &theta).await?;
+    let mut chain_rule_error: f64 = 0.0;
+    // Adds the squares of a pair of gradients to those of each sample.
+    let mut compare = |in_x: &[f64], mut in_u: Vec<f64>, sums: &mut [Vec<f64>; 2]| {
+        let pulled = |x: &[f64], g: &[f64]| -> Vec<f64> {
+            x.chunks(width).zip(g.chunks(width)).flat_map(|(x, g)| map.pull(x, g)).collect()
+        };
+        if network.is_none() {
+            in_u = pulled(&at, &in_u);
+        }
+        chain_rule_error = chain_rule_error.max(OutputChange::new(&pulled(&given, in_x), &in_u).relative);
+        for (sums, g) in sums.iter_mut().zip([in_x, &in_u]) {
+            sums.iter_mut().zip(g.chunks(width)).for_each(|(s, g)| *s += g.iter().map(|g| g * g).sum::<f64>());
+        }
+    };
+    let mut squares = [[vec![0.0; count], vec![0.0; count]], [vec![0.0; count], vec![0.0; count]]];
     let in_x = input_gradients(device, problem, parameters, control).await?;
-    let in_u = input_gradients(device, &other, &folded, control).await?;
-    let expected: Vec<f64> = in_x.chunks(width).flat_map(|g| map.pull(g)).collect();
-    let norms =
-        |g: &[f64]| -> Vec<f64> { g.chunks(width).map(|g| g.iter().map(|g| g * g).sum::<f64>().sqrt()).collect() };
-    let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
-    let (norms_before, norms_after) = (norms(&in_x), norms(&in_u));
-    let ratios = norms_before.iter().zip(&norms_after).filter(|(before, _)| **before > 0.0).map(|(b, a)| a / b);
-    let ratios = ratios.map(|r| [r, r]).reduce(|a, b| [a[0].min(b[0]), a[1].max(b[1])]);
+    compare(&in_x, input_gradients(device, &other, &theta, control).await?, &mut squares[0]);
+    for output in 0..problem.network().output_len() {
+        let in_x = of_output(device, problem, (parameters, &before), output, control).await?;
+        let in_u = of_output(device, &other, (&theta, &after), output, control).await?;
+        compare(&in_x, in_u, &mut squares[1]);
+    }
+    let [loss_gradients, prediction_gradients] = squares.map(|[x, u]| GradientNorms::new(&x, &u));
     Ok(InputRepresentation {
-        mean_before: mean(&norms_before),
-        mean_after: mean(&norms_after),
-        norms_before,
-        norms_after,
-        ratios,
-        chain_rule_error: OutputChange::new(&expected, &in_u).relative,
+        loss_gradients,
+        prediction_gradients,
+        chain_rule_error,
         outputs: OutputChange::new(&before, &after),
         network,
-        parameters: folded,
+        parameters: theta,
         inputs,
     })
 }

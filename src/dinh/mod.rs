@@ -8,7 +8,9 @@ mod boxes;
 mod constant;
 mod eigenvalues;
 mod exponents;
+mod gaussianization;
 mod input;
+mod input_gradients;
 mod one_dimension;
 mod radial;
 mod reparametrization;
@@ -19,12 +21,17 @@ mod weight_normalization;
 pub use boxes::{BoxOptions, FlatBox, VolumeFlatness, volume_flatness};
 pub use constant::{ConstantInBall, constant_in_ball};
 pub use eigenvalues::{ManyEigenvalues, many_large_eigenvalues};
-pub use input::{InputMap, InputRepresentation, input_gradients, input_representation};
+pub use input::{GradientNorms, InputMap, InputRepresentation, input_representation};
+pub use input_gradients::{input_gradients, prediction_gradients};
 pub use one_dimension::{PowerMap, PowerPoint};
 pub use radial::RadialMap;
+pub(crate) use reparametrization::ReparametrizedOperator;
 pub use reparametrization::{Reparametrization, ReparametrizedHessian, reparametrized_hessian};
 pub use sharpen::{SharpenOptions, Sharpened, sharpen};
-pub use weight_normalization::{NormalizedScale, WeightNormalization, weight_normalization};
+pub use weight_normalization::{
+    NormalizedScale, NormalizedSharpness, WeightNormalization, normalized_sharpness, normalized_volume,
+    weight_normalization,
+};
 
 use serde::Serialize;
 
@@ -51,6 +58,13 @@ pub struct Ends {
     pub products: usize,
     /// Have both converged?
     pub converged: bool,
+}
+
+impl Ends {
+    /// The end of the larger magnitude, which the norm is that of.
+    pub fn dominant(&self) -> &Eigenpair {
+        if self.max.value.abs() >= self.min.value.abs() { &self.max } else { &self.min }
+    }
 }
 
 /// How far the outputs of two networks over the same samples differ.

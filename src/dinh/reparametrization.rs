@@ -4,11 +4,13 @@
 use nalgebra::DMatrix;
 use serde::Serialize;
 
-use crate::control::{Control, Progress};
-use crate::engine::{Curvature, Engine};
+use crate::control::{Control, LocalFuture, Progress};
+use crate::engine::{Curvature, Engine, Vector, Vectors};
 use crate::error::{Result, ensure};
 use crate::linalg::decomposed;
+use crate::memory::room;
 use crate::numbers::dot;
+use crate::operator::SymmetricOperator;
 
 /// The largest η whose Hessian is taken whole.
 const MAX_DIMENSION: usize = 2048;
@@ -112,6 +114,45 @@ pub async fn reparametrized_hessian(
         term_norm,
         matrix: full.as_slice().to_vec(),
     })
+}
+
+/// The Hessian in η as an operator, whose vectors go to the host and back.
+pub(crate) struct ReparametrizedOperator<'a> {
+    engine: &'a Engine,
+    map: &'a dyn Reparametrization,
+    eta: &'a [f64],
+    gradient: Vec<f64>,
+}
+
+impl<'a> ReparametrizedOperator<'a> {
+    /// At η, where the engine is prepared at g(η).
+    pub async fn new(engine: &'a Engine, map: &'a dyn Reparametrization, eta: &'a [f64]) -> Result<Self> {
+        Ok(Self { engine, map, eta, gradient: engine.gradient().await? })
+    }
+}
+
+impl SymmetricOperator for ReparametrizedOperator<'_> {
+    fn vectors(&self) -> &dyn Vectors {
+        self.engine.vectors()
+    }
+
+    fn len(&self) -> usize {
+        self.eta.len()
+    }
+
+    fn apply<'a>(&'a self, x: &'a Vector, y: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let columns = self.vectors().download(x).await?;
+            let mut products = room("products in other coordinates", columns.len())?;
+            for x in columns.chunks_exact(self.len()) {
+                let product = self.engine.product(Curvature::Hessian, &self.map.push(self.eta, x)).await?;
+                let bent = self.map.bend(self.eta, &self.gradient, x);
+                products.extend(self.map.pull(self.eta, &product).iter().zip(bent).map(|(p, b)| p + b));
+            }
+            *y = self.vectors().upload(&products, x.columns())?;
+            Ok(())
+        })
+    }
 }
 
 /// Eigenvalues of the symmetric part, ascending.

@@ -59,7 +59,7 @@ pub struct Sharpened {
     pub measured: Ends,
     /// |measured − predicted| / predicted, of the spectral norm.
     pub relative_difference: f64,
-    /// Is the measured norm at least M, less its residual?
+    /// Is the measured norm at least M, and has the eigenvalue that it is the magnitude of converged? Of the spectrum's other end nothing is asked.
     pub reached: bool,
     /// What became of the outputs.
     pub outputs: OutputChange,
@@ -96,6 +96,12 @@ pub async fn sharpen(
     let certain = block.value.abs() - block.residual;
     let is_curved = certain > 0.0;
     ensure!(
+        is_curved || block.converged,
+        InvalidOption,
+        "the largest eigenvalue of layer {}'s Hessian has not converged, and may be 0: it takes more products",
+        number_of(layer)
+    );
+    ensure!(
         is_curved,
         InvalidOption,
         "the Hessian of layer {} is 0 here: no rescaling makes it sharp",
@@ -118,7 +124,6 @@ pub async fn sharpen(
     control.step(Progress::new("spectrum at T(θ)", 2, 3)).await?;
     let outputs_after = outputs_at(engine, &moved).await?;
     let measured = ends(&CurvatureOperator::new(engine, Curvature::Hessian), estimation, control).await?;
-    let slack = measured.max.residual.max(measured.min.residual);
     Ok(Sharpened {
         target: options.target,
         alpha,
@@ -129,7 +134,7 @@ pub async fn sharpen(
         block,
         before,
         relative_difference: (measured.norm - predicted.norm).abs() / predicted.norm,
-        reached: measured.norm + slack >= options.target,
+        reached: measured.dominant().converged && measured.norm >= options.target,
         predicted,
         measured,
         outputs: OutputChange::new(&outputs_before, &outputs_after),
@@ -157,7 +162,7 @@ async fn sharpest_block(
         mask[layer.weight.clone()].fill(1.0);
         let block = Scaled::new(CurvatureOperator::new(engine, Curvature::Hessian), &mask)?;
         let found = ends(&block, estimation, control).await?;
-        let pair = if found.max.value.abs() >= found.min.value.abs() { found.max } else { found.min };
+        let pair = found.dominant().clone();
         if largest.as_ref().is_none_or(|(_, other, _)| pair.value.abs() > other.value.abs()) {
             largest = Some((l, pair, scaling));
         }

@@ -6,11 +6,13 @@ use std::ops::Range;
 
 use serde::Serialize;
 
+use super::boxes::{BoxOptions, Boxed, VolumeFlatness, boxes_around};
 use super::reparametrization::{Direction, Reparametrization, ReparametrizedHessian, reparametrized_hessian};
 use super::{OutputChange, outputs_at};
 use crate::control::Control;
 use crate::engine::Engine;
 use crate::error::{Result, ensure};
+use crate::measure::sharpness::{Region, Sharpness, SharpnessOptions, ascend_through};
 use crate::network::Network;
 use crate::numbers::dot;
 
@@ -157,6 +159,72 @@ pub async fn weight_normalization(
         let hessian = reparametrized_hessian(engine, &map, &map.scaled(&eta, alpha)?, control).await?;
         let outputs = OutputChange::new(&before, &engine.outputs().await?);
         found.push(NormalizedScale { alpha, hessian, outputs });
+    }
+    Ok(found)
+}
+
+/// The volume ε-flatness in (v, s), as [`volume_flatness`](super::volume_flatness) has it in θ: v → αv carries a box around η to boxes of the
+/// same losses, each α to the number of weights times as large, and ‖v‖_∞ separates them. Its radius and `inside` are those of a search.
+/// Leaves the engine prepared at θ up to rounding.
+///
+/// # Errors
+/// As [`WeightNormalization::eta`]; `InvalidOption` for options out of range, or where no box of positive radius stays below L + ε;
+/// `NotFinite` for more boxes than numbers hold; `Aborted`; the device's.
+pub async fn normalized_volume(
+    engine: &Engine,
+    parameters: &[f64],
+    options: &BoxOptions,
+    control: &Control<'_>,
+) -> Result<VolumeFlatness> {
+    let map = WeightNormalization::new(engine.problem().network());
+    let eta = map.eta(parameters)?;
+    let scale = |factor: f64, point: &[f64]| map.scaled(point, factor);
+    let place = Boxed { engine, map: Some(&map), point: &eta, growing: map.rows.clone(), scale: &scale };
+    boxes_around(&place, options, control).await
+}
+
+/// ε-sharpness in (v, s) after v → αv, by ascent.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NormalizedSharpness {
+    /// α.
+    pub alpha: f64,
+    /// Where v alone moves: L((αv + Δ) / ‖αv + Δ‖) is that of v and Δ/α, so that this is the sharpness at α = 1 for ε/α, as low or as high as α
+    /// makes it.
+    pub directions: Sharpness,
+    /// Where s and the biases move too.
+    pub whole: Sharpness,
+    /// Against the outputs at α = 1.
+    pub outputs: OutputChange,
+}
+
+/// The sharpness in the ball ‖Δη‖₂ ≤ ε at (αv, s), for each α. Leaves the engine prepared at θ up to rounding.
+///
+/// # Errors
+/// As [`WeightNormalization::eta`] and [`WeightNormalization::scaled`]; what [`epsilon_sharpness`](crate::measure::sharpness::epsilon_sharpness)
+/// says.
+pub async fn normalized_sharpness(
+    engine: &Engine,
+    parameters: &[f64],
+    alphas: &[f64],
+    epsilon: f64,
+    options: &SharpnessOptions,
+    control: &Control<'_>,
+) -> Result<Vec<NormalizedSharpness>> {
+    let map = WeightNormalization::new(engine.problem().network());
+    let eta = map.eta(parameters)?;
+    let before = outputs_at(engine, &map.parameters(&eta)).await?;
+    let within = (Region::Ball, epsilon);
+    let mut found = Vec::new();
+    for &alpha in alphas {
+        let scaled = map.scaled(&eta, alpha)?;
+        let (at, all) = ((&map as &dyn Reparametrization, &scaled[..]), [0..scaled.len()]);
+        let directions = ascend_through(engine, at, within, &map.rows, options, &[], control).await?;
+        // What v alone reaches, all coordinates do.
+        let from = [directions.delta.clone()];
+        let whole = ascend_through(engine, at, within, &all, options, &from, control).await?;
+        let outputs = OutputChange::new(&before, &outputs_at(engine, &map.parameters(&scaled)).await?);
+        found.push(NormalizedSharpness { alpha, directions, whole, outputs });
     }
     Ok(found)
 }

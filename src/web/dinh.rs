@@ -4,12 +4,13 @@ use js_sys::Promise;
 use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::*;
 
-use super::convert::{float64, set, to_js};
+use super::convert::{float64, options, set, to_js};
 use super::engine::{Call, Engine};
 use super::options::check_tolerance;
 use super::problem::Problem;
 use super::run::thrown;
-use crate::dinh::{self, BoxOptions};
+use crate::dinh::{self, BoxOptions, InputMap, PowerMap, RadialMap, Reparametrization, WeightNormalization};
+use crate::measure::sharpness::Region;
 use crate::measure::{MeasureOptions, SharpnessOptions};
 use crate::network::numbering;
 
@@ -34,6 +35,15 @@ struct VolumeOptions {
     boxes: Option<usize>,
     samples: Option<usize>,
     seed: Option<u64>,
+    coordinates: Option<Coordinates>,
+}
+
+/// Where boxes are built.
+#[derive(Deserialize, PartialEq)]
+#[serde(rename_all = "snake_case")]
+enum Coordinates {
+    Parameters,
+    WeightNormalization,
 }
 
 #[derive(Deserialize)]
@@ -46,12 +56,88 @@ struct EigenvaluesOptions {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct BallOptions {
+    region: Option<Region>,
     epsilon: Option<f64>,
     seed: Option<u64>,
 }
 
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct NormalizedOptions {
+    alphas: Vec<f64>,
+    epsilon: Option<f64>,
+    restarts: Option<usize>,
+    max_iterations: Option<usize>,
+    seed: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CoordinatesOptions {
+    map: MapOption,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+enum MapOption {
+    Radial { center: Option<Vec<f64>>, delta: f64, inner: f64, rho: f64 },
+    WeightNormalization { alpha: Option<f64> },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RepresentationOptions {
+    map: Representation,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Representation {
+    Standardize,
+    Whiten,
+    Gaussianize,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PowerOptions {
+    #[serde(default)]
+    center: f64,
+    a: f64,
+    b: f64,
+    points: Vec<[f64; 4]>,
+}
+
+/// Figure 5: points [θ, L, L′, L″] in both coordinates.
+#[wasm_bindgen(js_name = powerMap, skip_typescript)]
+pub fn power_map(given: JsValue) -> Js<JsValue> {
+    let PowerOptions { center, a, b, points } = options(given, "powerMap")?;
+    let map = thrown(PowerMap::new(center, a, b))?;
+    let points: Vec<_> =
+        points.iter().map(|&[theta, loss, slope, bend]| map.point(theta, [loss, slope, bend])).collect();
+    to_js(&points)
+}
+
 #[wasm_bindgen]
 impl Engine {
+    /// Section 5.1: sharpness in (v, s) after v → αv.
+    #[wasm_bindgen(js_name = normalizedSharpness)]
+    pub fn normalized_sharpness(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, normalized_sharpness)
+    }
+
+    /// Section 5.1: the Hessian in other coordinates.
+    #[wasm_bindgen(js_name = reparametrizedHessian)]
+    pub fn reparametrized_hessian(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, reparametrized_hessian)
+    }
+
+    /// Section 5.2.
+    #[wasm_bindgen(js_name = inputRepresentation)]
+    pub fn input_representation(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, input_representation)
+    }
+
     /// Theorem 4.
     pub fn sharpen(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
         self.call(problem, &parameters, &options, sharpen)
@@ -115,7 +201,70 @@ async fn volume_flatness(call: Call) -> Js<JsValue> {
     };
     let control = call.control().await?;
     let engine = call.engine()?;
-    to_js(&thrown(dinh::volume_flatness(&engine, call.parameters()?, &options, &control).await)?)
+    let theta = call.parameters()?;
+    let found = match found.coordinates {
+        Some(Coordinates::WeightNormalization) => dinh::normalized_volume(&engine, theta, &options, &control).await,
+        _ => dinh::volume_flatness(&engine, theta, &options, &control).await,
+    };
+    to_js(&thrown(found)?)
+}
+
+async fn normalized_sharpness(call: Call) -> Js<JsValue> {
+    let found: NormalizedOptions = call.parts.parse("normalizedSharpness")?;
+    let defaults = SharpnessOptions::default();
+    let options = SharpnessOptions {
+        restarts: found.restarts.unwrap_or(defaults.restarts),
+        max_iterations: found.max_iterations.unwrap_or(defaults.max_iterations),
+        seed: found.seed.unwrap_or(defaults.seed),
+        ..defaults
+    };
+    let epsilon = found.epsilon.unwrap_or(1e-3);
+    let control = call.control().await?;
+    let engine = call.engine()?;
+    let theta = call.parameters()?;
+    to_js(&thrown(dinh::normalized_sharpness(&engine, theta, &found.alphas, epsilon, &options, &control).await)?)
+}
+
+async fn reparametrized_hessian(call: Call) -> Js<JsValue> {
+    let found: CoordinatesOptions = call.parts.parse("reparametrizedHessian")?;
+    let control = call.control().await?;
+    let engine = call.engine()?;
+    let theta = call.parameters()?;
+    thrown(call.problem.check_parameters(theta))?;
+    let (map, eta): (Box<dyn Reparametrization>, Vec<f64>) = match found.map {
+        MapOption::Radial { center, delta, inner, rho } => {
+            let center = center.unwrap_or_else(|| theta.to_vec());
+            thrown(call.problem.check_parameters(&center))?;
+            let map = thrown(RadialMap::new(center, delta, inner, rho))?;
+            let eta = map.eta(theta);
+            (Box::new(map), eta)
+        }
+        MapOption::WeightNormalization { alpha } => {
+            let map = WeightNormalization::new(call.problem.network());
+            let eta = thrown(map.eta(theta))?;
+            let eta = thrown(map.scaled(&eta, alpha.unwrap_or(1.0)))?;
+            (Box::new(map), eta)
+        }
+    };
+    let found = thrown(dinh::reparametrized_hessian(&engine, &*map, &eta, &control).await)?;
+    let out = to_js(&found)?;
+    set(&out, "coordinates", &float64(&eta));
+    Ok(out)
+}
+
+async fn input_representation(call: Call) -> Js<JsValue> {
+    let found: RepresentationOptions = call.parts.parse("inputRepresentation")?;
+    let control = call.control().await?;
+    let map = thrown(match found.map {
+        Representation::Standardize => InputMap::standardize(&call.problem),
+        Representation::Whiten => InputMap::whiten(&call.problem),
+        Representation::Gaussianize => InputMap::gaussianize(&call.problem),
+    })?;
+    let theta = call.parameters()?;
+    let found = thrown(dinh::input_representation(call.device(), &call.problem, theta, &map, &control).await)?;
+    let out = with_parameters(&found, &found.parameters)?;
+    set(&out, "inputs", &float64(&found.inputs));
+    Ok(out)
 }
 
 async fn many_large_eigenvalues(call: Call) -> Js<JsValue> {
@@ -133,9 +282,9 @@ async fn constant_in_ball(call: Call) -> Js<JsValue> {
     let found: BallOptions = call.parts.parse("constantInBall")?;
     let defaults = SharpnessOptions::default();
     let options = SharpnessOptions { seed: found.seed.unwrap_or(defaults.seed), ..defaults };
-    let epsilon = found.epsilon.unwrap_or(1e-3);
+    let (region, epsilon) = (found.region.unwrap_or(Region::Ball), found.epsilon.unwrap_or(1e-3));
     let control = call.control().await?;
     let engine = call.engine()?;
-    let found = thrown(dinh::constant_in_ball(&engine, call.parameters()?, epsilon, &options, &control).await)?;
+    let found = thrown(dinh::constant_in_ball(&engine, call.parameters()?, region, epsilon, &options, &control).await)?;
     with_parameters(&found, &found.parameters)
 }

@@ -100,6 +100,11 @@ impl Call {
         Ok(control)
     }
 
+    /// What the engine computes on, for work that makes engines of its own.
+    pub fn device(&self) -> &Device {
+        &self.shared.device
+    }
+
     pub fn backend(&self) -> std::result::Result<JsValue, JsValue> {
         to_js(self.shared.device.info())
     }

@@ -1123,6 +1123,8 @@ export type Region =
   | { type: "ball" }
   /** |Δ_i| ≤ ε (|θ_i| + 1). */
   | { type: "box" }
+  /** ‖Δ‖_∞ ≤ ε. */
+  | { type: "cube" }
   /** The ball, or Keskar's box, within a random subspace. */
   | { type: "subspace"; dimension: number }
   | { type: "subspace_box"; dimension: number }
@@ -1312,6 +1314,7 @@ export interface Sharpened {
   predicted: SpectrumEnds;
   measured: SpectrumEnds;
   relativeDifference: number;
+  /** Is the measured norm at least M, and has its eigenvalue converged? */
   reached: boolean;
   outputs: OutputChange;
   lossBefore: number;
@@ -1322,18 +1325,24 @@ export interface Sharpened {
 export interface VolumeOptions extends RunOptions {
   /** The loss in the boxes stays below L(θ) + ε; default 0.1. */
   epsilon?: number;
-  /** r′; default the largest found by sampling. */
+  /** r′; default the largest at which neither samples nor ascents within the box find L(θ) + ε. */
   radius?: number;
   boxes?: number;
   samples?: number;
   seed?: number;
+  /** θ itself, or (v, s) of weight normalisation, w = s v/‖v‖, whose v → αv carries boxes to larger ones (section 5.1). */
+  coordinates?: "parameters" | "weight_normalization";
 }
 
-/** Theorem 2: disjoint boxes of the same loss, whose volumes add up to infinity. Volumes are natural logarithms. */
+/**
+ * Theorem 2: disjoint boxes T_α^k B of the same loss, α = 2 (‖θ_1‖_∞ + r′) / (‖θ_1‖_∞ − r′), whose volumes add up to infinity. Volumes are natural
+ * logarithms. That B lies where the loss is below L(θ) + ε is searched for counterexamples, not proven, so that r′ may be too large, and no sum
+ * of volumes is a proven lower bound.
+ */
 export interface VolumeFlatness {
   epsilon: number;
   radius: number;
-  /** Was r′ found by sampling, rather than given? */
+  /** Was r′ searched for, rather than given? */
   radiusFound: boolean;
   /** ‖θ_1‖_∞, and the coordinate of θ_1 that has it: the boxes are disjoint along that one. */
   largestWeight: number;
@@ -1344,9 +1353,17 @@ export interface VolumeFlatness {
   /** What a box's log-volume grows by. */
   logDeterminant: number;
   loss: number;
+  /** Largest L(θ′) − L(θ) over the samples of the first box. */
+  sampledRise: number;
+  /** The ascents within it; none where its losses overflow. */
+  ascent?: Omit<Sharpness, "delta">;
+  /** The larger of the two rises. */
   largestRise: number;
+  /** Is it below ε? Then the search has met nothing to the contrary, which is no proof. */
   inside: boolean;
+  /** Have the boxes' intervals, measured on moved points, no point in common? */
   disjoint: boolean;
+  /** `interval`: what a box covers of the separating coordinate's magnitude. */
   boxes: { power: number; interval: [number, number]; logVolume: number; totalLogVolume: number; largestDifference: number }[];
   samples: number;
 }
@@ -1376,8 +1393,9 @@ export interface ManyEigenvalues {
   parameters: Float64Array;
 }
 
-/** Section 4.3: a ball of radius ε that holds a constant function. */
+/** Section 4.3: a ball of radius ε that holds a constant function, or Keskar's box in the full space, or a cube. */
 export interface ConstantInBall {
+  region: { type: "ball" } | { type: "box" } | { type: "cube" };
   epsilon: number;
   alpha: number;
   distance: number;
@@ -1385,7 +1403,7 @@ export interface ConstantInBall {
   constantLoss: number;
   /** The least loss of a constant function on these targets. */
   bestConstantLoss: number;
-  /** The sharpness is no less: by the constant function in the ball, and by the best one, the paper's bound. */
+  /** The sharpness is no less, which says something where they are positive: by the constant function in the ball, and by the best one, the paper's bound. */
   guaranteed: number;
   least: number;
   before: Omit<Sharpness, "delta">;
@@ -1395,6 +1413,110 @@ export interface ConstantInBall {
   transformation: Transformation;
   parameters: Float64Array;
 }
+
+export interface NormalizedSharpnessOptions extends RunOptions {
+  /** Factors of v, none of them 0. */
+  alphas: readonly number[];
+  /** Radius of the ball ‖Δη‖₂ ≤ ε; default 1e-3. */
+  epsilon?: number;
+  restarts?: number;
+  maxIterations?: number;
+  seed?: number;
+}
+
+/** Section 5.1: ε-sharpness in (v, s) of weight normalisation after v → αv, by ascent. */
+export interface NormalizedSharpness {
+  alpha: number;
+  /** Where v alone moves: that at α = 1 for ε/α. */
+  directions: Omit<Sharpness, "delta">;
+  /** Where s and the biases move too. */
+  whole: Omit<Sharpness, "delta">;
+  /** Against the outputs at α = 1. */
+  outputs: OutputChange;
+}
+
+/** Coordinates η of the parameters. */
+export type Reparametrization =
+  /**
+   * Appendix A: η = θ̂ + ψ(r) (θ − θ̂)/r with r = ‖θ − θ̂‖ and ψ piecewise linear through ψ(0) = 0, ψ(`inner`) = ρ and ψ(δ) = δ. Default center θ̂: the
+   * parameters themselves.
+   */
+  | { type: "radial"; center?: Float64Array | readonly number[]; delta: number; inner: number; rho: number }
+  /** Section 5.1: rows w = s v/‖v‖, with v = αw; default α: 1. */
+  | { type: "weight_normalization"; alpha?: number };
+
+/** Section 5.1: ∇²L_η = (∇g)ᵀ ∇²L (∇g) + Σ_k ∂_k L ∇²g_k for θ = g(η). Up to 2048 coordinates. */
+export interface ReparametrizedHessian {
+  dimension: number;
+  loss: number;
+  /** ‖∇L‖₂ in θ and in η: 0 at a critical point. */
+  gradientNorm: number;
+  gradientNormEta: number;
+  /** Eigenvalues of the first term, the paper's at a critical point, and of both, ascending. */
+  transformed: number[];
+  full: number[];
+  /** Spectral norm of the second term, and over that of the whole. */
+  termNorm: number;
+  relativeTerm: number;
+  /** η. */
+  coordinates: Float64Array;
+}
+
+/** Lengths of every sample's gradient by x and by u, their means, and the smallest and largest ratio. */
+export interface GradientNorms {
+  before: number[];
+  after: number[];
+  meanBefore: number;
+  meanAfter: number;
+  /** None where all of the first are 0. */
+  ratios?: [number, number];
+}
+
+/** Section 5.2: the same function of inputs u with x = ξ(u). */
+export interface InputRepresentation {
+  /** ‖∂ℓ/∂x‖₂ of the loss: 0 at interpolation. */
+  lossGradients: GradientNorms;
+  /** ‖∂f/∂x‖_F of the prediction function, which are the paper's. */
+  predictionGradients: GradientNorms;
+  /** Largest difference of a gradient by u from (∂ξ/∂u)ᵀ that by x, over the largest of them. */
+  chainRuleError: number;
+  outputs: OutputChange;
+  /** The network of u, into whose first layer ξ is folded; none for gaussianisation, which no weights can take. */
+  network?: NetworkJSON;
+  /** Its parameters, or those that were given. */
+  parameters: Float64Array;
+  /** u of every sample. */
+  inputs: Float64Array;
+}
+
+/** A point of a loss in one dimension, in both coordinates. */
+export interface PowerPoint {
+  theta: number;
+  eta: number;
+  loss: number;
+  /** dL/dη and d²L/dη²; none where the map is singular (b = 0 at θ̂). */
+  slope?: number;
+  curvature?: number;
+}
+
+/**
+ * Dinh et al. 2017, Figure 5: η = (|θ − θ̂|² + b)^a (θ − θ̂), with b ≥ 0 and a > −½, and what it makes of a loss whose points are [θ, L, L′, L″].
+ * @example
+ * ```js
+ * import { powerMap } from "isoflat";
+ *
+ * // A minimum at 0 with L″ = 4: the map's slope there is b^a, a tenth.
+ * const [{ curvature }] = powerMap({ center: 0, a: 0.5, b: 0.01, points: [[0, 0, 0, 4]] });
+ * console.log(curvature.toFixed(6)); // 400.000000
+ * ```
+ */
+export function powerMap(options: {
+  /** θ̂; default 0. */
+  center?: number;
+  a: number;
+  b: number;
+  points: readonly (readonly [theta: number, loss: number, slope: number, curvature: number])[];
+}): PowerPoint[];
 
 /** A measure of one number, by its key. */
 export type MeasureKey = string; // The build writes the keys of describeMeasures().
@@ -1961,7 +2083,37 @@ export class Engine {
    * console.log(holds, measured.value >= guaranteed); // true true
    * ```
    */
-  constantInBall(problem: Problem, parameters: Float64Array | Float32Array, options?: RunOptions & { epsilon?: number; seed?: number }): Promise<ConstantInBall>;
+  constantInBall(problem: Problem, parameters: Float64Array | Float32Array, options?: RunOptions & { region?: ConstantInBall["region"]; epsilon?: number; seed?: number }): Promise<ConstantInBall>;
+  /**
+   * Dinh et al. 2017, section 5.1: weight normalisation makes every minimum as sharp, or as flat, in v as one likes.
+   * @example
+   * ```js
+   * const [sharp, flat] = await engine.normalizedSharpness(problem, parameters, { alphas: [0.1, 10], epsilon: 0.01 });
+   * console.log(sharp.directions.value > flat.directions.value, sharp.outputs.relative < 1e-9); // true true
+   * ```
+   */
+  normalizedSharpness(problem: Problem, parameters: Float64Array | Float32Array, options: NormalizedSharpnessOptions): Promise<NormalizedSharpness[]>;
+  /**
+   * Dinh et al. 2017, section 5.1 and Appendix A.
+   * @example
+   * ```js
+   * // Within r̂ the map stretches by ρ/r̂ = 2, and curvature is a quarter.
+   * const radial = { type: "radial", delta: 1, inner: 0.25, rho: 0.5 };
+   * const { full } = await engine.reparametrizedHessian(problem, parameters, { map: radial });
+   * const { top } = await engine.eigenvalues(problem, parameters);
+   * console.log((top[0].value / full.at(-1)).toFixed(4)); // 4.0000
+   * ```
+   */
+  reparametrizedHessian(problem: Problem, parameters: Float64Array | Float32Array, options: RunOptions & { map: Reparametrization }): Promise<ReparametrizedHessian>;
+  /**
+   * Dinh et al. 2017, section 5.2: features of mean 0 and variance 1, of covariance 1, or each of a normal distribution.
+   * @example
+   * ```js
+   * const { outputs, predictionGradients } = await engine.inputRepresentation(problem, parameters, { map: "standardize" });
+   * console.log(outputs.relative < 1e-6, predictionGradients.before.length === problem.samples); // true true
+   * ```
+   */
+  inputRepresentation(problem: Problem, parameters: Float64Array | Float32Array, options: RunOptions & { map: "standardize" | "whiten" | "gaussianize" }): Promise<InputRepresentation>;
   /**
    * All that was asked for in the cheapest order.
    * @example

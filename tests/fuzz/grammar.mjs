@@ -202,6 +202,7 @@ export const schedule = objects(
 export const region = objects(
   [{ type: "ball" }, true],
   [{ type: "box" }, true],
+  [{ type: "cube" }, true],
   [{ type: "subspace", dimension: 2 }, true],
   [{ type: "subspace_box", dimension: 2 }, true],
   [{ type: "riemannian_layerwise" }, true],

@@ -5,6 +5,7 @@ use crate::support::graphs::random_graph;
 use crate::support::*;
 use isoflat::dinh::*;
 use isoflat::engine::{Device, Engine, Precision};
+use isoflat::measure::sharpness::Region;
 use isoflat::measure::{MeasureOptions, SharpnessOptions};
 use isoflat::operator::{Connection, Metric, OperatorKind, SymmetricOperator};
 use isoflat::space::{Balance, BalanceOptions, balance};
@@ -349,7 +350,7 @@ fn dinhs_constructions_hold_on_graphs() {
         let found = block_on(many_large_eigenvalues(&engine, &parameters, 10.0, None, true, &control));
         note(2, found.map(|found| found.holds && found.outputs.bitwise));
         let options = SharpnessOptions { restarts: 0, max_iterations: 10, ..SharpnessOptions::default() };
-        let found = block_on(constant_in_ball(&engine, &parameters, 0.01, &options, &control));
+        let found = block_on(constant_in_ball(&engine, &parameters, Region::Ball, 0.01, &options, &control));
         note(
             3,
             found.map(|found| {
@@ -390,7 +391,7 @@ fn inputs_that_go_past_are_noticed() {
     let problem = random_problem(&mut rng, past, Loss::SquaredError);
     let engine = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");
     let options = SharpnessOptions::default();
-    let refused = block_on(constant_in_ball(&engine, &parameters, 0.1, &options, &Control::default()));
+    let refused = block_on(constant_in_ball(&engine, &parameters, Region::Ball, 0.1, &options, &Control::default()));
     let refused = refused.expect_err("no constant function");
     assert!(refused.code == ErrorCode::InvalidOption && refused.message.contains("past"), "{refused}");
     // Of layers, the one whose factor is free.

@@ -14,6 +14,8 @@ mod coarse;
 mod derivatives;
 mod diagonal;
 mod dinh;
+mod dinh_flatness;
+mod dinh_inputs;
 mod equivalence;
 mod estimators;
 mod executor;

@@ -3,6 +3,8 @@
 //! The starts are ± the top eigenvector of MᵀHM, the gradient, and gradients of random halves of the samples ([`starts`](super::starts)).
 //! A symmetry of the network carries all ascents along ([`climb`](super::climb)), so those at θ and at T(θ) correspond.
 
+use std::ops::Range;
+
 use serde::Serialize;
 
 use super::SharpnessOptions;
@@ -11,12 +13,14 @@ use super::coarse::ascend_coarse;
 use super::ground::Ground;
 use super::probe::Probe;
 use super::region::{Coordinates, Region};
-use super::starts::{START, is_enough, random_start, top_eigenvector};
+use super::starts::{START, dominant_pair, is_enough, random_start, tolerance_in, top_eigenvector};
 use crate::control::{Control, Progress};
+use crate::dinh::{Reparametrization, ReparametrizedOperator};
 use crate::engine::{Engine, Precision, ensure_number};
 use crate::error::{Result, ensure};
 use crate::linalg::{Eigenpair, mean_and_error};
 use crate::memory::{collected, copied, make_room};
+use crate::operator::Scaled;
 
 /// Where an ascent began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -97,7 +101,7 @@ pub struct Sharpness {
 pub(crate) struct Hints<'a> {
     /// The point's, on the same engine.
     pub ground: Option<&'a Ground>,
-    /// Directions Δ to begin in too.
+    /// Places Δ to begin at too, or in whose directions where they are beyond the region.
     pub directions: &'a [Vec<f64>],
     /// The eigenpair of largest magnitude of the region's operator ([`Region::operator`]).
     pub top: Option<&'a Eigenpair>,
@@ -152,7 +156,8 @@ pub(crate) async fn ascend(
         }
         _ => top_of(engine, region, &coordinates, options, control).await?,
     };
-    let place = Place { engine, ground, parameters, region, epsilon, coordinates: &coordinates, top: &top };
+    let map = None;
+    let place = Place { engine, map, ground, parameters, region, epsilon, coordinates: &coordinates, top: &top };
     let begin = Begin::Everywhere(hints.directions);
     if let Some(found) = ascend_coarse(&place, begin, options, control).await? {
         return Ok(found);
@@ -167,6 +172,40 @@ pub(crate) async fn ascend(
     let place = Place { engine: &precise, ground: &ground, top: &top, ..place };
     let found = search(&place, begin, options, control).await?;
     Ok(Sharpness { fell_back: true, ..found })
+}
+
+/// [`epsilon_sharpness`] of L ∘ g in a ball, box or cube around η, of which the coordinates outside of `moving` are held fast. Prepares g(η).
+///
+/// # Errors
+/// As [`epsilon_sharpness`].
+pub(crate) async fn ascend_through(
+    engine: &Engine,
+    (map, eta): (&dyn Reparametrization, &[f64]),
+    (region, epsilon): (Region, f64),
+    moving: &[Range<usize>],
+    options: &SharpnessOptions,
+    directions: &[Vec<f64>],
+    control: &Control<'_>,
+) -> Result<Sharpness> {
+    check(epsilon, options)?;
+    let coordinates = region.coordinates(engine, eta, epsilon, options.seed, control).await?.only(moving);
+    let diagonal = coordinates.diagonal().expect("it is no subspace");
+    let mut precise: Option<Engine> = None;
+    loop {
+        let engine = precise.as_ref().unwrap_or(engine);
+        engine.prepare(&map.parameters(eta)).await?;
+        let ground = Ground::of(&Probe::through(engine, Some(map)), eta).await?;
+        let operator = Scaled::new(ReparametrizedOperator::new(engine, map, eta).await?, diagonal)?;
+        let is_reported = region.operator().is_some();
+        let top = dominant_pair(&operator, tolerance_in(engine, is_reported), options.seed, control).await?;
+        let (parameters, coordinates, top) = (eta, &coordinates, &top);
+        let place = Place { engine, map: Some(map), ground: &ground, parameters, region, epsilon, coordinates, top };
+        let found = search(&place, Begin::Everywhere(directions), options, control).await?;
+        if found.resolved || engine.info().precision == Precision::F64 {
+            return Ok(Sharpness { fell_back: precise.is_some(), ..found });
+        }
+        precise = Some(engine.in_f64()?);
+    }
 }
 
 /// The top eigenpair in a region's coordinates; where nothing but its direction counts, in single precision too.
@@ -198,6 +237,8 @@ fn check(epsilon: f64, options: &SharpnessOptions) -> Result<()> {
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     pub engine: &'a Engine,
+    /// g, where ascents are in coordinates η of the parameters, which stand for θ then.
+    pub map: Option<&'a dyn Reparametrization>,
     /// Of the engine and the point.
     pub ground: &'a Ground,
     pub parameters: &'a [f64],
@@ -216,9 +257,10 @@ pub(super) async fn search(
     options: &SharpnessOptions,
     control: &Control<'_>,
 ) -> Result<Sharpness> {
-    let &Place { engine, ground, parameters, region, epsilon, coordinates, top: (eigenvalue, eigenvector) } = place;
+    let &Place { engine, map, ground, parameters, region, epsilon, coordinates, top: (eigenvalue, eigenvector) } =
+        place;
     let &Ground { loss, ref gradient, resolution, .. } = ground;
-    let probe = Probe::new(engine);
+    let probe = Probe::through(engine, map);
     let is_reported = region.operator().is_some();
     let climb = Climb {
         probe: &probe,
@@ -252,6 +294,8 @@ pub(super) async fn search(
         if size.is_finite() && size > 0.0 {
             match begin {
                 Begin::At(_) => coordinates.project(&mut direction),
+                // A place within the region, which may be the highest.
+                Begin::Everywhere(_) if kind == StartKind::Given && size <= 1.0 => {}
                 Begin::Everywhere(_) => direction.iter_mut().for_each(|x| *x /= size),
             }
             let mut ascent = climb.begin(direction).await?;

@@ -25,14 +25,17 @@ impl Ground {
     pub async fn at(engine: &Engine, theta: &[f64]) -> Result<Self> {
         engine.prepare(theta).await?;
         let coarse = match engine.coarse().await? {
-            Some(coarse) => held(Self::of(coarse, theta).await)?.map(Box::new),
+            Some(coarse) => held(Self::of(&Probe::new(coarse), theta).await)?.map(Box::new),
             None => None,
         };
-        Ok(Self { coarse, ..Self::of(engine, theta).await? })
+        Ok(Self { coarse, ..Self::of(&Probe::new(engine), theta).await? })
     }
 
-    async fn of(engine: &Engine, theta: &[f64]) -> Result<Self> {
-        let probe = Probe::new(engine);
+    /// Of what a probe sees; nothing is prepared.
+    ///
+    /// # Errors
+    /// As [`Ground::at`].
+    pub async fn of(probe: &Probe<'_>, theta: &[f64]) -> Result<Self> {
         let (loss, gradient) = probe.gradient(theta).await?;
         let resolution = probe.resolution(theta, loss).await?;
         Ok(Self { loss, gradient, resolution, coarse: None })

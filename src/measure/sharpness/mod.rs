@@ -13,7 +13,7 @@ mod probe;
 mod region;
 mod starts;
 
-pub(crate) use ascent::{Hints, ascend, in_subspaces};
+pub(crate) use ascent::{Hints, ascend, ascend_through, in_subspaces};
 pub use ascent::{Sharpness, Start, StartKind, SubspaceSharpness, epsilon_sharpness, subspace_sharpness};
 pub use average::{AverageSharpness, Noise, average_sharpness};
 pub use climb::Stop;

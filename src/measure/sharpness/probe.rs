@@ -1,7 +1,10 @@
 //! Losses and gradients at points near the prepared one, which stays as it is, and how fine a difference of losses is.
 
+use std::borrow::Cow;
+
 use rand::Rng;
 
+use crate::dinh::Reparametrization;
 use crate::engine::{Engine, Plan};
 use crate::error::{Result, bail};
 use crate::linalg::generator;
@@ -16,20 +19,26 @@ const RESOLVED: f64 = 1e3;
 /// Roundings of θ that the loss's own rounding is measured from.
 const ROUNDINGS: u64 = 4;
 
-/// Looks at one problem's loss anywhere.
+/// Looks at one problem's loss anywhere, as a function of its parameters or of other coordinates of them.
 pub(crate) struct Probe<'a> {
     engine: &'a Engine,
+    map: Option<&'a dyn Reparametrization>,
     /// Samples that go through together.
     batch: usize,
 }
 
 impl<'a> Probe<'a> {
     pub fn new(engine: &'a Engine) -> Self {
+        Self::through(engine, None)
+    }
+
+    /// The loss L ∘ g of η where there is a map g: θ is η below then.
+    pub fn through(engine: &'a Engine, map: Option<&'a dyn Reparametrization>) -> Self {
         let plan = Plan::new(engine.problem().network());
         let steps: u64 = plan.steps.iter().map(|step| 2 * step.output.len() as u64).sum();
         let numbers = steps + plan.input.len() as u64;
         // A multiple of every executor's block, so that all batches but the last are of one size.
-        Self { engine, batch: (BATCH_NUMBERS / numbers.max(1)).clamp(64, 1 << 14).next_multiple_of(64) as usize }
+        Self { engine, map, batch: (BATCH_NUMBERS / numbers.max(1)).clamp(64, 1 << 14).next_multiple_of(64) as usize }
     }
 
     /// The engine that computes.
@@ -42,7 +51,7 @@ impl<'a> Probe<'a> {
     /// # Errors
     /// The device's.
     pub async fn loss(&self, theta: &[f64]) -> Result<f64> {
-        let theta = self.engine.vectors().upload(theta, 1)?;
+        let theta = self.engine.vectors().upload(&self.parameters(theta), 1)?;
         Ok(self.engine.evaluate_anywhere(&theta).await?.loss)
     }
 
@@ -61,7 +70,8 @@ impl<'a> Probe<'a> {
     /// The device's.
     pub async fn gradient_over(&self, theta: &[f64], rows: &[u32]) -> Result<(f64, Vec<f64>)> {
         let vectors = self.engine.vectors();
-        let theta = vectors.upload(theta, 1)?;
+        let at = theta;
+        let theta = vectors.upload(&self.parameters(at), 1)?;
         let mut total = vectors.zeros(theta.len(), 1)?;
         let mut gradient = vectors.zeros(theta.len(), 1)?;
         let mut out = vectors.zeros(2, 1)?;
@@ -72,7 +82,18 @@ impl<'a> Probe<'a> {
             vectors.axpy(share, &gradient, &mut total)?;
             loss += share * vectors.download(&out).await?[0];
         }
-        Ok((loss, vectors.download(&total).await?))
+        let total = vectors.download(&total).await?;
+        Ok((
+            loss,
+            match self.map {
+                Some(map) => map.pull(at, &total),
+                None => total,
+            },
+        ))
+    }
+
+    fn parameters<'b>(&self, at: &'b [f64]) -> Cow<'b, [f64]> {
+        self.map.map_or(Cow::Borrowed(at), |map| Cow::Owned(map.parameters(at)))
     }
 
     /// How much the loss at θ changes when every parameter is rounded up or down by one unit in the last place: θ + Δ is

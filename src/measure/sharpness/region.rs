@@ -3,6 +3,8 @@
 //! Rangamani's ball ‖ξ‖_g ≤ ε is ‖u‖₂ ≤ 1 with ξ = ε D u. A rescaling of the weights takes D to T D, so L(θ + ε D u) is the same
 //! function of u before and after: an ascent in u goes the same way.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::control::Control;
@@ -23,6 +25,9 @@ pub enum Region {
     /// |Δ_i| ≤ ε (|θ_i| + 1) (Keskar et al. in the full space).
     #[serde(deserialize_with = "crate::json::nothing")]
     Box,
+    /// ‖Δ‖_∞ ≤ ε (Dinh et al., the boxes of Theorem 2).
+    #[serde(deserialize_with = "crate::json::nothing")]
+    Cube,
     /// ‖Δ‖₂ ≤ ε with Δ = A z in a uniformly random subspace, A with the orthonormal columns that
     /// [`orthonormal_columns`] draws from the search's seed.
     Subspace {
@@ -75,7 +80,7 @@ impl Region {
             Self::Ball => Some(OperatorKind::HESSIAN),
             Self::RiemannianLayerwise => Some(OperatorKind::riemannian(Metric::Layerwise, Connection::Flat)),
             Self::RiemannianNodewise => Some(OperatorKind::riemannian(Metric::Nodewise, Connection::Flat)),
-            Self::Box | Self::Subspace { .. } | Self::SubspaceBox { .. } => None,
+            Self::Box | Self::Cube | Self::Subspace { .. } | Self::SubspaceBox { .. } => None,
         }
     }
 
@@ -96,6 +101,7 @@ impl Region {
         let riemannian = |metric: Metric| collected(WHAT, metric.scale(engine, theta)?.iter().map(|d| epsilon * d));
         let (map, norm) = match self {
             Self::Ball => (Map::Diagonal(filled(WHAT, epsilon, n)?), Norm::Two),
+            Self::Cube => (Map::Diagonal(filled(WHAT, epsilon, n)?), Norm::Infinity),
             Self::Box => {
                 let scale = theta.iter().map(|w| epsilon * (w.abs() + 1.0));
                 (Map::Diagonal(collected(WHAT, scale)?), Norm::Infinity)
@@ -123,6 +129,15 @@ impl Coordinates {
             Map::Diagonal(m) => m.len(),
             Map::Columns { scale, .. } => scale.len(),
         }
+    }
+
+    /// The same region with the coordinates that lie outside of these ranges held fast, where M is diagonal.
+    pub fn only(mut self, moving: &[Range<usize>]) -> Self {
+        if let Map::Diagonal(m) = &mut self.map {
+            let held = (0..m.len()).filter(|i| !moving.iter().any(|range| range.contains(i)));
+            held.collect::<Vec<_>>().into_iter().for_each(|i| m[i] = 0.0);
+        }
+        self
     }
 
     /// M as a diagonal, if it is one.

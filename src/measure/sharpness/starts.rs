@@ -53,7 +53,7 @@ pub(super) fn is_enough(pair: &Eigenpair, engine: &Engine) -> bool {
 }
 
 /// What a search of our own goes to.
-fn tolerance_in(engine: &Engine, is_reported: bool) -> f64 {
+pub(super) fn tolerance_in(engine: &Engine, is_reported: bool) -> f64 {
     let wanted = if is_reported { EIGENVALUE_TOLERANCE } else { DIRECTION_TOLERANCE };
     f64::max(wanted, engine.info().precision.eigenvalue_tolerance())
 }
@@ -70,15 +70,25 @@ pub(super) async fn top_eigenvector(
         Some(diagonal) => Box::new(Scaled::new(CurvatureOperator::new(engine, Curvature::Hessian), diagonal)?),
         None => Box::new(Within { engine, coordinates }),
     };
+    dominant_pair(&operator, tolerance_in(engine, is_reported), seed, control).await
+}
+
+/// The eigenvalue of largest magnitude, and its eigenvector.
+pub(super) async fn dominant_pair(
+    operator: &dyn SymmetricOperator,
+    tolerance: f64,
+    seed: u64,
+    control: &Control<'_>,
+) -> Result<(f64, Vec<f64>)> {
     let lanczos = Lanczos {
         goal: Goal::SpectralNorm,
-        tolerance: Some(tolerance_in(engine, is_reported)),
+        tolerance: Some(tolerance),
         max_products: EIGENVECTOR_PRODUCTS,
         seed,
         vectors: true,
         ..Lanczos::default()
     };
-    let found = lanczos.run(&operator, control).await?;
+    let found = lanczos.run(operator, control).await?;
     let pair = found.dominant().expect("a spectrum has an end");
     Ok((pair.value, pair.vector.clone().unwrap_or_default()))
 }

@@ -4,7 +4,7 @@ import { atOnce } from "./call.js";
 import { Engine } from "./engine.js";
 import { Handle } from "./handle.js";
 import { instance } from "./instance.js";
-import { bytes } from "./read.js";
+import { bytes, plain } from "./read.js";
 
 export { IsoflatError } from "./errors.js";
 export { openData, openModel, proposeNetwork, saveModel, sortFiles } from "./files.js";
@@ -34,6 +34,12 @@ export function crash(engine) {
   } catch {
     // All that follows says so.
   }
+}
+
+/** A loss in one dimension in coordinates that Dinh's power map gives it. */
+export function powerMap(given) {
+  const options = plain(given, "powerMap", "invalid_option");
+  return atOnce((glue) => glue.powerMap(options));
 }
 
 /** An IDX file of unsigned bytes. */

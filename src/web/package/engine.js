@@ -200,6 +200,18 @@ export class Engine extends Handle {
     return work(this, "constantInBall", problem, { of: parameters }, options);
   }
 
+  normalizedSharpness(problem, parameters, options) {
+    return work(this, "normalizedSharpness", problem, { of: parameters }, options);
+  }
+
+  reparametrizedHessian(problem, parameters, options) {
+    return work(this, "reparametrizedHessian", problem, { of: parameters }, options);
+  }
+
+  inputRepresentation(problem, parameters, options) {
+    return work(this, "inputRepresentation", problem, { of: parameters }, options);
+  }
+
   async report(problem, parameters, options) {
     const found = await work(this, "report", problem, { of: parameters }, options, { canFinish: true });
     return { ...found, values: inCamelCase(found.values) };

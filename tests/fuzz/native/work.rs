@@ -263,8 +263,8 @@ impl Work<'_, '_> {
             }
             _ => {
                 let options = SharpnessOptions::default();
-                let epsilon = self.number("epsilon", 1e-3);
-                Ok(json!(dinh::constant_in_ball(engine, theta, epsilon, &options, control).await?))
+                let (region, epsilon) = (self.read("region")?.unwrap_or(Region::Ball), self.number("epsilon", 1e-3));
+                Ok(json!(dinh::constant_in_ball(engine, theta, region, epsilon, &options, control).await?))
             }
         }
     }

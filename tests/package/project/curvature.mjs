@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import init, { Engine, IsoflatError, Network, Problem } from "isoflat";
+import init, { Engine, IsoflatError, Network, Problem, powerMap } from "isoflat";
 
 await init({ module_or_path: await readFile(fileURLToPath(import.meta.resolve("isoflat/isoflat_bg.wasm"))) });
 
@@ -175,6 +175,46 @@ assert.equal(
 );
 const constant = await engine.constantInBall(problem, parameters, { epsilon: 0.1 });
 assert(constant.holds);
+const keskar = await engine.constantInBall(problem, parameters, { epsilon: 0.1, region: { type: "box" } });
+assert(keskar.holds && keskar.region.type === "box");
+await refused("invalid_option", () =>
+  engine.constantInBall(problem, parameters, { region: { type: "riemannian_layerwise" } }),
+);
+const rows = await engine.volumeFlatness(problem, parameters, {
+  boxes: 3,
+  samples: 4,
+  coordinates: "weight_normalization",
+});
+assert(rows.disjoint && rows.inside && !rows.inverted && rows.logDeterminant > 0);
+const [sharper, flatter] = await engine.normalizedSharpness(problem, parameters, { alphas: [0.1, 10], epsilon: 0.01 });
+assert(sharper.directions.value > flatter.directions.value && flatter.whole.value >= flatter.directions.value);
+assert(sharper.outputs.relative < 1e-9);
+await refused("invalid_option", () => engine.normalizedSharpness(problem, parameters, { alphas: [0] }));
+
+// Other coordinates: within the inner radius curvature is a quarter, and in (v, s) v's block has α⁻² times as much.
+const radial = { type: "radial", delta: 1, inner: 0.25, rho: 0.5 };
+const { full, coordinates: eta } = await engine.reparametrizedHessian(problem, parameters, { map: radial });
+const { top: plainTop } = await engine.eigenvalues(problem, parameters);
+near(full.at(-1), plainTop[0].value / 4, 1e-6);
+assert.deepEqual([...eta], [...parameters]);
+const normalized = await engine.reparametrizedHessian(problem, parameters, { map: { type: "weight_normalization" } });
+assert(normalized.dimension > network.parameterCount && normalized.coordinates.length === normalized.dimension);
+await refused("invalid_option", () =>
+  engine.reparametrizedHessian(problem, parameters, { map: { ...radial, inner: 2 } }),
+);
+await refused("invalid_option", () => engine.reparametrizedHessian(problem, parameters, { map: { type: "polar" } }));
+
+// Inputs of another representation: the same outputs, other gradients.
+for (const map of ["standardize", "whiten", "gaussianize"]) {
+  const found = await engine.inputRepresentation(problem, parameters, { map });
+  assert(found.outputs.relative < 1e-6 && found.chainRuleError < 1e-6, `${map}: ${found.chainRuleError}`);
+  assert.equal(found.network === undefined, map === "gaussianize");
+  assert.equal(found.predictionGradients.after.length, problem.samples);
+}
+await refused("invalid_option", () => engine.inputRepresentation(problem, parameters, { map: "sphere" }));
+const [{ eta: moved5, curvature }] = powerMap({ center: 1, a: 0.5, b: 0.01, points: [[1, 0, 0, 4]] });
+assert(moved5 === 0 && Math.abs(curvature - 400) < 1e-9);
+await refused("invalid_option", async () => powerMap({ a: -0.6, b: 0, points: [] }));
 
 // Spaces: there and back, training in them, and on from a checkpoint to the same bits.
 const space = network.space(parameters, { type: "g_space", biases: "paths" });

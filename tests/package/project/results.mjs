@@ -15,12 +15,13 @@ import init, {
   ParameterSpace,
   Problem,
   parseIdx,
+  powerMap,
 } from "isoflat";
 
 await init({ module: await readFile(fileURLToPath(import.meta.resolve("isoflat/isoflat_bg.wasm"))) });
 
 const lines = [
-  'import { type describeMeasures, type describeOperators, type parseIdx } from "isoflat";',
+  'import { type describeMeasures, type describeOperators, type parseIdx, type powerMap } from "isoflat";',
   'import { type Engine, type IsoflatError, type Network, type ParameterSpace, type Problem, type Progress } from "isoflat";',
   "declare const handles: { Engine: Engine; IsoflatError: IsoflatError; Network: Network; ParameterSpace: ParameterSpace; Problem: Problem };",
 ];
@@ -158,6 +159,12 @@ await give("sharpen", { target: 1000 });
 await give("volumeFlatness");
 await give("manyLargeEigenvalues", { target: 10 });
 await give("constantInBall");
+await give("constantInBall", { region: { type: "box" } });
+await give("volumeFlatness", { coordinates: "weight_normalization" });
+await give("normalizedSharpness", { alphas: [0.5, 2] });
+await give("reparametrizedHessian", { map: { type: "radial", delta: 1, inner: 0.25, rho: 0.5 } });
+for (const map of ["standardize", "gaussianize"]) await give("inputRepresentation", { map });
+hold(powerMap({ a: 0.5, b: 0.01, points: [[0, 0, 0, 4]] }), "ReturnType<typeof powerMap>");
 const [random, eigenvector] = [
   { type: "random", seed: 1 },
   { type: "eigenvector", index: 0 },

@@ -49,6 +49,9 @@ const calls = {
   volumeFlatness: [],
   manyLargeEigenvalues: [{ target: 10 }],
   constantInBall: [],
+  normalizedSharpness: [{ alphas: [0.5, 2] }],
+  reparametrizedHessian: [{ map: { type: "weight_normalization", alpha: 2 } }],
+  inputRepresentation: [{ map: "standardize" }],
   report: [],
   loseDevice: { all: [] },
 };

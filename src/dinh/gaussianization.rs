@@ -1,0 +1,121 @@
+//! The distribution of one feature and its way to a normal one, Φ⁻¹(F(x)), which gaussianisation is made of (Chen and Gopinath 2001).
+//!
+//! F is that of normal kernels around quantiles of the samples, the smallest and the largest among them,
+//! each as wide as quantiles are apart there. So it is smooth and strictly
+//! increasing, with the derivative F′(x) / φ(u), and no sample lies in a tail beyond all kernels.
+
+use std::f64::consts::{FRAC_1_SQRT_2, TAU};
+
+/// Most kernels.
+const KERNELS: usize = 64;
+
+/// A kernel is as wide as half the distance of the quantiles that are so many before and behind it, and no narrower than this share of the
+/// standard deviation, where many samples have one value.
+const NEIGHBOURS: usize = 2;
+const NARROWEST: f64 = 0.05;
+
+/// Most Newton steps: they take a few.
+const STEPS: usize = 100;
+
+/// F of one feature.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Marginal {
+    /// Where kernels are, ascending; a single one where the feature is constant.
+    centers: Vec<f64>,
+    /// Their standard deviations.
+    widths: Vec<f64>,
+}
+
+impl Marginal {
+    /// Of the samples' values, which are sorted.
+    pub fn of(values: &mut [f64]) -> Self {
+        values.sort_by(f64::total_cmp);
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        let deviation = (values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / count).sqrt();
+        let is_constant = deviation <= 1e-9 * values.iter().fold(f64::MIN_POSITIVE, |m, x| f64::max(m, x.abs()));
+        if is_constant {
+            return Self { centers: vec![mean], widths: vec![1.0] };
+        }
+        let kernels = values.len().min(KERNELS);
+        let last = (values.len() - 1) as f64 / (kernels - 1) as f64;
+        let centers: Vec<f64> = (0..kernels).map(|k| values[(k as f64 * last).round() as usize]).collect();
+        let width = |k: usize| {
+            let (low, high) = (k.saturating_sub(NEIGHBOURS), (k + NEIGHBOURS).min(kernels - 1));
+            f64::max(NARROWEST * deviation, 0.5 * (centers[high] - centers[low]))
+        };
+        let widths = (0..kernels).map(width).collect();
+        Self { centers, widths }
+    }
+
+    /// u = Φ⁻¹(F(x)).
+    pub fn normal(&self, x: f64) -> f64 {
+        if let [center] = self.centers[..] {
+            return x - center;
+        }
+        // The smaller tail is the one that is known to all its digits.
+        let (below, above) = (self.tail(x, 1.0), self.tail(x, -1.0));
+        if below < above { -quantile(below) } else { quantile(above) }
+    }
+
+    /// du/dx = F′(x) / φ(u).
+    pub fn slope(&self, x: f64) -> f64 {
+        if self.centers.len() == 1 {
+            return 1.0;
+        }
+        let u = self.normal(x);
+        // Together, so that both may underflow.
+        let kernels = self.kernels().map(|(c, width)| (0.5 * (u * u - ((x - c) / width).powi(2))).exp() / width);
+        kernels.sum::<f64>() / self.centers.len() as f64
+    }
+
+    /// x of u: between where the kernels alone would have it.
+    pub fn input(&self, u: f64) -> f64 {
+        if let [center] = self.centers[..] {
+            return center + u;
+        }
+        let alone = || self.kernels().map(|(c, width)| c + width * u);
+        let (mut low, mut high) = (alone().fold(f64::INFINITY, f64::min), alone().fold(f64::NEG_INFINITY, f64::max));
+        let mut x = 0.5 * (low + high);
+        for _ in 0..STEPS {
+            let error = self.normal(x) - u;
+            *(if error > 0.0 { &mut high } else { &mut low }) = x;
+            let newton = x - error / self.slope(x);
+            let next = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
+            if (next - x).abs() <= f64::EPSILON * x.abs().max(f64::MIN_POSITIVE) {
+                return next;
+            }
+            x = next;
+        }
+        x
+    }
+
+    fn kernels(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+        self.centers.iter().copied().zip(self.widths.iter().copied())
+    }
+
+    /// F(x), or 1 − F(x) for a sign of −1.
+    fn tail(&self, x: f64, sign: f64) -> f64 {
+        let kernels = self.kernels().map(|(c, width)| upper(-sign * (x - c) / width));
+        kernels.sum::<f64>() / self.centers.len() as f64
+    }
+}
+
+/// 1 − Φ(z).
+fn upper(z: f64) -> f64 {
+    0.5 * libm::erfc(z * FRAC_1_SQRT_2)
+}
+
+/// z ≥ 0 with 1 − Φ(z) = p ≤ ½: Newton's way on the logarithm, which is concave, from 1 − Φ(z) ≤ ½ exp(−z²/2) down.
+fn quantile(p: f64) -> f64 {
+    let mut z = (-2.0 * (2.0 * p).ln()).max(0.0).sqrt();
+    for _ in 0..STEPS {
+        let tail = upper(z);
+        let step = (tail / p).ln() * tail / ((-0.5 * z * z).exp() / TAU.sqrt());
+        z += step;
+        if step.abs() <= f64::EPSILON * z.abs().max(1.0) || !z.is_finite() {
+            break;
+        }
+    }
+    z
+}
