@@ -141,8 +141,11 @@ pub(super) struct Boxed<'a> {
     /// The coordinates whose largest separates the boxes: T_α multiplies them by α.
     pub growing: Vec<Range<usize>>,
     /// T_α of a point.
-    pub scale: &'a dyn Fn(f64, &[f64]) -> Result<Vec<f64>>,
+    pub scale: &'a Scale<'a>,
 }
+
+/// Takes α and a point.
+pub(super) type Scale<'a> = dyn Fn(f64, &[f64]) -> Result<Vec<f64>> + 'a;
 
 impl Boxed<'_> {
     fn parameters(&self, point: &[f64]) -> Result<Vec<f64>> {
@@ -168,9 +171,18 @@ impl Boxed<'_> {
                 ascend(self.engine, self.point, Region::Cube, radius, &options, hints, control).await
             }
             Some(map) => {
-                let all = [0..self.point.len()];
+                let all = 0..self.point.len();
                 let within = (Region::Cube, radius);
-                ascend_through(self.engine, (map, self.point), within, &all, &options, from, control).await
+                ascend_through(
+                    self.engine,
+                    (map, self.point),
+                    within,
+                    std::slice::from_ref(&all),
+                    &options,
+                    from,
+                    control,
+                )
+                .await
             }
         };
         match found {

@@ -1,10 +1,10 @@
 //! The distribution of one feature and its way to a normal one, Φ⁻¹(F(x)), which gaussianisation is made of (Chen and Gopinath 2001).
 //!
-//! F is that of normal kernels around quantiles of the samples, the smallest and the largest among them,
-//! each as wide as quantiles are apart there. So it is smooth and strictly
-//! increasing, with the derivative F′(x) / φ(u), and no sample lies in a tail beyond all kernels.
+//! F is that of normal kernels around quantiles of the samples, the smallest and the largest among them, each as wide as quantiles are
+//! apart there. So it is smooth and strictly increasing, with the derivative F′(x) / φ(u), and no sample lies in a tail beyond all
+//! kernels. Tails are known by their logarithms, so that u is finite however far x lies from the samples.
 
-use std::f64::consts::{FRAC_1_SQRT_2, TAU};
+use std::f64::consts::{FRAC_1_SQRT_2, LN_2, TAU};
 
 /// Most kernels.
 const KERNELS: usize = 64;
@@ -94,26 +94,44 @@ impl Marginal {
         self.centers.iter().copied().zip(self.widths.iter().copied())
     }
 
-    /// F(x), or 1 − F(x) for a sign of −1.
+    /// ln F(x), or ln (1 − F(x)) for a sign of −1.
     fn tail(&self, x: f64, sign: f64) -> f64 {
-        let kernels = self.kernels().map(|(c, width)| upper(-sign * (x - c) / width));
-        kernels.sum::<f64>() / self.centers.len() as f64
+        let logarithms = || self.kernels().map(|(c, width)| log_upper(-sign * (x - c) / width));
+        let largest = logarithms().fold(f64::NEG_INFINITY, f64::max);
+        largest + (logarithms().map(|one| (one - largest).exp()).sum::<f64>() / self.centers.len() as f64).ln()
     }
 }
 
-/// 1 − Φ(z).
-fn upper(z: f64) -> f64 {
-    0.5 * libm::erfc(z * FRAC_1_SQRT_2)
+/// From here on 1 − Φ(z) is taken by its asymptotic series: long before it underflows, and where the terms that are taken have all
+/// digits but two.
+const FAR: f64 = 30.0;
+
+/// ln (1 − Φ(z)).
+fn log_upper(z: f64) -> f64 {
+    if z < FAR {
+        return (0.5 * libm::erfc(z * FRAC_1_SQRT_2)).ln();
+    }
+    -0.5 * z * z - (z * TAU.sqrt()).ln() + series(z).ln()
 }
 
-/// z ≥ 0 with 1 − Φ(z) = p ≤ ½: Newton's way on the logarithm, which is concave, from 1 − Φ(z) ≤ ½ exp(−z²/2) down.
-fn quantile(p: f64) -> f64 {
-    let mut z = (-2.0 * (2.0 * p).ln()).max(0.0).sqrt();
+/// What (1 − Φ(z)) z / φ(z) is for large z.
+fn series(z: f64) -> f64 {
+    let w = 1.0 / (z * z);
+    1.0 - w * (1.0 - w * (3.0 - w * (15.0 - w * (105.0 - 945.0 * w))))
+}
+
+/// φ(z) / (1 − Φ(z)).
+fn hazard(z: f64) -> f64 {
+    if z < FAR { (-0.5 * z * z).exp() / TAU.sqrt() / log_upper(z).exp() } else { z / series(z) }
+}
+
+/// z ≥ 0 with 1 − Φ(z) = p ≤ ½, of ln p: Newton's way on the logarithm, which is concave, from 1 − Φ(z) ≤ ½ exp(−z²/2) down.
+fn quantile(log_p: f64) -> f64 {
+    let mut z = (-2.0 * (LN_2 + log_p)).max(0.0).sqrt();
     for _ in 0..STEPS {
-        let tail = upper(z);
-        let step = (tail / p).ln() * tail / ((-0.5 * z * z).exp() / TAU.sqrt());
+        let step = (log_upper(z) - log_p) / hazard(z);
         z += step;
-        if step.abs() <= f64::EPSILON * z.abs().max(1.0) || !z.is_finite() {
+        if step.abs() <= f64::EPSILON * z.abs().max(1.0) {
             break;
         }
     }

@@ -218,11 +218,11 @@ pub async fn normalized_sharpness(
     let mut found = Vec::new();
     for &alpha in alphas {
         let scaled = map.scaled(&eta, alpha)?;
-        let (at, all) = ((&map as &dyn Reparametrization, &scaled[..]), [0..scaled.len()]);
+        let (at, all) = ((&map as &dyn Reparametrization, &scaled[..]), 0..scaled.len());
         let directions = ascend_through(engine, at, within, &map.rows, options, &[], control).await?;
         // What v alone reaches, all coordinates do.
         let from = [directions.delta.clone()];
-        let whole = ascend_through(engine, at, within, &all, options, &from, control).await?;
+        let whole = ascend_through(engine, at, within, std::slice::from_ref(&all), options, &from, control).await?;
         let outputs = OutputChange::new(&before, &outputs_at(engine, &map.parameters(&scaled)).await?);
         found.push(NormalizedSharpness { alpha, directions, whole, outputs });
     }

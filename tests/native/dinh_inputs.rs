@@ -136,5 +136,15 @@ fn gaussianisation_makes_features_normal_and_is_undone() {
     // Beyond all samples too.
     let far = [25.0, -6.0, 9.5, 5.0];
     assert!(error(&map.inputs(&map.representation(&far)), &far) < 1e-9);
+    // And where 1 − F has long underflowed.
+    let mut last = f64::NEG_INFINITY;
+    for x in [-1e5, -1e3, -40.0, 0.0, 40.0, 1e3, 1e5] {
+        let there = [x; 4];
+        let u = map.representation(&there);
+        assert!(u.iter().all(|u| u.is_finite()) && u[2] > last, "{x}: {u:?}");
+        let back = map.inputs(&u);
+        assert!(back.iter().all(|found| (found - x).abs() < 1e-9 * (1.0 + x.abs())), "{x}: {back:?}");
+        last = u[2];
+    }
     assert_eq!(map.fold(&network, &parameters).expect_err("no affine map").code, ErrorCode::InvalidOption);
 }

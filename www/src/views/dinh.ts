@@ -134,9 +134,9 @@ function showBoxes(card: Card, plot: Plot, volume: VolumeFlatness): void {
   card.body.replaceChildren(
     facts([
       ["ε", number(volume.epsilon)],
-      ["half a side", `${number(volume.radius)}${volume.radiusFound ? ", found by sampling" : ""}`],
+      ["half a side", `${number(volume.radius)}${volume.radiusFound ? ", by a search for higher points" : ""}`],
       ["from box to box, layers × and ÷", number(volume.alpha)],
-      ["largest rise of the loss sampled inside", number(volume.largestRise, 2)],
+      ["largest rise of the loss found inside", number(volume.largestRise, 2)],
       ["losses in all boxes the same to", number(largest, 1)],
       ["boxes disjoint", volume.disjoint ? "✓ yes" : "✗ no"],
     ]),
