@@ -125,6 +125,40 @@ const runs = (random) => {
   };
 };
 
+/** Rarely as many numbers as the layer has inputs, squared. */
+const matrix = (random) => ({
+  value: random.pick([[1, 0, 0, 1], [1, 0, 0, 0, 1, 0, 0, 0, 1], [1], [], 5, "x", [$("NaN"), 0, 0, 1]]),
+  valid: undefined,
+});
+/** Of all parameters: not every region is. */
+const fullRegion = (random) =>
+  random.chance(0.7)
+    ? { value: random.pick([{ type: "ball" }, { type: "box" }, { type: "cube" }]), valid: true }
+    : { value: random.pick([{ type: "subspace", dimension: 2 }, { type: "sphere" }, {}, "box", 5]), valid: false };
+const reparametrization = (random) =>
+  random.chance(0.6)
+    ? {
+        value: random.pick([
+          { type: "weight_normalization" },
+          { type: "weight_normalization", alpha: 3 },
+          { type: "radial", delta: 1, inner: 0.25, rho: 0.5 },
+        ]),
+        // A network may have too many coordinates, or rows of zeros.
+        valid: undefined,
+      }
+    : {
+        value: random.pick([
+          { type: "weight_normalization", alpha: 0 },
+          { type: "radial" },
+          { type: "radial", delta: 1, inner: 2, rho: 0.5 },
+          { type: "radial", delta: $("NaN"), inner: 0.1, rho: 0.5 },
+          { type: "polar" },
+          "radial",
+          [],
+        ]),
+        valid: false,
+      };
+
 /** `slow` methods take a signal and onProgress. */
 const engine = (name, args, { slow = true, fields, required } = {}) => ({
   name: `engine.${name}`,
@@ -193,7 +227,7 @@ const engineMethods = [
     fields: { noise: of.name("plain", "scaled"), sigma: of.positive(0.01), pairs: of.count(2, 20), seed: of.seed },
   }),
   engine("featureRobustness", point, {
-    fields: { layer: of.layer, delta: of.positive(0.01, 0.1), seed: of.seed },
+    fields: { layer: of.layer, delta: of.positive(0.01, 0.1), matrix, seed: of.seed },
     required: ["layer", "delta"],
   }),
   engine("noiseInjection", point, {
@@ -216,6 +250,7 @@ const engineMethods = [
       radius: of.positive(1e-3),
       boxes: of.count(2, 5),
       samples: of.count(2, 20),
+      coordinates: of.name("parameters", "weight_normalization"),
       seed: of.seed,
     },
   }),
@@ -223,7 +258,22 @@ const engineMethods = [
     fields: { target: of.positive(10, 100), powersOfTwo: of.flag },
     required: ["target"],
   }),
-  engine("constantInBall", point, { fields: { epsilon: of.positive(1, 0.1), seed: of.seed } }),
+  engine("constantInBall", point, { fields: { region: fullRegion, epsilon: of.positive(1, 0.1), seed: of.seed } }),
+  engine("normalizedSharpness", point, {
+    fields: {
+      alphas: of.list(of.positive(1, 10)),
+      epsilon: of.positive(1e-2),
+      restarts: of.count(0, 2),
+      maxIterations: of.count(1, 20),
+      seed: of.seed,
+    },
+    required: ["alphas"],
+  }),
+  engine("reparametrizedHessian", point, { fields: { map: reparametrization }, required: ["map"] }),
+  engine("inputRepresentation", point, {
+    fields: { map: of.name("standardize", "whiten", "gaussianize") },
+    required: ["map"],
+  }),
   engine("report", point, {
     fields: {
       sections: of.list(of.name("point", "norms", "hessian", "density", "sharpness")),

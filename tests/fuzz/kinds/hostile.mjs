@@ -305,6 +305,9 @@ const ways = {
       "engine.featureRobustness": { layer: 1, delta: 0.1 },
       "engine.noiseInjection": { layer: 1, delta: 0.1 },
       "engine.manyLargeEigenvalues": { target: 10 },
+      "engine.normalizedSharpness": { alphas: [0.5, 2] },
+      "engine.reparametrizedHessian": { map: { type: "weight_normalization" } },
+      "engine.inputRepresentation": { map: "standardize" },
     }[name];
     const args =
       name === "network.balance"
