@@ -15,7 +15,7 @@ use crate::symmetry::{ensure_homogeneous, free_tensors};
 /// P A P for an operator A in the coordinates of the layer-wise D H D, P the orthogonal projection on the horizontal vectors: those
 /// without a part along the layer-wise rescalings of the network.
 ///
-/// Definition 3 of Rangamani et al. 2019 is the maximum of g(ξ, Hess f(W)[ξ]) over tangent vectors of the quotient by these, and so over
+/// Definition 3 of Rangamani et al. 2019 is the maximum of g(ξ, Hess f(W)\[ξ\]) over tangent vectors of the quotient by these, and so over
 /// horizontal ξ. At a critical point D H D takes vertical vectors to 0 and the projection changes nothing. Elsewhere, with the paper's
 /// connection, it does not: D H D over all vectors then has other ends than over horizontal ones. Vertical vectors are eigenvectors of
 /// P A P with eigenvalue 0.

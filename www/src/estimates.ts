@@ -73,8 +73,6 @@ export function kindOf(piece: Piece, { spectrumChoice, landscapeChoice }: State)
   }
 }
 
-/** Losses of the search for a box, and of what is sampled in each of the boxes. */
-const BOX_LOSSES = 900;
 /** Entries of a matrix that is made tridiagonal, and then diagonal, in a second: the one thing here that no device helps with. */
 const ENTRIES_A_SECOND = 1.5e9;
 
@@ -136,8 +134,6 @@ export function secondsOf(piece: Piece, found: Known): number | null {
       return (1 + (checkChoice?.transformations.length ?? 4)) * productsOfCheck(piece.unit) * product;
     case "report":
       return piece.sections.reduce((sum, section) => sum + sectionSeconds(section, found, product), 0);
-    case "boxes":
-      return BOX_LOSSES * measured * costs.evaluation;
     case "many":
       return 2 * wholeSpectrum(model.parameterCount, productOf(costs, model));
     case "density":
