@@ -202,7 +202,9 @@ async fn choices(device: &Device, problem: &Problem, parameters: &[f64]) -> Resu
             continue;
         }
         let Shape { height, width, .. } = network.layout().tensor(Source::Layer(i - 1)).shape;
-        let mut beginning = layers[..i].to_vec();
+        // No network ends with a ReLU: what it gives a pool is what stands before it, or 0.
+        let is_after_relu = *layer != Layer::Relu && layers[i - 1] == Layer::Relu;
+        let mut beginning = layers[..i - usize::from(is_after_relu)].to_vec();
         if height * width > 1 {
             beginning.push(Layer::Flatten);
         }
@@ -212,7 +214,10 @@ async fn choices(device: &Device, problem: &Problem, parameters: &[f64]) -> Resu
         let seen = Problem::new(beginning, Loss::CrossEntropy, problem.inputs().to_f64(), classes)?;
         let engine = Engine::new(device, &seen)?;
         engine.prepare(&parameters[..count]).await?;
-        let values = engine.outputs().await?;
+        let mut values = engine.outputs().await?;
+        if is_after_relu {
+            values.iter_mut().for_each(|z| *z = z.max(0.0));
+        }
         if *layer == Layer::Relu {
             found.extend(values.iter().map(|z| u8::from(*z > 0.0)));
             continue;
