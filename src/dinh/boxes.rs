@@ -234,7 +234,6 @@ pub(super) async fn boxes_around(
     // The corners between which the first box lies, each coordinate at its least and its largest magnitude.
     for flat in &mut boxes {
         let factor = power_of(alpha, flat.power, inverted);
-        flat.interval = [f64::INFINITY, f64::NEG_INFINITY];
         for away in [-radius, radius] {
             control.breathe().await?;
             moved.iter_mut().zip(point).for_each(|(to, w)| *to = w + away * w.signum());
@@ -306,11 +305,13 @@ fn boxes_of(
     let mut boxes: Vec<FlatBox> = Vec::new();
     for power in 0..count {
         let factor = power_of(alpha, power, inverted);
-        let interval = around.map(|end| end * factor);
-        let is_held = interval[0].is_normal() && interval[1].is_finite() && (1.0 / factor).is_normal();
+        let [low, high] = around.map(|end| end * factor);
+        let is_held = low.is_normal() && high.is_finite() && (1.0 / factor).is_normal();
         ensure!(is_held, NotFinite, "box {power} of {count} is beyond what numbers hold: α^{power} is {factor:e}");
         let log_volume = first_log_volume + power as f64 * log_determinant;
         let total_log_volume = boxes.last().map_or(log_volume, |last| log_sum(last.total_log_volume, log_volume));
+        // Of no point yet.
+        let interval = [f64::INFINITY, f64::NEG_INFINITY];
         boxes.push(FlatBox { power, interval, log_volume, total_log_volume, largest_difference: 0.0 });
     }
     Ok(boxes)

@@ -1,8 +1,6 @@
 //! The projection on the horizontal space that Rangamani et al. 2019 leave out as unnecessary at a minimum.
 
-use std::cell::RefCell;
-
-use super::SymmetricOperator;
+use super::{Scratch, SymmetricOperator};
 use crate::control::LocalFuture;
 use crate::engine::{Engine, Segments, Vector, Vectors};
 use crate::error::{Result, ensure};
@@ -26,7 +24,7 @@ pub struct Horizontal<A> {
     units: Vector,
     /// −Q Qᵀ, Q being an orthonormal basis of the vertical vectors as combinations of the blocks' unit vectors.
     vertical: Vec<f64>,
-    scratch: RefCell<Option<Vector>>,
+    scratch: Scratch,
 }
 
 impl<A: SymmetricOperator> Horizontal<A> {
@@ -54,7 +52,7 @@ impl<A: SymmetricOperator> Horizontal<A> {
         }
         let vertical = minus_projection(&vertical_vectors(network, &moves)?, segments.count())?;
         let units = inner.vectors().upload(&units, 1)?;
-        Ok(Self { inner, segments, units, vertical, scratch: RefCell::new(None) })
+        Ok(Self { inner, segments, units, vertical, scratch: Scratch::default() })
     }
 
     /// Takes the vertical part out of every column.
@@ -128,14 +126,11 @@ impl<A: SymmetricOperator> SymmetricOperator for Horizontal<A> {
     fn apply<'a>(&'a self, x: &'a Vector, y: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move {
             let vectors = self.vectors();
-            let mut flat = match self.scratch.take() {
-                Some(vector) if vector.columns() == x.columns() => vector,
-                _ => vectors.zeros(x.len(), x.columns())?,
-            };
+            let mut flat = self.scratch.take(vectors, x.len(), x.columns())?;
             vectors.copy_columns(x, 0..x.columns(), &mut flat, 0)?;
             self.project(&mut flat).await?;
             self.inner.apply(&flat, y).await?;
-            *self.scratch.borrow_mut() = Some(flat);
+            self.scratch.leave(flat);
             self.project(y).await
         })
     }

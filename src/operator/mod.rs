@@ -9,6 +9,7 @@ mod levi_civita;
 mod metric;
 mod restricted;
 mod scaled;
+mod scratch;
 
 pub use horizontal::Horizontal;
 pub use kind::{OperatorDescription, OperatorKind, Part, Whole};
@@ -16,6 +17,7 @@ pub use levi_civita::LeviCivita;
 pub use metric::{Connection, Metric};
 pub use restricted::Restricted;
 pub use scaled::Scaled;
+pub(crate) use scratch::Scratch;
 
 use crate::control::LocalFuture;
 use crate::engine::{Curvature, Engine, Vector, Vectors};

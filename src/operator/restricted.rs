@@ -1,9 +1,8 @@
 //! A principal submatrix: an operator on some of its coordinates.
 
-use std::cell::RefCell;
 use std::ops::Range;
 
-use super::SymmetricOperator;
+use super::{Scratch, SymmetricOperator};
 use crate::control::LocalFuture;
 use crate::engine::{Vector, Vectors};
 use crate::error::{Result, ensure};
@@ -14,13 +13,9 @@ pub struct Restricted<A> {
     inner: A,
     ranges: Vec<Range<usize>>,
     len: usize,
-    scratch: RefCell<Option<Scratch>>,
-}
-
-/// Vectors of the inner operator's length. `x` is zero outside the ranges, and stays so.
-struct Scratch {
-    x: Vector,
-    y: Vector,
+    /// Vectors of the inner operator's length. What goes in is zero outside the ranges, and stays so.
+    into: Scratch,
+    from: Scratch,
 }
 
 impl<A: SymmetricOperator> Restricted<A> {
@@ -43,7 +38,7 @@ impl<A: SymmetricOperator> Restricted<A> {
         }
         let len = ranges.iter().map(Range::len).sum();
         ensure!(len > 0, InvalidOption, "an operator cannot be restricted to no coordinate at all");
-        Ok(Self { inner, ranges, len, scratch: RefCell::new(None) })
+        Ok(Self { inner, ranges, len, into: Scratch::default(), from: Scratch::default() })
     }
 
     fn places(&self) -> impl Iterator<Item = (usize, Range<usize>)> {
@@ -68,21 +63,17 @@ impl<A: SymmetricOperator> SymmetricOperator for Restricted<A> {
     fn apply<'a>(&'a self, x: &'a Vector, y: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move {
             let vectors = self.vectors();
-            let mut scratch = match self.scratch.take() {
-                Some(scratch) if scratch.x.columns() == x.columns() => scratch,
-                _ => {
-                    let zeros = || vectors.zeros(self.inner.len(), x.columns());
-                    Scratch { x: zeros()?, y: zeros()? }
-                }
-            };
+            let take = |scratch: &Scratch| scratch.take(vectors, self.inner.len(), x.columns());
+            let (mut into, mut from) = (take(&self.into)?, take(&self.from)?);
             for (start, range) in self.places() {
-                vectors.copy_rows(x, start..start + range.len(), &mut scratch.x, range.start)?;
+                vectors.copy_rows(x, start..start + range.len(), &mut into, range.start)?;
             }
-            self.inner.apply(&scratch.x, &mut scratch.y).await?;
+            self.inner.apply(&into, &mut from).await?;
             for (start, range) in self.places() {
-                vectors.copy_rows(&scratch.y, range, y, start)?;
+                vectors.copy_rows(&from, range, y, start)?;
             }
-            *self.scratch.borrow_mut() = Some(scratch);
+            self.into.leave(into);
+            self.from.leave(from);
             Ok(())
         })
     }

@@ -1,8 +1,6 @@
 //! D A D for a diagonal D.
 
-use std::cell::RefCell;
-
-use super::SymmetricOperator;
+use super::{Scratch, SymmetricOperator};
 use crate::control::LocalFuture;
 use crate::engine::{Vector, Vectors, ensure_in_range};
 use crate::error::Result;
@@ -11,7 +9,7 @@ use crate::error::Result;
 pub struct Scaled<A> {
     inner: A,
     d: Vector,
-    scratch: RefCell<Option<Vector>>,
+    scratch: Scratch,
 }
 
 impl<A: SymmetricOperator> Scaled<A> {
@@ -23,7 +21,7 @@ impl<A: SymmetricOperator> Scaled<A> {
         let name = || format!("the {} numbers of a diagonal", diagonal.len());
         ensure_in_range(inner.vectors().precision(), diagonal.iter().copied(), name)?;
         let d = inner.vectors().upload(diagonal, 1)?;
-        Ok(Self { inner, d, scratch: RefCell::new(None) })
+        Ok(Self { inner, d, scratch: Scratch::default() })
     }
 }
 
@@ -39,15 +37,12 @@ impl<A: SymmetricOperator> SymmetricOperator for Scaled<A> {
     fn apply<'a>(&'a self, x: &'a Vector, y: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move {
             let vectors = self.vectors();
-            let mut scaled = match self.scratch.take() {
-                Some(vector) if vector.columns() == x.columns() => vector,
-                _ => vectors.zeros(x.len(), x.columns())?,
-            };
+            let mut scaled = self.scratch.take(vectors, x.len(), x.columns())?;
             vectors.multiply_add(1.0, &self.d, x, 0.0, &mut scaled)?;
             self.inner.apply(&scaled, y).await?;
             vectors.copy_columns(y, 0..y.columns(), &mut scaled, 0)?;
             vectors.multiply_add(1.0, &self.d, &scaled, 0.0, y)?;
-            *self.scratch.borrow_mut() = Some(scaled);
+            self.scratch.leave(scaled);
             Ok(())
         })
     }

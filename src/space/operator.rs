@@ -1,13 +1,11 @@
 //! Curvature in the coordinates of a space: with θ = θ(v) and J = ∂θ/∂v the Hessian in v is Jᵀ H J + ∇L · ∇²θ(v) (Dinh et al. 2017,
 //! section 5.1). The second term is 0 at critical points alone.
 
-use std::cell::RefCell;
-
 use super::ParameterSpace;
 use crate::control::LocalFuture;
 use crate::engine::{Curvature, Engine, LoadedChart, Vector, Vectors, ensure_in_range};
 use crate::error::{Result, bail, ensure};
-use crate::operator::{OperatorKind, SymmetricOperator, Whole};
+use crate::operator::{OperatorKind, Scratch, SymmetricOperator, Whole};
 
 /// Is ∇L · ∇²θ(v) part of the operator?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,8 +25,10 @@ pub struct SpaceCurvature<'a> {
     v: Vector,
     /// ∇_θ L, where the second-order term is included.
     gradient: Option<Vector>,
-    /// J x and C J x.
-    scratch: RefCell<Option<(Vector, Vector)>>,
+    /// J x.
+    tangent: Scratch,
+    /// C J x.
+    product: Scratch,
 }
 
 impl<'a> SpaceCurvature<'a> {
@@ -79,7 +79,8 @@ impl<'a> SpaceCurvature<'a> {
             chart: engine.charts().load(space.chart())?,
             v: vectors.upload(&coordinates, 1)?,
             gradient,
-            scratch: RefCell::default(),
+            tangent: Scratch::default(),
+            product: Scratch::default(),
         })
     }
 }
@@ -114,15 +115,14 @@ impl SymmetricOperator for SpaceCurvature<'_> {
         Box::pin(async move {
             let (vectors, charts) = (self.vectors(), self.engine.charts());
             let n = self.chart.parameter_count();
-            let (mut tangent, mut product) = match self.scratch.take() {
-                Some(pair) if pair.0.columns() == x.columns() => pair,
-                _ => (vectors.zeros(n, x.columns())?, vectors.zeros(n, x.columns())?),
-            };
+            let mut tangent = self.tangent.take(vectors, n, x.columns())?;
+            let mut product = self.product.take(vectors, n, x.columns())?;
             charts.tangent(&self.chart, &self.v, x, &mut tangent)?;
             self.engine.apply(self.curvature, &tangent, &mut product).await?;
             let second = self.gradient.as_ref().map(|gradient| (gradient, x));
             charts.cotangent(&self.chart, &self.v, &product, second, y)?;
-            *self.scratch.borrow_mut() = Some((tangent, product));
+            self.tangent.leave(tangent);
+            self.product.leave(product);
             Ok(())
         })
     }
