@@ -5,17 +5,15 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { figure } from "./lib/figure.mjs";
 import { root } from "./lib/process.mjs";
 
 const results = join(root, "docs", "results");
-const { runs, correlations, largest_loss: largest, training, epochs } = read();
+const found = JSON.parse(readFileSync(join(results, "petzka-mnist.json"), "utf8"));
+const { runs, correlations, largest_loss: largest, training, epochs } = found;
 const kept = runs.filter((run) => run.training_loss <= largest);
 const COLOURS = { 1000: "#c2571a", 2000: "#8a6d1c", 4000: "#2e8b57", 8000: "#2f6fb5" };
 const WIDTH = 920;
-
-function read() {
-  return JSON.parse(readFileSync(join(results, "petzka-mnist.json"), "utf8"));
-}
 
 const gap = (run) => run.test_loss - run.training_loss;
 const round = (x) => Number(x.toFixed(1));
@@ -90,18 +88,22 @@ function draw() {
       ([batch, colour], i) =>
         `<circle cx="${600 + 80 * i}" cy="26" r="4" fill="${colour}"/><text class="label" x="${609 + 80 * i}" y="30">${batch}</text>`,
     );
-  const style =
-    "text{font:12px system-ui,sans-serif;fill:#444}.title{font-weight:600}.tick,.small{font-size:10px}.grid{stroke:#ddd}" +
-    ".frame{fill:none;stroke:#ccc}.line{stroke:#2f6fb5;stroke-width:1.5}.after{fill:none;stroke:#c2571a;stroke-width:1.5}.ground{fill:#fff}";
-  const height = bottom + 30;
-  return (
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img"` +
-    ` aria-label="κ_τ of four hidden layers against the generalisation gap, and Kendall's τ of every measure with the gap">` +
-    `<style>${style}</style><rect class="ground" width="${WIDTH}" height="${height}" rx="8"/>` +
-    `<text class="title" x="50" y="30">test loss − training loss against κ_τ, by batch size:</text>${legend.join("")}` +
-    `${layers.join("")}<text class="title" x="50" y="278">Kendall’s τ with the gap and its 95 % interval; rings: after a rescaling of the layers that changes no function</text>${svg}` +
-    `<text class="small" x="50" y="${height - 12}">784-50-50-50-30-10, MNIST (${training} images), ${epochs} epochs of SGD; ${kept.length} of ${runs.length} runs, those with a training loss of at most ${largest}</text></svg>\n`
-  );
+  return figure({
+    width: WIDTH,
+    height: bottom + 30,
+    label: "κ_τ of four hidden layers against the generalisation gap, and Kendall's τ of every measure with the gap",
+    style:
+      ".grid{stroke:#ddd}.frame{fill:none;stroke:#ccc}.line{stroke:#2f6fb5;stroke-width:1.5}" +
+      ".after{fill:none;stroke:#c2571a;stroke-width:1.5}",
+    parts: [
+      `<text class="title" x="50" y="30">test loss − training loss against κ_τ, by batch size:</text>`,
+      ...legend,
+      ...layers,
+      `<text class="title" x="50" y="278">Kendall’s τ with the gap and its 95 % interval; rings: after a rescaling of the layers that changes no function</text>`,
+      svg,
+    ],
+    note: `784-50-50-50-30-10, MNIST (${training} images), ${epochs} epochs of SGD; ${kept.length} of ${runs.length} runs, those with a training loss of at most ${largest}`,
+  });
 }
 
 writeFileSync(join(results, "petzka-mnist.svg"), draw());

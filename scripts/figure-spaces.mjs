@@ -6,6 +6,7 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { figure } from "./lib/figure.mjs";
 import { root } from "./lib/process.mjs";
 
 const results = join(root, "docs", "results");
@@ -131,15 +132,14 @@ function draw({ runs, epochs, training, seeds }) {
     for (const { rate, y: end } of ends)
       parts.push(`<text class="small" x="${x + width + 4}" y="${end + 3}">${power(rate)}</text>`);
   });
-  const style =
-    "text{font:12px system-ui,sans-serif;fill:#444}.title{font-weight:600}.tick,.small{font-size:10px}.grid{stroke:#ccc}" +
-    ".line{fill:none;stroke-width:1.8}.ground{fill:#fff}";
-  return (
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img"` +
-    ` aria-label="Test loss of SGD on the weights, on the G-space and on fixed weights, at five learning rates">` +
-    `<style>${style}</style><rect class="ground" width="${WIDTH}" height="${HEIGHT}" rx="8"/>${parts.join("")}` +
-    `<text class="small" x="50" y="${HEIGHT - 12}">784-64×4-10 without biases, MNIST (${training} images, pixels in [−1, 1]), batches of 64, ${epochs} epochs; means of ${seeds} initialisations, lowest to highest</text></svg>\n`
-  );
+  return figure({
+    width: WIDTH,
+    height: HEIGHT,
+    label: "Test loss of SGD on the weights, on the G-space and on fixed weights, at five learning rates",
+    style: ".grid{stroke:#ccc}.line{fill:none;stroke-width:1.8}",
+    parts,
+    note: `784-64×4-10 without biases, MNIST (${training} images, pixels in [−1, 1]), batches of 64, ${epochs} epochs; means of ${seeds} initialisations, lowest to highest`,
+  });
 }
 
 const [file] = process.argv.slice(2);

@@ -23,6 +23,7 @@ use super::statistics::{kendall, pearson};
 
 /// Batches and rates.
 const SETTINGS: [(usize, f64); 4] = [(1000, 0.02), (2000, 0.04), (4000, 0.08), (8000, 0.16)];
+
 /// How much of everything.
 struct Scale {
     training: usize,
