@@ -4,7 +4,8 @@
  * PyTorch, SciPy and PyHessian where Python has them. Ratios hold within a run; times vary between machines and runs.
  *
  *   --work f1,c1,resnet20         which work (benches/web/problems.mjs); default all
- *   --only isoflat,jax,tfjs       which libraries; isoflat in f64 is always there, as the reference
+ *   --only isoflat,jax,tfjs       which libraries (pytorch too, natively, where Python has it); isoflat in f64 is always there, as the
+ *                                 reference
  *   --device cpu,webgpu           where; default both
  *   --rounds 15                   the most rounds a cell
  *   --budget 15                   seconds a cell may take, if that is at least 3 rounds

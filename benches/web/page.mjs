@@ -1,6 +1,7 @@
 /** What a tab runs: one contender, timed by the page's own clock. `window.bench` is called by scripts/bench/rounds.mjs. */
 
 import { problem as make } from "./problems.mjs";
+import { errorOf } from "./reference.mjs";
 
 const counts = { dispatches: 0, submissions: 0 };
 
@@ -30,13 +31,6 @@ if (requestDevice !== undefined) {
   };
 }
 
-async function reference(work, operation, values) {
-  const address = `/reference/${work}/${operation}`;
-  if (values !== undefined) await fetch(address, { method: "POST", body: values });
-  const response = await fetch(address);
-  return response.ok ? new Float64Array(await response.arrayBuffer()) : undefined;
-}
-
 window.bench = {
   async open({ module, work, options }) {
     const problem = make(work);
@@ -59,20 +53,9 @@ window.bench = {
     return { ms, ...counts };
   },
 
-  /** ‖x − reference‖ / ‖reference‖ of what was computed last; with `isReference` it is what the others are held against. */
-  async error({ work, operation, isReference }) {
-    const kind = operation === "plain" ? "product" : operation;
-    const values = await contender.read(operation);
-    const exact = await reference(work, kind, isReference ? Float64Array.from(values) : undefined);
-    if (exact === undefined) return { missing: "no f64 reference", complaints };
-    if (exact.length !== values.length) return { missing: `${values.length} values, not ${exact.length}`, complaints };
-    let [wrong, all] = [0, 0];
-    for (let i = 0; i < exact.length; i++) {
-      wrong += (values[i] - exact[i]) ** 2;
-      all += exact[i] ** 2;
-    }
-    const error = Math.sqrt(wrong / all);
-    return Number.isNaN(error) ? { missing: "NaN", complaints } : { error, complaints };
+  /** How far what was computed last is from the reference. */
+  async error(asked) {
+    return { ...(await errorOf(await contender.read(asked.operation), asked)), complaints };
   },
 
   async ceilings() {

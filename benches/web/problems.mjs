@@ -151,16 +151,17 @@ function shapes(network) {
     const sides = () => [sideOf(layer, height, 0), sideOf(layer, width, 1)];
     switch (layer.type) {
       case "dense":
-        blocks.push({ weight: [layer.units, channels], fan: channels, bias: layer.units });
+        blocks.push({ weight: [layer.units, channels], fan: channels, bias: layer.units, places: 1 });
         return [layer.units];
       case "conv2d": {
         const { kernel, bias } = layer;
         const fan = channels * kernel[0] * kernel[1];
-        blocks.push({ weight: [layer.channels, channels, ...kernel], fan, bias: bias ? layer.channels : 0 });
+        const weight = [layer.channels, channels, ...kernel];
+        blocks.push({ weight, fan, bias: bias ? layer.channels : 0, places: size(sides()) });
         return [layer.channels, ...sides()];
       }
       case "scale":
-        blocks.push({ weight: [channels], factor: true, fan: channels, bias: channels });
+        blocks.push({ weight: [channels], factor: true, fan: channels, bias: channels, places: 0 });
         return shape;
       case "max_pool2d":
       case "avg_pool2d":
@@ -191,6 +192,21 @@ function draw(blocks, random, scale) {
     for (let i = 0; i < bias; i++) values.push((scale / Math.sqrt(fan)) * (2 * random() - 1));
   }
   return Float32Array.from(values);
+}
+
+/**
+ * Operations of matrix products in one run, 2 for a multiplication with its sum: those that a method without waste has. Forward, back
+ * and the weights' gradient are one product each for a layer, of which the first is not gone back through; a Hessian product at a kept
+ * point has two of each, of which the first layer's inputs, which do not move, leave one.
+ */
+export function flops(name, operation) {
+  const { samples, network, points } = works[name];
+  const of = shapes(network).map(({ weight, places }) => 2 * samples * places * size(weight));
+  const all = of.reduce((a, b) => a + b, 0);
+  const [first] = of;
+  const gradient = 3 * all - first;
+  const product = 6 * all - 4 * first;
+  return { gradient, product, plain: gradient + product, landscape: all * points ** 2 }[operation];
 }
 
 export function problem(name) {

@@ -4,11 +4,11 @@
  * them (benches/python/answers.py).
  */
 
-import { spawn, spawnSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { environment, isWindows, root, run } from "../lib/process.mjs";
+import { isWindows, root, run } from "../lib/process.mjs";
+import { noPython, runPython } from "./python.mjs";
 import { median } from "./rounds.mjs";
 
 const SAMPLES = 2048;
@@ -86,18 +86,13 @@ async function ofReport(add) {
 
 /** PyTorch's, SciPy's and PyHessian's; or why there are none. */
 async function byPython(add) {
-  const python = isWindows ? "python" : "python3";
-  const threads = { OMP_NUM_THREADS: "1", MKL_NUM_THREADS: "1", OPENBLAS_NUM_THREADS: "1" };
-  const options = { env: { ...environment, ...threads }, encoding: "utf8" };
-  if (spawnSync(python, ["-c", "import torch, scipy"], options).status !== 0) {
-    add("the same", "PyTorch, SciPy", undefined, { missing: `${python} has no PyTorch and SciPy here` });
+  const missing = noPython("torch", "scipy");
+  if (missing !== undefined) {
+    add("the same", "PyTorch, SciPy", undefined, { missing });
     return;
   }
   const script = join(root, "benches", "python", "answers.py");
-  const child = spawn(python, [script, checkpoint, ...images, `${SAMPLES}`], {
-    ...options,
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const child = runPython([script, checkpoint, ...images, `${SAMPLES}`], { stdio: ["ignore", "pipe", "inherit"] });
   let text = "";
   child.stdout.setEncoding("utf8").on("data", (more) => {
     text += more;
@@ -107,7 +102,7 @@ async function byPython(add) {
     const { answer, who, seconds, found } = JSON.parse(line);
     add(answer, who, seconds, found ?? undefined);
   }
-  if (status !== 0) add("the rest", "PyTorch, SciPy", undefined, { missing: `${python} ended with ${status}` });
+  if (status !== 0) add("the rest", "PyTorch, SciPy", undefined, { missing: `Python ended with ${status}` });
 }
 
 export async function wholeAnswers(say) {

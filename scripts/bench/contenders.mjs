@@ -27,6 +27,8 @@ export const contenders = [
   { name: "jax-js wasm, threads", ...jax, options: { device: "wasm" }, isolated: true },
   { name: "jax-js WebGPU", ...jax, options: { device: "webgpu" }, gpu: true },
   { name: "tfjs wasm", ...tfjs, options: { device: "wasm", threads: 1 }, threads: 1 },
+  // No tab: a program beside the browser, where Python has it.
+  { name: "PyTorch, native", library: "pytorch", threads: 1 },
   { name: "tfjs WebGPU", ...tfjs, options: { device: "webgpu" }, gpu: true },
 ];
 

@@ -4,6 +4,7 @@
  */
 
 import { beforehand, contenders } from "./contenders.mjs";
+import { openPython } from "./python.mjs";
 
 /** Warm-up: at least this many runs and milliseconds, until the browser's compilers have done what they do. */
 const WARM_UP = { runs: 3, ms: 1500, slow: 4000 };
@@ -30,20 +31,26 @@ function within(promise, what) {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-const call = (tab, method, argument) =>
-  within(
-    tab.evaluate(([name, value]) => window.bench[name](value), [method, argument]),
-    method,
-  );
+/** Asks a contender, in a tab or a program of its own, for one of the things that benches/web/page.mjs has. */
+const call = (tab, method, argument) => within(tab.call(method, argument), method);
 
 /** Playwright's messages carry stacks; the first line says it. */
 const reason = (error) => error.message.replace(/^page\.evaluate: (Error: )?/, "").split("\n")[0];
 
 async function openTab(browser, address, contender, work) {
-  const tab = await browser.newPage();
-  tab.setDefaultTimeout(LIMIT);
-  await tab.goto(contender.isolated ? `${address}?isolated` : address);
-  await tab.waitForFunction(() => window.bench !== undefined);
+  if (contender.library === "pytorch") {
+    const tab = await openPython(work, address);
+    return { tab, adapter: tab.adapter, has: tab.operations };
+  }
+  const page = await browser.newPage();
+  page.setDefaultTimeout(LIMIT);
+  await page.goto(contender.isolated ? `${address}?isolated` : address);
+  await page.waitForFunction(() => window.bench !== undefined);
+  const tab = {
+    call: (method, argument) => page.evaluate(([name, value]) => window.bench[name](value), [method, argument]),
+    isClosed: () => page.isClosed(),
+    close: () => page.close(),
+  };
   const { module, options } = contender;
   const opened = await call(tab, "open", { module, work, options });
   // A page that is not isolated as it should be would compare unequal numbers of threads.

@@ -1,5 +1,6 @@
 /** The results as tables: on the terminal, and in Markdown for the README. */
 
+import { flops } from "../../benches/web/problems.mjs";
 import { operations } from "./contenders.mjs";
 
 const time = (ms) => (ms < 100 ? ms.toPrecision(3) : ms.toFixed(0));
@@ -17,7 +18,17 @@ function rivalOf(cell, results) {
   return results.find((other) => other.name === name && other.operation === wanted && other.ms !== undefined);
 }
 
-function row(cell, results) {
+/** How many operations a second, and on one thread of the CPU how much of what a plain product of matrices reaches there. */
+function speed({ name, operation, ms }, work, ceilings) {
+  const gflops = flops(work, operation) / ms / 1e6;
+  const share =
+    name === "isoflat CPU f32" && ceilings?.wasm.gflops
+      ? ` (${Math.round((100 * gflops) / ceilings.wasm.gflops)} %)`
+      : "";
+  return `${gflops.toFixed(1)}${share}`;
+}
+
+function row(cell, results, work, ceilings) {
   const head = { contender: cell.name, what: operations[cell.operation] };
   if (cell.failure !== undefined) return { ...head, ms: `not available: ${cell.failure}` };
   const own = rivalOf(cell, results);
@@ -25,6 +36,8 @@ function row(cell, results) {
   return {
     ...head,
     ms: time(cell.ms),
+    fastest: time(cell.fastest),
+    "GFLOP/s (of the ceiling)": speed(cell, work, ceilings),
     "÷ isoflat, same device": own ? (cell.ms / own.ms).toFixed(2) : "",
     "÷ isoflat CPU f32": fastest?.ms ? (cell.ms / fastest.ms).toFixed(2) : "",
     "error to f64": cell.name === "isoflat CPU f64" ? "the reference" : errorText(cell),
@@ -34,7 +47,7 @@ function row(cell, results) {
   };
 }
 
-const rowsOf = ({ results }) => results.map((cell) => row(cell, results));
+const rowsOf = ({ work, results }, ceilings) => results.map((cell) => row(cell, results, work, ceilings));
 
 function ceilingRows({ wasm, webgpu }) {
   const show = (name, { ms, gflops, error, missing }) =>
@@ -67,7 +80,7 @@ export function print({ browser, native, answers, date, machine }, titles, markd
     }
     for (const work of browser.works) {
       heading(titles[work.work].title);
-      table(rowsOf(work));
+      table(rowsOf(work, browser.ceilings));
     }
   }
   if (native !== undefined) {
