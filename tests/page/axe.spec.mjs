@@ -79,10 +79,10 @@ test("On arrival, and what opens over the page", async ({ lab, check, part, prob
       await lab.more(false);
       await page.click("#guide-next");
       await page.click("#guide-next");
-      await lab.idle();
+      await lab.rest();
       await checkAxe(page, check, "the tour", { part: "#stage" });
       await page.click("#guide-skip");
-      await lab.idle();
+      await lab.rest();
     });
   }
   await part("an error, a question, a file", async () => {
@@ -92,7 +92,7 @@ test("On arrival, and what opens over the page", async ({ lab, check, part, prob
     await page.getByRole("button", { name: "Dismiss" }).click();
     await lab.set("epochs", 1);
     await lab.train();
-    await lab.idle();
+    await lab.rest();
     await page.click("#train-button");
     await page.locator("dialog.ask").waitFor();
     await checkAxe(page, check, "a question");

@@ -38,7 +38,7 @@ test("Without WebGPU", async ({ lab, check, part }) => {
   await part("What computes", async () => {
     // All that the page shows is computed anew when the device is chosen.
     await lab.set("measured", 100);
-    await lab.idle();
+    await lab.settled();
     const badge = await lab.text("#badge");
     check("the badge names the CPU and f64", /^CPU · .+ · f64$/.test(badge), badge);
     await page.selectOption("#backend", "webgpu");
@@ -61,7 +61,7 @@ test("A network of one's own, from training to a crash", async ({ lab, check, pa
 
   // The checks are of the same kind on a fifth of the samples, and there are many.
   await lab.set("measured", 100);
-  await lab.idle();
+  await lab.settled();
 
   await part("By keyboard: train, bend, check", async () => {
     await page.evaluate(() => {

@@ -348,7 +348,7 @@ export async function checkKept(browser, url, check) {
     refusal ?? (found === wanted ? "" : `${found} instead of ${wanted}`),
   );
   await page.locator("#bend-controls .segments").getByText("Bend").click();
-  await lab.idle();
+  await lab.settled();
   check("and it is still so when there is one", (await shown(page)) === bent);
 
   await lab.set("epochs", 1);
@@ -357,8 +357,7 @@ export async function checkKept(browser, url, check) {
   await lab.set("measured", 50);
   await lab.train();
   await lab.drag("#sharpness", 0.6);
-  await lab.looked();
-  await lab.idle();
+  await lab.settled();
   const trained = await shown(page);
   const second = await reload();
   check("so is a network that was trained here", second.before === trained && (await shown(page)) === trained);
@@ -396,7 +395,7 @@ export async function checkLink(browser, url, check) {
     await page.goto(address);
     await page.waitForSelector("#badge:not([data-state=starting])");
     await page.waitForFunction(() => window.isoflatLab.app.store.state.measures.bent.has("hessian.spectral_norm"));
-    await lab.idle();
+    await lab.settled();
     return shown(page);
   };
   const address = async () => {
@@ -429,7 +428,7 @@ export async function checkLink(browser, url, check) {
   await page.click("#spectrum-button");
   await page.waitForFunction(() => window.isoflatLab.app.store.state.densities.bent);
   await lab.goTo("train");
-  await lab.idle();
+  await lab.settled();
   const own = await shown(page);
   const top = await largest(page);
   const link = await address();
