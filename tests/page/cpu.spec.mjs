@@ -1,6 +1,7 @@
 /** Without WebGPU: the way from Train to Check by keyboard alone, then everything that needs no GPU. */
 
 import { test } from "./fixtures.mjs";
+import { checkFromRow } from "./gallery.mjs";
 import { Lab } from "./lab.mjs";
 import {
   checkConstructions,
@@ -185,6 +186,7 @@ test("A network of one's own, from training to a crash", async ({ lab, check, pa
   await part("Table 2", async () => {
     const differences = await checkTable2(lab, check);
     check("in f64 they are below 1e-12", Math.max(...differences) < 1e-12);
+    await checkFromRow(lab, check);
   });
 
   await part("A crash of the module", () => checkCrash(lab, check));

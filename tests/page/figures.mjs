@@ -1,6 +1,7 @@
 /** Figures that are taken along: each chart's picture, drawing and numbers are files that other programs read, with what was shown. */
 
 import { PNG } from "pngjs";
+import { openRows } from "./gallery.mjs";
 import { Lab } from "./lab.mjs";
 import { buttonOf, checkMenus, coloursOf, readCsv, readSvg, taken } from "./taken.mjs";
 
@@ -29,6 +30,11 @@ const FIGURES = {
   measures: { columns: ["key", "trained", "bent"] },
   "spaces-dimensions": { columns: ["network", "dimension"] },
   skeleton: { has: /<circle/, columns: ["layer", "weight", "path_value"] },
+  "rangamani-table-2-seeds": { has: /<path/, columns: ["lambda", "precision", "seed", "relative_difference"] },
+  "petzka-gap": { has: /<path/, columns: ["batch", "seed", "value", "value_rescaled"] },
+  "petzka-correlations": { has: /<path/, columns: ["measure", "pearson", "kendall"] },
+  "jestaedt-rates": { has: /<path/, columns: ["method", "learning_rate", "lowest_validation_loss"] },
+  "jestaedt-epochs": { has: /<path/, columns: ["method", "epoch", "validation_loss"] },
 };
 
 export async function checkFigures(browser, url, check) {
@@ -91,6 +97,7 @@ async function checkAll(lab, check) {
   for (const tab of tabs) {
     await lab.goTo(tab);
     if (tab === "spaces") await page.waitForSelector("#toy-losses .line");
+    if (tab === "papers") await openRows(page);
     await takeAll(`[data-tab=${tab}]`);
   }
   const missed = Object.keys(FIGURES).filter((name) => !met.includes(name));

@@ -222,6 +222,12 @@ export async function checkNewerBuild(browser, url, check) {
   await lab.close();
 }
 
+/** The page is left before it has noted what is on its stage: it comes to the question what other tabs need, and no further. */
+const neverNoted = (page) =>
+  page.evaluate(() => {
+    navigator.locks.query = () => new Promise(() => {});
+  });
+
 export async function checkLinkOnOwn(browser, url, check) {
   const lab = await Lab.open(browser, url);
   const { page } = lab;
@@ -230,6 +236,7 @@ export async function checkLinkOnOwn(browser, url, check) {
   await lab.set("epochs", 1);
   await lab.set("samples", 1000);
   await lab.set("measured", 100);
+  await neverNoted(page);
   await lab.train();
   const trained = await stamp(page);
   await reload(lab);
@@ -238,6 +245,8 @@ export async function checkLinkOnOwn(browser, url, check) {
   check("an address that the page wrote of another network is not followed", (await lab.count("dialog.ask")) === 0);
   check("and the network that was trained is there", (await stamp(page)) === trained);
   await lab.rest();
+  const { training } = (await shelf(page)).find((entry) => entry.stamp === trained) ?? {};
+  check("and that it was trained, and how, is known", training?.epochs === 1, JSON.stringify(await shelf(page)));
   await page.evaluate(() => {
     location.hash = "#/train?measured=50&s=0";
   });

@@ -132,6 +132,8 @@ export class Lab {
   async goTo(tab) {
     await this.page.locator(`.tabs a[href="#/${tab}"]`).click();
     await this.page.waitForSelector(`[data-tab=${tab}]:not([hidden])`);
+    // It comes when it is first opened.
+    if (tab === "papers") await this.page.waitForSelector("#gallery .run-again");
   }
 
   /** The names of the parts below the stage. */

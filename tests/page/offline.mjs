@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openRow } from "./gallery.mjs";
 import { Lab } from "./lab.mjs";
 import { serve } from "./server.mjs";
 
@@ -100,6 +101,9 @@ export async function checkOffline(browser, root, check) {
     await page.locator('tr[data-key="petzka.kappa_sum"] button.name').click();
     await page.waitForSelector("#about-petzka-kappa_sum math");
     check("measures have their numbers and formulas", true);
+    await lab.goTo("papers");
+    await openRow(page, "rangamani-table-2");
+    check("what was run of the papers is drawn", await page.isVisible("#rangamani-table-2 .named-row"));
     await lab.set("samples", 30000);
     await lab.set("epochs", 1);
     await lab.train();

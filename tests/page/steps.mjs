@@ -107,7 +107,8 @@ export async function checkInvariance(lab, check) {
 export async function checkTable2(lab, check) {
   const { page } = lab;
   await lab.goTo("papers");
-  await page.click("#table2-button");
+  // As one comes to it from the table's row.
+  await page.locator("#rangamani-table-2 .run-live").click();
   await page.waitForFunction(() => {
     const { task, progress } = window.isoflatLab.app.store.state;
     return task === "table2" && progress?.done > 0;

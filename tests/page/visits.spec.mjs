@@ -13,6 +13,7 @@ import {
 } from "./faults.mjs";
 import { checkFigures } from "./figures.mjs";
 import { root, test } from "./fixtures.mjs";
+import { checkGallery } from "./gallery.mjs";
 import { checkLinkOnOwn, checkNewerBuild, checkNothingKept, checkOpenedKept, checkTwoTabs } from "./kept.mjs";
 import { checkMinute } from "./minute.mjs";
 import { checkNetworksKept, checkUndo } from "./networks.mjs";
@@ -44,6 +45,7 @@ const visits = {
   "Undo and redo": checkUndo,
   "Networks side by side": checkNetworksKept,
   "Parameter spaces": checkSpaces,
+  "The papers, run again": checkGallery,
   "Taken along": checkFigures,
   "The full report": checkReport,
   "A citation": checkCitation,

@@ -6,7 +6,7 @@ import { cameraText, FIRST_LOOK } from "../../www/src/charts/camera";
 import { moved } from "../../www/src/charts/orbit";
 import { PARTS } from "../../www/src/kept";
 import { type Link, queryOf, readQuery } from "../../www/src/link";
-import { LONGER, QUICK } from "../../www/src/spaces/settings";
+import { LONGER, QUICK, spacesAddress } from "../../www/src/spaces/settings";
 import { FIRST_STATE, SPECTRUM } from "../../www/src/states";
 import { type Key, NO_DINH, NOT_SHARP, type State } from "../../www/src/store";
 import type { ModelChoice, TrainChoice } from "../../www/src/worker/protocol";
@@ -44,6 +44,7 @@ const NOTHING: Link = {
   check: null,
   asked: {},
   spaces: null,
+  leavesStage: false,
 };
 
 /** Bent as the slider says. */
@@ -307,6 +308,14 @@ describe("A link", () => {
     ];
     expect(readQuery(wrong.join("&"))).toEqual(NOTHING);
     expect(readQuery("spectrum=hessian-all-4-99999999")).toEqual(NOTHING);
-    expect(readQuery("spaces=rates-99999999-1000-64-3-1-1")).toEqual(NOTHING);
+    expect(readQuery("spaces=rates-99999999-1000-64-3-1-1")).toEqual({ ...NOTHING, leavesStage: true });
+  });
+
+  test("that says nothing of the stage leaves it as it is", () => {
+    const choice = { experiment: "grid", setting: QUICK } as const;
+    const [part, query = ""] = spacesAddress(choice).split("?");
+    expect(part).toBe("#/spaces");
+    expect(readQuery(query)).toEqual({ ...NOTHING, spaces: choice, leavesStage: true });
+    expect(readQuery(`${query}&s=2`)?.leavesStage).toBe(false);
   });
 });

@@ -10,6 +10,8 @@ const files = [
   "mnist/rest-images.idx.gz",
   "assets/surface-worker-e6.js",
   "assets/scene-f7.js",
+  "assets/tables-g8.json",
+  "arrival/stage.json",
 ].map((url) => ({ url, revision: null, integrity: "" }));
 const names = (kept: { url: string }[]) => kept.map(({ url }) => url);
 
@@ -26,7 +28,8 @@ test("of the two engines the one that the browser takes is kept, and what reads 
 
 test("what is large and seldom needed waits, and nothing is in both lists", () => {
   const { essential, later } = keptOf(files, true);
-  expect(names(later)).toEqual(["mnist/rest-images.idx.gz", "assets/scene-f7.js"]);
+  expect(names(later)).toEqual(["mnist/rest-images.idx.gz", "assets/scene-f7.js", "assets/tables-g8.json"]);
+  expect(names(essential)).toContain("arrival/stage.json");
   expect(names(essential)).toContain("mnist/train-images.idx.gz");
   expect(names(essential)).not.toContain("mnist/rest-images.idx.gz");
   expect(names(essential)).toContain("assets/surface-worker-e6.js");

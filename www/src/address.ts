@@ -76,7 +76,7 @@ export class Address {
     return {
       link,
       // What the page itself has written is there after a reload, as far as it is kept.
-      isLinked: link !== null && stamp === null,
+      isLinked: link !== null && !link.leavesStage && stamp === null,
       isKept: (first) => {
         if (stamp === null || first.kind === "none" || first.stamp !== stamp) return false;
         return first.kind === "own" || first.snapshot !== null;

@@ -45,6 +45,8 @@ export interface Link {
   asked: Omit<Asked, "check">;
   /** Of the part on parameter spaces, where it is another setting than that opens with. */
   spaces: SpacesChoice | null;
+  /** It says nothing of the stage, which stays as it is. */
+  leavesStage: boolean;
 }
 
 export const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
@@ -152,6 +154,7 @@ export function readQuery(text: string): Link | null {
     check: checkOf(query.get("check")),
     asked: askedOf(query),
     spaces: spacesOf(query.get("spaces")),
+    leavesStage: !KNOWN.some((name) => name !== "spaces" && query.has(name)),
   };
 }
 

@@ -112,6 +112,19 @@ const openSpaces = (): void => {
       return undefined;
     });
 };
+/** So does what was run of the papers. */
+let hasGallery = false;
+const openGallery = async (): Promise<void> => {
+  if (hasGallery) return;
+  hasGallery = true;
+  try {
+    const { galleryView } = await import("./views/gallery");
+    galleryView(app, within(place("papers"))("div", "gallery"));
+  } catch (error) {
+    hasGallery = false;
+    app.messages.error(error);
+  }
+};
 /** Of what is there from the beginning. */
 let views: { redraw: () => void; shown: () => void } | undefined;
 /** Charts are drawn to fit their place, which a closed panel has not. */
@@ -128,6 +141,7 @@ const show = (tab: string): void => {
   if (COMPUTED.has(tab)) app.complete();
   if (tab === "networks") networks?.show();
   if (tab === "spaces") openSpaces();
+  if (tab === "papers") void openGallery();
 };
 
 let tab = "";

@@ -50,6 +50,10 @@ export class Opener {
   async link(link: Link, shown: () => void): Promise<void> {
     const { trained, measured, device, trainedOn } = link;
     const { stamp } = this.app.store.state;
+    if (link.leavesStage) {
+      if (link.spaces) this.app.store.set({ spaces: link.spaces });
+      return shown();
+    }
     const isHere = !trained && stamp !== null && isArrival(stamp);
     if (!isHere && !(await this.app.mayGo())) return;
     await this.#computeOn(trained ? (trainedOn ?? device) : device);

@@ -4,7 +4,7 @@ import { svg } from "../dom";
 import { type Frame, level, Plot, type PlotOptions } from "./plot";
 import { linear, type Scale } from "./scales";
 
-export type Mark = "circle" | "diamond" | "square" | "cross";
+export type Mark = "circle" | "diamond" | "square" | "cross" | "ring" | "bar";
 
 export interface XySeries {
   name: string;
@@ -122,6 +122,8 @@ const OUTLINES: Record<Mark, string> = {
   diamond: "m0,-5.4l5.4,5.4l-5.4,5.4l-5.4,-5.4z",
   square: "m-4,-4h8v8h-8z",
   cross: "m-4,-4l8,8m0,-8l-8,8",
+  ring: "m-5.5,0a5.5,5.5 0 1,0 11,0a5.5,5.5 0 1,0 -11,0",
+  bar: "m0,-6v12",
 };
 
 export function shapeOf(mark: Mark, x: number, y: number): SVGPathElement {

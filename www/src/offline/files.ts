@@ -17,8 +17,11 @@ export interface Kept {
   later: OfflineFile[];
 }
 
-/** The training images beyond the first 24,000 are as large as most of the page; three.js draws in a worker, and seldom on the page. */
-const LATER = /^(mnist\/rest-|assets\/scene-)/;
+/**
+ * The training images beyond the first 24,000 are as large as most of the page; three.js draws in a worker, and seldom on the page; what
+ * was run of the papers (.json) is drawn where somebody opens it.
+ */
+const LATER = /^(mnist\/rest-|assets\/scene-|assets\/[^/]+\.json$)/;
 /** The engine is there twice, and a browser takes one of the two. */
 const [PLAIN, RELAXED] = [/\/isoflat_bg-[^/]*\.wasm$/, /\/isoflat_relaxed_bg-[^/]*\.wasm$/];
 

@@ -59,6 +59,9 @@ export function spacesText(choice: SpacesChoice | null): string | null {
   return text === textOf({ experiment: "rates", setting: QUICK }) ? null : text;
 }
 
+/** An address that says nothing but this: the stage stays as it is. */
+export const spacesAddress = (choice: SpacesChoice): `#/${string}` => `#/spaces?spaces=${textOf(choice)}`;
+
 /** Null where the text says none. */
 export function spacesOf(text: string | null): SpacesChoice | null {
   const [name, ...values] = (text ?? "").split("-");

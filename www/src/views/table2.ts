@@ -1,4 +1,4 @@
-/** Rangamani's Table 2 beside the paper's own numbers. */
+/** The papers, run again: a place for the gallery, which comes when it is opened, and Rangamani's Table 2, computed here beside the paper's own numbers. */
 
 import { html, nothing, render, type TemplateResult } from "lit-html";
 import type { App } from "../app";
@@ -35,11 +35,15 @@ export function table2View(app: App): void {
 const markup = (app: App): TemplateResult => html`
     <div class="side">
       <h2 id="papers-tab-title">The papers, run again</h2>
-      <p class="story">Numbers that the papers print, computed here and set beside them.</p>
+      <p class="story">
+        Every table and figure of the four papers, with what came out when it was run again: which command, which number,
+        and whether the two agree. Results are stored, and drawn when a row is opened.
+      </p>
     </div>
     <div class="display">
+      <div id="gallery" class="gallery"></div>
       <div class="heading">
-        <h3 id="table2-title">Rangamani et al., Table 2</h3>
+        <h3 id="table2-title">Rangamani et al., Table 2, computed here</h3>
         <div class="row"><button id="table2-button" type="button" @click=${() => void app.asking.reproduceTable2()}>Reproduce</button></div>
       </div>
       <p class="note">784-300-100-10 on 500 random samples with random labels. The ${term("spectralNorm", "spectral norm")} of the ${term("layerwise", "layer-wise")} ${term("riemannian")} ${term("hessian")}, before and after two layer-wise maps. The paper found relative differences of 1.7 × 10⁻⁷ and 7.17 × 10⁻⁷.</p>

@@ -1,10 +1,10 @@
 /** The network that there is: where it came from, how it is made again, and how it is kept. */
 
 import { type Engine, Problem } from "isoflat";
-import { type Last, remember } from "./last";
+import { type About, type Last, remember } from "./last";
 import { Mnist } from "./mnist";
 import { Files, NetworkWanted, wantsNetwork } from "./open";
-import { firstOf, networkOf } from "./options";
+import { firstOf, infoOf, networkOf } from "./options";
 import {
   LabFailure,
   type ModelChoice,
@@ -12,6 +12,7 @@ import {
   type OpenChoice,
   type OpenedFiles,
   type Restored,
+  type TrainChoice,
 } from "./protocol";
 import type { Handles, Session } from "./session";
 import type { Way } from "./way";
@@ -80,9 +81,14 @@ export class Current {
     return { ...found, model, loss, accuracy };
   }
 
-  async remember(): Promise<string | null> {
+  /** `training`: what its weights come from; null as it begins. */
+  async remember(training: TrainChoice | null): Promise<string | null> {
     const now = this.now();
-    return now && remember(now);
+    return now && remember(now, this.about(training));
+  }
+
+  about(training: TrainChoice | null): About {
+    return { ...infoOf(this.session.model), training };
   }
 
   /** The network with the weights that there are; null where there is none. */

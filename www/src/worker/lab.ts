@@ -126,7 +126,8 @@ export class Lab implements LabApi {
       const left = files.length > 0 ? await this.#current.files.add(files, choice) : choice;
       const opened = await this.#current.openedBy(engine, left);
       if (!opened.model) return opened;
-      return { ...opened, stamp: await remember({ kind: "files", ...this.#current.files.opened, choice: left }) };
+      const last = { kind: "files", ...this.#current.files.opened, choice: left } as const;
+      return { ...opened, stamp: await remember(last, this.#current.about(null)) };
     });
   }
 
@@ -145,7 +146,7 @@ export class Lab implements LabApi {
   }
 
   keep(): Promise<Outcome<string | null>> {
-    return this.#session.outcome(() => this.#current.remember());
+    return this.#session.outcome(() => this.#current.remember(null));
   }
 
   arrive(choice: ModelChoice, weights: Float32Array): Promise<Outcome<ModelInfo>> {
@@ -201,7 +202,7 @@ export class Lab implements LabApi {
       // Stop keeps what was reached.
       const { parameters, stopped, epochs, checkpoint, way } = await run.on(engine, options);
       this.#current.reached(parameters, way.length > 1 ? way : undefined);
-      const stamp = await this.#current.remember();
+      const stamp = await this.#current.remember(choice);
       if (stopped) await kept?.reach(checkpoint, way, stamp);
       else await kept?.end();
       const { loss, accuracy } = await engine.evaluate(model.measured, parameters);

@@ -1,6 +1,7 @@
 /** Networks in the browser's own database, each under a stamp: a reload finds the last one again, and others can be brought back. */
 
 import { transaction } from "../database";
+import type { Entry } from "../shelf";
 import type { ModelChoice, OpenChoice } from "./protocol";
 import type { Way } from "./way";
 
@@ -17,12 +18,24 @@ export const STAMP = "stamp";
 const TRIES = "tries";
 const MOST_TRIES = 4;
 
-/** Keeps it beside what was kept, under a new stamp, as the last one; null where it cannot be kept. */
-export async function remember(last: Last): Promise<string | null> {
-  const stamp = `${Date.now()} ${Math.random()}`;
+/** What is known of a network as its weights are kept. */
+export type About = Pick<Entry, "summary" | "parameterCount" | "data" | "training">;
+
+/**
+ * Keeps it beside what was kept, under a new stamp, as the last one; null where it cannot be kept. In one go with what it is: a page
+ * that is left before it has noted that itself would come back to weights of which nobody knows that they were trained here, and let
+ * them go unasked.
+ */
+export async function remember(last: Last, about: About): Promise<string | null> {
+  const at = Date.now();
+  const stamp = `${at} ${Math.random()}`;
+  const { summary, parameterCount, data, training } = about;
+  const way = last.way?.length ?? 0;
+  const entry: Entry = { stamp, name: null, at, summary, parameterCount, way, data, training, testAccuracy: null };
   const done = await transaction("readwrite", (store) => {
     store("last").delete(TRIES);
     store("networks").put(last, stamp);
+    store("shelf").put(entry, stamp);
     return store("last").put(stamp, STAMP);
   });
   return done === undefined ? null : stamp;

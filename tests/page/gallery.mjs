@@ -1,0 +1,86 @@
+/** The papers, run again: rows and drawings from what is stored, without an engine; and the ways from a row to where it runs. */
+
+import { readFileSync } from "node:fs";
+import { Lab } from "./lab.mjs";
+
+const README = readFileSync(new URL("../../docs/papers/README.md", import.meta.url), "utf8");
+
+/** Its drawing is there. */
+export async function openRow(page, id) {
+  const details = page.locator(`#${id} details`);
+  if (!(await details.evaluate(({ open }) => open))) await details.locator("summary").press("Enter");
+  await page.waitForSelector(`#${id} svg.plot`);
+}
+
+/** One row of each kind of drawing. */
+export async function openRows(page) {
+  for (const row of ["rangamani-table-2", "petzka-figures-3-to-6", "jestadt-figures-4-1-to-4-5-4-10"])
+    await openRow(page, row);
+}
+
+/** No engine can be had: what is seen is what is stored. */
+export async function checkGallery(browser, url, check) {
+  const context = await browser.newContext({
+    viewport: { width: 1440, height: 900 },
+    reducedMotion: "reduce",
+    serviceWorkers: "block",
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+  await context.route("**/*.wasm", (route) => route.abort());
+  const lab = new Lab(await context.newPage());
+  const { page } = lab;
+  await page.goto(`${url}#/papers`);
+  await page.waitForSelector("#gallery .run-again");
+  const tables = README.split("\n").filter((line) => /^\| [A-Z]/.test(line)).length;
+  const rows = await lab.count("#gallery .run-again");
+  check("every row of docs/papers is there without an engine", rows > 12 && rows === tables, `${rows} of ${tables}`);
+  await openRow(page, "rangamani-table-2");
+  const marks = await page
+    .locator("#rangamani-table-2 .named-row")
+    .evaluateAll((rows) => rows.map(({ dataset }) => Number(dataset.marks)));
+  // Twenty seeds in two precisions, with their medians, and the paper's number twice.
+  check("a row opens its drawing: every seed of Table 2", marks.join() === "44,44", marks.join());
+  await openRow(page, "petzka-figure-2-rescaling");
+  const plot = page.locator("#petzka-figure-2-rescaling figure").first();
+  const said = () => plot.locator(".note").innerText();
+  const rescaled = await said();
+  await plot.getByText("as trained").click();
+  await page.waitForFunction(
+    (before) => document.querySelector("#petzka-figure-2-rescaling figure .note").innerText !== before,
+    rescaled,
+  );
+  const trained = await said();
+  check(
+    "Petzka’s measures before and after the rescaling",
+    /^r = 0\.32/.test(rescaled) && /^r = 0\.67/.test(trained),
+    `${trained}; ${rescaled}`,
+  );
+  await plot.locator("select").selectOption("petzka.kappa_trace_sum");
+  check("of any measure", /^r = 0\.77/.test(await said()), await said());
+  check("with a point for each run that is kept", (await plot.locator(".plot path.mark").count()) === 21);
+  const copy = page.locator("#rangamani-table-2").getByRole("button", { name: "Copy" });
+  await copy.click();
+  await page.locator("#rangamani-table-2").getByText("Copied").waitFor();
+  const command = await page.evaluate(() => navigator.clipboard.readText());
+  check("its command can be copied", command.startsWith("cargo run --release --example tables"), command);
+  // That there is none was said, as it should be.
+  lab.forgive(/ERR_FAILED|wasm|fetch/i);
+  await context.close();
+}
+
+/** From a row to where it runs, at its quick setting; the network on the stage is one's own, and stays. */
+export async function checkFromRow(lab, check) {
+  const { page } = lab;
+  const stamp = () => page.evaluate(() => window.isoflatLab.app.store.state.stamp);
+  const before = await stamp();
+  await lab.goTo("papers");
+  await page.locator("#jestadt-figures-4-6-and-4-7").getByRole("link", { name: "Figure 4.7" }).click();
+  await page.waitForSelector("#spaces:not([hidden]) input[value=grid]:checked", { state: "attached" });
+  const images = await page.locator("#spaces-images").inputValue();
+  check("from a row one comes to where it runs, at its quick setting", images === "6000", `${images} images`);
+  check(
+    "nobody is asked, and the network stays",
+    (await lab.count("dialog.ask")) === 0 && (await stamp()) === before,
+    before,
+  );
+}

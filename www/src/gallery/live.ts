@@ -1,0 +1,45 @@
+/** What of the rows the lab does live, and where; and what is drawn of them from stored results. */
+
+import { QUICK, spacesAddress } from "../spaces/settings";
+
+/** What a row's drawing is made of. */
+export type Drawing = "table-2" | "table-3" | "petzka" | "petzka-rescaled" | "spaces" | "spaces-adam";
+
+export const DRAWINGS: Readonly<Record<string, Drawing>> = {
+  "rangamani-table-2": "table-2",
+  "rangamani-table-3": "table-3",
+  "petzka-figures-3-to-6": "petzka",
+  "petzka-figure-2-rescaling": "petzka-rescaled",
+  "jestadt-figures-4-1-to-4-5-4-10": "spaces",
+  "jestadt-figures-4-1-to-4-5-with-adam": "spaces-adam",
+};
+
+export interface Live {
+  /** What is done there. */
+  text: string;
+  /** Where; `here` is further down in the same part. */
+  to: `#/${string}` | "here";
+}
+
+export const LIVE: Readonly<Record<string, readonly Live[]>> = {
+  "rangamani-table-2": [{ text: "Run the table here", to: "here" }],
+  "rangamani-table-3": [{ text: "Check every measure on a network of your own", to: "#/check" }],
+  "rangamani-figure-2": [{ text: "Draw a line through a network of your own", to: "#/landscape" }],
+  "petzka-figures-3-to-6": [{ text: "κ_τ and ρ of the network on the stage", to: "#/layers" }],
+  "petzka-figure-2-rescaling": [
+    { text: "Bend the network on the stage, and see which measures move", to: "#/measures" },
+  ],
+  "dinh-figures-2-and-5": [{ text: "Move Figure 5", to: "#/dinh" }],
+  "dinh-theorems-2-to-5-section-5-2": [{ text: "Make the network on the stage as sharp as you like", to: "#/dinh" }],
+  "jestadt-figures-1-5-1-6-4-8-4-9": [{ text: "Train two weights in each space", to: "#/spaces" }],
+  "jestadt-figures-4-1-to-4-5-4-10": [
+    { text: "Run the quick setting here", to: spacesAddress({ experiment: "rates", setting: QUICK }) },
+  ],
+  "jestadt-figures-4-1-to-4-5-with-adam": [
+    { text: "Run the quick setting here", to: spacesAddress({ experiment: "rates", setting: QUICK }) },
+  ],
+  "jestadt-figures-4-6-and-4-7": [
+    { text: "Run Figure 4.6, quick", to: spacesAddress({ experiment: "kept", setting: QUICK }) },
+    { text: "Run Figure 4.7, quick", to: spacesAddress({ experiment: "grid", setting: QUICK }) },
+  ],
+};

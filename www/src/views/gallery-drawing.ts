@@ -1,0 +1,171 @@
+/** The drawing of one of the gallery's rows: from the stored results, which are fetched when it is first opened. */
+
+import { html, nothing, render, type TemplateResult } from "lit-html";
+import type { DirectiveResult } from "lit-html/directive.js";
+import { ref } from "lit-html/directives/ref.js";
+import type { App } from "../app";
+import { Plot } from "../charts/plot";
+import { type Chart, figureOf, heightOf } from "../gallery/charts";
+import type { Drawing } from "../gallery/live";
+import { choices, figuredChart, rankingChart, saidOf, scatterChart, type Titles } from "../gallery/petzka";
+import { type Petzka, resultsOf, type Spaces } from "../gallery/results";
+import { epochsChart, ratesChart, ratesOf } from "../gallery/spaces";
+import { tableChart } from "../gallery/tables";
+import { plain } from "../subscripts";
+import { takenAlong } from "./take-along";
+import { subscripted } from "./words";
+
+/** In pixels: where there is less than this names stand above what they are of. */
+const LEAST_WIDE = 560;
+
+/** Charts stay with their boxes, whatever is drawn in them. */
+const plots = new WeakMap<Element, Plot>();
+
+export class GalleryDrawing {
+  #place: HTMLElement | undefined;
+  #isOpen = false;
+  /** Of the scatter; null before one is chosen. */
+  #measure: string;
+  #isRescaled: boolean;
+  #rate = 1e-2;
+  /** As they are shown: what menus take. */
+  readonly #charts: Chart[] = [];
+
+  constructor(
+    private readonly kind: Drawing,
+    private readonly app: App,
+  ) {
+    this.#isRescaled = kind === "petzka-rescaled";
+    this.#measure = this.#isRescaled ? "hessian.max_eigenvalue" : "petzka.kappa_trace, layer 2";
+  }
+
+  /** Where it goes. */
+  here(): DirectiveResult {
+    return ref((place) => {
+      if (place instanceof HTMLElement) this.#place = place;
+    });
+  }
+
+  open(): void {
+    if (this.#isOpen) return;
+    this.#isOpen = true;
+    void this.#draw();
+  }
+
+  async #draw(): Promise<void> {
+    const place = this.#place;
+    if (!place) return;
+    try {
+      render(await this.#markup(), place);
+    } catch (error) {
+      // Asked for anew when it is opened again.
+      this.#isOpen = false;
+      const said = error instanceof Error ? error.message : String(error);
+      render(html`<p class="note warn" role="alert">There is no drawing: ${said}</p>`, place);
+    }
+  }
+
+  async #markup(): Promise<TemplateResult> {
+    switch (this.kind) {
+      case "table-2":
+      case "table-3":
+        return this.#chart(0, tableChart(await resultsOf("tables"), this.kind === "table-2" ? "2" : "3"));
+      case "petzka":
+      case "petzka-rescaled":
+        return this.#petzka(await resultsOf("petzka"));
+      case "spaces":
+      case "spaces-adam":
+        return this.#spaces(await resultsOf(this.kind));
+    }
+  }
+
+  #titles(): Titles {
+    return new Map(this.app.store.state.descriptions.map(({ key, title }) => [key, title]));
+  }
+
+  #petzka(petzka: Petzka): TemplateResult {
+    const titles = this.#titles();
+    const rescaled = this.kind === "petzka-rescaled";
+    const choose = ({ currentTarget }: Event): void => {
+      this.#measure = (currentTarget as HTMLSelectElement).value;
+      void this.#draw();
+    };
+    const controls = html`<select aria-label="Measure" @change=${choose}>
+        ${choices(petzka, titles).map(
+          ({ measure, title }) =>
+            html`<option value=${measure} .selected=${measure === this.#measure}>${plain(title)}</option>`,
+        )}
+      </select>
+      ${rescaled ? this.#side() : nothing}`;
+    const scatter = scatterChart(petzka, this.#measure, this.#isRescaled, titles);
+    const said = saidOf(petzka, this.#measure, this.#isRescaled);
+    return html`<div class="run-pair">
+      ${this.#chart(0, scatter, { head: controls, said })}
+      ${this.#chart(1, rescaled ? rankingChart(petzka, titles) : figuredChart(petzka, titles))}
+    </div>`;
+  }
+
+  /** Before the rescaling, or after it. */
+  #side(): TemplateResult {
+    const choose = (isRescaled: boolean) => (): void => {
+      this.#isRescaled = isRescaled;
+      void this.#draw();
+    };
+    return html`<div class="segments" role="radiogroup" aria-label="Weights">
+      ${[false, true].map(
+        (isRescaled) =>
+          html`<label
+            ><input
+              type="radio"
+              name="gallery-side"
+              .checked=${isRescaled === this.#isRescaled}
+              @change=${choose(isRescaled)} /><span>${isRescaled ? "rescaled" : "as trained"}</span></label
+          >`,
+      )}
+    </div>`;
+  }
+
+  #spaces(spaces: Spaces): TemplateResult {
+    const choose = ({ currentTarget }: Event): void => {
+      this.#rate = Number((currentTarget as HTMLSelectElement).value);
+      void this.#draw();
+    };
+    const rates = html`<span>By epoch</span
+      ><select aria-label="Learning rate of the curves" @change=${choose}>
+        ${ratesOf(spaces).map((rate) => html`<option value=${rate} .selected=${rate === this.#rate}>all at ${rate}</option>`)}
+      </select>`;
+    return html`<div class="run-pair">
+      ${this.#chart(0, ratesChart(spaces))}${this.#chart(1, epochsChart(spaces, this.#rate), { head: rates })}
+    </div>`;
+  }
+
+  /** One of its charts, the first or the second. */
+  #chart(index: 0 | 1, chart: Chart, { head, said }: { head?: TemplateResult; said?: string } = {}): TemplateResult {
+    this.#charts[index] = chart;
+    const { title, keys } = chart;
+    const taken = takenAlong(() => {
+      const now = this.#charts[index];
+      return now ? figureOf(now) : null;
+    });
+    return html`<figure>
+      <figcaption class="chart-head" ${taken}>
+        <div class="run-controls">${head ?? html`<span>${subscripted(title)}</span>`}</div>
+      </figcaption>
+      <div class="chart" ${drawn(chart, (this.#place?.clientWidth ?? 0) < LEAST_WIDE)}></div>
+      <ul class="legend">
+        ${keys.map(({ name, drawing }) => html`<li>${drawing()}<span>${subscripted(name)}</span></li>`)}
+      </ul>
+      ${said ? html`<p class="note">${subscripted(said)}</p>` : nothing}
+    </figure>`;
+  }
+}
+
+const drawn = ({ plot: wide, narrow, rows }: Chart, hasLittleRoom: boolean): DirectiveResult =>
+  ref((box) => {
+    if (!(box instanceof HTMLElement)) return;
+    const options = (hasLittleRoom && narrow) || wide;
+    if (rows !== undefined) box.style.height = `${heightOf(rows, options === narrow)}px`;
+    const plot = plots.get(box) ?? new Plot(box);
+    plots.set(box, plot);
+    plot.show(options);
+  });

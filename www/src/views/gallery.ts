@@ -1,0 +1,119 @@
+/** The papers, run again: every table and figure with its verdict, and a drawing of what is stored of it. Nothing is computed here. */
+
+import "../style/gallery.css";
+import { html, nothing, render, type TemplateResult } from "lit-html";
+import README from "../../../docs/papers/README.md?raw";
+import type { App } from "../app";
+import { sentence } from "../format";
+import { DRAWINGS, LIVE, type Live } from "../gallery/live";
+import { counted, type Paper, type Row, readPapers, type Verdict } from "../gallery/rows";
+import { piecesOf } from "../gallery/words";
+import { copy } from "./copy";
+import { GalleryDrawing } from "./gallery-drawing";
+import { subscripted } from "./words";
+
+/** Marks that differ in shape, and words beside them: nothing is said by colour alone. */
+const SYMBOLS: Record<Verdict, string> = {
+  agrees: "✓",
+  "agrees in part": "±",
+  differs: "✗",
+  "cannot say": "?",
+  "not run": "–",
+};
+
+/** How long it is said that a command was copied, in milliseconds. */
+const SAID_MS = 2000;
+
+export function galleryView(app: App, place: HTMLElement): void {
+  const papers = readPapers(README);
+  const drawings = new Map<string, GalleryDrawing>();
+  for (const { id } of papers.flatMap(({ rows }) => rows)) {
+    const drawing = DRAWINGS[id];
+    if (drawing) drawings.set(id, new GalleryDrawing(drawing, app));
+  }
+  render(
+    html`
+      <ul class="gallery-counts" aria-label="How many of them agree">
+        ${counted(papers).map(
+          ({ verdict, count }) => html`<li data-verdict=${verdict}>${badge(verdict)} <b>${count}</b></li>`,
+        )}
+      </ul>
+      ${papers.map((paper) => section(app, paper, drawings))}
+    `,
+    place,
+  );
+}
+
+const badge = (verdict: Verdict): TemplateResult =>
+  html`<span class="verdict"><span class="symbol" aria-hidden="true">${SYMBOLS[verdict]}</span> ${verdict}</span>`;
+
+const said = (text: string): (string | TemplateResult)[] =>
+  piecesOf(text).flatMap((piece) => {
+    if (typeof piece === "string") return subscripted(piece);
+    return "code" in piece ? html`<code>${piece.code}</code>` : html`<em>${piece.stressed}</em>`;
+  });
+
+/** Greek letters stay as they are. */
+const capital = (text: string): string => text.replace(/^[a-z](?=[a-z ])/, (first) => first.toUpperCase());
+
+const section = (app: App, { id, authors, title, year, rows, notes }: Paper, drawings: Map<string, GalleryDrawing>) =>
+  html`<section class="gallery-paper" aria-labelledby="gallery-${id}">
+    <h3 id="gallery-${id}">${authors} ${year} <cite>${title}</cite></h3>
+    ${rows.map((row) => card(app, row, drawings.get(row.id)))}
+    ${notes.map((note) => html`<p class="note">${said(note)}</p>`)}
+  </section>`;
+
+function card(app: App, row: Row, drawing: GalleryDrawing | undefined): TemplateResult {
+  const { id, name, what, paper, here, verdict, why } = row;
+  return html`<article class="run-again" id=${id} data-verdict=${verdict} aria-labelledby="${id}-title">
+    <div class="run-head">
+      <h4 id="${id}-title">${subscripted(name)}</h4>
+      ${badge(verdict)}
+    </div>
+    <p class="run-what">${said(capital(what))}</p>
+    <dl class="run-numbers">
+      <div><dt>in the paper</dt><dd>${said(paper)}</dd></div>
+      ${here === "–" ? nothing : html`<div><dt>here</dt><dd>${said(here)}</dd></div>`}
+    </dl>
+    ${why === "" ? nothing : html`<p class="run-why">${said(sentence(why))}</p>`}
+    ${ways(app, row, drawing)}
+  </article>`;
+}
+
+function ways(app: App, { id, name, command, time }: Row, drawing?: GalleryDrawing): TemplateResult | typeof nothing {
+  const [links, isClosed] = [LIVE[id] ?? [], command !== null || drawing !== undefined];
+  const took = time === "" ? nothing : html`<p class="note">${said(capital(time))}</p>`;
+  if (!isClosed && links.length === 0 && time === "") return nothing;
+  const opened = ({ currentTarget }: Event): void => {
+    if ((currentTarget as HTMLDetailsElement).open) drawing?.open();
+  };
+  const closed = html`<details class="options" @toggle=${opened}>
+    <summary>${drawing ? "Drawing and command" : "Command"}<span class="visually-hidden">, ${name}</span></summary>
+    ${drawing ? html`<div class="run-drawing" ${drawing.here()}></div>` : nothing}
+    ${command === null ? nothing : commandOf(command)} ${took}
+  </details>`;
+  return html`<div class="run-ways">${isClosed ? closed : took} ${links.map((live) => link(app, live))}</div>`;
+}
+
+function link(app: App, { text, to }: Live): TemplateResult {
+  if (to !== "here") return html`<a class="run-live" href=${to}>${subscripted(text)}</a>`;
+  const run = (): void => {
+    document.querySelector("#table2-title")?.scrollIntoView({ block: "start" });
+    void app.asking.reproduceTable2();
+  };
+  return html`<button type="button" class="link run-live" @click=${run}>${subscripted(text)}</button>`;
+}
+
+function commandOf(command: string): TemplateResult {
+  const press = async ({ currentTarget }: Event): Promise<void> => {
+    const button = currentTarget as HTMLButtonElement;
+    if (!(await copy(command))) return;
+    button.textContent = "Copied";
+    setTimeout(() => {
+      button.textContent = "Copy";
+    }, SAID_MS);
+  };
+  return html`<div class="run-command">
+    <code>${command}</code><button type="button" aria-live="polite" @click=${press}>Copy</button>
+  </div>`;
+}
