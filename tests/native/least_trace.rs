@@ -113,8 +113,11 @@ fn units_of_one_hidden_layer_are_balanced_one_by_one() {
         let parameters = random_parameters(&mut rng, &network);
         let engine = engine_of(&random_problem(&mut rng, network.clone(), Loss::SquaredError));
         block_on(engine.prepare(&parameters)).expect("a point");
-        let diagonal = exact_diagonal(&engine, OperatorKind::HESSIAN, &Control::default());
-        let diagonal = block_on(diagonal).expect("a diagonal").expect("an exact one").values;
+        let control = Control::default();
+        let diagonal = block_on(exact_diagonal(&engine, OperatorKind::HESSIAN, &control))
+            .expect("a diagonal")
+            .expect("an exact one")
+            .values;
         let [first, second] = network.layout().layers() else { panic!("two layers") };
         let biases = |layer: &isoflat::network::ParametricLayer| diagonal[layer.bias.clone().expect("biases")].to_vec();
         let mut expected: f64 = biases(second).iter().sum();
