@@ -1160,7 +1160,10 @@ export type Region =
   /** The ball, or Keskar's box, within a random subspace. */
   | { type: "subspace"; dimension: number }
   | { type: "subspace_box"; dimension: number }
-  /** ‖ξ‖_g ≤ ε in Rangamani's metrics. */
+  /**
+   * ‖ξ‖_g ≤ ε in Rangamani's metrics. Node-wise it is the region of Kwon et al.'s adaptive sharpness by elements, in the Euclidean norm, with ρ
+   * for ε and biases taken as weights are.
+   */
   | { type: "riemannian_layerwise" }
   | { type: "riemannian_nodewise" };
 

@@ -22,7 +22,7 @@ const WHAT: &str = "factors of a trace";
 /// |ln(in / out)| up to which Newton's method is at home.
 const NEAR: f64 = 1.0;
 
-/// Most rounds of balancing before it, and most of its steps: of the thousands of networks in the tests none takes a tenth of these.
+/// Most rounds of balancing before it, and most of its steps. From factors of 10^±8 in a chain of 25 layers 20 steps are enough.
 const ROUNDS: usize = 200;
 const STEPS: usize = 200;
 
