@@ -22,6 +22,7 @@ globalThis.prepare = async (name) => {
     density: {},
     trace: {},
     diagonal: {},
+    leastTrace: {},
     petzka: {},
     sharpness: {},
     averageSharpness: {},

@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::draft::Seen;
+use super::least_trace::{self, LeastTrace, LeastTraceOptions};
 use super::petzka::{self, Traces};
 use super::sharpness::Ground;
 use super::trace::{has_exact_trace, trace_of};
@@ -22,6 +23,7 @@ use crate::linalg::{
 };
 use crate::memory::copied;
 use crate::operator::OperatorKind;
+use crate::symmetry::{SymmetryGroup, ensure_homogeneous};
 
 /// Up to so many eigenvalues a spectrum is computed whole: exact, and in seconds.
 pub const DENSE_LIMIT: usize = 1024;
@@ -66,6 +68,7 @@ pub struct Known<'a, 'c> {
     spectra: HashMap<OperatorKind, Rc<Spectrum>>,
     estimates: HashMap<OperatorKind, Rc<(TraceAndNorm, Precision)>>,
     sums: Option<Rc<Vec<LayerSums>>>,
+    diagonal: Option<Rc<Vec<f64>>>,
     kappa: Option<Rc<Vec<Eigenpair>>>,
     ground: Option<Rc<Ground>>,
 }
@@ -86,6 +89,7 @@ impl<'a, 'c> Known<'a, 'c> {
             spectra: HashMap::new(),
             estimates: HashMap::new(),
             sums: None,
+            diagonal: None,
             kappa: None,
             ground: None,
         }
@@ -285,6 +289,21 @@ impl<'a, 'c> Known<'a, 'c> {
         let found = Rc::new(petzka::sweep(self.engine, &self.control).await?);
         self.sums = Some(found.clone());
         Ok(found)
+    }
+
+    /// The least trace that rescalings reach.
+    pub(crate) async fn least_trace(&mut self, group: SymmetryGroup) -> Result<LeastTrace> {
+        let network = self.engine.problem().network();
+        ensure_homogeneous(network)?;
+        let diagonal = match &self.diagonal {
+            Some(found) => found.clone(),
+            None => {
+                let found = Rc::new(least_trace::diagonal_of(self.engine, &self.control).await?);
+                self.diagonal.insert(found).clone()
+            }
+        };
+        let options = LeastTraceOptions { group, ..LeastTraceOptions::default() };
+        least_trace::least_of(network, &diagonal, &options, &self.control).await
     }
 
     /// Petzka's κ_τ, ρ and relative flatness of every layer.

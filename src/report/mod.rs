@@ -18,7 +18,7 @@ use crate::network::{Layer, Network};
 use crate::numbers::norm;
 use crate::operator::{Connection, Metric, OperatorKind};
 use crate::problem::ProblemFile;
-use crate::symmetry::Transformation;
+use crate::symmetry::{SymmetryGroup, Transformation};
 
 /// A part of a report, in the order in which they are computed: what is quick comes first, and what others share before them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -30,6 +30,8 @@ pub enum Section {
     Norms,
     /// κ, κ_τ, ρ and relative flatness, by one sweep whose traces the spectra share, and one Lanczos run a layer.
     Petzka,
+    /// The least traces that rescalings reach, by another sweep.
+    Orbit,
     /// Spectrum of the Gauss–Newton matrix.
     GaussNewton,
     /// Spectrum of the Hessian.
@@ -46,10 +48,11 @@ pub enum Section {
 
 impl Section {
     /// All of them, in their order.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Point,
         Self::Norms,
         Self::Petzka,
+        Self::Orbit,
         Self::GaussNewton,
         Self::Hessian,
         Self::Riemannian,
@@ -59,14 +62,14 @@ impl Section {
     ];
 
     /// Those that a problem file's report has at each of its points.
-    pub(crate) const OF_A_FILE: [Self; 6] =
-        [Self::Point, Self::Norms, Self::Petzka, Self::GaussNewton, Self::Hessian, Self::Riemannian];
+    pub(crate) const OF_A_FILE: [Self; 7] =
+        [Self::Point, Self::Norms, Self::Petzka, Self::Orbit, Self::GaussNewton, Self::Hessian, Self::Riemannian];
 
-    /// Is it defined for this network? Petzka's measures are for piecewise linear ones, the spaces for those that have rescalings.
+    /// Is it defined for this network? Petzka's measures are for piecewise linear ones, orbits and spaces for those that have rescalings.
     pub fn is_defined_for(self, network: &Network) -> bool {
         match self {
             Self::Petzka => network.is_piecewise_linear(),
-            Self::Spaces => network.is_positively_homogeneous(),
+            Self::Orbit | Self::Spaces => network.is_positively_homogeneous(),
             _ => true,
         }
     }
@@ -77,6 +80,7 @@ impl Section {
             Self::Point => "point",
             Self::Norms => "norms",
             Self::Petzka => "petzka",
+            Self::Orbit => "orbit",
             Self::GaussNewton => "gauss_newton",
             Self::Hessian => "hessian",
             Self::Riemannian => "riemannian",
@@ -282,6 +286,7 @@ impl Reporter<'_, '_> {
                 }
             }
             Section::Petzka => put("petzka", self.petzka().await?),
+            Section::Orbit => put("least_trace", self.least_traces().await?),
             Section::GaussNewton => put("gauss_newton", self.spectrum(OperatorKind::GAUSS_NEWTON).await?),
             Section::Hessian => put("hessian", self.spectrum(OperatorKind::HESSIAN).await?),
             Section::Riemannian => put("riemannian", self.riemannian().await?),
@@ -297,6 +302,16 @@ impl Reporter<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    async fn least_traces(&mut self) -> Result<Value> {
+        let mut found = Map::new();
+        for (name, group) in [("layerwise", SymmetryGroup::Layerwise), ("nodewise", SymmetryGroup::Nodewise)] {
+            let least = self.known.least_trace(group).await?;
+            found.insert(name.into(), json!(least.value));
+            found.insert(format!("{name}_attained"), json!(least.attained));
+        }
+        Ok(Value::Object(found))
     }
 
     async fn riemannian(&mut self) -> Result<Value> {

@@ -85,6 +85,7 @@ fn products(section: Section, network: &Network, options: &ReportOptions) -> f64
         Section::Norms => 1.0,
         // A backward pass for each output, and a run for each layer.
         Section::Petzka => 0.5 * network.output_len() as f64 + layers * LANCZOS,
+        Section::Orbit => 0.5 * network.output_len() as f64,
         Section::GaussNewton | Section::Hessian => spectrum,
         Section::Riemannian => 4.0 * spectrum,
         Section::Density if is_exact => n as f64,

@@ -14,9 +14,12 @@ use super::run::thrown;
 use crate::control::Control;
 use crate::error::ErrorCode;
 use crate::linalg::StochasticLanczos;
-use crate::measure::{Known, MeasureOptions, TraceMethod, diagonal_by, petzka, trace_by};
+use crate::measure::{
+    Known, LeastTraceOptions, MeasureOptions, TraceMethod, diagonal_by, least_trace, petzka, trace_by,
+};
 use crate::operator::{Horizontal, SymmetricOperator};
 use crate::space::{SpaceCurvature, SpaceKind};
+use crate::symmetry::SymmetryGroup;
 
 type Js<T> = Result<T, JsValue>;
 
@@ -50,6 +53,14 @@ struct DiagonalOptions {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct LeastTraceOption {
+    #[serde(default)]
+    group: SymmetryGroup,
+    biases: Option<bool>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct PetzkaOptions {
     draws: Option<usize>,
     tolerance: Option<f64>,
@@ -77,6 +88,12 @@ impl Engine {
     /// The diagonal of an operator.
     pub fn diagonal(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
         self.call(problem, &parameters, &options, diagonal_report)
+    }
+
+    /// The least trace that rescalings reach.
+    #[wasm_bindgen(js_name = leastTrace)]
+    pub fn least_trace(&self, problem: &Problem, parameters: JsValue, options: JsValue) -> Promise {
+        self.call(problem, &parameters, &options, least_trace_report)
     }
 
     /// Petzka's Table 1, layer by layer and neuron by neuron.
@@ -197,6 +214,14 @@ async fn diagonal_report(call: Call) -> Js<JsValue> {
         set(&out, "probes", &to_js(&found.probes)?);
     }
     Ok(out)
+}
+
+async fn least_trace_report(call: Call) -> Js<JsValue> {
+    let LeastTraceOption { group, biases } = call.parts.parse("leastTrace")?;
+    let options = LeastTraceOptions { group, biases: biases.unwrap_or(true) };
+    let control = call.control().await?;
+    let engine = call.prepared().await?;
+    to_js(&thrown(least_trace(&engine, &options, &control).await)?)
 }
 
 async fn petzka_report(call: Call) -> Js<JsValue> {

@@ -1094,6 +1094,38 @@ export interface DiagonalResult {
   method: "sweep" | "products" | "probes";
 }
 
+export interface LeastTraceOptions extends RunOptions {
+  /** What rescalings are tried: layer-wise or node-wise ones (default). Permutations move no trace: with them it is that of node-wise ones. */
+  group?: "layerwise" | "nodewise" | "permutation";
+  /** Are biases counted? Default true; without them it is the trace over the weights. */
+  biases?: boolean;
+}
+
+/** The least trace that the Hessian, and so the Gauss–Newton matrix, has after any rescaling of the weights (Ibayashi et al. 2021). */
+export interface LeastTrace {
+  /** The infimum over the rescalings: the same at every point that rescaling can reach. */
+  value: number;
+  /** Has some rescaling this trace? If not, factors run away on the way there: `loose` has them, as `grows` and `shrinks`. */
+  attained: boolean;
+  /** The trace at the parameters. */
+  before: number;
+  /** The trace behind `transformation`: `value`, or where that is not attained, within a millionth of it. */
+  after: number;
+  /** The rescaling that leads there, for `Network.transform`. */
+  transformation: Transformation;
+  /**
+   * Neurons (of layer-wise rescalings, all that a layer writes) whose factor the infimum does not say, by the layer with parameters that is
+   * the first to write them, counted from 1, and its unit or channel, from 0. `any`: nothing depends on it, as on that of a unit that is 0
+   * at every sample.
+   */
+  loose: { layer: number; unit?: number; tendency: "grows" | "shrinks" | "any" }[];
+  /** Steps of Newton's method. */
+  iterations: number;
+  /** How far `value` may be too large. */
+  error: number;
+  converged: boolean;
+}
+
 /** Petzka's Table 1, layer by layer and neuron by neuron. */
 export interface PetzkaReport {
   /** ‖W_l‖² λ_max(H_l). */
@@ -1128,7 +1160,10 @@ export type Region =
   /** The ball, or Keskar's box, within a random subspace. */
   | { type: "subspace"; dimension: number }
   | { type: "subspace_box"; dimension: number }
-  /** ‖ξ‖_g ≤ ε in Rangamani's metrics. */
+  /**
+   * ‖ξ‖_g ≤ ε in Rangamani's metrics. Node-wise it is the region of Kwon et al.'s adaptive sharpness by elements, in the Euclidean norm, with ρ
+   * for ε and biases taken as weights are.
+   */
   | { type: "riemannian_layerwise" }
   | { type: "riemannian_nodewise" };
 
@@ -1560,9 +1595,10 @@ export interface MeasureReport {
 
 /**
  * What measures are about: `point` (loss, gradient), `curvature` and `sharpness` in the weights as they are, rises under `noise`, lengths,
- * curvature and sharpness relative to the weights (`riemannian`), curvature of a layer times its size (`petzka`), sizes of the network (`norms`).
+ * curvature and sharpness relative to the weights (`riemannian`), curvature of a layer times its size (`petzka`), the least that
+ * rescaling can make of the curvature (`orbit`), sizes of the network (`norms`).
  */
-export type MeasureFamily = "point" | "curvature" | "sharpness" | "noise" | "riemannian" | "petzka" | "norms";
+export type MeasureFamily = "point" | "curvature" | "sharpness" | "noise" | "riemannian" | "petzka" | "orbit" | "norms";
 
 /**
  * What a measure takes, about, the least first: a `pass` or two over the data; a `sweep` of backward passes, one for each output, for all such
@@ -1638,7 +1674,7 @@ export interface InvarianceTable {
 
 /** Parts of a report, in the order in which they are computed: what is quick, and what others share, first. */
 export type ReportSection =
-  | "point" | "norms" | "petzka" | "gauss_newton" | "hessian" | "riemannian" | "density" | "sharpness" | "spaces";
+  | "point" | "norms" | "petzka" | "orbit" | "gauss_newton" | "hessian" | "riemannian" | "density" | "sharpness" | "spaces";
 
 export interface ReportOptions extends Omit<MeasureOptions, "measures">, FinishOptions {
   /** Default: all that are defined for the network. */
@@ -1697,6 +1733,8 @@ export interface ReportValues {
     /** Null for convolutions. */
     relativeFlatness: (number | null)[];
   };
+  /** The least traces of the Hessian over layer-wise and over node-wise rescalings, and whether some rescaling has them. */
+  leastTrace?: { [key in ReportMetric]: number } & { [key in `${ReportMetric}Attained`]: boolean };
   gaussNewton?: ReportSpectrum;
   hessian?: ReportSpectrum;
   riemannian?: { [key in `${ReportMetric}${"Flat" | "LeviCivita"}`]: ReportSpectrum }
@@ -1982,6 +2020,21 @@ export class Engine {
    * ```
    */
   diagonal(problem: Problem, parameters: Float64Array | Float32Array, options?: DiagonalOptions): Promise<DiagonalResult>;
+  /**
+   * The least trace of the Hessian that rescaling can reach, and the rescaling that reaches it: the flattest bend of the network.
+   * @example
+   * ```js
+   * const least = await engine.leastTrace(problem, parameters);
+   * const flattest = network.transform(parameters, least.transformation);
+   * const trace = await engine.trace(problem, flattest);
+   * console.log(least.value < least.before, Math.abs(trace.value - least.after) < 1e-9 * trace.value); // true true
+   * // No rescaling moves it.
+   * const bent = network.transform(parameters, { type: "random_nodewise", seed: 1, low: 0.1, high: 10 });
+   * const same = await engine.leastTrace(problem, bent);
+   * console.log(Math.abs(same.value - least.value) < 1e-9 * least.value); // true
+   * ```
+   */
+  leastTrace(problem: Problem, parameters: Float64Array | Float32Array, options?: LeastTraceOptions): Promise<LeastTrace>;
   /**
    * κ, κ_τ, ρ and the relative flatness of every layer and neuron.
    * @example

@@ -15,6 +15,7 @@ const measures = of.list(
     "hessian.frobenius_norm",
     "hessian.max_eigenvalue",
     "petzka.kappa_max",
+    "least_trace.nodewise",
     "fisher_rao_norm",
     "epsilon_sharpness",
     "average_sharpness",
@@ -212,6 +213,7 @@ const engineMethods = [
     },
   }),
   engine("diagonal", point, { fields: { operator: of.operator, probes: of.count(2, 20), seed: of.seed } }),
+  engine("leastTrace", point, { fields: { group: of.name("layerwise", "nodewise", "permutation"), biases: of.flag } }),
   engine("petzka", point, { fields: { draws: of.count(2, 6), ...estimation } }),
   engine("sharpness", point, {
     fields: {

@@ -31,6 +31,7 @@ mod image_symmetry;
 mod invariance;
 mod lanczos;
 mod landscape;
+mod least_trace;
 mod low_rank;
 mod merged;
 mod networks;

@@ -47,6 +47,8 @@ fn all_sections_agree_with_the_measures() {
         ("hessian.trace", &["hessian", "trace"]),
         ("riemannian.layerwise_flat.spectral_norm", &["riemannian", "layerwise_flat", "spectral_norm"]),
         ("petzka.kappa_sum", &["petzka", "kappa_sum"]),
+        ("least_trace.layerwise", &["least_trace", "layerwise"]),
+        ("least_trace.nodewise", &["least_trace", "nodewise"]),
         ("fisher_rao_norm", &["fisher_rao_norm"]),
         ("path_norm_squared", &["path_norm_squared"]),
         ("epsilon_sharpness", &["sharpness", "epsilon_sharpness", "value"]),
@@ -95,7 +97,7 @@ fn a_wish_to_finish_hands_over_what_is_finished() {
     let report = run("conv_lenet_tiny", None, &control).expect("a report");
     assert!(report.stopped);
     let finished: Vec<_> = report.sections.iter().filter(|run| run.finished).map(|run| run.section).collect();
-    assert_eq!(finished, [Section::Point, Section::Norms, Section::Petzka, Section::GaussNewton]);
+    assert_eq!(finished, [Section::Point, Section::Norms, Section::Petzka, Section::Orbit, Section::GaussNewton]);
     assert!(report.values.contains_key("petzka") && !report.values.contains_key("hessian"));
 }
 

@@ -36,6 +36,9 @@ export const SYMBOLS = {
   layerHessian: ["H_l", "the Hessian’s block over the weights of layer l"],
   column: ["w_{l,j}", "column j of W_l: the weights that leave unit j of the layer before"],
   columnHessian: ["H_{l,j}", "the Hessian’s block over that column"],
+  nodeFactors: ["\\Lambda", "a positive factor for each unit or channel of a hidden layer"],
+  layerFactors: ["\\lambda", "a positive factor for each layer, with product 1"],
+  rescaled: ["T", "the rescaling by these factors: it leaves the function as it is"],
   rows: ["w_{l,s}", "row s of W_l: the weights that enter unit s"],
   rowsHessian: ["H_{l,s,s'}", "the Hessian’s block between two rows"],
   path: ["p", "a path from an input to an output, and the weights along it"],
@@ -188,7 +191,7 @@ export const FORMULAS: Record<MeasureKey, Formula> = {
   "riemannian_sharpness.nodewise": formula(
     highest("\\lVert D^{-1}\\xi\\rVert_2\\le\\varepsilon", "\\xi"),
     [...RISE, "nodeMetric", "tangent"],
-    ["rangamani"],
+    ["rangamani", "kwon"],
   ),
 
   "petzka.kappa_max": formula(`\\max_l\\kappa_l,\\quad ${KAPPA}`, [...IN_LAYERS, "largest"], ["petzka"]),
@@ -209,6 +212,17 @@ export const FORMULAS: Record<MeasureKey, Formula> = {
     "\\sum_l\\sum_{s,s'}\\langle w_{l,s},w_{l,s'}\\rangle\\operatorname{Tr}H_{l,s,s'}",
     ["rows", "rowsHessian", "trace"],
     ["petzka2021"],
+  ),
+
+  "least_trace.layerwise": formula(
+    "\\inf_\\lambda\\operatorname{Tr}H(T_\\lambda\\theta)",
+    ["hessian", "trace", "layerFactors", "rescaled", "theta"],
+    ["ibayashi"],
+  ),
+  "least_trace.nodewise": formula(
+    "\\inf_\\Lambda\\operatorname{Tr}H(T_\\Lambda\\theta)",
+    ["hessian", "trace", "nodeFactors", "rescaled", "theta"],
+    ["ibayashi"],
   ),
 
   fisher_rao_norm: formula(

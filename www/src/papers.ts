@@ -39,6 +39,14 @@ const PETZKA: Paper = {
     "κ and κ_τ are of layers, ρ is of single neurons.",
 };
 
+const ORBIT: Paper = {
+  id: "orbit",
+  title: "Ibayashi et al. 2021",
+  about:
+    "The least that the curvature can be made by rescaling: a number of the function, whatever the weights are now. " +
+    "The rescaling that gets there is the flattest bend of the network.",
+};
+
 const NORMS: Paper = {
   id: "norms",
   title: "Liang et al. 2019, Neyshabur et al. 2015, 2017",
@@ -53,6 +61,7 @@ const PAPERS: Record<MeasureFamily, Paper> = {
   sharpness: DINH,
   riemannian: RANGAMANI,
   petzka: PETZKA,
+  orbit: ORBIT,
   norms: NORMS,
   noise: NORMS,
 };

@@ -85,5 +85,5 @@ export function spectraOf(section: ReportSection): number {
 /** Of a report's section: of a spectrum both ends and the norm. A density is counted by its columns. */
 export function productsOfSection(section: Exclude<ReportSection, "density">, { depth }: ModelInfo): number {
   const spectra = { gauss_newton: 65, hessian: 150, riemannian: 520 };
-  return { ...spectra, point: 1, norms: 1, petzka: 10 * depth, sharpness: 130, spaces: 1 }[section];
+  return { ...spectra, point: 1, norms: 1, petzka: 10 * depth, orbit: 7, sharpness: 130, spaces: 1 }[section];
 }

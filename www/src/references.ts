@@ -70,6 +70,19 @@ export const REFERENCES = {
     venue: "NeurIPS",
     arxiv: "2001.00939",
   },
+  kwon: {
+    authors: "Kwon, Kim, Park, Choi",
+    year: 2021,
+    title: "ASAM: Adaptive Sharpness-Aware Minimization for Scale-Invariant Learning of Deep Neural Networks",
+    venue: "ICML",
+    arxiv: "2102.11600",
+  },
+  ibayashi: {
+    authors: "Ibayashi, Hamaguchi, Imaizumi",
+    year: 2021,
+    title: "Minimum sharpness: Scale-invariant parameter-robustness of neural networks",
+    arxiv: "2106.12612",
+  },
 } as const satisfies Record<string, Reference>;
 
 export type ReferenceId = keyof typeof REFERENCES;

@@ -70,8 +70,8 @@ pub(super) const MEASURES: &[Measure] = &[
     Measure {
         key: "riemannian_sharpness.nodewise",
         title: "Riemannian sharpness, node-wise",
-        paper: "Rangamani et al. 2019, section 3, with one block a weight",
-        description: "How far the loss rises within ε, lengths taken relative to each weight, over 1 + L.",
+        paper: "Rangamani et al. 2019, section 3, with one block a weight; Kwon et al. 2021",
+        description: "How far the loss rises within ε, lengths taken relative to each weight, over 1 + L: the adaptive sharpness by elements, in the Euclidean norm.",
         invariant: ALWAYS,
         ..search(Family::Riemannian, Compute::Highest(Region::RiemannianNodewise))
     },

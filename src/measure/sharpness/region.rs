@@ -42,7 +42,9 @@ pub enum Region {
     /// ‖ξ‖_g ≤ ε in the layer-wise metric: ‖D⁻¹ ξ‖₂ ≤ ε, D holding the norm of each entry's block (Rangamani et al.).
     #[serde(deserialize_with = "crate::json::nothing")]
     RiemannianLayerwise,
-    /// The same in the node-wise metric, D holding |θ_i|.
+    /// The same in the node-wise metric, D holding |θ_i|: the region of Kwon et al.'s adaptive sharpness (2021) where they normalise by
+    /// elements, |w| for biases too and nothing added to it, and take the Euclidean norm, with their ρ for ε. Their sharpness is the rise
+    /// itself, not over 1 + L, and in training that of a batch. By filters, and in the maximum norm, they have other regions.
     #[serde(deserialize_with = "crate::json::nothing")]
     RiemannianNodewise,
 }

@@ -164,6 +164,10 @@ export class Engine extends Handle {
     return work(this, "diagonal", problem, { of: parameters }, options);
   }
 
+  leastTrace(problem, parameters, options) {
+    return work(this, "leastTrace", problem, { of: parameters }, options);
+  }
+
   petzka(problem, parameters, options) {
     return work(this, "petzka", problem, { of: parameters }, options);
   }

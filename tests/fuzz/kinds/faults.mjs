@@ -18,6 +18,7 @@ const works = {
   eigenvalues: { top: 2, bottom: 1 },
   density: { probes: 3, steps: 10 },
   diagonal: { probes: 10 },
+  leastTrace: {},
   measure: {
     measures: ["hessian.trace", "hessian.max_eigenvalue", "petzka.kappa_sum", "average_sharpness"],
     probes: 10,

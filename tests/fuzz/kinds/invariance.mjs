@@ -15,6 +15,8 @@ const keys = [
   "petzka.rho_sum",
   "petzka.rho_max",
   "petzka.relative_flatness_sum",
+  "least_trace.layerwise",
+  "least_trace.nodewise",
   "fisher_rao_norm",
   "path_norm_squared",
   "riemannian.layerwise_flat.trace",

@@ -62,6 +62,27 @@ assert(probed.values.every((value, i) => Math.abs(value - entries.values[i]) <= 
 assert.equal((await engine.diagonal(...curved, { operator: "gauss_newton.layer_1" })).values.length, 24);
 await refused("invalid_option", () => engine.diagonal(...curved, { operator: "hessian.layer_3" }));
 
+// The least trace of the orbit: the map that is given leads there, no rescaling moves it, and none goes below it.
+const least = await engine.leastTrace(problem, parameters);
+assert(least.converged && least.value < least.before);
+near(least.before, trace.value, 1e-10);
+const flattest = await engine.trace(problem, network.transform(parameters, least.transformation));
+near(flattest.value, least.after, 1e-9);
+assert(least.after >= least.value * (1 - 1e-12) && least.after <= least.value * (1 + 1e-5));
+const rescaled = network.transform(parameters, { type: "random_nodewise", seed: 6, low: 0.1, high: 10 });
+near((await engine.leastTrace(problem, rescaled)).value, least.value, 1e-10);
+assert((await engine.trace(problem, rescaled)).value > least.value);
+const layers = await engine.leastTrace(problem, parameters, { group: "layerwise" });
+assert(layers.attained && layers.value >= least.value && layers.transformation.type === "layerwise");
+const ofWeights = await engine.leastTrace(problem, parameters, { group: "layerwise", biases: false });
+const layerTrace = async (layer) =>
+  (await engine.trace(problem, parameters, { operator: `hessian.layer_${layer}` })).value;
+const traces = [await layerTrace(1), await layerTrace(2), await layerTrace(3)];
+near(ofWeights.value, 3 * traces.reduce((product, value) => product * value) ** (1 / 3), 1e-10);
+await refused("not_homogeneous", () => engine.leastTrace(...curved));
+await refused("invalid_option", () => engine.leastTrace(problem, parameters, { group: "units" }));
+await refused("invalid_option", () => engine.leastTrace(problem, parameters, { biases: 1 }));
+
 // Petzka's measures: κ is the layer's eigenvalue times ‖W‖².
 const { kappa, kappaTrace, rho, relativeFlatness } = await engine.petzka(problem, parameters);
 const weights = network.blocks().filter(({ kind }) => kind === "weight");

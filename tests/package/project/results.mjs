@@ -147,6 +147,8 @@ await give("density");
 for (const method of ["auto", "hutchinson", "hutch_plus_plus"]) await give("trace", { method });
 await give("diagonal");
 for (const probes of [5, smooth.parameterCount]) await give("diagonal", { probes }, [images, start]);
+await give("leastTrace");
+await give("leastTrace", { group: "layerwise", biases: false });
 await give("petzka");
 await give("petzka", { draws: 3 });
 for (const region of [{ type: "ball" }, { type: "box" }, { type: "subspace", dimension: 3 }]) {

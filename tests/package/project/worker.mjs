@@ -40,6 +40,7 @@ const calls = {
   density: [],
   trace: [],
   diagonal: [],
+  leastTrace: [{ group: "layerwise" }],
   petzka: [{ draws: 3 }],
   sharpness: [],
   averageSharpness: [],

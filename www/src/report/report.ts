@@ -81,6 +81,7 @@ const ALL: readonly ReportSection[] = [
   "point",
   "norms",
   "petzka",
+  "orbit",
   "gauss_newton",
   "hessian",
   "riemannian",
@@ -91,7 +92,8 @@ const ALL: readonly ReportSection[] = [
 
 /** A report of the network that there is, or what is missing of the one `before`. */
 export function reportPiece({ model }: State, before: FullReport | null): Piece & { what: "report" } {
-  const isDefined = { petzka: model?.piecewiseLinear !== false, spaces: model?.homogeneous !== false };
+  const isHomogeneous = model?.homogeneous !== false;
+  const isDefined = { petzka: model?.piecewiseLinear !== false, orbit: isHomogeneous, spaces: isHomogeneous };
   const sections = ALL.filter((section) => isDefined[section as keyof typeof isDefined] !== false);
   return { what: "report", sections: before ? missingSections(before) : sections };
 }
