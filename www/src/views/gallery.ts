@@ -10,6 +10,7 @@ import { counted, type Paper, type Row, readPapers, type Verdict } from "../gall
 import { piecesOf } from "../gallery/words";
 import { copy } from "./copy";
 import { GalleryDrawing } from "./gallery-drawing";
+import { place, within } from "./place";
 import { subscripted } from "./words";
 
 /** Marks that differ in shape, and words beside them: nothing is said by colour alone. */
@@ -24,7 +25,7 @@ const SYMBOLS: Record<Verdict, string> = {
 /** How long it is said that a command was copied, in milliseconds. */
 const SAID_MS = 2000;
 
-export function galleryView(app: App, place: HTMLElement): void {
+export function galleryView(app: App, gallery: HTMLElement): void {
   const papers = readPapers(README);
   const drawings = new Map<string, GalleryDrawing>();
   for (const { id } of papers.flatMap(({ rows }) => rows)) {
@@ -38,9 +39,9 @@ export function galleryView(app: App, place: HTMLElement): void {
           ({ verdict, count }) => html`<li data-verdict=${verdict}>${badge(verdict)} <b>${count}</b></li>`,
         )}
       </ul>
-      ${papers.map((paper) => section(app, paper, drawings))}
+      ${papers.map((paper) => section(paper, drawings))}
     `,
-    place,
+    gallery,
   );
 }
 
@@ -56,14 +57,14 @@ const said = (text: string): (string | TemplateResult)[] =>
 /** Greek letters stay as they are. */
 const capital = (text: string): string => text.replace(/^[a-z](?=[a-z ])/, (first) => first.toUpperCase());
 
-const section = (app: App, { id, authors, title, year, rows, notes }: Paper, drawings: Map<string, GalleryDrawing>) =>
+const section = ({ id, authors, title, year, rows, notes }: Paper, drawings: Map<string, GalleryDrawing>) =>
   html`<section class="gallery-paper" aria-labelledby="gallery-${id}">
     <h3 id="gallery-${id}">${authors} ${year} <cite>${title}</cite></h3>
-    ${rows.map((row) => card(app, row, drawings.get(row.id)))}
+    ${rows.map((row) => card(row, drawings.get(row.id)))}
     ${notes.map((note) => html`<p class="note">${said(note)}</p>`)}
   </section>`;
 
-function card(app: App, row: Row, drawing: GalleryDrawing | undefined): TemplateResult {
+function card(row: Row, drawing: GalleryDrawing | undefined): TemplateResult {
   const { id, name, what, paper, here, verdict, why } = row;
   return html`<article class="run-again" id=${id} data-verdict=${verdict} aria-labelledby="${id}-title">
     <div class="run-head">
@@ -76,11 +77,11 @@ function card(app: App, row: Row, drawing: GalleryDrawing | undefined): Template
       ${here === "–" ? nothing : html`<div><dt>here</dt><dd>${said(here)}</dd></div>`}
     </dl>
     ${why === "" ? nothing : html`<p class="run-why">${said(sentence(why))}</p>`}
-    ${ways(app, row, drawing)}
+    ${ways(row, drawing)}
   </article>`;
 }
 
-function ways(app: App, { id, name, command, time }: Row, drawing?: GalleryDrawing): TemplateResult | typeof nothing {
+function ways({ id, name, command, time }: Row, drawing?: GalleryDrawing): TemplateResult | typeof nothing {
   const [links, isClosed] = [LIVE[id] ?? [], command !== null || drawing !== undefined];
   const took = time === "" ? nothing : html`<p class="note">${said(capital(time))}</p>`;
   if (!isClosed && links.length === 0 && time === "") return nothing;
@@ -92,14 +93,18 @@ function ways(app: App, { id, name, command, time }: Row, drawing?: GalleryDrawi
     ${drawing ? html`<div class="run-drawing" ${drawing.here()}></div>` : nothing}
     ${command === null ? nothing : commandOf(command)} ${took}
   </details>`;
-  return html`<div class="run-ways">${isClosed ? closed : took} ${links.map((live) => link(app, live))}</div>`;
+  return html`<div class="run-ways">${isClosed ? closed : took} ${links.map((live) => link(live))}</div>`;
 }
 
-function link(app: App, { text, to }: Live): TemplateResult {
+function link({ text, to }: Live): TemplateResult {
   if (to !== "here") return html`<a class="run-live" href=${to}>${subscripted(text)}</a>`;
+  // As its own button does, which knows when it may not be pressed.
   const run = (): void => {
-    document.querySelector("#table2-title")?.scrollIntoView({ block: "start" });
-    void app.asking.reproduceTable2();
+    const papers = within(place("papers"));
+    papers("h3", "table2-title").scrollIntoView({ block: "start" });
+    const button = papers("button", "table2-button");
+    button.focus({ preventScroll: true });
+    button.click();
   };
   return html`<button type="button" class="link run-live" @click=${run}>${subscripted(text)}</button>`;
 }
