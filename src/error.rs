@@ -79,6 +79,13 @@ impl Error {
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: shortened(message.into()) }
     }
+
+    /// An error with a formatted message. A function of its own, since there are a thousand places that call it.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn formatted(code: ErrorCode, message: fmt::Arguments<'_>) -> Self {
+        Self::new(code, message.to_string())
+    }
 }
 
 /// Most characters of a message, and how many of them stay at its end where it is longer.
@@ -112,7 +119,7 @@ impl From<serde_json::Error> for Error {
 /// `Err` with a code and a formatted message: `bail!(InvalidNetwork, "layer {i} …")`.
 macro_rules! bail {
     ($code:ident, $($message:tt)+) => {
-        return Err($crate::error::Error::new($crate::error::ErrorCode::$code, format!($($message)+)))
+        return Err($crate::error::Error::formatted($crate::error::ErrorCode::$code, format_args!($($message)+)))
     };
 }
 pub(crate) use bail;

@@ -17,21 +17,31 @@ use crate::error::{Error, ErrorCode, Result};
 /// `Parse`, with the path of what is wrong and its line and column.
 pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let fault = |message| Error::new(ErrorCode::Parse, format!("not a valid isoflat JSON: {message}"));
-    let value = tracked(&mut deserializer).map_err(|(path, error)| fault(placed(&path, &error.to_string())))?;
-    deserializer.end().map_err(|error| fault(in_words(&error.to_string())))?;
+    let value = tracked(&mut deserializer).map_err(|(path, error)| invalid(&placed(&path, &error.to_string())))?;
+    deserializer.end().map_err(|error| invalid(&in_words(&error.to_string())))?;
     Ok(value)
+}
+
+#[cold]
+#[inline(never)]
+fn invalid(message: &str) -> Error {
+    Error::new(ErrorCode::Parse, format!("not a valid isoflat JSON: {message}"))
 }
 
 /// A value from a plain one; the message says what is wrong with what.
 pub(crate) fn from_value<T: DeserializeOwned>(value: &Value) -> std::result::Result<T, String> {
-    tracked(value).map_err(|(path, error)| {
-        let message = placed(&path, &error.to_string());
-        match key_of(value, &path, &message) {
-            Some(key) => message.replacen("must be ", &format!("{key} must be "), 1),
-            None => message,
-        }
-    })
+    tracked(value).map_err(|(path, error)| said_of(value, &path, &error))
+}
+
+/// The message for a value. Here and below what no type is needed for is apart: of the rest there is one a type.
+#[cold]
+#[inline(never)]
+fn said_of(value: &Value, path: &Path, error: &serde_json::Error) -> String {
+    let message = placed(path, &error.to_string());
+    match key_of(value, path, &message) {
+        Some(key) => message.replacen("must be ", &format!("{key} must be "), 1),
+        None => message,
+    }
 }
 
 /// A value, or where in it what is wrong.

@@ -6,9 +6,18 @@
 import { join } from "node:path";
 import { Failure, root } from "./process.mjs";
 
+/** As in .cargo/config.toml, which they take the place of, but for the feature. */
+const flags = [
+  "-C target-feature=+simd128,+relaxed-simd",
+  "-C codegen-units=1",
+  "-C llvm-args=-inline-threshold=10",
+  "-C llvm-args=-inlinehint-threshold=50",
+  "-C llvm-args=-inlinecold-threshold=0",
+];
+
 /** Cargo's settings for it. It has a folder of its own, since other flags would have everything compiled anew each time. */
 export const relaxedEnvironmentOf = (checkout) => ({
-  RUSTFLAGS: "-C target-feature=+simd128,+relaxed-simd -C codegen-units=1",
+  RUSTFLAGS: flags.join(" "),
   CARGO_TARGET_DIR: join(checkout, "target", "relaxed"),
 });
 

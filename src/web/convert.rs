@@ -25,10 +25,20 @@ pub fn options<T: DeserializeOwned>(value: JsValue, what: &str) -> Result<T, JsV
 
 /// A value made of plain ones, whose numbers are finite.
 pub fn plain<T: DeserializeOwned>(value: JsValue, what: &str, code: ErrorCode) -> Result<T, JsValue> {
-    // By way of a JSON value: read straight into a struct, keys that it does not know would pass unseen.
-    let fault = |error: String| fault(code, format!("{what}: {error}"));
-    let plain: serde_json::Value = serde_wasm_bindgen::from_value(value).map_err(|error| fault(error.to_string()))?;
-    crate::json::from_value(&plain).map_err(fault)
+    crate::json::from_value(&json_of(value, what, code)?).map_err(|error| refused(&error, what, code))
+}
+
+/// By way of a JSON value: read straight into a struct, keys that it does not know would pass unseen. Beside [`plain`], of which there is
+/// one a type.
+#[inline(never)]
+fn json_of(value: JsValue, what: &str, code: ErrorCode) -> Result<serde_json::Value, JsValue> {
+    serde_wasm_bindgen::from_value(value).map_err(|error| refused(&error.to_string(), what, code))
+}
+
+#[cold]
+#[inline(never)]
+fn refused(error: &str, what: &str, code: ErrorCode) -> JsValue {
+    fault(code, format!("{what}: {error}"))
 }
 
 /// `object[key] = value` on an object of our own making.

@@ -115,6 +115,12 @@ impl Engine {
     where
         F: AsyncFnOnce(Call) -> std::result::Result<JsValue, JsValue> + 'static,
     {
+        let call = self.open(problem, parameters_value, options);
+        self.shared.queue.push(Box::pin(async move { work(call).await }))
+    }
+
+    /// What a call works with.
+    fn open(&self, problem: &Problem, parameters_value: &JsValue, options: &JsValue) -> Call {
         let parts = Parts::new(options);
         let validation = match &parts.validation {
             handle if handle.is_undefined() || handle.is_null() => Ok(None),
@@ -122,8 +128,7 @@ impl Engine {
         };
         let parameters = parameters(parameters_value);
         let (id, problem) = (problem.id, problem.inner.clone());
-        let call = Call { shared: self.shared.clone(), id, problem, parameters, parts, validation };
-        self.shared.queue.push(async move { work(call).await })
+        Call { shared: self.shared.clone(), id, problem, parameters, parts, validation }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Long work in an event loop: progress callbacks, abort signals, yielding.
 
 use std::future::Future;
+use std::pin::Pin;
 
 use js_sys::{Function, Promise, Reflect};
 use wasm_bindgen::prelude::*;
@@ -32,6 +33,9 @@ pub fn control(on_progress: &JsValue, stopped: &JsValue, finishing: &JsValue) ->
     control.breathe_with(|| Box::pin(event_loop::run_if_due()))
 }
 
+/// What a call does. Of one type, since a promise's machinery is compiled once for each.
+pub type Work = Pin<Box<dyn Future<Output = std::result::Result<JsValue, JsValue>>>>;
+
 /// Runs calls one after the other, in the order they were made.
 pub struct Queue {
     tail: std::cell::RefCell<Promise>,
@@ -44,7 +48,7 @@ impl Queue {
     }
 
     /// A promise for `work`, which starts when all before it have ended, however they ended.
-    pub fn push(&self, work: impl Future<Output = std::result::Result<JsValue, JsValue>> + 'static) -> Promise {
+    pub fn push(&self, work: Work) -> Promise {
         let before = self.tail.borrow().clone();
         let promise = wasm_bindgen_futures::future_to_promise(async move {
             let _ = JsFuture::from(before).await;

@@ -55,6 +55,8 @@ fn faults(kernel: Kernel) -> Vec<String> {
             faults.push(what);
         }
     };
+    let for_people = |line: &str| line.contains("//") || line.trim() != line || line.is_empty();
+    expect(!source.lines().any(for_people), "comments, indentation or empty lines, which browsers would fetch".into());
     match module.entry_points.as_slice() {
         [entry] if entry.name == "main" => {
             let invocations: u32 = entry.workgroup_size.iter().product();

@@ -1,7 +1,5 @@
 //! The table of kernels: path in `shaders/`, source with its includes, bindings, its parameters.
 
-use std::borrow::Cow;
-
 use super::template::{self, Shape};
 use super::uniforms::{self, UniformLayout};
 
@@ -22,8 +20,8 @@ pub struct KernelSpec {
     pub path: &'static str,
     /// The pipeline's.
     pub label: &'static str,
-    /// The includes, then the file.
-    text: &'static str,
+    /// The includes, then the file, as `build.rs` copies them. Joined when they are wanted: a module then has each include once.
+    texts: &'static [&'static str],
     /// A tile's, if the file is written for several.
     shape: Option<Shape>,
     /// The storage buffers in the order of their bindings.
@@ -39,10 +37,11 @@ impl KernelSpec {
     }
 
     /// WGSL.
-    pub fn source(&self) -> Cow<'static, str> {
+    pub fn source(&self) -> String {
+        let text = self.texts.concat();
         match self.shape {
-            Some(shape) => template::expand(self.text, shape).into(),
-            None => self.text.into(),
+            Some(shape) => template::expand(&text, shape),
+            None => text,
         }
     }
 }
@@ -56,6 +55,12 @@ macro_rules! shape {
     };
     ($rows4:literal $columns4:literal) => {
         Some(Shape::Workgroup { rows4: $rows4, columns4: $columns4 })
+    };
+}
+
+macro_rules! shader {
+    ($folder:literal, $path:literal) => {
+        include_str!(concat!(env!("OUT_DIR"), "/shaders/", $folder, $path, ".wgsl"))
     };
 }
 
@@ -90,10 +95,7 @@ macro_rules! kernels {
                             path: $path,
                             label: label!($path $($($fours)+)?),
                             shape: shape!($($($fours)+)?),
-                            text: concat!(
-                                $(include_str!(concat!("../../../shaders/shared/", $shared, ".wgsl")), "\n",)*
-                                include_str!(concat!("../../../shaders/", $path, ".wgsl"))
-                            ),
+                            texts: &[$(shader!("shared/", $shared),)* shader!("", $path)],
                             storage: &[$($access,)+],
                             uniform: <uniforms::$uniform as uniforms::Uniform>::LAYOUT,
                         };

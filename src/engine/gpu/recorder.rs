@@ -86,6 +86,11 @@ impl GpuContext {
     ) -> Result<()> {
         debug_assert_eq!(U::LAYOUT, kernel.spec().uniform, "{kernel:?}");
         debug_assert_eq!(buffers.len(), kernel.spec().storage.len(), "{kernel:?}");
+        self.record(kernel, bytemuck::bytes_of(parameters), buffers, grid)
+    }
+
+    /// The same of a kernel's parameters as bytes: once, and not once for each kernel's.
+    fn record(&self, kernel: Kernel, parameters: &[u8], buffers: &[&DeviceBuffer], grid: Grid) -> Result<()> {
         self.check()?;
         if grid.groups == 0 || grid.layers == 0 {
             return Ok(());
@@ -114,7 +119,7 @@ impl GpuContext {
         let mut recorder = self.recorder.borrow_mut();
         let bind_group = self.bind_group(kernel, &pipeline, &recorder.parameters, buffers);
         let slot = recorder.slots.len();
-        recorder.slots.extend_from_slice(bytemuck::bytes_of(parameters));
+        recorder.slots.extend_from_slice(parameters);
         recorder.slots.resize(slot + SLOT, 0);
         recorder.cost += grid.cost;
         recorder.commands.push(Command::Dispatch {
