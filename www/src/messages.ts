@@ -6,6 +6,7 @@ import { sentence } from "./format";
 
 export class Messages {
   #code: LabError["code"] | null = null;
+  #shown: Element | null = null;
 
   constructor(private readonly region: HTMLElement) {}
 
@@ -14,22 +15,26 @@ export class Messages {
     return this.#code;
   }
 
-  error(error: unknown): void {
+  /** What is shown, for `clear`. */
+  error(error: unknown): Element {
     const message = error instanceof Error ? error.message : String(error);
     const code = error instanceof LabError ? error.code : "unexpected";
-    this.#show("error", sentence(message), advice(code, message), code);
+    return this.#show("error", sentence(message), advice(code, message), code);
   }
 
   notice(text: string, detail = ""): void {
     this.#show("notice", text, detail && sentence(detail));
   }
 
-  clear(): void {
+  /** `own`: that message alone, and none that somebody else has shown since. */
+  clear(own = this.#shown): void {
+    if (own !== this.#shown) return;
     this.#code = null;
+    this.#shown = null;
     this.region.replaceChildren();
   }
 
-  #show(kind: "error" | "notice", text: string, detail: string, code?: LabError["code"]): void {
+  #show(kind: "error" | "notice", text: string, detail: string, code?: LabError["code"]): Element {
     this.#code = code ?? null;
     const close = html("button", { type: "button", class: "quiet", "aria-label": "Dismiss" }, "✕");
     const symbol = html("span", { class: "symbol", "aria-hidden": "true" }, kind === "error" ? "!" : "i");
@@ -37,5 +42,7 @@ export class Messages {
     const message = html("div", { class: `message ${kind}`, "data-code": code }, symbol, body, close);
     close.addEventListener("click", () => this.clear());
     this.region.replaceChildren(message);
+    this.#shown = message;
+    return message;
   }
 }

@@ -62,6 +62,8 @@ export class SpacesApp {
   mayForget: (runs: number) => Promise<boolean> = async () => true;
   readonly #client = new Client<SpacesApi, SpacesEvent>((event) => this.#heard(event), spacesWorker);
   #stopped = false;
+  /** What this has said last. */
+  #said: Element | null = null;
   #seed = 0;
   /** What the curvature took when it was taken last, relative to what it was said to take. */
   #curvaturePace = 1;
@@ -315,13 +317,14 @@ export class SpacesApp {
     await this.#read;
     if (this.store.state.task !== "idle") return;
     this.#stopped = false;
-    this.messages.clear();
+    // Some tasks begin by themselves, and what the lab has to say then is not theirs to take away.
+    if (this.#said) this.messages.clear(this.#said);
     this.store.set({ task, remaining: null, products: 0 });
     try {
       await body();
     } catch (error) {
       const wanted = this.#stopped || (error instanceof LabError && error.code === "aborted");
-      if (!wanted) this.messages.error(error);
+      if (!wanted) this.#said = this.messages.error(error);
       // A module that has crashed, or a broken worker: the next task begins with a new one.
       if (error instanceof LabError && BROKEN.has(error.code)) {
         this.#client.discard();
