@@ -206,7 +206,7 @@ test("Opening", async ({ lab, check, problem }) => {
   const report = JSON.parse(await lab.download("#report-save"));
   await lab.page.click(".report-ways a");
   const finished = report.sections.filter((section) => section.finished);
-  check("the full report has all its sections", finished.length === 9, finished.map((of) => of.section).join(", "));
+  check("the full report has all its sections", finished.length === 10, finished.map((of) => of.section).join(", "));
   check("and their values", report.values.hessian.trace !== undefined && report.values.spaces !== undefined);
 });
 

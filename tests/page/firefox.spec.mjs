@@ -74,7 +74,10 @@ test("The way through the page", async ({ browser, check, lab, part }) => {
       });
     });
     const start = performance.now();
-    await lab.drag("#sharpness", 0.2);
+    // Held until it has: how soon that is, a busy computer decides.
+    const follows = () =>
+      page.waitForFunction(() => window.seenPreviews > 0, null, { timeout: 10_000 }).catch(() => {});
+    await lab.drag("#sharpness", 0.2, { held: follows });
     const seconds = (performance.now() - start) / 1000;
     const previews = await page.evaluate(() => window.seenPreviews);
     check("the surface follows it", previews > 0, `${previews} in ${seconds.toFixed(1)} s`);

@@ -230,8 +230,8 @@ export class Lab {
     );
   }
 
-  /** Drags a slider's thumb to a place between 0 (left) and 1. */
-  async drag(selector, to) {
+  /** Drags a slider's thumb to a place between 0 (left) and 1; `held`: what happens there before it is let go. */
+  async drag(selector, to, { held = async () => {} } = {}) {
     const slider = this.page.locator(selector);
     // Not at the foot, where the bar with what is running lies over the page.
     if (selector.startsWith("#lambda")) await this.more();
@@ -244,6 +244,7 @@ export class Lab {
     await this.page.mouse.down();
     await this.page.mouse.move(x((at + to) / 2), y, { steps: 3 });
     await this.page.mouse.move(x(to), y, { steps: 3 });
+    await held();
     await this.page.mouse.up();
     if (selector.startsWith("#lambda")) await this.more(false);
   }

@@ -23,7 +23,7 @@ export async function checkPapers(lab, check) {
   const described = await state(lab, () => window.isoflatLab.app.store.state.descriptions.length);
   check(
     "the measures are grouped by paper, each group with its definition",
-    groups.map(({ paper }) => paper).join() === "point,dinh,rangamani,petzka,norms" &&
+    groups.map(({ paper }) => paper).join() === "point,dinh,rangamani,petzka,orbit,norms" &&
       groups.every(({ definition }) => definition.length > 80),
   );
   const rows = groups.reduce((sum, group) => sum + group.rows, 0);
@@ -68,7 +68,7 @@ export async function checkHeatMap(lab, check) {
     cells.every(({ symbol, label }) => "=≠?".includes(symbol) && /relative change/.test(label)),
   );
   const groups = await lab.count(".invariance tr.group");
-  check("its rows are grouped by paper", groups === 5, `${groups} groups`);
+  check("its rows are grouped by paper", groups === 6, `${groups} groups`);
 }
 
 /** κ and κ_τ of the bars against the measures' sums; ρ of every neuron. */
