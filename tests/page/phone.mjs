@@ -160,6 +160,8 @@ async function checkTraining(lab, check, what) {
   await lab.set("samples", 24000);
   await lab.set("epochs", 60);
   await lab.idle();
+  // How long all takes is known once it has been tried out, which is not done beside a training.
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.costs);
   /** Not under what stays. */
   const isInSight = () =>
     page.evaluate(() => {
