@@ -101,7 +101,7 @@ export function staleOf(names) {
 /** One module and its JavaScript into the package; the module comes last, so that what was interrupted is never taken for finished. */
 async function build(name) {
   const { glue, exports, env, features } = modules[name];
-  const folder = await pack(join("target", `pkg-${name}`), { env, name: glue, features });
+  const folder = await pack(join("target", `pkg-${name}`), { env: env?.(), name: glue, features });
   const text = asFactory(readFileSync(join(folder, `${glue}.js`), "utf8"), exports);
   const place = join(pkg, `${glue}_glue.js`);
   mkdirSync(pkg, { recursive: true });

@@ -54,7 +54,7 @@ async function browserTests(webgpu) {
     WASM_BINDGEN_TEST_DRIVER_TIMEOUT: "60",
     ISOFLAT_TEST_WEBGPU: webgpu ? "1" : "0",
     // Each of the package's two modules once.
-    ...(webgpu ? {} : relaxedEnvironment),
+    ...(webgpu ? {} : relaxedEnvironment()),
   };
   const output = await heard((options) => run("wasm-pack", args, { ...options, env }));
   // A file without tests for the browser ends with 0 too; if no file has any, nothing was tested.

@@ -12,7 +12,7 @@ const python = isWindows ? "python" : "python3";
 const threads = { OMP_NUM_THREADS: "1", MKL_NUM_THREADS: "1", OPENBLAS_NUM_THREADS: "1" };
 
 /** For a program of benches/python: on one thread. */
-export const pythonOptions = { env: { ...environment, ...threads }, encoding: "utf8" };
+const pythonOptions = { env: { ...environment, ...threads }, encoding: "utf8" };
 export const runPython = (args, options = {}) => spawn(python, args, { ...pythonOptions, ...options });
 
 /** Why there is nothing to hold against, or `undefined`. */
