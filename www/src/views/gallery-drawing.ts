@@ -6,8 +6,10 @@ import { ref } from "lit-html/directives/ref.js";
 import type { App } from "../app";
 import { Plot } from "../charts/plot";
 import { type Chart, figureOf, heightOf } from "../gallery/charts";
+import { dinhCharts } from "../gallery/dinh";
 import type { Drawing } from "../gallery/live";
 import { choices, figuredChart, rankingChart, saidOf, scatterChart, type Titles } from "../gallery/petzka";
+import { powerChart } from "../gallery/rangamani";
 import { type Petzka, resultsOf, type Spaces } from "../gallery/results";
 import { epochsChart, ratesChart, ratesOf } from "../gallery/spaces";
 import { tableChart } from "../gallery/tables";
@@ -70,6 +72,12 @@ export class GalleryDrawing {
       case "table-2":
       case "table-3":
         return this.#chart(0, tableChart(await resultsOf("tables"), this.kind === "table-2" ? "2" : "3"));
+      case "power": {
+        const power = await resultsOf("power");
+        return this.#pairs([powerChart(power, "distances"), powerChart(power, "residuals")]);
+      }
+      case "dinh-figures":
+        return this.#pairs(dinhCharts(await resultsOf("dinh-figures")));
       case "petzka":
       case "petzka-rescaled":
         return this.#petzka(await resultsOf("petzka"));
@@ -139,8 +147,15 @@ export class GalleryDrawing {
     </div>`;
   }
 
-  /** One of its charts, the first or the second. */
-  #chart(index: 0 | 1, chart: Chart, { head, said }: { head?: TemplateResult; said?: string } = {}): TemplateResult {
+  /** Charts side by side, two in a row. */
+  #pairs(charts: Chart[]): TemplateResult {
+    const figures = charts.map((chart, index) => this.#chart(index, chart));
+    const rows = figures.flatMap((figure, index) => (index % 2 === 0 ? [[figure, figures[index + 1]]] : []));
+    return html`${rows.map((row) => html`<div class="run-pair">${row}</div>`)}`;
+  }
+
+  /** One of its charts. */
+  #chart(index: number, chart: Chart, { head, said }: { head?: TemplateResult; said?: string } = {}): TemplateResult {
     this.#charts[index] = chart;
     const { title, keys } = chart;
     const taken = takenAlong(() => {
