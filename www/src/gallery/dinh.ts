@@ -8,6 +8,9 @@ import { number } from "../format";
 import type { Chart } from "./charts";
 import type { Curve, DinhFigures } from "./results";
 
+/** As much wider than high a plot of two is on a wide screen: circles are round there. */
+const WIDER = 1.54;
+
 type Line = readonly (readonly [x: number, y: number])[];
 
 const lineOf = (name: string, kind: string, points: Line, dashed = false): XySeries => ({
@@ -31,10 +34,19 @@ function circle([x, y]: readonly [number, number], radius: number): Line {
   });
 }
 
+/** Lines fall; what is above the plot would be drawn along its edge. */
+function below(points: Line, top: number): Line {
+  const first = points.findIndex(([, y]) => y <= top);
+  const [before, after] = [points[first - 1], points[first]];
+  if (!before || !after) return points;
+  const share = (top - after[1]) / (before[1] - after[1]);
+  return [[after[0] + share * (before[0] - after[0]), top], ...points.slice(first)];
+}
+
 /** Functions, a line each: that of the minima in full. */
-const functions = (curves: Curve[]): XySeries[] =>
+const functions = (curves: Curve[], top: number): XySeries[] =>
   curves.map(({ share, points }) =>
-    lineOf(share === 1 ? "the minima" : `${share} of their product`, "of-paper", points, share !== 1),
+    lineOf(share === 1 ? "the minima" : `${share} of their product`, "of-paper", below(points, top), share !== 1),
   );
 const FUNCTIONS = [
   seriesKey("the minima, one function", { kind: "of-paper" }),
@@ -83,7 +95,7 @@ function volumeChart({ found, theta, losses }: DinhFigures["figure_1"]): Chart {
       `within ${number(radius)} of the minimum the loss rises by ${number(rise)}, a sharpness of ${number(sharpness)}.`,
     plot: xyPlot(series, {
       x: linear(theta[0] ?? 0, theta.at(-1) ?? 1),
-      y: linear(loss - 0.05, loss + 3 * rise),
+      y: linear(loss - 0.05, Math.max(...losses)),
       xLabel: "θ",
       yLabel: "loss",
       label: `A valley with its width at ε = ${height}, ${number(width)}, and the height of a ball of radius ${number(radius)}, ${number(rise)}`,
@@ -98,8 +110,9 @@ function volumeChart({ found, theta, losses }: DinhFigures["figure_1"]): Chart {
 }
 
 function boxesChart({ found: { boxes, alpha, epsilon, radius }, curves }: DinhFigures["figure_3"]): Chart {
+  const top = 1.5;
   const series = [
-    ...functions(curves),
+    ...functions(curves, top),
     ...boxes.map(({ power, low, high }) =>
       lineOf(`box ${power}`, "of-f64", [low, [high[0], low[1]], high, [low[0], high[1]], low]),
     ),
@@ -113,7 +126,7 @@ function boxesChart({ found: { boxes, alpha, epsilon, radius }, curves }: DinhFi
       `once and twice, α = ${number(alpha)}. Volumes: ${volumes}.`,
     plot: xyPlot(series, {
       x: linear(0, 7.5),
-      y: linear(0, 1.5),
+      y: linear(0, top),
       xLabel: "θ₁",
       yLabel: "θ₂",
       label: `Boxes along the curve of one function, of volumes ${volumes}`,
@@ -125,11 +138,12 @@ function boxesChart({ found: { boxes, alpha, epsilon, radius }, curves }: DinhFi
 
 function ballsChart({ found, curves }: DinhFigures["figure_4"]): Chart {
   const { point, moved, highest_before, highest_after, epsilon, before, after, guaranteed } = found;
+  const top = 3.8;
   const series = [
-    ...functions(curves),
+    ...functions(curves, top),
     lineOf("constant functions", "of-f32", [
       [0, -1],
-      [0, 5],
+      [0, top],
     ]),
     lineOf("around theta", "of-f64", circle(point, epsilon)),
     lineOf("around T(theta)", "of-f64", circle(moved, epsilon)),
@@ -145,8 +159,8 @@ function ballsChart({ found, curves }: DinhFigures["figure_4"]): Chart {
       `After Dinh et al. 2017, Figure 4, of θ₂ relu(θ₁ x): within ε = ${epsilon} the sharpness is ${number(before)} at θ, and ${number(after)} at T_α(θ), ` +
       `the same function, where a constant one in the ball has ${number(guaranteed)}.`,
     plot: xyPlot(series, {
-      x: linear(-0.5, 6),
-      y: linear(-0.1, 3.8),
+      x: linear(-0.5, 5.5),
+      y: linear(-0.1, top),
       xLabel: "θ₁",
       yLabel: "θ₂",
       label: `Two balls of radius ${epsilon}: sharpness ${number(before)} at θ, ${number(after)} beside the line of constant functions`,
@@ -176,7 +190,7 @@ function radialChart({ found, half, lines }: DinhFigures["figure_6"]): Chart {
       `After Dinh et al. 2017, Figure 6, around a minimum of θ₂ relu(θ₁ x): a grid of θ in η, with δ = ${delta}, r̂ = ${inner} and ρ = ${rho}. ` +
       `The largest eigenvalue of the Hessian there is ${before} in θ and ${after} in η.`,
     plot: xyPlot(series, {
-      x: linear(center[0] - 1.7 * half, center[0] + 1.7 * half),
+      x: linear(center[0] - WIDER * half, center[0] + WIDER * half),
       y: linear(center[1] - half, center[1] + half),
       xLabel: "η₁",
       yLabel: "η₂",
