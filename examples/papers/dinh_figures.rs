@@ -25,14 +25,17 @@ const WANTED: [f64; 5] = [0.5, 0.65, 0.9, 1.35, 1.45];
 /// Of the network of one weight, all of one class: it cannot have the last one right too.
 const MARGINS: [f64; 6] = [0.5, 1.0, 1.5, 2.0, 3.0, -1.0];
 
+/// Its name, and what finds it.
+type Figure = (&'static str, fn() -> Result<Value>);
+
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let figures: [(&str, fn() -> Result<Value>); 4] = [
+    let figures: [Figure; 4] = [
         ("figure-1", || block_on(figure_1())),
         ("figure-3", || block_on(figure_3())),
         ("figure-4", || block_on(figure_4())),
         ("figure-6", || block_on(figure_6())),
     ];
-    let name = |(name, _): &(&str, fn() -> Result<Value>)| (*name).into();
+    let name = |(name, _): &Figure| (*name).into();
     let found = runs::all(&arguments.runs, arguments.jobs, &figures, name, |(_, figure)| figure())?;
     let mut result = json!({
         "paper": "Dinh et al. 2017, Figures 1, 3, 4 and 6",
