@@ -12,7 +12,9 @@ mod dinh_figures;
 #[path = "../support/mnist.rs"]
 mod mnist;
 mod petzka_mnist;
+mod rangamani_mnist;
 mod rangamani_power;
+mod rangamani_training;
 mod runs;
 mod statistics;
 
@@ -43,11 +45,16 @@ struct Experiment {
     run: fn(&Arguments) -> Result<()>,
 }
 
-const EXPERIMENTS: [Experiment; 3] = [
+const EXPERIMENTS: [Experiment; 4] = [
     Experiment {
         name: "rangamani-power",
         says: "Rangamani et al., Figure 1: Algorithm 1's estimates and residuals by iteration",
         run: rangamani_power::run,
+    },
+    Experiment {
+        name: "rangamani-mnist",
+        says: "Rangamani et al., Table 4: spectral norms after small and large batches, MNIST",
+        run: rangamani_mnist::run,
     },
     Experiment {
         name: "petzka-mnist",
