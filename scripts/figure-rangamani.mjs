@@ -1,6 +1,6 @@
 /**
- * Draws docs/results/rangamani-power.svg from docs/results/rangamani-power.json, which `cargo run --release --example papers -- rangamani-power`
- * writes: Algorithm 1 by iteration.
+ * Draws docs/results/rangamani-power.svg and docs/results/rangamani-lines.svg from the JSON beside them, which
+ * `cargo run --release --example papers -- rangamani-power` and `-- rangamani-lines` write: Algorithm 1 by iteration, and lines through minima.
  */
 
 import { readFileSync, writeFileSync } from "node:fs";
@@ -11,6 +11,7 @@ import { root } from "./lib/process.mjs";
 
 const results = join(root, "docs", "results");
 const read = (name) => JSON.parse(readFileSync(join(results, `${name}.json`), "utf8"));
+const [SMALL, LARGE] = ["#2f6fb5", "#c2571a"];
 const COLOURS = [
   "#2f6fb5",
   "#c2571a",
@@ -65,4 +66,53 @@ function steps({ runs, network, samples, tolerance, settled }) {
   });
 }
 
+/** Lines of all seeds, above with the lengths of layers, below with those of rows. */
+function lines({ runs, training, drawn, directions }) {
+  const seeds = [...new Set(runs.map(({ seed }) => seed))];
+  const parts = [];
+  const names = { layer: "lengths of layers", filter: "lengths of rows" };
+  Object.entries(names).forEach(([kind, name], row) => {
+    const all = runs.flatMap((run) => run[kind].flat()).filter((loss) => loss > 0);
+    const exponents = [Math.floor(Math.log10(Math.min(...all))), Math.ceil(Math.log10(Math.max(...all)))];
+    seeds.forEach((seed, column) => {
+      const one = panel({
+        x: 60 + column * 295,
+        y: 60 + row * 250,
+        width: 245,
+        height: 180,
+        title: `seed ${seed}, ${name}`,
+        across: linear(-1, 1, [-1, -0.5, 0, 0.5, 1]),
+        down: powers(...exponents),
+        acrossName: "t",
+        downName: column === 0 ? "training loss" : "",
+      });
+      for (const run of runs.filter((each) => each.seed === seed)) {
+        for (const losses of run[kind])
+          one.line(
+            losses.map((loss, i) => [run.t[i], loss]),
+            run.batches === "small" ? SMALL : LARGE,
+            { opacity: 0.7, width: 1.2 },
+          );
+      }
+      parts.push(one.svg());
+    });
+  });
+  const legend = [
+    [SMALL, "batches of 256"],
+    [LARGE, "batches of 5000"],
+  ].map(
+    ([colour, name], i) =>
+      `<path class="line" stroke="${colour}" d="M${60 + 150 * i},20h24"/><text x="${90 + 150 * i}" y="24">${name}</text>`,
+  );
+  return figure({
+    width: WIDTH,
+    height: 590,
+    label: "The training loss along random lines through minima of small and of large batches",
+    style: PANEL_STYLE,
+    parts: [...legend, ...parts],
+    note: `LeNet’s type, MNIST (${training} images, the loss of ${drawn} of them), Adam to a training accuracy of 100 %; ${directions} directions, the same through both minima`,
+  });
+}
+
 writeFileSync(join(results, "rangamani-power.svg"), steps(read("rangamani-power")));
+writeFileSync(join(results, "rangamani-lines.svg"), lines(read("rangamani-lines")));

@@ -12,6 +12,7 @@ mod dinh_figures;
 #[path = "../support/mnist.rs"]
 mod mnist;
 mod petzka_mnist;
+mod rangamani_lines;
 mod rangamani_mnist;
 mod rangamani_power;
 mod rangamani_training;
@@ -45,11 +46,16 @@ struct Experiment {
     run: fn(&Arguments) -> Result<()>,
 }
 
-const EXPERIMENTS: [Experiment; 4] = [
+const EXPERIMENTS: [Experiment; 5] = [
     Experiment {
         name: "rangamani-power",
         says: "Rangamani et al., Figure 1: Algorithm 1's estimates and residuals by iteration",
         run: rangamani_power::run,
+    },
+    Experiment {
+        name: "rangamani-lines",
+        says: "Rangamani et al., Figure 2: lines through minima of small and of large batches",
+        run: rangamani_lines::run,
     },
     Experiment {
         name: "rangamani-mnist",

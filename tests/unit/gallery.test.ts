@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import README from "../../docs/papers/README.md?raw";
 import dinhJson from "../../docs/results/dinh-figures.json";
 import petzkaJson from "../../docs/results/petzka-mnist.json";
+import linesJson from "../../docs/results/rangamani-lines.json";
 import powerJson from "../../docs/results/rangamani-power.json";
 import spacesJson from "../../docs/results/spaces.json";
 import adamJson from "../../docs/results/spaces-adam.json";
@@ -9,8 +10,8 @@ import tablesJson from "../../docs/results/tables.json";
 import { dinhCharts } from "../../www/src/gallery/dinh";
 import { DRAWINGS, LIVE } from "../../www/src/gallery/live";
 import { choices, figuredChart, rankingChart, saidOf, scatterChart, titleOf } from "../../www/src/gallery/petzka";
-import { powerChart } from "../../www/src/gallery/rangamani";
-import type { DinhFigures, Petzka, Power, Spaces, Tables } from "../../www/src/gallery/results";
+import { linesChart, powerChart, seedsOf } from "../../www/src/gallery/rangamani";
+import type { DinhFigures, Lines, Petzka, Power, Spaces, Tables } from "../../www/src/gallery/results";
 import { counted, readPapers } from "../../www/src/gallery/rows";
 import { epochsChart, methodsOf, ratesChart } from "../../www/src/gallery/spaces";
 import { tableChart } from "../../www/src/gallery/tables";
@@ -20,6 +21,7 @@ import { readQuery } from "../../www/src/link";
 const [tables, petzka] = [tablesJson as unknown as Tables, petzkaJson as unknown as Petzka];
 const [spaces, adam] = [spacesJson as unknown as Spaces, adamJson as unknown as Spaces];
 const [power, dinh] = [powerJson as unknown as Power, dinhJson as unknown as DinhFigures];
+const lines = linesJson as unknown as Lines;
 const papers = readPapers(README);
 const rows = papers.flatMap((paper) => paper.rows);
 const row = (id: string) => rows.find((one) => one.id === id);
@@ -105,6 +107,18 @@ describe("what the rows say", () => {
     expect(first?.here).toContain(`${short(Math.max(...power.runs.map(({ difference }) => difference)))} from`);
     const residuals = power.runs.map(({ residuals, lanczos }) => (residuals.at(-1) ?? Number.NaN) / lanczos.value);
     expect(first?.here).toContain(`${short(Math.max(...residuals))} of it`);
+    const second = row("rangamani-figure-2");
+    for (const { lengths, at } of lines.compared) {
+      const [above, all] = [at, at].map((places, which) =>
+        places.reduce((sum, place) => sum + (which === 0 ? place.above : place.of), 0),
+      );
+      expect(second?.here, lengths).toContain(`${above} of ${all}`);
+    }
+    for (const place of lines.compared[0]?.at.filter(({ t }) => Math.abs(t) === 1) ?? [])
+      for (const ratio of place.ratios) expect(second?.here).toContain(ratio.toFixed(2));
+    for (const batches of ["small", "large"] as const)
+      for (const run of lines.runs.filter((each) => each.batches === batches))
+        expect(second?.here).toContain((100 * run.test_accuracy).toFixed(1));
     const drawn = row("dinh-figures-1-3-4-and-6")?.here ?? "";
     const { figure_1: one, figure_3: three, figure_4: four, figure_6: six } = dinh;
     for (const value of [one.found.width, one.found.rise, one.found.radius, three.found.boxes[0]?.volume ?? 0])
@@ -178,6 +192,25 @@ describe("what is drawn of stored results", () => {
     }
     // The estimate never falls, by how power iteration is made.
     for (const { seed, norms } of power.runs) expect(norms, `seed ${seed}`).toEqual([...norms].sort((a, b) => a - b));
+  });
+
+  test("Figure 2: lines through both minima of a seed, in the same directions, that meet at t = 0", () => {
+    expect(seedsOf(lines).length).toBeGreaterThan(1);
+    for (const seed of seedsOf(lines)) {
+      for (const lengths of ["layer", "filter"] as const) {
+        const { columns, keys } = linesChart(lines, lengths, seed);
+        const losses = Array.from(columns()[4]?.values ?? [], Number);
+        expect(losses.length).toBe(2 * lines.directions * (lines.runs[0]?.t.length ?? 0));
+        expect(losses.every((loss) => Number.isFinite(loss) && loss > 0)).toBe(true);
+        expect(keys.map(({ name }) => name)).toEqual(["batches of 256", "batches of 5000"]);
+      }
+    }
+    for (const run of lines.runs) {
+      const middle = run.t.indexOf(0);
+      const all = [...run.layer, ...run.filter];
+      expect(new Set(all.map((line) => line[middle])).size, `${run.batches} ${run.seed}`).toBe(1);
+      expect(all.every((line) => line.every((loss) => Number(loss) >= Number(line[middle])))).toBe(true);
+    }
   });
 
   test("Dinh's four figures: what they enclose is as large as is said of it", () => {

@@ -7,6 +7,7 @@ export type Drawing =
   | "table-2"
   | "table-3"
   | "power"
+  | "lines"
   | "petzka"
   | "petzka-rescaled"
   | "dinh-figures"
@@ -17,6 +18,7 @@ export const DRAWINGS: Readonly<Record<string, Drawing>> = {
   "rangamani-table-2": "table-2",
   "rangamani-table-3": "table-3",
   "rangamani-figure-1": "power",
+  "rangamani-figure-2": "lines",
   "petzka-figures-3-to-6": "petzka",
   "petzka-figure-2-rescaling": "petzka-rescaled",
   "dinh-figures-1-3-4-and-6": "dinh-figures",

@@ -90,6 +90,30 @@ export interface Power {
   }[];
 }
 
+/** What directions are matched to: the lengths of layers, or of rows. */
+export type Lengths = "layer" | "filter";
+
+export interface Lines {
+  network: string;
+  training: number;
+  drawn: number;
+  directions: number;
+  /** Large batches' lines against small ones', at every t but 0. */
+  compared: {
+    lengths: Lengths;
+    /** `ratios`: of the mean losses, by seed. */
+    at: { t: number; above: number; of: number; ratios: number[] }[];
+  }[];
+  runs: ({
+    batches: "small" | "large";
+    batch: number;
+    seed: number;
+    epochs: number;
+    test_accuracy: number;
+    t: number[];
+  } & Record<Lengths, (number | null)[][]>)[];
+}
+
 type Point = [x: number, y: number];
 
 /** Parameters of one function, the share of the least product that its two weights have. */
@@ -131,6 +155,7 @@ export interface DinhFigures {
 interface Results {
   tables: Tables;
   power: Power;
+  lines: Lines;
   petzka: Petzka;
   spaces: Spaces;
   "spaces-adam": Spaces;
@@ -141,6 +166,7 @@ interface Results {
 const FILES: Record<keyof Results, URL> = {
   tables: new URL("../../../docs/results/tables.json", import.meta.url),
   power: new URL("../../../docs/results/rangamani-power.json", import.meta.url),
+  lines: new URL("../../../docs/results/rangamani-lines.json", import.meta.url),
   petzka: new URL("../../../docs/results/petzka-mnist.json", import.meta.url),
   spaces: new URL("../../../docs/results/spaces.json", import.meta.url),
   "spaces-adam": new URL("../../../docs/results/spaces-adam.json", import.meta.url),

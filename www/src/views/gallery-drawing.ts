@@ -9,8 +9,8 @@ import { type Chart, figureOf, heightOf } from "../gallery/charts";
 import { dinhCharts } from "../gallery/dinh";
 import type { Drawing } from "../gallery/live";
 import { choices, figuredChart, rankingChart, saidOf, scatterChart, type Titles } from "../gallery/petzka";
-import { powerChart } from "../gallery/rangamani";
-import { type Petzka, resultsOf, type Spaces } from "../gallery/results";
+import { linesChart, powerChart, seedsOf } from "../gallery/rangamani";
+import { type Lines, type Petzka, resultsOf, type Spaces } from "../gallery/results";
 import { epochsChart, ratesChart, ratesOf } from "../gallery/spaces";
 import { tableChart } from "../gallery/tables";
 import { plain } from "../subscripts";
@@ -30,6 +30,8 @@ export class GalleryDrawing {
   #measure: string;
   #isRescaled: boolean;
   #rate = 1e-2;
+  /** Null before one is chosen. */
+  #seed: number | null = null;
   /** As they are shown: what menus take. */
   readonly #charts: Chart[] = [];
 
@@ -76,6 +78,8 @@ export class GalleryDrawing {
         const power = await resultsOf("power");
         return this.#pairs([powerChart(power, "distances"), powerChart(power, "residuals")]);
       }
+      case "lines":
+        return this.#lines(await resultsOf("lines"));
       case "dinh-figures":
         return this.#pairs(dinhCharts(await resultsOf("dinh-figures")));
       case "petzka":
@@ -130,6 +134,22 @@ export class GalleryDrawing {
               @change=${choose(isRescaled)} /><span>${isRescaled ? "rescaled" : "as trained"}</span></label
           >`,
       )}
+    </div>`;
+  }
+
+  #lines(lines: Lines): TemplateResult {
+    const seeds = seedsOf(lines);
+    const seed = this.#seed ?? seeds[0] ?? 0;
+    const choose = ({ currentTarget }: Event): void => {
+      this.#seed = Number((currentTarget as HTMLSelectElement).value);
+      void this.#draw();
+    };
+    const head = html`<span>At the lengths of layers</span
+      ><select aria-label="Seed of both minima" @change=${choose}>
+        ${seeds.map((each) => html`<option value=${each} .selected=${each === seed}>seed ${each}</option>`)}
+      </select>`;
+    return html`<div class="run-pair">
+      ${this.#chart(0, linesChart(lines, "layer", seed), { head })}${this.#chart(1, linesChart(lines, "filter", seed))}
     </div>`;
   }
 
