@@ -2,7 +2,7 @@ import type { MeasureDescription, MeasureKey, MeasureValue } from "isoflat";
 import { expect, test } from "vitest";
 import { rankingChart } from "../../www/src/charts/ranking";
 import { type Contender, flattestOf, rankingOf, saidOf } from "../../www/src/ranking";
-import { NO_VALUES } from "../../www/src/states";
+import { NO_VALUES } from "../../www/src/store";
 
 type Values = Partial<Record<MeasureKey, number>>;
 
@@ -54,7 +54,7 @@ test("a measure that the bend moves past another network’s flips; one that sta
 
 test("one that is invariant by theory and moves all the same is said to flip", () => {
   const ranking = rankingOf([sharp, flat({ [HESSIAN]: 2000, [LAYERWISE]: 2 })], descriptions);
-  expect(ranking && saidOf(ranking)).toMatch(/by Hessian’s norm, Layer-wise norm\.$/);
+  expect(ranking && saidOf(ranking)).toMatch(/by Hessian’s norm; Layer-wise norm\.$/);
 });
 
 test("a small bend flips nothing, and rounding does not either", () => {

@@ -88,7 +88,7 @@ export function rankingOf(
 export function saidOf({ names, focus, rows }: Ranking): string {
   const flips = rows.filter(({ rank }) => rank.trained !== rank.bent);
   const stands = rows.filter(({ rank }) => rank.trained === rank.bent);
-  const titles = (of: RankingRow[]): string => of.map(({ title }) => title).join(", ");
+  const titles = (of: RankingRow[]): string => of.map(({ title }) => title).join("; ");
   const name = `“${names[focus]}”`;
   if (flips.length === 0) return `Rescaled so far, ${name} keeps its place by every measure.`;
   const others = stands.length === 0 ? "" : ` Its place stays by ${titles(stands)}.`;

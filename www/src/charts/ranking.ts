@@ -48,7 +48,7 @@ export function rankingChart(ranking: Ranking, caption: string): Chart {
   });
   const options: RowsOptions = {
     x: log(Math.min(...values) / ROOM, Math.max(...values) * ROOM),
-    xLabel: `relative to ${names[focus]} as trained`,
+    xLabel: `relative to “${names[focus]}” as trained`,
     label: `Measures of ${names.join(", ")} as trained, and of ${names[focus]} rescaled. ${saidOf(ranking)}`,
   };
   return {

@@ -145,7 +145,7 @@ export class GalleryDrawing {
       <figcaption class="chart-head" ${taken}>
         <div class="run-controls">${head ?? html`<span>${subscripted(title)}</span>`}</div>
       </figcaption>
-      <div class="chart" ${chartIn(this.#place, chart)}></div>
+      <div class="chart" ${chartIn(chart)}></div>
       <ul class="legend">
         ${keys.map(({ name, drawing }) => html`<li>${drawing()}<span>${subscripted(name)}</span></li>`)}
       </ul>

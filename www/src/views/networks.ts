@@ -240,7 +240,7 @@ export class NetworksView {
       descriptions,
     );
     const names = beside.map((entry) => entry.name ?? nameFor(entry));
-    return html`<div class="chart-head" ${takenAlong(() => this.#figure(), "table")}><h3 id="beside-title">Side by side</h3></div>
+    return html`${this.#ranking(beside)}<div class="chart-head" ${takenAlong(() => this.#figure(), "table")}><h3 id="beside-title">Side by side</h3></div>
       <p class="note">As trained, each on its own samples. The least of a row is set in bold. What is missing is computed when a network is shown and a part is open that needs it.</p>
       <div class="scroll" tabindex="0" role="region" aria-labelledby="beside-title">
         <table class="beside" aria-labelledby="beside-title">
@@ -252,8 +252,7 @@ export class NetworksView {
           </thead>
           ${groups.map((group) => rows(group, beside.length))}
         </table>
-      </div>
-      ${this.#ranking(beside)}`;
+      </div>`;
   }
 
   /** Which is flatter, and after a rescaling of the flattest? */
@@ -276,7 +275,7 @@ export class NetworksView {
           id="flip"
           type="button"
           ?disabled=${!ready || ["starting", "training"].includes(task)}
-          @click=${() => void this.#flip(entry.stamp)}
+          @click=${() => void this.#flip(entry.stamp, beside)}
         >
           Rescale it<span class="visually-hidden"> ${name}</span>
         </button>
@@ -286,7 +285,7 @@ export class NetworksView {
 
   #rankingDrawing(ranking: Ranking): TemplateResult {
     const chart = rankingChart(ranking, CAPTION);
-    return html`<div id="ranking" class="chart" ${chartIn(this.#place.querySelector(".display") ?? undefined, chart)}></div>
+    return html`<div id="ranking" class="chart" ${chartIn(chart)}></div>
       <ul class="legend">
         ${chart.keys.map(({ name, drawing }) => html`<li>${drawing()}<span>${name}</span></li>`)}
       </ul>
@@ -304,8 +303,11 @@ export class NetworksView {
   }
 
   /** On the stage, where its twin is as sharp as the page has it on arrival. */
-  async #flip(stamp: string): Promise<void> {
+  async #flip(stamp: string, beside: Entry[]): Promise<void> {
     const { app } = this;
+    // What has no name is beside the others only while it is on the stage.
+    for (const entry of beside.filter(({ name }) => name === null))
+      await app.shelf.name(entry.stamp, freeName(entry, app.store.state.shelf));
     if (app.store.state.stamp !== stamp) await app.show(stamp);
     if (app.store.state.stamp === stamp) await app.twin.setSharpness({ way: "bend", decades: FLIP });
   }
