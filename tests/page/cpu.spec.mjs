@@ -22,6 +22,7 @@ import {
   checkBent,
   checkConvolution,
   checkEstimates,
+  checkFlattest,
   checkInvariance,
   checkLandscapes,
   checkNetworks,
@@ -151,6 +152,8 @@ test("A network of one's own, from training to a crash", async ({ lab, check, pa
   });
 
   await part("Node-wise", () => checkNodewise(lab, check, "f64"));
+
+  await part("The flattest bend", () => checkFlattest(lab, check));
 
   await part("Saving", async () => {
     await lab.goTo("keep");

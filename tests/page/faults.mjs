@@ -231,7 +231,7 @@ export async function checkSmallFaults(browser, url, check) {
 export async function checkLabels(browser, url, check) {
   const heights = [];
   for (const deviceScaleFactor of [1, 2, 3]) {
-    const lab = await Lab.open(browser, url, { deviceScaleFactor });
+    const lab = await Lab.open(browser, url, { deviceScaleFactor, measured: null });
     const { page } = lab;
     await lab.goTo("landscape");
     await page.waitForSelector("#cut text");

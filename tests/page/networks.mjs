@@ -23,7 +23,7 @@ const slide = (page, decades) => page.locator("#sharpness").fill(String(decades)
 const REST_MS = 900;
 
 export async function checkUndo(browser, url, check) {
-  const lab = await Lab.open(browser, url);
+  const lab = await Lab.open(browser, url, { measured: null });
   const { page } = lab;
   const isOff = (id) => page.locator(id).getAttribute("aria-disabled");
   await page.waitForTimeout(REST_MS);
@@ -81,6 +81,28 @@ export async function checkUndo(browser, url, check) {
   check("in a field the keys are the field's", (await stamp(page)) === trained[0]);
   check("the console is quiet", lab.complaints.length === 0, lab.complaints.join("; "));
   await lab.close();
+}
+
+/** Rescaled, the flattest by the Hessian is no longer that; by what respects the symmetry it has the place that it had. */
+async function checkRanking(lab, check) {
+  const { page } = lab;
+  const ranks = () =>
+    page.evaluate(() => {
+      const { measures, stamp } = window.isoflatLab.app.store.state;
+      const of = (point, key) => measures[point].get(key)?.value;
+      return { stamp, trained: of("trained", "hessian.spectral_norm"), bent: of("bent", "hessian.spectral_norm") };
+    });
+  await page.click("#flip");
+  await page.waitForSelector("#ranking .named-row[data-row^='Riemannian'] .mark", { state: "attached" });
+  await lab.idle();
+  const { trained, bent } = await ranks();
+  check("the flattest has been rescaled, and is a needle", bent > 100 * trained, `${trained} → ${bent}`);
+  const said = await lab.text("#ranking-said");
+  const [flips, stays] = said.split("Its place stays by");
+  check("by the Hessian its place is another one", /Hessian/.test(flips) && !/Riemannian|κ/.test(flips), said);
+  check("by what respects the symmetry it is the same", /Riemannian.*κ.*trace/.test(stays ?? ""), said);
+  const rows = await lab.count("#ranking .named-row");
+  check("each measure has its row", rows >= 8, `${rows} rows`);
 }
 
 export async function checkNetworksKept(browser, url, check) {
@@ -190,6 +212,7 @@ export async function checkNetworksKept(browser, url, check) {
       }),
   );
   check("and then its weights are gone too", !left.includes(second[0]) && left.includes(first[0]), left.join("; "));
+  await checkRanking(lab, check);
   check("the console is quiet", lab.complaints.length === 0, lab.complaints.join("; "));
   await lab.close();
 }

@@ -6,7 +6,7 @@ const state = (page, body) => page.evaluate(body);
 
 /** The stage as large as the screen, and in a frame of another page. */
 export async function checkAlone(browser, url, check) {
-  const lab = await Lab.open(browser, url);
+  const lab = await Lab.open(browser, url, { measured: null });
   const { page } = lab;
   const before = await page.locator("#gauge-swings .values").evaluate((values) => getComputedStyle(values).fontSize);
   await page.click("#present");
@@ -384,6 +384,9 @@ export async function checkKept(browser, url, check) {
   await lab.close();
 }
 
+/** Part of an address: measured on few samples, all is soon there. */
+const FEW = "measured=50";
+
 /** An address opens the page as it was where the address was made. */
 export async function checkLink(browser, url, check) {
   // A service worker brings threads from the second visit on, and with them other roundings.
@@ -404,12 +407,12 @@ export async function checkLink(browser, url, check) {
     return page.locator("#share").getAttribute("data-address");
   };
   await checkMovedOn(browser, url, check);
-  const first = await opened(`${url}#/measures?s=2.5`);
+  const first = await opened(`${url}#/measures?${FEW}&s=2.5`);
   const { decades } = JSON.parse(first).sharpness;
   check("an address says where the twin is", decades === 2.5 && (await page.isVisible("[data-tab=measures]")));
   const again = await address();
-  check("the button gives that address back", again === `${url}#/measures?on=cpu&s=2.5`, again);
-  await line(page, "#/measures?on=cpu&s=2.5");
+  check("the button gives that address back", again === `${url}#/measures?${FEW}&on=cpu&s=2.5`, again);
+  await line(page, `#/measures?${FEW}&on=cpu&s=2.5`);
   await checkLine(lab, check);
 
   await lab.set("network", "widths");
@@ -454,7 +457,7 @@ export async function checkLink(browser, url, check) {
 
 /** Whoever has moved the slider of a page that a link has opened, and reloads it while it still computes, finds it where it was. */
 async function checkMovedOn(browser, url, check) {
-  const lab = await Lab.open(browser, `${url}#/train?s=2.5`);
+  const lab = await Lab.open(browser, `${url}#/train?${FEW}&s=2.5`);
   const { page } = lab;
   await page.evaluate(() => {
     const { app } = window.isoflatLab;
@@ -481,12 +484,12 @@ async function checkLine(lab, check) {
   await lab.goTo("layers");
   await page.locator("#sharpness").fill("1.5");
   await lab.settled();
-  await line(page, "#/layers?on=cpu&s=1.5");
+  await line(page, `#/layers?${FEW}&on=cpu&s=1.5`);
   await page.goBack();
-  await line(page, "#/measures?on=cpu&s=1.5");
+  await line(page, `#/measures?${FEW}&on=cpu&s=1.5`);
   check("one step back is the part before, of the page as it is", await page.isVisible("[data-tab=measures]"));
   await page.goForward();
-  await line(page, "#/layers?on=cpu&s=1.5");
+  await line(page, `#/layers?${FEW}&on=cpu&s=1.5`);
   const stampBefore = await state(page, () => window.isoflatLab.app.store.state.measures.bent.size);
   await page.reload();
   await page.waitForSelector("#badge:not([data-state=starting])");
@@ -496,14 +499,14 @@ async function checkLine(lab, check) {
   ]);
   check("a reload keeps what was computed", after[0] === 1.5 && after[1] >= stampBefore, after.join());
   await lab.idle();
-  await page.evaluate(() => {
-    location.hash = "#/layers?s=2";
-  });
-  await line(page, "#/layers?on=cpu&s=2");
+  await page.evaluate((few) => {
+    location.hash = `#/layers?${few}&s=2`;
+  }, FEW);
+  await line(page, `#/layers?${FEW}&on=cpu&s=2`);
   check("what somebody types there is followed", (await page.locator("#sharpness").inputValue()) === "2");
-  await page.evaluate(() => {
-    location.hash = "#/layers?on=cpu";
-  });
+  await page.evaluate((few) => {
+    location.hash = `#/layers?${few}&on=cpu`;
+  }, FEW);
   await page.waitForFunction(() => window.isoflatLab.app.store.state.sharpness.decades === 0);
   check("to the weights as they are, too", await page.locator("#bend-reset").isDisabled());
   await lab.idle();

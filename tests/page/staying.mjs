@@ -16,7 +16,7 @@ const STAGE = 0.53;
 const [LEAST_SURFACE, LEAST_TEXT] = [130, 11];
 
 export async function checkStaying(browser, url, check) {
-  const lab = await Lab.open(browser, url, { viewport: WINDOWS[0] });
+  const lab = await Lab.open(browser, url, { viewport: WINDOWS[0], measured: null });
   const { page } = lab;
   await page.waitForSelector("#landscapes [data-point=bent] canvas");
   for (const size of WINDOWS) {

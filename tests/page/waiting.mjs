@@ -145,7 +145,7 @@ export async function checkSurfacePause(browser, url, check) {
   await page.evaluate((points) => {
     const { app } = window.isoflatLab;
     app.store.set({ landscapeChoice: { ...app.store.state.landscapeChoice, points } });
-    void app.setMeasured(8000);
+    void app.setMeasured(3000);
   }, points);
   await whole(lab, "trained");
   await rest();
@@ -214,7 +214,7 @@ export async function checkSurfacePause(browser, url, check) {
 
 /** The steps are folded as one left them. */
 export async function checkSteps(browser, url, check) {
-  const lab = await Lab.open(browser, url);
+  const lab = await Lab.open(browser, url, { measured: null });
   const { page } = lab;
   const steps = page.locator("#status-more");
   check("the steps are folded", (await steps.getAttribute("aria-expanded")) === "false");

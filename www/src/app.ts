@@ -79,6 +79,7 @@ export class App {
     this.shelf.needed = () => this.#history.stamps;
     this.shelf.gone = (stamps) => this.#history.forget(stamps);
     this.twin = new Twin({
+      client: this.#client,
       store,
       previews: this.#previews,
       task: (task, body) => this.#task(task, body),

@@ -2,13 +2,16 @@
 
 import { MODEL, type Shown } from "./arrival/arrival";
 import { decadesOf, lambdaFor, noBend } from "./bends";
+import type { Client } from "./client";
 import type { Job } from "./jobs";
 import type { Previews } from "./previews";
 import { withoutTwin } from "./states";
 import { type Bend, found, type Sharpness, type Store, type Task } from "./store";
+import type { FlattestBend } from "./worker/protocol";
 
 /** What a twin has of the page around it. */
 interface Page {
+  client: Client;
   store: Store;
   previews: Previews;
   task: (task: Task, body: (job: Job) => Promise<void>) => Promise<void>;
@@ -40,6 +43,19 @@ export class Twin {
   /** Layer by layer, unit by unit. */
   setBend(bend: Bend): Promise<void> {
     return this.#bendTo(bend, { way: "bend", decades: decadesOf(bend) });
+  }
+
+  /** Where rescaling of the layers leaves the Hessian the least trace. Null where that is not found, or something else was begun. */
+  async setFlattest(): Promise<FlattestBend | null> {
+    const found: FlattestBend[] = [];
+    await this.page.task("bending", async () => {
+      found.push(await this.page.client.call((lab) => lab.flattest()));
+    });
+    const [flattest] = found;
+    if (!flattest || this.page.store.state.task !== "idle") return null;
+    const { lambda } = flattest;
+    void this.setBend({ ...noBend(lambda.length), lambda });
+    return flattest;
   }
 
   /** The slider has been let go. */

@@ -9,6 +9,7 @@ import { html } from "../dom";
 import { number, round } from "../format";
 import type { Bend } from "../store";
 import { factorsOf, powersOf, UNIT_RANGE } from "../transformations";
+import type { FlattestBend } from "../worker/protocol";
 import { watchIn } from "./closed";
 import { clearFault, numberIn } from "./fields";
 import { place, within } from "./place";
@@ -21,6 +22,10 @@ const markup = template`
     <div id="lambdas"></div>
   </fieldset>
   <p id="lambda-product" class="note faint"></p>
+  <div class="row flattest">
+    <button id="flattest" type="button">Flattest</button>
+    <p id="flattest-note" class="note faint" role="status"></p>
+  </div>
   <div class="toggles">
     <div class="toggle">
       <label class="check"><input id="nodewise" type="checkbox"> every hidden unit by its own random factor</label>
@@ -44,6 +49,8 @@ function rendered() {
   return {
     lambdas: own("div", "lambdas"),
     product: own("p", "lambda-product"),
+    flattest: own("button", "flattest"),
+    flattestNote: own("p", "flattest-note"),
     nodewise: own("input", "nodewise"),
     range: own("input", "nodewise-range"),
     drawNodewise: own("button", "nodewise-draw"),
@@ -58,6 +65,8 @@ export class BendView {
   /** Of a graph, its tensors' factors in powers of ten. */
   #powers: number[] = [];
   #seed = 1;
+  /** Where the twin is, if the button has put it there. */
+  #flattest: FlattestBend | null = null;
   readonly #elements = rendered();
   readonly #cut: LineChart;
 
@@ -67,7 +76,8 @@ export class BendView {
     private readonly box: HTMLElement,
   ) {
     this.#cut = new LineChart(box);
-    const { range, nodewise, permute, drawNodewise, drawPermutation } = this.#elements;
+    const { range, nodewise, permute, drawNodewise, drawPermutation, flattest } = this.#elements;
+    flattest.addEventListener("click", () => void this.#setFlattest());
     nodewise.addEventListener("change", () => this.#setNodewise());
     range.addEventListener("change", () => this.#setNodewise());
     drawNodewise.addEventListener("click", () => {
@@ -170,6 +180,21 @@ export class BendView {
     void this.app.twin.setBend({ ...this.#bend, lambda });
   }
 
+  async #setFlattest(): Promise<void> {
+    const { flattestNote: note } = this.#elements;
+    note.textContent = "Looking for it …";
+    this.#flattest = await this.app.twin.setFlattest();
+    this.#showFlattest();
+  }
+
+  /** What is said is of that bend, and goes with it. */
+  #showFlattest(): void {
+    const { lambda, nodewise } = this.#bend;
+    const isThere = nodewise === null && String(this.#flattest?.lambda) === String(lambda);
+    if (!isThere) this.#flattest = null;
+    this.#elements.flattestNote.textContent = this.#flattest ? saidOf(this.#flattest) : ABOUT_FLATTEST;
+  }
+
   #setNodewise(): void {
     const { range: input, nodewise } = this.#elements;
     // What is not chosen is not read.
@@ -203,6 +228,7 @@ export class BendView {
       slider.style.setProperty("--at", String((log + DECADES) / (2 * DECADES)));
       value.textContent = number(factor);
     });
+    this.#showFlattest();
     const product = lambda.reduce((product, factor) => product * factor, 1);
     this.#elements.product.textContent = model?.tensors
       ? "A tensor’s writers × μ, its readers ÷ μ: where ways meet, they agree."
@@ -218,6 +244,16 @@ export class BendView {
     this.#seed = nodewise?.seed ?? permutation?.seed ?? this.#seed;
     this.#elements.permute.checked = permutation !== null;
   }
+}
+
+const ABOUT_FLATTEST = "The rescaling of the layers with the least trace of the Hessian.";
+
+function saidOf({ before, after, attained }: FlattestBend): string {
+  if (!(after < before * (1 - 1e-6))) return `The weights have it as they are: a trace of ${number(before)}.`;
+  const traces = `Trace of the Hessian ${number(before)} → ${number(after)}`;
+  return attained
+    ? `${traces}: no rescaling of layers has less.`
+    : `${traces}, within a millionth of what factors that grow without end would leave.`;
 }
 
 const subscript = (index: number): string => [...String(index)].map((digit) => "₀₁₂₃₄₅₆₇₈₉"[Number(digit)]).join("");

@@ -4,8 +4,7 @@ import { html, nothing, render, type TemplateResult } from "lit-html";
 import type { DirectiveResult } from "lit-html/directive.js";
 import { ref } from "lit-html/directives/ref.js";
 import type { App } from "../app";
-import { Plot } from "../charts/plot";
-import { type Chart, figureOf, heightOf } from "../gallery/charts";
+import { type Chart, figureOf } from "../gallery/charts";
 import { dinhCharts } from "../gallery/dinh";
 import type { Drawing } from "../gallery/live";
 import { choices, figuredChart, rankingChart, saidOf, scatterChart, type Titles } from "../gallery/petzka";
@@ -14,14 +13,9 @@ import { type Lines, type Petzka, resultsOf, type Spaces } from "../gallery/resu
 import { epochsChart, ratesChart, ratesOf } from "../gallery/spaces";
 import { tableChart } from "../gallery/tables";
 import { plain } from "../subscripts";
+import { chartIn } from "./chart-in";
 import { takenAlong } from "./take-along";
 import { subscripted } from "./words";
-
-/** In pixels: where there is less than this names stand above what they are of. */
-const LEAST_WIDE = 560;
-
-/** Charts stay with their boxes, whatever is drawn in them. */
-const plots = new WeakMap<Element, Plot>();
 
 export class GalleryDrawing {
   #place: HTMLElement | undefined;
@@ -186,7 +180,7 @@ export class GalleryDrawing {
       <figcaption class="chart-head" ${taken}>
         <div class="run-controls">${head ?? html`<span>${subscripted(title)}</span>`}</div>
       </figcaption>
-      <div class="chart" ${drawn(chart, (this.#place?.clientWidth ?? 0) < LEAST_WIDE)}></div>
+      <div class="chart" ${chartIn(chart)}></div>
       <ul class="legend">
         ${keys.map(({ name, drawing }) => html`<li>${drawing()}<span>${subscripted(name)}</span></li>`)}
       </ul>
@@ -194,13 +188,3 @@ export class GalleryDrawing {
     </figure>`;
   }
 }
-
-const drawn = ({ plot: wide, narrow, rows }: Chart, hasLittleRoom: boolean): DirectiveResult =>
-  ref((box) => {
-    if (!(box instanceof HTMLElement)) return;
-    const options = (hasLittleRoom && narrow) || wide;
-    if (rows !== undefined) box.style.height = `${heightOf(rows, options === narrow)}px`;
-    const plot = plots.get(box) ?? new Plot(box);
-    plots.set(box, plot);
-    plot.show(options);
-  });

@@ -7,22 +7,31 @@ import type { App } from "../app";
 import { MODEL, TRAINING } from "../arrival/arrival";
 import { fetchArrival } from "../arrival/load";
 import { heightsOf } from "../charts/heights";
+import { rankingChart } from "../charts/ranking";
 import { thumbnail } from "../charts/thumbnail";
 import type { Figure } from "../figures/figure";
 import { besideFigure } from "../figures/tables";
 import { integer, number, percent } from "../format";
+import { figureOf } from "../gallery/charts";
 import { isArrival, snapshotOf } from "../kept";
 import { compared, freeName, type Group, type Known, nameFor } from "../networks-beside";
+import { type Contender, flattestOf, type Ranking, rankingOf, saidOf } from "../ranking";
 import type { Entry } from "../shelf";
 import { arrivedWith, CLEARED } from "../states";
 import { ask } from "./ask";
+import { chartIn } from "./chart-in";
 import { watchIn } from "./closed";
 import { measureButton } from "./measure-note";
 import { place } from "./place";
 import { takenAlong } from "./take-along";
+import { subscripted } from "./words";
 
 /** More columns cannot be read beside each other. */
 const MOST_COMPARED = 8;
+/** In powers of ten, the factor by which a rescaling sharpens one layer to see whether the ranking flips. */
+const FLIP = 3.5;
+const CAPTION =
+  "Measures as trained, and of the flattest by the Hessian after its layers were rescaled, which changes no output.";
 
 export class NetworksView {
   readonly #place = place("networks");
@@ -231,7 +240,7 @@ export class NetworksView {
       descriptions,
     );
     const names = beside.map((entry) => entry.name ?? nameFor(entry));
-    return html`<div class="chart-head" ${takenAlong(() => this.#figure(), "table")}><h3 id="beside-title">Side by side</h3></div>
+    return html`${this.#ranking(beside)}<div class="chart-head" ${takenAlong(() => this.#figure(), "table")}><h3 id="beside-title">Side by side</h3></div>
       <p class="note">As trained, each on its own samples. The least of a row is set in bold. What is missing is computed when a network is shown and a part is open that needs it.</p>
       <div class="scroll" tabindex="0" role="region" aria-labelledby="beside-title">
         <table class="beside" aria-labelledby="beside-title">
@@ -244,6 +253,63 @@ export class NetworksView {
           ${groups.map((group) => rows(group, beside.length))}
         </table>
       </div>`;
+  }
+
+  /** Which is flatter, and after a rescaling of the flattest? */
+  #ranking(beside: Entry[]): TemplateResult | typeof nothing {
+    const contenders = this.#contenders(beside);
+    const entry = beside[flattestOf(contenders)];
+    if (!entry) return nothing;
+    const ranking = rankingOf(contenders, this.app.store.state.descriptions);
+    const name = entry.name ?? nameFor(entry);
+    const { ready, task } = this.app.store.state;
+    return html`<div class="chart-head" ${takenAlong(() => this.#rankingFigure())}>
+        <h3 id="ranking-title">The ranking that flips</h3>
+      </div>
+      <p class="note">
+        By the Hessian “${name}” is the flattest of these as trained. Rescale its layers: it computes the same, and is it the flattest
+        still?
+      </p>
+      <div class="row wrap">
+        <button
+          id="flip"
+          type="button"
+          ?disabled=${!ready || ["starting", "training"].includes(task)}
+          @click=${() => void this.#flip(entry.stamp, beside)}
+        >
+          Rescale it<span class="visually-hidden"> ${name}</span>
+        </button>
+      </div>
+      ${ranking ? this.#rankingDrawing(ranking) : nothing}`;
+  }
+
+  #rankingDrawing(ranking: Ranking): TemplateResult {
+    const chart = rankingChart(ranking, CAPTION);
+    return html`<div id="ranking" class="chart" ${chartIn(chart)}></div>
+      <ul class="legend">
+        ${chart.keys.map(({ name, drawing }) => html`<li>${drawing()}<span>${name}</span></li>`)}
+      </ul>
+      <p id="ranking-said" class="note" role="status">${subscripted(saidOf(ranking))}</p>`;
+  }
+
+  #contenders(beside: Entry[]): Contender[] {
+    return beside.map((entry) => ({ name: entry.name ?? nameFor(entry), known: this.#of(entry.stamp) }));
+  }
+
+  #rankingFigure(): Figure | null {
+    const contenders = this.#contenders(this.#beside(this.#entries()));
+    const ranking = rankingOf(contenders, this.app.store.state.descriptions);
+    return ranking && figureOf(rankingChart(ranking, CAPTION));
+  }
+
+  /** On the stage, where its twin is as sharp as the page has it on arrival. */
+  async #flip(stamp: string, beside: Entry[]): Promise<void> {
+    const { app } = this;
+    // What has no name is beside the others only while it is on the stage.
+    for (const entry of beside.filter(({ name }) => name === null))
+      await app.shelf.name(entry.stamp, freeName(entry, app.store.state.shelf));
+    if (app.store.state.stamp !== stamp) await app.show(stamp);
+    if (app.store.state.stamp === stamp) await app.twin.setSharpness({ way: "bend", decades: FLIP });
   }
 
   /** As the table is when it is taken. */

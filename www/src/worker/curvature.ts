@@ -1,7 +1,7 @@
 /** Curvature layer by layer, and the spectrum of an operator: its ends and its density. */
 
 import type { EigenResult, Engine, OperatorName, PetzkaReport, RunOptions, SpectralDensity } from "isoflat";
-import type { Point, SpectrumChoice } from "./protocol";
+import { type FlattestBend, LabFailure, type Point, type SpectrumChoice } from "./protocol";
 import type { Model } from "./session";
 
 const TOP = 10;
@@ -23,6 +23,13 @@ const isSemidefinite = ({ operator, part }: SpectrumChoice, { network }: Model):
 
 export function layers(engine: Engine, options: RunOptions, model: Model, point: Point): Promise<PetzkaReport> {
   return engine.petzka(model.measured, model[point], options);
+}
+
+export async function flattest(engine: Engine, options: RunOptions, model: Model): Promise<FlattestBend> {
+  const found = await engine.leastTrace(model.measured, model.trained, { ...options, group: "layerwise" });
+  const { transformation, before, after, attained } = found;
+  if (transformation.type !== "layerwise") throw new LabFailure("not_possible", "the flattest bend is none of layers");
+  return { lambda: [...transformation.lambda], before, after, attained };
 }
 
 export function spectrum(

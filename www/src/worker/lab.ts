@@ -31,6 +31,7 @@ import {
   type Descriptions,
   type EngineStart,
   type Examples as ExamplesFound,
+  type FlattestBend,
   type LabApi,
   LabFailure,
   type LandscapeChoice,
@@ -303,6 +304,10 @@ export class Lab implements LabApi {
         transformations,
       });
     });
+  }
+
+  flattest(): Promise<Outcome<FlattestBend>> {
+    return this.#session.run((engine, options) => curvature.flattest(engine, options, this.#session.model));
   }
 
   valley(): Promise<Outcome<Valley>> {

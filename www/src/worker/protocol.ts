@@ -299,6 +299,16 @@ export interface SharpenChoice {
   powersOfTwo: boolean;
 }
 
+/** The rescaling of the layers behind which the Hessian has the least trace (Ibayashi et al. 2021). */
+export interface FlattestBend {
+  lambda: number[];
+  /** The traces at the weights, and behind the rescaling. */
+  before: number;
+  after: number;
+  /** Is there none with less? If not, factors would have to grow without end; these come within a millionth of the infimum. */
+  attained: boolean;
+}
+
 /** The line is along the valley's direction, at the sharpened weights. */
 export type SharpenFinding = Omit<Sharpened, "parameters"> & { line: Curve };
 export type ManyFinding = Omit<ManyEigenvalues, "parameters">;
@@ -400,6 +410,8 @@ export interface LabApi {
    */
   surface(point: Point, choice: LandscapeChoice, about: string, before: Landscape | null): Promise<Outcome<Landscape>>;
   invariance(transformations: Transformation[], choice: MeasureChoice): Promise<Outcome<InvarianceTable>>;
+  /** Of the trained point. */
+  flattest(): Promise<Outcome<FlattestBend>>;
   /** Dinh et al. 2017, all at the trained point: what `sharpen` begins with. */
   valley(): Promise<Outcome<Valley>>;
   /** Theorem 4. */
