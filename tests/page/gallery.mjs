@@ -14,7 +14,14 @@ export async function openRow(page, id) {
 
 /** One row of each kind of drawing. */
 export async function openRows(page) {
-  for (const row of ["rangamani-table-2", "petzka-figures-3-to-6", "jestadt-figures-4-1-to-4-5-4-10"])
+  for (const row of [
+    "rangamani-table-2",
+    "rangamani-figure-1",
+    "rangamani-figure-2",
+    "petzka-figures-3-to-6",
+    "dinh-figures-1-3-4-and-6",
+    "jestadt-figures-4-1-to-4-5-4-10",
+  ])
     await openRow(page, row);
 }
 

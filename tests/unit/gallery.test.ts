@@ -1,12 +1,17 @@
 import { describe, expect, test } from "vitest";
 import README from "../../docs/papers/README.md?raw";
+import dinhJson from "../../docs/results/dinh-figures.json";
 import petzkaJson from "../../docs/results/petzka-mnist.json";
+import linesJson from "../../docs/results/rangamani-lines.json";
+import powerJson from "../../docs/results/rangamani-power.json";
 import spacesJson from "../../docs/results/spaces.json";
 import adamJson from "../../docs/results/spaces-adam.json";
 import tablesJson from "../../docs/results/tables.json";
+import { dinhCharts } from "../../www/src/gallery/dinh";
 import { DRAWINGS, LIVE } from "../../www/src/gallery/live";
 import { choices, figuredChart, rankingChart, saidOf, scatterChart, titleOf } from "../../www/src/gallery/petzka";
-import type { Petzka, Spaces, Tables } from "../../www/src/gallery/results";
+import { linesChart, powerChart, seedsOf } from "../../www/src/gallery/rangamani";
+import type { DinhFigures, Lines, Petzka, Power, Spaces, Tables } from "../../www/src/gallery/results";
 import { counted, readPapers } from "../../www/src/gallery/rows";
 import { epochsChart, methodsOf, ratesChart } from "../../www/src/gallery/spaces";
 import { tableChart } from "../../www/src/gallery/tables";
@@ -15,6 +20,8 @@ import { readQuery } from "../../www/src/link";
 
 const [tables, petzka] = [tablesJson as unknown as Tables, petzkaJson as unknown as Petzka];
 const [spaces, adam] = [spacesJson as unknown as Spaces, adamJson as unknown as Spaces];
+const [power, dinh] = [powerJson as unknown as Power, dinhJson as unknown as DinhFigures];
+const lines = linesJson as unknown as Lines;
 const papers = readPapers(README);
 const rows = papers.flatMap((paper) => paper.rows);
 const row = (id: string) => rows.find((one) => one.id === id);
@@ -90,6 +97,36 @@ describe("what the rows say", () => {
       expect(of?.here, `${table} ${device.precision}`).toContain(median.toExponential(1).replace(/\.0e/, "e"));
       expect(of?.paper).toContain(paper.toExponential().replace("+", ""));
     }
+    const first = row("rangamani-figure-1");
+    const steps = power.runs.map(({ norms }) => norms.length);
+    const within = power.runs.map(({ distances }) => 1 + distances.findIndex((distance) => distance < 0.01));
+    const short = (value: number): string => value.toExponential(1);
+    expect(first?.here).toContain(`${power.runs.length} seeds`);
+    expect(first?.here).toContain(`after ${Math.min(...steps)} to ${Math.max(...steps)} products`);
+    expect(first?.here).toContain(`largest eigenvalue after ${Math.min(...within)} to ${Math.max(...within)}.`);
+    expect(first?.here).toContain(`${short(Math.max(...power.runs.map(({ difference }) => difference)))} from`);
+    const residuals = power.runs.map(({ residuals, lanczos }) => (residuals.at(-1) ?? Number.NaN) / lanczos.value);
+    expect(first?.here).toContain(`${short(Math.max(...residuals))} of it`);
+    const second = row("rangamani-figure-2");
+    for (const { lengths, at } of lines.compared) {
+      const [above, all] = [at, at].map((places, which) =>
+        places.reduce((sum, place) => sum + (which === 0 ? place.above : place.of), 0),
+      );
+      expect(second?.here, lengths).toContain(`${above} of ${all}`);
+    }
+    for (const place of lines.compared[0]?.at.filter(({ t }) => Math.abs(t) === 1) ?? [])
+      for (const ratio of place.ratios) expect(second?.here).toContain(ratio.toFixed(2));
+    for (const batches of ["small", "large"] as const)
+      for (const run of lines.runs.filter((each) => each.batches === batches))
+        expect(second?.here).toContain((100 * run.test_accuracy).toFixed(1));
+    const drawn = row("dinh-figures-1-3-4-and-6")?.here ?? "";
+    const { figure_1: one, figure_3: three, figure_4: four, figure_6: six } = dinh;
+    for (const value of [one.found.width, one.found.rise, one.found.radius, three.found.boxes[0]?.volume ?? 0])
+      expect(drawn).toContain(String(Number(value.toPrecision(3))));
+    for (const value of [four.found.before, four.found.after, four.found.guaranteed])
+      expect(drawn).toContain(value.toFixed(3));
+    for (const value of [...six.found.eigenvalues.slice(-1), ...six.found.eigenvalues_in_eta.slice(-1)])
+      expect(drawn).toContain(value.toFixed(2));
     const figures = row("petzka-figures-3-to-6")?.here ?? "";
     for (const layer of [1, 2, 3, 4]) {
       const found = petzka.correlations.find(({ measure }) => measure === `petzka.kappa_trace, layer ${layer}`);
@@ -143,6 +180,68 @@ describe("what is drawn of stored results", () => {
       const places = Array.from(columns()[3]?.values ?? [], (value) => plot.x.at(Number(value)));
       expect(places.every((at) => at >= least && at <= most)).toBe(true);
     }
+  });
+
+  test("Figure 1: every step of every seed, in both measures of how far it is", () => {
+    for (const what of ["distances", "residuals"] as const) {
+      const { columns, plot } = powerChart(power, what);
+      expect(columns()[0]?.values.length).toBe(power.runs.reduce((sum, { norms }) => sum + norms.length, 0));
+      for (const values of power.runs.map((run) => run[what]))
+        expect(values.every((value) => Number.isFinite(value) && value > 0)).toBe(true);
+      expect(plot.label).toContain("seed 2025 after 240 steps");
+    }
+    // The estimate never falls, by how power iteration is made.
+    for (const { seed, norms } of power.runs) expect(norms, `seed ${seed}`).toEqual([...norms].sort((a, b) => a - b));
+  });
+
+  test("Figure 2: lines through both minima of a seed, in the same directions, that meet at t = 0", () => {
+    expect(seedsOf(lines).length).toBeGreaterThan(1);
+    for (const seed of seedsOf(lines)) {
+      for (const lengths of ["layer", "filter"] as const) {
+        const { columns, keys } = linesChart(lines, lengths, seed);
+        const losses = Array.from(columns()[4]?.values ?? [], Number);
+        expect(losses.length).toBe(2 * lines.directions * (lines.runs[0]?.t.length ?? 0));
+        expect(losses.every((loss) => Number.isFinite(loss) && loss > 0)).toBe(true);
+        expect(keys.map(({ name }) => name)).toEqual(["batches of 256", "batches of 5000"]);
+      }
+    }
+    for (const run of lines.runs) {
+      const middle = run.t.indexOf(0);
+      const all = [...run.layer, ...run.filter];
+      expect(new Set(all.map((line) => line[middle])).size, `${run.batches} ${run.seed}`).toBe(1);
+      expect(all.every((line) => line.every((loss) => Number(loss) >= Number(line[middle])))).toBe(true);
+    }
+  });
+
+  test("Dinh's four figures: what they enclose is as large as is said of it", () => {
+    const charts = dinhCharts(dinh);
+    expect(charts.map(({ name }) => name)).toEqual([1, 3, 4, 6].map((figure) => `dinh-figure-${figure}`));
+    for (const { columns, name } of charts) {
+      const [, xs, ys] = columns().map(({ values }) => Array.from(values, Number));
+      expect(xs?.length, name).toBeGreaterThan(100);
+      expect([...(xs ?? []), ...(ys ?? [])].every(Number.isFinite), name).toBe(true);
+    }
+    const { found: one, theta, losses } = dinh.figure_1;
+    // Between the grid's points next to the ends the loss passes L + ε.
+    for (const end of [one.low, one.high]) {
+      const after = theta.findIndex((value) => value > end);
+      const [a = 0, b = 0] = [losses[after - 1], losses[after]].map((value) => (value ?? 0) - one.loss - one.height);
+      expect(a * b).toBeLessThan(0);
+    }
+    const { boxes } = dinh.figure_3.found;
+    for (const [index, { low, high, volume }] of boxes.entries()) {
+      expect((high[0] - low[0]) * (high[1] - low[1])).toBeCloseTo(volume, 12);
+      expect(low[0]).toBeGreaterThan(boxes[index - 1]?.high[0] ?? 0);
+    }
+    const { point, moved, epsilon, highest_after: highest } = dinh.figure_4.found;
+    expect(moved[0] * moved[1]).toBeCloseTo(point[0] * point[1], 12);
+    expect(moved[0]).toBeLessThanOrEqual(epsilon);
+    expect(Math.hypot(highest[0] - moved[0], highest[1] - moved[1])).toBeLessThanOrEqual(epsilon * (1 + 1e-9));
+    const { center, delta } = dinh.figure_6.found;
+    const [straight = [], bent = []] = [0, 5].map((index) => dinh.figure_6.lines[index]?.eta ?? []);
+    // Its grid's outermost line is beyond the ball, the middle one goes through the centre.
+    expect(straight.every(([x]) => Math.abs(x - (straight[0]?.[0] ?? 0)) < 1e-4)).toBe(true);
+    expect(bent.some(([x, y]) => Math.hypot(x - center[0], y - center[1]) < delta)).toBe(true);
   });
 
   test("Petzka: the runs that are kept, of every measure, before and after the rescaling", () => {

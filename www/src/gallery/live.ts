@@ -3,13 +3,25 @@
 import { QUICK, spacesAddress } from "../spaces/settings";
 
 /** What a row's drawing is made of. */
-export type Drawing = "table-2" | "table-3" | "petzka" | "petzka-rescaled" | "spaces" | "spaces-adam";
+export type Drawing =
+  | "table-2"
+  | "table-3"
+  | "power"
+  | "lines"
+  | "petzka"
+  | "petzka-rescaled"
+  | "dinh-figures"
+  | "spaces"
+  | "spaces-adam";
 
 export const DRAWINGS: Readonly<Record<string, Drawing>> = {
   "rangamani-table-2": "table-2",
   "rangamani-table-3": "table-3",
+  "rangamani-figure-1": "power",
+  "rangamani-figure-2": "lines",
   "petzka-figures-3-to-6": "petzka",
   "petzka-figure-2-rescaling": "petzka-rescaled",
+  "dinh-figures-1-3-4-and-6": "dinh-figures",
   "jestadt-figures-4-1-to-4-5-4-10": "spaces",
   "jestadt-figures-4-1-to-4-5-with-adam": "spaces-adam",
 };

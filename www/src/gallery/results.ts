@@ -70,19 +70,107 @@ export interface Spaces {
   }[];
 }
 
+export interface Power {
+  network: string;
+  samples: number;
+  /** How far a vector that has settled still turns, at most. */
+  tolerance: number;
+  runs: {
+    seed: number;
+    lanczos: { value: number };
+    /** Of the two eigenvalues, relative. */
+    difference: number;
+    converged: boolean;
+    /** By step, as all of these: ‖A u‖ for u of length 1. */
+    norms: number[];
+    /** |‖A u‖ / λ − 1|, with λ by Lanczos. */
+    distances: number[];
+    /** ‖A u − (uᵀA u) u‖. */
+    residuals: number[];
+  }[];
+}
+
+/** What directions are matched to: the lengths of layers, or of rows. */
+export type Lengths = "layer" | "filter";
+
+export interface Lines {
+  network: string;
+  training: number;
+  drawn: number;
+  directions: number;
+  /** Large batches' lines against small ones', at every t but 0. */
+  compared: {
+    lengths: Lengths;
+    /** `ratios`: of the mean losses, by seed. */
+    at: { t: number; above: number; of: number; ratios: number[] }[];
+  }[];
+  runs: ({
+    batches: "small" | "large";
+    batch: number;
+    seed: number;
+    epochs: number;
+    test_accuracy: number;
+    t: number[];
+  } & Record<Lengths, (number | null)[][]>)[];
+}
+
+type Point = [x: number, y: number];
+
+/** Parameters of one function, the share of the least product that its two weights have. */
+export interface Curve {
+  share: number;
+  points: Point[];
+}
+
+export interface DinhFigures {
+  figure_1: {
+    found: Record<"minimum" | "loss" | "height" | "low" | "high" | "width" | "radius" | "rise" | "sharpness", number>;
+    theta: number[];
+    losses: number[];
+  };
+  figure_3: {
+    found: {
+      epsilon: number;
+      alpha: number;
+      radius: number;
+      boxes: { power: number; low: Point; high: Point; volume: number }[];
+    };
+    curves: Curve[];
+  };
+  figure_4: {
+    found: Record<"point" | "moved" | "highest_before" | "highest_after", Point> &
+      Record<"epsilon" | "before" | "after" | "guaranteed", number>;
+    curves: Curve[];
+  };
+  figure_6: {
+    found: { center: Point; eigenvalues: number[]; eigenvalues_in_eta: number[] } & Record<
+      "delta" | "inner" | "rho",
+      number
+    >;
+    half: number;
+    lines: { axis: number; at: number; eta: Point[] }[];
+  };
+}
+
 interface Results {
   tables: Tables;
+  power: Power;
+  lines: Lines;
   petzka: Petzka;
   spaces: Spaces;
   "spaces-adam": Spaces;
+  "dinh-figures": DinhFigures;
 }
 
 /** Each is written out: so the build knows which files the page has. */
 const FILES: Record<keyof Results, URL> = {
   tables: new URL("../../../docs/results/tables.json", import.meta.url),
+  power: new URL("../../../docs/results/rangamani-power.json", import.meta.url),
+  lines: new URL("../../../docs/results/rangamani-lines.json", import.meta.url),
   petzka: new URL("../../../docs/results/petzka-mnist.json", import.meta.url),
   spaces: new URL("../../../docs/results/spaces.json", import.meta.url),
   "spaces-adam": new URL("../../../docs/results/spaces-adam.json", import.meta.url),
+  "dinh-figures": new URL("../../../docs/results/dinh-figures.json", import.meta.url),
 };
 
 const found = new Map<keyof Results, Promise<unknown>>();

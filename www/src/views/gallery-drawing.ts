@@ -5,9 +5,11 @@ import type { DirectiveResult } from "lit-html/directive.js";
 import { ref } from "lit-html/directives/ref.js";
 import type { App } from "../app";
 import { type Chart, figureOf } from "../gallery/charts";
+import { dinhCharts } from "../gallery/dinh";
 import type { Drawing } from "../gallery/live";
 import { choices, figuredChart, rankingChart, saidOf, scatterChart, type Titles } from "../gallery/petzka";
-import { type Petzka, resultsOf, type Spaces } from "../gallery/results";
+import { linesChart, powerChart, seedsOf } from "../gallery/rangamani";
+import { type Lines, type Petzka, resultsOf, type Spaces } from "../gallery/results";
 import { epochsChart, ratesChart, ratesOf } from "../gallery/spaces";
 import { tableChart } from "../gallery/tables";
 import { plain } from "../subscripts";
@@ -22,6 +24,8 @@ export class GalleryDrawing {
   #measure: string;
   #isRescaled: boolean;
   #rate = 1e-2;
+  /** Null before one is chosen. */
+  #seed: number | null = null;
   /** As they are shown: what menus take. */
   readonly #charts: Chart[] = [];
 
@@ -64,6 +68,14 @@ export class GalleryDrawing {
       case "table-2":
       case "table-3":
         return this.#chart(0, tableChart(await resultsOf("tables"), this.kind === "table-2" ? "2" : "3"));
+      case "power": {
+        const power = await resultsOf("power");
+        return this.#pairs([powerChart(power, "distances"), powerChart(power, "residuals")]);
+      }
+      case "lines":
+        return this.#lines(await resultsOf("lines"));
+      case "dinh-figures":
+        return this.#pairs(dinhCharts(await resultsOf("dinh-figures")));
       case "petzka":
       case "petzka-rescaled":
         return this.#petzka(await resultsOf("petzka"));
@@ -119,6 +131,22 @@ export class GalleryDrawing {
     </div>`;
   }
 
+  #lines(lines: Lines): TemplateResult {
+    const seeds = seedsOf(lines);
+    const seed = this.#seed ?? seeds[0] ?? 0;
+    const choose = ({ currentTarget }: Event): void => {
+      this.#seed = Number((currentTarget as HTMLSelectElement).value);
+      void this.#draw();
+    };
+    const head = html`<span>At the lengths of layers</span
+      ><select aria-label="Seed of both minima" @change=${choose}>
+        ${seeds.map((each) => html`<option value=${each} .selected=${each === seed}>seed ${each}</option>`)}
+      </select>`;
+    return html`<div class="run-pair">
+      ${this.#chart(0, linesChart(lines, "layer", seed), { head })}${this.#chart(1, linesChart(lines, "filter", seed))}
+    </div>`;
+  }
+
   #spaces(spaces: Spaces): TemplateResult {
     const choose = ({ currentTarget }: Event): void => {
       this.#rate = Number((currentTarget as HTMLSelectElement).value);
@@ -133,8 +161,15 @@ export class GalleryDrawing {
     </div>`;
   }
 
-  /** One of its charts, the first or the second. */
-  #chart(index: 0 | 1, chart: Chart, { head, said }: { head?: TemplateResult; said?: string } = {}): TemplateResult {
+  /** Charts side by side, two in a row. */
+  #pairs(charts: Chart[]): TemplateResult {
+    const figures = charts.map((chart, index) => this.#chart(index, chart));
+    const rows = figures.flatMap((figure, index) => (index % 2 === 0 ? [[figure, figures[index + 1]]] : []));
+    return html`${rows.map((row) => html`<div class="run-pair">${row}</div>`)}`;
+  }
+
+  /** One of its charts. */
+  #chart(index: number, chart: Chart, { head, said }: { head?: TemplateResult; said?: string } = {}): TemplateResult {
     this.#charts[index] = chart;
     const { title, keys } = chart;
     const taken = takenAlong(() => {

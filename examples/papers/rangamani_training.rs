@@ -1,0 +1,89 @@
+//! How Rangamani et al. (2019, section 4) train: small batches of 256 at a rate of 1e-4 and large ones at 1e-3, until every training
+//! image is told right; on MNIST with Adam, and 5000 images in a large batch. Networks begin as PyTorch's do, since the paper does not say how.
+
+use isoflat::engine::{Device, Engine, Precision};
+use isoflat::network::{BiasInitialization, Initialization, Preset};
+use isoflat::train::{Optimizer, Target, TrainOptions, train};
+use isoflat::{Control, Problem, Result};
+use serde_json::{Value, json};
+
+use super::Arguments;
+use super::mnist::Images;
+
+/// A size of batches with its rate.
+pub struct Batches {
+    pub name: &'static str,
+    pub size: usize,
+    pub rate: f64,
+}
+
+pub const BATCHES: [Batches; 2] =
+    [Batches { name: "small", size: 256, rate: 1e-4 }, Batches { name: "large", size: 5000, rate: 1e-3 }];
+
+/// One training.
+pub struct Key {
+    pub preset: Preset,
+    pub batches: &'static Batches,
+    pub seed: u64,
+}
+
+/// All of these networks with both sizes of batches, seed after seed.
+pub fn keys(presets: &[Preset], seeds: u64) -> Vec<Key> {
+    let pairs = || presets.iter().flat_map(|preset| BATCHES.iter().map(move |batches| (*preset, batches)));
+    (0..seeds).flat_map(|seed| pairs().map(move |(preset, batches)| Key { preset, batches, seed })).collect()
+}
+
+impl Key {
+    pub fn name(&self) -> String {
+        format!("{}-{}-seed-{}", self.preset.name(), self.batches.name, self.seed)
+    }
+}
+
+/// The first so many of MNIST's training and test images.
+pub fn images(arguments: &Arguments, training: usize, test: usize) -> Result<[Images; 2]> {
+    let part = |part, count| Images::read(&arguments.data, part, count, |pixel| pixel / 255.0);
+    Ok([part("train", training)?, part("t10k", test)?])
+}
+
+/// A trained network.
+pub struct Trained {
+    pub problem: Problem,
+    pub parameters: Vec<f64>,
+    /// What is to be said of it.
+    pub entry: Value,
+}
+
+/// Trains until the accuracy on all training images is 1, for so many epochs at most, and looks at the test images.
+pub async fn trained(key: &Key, [training, test]: &[Images; 2], epochs: usize) -> Result<Trained> {
+    let (problem, test) = (training.problem(key.preset.network())?, test.problem(key.preset.network())?);
+    let (device, control) = (Device::cpu(Precision::F32), Control::default());
+    let engine = Engine::new(&device, &problem)?;
+    let network = problem.network();
+    let start = network.initialize(Initialization::KaimingUniform, BiasInitialization::Uniform, key.seed)?;
+    let options = TrainOptions {
+        optimizer: Optimizer::adam(key.batches.rate),
+        batch_size: key.batches.size,
+        epochs,
+        target: Some(Target::Accuracy(1.0)),
+        seed: key.seed,
+        ..TrainOptions::default()
+    };
+    let found = train(&engine, &start, None, &options, &control).await?;
+    let at = engine.evaluate(&found.parameters).await?;
+    let tested = Engine::new(&device, &test)?.evaluate(&found.parameters).await?;
+    let entry = json!({
+        "network": key.preset.name(),
+        "batches": key.batches.name,
+        "batch": key.batches.size,
+        "learning_rate": key.batches.rate,
+        "seed": key.seed,
+        "epochs": found.epochs,
+        "reached": found.reached_target,
+        "training_loss": at.loss,
+        "training_accuracy": at.accuracy,
+        "test_loss": tested.loss,
+        "test_accuracy": tested.accuracy,
+    });
+    drop(engine);
+    Ok(Trained { parameters: found.parameters, problem, entry })
+}
