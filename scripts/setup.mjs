@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkPair, findChrome, findDriver, findFirefox, hasVulkan, installDebian, noFirefox } from "./lib/browser.mjs";
+import { hasMpi, mpiPackages, noMpi } from "./lib/mpi.mjs";
 import { capture, environment, Failure, fail, isMain, npmCommand, root, run, step, which } from "./lib/process.mjs";
 
 const read = (file) => readFileSync(join(root, file), "utf8");
@@ -170,6 +171,18 @@ async function checkVulkan(say) {
   return "installed";
 }
 
+/** The program on many machines is tried with MPI. Where there is none to be had the rest goes on, and the summary says so. */
+async function checkMpi(say) {
+  if (hasMpi()) return "there";
+  try {
+    await installDebian(mpiPackages, noMpi, say);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return `${error.message}; its tests are skipped`;
+  }
+  return "installed";
+}
+
 /** Everything `npm start` needs; with `tests` what `npm test` needs besides. */
 export async function setUp({ tests = false } = {}) {
   await step("Node.js", checkNode);
@@ -183,6 +196,7 @@ export async function setUp({ tests = false } = {}) {
     await step("Chrome and chromedriver", checkBrowser);
     await step("Firefox", checkFirefox);
     await step("Vulkan", checkVulkan);
+    await step("MPI", checkMpi);
   }
 }
 

@@ -9,6 +9,7 @@ import { parseArgs } from "node:util";
 import { buildSite, buildWasm } from "./build.mjs";
 import { runFuzz } from "./fuzz.mjs";
 import { driverCapabilities, findChrome, findDriver, findFirefox, noFirefox } from "./lib/browser.mjs";
+import { hasMpi, noMpi } from "./lib/mpi.mjs";
 import { Failure, fail, root, run, runNode, seconds } from "./lib/process.mjs";
 import { relaxedEnvironment } from "./lib/relaxed.mjs";
 import { buildMnist } from "./mnist.mjs";
@@ -75,6 +76,13 @@ async function firefoxTests() {
   await script("tests/page/run.mjs", ["--only", "firefox"]);
 }
 
+/** The program with MPI, built as the tests before it were. */
+async function rankTests() {
+  if (!hasMpi()) throw new Skipped(noMpi);
+  await cargo("build", "--features", "mpi", "--bin", "isoflat", "--target-dir", join(root, "target", "mpi"));
+  await heard((options) => runNode("tests/ranks.mjs", [], options));
+}
+
 /** The same cases every time; but for those that a busy computer's clock would decide, which `npm run fuzz` has too. */
 async function someFuzz() {
   const only = ["files", "options", "hostile", "extremes", "invariance"];
@@ -115,6 +123,7 @@ const steps = [
     says: "cargo doc",
     work: () => run("cargo", ["doc", "--no-deps"], { env: { RUSTDOCFLAGS: "-D warnings" } }),
   },
+  { name: "ranks", group: "rust", says: "the program over ranks that MPI connects", work: rankTests },
   // Before the tests in the browser, which are linked with what it leaves.
   { name: "build", group: "web", says: "the package: wasm and data", work: () => buildWasm().then(buildMnist) },
   { name: "webgpu", group: "wasm", says: "wasm tests in Chrome with WebGPU", work: () => browserTests(true) },

@@ -43,6 +43,8 @@ pub mod operator;
 mod problem;
 mod random;
 #[cfg(computes)]
+pub mod ranks;
+#[cfg(computes)]
 mod report;
 #[cfg(computes)]
 pub mod space;

@@ -3,6 +3,7 @@
 mod json;
 
 use std::cell::OnceCell;
+use std::ops::Range;
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
@@ -165,6 +166,8 @@ pub struct Problem {
     samples: usize,
     /// The first samples' data by themselves, where they are fewer than there are and somebody has asked.
     part: OnceCell<Rc<Data>>,
+    /// Where only a share of the samples is here: the number of its first one, and how many there are in all.
+    share: Option<(usize, usize)>,
 }
 
 impl Problem {
@@ -227,7 +230,7 @@ impl Problem {
             }
         }
         let data = Rc::new(Data { inputs, targets, samples });
-        Ok(Self { network: Rc::new(network), loss, data, samples, part: OnceCell::new() })
+        Ok(Self { network: Rc::new(network), loss, data, samples, part: OnceCell::new(), share: None })
     }
 
     /// The network.
@@ -240,14 +243,15 @@ impl Problem {
         self.loss
     }
 
-    /// Inputs, samples × input_len, row-major. Of a problem that [`Problem::first`] made they are copied when first asked for.
+    /// Inputs, samples × input_len, row-major. Of a problem that [`Problem::first`] made they are copied when first asked for. Of a
+    /// [`Problem::share`] they are those that are here.
     pub fn inputs(&self) -> &Values {
-        &self.own().inputs
+        &self.here().inputs
     }
 
     /// Targets, a sample each; copied likewise.
     pub fn targets(&self) -> &Targets {
-        &self.own().targets
+        &self.here().targets
     }
 
     /// The inputs of these samples and perhaps of more behind them: nothing is copied.
@@ -260,7 +264,7 @@ impl Problem {
         &self.data.targets
     }
 
-    fn own(&self) -> &Data {
+    fn here(&self) -> &Data {
         if self.samples == self.data.samples {
             return &self.data;
         }
@@ -291,15 +295,99 @@ impl Problem {
         Self::new(network, self.loss, inputs, targets)
     }
 
-    /// Number of samples N.
+    /// Number of samples N, wherever they are.
     pub fn samples(&self) -> usize {
-        self.samples
+        self.share.map_or(self.samples, |(_, all)| all)
     }
 
-    /// The problem over the first `samples` samples (at least one), or over all if there are fewer. It shares this one's data.
+    /// Which of the samples are here: all of them, but of a [`Problem::share`] those of the share.
+    pub fn held(&self) -> Range<usize> {
+        let first = self.share.map_or(0, |(first, _)| first);
+        first..first + self.samples
+    }
+
+    /// The problem over the first `samples` samples (at least one), or over all if there are fewer. It shares this one's data. Of a
+    /// share they are the first of those that are here.
     pub fn first(&self, samples: usize) -> Self {
         let samples = samples.clamp(1, self.samples);
-        Self { samples, part: OnceCell::new(), ..self.clone() }
+        Self { samples, part: OnceCell::new(), share: None, ..self.clone() }
+    }
+
+    /// The same problem, of which only these samples' data are here: others have the rest, and an engine needs them all
+    /// ([`crate::engine::Device::with_ranks`]).
+    ///
+    /// # Errors
+    /// `InvalidProblem` for no samples, or some that are not here; `TooLarge`.
+    pub fn share(&self, samples: Range<usize>) -> Result<Self> {
+        const WHAT: &str = "a share of the data";
+        let held = self.held();
+        ensure!(
+            held.start <= samples.start && samples.start < samples.end && samples.end <= held.end,
+            InvalidProblem,
+            "samples {} to {} are no share of the samples {} to {}",
+            samples.start,
+            samples.end,
+            held.start,
+            held.end
+        );
+        let (width, outputs) = (self.network.input_len(), self.network.output_len());
+        let here = samples.start - held.start..samples.end - held.start;
+        let values = |width: usize| width * here.start..width * here.end;
+        let inputs = match &self.data.inputs {
+            Values::F32(v) => Values::F32(copied(WHAT, &v[values(width)])?),
+            Values::F64(v) => Values::F64(copied(WHAT, &v[values(width)])?),
+        };
+        let targets = match &self.data.targets {
+            Targets::Classes(v) => Targets::Classes(copied(WHAT, &v[values(1)])?),
+            Targets::Vectors(v) => Targets::Vectors(copied(WHAT, &v[values(outputs)])?),
+        };
+        let data = Rc::new(Data { inputs, targets, samples: here.len() });
+        let share = Some((samples.start, self.samples()));
+        Ok(Self { data, samples: here.len(), part: OnceCell::new(), share, ..self.clone() })
+    }
+
+    /// These samples as a share of so many, of which the first one here is number `first`: what [`Problem::share`] gives, of a problem of
+    /// which the others' data were never here.
+    ///
+    /// # Errors
+    /// `InvalidProblem` where so many are not there, or this is a share already; `TooLarge` for more samples than isoflat takes.
+    pub fn as_share(&self, first: usize, samples: usize) -> Result<Self> {
+        ensure!(self.share.is_none(), InvalidProblem, "these samples are a share already");
+        let end = first.checked_add(self.samples).filter(|&end| end <= samples);
+        ensure!(
+            end.is_some(),
+            InvalidProblem,
+            "{} samples from number {first} on are no share of {samples}",
+            self.samples
+        );
+        ensure!(
+            samples <= MAX_SAMPLES,
+            TooLarge,
+            "the problem has {samples} samples, but isoflat takes {MAX_SAMPLES} at most"
+        );
+        Ok(Self { share: Some((first, samples)), ..self.clone() })
+    }
+
+    /// The samples that are here, as a problem of their own. It shares this one's data.
+    pub(crate) fn own(&self) -> Self {
+        Self { share: None, ..self.clone() }
+    }
+
+    /// Fails where samples are elsewhere.
+    ///
+    /// # Errors
+    /// `InvalidProblem`.
+    pub(crate) fn ensure_whole(&self) -> Result<()> {
+        let held = self.held();
+        ensure!(
+            held.len() == self.samples(),
+            InvalidProblem,
+            "only samples {} to {} of {} are here",
+            held.start,
+            held.end,
+            self.samples()
+        );
+        Ok(())
     }
 
     /// Fails unless `parameters` has the network's length and is finite.
@@ -368,7 +456,7 @@ impl ProblemFile {
     /// The file as JSON, numbers written so that they read back the same.
     ///
     /// # Panics
-    /// Where the text does not fit in memory: [`ProblemFile::try_to_json`] does not.
+    /// Where the text does not fit in memory, or of a [`Problem::share`]: [`ProblemFile::try_to_json`] does not.
     pub fn to_json(&self) -> String {
         self.try_to_json().expect("a problem of finite numbers has a JSON form that fits in memory")
     }
@@ -376,8 +464,9 @@ impl ProblemFile {
     /// The file as JSON.
     ///
     /// # Errors
-    /// `TooLarge` where the text does not fit in memory.
+    /// `TooLarge` where the text does not fit in memory; `InvalidProblem` where only a share of the samples is here.
     pub fn try_to_json(&self) -> Result<String> {
+        self.problem.ensure_whole()?;
         let network = self.problem.network();
         let samples = self.problem.samples();
         json::write(&FileOut {

@@ -14,7 +14,7 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const out = process.argv[2];
 
 /** In the order in which they are read. */
-const GUIDES = ["flat", "trust", "pytorch", "notebooks", "plots", "bundlers", "theory"];
+const GUIDES = ["flat", "trust", "pytorch", "notebooks", "plots", "bundlers", "cluster", "theory"];
 
 const guideOf = (name) => here(`../guides/${name}.md`);
 const titleOf = (name) => /^title: (.+)$/m.exec(readFileSync(guideOf(name), "utf8"))?.[1];

@@ -7,6 +7,7 @@ use super::data;
 use super::files::{Split, named, split};
 use super::invocation::{Command, DataArguments, Invocation, ModelArguments, SaveAs};
 use super::run::{Outcome, save_format};
+use crate::engine::Device;
 use crate::error::{Error, Result, bail, ensure};
 use crate::io::{
     BatchNormChoice, File, ModelOptions, SaveFormat, open_model, save_model, save_parameters, save_problem,
@@ -60,6 +61,34 @@ impl Opened {
             ),
         }
     }
+
+    /// The same with no more of the data than an engine on this device needs, unless all of them are to be written.
+    ///
+    /// # Errors
+    /// What [`Device::share`] says.
+    pub fn share(self, invocation: &Invocation, device: &Device) -> Result<Self> {
+        let Some(problem) = &self.problem else { return Ok(self) };
+        if writes_data(invocation)? {
+            return Ok(self);
+        }
+        let problem = device.share(problem)?;
+        let file = self.file.map(|file| Box::new(ProblemFile { problem: problem.clone(), ..*file }));
+        Ok(Self { problem: Some(problem), file, ..self })
+    }
+}
+
+/// Are the data a part of what is written?
+///
+/// # Errors
+/// `InvalidOption` where it cannot be told what is written.
+pub fn writes_data(invocation: &Invocation) -> Result<bool> {
+    Ok(matches!(invocation.command, Command::Convert | Command::Train)
+        && matches!(save_format(invocation)?.1, SaveAs::Json | SaveAs::Problem))
+}
+
+/// Which of the files that the door has read are data, by their names; of data files that are large their beginnings are enough.
+pub fn data_names(invocation: &Invocation, files: &[File]) -> Vec<String> {
+    split(invocation, files).data.into_iter().map(|file| file.name).collect()
 }
 
 /// Opens what the door has read: all files that [`Invocation::reads`] names, those of a folder with its name before their own.

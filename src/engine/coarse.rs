@@ -52,10 +52,11 @@ pub(crate) fn held<T>(found: Result<T>) -> Result<Option<T>> {
 impl Device {
     /// The same CPU in single precision.
     fn in_f32(&self) -> Self {
-        match &self.team {
+        let device = match &self.team {
             Some(team) => Self::cpu_with_helpers(Precision::F32, team.clone()),
             None => Self::cpu(Precision::F32),
-        }
+        };
+        Self { ranks: self.ranks.clone(), ..device }
     }
 }
 

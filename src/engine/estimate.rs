@@ -119,6 +119,9 @@ impl Engine {
             e.download(&out).await?;
             seconds = seconds.min(crate::control::now() - start);
         }
-        Ok(seconds)
+        // Ranks go on alike where the same is long for all of them.
+        let mut clocks = [seconds, 1.0];
+        self.total(&mut clocks)?;
+        Ok(clocks[0] / clocks[1])
     }
 }

@@ -84,6 +84,16 @@ pub struct BackendInfo {
     /// Why there are fewer threads than were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads_reason: Option<String>,
+    /// How many ranks there are, each with such a device, where the samples are shared out to several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<usize>,
+}
+
+impl BackendInfo {
+    /// The same on each of so many ranks.
+    pub(super) fn of_ranks(self, ranks: usize) -> Self {
+        Self { ranks: Some(ranks), ..self }
+    }
 }
 
 /// One problem on one device: passes over its data. See the module's header for the rules, [`Vectors`] for the shapes.
@@ -168,4 +178,14 @@ pub trait Executor {
         out: &'a mut Vector,
         index: usize,
     ) -> LocalFuture<'a, Result<()>>;
+
+    // --- what the host found -----------------------------------------------------------------------------------
+
+    /// Numbers that the host counted over the samples that are here become those over all samples, where others have the rest.
+    ///
+    /// # Errors
+    /// Those of the way to the others.
+    fn total(&self, _numbers: &mut [f64]) -> Result<()> {
+        Ok(())
+    }
 }

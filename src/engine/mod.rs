@@ -21,7 +21,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use self::gpu::{GpuContext, GpuExecutor, GpuOptions, Tune, Tuning};
-use self::sharded::ShardedExecutor;
+use self::sharded::{ranked_executor, share_of, team_executor};
 pub use activation::{Activation, Smooth};
 pub(crate) use chart::NONE;
 pub(crate) use chart::Shear;
@@ -40,6 +40,7 @@ use crate::control::Control;
 use crate::error::{ErrorCode, Result, bail, ensure};
 use crate::memory::copied;
 use crate::problem::Problem;
+use crate::ranks::{Meeting, Ranks};
 
 /// Which device to compute on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -60,12 +61,13 @@ pub struct Device {
     gpu: Option<Rc<GpuContext>>,
     team: Option<Rc<dyn Team>>,
     memory_budget: Option<u64>,
+    ranks: Option<Rc<Ranks>>,
 }
 
 impl Device {
     /// The CPU, in this precision.
     pub fn cpu(precision: Precision) -> Self {
-        Self { info: cpu_info(precision), gpu: None, team: None, memory_budget: None }
+        Self { info: cpu_info(precision), gpu: None, team: None, memory_budget: None, ranks: None }
     }
 
     /// The device of a backend; `cpu_precision` where it is the CPU.
@@ -81,7 +83,7 @@ impl Device {
         match GpuContext::request(GpuOptions { allow_software, ..GpuOptions::default() }).await {
             Ok(context) => {
                 let info = context.info().clone();
-                Ok(Self { info, gpu: Some(Rc::new(context)), team: None, memory_budget: None })
+                Ok(Self { info, gpu: Some(Rc::new(context)), ..Self::cpu(cpu_precision) })
             }
             Err(_) if backend == Backend::Auto => Ok(Self::cpu(cpu_precision)),
             Err(error) => Err(error),
@@ -104,6 +106,29 @@ impl Device {
     /// threads of its own; helpers are for where threads have no memory in common, as in a page.
     pub fn cpu_with_helpers(precision: Precision, team: Rc<dyn Team>) -> Self {
         Self { info: cpu::cpu_info_of(precision, team.helpers() + 1), team: Some(team), ..Self::cpu(precision) }
+    }
+
+    /// The same device as one of many: its engines have a share of their problem's samples, and what they find is what those of all ranks
+    /// find together. Every rank does the same work on engines like these, in the same order. A problem that is held whole is divided; one
+    /// that is a [`Problem::share`] goes with the others' shares.
+    ///
+    /// # Errors
+    /// `InvalidOption` where the ranks' devices are no match; `DeviceLost` where a rank is gone.
+    pub fn with_ranks(self, ranks: Rc<Ranks>) -> Result<Self> {
+        ranks.ensure_same("backend", &[self.info.backend.as_bytes()])?;
+        ranks.ensure_same("precision", &[self.info.precision.name().as_bytes()])?;
+        Ok(Self { info: self.info.of_ranks(ranks.size()), ranks: Some(ranks), ..self })
+    }
+
+    /// What of a problem an engine on this device needs to be here: a device with ranks has a share of it, others all.
+    ///
+    /// # Errors
+    /// `InvalidProblem` for more ranks than samples; `TooLarge`; `DeviceLost` where a rank is gone.
+    pub fn share(&self, problem: &Problem) -> Result<Problem> {
+        match present(&self.ranks) {
+            Some(ranks) => share_of(ranks, problem),
+            None => Ok(problem.clone()),
+        }
     }
 
     /// The same GPU, whose steps take the tiles that were measured to be the fastest on it, with what was measured now, to be kept. For
@@ -153,6 +178,13 @@ impl Device {
     }
 
     fn executor(&self, problem: &Problem) -> Result<Box<dyn Executor>> {
+        match present(&self.ranks) {
+            Some(ranks) => ranked_executor(ranks, problem, |own| self.executor_alone(own)),
+            None => self.executor_alone(problem),
+        }
+    }
+
+    fn executor_alone(&self, problem: &Problem) -> Result<Box<dyn Executor>> {
         if let Some(context) = &self.gpu {
             return Ok(Box::new(GpuExecutor::new(context.clone(), problem, self.memory_budget)?));
         }
@@ -169,11 +201,16 @@ impl Device {
         let precision = self.info.precision;
         match &self.team {
             Some(team) if sharded::is_worthwhile(&**team, problem) => {
-                Ok(Box::new(ShardedExecutor::new(team.clone(), problem, precision, self.memory_budget)?))
+                team_executor(team.clone(), problem, precision, self.memory_budget)
             }
             _ => cpu_executor(problem, precision, self.memory_budget),
         }
     }
+}
+
+/// The ranks, which only native programs have: all that is for them alone is left out of a WebAssembly module.
+fn present(ranks: &Option<Rc<Ranks>>) -> Option<&Rc<Ranks>> {
+    if cfg!(target_arch = "wasm32") { None } else { ranks.as_ref() }
 }
 
 /// One problem on one device.
@@ -184,6 +221,7 @@ pub struct Engine {
     largest_input: f64,
     prepared: RefCell<Option<Vec<f64>>>,
     coarse: coarse::Coarse,
+    ranks: Option<Rc<Ranks>>,
 }
 
 impl Engine {
@@ -191,7 +229,7 @@ impl Engine {
     ///
     /// # Errors
     /// `TooLarge` where they do not fit; `OutOfRange` for inputs or targets that the device's precision does not hold;
-    /// `DeviceLost`.
+    /// `InvalidProblem` for more ranks than samples, and for a share of a problem on a device without ranks; `DeviceLost`.
     pub fn new(device: &Device, problem: &Problem) -> Result<Self> {
         let engine = Self::exact(device, problem)?;
         Ok(Self { coarse: coarse::Coarse::of(device, problem), ..engine })
@@ -202,7 +240,8 @@ impl Engine {
     /// # Errors
     /// As [`Engine::new`].
     pub(crate) fn exact(device: &Device, problem: &Problem) -> Result<Self> {
-        Self::on(problem, device.info.precision, || device.executor(problem))
+        let problem = device.share(problem)?;
+        Self::on(&problem, device.info.precision, device.ranks.clone(), || device.executor(&problem))
     }
 
     /// A problem on an executor of one's own, which has its data.
@@ -210,18 +249,29 @@ impl Engine {
     /// # Errors
     /// `OutOfRange` as [`Engine::new`].
     pub fn with_executor(problem: &Problem, executor: Box<dyn Executor>) -> Result<Self> {
-        Self::on(problem, executor.info().precision, || Ok(executor))
+        Self::on(problem, executor.info().precision, None, || Ok(executor))
     }
 
     /// Data that the precision does not hold are refused before they are loaded.
     fn on(
         problem: &Problem,
         precision: Precision,
+        ranks: Option<Rc<Ranks>>,
         executor: impl FnOnce() -> Result<Box<dyn Executor>>,
     ) -> Result<Self> {
-        let largest_input = range::ensure_data(precision, problem)?;
+        let found = range::ensure_data(precision, problem);
+        let largest_input = match present(&ranks) {
+            Some(ranks) => {
+                let own = ranks.agree(Meeting::new("data", &[]), found)?;
+                ranks.gather(&[own], 1)?.into_iter().fold(0.0, f64::max)
+            }
+            None => {
+                problem.ensure_whole()?;
+                found?
+            }
+        };
         let (problem, executor, prepared) = (problem.clone(), executor()?, RefCell::new(None));
-        Ok(Self { problem, executor, largest_input, prepared, coarse: coarse::Coarse::default() })
+        Ok(Self { problem, executor, largest_input, prepared, coarse: coarse::Coarse::default(), ranks })
     }
 
     /// The problem.
@@ -274,7 +324,16 @@ impl Engine {
     /// # Errors
     /// As [`Engine::new`].
     pub(crate) fn in_f64(&self) -> Result<Self> {
-        Self::exact(&Device::cpu(Precision::F64), &self.problem)
+        Self::exact(&self.cpu(Precision::F64), &self.problem)
+    }
+
+    /// The CPU, where this engine's problem has an engine of another precision: with those who have the other samples.
+    pub(crate) fn cpu(&self, precision: Precision) -> Device {
+        let device = Device::cpu(precision);
+        match present(&self.ranks) {
+            Some(ranks) => Device { info: device.info.of_ranks(ranks.size()), ranks: Some(ranks.clone()), ..device },
+            None => device,
+        }
     }
 
     /// Is that the prepared point?

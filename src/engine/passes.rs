@@ -131,6 +131,14 @@ impl Engine {
         self.executor.batch_gradient(theta, rows, gradient, out, index).await
     }
 
+    /// Numbers that were counted over the samples that are here ([`crate::Problem::held`]) become those over all samples.
+    ///
+    /// # Errors
+    /// The device's.
+    pub(crate) fn total(&self, numbers: &mut [f64]) -> Result<()> {
+        self.executor.total(numbers)
+    }
+
     fn check_vectors(&self, vectors: &[&Vector], columns: usize) -> Result<()> {
         let n = self.problem.network().parameter_count();
         for vector in vectors {

@@ -9,9 +9,8 @@ use std::fmt;
 
 use super::side::UNITS;
 use crate::control::{Control, Progress};
-use crate::engine::{Activation, Operation, Plan, Precision, Step};
+use crate::engine::{Activation, Engine, Operation, Plan, Precision, Step};
 use crate::error::Result;
-use crate::problem::Problem;
 
 /// How many standard deviations are within rounding.
 const DEVIATIONS: f64 = 4.0;
@@ -55,11 +54,12 @@ impl fmt::Display for Kinks {
 /// # Errors
 /// `Aborted`.
 pub(super) async fn count_kinks(
-    problem: &Problem,
+    engine: &Engine,
     theta: &[f64],
     precision: Precision,
     control: &Control<'_>,
 ) -> Result<Kinks> {
+    let problem = &engine.problem().own();
     let plan = Plan::new(problem.network());
     let mut pass = Pass { theta, epsilon: precision.epsilon(), kinks: Kinks::default(), work: 0 };
     let len = problem.network().input_len();
@@ -77,7 +77,9 @@ pub(super) async fn count_kinks(
         }
         pass.run(&plan, &values, control).await?;
     }
-    Ok(pass.kinks)
+    let mut counts = [pass.kinks.units as f64, pass.kinks.pools as f64];
+    engine.total(&mut counts)?;
+    Ok(Kinks { units: counts[0] as usize, pools: counts[1] as usize })
 }
 
 /// A value with the variance of its rounding error.
@@ -258,7 +260,7 @@ fn window_values<'a>(
 mod tests {
     use super::*;
     use crate::network::{Conv2d, Layer, Network, Pool2d};
-    use crate::problem::{Loss, Targets};
+    use crate::problem::{Loss, Problem, Targets};
 
     /// Windows with padding and strides, pools, a flatten: the last values are the outputs.
     #[test]
@@ -293,5 +295,35 @@ mod tests {
             assert!(found.variance > 0.0 && found.variance < 1e-24, "{found:?}");
         }
         assert_eq!(pass.kinks.total(), 0);
+    }
+
+    /// Ranks count over their own samples, and all get the sum. Rows of inputs that a unit's weights are orthogonal to lie at its kink.
+    #[test]
+    fn ranks_count_together() {
+        let count = |rank: Option<crate::ranks::Thread>| {
+            let network = Network::dense(&[2, 2, 1], false).expect("a network");
+            let inputs: Vec<f64> =
+                (0..12).flat_map(|i| if i % 3 == 0 { [0.1, 0.1] } else { [0.3, i as f64] }).collect();
+            let targets = Targets::Vectors(vec![0.0; 12]);
+            let problem = Problem::new(network, Loss::SquaredError, inputs, targets).expect("a problem");
+            let device = crate::engine::Device::cpu(Precision::F64);
+            let device = match rank {
+                None => device,
+                Some(rank) => {
+                    let ranks = crate::ranks::Ranks::new(Box::new(rank)).expect("memory");
+                    device.with_ranks(std::rc::Rc::new(ranks)).expect("devices that match")
+                }
+            };
+            let engine = Engine::new(&device, &problem).expect("an engine");
+            let theta = [0.7, -0.7, 1.0, 1.0, 1.0, 1.0];
+            pollster::block_on(count_kinks(&engine, &theta, Precision::F32, &Control::default())).expect("a count")
+        };
+        assert_eq!(count(None), Kinks { units: 4, pools: 0 });
+        let found: Vec<Kinks> = std::thread::scope(|scope| {
+            let threads: Vec<_> =
+                crate::ranks::threads(5).into_iter().map(|rank| scope.spawn(move || count(Some(rank)))).collect();
+            threads.into_iter().map(|thread| thread.join().expect("a rank")).collect()
+        });
+        assert_eq!(found, [Kinks { units: 4, pools: 0 }; 5]);
     }
 }

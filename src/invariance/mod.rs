@@ -15,7 +15,7 @@ use serde::Serialize;
 use self::compare::Comparison;
 use self::side::Side;
 use crate::control::{Control, Progress};
-use crate::engine::{Device, Engine, Precision};
+use crate::engine::{Engine, Precision};
 use crate::error::{ErrorCode, Result, ensure};
 use crate::measure::{Measure, MeasureOptions};
 use crate::symmetry::Transformation;
@@ -154,7 +154,7 @@ async fn in_double_precision(
     }
     let engine = match precise {
         Some(engine) => engine,
-        None => match Engine::exact(&Device::cpu(Precision::F64), side.engine.problem()) {
+        None => match side.engine.in_f64() {
             Ok(engine) => precise.insert(engine),
             Err(error) if error.code == ErrorCode::TooLarge => return Ok(()),
             Err(error) => return Err(error),

@@ -173,7 +173,7 @@ impl<'a, 'c> Side<'a, 'c> {
         if let Some((_, kinks)) = self.kinks.iter().find(|(of, _)| *of == precision) {
             return Ok(*kinks);
         }
-        let kinks = count_kinks(self.engine.problem(), self.theta, precision, self.control).await?;
+        let kinks = count_kinks(self.engine, self.theta, precision, self.control).await?;
         self.kinks.push((precision, kinks));
         Ok(kinks)
     }

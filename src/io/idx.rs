@@ -25,11 +25,12 @@ pub(crate) struct Parts<'a> {
     pub elements: &'a [u8],
 }
 
-/// Takes a file apart.
+/// The header of a file of which there is no more than the header, or all: the byte that says what the elements are, the bytes of one, the
+/// lengths of the axes, and what follows.
 ///
 /// # Errors
-/// `Parse` for another format, an unknown type of elements, or a length that does not fit the shape.
-pub(crate) fn parts(bytes: &[u8]) -> Result<Parts<'_>> {
+/// `Parse` for another format, or an unknown type of elements.
+pub(super) fn header(bytes: &[u8]) -> Result<(u8, usize, Vec<usize>, &[u8])> {
     let Some((&[0, 0, kind, axes], rest)) = bytes.split_first_chunk() else {
         bail!(Parse, "not an IDX file: it does not begin with two zero bytes, a type and a number of axes")
     };
@@ -46,7 +47,16 @@ pub(crate) fn parts(bytes: &[u8]) -> Result<Parts<'_>> {
         bail!(Parse, "the IDX file ends within its header: it has {axes} axes, of 4 bytes each")
     };
     let (lengths, _) = header.as_chunks::<4>();
-    let shape: Vec<usize> = lengths.iter().map(|&length| u32::from_be_bytes(length) as usize).collect();
+    let shape = lengths.iter().map(|&length| u32::from_be_bytes(length) as usize).collect();
+    Ok((kind, size, shape, elements))
+}
+
+/// Takes a file apart.
+///
+/// # Errors
+/// As [`header`]; `Parse` for a length that does not fit the shape.
+pub(crate) fn parts(bytes: &[u8]) -> Result<Parts<'_>> {
+    let (kind, size, shape, elements) = header(bytes)?;
     let expected = shape.iter().try_fold(size as u64, |product, &length| product.checked_mul(length as u64));
     ensure!(
         expected == Some(elements.len() as u64),
@@ -58,7 +68,7 @@ pub(crate) fn parts(bytes: &[u8]) -> Result<Parts<'_>> {
 }
 
 /// Such a file, by its first bytes; whether its length fits is the reader's to say.
-fn is(bytes: &[u8]) -> bool {
+pub(super) fn is(bytes: &[u8]) -> bool {
     matches!(bytes, &[0, 0, kind, axes, ..] if (1..=16).contains(&axes) && TYPES.iter().any(|(known, _)| *known == kind))
 }
 

@@ -33,6 +33,7 @@ mod own;
 mod pytorch;
 mod safetensors;
 mod save;
+mod sliced;
 mod sort;
 mod tfjs;
 #[cfg(test)]
@@ -46,4 +47,5 @@ pub use model::Model;
 pub use open::{BatchNormChoice, ModelOptions, OpenedModel, open_model, propose_network};
 pub use own::save_problem;
 pub use save::{SaveFormat, save_model, save_parameters};
+pub use sliced::Sliced;
 pub use sort::{SortedFiles, sort_files};

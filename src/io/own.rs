@@ -67,6 +67,7 @@ struct Description {
 /// `TooLarge` where it does not fit in memory.
 pub fn save_problem(file: &ProblemFile) -> Result<Vec<u8>> {
     let problem = &file.problem;
+    problem.ensure_whole()?;
     let samples = problem.samples();
     let mut arrays = Arrays::default();
     let mut add = |name: &str, shape: Vec<usize>, elements: Elements| -> Result<()> {

@@ -37,6 +37,7 @@ mod merged;
 mod networks;
 mod papers;
 mod passes;
+mod ranks;
 mod report;
 mod saturated;
 mod shaders;

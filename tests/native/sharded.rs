@@ -107,7 +107,7 @@ fn shared(precision: Precision, helpers: usize) -> Device {
 }
 
 /// A problem of exactly so many samples.
-fn problem_of(seed: u64, samples: usize) -> (Problem, Vec<f64>) {
+pub fn problem_of(seed: u64, samples: usize) -> (Problem, Vec<f64>) {
     let mut rng = rng(seed);
     let network = any_network(&mut rng, seed, &ALL);
     let inputs = random_direction(&mut rng, samples * network.input_len());

@@ -5,9 +5,11 @@ use std::process::ExitCode;
 
 use isoflat::cli::{self, Command, Invocation, Outcome, exit};
 use isoflat::engine::{Backend, Device, Precision};
-use isoflat::{Control, Error};
+use isoflat::ranks::{Meeting, Ranks};
+use isoflat::{Control, Error, ErrorCode};
 
 use super::files::{self, Buffers};
+use super::ranks::{Launch, end_soon};
 use super::terminal::{Interrupts, ProgressLine};
 use super::tunings;
 
@@ -31,66 +33,119 @@ impl From<String> for Failure {
 
 /// The program.
 pub fn main() -> ExitCode {
+    let launch = match Launch::new(Interrupts::are_wished) {
+        Ok(launch) => launch,
+        Err(error) => return ended(Err(error.into()), true),
+    };
     let words: Result<Vec<String>, _> = std::env::args_os().skip(1).map(|word| word.into_string()).collect();
-    let found = match words {
-        Ok(words) => work(&words),
+    let work = || match &words {
+        Ok(words) => work(words, &launch),
         Err(word) => Err(usage(format!("{} is no valid Unicode", word.to_string_lossy()))),
     };
+    let found = match launch.ranks() {
+        None => work(),
+        Some(ranks) => together(ranks, work),
+    };
+    ended(found, launch.is_first())
+}
+
+fn ended(found: Result<u8, Failure>, is_told: bool) -> ExitCode {
     match found {
         Ok(status) => ExitCode::from(status),
         Err(Failure { status, message }) => {
-            eprintln!("isoflat: {message}");
+            if is_told {
+                eprintln!("isoflat: {message}");
+            }
             ExitCode::from(status)
         }
     }
+}
+
+/// The work of one of many ranks, which end together: where one fails, all fail with its error.
+fn together(ranks: &Ranks, work: impl FnOnce() -> Result<u8, Failure>) -> Result<u8, Failure> {
+    // What panics has said why; the others are not to wait for it.
+    let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+    let found = found
+        .unwrap_or_else(|_| Err("a fault of isoflat, please report it with what is said above".to_string().into()));
+    let mut status = exit::FAILED;
+    if let Err(failure) = &found {
+        status = failure.status;
+        end_soon(ranks.rank(), failure.message.clone(), status);
+    }
+    let found = found.map_err(|failure| Error::new(ErrorCode::Aborted, failure.message));
+    ranks.agree(Meeting::END, found).map_err(|error| Failure { status, message: error.message })
 }
 
 fn usage(message: String) -> Failure {
     Failure { status: exit::USAGE, message }
 }
 
-fn work(words: &[String]) -> Result<u8, Failure> {
+fn work(words: &[String], launch: &Launch) -> Result<u8, Failure> {
     let invocation = cli::parse(words).map_err(|error| usage(error.message))?;
-    match invocation.command {
-        Command::Help => print(&cli::help(invocation.topic))?,
-        Command::Version => print(&format!("isoflat {}\n", env!("CARGO_PKG_VERSION")))?,
-        _ => return compute(&invocation),
+    let text = match invocation.command {
+        Command::Help => cli::help(invocation.topic),
+        Command::Version => format!("isoflat {}\n", env!("CARGO_PKG_VERSION")),
+        _ => return compute(&invocation, words, launch),
+    };
+    if launch.is_first() {
+        print(&text)?;
     }
     Ok(exit::FINE)
 }
 
-fn compute(invocation: &Invocation) -> Result<u8, Failure> {
-    files::ensure_writable(&invocation.output)?;
-    let buffers = Buffers::read(&invocation.reads())?;
+fn compute(invocation: &Invocation, words: &[String], launch: &Launch) -> Result<u8, Failure> {
+    if launch.is_first() {
+        files::ensure_writable(&invocation.output)?;
+    }
+    let buffers = match launch.ranks() {
+        Some(ranks) => Buffers::read_share(invocation, ranks)?,
+        None => Buffers::read(&invocation.reads())?,
+    };
     let files = buffers.files();
-    let opened = cli::open(invocation, &files)?;
+    if let Some(ranks) = launch.ranks() {
+        ranks.ensure_same("version of isoflat", &[env!("CARGO_PKG_VERSION").as_bytes()])?;
+        ranks.ensure_same("command line", &words.iter().map(String::as_bytes).collect::<Vec<_>>())?;
+        ranks.ensure_same("files", &buffers.common())?;
+    }
+    let mut opened = cli::open(invocation, &files)?;
+    if let (Some(ranks), true, Some(problem)) = (launch.ranks(), buffers.is_share(), &opened.problem) {
+        let held: Vec<u64> = ranks.gather(&[problem.samples() as u64], 1)?;
+        let first: u64 = held[..ranks.rank()].iter().sum();
+        opened.problem = Some(problem.as_share(first as usize, held.iter().sum::<u64>() as usize)?);
+    }
     if let Some(threads) = invocation.device.threads {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
         pool.map_err(|error| format!("{threads} threads cannot be had: {error}"))?;
     }
-    let interrupts = Interrupts::listen()?;
-    let progress = ProgressLine::new(!invocation.output.quiet);
-    let control = Control::default().on_progress(|now| progress.show(now)).finish_when(|| interrupts.is_wished());
+    let _listening = Interrupts::listen(launch.is_first())?;
+    let progress = ProgressLine::new(launch.is_first() && !invocation.output.quiet);
+    // All ranks finish at the same step of their work.
+    let is_wished = || launch.ranks().map_or_else(Interrupts::are_wished, |ranks| ranks.is_wished());
+    let control = Control::default().on_progress(|now| progress.show(now)).finish_when(is_wished);
     let found = pollster::block_on(async {
         let device = match invocation.command {
             Command::Convert => Device::cpu(Precision::F64),
-            _ => device(invocation, &control).await?,
+            _ => device(invocation, launch, &control).await?,
         };
-        cli::run(invocation, &opened, &device, &control).await
+        let opened = opened.share(invocation, &device)?;
+        let outcome = cli::run(invocation, &opened, &device, &control).await?;
+        Ok::<_, Error>((opened, outcome))
     });
     progress.clear();
-    let mut outcome = found?;
-    if let Some(written) = cli::save(invocation, &files, &opened, &mut outcome)? {
-        files::write(&written.name, &written.bytes)?;
+    let (opened, mut outcome) = found?;
+    if launch.is_first() {
+        if let Some(written) = cli::save(invocation, &files, &opened, &mut outcome)? {
+            files::write(&written.name, &written.bytes)?;
+        }
+        show(invocation, &outcome)?;
     }
-    show(invocation, &outcome)?;
     Ok(if outcome.stopped { exit::INTERRUPTED } else { exit::FINE })
 }
 
-async fn device(invocation: &Invocation, control: &Control<'_>) -> Result<Device, Error> {
+async fn device(invocation: &Invocation, launch: &Launch, control: &Control<'_>) -> Result<Device, Error> {
     let backend = invocation.device.backend();
     let found = Device::request(backend, invocation.device.precision.unwrap_or(Precision::F64)).await?;
-    let is_quiet = invocation.output.quiet;
+    let is_quiet = invocation.output.quiet || !launch.is_first();
     if backend == Backend::Gpu && found.info().is_software && !is_quiet {
         eprintln!("isoflat: this GPU is a program ({}): --backend cpu is faster", found.info().adapter);
     }
@@ -101,7 +156,10 @@ async fn device(invocation: &Invocation, control: &Control<'_>) -> Result<Device
     {
         eprintln!("isoflat: what was measured of this GPU is not kept, and will be measured again: {why}");
     }
-    Ok(device)
+    match launch.ranks() {
+        Some(ranks) => device.with_ranks(ranks.clone()),
+        None => Ok(device),
+    }
 }
 
 /// What was found, to standard output and into files.

@@ -61,24 +61,27 @@ impl ProgressLine {
 /// How often Ctrl-C was pressed.
 static PRESSED: AtomicUsize = AtomicUsize::new(0);
 
-/// Ctrl-C: the first asks the work to finish, a second ends the program.
+/// Ctrl-C: the first asks the work to finish, a second ends the program. With MPI other signals that ask for an end are heard too: that is
+/// how `mpirun` and batch systems hand it on.
 pub struct Interrupts;
 
 impl Interrupts {
-    /// Listens from now on.
-    pub fn listen() -> Result<Self, String> {
-        ctrlc::set_handler(|| {
+    /// Listens from now on, and where it is to be said, says what was heard.
+    pub fn listen(is_told: bool) -> Result<Self, String> {
+        ctrlc::set_handler(move || {
             if PRESSED.fetch_add(1, Ordering::SeqCst) > 0 {
                 std::process::exit(exit::INTERRUPTED.into());
             }
-            eprintln!("\nisoflat: finishing with what there is; Ctrl-C again ends at once");
+            if is_told {
+                eprintln!("\nisoflat: finishing with what there is; Ctrl-C again ends at once");
+            }
         })
         .map_err(|error| format!("Ctrl-C cannot be listened to: {error}"))?;
         Ok(Self)
     }
 
     /// Was it pressed?
-    pub fn is_wished(&self) -> bool {
+    pub fn are_wished() -> bool {
         PRESSED.load(Ordering::SeqCst) > 0
     }
 }

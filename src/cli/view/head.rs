@@ -32,7 +32,8 @@ pub(super) fn blocks(result: &Value) -> Vec<Block> {
     let backend = &result["backend"];
     if backend.is_object() {
         let took = result["seconds"].as_f64().map_or(String::new(), |seconds| format!(", {}", duration(seconds)));
-        fact("computed by", format!("{}, {}{took}", text(&backend["adapter"]), text(&backend["precision"])));
+        let ranks = backend["ranks"].as_u64().map_or(String::new(), |ranks| format!("{} × ", whole(ranks)));
+        fact("computed by", format!("{ranks}{}, {}{took}", text(&backend["adapter"]), text(&backend["precision"])));
     }
     let notes: Vec<String> = [model, data].into_iter().flat_map(|part| strings(&part["notes"])).collect();
     let mut out = vec![Block::Facts(facts)];

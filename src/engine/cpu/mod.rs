@@ -88,6 +88,7 @@ pub(in crate::engine) fn cpu_info_of(precision: Precision, threads: usize) -> Ba
         is_software: false,
         threads,
         threads_reason: None,
+        ranks: None,
     }
 }
 

@@ -52,6 +52,7 @@ pub(super) fn describe(info: &wgpu::AdapterInfo, device: &wgpu::Device) -> Backe
         is_software,
         threads: 1,
         threads_reason: None,
+        ranks: None,
     }
 }
 

@@ -5,13 +5,15 @@ use std::ops::Range;
 
 use super::message::{Command, CotangentKind, Load, Reply, Request, numbers, open};
 use super::numbers::{bytes, from_bytes};
+use super::pass::product;
+use super::shares::own_rows;
 use crate::engine::cpu::cpu_executor;
 use crate::engine::executor::{Executor, Precision};
 use crate::engine::sweep::{Cotangent, LayerSums};
 use crate::engine::vector::Vector;
 use crate::error::{Result, ensure};
 use crate::event_loop::now;
-use crate::memory::{copied, room};
+use crate::memory::copied;
 use crate::network::Network;
 use crate::problem::{Loss, Problem, Targets, Values};
 
@@ -101,7 +103,7 @@ impl Share {
             Command::Product { curvature, layer, columns } => {
                 let mut out = e.vectors().zeros(self.parameters, *columns)?;
                 let v = self.vector(part(0), *columns)?;
-                super::product(e, *curvature, *layer, &v, &mut out).await?;
+                product(e, *curvature, *layer, &v, &mut out).await?;
                 Ok(vec![copied(REPLY, bytes(&out)?)?])
             }
             Command::Evaluate => {
@@ -159,21 +161,6 @@ impl Share {
         };
         kinds.iter().map(cotangent).collect()
     }
-}
-
-/// How many of a batch's samples belong to a share.
-pub fn own_count(rows: &[u32], samples: &Range<usize>) -> usize {
-    rows.iter().filter(|&&row| samples.contains(&(row as usize))).count()
-}
-
-/// Those of a batch's samples that belong to a share, counted from its first.
-///
-/// # Errors
-/// `TooLarge`.
-pub fn own_rows(rows: &[u32], samples: &Range<usize>) -> Result<Vec<u32>> {
-    let mut own = room("sample numbers of a batch", own_count(rows, samples))?;
-    own.extend(rows.iter().filter(|&&row| samples.contains(&(row as usize))).map(|&row| row - samples.start as u32));
-    Ok(own)
 }
 
 fn bytes_of(numbers: &[f64]) -> Result<Vec<u8>> {

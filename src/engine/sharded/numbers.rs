@@ -29,14 +29,3 @@ pub fn from_bytes(precision: Precision, bytes: &[u8], columns: usize) -> Result<
         }
     })
 }
-
-/// Writes values from place `at` on.
-pub fn write(vector: &mut Vector, at: usize, values: &[f64]) -> Result<()> {
-    if let Ok(all) = vector.storage_mut::<Vec<f64>>() {
-        all[at..][..values.len()].copy_from_slice(values);
-        return Ok(());
-    }
-    let all = vector.storage_mut::<Vec<f32>>()?;
-    all[at..].iter_mut().zip(values).for_each(|(to, &value)| *to = value as f32);
-    Ok(())
-}

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::{kappa_of, traces};
 use crate::control::{Control, Progress};
-use crate::engine::{Device, Engine, Precision, ensure_number};
+use crate::engine::{Engine, Precision, ensure_number};
 use crate::error::{Result, ensure};
 use crate::linalg::{Eigenpair, orthonormal_columns, symmetric_eigen};
 use crate::measure::MeasureOptions;
@@ -253,7 +253,7 @@ async fn changed(
     let fell_back = precision == Precision::F32 && !Probe::resolves(value, resolution);
     if fell_back {
         precision = Precision::F64;
-        let precise = Engine::new(&Device::cpu(precision), engine.problem())?;
+        let precise = Engine::new(&engine.cpu(precision), engine.problem())?;
         (value, first_order, resolution) = on(&precise).await?;
     }
     let bound = 0.5 * (delta * matrix_norm).powi(2) * kappa.value;
