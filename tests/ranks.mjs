@@ -13,7 +13,7 @@ import { parseArgs } from "node:util";
 import { environment, fail, root } from "../scripts/lib/process.mjs";
 
 const { values: options, positionals } = parseArgs({ options: { all: { type: "boolean" } }, allowPositionals: true });
-const program = resolve(positionals[0] ?? join(root, "target", "mpi", "debug", "isoflat"));
+const program = resolve(positionals[0] ?? join(root, "target", "debug", "isoflat"));
 const folder = mkdtempSync(join(tmpdir(), "isoflat-ranks-"));
 const golden = join(root, "tests", "golden");
 

@@ -117,7 +117,9 @@ mod tests {
                 let mut at = 0;
                 for share in found.iter() {
                     assert_eq!(share.start, at);
-                    assert!(share.len() > 0 && share.len() <= (samples.div_ceil(unit).div_ceil(found.count())) * unit);
+                    assert!(
+                        !share.is_empty() && share.len() <= (samples.div_ceil(unit).div_ceil(found.count())) * unit
+                    );
                     at = share.end;
                 }
                 assert_eq!(at, samples);
