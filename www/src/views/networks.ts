@@ -6,6 +6,7 @@ import { repeat } from "lit-html/directives/repeat.js";
 import type { App } from "../app";
 import { MODEL, TRAINING } from "../arrival/arrival";
 import { fetchArrival } from "../arrival/load";
+import { refusalToRescale } from "../bends";
 import { heightsOf } from "../charts/heights";
 import { rankingChart } from "../charts/ranking";
 import { thumbnail } from "../charts/thumbnail";
@@ -309,7 +310,11 @@ export class NetworksView {
     for (const entry of beside.filter(({ name }) => name === null))
       await app.shelf.name(entry.stamp, freeName(entry, app.store.state.shelf));
     if (app.store.state.stamp !== stamp) await app.show(stamp);
-    if (app.store.state.stamp === stamp) await app.twin.setSharpness({ way: "bend", decades: FLIP });
+    const { stamp: shown, model } = app.store.state;
+    if (shown !== stamp || !model) return;
+    const refusal = refusalToRescale(model);
+    if (refusal) return app.messages.notice("The ranking stays as it is.", refusal);
+    await app.twin.setSharpness({ way: "bend", decades: FLIP });
   }
 
   /** As the table is when it is taken. */
