@@ -22,22 +22,25 @@ const titleOf = (name) => /^title: (.+)$/m.exec(readFileSync(guideOf(name), "utf
 /** Addresses that people can read, and that stay when a guide's title is said better: guides/flat.html, classes/Engine.html. */
 class Addresses extends KindRouter {
   getIdealBaseName(reflection) {
-    if (reflection.kind !== ReflectionKind.Document)
-      return super.getIdealBaseName(reflection).replace(`/${MODULE}.`, "/");
+    if (reflection.kind !== ReflectionKind.Document) return super.getIdealBaseName(reflection).replace(IN_MODULE, "/");
     return `guides/${GUIDES.find((name) => titleOf(name) === reflection.name)}`;
   }
 }
 
-/** What the package's one module is called beside the guides. */
-const MODULE = "Reference";
+/** What the package's modules are called beside the guides: itself, and what one imports besides. */
+const [MODULE, PLOTS] = ["Reference", "Plots"];
+const IN_MODULE = new RegExp(`/(${MODULE}|${PLOTS})\\.`);
 
 /** The names by which people look for things: a default export is called what everybody calls it. */
 function named({ project }) {
-  const module = project.children.find(({ kind }) => kind === ReflectionKind.Module);
-  module.name = MODULE;
-  const init = module.children.find(({ name }) => name === "default");
-  init.name = "init";
-  for (const signature of init.signatures) signature.name = "init";
+  const modules = project.children.filter(({ kind }) => kind === ReflectionKind.Module);
+  for (const module of modules) {
+    const init = module.children.find(({ name }) => name === "default");
+    module.name = init ? MODULE : PLOTS;
+    if (!init) continue;
+    init.name = "init";
+    for (const signature of init.signatures) signature.name = "init";
+  }
 }
 
 /** As strict as the lab's (www/vite.config.ts): pages bring it themselves, for servers that send no headers. */
@@ -133,7 +136,7 @@ async function build() {
   writeFileSync(join(out, "..", "docs-style.css"), palette() + readFileSync(here("style.css"), "utf8"));
   const app = await Application.bootstrap({
     name: "isoflat",
-    entryPoints: [here("../../pkg/isoflat.d.ts")],
+    entryPoints: [here("../../pkg/isoflat.d.ts"), here("../../pkg/plots/plots.d.ts")],
     tsconfig: here("tsconfig.json"),
     readme: here("../guides/index.md"),
     projectDocuments: GUIDES.map(guideOf),
@@ -163,6 +166,8 @@ async function build() {
     disableSources: true,
     hideGenerator: true,
     excludePrivate: true,
+    // What elements have of every element stands elsewhere.
+    excludeExternals: true,
     includeHierarchySummary: false,
     // `tsc` has checked the types, for what uses them.
     skipErrorChecking: true,
