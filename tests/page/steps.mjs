@@ -227,7 +227,7 @@ export async function checkOpening(lab, check, problem) {
   await lab.dropFile("dropped.json", problem);
   await lab.page.waitForFunction(() => /7-6-4-3/.test(document.querySelector("#model-summary")?.textContent ?? ""));
   await lab.idle();
-  check("a dropped problem file is measured at once", (await lab.measure("hessian.trace", "trained")) !== undefined);
+  check("a dropped problem file is measured at once", (await lab.waitForMeasure("hessian.trace", "trained")) > 0);
   await lab.goTo("train");
   await lab.page.click("#close-file");
   await lab.page.waitForFunction(() => /MNIST/.test(document.querySelector("#model-summary")?.textContent ?? ""));
@@ -236,7 +236,7 @@ export async function checkOpening(lab, check, problem) {
   await lab.page.waitForFunction(() => /7-6-4-3/.test(document.querySelector("#model-summary")?.textContent ?? ""));
   await lab.idle();
   const { expected } = JSON.parse(problem);
-  const loss = await lab.measure("loss", "trained");
+  const loss = await lab.waitForMeasure("loss", "trained");
   check("one opened by the button has its loss", Math.abs(loss / expected.loss - 1) < 1e-5, `${loss}`);
 }
 
