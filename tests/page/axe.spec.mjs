@@ -67,7 +67,8 @@ test("Every tab, after training, bending and the check", async ({ lab, check, pa
   }
 });
 
-test("On arrival, and what opens over the page", async ({ lab, check, part, problem }) => {
+test("On arrival, and what opens over the page", async ({ browser, url, check, part, problem }) => {
+  const lab = await Lab.open(browser, url, { measured: null });
   const { page } = lab;
   for (const { name, viewport, colorScheme } of surroundings) {
     await part(name, async () => {

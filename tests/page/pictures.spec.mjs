@@ -2,6 +2,7 @@
 
 import { mkdirSync } from "node:fs";
 import { root, test } from "./fixtures.mjs";
+import { Lab } from "./lab.mjs";
 
 const folder = `${root}docs/screenshots`;
 const desktop = { width: 1440, height: 900 };
@@ -12,7 +13,8 @@ const pictures = [
   { name: "lab-phone", viewport: { width: 390, height: 844 }, colorScheme: "light" },
 ];
 
-test("Pictures of the page as it opens", async ({ lab, check }) => {
+test("Pictures of the page as it opens", async ({ browser, url, check }) => {
+  const lab = await Lab.open(browser, url, { measured: null });
   const { page } = lab;
   mkdirSync(folder, { recursive: true });
   for (const { name, viewport, colorScheme } of pictures) {
