@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { compared, freeName, type Known, nameFor } from "../../www/src/networks-beside";
-import { type Entry, noted, sorted } from "../../www/src/shelf";
+import { type Entry, noted, renamed, sorted } from "../../www/src/shelf";
 import { NO_VALUES } from "../../www/src/store";
 import { DESCRIPTIONS, measured, state } from "./states";
 
@@ -36,6 +36,15 @@ describe("the shelf", () => {
     const large = twelve.map((one) => ({ ...one, parameterCount: 15e6 }));
     expect(stamps(sorted(large, new Set()).kept)).toBe("s11 s10");
   });
+});
+
+test("a name that is still to be written is not lost to what is read meanwhile", () => {
+  const naming = [
+    { stamp: "s1", name: "L" },
+    { stamp: "s1", name: "Large batches" },
+  ];
+  const names = renamed([entry(1), entry(2, { name: "Small batches" }), entry(3)], naming).map(({ name }) => name);
+  expect(names).toEqual(["Large batches", "Small batches", null]);
 });
 
 describe("what is noted of the network on the stage", () => {

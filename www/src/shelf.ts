@@ -23,6 +23,11 @@ export interface Entry {
   testAccuracy: number | null;
 }
 
+interface Naming {
+  stamp: string;
+  name: string;
+}
+
 /** Without a name, so many are kept, and no more than so much: the browser grants a page a share of the disk. */
 const MOST_UNNAMED = 8;
 const MOST_BYTES = 256e6;
@@ -35,6 +40,8 @@ export class Shelf {
   /** Told of networks that are kept no longer. */
   gone: (stamps: string[]) => void = () => {};
 
+  /** Names on their way to the database, the last one of a network last: what is read meanwhile has them not yet. */
+  readonly #naming = new Set<Naming>();
   readonly #isRead: Promise<void>;
   readonly #needs = new Needs();
   readonly #tellOthers = onChange(() => void this.#read());
@@ -51,8 +58,10 @@ export class Shelf {
 
   /** At once on the page: whoever gives it is about to type. */
   async name(stamp: string, name: string): Promise<void> {
-    this.#set(this.store.state.shelf.map((entry) => (entry.stamp === stamp ? { ...entry, name } : entry)));
-    await this.#change(stamp, (known) => known && { ...known, name });
+    const naming = { stamp, name };
+    this.#naming.add(naming);
+    this.#set(this.store.state.shelf);
+    await this.#change(stamp, (known) => known && { ...known, name }, naming);
   }
 
   /** Lets it go, weights and all. */
@@ -81,7 +90,11 @@ export class Shelf {
    * As the database has it and not as this tab has seen it: another one may have named it meanwhile. Where it cannot be written the
    * page shows what is kept.
    */
-  async #change(stamp: string, change: (known: Entry | undefined) => Entry | null | undefined): Promise<void> {
+  async #change(
+    stamp: string,
+    change: (known: Entry | undefined) => Entry | null | undefined,
+    naming?: Naming,
+  ): Promise<void> {
     const needed = new Set([...this.#needed(), ...(await neededAnywhere())]);
     let found: ReturnType<typeof sorted> | undefined;
     const done = await transaction("readwrite", (store) => {
@@ -100,6 +113,8 @@ export class Shelf {
       };
       return all;
     });
+    // Written or not, the database has the last word from here on.
+    if (naming) this.#naming.delete(naming);
     if (done === undefined) await this.#read();
     else if (found) this.#show(found.kept);
   }
@@ -109,7 +124,8 @@ export class Shelf {
     this.#tellOthers();
   }
 
-  #set(shelf: Entry[]): void {
+  #set(there: Entry[]): void {
+    const shelf = renamed(there, this.#naming);
     const stamps = new Set(shelf.map(({ stamp }) => stamp));
     const gone = this.store.state.shelf.flatMap(({ stamp }) => (stamps.has(stamp) ? [] : stamp));
     this.store.set({ shelf });
@@ -142,6 +158,12 @@ export class Shelf {
     const lost = keys.filter((stamp) => !known.has(stamp) && stamp !== this.store.state.stamp);
     if (lost.length > 0) await transaction("readwrite", (store) => discard(store, lost));
   }
+}
+
+/** With the names that are still to be written, the last one of each network. */
+export function renamed(entries: readonly Entry[], naming: Iterable<Naming>): Entry[] {
+  const names = new Map([...naming].map(({ stamp, name }) => [stamp, name]));
+  return entries.map((entry) => ({ ...entry, name: names.get(entry.stamp) ?? entry.name }));
 }
 
 /** The network on the stage, with what was known of it before; null where there is none that is kept. */

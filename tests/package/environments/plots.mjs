@@ -91,7 +91,8 @@ const surface = async (project) => {
     });
     await until(
       "a map as wide as its place",
-      async () => (await element.locator("svg.contour").boundingBox()).width < 300,
+      // None while it is drawn anew.
+      async () => (await element.locator("svg.contour").boundingBox())?.width < 300,
     );
     await element.evaluate((element) => {
       element.landscape = null;
