@@ -67,7 +67,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         "measured": scale.measured,
         "epochs": scale.epochs,
         "largest_loss": scale.largest_loss,
-        "seconds": found.iter().filter_map(|run| run["seconds"].as_f64()).sum::<f64>(),
+        "seconds": runs::seconds(&found),
         "left_out": left_out.len(),
         "correlations": rows,
         "runs": found,

@@ -48,7 +48,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         "test": scale.test,
         "drawn": scale.drawn,
         "directions": scale.directions,
-        "seconds": found.iter().filter_map(|run| run["seconds"].as_f64()).sum::<f64>(),
+        "seconds": runs::seconds(&found),
         "compared": compared,
         "runs": found,
     });

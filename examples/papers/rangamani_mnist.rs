@@ -46,7 +46,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         "training": scale.training,
         "test": scale.test,
         "epochs": scale.epochs,
-        "seconds": found.iter().filter_map(|run| run["seconds"].as_f64()).sum::<f64>(),
+        "seconds": runs::seconds(&found),
         "rows": rows,
         "runs": found,
     });

@@ -35,7 +35,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         "samples": SAMPLES,
         "tolerance": TOLERANCE,
         "products": products,
-        "seconds": found.iter().filter_map(|run| run["seconds"].as_f64()).sum::<f64>(),
+        "seconds": runs::seconds(&found),
         "settled": found.iter().filter(|run| run["converged"] == true).count(),
         "runs": found,
     });

@@ -83,3 +83,8 @@ pub fn all<K: Sync>(
     }
     Ok(found.into_iter().map(|value| value.into_inner().expect("no thread panics here").expect("a result")).collect())
 }
+
+/// What all runs took together.
+pub fn seconds(found: &[Value]) -> f64 {
+    found.iter().filter_map(|run| run["seconds"].as_f64()).sum()
+}

@@ -86,16 +86,14 @@ export async function checkUndo(browser, url, check) {
 /** Rescaled, the flattest by the Hessian is no longer that; by what respects the symmetry it has the place that it had. */
 async function checkRanking(lab, check) {
   const { page } = lab;
-  const ranks = () =>
-    page.evaluate(() => {
-      const { measures, stamp } = window.isoflatLab.app.store.state;
-      const of = (point, key) => measures[point].get(key)?.value;
-      return { stamp, trained: of("trained", "hessian.spectral_norm"), bent: of("bent", "hessian.spectral_norm") };
-    });
   await page.click("#flip");
   await page.waitForSelector("#ranking .named-row[data-row^='Riemannian'] .mark", { state: "attached" });
   await lab.idle();
-  const { trained, bent } = await ranks();
+  const { trained, bent } = await page.evaluate(() => {
+    const { measures } = window.isoflatLab.app.store.state;
+    const of = (point) => measures[point].get("hessian.spectral_norm")?.value;
+    return { trained: of("trained"), bent: of("bent") };
+  });
   check("the flattest has been rescaled, and is a needle", bent > 100 * trained, `${trained} → ${bent}`);
   const said = await lab.text("#ranking-said");
   const [flips, stays] = said.split("Its place stays by");
