@@ -46,6 +46,8 @@ fn runs_that_are_there_are_not_made_again() {
     let order: Vec<_> = found.iter().map(|run| run["key"].as_u64().expect("a key")).collect();
     assert_eq!(order, keys);
     assert!(found.iter().all(|run| run["seconds"].as_f64().is_some_and(|seconds| seconds >= 0.0)));
+    let together: f64 = found.iter().filter_map(|run| run["seconds"].as_f64()).sum();
+    assert!(together > 0.0 && runs::seconds(&found) == together);
     // One that was cut off while it was written is none, and one that is no JSON is named.
     std::fs::rename(folder.join("run-2.json"), folder.join("run-2.part")).expect("a file");
     all(None).expect("results");
