@@ -5,6 +5,7 @@ use super::number::Number;
 use super::{Cell, Expected, Verdict};
 use crate::engine::{Engine, Precision};
 use crate::error::{Error, Result};
+use crate::measure::MeasureValue;
 use crate::symmetry;
 
 /// How many times the largest change seen among roundings of the points is still taken for rounding.
@@ -235,7 +236,8 @@ impl Estimate {
         let (before, after) = (&before.value, &after.value);
         let size = before.value.abs();
         let scale = [size, before.scale.abs(), after.scale.abs()].into_iter().fold(0.0, f64::max).min(f64::MAX);
-        let residuals = before.residual.unwrap_or(0.0) + after.residual.unwrap_or(0.0);
+        let off = |value: &MeasureValue| value.error_bound.or(value.residual).unwrap_or(0.0);
+        let residuals = off(before) + off(after);
         // Draws that the map takes along are the same before and after: their spread is in both numbers alike.
         let errors = before.standard_error.zip(after.standard_error).filter(|_| !holds_under(before.paired, map));
         let spread = errors.map(|(a, b)| 4.0 * a.hypot(b));
@@ -246,7 +248,12 @@ impl Estimate {
             format!("rounding in {name}, {rounding:.1e} of its size")
         };
         if before.residual.is_some() {
-            reason += &format!("; the residuals before and after, together {residuals:.1e}");
+            let what = if before.error_bound.or(after.error_bound).is_some() {
+                "what residuals leave open"
+            } else {
+                "the residuals"
+            };
+            reason += &format!("; {what} before and after, together {residuals:.1e}");
         }
         if let Some(spread) = spread {
             reason += &format!("; 4 standard errors of the estimates, {spread:.1e}");

@@ -45,11 +45,21 @@ pub struct Eigenpair {
     pub value: f64,
     /// ‖A v − λ v‖ at ‖v‖ = 1: an eigenvalue of A is at most this far.
     pub residual: f64,
-    /// Is the residual within the tolerance that was asked for?
+    /// Where it is known to be nearer: ‖R‖² / η, of second order in what the vectors that were found together lack.
+    #[serde(skip)]
+    pub error_bound: Option<f64>,
+    /// Is the residual, or the bound, within the tolerance that was asked for?
     pub converged: bool,
     /// v, if it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vector: Option<Vec<f64>>,
+}
+
+impl Eigenpair {
+    /// An eigenvalue of A is at most this far.
+    fn error(&self) -> f64 {
+        self.error_bound.unwrap_or(self.residual)
+    }
 }
 
 /// Rayleigh quotients and residuals of the columns of x, in double precision on the host whatever the device's: the
@@ -76,7 +86,7 @@ pub(crate) async fn rayleigh_ritz(
             return Err(overflow(vectors));
         }
         let vector = keep_vectors.then(|| unit(x, length)).transpose()?;
-        pairs.push(Eigenpair { value, residual, converged: false, vector });
+        pairs.push(Eigenpair { value, residual, error_bound: None, converged: false, vector });
     }
     let scale = pairs.iter().map(|pair| pair.value.abs()).fold(norm_known, f64::max);
     if scale < LOST && vectors.precision() == Precision::F32 {

@@ -1,9 +1,13 @@
 //! Ends of a spectrum that Lanczos has found in single precision, taken to double precision: Davidson's method (Davidson 1975) for some
 //! pairs at once, by Rayleigh and Ritz.
 //!
-//! A residual r of a pair (θ, x) asks for the correction −(A − θ)⁻¹ r. In the subspace that Lanczos has seen A is known; outside of it are
-//! the eigenvalues that nobody looks for, near 0 beside θ. Single precision has spread r over all of the space, so two or three
-//! products in double precision do for what took Lanczos a hundred in single.
+//! What is asked of a value is its own error, which is of second order in what its vector lacks: with X the wanted vectors, R = A X − X Θ
+//! their residuals and η the distance of θ to what A has outside of X, an eigenvalue is within ‖R‖² / η of θ (Parlett 1998, section 11.7;
+//! Mathias 1998). So Rayleigh quotients in double precision of what single precision has found are mostly all that is needed. η is
+//! measured: the next vector at each wanted end comes along, and what is outside ends at its value, give or take its residual.
+//!
+//! Where that is not enough, a residual r of a pair (θ, x) asks for the correction −(A − θ)⁻¹ r. In the subspace that Lanczos has seen A
+//! is known; outside of it are the eigenvalues that nobody looks for, near 0 beside θ.
 
 use nalgebra::DMatrix;
 
@@ -39,8 +43,8 @@ struct Draft<'a> {
     whole: Segments,
 }
 
-/// The pairs that `goal` names, to this residual relative to the norm, of what was `found` in the subspace that was `explored` where
-/// `vectors` live; `None` where `most` products do not do. Eigenvectors come with them.
+/// The pairs that `goal` names, of values to this `tolerance` relative to the norm, of what was `found` in the subspace that was `explored`
+/// where `vectors` live; `None` where `most` products do not do. Eigenvectors come with them.
 ///
 /// # Errors
 /// `NotFinite` where products overflow; `TooLarge`; `Aborted`; the device's.
@@ -54,33 +58,51 @@ pub(crate) async fn refine(
 ) -> Result<Option<Spectrum>> {
     let draft = Draft::new(explored, vectors, operator.len())?;
     let counts = [found.top.len(), found.bottom.len()];
+    // One more at each end that is wanted.
+    let guarded = counts.map(|count| count + usize::from(count > 0));
     let mut basis = Projected { operator, columns: Vec::new(), products: Vec::new(), matrix: Vec::new() };
-    let mut more = draft.ends(counts).await?;
+    let mut more = draft.ends(guarded).await?;
     loop {
         if basis.columns.len() + more.len() > most || !basis.extend(more).await? {
             return Ok(None);
         }
         // Of vectors that are none, or the same, as numbers that vanish in single precision have them, there is no pair each.
-        if basis.columns.len() < counts[0] + counts[1] {
+        if basis.columns.len() < guarded[0] + guarded[1] {
             return Ok(None);
         }
-        let (pairs, scale) = basis.pairs(counts)?;
-        let dominant = pairs.iter().map(|open| open.pair.value.abs()).fold(0.0, f64::max);
+        let (mut ends, scale) = basis.pairs(guarded)?;
+        let dominant = ends.iter().flatten().map(|open| open.pair.value.abs()).fold(0.0, f64::max);
         let is_wanted = |pair: &Eigenpair| goal != Goal::SpectralNorm || pair.value.abs() == dominant;
-        let open = pairs.iter().filter(|open| is_wanted(&open.pair) && open.pair.residual > tolerance * scale);
-        let worst = open.clone().map(|open| open.pair.residual).fold(0.0, f64::max);
+        settle(&mut ends, counts, tolerance * scale, is_wanted);
+        let open = ends.iter().flatten().filter(|open| is_wanted(&open.pair) && !open.pair.converged);
+        let worst = open.clone().map(|open| open.pair.error()).fold(0.0, f64::max);
         let progress = Progress::new("lanczos", basis.columns.len(), most);
         control.step(progress.with_estimate(dominant, if scale > 0.0 { worst / scale } else { 0.0 })).await?;
         more = Vec::new();
-        for Open { pair, residual } in open {
+        for Open { pair, residual, .. } in open {
             more.push(draft.correction(pair.value, residual, scale).await?);
         }
         if more.is_empty() {
-            let mut top: Vec<Eigenpair> = pairs.into_iter().map(|open| open.pair).collect();
-            top.iter_mut().for_each(|pair| pair.converged = pair.residual <= tolerance * scale);
-            let bottom = top.split_off(counts[0]);
+            let [top, bottom] = ends.map(|end| end.into_iter().map(|open| open.pair).collect());
             let products = found.products + basis.columns.len();
             return Ok(Some(Spectrum { top, bottom, products, converged: true, verified: found.verified }));
+        }
+    }
+}
+
+/// Takes the guards from behind so many pairs of each end, and tells from them how far the values may be off.
+fn settle(ends: &mut [Vec<Open>; 2], counts: [usize; 2], tolerance: f64, is_wanted: impl Fn(&Eigenpair) -> bool) {
+    let guards: Vec<_> = ends.iter_mut().zip(counts).map(|(end, count)| end.drain(count..).next()).collect();
+    let wanted = ends.iter().flatten().filter(|open| is_wanted(&open.pair));
+    let length = norm(wanted.map(|open| open.pair.residual));
+    for ((end, guard), sign) in ends.iter_mut().zip(guards).zip([1.0, -1.0]) {
+        // Where what is not among the wanted begins, seen from this end.
+        let rest = guard.map_or(f64::INFINITY, |Open { pair, .. }| sign * pair.value + pair.residual);
+        for Open { pair, .. } in end {
+            let distance = sign * pair.value - rest;
+            let bound = length * (length / distance);
+            pair.error_bound = (distance > 0.0 && bound < pair.residual && is_wanted(pair)).then_some(bound);
+            pair.converged = pair.error() <= tolerance;
         }
     }
 }
@@ -138,14 +160,12 @@ impl Projected<'_> {
     }
 
     /// Of the largest and the smallest values so many with their residuals, and the norm as far as it is known.
-    fn pairs(&self, [top, bottom]: [usize; 2]) -> Result<(Vec<Open>, f64)> {
+    fn pairs(&self, counts: [usize; 2]) -> Result<([Vec<Open>; 2], f64)> {
         let (n, size) = (self.operator.len(), self.columns.len());
         let matrix = DMatrix::from_fn(size, size, |i, j| if i >= j { self.matrix[i][j] } else { self.matrix[j][i] });
         let eigen = decomposed(&matrix)?;
         let scale = eigen.values.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
-        let chosen = (0..top).map(|i| size - 1 - i).chain(0..bottom);
-        let mut pairs = Vec::new();
-        for i in chosen {
+        let pair = |i: usize| {
             let (value, s) = (eigen.values[i], &eigen.vectors[i * size..(i + 1) * size]);
             let [mut x, mut residual]: [Vec<f64>; 2] = [zeros(WHAT, n)?, zeros(WHAT, n)?];
             for ((column, product), s) in self.columns.iter().zip(&self.products).zip(s) {
@@ -154,10 +174,12 @@ impl Projected<'_> {
             }
             residual.iter_mut().zip(&x).for_each(|(r, x)| *r -= value * x);
             let length = norm(residual.iter().copied());
-            let pair = Eigenpair { value, residual: length, converged: false, vector: Some(x) };
-            pairs.push(Open { pair, residual });
-        }
-        Ok((pairs, scale))
+            let pair = Eigenpair { value, residual: length, error_bound: None, converged: false, vector: Some(x) };
+            Ok(Open { pair, residual })
+        };
+        let top = (0..counts[0]).map(|i| pair(size - 1 - i)).collect::<Result<_>>()?;
+        let bottom = (0..counts[1]).map(pair).collect::<Result<_>>()?;
+        Ok(([top, bottom], scale))
     }
 }
 

@@ -143,7 +143,7 @@ impl<'a, 'c> Known<'a, 'c> {
             // Never negative, and 0 by its rank: to look for that as for any other eigenvalue would take longer than all else.
             Goal::Extremes { top, .. } if is_singular => {
                 let (found, seen) = self.search(kind, Goal::Extremes { top, bottom: 0 }, columns).await?;
-                let zero = Eigenpair { value: 0.0, residual: 0.0, converged: true, vector: None };
+                let zero = Eigenpair { value: 0.0, residual: 0.0, error_bound: None, converged: true, vector: None };
                 (Spectrum { bottom: vec![zero], ..found }, seen)
             }
             goal => self.search(kind, goal, columns).await?,

@@ -47,6 +47,9 @@ pub struct MeasureValue {
     /// An eigenvalue's residual ‖A v − λ v‖.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub residual: Option<f64>,
+    /// How far off an eigenvalue may be, where that is less than its residual.
+    #[serde(skip)]
+    pub error_bound: Option<f64>,
     /// Products it took (shared by measures of one operator).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iterations: Option<usize>,
@@ -73,6 +76,7 @@ impl MeasureValue {
             key,
             value,
             residual: None,
+            error_bound: None,
             iterations: None,
             standard_error: None,
             precision: None,

@@ -63,5 +63,5 @@ async fn end(
 /// A value that is, or is made of, this one of a spectrum's ends.
 pub(super) fn eigenvalue(value: MeasureValue, pair: &Eigenpair, ends: &Ends) -> MeasureValue {
     let (residual, iterations) = (Some(pair.residual), Some(ends.products));
-    MeasureValue { residual, iterations, converged: pair.converged, ..value }
+    MeasureValue { residual, error_bound: pair.error_bound, iterations, converged: pair.converged, ..value }
 }

@@ -58,7 +58,7 @@ pub(super) async fn of(
             _ => (ritz.values[i], residual(i).hypot(noise)),
         };
         let converged = residual <= tolerance * scale;
-        Eigenpair { value, residual, converged, vector: vectors.next() }
+        Eigenpair { value, residual, error_bound: None, converged, vector: vectors.next() }
     };
     Ok((chosen.iter().map(pair).collect(), usize::from(measured.is_some())))
 }

@@ -107,7 +107,11 @@ async fn quadratic(known: &mut Known<'_, '_>, row: &Measure, of: OperatorKind) -
     let pair = ends.dominant();
     let value = pair.value.abs() * factor;
     let found = spectral::eigenvalue(row.exact(value, value), pair, &ends);
-    Ok(MeasureValue { residual: Some(pair.residual * factor), ..found })
+    Ok(MeasureValue {
+        residual: Some(pair.residual * factor),
+        error_bound: pair.error_bound.map(|bound| bound * factor),
+        ..found
+    })
 }
 
 /// The highest point of a region that ascents find, with what is known of where to begin.
