@@ -98,10 +98,15 @@ export function staleOf(names) {
   return names.filter((name) => !existsSync(placeOf(name)) || statSync(placeOf(name)).mtimeMs <= changed);
 }
 
-/** One module and its JavaScript into the package; the module comes last, so that what was interrupted is never taken for finished. */
-async function build(name) {
-  const { glue, exports, env, features } = modules[name];
-  const folder = await pack(join("target", `pkg-${name}`), { env: env?.(), name: glue, features });
+/** One module and its JavaScript, in a folder of their own. */
+function compile(name) {
+  const { glue, env, features } = modules[name];
+  return pack(join("target", `pkg-${name}`), { env: env?.(), name: glue, features });
+}
+
+/** Both into the package; the module comes last, so that what was interrupted is never taken for finished. */
+function install(name, folder) {
+  const { glue, exports } = modules[name];
   const text = asFactory(readFileSync(join(folder, `${glue}.js`), "utf8"), exports);
   const place = join(pkg, `${glue}_glue.js`);
   mkdirSync(pkg, { recursive: true });
@@ -114,10 +119,17 @@ async function build(name) {
 export async function buildWasm(names = Object.keys(modules)) {
   await step("isoflat as WebAssembly", async (say) => {
     const stale = staleOf(names);
-    for (const name of stale) {
-      say(`compiling the module ${basename(placeOf(name))} (a minute or two)`);
-      await build(name);
-    }
+    // A module is compiled in one unit, by one core: the one whose target folder is its own, beside the others.
+    const own = stale.filter((name) => modules[name].env);
+    const folders = new Map();
+    const compileAll = async (names) => {
+      for (const name of names) {
+        say(`compiling the module ${basename(placeOf(name))} (a minute or two)`);
+        folders.set(name, await compile(name));
+      }
+    };
+    await Promise.all([own, stale.filter((name) => !own.includes(name))].map(compileAll));
+    for (const name of stale) install(name, folders.get(name));
     if (staleOf(["relaxed"]).length > 0) {
       // Another one's JavaScript would not fit it. As old as can be, so that it is built when it is asked for.
       copyFileSync(placeOf("whole"), placeOf("relaxed"));

@@ -1567,6 +1567,7 @@ export interface MeasureValue {
   standardError?: number;
   /** What gave the number, where it may not have been the engine's own precision. */
   precision?: "f32" | "f64";
+  /** Is it within the tolerance: an eigenvalue by its residual, or by the residual's square over the distance to the next? */
   converged: boolean;
 }
 
