@@ -39,7 +39,7 @@ impl Search<'_, '_> {
         let mut kept: Option<Vec<f64>> = None;
         let mut pace = Pace::default();
         loop {
-            let steps = pace.steps().min(self.basis.capacity - self.basis.size);
+            let steps = pace.steps().min(until_look(self.products)).min(self.basis.capacity - self.basis.size);
             let phase = if kept.is_some() { "lanczos, verification" } else { "lanczos" };
             self.advance(steps).await?;
             let mut ritz = self.basis.ritz_pairs()?;
@@ -174,6 +174,11 @@ impl Search<'_, '_> {
             }
         }
     }
+}
+
+/// Most steps before the next look: those that were not needed any more are few beside those that were.
+fn until_look(products: usize) -> usize {
+    if products == 0 { CHECK_EVERY } else { (products / 4).clamp(CHECK_EVERY / 2, CHECK_EVERY) }
 }
 
 /// How many steps to take before the next look: as many as the last ones say will do.
