@@ -62,6 +62,12 @@ async function browserTests(webgpu) {
   if (!/\b[1-9]\d* passed/.test(output)) throw new Failure("no test ran in the browser");
 }
 
+/** Every target; and where there is MPI, what that feature adds. */
+async function clippy() {
+  await cargo("clippy", "--all-targets", ...denyWarnings);
+  if (hasMpi()) await cargo("clippy", "--features", "mpi", ...denyWarnings);
+}
+
 /** What a step cannot do on this computer: neither a success nor a failure, and said with its reason. */
 class Skipped extends Error {}
 
@@ -99,7 +105,7 @@ const steps = [
     says: "the commands, before anything is installed",
     work: () => script("tests/commands.mjs"),
   },
-  { name: "clippy", group: "rust", says: "clippy", work: () => cargo("clippy", "--all-targets", ...denyWarnings) },
+  { name: "clippy", group: "rust", says: "clippy", work: clippy },
   {
     name: "clippy-wasm",
     group: "rust",
