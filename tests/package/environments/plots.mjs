@@ -11,7 +11,7 @@ import { page } from "./program.mjs";
 import { output } from "./project.mjs";
 
 const guide = readFileSync(join(root, "docs", "guides", "plots.md"), "utf8");
-const [TEN_LINES, FROM_JSON] = [...guide.matchAll(/^```html\n([\s\S]*?)^```$/gm)].map(([, text]) => text);
+const [TEN_LINES, FROM_JSON, , BY_AND_BY] = [...guide.matchAll(/^```html\n([\s\S]*?)^```$/gm)].map(([, text]) => text);
 
 const head = '<!doctype html><html lang="en"><meta charset="utf-8"><title>An article</title>\n';
 const map = `<script type="importmap">${JSON.stringify({
@@ -161,6 +161,26 @@ const numbers = async (project) => {
   });
 };
 
+/** Cells that are still to come have their place; a name that is pressed is told. */
+const byAndBy = async (project) => {
+  article(project, "by-and-by.html", BY_AND_BY);
+  return visit(project, "by-and-by.html", async (page) => {
+    const table = page.getByRole("grid", { name: "Invariance of measures" });
+    const row = (name) => table.getByRole("row", { name }).locator("[data-cell]");
+    await row(/^Gauss–Newton, trace/).waitFor({ timeout: 60_000 });
+    assert.equal(await row(/^Hessian, trace/).count(), 1);
+    await table.getByRole("button", { name: "Hessian, trace" }).click();
+    await page.locator("#about").getByText("eigenvalues").waitFor();
+    await page.evaluate(() => {
+      const element = document.querySelector("isoflat-invariance");
+      element.table = { ...element.table, cells: element.table.cells.slice(0, 1) };
+    });
+    await table.getByText("still to come").waitFor();
+    assert.equal(await table.getAttribute("aria-busy"), "true");
+    return "a table whose cells come by and by, and names that explain themselves";
+  });
+};
+
 /** Given before the element is known, or wrong. */
 const hostile = async (project) => {
   const body = `<isoflat-landscape></isoflat-landscape><script type="module">
@@ -181,10 +201,12 @@ const hostile = async (project) => {
   complains("isoflat-landscape", "landscape", { s: ["a", "b"], t: [], loss: [1, 2] });
   complains("isoflat-landscape", "landscape", { s: [0, 1], t: [0, 1], loss: [1, 2, 3] });
   complains("isoflat-landscape", "beside", {});
-  complains("isoflat-spectrum", "eigenvalues", { top: [], bottom: [] });
+  complains("isoflat-spectrum", "eigenvalues", { top: [], bottom: [], products: 0 });
   complains("isoflat-spectrum", "density", { grid: [1] });
   complains("isoflat-invariance", "table", []);
   complains("isoflat-invariance", "descriptions", "none");
+  complains("isoflat-invariance", "measures", "loss");
+  complains("isoflat-spectrum", "names", ["one"]);
   globalThis.outcome = { said, isOne: element instanceof IsoflatLandscape, view: element.getAttribute("view") };
 </script>`;
   article(project, "hostile.html", map + body);
@@ -201,6 +223,8 @@ const hostile = async (project) => {
       /^density: .*engine\.density gives/,
       /^table: .*engine\.invariance gives/,
       /^descriptions: .*describeMeasures/,
+      /^measures: .*keys/,
+      /^names: .*two/,
     ];
     for (const [index, pattern] of wanted.entries()) assert.match(said[index], pattern);
     return "errors that say what is wanted";
@@ -223,6 +247,7 @@ export const plots = [
   ["isoflat/plots, ten lines", surface],
   ["isoflat/plots, from JSON", fromJson],
   ["isoflat/plots, lines, spectra and tables", numbers],
+  ["isoflat/plots, a table by and by", byAndBy],
   ["isoflat/plots, what makes no sense", hostile],
   [
     "isoflat/plots, Node",

@@ -3,7 +3,14 @@
  * module makes them known; what draws is loaded when an element near the window has something to draw.
  */
 
-import type { EigenResult, InvarianceTable, Landscape, MeasureDescription, SpectralDensity } from "../isoflat.js";
+import type {
+  EigenResult,
+  InvarianceTable,
+  Landscape,
+  MeasureDescription,
+  MeasureKey,
+  SpectralDensity,
+} from "../isoflat.js";
 
 /** What `engine.landscape` gives, or the same read from JSON: lists of numbers, and null for what is not finite. */
 export interface LandscapeData {
@@ -54,7 +61,10 @@ export interface IsoflatLandscapeEventMap extends HTMLElementEventMap {
   viewchange: Event;
 }
 
-/** An operator's spectrum: its ends with their residuals, its density, or both; of one point, or of two to compare. */
+/**
+ * An operator's spectrum: its ends with their residuals and how far to trust them, its density, or both; of one point, or of two to compare.
+ * What a page puts into the slots `ends`, `density-1` and `density-2` stands beside these figures' titles.
+ */
 export class IsoflatSpectrum extends HTMLElement {
   /** What `engine.eigenvalues` gives. */
   get eigenvalues(): EigenResult | readonly [EigenResult] | readonly [EigenResult, EigenResult] | null;
@@ -66,16 +76,47 @@ export class IsoflatSpectrum extends HTMLElement {
     | readonly [SpectralDensity]
     | readonly [SpectralDensity, SpectralDensity]
     | null);
+  /** What the two that are compared are called; default `["before", "after"]`. */
+  names: readonly [string, string];
+  /** The attribute `own-axes`: each of two densities on an axis of its own, and not both on one. */
+  ownAxes: boolean;
 }
+
+/** What `engine.invariance` gives, or those of its cells that there are. */
+export type InvarianceData = Pick<InvarianceTable, "transformations" | "cells"> & {
+  readonly backend?: Pick<InvarianceTable["backend"], "precision">;
+};
+
+/** A row of an invariance table. */
+export type RowKey = InvarianceTable["cells"][number]["measure"];
 
 /** Which measures stand still under which maps of the weights, and which move. */
 export class IsoflatInvariance extends HTMLElement {
-  /** What `engine.invariance` gives. */
-  get table(): InvarianceTable | null;
-  set table(table: InvarianceTable | null);
+  get table(): InvarianceData | null;
+  set table(table: InvarianceData | null);
+  /** Of the rows that there will be, while cells are still to come: these have their place. Null, as it begins, for those that have cells. */
+  get measures(): readonly RowKey[] | null;
+  set measures(keys: readonly RowKey[] | null);
   /** What `describeMeasures()` gives: names and papers. Without it rows have the measures' keys. */
   get descriptions(): readonly MeasureDescription[];
   set descriptions(descriptions: readonly MeasureDescription[]);
+  /** The attribute `explained`: measures' names are buttons, and `explain` says which of them was pressed. */
+  explained: boolean;
+  addEventListener<K extends keyof IsoflatInvarianceEventMap>(
+    type: K,
+    listener: (this: IsoflatInvariance, event: IsoflatInvarianceEventMap[K]) => unknown,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
+  addEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
+}
+
+export interface IsoflatInvarianceEventMap extends HTMLElementEventMap {
+  /** Somebody wants to know what a measure is; `name` is the button. It bubbles. */
+  explain: CustomEvent<{ measure: MeasureKey; name: HTMLElement }>;
 }
 
 declare global {
