@@ -5,6 +5,7 @@ import {
   eigenvaluesOf,
   invarianceOf,
   landscapeOf,
+  landscapesOf,
   measuresOf,
   namesOf,
 } from "../../www/src/plots/given";
@@ -28,6 +29,14 @@ describe("a landscape that is given", () => {
     const path = { s: [0, 1], t: [0, 1] };
     expect([...(landscapeOf({ ...grid, path }, "landscape").path?.s ?? [])]).toEqual([0, 1]);
     expect(() => landscapeOf({ ...grid, path: { s: 1 } }, "landscape")).toThrow("its path");
+  });
+
+  test("may be two lines, and not two grids", () => {
+    const line = { s: [0, 1], t: [], loss: [1, 2] };
+    expect(landscapesOf([line, line], "landscape")).toHaveLength(2);
+    expect(landscapesOf([grid], "landscape")).toHaveLength(1);
+    expect(() => landscapesOf([line, grid], "landscape")).toThrow("two are compared where they are lines");
+    expect(() => landscapesOf([], "landscape")).toThrow("one landscape or two lines, and not 0");
   });
 
   test("has two points along what it has", () => {

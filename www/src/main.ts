@@ -31,6 +31,7 @@ import { forgetColours } from "./dom";
 import { Messages } from "./messages";
 import { idle, painted, ShortTasks } from "./moments";
 import { defineElements } from "./plots/elements";
+import { IsoflatLandscape } from "./plots/landscape";
 import { FIRST_STATE } from "./states";
 import { type State, Store } from "./store";
 import { BendView } from "./views/bend";
@@ -155,6 +156,9 @@ tabsView((opened) => {
 await painted();
 const tasks = new ShortTasks();
 const run = <T>(make: () => T): Promise<T> => tasks.run(make);
+// It is loaded beside what it is to draw, and its worker before that.
+void import("./plots/landscape-drawing");
+IsoflatLandscape.drawers = drawersInWorker;
 drawersInWorker();
 defineElements();
 await run(glossaryView);

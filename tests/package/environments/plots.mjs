@@ -120,9 +120,11 @@ const fromJson = async (project) => {
 };
 
 const numbers = async (project) => {
-  const body = `<isoflat-landscape></isoflat-landscape><isoflat-spectrum></isoflat-spectrum><isoflat-invariance></isoflat-invariance>
+  const body = `<isoflat-landscape></isoflat-landscape><isoflat-landscape></isoflat-landscape><isoflat-spectrum></isoflat-spectrum><isoflat-invariance></isoflat-invariance>
 <script type="module">${computing}
-  at("isoflat-landscape").landscape = await engine.landscape(problem, parameters, { directions: [{ type: "random", seed: 1 }] });
+  const line = await engine.landscape(problem, parameters, { directions: [{ type: "random", seed: 1 }] });
+  at("isoflat-landscape").landscape = line;
+  at("isoflat-landscape:nth-of-type(2)").landscape = [line, { ...line, loss: line.loss.map((x) => 2 * x) }];
   const ends = await engine.eigenvalues(problem, parameters, { top: 3, bottom: 2 });
   at("isoflat-spectrum").eigenvalues = [ends, ends];
   at("isoflat-spectrum").density = await engine.density(problem, parameters);
@@ -136,6 +138,9 @@ const numbers = async (project) => {
   return visit(project, "numbers.html", async (page) => {
     const line = page.getByRole("img", { name: /^Loss along the first direction; [\d.]+ in the middle/ });
     await line.waitFor({ timeout: 60_000 });
+    const both = page.getByRole("img", { name: /^Loss along the first direction; before: .*; after: / });
+    assert.equal(await both.locator(".curve").count(), 2, "two lines in one chart");
+    assert.equal(await page.locator(".of-bent").innerText(), "◆ after");
     const spectrum = page.locator("isoflat-spectrum");
     const ends = spectrum.getByRole("img", { name: /^Ends of the spectrum: before λ from .*; after λ from/ });
     await ends.waitFor();
@@ -201,6 +206,8 @@ const hostile = async (project) => {
   complains("isoflat-landscape", "landscape", { s: ["a", "b"], t: [], loss: [1, 2] });
   complains("isoflat-landscape", "landscape", { s: [0, 1], t: [0, 1], loss: [1, 2, 3] });
   complains("isoflat-landscape", "beside", {});
+  const surface = { s: [0, 1], t: [0, 1], loss: [1, 2, 3, 4] };
+  complains("isoflat-landscape", "landscape", [surface, surface]);
   complains("isoflat-spectrum", "eigenvalues", { top: [], bottom: [], products: 0 });
   complains("isoflat-spectrum", "density", { grid: [1] });
   complains("isoflat-invariance", "table", []);
@@ -219,6 +226,7 @@ const hostile = async (project) => {
       /^landscape: .*lists of numbers/,
       /^landscape: its loss has 3 numbers and not those of 2 × 2 points/,
       /^beside: .*list/,
+      /^landscape: two are compared where they are lines/,
       /^eigenvalues: .*no largest eigenvalue/,
       /^density: .*engine\.density gives/,
       /^table: .*engine\.invariance gives/,

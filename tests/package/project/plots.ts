@@ -8,7 +8,10 @@ export async function show(engine: Engine, problem: Problem, parameters: Float64
   element satisfies IsoflatLandscape;
   element.landscape = await engine.landscape(problem, parameters, { directions: [{ type: "random", seed: 1 }] });
   element.landscape = { s: [0, 1], t: [], loss: [1, null] } satisfies LandscapeData;
-  element.beside = [element.landscape];
+  element.beside = [{ s: [0, 1], t: [], loss: [1, 2] }];
+  element.landscape = [element.landscape, { s: [0, 1], t: [], loss: [1, 2] }];
+  element.names = ["before", "after"];
+  element.addEventListener("fallback", () => element.view satisfies "surface" | "contour");
   element.view = "contour";
   element.scale = "linear";
   element.addEventListener("camerachange", () => element.camera.length satisfies number);

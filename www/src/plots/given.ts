@@ -58,6 +58,17 @@ export function landscapeOf(value: unknown, what: string): Landscape {
   return found as Omit<Landscape, "backend"> as Landscape;
 }
 
+/** One, or two lines to compare. */
+export function landscapesOf(value: unknown, what: string): Landscape[] {
+  if (!Array.isArray(value)) return [landscapeOf(value, what)];
+  if (value.length < 1 || value.length > 2)
+    wrong(what, `it is to be one landscape or two lines, and not ${value.length}`);
+  const all = value.map((one) => landscapeOf(one, what));
+  if (all.length > 1 && all.some(({ t }) => t.length > 0))
+    wrong(what, "two are compared where they are lines; grids have an element each, which beside compares");
+  return all;
+}
+
 /** One result, or two to compare; null for none. */
 function upToTwo<T>(value: unknown, what: string, check: (one: unknown) => asserts one is T): T[] | null {
   if (value === null || value === undefined) return null;

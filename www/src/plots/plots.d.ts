@@ -3,14 +3,7 @@
  * module makes them known; what draws is loaded when an element near the window has something to draw.
  */
 
-import type {
-  EigenResult,
-  InvarianceTable,
-  Landscape,
-  MeasureDescription,
-  MeasureKey,
-  SpectralDensity,
-} from "../isoflat.js";
+import type { EigenResult, InvarianceTable, MeasureDescription, MeasureKey, SpectralDensity } from "../isoflat.js";
 
 /** What `engine.landscape` gives, or the same read from JSON: lists of numbers, and null for what is not finite. */
 export interface LandscapeData {
@@ -23,14 +16,19 @@ export interface LandscapeData {
   readonly path?: { readonly s: ArrayLike<number | null>; readonly t: ArrayLike<number | null> };
 }
 
-/** The loss around a point, as a surface that hands and keys turn, as a contour map, or, of one direction, as a line. */
+/**
+ * The loss around a point, as a surface that hands and keys turn, as a contour map, or, of one direction, as a line. Its parts for a style sheet
+ * are `surface`, the canvas, and `scale`, what its colours mean.
+ */
 export class IsoflatLandscape extends HTMLElement {
-  /** Null for none, as it begins: then the element shows what is between its tags. */
-  get landscape(): Landscape | LandscapeData | null;
-  set landscape(landscape: Landscape | LandscapeData | null);
+  /** Null for none, as it begins: then the element shows what is between its tags. Two lines are drawn in one chart. */
+  get landscape(): LandscapeData | readonly [LandscapeData] | readonly [LandscapeData, LandscapeData] | null;
+  set landscape(landscape: LandscapeData | readonly [LandscapeData] | readonly [LandscapeData, LandscapeData] | null);
+  /** What two lines are called; default `["before", "after"]`. */
+  names: readonly [string, string];
   /** Landscapes of other elements, with which it shares one scale of heights and colours. */
-  get beside(): readonly (Landscape | LandscapeData)[];
-  set beside(landscapes: readonly (Landscape | LandscapeData)[]);
+  get beside(): readonly LandscapeData[];
+  set beside(landscapes: readonly LandscapeData[]);
   /** The attribute `view`; default `surface`. */
   view: "surface" | "contour";
   /** The attribute `scale`: heights and colours as log (1 + loss), the default, or as the loss. */
@@ -59,6 +57,8 @@ export interface IsoflatLandscapeEventMap extends HTMLElementEventMap {
   camerachange: Event;
   /** Somebody has chosen another view. */
   viewchange: Event;
+  /** This browser has no WebGL: the surface is drawn as a map. */
+  fallback: Event;
 }
 
 /**

@@ -9,7 +9,7 @@ import { densityFigure, endsFigure, momentsFigure } from "../figures/spectrum";
 import { disable } from "../focus";
 import { integer, number } from "../format";
 import { IsoflatSpectrum } from "../plots/spectrum";
-import type { PerPoint } from "../store";
+import { oneOrTwo, type PerPoint } from "../store";
 import type { Point, SpectrumChoice } from "../worker/protocol";
 import { watchIn } from "./closed";
 import { estimateView } from "./estimate";
@@ -216,7 +216,3 @@ function present<T>(values: PerPoint<T>): { point: Point; value: T }[] {
     return value === undefined ? [] : [{ point, value }];
   });
 }
-
-/** What is bent is compared with what was trained. */
-const oneOrTwo = <T>({ trained, bent }: PerPoint<T>): [T] | [T, T] | null =>
-  trained === undefined ? null : bent === undefined ? [trained] : [trained, bent];
