@@ -11,6 +11,7 @@ export async function show(engine: Engine, problem: Problem, parameters: Float64
   element.beside = [{ s: [0, 1], t: [], loss: [1, 2] }];
   element.landscape = [element.landscape, { s: [0, 1], t: [], loss: [1, 2] }];
   element.names = ["before", "after"];
+  element.noScale = true;
   element.addEventListener("fallback", () => element.view satisfies "surface" | "contour");
   element.view = "contour";
   element.scale = "linear";

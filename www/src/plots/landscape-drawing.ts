@@ -24,7 +24,7 @@ const VIEWS: [view: View, label: string][] = [
 class LandscapeDrawing implements Drawing<LandscapeContent> {
   readonly #name = `landscape-${++drawn}`;
   readonly #view = html("div", { class: "view" });
-  readonly #scale = html("div", { class: "loss-scale", part: "scale" });
+  readonly #scale = html("div", { class: "loss-scale" });
   readonly #legend = html("ul", { class: "legend" });
   readonly #controls: HTMLElement;
   readonly #resize = new ResizeObserver(() => this.#fit());
@@ -55,7 +55,7 @@ class LandscapeDrawing implements Drawing<LandscapeContent> {
       this.#surface?.turn(content.orbit);
       return;
     }
-    const { landscape, beside, scale, orbit, hasControls } = content;
+    const { landscape, beside, scale, orbit, hasControls, hasScale } = content;
     // Who asks for a surface again is to have one, if there can be.
     if (before?.view === "contour") this.#isFlat = false;
     const view = this.#viewOf(content);
@@ -85,7 +85,7 @@ class LandscapeDrawing implements Drawing<LandscapeContent> {
       this.#surface.turn(orbit);
       this.#surface.show(landscape, heights);
     }
-    drawLossScale(this.#scale, heights, ground.theme());
+    drawLossScale(this.#scale, hasScale ? heights : undefined, ground.theme());
   }
 
   close(): void {

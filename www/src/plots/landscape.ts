@@ -24,6 +24,7 @@ export interface LandscapeContent {
   scale: HeightKind;
   orbit: Orbit;
   hasControls: boolean;
+  hasScale: boolean;
 }
 
 type Given = LandscapeData | readonly [LandscapeData] | readonly [LandscapeData, LandscapeData];
@@ -31,8 +32,8 @@ type Given = LandscapeData | readonly [LandscapeData] | readonly [LandscapeData,
 export class IsoflatLandscape extends PlotElement<LandscapeContent> {
   /** What draws surfaces elsewhere than on the page's thread. A page's own matter: no bundler would find its worker. */
   static drawers: () => MakeDrawer | null = () => null;
-  static readonly observedAttributes = ["view", "scale", "camera", "controls"];
-  protected readonly given = ["landscape", "beside", "names", "view", "scale", "camera", "controls"];
+  static readonly observedAttributes = ["view", "scale", "camera", "controls", "no-scale"];
+  protected readonly given = ["landscape", "beside", "names", "view", "scale", "camera", "controls", "noScale"];
   #given: { landscape: Given; own: Landscape[] } | null = null;
   #beside: { landscapes: readonly LandscapeData[]; own: Landscape[] } = { landscapes: [], own: [] };
   #orbit: Orbit = orbitOf(null);
@@ -91,6 +92,14 @@ export class IsoflatLandscape extends PlotElement<LandscapeContent> {
     this.toggleAttribute("controls", has);
   }
 
+  get noScale(): boolean {
+    return this.hasAttribute("no-scale");
+  }
+
+  set noScale(has: boolean) {
+    this.toggleAttribute("no-scale", has);
+  }
+
   /** `""` where it begins. */
   get camera(): string {
     return cameraText(this.#orbit) ?? "";
@@ -147,6 +156,7 @@ export class IsoflatLandscape extends PlotElement<LandscapeContent> {
       scale,
       orbit: this.#orbit,
       hasControls: this.controls,
+      hasScale: !this.noScale,
     };
   }
 

@@ -17,8 +17,8 @@ export interface LandscapeData {
 }
 
 /**
- * The loss around a point, as a surface that hands and keys turn, as a contour map, or, of one direction, as a line. Its parts for a style sheet
- * are `surface`, the canvas, and `scale`, what its colours mean.
+ * The loss around a point, as a surface that hands and keys turn, as a contour map, or, of one direction, as a line. For a style sheet its
+ * canvas is the part `surface`.
  */
 export class IsoflatLandscape extends HTMLElement {
   /** Null for none, as it begins: then the element shows what is between its tags. Two lines are drawn in one chart. */
@@ -35,6 +35,8 @@ export class IsoflatLandscape extends HTMLElement {
   scale: "log" | "linear";
   /** The attribute `controls`: buttons for the view. */
   controls: boolean;
+  /** The attribute `no-scale`: what its colours mean is left out, since it is said elsewhere. */
+  noScale: boolean;
   /**
    * From where the surface is seen: degrees around, degrees up and distance as `"36_25_4.8"`; `""` where it begins. The attribute `camera` sets it,
    * and what a hand does is not written there.
