@@ -5,9 +5,8 @@ mod strict;
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde_json::Value;
-use serde_path_to_error::{Path, Segment, Track};
 
-use strict::Strict;
+use strict::{Segment, Strict, Way};
 
 use crate::error::{Error, ErrorCode, Result};
 
@@ -36,7 +35,7 @@ pub(crate) fn from_value<T: DeserializeOwned>(value: &Value) -> std::result::Res
 /// The message for a value. Here and below what no type is needed for is apart: of the rest there is one a type.
 #[cold]
 #[inline(never)]
-fn said_of(value: &Value, path: &Path, error: &serde_json::Error) -> String {
+fn said_of(value: &Value, path: &[Segment], error: &serde_json::Error) -> String {
     let message = placed(path, &error.to_string());
     match key_of(value, path, &message) {
         Some(key) => message.replacen("must be ", &format!("{key} must be "), 1),
@@ -45,26 +44,27 @@ fn said_of(value: &Value, path: &Path, error: &serde_json::Error) -> String {
 }
 
 /// A value, or where in it what is wrong.
-fn tracked<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> std::result::Result<T, (Path, D::Error)> {
-    let mut track = Track::new();
-    let found = T::deserialize(Strict(serde_path_to_error::Deserializer::new(from, &mut track)));
-    found.map_err(|error| (track.path(), error))
+fn tracked<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    from: D,
+) -> std::result::Result<T, (Vec<Segment>, D::Error)> {
+    let way = Way::default();
+    let found = T::deserialize(Strict(from, &way));
+    found.map_err(|error| (way.into_segments(), error))
 }
 
 /// For `deserialize_with`, of a list of objects inside one that is read by its `type`.
 pub(crate) fn objects<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     from: D,
 ) -> std::result::Result<Vec<T>, D::Error> {
-    Vec::deserialize(Strict(from))
+    Vec::deserialize(Strict(from, &Way::default()))
 }
 
 /// serde loses the path inside an object that is read by its type: the one key whose value is what the message speaks of.
-fn key_of(value: &Value, path: &Path, message: &str) -> Option<String> {
+fn key_of(value: &Value, path: &[Segment], message: &str) -> Option<String> {
     let (_, found) = message.split_once(", not ")?;
     let inner = path.iter().try_fold(value, |value, segment| match segment {
-        Segment::Map { key } => value.get(key),
-        Segment::Seq { index } => value.get(index),
-        Segment::Enum { .. } | Segment::Unknown => Some(value),
+        Segment::Key(key) => value.get(key),
+        Segment::Index(index) => value.get(index),
     })?;
     let said = |value: &Value| match value {
         Value::String(text) => format!("the string {text:?}"),
@@ -86,22 +86,21 @@ pub(crate) fn nothing<'de, D: Deserializer<'de>>(from: D) -> std::result::Result
 }
 
 /// A message with the path of what it speaks of; none for the whole.
-fn placed(path: &Path, message: &str) -> String {
-    let path = path.to_string();
+fn placed(path: &[Segment], message: &str) -> String {
     let message = in_words(message);
-    if path == "." || path.contains('?') {
+    let mut place = String::new();
+    for segment in path {
+        match segment {
+            Segment::Key(key) if place.is_empty() => place.push_str(key),
+            Segment::Key(key) => place.extend([".", key]),
+            Segment::Index(index) => place.push_str(&format!("[{index}]")),
+        }
+    }
+    if place.is_empty() {
         return message;
     }
-    if message.starts_with("must be ") {
-        return format!("{path} {message}");
-    }
-    // A key that should not be there is the last part of the path.
-    let path = if message.starts_with("there is no key") {
-        path.rsplit_once('.').map_or("", |(parent, _)| parent)
-    } else {
-        &path
-    };
-    if path.is_empty() { message } else { format!("{path}: {message}") }
+    let between = if message.starts_with("must be ") { " " } else { ": " };
+    format!("{place}{between}{message}")
 }
 
 /// serde's message without Rust's types.

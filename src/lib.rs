@@ -46,6 +46,7 @@ mod random;
 pub mod ranks;
 #[cfg(computes)]
 mod report;
+mod sorting;
 #[cfg(computes)]
 pub mod space;
 pub mod symmetry;

@@ -22,6 +22,7 @@ use crate::error::{ErrorCode, Result, ensure, ensure_finite};
 use crate::linalg::generator;
 use crate::measure::sharpness::{Hints, Probe, Region, Sharpness, SharpnessOptions, ascend, ascend_through};
 use crate::memory::copied;
+use crate::sorting::sort_by;
 
 /// Halvings of the radius before the search gives up.
 const HALVINGS: usize = 60;
@@ -290,7 +291,7 @@ impl FlatBox {
 
 /// Do these intervals have no point in common?
 fn are_disjoint(mut intervals: Vec<[f64; 2]>) -> bool {
-    intervals.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    sort_by(&mut intervals, |a, b| a[0].total_cmp(&b[0]));
     intervals.windows(2).all(|pair| pair[0][1] < pair[1][0])
 }
 

@@ -4,6 +4,7 @@
 //! apart there. So it is smooth and strictly increasing, with the derivative F′(x) / φ(u), and no sample lies in a tail beyond all
 //! kernels. Tails are known by their logarithms, so that u is finite however far x lies from the samples.
 
+use crate::sorting::sort_by;
 use std::f64::consts::{FRAC_1_SQRT_2, LN_2, TAU};
 
 /// Most kernels.
@@ -29,7 +30,7 @@ pub(super) struct Marginal {
 impl Marginal {
     /// Of the samples' values, which are sorted.
     pub fn of(values: &mut [f64]) -> Self {
-        values.sort_by(f64::total_cmp);
+        sort_by(values, f64::total_cmp);
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
         let deviation = (values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / count).sqrt();

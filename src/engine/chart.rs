@@ -11,6 +11,7 @@ use super::cpu::chart as twin;
 use super::vector::Vector;
 use crate::error::{Error, ErrorCode, Result, ensure};
 use crate::memory::{copied, filled, room, zeros};
+use crate::sorting::sort_by_key;
 
 /// In a [`Quotient`]: no numerator, or no denominator.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -54,7 +55,7 @@ impl Sheared {
     /// # Errors
     /// `InvalidParameters` for a κ that is 0, or constants that are not finite; `TooLarge`.
     pub(crate) fn new(parameters: usize, mut rows: Vec<Shear>) -> Result<Self> {
-        rows.sort_unstable_by_key(|row| row.place);
+        sort_by_key(&mut rows, |row| row.place);
         for row in &rows {
             ensure!(
                 row.own.is_finite() && row.own != 0.0 && row.other.is_finite(),

@@ -18,6 +18,7 @@ use crate::network::{Layer, Network};
 use crate::numbers::norm;
 use crate::operator::{Connection, Metric, OperatorKind};
 use crate::problem::ProblemFile;
+use crate::sorting::sort_by_key;
 use crate::symmetry::{SymmetryGroup, Transformation};
 
 /// A part of a report, in the order in which they are computed: what is quick comes first, and what others share before them.
@@ -150,7 +151,7 @@ pub async fn report_at(
         Some(sections) => sections.clone(),
         None => Section::ALL.into_iter().filter(|section| section.is_defined_for(network)).collect(),
     };
-    sections.sort_unstable();
+    sort_by_key(&mut sections, |&section| section);
     sections.dedup();
     let mut reporter = Reporter { known: Known::new(engine, &options.measure, control), options, parameters };
     if sections.contains(&Section::Sharpness) {

@@ -7,6 +7,7 @@ use crate::control::Control;
 use crate::error::{Result, bail};
 use crate::memory::{collected, filled, room};
 use crate::network::{Network, ParametricLayer};
+use crate::sorting::sort_by_key;
 use crate::symmetry::Nodes;
 
 const WHAT: &str = "the fixed weights";
@@ -57,7 +58,7 @@ pub(super) fn jobs(network: &Network, nodes: &Nodes) -> Result<Vec<Job>> {
             }
         }
     }
-    jobs.sort_by_key(|job| job.distance);
+    sort_by_key(&mut jobs, |job| job.distance);
     Ok(jobs)
 }
 

@@ -13,6 +13,7 @@ use crate::error::{Result, bail, ensure};
 use crate::event_loop::now;
 use crate::memory::{collected, filled, room};
 use crate::network::Network;
+use crate::sorting::sort_by_key;
 use crate::symmetry::{Nodes, ensure_homogeneous};
 
 /// How the fixed weight of each hidden unit is chosen.
@@ -110,7 +111,7 @@ impl Skeleton {
     /// The fixed weights' places in the parameter vector, ascending.
     pub fn fixed_indices(&self) -> Vec<usize> {
         let mut indices: Vec<usize> = self.fixed.iter().flatten().map(|edge| edge.index).collect();
-        indices.sort_unstable();
+        sort_by_key(&mut indices, |&index| index);
         indices
     }
 

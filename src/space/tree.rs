@@ -6,6 +6,7 @@ use super::skeleton::Edge;
 use crate::error::{Result, bail};
 use crate::memory::{filled, room};
 use crate::network::Network;
+use crate::sorting::sort_by_key;
 use crate::symmetry::Nodes;
 
 const WHAT: &str = "the weights of the tree";
@@ -23,7 +24,7 @@ pub(super) fn tree(network: &Network, nodes: &Nodes, fixed: &[Choice]) -> Result
     // The fixed weights by layer and row, the first unit of each row first.
     let mut incoming: Vec<(usize, usize, usize, usize)> = room(WHAT, fixed.len())?;
     incoming.extend(fixed.iter().map(|choice| (choice.layer, choice.edge.unit, choice.unit, choice.edge.index)));
-    incoming.sort_unstable();
+    sort_by_key(&mut incoming, |&choice| choice);
     let mut is_chosen = filled(WHAT, false, nodes.count())?;
     let mut edges: Vec<(u32, Edge)> = room(WHAT, nodes.count() - 1)?;
     for (l, layer) in network.layout().layers().iter().enumerate() {
@@ -51,7 +52,7 @@ pub(super) fn tree(network: &Network, nodes: &Nodes, fixed: &[Choice]) -> Result
             }
         }
     }
-    edges.sort_unstable_by_key(|&(node, _)| distance[node as usize]);
+    sort_by_key(&mut edges, |&(node, _)| distance[node as usize]);
     Ok(edges)
 }
 

@@ -15,6 +15,7 @@ use super::union::Union;
 use crate::error::{ErrorCode, Result};
 use crate::memory::{collected, copied, filled, room, zeros};
 use crate::network::Network;
+use crate::sorting::sort_by_key;
 
 const WHAT: &str = "a permutation";
 
@@ -104,7 +105,7 @@ impl Bundles {
     fn new(set: &[u32], is_held: &[bool], profile: &[u64]) -> Result<Self> {
         let mut nodes: Vec<u32> = room(WHAT, set.len())?;
         nodes.extend((1..set.len() as u32).filter(|&node| !is_held[node as usize]));
-        nodes.sort_unstable_by_key(|&node| (set[node as usize], node));
+        sort_by_key(&mut nodes, |&node| set[node as usize]);
         let mut starts = room(WHAT, nodes.len() + 1)?;
         let mut class_of: Vec<usize> = room(WHAT, nodes.len())?;
         let mut alike: HashMap<Vec<u64>, usize> = HashMap::new();

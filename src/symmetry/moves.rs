@@ -9,6 +9,7 @@ use super::row_of;
 use crate::error::{Result, bail};
 use crate::memory::{collected, room};
 use crate::network::{Layer, Network, ParametricLayer, Source};
+use crate::sorting::sort_by_key;
 
 const WHAT: &str = "a permutation";
 
@@ -131,7 +132,7 @@ impl Walk<'_> {
     fn rows(&self, l: usize) -> Result<Vec<u32>> {
         let rows = self.nodes.rows(l);
         let mut by_node = collected(WHAT, 0..rows.len() as u32)?;
-        by_node.sort_unstable_by_key(|&row| (rows[row as usize], row));
+        sort_by_key(&mut by_node, |&row| rows[row as usize]);
         let node_of = |place: usize| by_node.get(place).map(|&row: &u32| rows[row as usize]);
         let mut order = collected(WHAT, 0..rows.len() as u32)?;
         let mut start = 0;

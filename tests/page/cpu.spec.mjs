@@ -89,7 +89,7 @@ test("A network of one's own, from training to a crash", async ({ lab, check, pa
     await lab.tabTo("#check-button");
     await page.keyboard.press("Enter");
     await checkInvariance(lab, check);
-    const row = () => page.evaluate(() => document.activeElement?.closest("tr")?.rowIndex);
+    const row = () => page.evaluate(() => document.activeElement?.shadowRoot?.activeElement?.closest("tr")?.rowIndex);
     const before = await row();
     await page.keyboard.press("ArrowDown");
     const after = await row();

@@ -27,7 +27,8 @@ function watch(processors) {
     }
   }).observe({ type: "longtask", buffered: true });
   const look = () => {
-    if (document.querySelector("#landscapes canvas")) firstSeconds.surface ??= performance.now();
+    if (document.querySelector("#landscapes .view")?.shadowRoot?.querySelector("canvas"))
+      firstSeconds.surface ??= performance.now();
     if (window.isoflatLab?.app.store.state.sharpness.decades > 0) firstSeconds.moves = performance.now();
     else requestAnimationFrame(look);
   };

@@ -34,7 +34,7 @@ const LONGEST = 1400;
  */
 const NOT_SEEN = `
   [data-seconds], .estimate { display: none }
-  [data-picture] #landscapes .view > canvas { visibility: hidden }
+  [data-picture] #landscapes .view::part(surface) { visibility: hidden }
   .report-facts div:nth-child(n + 3), #report-trust .note:last-child { visibility: hidden }
   [data-picture="part"] #bend-controls { visibility: hidden }
 `;

@@ -128,8 +128,9 @@ export async function checkSpectrum(lab, check, { part, points }) {
       counts: [top.length, bottom.length],
       trusted: converged && verified,
     })),
-    integrals: [...document.querySelectorAll(".densities figure:not([hidden])")].map(
-      ({ dataset }) => +dataset.integral,
+    // By the trapezoidal rule.
+    integrals: Object.values(window.isoflatLab.app.store.state.densities).map(({ grid, density }) =>
+      grid.slice(1).reduce((sum, x, i) => sum + ((density[i] + density[i + 1]) / 2) * (x - grid[i]), 0),
     ),
   }));
   check(
@@ -140,7 +141,7 @@ export async function checkSpectrum(lab, check, { part, points }) {
     "they are converged, and verified that none was missed",
     ends.every(({ trusted }) => trusted),
   );
-  check("and the page says so", /verified/.test(await lab.text("#spectrum-said")));
+  check("and the page says so", /verified/.test(await lab.text("isoflat-spectrum .trust")));
   check(
     "the density integrates to 1",
     integrals.length === points.length && integrals.every((integral) => Math.abs(integral - 1) < 0.01),
@@ -148,8 +149,8 @@ export async function checkSpectrum(lab, check, { part, points }) {
   );
   check(
     "both are drawn",
-    (await lab.count("#spectrum-ends .dots")) === points.length &&
-      (await lab.count(".densities .curve")) === points.length,
+    (await lab.count("isoflat-spectrum .ends .dots")) === points.length &&
+      (await lab.count("isoflat-spectrum .curve")) === points.length,
   );
 }
 

@@ -72,7 +72,12 @@ const lookedAt = (page, share, part) =>
       const stays = Math.max(
         ...[".stage", ".bar"].map((one) => document.querySelector(one).getBoundingClientRect().bottom),
       );
-      const sizes = [...document.querySelectorAll("#stage *")]
+      const allIn = (root) =>
+        [...root.querySelectorAll("*")].flatMap((element) => [
+          element,
+          ...(element.shadowRoot ? allIn(element.shadowRoot) : []),
+        ]);
+      const sizes = allIn(document.querySelector("#stage"))
         .filter((element) => element.checkVisibility() && element.closest(".visually-hidden") === null)
         .filter(({ childNodes }) => [...childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== ""))
         .map((element) => Number.parseFloat(getComputedStyle(element).fontSize));

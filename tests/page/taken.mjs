@@ -12,32 +12,46 @@ const CHART = { width: 150, height: 70 };
  */
 export function chartsIn({ page }, part) {
   return page.locator(part).evaluate((root, least) => {
+    // As it is laid out: what an element draws is within it, and what it is given stands where the element puts it.
+    const parentOf = (node) => node.assignedSlot ?? node.parentElement ?? node.getRootNode().host ?? null;
+    const allIn = (root, selector) =>
+      [...root.querySelectorAll("*")].flatMap((element) => [
+        ...(element.matches(selector) ? [element] : []),
+        ...(element.shadowRoot ? allIn(element.shadowRoot, selector) : []),
+      ]);
+    const holds = (outer, element) => {
+      let up = element;
+      while (up && up !== outer) up = parentOf(up);
+      return up !== null;
+    };
     const isSeen = (element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
-    const charts = [...root.querySelectorAll("svg, canvas, table, .gauges")].filter((element) => {
+    const charts = allIn(root, "svg, canvas, table, .gauges").filter((element) => {
       const { width, height } = element.getBoundingClientRect();
       const isLarge = element.localName === "table" || (width >= least.width && height >= least.height);
       return isLarge && isSeen(element) && !element.closest(".shelved, button, .surface-axes");
     });
-    const buttons = [...root.querySelectorAll("button.take")].filter(isSeen);
+    const buttons = allIn(root, "button.take").filter(isSeen);
     const depth = (element) => {
       let up = element;
-      while (up !== root && !buttons.some((button) => up.contains(button))) up = up.parentElement;
+      while (up !== root && !buttons.some((button) => holds(up, button))) up = parentOf(up);
       let deep = 0;
-      for (; up !== root; up = up.parentElement) deep++;
+      for (; up !== root; up = parentOf(up)) deep++;
       return deep;
     };
-    const named = ({ localName, id, className, parentElement }) =>
-      [localName, id || String(className.baseVal ?? className), "in", parentElement.id || parentElement.className].join(
-        " ",
+    const named = (chart) => {
+      const [own, around] = [chart, parentOf(chart)].map(
+        ({ id, className, localName }) => id || String(className.baseVal ?? className) || localName,
       );
+      return `${chart.localName} ${own} in ${around}`;
+    };
     const isTaken = new Set();
     for (const button of document.querySelectorAll("[data-chart]")) delete button.dataset.chart;
     // Those whose menu is nearest choose first.
     const order = charts.map((chart) => ({ chart, deep: depth(chart) })).sort((a, b) => b.deep - a.deep);
     return order.map(({ chart }, index) => {
       let button;
-      for (let up = chart; up && !button; up = up === root ? null : up.parentElement) {
-        button = buttons.find((one) => up.contains(one) && !isTaken.has(one));
+      for (let up = chart; up && !button; up = up === root ? null : parentOf(up)) {
+        button = buttons.find((one) => holds(up, one) && !isTaken.has(one));
       }
       if (button) {
         isTaken.add(button);

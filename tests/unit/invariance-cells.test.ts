@@ -1,8 +1,8 @@
-import type { InvarianceCell } from "isoflat";
+import type { InvarianceCell, MeasureDescription } from "isoflat";
 import { describe, expect, test } from "vitest";
 import { csvOf } from "../../www/src/figures/columns";
 import { invarianceFigure } from "../../www/src/figures/invariance";
-import { marksOf, nameOf, tableOf, ticksOf } from "../../www/src/invariance-cells";
+import { type Check, checkOf, marksOf, nameOf, tableOf, ticksOf } from "../../www/src/invariance-cells";
 import { INFO, state } from "./states";
 
 const cell = (change: Partial<InvarianceCell> = {}): InvarianceCell => ({
@@ -63,14 +63,25 @@ describe("what marks a cell", () => {
 
 describe("the table", () => {
   test("is none before a check", () => {
-    expect(tableOf(state())).toBeNull();
+    expect(checkOf(state())).toBeNull();
     expect(invarianceFigure(state())).toBeNull();
   });
 
   test("has a row for all that is checked, the outputs first, and cells that are there", () => {
-    const table = tableOf(checked([cell()]));
-    expect(table?.groups.map(({ measures }) => measures)).toEqual([["outputs", "loss"], ["hessian.trace"]]);
-    expect([...(table?.cells.keys() ?? [])]).toEqual([nameOf({ measure: "loss", transformation: 0 })]);
+    const table = tableOf(checkOf(checked([cell()])) as Check);
+    expect(table.groups.map(({ measures }) => measures)).toEqual([["outputs", "loss"], ["hessian.trace"]]);
+    expect([...table.cells.keys()]).toEqual([nameOf({ measure: "loss", transformation: 0 })]);
+  });
+
+  test("has rows for what has cells, where nobody says which there will be, and papers where they are known", () => {
+    const cells = [cell({ measure: "hessian.trace" }), cell({ measure: "outputs" })];
+    const table = { transformations: [], cells };
+    const titled = (descriptions: MeasureDescription[]) =>
+      tableOf({ table, measures: null, descriptions }).groups.map(({ title, measures }) => [title, ...measures]);
+    expect(titled([])).toEqual([["", "hessian.trace", "outputs"]]);
+    const [described] = titled(state().descriptions.filter(({ key }) => key === "hessian.trace"));
+    expect(described?.[0]).toContain("Dinh");
+    expect(described?.slice(1)).toEqual(["hessian.trace"]);
   });
 
   test("is as high on paper as its rows are, whether or not they are there", () => {

@@ -1,5 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { densityOf, descriptionsOf, eigenvaluesOf, invarianceOf, landscapeOf } from "../../www/src/plots/given";
+import {
+  densityOf,
+  descriptionsOf,
+  eigenvaluesOf,
+  invarianceOf,
+  landscapeOf,
+  landscapesOf,
+  measuresOf,
+  namesOf,
+} from "../../www/src/plots/given";
 
 const grid = { s: [0, 1, 2], t: [0, 1], loss: [1, 2, 3, 4, 5, 6], center: 1 };
 
@@ -20,6 +29,14 @@ describe("a landscape that is given", () => {
     const path = { s: [0, 1], t: [0, 1] };
     expect([...(landscapeOf({ ...grid, path }, "landscape").path?.s ?? [])]).toEqual([0, 1]);
     expect(() => landscapeOf({ ...grid, path: { s: 1 } }, "landscape")).toThrow("its path");
+  });
+
+  test("may be two lines, and not two grids", () => {
+    const line = { s: [0, 1], t: [], loss: [1, 2] };
+    expect(landscapesOf([line, line], "landscape")).toHaveLength(2);
+    expect(landscapesOf([grid], "landscape")).toHaveLength(1);
+    expect(() => landscapesOf([line, grid], "landscape")).toThrow("two are compared where they are lines");
+    expect(() => landscapesOf([], "landscape")).toThrow("one landscape or two lines, and not 0");
   });
 
   test("has two points along what it has", () => {
@@ -43,10 +60,16 @@ describe("results that are given", () => {
     expect(() => eigenvaluesOf({ top: 1 }, "eigenvalues")).toThrow(
       /^eigenvalues: it is to be what engine\.eigenvalues/,
     );
-    expect(() => densityOf({ grid: [0, 1], density: [1], densityError: [0, 0], width: 1 }, "density")).toThrow(
-      "1 numbers on a grid of 2",
-    );
+    expect(() =>
+      densityOf({ grid: [0, 1], density: [1], densityError: [0, 0], width: 1, dimension: 2 }, "density"),
+    ).toThrow("1 numbers on a grid of 2");
     expect(() => invarianceOf({ cells: [{}], transformations: [] }, "table")).toThrow("engine.invariance");
     expect(() => descriptionsOf([{ key: "loss" }], "descriptions")).toThrow("describeMeasures()");
+    expect(() => eigenvaluesOf({ ...ends, products: undefined }, "eigenvalues")).toThrow("with products");
+    expect(() => eigenvaluesOf({ ...ends, top: [{ value: 1 }] }, "eigenvalues")).toThrow("lists of pairs");
+    expect(() => measuresOf("loss", "measures")).toThrow(/^measures: they are to be a list of measures' keys/);
+    expect(measuresOf(null, "measures")).toBeNull();
+    for (const names of [["one"], ["one", 2], "two"])
+      expect(() => namesOf(names, "names")).toThrow("names: they are to be two");
   });
 });

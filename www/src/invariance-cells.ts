@@ -1,6 +1,6 @@
 /** The invariance check's table, as the page and a drawing of it have it: its rows, and what colours and marks a cell. */
 
-import type { InvarianceCell, MeasureKey, Transformation } from "isoflat";
+import type { InvarianceCell, MeasureDescription, MeasureKey, Transformation } from "isoflat";
 import { power } from "./format";
 import { byPaper } from "./papers";
 import type { State } from "./store";
@@ -10,6 +10,14 @@ export type Precision = "f32" | "f64";
 /** A cell, by its measure and the index of its transformation. */
 export type CellName = Pick<InvarianceCell, "measure" | "transformation">;
 
+/** What `engine.invariance` gives, or as much of it as there is. */
+export interface InvarianceData {
+  readonly transformations: readonly Transformation[];
+  readonly cells: readonly InvarianceCell[];
+  readonly backend?: { readonly precision: Precision };
+}
+
+/** What is drawn. */
 export interface InvarianceTable {
   transformations: readonly Transformation[];
   /** Rows under the papers that they come from. */
@@ -21,28 +29,45 @@ export interface InvarianceTable {
 
 export const nameOf = ({ measure, transformation }: CellName): string => `${measure} ${transformation}`;
 
-/** Nothing before something has been checked, or is to be. */
-export function tableOf({
+/** What there is of a check, and what is to come of it. */
+export interface Check {
+  table: InvarianceData;
+  /** Of rows; null for those that have cells. */
+  measures: readonly Measure[] | null;
+  descriptions: MeasureDescription[];
+}
+
+/** The page's own; nothing before something has been checked, or is to be. */
+export function checkOf({
   invariance,
   checkChoice,
   engine,
   descriptions,
-}: Pick<State, "invariance" | "checkChoice" | "engine" | "descriptions">): InvarianceTable | null {
-  if (!checkChoice && !invariance) return null;
+}: Pick<State, "invariance" | "checkChoice" | "engine" | "descriptions">): Check | null {
   // What was kept by an older page has no choice beside it.
-  const keys = new Set<Measure>([
-    "outputs",
-    ...(checkChoice?.keys ?? invariance?.cells.map(({ measure }) => measure) ?? []),
-  ]);
+  const measures: Measure[] | null = checkChoice && ["outputs", ...checkChoice.keys];
+  if (invariance) return { table: invariance, measures, descriptions };
+  if (!checkChoice) return null;
+  const { transformations } = checkChoice;
+  return { table: { transformations, cells: [], ...(engine && { backend: engine.info }) }, measures, descriptions };
+}
+
+/** Under the papers that the measures come from, where these are described; all others follow. */
+export function tableOf({ table, measures, descriptions }: Check): InvarianceTable {
+  const { transformations, cells, backend } = table;
+  const rows = new Set([...(measures ?? []), ...cells.map(({ measure }) => measure)]);
+  const groups = byPaper(descriptions).flatMap(({ paper, measures }) => {
+    const there: Measure[] = measures.map(({ key }) => key as MeasureKey).filter((key) => rows.has(key));
+    if (paper.id === "point" && rows.has("outputs")) there.unshift("outputs");
+    return there.length > 0 ? [{ title: paper.title, measures: there }] : [];
+  });
+  const others = [...rows].filter((measure) => !groups.some(({ measures }) => measures.includes(measure)));
+  if (others.length > 0) groups.push({ title: groups.length > 0 ? "Others" : "", measures: others });
   return {
-    transformations: invariance?.transformations ?? checkChoice?.transformations ?? [],
-    groups: byPaper(descriptions).flatMap(({ paper, measures }) => {
-      const there: Measure[] = measures.map(({ key }) => key as MeasureKey).filter((key) => keys.has(key));
-      if (paper.id === "point") there.unshift("outputs");
-      return there.length > 0 ? [{ title: paper.title, measures: there }] : [];
-    }),
-    cells: new Map(invariance?.cells.map((cell) => [nameOf(cell), cell])),
-    precision: invariance?.backend.precision ?? engine?.info.precision ?? "f64",
+    transformations,
+    groups,
+    cells: new Map(cells.map((cell) => [nameOf(cell), cell])),
+    precision: backend?.precision ?? "f64",
   };
 }
 

@@ -1,6 +1,8 @@
 import "./style/theme.css";
+import "./style/basics.css";
 import "./style/base.css";
 import "./style/controls.css";
+import "./style/segments.css";
 import "./style/layout.css";
 import "./style/sameness.css";
 import "./style/gauges.css";
@@ -11,7 +13,6 @@ import "./style/notices.css";
 import "./style/drawings.css";
 import "./style/charts.css";
 import "./style/tables.css";
-import "./style/invariance.css";
 import "./style/heat.css";
 import "./style/plots.css";
 import "./style/spaces.css";
@@ -29,6 +30,8 @@ import { drawersInWorker } from "./charts/surface-in-worker";
 import { forgetColours } from "./dom";
 import { Messages } from "./messages";
 import { idle, painted, ShortTasks } from "./moments";
+import { defineElements } from "./plots/elements";
+import { IsoflatLandscape } from "./plots/landscape";
 import { FIRST_STATE } from "./states";
 import { type State, Store } from "./store";
 import { BendView } from "./views/bend";
@@ -153,7 +156,11 @@ tabsView((opened) => {
 await painted();
 const tasks = new ShortTasks();
 const run = <T>(make: () => T): Promise<T> => tasks.run(make);
+// It is loaded beside what it is to draw, and its worker before that.
+void import("./plots/landscape-drawing");
+IsoflatLandscape.drawers = drawersInWorker;
 drawersInWorker();
+defineElements();
 await run(glossaryView);
 await run(() => measureNoteView(app));
 await run(() => headerView(app));

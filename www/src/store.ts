@@ -73,6 +73,10 @@ export interface Sharpness {
 export type Values = ReadonlyMap<MeasureKey, MeasureValue>;
 export type PerPoint<T> = Readonly<Partial<Record<Point, T>>>;
 
+/** What is bent is compared with what was trained. */
+export const oneOrTwo = <T>({ trained, bent }: PerPoint<T>): [T] | [T, T] | null =>
+  trained === undefined ? null : bent === undefined ? [trained] : [trained, bent];
+
 /** Of the invariance check: it goes on with the same after a pause. */
 export interface CheckChoice {
   /** Units by up to so much. */

@@ -15,6 +15,7 @@ use crate::engine::plan::{Operation, Step};
 use crate::error::Result;
 use crate::memory::{collected, copied, room};
 use crate::network::{Shape, Window};
+use crate::sorting::sort_by_key;
 
 /// The geometry of an affine step.
 #[derive(Debug, Clone)]
@@ -500,6 +501,6 @@ pub(super) fn residues(pixels: usize, window: Window, axis: usize) -> Result<Vec
     let (stride, padding) = (window.stride[axis], window.padding.before[axis]);
     let mut found: Vec<usize> =
         collected("residues of pixels", (0..pixels.min(stride)).map(|y| (y + padding) % stride))?;
-    found.sort_unstable();
+    sort_by_key(&mut found, |&residue| residue);
     Ok(found)
 }

@@ -13,6 +13,7 @@ use super::tuning::Tuning;
 use super::uniforms::{Gather, Weights};
 use crate::control::{Control, Progress, now};
 use crate::error::Result;
+use crate::sorting::sort_by_key;
 
 /// Seconds after which no further kernel is measured that is not usual on such an adapter.
 const SECONDS: f64 = 6.0;
@@ -109,7 +110,7 @@ impl<'a> Bench<'a> {
         let is_usual = |at: usize| usual.at(at).is_some();
         // The usual ones first: they have to be known however long a device takes to compile a kernel.
         let mut order: Vec<usize> = (0..kernels.len()).collect();
-        order.sort_by_key(|&at| !is_usual(at));
+        sort_by_key(&mut order, |&at| !is_usual(at));
         for (i, at) in order.into_iter().enumerate() {
             control.step(Progress::new("tuning", done + i, 2 * kernels.len())).await?;
             if is_usual(at) || now() - self.begun < SECONDS {

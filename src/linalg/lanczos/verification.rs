@@ -14,6 +14,7 @@
 use crate::error::Result;
 use crate::linalg::decomposed;
 use crate::linalg::krylov::{Basis, RitzPairs};
+use crate::sorting::sort_by;
 
 /// Probability with which eigenvalues missed at one end may go unnoticed in one verification.
 const RISK: f64 = 1e-3;
@@ -63,7 +64,7 @@ impl Verification {
                 .zip(&ritz.residuals)
                 .map(|(value, residual)| (limit.sign * value, *residual))
                 .collect();
-            pairs.sort_by(|a, b| b.0.total_cmp(&a.0));
+            sort_by(&mut pairs, |a, b| b.0.total_cmp(&a.0));
             let rise: f64 = pairs.iter().skip(limit.beyond).map(|(value, r)| r * (r / (limit.level - value))).sum();
             (*limit, limit.level - rise)
         };

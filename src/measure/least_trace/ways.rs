@@ -10,6 +10,7 @@ use super::Tendency;
 use super::terms::{Term, Terms};
 use crate::error::Result;
 use crate::memory::{filled, room, zeros};
+use crate::sorting::sort_by_key;
 
 const WHAT: &str = "the components of a trace";
 
@@ -77,7 +78,7 @@ impl Ways {
         let mut between = std::mem::take(&mut self.between);
         let fixed = self.component[0] as usize;
         // From what is nearest to the fixed component: all that leads to it goes down, below whatever it leads to.
-        between.sort_unstable_by_key(|term| self.component[term.column as usize]);
+        sort_by_key(&mut between, |term| self.component[term.column as usize]);
         for term in &between {
             let [from, to] = ends(self, term);
             if from != fixed && (to == fixed || self.tendencies[to] == Tendency::Shrinks) {
@@ -91,7 +92,7 @@ impl Ways {
             }
         }
         // And what else something leads to goes up.
-        between.sort_unstable_by_key(|term| std::cmp::Reverse(self.component[term.row as usize]));
+        sort_by_key(&mut between, |term| std::cmp::Reverse(self.component[term.row as usize]));
         for term in &between {
             let [from, to] = ends(self, term);
             if to != fixed && self.tendencies[from] != Tendency::Shrinks {

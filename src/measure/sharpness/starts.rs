@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::linalg::{Eigenpair, Goal, Lanczos, second_generator};
 use crate::memory::{collected, room};
 use crate::operator::{CurvatureOperator, Scaled, SymmetricOperator};
+use crate::sorting::sort_by_key;
 
 /// What memory is asked for.
 pub(super) const START: &str = "the start of an ascent";
@@ -39,7 +40,7 @@ pub(super) async fn random_start(
     let samples = probe.engine().problem().samples();
     let mut rows: Vec<u32> = collected("sample numbers", 0..samples as u32)?;
     let (half, _) = rows.partial_shuffle(&mut rng, samples.div_ceil(2));
-    half.sort_unstable();
+    sort_by_key(half, |&row| row);
     let direction = coordinates.pull(&probe.gradient_over(theta, half).await?.1)?;
     if samples > 1 && coordinates.size(&direction) > 0.0 {
         return Ok(direction);

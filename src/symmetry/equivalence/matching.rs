@@ -7,6 +7,7 @@ use crate::memory::{collected, copied, filled, room};
 use crate::network::{Network, ParametricLayer};
 use crate::numbers::{largest, norm};
 use crate::random::{generator, random_normal};
+use crate::sorting::{sort_by, sort_by_key};
 use crate::symmetry::nodes::{Nodes, Written, ZEROS, factor};
 
 const WHAT: &str = "a matching of units";
@@ -140,7 +141,7 @@ impl Matching<'_> {
     /// one has no such place.
     fn order(&self, units: &[u32]) -> Result<Option<Vec<usize>>> {
         let mut by_node = collected(WHAT, 0..units.len())?;
-        by_node.sort_by_key(|&unit| units[unit]);
+        sort_by_key(&mut by_node, |&unit| units[unit]);
         let places = |node: u32| {
             let start = by_node.partition_point(|&unit| units[unit] < node);
             let end = by_node.partition_point(|&unit| units[unit] <= node);
@@ -189,8 +190,9 @@ impl Matching<'_> {
         // Of rows as they are, distances are relative to the longest.
         let longest = largest(old.iter().chain(&new).map(|row| norm(row.values.iter().copied())));
         let reach = self.reach * longest;
-        old.sort_by(|p, q| p.shadow.total_cmp(&q.shadow));
-        new.sort_by(|p, q| p.shadow.total_cmp(&q.shadow));
+        for rows in [&mut old, &mut new] {
+            sort_by(rows, |p, q| p.shadow.total_cmp(&q.shadow));
+        }
         let mut several = Vec::new();
         for row in &new {
             let start = old.partition_point(|other| other.shadow < row.shadow - reach);
@@ -229,7 +231,7 @@ impl Matching<'_> {
             let trait_of_new = &of_new[*new as usize];
             pairs.extend(old.iter().map(|&old| (apart(trait_of_new, &of_old[old as usize]), *new, old)));
         }
-        pairs.sort_by(|p, q| p.0.total_cmp(&q.0));
+        sort_by(&mut pairs, |p, q| p.0.total_cmp(&q.0));
         let mut is_matched = filled(WHAT, false, self.nodes.count())?;
         for (_, new, old) in pairs {
             if !is_matched[new as usize] && !self.is_taken[old as usize] {

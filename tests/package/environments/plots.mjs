@@ -11,7 +11,7 @@ import { page } from "./program.mjs";
 import { output } from "./project.mjs";
 
 const guide = readFileSync(join(root, "docs", "guides", "plots.md"), "utf8");
-const [TEN_LINES, FROM_JSON] = [...guide.matchAll(/^```html\n([\s\S]*?)^```$/gm)].map(([, text]) => text);
+const [TEN_LINES, FROM_JSON, , BY_AND_BY] = [...guide.matchAll(/^```html\n([\s\S]*?)^```$/gm)].map(([, text]) => text);
 
 const head = '<!doctype html><html lang="en"><meta charset="utf-8"><title>An article</title>\n';
 const map = `<script type="importmap">${JSON.stringify({
@@ -120,9 +120,11 @@ const fromJson = async (project) => {
 };
 
 const numbers = async (project) => {
-  const body = `<isoflat-landscape></isoflat-landscape><isoflat-spectrum></isoflat-spectrum><isoflat-invariance></isoflat-invariance>
+  const body = `<isoflat-landscape></isoflat-landscape><isoflat-landscape></isoflat-landscape><isoflat-spectrum></isoflat-spectrum><isoflat-invariance></isoflat-invariance>
 <script type="module">${computing}
-  at("isoflat-landscape").landscape = await engine.landscape(problem, parameters, { directions: [{ type: "random", seed: 1 }] });
+  const line = await engine.landscape(problem, parameters, { directions: [{ type: "random", seed: 1 }] });
+  at("isoflat-landscape").landscape = line;
+  at("isoflat-landscape:nth-of-type(2)").landscape = [line, { ...line, loss: line.loss.map((x) => 2 * x) }];
   const ends = await engine.eigenvalues(problem, parameters, { top: 3, bottom: 2 });
   at("isoflat-spectrum").eigenvalues = [ends, ends];
   at("isoflat-spectrum").density = await engine.density(problem, parameters);
@@ -136,6 +138,9 @@ const numbers = async (project) => {
   return visit(project, "numbers.html", async (page) => {
     const line = page.getByRole("img", { name: /^Loss along the first direction; [\d.]+ in the middle/ });
     await line.waitFor({ timeout: 60_000 });
+    const both = page.getByRole("img", { name: /^Loss along the first direction; before: .*; after: / });
+    assert.equal(await both.locator(".curve").count(), 2, "two lines in one chart");
+    assert.equal(await page.locator(".of-bent").innerText(), "◆ after");
     const spectrum = page.locator("isoflat-spectrum");
     const ends = spectrum.getByRole("img", { name: /^Ends of the spectrum: before λ from .*; after λ from/ });
     await ends.waitFor();
@@ -161,6 +166,26 @@ const numbers = async (project) => {
   });
 };
 
+/** Cells that are still to come have their place; a name that is pressed is told. */
+const byAndBy = async (project) => {
+  article(project, "by-and-by.html", BY_AND_BY);
+  return visit(project, "by-and-by.html", async (page) => {
+    const table = page.getByRole("grid", { name: "Invariance of measures" });
+    const row = (name) => table.getByRole("row", { name }).locator("[data-cell]");
+    await row(/^Gauss–Newton, trace/).waitFor({ timeout: 60_000 });
+    assert.equal(await row(/^Hessian, trace/).count(), 1);
+    await table.getByRole("button", { name: "Hessian, trace" }).click();
+    await page.locator("#about").getByText("eigenvalues").waitFor();
+    await page.evaluate(() => {
+      const element = document.querySelector("isoflat-invariance");
+      element.table = { ...element.table, cells: element.table.cells.slice(0, 1) };
+    });
+    await table.getByText("still to come").waitFor();
+    assert.equal(await table.getAttribute("aria-busy"), "true");
+    return "a table whose cells come by and by, and names that explain themselves";
+  });
+};
+
 /** Given before the element is known, or wrong. */
 const hostile = async (project) => {
   const body = `<isoflat-landscape></isoflat-landscape><script type="module">
@@ -181,10 +206,14 @@ const hostile = async (project) => {
   complains("isoflat-landscape", "landscape", { s: ["a", "b"], t: [], loss: [1, 2] });
   complains("isoflat-landscape", "landscape", { s: [0, 1], t: [0, 1], loss: [1, 2, 3] });
   complains("isoflat-landscape", "beside", {});
-  complains("isoflat-spectrum", "eigenvalues", { top: [], bottom: [] });
+  const surface = { s: [0, 1], t: [0, 1], loss: [1, 2, 3, 4] };
+  complains("isoflat-landscape", "landscape", [surface, surface]);
+  complains("isoflat-spectrum", "eigenvalues", { top: [], bottom: [], products: 0 });
   complains("isoflat-spectrum", "density", { grid: [1] });
   complains("isoflat-invariance", "table", []);
   complains("isoflat-invariance", "descriptions", "none");
+  complains("isoflat-invariance", "measures", "loss");
+  complains("isoflat-spectrum", "names", ["one"]);
   globalThis.outcome = { said, isOne: element instanceof IsoflatLandscape, view: element.getAttribute("view") };
 </script>`;
   article(project, "hostile.html", map + body);
@@ -197,10 +226,13 @@ const hostile = async (project) => {
       /^landscape: .*lists of numbers/,
       /^landscape: its loss has 3 numbers and not those of 2 × 2 points/,
       /^beside: .*list/,
+      /^landscape: two are compared where they are lines/,
       /^eigenvalues: .*no largest eigenvalue/,
       /^density: .*engine\.density gives/,
       /^table: .*engine\.invariance gives/,
       /^descriptions: .*describeMeasures/,
+      /^measures: .*keys/,
+      /^names: .*two/,
     ];
     for (const [index, pattern] of wanted.entries()) assert.match(said[index], pattern);
     return "errors that say what is wanted";
@@ -223,6 +255,7 @@ export const plots = [
   ["isoflat/plots, ten lines", surface],
   ["isoflat/plots, from JSON", fromJson],
   ["isoflat/plots, lines, spectra and tables", numbers],
+  ["isoflat/plots, a table by and by", byAndBy],
   ["isoflat/plots, what makes no sense", hostile],
   [
     "isoflat/plots, Node",

@@ -1,6 +1,6 @@
 /** `isoflat/plots` as a TypeScript program has it. */
 
-import { describeMeasures, type Engine, type Problem } from "isoflat";
+import { describeMeasures, type Engine, type MeasureKey, type Problem } from "isoflat";
 import { IsoflatInvariance, type IsoflatLandscape, IsoflatSpectrum, type LandscapeData } from "isoflat/plots";
 
 export async function show(engine: Engine, problem: Problem, parameters: Float64Array): Promise<void> {
@@ -8,7 +8,11 @@ export async function show(engine: Engine, problem: Problem, parameters: Float64
   element satisfies IsoflatLandscape;
   element.landscape = await engine.landscape(problem, parameters, { directions: [{ type: "random", seed: 1 }] });
   element.landscape = { s: [0, 1], t: [], loss: [1, null] } satisfies LandscapeData;
-  element.beside = [element.landscape];
+  element.beside = [{ s: [0, 1], t: [], loss: [1, 2] }];
+  element.landscape = [element.landscape, { s: [0, 1], t: [], loss: [1, 2] }];
+  element.names = ["before", "after"];
+  element.noScale = true;
+  element.addEventListener("fallback", () => element.view satisfies "surface" | "contour");
   element.view = "contour";
   element.scale = "linear";
   element.addEventListener("camerachange", () => element.camera.length satisfies number);
@@ -23,10 +27,19 @@ export async function show(engine: Engine, problem: Problem, parameters: Float64
   spectrum.eigenvalues = eigenvalues;
   spectrum.eigenvalues = [eigenvalues, eigenvalues];
   spectrum.density = await engine.density(problem, parameters);
+  spectrum.names = ["as trained", "rescaled"];
+  spectrum.ownAxes = true;
   // @ts-expect-error: two are compared, and no more
   spectrum.eigenvalues = [eigenvalues, eigenvalues, eigenvalues];
 
   const table = document.querySelector("isoflat-invariance") ?? new IsoflatInvariance();
   table.descriptions = describeMeasures();
-  table.table = await engine.invariance(problem, parameters, { transformations: [] });
+  const found = await engine.invariance(problem, parameters, { transformations: [] });
+  table.table = found;
+  table.table = { transformations: found.transformations, cells: found.cells.slice(1) };
+  table.measures = ["outputs", "hessian.trace"];
+  table.explained = true;
+  table.addEventListener("explain", ({ detail }) => detail.measure satisfies MeasureKey);
+  // @ts-expect-error: no such measure
+  table.measures = ["hessian.size"];
 }

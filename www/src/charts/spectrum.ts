@@ -18,6 +18,12 @@ export const extent = (top: EigenResult["top"], bottom: EigenResult["bottom"]): 
   return bottom[0] ? `λ from ${number(bottom[0].value)} to ${high}` : `λ up to ${high}, and never below 0`;
 };
 
+/** Of the axis on which densities are shown: all that they are on. */
+export const rangeOf = (densities: SpectralDensity[]): [number, number] => [
+  Math.min(...densities.map(({ grid }) => grid[0] ?? 0)),
+  Math.max(...densities.map(({ grid }) => grid.at(-1) ?? 0)),
+];
+
 /** The largest on the left, the smallest on the right, as trained and bent side by side. */
 export function endsPlot(there: Of<Pick<EigenResult, "top" | "bottom">>[]): PlotOptions {
   const tops = Math.max(...there.map(({ value }) => value.top.length));

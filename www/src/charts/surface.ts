@@ -96,6 +96,7 @@ export class SurfaceView {
     const canvas = document.createElement("canvas");
     canvas.tabIndex = 0;
     canvas.setAttribute("role", "img");
+    canvas.setAttribute("part", "surface");
     handle(canvas, (change) => {
       const to = change(this.#orbit);
       if (to) this.turned(to);

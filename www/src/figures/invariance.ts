@@ -4,6 +4,7 @@ import { svg } from "../dom";
 import {
   AGAINST,
   type CellName,
+  checkOf,
   type InvarianceTable,
   type Measure,
   marksOf,
@@ -24,8 +25,9 @@ import type { Figure, Key } from "./figure";
 /** Nothing before the first cell is there. */
 export function invarianceFigure(state: State): Figure | null {
   const { invariance, descriptions } = state;
-  const table = tableOf(state);
-  if (!invariance || !table) return null;
+  const check = checkOf(state);
+  if (!invariance || !check) return null;
+  const table = tableOf(check);
   const { cells, transformations, backend } = invariance;
   const isWhole = table.cells.size === rowsOf(table).length * transformations.length;
   return {

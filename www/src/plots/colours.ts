@@ -27,19 +27,30 @@ function asRgb(colour: string): string {
   return `rgb(${r}, ${g}, ${b})`;
 }
 
-export function groundOf(root: ShadowRoot): Ground {
+/** Colours are asked for at every drawing, and of the browser once. */
+export interface ElementGround extends Ground {
+  /** They may have become others. */
+  forget: () => void;
+}
+
+export function groundOf(root: ShadowRoot): ElementGround {
+  const known = new Map<string, string>();
   const computed = (colour: string): string => {
+    const before = known.get(colour);
+    if (before !== undefined) return before;
     const probe = document.createElement("span");
     probe.hidden = true;
     probe.style.color = colour;
     root.append(probe);
     const { color } = getComputedStyle(probe);
     probe.remove();
+    known.set(colour, color);
     return color;
   };
   return {
     colour: (name) => asRgb(computed(`var(--${name})`)),
     theme: () => (computed(DARK) === "rgb(255, 255, 255)" ? "dark" : "light"),
+    forget: () => known.clear(),
   };
 }
 

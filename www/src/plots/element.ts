@@ -4,8 +4,9 @@
  */
 
 import type { Ground } from "../charts/ground";
-import base from "../style/elements.css?inline";
-import { groundOf, themed, watchColours } from "./colours";
+import basics from "../style/basics.css?inline";
+import around from "../style/elements.css?inline";
+import { type ElementGround, groundOf, themed, watchColours } from "./colours";
 
 /** What is loaded later: it draws into the element's place. */
 export interface Drawing<Content> {
@@ -35,7 +36,7 @@ export abstract class PlotElement<Content> extends Base {
   protected abstract readonly given: readonly string[];
   readonly #root: ShadowRoot;
   readonly #place: HTMLElement;
-  #ground: Ground | undefined;
+  #ground: ElementGround | undefined;
   #drawing: Drawing<Content> | undefined;
   #isNear = false;
   #isLoading = false;
@@ -45,7 +46,7 @@ export abstract class PlotElement<Content> extends Base {
   constructor() {
     super();
     this.#root = this.attachShadow({ mode: "open" });
-    sheet ??= sheetOf(themed() + base);
+    sheet ??= sheetOf(themed() + basics + around);
     this.#root.adoptedStyleSheets = [sheet];
     this.#place = document.createElement("div");
     this.#place.className = "place";
@@ -58,7 +59,7 @@ export abstract class PlotElement<Content> extends Base {
   connectedCallback(): void {
     for (const name of this.given) this.#upgrade(name);
     this.#ground = groundOf(this.#root);
-    this.#leave = [watchColours(this.#root, () => this.redraw()), this.#whenNear()];
+    this.#leave = [watchColours(this.#root, () => this.#recolour()), this.#whenNear()];
     this.redraw();
   }
 
@@ -88,8 +89,15 @@ export abstract class PlotElement<Content> extends Base {
     this.#root.adoptedStyleSheets = [...all];
   }
 
+  #recolour(): void {
+    this.#ground?.forget();
+    this.redraw();
+  }
+
   #draw(): void {
     if (!this.isConnected || !this.#isNear || !this.#ground) return;
+    // It is drawn when it is there again.
+    if (!this.checkVisibility()) return;
     const content = this.content();
     if (content === null) {
       this.#close();
@@ -122,16 +130,13 @@ export abstract class PlotElement<Content> extends Base {
     this.#place.replaceChildren(document.createElement("slot"));
   }
 
+  /** Where it was hidden the colours may have become others, which nobody was told. */
   #whenNear(): () => void {
-    const come = (): void => {
-      this.#isNear = true;
-      this.redraw();
-    };
     const observer = new IntersectionObserver(
       (entries) => {
-        if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
-        observer.disconnect();
-        come();
+        if (!entries.at(-1)?.isIntersecting) return;
+        this.#isNear = true;
+        this.#recolour();
       },
       { rootMargin: NEAR },
     );
@@ -152,9 +157,4 @@ export abstract class PlotElement<Content> extends Base {
 /** One of the values that an attribute may have: the first where it has another one. */
 export function chosen<T extends string>(value: string | null, values: readonly [T, ...T[]]): T {
   return values.find((known) => known === value) ?? values[0];
-}
-
-/** Once a page, and only where there are elements. */
-export function define(name: string, element: CustomElementConstructor): void {
-  if (globalThis.customElements && !customElements.get(name)) customElements.define(name, element);
 }

@@ -1,6 +1,7 @@
 /** What elements are given, checked: what the package's methods return, or the same read from JSON. */
 
-import type { EigenResult, InvarianceTable, Landscape, MeasureDescription, SpectralDensity } from "isoflat";
+import type { EigenResult, Landscape, MeasureDescription, SpectralDensity } from "isoflat";
+import type { InvarianceData, Measure } from "../invariance-cells";
 
 type Numbers = ArrayLike<number | null>;
 
@@ -57,6 +58,17 @@ export function landscapeOf(value: unknown, what: string): Landscape {
   return found as Omit<Landscape, "backend"> as Landscape;
 }
 
+/** One, or two lines to compare. */
+export function landscapesOf(value: unknown, what: string): Landscape[] {
+  if (!Array.isArray(value)) return [landscapeOf(value, what)];
+  if (value.length < 1 || value.length > 2)
+    wrong(what, `it is to be one landscape or two lines, and not ${value.length}`);
+  const all = value.map((one) => landscapeOf(one, what));
+  if (all.length > 1 && all.some(({ t }) => t.length > 0))
+    wrong(what, "two are compared where they are lines; grids have an element each, which beside compares");
+  return all;
+}
+
 /** One result, or two to compare; null for none. */
 function upToTwo<T>(value: unknown, what: string, check: (one: unknown) => asserts one is T): T[] | null {
   if (value === null || value === undefined) return null;
@@ -70,10 +82,11 @@ function upToTwo<T>(value: unknown, what: string, check: (one: unknown) => asser
 
 export const eigenvaluesOf = (value: unknown, what: string): EigenResult[] | null =>
   upToTwo(value, what, (one): asserts one is EigenResult => {
-    const isEnd = (end: unknown): boolean =>
-      Array.isArray(end) && end.every((pair) => isObject(pair) && typeof pair.value === "number");
-    if (!isObject(one) || !isEnd(one.top) || !isEnd(one.bottom))
-      wrong(what, "it is to be what engine.eigenvalues gives, with lists of pairs at the top and bottom");
+    const isPair = (pair: unknown): boolean =>
+      isObject(pair) && typeof pair.value === "number" && typeof pair.residual === "number";
+    const isEnd = (end: unknown): boolean => Array.isArray(end) && end.every(isPair);
+    if (!isObject(one) || !isEnd(one.top) || !isEnd(one.bottom) || typeof one.products !== "number")
+      wrong(what, "it is to be what engine.eigenvalues gives, with products and lists of pairs at the top and bottom");
     if ((one.top as unknown[]).length === 0) wrong(what, "it has no largest eigenvalue");
   });
 
@@ -84,14 +97,16 @@ export const densityOf = (value: unknown, what: string): SpectralDensity[] | nul
       isNumbers(one.grid) &&
       isNumbers(one.density) &&
       typeof one.width === "number" &&
-      isNumbers(one.densityError);
-    if (!isThere) wrong(what, "it is to be what engine.density gives, with a grid, the density and its errors");
+      isNumbers(one.densityError) &&
+      typeof one.dimension === "number";
+    if (!isThere)
+      wrong(what, "it is to be what engine.density gives, with a grid, the density, its errors and the dimension");
     const { grid, density, densityError } = one as unknown as SpectralDensity;
     if (grid.length < 2 || density.length !== grid.length || densityError.length !== grid.length)
       wrong(what, `its density has ${density.length} numbers on a grid of ${grid.length}`);
   });
 
-export function invarianceOf(value: unknown, what: string): InvarianceTable {
+export function invarianceOf(value: unknown, what: string): InvarianceData {
   const isCell = (cell: unknown): boolean =>
     isObject(cell) && typeof cell.measure === "string" && typeof cell.transformation === "number";
   if (
@@ -101,7 +116,7 @@ export function invarianceOf(value: unknown, what: string): InvarianceTable {
     !Array.isArray(value.transformations)
   )
     wrong(what, "it is to be what engine.invariance gives, with transformations and cells");
-  return value as unknown as InvarianceTable;
+  return value as unknown as InvarianceData;
 }
 
 export function descriptionsOf(value: unknown, what: string): MeasureDescription[] {
@@ -109,4 +124,17 @@ export function descriptionsOf(value: unknown, what: string): MeasureDescription
     isObject(one) && typeof one.key === "string" && typeof one.title === "string";
   if (!Array.isArray(value) || !value.every(isOne)) wrong(what, "they are to be what describeMeasures() gives");
   return value as MeasureDescription[];
+}
+
+export function measuresOf(value: unknown, what: string): readonly Measure[] | null {
+  if (value === null || value === undefined) return null;
+  if (!Array.isArray(value) || !value.every((key) => typeof key === "string"))
+    wrong(what, 'they are to be a list of measures\' keys, with "outputs" where that is a row');
+  return value as Measure[];
+}
+
+export function namesOf(value: unknown, what: string): [string, string] {
+  if (!Array.isArray(value) || value.length !== 2 || !value.every((name) => typeof name === "string"))
+    wrong(what, "they are to be two, of what is compared");
+  return value as [string, string];
 }

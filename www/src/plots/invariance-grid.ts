@@ -22,16 +22,7 @@ import {
 } from "../invariance-cells";
 import { plain } from "../subscripts";
 import { transformationName } from "../transformations";
-import { formula } from "../views/formula";
-
-/** What is around it says. */
-export interface Around {
-  /** A measure's name; `stop`: where the Tab key may stop at it. */
-  name: (measure: Measure, stop: boolean) => unknown;
-  /** What the table is called: by an element's id, or in words. */
-  labelledBy?: string;
-  label?: string;
-}
+import { subscripted } from "../views/subscripted";
 
 export class InvarianceGrid {
   /** Whose numbers are in the aside. */
@@ -39,9 +30,10 @@ export class InvarianceGrid {
   /** The one stop of the Tab key in the table. */
   #stop: string | null = null;
 
-  /** `draw`: renders the template again. */
   constructor(
-    private readonly around: Around,
+    /** A measure's name; `stop`: where the Tab key may stop at it. */
+    private readonly name: (measure: Measure, stop: boolean) => unknown,
+    /** Renders the template again. */
     private readonly draw: () => void,
   ) {}
 
@@ -53,10 +45,10 @@ export class InvarianceGrid {
 
   template(table: InvarianceTable): TemplateResult {
     const { transformations, cells, precision, groups } = table;
-    const { name, label, labelledBy } = this.around;
+    const { name } = this;
     const rows = groups.flatMap(({ measures }) => measures);
     const first = rows.flatMap((measure) => transformations.map((_, at) => nameOf({ measure, transformation: at })));
-    if (!this.#stop || !cells.has(this.#stop)) this.#stop = first.find((name) => cells.has(name)) ?? null;
+    if (!this.#stop || !cells.has(this.#stop)) this.#stop = first.find((cell) => cells.has(cell)) ?? null;
     const chosen = this.#chosen === null ? undefined : cells.get(this.#chosen);
     const head = transformations.map(
       (transformation) => html`<th scope="col" role="columnheader">${transformationName(transformation)}</th>`,
@@ -73,7 +65,7 @@ export class InvarianceGrid {
       <div class="grid-and-detail">
         <div id="invariance">
           ${legend(precision)}
-          <table class="invariance" role="grid" style="--maps: ${Math.min(transformations.length, MOST_BESIDE)}" aria-labelledby=${labelledBy ?? nothing} aria-label=${label ?? nothing} aria-busy=${String(cells.size < first.length)}>
+          <table class="invariance" role="grid" style="--maps: ${Math.min(transformations.length, MOST_BESIDE)}" aria-label="Invariance of measures" aria-busy=${String(cells.size < first.length)}>
             <thead><tr role="row"><th role="columnheader">Measure</th>${head}</tr></thead>
             ${groups.map(
               ({ title, measures }) => html`
@@ -119,7 +111,7 @@ export class InvarianceGrid {
     const { symbol, word } = VERDICTS[cell.verdict];
     const entry = (name: string, value: string) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
     return html`
-      <h4>${this.around.name(cell.measure, true)}<small>${transformation ? transformationName(transformation) : ""}</small></h4>
+      <h4>${this.name(cell.measure, true)}<small>${transformation ? transformationName(transformation) : ""}</small></h4>
       <dl>
         ${entry("before", number(cell.before, 7))}
         ${entry("after", number(cell.after, 7))}
@@ -128,7 +120,7 @@ export class InvarianceGrid {
         ${entry("expected", cell.expected === "invariant" ? "stays the same" : "may change")}
         ${entry("found", `${symbol} ${word}${bearing(cell)}`)}
       </dl>
-      <p class="note">${formula(cell.reason)}</p>`;
+      <p class="note">${subscripted(cell.reason)}</p>`;
   }
 }
 

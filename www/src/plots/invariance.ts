@@ -1,25 +1,42 @@
 /** `<isoflat-invariance>`: which measures stand still under which maps of the weights, and which move. */
 
-import type { InvarianceTable, MeasureDescription } from "isoflat";
+import type { MeasureDescription, MeasureKey } from "isoflat";
+import type { Check, InvarianceData, Measure } from "../invariance-cells";
 import { type MakeDrawing, PlotElement } from "./element";
-import { descriptionsOf, invarianceOf } from "./given";
+import { descriptionsOf, invarianceOf, measuresOf } from "./given";
 
-export interface InvarianceContent {
-  table: InvarianceTable;
-  descriptions: MeasureDescription[];
+export interface InvarianceContent extends Check {
+  isExplained: boolean;
+}
+
+/** What an `explain` says: of what measure somebody has pressed the name, and where that stands. */
+export interface Explained {
+  measure: MeasureKey;
+  name: HTMLElement;
 }
 
 export class IsoflatInvariance extends PlotElement<InvarianceContent> {
-  protected readonly given = ["table", "descriptions"];
-  #table: InvarianceTable | null = null;
+  static readonly observedAttributes = ["explained"];
+  protected readonly given = ["table", "measures", "descriptions", "explained"];
+  #table: InvarianceData | null = null;
+  #measures: readonly Measure[] | null = null;
   #descriptions: MeasureDescription[] = [];
 
-  get table(): InvarianceTable | null {
+  get table(): InvarianceData | null {
     return this.#table;
   }
 
-  set table(table: InvarianceTable | null) {
+  set table(table: InvarianceData | null) {
     this.#table = table ? invarianceOf(table, "table") : null;
+    this.redraw();
+  }
+
+  get measures(): readonly Measure[] | null {
+    return this.#measures;
+  }
+
+  set measures(measures: readonly Measure[] | null) {
+    this.#measures = measuresOf(measures, "measures");
     this.redraw();
   }
 
@@ -32,11 +49,34 @@ export class IsoflatInvariance extends PlotElement<InvarianceContent> {
     this.redraw();
   }
 
+  get explained(): boolean {
+    return this.hasAttribute("explained");
+  }
+
+  set explained(is: boolean) {
+    this.toggleAttribute("explained", is);
+  }
+
+  attributeChangedCallback(): void {
+    this.redraw();
+  }
+
+  /** Somebody has pressed a measure's name. */
+  explain(detail: Explained): void {
+    this.dispatchEvent(new CustomEvent("explain", { detail, bubbles: true, composed: true }));
+  }
+
   protected override content(): InvarianceContent | null {
-    return this.#table && { table: this.#table, descriptions: this.#descriptions };
+    if (!this.#table) return null;
+    return {
+      table: this.#table,
+      measures: this.#measures,
+      descriptions: this.#descriptions,
+      isExplained: this.explained,
+    };
   }
 
   protected override async load(): Promise<MakeDrawing<InvarianceContent>> {
-    return (await import("./invariance-drawing")).invarianceDrawing;
+    return (await import("./invariance-drawing")).invarianceDrawing as MakeDrawing<InvarianceContent>;
   }
 }

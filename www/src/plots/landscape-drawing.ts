@@ -11,7 +11,7 @@ import { SurfaceView } from "../charts/surface";
 import { html } from "../dom";
 import drawings from "../style/drawings.css?inline";
 import { type Drawing, sheetOf } from "./element";
-import type { IsoflatLandscape, LandscapeContent, View } from "./landscape";
+import { IsoflatLandscape, type LandscapeContent, type View } from "./landscape";
 
 let sheet: CSSStyleSheet | undefined;
 let drawn = 0;
@@ -21,13 +21,11 @@ const VIEWS: [view: View, label: string][] = [
   ["contour", "Contour"],
 ];
 
-/** One alone needs no name. */
-const NAMELESS = { trained: "", bent: "" };
-
 class LandscapeDrawing implements Drawing<LandscapeContent> {
   readonly #name = `landscape-${++drawn}`;
   readonly #view = html("div", { class: "view" });
   readonly #scale = html("div", { class: "loss-scale" });
+  readonly #legend = html("ul", { class: "legend" });
   readonly #controls: HTMLElement;
   readonly #resize = new ResizeObserver(() => this.#fit());
   #surface: SurfaceView | undefined;
@@ -46,7 +44,7 @@ class LandscapeDrawing implements Drawing<LandscapeContent> {
       return html("label", {}, radio, html("span", {}, label));
     });
     this.#controls = html("div", { class: "segments", role: "radiogroup", "aria-label": "View" }, ...radios);
-    place.replaceChildren(this.#controls, this.#view, this.#scale);
+    place.replaceChildren(this.#view, this.#scale);
     this.#resize.observe(this.#view);
   }
 
@@ -57,15 +55,17 @@ class LandscapeDrawing implements Drawing<LandscapeContent> {
       this.#surface?.turn(content.orbit);
       return;
     }
-    const { landscape, beside, scale, orbit, hasControls } = content;
+    const { landscape, beside, scale, orbit, hasControls, hasScale } = content;
+    // Who asks for a surface again is to have one, if there can be.
+    if (before?.view === "contour") this.#isFlat = false;
     const view = this.#viewOf(content);
     if (this.#view.dataset.view !== view) this.#clear();
     this.#view.dataset.view = view;
-    this.#controls.hidden = !hasControls || view === "line";
+    if (!hasControls || view === "line") this.#controls.remove();
+    else if (!this.#controls.isConnected) this.place.prepend(this.#controls);
     for (const radio of this.#controls.querySelectorAll("input")) radio.checked = radio.value === view;
     if (view === "line") {
-      this.#line ??= new Plot(this.#view);
-      this.#line.show(linePlot({ trained: landscape }, scale, NAMELESS));
+      this.#drawLine(content);
       drawLossScale(this.#scale, undefined);
       return;
     }
@@ -77,15 +77,15 @@ class LandscapeDrawing implements Drawing<LandscapeContent> {
         (to) => this.element.turn(to),
         () => {
           this.#isFlat = true;
-          this.element.redraw();
+          this.element.fallBack();
         },
-        null,
+        IsoflatLandscape.drawers(),
         ground,
       );
       this.#surface.turn(orbit);
       this.#surface.show(landscape, heights);
     }
-    drawLossScale(this.#scale, heights, ground.theme());
+    drawLossScale(this.#scale, hasScale ? heights : undefined, ground.theme());
   }
 
   close(): void {
@@ -105,6 +105,25 @@ class LandscapeDrawing implements Drawing<LandscapeContent> {
     this.#line?.close();
     this.#line = undefined;
     this.#view.replaceChildren();
+  }
+
+  /** One alone needs no name. */
+  #drawLine({ landscape, other, names, scale }: LandscapeContent): void {
+    if (!this.#line) {
+      const box = html("div", { class: "chart" });
+      this.#view.replaceChildren(box, this.#legend);
+      this.#line = new Plot(box);
+    }
+    const [one, two] = other ? names : ["", ""];
+    const said = (name: string): string => (name === "" ? "" : `${name}: `);
+    const lines = { trained: landscape, ...(other && { bent: other }) };
+    this.#line.show(linePlot(lines, scale, { trained: said(one), bent: said(two) }));
+    const key = (kind: string, name: string) =>
+      html("li", { class: `of-${kind}` }, html("span", { class: `key ${kind}` }), name);
+    this.#legend.replaceChildren(
+      ...(other ? [key("trained", `● ${one}`), key("bent", `◆ ${two}`)] : []),
+      ...(landscape.path ? [key("way", "the training’s way")] : []),
+    );
   }
 
   /** A map is drawn for its size. */

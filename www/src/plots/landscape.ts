@@ -4,8 +4,9 @@ import type { Landscape } from "isoflat";
 import { cameraText, orbitOf } from "../charts/camera";
 import type { HeightKind } from "../charts/heights";
 import type { Orbit } from "../charts/relief";
+import type { MakeDrawer } from "../charts/surface-drawer";
 import { chosen, type MakeDrawing, PlotElement } from "./element";
-import { type LandscapeData, landscapeOf } from "./given";
+import { type LandscapeData, landscapesOf, namesOf } from "./given";
 
 const VIEWS = ["surface", "contour"] as const;
 const SCALES = ["log", "linear"] as const;
@@ -14,27 +15,46 @@ export type View = (typeof VIEWS)[number];
 
 export interface LandscapeContent {
   landscape: Landscape;
+  /** A second line, in the same chart. */
+  other: Landscape | null;
+  names: readonly [string, string];
   /** Those that it shares its scale with. */
   beside: Landscape[];
   view: View;
   scale: HeightKind;
   orbit: Orbit;
   hasControls: boolean;
+  hasScale: boolean;
 }
 
+type Given = LandscapeData | readonly [LandscapeData] | readonly [LandscapeData, LandscapeData];
+
 export class IsoflatLandscape extends PlotElement<LandscapeContent> {
-  static readonly observedAttributes = ["view", "scale", "camera", "controls"];
-  protected readonly given = ["landscape", "beside", "view", "scale", "camera", "controls"];
-  #given: { landscape: LandscapeData; own: Landscape } | null = null;
+  /** What draws surfaces elsewhere than on the page's thread. A page's own matter: no bundler would find its worker. */
+  static drawers: () => MakeDrawer | null = () => null;
+  static readonly observedAttributes = ["view", "scale", "camera", "controls", "no-scale"];
+  protected readonly given = ["landscape", "beside", "names", "view", "scale", "camera", "controls", "noScale"];
+  #given: { landscape: Given; own: Landscape[] } | null = null;
   #beside: { landscapes: readonly LandscapeData[]; own: Landscape[] } = { landscapes: [], own: [] };
   #orbit: Orbit = orbitOf(null);
 
-  get landscape(): LandscapeData | null {
+  #names: readonly [string, string] = ["before", "after"];
+
+  get landscape(): Given | null {
     return this.#given?.landscape ?? null;
   }
 
-  set landscape(landscape: LandscapeData | null) {
-    this.#given = landscape ? { landscape, own: landscapeOf(landscape, "landscape") } : null;
+  set landscape(landscape: Given | null) {
+    this.#given = landscape ? { landscape, own: landscapesOf(landscape, "landscape") } : null;
+    this.redraw();
+  }
+
+  get names(): readonly [string, string] {
+    return this.#names;
+  }
+
+  set names(names: readonly [string, string]) {
+    this.#names = namesOf(names, "names");
     this.redraw();
   }
 
@@ -44,7 +64,7 @@ export class IsoflatLandscape extends PlotElement<LandscapeContent> {
 
   set beside(landscapes: readonly LandscapeData[]) {
     if (!Array.isArray(landscapes)) throw new TypeError("beside: it is to be a list of landscapes");
-    this.#beside = { landscapes, own: landscapes.map((one, index) => landscapeOf(one, `beside[${index}]`)) };
+    this.#beside = { landscapes, own: landscapes.flatMap((one, index) => landscapesOf(one, `beside[${index}]`)) };
     this.redraw();
   }
 
@@ -72,6 +92,14 @@ export class IsoflatLandscape extends PlotElement<LandscapeContent> {
     this.toggleAttribute("controls", has);
   }
 
+  get noScale(): boolean {
+    return this.hasAttribute("no-scale");
+  }
+
+  set noScale(has: boolean) {
+    this.toggleAttribute("no-scale", has);
+  }
+
   /** `""` where it begins. */
   get camera(): string {
     return cameraText(this.#orbit) ?? "";
@@ -79,6 +107,16 @@ export class IsoflatLandscape extends PlotElement<LandscapeContent> {
 
   set camera(text: string) {
     this.#orbit = orbitOf(text);
+    this.redraw();
+  }
+
+  /** The same to the last digit, for the page that has several. */
+  get orbit(): Orbit {
+    return this.#orbit;
+  }
+
+  set orbit(orbit: Orbit) {
+    this.#orbit = orbit;
     this.redraw();
   }
 
@@ -94,21 +132,31 @@ export class IsoflatLandscape extends PlotElement<LandscapeContent> {
     this.dispatchEvent(new Event("camerachange"));
   }
 
+  /** A surface cannot be drawn, and is a map. */
+  fallBack(): void {
+    this.redraw();
+    this.dispatchEvent(new Event("fallback"));
+  }
+
   choose(view: View): void {
     this.view = view;
     this.dispatchEvent(new Event("viewchange"));
   }
 
   protected override content(): LandscapeContent | null {
-    if (!this.#given) return null;
+    const [landscape, other = null] = this.#given?.own ?? [];
+    if (!landscape) return null;
     const { view, scale } = this;
     return {
-      landscape: this.#given.own,
+      landscape,
+      other,
+      names: this.#names,
       beside: this.#beside.own,
       view,
       scale,
       orbit: this.#orbit,
       hasControls: this.controls,
+      hasScale: !this.noScale,
     };
   }
 

@@ -1,10 +1,10 @@
-/** Draws what `<isoflat-spectrum>` is given, by what the lab draws its spectra with. */
+/** Draws what `<isoflat-spectrum>` is given: the ends with how far to trust them, and densities. */
 
-import type { EigenResult, SpectralDensity } from "isoflat";
+import type { EigenResult } from "isoflat";
 import { Plot } from "../charts/plot";
-import { densityPlot, endsPlot } from "../charts/spectrum";
+import { densityPlot, endsPlot, extent, rangeOf } from "../charts/spectrum";
 import { html } from "../dom";
-import { integer } from "../format";
+import { integer, number } from "../format";
 import drawings from "../style/drawings.css?inline";
 import type { Point } from "../worker/protocol";
 import { type Drawing, type PlotElement, sheetOf } from "./element";
@@ -12,48 +12,41 @@ import type { SpectrumContent } from "./spectrum";
 
 let sheet: CSSStyleSheet | undefined;
 
-const POINTS: { point: Point; name: string; sign: string }[] = [
-  { point: "trained", name: "before", sign: "●" },
-  { point: "bent", name: "after", sign: "◆" },
+const POINTS: { point: Point; sign: string }[] = [
+  { point: "trained", sign: "●" },
+  { point: "bent", sign: "◆" },
 ];
 
 interface Part {
   figure: HTMLElement;
+  title: HTMLElement;
   note: HTMLElement;
   plot: Plot;
 }
 
-function part(title: string): Part {
-  const note = html("span", { class: "range" });
+/** `slot`: where the page can put what belongs to the figure. */
+function part(slot: string, ...below: HTMLElement[]): Part {
+  const [title, note] = [html("span"), html("span", { class: "range" })];
   const chart = html("div", { class: "chart" });
-  const figure = html("figure", { hidden: true }, html("figcaption", {}, title, note), chart);
-  return { figure, note, plot: new Plot(chart) };
+  const caption = html("figcaption", {}, title, note, html("slot", { name: slot }));
+  const figure = html("figure", { hidden: true, class: slot }, caption, chart, ...below);
+  return { figure, title, note, plot: new Plot(chart) };
 }
 
 class SpectrumDrawing implements Drawing<SpectrumContent> {
-  readonly #ends = part("Ends of the spectrum");
-  readonly #densities = POINTS.map(() => part("Density"));
-  readonly #legend = html(
-    "ul",
-    { class: "legend", hidden: true },
-    ...POINTS.map(({ point, name, sign }) =>
-      html("li", {}, html("span", { class: `key ${point}` }), `${sign} ${name}`),
-    ),
-  );
+  readonly #trust = html("div", { class: "trust" });
+  readonly #ends = part("ends", this.#trust);
+  readonly #densities = POINTS.map((_, index) => part(`density-${index + 1}`));
 
   constructor(private readonly place: HTMLElement) {
     const figures = [this.#ends, ...this.#densities].map(({ figure }) => figure);
-    place.replaceChildren(this.#legend, html("div", { class: "spectrum" }, ...figures));
+    place.replaceChildren(html("div", { class: "spectrum" }, ...figures));
   }
 
-  show({ eigenvalues, densities }: SpectrumContent): void {
-    this.#legend.hidden = eigenvalues.length < 2 && densities.length < 2;
-    this.#showEnds(eigenvalues);
-    // One axis for both.
-    const low = Math.min(...densities.map(({ grid }) => grid[0] ?? 0));
-    const high = Math.max(...densities.map(({ grid }) => grid.at(-1) ?? 0));
+  show(content: SpectrumContent): void {
+    this.#showEnds(content);
     this.#densities.forEach((part, index) => {
-      this.#showDensity(part, index, densities, [low, high]);
+      this.#showDensity(part, index, content);
     });
   }
 
@@ -62,41 +55,61 @@ class SpectrumDrawing implements Drawing<SpectrumContent> {
     this.place.replaceChildren();
   }
 
-  #showEnds(eigenvalues: EigenResult[]): void {
-    const { figure, note, plot } = this.#ends;
+  #showEnds({ eigenvalues, names }: SpectrumContent): void {
+    const { figure, title, note, plot } = this.#ends;
     figure.hidden = eigenvalues.length === 0;
     if (figure.hidden) {
       plot.show(undefined);
       return;
     }
-    const there = eigenvalues.map((value, index) => ({ ...at(index, eigenvalues.length), value }));
-    const isConverged = eigenvalues.every(({ converged }) => converged);
-    note.textContent = isConverged ? "bars: ± residual" : "✗ not all converged; bars: ± residual";
+    const there = eigenvalues.map((value, index) => ({ ...at(index, eigenvalues.length, names), value }));
+    title.replaceChildren("Ends of the spectrum");
+    note.replaceChildren("bars: ± residual");
+    this.#trust.replaceChildren(
+      ...there.map(({ value, said, point }) =>
+        html("p", { class: "note" }, said && html("span", { class: point }, said), `${said && ": "}${trust(value)}`),
+      ),
+    );
     plot.show(endsPlot(there));
   }
 
-  #showDensity(
-    { figure, note, plot }: Part,
-    index: number,
-    densities: SpectralDensity[],
-    range: [number, number],
-  ): void {
+  #showDensity({ figure, title, note, plot }: Part, index: number, content: SpectrumContent): void {
+    const { densities, names, hasOwnAxes } = content;
     const value = densities[index];
     figure.hidden = !value;
     if (!value) {
       plot.show(undefined);
       return;
     }
-    const { point, name } = at(index, densities.length);
-    note.textContent = [name, `${integer(value.dimension)} eigenvalues`].filter(Boolean).join(", ");
-    plot.show(densityPlot(value, point, range, name));
+    const { point, name, said } = at(index, densities.length, names);
+    title.replaceChildren(said ? "Density, " : "Density", said && html("span", { class: point }, said));
+    note.replaceChildren(`${integer(value.dimension)} eigenvalues`);
+    plot.show(densityPlot(value, point, rangeOf(hasOwnAxes ? [value] : densities), name));
   }
 }
 
 /** One alone needs no name. */
-function at(index: number, of: number): { point: Point; name: string } {
-  const { point, name } = POINTS[index] ?? { point: "bent" as const, name: "" };
-  return { point, name: of > 1 ? name : "" };
+function at(index: number, of: number, names: readonly [string, string]): { point: Point; name: string; said: string } {
+  const { point, sign } = POINTS[index] ?? { point: "bent" as const, sign: "" };
+  const name = of > 1 ? (names[index] ?? "") : "";
+  return { point, name, said: name && `${sign} ${name}` };
+}
+
+function trust({ products, converged, verified, top, bottom }: EigenResult): string {
+  const worst = Math.max(...[...top, ...bottom].map(({ residual }) => residual));
+  return [
+    extent(top, bottom),
+    `${integer(products)} products`,
+    converged ? "all converged" : "✗ not all converged",
+    verified === undefined
+      ? ""
+      : verified
+        ? "verified: none was missed, by all that a random vector tells"
+        : "not verified: some may be missing",
+    `residuals up to ${number(worst, 1)}`,
+  ]
+    .filter(Boolean)
+    .join("; ");
 }
 
 export function spectrumDrawing(place: HTMLElement, element: PlotElement<SpectrumContent>): Drawing<SpectrumContent> {

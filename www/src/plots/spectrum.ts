@@ -2,19 +2,23 @@
 
 import type { EigenResult, SpectralDensity } from "isoflat";
 import { type MakeDrawing, PlotElement } from "./element";
-import { densityOf, eigenvaluesOf } from "./given";
+import { densityOf, eigenvaluesOf, namesOf } from "./given";
 
 export interface SpectrumContent {
   eigenvalues: EigenResult[];
   densities: SpectralDensity[];
+  names: readonly [string, string];
+  hasOwnAxes: boolean;
 }
 
 type OneOrTwo<T> = T | readonly [T] | readonly [T, T] | null;
 
 export class IsoflatSpectrum extends PlotElement<SpectrumContent> {
-  protected readonly given = ["eigenvalues", "density"];
+  static readonly observedAttributes = ["own-axes"];
+  protected readonly given = ["eigenvalues", "density", "names", "ownAxes"];
   #eigenvalues: { given: OneOrTwo<EigenResult>; own: EigenResult[] } = { given: null, own: [] };
   #density: { given: OneOrTwo<SpectralDensity>; own: SpectralDensity[] } = { given: null, own: [] };
+  #names: readonly [string, string] = ["before", "after"];
 
   get eigenvalues(): OneOrTwo<EigenResult> {
     return this.#eigenvalues.given;
@@ -34,9 +38,31 @@ export class IsoflatSpectrum extends PlotElement<SpectrumContent> {
     this.redraw();
   }
 
+  get names(): readonly [string, string] {
+    return this.#names;
+  }
+
+  set names(names: readonly [string, string]) {
+    this.#names = namesOf(names, "names");
+    this.redraw();
+  }
+
+  get ownAxes(): boolean {
+    return this.hasAttribute("own-axes");
+  }
+
+  set ownAxes(has: boolean) {
+    this.toggleAttribute("own-axes", has);
+  }
+
+  attributeChangedCallback(): void {
+    this.redraw();
+  }
+
   protected override content(): SpectrumContent | null {
     const [eigenvalues, densities] = [this.#eigenvalues.own, this.#density.own];
-    return eigenvalues.length + densities.length > 0 ? { eigenvalues, densities } : null;
+    if (eigenvalues.length + densities.length === 0) return null;
+    return { eigenvalues, densities, names: this.#names, hasOwnAxes: this.ownAxes };
   }
 
   protected override async load(): Promise<MakeDrawing<SpectrumContent>> {

@@ -10,7 +10,8 @@ import { type TermId, termsIn } from "../glossary";
 import { costInWords } from "../measure-costs";
 import { addressOf, doiOf, REFERENCES, type Reference } from "../references";
 import type { State } from "../store";
-import { explained, subscripted, term } from "./words";
+import { subscripted } from "./subscripted";
+import { explained, term } from "./words";
 
 interface Values {
   before: MeasureValue | undefined;

@@ -14,8 +14,8 @@ import { epochsChart, ratesChart, ratesOf } from "../gallery/spaces";
 import { tableChart } from "../gallery/tables";
 import { plain } from "../subscripts";
 import { chartIn } from "./chart-in";
+import { subscripted } from "./subscripted";
 import { takenAlong } from "./take-along";
-import { subscripted } from "./words";
 
 export class GalleryDrawing {
   #place: HTMLElement | undefined;

@@ -11,7 +11,7 @@ import { piecesOf } from "../gallery/words";
 import { copy } from "./copy";
 import { GalleryDrawing } from "./gallery-drawing";
 import { place, within } from "./place";
-import { subscripted } from "./words";
+import { subscripted } from "./subscripted";
 
 /** Marks that differ in shape, and words beside them: nothing is said by colour alone. */
 const SYMBOLS: Record<Verdict, string> = {

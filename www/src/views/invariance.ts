@@ -5,13 +5,13 @@ import { createRef, ref } from "lit-html/directives/ref.js";
 import type { App } from "../app";
 import { invarianceFigure } from "../figures/invariance";
 import { disable } from "../focus";
+import { checkOf } from "../invariance-cells";
 import { leftOf } from "../plan";
 import type { State } from "../store";
 import { UNIT_RANGE } from "../transformations";
 import { watchIn } from "./closed";
 import { ESTIMATED, showEstimate } from "./estimate";
 import { clearFault, numberIn } from "./fields";
-import { InvarianceTableView } from "./invariance-table";
 import { place } from "./place";
 import { takeAlong } from "./take-along";
 
@@ -20,7 +20,6 @@ const RIGID = "This network has an activation that is not positively homogeneous
 
 export class InvarianceView {
   readonly #place = place("check");
-  readonly #table: InvarianceTableView;
   readonly #button = createRef<HTMLButtonElement>();
   readonly #goOn = createRef<HTMLButtonElement>();
   readonly #range = createRef<HTMLInputElement>();
@@ -30,7 +29,6 @@ export class InvarianceView {
 
   constructor(private readonly app: App) {
     render(this.#template(), this.#place);
-    this.#table = new InvarianceTableView(app, () => this.#draw());
     watchIn(this.#place, app, ["invariance", "checkChoice", "descriptions"], () => this.#draw());
     app.store.watch(["ready", "model", "task", "asked", "invariance"], () => this.#showButtons());
     app.store.watch(["checkChoice"], () => this.#write());
@@ -84,10 +82,12 @@ export class InvarianceView {
     if (!place) return;
     const { state } = this.app.store;
     const { text, agrees } = summary(state);
+    const check = state.descriptions.length > 0 ? checkOf(state) : null;
     render(
       html`
         <p id="invariance-summary" class="verdict" role="status" data-agrees=${agrees ?? nothing}>${text}</p>
-        ${this.#table.template()}`,
+        <isoflat-invariance explained ?hidden=${!check} .table=${check?.table ?? null} .measures=${check?.measures ?? null}
+          .descriptions=${state.descriptions}></isoflat-invariance>`,
       place,
     );
   }

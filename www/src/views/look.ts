@@ -4,18 +4,15 @@ import type { Landscape } from "isoflat";
 import { render, html as template } from "lit-html";
 import type { App } from "../app";
 import type { Look } from "../charts/camera";
-import { drawContour } from "../charts/contour";
 import { type Heights, heightsOf, isWhole, rowsOf } from "../charts/heights";
-import { LineChart } from "../charts/line";
 import { drawLossScale } from "../charts/loss-scale";
-import { SurfaceView } from "../charts/surface";
-import { drawersInWorker } from "../charts/surface-in-worker";
 import { waySaid } from "../charts/way";
 import { html } from "../dom";
 import { disable } from "../focus";
 import { number } from "../format";
 import { isArrival } from "../kept";
-import { type PerPoint, type State, transformationOf } from "../store";
+import type { IsoflatLandscape } from "../plots/landscape";
+import { oneOrTwo, type PerPoint, type State, transformationOf } from "../store";
 import type { DirectionKind, LandscapeChoice, NormalizationKind, Point } from "../worker/protocol";
 import { snapshotsOf } from "../worker/way";
 import { estimateView } from "./estimate";
@@ -88,8 +85,7 @@ export class LookView {
   readonly #panel = place("landscape");
   readonly #find = within(this.#panel);
   readonly #scale = place("loss-scale");
-  readonly #surfaces: Partial<Record<Point, SurfaceView>> = {};
-  #line: LineChart | undefined;
+  readonly #elements: Record<Point, IsoflatLandscape>;
   /** As it is drawn. */
   #view: Look["view"] = "surface";
   /** The browser has no WebGL: surfaces are drawn as maps. */
@@ -103,6 +99,7 @@ export class LookView {
     readonly box: HTMLElement,
   ) {
     render(panel(), this.#panel);
+    this.#elements = { trained: this.#element("trained"), bent: this.#element("bent") };
     estimateView(app, "landscape", this.#find("p", "look-estimate"));
     for (const radio of this.#panel.querySelectorAll<HTMLInputElement>("input[name=view]")) {
       radio.addEventListener("change", () => {
@@ -152,9 +149,7 @@ export class LookView {
     this.#drawn = surfaces;
     this.box.dataset.view = this.#view;
     this.box.dataset.bent = String(bent);
-    if (this.#view === "line") this.#drawLine(lines);
-    else if (this.#view === "contour") this.#drawContours(surfaces, bent);
-    else this.#drawSurfaces(surfaces, bent);
+    this.#show(this.#view === "line" ? lines : surfaces, bent);
     const hasColours = this.#view !== "line" && surfaces.trained !== undefined;
     drawLossScale(this.#scale, hasColours ? this.#heights(surfaces) : undefined);
     this.#showRanges(this.#view === "line" ? lines : surfaces, bent);
@@ -167,7 +162,7 @@ export class LookView {
   /** As the state has it: a hand, an address, a reload or Undo may have chosen it. */
   #look(): void {
     const { view, height, orbit } = this.app.store.state.look;
-    for (const point of POINTS) this.#surfaces[point]?.turn(orbit);
+    for (const element of Object.values(this.#elements)) if (element.orbit !== orbit) element.orbit = orbit;
     const shown = view === "surface" && this.#isFlat ? "contour" : view;
     const select = this.#find("select", "height");
     if (shown === this.#view && height === select.value) return;
@@ -175,89 +170,44 @@ export class LookView {
     for (const radio of this.#panel.querySelectorAll<HTMLInputElement>("input[name=view]")) {
       radio.checked = radio.value === shown;
     }
-    if (shown !== this.#view) this.#setView(shown);
-    else this.draw();
-  }
-
-  #setView(view: Look["view"]): void {
-    this.#view = view;
-    for (const point of POINTS) {
-      this.#surfaces[point]?.dispose();
-      delete this.#surfaces[point];
-      this.#place(point).replaceChildren();
-    }
-    this.#line = undefined;
+    this.#view = shown;
     this.draw();
   }
 
-  #place(point: Point): HTMLElement {
-    const place = this.box.querySelector<HTMLElement>(`[data-point=${point}] .view`);
-    if (!place) throw new Error(`no place for the ${point} landscape`);
-    return place;
+  #element(point: Point): IsoflatLandscape {
+    const element = this.box.querySelector<IsoflatLandscape>(`[data-point=${point}] isoflat-landscape`);
+    if (!element) throw new Error(`no place for the ${point} landscape`);
+    element.names = ["as trained", "bent"];
+    element.addEventListener("camerachange", () => this.#choose({ orbit: element.orbit }));
+    element.addEventListener("fallback", () => this.#drawFlat());
+    return element;
   }
 
-  #drawLine(lines: PerPoint<Landscape>): void {
-    const place = this.#place("trained");
-    if (!lines.trained) {
-      this.#line = undefined;
-      this.#empty("trained", false);
-      return;
-    }
-    if (!this.#line) {
-      const box = html("div", { class: "chart tall", role: "img", "aria-label": "Loss along the first direction" });
-      const legend = html(
-        "ul",
-        { class: "legend" },
-        html("li", {}, html("span", { class: "key trained" }), "● as trained"),
-        html("li", { class: "of-bent" }, html("span", { class: "key bent" }), "◆ bent"),
-        html("li", { class: "of-way" }, html("span", { class: "key way" }), "the training’s way"),
-      );
-      place.replaceChildren(box, legend);
-      this.#line = new LineChart(box);
-    }
-    place.querySelector(".of-bent")?.toggleAttribute("hidden", !lines.bent);
-    place.querySelector(".of-way")?.toggleAttribute("hidden", !lines.trained.path);
-    this.#line.show(lines, this.app.store.state.look.height);
-  }
-
-  #drawContours(surfaces: PerPoint<Landscape>, bent: boolean): void {
-    const heights = this.#heights(surfaces);
+  /** Lines are both in one chart. */
+  #show(shown: PerPoint<Landscape>, bent: boolean): void {
+    const { lines, look } = this.app.store.state;
     for (const point of POINTS) {
-      const landscape = surfaces[point];
-      if (landscape) drawContour(this.#place(point), landscape, heights, point);
-      else this.#empty(point, bent);
-    }
-  }
-
-  #drawSurfaces(surfaces: PerPoint<Landscape>, bent: boolean): void {
-    for (const point of POINTS) {
-      if (surfaces[point]) continue;
-      this.#surfaces[point]?.dispose();
-      delete this.#surfaces[point];
-      this.#empty(point, bent);
-    }
-    const heights = this.#heights(surfaces);
-    for (const point of POINTS) {
-      const landscape = surfaces[point];
-      if (!landscape) continue;
-      let view = this.#surfaces[point];
-      if (!view) {
-        view = new SurfaceView(
-          this.#place(point),
-          (orbit) => this.#choose({ orbit }),
-          () => this.#drawFlat(),
-          drawersInWorker(),
-        );
-        this.#surfaces[point] = view;
-        view.turn(this.app.store.state.look.orbit);
+      const element = this.#elements[point];
+      const landscape = shown[point] ?? null;
+      const awaited = this.#awaited(point, bent);
+      if (element.textContent !== awaited) element.replaceChildren(html("p", { class: "empty" }, awaited));
+      element.view = this.#view === "contour" ? "contour" : "surface";
+      element.scale = look.height;
+      if (this.#view === "line") {
+        element.landscape = point === "trained" ? oneOrTwo(lines) : null;
+        continue;
       }
-      view.show(landscape, heights);
+      element.beside = [
+        ...POINTS.filter((other) => other !== point).flatMap((other) => shown[other] ?? []),
+        ...this.#early(shown),
+      ];
+      if (element.landscape !== landscape) element.landscape = landscape;
     }
   }
 
   /** Without WebGL the contour map shows the same. */
   #drawFlat(): void {
-    if (this.#view !== "surface") return;
+    if (this.#isFlat) return;
     this.#isFlat = true;
     this.#look();
     this.app.messages.notice("This browser draws no 3D surfaces.", "The contour map shows the same numbers.");
@@ -268,24 +218,27 @@ export class LookView {
    * a growing surface is nearly that of the whole one from its first row on.
    */
   #heights(surfaces: PerPoint<Landscape>): Heights {
+    return heightsOf([...present(surfaces), ...this.#early(surfaces)], this.app.store.state.look.height);
+  }
+
+  #early(surfaces: PerPoint<Landscape>): Landscape[] {
     const { lines } = this.app.store.state;
-    const early = POINTS.flatMap((point) => {
+    return POINTS.flatMap((point) => {
       const surface = surfaces[point];
       return surface && !isWhole(surface) ? (lines[point] ?? []) : [];
     });
-    return heightsOf([...present(surfaces), ...early], this.app.store.state.look.height);
   }
 
-  #empty(point: Point, bent: boolean): void {
-    const text =
-      point === "trained"
-        ? this.app.store.state.ready
-          ? "The landscape appears here, row by row."
-          : "The landscape appears here when the network has been trained."
-        : bent
-          ? "The bent landscape appears here, row by row."
-          : "Drag the slider, and the same network’s bent twin appears here.";
-    this.#place(point).replaceChildren(html("p", { class: "empty" }, text));
+  /** What is said where nothing is drawn. */
+  #awaited(point: Point, bent: boolean): string {
+    if (point === "trained") {
+      return this.app.store.state.ready
+        ? "The landscape appears here, row by row."
+        : "The landscape appears here when the network has been trained.";
+    }
+    return bent
+      ? "The bent landscape appears here, row by row."
+      : "Drag the slider, and the same network’s bent twin appears here.";
   }
 
   #showRanges(landscapes: PerPoint<Landscape>, bent: boolean): void {

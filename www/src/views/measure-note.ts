@@ -7,18 +7,10 @@ import type { MeasureDescription, MeasureKey } from "isoflat";
 import { html, nothing, render, type TemplateResult } from "lit-html";
 import type { App } from "../app";
 import { html as element } from "../dom";
+import type { Explained } from "../plots/invariance";
 import { measureUnits } from "../units";
 import type { aboutMeasure } from "./about-measure";
-import { subscripted } from "./words";
-
-/** A measure's name that says what it is when it is pressed; the text alone where that is no measure. */
-export const measureButton = (
-  key: string,
-  text: string,
-  { stop = true, shown = subscripted(text) }: { stop?: boolean; shown?: unknown } = {},
-): TemplateResult =>
-  html`<button type="button" class="about-name" data-about=${key} aria-haspopup="dialog" aria-expanded="false"
-    title=${`What ${text} is`} tabindex=${stop ? nothing : "-1"}>${shown}</button>`;
+import { subscripted } from "./subscripted";
 
 /** A question mark, which the style sheet draws, behind a name that is no button; `name` is what it is called to who does not see where it stands. */
 export const measureMark = (key: MeasureKey, name: string): HTMLButtonElement =>
@@ -105,10 +97,16 @@ export function measureNoteView(app: App): void {
   };
 
   const isOver = (target: Element): boolean => note.contains(target) || target.closest("#term-note") !== null;
+  /** In an element, which alone is a press' target. */
+  let explained: HTMLElement | null = null;
+  document.addEventListener("explain", (event) => {
+    explained = (event as CustomEvent<Explained>).detail.name;
+  });
   document.addEventListener("click", ({ target }) => {
     // What a press has drawn anew is nowhere any more.
     if (!(target instanceof Element) || !target.isConnected || isOver(target)) return;
-    const name = target.closest<HTMLElement>("[data-about]");
+    const name = explained ?? target.closest<HTMLElement>("[data-about]");
+    explained = null;
     const isSame = name !== null && name === of;
     close(isSame);
     if (name && !isSame) void open(name);

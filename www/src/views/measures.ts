@@ -17,8 +17,9 @@ import { badgeText } from "./header";
 import { secondsOf, withoutFormula } from "./measure-note";
 import { place, within } from "./place";
 import { ratioBar } from "./ratio";
+import { subscripted } from "./subscripted";
 import { takeAlong } from "./take-along";
-import { explained, subscripted } from "./words";
+import { explained } from "./words";
 
 const COLUMNS = 6;
 

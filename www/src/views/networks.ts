@@ -22,10 +22,10 @@ import { arrivedWith, CLEARED } from "../states";
 import { ask } from "./ask";
 import { chartIn } from "./chart-in";
 import { watchIn } from "./closed";
-import { measureButton } from "./measure-note";
+import { measureButton } from "./measure-button";
 import { place } from "./place";
+import { subscripted } from "./subscripted";
 import { takenAlong } from "./take-along";
-import { subscripted } from "./words";
 
 /** More columns cannot be read beside each other. */
 const MOST_COMPARED = 8;

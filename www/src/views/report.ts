@@ -10,10 +10,10 @@ import { doubtsOf, factsOf, missingOf, partsOf, SECTIONS } from "../report/conte
 import { plotFigure, tableFigure } from "../report/figures";
 import type { Part, ReportTable } from "../report/part";
 import { type FullReport, goesOn, keepReport, keptReport, readReport, textOf } from "../report/report";
-import { pieces } from "../subscripts";
 import { ESTIMATED, showEstimate } from "./estimate";
-import { measureButton } from "./measure-note";
+import { measureButton } from "./measure-button";
 import { place } from "./place";
+import { subscripted } from "./subscripted";
 import { takenAlong } from "./take-along";
 
 const ADDRESS = "#/report";
@@ -242,7 +242,7 @@ export class ReportView {
           <tbody>
             ${rows.map(
               ([first = "", ...rest], row) =>
-                html`<tr><th scope="row">${measures ? measureButton(measures[row] ?? "", first) : words(first)}</th>${rest.map((text, index) => html`<td class=${kinds[index + 1] ?? ""} data-label=${head[index + 1] ?? ""}>${text}</td>`)}</tr>`,
+                html`<tr><th scope="row">${measures ? measureButton(measures[row] ?? "", first) : subscripted(first)}</th>${rest.map((text, index) => html`<td class=${kinds[index + 1] ?? ""} data-label=${head[index + 1] ?? ""}>${text}</td>`)}</tr>`,
             )}
           </tbody>
         </table>
@@ -260,10 +260,6 @@ export class ReportView {
     return html`<p class="note">Time for each: ${said.join(", ")}.</p>`;
   }
 }
-
-/** With subscripts below the line. */
-const words = (text: string) =>
-  pieces(text).map((piece) => (typeof piece === "string" ? piece : html`${piece.base}<sub>${piece.sub}</sub>`));
 
 /** Numbers stand below each other by their digits, words by their beginnings. */
 const isNumeric = (rows: string[][], index: number): boolean =>

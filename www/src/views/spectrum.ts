@@ -3,13 +3,13 @@
 import type { EigenResult, OperatorDescription, WholeOperatorName } from "isoflat";
 import { html, render } from "lit-html";
 import type { App } from "../app";
-import { Plot } from "../charts/plot";
-import { densityPlot, endsPlot, extent } from "../charts/spectrum";
+import { rangeOf } from "../charts/spectrum";
 import { html as element } from "../dom";
 import { densityFigure, endsFigure, momentsFigure } from "../figures/spectrum";
 import { disable } from "../focus";
 import { integer, number } from "../format";
-import type { PerPoint } from "../store";
+import { IsoflatSpectrum } from "../plots/spectrum";
+import { oneOrTwo, type PerPoint } from "../store";
 import type { Point, SpectrumChoice } from "../worker/protocol";
 import { watchIn } from "./closed";
 import { estimateView } from "./estimate";
@@ -49,39 +49,29 @@ export class SpectrumView {
     " each density on its own axis",
   );
   readonly #button = element("button", { type: "button", id: "spectrum-button" }, "Compute the spectrum");
-  readonly #ends = element("div", { class: "chart", id: "spectrum-ends", hidden: true });
-  readonly #endsHead = element(
-    "div",
-    { class: "chart-head", hidden: true },
-    element("h4", {}, "Its ends, with their residuals"),
-  );
-  readonly #said = element("div", { id: "spectrum-said" });
+  readonly #spectrum = new IsoflatSpectrum();
   readonly #tables = element("div");
-  readonly #endsPlot = new Plot(this.#ends);
-  readonly #figures: Record<Point, HTMLElement>;
-  readonly #plots: Record<Point, Plot>;
 
   constructor(private readonly app: App) {
-    const boxes = { trained: element("div", { class: "chart" }), bent: element("div", { class: "chart" }) };
-    this.#plots = { trained: new Plot(boxes.trained), bent: new Plot(boxes.bent) };
-    const figure = (point: Point) => {
-      const words = element(
-        "figcaption",
-        {},
-        element("span", { class: `point ${point}` }, NAMES[point]),
-        element("span", { class: "range" }),
-      );
-      takeAlong(words, () => densityFigure(app.store.state, point, this.#rangeOf(point)));
-      return element("figure", { "data-of": point, hidden: true }, words, boxes[point]);
+    this.#spectrum.names = ["as trained", "bent"];
+    const figures = {
+      ends: () => endsFigure(app.store.state),
+      "density-1": () => densityFigure(app.store.state, "trained", this.#rangeOf("trained")),
+      "density-2": () => densityFigure(app.store.state, "bent", this.#rangeOf("bent")),
     };
-    this.#figures = { trained: figure("trained"), bent: figure("bent") };
-    takeAlong(this.#endsHead, () => endsFigure(app.store.state));
+    for (const [slot, figure] of Object.entries(figures)) {
+      const place = element("span", { slot });
+      takeAlong(place, figure);
+      this.#spectrum.append(place);
+    }
     this.#render();
     estimateView(app, "spectrum", within(place("spectrum"))("p", "spectrum-estimate"));
     for (const select of [this.#operator, this.#part, this.#quality]) {
       select.addEventListener("change", () => app.asking.setSpectrum(this.#choice()));
     }
-    this.#axis.addEventListener("change", () => this.#drawDensities());
+    this.#axis.addEventListener("change", () => {
+      this.#spectrum.ownAxes = this.#axis.checked;
+    });
     this.#button.addEventListener("click", () => void app.asking.computeSpectrum());
     const part = place("spectrum");
     app.store.watch(["operators"], () => this.#fillOperators());
@@ -91,9 +81,7 @@ export class SpectrumView {
       const { ready, task } = app.store.state;
       disable(this.#button, !ready || ["training", "starting", "spectrum"].includes(task));
     });
-    watchIn(part, app, ["spectra"], () => this.#drawEnds());
-    watchIn(part, app, ["densities"], () => this.#drawDensities());
-    watchIn(part, app, ["spectra", "densities"], () => this.#showNumbers());
+    watchIn(part, app, ["spectra", "densities"], () => this.#show());
   }
 
   #render(): void {
@@ -119,9 +107,7 @@ export class SpectrumView {
               <label>Density${this.#quality}</label>
             </div>
             <p id="spectrum-estimate" class="note estimate"></p>
-            ${this.#endsHead} ${this.#ends} ${this.#said}
-            <div class="densities">${this.#figures.trained} ${this.#figures.bent}</div>
-            ${this.#axisField} ${this.#tables}
+            ${this.#spectrum} ${this.#axisField} ${this.#tables}
           </div>
         </div>`,
       place("spectrum"),
@@ -179,52 +165,19 @@ export class SpectrumView {
     this.#quality.value = quality;
   }
 
-  #drawEnds(): void {
-    const { spectra } = this.app.store.state;
-    const there = present(spectra);
-    this.#ends.hidden = there.length === 0;
-    this.#endsHead.hidden = there.length === 0;
-    this.#endsPlot.show(there.length > 0 ? endsPlot(there) : undefined);
-    this.#said.replaceChildren(
-      ...there.map(({ point, value }) =>
-        element(
-          "p",
-          { class: "note", "data-of": point },
-          element("span", { class: point }, NAMES[point]),
-          `: ${trust(value)}`,
-        ),
-      ),
-    );
-  }
-
-  #drawDensities(): void {
-    const there = present(this.app.store.state.densities);
-    this.#axisField.hidden = there.length < 2;
-    for (const point of POINTS) {
-      const own = there.find((other) => other.point === point);
-      const figure = this.#figures[point];
-      figure.hidden = !own;
-      if (!own) {
-        this.#plots[point].show(undefined);
-        continue;
-      }
-      const { grid, density, dimension } = own.value;
-      figure.dataset.integral = String(integral(grid, density));
-      const note = figure.querySelector(".range");
-      if (note) note.textContent = `${integer(dimension)} eigenvalues`;
-      this.#plots[point].show(densityPlot(own.value, point, this.#rangeOf(point)));
-    }
+  #show(): void {
+    const { spectra, densities } = this.app.store.state;
+    this.#spectrum.hidden = !spectra.trained && !densities.trained;
+    this.#spectrum.eigenvalues = oneOrTwo(spectra);
+    this.#spectrum.density = oneOrTwo(densities);
+    this.#axisField.hidden = present(densities).length < 2;
+    this.#showNumbers();
   }
 
   /** Of the axis: both points', or its own. */
   #rangeOf(point: Point): [number, number] {
-    const there = present(this.app.store.state.densities).filter(
-      (other) => !this.#axis.checked || other.point === point,
-    );
-    return [
-      Math.min(...there.map(({ value }) => value.grid[0] ?? 0)),
-      Math.max(...there.map(({ value }) => value.grid.at(-1) ?? 0)),
-    ];
+    const there = present(this.app.store.state.densities);
+    return rangeOf(there.filter((other) => !this.#axis.checked || other.point === point).map(({ value }) => value));
   }
 
   #showNumbers(): void {
@@ -262,30 +215,4 @@ function present<T>(values: PerPoint<T>): { point: Point; value: T }[] {
     const value = values[point];
     return value === undefined ? [] : [{ point, value }];
   });
-}
-
-/** By the trapezoidal rule; 1 but for what lies beyond the grid. */
-function integral(grid: number[], density: number[]): number {
-  let sum = 0;
-  for (let i = 1; i < grid.length; i++) {
-    sum += (((density[i] ?? 0) + (density[i - 1] ?? 0)) / 2) * ((grid[i] ?? 0) - (grid[i - 1] ?? 0));
-  }
-  return sum;
-}
-
-function trust({ products, converged, verified, top, bottom }: EigenResult): string {
-  const worst = Math.max(...[...top, ...bottom].map(({ residual }) => residual));
-  return [
-    extent(top, bottom),
-    `${integer(products)} products`,
-    converged ? "all converged" : "✗ not all converged",
-    verified === undefined
-      ? ""
-      : verified
-        ? "verified: none was missed, by all that a random vector tells"
-        : "not verified: some may be missing",
-    `residuals up to ${number(worst, 1)}`,
-  ]
-    .filter(Boolean)
-    .join("; ");
 }

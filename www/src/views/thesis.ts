@@ -13,8 +13,8 @@ import { ask } from "./ask";
 import { numberIn } from "./fields";
 import { renderPart } from "./part";
 import { within } from "./place";
+import { subscripted } from "./subscripted";
 import { ThesisCharts } from "./thesis-charts";
-import { subscripted } from "./words";
 
 const FIELDS: { key: keyof Setting; name: string; said: string }[] = [
   { key: "images", name: "Training images", said: "The number of training images" },

@@ -13,8 +13,8 @@ import { PLACES, type Place } from "../spaces/methods";
 import { type Knobs, STEPS, TOYS, type Toy, type ToyId } from "../spaces/toy";
 import { renderPart } from "./part";
 import { within } from "./place";
+import { subscripted } from "./subscripted";
 import { takenAlong } from "./take-along";
-import { subscripted } from "./words";
 
 const MARKS: Record<Place, Mark> = { weights: "circle", g_space: "diamond", weight_fixing: "square" };
 const WAYS: Record<Place, string> = {

@@ -2,11 +2,7 @@
 
 import { html, nothing, render, type TemplateResult } from "lit-html";
 import { GLOSSARY, type TermId, withTerms } from "../glossary";
-import { pieces } from "../subscripts";
-
-/** `κ_τ` with its τ below the line. */
-export const subscripted = (text: string): (string | TemplateResult)[] =>
-  pieces(text).map((piece) => (typeof piece === "string" ? piece : html`${piece.base}<sub>${piece.sub}</sub>`));
+import { subscripted } from "./subscripted";
 
 /** A word that says what it means: pressed, by mouse, finger or key. */
 export const term = (id: TermId, text: string = GLOSSARY[id].name): TemplateResult =>
