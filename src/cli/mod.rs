@@ -29,7 +29,7 @@ pub use invocation::{
     LandscapeArguments, MapArguments, ModelArguments, OptimizerName, OutputArguments, ReportArguments, SaveAs,
     TrainArguments,
 };
-pub use open::{Opened, Origin, Written, data_names, open, save, writes_data};
+pub use open::{Opened, Origin, Written, data_names, open, open_share, save, writes_data};
 pub use progress::Meter;
 pub use run::{Outcome, json, run};
 pub use show::{Shown, show};

@@ -103,6 +103,21 @@ impl Ranks {
         at(self.rank())..at(self.rank() + 1)
     }
 
+    /// The same, where each rank has one of the samples at least.
+    ///
+    /// # Errors
+    /// `InvalidProblem` where there are fewer samples than ranks.
+    pub fn own_of(&self, samples: usize) -> Result<Range<usize>> {
+        ensure!(
+            samples >= self.size(),
+            InvalidProblem,
+            "there are {} ranks for {samples} {}, and each needs one at least: start fewer ranks",
+            self.size(),
+            if samples == 1 { "sample" } else { "samples" }
+        );
+        Ok(self.share_of(samples))
+    }
+
     /// Did any rank want the work to finish, when they last agreed? All get the same answer at the same place of their work, and so take
     /// the same way.
     pub fn is_wished(&self) -> bool {
@@ -175,10 +190,18 @@ impl Ranks {
     /// # Errors
     /// `InvalidOption`, with the first rank that has another one than rank 0; what [`Ranks::agree`] says.
     pub fn ensure_same(&self, what: &str, parts: &[&[u8]]) -> Result<()> {
-        let digests: Vec<u64> = self.gather(&[digest_of(parts)], 1)?;
-        let other = digests.iter().position(|digest| *digest != digests[0]);
+        let other = self.first_other(parts)?;
         ensure!(other.is_none(), InvalidOption, "rank {} has not the same {what} as rank 0", other.unwrap_or_default());
         Ok(())
+    }
+
+    /// The first rank that has something else than rank 0.
+    ///
+    /// # Errors
+    /// What [`Ranks::agree`] says.
+    pub fn first_other(&self, parts: &[&[u8]]) -> Result<Option<usize>> {
+        let digests: Vec<u64> = self.gather(&[digest_of(parts)], 1)?;
+        Ok(digests.iter().position(|digest| *digest != digests[0]))
     }
 
     /// Every rank's numbers, one rank's behind the other's: `room` of each, of which it may have fewer; what is missing is 0.

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
-use isoflat::cli::{self, Command, Invocation, Outcome, exit};
+use isoflat::cli::{self, Command, Invocation, Opened, Outcome, exit};
 use isoflat::engine::{Backend, Device, Precision};
 use isoflat::ranks::{Meeting, Ranks};
 use isoflat::{Control, Error, ErrorCode};
@@ -97,22 +97,16 @@ fn compute(invocation: &Invocation, words: &[String], launch: &Launch) -> Result
     if launch.is_first() {
         files::ensure_writable(&invocation.output)?;
     }
-    let buffers = match launch.ranks() {
-        Some(ranks) => Buffers::read_share(invocation, ranks)?,
-        None => Buffers::read(&invocation.reads())?,
+    let (mut buffers, opened) = match launch.ranks() {
+        Some(ranks) => open_on(ranks, invocation, words)?,
+        None => {
+            let buffers = Buffers::read(&invocation.reads())?;
+            let opened = cli::open(invocation, &buffers.files())?;
+            (buffers, opened)
+        }
     };
+    buffers.forget_data(&opened);
     let files = buffers.files();
-    if let Some(ranks) = launch.ranks() {
-        ranks.ensure_same("version of isoflat", &[env!("CARGO_PKG_VERSION").as_bytes()])?;
-        ranks.ensure_same("command line", &words.iter().map(String::as_bytes).collect::<Vec<_>>())?;
-        ranks.ensure_same("files", &buffers.common())?;
-    }
-    let mut opened = cli::open(invocation, &files)?;
-    if let (Some(ranks), true, Some(problem)) = (launch.ranks(), buffers.is_share(), &opened.problem) {
-        let held: Vec<u64> = ranks.gather(&[problem.samples() as u64], 1)?;
-        let first: u64 = held[..ranks.rank()].iter().sum();
-        opened.problem = Some(problem.as_share(first as usize, held.iter().sum::<u64>() as usize)?);
-    }
     if let Some(threads) = invocation.device.threads {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
         pool.map_err(|error| format!("{threads} threads cannot be had: {error}"))?;
@@ -140,6 +134,24 @@ fn compute(invocation: &Invocation, words: &[String], launch: &Launch) -> Result
         show(invocation, &outcome)?;
     }
     Ok(if outcome.stopped { exit::INTERRUPTED } else { exit::FINE })
+}
+
+/// Opens the files of a rank, which reads its share of the data and no more where that can be.
+fn open_on(ranks: &Ranks, invocation: &Invocation, words: &[String]) -> Result<(Buffers, Opened), Failure> {
+    let mut buffers = Buffers::read_but_data(invocation)?;
+    ranks.ensure_same("version of isoflat", &[env!("CARGO_PKG_VERSION").as_bytes()])?;
+    ranks.ensure_same("command line", &words.iter().map(String::as_bytes).collect::<Vec<_>>())?;
+    buffers.ensure_same(ranks)?;
+    let data = buffers.sliced();
+    if !data.is_empty() {
+        let opened = cli::open_share(invocation, &buffers.files(), &data, ranks)?;
+        if let Some(opened) = opened {
+            return Ok((buffers, opened));
+        }
+        buffers.read_data()?;
+    }
+    let opened = cli::open(invocation, &buffers.files())?;
+    Ok((buffers, opened))
 }
 
 async fn device(invocation: &Invocation, launch: &Launch, control: &Control<'_>) -> Result<Device, Error> {

@@ -103,6 +103,9 @@ fn described(invocation: &Invocation, opened: &Opened) -> Map<String, Value> {
     if let Some(problem) = &opened.problem {
         let mut data = json!(opened.data);
         data["samples"] = json!(problem.samples());
+        if opened.data.available == Some(problem.samples()) {
+            data.as_object_mut().map(|data| data.remove("available"));
+        }
         data["loss"] = json!(problem.loss());
         out.insert("data".into(), data);
     }
