@@ -1,7 +1,8 @@
 /**
- * The program over ranks that MPI connects, against itself alone: `node tests/ranks.mjs [--all] [PROGRAM]`. What ranks compute is tried
+ * The program over ranks that MPI connects, against itself alone: `node tests/ranks.mjs [--all] [--kills N] [PROGRAM]`. What ranks compute is tried
  * case by case in `tests/native/ranks.rs`, without MPI; here it is that processes find each other, speak with one voice, and end together.
- * With --all every golden case goes over 1, 2, 3 and 7 of them here too, which takes some minutes.
+ * With --all every golden case goes over 1, 2, 3 and 7 of them here too, which takes some minutes; with --kills 50 each kind of work is
+ * killed so often at random moments, and nothing else is tried.
  */
 
 import assert from "node:assert/strict";
@@ -13,7 +14,7 @@ import { parseArgs } from "node:util";
 import { deflateRawSync } from "node:zlib";
 import { environment, fail, root } from "../scripts/lib/process.mjs";
 
-const { values: options, positionals } = parseArgs({ options: { all: { type: "boolean" } }, allowPositionals: true });
+const { values: options, positionals } = parseArgs({ options: { all: { type: "boolean" }, kills: { type: "string" } }, allowPositionals: true });
 const program = resolve(positionals[0] ?? join(root, "target", "debug", "isoflat"));
 const folder = mkdtempSync(join(tmpdir(), "isoflat-ranks-"));
 const golden = join(root, "tests", "golden");
@@ -315,8 +316,81 @@ async function ends() {
   assert.match(killed.said, /rank 1 /);
 }
 
+const random = (most) => Math.floor(Math.random() * most);
+
+/** A run that is killed after so many milliseconds: all of it, or one rank. True where it had ended before. */
+async function killedAfter(command, words, milliseconds) {
+  const child = spawn(command, words, { env, stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  child.stderr.setEncoding("utf8").on("data", (text) => (said += text));
+  const end = new Promise((resolve) => child.on("close", resolve));
+  await Promise.race([wait(milliseconds), end]);
+  if (child.exitCode !== null) {
+    assert.equal(child.exitCode, 0, said);
+    return true;
+  }
+  const ids = processes();
+  const some = command !== program && random(2) === 0 ? [ids[random(ids.length)]] : [child.pid, ...ids];
+  for (const id of some.filter((id) => id !== undefined)) {
+    try {
+      process.kill(id, "SIGKILL");
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  if (some.includes(undefined)) child.kill("SIGKILL");
+  await end;
+  for (let i = 0; processes().length > 0 && i < 100; i++) await wait(100);
+  return false;
+}
+
+/** Work that is killed at random moments goes on from its checkpoint, to the same bits. */
+async function checkpoints() {
+  if (process.platform !== "linux") return;
+  const kills = Number(options.kills ?? 1);
+  const works = [
+    ["report", join(golden, "mlp_bias.json")],
+    ["eigenvalues", join(golden, "graph_mlp_skip.json"), "--count", "5", "--lowest", "--density"],
+    ["train", model, "--epochs", "4000", "--batch", "5", "--out", join(folder, "killed.safetensors")],
+  ];
+  for (const [i, work] of works.entries()) {
+    for (const ranks of [1, 2]) {
+      const store = join(folder, `checkpoint-${i}-${ranks}`);
+      const all = [...work, "--json", "--backend", "cpu", "--precision", "f64"];
+      const kept = [...all, "--checkpoint", store, "--checkpoint-every", "0.01"];
+      const [command, words] = ranks === 1 ? [program, kept] : ["mpirun", launch(ranks, kept)];
+      const before = performance.now();
+      const expected = withoutTimes((ranks === 1 ? alone(all) : onRanks(ranks, all)).stdout);
+      const took = performance.now() - before;
+      let [killed, begun] = [0, 0];
+      while (killed < kills) {
+        if (await killedAfter(command, words, random(took))) rmSync(store, { recursive: true, force: true });
+        else killed += 1;
+        begun = Math.max(begun, existsSync(store) ? readdirSync(store).length : 0);
+      }
+      const found = withoutTimes((ranks === 1 ? alone(kept) : onRanks(ranks, kept)).stdout);
+      assert.equal(found, expected, `${work[0]} on ${ranks} ranks, killed ${kills} times`);
+      // What is finished is there for another number of ranks, which makes no pass of its own.
+      const others = onRanks(3, kept).stdout;
+      assert.equal(withoutTimes(others).replace(/\s*"ranks": 3,/, ""), expected.replace(/\s*"ranks": 2,/, ""), work[0]);
+      console.log(`${work[0]} on ${ranks}: killed ${kills} times, ${begun} files at most by then`);
+    }
+  }
+  const store = join(folder, "checkpoint-0-1");
+  const [line] = told(onRanks(2, ["report", model, "--precision", "f64", "--seed", "3", "--checkpoint", store], 1));
+  assert.match(line, /^isoflat: rank 0: the checkpoint in .* is of another run: seed was 0 there and is 3 here/);
+  // Half of the work on one process, the rest on two: the same but for rounding.
+  for (const name of readdirSync(store).filter((name) => name > "000005")) if (name !== "about.json") rmSync(join(store, name));
+  const half = ["report", model, "--json", "--backend", "cpu", "--precision", "f64"];
+  const found = parsed(onRanks(2, [...half, "--checkpoint", store]));
+  compare("half on one and half on 2 ranks", found, parsed(alone(half)), 0, 1e-9);
+  const full = [...half, "--checkpoint", "/dev/full/checkpoint"];
+  assert.match(told(onRanks(2, full, 1))[0], /^isoflat: rank 0: the folder \/dev\/full\/checkpoint cannot be made/);
+}
+
 try {
-  for (const part of [goldenCases, commands, shares, memory, faults, ends]) {
+  const all = [goldenCases, commands, shares, memory, faults, ends, checkpoints];
+  for (const part of options.kills === undefined ? all : [checkpoints]) {
     const start = performance.now();
     await part();
     console.log(`${part.name}: ${((performance.now() - start) / 1000).toFixed(1)} s`);

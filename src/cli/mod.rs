@@ -5,6 +5,7 @@
 //! The door reads and writes files, has the terminal, and hears signals; nothing here does.
 
 mod arguments;
+mod checkpoint;
 mod data;
 mod files;
 mod help;
@@ -22,6 +23,7 @@ mod table;
 mod view;
 
 pub use arguments::parse;
+pub use checkpoint::journal;
 pub use help::help;
 pub use html::page;
 pub use invocation::{

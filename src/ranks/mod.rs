@@ -36,6 +36,11 @@ impl Meeting {
     pub fn new(name: &str, numbers: &[&[u8]]) -> Self {
         Self((digest(name.as_bytes()) ^ digest_of(numbers)) | 1)
     }
+
+    /// It as a number.
+    pub(crate) fn number(self) -> u64 {
+        self.0
+    }
 }
 
 /// What each rank tells the others at a step.
@@ -204,6 +209,21 @@ impl Ranks {
         Ok(digests.iter().position(|digest| *digest != digests[0]))
     }
 
+    /// The bytes of the first rank, on all of them, or that it has none. What others give is not looked at.
+    ///
+    /// # Errors
+    /// What [`Ranks::agree`] says; `TooLarge`.
+    pub fn spread(&self, own: Result<Option<Vec<u8>>>) -> Result<Option<Vec<u8>>> {
+        let own = self.agree(Meeting::new("spread", &[]), own)?;
+        let length = self.gather(&[own.as_ref().map_or(0, |own| own.len() as u64 + 1)], 1)?[0];
+        let Some(length) = length.checked_sub(1) else { return Ok(None) };
+        let own = own.filter(|_| self.rank() == 0).map_or_else(|| zeros("the first rank's bytes", length as usize), Ok);
+        let mut bytes = self.agree(Meeting::new("spread room", &[]), own)?;
+        // As many at once as any way between ranks takes.
+        bytes.chunks_mut(1 << 28).try_for_each(|piece| self.communicator.broadcast(0, piece))?;
+        Ok(Some(bytes))
+    }
+
     /// Every rank's numbers, one rank's behind the other's: `room` of each, of which it may have fewer; what is missing is 0.
     ///
     /// # Errors
@@ -229,7 +249,7 @@ impl Ranks {
 }
 
 /// A number that is another one, but for a chance in 2⁶⁴, where the bytes are others (FNV-1a, eight bytes at a time).
-fn digest(bytes: &[u8]) -> u64 {
+pub(crate) fn digest(bytes: &[u8]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     let mut add = |word: u64| {
         hash = (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3);

@@ -1,11 +1,12 @@
 //! Files and folders, read and written.
 
 use std::cell::RefCell;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use isoflat::cli::{self, Invocation, Opened, OutputArguments};
+use isoflat::engine::Store;
 use isoflat::io::{File, Sliced, Source};
 use isoflat::{Error, ErrorCode};
 
@@ -156,14 +157,62 @@ impl Buffer {
     }
 }
 
-/// Writes a file as a whole: what was there before stays until the new one is complete. Links and devices are written through.
+/// A folder of files that are written and read by name.
+pub struct Folder {
+    name: String,
+}
+
+impl Folder {
+    /// Makes it, if it is not there.
+    pub fn open(name: &str) -> Result<Self, Error> {
+        match std::fs::create_dir_all(name) {
+            Ok(()) => Ok(Self { name: name.trim_end_matches('/').into() }),
+            Err(error) => Err(failed(format!("the folder {name} cannot be made: {}", in_words(&error)))),
+        }
+    }
+
+    fn path(&self, name: &str) -> String {
+        format!("{}/{name}", self.name)
+    }
+}
+
+impl Store for Folder {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
+        match std::fs::read(self.path(name)) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(failed(format!("{} cannot be read: {}", self.path(name), in_words(&error)))),
+        }
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
+        write(&self.path(name), bytes).map_err(failed)
+    }
+}
+
+fn failed(message: String) -> Error {
+    Error::new(ErrorCode::InvalidOption, message)
+}
+
+/// Writes a file as a whole: what was there before stays until the new one is complete and on the disk. Links and devices are written
+/// through.
 pub fn write(name: &str, bytes: &[u8]) -> Result<(), String> {
     let fault = |error: std::io::Error| format!("{name} cannot be written: {}", in_words(&error));
     if std::fs::symlink_metadata(name).is_ok_and(|found| !found.is_file()) {
         return std::fs::write(name, bytes).map_err(fault);
     }
     let aside = format!("{name}.part");
-    let written = std::fs::write(&aside, bytes).and_then(|()| std::fs::rename(&aside, name));
+    let whole = || {
+        let mut file = std::fs::File::create(&aside)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&aside, name)
+    };
+    let written = whole();
     written.map_err(|error| {
         let _ = std::fs::remove_file(&aside);
         fault(error)

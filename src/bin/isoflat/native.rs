@@ -2,13 +2,14 @@
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
+use std::rc::Rc;
 
 use isoflat::cli::{self, Command, Invocation, Opened, Outcome, exit};
-use isoflat::engine::{Backend, Device, Precision};
+use isoflat::engine::{Backend, Device, Journal, Precision, Store};
 use isoflat::ranks::{Meeting, Ranks};
 use isoflat::{Control, Error, ErrorCode};
 
-use super::files::{self, Buffers};
+use super::files::{self, Buffers, Folder};
 use super::ranks::{Launch, end_soon};
 use super::terminal::{Interrupts, ProgressLine};
 use super::tunings;
@@ -122,6 +123,13 @@ fn compute(invocation: &Invocation, words: &[String], launch: &Launch) -> Result
             _ => device(invocation, launch, &control).await?,
         };
         let opened = opened.share(invocation, &device)?;
+        let device = match &invocation.output.checkpoint {
+            Some(folder) => {
+                let journal = journal(folder, invocation, &opened, &device, launch)?;
+                device.with_journal(journal)
+            }
+            None => device,
+        };
         let outcome = cli::run(invocation, &opened, &device, &control).await?;
         Ok::<_, Error>((opened, outcome))
     });
@@ -152,6 +160,19 @@ fn open_on(ranks: &Ranks, invocation: &Invocation, words: &[String]) -> Result<(
     }
     let opened = cli::open(invocation, &buffers.files())?;
     Ok((buffers, opened))
+}
+
+/// The checkpoint in a folder, which is the first rank's to read and write.
+fn journal(
+    folder: &str,
+    invocation: &Invocation,
+    opened: &Opened,
+    device: &Device,
+    launch: &Launch,
+) -> Result<Rc<Journal>, Error> {
+    let store = if launch.is_first() { Folder::open(folder).map(Some) } else { Ok(None) };
+    let store = store.map(|store| store.map(|folder| Box::new(folder) as Box<dyn Store>));
+    cli::journal(invocation, opened, device, launch.ranks(), store)
 }
 
 async fn device(invocation: &Invocation, launch: &Launch, control: &Control<'_>) -> Result<Device, Error> {
