@@ -176,7 +176,8 @@ impl Executor for Journaled {
     }
 
     fn outputs(&self) -> LocalFuture<'_, Result<Vec<f64>>> {
-        Box::pin(self.numbers(Pass::Outputs, Precision::F64, self.own.outputs()))
+        // An executor may make a pass when it is asked for it, and not when it is waited for: each is asked for in here.
+        Box::pin(self.numbers(Pass::Outputs, Precision::F64, async { self.own.outputs().await }))
     }
 
     fn gradient(&self, out: &mut Vector) -> Result<()> {
@@ -243,7 +244,7 @@ impl Executor for Journaled {
     }
 
     fn squared_gradients<'a>(&'a self, cotangents: &'a [Cotangent]) -> LocalFuture<'a, Result<Vec<f64>>> {
-        let make = self.own.squared_gradients(cotangents);
+        let make = async { self.own.squared_gradients(cotangents).await };
         Box::pin(self.numbers(Pass::SquaredGradients(cotangents), Precision::F64, make))
     }
 
