@@ -1,7 +1,8 @@
 /**
- * The program over ranks that MPI connects, against itself alone: `node tests/ranks.mjs [--all] [PROGRAM]`. What ranks compute is tried
+ * The program over ranks that MPI connects, against itself alone: `node tests/ranks.mjs [--all] [--kills N] [PROGRAM]`. What ranks compute is tried
  * case by case in `tests/native/ranks.rs`, without MPI; here it is that processes find each other, speak with one voice, and end together.
- * With --all every golden case goes over 1, 2, 3 and 7 of them here too, which takes some minutes.
+ * With --all every golden case goes over 1, 2, 3 and 7 of them here too, which takes some minutes; with --kills 50 each kind of work is
+ * killed so often at random moments, and nothing else is tried.
  */
 
 import assert from "node:assert/strict";
@@ -10,9 +11,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { deflateRawSync } from "node:zlib";
 import { environment, fail, root } from "../scripts/lib/process.mjs";
 
-const { values: options, positionals } = parseArgs({ options: { all: { type: "boolean" } }, allowPositionals: true });
+const { values: options, positionals } = parseArgs({ options: { all: { type: "boolean" }, kills: { type: "string" } }, allowPositionals: true });
 const program = resolve(positionals[0] ?? join(root, "target", "debug", "isoflat"));
 const folder = mkdtempSync(join(tmpdir(), "isoflat-ranks-"));
 const golden = join(root, "tests", "golden");
@@ -121,23 +123,130 @@ function idx(name, shape, numbers, isWide) {
   return file;
 }
 
-/** Each rank reads its own samples of an IDX file, and no others: what is wrong with one is one rank's error. */
+/** NumPy's array in a file: doubles, floats or bytes. */
+function npy(shape, numbers, type = "<f8") {
+  const header = `{'descr': '${type}', 'fortran_order': False, 'shape': (${shape.join(", ")},), }`.padEnd(117) + "\n";
+  const size = Number(type[2]);
+  const bytes = Buffer.alloc(128 + size * numbers.length);
+  bytes.write(`\x93NUMPY\x01\x00\x76\x00${header}`, "latin1");
+  const put = { "<f8": "writeDoubleLE", "<f4": "writeFloatLE", "|u1": "writeUInt8" }[type];
+  numbers.forEach((x, i) => void bytes[put](x, 128 + size * i));
+  return bytes;
+}
+
+/** A zip of files, as they are or deflated. */
+function zip(name, files, isDeflated) {
+  const [parts, list] = [[], []];
+  let at = 0;
+  for (const [name, content] of Object.entries(files)) {
+    const data = isDeflated ? deflateRawSync(content) : content;
+    const common = Buffer.alloc(26);
+    common.writeUInt16LE(20, 0);
+    common.writeUInt16LE(isDeflated ? 8 : 0, 4);
+    [crc32(content), data.length, content.length].forEach((n, i) => void common.writeUInt32LE(n, 10 + 4 * i));
+    common.writeUInt16LE(name.length, 22);
+    const place = Buffer.alloc(14);
+    place.writeUInt32LE(at, 10);
+    parts.push(Buffer.from("PK\x03\x04"), common, Buffer.from(name), data);
+    list.push(Buffer.from("PK\x01\x02\x14\x00"), common, place, Buffer.from(name));
+    at += 30 + name.length + data.length;
+  }
+  const end = Buffer.alloc(18);
+  const count = Object.keys(files).length;
+  end.writeUInt16LE(count, 4);
+  end.writeUInt16LE(count, 6);
+  end.writeUInt32LE(Buffer.concat(list).length, 8);
+  end.writeUInt32LE(at, 12);
+  const file = join(folder, name);
+  writeFileSync(file, Buffer.concat([...parts, ...list, Buffer.from("PK\x05\x06"), end]));
+  return file;
+}
+
+function crc32(bytes) {
+  let crc = ~0;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  return ~crc >>> 0;
+}
+
+/** Each rank reads its own samples of such files, and no others: what is wrong with one is one rank's error, as it is of all. */
 function shares() {
   const { inputs, targets } = JSON.parse(readFileSync(model, "utf8"));
   const images = idx("images.idx", [24, 7], inputs.flat(), true);
   const labels = (name, targets) => idx(name, [24], targets, false);
-  const words = ["eigenvalues", model, images, labels("labels.idx", targets), "--json", "--precision", "f64"];
-  for (const more of [[], ["--samples", "20"]]) {
-    const expected = parsed(alone([...words, ...more]));
-    const found = parsed(onRanks(3, [...words, ...more]));
-    for (const key of ["loss", "accuracy", "eigenvalues"])
-      compare(`${key} of IDX files`, found[key], expected[key], 0, 1e-9);
-    assert.equal(found.data.samples, more.length > 0 ? 20 : 24);
+  const arrays = { "x.npy": npy([24, 7], inputs.flat()), "y.npy": npy([24], targets, "|u1") };
+  for (const data of [
+    [images, labels("labels.idx", targets)],
+    [zip("stored.npz", arrays, false)],
+    [zip("packed.npz", arrays, true)],
+  ]) {
+    const words = ["eigenvalues", model, ...data, "--precision", "f64"];
+    for (const more of [[], ["--samples", "20"]]) {
+      const expected = parsed(alone([...words, ...more, "--json"]));
+      const found = parsed(onRanks(3, [...words, ...more, "--json"]));
+      for (const key of ["loss", "accuracy", "eigenvalues"])
+        compare(`${key} of ${data}`, found[key], expected[key], 0, 1e-9);
+      assert.deepEqual(found.data, expected.data);
+      assert.equal(found.data.samples, more.length > 0 ? 20 : 24);
+    }
+    assert.match(onRanks(3, [...words, "--samples", "20"]).stdout, /the\s+first\s+20\s+of\s+24\s+samples/);
   }
-  const wrong = labels("wrong.idx", targets.with(10, 3));
-  const [line, ...rest] = told(onRanks(3, ["report", model, images, wrong], 1));
-  assert.match(line, /^isoflat: rank 1: .*target of sample 2 is class 3/);
+  const wrong = ["report", model, images, labels("wrong.idx", targets.with(10, 3))];
+  const [line, ...rest] = told(onRanks(3, wrong, 1));
+  const [told1] = told(spawnSync(program, wrong, { env, encoding: "utf8" }));
+  assert.match(line, /target of sample 10 is class 3/);
+  assert.equal(line, told1.replace("isoflat: ", "isoflat: rank 1: "));
   assert.deepEqual(rest, []);
+}
+
+/** Bytes that each of the program's processes had at most, as long as they run. */
+async function peaks(command, words) {
+  const child = spawn(command, words, { env, stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  child.stderr.setEncoding("utf8").on("data", (text) => (said += text));
+  const found = {};
+  const look = setInterval(() => {
+    for (const id of processes()) {
+      try {
+        found[id] = 1024 * Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${id}/status`, "utf8"))?.[1] ?? 0);
+      } catch {
+        // It has ended meanwhile.
+      }
+    }
+  }, 50);
+  const status = await new Promise((resolve) => child.on("close", resolve));
+  clearInterval(look);
+  assert.equal(status, 0, said);
+  return Object.values(found);
+}
+
+/** Of two ranks each has half of what one process has, but for what a program takes without data. */
+async function memory() {
+  if (process.platform !== "linux") return;
+  const network = join(folder, "network.json");
+  const units = { type: "dense", units: 10, bias: true };
+  writeFileSync(network, JSON.stringify({ input: [784], layers: [units] }));
+  const pixels = Float32Array.from({ length: 40000 * 784 }, (_, i) => ((i * 2654435761) % 1000) / 1000);
+  const bytes = npy([40000, 784], [], "<f4");
+  const x = Buffer.concat([bytes, Buffer.from(pixels.buffer)]);
+  const y = npy([40000], Array.from({ length: 40000 }, (_, i) => i % 10), "|u1");
+  const big = { x: join(folder, "x.npy"), y: join(folder, "y.npy") };
+  writeFileSync(big.x, x);
+  writeFileSync(big.y, y);
+  const words = ["train", "--preset", network, big.x, big.y, "--inputs", "x", "--targets", "y", "--epochs", "2"];
+  const all = [...words, "--batch", "20000", "--backend", "cpu", "--out", join(folder, "big.safetensors"), "--quiet"];
+  const few = [...all, "--samples", "2"];
+  const [one] = await peaks(program, all);
+  const both = await peaks("mpirun", launch(2, all));
+  const empty = Math.min(...(await peaks("mpirun", launch(2, few))));
+  assert.equal(both.length, 2);
+  const megabytes = (n) => `${Math.round(n / 1e6)} MB`;
+  console.log(`memory: ${megabytes(one)} alone, ${both.map(megabytes).join(" and ")} on 2 ranks, ${megabytes(empty)} without data`);
+  // The data themselves are 125 MB.
+  assert.ok(one - empty > 200e6, `${one} alone`);
+  for (const rank of both) assert.ok(rank - empty < 0.55 * (one - empty), `a rank has ${rank} bytes, and one alone ${one}`);
 }
 
 const told = (found) => found.stderr.split("\n").filter((line) => line.startsWith("isoflat:"));
@@ -207,8 +316,81 @@ async function ends() {
   assert.match(killed.said, /rank 1 /);
 }
 
+const random = (most) => Math.floor(Math.random() * most);
+
+/** A run that is killed after so many milliseconds: all of it, or one rank. True where it had ended before. */
+async function killedAfter(command, words, milliseconds) {
+  const child = spawn(command, words, { env, stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  child.stderr.setEncoding("utf8").on("data", (text) => (said += text));
+  const end = new Promise((resolve) => child.on("close", resolve));
+  await Promise.race([wait(milliseconds), end]);
+  if (child.exitCode !== null) {
+    assert.equal(child.exitCode, 0, said);
+    return true;
+  }
+  const ids = processes();
+  const some = command !== program && random(2) === 0 ? [ids[random(ids.length)]] : [child.pid, ...ids];
+  for (const id of some.filter((id) => id !== undefined)) {
+    try {
+      process.kill(id, "SIGKILL");
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  if (some.includes(undefined)) child.kill("SIGKILL");
+  await end;
+  for (let i = 0; processes().length > 0 && i < 100; i++) await wait(100);
+  return false;
+}
+
+/** Work that is killed at random moments goes on from its checkpoint, to the same bits. */
+async function checkpoints() {
+  if (process.platform !== "linux") return;
+  const kills = Number(options.kills ?? 1);
+  const works = [
+    ["report", join(golden, "mlp_bias.json")],
+    ["eigenvalues", join(golden, "graph_mlp_skip.json"), "--count", "5", "--lowest", "--density"],
+    ["train", model, "--epochs", "4000", "--batch", "5", "--out", join(folder, "killed.safetensors")],
+  ];
+  for (const [i, work] of works.entries()) {
+    for (const ranks of [1, 2]) {
+      const store = join(folder, `checkpoint-${i}-${ranks}`);
+      const all = [...work, "--json", "--backend", "cpu", "--precision", "f64"];
+      const kept = [...all, "--checkpoint", store, "--checkpoint-every", "0.01"];
+      const [command, words] = ranks === 1 ? [program, kept] : ["mpirun", launch(ranks, kept)];
+      const before = performance.now();
+      const expected = withoutTimes((ranks === 1 ? alone(all) : onRanks(ranks, all)).stdout);
+      const took = performance.now() - before;
+      let [killed, begun] = [0, 0];
+      while (killed < kills) {
+        if (await killedAfter(command, words, random(took))) rmSync(store, { recursive: true, force: true });
+        else killed += 1;
+        begun = Math.max(begun, existsSync(store) ? readdirSync(store).length : 0);
+      }
+      const found = withoutTimes((ranks === 1 ? alone(kept) : onRanks(ranks, kept)).stdout);
+      assert.equal(found, expected, `${work[0]} on ${ranks} ranks, killed ${kills} times`);
+      // What is finished is there for another number of ranks, which makes no pass of its own.
+      const others = onRanks(3, kept).stdout;
+      assert.equal(withoutTimes(others).replace(/\s*"ranks": 3,/, ""), expected.replace(/\s*"ranks": 2,/, ""), work[0]);
+      console.log(`${work[0]} on ${ranks}: killed ${kills} times, ${begun} files at most by then`);
+    }
+  }
+  const store = join(folder, "checkpoint-0-1");
+  const [line] = told(onRanks(2, ["report", model, "--precision", "f64", "--seed", "3", "--checkpoint", store], 1));
+  assert.match(line, /^isoflat: rank 0: the checkpoint in .* is of another run: seed was 0 there and is 3 here/);
+  // Half of the work on one process, the rest on two: the same but for rounding.
+  for (const name of readdirSync(store).filter((name) => name > "000005")) if (name !== "about.json") rmSync(join(store, name));
+  const half = ["report", model, "--json", "--backend", "cpu", "--precision", "f64"];
+  const found = parsed(onRanks(2, [...half, "--checkpoint", store]));
+  compare("half on one and half on 2 ranks", found, parsed(alone(half)), 0, 1e-9);
+  const full = [...half, "--checkpoint", "/dev/full/checkpoint"];
+  assert.match(told(onRanks(2, full, 1))[0], /^isoflat: rank 0: the folder \/dev\/full\/checkpoint cannot be made/);
+}
+
 try {
-  for (const part of [goldenCases, commands, shares, faults, ends]) {
+  const all = [goldenCases, commands, shares, memory, faults, ends, checkpoints];
+  for (const part of options.kills === undefined ? all : [checkpoints]) {
     const start = performance.now();
     await part();
     console.log(`${part.name}: ${((performance.now() - start) / 1000).toFixed(1)} s`);

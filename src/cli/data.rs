@@ -4,17 +4,18 @@ use serde_json::json;
 
 use super::invocation::DataArguments;
 use super::nearest::hint;
+use super::open::Origin;
 use crate::error::{Error, ErrorCode, Result, bail, ensure};
-use crate::io::{DataOptions, File, Normalization, open_dataset};
+use crate::io::{DataOptions, Dataset, Normalization};
 use crate::network::Network;
-use crate::problem::Problem;
+use crate::problem::{Loss, Problem};
 
-/// A network's problem over these data, and what should be known of how they were read.
+/// What arguments and a network say of data.
 ///
 /// # Errors
-/// What [`open_dataset`] and [`Problem::new`] say; `InvalidProblem` where there are no targets.
-pub(super) fn problem(network: &Network, files: &[File], arguments: &DataArguments) -> Result<(Problem, Vec<String>)> {
-    let options = DataOptions {
+/// `InvalidOption`.
+pub(super) fn options(network: &Network, arguments: &DataArguments) -> Result<DataOptions> {
+    Ok(DataOptions {
         shape: Some(network.input().to_vec()),
         outputs: Some(network.output_len()),
         loss: arguments.loss,
@@ -23,19 +24,31 @@ pub(super) fn problem(network: &Network, files: &[File], arguments: &DataArgumen
         targets: arguments.targets.clone(),
         samples: arguments.samples,
         normalization: arguments.normalize.as_deref().map(normalization).transpose()?,
-    };
-    let data = open_dataset(files, &options)?;
+    })
+}
+
+/// A network's problem over the data of files, and where these came from.
+///
+/// # Errors
+/// What [`Problem::new`] says; `InvalidProblem` where there are no targets.
+pub(super) fn problem(
+    network: &Network,
+    files: Vec<String>,
+    data: Dataset,
+    loss: Option<Loss>,
+) -> Result<(Problem, Origin)> {
     let Some(targets) = data.targets else {
         bail!(
             InvalidProblem,
             "{}: there are inputs, but no targets: --targets names the array that has them",
-            files.first().map_or("the data", |file| file.name.as_str())
+            files.first().map_or("the data", String::as_str)
         )
     };
-    let loss = arguments.loss.unwrap_or(targets.usual_loss());
+    let loss = loss.unwrap_or(targets.usual_loss());
     let mut notes = data.notes;
     notes.extend(data.normalization.as_ref().map(said));
-    Ok((Problem::new(network.clone(), loss, data.inputs, targets)?, notes))
+    let origin = Origin { files, format: String::new(), available: Some(data.available), notes };
+    Ok((Problem::new(network.clone(), loss, data.inputs, targets)?, origin))
 }
 
 /// What `--normalize` says: a name, or means and deviations with a stroke between them: `0.5,0.5,0.5/0.2,0.2,0.2`.

@@ -257,6 +257,12 @@ pub struct OutputArguments {
     pub out: Option<String>,
     /// Neither table nor progress.
     pub quiet: bool,
+    /// What was found, into this folder as it is found, and what is there already is not computed again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<String>,
+    /// Seconds between two of its files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoint_every: Option<f64>,
 }
 
 /// Of `report`.

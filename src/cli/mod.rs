@@ -5,6 +5,7 @@
 //! The door reads and writes files, has the terminal, and hears signals; nothing here does.
 
 mod arguments;
+mod checkpoint;
 mod data;
 mod files;
 mod help;
@@ -22,6 +23,7 @@ mod table;
 mod view;
 
 pub use arguments::parse;
+pub use checkpoint::journal;
 pub use help::help;
 pub use html::page;
 pub use invocation::{
@@ -29,7 +31,7 @@ pub use invocation::{
     LandscapeArguments, MapArguments, ModelArguments, OptimizerName, OutputArguments, ReportArguments, SaveAs,
     TrainArguments,
 };
-pub use open::{Opened, Origin, Written, data_names, open, save, writes_data};
+pub use open::{Opened, Origin, Written, data_names, open, open_share, save, writes_data};
 pub use progress::Meter;
 pub use run::{Outcome, json, run};
 pub use show::{Shown, show};

@@ -10,10 +10,12 @@ use super::run::{Outcome, save_format};
 use crate::engine::Device;
 use crate::error::{Error, Result, bail, ensure};
 use crate::io::{
-    BatchNormChoice, File, ModelOptions, SaveFormat, open_model, save_model, save_parameters, save_problem,
+    BatchNormChoice, File, ModelOptions, SaveFormat, Sliced, open_dataset, open_model, open_share as open_data_share,
+    save_model, save_parameters, save_problem,
 };
 use crate::network::{BatchStatistics, BiasInitialization, Initialization, Network, Preset};
 use crate::problem::{Problem, ProblemFile};
+use crate::ranks::{Meeting, Ranks};
 
 /// A model, and what it is asked about.
 #[derive(Debug, Clone)]
@@ -42,6 +44,9 @@ pub struct Origin {
     /// What the format is called.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub format: String,
+    /// Of data: how many samples there are, of which the first may have been taken alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub available: Option<usize>,
     /// What was assumed, taken off or changed, a sentence each.
     pub notes: Vec<String>,
 }
@@ -96,15 +101,48 @@ pub fn data_names(invocation: &Invocation, files: &[File]) -> Vec<String> {
 /// # Errors
 /// What [`open_model`] says, and readers of data; `InvalidOption` for options that these files have no use for.
 pub fn open(invocation: &Invocation, files: &[File]) -> Result<Opened> {
+    open_with(invocation, files, |network, files| {
+        let data = open_dataset(files, &data::options(network, &invocation.data)?)?;
+        data::problem(network, names_of(files), data, invocation.data.loss)
+    })
+}
+
+/// The same of a rank, which reads its samples of these data and no others: of their files the names are enough. `None` where what the
+/// data are depends on which of the samples one sees, so that all of them have to be read.
+///
+/// # Errors
+/// As [`open`], any rank's; `InvalidProblem` for more ranks than samples.
+pub fn open_share(invocation: &Invocation, files: &[File], data: &[Sliced], ranks: &Ranks) -> Result<Option<Opened>> {
+    let mut is_alike = true;
+    let opened = open_with(invocation, files, |network, files| {
+        let options = data::options(network, &invocation.data)?;
+        let own = open_data_share(data, &options, |samples| ranks.own_of(samples));
+        let own = own.map_err(|error| named(error, &names_of(files)));
+        let share = ranks.agree(Meeting::new("data", &[]), own)?;
+        is_alike = ranks.first_other(&[share.reading().as_bytes()])?.is_none();
+        let (problem, origin) = data::problem(network, names_of(files), share.data, invocation.data.loss)?;
+        Ok((problem.as_share(share.held.start, share.samples)?, origin))
+    });
+    if is_alike { opened.map(Some) } else { Ok(None) }
+}
+
+fn names_of(files: &[File]) -> Vec<String> {
+    files.iter().map(|file| file.name.clone()).collect()
+}
+
+fn open_with(
+    invocation: &Invocation,
+    files: &[File],
+    data: impl FnOnce(&Network, &[File]) -> Result<(Problem, Origin)>,
+) -> Result<Opened> {
     let split = split(invocation, files);
-    let names = |files: &[File]| files.iter().map(|file| file.name.clone()).collect::<Vec<String>>();
     let mut opened = if begins_at_random(invocation) {
         at_random(invocation, &split)?
     } else {
         let found = open_model(&split.model, &model_options(invocation, &split)?);
-        let found = found.map_err(|error| named(error, &names(&split.model)))?;
+        let found = found.map_err(|error| named(error, &names_of(&split.model)))?;
         let (format, statistics) = (found.format.to_string(), found.model.statistics());
-        let model = Origin { files: names(&split.model), format, notes: found.model.notes };
+        let model = Origin { files: names_of(&split.model), format, available: None, notes: found.model.notes };
         Opened {
             network: found.model.network,
             parameters: found.model.parameters,
@@ -116,12 +154,12 @@ pub fn open(invocation: &Invocation, files: &[File]) -> Result<Opened> {
         }
     };
     if !split.data.is_empty() {
-        let found = data::problem(&opened.network, &split.data, &invocation.data);
-        let (problem, notes) = found.map_err(|error| named(error, &names(&split.data)))?;
-        opened.data = Origin { files: names(&split.data), format: String::new(), notes };
-        (opened.problem, opened.file) = (Some(problem), None);
+        let found = data(&opened.network, &split.data);
+        let (problem, origin) = found.map_err(|error| named(error, &names_of(&split.data)))?;
+        (opened.problem, opened.data, opened.file) = (Some(problem), origin, None);
     } else if let Some(file) = &mut opened.file {
         ensure_unused(&invocation.data, &opened.model.files[0], file)?;
+        opened.data.available = Some(file.problem.samples());
         file.problem = file.problem.first(invocation.data.samples.unwrap_or(usize::MAX));
         opened.data.files = opened.model.files.clone();
         opened.problem = Some(file.problem.clone());
@@ -180,7 +218,7 @@ fn at_random(invocation: &Invocation, split: &Split) -> Result<Opened> {
     let parameters =
         network.initialize(Initialization::KaimingUniform, BiasInitialization::Uniform, invocation.seed)?;
     let notes = vec![format!("begins at random weights of the seed {}", invocation.seed)];
-    let model = Origin { files: vec![name.into()], format: "at random".into(), notes };
+    let model = Origin { files: vec![name.into()], format: "at random".into(), available: None, notes };
     Ok(Opened {
         network,
         parameters,

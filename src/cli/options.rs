@@ -316,6 +316,20 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         to.output.out = Some(v.into());
         Ok(())
     }),
+    row(
+        "checkpoint",
+        Some("FOLDER"),
+        COMPUTING,
+        "keep what is found there, and go on from what is there already (the native program)",
+        |to, v| {
+            to.output.checkpoint = Some(v.into());
+            Ok(())
+        },
+    ),
+    row("checkpoint-every", Some("SECONDS"), COMPUTING, "how often (10)", |to, v| {
+        to.output.checkpoint_every = Some(positive("checkpoint-every", v)?);
+        Ok(())
+    }),
     row("quiet", None, &[], "neither table nor progress", |to, _| {
         to.output.quiet = true;
         Ok(())

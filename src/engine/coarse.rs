@@ -56,7 +56,7 @@ impl Device {
             Some(team) => Self::cpu_with_helpers(Precision::F32, team.clone()),
             None => Self::cpu(Precision::F32),
         };
-        Self { ranks: self.ranks.clone(), ..device }
+        Self { ranks: self.ranks.clone(), journal: self.journal.clone(), ..device }
     }
 }
 

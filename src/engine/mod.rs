@@ -7,6 +7,7 @@ mod cpu;
 mod estimate;
 mod executor;
 pub mod gpu;
+mod journal;
 mod merged;
 mod passes;
 mod plan;
@@ -21,6 +22,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use self::gpu::{GpuContext, GpuExecutor, GpuOptions, Tune, Tuning};
+use self::journal::journaled;
 use self::sharded::{ranked_executor, share_of, team_executor};
 pub use activation::{Activation, Smooth};
 pub(crate) use chart::NONE;
@@ -30,6 +32,7 @@ pub(crate) use coarse::held;
 pub use cpu::{cpu_executor, cpu_info};
 pub use estimate::Estimate;
 pub use executor::{BackendInfo, Curvature, Executor, Precision};
+pub use journal::{Journal, Store};
 pub use plan::{Operation, Plan, Read, Step};
 pub(crate) use range::{ensure_in_range, ensure_number, overflows};
 pub use sharded::{Helper, Team};
@@ -62,12 +65,13 @@ pub struct Device {
     team: Option<Rc<dyn Team>>,
     memory_budget: Option<u64>,
     ranks: Option<Rc<Ranks>>,
+    journal: Option<Rc<Journal>>,
 }
 
 impl Device {
     /// The CPU, in this precision.
     pub fn cpu(precision: Precision) -> Self {
-        Self { info: cpu_info(precision), gpu: None, team: None, memory_budget: None, ranks: None }
+        Self { info: cpu_info(precision), gpu: None, team: None, memory_budget: None, ranks: None, journal: None }
     }
 
     /// The device of a backend; `cpu_precision` where it is the CPU.
@@ -118,6 +122,18 @@ impl Device {
         ranks.ensure_same("backend", &[self.info.backend.as_bytes()])?;
         ranks.ensure_same("precision", &[self.info.precision.name().as_bytes()])?;
         Ok(Self { info: self.info.of_ranks(ranks.size()), ranks: Some(ranks), ..self })
+    }
+
+    /// The same device, whose engines keep what their passes find in a journal, and make no pass that is in there already. Work on it is to
+    /// be the same from its beginning as when the journal was begun.
+    #[must_use]
+    pub fn with_journal(self, journal: Rc<Journal>) -> Self {
+        Self { journal: Some(journal), ..self }
+    }
+
+    /// The journal, where there is one.
+    pub fn journal(&self) -> Option<&Rc<Journal>> {
+        present(&self.journal)
     }
 
     /// What of a problem an engine on this device needs to be here: a device with ranks has a share of it, others all.
@@ -178,10 +194,14 @@ impl Device {
     }
 
     fn executor(&self, problem: &Problem) -> Result<Box<dyn Executor>> {
-        match present(&self.ranks) {
-            Some(ranks) => ranked_executor(ranks, problem, |own| self.executor_alone(own)),
-            None => self.executor_alone(problem),
-        }
+        let executor = match present(&self.ranks) {
+            Some(ranks) => ranked_executor(ranks, problem, |own| self.executor_alone(own))?,
+            None => self.executor_alone(problem)?,
+        };
+        Ok(match self.journal() {
+            Some(journal) => journaled(journal, executor),
+            None => executor,
+        })
     }
 
     fn executor_alone(&self, problem: &Problem) -> Result<Box<dyn Executor>> {
@@ -208,9 +228,9 @@ impl Device {
     }
 }
 
-/// The ranks, which only native programs have: all that is for them alone is left out of a WebAssembly module.
-fn present(ranks: &Option<Rc<Ranks>>) -> Option<&Rc<Ranks>> {
-    if cfg!(target_arch = "wasm32") { None } else { ranks.as_ref() }
+/// Ranks or a journal, which only native programs have: all that is for them alone is left out of a WebAssembly module.
+fn present<T>(of: &Option<Rc<T>>) -> Option<&Rc<T>> {
+    if cfg!(target_arch = "wasm32") { None } else { of.as_ref() }
 }
 
 /// One problem on one device.

@@ -2,7 +2,11 @@
 //! coarse and fine. Nothing says so but the name's end, `.bin`, the length and labels within their range. The arrays are `inputs`
 //! (bytes, [N, 3, 32, 32]), `targets` and, of CIFAR-100, `coarse`: as many bytes as the file's.
 
+use std::ops::Range;
+
 use super::format::{Content, Format};
+use super::numbers::Stored;
+use super::sliced::{self, Place, Rows};
 use super::{Array, Arrays, Elements, File};
 use crate::error::{Result, bail};
 use crate::memory::{collected, room};
@@ -17,28 +21,58 @@ const PIXELS: usize = 3 * 32 * 32;
 pub(super) const CLASSES: [&str; 10] =
     ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"];
 
+/// What CIFAR-100 is said to be.
+const COARSE: &str = "CIFAR-100: the fine labels are the targets; the array coarse has the coarse ones.";
+
 /// How many classes each label of a row is of.
 const VERSIONS: [&[u8]; 2] = [&[10], &[20, 100]];
 
 fn is(file: &File) -> bool {
-    file.has_extension("bin") && version(&file.bytes).is_some()
+    file.has_extension("bin") && version(&file.bytes, file.bytes.len() as u64).is_some()
 }
 
 /// Is it CIFAR-10, whose classes have names?
 pub(super) fn is_cifar_10(file: &File) -> bool {
-    is(file) && version(&file.bytes).is_some_and(|labels| labels.len() == 1)
+    is(file) && version(&file.bytes, file.bytes.len() as u64).is_some_and(|labels| labels.len() == 1)
 }
 
-/// Which of the two: by the length, and the first row's labels.
-fn version(bytes: &[u8]) -> Option<&'static [u8]> {
+/// Which of the two: by the length, and the first row's labels, with which the bytes begin.
+fn version(bytes: &[u8], length: u64) -> Option<&'static [u8]> {
     VERSIONS.into_iter().find(|labels| {
-        let is_multiple = !bytes.is_empty() && bytes.len().is_multiple_of(labels.len() + PIXELS);
+        let is_multiple = length > 0 && length.is_multiple_of((labels.len() + PIXELS) as u64);
         is_multiple && bytes.iter().zip(*labels).all(|(label, classes)| label < classes)
     })
 }
 
+/// What lies row after row in a file of so many bytes, of which the first are here.
+pub(super) fn sliced(file: &File, length: u64) -> Option<sliced::Arrays> {
+    let labels = version(&file.bytes, length).filter(|_| file.has_extension("bin"))?;
+    let stride = labels.len() + PIXELS;
+    let count = usize::try_from(length / stride as u64).ok()?;
+    let rows = |shape: &[usize], part: Range<usize>, classes: Option<u8>| Rows {
+        shape: [&[count], shape].concat(),
+        stored: Stored::U8,
+        is_big_endian: false,
+        place: Place { range: 0..length, deflated: None },
+        header: 0,
+        stride,
+        part,
+        classes,
+    };
+    let column = |at: usize| rows(&[], at..at + 1, labels.get(at).copied());
+    let mut arrays = vec![
+        ("inputs".into(), rows(&[3, 32, 32], labels.len()..stride, None)),
+        ("targets".into(), column(labels.len() - 1)),
+    ];
+    if labels.len() > 1 {
+        arrays.push(("coarse".into(), column(0)));
+        return Some(sliced::Arrays { arrays, notes: vec![COARSE.into()], classes: Vec::new() });
+    }
+    Some(sliced::Arrays { arrays, notes: Vec::new(), classes: CLASSES.map(str::to_owned).to_vec() })
+}
+
 fn read(bytes: &[u8]) -> Result<Arrays> {
-    let Some(labels) = version(bytes) else {
+    let Some(labels) = version(bytes, bytes.len() as u64) else {
         bail!(Parse, "{} bytes are no rows of 3073 (CIFAR-10) or 3074 (CIFAR-100) with labels in front", bytes.len())
     };
     let rows = || bytes.chunks_exact(labels.len() + PIXELS);
@@ -60,7 +94,7 @@ fn read(bytes: &[u8]) -> Result<Arrays> {
     let mut notes = Vec::new();
     if labels.len() > 1 {
         arrays.push(("coarse".into(), column(0)?));
-        notes.push("CIFAR-100: the fine labels are the targets; the array coarse has the coarse ones.".into());
+        notes.push(COARSE.into());
     }
     Ok(Arrays { arrays, notes })
 }

@@ -2,9 +2,10 @@
 //! elements, all big-endian. Every type of elements is read; what is made of a file has at most eight times its bytes.
 
 use super::format::{Content, Format};
-use super::{Array, Arrays, Elements, File};
+use super::numbers::Stored;
+use super::sliced::{self, Place, Rows};
+use super::{Array, Arrays, File};
 use crate::error::{Result, bail, ensure};
-use crate::memory::{collected, copied};
 
 pub(super) const FORMAT: Format = Format { name: "IDX", is: |file| is(&file.bytes), read };
 
@@ -72,32 +73,43 @@ pub(super) fn is(bytes: &[u8]) -> bool {
     matches!(bytes, &[0, 0, kind, axes, ..] if (1..=16).contains(&axes) && TYPES.iter().any(|(known, _)| *known == kind))
 }
 
+/// What lies row after row in a file of so many bytes that begins so.
+pub(super) fn sliced(beginning: &[u8], length: u64) -> Option<sliced::Arrays> {
+    let (kind, size, shape, elements) = header(beginning).ok()?;
+    let before = (beginning.len() - elements.len()) as u64;
+    let numbers = shape.iter().try_fold(size as u64, |product, &n| product.checked_mul(n as u64))?;
+    let place = Place { range: 0..length, deflated: None };
+    let rows = Rows::new(shape, stored(kind), true, place, before)?;
+    let is_whole = numbers.checked_add(before) == Some(length);
+    is_whole.then(|| sliced::Arrays { arrays: vec![(String::new(), rows)], ..sliced::Arrays::default() })
+}
+
+/// What elements are, by the byte that says so.
+fn stored(kind: u8) -> Stored {
+    match kind {
+        UNSIGNED_BYTES => Stored::U8,
+        0x09 => Stored::I8,
+        0x0b => Stored::I16,
+        0x0c => Stored::I32,
+        0x0d => Stored::F32,
+        _ => Stored::F64,
+    }
+}
+
 fn read(file: &File, _: &[File]) -> Result<Content> {
     Ok(Content::Arrays(Arrays { arrays: vec![(String::new(), array(&file.bytes)?)], notes: Vec::new() }))
 }
 
 /// The array that a file is.
 fn array(bytes: &[u8]) -> Result<Array> {
-    const WHAT: &str = "an IDX file's values";
     let Parts { kind, shape, elements } = parts(bytes)?;
-    let elements = match kind {
-        UNSIGNED_BYTES => Elements::U8(copied(WHAT, elements)?),
-        0x09 => Elements::I64(collected(WHAT, elements.iter().map(|&x| i64::from(x as i8)))?),
-        0x0b => Elements::I64(collected(WHAT, words(elements).map(|x| i64::from(i16::from_be_bytes(x))))?),
-        0x0c => Elements::I64(collected(WHAT, words(elements).map(|x| i64::from(i32::from_be_bytes(x))))?),
-        0x0d => Elements::F32(collected(WHAT, words(elements).map(f32::from_be_bytes))?),
-        _ => Elements::F64(collected(WHAT, words(elements).map(f64::from_be_bytes))?),
-    };
-    Array::new(shape, elements)
-}
-
-fn words<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> {
-    bytes.as_chunks::<N>().0.iter().copied()
+    Array::new(shape, stored(kind).elements(elements, true)?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::io::Elements;
 
     fn file(kind: u8, elements: &[u8]) -> Vec<u8> {
         [&[0, 0, kind, 1, 0, 0, 0, 2], elements].concat()

@@ -35,12 +35,13 @@ mod safetensors;
 mod save;
 mod sliced;
 mod sort;
+mod source;
 mod tfjs;
 #[cfg(test)]
 mod told;
 
 pub use array::{Array, Arrays, Elements};
-pub use dataset::{DataOptions, Dataset, Normalization, Overview, open as open_dataset};
+pub use dataset::{DataOptions, Dataset, DatasetShare, Normalization, Overview, open as open_dataset, open_share};
 pub use file::File;
 pub use graph::{BatchNormNode, Graph, GraphNode, Operation, Place, Slot};
 pub use model::Model;
@@ -49,3 +50,4 @@ pub use own::save_problem;
 pub use save::{SaveFormat, save_model, save_parameters};
 pub use sliced::Sliced;
 pub use sort::{SortedFiles, sort_files};
+pub use source::Source;

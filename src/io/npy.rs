@@ -5,6 +5,8 @@
 use super::array::count;
 use super::format::{Content, Format};
 use super::numbers::{Stored, bytes_of};
+use super::sliced::{self, Place, Rows};
+use super::source::{Source, some};
 use super::{Array, Arrays, Elements, File};
 use crate::error::{Error, ErrorCode, Result, bail, ensure};
 use crate::memory::zeros;
@@ -13,12 +15,20 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 
 pub(super) const FORMAT: Format = Format {
     name: "NumPy (.npy)",
-    is: |file| file.bytes.starts_with(MAGIC),
+    is,
     read: |file: &File, _| {
-        let name = file.base().trim_end_matches(".npy").to_string();
-        Ok(Content::Arrays(Arrays { arrays: vec![(name, read(&file.bytes)?)], notes: Vec::new() }))
+        Ok(Content::Arrays(Arrays { arrays: vec![(name_of(file), read(&file.bytes)?)], notes: Vec::new() }))
     },
 };
+
+/// Such a file, by its first bytes.
+pub(super) fn is(file: &File) -> bool {
+    file.bytes.starts_with(MAGIC)
+}
+
+fn name_of(file: &File) -> String {
+    file.base().trim_end_matches(".npy").to_string()
+}
 
 /// The header, before it is looked at.
 struct Header<'a> {
@@ -35,18 +45,52 @@ pub(super) fn read(bytes: &[u8]) -> Result<Array> {
     let (header, numbers) = split(bytes)?;
     let header = parse(header)?;
     let (stored, is_big_endian) = stored(header.descr)?;
-    let expected = count(&header.shape).and_then(|n| n.checked_mul(stored.size()));
-    ensure!(
-        expected == Some(numbers.len()),
-        Parse,
-        "an array of shape {:?} and type {} has another length than the {} bytes that follow its header",
-        header.shape,
-        header.descr,
-        numbers.len()
-    );
+    ensure_length(&header, stored, numbers.len() as u64)?;
     let elements = stored.elements(numbers, is_big_endian)?;
     let elements = if header.is_fortran { row_major(elements, &header.shape)? } else { elements };
     Array::new(header.shape, elements)
+}
+
+fn ensure_length(header: &Header, stored: Stored, found: u64) -> Result<()> {
+    let expected = count(&header.shape).and_then(|n| n.checked_mul(stored.size()));
+    ensure!(
+        expected.map(|expected| expected as u64) == Some(found),
+        Parse,
+        "an array of shape {:?} and type {} has another length than the {found} bytes that follow its header",
+        header.shape,
+        header.descr
+    );
+    Ok(())
+}
+
+/// The most bytes of a header that are read where only some rows are wanted.
+pub(super) const HEADER: usize = (1 << 16) + 12;
+
+/// What lies row after row in a file.
+pub(super) fn sliced(file: &File, source: &dyn Source) -> Option<sliced::Arrays> {
+    let head = some(source, 0, source.len().min(HEADER as u64) as usize).ok()?;
+    let place = Place { range: 0..source.len(), deflated: None };
+    let rows = rows(&head, source.len(), place).ok()??;
+    Some(sliced::Arrays { arrays: vec![(name_of(file), rows)], ..sliced::Arrays::default() })
+}
+
+/// The rows of an array whose bytes, so many, begin so. `None` where its columns lie one behind the other, or it has no rows.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn rows(head: &[u8], length: u64, place: Place) -> Result<Option<Rows>> {
+    let (text, numbers) = match split(head) {
+        Err(_) if (head.len() as u64) < length => return Ok(None),
+        found => found?,
+    };
+    let header = parse(text)?;
+    let (stored, is_big_endian) = stored(header.descr)?;
+    let before = (head.len() - numbers.len()) as u64;
+    ensure_length(&header, stored, length - before)?;
+    if header.is_fortran && header.shape.len() > 1 {
+        return Ok(None);
+    }
+    Ok(Rows::new(header.shape, stored, is_big_endian, place, before))
 }
 
 /// Header and numbers.

@@ -1,7 +1,13 @@
 //! NumPy's archives of arrays, `.npz`: a zip of `.npy` files.
 
-use super::archive::{self, Archive, is_zip};
+use std::io::Read;
+
+use flate2::read::DeflateDecoder;
+
+use super::archive::{self, Archive, directory, is_zip};
 use super::format::{Content, Format};
+use super::sliced::{self, Place};
+use super::source::{Source, Stream};
 use super::{Array, Arrays, File, npy};
 use crate::error::{Result, bail};
 
@@ -36,6 +42,34 @@ pub(super) fn read(bytes: &[u8]) -> Result<Arrays> {
         bail!(Parse, "the archive has no arrays of numbers: {}", found.notes.join("; "));
     }
     Ok(found)
+}
+
+/// What lies row after row in an archive. `None` where something would have to be read to be known.
+pub(super) fn sliced(source: &dyn Source) -> Option<sliced::Arrays> {
+    let mut found = sliced::Arrays::default();
+    let entries = directory::read(source).ok()?;
+    let inside = entries.iter().try_fold(0u64, |all, entry| all.checked_add(entry.size))?;
+    if inside > archive::most_inside(source.len()) {
+        return None;
+    }
+    for entry in &entries {
+        let Some(short) = entry.name.strip_suffix(END) else { continue };
+        let place = Place { range: entry.place.clone(), deflated: entry.is_deflated.then_some(entry.crc) };
+        let packed = Stream { source, at: place.range.start, end: place.range.end };
+        let mut head = Vec::new();
+        let most = npy::HEADER as u64;
+        let read = match entry.is_deflated {
+            true => DeflateDecoder::new(packed).take(most).read_to_end(&mut head),
+            false => packed.take(most).read_to_end(&mut head),
+        };
+        read.ok()?;
+        match npy::rows(&head, entry.size, place) {
+            Ok(Some(rows)) => found.arrays.push((short.into(), rows)),
+            Ok(None) => return None,
+            Err(error) => found.notes.push(format!("{short} is left out: {}", error.message)),
+        }
+    }
+    (!found.arrays.is_empty()).then_some(found)
 }
 
 /// An archive of these arrays.

@@ -4,7 +4,9 @@ use half::{bf16, f16};
 
 use super::Elements;
 use crate::error::Result;
-use crate::memory::collected;
+use crate::memory::{make_room, room};
+
+const WHAT: &str = "an array";
 
 /// What one stored number is. Half precisions become F32, bytes stay, and all other whole numbers become I64.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,10 +37,35 @@ impl Stored {
         }
     }
 
+    /// Room for so many of them, and none yet.
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    pub fn room(self, count: usize) -> Result<Elements> {
+        Ok(match self {
+            Self::Bool | Self::U8 => Elements::U8(room(WHAT, count)?),
+            Self::F16 | Self::Bf16 | Self::F32 => Elements::F32(room(WHAT, count)?),
+            Self::F64 => Elements::F64(room(WHAT, count)?),
+            _ => Elements::I64(room(WHAT, count)?),
+        })
+    }
+
     /// The numbers that bytes are, little end first or last; bytes that are no whole number are left out. Of u64 beyond i64 the
     /// nearest is taken.
+    ///
+    /// # Errors
+    /// `TooLarge`.
     pub fn elements(self, bytes: &[u8], is_big_endian: bool) -> Result<Elements> {
-        const WHAT: &str = "an array";
+        let mut all = self.room(bytes.len() / self.size())?;
+        self.append(bytes, is_big_endian, &mut all)?;
+        Ok(all)
+    }
+
+    /// Puts the same behind others, for which there is room already or not.
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    pub fn append(self, bytes: &[u8], is_big_endian: bool, all: &mut Elements) -> Result<()> {
         /// The bytes of one number, little end first.
         fn turned<const N: usize>(chunk: &[u8; N], is_big_endian: bool) -> [u8; N] {
             let mut chunk = *chunk;
@@ -47,27 +74,34 @@ impl Stored {
             }
             chunk
         }
-        macro_rules! read {
-            ($kind:ident, $size:literal, $of:expr) => {{
-                let (chunks, _) = bytes.as_chunks::<$size>();
-                Elements::$kind(collected(WHAT, chunks.iter().map(|chunk| $of(turned(chunk, is_big_endian))))?)
-            }};
+        /// Behind those of their kind.
+        fn put<T>(all: &mut Vec<T>, more: impl ExactSizeIterator<Item = T>) -> Result<()> {
+            make_room(WHAT, all, more.len())?;
+            all.extend(more);
+            Ok(())
         }
-        Ok(match self {
-            Self::Bool => Elements::U8(collected(WHAT, bytes.iter().map(|&byte| u8::from(byte != 0)))?),
-            Self::U8 => Elements::U8(collected(WHAT, bytes.iter().copied())?),
-            Self::I8 => read!(I64, 1, |chunk| i64::from(i8::from_le_bytes(chunk))),
-            Self::U16 => read!(I64, 2, |chunk| i64::from(u16::from_le_bytes(chunk))),
-            Self::I16 => read!(I64, 2, |chunk| i64::from(i16::from_le_bytes(chunk))),
-            Self::U32 => read!(I64, 4, |chunk| i64::from(u32::from_le_bytes(chunk))),
-            Self::I32 => read!(I64, 4, |chunk| i64::from(i32::from_le_bytes(chunk))),
-            Self::U64 => read!(I64, 8, |chunk| i64::try_from(u64::from_le_bytes(chunk)).unwrap_or(i64::MAX)),
-            Self::I64 => read!(I64, 8, i64::from_le_bytes),
-            Self::F16 => read!(F32, 2, |chunk| f16::from_le_bytes(chunk).to_f32()),
-            Self::Bf16 => read!(F32, 2, |chunk| bf16::from_le_bytes(chunk).to_f32()),
-            Self::F32 => read!(F32, 4, f32::from_le_bytes),
-            Self::F64 => read!(F64, 8, f64::from_le_bytes),
-        })
+        macro_rules! put {
+            ($all:expr, $size:literal, $of:expr) => {
+                put($all, bytes.as_chunks::<$size>().0.iter().map(|chunk| $of(turned(chunk, is_big_endian))))
+            };
+        }
+        match (all, self) {
+            (Elements::U8(all), Self::Bool) => put(all, bytes.iter().map(|&byte| u8::from(byte != 0))),
+            (Elements::U8(all), _) => put(all, bytes.iter().copied()),
+            (Elements::I64(all), Self::I8) => put!(all, 1, |chunk| i64::from(i8::from_le_bytes(chunk))),
+            (Elements::I64(all), Self::U16) => put!(all, 2, |chunk| i64::from(u16::from_le_bytes(chunk))),
+            (Elements::I64(all), Self::I16) => put!(all, 2, |chunk| i64::from(i16::from_le_bytes(chunk))),
+            (Elements::I64(all), Self::U32) => put!(all, 4, |chunk| i64::from(u32::from_le_bytes(chunk))),
+            (Elements::I64(all), Self::I32) => put!(all, 4, |chunk| i64::from(i32::from_le_bytes(chunk))),
+            (Elements::I64(all), Self::U64) => {
+                put!(all, 8, |chunk| i64::try_from(u64::from_le_bytes(chunk)).unwrap_or(i64::MAX))
+            }
+            (Elements::I64(all), _) => put!(all, 8, i64::from_le_bytes),
+            (Elements::F32(all), Self::F16) => put!(all, 2, |chunk| f16::from_le_bytes(chunk).to_f32()),
+            (Elements::F32(all), Self::Bf16) => put!(all, 2, |chunk| bf16::from_le_bytes(chunk).to_f32()),
+            (Elements::F32(all), _) => put!(all, 4, f32::from_le_bytes),
+            (Elements::F64(all), _) => put!(all, 8, f64::from_le_bytes),
+        }
     }
 }
 

@@ -36,6 +36,11 @@ impl Meeting {
     pub fn new(name: &str, numbers: &[&[u8]]) -> Self {
         Self((digest(name.as_bytes()) ^ digest_of(numbers)) | 1)
     }
+
+    /// It as a number.
+    pub(crate) fn number(self) -> u64 {
+        self.0
+    }
 }
 
 /// What each rank tells the others at a step.
@@ -101,6 +106,21 @@ impl Ranks {
     pub fn share_of(&self, samples: usize) -> Range<usize> {
         let at = |rank: usize| (rank as u128 * samples as u128 / self.size() as u128) as usize;
         at(self.rank())..at(self.rank() + 1)
+    }
+
+    /// The same, where each rank has one of the samples at least.
+    ///
+    /// # Errors
+    /// `InvalidProblem` where there are fewer samples than ranks.
+    pub fn own_of(&self, samples: usize) -> Result<Range<usize>> {
+        ensure!(
+            samples >= self.size(),
+            InvalidProblem,
+            "there are {} ranks for {samples} {}, and each needs one at least: start fewer ranks",
+            self.size(),
+            if samples == 1 { "sample" } else { "samples" }
+        );
+        Ok(self.share_of(samples))
     }
 
     /// Did any rank want the work to finish, when they last agreed? All get the same answer at the same place of their work, and so take
@@ -175,10 +195,33 @@ impl Ranks {
     /// # Errors
     /// `InvalidOption`, with the first rank that has another one than rank 0; what [`Ranks::agree`] says.
     pub fn ensure_same(&self, what: &str, parts: &[&[u8]]) -> Result<()> {
-        let digests: Vec<u64> = self.gather(&[digest_of(parts)], 1)?;
-        let other = digests.iter().position(|digest| *digest != digests[0]);
+        let other = self.first_other(parts)?;
         ensure!(other.is_none(), InvalidOption, "rank {} has not the same {what} as rank 0", other.unwrap_or_default());
         Ok(())
+    }
+
+    /// The first rank that has something else than rank 0.
+    ///
+    /// # Errors
+    /// What [`Ranks::agree`] says.
+    pub fn first_other(&self, parts: &[&[u8]]) -> Result<Option<usize>> {
+        let digests: Vec<u64> = self.gather(&[digest_of(parts)], 1)?;
+        Ok(digests.iter().position(|digest| *digest != digests[0]))
+    }
+
+    /// The bytes of the first rank, on all of them, or that it has none. What others give is not looked at.
+    ///
+    /// # Errors
+    /// What [`Ranks::agree`] says; `TooLarge`.
+    pub fn spread(&self, own: Result<Option<Vec<u8>>>) -> Result<Option<Vec<u8>>> {
+        let own = self.agree(Meeting::new("spread", &[]), own)?;
+        let length = self.gather(&[own.as_ref().map_or(0, |own| own.len() as u64 + 1)], 1)?[0];
+        let Some(length) = length.checked_sub(1) else { return Ok(None) };
+        let own = own.filter(|_| self.rank() == 0).map_or_else(|| zeros("the first rank's bytes", length as usize), Ok);
+        let mut bytes = self.agree(Meeting::new("spread room", &[]), own)?;
+        // As many at once as any way between ranks takes.
+        bytes.chunks_mut(1 << 28).try_for_each(|piece| self.communicator.broadcast(0, piece))?;
+        Ok(Some(bytes))
     }
 
     /// Every rank's numbers, one rank's behind the other's: `room` of each, of which it may have fewer; what is missing is 0.
@@ -206,7 +249,7 @@ impl Ranks {
 }
 
 /// A number that is another one, but for a chance in 2⁶⁴, where the bytes are others (FNV-1a, eight bytes at a time).
-fn digest(bytes: &[u8]) -> u64 {
+pub(crate) fn digest(bytes: &[u8]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     let mut add = |word: u64| {
         hash = (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3);

@@ -12,7 +12,7 @@ use super::threads::{cpu_with_threads, hardware_threads};
 use crate::cli::{self, Command, Invocation, Meter, exit};
 use crate::control::{Control, now};
 use crate::engine::{Backend, Device, Precision};
-use crate::error::Result;
+use crate::error::{Result, ensure};
 use crate::event_loop;
 use crate::io::File;
 
@@ -46,6 +46,11 @@ pub fn command_work(words: Vec<String>, files: &Array, terminal: JsValue) -> std
 }
 
 async fn work(invocation: &Invocation, files: &[File<'_>], terminal: &JsValue) -> Result<JsValue> {
+    ensure!(
+        invocation.output.checkpoint.is_none(),
+        InvalidOption,
+        "--checkpoint is of the native program: this one keeps nothing between two runs"
+    );
     let opened = cli::open(invocation, files)?;
     let function = |key: &str| Reflect::get(terminal, &key.into()).ok().and_then(|f| f.dyn_into::<Function>().ok());
     let mut control = Control::default();

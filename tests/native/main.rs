@@ -29,6 +29,7 @@ mod graphs;
 mod horizontal;
 mod image_symmetry;
 mod invariance;
+mod journal;
 mod lanczos;
 mod landscape;
 mod least_trace;

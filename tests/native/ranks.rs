@@ -16,7 +16,7 @@ use pollster::block_on;
 use rand::Rng;
 
 /// What so many ranks come to, each in its thread.
-fn on_ranks<R: Send>(size: usize, work: impl Fn(Rc<Ranks>) -> R + Sync) -> Vec<R> {
+pub fn on_ranks<R: Send>(size: usize, work: impl Fn(Rc<Ranks>) -> R + Sync) -> Vec<R> {
     on_threads(threads(size), |thread| work(Rc::new(Ranks::new(Box::new(thread)).expect("memory"))))
 }
 
@@ -28,12 +28,12 @@ fn on_threads<R: Send>(threads: Vec<Thread>, work: impl Fn(Thread) -> R + Sync) 
     })
 }
 
-fn device(precision: Precision, ranks: &Rc<Ranks>) -> Device {
+pub fn device(precision: Precision, ranks: &Rc<Ranks>) -> Device {
     Device::cpu(precision).with_ranks(ranks.clone()).expect("devices that match")
 }
 
 /// All ranks have found the same.
-fn same<R: PartialEq + std::fmt::Debug>(found: Vec<R>) -> R {
+pub fn same<R: PartialEq + std::fmt::Debug>(found: Vec<R>) -> R {
     assert!(found.windows(2).all(|pair| pair[0] == pair[1]), "ranks differ: {found:?}");
     found.into_iter().next().expect("a rank")
 }

@@ -1,12 +1,14 @@
 //! Files and folders, read and written.
 
-use std::io::{Read, Seek, SeekFrom};
-use std::ops::Range;
+use std::cell::RefCell;
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
-use isoflat::cli::{self, Invocation, OutputArguments};
-use isoflat::io::{File, Sliced};
-use isoflat::ranks::Ranks;
+use isoflat::cli::{self, Invocation, Opened, OutputArguments};
+use isoflat::engine::Store;
+use isoflat::io::{File, Sliced, Source};
+use isoflat::{Error, ErrorCode};
 
 /// How deep folders are looked into: deeper are loops of links, or something that was not meant.
 const DEEPEST: usize = 16;
@@ -14,15 +16,13 @@ const DEEPEST: usize = 16;
 /// What was read, under the names that were given; files of a folder have the folder's before their own.
 pub struct Buffers {
     files: Vec<Buffer>,
-    /// Is it a share of the data alone?
-    is_share: bool,
 }
 
 struct Buffer {
     name: String,
     path: PathBuf,
     bytes: Vec<u8>,
-    /// Of a file whose samples can be read by themselves, where they are.
+    /// Of data that are read as they are needed, and not here: how they lie.
     sliced: Option<Sliced>,
 }
 
@@ -31,27 +31,31 @@ impl Buffers {
     pub fn read(names: &[&str]) -> Result<Self, String> {
         let mut files = listed(names)?;
         files.iter_mut().try_for_each(Buffer::read)?;
-        Ok(Self { files, is_share: false })
+        Ok(Self { files })
     }
 
-    /// The same of a rank: of data whose samples can be read by themselves, its share is enough.
-    pub fn read_share(invocation: &Invocation, ranks: &Ranks) -> Result<Self, String> {
+    /// The same, but not data whose samples can be read by themselves, unless all of them are to be written.
+    pub fn read_but_data(invocation: &Invocation) -> Result<Self, String> {
         let mut files = listed(&invocation.reads())?;
         files.iter_mut().try_for_each(Buffer::read_unless_sliced)?;
         let data = cli::data_names(invocation, &as_files(&files));
-        let most = invocation.data.samples.unwrap_or(usize::MAX);
-        let samples = |file: &Buffer| file.sliced.as_ref().map(|sliced| sliced.samples().min(most));
-        let mut of_data = files.iter().filter(|file| data.contains(&file.name)).peekable();
-        let is_share = of_data.peek().is_some()
-            && of_data.all(|file| samples(file).is_some_and(|samples| samples >= ranks.size()))
+        let mut of_data = files.iter().filter(|file| data.contains(&file.name));
+        let may = of_data.all(|file| file.sliced.is_some())
             && !cli::writes_data(invocation).map_err(|error| error.message)?;
-        for file in files.iter_mut().filter(|file| file.sliced.is_some()) {
-            match samples(file).filter(|_| is_share && data.contains(&file.name)) {
-                Some(samples) => file.read_samples(ranks.share_of(samples))?,
-                None => file.read()?,
-            }
-        }
-        Ok(Self { files, is_share })
+        let is_here = |file: &&mut Buffer| file.sliced.is_some() && !(may && data.contains(&file.name));
+        files.iter_mut().filter(is_here).try_for_each(Buffer::read)?;
+        Ok(Self { files })
+    }
+
+    /// Reads what has been left out.
+    pub fn read_data(&mut self) -> Result<(), String> {
+        self.files.iter_mut().filter(|file| file.sliced.is_some()).try_for_each(Buffer::read)
+    }
+
+    /// Gives the memory back of data that were made a problem of.
+    pub fn forget_data(&mut self, opened: &Opened) {
+        let is_data = |name: &String| opened.data.files.contains(name) && !opened.model.files.contains(name);
+        self.files.iter_mut().filter(|file| is_data(&file.name)).for_each(|file| file.bytes = Vec::new());
     }
 
     /// As the library takes them.
@@ -59,16 +63,35 @@ impl Buffers {
         as_files(&self.files)
     }
 
-    /// Is it a share of the data alone, and of everything else all?
-    pub fn is_share(&self) -> bool {
-        self.is_share
+    /// The data that were left out.
+    pub fn sliced(&self) -> Vec<Sliced> {
+        self.files.iter().filter_map(|file| file.sliced.clone()).collect()
     }
 
-    /// What has to be the same on all ranks: of data that each has a share of, how they begin.
-    pub fn common(&self) -> Vec<&[u8]> {
-        let is_common = |file: &&Buffer| !self.is_share || file.sliced.is_none();
-        let beginnings = self.files.iter().filter_map(|file| Some(file.sliced.as_ref()?.beginning()));
-        self.files.iter().filter(is_common).map(|file| &file.bytes[..]).chain(beginnings).collect()
+    /// Fails unless all ranks have the same; of data that each has a share of, how they lie.
+    pub fn ensure_same(&self, ranks: &isoflat::ranks::Ranks) -> Result<(), Error> {
+        let lies: Vec<String> =
+            self.files.iter().filter_map(|file| Some(file.sliced.as_ref()?.description())).collect();
+        let bytes = self.files.iter().map(|file| &file.bytes[..]);
+        ranks.ensure_same("files", &bytes.chain(lies.iter().map(|lies| lies.as_bytes())).collect::<Vec<_>>())
+    }
+}
+
+/// A file that is read as it is needed.
+struct Disk {
+    file: RefCell<std::fs::File>,
+    length: u64,
+}
+
+impl Source for Disk {
+    fn len(&self) -> u64 {
+        self.length
+    }
+
+    fn read_at(&self, at: u64, into: &mut [u8]) -> Result<(), Error> {
+        let mut file = self.file.borrow_mut();
+        let read = file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(into));
+        read.map_err(|error| Error::new(ErrorCode::Parse, in_words(&error)))
     }
 }
 
@@ -118,50 +141,78 @@ impl Buffer {
     /// All of it.
     fn read(&mut self) -> Result<(), String> {
         self.bytes = std::fs::read(&self.path).map_err(|error| self.fault(error))?;
+        self.sliced = None;
         Ok(())
     }
 
-    /// All of it, but of a file whose samples can be read by themselves the beginning.
+    /// All of it, unless its samples can be read by themselves.
     fn read_unless_sliced(&mut self) -> Result<(), String> {
-        let mut begin = || {
+        let open = || {
             let file = std::fs::File::open(&self.path)?;
-            let length = file.metadata()?.len();
-            self.bytes.clear();
-            file.take(Sliced::BEGINNING as u64).read_to_end(&mut self.bytes)?;
-            Ok::<_, std::io::Error>(Sliced::of(&self.bytes, length))
+            Ok::<_, std::io::Error>(Disk { length: file.metadata()?.len(), file: RefCell::new(file) })
         };
-        let sliced = begin().map_err(|error| self.fault(error))?;
-        if sliced.is_none() {
-            self.read()?;
-        }
-        self.sliced = sliced;
-        Ok(())
-    }
-
-    /// The file that these samples alone would be.
-    fn read_samples(&mut self, samples: Range<usize>) -> Result<(), String> {
-        let Some(sliced) = &self.sliced else { return self.read() };
-        let place = sliced.place(&samples);
-        let mut bytes = sliced.header(samples.len());
-        let mut read = || {
-            let mut file = std::fs::File::open(&self.path)?;
-            file.seek(SeekFrom::Start(place.start))?;
-            file.take(place.end - place.start).read_to_end(&mut bytes)
-        };
-        read().map_err(|error| self.fault(error))?;
-        self.bytes = bytes;
-        Ok(())
+        let disk = open().map_err(|error| self.fault(error))?;
+        self.sliced = Sliced::of(&self.name, Rc::new(disk));
+        if self.sliced.is_none() { self.read() } else { Ok(()) }
     }
 }
 
-/// Writes a file as a whole: what was there before stays until the new one is complete. Links and devices are written through.
+/// A folder of files that are written and read by name.
+pub struct Folder {
+    name: String,
+}
+
+impl Folder {
+    /// Makes it, if it is not there.
+    pub fn open(name: &str) -> Result<Self, Error> {
+        match std::fs::create_dir_all(name) {
+            Ok(()) => Ok(Self { name: name.trim_end_matches('/').into() }),
+            Err(error) => Err(failed(format!("the folder {name} cannot be made: {}", in_words(&error)))),
+        }
+    }
+
+    fn path(&self, name: &str) -> String {
+        format!("{}/{name}", self.name)
+    }
+}
+
+impl Store for Folder {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
+        match std::fs::read(self.path(name)) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(failed(format!("{} cannot be read: {}", self.path(name), in_words(&error)))),
+        }
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
+        write(&self.path(name), bytes).map_err(failed)
+    }
+}
+
+fn failed(message: String) -> Error {
+    Error::new(ErrorCode::InvalidOption, message)
+}
+
+/// Writes a file as a whole: what was there before stays until the new one is complete and on the disk. Links and devices are written
+/// through.
 pub fn write(name: &str, bytes: &[u8]) -> Result<(), String> {
     let fault = |error: std::io::Error| format!("{name} cannot be written: {}", in_words(&error));
     if std::fs::symlink_metadata(name).is_ok_and(|found| !found.is_file()) {
         return std::fs::write(name, bytes).map_err(fault);
     }
     let aside = format!("{name}.part");
-    let written = std::fs::write(&aside, bytes).and_then(|()| std::fs::rename(&aside, name));
+    let whole = || {
+        let mut file = std::fs::File::create(&aside)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&aside, name)
+    };
+    let written = whole();
     written.map_err(|error| {
         let _ = std::fs::remove_file(&aside);
         fault(error)

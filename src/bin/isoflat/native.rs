@@ -2,13 +2,14 @@
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
+use std::rc::Rc;
 
-use isoflat::cli::{self, Command, Invocation, Outcome, exit};
-use isoflat::engine::{Backend, Device, Precision};
+use isoflat::cli::{self, Command, Invocation, Opened, Outcome, exit};
+use isoflat::engine::{Backend, Device, Journal, Precision, Store};
 use isoflat::ranks::{Meeting, Ranks};
 use isoflat::{Control, Error, ErrorCode};
 
-use super::files::{self, Buffers};
+use super::files::{self, Buffers, Folder};
 use super::ranks::{Launch, end_soon};
 use super::terminal::{Interrupts, ProgressLine};
 use super::tunings;
@@ -97,22 +98,16 @@ fn compute(invocation: &Invocation, words: &[String], launch: &Launch) -> Result
     if launch.is_first() {
         files::ensure_writable(&invocation.output)?;
     }
-    let buffers = match launch.ranks() {
-        Some(ranks) => Buffers::read_share(invocation, ranks)?,
-        None => Buffers::read(&invocation.reads())?,
+    let (mut buffers, opened) = match launch.ranks() {
+        Some(ranks) => open_on(ranks, invocation, words)?,
+        None => {
+            let buffers = Buffers::read(&invocation.reads())?;
+            let opened = cli::open(invocation, &buffers.files())?;
+            (buffers, opened)
+        }
     };
+    buffers.forget_data(&opened);
     let files = buffers.files();
-    if let Some(ranks) = launch.ranks() {
-        ranks.ensure_same("version of isoflat", &[env!("CARGO_PKG_VERSION").as_bytes()])?;
-        ranks.ensure_same("command line", &words.iter().map(String::as_bytes).collect::<Vec<_>>())?;
-        ranks.ensure_same("files", &buffers.common())?;
-    }
-    let mut opened = cli::open(invocation, &files)?;
-    if let (Some(ranks), true, Some(problem)) = (launch.ranks(), buffers.is_share(), &opened.problem) {
-        let held: Vec<u64> = ranks.gather(&[problem.samples() as u64], 1)?;
-        let first: u64 = held[..ranks.rank()].iter().sum();
-        opened.problem = Some(problem.as_share(first as usize, held.iter().sum::<u64>() as usize)?);
-    }
     if let Some(threads) = invocation.device.threads {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
         pool.map_err(|error| format!("{threads} threads cannot be had: {error}"))?;
@@ -128,6 +123,13 @@ fn compute(invocation: &Invocation, words: &[String], launch: &Launch) -> Result
             _ => device(invocation, launch, &control).await?,
         };
         let opened = opened.share(invocation, &device)?;
+        let device = match &invocation.output.checkpoint {
+            Some(folder) => {
+                let journal = journal(folder, invocation, &opened, &device, launch)?;
+                device.with_journal(journal)
+            }
+            None => device,
+        };
         let outcome = cli::run(invocation, &opened, &device, &control).await?;
         Ok::<_, Error>((opened, outcome))
     });
@@ -140,6 +142,37 @@ fn compute(invocation: &Invocation, words: &[String], launch: &Launch) -> Result
         show(invocation, &outcome)?;
     }
     Ok(if outcome.stopped { exit::INTERRUPTED } else { exit::FINE })
+}
+
+/// Opens the files of a rank, which reads its share of the data and no more where that can be.
+fn open_on(ranks: &Ranks, invocation: &Invocation, words: &[String]) -> Result<(Buffers, Opened), Failure> {
+    let mut buffers = Buffers::read_but_data(invocation)?;
+    ranks.ensure_same("version of isoflat", &[env!("CARGO_PKG_VERSION").as_bytes()])?;
+    ranks.ensure_same("command line", &words.iter().map(String::as_bytes).collect::<Vec<_>>())?;
+    buffers.ensure_same(ranks)?;
+    let data = buffers.sliced();
+    if !data.is_empty() {
+        let opened = cli::open_share(invocation, &buffers.files(), &data, ranks)?;
+        if let Some(opened) = opened {
+            return Ok((buffers, opened));
+        }
+        buffers.read_data()?;
+    }
+    let opened = cli::open(invocation, &buffers.files())?;
+    Ok((buffers, opened))
+}
+
+/// The checkpoint in a folder, which is the first rank's to read and write.
+fn journal(
+    folder: &str,
+    invocation: &Invocation,
+    opened: &Opened,
+    device: &Device,
+    launch: &Launch,
+) -> Result<Rc<Journal>, Error> {
+    let store = if launch.is_first() { Folder::open(folder).map(Some) } else { Ok(None) };
+    let store = store.map(|store| store.map(|folder| Box::new(folder) as Box<dyn Store>));
+    cli::journal(invocation, opened, device, launch.ranks(), store)
 }
 
 async fn device(invocation: &Invocation, launch: &Launch, control: &Control<'_>) -> Result<Device, Error> {

@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 pub(super) use self::landscape::direction;
 pub(super) use self::spaces::SPACES;
+use super::checkpoint::written;
 use super::files::named;
 use super::invocation::{Command, Invocation, SaveAs};
 use super::open::Opened;
@@ -36,7 +37,7 @@ pub struct Outcome {
 /// # Errors
 /// What the library says of what was asked; `InvalidOption` where there are no data; `Aborted`.
 pub async fn run(invocation: &Invocation, opened: &Opened, device: &Device, control: &Control<'_>) -> Result<Outcome> {
-    let found = computed(invocation, opened, device, control).await;
+    let found = written(device, computed(invocation, opened, device, control).await);
     // What was asked is not the file's fault, nor is the device.
     let is_of_file = |error: &Error| {
         use ErrorCode::{Aborted, BackendUnavailable, DeviceLost, Gpu, InvalidOption};
@@ -66,7 +67,7 @@ async fn computed(invocation: &Invocation, opened: &Opened, device: &Device, con
                 Command::Invariance => invariance::run(invocation, opened, &engine, control, &mut result).await,
                 Command::Eigenvalues => eigenvalues::run(invocation, opened, &engine, control, &mut result).await,
                 Command::Landscape => landscape::run(invocation, opened, &engine, control, &mut result).await,
-                _ => train::run(invocation, opened, &engine, control, &mut result).await,
+                _ => train::run(invocation, opened, device, &engine, control, &mut result).await,
             };
             ended(found, control)?
         }
@@ -103,6 +104,9 @@ fn described(invocation: &Invocation, opened: &Opened) -> Map<String, Value> {
     if let Some(problem) = &opened.problem {
         let mut data = json!(opened.data);
         data["samples"] = json!(problem.samples());
+        if opened.data.available == Some(problem.samples()) {
+            data.as_object_mut().map(|data| data.remove("available"));
+        }
         data["loss"] = json!(problem.loss());
         out.insert("data".into(), data);
     }

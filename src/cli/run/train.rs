@@ -3,18 +3,20 @@
 use serde_json::{Map, Value, json};
 
 use super::{Outcome, spaces};
+use crate::cli::checkpoint::train;
 use crate::cli::invocation::{Invocation, OptimizerName};
 use crate::cli::open::Opened;
 use crate::control::Control;
-use crate::engine::Engine;
+use crate::engine::{Device, Engine};
 use crate::error::Result;
 use crate::problem::Loss;
 use crate::space::SpaceKind;
-use crate::train::{Optimizer, TrainOptions, train_in};
+use crate::train::{Optimizer, TrainOptions};
 
 pub(super) async fn run(
     invocation: &Invocation,
     opened: &Opened,
+    device: &Device,
     engine: &Engine,
     control: &Control<'_>,
     result: &mut Map<String, Value>,
@@ -33,7 +35,7 @@ pub(super) async fn run(
         seed: invocation.seed,
         ..TrainOptions::default()
     };
-    let found = train_in(engine, &*open.space, &open.parameters, None, &options, control).await?;
+    let found = train(device.journal(), engine, &*open.space, &open.parameters, &options, control).await?;
     let after = engine.evaluate(&found.parameters).await?;
     let mut before = json!({ "loss": result["loss"] });
     result.insert("loss".into(), json!(after.loss));

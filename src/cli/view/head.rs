@@ -27,7 +27,11 @@ pub(super) fn blocks(result: &Value) -> Vec<Block> {
     let data = &result["data"];
     if let Some(samples) = data["samples"].as_u64() {
         let loss = text(&data["loss"]).replace('_', " ");
-        fact("data", format!("{}: {} samples, {loss}", listed(&data["files"]), whole(samples)));
+        let samples = match data["available"].as_u64() {
+            Some(available) => format!("the first {} of {} samples", whole(samples), whole(available)),
+            None => format!("{} samples", whole(samples)),
+        };
+        fact("data", format!("{}: {samples}, {loss}", listed(&data["files"])));
     }
     let backend = &result["backend"];
     if backend.is_object() {

@@ -19,11 +19,12 @@ mod team;
 use std::future::ready;
 
 pub use helper::Helper;
+pub(super) use numbers::bytes;
+pub(super) use pass::{Pass, product};
 pub(super) use ranked::{ranked_executor, share_of};
 pub use team::Team;
 pub(super) use team::{is_worthwhile, team_executor};
 
-use self::pass::{Pass, product};
 use self::shares::{Shares, own_cotangents, own_rows};
 use super::chart::Charts;
 use super::executor::{BackendInfo, Curvature, Executor};

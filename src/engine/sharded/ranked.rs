@@ -10,7 +10,7 @@ use super::{Crew, Sharded};
 use crate::engine::cpu::real::Real;
 use crate::engine::executor::{Executor, Precision};
 use crate::engine::vector::{Vector, Vectors};
-use crate::error::{Result, ensure};
+use crate::error::Result;
 use crate::event_loop::now;
 use crate::memory::{collected, room};
 use crate::problem::Problem;
@@ -25,14 +25,8 @@ pub(in crate::engine) fn share_of(ranks: &Ranks, problem: &Problem) -> Result<Pr
     if problem.held().len() < samples {
         return Ok(problem.clone());
     }
-    ensure!(
-        samples >= ranks.size(),
-        InvalidProblem,
-        "there are {} ranks for {samples} {}, and each needs one at least: start fewer ranks",
-        ranks.size(),
-        if samples == 1 { "sample" } else { "samples" }
-    );
-    ranks.agree(Meeting::new("share", &[]), problem.share(ranks.share_of(samples)))
+    let own = ranks.own_of(samples)?;
+    ranks.agree(Meeting::new("share", &[]), problem.share(own))
 }
 
 /// An executor over this rank's share of a problem, made by `own`, together with those of the other ranks.

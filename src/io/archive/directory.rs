@@ -1,9 +1,12 @@
 //! The list of files at a zip's end. Everything that it says is checked against the bytes that are there before anything is read:
-//! one end, which is that of the file; as many entries as it says; each with its data before the list, none over another.
+//! one end, which is that of the file; as many entries as it says; each with its data before the list, none over another. Of the archive
+//! no more is read than that.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use crate::error::{Error, ErrorCode, Result, bail, ensure};
+use crate::io::source::{Source, some};
 use crate::memory::room;
 
 const END: &[u8] = b"PK\x05\x06";
@@ -16,17 +19,19 @@ const LOCAL: &[u8] = b"PK\x03\x04";
 const ENTRY_BYTES: usize = 46;
 const END_BYTES: usize = 22;
 const LOCAL_BYTES: usize = 30;
+const END_64_BYTES: usize = 56;
+const LOCATOR_64_BYTES: usize = 20;
 /// What stands for a number that is in the 64-bit field.
 const BEYOND: u64 = 0xffff_ffff;
 
 /// A file of an archive.
 #[derive(Debug)]
-pub(super) struct Entry<'a> {
+pub(in crate::io) struct Entry {
     pub name: String,
     pub is_deflated: bool,
     pub crc: u32,
-    /// Bytes as they lie in the archive, and how many they unfold to.
-    pub data: &'a [u8],
+    /// Where its bytes lie in the archive, and how many they unfold to.
+    pub place: Range<u64>,
     pub size: u64,
 }
 
@@ -46,8 +51,8 @@ fn index(n: u64) -> Result<usize> {
 
 /// Where the list of files is, and how many there are.
 struct Place {
-    start: usize,
-    end: usize,
+    start: u64,
+    end: u64,
     count: u64,
 }
 
@@ -55,9 +60,9 @@ struct Place {
 ///
 /// # Errors
 /// `Parse` for what is no zip, broken, encrypted, packed in another way than by deflate, or has files over each other or twice.
-pub(super) fn read(bytes: &[u8]) -> Result<Vec<Entry<'_>>> {
-    let place = find(bytes)?;
-    let list = bytes.get(place.start..place.end).ok_or_else(|| broken("its list of files is outside of it"))?;
+pub(in crate::io) fn read(archive: &dyn Source) -> Result<Vec<Entry>> {
+    let place = find(archive)?;
+    let list = &some(archive, place.start, index(place.end - place.start)?)?[..];
     ensure!(
         place.count <= (list.len() / ENTRY_BYTES) as u64,
         Parse,
@@ -70,10 +75,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<Entry<'_>>> {
     let mut names = HashSet::new();
     let mut at = 0;
     for _ in 0..place.count {
-        let (entry, range, next) = entry(bytes, list, at, place.start)?;
+        let (entry, start, next) = entry(archive, list, at, place.start)?;
         ensure!(names.insert(entry.name.clone()), Parse, "the zip archive has {} twice", entry.name);
+        places.push((start, entry.place.end));
         entries.push(entry);
-        places.push(range);
         at = next;
     }
     ensure!(at == list.len(), Parse, "the zip archive cannot be read: its list of files is longer than its files");
@@ -84,42 +89,44 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<Entry<'_>>> {
 }
 
 /// The end of the archive, which is also the file's.
-fn find(bytes: &[u8]) -> Result<Place> {
-    let from = bytes.len().saturating_sub(END_BYTES + usize::from(u16::MAX));
-    let tail = bytes.get(from..).unwrap_or_default();
+fn find(archive: &dyn Source) -> Result<Place> {
+    let most = (END_BYTES + usize::from(u16::MAX)) as u64;
+    let from = archive.len().saturating_sub(most);
+    let tail = some(archive, from, archive.len().min(most) as usize)?;
     let found = tail.windows(END.len()).rposition(|window| window == END);
-    let Some(end) = found.map(|at| from + at) else { bail!(Parse, "the zip archive has no end: it was cut off") };
-    let comment = number(bytes, end + 20, 2)?;
+    let Some(at) = found else { bail!(Parse, "the zip archive has no end: it was cut off") };
+    let (bytes, end) = (tail.get(at..).unwrap_or_default(), from + at as u64);
+    let comment = number(bytes, 20, 2)?;
     ensure!(
-        end as u64 + END_BYTES as u64 + comment == bytes.len() as u64,
+        end + END_BYTES as u64 + comment == archive.len(),
         Parse,
         "the zip archive cannot be read: there are other bytes after its end"
     );
-    let (count, size, start) = (number(bytes, end + 10, 2)?, number(bytes, end + 12, 4)?, number(bytes, end + 16, 4)?);
+    let (count, size, start) = (number(bytes, 10, 2)?, number(bytes, 12, 4)?, number(bytes, 16, 4)?);
     // Archives of 4 GiB, and PyTorch's of any size, have a second end before this one.
-    let locator = end.checked_sub(20).filter(|&at| bytes.get(at..).is_some_and(|rest| rest.starts_with(LOCATOR_64)));
+    let before = end.checked_sub(LOCATOR_64_BYTES as u64).map(|at| some(archive, at, LOCATOR_64_BYTES)).transpose()?;
+    let locator = before.filter(|bytes| bytes.starts_with(LOCATOR_64));
     let (end, count, size, start) = match locator {
         None => (end, count, size, start),
         Some(locator) => {
-            let at = index(number(bytes, locator + 8, 8)?)?;
-            let is_there = bytes.get(at..locator).is_some_and(|rest| rest.starts_with(END_64));
+            let at = number(&locator, 8, 8)?;
+            let is_before = at.checked_add(END_64_BYTES as u64).is_some_and(|behind| behind <= archive.len());
+            let second = if is_before { some(archive, at, END_64_BYTES)? } else { Vec::new() };
+            let is_there = at < end && second.starts_with(END_64);
             ensure!(is_there, Parse, "the zip archive cannot be read: its 64-bit end is not where it should be");
-            let field = |offset: usize| at.checked_add(offset).ok_or_else(|| broken("it ends too early"));
-            (at, number(bytes, field(32)?, 8)?, number(bytes, field(40)?, 8)?, number(bytes, field(48)?, 8)?)
+            (at, number(&second, 32, 8)?, number(&second, 40, 8)?, number(&second, 48, 8)?)
         }
     };
     ensure!(
-        start.checked_add(size) == Some(end as u64),
+        start.checked_add(size) == Some(end),
         Parse,
         "the zip archive cannot be read: its list of files is not before its end"
     );
-    Ok(Place { start: index(start)?, end, count })
+    Ok(Place { start, end, count })
 }
 
-type Range = (u64, u64);
-
-/// One entry of the list, the bytes that it has in the archive, and where the next begins.
-fn entry<'a>(bytes: &'a [u8], list: &[u8], at: usize, limit: usize) -> Result<(Entry<'a>, Range, usize)> {
+/// One entry of the list, where it begins in the archive, and where the next begins in the list.
+fn entry(archive: &dyn Source, list: &[u8], at: usize, limit: u64) -> Result<(Entry, u64, usize)> {
     let rest = list.get(at..).unwrap_or_default();
     ensure!(rest.starts_with(ENTRY), Parse, "the zip archive cannot be read: its list of files is broken");
     let length = |offset: usize| number(rest, offset, 2).map(|n| n as usize);
@@ -139,15 +146,15 @@ fn entry<'a>(bytes: &'a [u8], list: &[u8], at: usize, limit: usize) -> Result<(E
         "{name} in the archive is packed in a way that is not read (method {method}): stored and deflated files are"
     );
     let [size, packed, start] = sizes(rest, extra)?;
-    let (data, end) = local(bytes.get(..limit).unwrap_or_default(), start, packed)
+    let place = local(archive, limit, start, packed)
         .map_err(|error| Error::new(error.code, format!("{name} in the archive: {}", error.message)))?;
     ensure!(
         method == 8 || size == packed,
         Parse,
         "{name} in the archive is to be {size} bytes long, but {packed} are stored"
     );
-    let entry = Entry { name, is_deflated: method == 8, crc: number(rest, 16, 4)? as u32, data, size };
-    Ok((entry, (start, end), at + next))
+    let entry = Entry { name, is_deflated: method == 8, crc: number(rest, 16, 4)? as u32, place, size };
+    Ok((entry, start, at + next))
 }
 
 /// Unfolded and packed size, and where the file begins; from the 64-bit field where they are not in the entry.
@@ -170,12 +177,13 @@ fn sizes(entry: &[u8], extra: &[u8]) -> Result<[u64; 3]> {
     Ok(found)
 }
 
-/// The packed bytes of the file that begins here, and where they end.
-fn local(bytes: &[u8], start: u64, packed: u64) -> Result<(&[u8], u64)> {
-    let header = bytes.get(index(start)?..).unwrap_or_default();
+/// Where the packed bytes are of the file that begins here.
+fn local(archive: &dyn Source, limit: u64, start: u64, packed: u64) -> Result<Range<u64>> {
+    let has_room = start.checked_add(LOCAL_BYTES as u64).is_some_and(|end| end <= limit);
+    let header = if has_room { some(archive, start, LOCAL_BYTES)? } else { Vec::new() };
     ensure!(header.starts_with(LOCAL), Parse, "the list of files says where it begins, but it is not there");
-    let skipped = LOCAL_BYTES + number(header, 26, 2)? as usize + number(header, 28, 2)? as usize;
-    let data = header.get(skipped..).and_then(|rest| rest.get(..index(packed).ok()?));
-    let data = data.ok_or_else(|| broken("it has fewer bytes than its list of files says"))?;
-    Ok((data, start + skipped as u64 + packed))
+    let from = start + LOCAL_BYTES as u64 + number(&header, 26, 2)? + number(&header, 28, 2)?;
+    let end = from.checked_add(packed).filter(|&end| end <= limit);
+    let end = end.ok_or_else(|| broken("it has fewer bytes than its list of files says"))?;
+    Ok(from..end)
 }

@@ -2,7 +2,7 @@
 //! (`directory.rs`), in a time that is proportional to the file; an archive unfolds to at most [`TIMES`] times its own size and
 //! [`SPARE`] bytes more, all that is read of it together.
 
-mod directory;
+pub(super) mod directory;
 #[cfg(test)]
 mod tests;
 
@@ -25,10 +25,16 @@ const MAGIC: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
 /// A zip that is read.
 pub(super) struct Archive<'a> {
-    entries: Vec<Entry<'a>>,
+    bytes: &'a [u8],
+    entries: Vec<Entry>,
     places: HashMap<String, usize>,
     /// Bytes that may still be unfolded.
     left: u64,
+}
+
+/// The most bytes that an archive of so many unfolds to.
+pub(super) fn most_inside(length: u64) -> u64 {
+    length.saturating_mul(TIMES).saturating_add(SPARE)
 }
 
 /// Does a file begin as a zip?
@@ -42,9 +48,9 @@ impl<'a> Archive<'a> {
     /// # Errors
     /// `Parse` for what is no zip, broken, encrypted, packed in another way than by deflate, or has files over each other or twice.
     pub fn open(bytes: &'a [u8]) -> Result<Self> {
-        let entries = directory::read(bytes)?;
+        let entries = directory::read(&bytes)?;
         let places = entries.iter().enumerate().map(|(i, entry)| (entry.name.clone(), i)).collect();
-        Ok(Self { entries, places, left: (bytes.len() as u64).saturating_mul(TIMES).saturating_add(SPARE) })
+        Ok(Self { bytes, entries, places, left: most_inside(bytes.len() as u64) })
     }
 
     /// Names of its files, in its own order.
@@ -74,10 +80,11 @@ impl<'a> Archive<'a> {
              or data",
             in_words(size)
         );
+        let data = self.bytes.get(entry.place.start as usize..entry.place.end as usize).unwrap_or_default();
         let content = if entry.is_deflated {
-            unfolded(entry)?
+            unfolded(entry, data)?
         } else {
-            crate::memory::copied("a file of an archive", entry.data)?
+            crate::memory::copied("a file of an archive", data)?
         };
         let mut crc = Crc::new();
         crc.update(&content);
@@ -88,7 +95,7 @@ impl<'a> Archive<'a> {
 }
 
 /// What a deflated file holds: memory is asked for as bytes come, so that a size that is only claimed costs nothing.
-fn unfolded(entry: &Entry) -> Result<Vec<u8>> {
+fn unfolded(entry: &Entry, data: &[u8]) -> Result<Vec<u8>> {
     const STEP: usize = 1 << 16;
     let wrong = |what: &str| {
         Error::new(
@@ -96,7 +103,7 @@ fn unfolded(entry: &Entry) -> Result<Vec<u8>> {
             format!("{} in the archive is to be {} bytes long, but {what}", entry.name, entry.size),
         )
     };
-    let mut decoder = DeflateDecoder::new(entry.data);
+    let mut decoder = DeflateDecoder::new(data);
     let mut content: Vec<u8> = Vec::new();
     let mut piece = [0; STEP];
     loop {

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::DataOptions;
-use super::gather::Entry;
+use super::gather::{Entry, Shaped};
 use super::names::{Role, Split, natural};
 use crate::error::{Error, ErrorCode, Result, bail, ensure};
+use crate::io::array::count;
 use crate::io::{Array, Elements};
 use crate::memory::make_room;
 
@@ -58,14 +59,46 @@ pub(super) fn split(
     Ok(first)
 }
 
+/// What was picked, an array of each file, in the order in which they are one data set.
+#[derive(Debug)]
+pub(super) struct Picked<A> {
+    pub inputs: Vec<Entry<A>>,
+    pub targets: Vec<Entry<A>>,
+    pub classes: Vec<String>,
+}
+
 /// Chooses among arrays.
 ///
 /// # Errors
+/// As [`pick`]; `InvalidProblem` for arrays that do not fit behind each other.
+pub(super) fn choose(entries: Vec<Entry>, options: &DataOptions, notes: &mut Vec<String>) -> Result<Chosen> {
+    pick(entries, options, notes)?.joined()
+}
+
+impl Picked<Array> {
+    /// One array of each.
+    ///
+    /// # Errors
+    /// `InvalidProblem` for arrays that do not fit behind each other; `TooLarge`.
+    pub fn joined(self) -> Result<Chosen> {
+        let Self { inputs, targets, classes } = self;
+        let targets = if targets.is_empty() { None } else { Some(joined(targets)?) };
+        Ok(Chosen { inputs: joined(inputs)?, targets, classes })
+    }
+}
+
+/// Picks among arrays, by what is said of them.
+///
+/// # Errors
 /// `InvalidOption` where it is not clear which they are, with all names and shapes; `InvalidProblem` for counts that differ.
-pub(super) fn choose(mut entries: Vec<Entry>, options: &DataOptions, notes: &mut Vec<String>) -> Result<Chosen> {
+pub(super) fn pick<A: Shaped>(
+    mut entries: Vec<Entry<A>>,
+    options: &DataOptions,
+    notes: &mut Vec<String>,
+) -> Result<Picked<A>> {
     // An array that is asked for by its name says the split too.
     let is_asked =
-        |entry: &&Entry| [&options.inputs, &options.targets].into_iter().flatten().any(|name| entry.is_called(name));
+        |entry: &&Entry<A>| [&options.inputs, &options.targets].into_iter().flatten().any(|name| entry.is_called(name));
     let asked: Vec<Option<Split>> = entries.iter().filter(is_asked).map(|entry| entry.split).collect();
     let all: Vec<Option<Split>> = entries.iter().map(|entry| entry.split).collect();
     let split = split(if asked.is_empty() { all } else { asked }.into_iter(), options, notes)?;
@@ -100,20 +133,15 @@ pub(super) fn choose(mut entries: Vec<Entry>, options: &DataOptions, notes: &mut
     }
     notes.extend(unused(&entries, &inputs, &targets, split));
     let classes = classes(&entries, &targets)?;
-    let mut entries: Vec<Option<Entry>> = entries.into_iter().map(Some).collect();
-    let mut take = |list: Vec<usize>| -> Vec<Entry> { list.into_iter().filter_map(|i| entries[i].take()).collect() };
-    let (inputs, targets) = (take(inputs), take(targets));
-    Ok(Chosen {
-        inputs: joined(inputs)?,
-        targets: if targets.is_empty() { None } else { Some(joined(targets)?) },
-        classes,
-    })
+    let mut entries: Vec<Option<Entry<A>>> = entries.into_iter().map(Some).collect();
+    let mut take = |list: Vec<usize>| -> Vec<Entry<A>> { list.into_iter().filter_map(|i| entries[i].take()).collect() };
+    Ok(Picked { inputs: take(inputs), targets: take(targets), classes })
 }
 
 /// Files of which nothing is taken, and why.
-fn unused(entries: &[Entry], inputs: &[usize], targets: &[usize], split: Option<Split>) -> Option<String> {
+fn unused<A>(entries: &[Entry<A>], inputs: &[usize], targets: &[usize], split: Option<Split>) -> Option<String> {
     let used: BTreeSet<&str> = inputs.iter().chain(targets).map(|&i| entries[i].file.as_str()).collect();
-    let left: Vec<&Entry> = entries.iter().filter(|entry| !used.contains(entry.file.as_str())).collect();
+    let left: Vec<&Entry<A>> = entries.iter().filter(|entry| !used.contains(entry.file.as_str())).collect();
     let files: BTreeSet<&str> = left.iter().map(|entry| entry.file.as_str()).collect();
     if files.is_empty() {
         return None;
@@ -128,16 +156,21 @@ fn unused(entries: &[Entry], inputs: &[usize], targets: &[usize], split: Option<
     Some(format!("Not taken: {} ({why}).", super::listed(&files)))
 }
 
-fn listed(entries: &[Entry]) -> String {
+fn listed<A: Shaped>(entries: &[Entry<A>]) -> String {
     super::listed(&entries.iter().map(Entry::said).collect::<Vec<_>>())
 }
 
 /// The arrays of a role: those of this name, or those whose names say so. Of the split itself, if it has any.
-fn of_role(entries: &[Entry], role: Role, asked: Option<&str>, split: Option<Split>) -> Result<Vec<usize>> {
+fn of_role<A: Shaped>(
+    entries: &[Entry<A>],
+    role: Role,
+    asked: Option<&str>,
+    split: Option<Split>,
+) -> Result<Vec<usize>> {
     let all = entries.iter().enumerate();
     let found: Vec<usize> = match asked {
         Some(name) => {
-            let is = |entry: &Entry| entry.is_called(name) || (entry.is_table && entry.role == Some(role));
+            let is = |entry: &Entry<A>| entry.is_called(name) || (entry.is_table && entry.role == Some(role));
             let found: Vec<usize> = all.filter(|(_, entry)| is(entry)).map(|(i, _)| i).collect();
             ensure!(!found.is_empty(), InvalidOption, "no array is named {name:?}; there are {}", listed(entries));
             found
@@ -149,8 +182,8 @@ fn of_role(entries: &[Entry], role: Role, asked: Option<&str>, split: Option<Spl
 }
 
 /// The array with the most elements, if there is one.
-fn largest(entries: &[Entry], targets: &[usize], listed: &str) -> Result<usize> {
-    let is_weight = |entry: &Entry| {
+fn largest<A: Shaped>(entries: &[Entry<A>], targets: &[usize], listed: &str) -> Result<usize> {
+    let is_weight = |entry: &Entry<A>| {
         let leaf = entry.name.rsplit(['.', '/']).next().unwrap_or_default();
         ["weight", "bias", "kernel", "running_mean"].contains(&leaf)
     };
@@ -163,7 +196,8 @@ fn largest(entries: &[Entry], targets: &[usize], listed: &str) -> Result<usize> 
     let candidates = entries.iter().enumerate().filter(|(i, entry)| {
         !targets.contains(i) && entry.role.is_none() && rows.is_none_or(|rows| rows == entry.rows())
     });
-    let mut sizes: Vec<(usize, usize)> = candidates.map(|(i, entry)| (entry.array.elements().len(), i)).collect();
+    let mut sizes: Vec<(usize, usize)> =
+        candidates.map(|(i, entry)| (count(entry.array.shape()).unwrap_or(usize::MAX), i)).collect();
     sizes.sort_unstable_by(|a, b| b.cmp(a));
     match sizes[..] {
         [] => Err(Error::new(
@@ -180,7 +214,7 @@ fn largest(entries: &[Entry], targets: &[usize], listed: &str) -> Result<usize> 
 }
 
 /// The one array with as many rows as the inputs, if there is one.
-fn as_many(entries: &[Entry], inputs: usize, listed: &str) -> Result<Vec<usize>> {
+fn as_many<A: Shaped>(entries: &[Entry<A>], inputs: usize, listed: &str) -> Result<Vec<usize>> {
     let others = entries.iter().enumerate().filter(|(i, entry)| *i != inputs && entry.role.is_none());
     let found: Vec<usize> =
         others.filter(|(_, entry)| entry.rows() == entries[inputs].rows()).map(|(i, _)| i).collect();
@@ -193,7 +227,7 @@ fn as_many(entries: &[Entry], inputs: usize, listed: &str) -> Result<Vec<usize>>
 }
 
 /// Fails where inputs and targets are not of as many samples, file by file.
-fn ensure_pairs(entries: &[Entry], inputs: &[usize], targets: &[usize]) -> Result<()> {
+fn ensure_pairs<A: Shaped>(entries: &[Entry<A>], inputs: &[usize], targets: &[usize]) -> Result<()> {
     if targets.is_empty() {
         return Ok(());
     }
@@ -221,7 +255,7 @@ fn ensure_pairs(entries: &[Entry], inputs: &[usize], targets: &[usize]) -> Resul
 }
 
 /// The names of the classes, which all files must have in common.
-fn classes(entries: &[Entry], targets: &[usize]) -> Result<Vec<String>> {
+fn classes<A>(entries: &[Entry<A>], targets: &[usize]) -> Result<Vec<String>> {
     let Some(first) = targets.first().map(|&i| &entries[i]) else { return Ok(Vec::new()) };
     for &i in targets {
         ensure!(

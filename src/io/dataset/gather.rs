@@ -10,9 +10,21 @@ use crate::problem::{ProblemFile, Targets, Values};
 
 use super::DataOptions;
 
+/// What has a shape: an array, or what is known of one that is still in its file.
+pub(super) trait Shaped {
+    /// Lengths of the axes.
+    fn shape(&self) -> &[usize];
+}
+
+impl Shaped for Array {
+    fn shape(&self) -> &[usize] {
+        self.shape()
+    }
+}
+
 /// An array and where it is from.
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
+pub(super) struct Entry<A = Array> {
     /// The array's name, empty where it has none.
     pub name: String,
     /// The file's.
@@ -21,21 +33,34 @@ pub(super) struct Entry {
     pub split: Option<Split>,
     /// Of a table, which took its columns by the options' names already?
     pub is_table: bool,
-    pub array: Array,
+    pub array: A,
     /// Of targets whose file has names of the classes.
     pub classes: Vec<String>,
 }
 
-impl Entry {
-    /// Samples.
-    pub fn rows(&self) -> usize {
-        self.array.shape().first().copied().unwrap_or(1)
+impl<A> Entry<A> {
+    /// An array of a file, which has names of classes perhaps.
+    pub fn new(file: &str, name: String, array: A, classes: &[String]) -> Self {
+        let own = if name.is_empty() { stem(base(file)) } else { &name };
+        let role = role(own);
+        Self {
+            role,
+            split: split(own).or_else(|| split_of(file)),
+            classes: if role == Some(Role::Targets) { classes.to_vec() } else { Vec::new() },
+            file: file.into(),
+            is_table: false,
+            name,
+            array,
+        }
     }
 
-    /// Name and shape, for messages.
-    pub fn said(&self) -> String {
-        let name = if self.name.is_empty() { &self.file } else { &self.name };
-        format!("{name} {:?}", self.array.shape())
+    /// The same with another array in its place.
+    ///
+    /// # Errors
+    /// Those of `of`.
+    pub fn map<B>(self, of: impl FnOnce(A) -> Result<B>) -> Result<Entry<B>> {
+        let Self { name, file, role, split, is_table, array, classes } = self;
+        Ok(Entry { name, file, role, split, is_table, array: of(array)?, classes })
     }
 
     /// Is this what somebody means by a name? The array's, or, where it has none, the file's, with its end or without.
@@ -45,6 +70,19 @@ impl Entry {
         }
         let base = base(&self.file);
         [self.file.as_str(), base, stem(base)].contains(&name)
+    }
+}
+
+impl<A: Shaped> Entry<A> {
+    /// Samples.
+    pub fn rows(&self) -> usize {
+        self.array.shape().first().copied().unwrap_or(1)
+    }
+
+    /// Name and shape, for messages.
+    pub fn said(&self) -> String {
+        let name = if self.name.is_empty() { &self.file } else { &self.name };
+        format!("{name} {:?}", self.array.shape())
     }
 }
 
@@ -59,7 +97,7 @@ fn stem(name: &str) -> &str {
 }
 
 /// Which split a file is of, by its name or else by its folders'.
-pub(super) fn split_of(path: &str) -> Option<Split> {
+fn split_of(path: &str) -> Option<Split> {
     path.rsplit(['/', '\\']).find_map(split)
 }
 
@@ -70,32 +108,22 @@ pub(super) fn split_of(path: &str) -> Option<Split> {
 pub(super) fn gather(files: &[File], options: &DataOptions, notes: &mut Vec<String>) -> Result<Vec<Entry>> {
     let (mut entries, together) = (Vec::new(), Together::new(files));
     for file in files {
-        let found = read(file, &together, options).map_err(|error| named(error, file))?;
+        let found = read(file, &together, options).map_err(|error| named(error, &file.name))?;
         notes.extend(found.arrays.notes);
         let classes = found.classes;
         for (name, array) in found.arrays.arrays {
-            let own = if name.is_empty() { stem(base(&file.name)) } else { &name };
-            let role = role(own);
-            entries.push(Entry {
-                role,
-                split: split(own).or_else(|| split_of(&file.name)),
-                classes: if role == Some(Role::Targets) { classes.clone() } else { Vec::new() },
-                file: file.name.clone(),
-                is_table: csv::is(file),
-                name,
-                array,
-            });
+            entries.push(Entry { is_table: csv::is(file), ..Entry::new(&file.name, name, array, &classes) });
         }
     }
     Ok(entries)
 }
 
 /// With the file's name before it, once.
-fn named(error: Error, file: &File) -> Error {
-    if error.message.starts_with(&file.name) {
+pub(super) fn named(error: Error, file: &str) -> Error {
+    if error.message.starts_with(file) {
         return error;
     }
-    Error::new(error.code, format!("{}: {}", file.name, error.message))
+    Error::new(error.code, format!("{file}: {}", error.message))
 }
 
 fn read(file: &File, together: &Together, options: &DataOptions) -> Result<Labelled> {
@@ -148,7 +176,7 @@ pub(super) fn unfolded<'a>(files: &'a [File<'a>]) -> Result<Vec<File<'a>>> {
         !base.starts_with('.') && !["thumbs.db", "desktop.ini"].contains(&base.to_ascii_lowercase().as_str())
     };
     let unfold = |file: &'a File<'a>| match gzip::is(file) {
-        true => gzip::unfolded(file).map_err(|error| named(error, file)),
+        true => gzip::unfolded(file).map_err(|error| named(error, &file.name)),
         false => Ok(File::new(file.name.clone(), &file.bytes[..])),
     };
     let found = files.iter().filter(is_seen).map(unfold).collect::<Result<Vec<_>>>()?;

@@ -10,6 +10,7 @@ mod layout;
 mod names;
 mod normalization;
 mod overview;
+mod share;
 mod targets;
 mod values;
 
@@ -18,6 +19,7 @@ use serde::Deserialize;
 pub(super) use self::names::{listed, natural};
 pub use self::normalization::Normalization;
 pub use self::overview::Overview;
+pub use self::share::{DatasetShare, open_share};
 
 use super::array::Labelled;
 use super::{Array, Elements, File};
@@ -37,6 +39,8 @@ pub struct Dataset {
     pub classes: Vec<String>,
     /// What was done to the files' numbers; nothing, where there is none.
     pub normalization: Option<Normalization>,
+    /// How many samples the files have: more, where only the first were asked for.
+    pub available: usize,
     /// What was assumed, left out or changed, a sentence each.
     pub notes: Vec<String>,
 }
@@ -94,27 +98,48 @@ pub fn open(files: &[File], options: &DataOptions) -> Result<Dataset> {
         }
     };
     drop(files);
+    let available = inputs.shape().first().copied().unwrap_or(0);
     if let Some(samples) = options.samples {
         inputs = first(inputs, samples)?;
         targets = targets.map(|targets| first(targets, samples)).transpose()?;
     }
-    let Some((&samples, axes)) = inputs.shape().split_first() else {
+    let all = inputs.shape().first().copied().unwrap_or(1);
+    let chosen = choose::Chosen { inputs, targets, classes };
+    taken(chosen, options, Part { first: 0, all, available }, notes)
+}
+
+/// Which of the samples are here.
+#[derive(Clone, Copy)]
+struct Part {
+    /// The number of the first one.
+    first: usize,
+    /// How many are taken in all.
+    all: usize,
+    /// How many there are.
+    available: usize,
+}
+
+/// Inputs and targets as a problem takes them.
+fn taken(chosen: choose::Chosen, options: &DataOptions, part: Part, mut notes: Vec<String>) -> Result<Dataset> {
+    let Some((_, axes)) = chosen.inputs.shape().split_first() else {
         bail!(InvalidProblem, "the inputs are one number")
     };
-    ensure!(samples > 0, InvalidProblem, "the data have no samples");
-    if let Some(asked) = options.samples.filter(|&asked| asked > samples) {
-        notes.push(format!("There are {samples} samples, not {asked}: all are taken."));
+    ensure!(part.all > 0, InvalidProblem, "the data have no samples");
+    if let Some(asked) = options.samples.filter(|&asked| asked > part.all) {
+        notes.push(format!("There are {} samples, not {asked}: all are taken.", part.all));
     }
     let layout = layout::layout(axes, options.shape.as_deref(), &mut notes)?;
-    let targets = targets.map(|targets| targets::targets(&targets, options, &mut notes)).transpose()?;
+    let targets =
+        chosen.targets.map(|targets| targets::targets(&targets, options, part.first, &mut notes)).transpose()?;
     let normalization = options.normalization.as_ref();
-    let inputs = values::inputs(inputs.into_elements(), &layout, normalization, &mut notes)?;
+    let inputs = values::inputs(chosen.inputs.into_elements(), &layout, part, normalization, &mut notes)?;
     Ok(Dataset {
         shape: layout.shape,
         inputs: inputs.values,
         targets,
-        classes,
+        classes: chosen.classes,
         normalization: inputs.normalization,
+        available: part.available,
         notes,
     })
 }

@@ -6,11 +6,11 @@ use crate::io::{Array, Elements};
 use crate::memory::{collected, product, room, zeros};
 use crate::problem::{Loss, Targets};
 
-/// The targets that an array is, a row a sample. Without a loss, one whole number a sample is a class, all else are vectors.
+/// The targets that an array is, a row a sample, of which the first one is number `first`. Without a loss, one whole number a sample is a class, all else are vectors.
 ///
 /// # Errors
 /// `InvalidProblem` for what does not suit the loss or the outputs; `NotFinite`; `TooLarge`.
-pub(super) fn targets(array: &Array, options: &DataOptions, notes: &mut Vec<String>) -> Result<Targets> {
+pub(super) fn targets(array: &Array, options: &DataOptions, first: usize, notes: &mut Vec<String>) -> Result<Targets> {
     let rows = array.shape().first().copied().unwrap_or(1).max(1);
     let width = array.elements().len() / rows;
     let outputs = options.outputs;
@@ -20,21 +20,21 @@ pub(super) fn targets(array: &Array, options: &DataOptions, notes: &mut Vec<Stri
         None => width > 1 || outputs == Some(1) || fault_of(array.elements()).is_some(),
     };
     match (wants_vectors, width) {
-        (false, 1) => classes(array.elements(), outputs).map(Targets::Classes),
+        (false, 1) => classes(array.elements(), outputs, first).map(Targets::Classes),
         (false, _) => {
             notes.push("The targets are rows of zeros with a 1 each: the place of the 1 is the class.".into());
-            let classes = places_of_ones(&array.to_f64()?, width)?;
-            ensure_in_outputs(&classes, outputs)?;
+            let classes = places_of_ones(&array.to_f64()?, width, first)?;
+            ensure_in_outputs(&classes, outputs, first)?;
             Ok(Targets::Classes(classes))
         }
         (true, 1) if outputs.is_some_and(|outputs| outputs > 1) => {
             let outputs = outputs.unwrap_or(1);
-            let classes = classes(array.elements(), Some(outputs))?;
+            let classes = classes(array.elements(), Some(outputs), first)?;
             notes
                 .push(format!("The class numbers became vectors of {outputs} values, 1 at the class and 0 elsewhere."));
             one_hot(&classes, outputs).map(Targets::Vectors)
         }
-        (true, _) => vectors(array, width, outputs).map(Targets::Vectors),
+        (true, _) => vectors(array, width, outputs, first).map(Targets::Vectors),
     }
 }
 
@@ -50,13 +50,14 @@ fn fault_of(elements: &Elements) -> Option<(usize, f64)> {
     }
 }
 
-fn classes(elements: &Elements, outputs: Option<usize>) -> Result<Vec<u32>> {
+fn classes(elements: &Elements, outputs: Option<usize>, first: usize) -> Result<Vec<u32>> {
     const WHAT: &str = "the targets";
     if let Some((sample, found)) = fault_of(elements) {
         bail!(
             InvalidProblem,
-            "the target of sample {sample} is {found}, which is no class number (whole, from 0): targets that are quantities go with \
-             squared_error, and as many outputs as they have columns"
+            "the target of sample {} is {found}, which is no class number (whole, from 0): targets that are quantities go with \
+             squared_error, and as many outputs as they have columns",
+            first + sample
         );
     }
     let classes = match elements {
@@ -65,18 +66,19 @@ fn classes(elements: &Elements, outputs: Option<usize>) -> Result<Vec<u32>> {
         Elements::F32(v) => collected(WHAT, v.iter().map(|&x| x as u32))?,
         Elements::F64(v) => collected(WHAT, v.iter().map(|&x| x as u32))?,
     };
-    ensure_in_outputs(&classes, outputs)?;
+    ensure_in_outputs(&classes, outputs, first)?;
     Ok(classes)
 }
 
-fn ensure_in_outputs(classes: &[u32], outputs: Option<usize>) -> Result<()> {
+fn ensure_in_outputs(classes: &[u32], outputs: Option<usize>, first: usize) -> Result<()> {
     let Some(outputs) = outputs else { return Ok(()) };
     let Some(sample) = classes.iter().position(|&class| class as usize >= outputs) else { return Ok(()) };
     let [least, most] = [classes.iter().min(), classes.iter().max()].map(|class| class.copied().unwrap_or_default());
     let is_from_one = least == 1 && most as usize == outputs;
     bail!(
         InvalidProblem,
-        "the target of sample {sample} is class {}, but the network has {outputs} outputs (classes 0 to {}){}",
+        "the target of sample {} is class {}, but the network has {outputs} outputs (classes 0 to {}){}",
+        first + sample,
         classes.get(sample).copied().unwrap_or_default(),
         outputs.saturating_sub(1),
         if is_from_one { ": the classes are numbered from 1, so subtract 1 from them" } else { "" }
@@ -84,7 +86,7 @@ fn ensure_in_outputs(classes: &[u32], outputs: Option<usize>) -> Result<()> {
 }
 
 /// The classes that one-hot rows are.
-fn places_of_ones(values: &[f64], width: usize) -> Result<Vec<u32>> {
+fn places_of_ones(values: &[f64], width: usize, first: usize) -> Result<Vec<u32>> {
     let mut classes = room("the targets", values.len() / width)?;
     for (sample, row) in values.chunks_exact(width).enumerate() {
         let place = row.iter().position(|&x| x == 1.0);
@@ -93,8 +95,9 @@ fn places_of_ones(values: &[f64], width: usize) -> Result<Vec<u32>> {
             Some(class) if others == 1 => classes.push(class as u32),
             _ => bail!(
                 InvalidProblem,
-                "the targets have {width} columns, and that of sample {sample} is no row of zeros with one 1: cross_entropy needs a class a \
-                 sample; rows of other numbers go with squared_error"
+                "the targets have {width} columns, and that of sample {} is no row of zeros with one 1: cross_entropy needs a class a \
+                 sample; rows of other numbers go with squared_error",
+                first + sample
             ),
         }
     }
@@ -112,7 +115,7 @@ fn one_hot(classes: &[u32], outputs: usize) -> Result<Vec<f64>> {
     Ok(out)
 }
 
-fn vectors(array: &Array, width: usize, outputs: Option<usize>) -> Result<Vec<f64>> {
+fn vectors(array: &Array, width: usize, outputs: Option<usize>, first: usize) -> Result<Vec<f64>> {
     if let Some(outputs) = outputs {
         ensure!(
             width == outputs,
@@ -122,7 +125,8 @@ fn vectors(array: &Array, width: usize, outputs: Option<usize>) -> Result<Vec<f6
     }
     let values = array.to_f64()?;
     if let Some(i) = values.iter().position(|x| !x.is_finite()) {
-        bail!(NotFinite, "target {} of sample {} is {}, but must be finite", i % width, i / width, values[i]);
+        let sample = first + i / width;
+        bail!(NotFinite, "target {} of sample {sample} is {}, but must be finite", i % width, values[i]);
     }
     Ok(values)
 }
@@ -133,7 +137,7 @@ mod tests {
 
     fn of(shape: &[usize], values: &[f64], loss: Option<Loss>, outputs: Option<usize>) -> Result<Targets> {
         let array = Array::new(shape.to_vec(), Elements::F64(values.to_vec())).expect("an array");
-        targets(&array, &DataOptions { loss, outputs, ..DataOptions::default() }, &mut Vec::new())
+        targets(&array, &DataOptions { loss, outputs, ..DataOptions::default() }, 0, &mut Vec::new())
     }
 
     #[test]

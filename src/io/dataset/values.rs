@@ -1,7 +1,7 @@
 //! Inputs from an array: reordered, normalised, in the precision that they are kept in.
 
-use super::Normalization;
 use super::layout::Layout;
+use super::{Normalization, Part};
 use crate::error::{Result, bail};
 use crate::io::Elements;
 use crate::memory::room;
@@ -16,16 +16,18 @@ pub(super) struct Inputs {
     pub normalization: Option<Normalization>,
 }
 
-/// The inputs that the elements of an array are.
+/// The inputs that the elements of an array are, of these samples.
 ///
 /// # Errors
 /// `InvalidOption` for a normalization of other channels; `NotFinite` with sample and position; `TooLarge`.
 pub(super) fn inputs(
     elements: Elements,
     layout: &Layout,
+    part: Part,
     asked: Option<&Normalization>,
     notes: &mut Vec<String>,
 ) -> Result<Inputs> {
+    let width = layout.channels * layout.pixels;
     let normalization = match &elements {
         Elements::U8(bytes) => {
             if asked.is_none() && bytes.iter().all(|&byte| byte <= 1) {
@@ -46,8 +48,8 @@ pub(super) fn inputs(
         normalization.check(layout.channels)?;
     }
     let values = match elements {
-        Elements::U8(bytes) if bytes.len() > MOST_DOUBLES => {
-            notes.push(format!("The {} pixels are kept in single precision.", bytes.len()));
+        Elements::U8(bytes) if part.all.saturating_mul(width) > MOST_DOUBLES => {
+            notes.push(format!("The {} pixels are kept in single precision.", part.all.saturating_mul(width)));
             Values::F32(bytes_to(&bytes, layout, normalization.as_ref(), |x| x as f32)?)
         }
         Elements::U8(bytes) => Values::F64(bytes_to(&bytes, layout, normalization.as_ref(), |x| x)?),
@@ -65,7 +67,7 @@ pub(super) fn inputs(
             Values::F64(ordered(&numbers, layout, |channel| done(normalization.as_ref(), channel))?)
         }
     };
-    ensure_finite(&values, layout)?;
+    ensure_finite(&values, layout, part.first)?;
     Ok(Inputs { values, normalization })
 }
 
@@ -164,7 +166,7 @@ fn ordered<S: Copy, T, F: Fn(S) -> T>(from: &[S], layout: &Layout, of: impl Fn(u
     Ok(out)
 }
 
-fn ensure_finite(values: &Values, layout: &Layout) -> Result<()> {
+fn ensure_finite(values: &Values, layout: &Layout, first: usize) -> Result<()> {
     let place = match values {
         Values::F32(v) => v.iter().position(|x| !x.is_finite()),
         Values::F64(v) => v.iter().position(|x| !x.is_finite()),
@@ -175,7 +177,7 @@ fn ensure_finite(values: &Values, layout: &Layout) -> Result<()> {
         NotFinite,
         "input {} of sample {} is {}, but must be finite{}",
         i % width,
-        i / width,
+        first + i / width,
         values.get(i),
         match layout.shape[..] {
             [_, height, width_] => {
