@@ -425,6 +425,8 @@ export async function checkConvolution(lab, check, { samples, measured, bend }) 
   );
   await lab.goTo("landscape");
   await page.getByText("Contour", { exact: true }).click();
+  // An element draws at the next frame.
+  await page.waitForSelector("#landscapes [data-point=trained] svg[data-rows]");
   check(
     "the contour map has them too",
     (await lab.count(`#landscapes [data-point=trained] svg[data-rows="${kept}"] path.level`)) > 0,

@@ -37,6 +37,8 @@ export async function checkPause(browser, url, check) {
   await page.waitForFunction(() => window.isoflatLab.app.store.state.invariance?.cells.length > 0, null, {
     timeout: 4 * MINUTE,
   });
+  // An element draws at the next frame, when its drawing has been loaded.
+  await page.waitForSelector("table.invariance");
   check("cells that are still to come have their place", (await lab.count(".invariance .to-come")) > 0);
   check("the table says that it is not whole", (await page.getAttribute("table.invariance", "aria-busy")) === "true");
   check("the count and the time are said", /\d+ of \d+ cells/.test(await lab.text("#status-detail")));
