@@ -306,6 +306,16 @@ impl Problem {
         first..first + self.samples
     }
 
+    /// Bytes that a sample's inputs and target take.
+    pub(crate) fn sample_bytes(&self) -> u64 {
+        let inputs = self.network.input_len() * if matches!(self.inputs(), Values::F32(_)) { 4 } else { 8 };
+        let target = match self.targets() {
+            Targets::Classes(_) => 4,
+            Targets::Vectors(_) => 8 * self.network.output_len(),
+        };
+        (inputs + target) as u64
+    }
+
     /// The problem over the first `samples` samples (at least one), or over all if there are fewer. It shares this one's data. Of a
     /// share they are the first of those that are here.
     pub fn first(&self, samples: usize) -> Self {

@@ -49,6 +49,12 @@ fn about(command: Command) -> About {
              JSON is the network alone. Transformations leave what the network computes, and change its weights.",
             "isoflat convert model.onnx --to safetensors --out model.safetensors",
         ),
+        Command::Plan => (
+            "what work would take on more machines, and where more stop helping",
+            "Times Hessian products of more and more samples here, and says for 1, 2, 4, … ranks the memory of each, the time of a product, \
+             and how much of it is waiting for the others. Under mpirun the network between the ranks is measured.",
+            "isoflat plan model.safetensors test.npz --nodes 64",
+        ),
         Command::Help => ("what there is, or what a command takes", "", "isoflat help report"),
         Command::Version => ("the version", "", "isoflat version"),
     };

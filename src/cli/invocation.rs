@@ -24,6 +24,8 @@ pub enum Command {
     Convert,
     /// Training.
     Train,
+    /// What work takes on many machines.
+    Plan,
     /// What there is.
     Help,
     /// The version.
@@ -32,13 +34,14 @@ pub enum Command {
 
 impl Command {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Report,
         Self::Invariance,
         Self::Eigenvalues,
         Self::Landscape,
         Self::Train,
         Self::Convert,
+        Self::Plan,
         Self::Help,
         Self::Version,
     ];
@@ -52,6 +55,7 @@ impl Command {
             Self::Landscape => "landscape",
             Self::Convert => "convert",
             Self::Train => "train",
+            Self::Plan => "plan",
             Self::Help => "help",
             Self::Version => "version",
         }
@@ -117,6 +121,9 @@ pub struct Invocation {
     /// Of `convert`.
     #[serde(default)]
     pub convert: ConvertArguments,
+    /// Of `plan`.
+    #[serde(default)]
+    pub plan: PlanArguments,
 }
 
 impl Invocation {
@@ -140,6 +147,7 @@ impl Invocation {
             landscape: LandscapeArguments::default(),
             train: TrainArguments::default(),
             convert: ConvertArguments::default(),
+            plan: PlanArguments::default(),
         }
     }
 
@@ -438,4 +446,13 @@ pub struct ConvertArguments {
     /// The format; that of the name in `out` where nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<SaveAs>,
+}
+
+/// Of `plan`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct PlanArguments {
+    /// Ranks at most, each on a machine of its own; 64 where nothing is said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<usize>,
 }

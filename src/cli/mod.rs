@@ -28,8 +28,8 @@ pub use help::help;
 pub use html::page;
 pub use invocation::{
     Command, ConvertArguments, DataArguments, DeviceArguments, EigenvalueArguments, InvarianceArguments, Invocation,
-    LandscapeArguments, MapArguments, ModelArguments, OptimizerName, OutputArguments, ReportArguments, SaveAs,
-    TrainArguments,
+    LandscapeArguments, MapArguments, ModelArguments, OptimizerName, OutputArguments, PlanArguments, ReportArguments,
+    SaveAs, TrainArguments,
 };
 pub use open::{Opened, Origin, Written, data_names, open, open_share, save, writes_data};
 pub use progress::Meter;

@@ -35,8 +35,19 @@ impl OptionRow {
 }
 
 /// Those that need data.
-const WITH_DATA: &[Command] =
-    &[Command::Report, Command::Invariance, Command::Eigenvalues, Command::Landscape, Command::Train, Command::Convert];
+const WITH_DATA: &[Command] = &[
+    Command::Report,
+    Command::Invariance,
+    Command::Eigenvalues,
+    Command::Landscape,
+    Command::Train,
+    Command::Convert,
+    Command::Plan,
+];
+/// Those that have a device.
+const ON_DEVICE: &[Command] =
+    &[Command::Report, Command::Invariance, Command::Eigenvalues, Command::Landscape, Command::Train, Command::Plan];
+/// Those whose work is long.
 const COMPUTING: &[Command] =
     &[Command::Report, Command::Invariance, Command::Eigenvalues, Command::Landscape, Command::Train];
 
@@ -91,6 +102,10 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         for key in listed(v) {
             to.invariance.measures.push(chosen("measure", key, Measure::all().map(|measure| measure.key))?.into());
         }
+        Ok(())
+    }),
+    row("nodes", Some("N"), &[Command::Plan], "ranks at most, each on a machine of its own (64)", |to, v| {
+        to.plan.nodes = Some(count("nodes", v)?);
         Ok(())
     }),
     row("count", Some("N"), &[Command::Eigenvalues], "how many of the largest (10)", |to, v| {
@@ -266,7 +281,7 @@ pub(super) const OPTIONS: &[OptionRow] = &[
     row(
         "backend",
         Some("auto|cpu|gpu"),
-        COMPUTING,
+        ON_DEVICE,
         "what computes: auto takes a hardware GPU if there is one",
         |to, v| {
             to.device.backend = match chosen("backend", v, ["auto", "cpu", "gpu"])? {
@@ -277,19 +292,19 @@ pub(super) const OPTIONS: &[OptionRow] = &[
             Ok(())
         },
     ),
-    row("precision", Some("f64|f32"), COMPUTING, "number format of the CPU (f64); a GPU computes in f32", |to, v| {
+    row("precision", Some("f64|f32"), ON_DEVICE, "number format of the CPU (f64); a GPU computes in f32", |to, v| {
         let is_double = chosen("precision", v, ["f64", "f32"])? == "f64";
         to.device.precision = Some(if is_double { Precision::F64 } else { Precision::F32 });
         Ok(())
     }),
-    row("threads", Some("N"), COMPUTING, "threads of the CPU", |to, v| {
+    row("threads", Some("N"), ON_DEVICE, "threads of the CPU", |to, v| {
         to.device.threads = Some(count("threads", v)?);
         Ok(())
     }),
     row(
         "tune",
         Some("auto|never|anew"),
-        COMPUTING,
+        ON_DEVICE,
         "when a GPU's fastest tiles are found, in seconds: auto does once on hardware, and keeps them",
         |to, v| {
             to.device.tune = match chosen("tune", v, ["auto", "never", "anew"])? {
@@ -308,7 +323,7 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         to.output.json = true;
         Ok(())
     }),
-    row("html", Some("FILE"), COMPUTING, "a page with figures too, in one file", |to, v| {
+    row("html", Some("FILE"), ON_DEVICE, "a page with figures too, in one file", |to, v| {
         to.output.html = Some(v.into());
         Ok(())
     }),

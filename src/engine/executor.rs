@@ -106,6 +106,11 @@ pub trait Executor {
         self.info().threads
     }
 
+    /// Bytes that a point and its products over so many samples take beside the data; `None` where that is not known beforehand.
+    fn bytes_for(&self, _samples: usize) -> Option<u64> {
+        None
+    }
+
     /// Arithmetic on the vectors that it takes and gives.
     fn vectors(&self) -> &dyn Vectors;
 

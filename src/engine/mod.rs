@@ -136,6 +136,29 @@ impl Device {
         present(&self.journal)
     }
 
+    /// The same device by itself: its engines have all of their problem's samples, and every pass is made.
+    #[must_use]
+    pub fn alone(&self) -> Self {
+        let info = BackendInfo { ranks: None, ..self.info.clone() };
+        Self { info, ranks: None, journal: None, ..self.clone() }
+    }
+
+    /// The ranks that it is one of.
+    pub fn ranks(&self) -> Option<&Rc<Ranks>> {
+        present(&self.ranks)
+    }
+
+    /// The largest of all ranks' numbers; this one, where there are none.
+    ///
+    /// # Errors
+    /// `DeviceLost` where a rank is gone.
+    pub(crate) fn slowest(&self, own: f64) -> Result<f64> {
+        match self.ranks() {
+            Some(ranks) => Ok(ranks.gather(&[own], 1)?.into_iter().fold(own, f64::max)),
+            None => Ok(own),
+        }
+    }
+
     /// What of a problem an engine on this device needs to be here: a device with ranks has a share of it, others all.
     ///
     /// # Errors
@@ -402,6 +425,11 @@ impl Engine {
         let gradient = self.vectors().download(&gradient).await?;
         ensure_number("the gradient", self.precision(), &gradient)?;
         Ok(gradient)
+    }
+
+    /// Bytes that a point and its products over so many samples take beside the data; `None` where that is not known beforehand.
+    pub(crate) fn bytes_for(&self, samples: usize) -> Option<u64> {
+        self.executor.bytes_for(samples)
     }
 
     /// C v for each of the directions, which lie one after the other, at the prepared point.

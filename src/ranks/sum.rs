@@ -13,11 +13,11 @@ use crate::error::Result;
 use crate::memory::zeros;
 
 /// Numbers that go whole to all ranks, times the ranks: what costs less than a second exchange.
-const SHORT: usize = 1 << 12;
+pub(super) const SHORT: usize = 1 << 12;
 
 /// Numbers that are added up at once: at least so many, and so many for each rank.
-const AT_ONCE: usize = 1 << 18;
-const PIECE: usize = 1 << 12;
+pub(super) const AT_ONCE: usize = 1 << 18;
+pub(super) const PIECE: usize = 1 << 12;
 
 /// A number format that sums over ranks are of. They are added up in double precision.
 pub trait Number: Pod {

@@ -4,6 +4,7 @@ mod eigenvalues;
 mod invariance;
 mod landscape;
 pub(super) mod maps;
+mod plan;
 mod report;
 mod spaces;
 mod train;
@@ -59,6 +60,7 @@ async fn computed(invocation: &Invocation, opened: &Opened, device: &Device, con
         }
         Command::Help | Command::Version => bail!(InvalidOption, "{} computes nothing", invocation.command.name()),
         Command::Report => report::run(invocation, opened, device, control, &mut result).await?,
+        Command::Plan => plan::run(invocation, opened, device, control, &mut result).await?,
         _ => {
             let engine = Engine::new(device, opened.problem()?)?;
             result.insert("backend".into(), json!(engine.info()));

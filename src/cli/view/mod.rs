@@ -3,6 +3,7 @@
 mod head;
 mod invariance;
 mod landscape;
+mod plan;
 mod report;
 mod spectrum;
 mod train;
@@ -96,6 +97,7 @@ pub(super) fn blocks(invocation: &Invocation, result: &Value) -> Vec<Block> {
         Command::Eigenvalues => out.extend(spectrum::blocks(result)),
         Command::Landscape => out.extend(landscape::blocks(result)),
         Command::Train => out.extend(train::blocks(result)),
+        Command::Plan => out.extend(plan::blocks(result)),
         Command::Convert | Command::Help | Command::Version => {}
     }
     out.extend(head::end(result));

@@ -198,6 +198,10 @@ impl<T: Real, const N: usize> Executor for CpuExecutor<T, N> {
         &self.info
     }
 
+    fn bytes_for(&self, samples: usize) -> Option<u64> {
+        Some(self.passes.bytes_for(samples))
+    }
+
     fn vectors(&self) -> &dyn Vectors {
         &self.vectors
     }

@@ -124,6 +124,14 @@ impl<T: Real, const N: usize> Passes<T, N> {
         passes.saturating_add(self.scratch_numbers() + vectors).saturating_mul(size_of::<T>() as u64)
     }
 
+    /// Bytes that a point over so many samples keeps, as far as the budget goes, and that its products take.
+    pub fn bytes_for(&self, samples: usize) -> u64 {
+        let block = self.block_numbers() * size_of::<T>() as u64 + self.block_overhead();
+        // A sample's share of a block: few samples fill none.
+        let kept = (block as u128 * samples as u128 / N as u128).min(u128::from(self.budget)) as u64;
+        kept.saturating_add(self.working_bytes())
+    }
+
     /// The chunks of a selection of `count` samples.
     pub fn chunks(&self, count: usize) -> impl Iterator<Item = Selection<'static>> + use<T, N> {
         let chunk = self.chunk();

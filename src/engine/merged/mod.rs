@@ -106,6 +106,10 @@ impl<T: Real> Executor for Merged<T> {
         self.narrow.threads(samples)
     }
 
+    fn bytes_for(&self, samples: usize) -> Option<u64> {
+        self.narrow.bytes_for(samples)
+    }
+
     fn vectors(&self) -> &dyn Vectors {
         self.narrow.vectors()
     }

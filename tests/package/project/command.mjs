@@ -19,7 +19,7 @@ function isoflat(...words) {
 assert(existsSync(here("node_modules/.bin/isoflat")), "npx would not find the command");
 const help = isoflat("--help");
 assert.equal(help.status, 0, help.stderr);
-for (const word of ["report", "invariance", "eigenvalues", "landscape", "convert", "train"])
+for (const word of ["report", "invariance", "eigenvalues", "landscape", "convert", "train", "plan"])
   assert(help.stdout.includes(word), word);
 
 // A problem file's report, as JSON and for people.
