@@ -24,11 +24,15 @@ pub(super) fn blocks(result: &Value) -> Vec<Block> {
         ),
     };
     let trial = whole(found["trial"]["samples"].as_u64().unwrap_or(0));
+    let (most, so_many) = (found["nodes"].as_u64().unwrap_or(1), whole(enough));
+    let saved = match enough == most {
+        true => format!("Every doubling up to {so_many} ranks saves a quarter of the time or more."),
+        false => format!("More than {so_many} ranks save less than a quarter of the time with every doubling."),
+    };
     let text = format!(
-        "More than {} ranks save less than a quarter of the time with every doubling. A product was tried here with up to {trial} samples; \
+        "{saved} A product was tried here with up to {trial} samples; \
          the network between ranks {by}. All are taken to come to the end of a pass at once. Six eigenvalues take 30 to 40 products, a \
          report some 300.",
-        whole(enough)
     );
     let points = rows.iter().filter_map(|row| row["ranks"].as_f64().zip(row["seconds"].as_f64()));
     let plot = Plot {
