@@ -153,10 +153,7 @@ impl Device {
     /// # Errors
     /// `DeviceLost` where a rank is gone.
     pub(crate) fn slowest(&self, own: f64) -> Result<f64> {
-        match self.ranks() {
-            Some(ranks) => Ok(ranks.gather(&[own], 1)?.into_iter().fold(own, f64::max)),
-            None => Ok(own),
-        }
+        self.ranks().map_or(Ok(own), |ranks| ranks.largest(own))
     }
 
     /// What of a problem an engine on this device needs to be here: a device with ranks has a share of it, others all.

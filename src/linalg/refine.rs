@@ -79,7 +79,7 @@ pub(crate) async fn refine(
         let progress = Progress::new("lanczos", basis.columns.len(), most);
         control.step(progress.with_estimate(dominant, if scale > 0.0 { worst / scale } else { 0.0 })).await?;
         more = Vec::new();
-        for Open { pair, residual, .. } in open {
+        for Open { pair, residual } in open {
             more.push(draft.correction(pair.value, residual, scale).await?);
         }
         if more.is_empty() {

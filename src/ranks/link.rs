@@ -1,7 +1,7 @@
 //! What connects ranks, as numbers: how long a message takes to begin and how fast it is then.
 
-use super::Ranks;
 use super::sum::{AT_ONCE, PIECE, SHORT};
+use super::{Ranks, Word};
 use crate::control::now;
 use crate::error::Result;
 use crate::memory::zeros;
@@ -23,9 +23,6 @@ pub struct Link {
 /// Sums that are timed, of which the fastest counts.
 const ROUNDS: usize = 5;
 
-/// Bytes that a rank tells the others before a sum.
-const WORD: f64 = 32.0;
-
 impl Link {
     /// A network of 10 Gbit/s.
     pub const ASSUMED: Self = Self { latency: 2e-5, rate: 1.25e9, measured: None };
@@ -44,8 +41,8 @@ impl Link {
             long = long.min(timed(|| ranks.sum(&weights, &mut vector))?);
         }
         // Who is slowest holds up all, and all have to come to the same.
-        let slowest = |seconds: Vec<f64>| seconds.into_iter().fold(f64::MIN_POSITIVE, f64::max);
-        let [short, long] = [slowest(ranks.gather(&[short], 1)?), slowest(ranks.gather(&[long], 1)?)];
+        let short = ranks.largest(short)?.max(f64::MIN_POSITIVE);
+        let long = ranks.largest(long)?.max(f64::MIN_POSITIVE);
         let size = ranks.size() as f64;
         let latency = short / (size - 1.0).max(1.0);
         let begun = latency * 2.0 * (size - 1.0) * pieces(vector.len(), ranks.size());
@@ -67,7 +64,7 @@ impl Link {
             true => exchange(1.0, all),
             false => 2.0 * exchange(pieces(numbers, ranks), all / ranks as f64),
         };
-        exchange(1.0, WORD) + sum
+        exchange(1.0, size_of::<Word>() as f64) + sum
     }
 }
 

@@ -226,6 +226,14 @@ impl Ranks {
         Ok(Some(bytes))
     }
 
+    /// The largest of all ranks' numbers.
+    ///
+    /// # Errors
+    /// `DeviceLost` where a rank is gone.
+    pub(crate) fn largest(&self, own: f64) -> Result<f64> {
+        Ok(self.gather(&[own], 1)?.into_iter().fold(own, f64::max))
+    }
+
     /// Every rank's numbers, one rank's behind the other's: `room` of each, of which it may have fewer; what is missing is 0.
     ///
     /// # Errors

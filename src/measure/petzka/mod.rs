@@ -264,5 +264,6 @@ async fn kappa_of(engine: &Engine, layer: usize, options: &MeasureOptions, contr
     let pair = found.cloned().expect("a spectrum has an end");
     let (value, residual) = (norm * pair.value * norm, norm * pair.residual * norm);
     ensure_number("κ", engine.info().precision, &[value, residual])?;
-    Ok(Eigenpair { value, residual, ..pair })
+    let error_bound = pair.error_bound.map(|bound| norm * bound * norm);
+    Ok(Eigenpair { value, residual, error_bound, ..pair })
 }
