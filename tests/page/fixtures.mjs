@@ -44,7 +44,9 @@ export const test = base.extend({
       try {
         await base.step(name, body);
       } catch (error) {
-        expect.soft(error?.stack ?? String(error), `${name} broke off`).toBe("");
+        const text = error?.stack ?? String(error);
+        // Its first line is what a summary has of it.
+        expect.soft(text, `${name} broke off: ${text.split("\n")[0]}`).toBe("");
       }
     }),
 

@@ -158,7 +158,7 @@ export async function checkLostDevice(browser, url, check) {
   await page.selectOption("#backend", "webgpu");
   // All that the page shows is computed anew then, which a software adapter takes minutes for.
   await page.waitForFunction(() => window.isoflatLab.app.store.state.engine?.info.backend !== "cpu");
-  await choose(lab, { samples: 1000, measured: 50, epochs: 4, seed: 4 });
+  await choose(lab, { samples: 300, measured: 50, epochs: 4, seed: 4 });
   await lab.train();
   await lab.rest();
   const whole = await weights(page);

@@ -17,8 +17,8 @@ import { checkLostDevice } from "./way.mjs";
 
 const onGpu = async (lab) => /^WebGPU · .+ · f32$/.test(await lab.text("#badge"));
 
-/** Coarse landscapes will do. */
-test.beforeEach(async ({ lab, check }) => {
+/** A lab that computes on the GPU. Coarse landscapes will do. */
+async function onAdapter(lab, check) {
   const { page } = lab;
   await page.selectOption("#backend", "webgpu");
   await page.waitForFunction(() => /WebGPU/.test(document.querySelector("#badge")?.textContent ?? ""));
@@ -26,10 +26,11 @@ test.beforeEach(async ({ lab, check }) => {
   await lab.goTo("landscape");
   await page.fill("#points", "11");
   await page.locator("#points").blur();
-});
+}
 
 test("From estimates to Stop", async ({ lab, check, part }) => {
   const { page } = lab;
+  await onAdapter(lab, check);
 
   await part("Estimates", () => checkEstimates(lab, check));
 
@@ -61,6 +62,7 @@ test("From estimates to Stop", async ({ lab, check, part }) => {
 
 test("A small problem file, and a lost device", async ({ lab, check, problem, part }) => {
   const { page } = lab;
+  await onAdapter(lab, check);
 
   await part("The file", async () => {
     await lab.chooseFile("mlp_bias.json", problem);
@@ -91,8 +93,10 @@ test("A small problem file, and a lost device", async ({ lab, check, problem, pa
   });
 });
 
-test("A convolutional network", ({ lab, check }) =>
-  checkConvolution(lab, check, { samples: 128, measured: 8, bend: false }));
+test("A convolutional network", async ({ lab, check }) => {
+  await onAdapter(lab, check);
+  await checkConvolution(lab, check, { samples: 128, measured: 8, bend: false });
+});
 
 test("A device that is lost in the middle of training", ({ browser, url, check }) =>
   checkLostDevice(browser, url, check));

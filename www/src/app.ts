@@ -368,7 +368,7 @@ export class App {
       this.store.set(await this.#client.call((lab) => lab.describe()));
       const first = await beginning;
       const { backend } = (first && first.kind !== "none" && first.snapshot) || this.store.state;
-      this.store.set({ engine: await this.#client.call((lab) => lab.startEngine(backend)) });
+      this.store.set({ engine: await this.#client.callHearing((lab) => lab.startEngine(backend)) });
     }
   }
 

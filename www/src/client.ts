@@ -10,6 +10,19 @@ interface Connected<Event> {
   stop(): void;
 }
 
+/** What a worker has that is asked whether it still hears. */
+interface Hearing {
+  hear(): void;
+}
+
+/** Between two questions whether it hears; so many in a row without an answer, and it never will. */
+const QUESTION_MS = 1000;
+const UNHEARD = 4;
+/** Workers in a row that are replaced for it. */
+const REPLACED = 3;
+
+const after = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
 /** The literal address is what the bundler looks for. */
 const labWorker = (): Worker =>
   new Worker(new URL("./worker/worker.ts", import.meta.url), { type: "module", name: "isoflat" });
@@ -32,6 +45,41 @@ export class Client<Api = LabApi, Event = WorkerEvent> {
     const outcome = await Promise.race([body(lab as unknown as Remote<Api>), this.#breaking]);
     if (outcome.ok) return outcome.value;
     throw new LabError(outcome.failure.code, outcome.failure.message);
+  }
+
+  /**
+   * The same for a call in which the worker starts threads, and has to go on hearing. In Firefox `new Worker` may never return inside a
+   * worker (153: after one reload in some twenty of a page that has threads). Nothing there can tell of it, so a deaf worker is
+   * replaced and the call made anew, which is to be one that needs nothing of those before.
+   */
+  async callHearing<T>(body: (lab: Remote<Api>) => Promise<Outcome<T>>, questionMs = QUESTION_MS): Promise<T> {
+    for (let replaced = 0; ; replaced++) {
+      const called = this.call(body);
+      const isOver = called.then(
+        () => true,
+        () => true,
+      );
+      if (!(await this.#isDeaf(isOver, questionMs))) return await called;
+      this.discard();
+      if (replaced === REPLACED)
+        throw new LabError("unexpected", "the engine's worker does not answer, nor do those in its place");
+    }
+  }
+
+  /** Before the call is over. */
+  async #isDeaf(isOver: Promise<boolean>, questionMs: number): Promise<boolean> {
+    // The module may be on its way for long.
+    const lab = (await Promise.race([isOver, this.#lab?.catch(() => true)])) as true | Remote<Hearing>;
+    if (lab === true) return false;
+    let unheard = 0;
+    while (unheard < UNHEARD) {
+      unheard++;
+      void lab.hear().then(() => {
+        unheard = 0;
+      });
+      if (await Promise.race([isOver, after(questionMs)])) return false;
+    }
+    return true;
   }
 
   /** Aborts what the worker is doing, if there is a worker. */

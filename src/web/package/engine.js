@@ -8,6 +8,7 @@ import { inCamelCase } from "./names.js";
 import { Problem } from "./problem.js";
 import { isAbsent, named, numbers, plain } from "./read.js";
 import { Remote } from "./remote.js";
+import { neverStarted } from "./spawn.js";
 import { keepTuning, keptTunings } from "./tunings.js";
 
 const OPTION = "invalid_option";
@@ -64,6 +65,9 @@ function work(engine, method, problem, parameters, given, { canFinish = false, b
   );
 }
 
+/** Workers in a row that are replaced since they do not hear. */
+const REPLACED = 3;
+
 /** Where an engine is to be: in a worker of its own, or in the module's instance here. */
 function homeOf(worker, here) {
   if (worker === true) return new Remote(here.glue.compiled());
@@ -88,15 +92,23 @@ export class Engine extends Handle {
       const here = instance();
       const { rest, watch } = options(given, "Engine.create");
       const { worker, ...settings } = plain(rest, "Engine.create", OPTION);
-      const home = homeOf(worker, here);
-      try {
-        const tunings = settings.backend === "cpu" ? [] : await keptTunings();
-        const engine = await engineIn(home, watch, { ...settings, tunings });
-        if (home instanceof Remote) Handle.whenGone(engine, () => home.free());
-        return engine;
-      } catch (error) {
-        if (home instanceof Remote) home.end();
-        throw error;
+      const tunings = settings.backend === "cpu" ? [] : await keptTunings();
+      for (let replaced = 0; ; replaced++) {
+        const home = homeOf(worker, here);
+        const work = engineIn(home, watch, { ...settings, tunings });
+        if (!(home instanceof Remote)) return await work;
+        try {
+          if (!(await home.isDeaf(work))) {
+            const engine = await work;
+            Handle.whenGone(engine, () => home.free());
+            return engine;
+          }
+          if (replaced === REPLACED) throw neverStarted("it does not answer, nor do those in its place");
+        } catch (error) {
+          home.end();
+          throw error;
+        }
+        home.end();
       }
     }, withOptions("Engine.create"));
   }

@@ -15,6 +15,10 @@ import { neverStarted, spawned } from "./spawn.js";
 /** What a call's caller may wish while it is under way: functions among its options. */
 const WISHES = ["stopped", "finishing"];
 
+/** Between two questions whether the worker hears; so many in a row without an answer, and it never will. */
+const QUESTION_MS = 1000;
+const UNHEARD = 4;
+
 /** What a problem is made of: its network as a text, and copies of its data. */
 function contentOf(problem) {
   const raw = Handle.raw(problem, Problem, "problem");
@@ -45,6 +49,8 @@ export class Remote {
   #crossed = new WeakMap();
   #problems = new Map();
   #last = 0;
+  /** Questions in a row, whether it hears, that it has not answered. */
+  #unheard = 0;
 
   /** A worker of this module. */
   constructor(module) {
@@ -75,6 +81,28 @@ export class Remote {
         this.#post(["wish", number, { name }]);
       }
     }
+  }
+
+  /**
+   * Has the worker stopped hearing, before `work` is over? In Firefox `new Worker` may never return inside a worker, where it starts
+   * threads (153: after one reload in some twenty of a page that has them); nothing in there can tell of it.
+   */
+  async isDeaf(work) {
+    const isOver = work.then(
+      () => true,
+      () => true,
+    );
+    for (this.#unheard = 1; this.#unheard <= UNHEARD; this.#unheard++) {
+      this.#post(["hear"]);
+      let timer;
+      const later = new Promise((resolve) => {
+        timer = setTimeout(resolve, QUESTION_MS);
+      });
+      const over = await Promise.race([isOver, later]);
+      clearTimeout(timer);
+      if (over) return false;
+    }
+    return true;
   }
 
   /** Ends the worker when calls that were made before have ended. */
@@ -165,8 +193,10 @@ export class Remote {
     this.#post(["release", number]);
   }
 
-  #hear({ call: number, result, error, progress, missing, crashed }) {
+  #hear({ call: number, result, error, progress, missing, crashed, hears }) {
     this.#isStarted = true;
+    this.#unheard = 0;
+    if (hears) return undefined;
     if (crashed !== undefined) return this.#end(fault("crashed", crashed));
     const call = this.#calls.get(number);
     if (progress !== undefined) return call?.onProgress(progress);

@@ -123,6 +123,7 @@ const handlers = {
     const wish = wishes.get(call);
     if (wish) wish[name] = true;
   },
+  hear: () => post({ hears: true }),
   crash: () => home.enter((glue) => glue.crash()),
 };
 

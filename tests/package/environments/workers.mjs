@@ -48,6 +48,18 @@ const loss = `
   const engine = await Engine.create({ backend: "cpu", worker: true, threads: 2 });
   return { ...(await engine.evaluate(problem, parameters)), info: engine.info };`;
 
+/** The first worker is one in which starting a thread never returns, as it may be in Firefox. */
+const deaf = `
+  const { Blob } = globalThis;
+  let started = 0;
+  globalThis.Blob = class extends Blob {
+    constructor(parts, options) {
+      const stuck = "globalThis.Worker = class { constructor() { for (;;); } };";
+      super(started++ === 0 ? [stuck, ...parts] : parts, options);
+    }
+  };
+  ${loss.replace("return {", "return { started,")}`;
+
 const policy = (workers) => ({
   "Content-Security-Policy": `default-src 'self'; script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'${workers}`,
 });
@@ -77,6 +89,16 @@ export const workers = [
       assert(plain.info.threads === 1 && /cross-origin isolated/.test(plain.info.threadsReason), JSON.stringify(plain));
       assert(Math.abs(isolated.loss - plain.loss) < 1e-12, `${isolated.loss}, ${plain.loss}`);
       return "two where the page is isolated";
+    },
+  ],
+  [
+    "Chrome, an engine whose first worker never answers",
+    async (project) => {
+      const headers = { "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp" };
+      const found = await told(project, "deaf", deaf, { headers });
+      assert.equal(found.started, 2, JSON.stringify(found));
+      assert.equal(found.info.threads, 2);
+      return "another takes its place";
     },
   ],
   [

@@ -89,6 +89,8 @@ export class Lab implements LabApi {
     return this.#session.outcome(async () => ({ descriptions: describeMeasures(), operators: describeOperators() }));
   }
 
+  hear(): void {}
+
   startEngine(choice: BackendChoice, threads: EngineOptions["threads"] = "auto"): Promise<Outcome<EngineStart>> {
     return this.#session.outcome(() => this.#session.start(choice, threads));
   }

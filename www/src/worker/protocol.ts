@@ -365,6 +365,8 @@ export interface Descriptions {
 export interface LabApi {
   /** `mnistFolder`: address of the folder with the data files. */
   connect(mnistFolder: string, listener: (event: WorkerEvent) => void): void;
+  /** Answers while the worker hears at all. */
+  hear(): void;
   describe(): Promise<Outcome<Descriptions>>;
   /** By default with as many threads as can be had. */
   startEngine(choice: BackendChoice, threads?: EngineOptions["threads"]): Promise<Outcome<EngineStart>>;
