@@ -21,10 +21,13 @@ test.skip(findFirefox() === undefined, noFirefox);
 /** Surfaces want WebGL; where there is none the page says so, and draws maps of the same numbers. */
 async function checkDrawn(lab, check, point) {
   const without = await lab.count(`#landscapes [data-point=${point}] svg path.level`);
-  if (without > 0)
-    return check(`the ${point} landscape is drawn as a map, without WebGL`, without >= 3, `${without} levels`);
+  if (without > 0) {
+    check(`the ${point} landscape is drawn as a map, without WebGL`, without >= 3, `${without} levels`);
+    return false;
+  }
   const colours = await lab.colours(`#landscapes [data-point=${point}] canvas`);
   check(`the ${point} surface is drawn`, colours > 20, `${colours} colours`);
+  return true;
 }
 
 const shown = (page) =>
@@ -51,7 +54,10 @@ const written = (page, button) =>
   );
 
 test("The way through the page", async ({ browser, check, lab, part }) => {
+  // Half a minute is usual. Of what hangs one should hear sooner than by the limit of other tests.
+  test.setTimeout(5 * 60_000);
   const { page } = lab;
+  let hasWebGl = true;
 
   await part("Arriving", async () => {
     check(
@@ -60,7 +66,7 @@ test("The way through the page", async ({ browser, check, lab, part }) => {
       await lab.text("#badge"),
     );
     check("this is Firefox", /Firefox\//.test(await page.evaluate(() => navigator.userAgent)), browser.version());
-    for (const point of ["trained", "bent"]) await checkDrawn(lab, check, point);
+    for (const point of ["trained", "bent"]) if (!(await checkDrawn(lab, check, point))) hasWebGl = false;
     check("ten digits are read", (await lab.count("#digits figure")) === 10);
     check("one gauge swings", (await lab.verdict("swings")) === "moves");
   });
@@ -116,7 +122,6 @@ test("The way through the page", async ({ browser, check, lab, part }) => {
     await page.waitForTimeout(800);
     // The next load is the service worker's, whole.
     await page.waitForFunction(() => /Works offline/.test(document.querySelector("#offline")?.textContent ?? ""));
-    // A load that never ends (seen once) is told in a minute, and not by the test's own limit.
     await page.reload({ timeout: 60_000 });
     await page.waitForSelector("#badge:not([data-state=starting])");
     await lab.idle();
@@ -144,6 +149,9 @@ test("The way through the page", async ({ browser, check, lab, part }) => {
     const overflow = await lab.overflow();
     check("nothing is wider than a window of 390 px", overflow <= 0, `${overflow} px`);
   });
+
+  // Firefox and three.js say so in the console, each time.
+  if (!hasWebGl) lab.forgive(/WebGL/);
 });
 
 const NORM = "hessian.spectral_norm";
