@@ -158,7 +158,7 @@ export async function checkLostDevice(browser, url, check) {
   await page.selectOption("#backend", "webgpu");
   // All that the page shows is computed anew then, which a software adapter takes minutes for.
   await page.waitForFunction(() => window.isoflatLab.app.store.state.engine?.info.backend !== "cpu");
-  await choose(lab, { samples: 300, measured: 50, epochs: 4, seed: 4 });
+  await choose(lab, { samples: 300, measured: 50, epochs: 6, seed: 4 });
   await lab.train();
   await lab.rest();
   const whole = await weights(page);
@@ -167,7 +167,7 @@ export async function checkLostDevice(browser, url, check) {
     await lab.replace();
     await page.waitForFunction(() => window.isoflatLab.app.store.state.progress?.epoch >= 2);
     const seed = drawSeed();
-    const wait = randomBy(seed)() * 2000;
+    const wait = randomBy(seed)() * 1000;
     check("a moment is drawn", true, `${Math.round(wait)} ms (ISOFLAT_SEED=${seed})`);
     await page.waitForTimeout(wait);
     await page.evaluate(() => window.isoflatLab.loseDevice());
