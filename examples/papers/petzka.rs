@@ -26,11 +26,13 @@ pub struct Scale {
     pub largest_loss: f64,
 }
 
-/// Trains a network from `start` and measures it; what is found joins the `entry`, which says how it was trained.
+/// Trains a network from `start` and measures it, and again after the rescaling that `bend` draws; what is found joins the `entry`, which says
+/// how it was trained.
 pub async fn one(
     [training, test]: [Problem; 2],
     start: &[f64],
     options: &TrainOptions,
+    bend: u64,
     scale: &Scale,
     mut entry: Value,
 ) -> Result<Value> {
@@ -60,9 +62,15 @@ pub async fn one(
 
     let engine = Engine::new(&device, &training.first(scale.measured))?;
     entry["at"] = measured(&engine, &parameters, scale.dearest).await?;
-    let bend = Transformation::RandomLayerwise { seed: options.seed, low: 5.0, high: 25.0 };
+    let bend = Transformation::RandomLayerwise { seed: bend, low: 5.0, high: 25.0 };
     entry["rescaled"] = measured(&engine, &bend.apply(training.network(), &parameters)?, scale.dearest).await?;
     Ok(entry)
+}
+
+/// The same correlations of those alone whose training loss is at most `loss`.
+pub fn of_converged(found: &[Value], loss: f64) -> Value {
+    let kept: Vec<_> = found.iter().filter(|run| run["training_loss"].as_f64().is_some_and(|of| of <= loss)).collect();
+    json!({ "largest_loss": loss, "runs": kept.len(), "correlations": correlations(&kept) })
 }
 
 /// Writes what was found, of which `said` says what it is, and prints the correlations.

@@ -70,5 +70,5 @@ async fn one(key: &Key, scale: &Scale, [training, test]: &[Images; 2]) -> Result
         ..TrainOptions::default()
     };
     let entry = json!({ "batch": key.batch, "learning_rate": key.rate, "seed": key.seed });
-    petzka::one(problems, &start, &options, scale, entry).await
+    petzka::one(problems, &start, &options, key.seed, scale, entry).await
 }
