@@ -67,12 +67,6 @@ pub async fn one(
     Ok(entry)
 }
 
-/// The same correlations of those alone whose training loss is at most `loss`.
-pub fn of_converged(found: &[Value], loss: f64) -> Value {
-    let kept: Vec<_> = found.iter().filter(|run| run["training_loss"].as_f64().is_some_and(|of| of <= loss)).collect();
-    json!({ "largest_loss": loss, "runs": kept.len(), "correlations": correlations(&kept) })
-}
-
 /// Writes what was found, of which `said` says what it is, and prints the correlations.
 pub fn finish(arguments: &Arguments, scale: &Scale, found: Vec<Value>, said: Value) -> Result<()> {
     let (kept, left_out): (Vec<_>, Vec<_>) =
