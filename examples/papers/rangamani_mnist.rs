@@ -13,7 +13,7 @@ use pollster::block_on;
 use serde_json::{Value, json};
 
 use super::Arguments;
-use super::mnist::Images;
+use super::images::Images;
 use super::rangamani_training::{BATCHES, Key, images, keys, trained};
 use super::runs;
 
@@ -29,7 +29,7 @@ struct Scale {
 pub fn run(arguments: &Arguments) -> Result<()> {
     let scale = match arguments.quick {
         true => Scale { training: 500, test: 1000, epochs: 400, seeds: 1 },
-        false => Scale { training: 60_000, test: 10_000, epochs: 1000, seeds: 5 },
+        false => Scale { training: 60_000, test: 10_000, epochs: 200, seeds: 5 },
     };
     let scale = Scale { seeds: arguments.seeds.unwrap_or(scale.seeds), ..scale };
     let data = images(arguments, scale.training, scale.test)?;

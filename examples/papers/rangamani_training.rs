@@ -8,7 +8,7 @@ use isoflat::{Control, Problem, Result};
 use serde_json::{Value, json};
 
 use super::Arguments;
-use super::mnist::Images;
+use super::images::{DataSet, Images, Part};
 
 /// A size of batches with its rate.
 pub struct Batches {
@@ -41,8 +41,9 @@ impl Key {
 
 /// The first so many of MNIST's training and test images.
 pub fn images(arguments: &Arguments, training: usize, test: usize) -> Result<[Images; 2]> {
-    let part = |part, count| Images::read(&arguments.data, part, count, |pixel| pixel / 255.0);
-    Ok([part("train", training)?, part("t10k", test)?])
+    let part =
+        |part, count| Images::read(DataSet::Mnist, arguments.data.as_deref(), part, count, |pixel| pixel / 255.0);
+    Ok([part(Part::Training, training)?, part(Part::Test, test)?])
 }
 
 /// A trained network.

@@ -6,6 +6,7 @@ import linesJson from "../../docs/results/rangamani-lines.json";
 import powerJson from "../../docs/results/rangamani-power.json";
 import spacesJson from "../../docs/results/spaces.json";
 import adamJson from "../../docs/results/spaces-adam.json";
+import cifarSpacesJson from "../../docs/results/spaces-cifar10.json";
 import tablesJson from "../../docs/results/tables.json";
 import { dinhCharts } from "../../www/src/gallery/dinh";
 import { DRAWINGS, LIVE } from "../../www/src/gallery/live";
@@ -20,6 +21,7 @@ import { readQuery } from "../../www/src/link";
 
 const [tables, petzka] = [tablesJson as unknown as Tables, petzkaJson as unknown as Petzka];
 const [spaces, adam] = [spacesJson as unknown as Spaces, adamJson as unknown as Spaces];
+const cifarSpaces = cifarSpacesJson as unknown as Spaces;
 const [power, dinh] = [powerJson as unknown as Power, dinhJson as unknown as DinhFigures];
 const lines = linesJson as unknown as Lines;
 const papers = readPapers(README);
@@ -127,15 +129,19 @@ describe("what the rows say", () => {
       expect(drawn).toContain(value.toFixed(3));
     for (const value of [...six.found.eigenvalues.slice(-1), ...six.found.eigenvalues_in_eta.slice(-1)])
       expect(drawn).toContain(value.toFixed(2));
+    const found = (of: Petzka, measure: string) => of.correlations.find((each) => each.measure === measure);
+    const moved = (of: Petzka, measure: string): string => {
+      const { pearson, rescaled } = found(of, measure) ?? {};
+      return `${pearson?.value.toFixed(2)} → ${rescaled?.pearson.value.toFixed(2)}`;
+    };
     const figures = row("petzka-figures-3-to-6")?.here ?? "";
     for (const layer of [1, 2, 3, 4]) {
-      const found = petzka.correlations.find(({ measure }) => measure === `petzka.kappa_trace, layer ${layer}`);
-      expect(figures, `layer ${layer}`).toContain(found?.pearson.value.toFixed(2));
+      const value = found(petzka, `petzka.kappa_trace, layer ${layer}`)?.pearson.value;
+      expect(figures, `layer ${layer}`).toContain(value?.toFixed(2));
     }
     expect(figures).toContain(`${petzka.runs.length} runs, 7 of them above a training loss of ${petzka.largest_loss}`);
     const rescaling = row("petzka-figure-2-rescaling")?.here ?? "";
-    const norm = petzka.correlations.find(({ measure }) => measure === "hessian.max_eigenvalue");
-    expect(rescaling).toContain(`${norm?.pearson.value.toFixed(2)} → ${norm?.rescaled.pearson.value.toFixed(2)}`);
+    expect(rescaling).toContain(moved(petzka, "hessian.max_eigenvalue"));
     const best = (of: Spaces, method: string): string => {
       const means = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5].map((rate) => {
         const own = of.runs.filter((run) => run.method === method && run.learning_rate === rate);
@@ -145,7 +151,11 @@ describe("what the rows say", () => {
       return Math.min(...means).toFixed(3);
     };
     const [sgd, withAdam] = [row("jestadt-figures-4-1-to-4-5-4-10"), row("jestadt-figures-4-1-to-4-5-with-adam")];
-    for (const method of ["SGD", "G-SGD", "Fixed SGD"]) expect(sgd?.here, method).toContain(best(spaces, method));
+    const onCifar = row("jestadt-figures-4-1-to-4-5-cifar-10");
+    for (const method of ["SGD", "G-SGD", "Fixed SGD"]) {
+      expect(sgd?.here, method).toContain(best(spaces, method));
+      expect(onCifar?.here, method).toContain(best(cifarSpaces, method));
+    }
     for (const method of methodsOf(adam)) expect(withAdam?.here, method).toContain(best(adam, method));
   });
 
@@ -282,6 +292,10 @@ describe("what is drawn of stored results", () => {
     expect(rates.plot.label).toMatch(/^Lowest validation loss by learning rate: SGD 0\.0867, /);
     const epochs = epochsChart(adam, 1e-4);
     expect(epochs.columns()[3]?.values.length).toBe(4 * 3 * 20);
+    const onCifar = ratesChart(cifarSpaces);
+    expect([onCifar.name, rates.name]).toEqual(["jestaedt-rates-cifar10", "jestaedt-rates"]);
+    expect(onCifar.caption).toContain("3072-64-64-64-64-64-10 without biases on CIFAR-10");
+    expect(epochsChart(cifarSpaces, 1e-2).columns()[3]?.values.length).toBe(4 * 3 * 5);
     expect(epochs.plot.label).toContain("Fixed Adam ends at 0.0");
   });
 });

@@ -45,5 +45,8 @@ export const markKey = (name: string, kind: string, mark: Mark): Key => ({
     ),
 });
 
+/** What the names of charts end with, where the data are not MNIST. */
+export const suffixOf = (data = "MNIST"): string => (data === "MNIST" ? "" : `-${data.toLowerCase().replace("-", "")}`);
+
 export const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;

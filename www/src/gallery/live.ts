@@ -12,7 +12,8 @@ export type Drawing =
   | "petzka-rescaled"
   | "dinh-figures"
   | "spaces"
-  | "spaces-adam";
+  | "spaces-adam"
+  | "spaces-cifar10";
 
 export const DRAWINGS: Readonly<Record<string, Drawing>> = {
   "rangamani-table-2": "table-2",
@@ -24,6 +25,7 @@ export const DRAWINGS: Readonly<Record<string, Drawing>> = {
   "dinh-figures-1-3-4-and-6": "dinh-figures",
   "jestadt-figures-4-1-to-4-5-4-10": "spaces",
   "jestadt-figures-4-1-to-4-5-with-adam": "spaces-adam",
+  "jestadt-figures-4-1-to-4-5-cifar-10": "spaces-cifar10",
 };
 
 export interface Live {
@@ -40,6 +42,9 @@ export const LIVE: Readonly<Record<string, readonly Live[]>> = {
   "petzka-figures-3-to-6": [{ text: "κ_τ and ρ of the network on the stage", to: "#/layers" }],
   "petzka-figure-2-rescaling": [
     { text: "Bend the network on the stage, and see which measures move", to: "#/measures" },
+  ],
+  "dinh-figures-1-3-4-and-6": [
+    { text: "Boxes of one volume, and a valley as sharp as you like, for the network on the stage", to: "#/dinh" },
   ],
   "dinh-figures-2-and-5": [{ text: "Move Figure 5", to: "#/dinh" }],
   "dinh-theorems-2-to-5-section-5-2": [{ text: "Make the network on the stage as sharp as you like", to: "#/dinh" }],

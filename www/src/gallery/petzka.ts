@@ -5,7 +5,7 @@ import { linear, log, type Scale } from "../charts/scales";
 import { type Mark, type XySeries, xyPlot } from "../charts/xy";
 import { columnsOf } from "../figures/columns";
 import { number } from "../format";
-import { type Chart, markKey } from "./charts";
+import { type Chart, markKey, suffixOf } from "./charts";
 import type { Correlation, Petzka } from "./results";
 
 /** Measures by their keys, as the engine calls them for people. */
@@ -42,9 +42,9 @@ function measuredAt(run: Run, measure: string, isRescaled: boolean): number {
 const gapOf = (run: Run): number => run.test_loss - run.training_loss;
 const keptOf = ({ runs, largest_loss }: Petzka): Run[] => runs.filter((run) => run.training_loss <= largest_loss);
 
-function setting({ network, training, epochs, largest_loss, runs }: Petzka): string {
+function setting({ network, data = "MNIST", training, epochs, largest_loss, runs }: Petzka): string {
   const kept = runs.filter((run) => run.training_loss <= largest_loss).length;
-  return `${network} on MNIST, ${training} images, ${epochs} epochs of SGD; ${kept} of ${runs.length} runs, those with a training loss of at most ${largest_loss}`;
+  return `${network} on ${data}, ${training} images, ${epochs} epochs of SGD${data === "MNIST" ? "" : " at most"}; ${kept} of ${runs.length} runs, those with a training loss of at most ${largest_loss}`;
 }
 
 /** With a little room at both ends; of many sizes by powers of ten. */
@@ -67,7 +67,8 @@ export function scatterChart(petzka: Petzka, measure: string, isRescaled: boolea
     const own = kept.filter((run) => run.batch === batch);
     const points = own.map((run) => {
       const [x, y] = [measuredAt(run, measure, isRescaled), gapOf(run)];
-      return { x, y, title: `batches of ${batch}, seed ${run.seed}: ${number(x)}, gap ${number(y)}` };
+      const begun = run.initialization ? `${run.initialization.replace("_", " ")}, ` : "";
+      return { x, y, title: `${begun}batches of ${batch}, seed ${run.seed}: ${number(x)}, gap ${number(y)}` };
     });
     return { name: `batches of ${batch}`, ...look(batch), line: false, points };
   });
@@ -80,15 +81,19 @@ export function scatterChart(petzka: Petzka, measure: string, isRescaled: boolea
     label: `${title}${isRescaled ? " after the rescaling" : ""} against the generalisation gap, ${kept.length} runs: ${said}`,
   };
   return {
-    name: isRescaled ? "petzka-gap-rescaled" : "petzka-gap",
+    name: `petzka-gap${isRescaled ? "-rescaled" : ""}${suffixOf(petzka.data)}`,
     title: `${title}${isRescaled ? ", after a rescaling that changes no function," : ""} against the generalisation gap`,
     caption: `${setting(petzka)}; ${said}.`,
     plot: xyPlot(series, options),
     keys: batches.map((batch) => markKey(`batches of ${batch}`, look(batch).kind, look(batch).mark)),
     columns: () =>
       columnsOf(
-        ["batch", "seed", "learning_rate", "training_loss", "test_loss", "measure", "value", "value_rescaled"],
+        [
+          ...["initialization", "batch", "seed", "learning_rate", "training_loss", "test_loss"],
+          ...["measure", "value", "value_rescaled"],
+        ],
         kept.map((run) => [
+          run.initialization ?? "xavier_normal",
           run.batch,
           run.seed,
           run.learning_rate,
@@ -141,7 +146,7 @@ export function figuredChart(petzka: Petzka, titles: Titles): Chart {
     };
   });
   return {
-    name: "petzka-correlations",
+    name: `petzka-correlations${suffixOf(petzka.data)}`,
     title: "Correlation with the generalisation gap, of each layer and of the network",
     caption: `${setting(petzka)}. Pearson’s r with its 95 % interval; the line is what the paper has for κ_τ of each layer, at least.`,
     ...wideAndNarrow(rows, {
@@ -177,7 +182,7 @@ export function rankingChart(petzka: Petzka, titles: Titles): Chart {
     };
   });
   return {
-    name: "petzka-ranking",
+    name: `petzka-ranking${suffixOf(petzka.data)}`,
     title: "How each measure goes with the generalisation gap, before and after a rescaling",
     caption: `${setting(petzka)}. Kendall’s τ with the gap and its 95 % interval; rings: after random factors of the layers that change no function.`,
     ...wideAndNarrow(rows, {

@@ -38,10 +38,14 @@ interface Measured {
 
 export interface Petzka {
   network: string;
+  /** MNIST where nothing is said. */
+  data?: string;
   training: number;
   epochs: number;
   largest_loss: number;
   runs: {
+    /** By its name; the same for all where none is said. */
+    initialization?: string;
     batch: number;
     seed: number;
     learning_rate: number;
@@ -55,6 +59,8 @@ export interface Petzka {
 
 export interface Spaces {
   network: string;
+  /** MNIST where nothing is said. */
+  data?: string;
   training: number;
   test: number;
   epochs: number;
@@ -159,6 +165,7 @@ interface Results {
   petzka: Petzka;
   spaces: Spaces;
   "spaces-adam": Spaces;
+  "spaces-cifar10": Spaces;
   "dinh-figures": DinhFigures;
 }
 
@@ -170,6 +177,7 @@ const FILES: Record<keyof Results, URL> = {
   petzka: new URL("../../../docs/results/petzka-mnist.json", import.meta.url),
   spaces: new URL("../../../docs/results/spaces.json", import.meta.url),
   "spaces-adam": new URL("../../../docs/results/spaces-adam.json", import.meta.url),
+  "spaces-cifar10": new URL("../../../docs/results/spaces-cifar10.json", import.meta.url),
   "dinh-figures": new URL("../../../docs/results/dinh-figures.json", import.meta.url),
 };
 

@@ -6,7 +6,7 @@ import { columnsOf } from "../figures/columns";
 import { seriesKey } from "../figures/xy";
 import { number } from "../format";
 import { BLOWN_UP, GUESSING } from "../spaces/results";
-import { type Chart, mean } from "./charts";
+import { type Chart, mean, suffixOf } from "./charts";
 import type { Spaces } from "./results";
 
 type Look = Pick<XySeries, "kind" | "dashed" | "mark">;
@@ -38,8 +38,8 @@ const lowest = (losses: (number | null)[]): number => Math.min(...losses.map(fin
 const runsOf = ({ runs }: Spaces, method: string, rate: number): Spaces["runs"] =>
   runs.filter((run) => run.method === method && run.learning_rate === rate);
 
-const setting = ({ network, training, test, epochs, batch_size, seeds }: Spaces): string =>
-  `${network} without biases on MNIST, ${training} training and ${test} test images, ${epochs} epochs, batches of ${batch_size}, ${seeds} runs of each kind`;
+const setting = ({ network, data = "MNIST", training, test, epochs, batch_size, seeds }: Spaces): string =>
+  `${network} without biases on ${data}, ${training} training and ${test} test images, ${epochs} epochs, batches of ${batch_size}, ${seeds} runs of each kind`;
 
 const said = (loss: number): string => (Number.isFinite(loss) ? number(loss) : "diverged");
 
@@ -59,7 +59,7 @@ export function ratesChart(spaces: Spaces): Chart {
   });
   const known = series.flatMap(({ points }) => points.flatMap(({ y, range }) => (range ? [y, ...range] : [])));
   return {
-    name: "jestaedt-rates",
+    name: `jestaedt-rates${suffixOf(spaces.data)}`,
     title: "Lowest validation loss by learning rate",
     caption: `${setting(spaces)}. Marks: the mean of the runs; bars: from the best to the worst (after Jestädt 2025, Figures 4.1 to 4.5).`,
     plot: xyPlot(series, {
@@ -106,7 +106,7 @@ export function epochsChart(spaces: Spaces, rate: number): Chart {
   });
   const known = lines.flatMap(({ points }) => points.flatMap(({ y }) => (Number.isFinite(y) ? y : [])));
   return {
-    name: "jestaedt-epochs",
+    name: `jestaedt-epochs${suffixOf(spaces.data)}`,
     title: `Validation loss by epoch, all at rate ${rate}`,
     caption: `${setting(spaces)}. Means of the runs; what diverged, or is above ${BLOWN_UP}, is at the top.`,
     plot: xyPlot([...lines, ...marks], {

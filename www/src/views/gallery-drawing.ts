@@ -17,6 +17,11 @@ import { chartIn } from "./chart-in";
 import { subscripted } from "./subscripted";
 import { takenAlong } from "./take-along";
 
+/** Which of a scatter's measures is shown first. */
+const MEASURES: Partial<Record<Drawing, string>> = {
+  "petzka-rescaled": "hessian.max_eigenvalue",
+};
+
 export class GalleryDrawing {
   #place: HTMLElement | undefined;
   #isOpen = false;
@@ -34,7 +39,7 @@ export class GalleryDrawing {
     private readonly app: App,
   ) {
     this.#isRescaled = kind === "petzka-rescaled";
-    this.#measure = this.#isRescaled ? "hessian.max_eigenvalue" : "petzka.kappa_trace, layer 2";
+    this.#measure = MEASURES[kind] ?? "petzka.kappa_trace, layer 2";
   }
 
   /** Where it goes. */
@@ -81,6 +86,7 @@ export class GalleryDrawing {
         return this.#petzka(await resultsOf("petzka"));
       case "spaces":
       case "spaces-adam":
+      case "spaces-cifar10":
         return this.#spaces(await resultsOf(this.kind));
     }
   }
@@ -91,7 +97,8 @@ export class GalleryDrawing {
 
   #petzka(petzka: Petzka): TemplateResult {
     const titles = this.#titles();
-    const rescaled = this.kind === "petzka-rescaled";
+    // Figures 3 to 6 are of the networks as they were trained, the others of both sides.
+    const rescaled = this.kind !== "petzka";
     const choose = ({ currentTarget }: Event): void => {
       this.#measure = (currentTarget as HTMLSelectElement).value;
       void this.#draw();
