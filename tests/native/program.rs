@@ -55,13 +55,10 @@ fn the_program_writes_pages_and_json() {
     std::fs::remove_dir_all(&folder).expect("it is there");
 }
 
+/// What the program comes to that is asked to finish after a while.
 #[cfg(unix)]
-#[test]
-fn ctrl_c_keeps_what_is_finished() {
+fn interrupted(words: &[&str]) -> Value {
     use std::process::Stdio;
-    let out = std::env::temp_dir().join(format!("isoflat-interrupted-{}.json", std::process::id()));
-    let name = out.display().to_string();
-    let words = ["train", CASE, "--epochs", "100000000", "--backend", "cpu", "--json", "--out", &name];
     let mut process = Process::new(env!("CARGO_BIN_EXE_isoflat"));
     let child = process.args(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program");
     std::thread::sleep(std::time::Duration::from_millis(1500));
@@ -71,9 +68,28 @@ fn ctrl_c_keeps_what_is_finished() {
     assert_eq!(found.status.code(), Some(exit::INTERRUPTED.into()), "{}", said(&found.stderr));
     let printed: Value = serde_json::from_slice(&found.stdout).expect("a JSON");
     assert_eq!(printed["stopped"], true);
+    printed
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_keeps_what_is_finished() {
+    let folder = Temporary::new("interrupted");
+    let out = folder.name("trained.json");
+    interrupted(&["train", CASE, "--epochs", "100000000", "--backend", "cpu", "--json", "--out", &out]);
     let text = std::fs::read_to_string(&out).expect("the weights");
     assert_eq!(ProblemFile::from_json(&text).expect("a problem file").parameters.len(), 91);
-    std::fs::remove_file(&out).expect("it is there");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_training_goes_on_after_ctrl_c() {
+    let folder = Temporary::new("goes-on");
+    let [out, checkpoint] = ["trained.safetensors", "checkpoint"].map(|name| folder.name(name));
+    let words = ["train", CASE, "--epochs", "100000000", "--backend", "cpu", "--json", "--out", &out];
+    let words = [&words[..], &["--checkpoint", &checkpoint]].concat();
+    let steps = [0, 1].map(|_| interrupted(&words)["training"]["steps"].as_u64().expect("steps"));
+    assert!(0 < steps[0] && steps[0] < steps[1], "{steps:?}");
 }
 
 /// A folder that is gone when this is.
