@@ -323,7 +323,8 @@ async function killedAfter(command, words, milliseconds) {
   const child = spawn(command, words, { env, stdio: ["ignore", "ignore", "pipe"] });
   let said = "";
   child.stderr.setEncoding("utf8").on("data", (text) => (said += text));
-  const end = new Promise((resolve) => child.on("close", resolve));
+  // Not "close": what MPI starts beside a program that is alone may outlive it, and holds its stderr.
+  const end = new Promise((resolve) => child.on("exit", resolve));
   await Promise.race([wait(milliseconds), end]);
   if (child.exitCode !== null) {
     assert.equal(child.exitCode, 0, said);

@@ -9,7 +9,7 @@ use super::invocation::Invocation;
 use super::open::Opened;
 use crate::control::{Control, now};
 use crate::engine::{Device, Engine, Journal, Store};
-use crate::error::Result;
+use crate::error::{Result, ensure};
 use crate::problem::{Problem, Targets, Values};
 use crate::ranks::{Ranks, digest};
 use crate::space::ParameterSpace;
@@ -18,8 +18,9 @@ use crate::train::{Checkpoint, TrainOptions, Training, resume, train_in};
 /// Seconds between two checkpoints where nobody says.
 const EVERY: f64 = 10.0;
 
-/// What of an invocation may be another when work goes on: where things are, and how fast they are computed.
-const FREE: [&str; 4] = ["output", "files", "dataFiles", "device"];
+/// What of an invocation may be another when work goes on: where things are, how fast they are computed, and how far a training goes, whose
+/// steps do not depend on it.
+const FREE: [&str; 5] = ["output", "files", "dataFiles", "device", "train.epochs"];
 
 /// Opens the checkpoint of a run on this device, or begins it. The first of the ranks has its files.
 ///
@@ -37,9 +38,7 @@ pub fn journal(
         ("backend".to_string(), device.info().backend.to_string()),
         ("precision".to_string(), device.info().precision.name().to_string()),
     ];
-    let mut arguments = serde_json::to_value(invocation)?;
-    FREE.iter().for_each(|name| drop(arguments.as_object_mut().map(|all| all.remove(*name))));
-    options("", &arguments, &mut about);
+    options("", &serde_json::to_value(invocation)?, &mut about);
     let network = serde_json::to_vec(&opened.network)?;
     let parts = [digest(&network), digest(bytemuck::cast_slice(&opened.parameters))];
     about.push(("model".into(), named(digest(bytemuck::cast_slice(&parts)))));
@@ -54,6 +53,7 @@ pub fn journal(
 /// All that was said, an option's name with those it is in before it.
 fn options(name: &str, value: &Value, about: &mut Vec<(String, String)>) {
     match value {
+        _ if FREE.contains(&name) => {}
         Value::Object(all) => {
             for (key, value) in all {
                 let name = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
@@ -106,6 +106,20 @@ pub(super) async fn train(
         return train_in(engine, space, parameters, None, options, control).await;
     };
     let mut kept: Option<Checkpoint> = journal.state()?;
+    if let Some(kept) = &kept {
+        let steps = options.epochs.saturating_mul(kept.samples.div_ceil(kept.batch_size.max(1)));
+        ensure!(
+            kept.steps <= steps,
+            InvalidOption,
+            "the checkpoint is {} steps on the way, and {} epochs are {steps}: --epochs goes up, or begin anew in another folder",
+            kept.steps,
+            options.epochs
+        );
+        if kept.steps < steps {
+            // What was found at the end that the training had then.
+            journal.forget_rest()?;
+        }
+    }
     // Looks at whether to finish, of which there is one a step; all ranks take as many, and so many that there is a step among them.
     const FEWEST: usize = 8;
     let mut looks = FEWEST;

@@ -213,6 +213,9 @@ pub struct DeviceArguments {
     /// Threads of the CPU.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<usize>,
+    /// Which GPU, of several of the best kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adapter: Option<usize>,
     /// When a GPU's tiles are measured.
     pub tune: Tune,
 }

@@ -302,6 +302,16 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         Ok(())
     }),
     row(
+        "adapter",
+        Some("N"),
+        ON_DEVICE,
+        "which GPU, from 0 (the fastest; the ranks of a machine take turns)",
+        |to, v| {
+            to.device.adapter = Some(v.parse().or_else(|_| wrong("adapter", "a whole number of at least 0", v))?);
+            Ok(())
+        },
+    ),
+    row(
         "tune",
         Some("auto|never|anew"),
         ON_DEVICE,

@@ -87,6 +87,9 @@ pub struct BackendInfo {
     /// How many ranks there are, each with such a device, where the samples are shared out to several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ranks: Option<usize>,
+    /// Of a GPU: among how many of the machine its ranks take turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adapters: Option<usize>,
 }
 
 impl BackendInfo {

@@ -21,7 +21,7 @@ mod vector;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use self::gpu::{GpuContext, GpuExecutor, GpuOptions, Tune, Tuning};
+use self::gpu::{AdapterChoice, GpuContext, GpuExecutor, GpuOptions, Tune, Tuning};
 use self::journal::journaled;
 use self::sharded::{ranked_executor, share_of, team_executor};
 pub use activation::{Activation, Smooth};
@@ -79,17 +79,27 @@ impl Device {
     /// # Errors
     /// `BackendUnavailable` where a GPU was asked for and there is none.
     pub async fn request(backend: Backend, cpu_precision: Precision) -> Result<Self> {
+        Self::request_on(backend, cpu_precision, AdapterChoice::Best).await
+    }
+
+    /// The same, on one of several GPUs.
+    ///
+    /// # Errors
+    /// As [`Device::request`]; `InvalidOption` where there is no adapter of the number that was chosen.
+    pub async fn request_on(backend: Backend, cpu_precision: Precision, adapter: AdapterChoice) -> Result<Self> {
         let allow_software = match backend {
             Backend::Cpu => return Ok(Self::cpu(cpu_precision)),
             Backend::Auto => false,
             Backend::Gpu => true,
         };
-        match GpuContext::request(GpuOptions { allow_software, ..GpuOptions::default() }).await {
+        match GpuContext::request(GpuOptions { allow_software, adapter, ..GpuOptions::default() }).await {
             Ok(context) => {
                 let info = context.info().clone();
                 Ok(Self { info, gpu: Some(Rc::new(context)), ..Self::cpu(cpu_precision) })
             }
-            Err(_) if backend == Backend::Auto => Ok(Self::cpu(cpu_precision)),
+            Err(error) if backend == Backend::Auto && error.code != ErrorCode::InvalidOption => {
+                Ok(Self::cpu(cpu_precision))
+            }
             Err(error) => Err(error),
         }
     }
@@ -185,7 +195,8 @@ impl Device {
             }
             (Tune::Auto, None) if is_software => None,
             _ => {
-                let options = GpuOptions { allow_software: is_software, ..GpuOptions::default() };
+                let adapter = context.choice();
+                let options = GpuOptions { allow_software: is_software, adapter, ..GpuOptions::default() };
                 match gpu::tune(options, control).await {
                     Ok(tuning) => Some(tuning).filter(|tuning| tuning.is_of(&self.info)),
                     Err(error) if when == Tune::Anew || error.code == ErrorCode::Aborted => return Err(error),
@@ -215,7 +226,10 @@ impl Device {
 
     fn executor(&self, problem: &Problem) -> Result<Box<dyn Executor>> {
         let executor = match present(&self.ranks) {
-            Some(ranks) => ranked_executor(ranks, problem, |own| self.executor_alone(own))?,
+            Some(ranks) => {
+                let device = self.clone();
+                ranked_executor(ranks, problem, move |own| device.executor_alone(own))?
+            }
             None => self.executor_alone(problem)?,
         };
         Ok(match self.journal() {
@@ -226,7 +240,10 @@ impl Device {
 
     fn executor_alone(&self, problem: &Problem) -> Result<Box<dyn Executor>> {
         if let Some(context) = &self.gpu {
-            return Ok(Box::new(GpuExecutor::new(context.clone(), problem, self.memory_budget)?));
+            // Those of a machine's ranks that have the same adapter.
+            let sharing = self.neighbours().div_ceil(self.info.adapters.unwrap_or(1));
+            let budget = self.memory_budget.unwrap_or_else(|| gpu::usual_budget(&self.info) / sharing as u64);
+            return Ok(Box::new(GpuExecutor::new(context.clone(), problem, Some(budget))?));
         }
         // Where somebody has said how much memory there is, one set of inputs has to do.
         if self.memory_budget.is_none()
@@ -243,8 +260,16 @@ impl Device {
             Some(team) if sharded::is_worthwhile(&**team, problem) => {
                 team_executor(team.clone(), problem, precision, self.memory_budget)
             }
-            _ => cpu_executor(problem, precision, self.memory_budget),
+            _ => {
+                let budget = self.memory_budget.unwrap_or(cpu::MEMORY_BUDGET / self.neighbours() as u64);
+                cpu_executor(problem, precision, Some(budget))
+            }
         }
+    }
+
+    /// Ranks on this machine, which share its memory.
+    fn neighbours(&self) -> usize {
+        self.ranks().map_or(1, |ranks| ranks.on_machine().1)
     }
 }
 

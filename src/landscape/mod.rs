@@ -228,8 +228,9 @@ async fn drawn(
     let mut landscape = Landscape { loss, accuracy, not_finite: 0, center, s: s.clone(), t: t.clone(), path };
     let rows = if t.is_empty() { vec![0.0] } else { t };
     let total = rows.len() * s.len();
-    for &t in &rows {
-        let points: Vec<[f64; 2]> = s.iter().map(|&s| [s, t]).collect();
+    for rows in rows.chunks((batch / s.len()).max(1)) {
+        let points: Vec<[f64; 2]> = rows.iter().flat_map(|&t| s.iter().map(move |&s| [s, t])).collect();
+        let first = landscape.loss.len();
         for points in points.chunks(batch) {
             engine.evaluate_plane(points, &mut out).await?;
             let values = e.download(&out).await?;
@@ -240,20 +241,24 @@ async fn drawn(
             landscape.accuracy.extend(values.map(|v| v[1]));
             control.breathe().await?;
         }
-        let mut progress = Progress::new("landscape", landscape.loss.len(), total);
-        progress.losses = Some(landscape.loss[landscape.loss.len() - s.len()..].to_vec());
-        progress.accuracies = Some(landscape.accuracy[landscape.accuracy.len() - s.len()..].to_vec());
-        control.step(progress).await?;
+        for row in (first..landscape.loss.len()).step_by(s.len()).map(|row| row..row + s.len()) {
+            let mut progress = Progress::new("landscape", row.end, total);
+            progress.losses = Some(landscape.loss[row.clone()].to_vec());
+            progress.accuracies = Some(landscape.accuracy[row].to_vec());
+            control.step(progress).await?;
+        }
     }
     Ok(landscape)
 }
 
-/// Points of a landscape between two looks at whether to stop: about a tenth of a second of work on a slow device.
+/// Points of a landscape between two looks at whether to stop: about a tenth of a second of work on a slow device, of each rank that there
+/// is.
 fn points_at_once(engine: &Engine) -> usize {
     let plan = Plan::new(engine.problem().network());
     let multiplications = plan.steps.iter().skip(1).map(Step::multiplications).sum::<f64>();
     let point = (multiplications * engine.problem().samples() as f64).max(1.0);
-    ((POINT_WORK / point) as usize).clamp(1, MAX_AT_ONCE)
+    let ranks = engine.info().ranks.unwrap_or(1);
+    ((POINT_WORK / point) as usize).clamp(1, MAX_AT_ONCE) * ranks
 }
 
 /// The directions as vectors, normalised.

@@ -13,6 +13,9 @@ pub trait Communicator {
     /// How many there are.
     fn size(&self) -> usize;
 
+    /// Which of the ranks on its machine this is, from 0, and how many of them there are: they share its memory and its GPUs.
+    fn on_machine(&self) -> (usize, usize);
+
     /// Every rank gets all ranks' bytes, in the order of ranks: `all` is `size` times as long as `own`.
     ///
     /// # Errors

@@ -104,6 +104,11 @@ impl Ranks {
         self.communicator.size()
     }
 
+    /// Which of the ranks on its machine this is, from 0, and how many of them there are.
+    pub fn on_machine(&self) -> (usize, usize) {
+        self.communicator.on_machine()
+    }
+
     /// This rank's of so many samples, which all ranks divide into runs that differ by one in length at most.
     pub fn share_of(&self, samples: usize) -> Range<usize> {
         let at = |rank: usize| (rank as u128 * samples as u128 / self.size() as u128) as usize;

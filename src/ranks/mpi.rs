@@ -11,6 +11,8 @@ use crate::error::{Result, bail};
 /// All processes that `mpirun`, or whatever takes its place, has started. A fault of MPI's own ends all of them, as MPI does by default.
 pub struct Mpi {
     world: SimpleCommunicator,
+    /// Of the processes that could share memory.
+    on_machine: (usize, usize),
     /// MPI is there as long as this is.
     _universe: Universe,
 }
@@ -25,7 +27,9 @@ impl Mpi {
         let Some((universe, _)) = mpi::initialize_with_threading(Threading::Funneled) else {
             bail!(BackendUnavailable, "MPI has been begun already, and a process begins it once")
         };
-        Ok(Self { world: universe.world(), _universe: universe })
+        let world = universe.world();
+        let near = world.split_shared(world.rank());
+        Ok(Self { on_machine: (near.rank() as usize, near.size() as usize), world, _universe: universe })
     }
 
     /// Ends the processes of all ranks at once, with this status.
@@ -41,6 +45,10 @@ impl Communicator for Mpi {
 
     fn size(&self) -> usize {
         self.world.size() as usize
+    }
+
+    fn on_machine(&self) -> (usize, usize) {
+        self.on_machine
     }
 
     fn all_gather(&self, own: &[u8], all: &mut [u8]) -> Result<()> {

@@ -58,6 +58,10 @@ impl Communicator for Thread {
         self.to.len()
     }
 
+    fn on_machine(&self) -> (usize, usize) {
+        (self.rank, self.to.len())
+    }
+
     fn all_gather(&self, own: &[u8], all: &mut [u8]) -> Result<()> {
         (0..self.size()).try_for_each(|to| self.send(to, own))?;
         let mut places = all.chunks_mut(own.len().max(1));

@@ -1,10 +1,8 @@
-//! The command line in this process, command by command, against the library; and the program itself, from words to status.
+//! The command line in this process, command by command, against the library.
 
 use std::cell::Cell;
-use std::path::PathBuf;
-use std::process::{Command as Process, Output};
 
-use isoflat::cli::{self, Invocation, Opened, Outcome, exit};
+use isoflat::cli::{self, Invocation, Opened, Outcome};
 use isoflat::engine::{Device, Engine, Precision};
 use isoflat::io::{File, ModelOptions, open_model};
 use isoflat::linalg::{Goal, Lanczos, StochasticLanczos, dense_spectrum};
@@ -18,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::support::error;
 
-const CASE: &str = "tests/golden/mlp_bias.json";
+pub const CASE: &str = "tests/golden/mlp_bias.json";
 
 fn golden(name: &str) -> ProblemFile {
     let text = std::fs::read_to_string(name).expect("a golden case");
@@ -45,7 +43,7 @@ fn run_under(line: &str, control: &Control<'_>) -> (Invocation, Opened, Outcome)
 }
 
 /// A command's result; that it can be shown in every form goes without saying.
-fn run(line: &str) -> Value {
+pub fn run(line: &str) -> Value {
     let (invocation, _, outcome) = run_under(line, &Control::default());
     assert!(!outcome.stopped);
     let text = cli::text(&invocation, &outcome.result, false);
@@ -57,7 +55,7 @@ fn run(line: &str) -> Value {
     outcome.result
 }
 
-fn number(value: &Value) -> f64 {
+pub fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
@@ -497,95 +495,4 @@ fn options_that_files_have_no_use_for_are_refused() {
         let refused = cli::open(&invocation, &read(&invocation)).expect_err(&line);
         assert!(refused.message.contains(says), "{refused}");
     }
-}
-
-/// A plan's numbers hang together: shares, memory that falls with the ranks, times that never beat them, and a network that makes more
-/// of them useless sooner or later.
-#[test]
-fn a_plan_says_what_more_ranks_save() {
-    let found = run("plan tests/golden/mlp_bias.json --nodes 6 --precision f64");
-    let (plan, samples) = (&found["plan"], found["data"]["samples"].as_u64().expect("samples"));
-    let rows = plan["rows"].as_array().expect("rows");
-    let ranks: Vec<u64> = rows.iter().map(|row| row["ranks"].as_u64().expect("ranks")).collect();
-    assert_eq!(ranks, [1, 2, 4, 6]);
-    assert!(ranks.contains(&plan["enough"].as_u64().expect("a number of ranks")));
-    for (row, &ranks) in rows.iter().zip(&ranks) {
-        assert_eq!(row["samples"], samples.div_ceil(ranks), "{row}");
-        assert!(number(&row["speedup"]) <= ranks as f64 * (1.0 + 1e-9) && number(&row["seconds"]) > 0.0, "{row}");
-    }
-    assert_eq!((number(&rows[0]["waiting"]), number(&rows[0]["speedup"])), (0.0, 1.0));
-    for pair in rows.windows(2) {
-        assert!(number(&pair[1]["bytes"]) < number(&pair[0]["bytes"]), "{pair:?}");
-        assert!(number(&pair[1]["waiting"]) > 0.0, "{pair:?}");
-    }
-    // There are no more ranks than samples.
-    let all = run("plan tests/golden/mlp_bias.json --nodes 100000");
-    assert_eq!(all["plan"]["nodes"], samples);
-}
-
-fn program(words: &[&str]) -> Output {
-    Process::new(env!("CARGO_BIN_EXE_isoflat")).args(words).output().expect("the program")
-}
-
-fn said(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("a text")
-}
-
-#[test]
-fn the_program_ends_with_the_status_that_it_promises() {
-    for (words, status, out, err) in [
-        (&["version"][..], exit::FINE, env!("CARGO_PKG_VERSION"), ""),
-        (&["help", "train"], exit::FINE, "--epochs N", ""),
-        (&["reprot"], exit::USAGE, "", "did you mean report?"),
-        (&["report", "no-such-file.npz"], exit::FAILED, "", "no-such-file.npz: there is no such file"),
-        (&["report", "Cargo.toml"], exit::FAILED, "", "Cargo.toml"),
-        (&["report", CASE, "--html", "no-such-folder/x.html"], exit::FAILED, "", "there is no folder no-such-folder"),
-        (&["report", CASE, "--sections", "point", "--backend", "cpu"], exit::FINE, "accuracy", ""),
-        (&["report", CASE, "--sections", "point", "--backend", "cpu", "--quiet"], exit::FINE, "", ""),
-    ] {
-        let found = program(words);
-        assert_eq!(found.status.code(), Some(status.into()), "{words:?}: {}", said(&found.stderr));
-        let [stdout, stderr] = [&found.stdout, &found.stderr].map(|bytes| said(bytes));
-        assert!(stdout.contains(out) && stdout.is_empty() == out.is_empty(), "{words:?}: {stdout}");
-        assert!(stderr.contains(err) && stderr.is_empty() == err.is_empty(), "{words:?}: {stderr}");
-        assert!(stderr.lines().count() <= 1, "one sentence: {stderr}");
-        assert!(!stdout.contains('\x1b'), "colours are for terminals");
-    }
-}
-
-#[test]
-fn the_program_writes_pages_and_json() {
-    let folder: PathBuf = std::env::temp_dir().join(format!("isoflat-program-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let [html, out] = ["page.html", "result.json"].map(|name| folder.join(name).display().to_string());
-    let words = ["eigenvalues", CASE, "--count", "3", "--backend", "cpu", "--json", "--html", &html, "--out", &out];
-    let found = program(&words);
-    assert!(found.status.success(), "{}", said(&found.stderr));
-    let printed: Value = serde_json::from_slice(&found.stdout).expect("a JSON");
-    let written: Value = serde_json::from_slice(&std::fs::read(&out).expect("a file")).expect("a JSON");
-    assert_eq!(printed, written);
-    assert!(std::fs::read_to_string(&html).expect("a page").contains("<svg"));
-    assert_eq!(std::fs::read_dir(&folder).expect("the folder").count(), 2, "nothing else is left");
-    std::fs::remove_dir_all(&folder).expect("it is there");
-}
-
-#[cfg(unix)]
-#[test]
-fn ctrl_c_keeps_what_is_finished() {
-    use std::process::Stdio;
-    let out = std::env::temp_dir().join(format!("isoflat-interrupted-{}.json", std::process::id()));
-    let name = out.display().to_string();
-    let words = ["train", CASE, "--epochs", "100000000", "--backend", "cpu", "--json", "--out", &name];
-    let mut process = Process::new(env!("CARGO_BIN_EXE_isoflat"));
-    let child = process.args(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program");
-    std::thread::sleep(std::time::Duration::from_millis(1500));
-    let killed = Process::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
-    assert!(killed.success());
-    let found = child.wait_with_output().expect("its end");
-    assert_eq!(found.status.code(), Some(exit::INTERRUPTED.into()), "{}", said(&found.stderr));
-    let printed: Value = serde_json::from_slice(&found.stdout).expect("a JSON");
-    assert_eq!(printed["stopped"], true);
-    let text = std::fs::read_to_string(&out).expect("the weights");
-    assert_eq!(ProblemFile::from_json(&text).expect("a problem file").parameters.len(), 91);
-    std::fs::remove_file(&out).expect("it is there");
 }

@@ -29,6 +29,11 @@ impl Store for Files {
         self.0.lock().expect("a folder").insert(name.into(), bytes.to_vec());
         Ok(())
     }
+
+    fn remove(&self, name: &str) -> Result<()> {
+        self.0.lock().expect("a folder").remove(name);
+        Ok(())
+    }
 }
 
 impl Files {

@@ -38,6 +38,8 @@ mod merged;
 mod networks;
 mod papers;
 mod passes;
+mod plan;
+mod program;
 mod ranks;
 mod report;
 mod saturated;

@@ -9,6 +9,7 @@ use crate::support::everything::{everything, tolerance};
 use crate::support::golden::check_on;
 use crate::support::*;
 use isoflat::engine::{Curvature, Device, Engine, Precision};
+use isoflat::landscape::{Axis, Direction, Normalization, landscape};
 use isoflat::ranks::{Meeting, Ranks, Thread, threads};
 use isoflat::train::{Optimizer, TrainOptions, train};
 use isoflat::{Control, Error, ErrorCode, Loss, Network, Problem, Result, Targets, data};
@@ -94,6 +95,40 @@ fn ranks_together_are_the_whole() {
                 );
             }
             assert_eq!(found, on_all(), "the same number of ranks gives the same bits");
+        }
+    }
+}
+
+/// A landscape of few samples is shared out by its points, each of which is then the same bits as on one process, however many ranks and
+/// points there are.
+#[test]
+fn a_landscape_of_few_samples_has_the_bits_of_one_process() {
+    for samples in [8, 20] {
+        for points in [2, 5, 9] {
+            let found = |engine: &Engine, parameters: &[f64]| {
+                let axis = Axis { from: -1.0, to: 1.0, points };
+                let directions = [0, 1].map(|seed| (Direction::Random { seed }, axis));
+                let control = Control::default();
+                let found = landscape(engine, parameters, &directions, Normalization::None, &control);
+                let found = block_on(found).expect("a landscape");
+                (found.loss, found.accuracy)
+            };
+            let network = || Network::dense(&[6, 40, 3], true).expect("a network");
+            let problem = || {
+                let inputs = random_direction(&mut rng(1), 6 * samples);
+                let targets = Targets::Classes((0..samples as u32).map(|i| i % 3).collect());
+                Problem::new(network(), Loss::CrossEntropy, inputs, targets).expect("a problem")
+            };
+            let parameters = random_direction(&mut rng(2), network().parameter_count());
+            let whole = Engine::new(&Device::cpu(Precision::F64), &problem()).expect("an engine");
+            let expected = found(&whole, &parameters);
+            for size in [2, 3, 7] {
+                let together = same(on_ranks(size, |ranks| {
+                    let engine = Engine::new(&device(Precision::F64, &ranks), &problem()).expect("an engine");
+                    found(&engine, &parameters)
+                }));
+                assert_eq!(together, expected, "{samples} samples, {points} points, {size} ranks");
+            }
         }
     }
 }

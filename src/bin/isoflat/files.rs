@@ -157,18 +157,23 @@ impl Buffer {
     }
 }
 
-/// A folder of files that are written and read by name.
+/// A folder of files that are written and read by name, by one process at a time.
 pub struct Folder {
     name: String,
+    /// Held until the process ends, in whatever way; none where files cannot be held.
+    _lock: Option<std::fs::File>,
 }
 
+/// The file in a folder that says who has it.
+const LOCK: &str = "lock";
+
 impl Folder {
-    /// Makes it, if it is not there.
+    /// Makes it, if it is not there, and takes it for this process alone.
     pub fn open(name: &str) -> Result<Self, Error> {
-        match std::fs::create_dir_all(name) {
-            Ok(()) => Ok(Self { name: name.trim_end_matches('/').into() }),
-            Err(error) => Err(failed(format!("the folder {name} cannot be made: {}", in_words(&error)))),
-        }
+        std::fs::create_dir_all(name)
+            .map_err(|error| failed(format!("the folder {name} cannot be made: {}", in_words(&error))))?;
+        let name = name.trim_end_matches('/');
+        Ok(Self { name: name.into(), _lock: lock(name)? })
     }
 
     fn path(&self, name: &str) -> String {
@@ -191,6 +196,39 @@ impl Store for Folder {
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
         write(&self.path(name), bytes).map_err(failed)
+    }
+
+    fn remove(&self, name: &str) -> Result<(), Error> {
+        match std::fs::remove_file(self.path(name)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(failed(format!("{} cannot be removed: {}", self.path(name), in_words(&error))))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Takes a folder. The system gives it back when the process ends, however it does.
+fn lock(folder: &str) -> Result<Option<std::fs::File>, Error> {
+    let path = format!("{folder}/{LOCK}");
+    let opened = std::fs::File::options().read(true).write(true).create(true).truncate(false).open(&path);
+    // Where nothing can be written that will be said when something is, and some file systems hold no files.
+    let Ok(mut file) = opened else { return Ok(None) };
+    match file.try_lock() {
+        Ok(()) => {
+            let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+            let host = if host.is_empty() { host } else { format!(" on {}", host.trim()) };
+            let _ = file.set_len(0).and_then(|()| write!(file, "process {}{host}", std::process::id()));
+            Ok(Some(file))
+        }
+        Err(std::fs::TryLockError::WouldBlock) => {
+            let who = std::fs::read_to_string(&path).ok().filter(|who| !who.is_empty());
+            let who = who.unwrap_or_else(|| "another process".into());
+            Err(failed(format!(
+                "the checkpoint in {folder} is in use by {who}: wait until that has ended, or take another folder"
+            )))
+        }
+        Err(std::fs::TryLockError::Error(_)) => Ok(None),
     }
 }
 

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::rc::Rc;
 
 use isoflat::cli::{self, Command, Invocation, Opened, Outcome, exit};
+use isoflat::engine::gpu::AdapterChoice;
 use isoflat::engine::{Backend, Device, Journal, Precision, Store};
 use isoflat::ranks::{Meeting, Ranks};
 use isoflat::{Control, Error, ErrorCode};
@@ -177,7 +178,13 @@ fn journal(
 
 async fn device(invocation: &Invocation, launch: &Launch, control: &Control<'_>) -> Result<Device, Error> {
     let backend = invocation.device.backend();
-    let found = Device::request(backend, invocation.device.precision.unwrap_or(Precision::F64)).await?;
+    let adapter = match (invocation.device.adapter, launch.ranks()) {
+        (Some(number), _) => AdapterChoice::Number(number),
+        (None, Some(ranks)) => AdapterChoice::Turn(ranks.on_machine().0),
+        (None, None) => AdapterChoice::Best,
+    };
+    let precision = invocation.device.precision.unwrap_or(Precision::F64);
+    let found = Device::request_on(backend, precision, adapter).await?;
     let is_quiet = invocation.output.quiet || !launch.is_first();
     if backend == Backend::Gpu && found.info().is_software && !is_quiet {
         eprintln!("isoflat: this GPU is a program ({}): --backend cpu is faster", found.info().adapter);

@@ -37,7 +37,13 @@ pub(super) fn blocks(result: &Value) -> Vec<Block> {
     if backend.is_object() {
         let took = result["seconds"].as_f64().map_or(String::new(), |seconds| format!(", {}", duration(seconds)));
         let ranks = backend["ranks"].as_u64().map_or(String::new(), |ranks| format!("{} × ", whole(ranks)));
-        fact("computed by", format!("{ranks}{}, {}{took}", text(&backend["adapter"]), text(&backend["precision"])));
+        let adapters = match (backend["adapters"].as_u64(), backend["ranks"].is_u64()) {
+            (Some(1), true) => " (one GPU for all ranks that see it)".into(),
+            (Some(adapters), true) => format!(" (in turn among the {} GPUs that a rank sees)", whole(adapters)),
+            _ => String::new(),
+        };
+        let name = text(&backend["adapter"]);
+        fact("computed by", format!("{ranks}{name}{adapters}, {}{took}", text(&backend["precision"])));
     }
     let notes: Vec<String> = [model, data].into_iter().flat_map(|part| strings(&part["notes"])).collect();
     let mut out = vec![Block::Facts(facts)];

@@ -89,6 +89,7 @@ pub(in crate::engine) fn cpu_info_of(precision: Precision, threads: usize) -> Ba
         threads,
         threads_reason: None,
         ranks: None,
+        adapters: None,
     }
 }
 

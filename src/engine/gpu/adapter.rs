@@ -53,6 +53,7 @@ pub(super) fn describe(info: &wgpu::AdapterInfo, device: &wgpu::Device) -> Backe
         threads: 1,
         threads_reason: None,
         ranks: None,
+        adapters: None,
     }
 }
 

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::adapter::{describe, ensure_gpu_api, only_software};
+use super::choice::{AdapterChoice, Seen, chosen, of_best_kind};
 use super::kernel::{Access, Kernel};
 use super::recorder::Recorder;
 use super::tiling::Tiles;
@@ -17,13 +18,15 @@ use crate::error::{Error, ErrorCode, Result, bail, ensure};
 pub struct GpuOptions {
     /// Take an adapter that runs on the CPU (SwiftShader, llvmpipe, WARP) where there is no hardware one?
     pub allow_software: bool,
+    /// Which one, where there are several.
+    pub adapter: AdapterChoice,
     /// What its tiles take, where they are not to be chosen by what is usual of such adapters.
     pub tiles: Option<Tiles>,
 }
 
 impl Default for GpuOptions {
     fn default() -> Self {
-        Self { allow_software: true, tiles: None }
+        Self { allow_software: true, adapter: AdapterChoice::Best, tiles: None }
     }
 }
 
@@ -35,6 +38,7 @@ pub struct GpuContext {
     pub(super) recorder: RefCell<Recorder>,
     pub(super) staging: RefCell<Vec<wgpu::Buffer>>,
     info: BackendInfo,
+    choice: AdapterChoice,
     tiles: Cell<Tiles>,
     max_bytes: u64,
     max_groups: u32,
@@ -118,8 +122,21 @@ impl Drop for DeviceBuffer {
 /// What an adapter may come from.
 const APIS: &str = if cfg!(target_arch = "wasm32") { "WebGPU" } else { "Vulkan, Metal or DX12" };
 
-async fn best_adapter() -> Result<wgpu::Adapter> {
+/// The adapter of a choice, and among how many turns were taken. A browser gives one and no choice.
+async fn adapter_of(choice: AdapterChoice) -> Result<(wgpu::Adapter, Option<usize>)> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+    if choice != AdapterChoice::Best && !cfg!(target_arch = "wasm32") {
+        let mut all = instance.enumerate_adapters(wgpu::Backends::all()).await;
+        let seen: Vec<Seen> = all.iter().map(|adapter| adapter.get_info().into()).collect();
+        if let Some(place) = chosen(&seen, choice)? {
+            let among = matches!(choice, AdapterChoice::Turn(_)).then(|| of_best_kind(&seen).len());
+            return Ok((all.swap_remove(place), among));
+        }
+    }
+    Ok((best_adapter(&instance).await?, None))
+}
+
+async fn best_adapter(instance: &wgpu::Instance) -> Result<wgpu::Adapter> {
     let ask = |force_fallback_adapter| wgpu::RequestAdapterOptions {
         power_preference: wgpu::PowerPreference::HighPerformance,
         force_fallback_adapter,
@@ -134,13 +151,13 @@ async fn best_adapter() -> Result<wgpu::Adapter> {
 }
 
 impl GpuContext {
-    /// The best adapter there is, hardware before software, with a device.
+    /// The best adapter there is, hardware before software, or another choice of them, with a device.
     ///
     /// # Errors
-    /// `BackendUnavailable` where there is no adapter that `options` allow, or it gives no device.
+    /// `InvalidOption` where there is no adapter of the number that was chosen; `BackendUnavailable` where there is no adapter that `options` allow, or it gives no device.
     pub async fn request(options: GpuOptions) -> Result<Self> {
         ensure_gpu_api()?;
-        let adapter = best_adapter().await?;
+        let (adapter, adapters) = adapter_of(options.adapter).await?;
         // Browsers say so of an adapter in its flags, or only in the name of its device.
         if !options.allow_software && adapter.get_info().device_type == wgpu::DeviceType::Cpu {
             bail!(BackendUnavailable, "{}", only_software(&adapter.get_info().name));
@@ -158,7 +175,7 @@ impl GpuContext {
         let (device, queue) = adapter.request_device(&descriptor).await.map_err(|error| {
             Error::new(ErrorCode::BackendUnavailable, format!("the GPU adapter gives no device: {error}"))
         })?;
-        let info = describe(&adapter.get_info(), &device);
+        let info = BackendInfo { adapters, ..describe(&adapter.get_info(), &device) };
         if !options.allow_software && info.is_software {
             device.destroy();
             bail!(BackendUnavailable, "{}", only_software(&info.adapter));
@@ -173,6 +190,7 @@ impl GpuContext {
             queue,
             staging: RefCell::default(),
             info,
+            choice: options.adapter,
             tiles,
             max_bytes,
             max_groups: limits.max_compute_workgroups_per_dimension,
@@ -187,6 +205,11 @@ impl GpuContext {
     /// What computes.
     pub fn info(&self) -> &BackendInfo {
         &self.info
+    }
+
+    /// What chose its adapter.
+    pub(in crate::engine) fn choice(&self) -> AdapterChoice {
+        self.choice
     }
 
     /// What its tiles take.

@@ -21,6 +21,11 @@ use crate::problem::{Loss, Problem};
 const BUDGET: u64 = 1 << 30;
 const SOFTWARE_BUDGET: u64 = 512 << 20;
 
+/// That of such a GPU.
+pub(in crate::engine) fn usual_budget(of: &BackendInfo) -> u64 {
+    if of.is_software { SOFTWARE_BUDGET } else { BUDGET }
+}
+
 /// An [`Executor`] whose vectors and activations live in GPU memory. Workspace is made at the first call that needs it,
 /// and reused.
 pub struct GpuExecutor {
@@ -68,8 +73,7 @@ impl GpuExecutor {
         let geometry = Geometry::new(&plan)?;
         let what = format!("a layer's values of {LANES} samples");
         context.check_size(&what, geometry.widest() as u64 * LANES as u64)?;
-        let usual = if context.info().is_software { SOFTWARE_BUDGET } else { BUDGET };
-        let memory_budget = memory_budget.unwrap_or(usual);
+        let memory_budget = memory_budget.unwrap_or_else(|| usual_budget(context.info()));
         Ok(Self {
             data: Data::new(&context, &plan, &geometry, problem, memory_budget / 2, most)?,
             windows: context.buffer_of("windows", geometry.windows.as_flattened())?,

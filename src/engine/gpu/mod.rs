@@ -9,6 +9,7 @@
 mod adapter;
 mod affine;
 mod chart;
+mod choice;
 mod context;
 mod data;
 mod evaluate;
@@ -39,8 +40,10 @@ mod uniforms;
 mod vectors;
 mod walk;
 
+pub use choice::AdapterChoice;
 pub use context::{GpuContext, GpuOptions};
 pub use executor::GpuExecutor;
+pub(super) use executor::usual_budget;
 #[doc(hidden)]
 pub use kernel::{Access, Kernel, KernelSpec, SHARED_SOURCES};
 pub use tiling::{TileTime, TileTimes, Tiles};

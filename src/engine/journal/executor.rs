@@ -12,7 +12,7 @@ use crate::engine::sweep::{Cotangent, LayerSums};
 use crate::engine::vector::{Vector, Vectors};
 use crate::error::{Error, ErrorCode, Result, bail};
 use crate::event_loop::now;
-use crate::memory::collected;
+use crate::memory::{collected, room};
 use crate::ranks::Meeting;
 
 /// An executor over another one, which makes the passes that the journal does not have.
@@ -36,11 +36,50 @@ struct Journaled {
 }
 
 impl Journaled {
-    /// What was asked as a number, and what the journal knows of it.
-    fn look_up(&self, pass: Pass<'_>) -> Result<(u64, Entry)> {
+    /// What was asked, as a number.
+    fn asked(&self, pass: Pass<'_>) -> Result<u64> {
         let (command, parts) = pass.message(|v| Ok(bytes(v).unwrap_or_default()))?;
-        let asked = Meeting::new(&format!("{} {command:?}", self.number), &parts).number();
+        Ok(Meeting::new(&format!("{} {command:?}", self.number), &parts).number())
+    }
+
+    /// The same, and what the journal knows of it.
+    fn look_up(&self, pass: Pass<'_>) -> Result<(u64, Entry)> {
+        let asked = self.asked(pass)?;
         Ok((asked, self.journal.next(asked)?))
+    }
+
+    /// Losses and accuracies at points of the plane. Each is known by itself, since how many are asked for at once may be another number when
+    /// work goes on.
+    async fn at_points(&self, points: &[[f64; 2]]) -> Result<Vec<f64>> {
+        let precision = self.vectors().precision();
+        let mut numbers = room("a landscape's points", 2 * points.len())?;
+        for (i, point) in points.iter().enumerate() {
+            let (asked, entry) = self.look_up(Pass::EvaluatePlane(std::slice::from_ref(point)))?;
+            if let Entry::Found(bytes) = &entry {
+                numbers.extend(unpacked(precision, bytes)?);
+                continue;
+            }
+            self.go_to_plane().await?;
+            let left = &points[i..];
+            let mut own = self.vectors().zeros(2 * left.len(), 1)?;
+            let found = match self.own.evaluate_plane(left, &mut own).await {
+                Ok(()) => self.vectors().download(&own).await,
+                Err(error) => Err(error),
+            };
+            if matches!(entry, Entry::New) {
+                let Ok(found) = &found else {
+                    self.keep(asked, &found, |_| Ok(Vec::new()))?;
+                    return found;
+                };
+                for (point, found) in left.iter().zip(found.chunks_exact(2)) {
+                    let asked = self.asked(Pass::EvaluatePlane(std::slice::from_ref(point)))?;
+                    self.journal.keep(asked, Some(&packed(precision, found)?))?;
+                }
+            }
+            numbers.extend(found?);
+            break;
+        }
+        Ok(numbers)
     }
 
     /// The numbers that a pass gives, known or new; `precision` is that of the numbers.
@@ -54,7 +93,7 @@ impl Journaled {
         if let Entry::Found(bytes) = &entry {
             return unpacked(precision, bytes);
         }
-        if !matches!(pass, Pass::Evaluate(_) | Pass::EvaluatePlane(_)) {
+        if !matches!(pass, Pass::Evaluate(_)) {
             self.go_to_point().await?;
         }
         let found = make.await;
@@ -226,13 +265,10 @@ impl Executor for Journaled {
     }
 
     fn evaluate_plane<'a>(&'a self, points: &'a [[f64; 2]], out: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
-        let make = async {
-            self.go_to_plane().await?;
-            let mut own = self.vectors().zeros(2 * points.len(), 1)?;
-            self.own.evaluate_plane(points, &mut own).await?;
-            Ok(own)
-        };
-        Box::pin(self.outcomes(Pass::EvaluatePlane(points), make, out, 0))
+        Box::pin(async move {
+            let found = self.vectors().upload(&self.at_points(points).await?, 1)?;
+            self.vectors().copy_rows(&found, 0..found.len(), out, 0)
+        })
     }
 
     fn sweep<'a>(&'a self, cotangents: &'a [Cotangent]) -> LocalFuture<'a, Result<Vec<Vec<LayerSums>>>> {

@@ -48,6 +48,12 @@ pub trait Store {
     /// # Errors
     /// Where it cannot be written, with its name; what was there before is there still.
     fn write(&self, name: &str, bytes: &[u8]) -> Result<()>;
+
+    /// Removes a file; none of this name is no fault.
+    ///
+    /// # Errors
+    /// Where it cannot be removed, with its name.
+    fn remove(&self, name: &str) -> Result<()>;
 }
 
 /// The journal of one run. All ranks have one, of which the first rank's has the files.
@@ -127,6 +133,40 @@ impl Journal {
             None => Ok(()),
         };
         self.together("state", written)
+    }
+
+    /// Forgets what passes have found that the work has not come to yet, where it takes another way from here on than when it was kept.
+    ///
+    /// # Errors
+    /// The store's, of the first rank; `DeviceLost` where a rank is gone.
+    pub fn forget_rest(&self) -> Result<()> {
+        if !self.has_more()? {
+            return Ok(());
+        }
+        let forgotten = self.cut();
+        self.together("forget", forgotten)
+    }
+
+    /// What of the piece that is being read was read already is the last one.
+    fn cut(&self) -> Result<()> {
+        {
+            let mut state = self.state.borrow_mut();
+            // It is there to be read on, so that its number is the one before the next.
+            state.number -= 1;
+            let (first, mut read) = (state.number, std::mem::take(&mut state.piece));
+            read.truncate(state.at);
+            (state.at, state.is_read) = (0, true);
+            let Some(store) = &self.store else { return Ok(()) };
+            state.pending = read;
+            let mut last = first + 1;
+            while store.read(&piece(last))?.is_some() {
+                last += 1;
+            }
+            // The last first, so that those that are left are always the beginning.
+            let kept = usize::from(!state.pending.is_empty());
+            (first + kept..last).rev().try_for_each(|number| store.remove(&piece(number)))?;
+        }
+        self.flush()
     }
 
     /// How many of something fill the time between two checkpoints, where so many have taken these seconds: the first rank's clock says it
@@ -281,8 +321,11 @@ fn begin(store: &dyn Store, about: &[(String, String)]) -> Result<()> {
     let folder = store.name();
     let before: Vec<(String, String)> = serde_json::from_slice(&bytes)
         .map_err(|error| Error::new(ErrorCode::Parse, format!("{folder} is no checkpoint of isoflat's: {error}")))?;
-    for (name, now) in about {
-        let then = before.iter().find(|(other, _)| other == name).map_or("", |(_, then)| then);
+    let of = |list: &[(String, String)], name: &str| {
+        list.iter().find(|(other, _)| other == name).map_or_else(|| "not said".into(), |(_, said)| said.clone())
+    };
+    for (name, _) in about.iter().chain(&before) {
+        let (then, now) = (of(&before, name), of(about, name));
         ensure!(
             then == now,
             InvalidOption,

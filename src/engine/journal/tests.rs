@@ -23,6 +23,11 @@ impl Store for Files {
         self.files.borrow_mut().insert(name.into(), bytes.to_vec());
         Ok(())
     }
+
+    fn remove(&self, name: &str) -> Result<()> {
+        self.files.borrow_mut().remove(name);
+        Ok(())
+    }
 }
 
 fn about(model: &str) -> Vec<(String, String)> {
@@ -58,6 +63,38 @@ fn what_was_kept_is_given_again_and_then_goes_on() {
     }
 }
 
+/// Three passes in pieces of their own or in one; after the first of them, or the second, the work takes another way.
+#[test]
+fn what_was_kept_of_another_way_is_forgotten() {
+    for every in [0.0, 1e9] {
+        for common in 0..3u64 {
+            let files = Files::default();
+            let journal = open(&files, "a", every).expect("a journal");
+            for asked in 0..3u64 {
+                assert!(matches!(journal.next(asked), Ok(Entry::New)));
+                journal.keep(asked, Some(&[asked as u8])).expect("room");
+            }
+            journal.flush().expect("room");
+            let other = open(&files, "a", every).expect("a journal");
+            for asked in 0..common {
+                assert!(matches!(other.next(asked), Ok(Entry::Found(bytes)) if bytes == [asked as u8]));
+            }
+            other.forget_rest().expect("room");
+            let pieces = files.files.borrow().len() - 1;
+            assert_eq!(pieces, if every == 0.0 { common as usize } else { usize::from(common > 0) });
+            assert!(matches!(other.next(9), Ok(Entry::New)));
+            other.keep(9, Some(&[9])).expect("room");
+            other.flush().expect("room");
+            let again = open(&files, "a", every).expect("a journal");
+            for asked in (0..common).chain([9]) {
+                assert!(matches!(again.next(asked), Ok(Entry::Found(bytes)) if bytes == [asked as u8]));
+            }
+            assert!(matches!(again.next(4), Ok(Entry::New)));
+            again.forget_rest().expect("nothing to forget");
+        }
+    }
+}
+
 #[test]
 fn another_run_a_damaged_piece_and_other_numbers_are_refused() {
     let files = Files::default();
@@ -66,6 +103,9 @@ fn another_run_a_damaged_piece_and_other_numbers_are_refused() {
     journal.keep(1, Some(&[5; 9])).expect("room");
     let refused = open(&files, "b", 0.0).err().expect("another model").message;
     assert_eq!(refused, "the checkpoint in here is of another run: model was a there and is b here");
+    let fewer =
+        Journal::open(Ok(Some(Box::new(files.clone()))), None, &about("a")[..1], 0.0).err().expect("another run");
+    assert!(fewer.message.ends_with("train.epochs was 10 there and is not said here"), "{}", fewer.message);
     let says =
         |asked: u64| open(&files, "a", 0.0).and_then(|journal| journal.next(asked)).err().expect("an error").message;
     assert!(says(2).contains("other numbers"));

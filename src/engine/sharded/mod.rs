@@ -12,11 +12,13 @@ mod helper;
 mod message;
 mod numbers;
 mod pass;
+mod points;
 mod ranked;
 mod shares;
 mod team;
 
 use std::future::ready;
+use std::ops::Range;
 
 pub use helper::Helper;
 pub(super) use numbers::bytes;
@@ -52,6 +54,24 @@ trait Crew {
 
     /// The numbers of all shares, one behind the other.
     fn join(&self, own: Vec<f64>, found: &Self::Found) -> Result<Vec<f64>>;
+
+    /// An executor over all samples that each of them has, where they share out the points of a plane among them and not the samples.
+    ///
+    /// # Errors
+    /// Anybody's.
+    fn by_points(&self) -> Result<Option<&dyn Executor>> {
+        Ok(None)
+    }
+
+    /// The caller's among so many points.
+    fn own_points(&self, points: usize) -> Range<usize> {
+        0..points
+    }
+
+    /// Two numbers of each of so many points, of which everybody has those of its own.
+    fn join_points(&self, own: Vec<f64>, _points: usize) -> Result<Vec<f64>> {
+        Ok(own)
+    }
 
     /// Is a batch of so many samples for all? Else the caller has them all, and makes the pass alone.
     fn is_batch_shared(&self, rows: usize) -> bool;
@@ -120,6 +140,22 @@ impl<C: Crew> Sharded<C> {
         let own = product(&*self.own, curvature, layer, v, out);
         let ((), found) = self.crew.together(Pass::Product { curvature, layer, v }, own)?;
         self.crew.weigh(self.vectors(), &self.weights, &found, out)
+    }
+
+    /// Everybody evaluates points of its own, over all samples.
+    async fn share_points(&self, whole: &dyn Executor, points: &[[f64; 2]], out: &mut Vector) -> Result<()> {
+        let own = &points[self.crew.own_points(points.len())];
+        let pass = async {
+            let mut found = self.vectors().zeros(2 * own.len().max(1), 1)?;
+            if !own.is_empty() {
+                whole.evaluate_plane(own, &mut found).await?;
+            }
+            self.vectors().download(&found).await
+        };
+        let (mut found, _) = self.crew.together(Pass::EvaluatePlane(points), pass)?;
+        found.truncate(2 * own.len());
+        let all = self.vectors().upload(&self.crew.join_points(found, points.len())?, 1)?;
+        self.vectors().copy_rows(&all, 0..all.len(), out, 0)
     }
 
     /// Losses and accuracies of the own share become those of all samples, from place `at` of `out` on.
@@ -202,13 +238,16 @@ impl<C: Crew> Executor for Sharded<C> {
         v: Option<&'a Vector>,
     ) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move {
-            let own = self.own.prepare_plane(theta, u, v);
+            let own = self.crew.by_points()?.unwrap_or(&*self.own).prepare_plane(theta, u, v);
             self.crew.together(Pass::PreparePlane { theta, u, v }, own).map(|_| ())
         })
     }
 
     fn evaluate_plane<'a>(&'a self, points: &'a [[f64; 2]], out: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move {
+            if let Some(whole) = self.crew.by_points()? {
+                return self.share_points(whole, points, out).await;
+            }
             let mut own = self.vectors().zeros(2 * points.len(), 1)?;
             let pass = self.own.evaluate_plane(points, &mut own);
             let ((), found) = self.crew.together(Pass::EvaluatePlane(points), pass)?;

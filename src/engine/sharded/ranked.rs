@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::numbers::bytes;
 use super::pass::Pass;
+use super::points::{Whole, all};
 use super::shares::Shares;
 use super::{Crew, Sharded};
 use crate::engine::cpu::real::Real;
@@ -12,7 +13,7 @@ use crate::engine::executor::{Executor, Precision};
 use crate::engine::vector::{Vector, Vectors};
 use crate::error::Result;
 use crate::event_loop::now;
-use crate::memory::{collected, room};
+use crate::memory::collected;
 use crate::problem::Problem;
 use crate::ranks::{Meeting, Ranks};
 
@@ -29,23 +30,24 @@ pub(in crate::engine) fn share_of(ranks: &Ranks, problem: &Problem) -> Result<Pr
     ranks.agree(Meeting::new("share", &[]), problem.share(own))
 }
 
-/// An executor over this rank's share of a problem, made by `own`, together with those of the other ranks.
+/// An executor over this rank's share of a problem, made by `make`, together with those of the other ranks.
 ///
 /// # Errors
 /// Any rank's; `InvalidProblem` where the ranks' shares are not all samples, each once.
 pub(in crate::engine) fn ranked_executor(
     ranks: &Rc<Ranks>,
     problem: &Problem,
-    own: impl FnOnce(&Problem) -> Result<Box<dyn Executor>>,
+    make: impl Fn(&Problem) -> Result<Box<dyn Executor>> + 'static,
 ) -> Result<Box<dyn Executor>> {
-    let own = ranks.agree(Meeting::new("load", &[]), own(&problem.own()))?;
+    let own = ranks.agree(Meeting::new("load", &[]), make(&problem.own()))?;
     let held = problem.held();
     let all = ranks.gather(&[held.start as u64, held.end as u64], 2)?;
     let ranges = all.chunks_exact(2).map(|range| range[0] as usize..range[1] as usize).collect();
     let shares = Shares::of(ranges, problem.samples())?;
     let info = own.info().clone().of_ranks(ranks.size());
     let (place, outputs) = (ranks.rank(), problem.network().output_len());
-    let crew = Joined { ranks: ranks.clone(), shares: shares.clone(), outputs };
+    let whole = Whole::of(problem, ranks.size(), make);
+    let crew = Joined { ranks: ranks.clone(), shares: shares.clone(), outputs, whole };
     Ok(Box::new(Sharded::new(crew, info, own, shares, place, outputs)))
 }
 
@@ -54,6 +56,8 @@ struct Joined {
     ranks: Rc<Ranks>,
     shares: Shares,
     outputs: usize,
+    /// Where the points of planes are shared out, and not samples.
+    whole: Option<Whole>,
 }
 
 /// What goes into a pass, so far as it is on the host.
@@ -101,14 +105,19 @@ impl Crew for Joined {
     }
 
     fn join(&self, own: Vec<f64>, _found: &()) -> Result<Vec<f64>> {
-        let numbers = |share: &Range<usize>| share.len() * self.outputs;
-        let most = self.shares.iter().map(numbers).max().unwrap_or(0);
-        let padded = self.ranks.gather(&own, most)?;
-        let mut all = room("outputs", self.shares.iter().map(numbers).sum())?;
-        for (share, padded) in self.shares.iter().zip(padded.chunks(most.max(1))) {
-            all.extend_from_slice(&padded[..numbers(share)]);
-        }
-        Ok(all)
+        all(&self.ranks, &self.shares, &own, self.outputs)
+    }
+
+    fn by_points(&self) -> Result<Option<&dyn Executor>> {
+        self.whole.as_ref().map(|whole| whole.executor(&self.ranks, &self.shares)).transpose()
+    }
+
+    fn own_points(&self, points: usize) -> Range<usize> {
+        Shares::of_points(points, self.ranks.size()).range(self.ranks.rank())
+    }
+
+    fn join_points(&self, own: Vec<f64>, points: usize) -> Result<Vec<f64>> {
+        all(&self.ranks, &Shares::of_points(points, self.ranks.size()), &own, 2)
     }
 
     /// Nobody has all samples.

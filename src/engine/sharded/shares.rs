@@ -37,6 +37,12 @@ impl Shares {
         Self((0..shares).map(|share| at(share)..at(share + 1)).collect())
     }
 
+    /// The points of a plane, of which a rank may have none.
+    pub fn of_points(points: usize, ranks: usize) -> Self {
+        let at = |rank: usize| rank * points / ranks;
+        Self((0..ranks).map(|rank| at(rank)..at(rank + 1)).collect())
+    }
+
     /// How many.
     pub fn count(&self) -> usize {
         self.0.len()
