@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import README from "../../docs/papers/README.md?raw";
 import dinhJson from "../../docs/results/dinh-figures.json";
+import cifarPetzkaJson from "../../docs/results/petzka-cifar10.json";
 import petzkaJson from "../../docs/results/petzka-mnist.json";
 import linesJson from "../../docs/results/rangamani-lines.json";
 import powerJson from "../../docs/results/rangamani-power.json";
@@ -21,7 +22,7 @@ import { readQuery } from "../../www/src/link";
 
 const [tables, petzka] = [tablesJson as unknown as Tables, petzkaJson as unknown as Petzka];
 const [spaces, adam] = [spacesJson as unknown as Spaces, adamJson as unknown as Spaces];
-const cifarSpaces = cifarSpacesJson as unknown as Spaces;
+const [cifarPetzka, cifarSpaces] = [cifarPetzkaJson as unknown as Petzka, cifarSpacesJson as unknown as Spaces];
 const [power, dinh] = [powerJson as unknown as Power, dinhJson as unknown as DinhFigures];
 const lines = linesJson as unknown as Lines;
 const papers = readPapers(README);
@@ -156,6 +157,12 @@ describe("what the rows say", () => {
       expect(sgd?.here, method).toContain(best(spaces, method));
       expect(onCifar?.here, method).toContain(best(cifarSpaces, method));
     }
+    const ofCifar = row("petzka-figures-1-and-2")?.here ?? "";
+    expect(ofCifar).toContain(`${cifarPetzka.runs.length} networks`);
+    for (const measure of ["petzka.kappa_trace, layer 5", "petzka.kappa, layer 5"])
+      expect(ofCifar, measure).toContain(found(cifarPetzka, measure)?.pearson.value.toFixed(2));
+    for (const measure of ["hessian.max_eigenvalue", "hessian.trace"])
+      expect(ofCifar, measure).toContain(moved(cifarPetzka, measure));
     for (const method of methodsOf(adam)) expect(withAdam?.here, method).toContain(best(adam, method));
   });
 
@@ -273,6 +280,16 @@ describe("what is drawn of stored results", () => {
       /^r = 0\.79 \(0\.54 to 0\.91\), Kendall’s τ = 0\.65/,
     );
     expect(saidOf(petzka, "nothing", false)).toBe("no correlation is stored");
+  });
+
+  test("and of LeNet5 on CIFAR-10: each network with its initialisation, files with another name", () => {
+    const { columns, caption, name } = scatterChart(cifarPetzka, "petzka.kappa_trace, layer 5", false, titles);
+    expect(name).toBe("petzka-gap-cifar10");
+    expect(caption).toContain("on CIFAR-10");
+    const [initializations] = columns();
+    // None of the fourth one's has converged.
+    expect(new Set(Array.from(initializations?.values ?? [])).size).toBe(3);
+    expect(rankingChart(cifarPetzka, titles).rows).toBeGreaterThan(15);
   });
 
   test("their correlations: three measures of five layers and the network's four; and all of the network", () => {

@@ -10,6 +10,7 @@ export type Drawing =
   | "lines"
   | "petzka"
   | "petzka-rescaled"
+  | "petzka-cifar10"
   | "dinh-figures"
   | "spaces"
   | "spaces-adam"
@@ -22,6 +23,7 @@ export const DRAWINGS: Readonly<Record<string, Drawing>> = {
   "rangamani-figure-2": "lines",
   "petzka-figures-3-to-6": "petzka",
   "petzka-figure-2-rescaling": "petzka-rescaled",
+  "petzka-figures-1-and-2": "petzka-cifar10",
   "dinh-figures-1-3-4-and-6": "dinh-figures",
   "jestadt-figures-4-1-to-4-5-4-10": "spaces",
   "jestadt-figures-4-1-to-4-5-with-adam": "spaces-adam",

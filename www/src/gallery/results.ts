@@ -163,6 +163,7 @@ interface Results {
   power: Power;
   lines: Lines;
   petzka: Petzka;
+  "petzka-cifar10": Petzka;
   spaces: Spaces;
   "spaces-adam": Spaces;
   "spaces-cifar10": Spaces;
@@ -175,6 +176,7 @@ const FILES: Record<keyof Results, URL> = {
   power: new URL("../../../docs/results/rangamani-power.json", import.meta.url),
   lines: new URL("../../../docs/results/rangamani-lines.json", import.meta.url),
   petzka: new URL("../../../docs/results/petzka-mnist.json", import.meta.url),
+  "petzka-cifar10": new URL("../../../docs/results/petzka-cifar10.json", import.meta.url),
   spaces: new URL("../../../docs/results/spaces.json", import.meta.url),
   "spaces-adam": new URL("../../../docs/results/spaces-adam.json", import.meta.url),
   "spaces-cifar10": new URL("../../../docs/results/spaces-cifar10.json", import.meta.url),

@@ -20,6 +20,7 @@ import { takenAlong } from "./take-along";
 /** Which of a scatter's measures is shown first. */
 const MEASURES: Partial<Record<Drawing, string>> = {
   "petzka-rescaled": "hessian.max_eigenvalue",
+  "petzka-cifar10": "petzka.kappa_trace, layer 5",
 };
 
 export class GalleryDrawing {
@@ -84,6 +85,8 @@ export class GalleryDrawing {
       case "petzka":
       case "petzka-rescaled":
         return this.#petzka(await resultsOf("petzka"));
+      case "petzka-cifar10":
+        return this.#petzka(await resultsOf("petzka-cifar10"));
       case "spaces":
       case "spaces-adam":
       case "spaces-cifar10":
