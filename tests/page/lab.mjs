@@ -40,8 +40,7 @@ export class Lab {
     const lab = new Lab(await context.newPage());
     await lab.page.goto(measured ? measuredOn(url, measured) : url);
     await lab.page.waitForSelector("#badge:not([data-state=starting])");
-    // The searches for the highest point take half of all the time that a page has something to do at first.
-    await (measured ? lab.settled() : lab.idle());
+    await lab.idle();
     return lab;
   }
 

@@ -45,7 +45,9 @@ export async function checkWay(browser, url, check) {
     const { surfaces, landscapeChoice } = window.isoflatLab.app.store.state;
     return landscapeChoice.directions === "way" && surfaces.trained?.path;
   });
-  check("along its own components it is drawn", await page.locator(`canvas[data-way="${way}"]`).isVisible());
+  // It is drawn at the next frame.
+  const drawn = page.waitForSelector(`canvas[data-way="${way}"]`, { timeout: 10_000 });
+  check("along its own components it is drawn", await drawn.then(Boolean, () => false));
   const words = await note();
   const shares = [...words.matchAll(/([\d.]+) %/g)].map(([, share]) => Number(share));
   check("with what each explains", shares.length === 2 && shares[0] > 30 && shares[0] > shares[1], words);
