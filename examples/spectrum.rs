@@ -9,7 +9,6 @@
 mod images;
 
 use std::path::Path;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -33,10 +32,10 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let folder = words.first().map_or_else(|| DataSet::Mnist.folder(), PathBuf::from);
+    let folder = words.first().map(Path::new);
     let samples = words.get(1).map_or(Ok(512), |word| word.parse());
     let found = match samples {
-        Ok(samples) => pollster::block_on(run(&folder, samples)),
+        Ok(samples) => pollster::block_on(run(folder, samples)),
         Err(error) => Err(format!("SAMPLES is {}: {error}", words[1]).into()),
     };
     match found {
@@ -52,7 +51,7 @@ fn main() -> ExitCode {
     }
 }
 
-async fn run(folder: &Path, samples: usize) -> Result<bool> {
+async fn run(folder: Option<&Path>, samples: usize) -> Result<bool> {
     let problem = mnist(folder, TRAINING_SAMPLES.max(samples))?;
     let parameters = trained(&problem).await?;
     let problem = mnist(folder, samples)?;
@@ -79,8 +78,8 @@ async fn run(folder: &Path, samples: usize) -> Result<bool> {
 }
 
 /// The first images of MNIST's training set, through LeNet.
-fn mnist(folder: &Path, samples: usize) -> Result<Problem> {
-    let images = Images::read(DataSet::Mnist, Some(folder), Part::Training, samples, |pixel| pixel / 255.0)?;
+fn mnist(folder: Option<&Path>, samples: usize) -> Result<Problem> {
+    let images = Images::read(DataSet::Mnist, folder, Part::Training, samples, |pixel| pixel / 255.0)?;
     Ok(images.problem(Preset::LeNet.network())?)
 }
 

