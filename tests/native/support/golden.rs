@@ -98,8 +98,13 @@ fn spectrum_scale(object: &Value) -> Option<f64> {
 
 /// Fails with a list of the numbers in which the device's reports differ from the golden ones.
 pub async fn check_on(device: &Device, tolerance: impl Fn(&Case) -> f64) {
+    check(Case::all(), device, tolerance).await;
+}
+
+/// The same for some of the cases.
+pub async fn check(cases: impl Iterator<Item = Case>, device: &Device, tolerance: impl Fn(&Case) -> f64) {
     let mut faults = Vec::new();
-    for case in Case::all() {
+    for case in cases {
         let (options, control) = (MeasureOptions::default(), Control::default());
         let report = report(&case.file(), device, &options, &control).await.expect("a report");
         compare(case.name, &case.json["expected"], &report, 0.0, tolerance(&case), &mut faults);
