@@ -10,9 +10,9 @@ import adamJson from "../../docs/results/spaces-adam.json";
 import cifarSpacesJson from "../../docs/results/spaces-cifar10.json";
 import tablesJson from "../../docs/results/tables.json";
 import { dinhCharts } from "../../www/src/gallery/dinh";
-import { DRAWINGS, LIVE } from "../../www/src/gallery/live";
+import { DRAWINGS, LIVE, NOT_LIVE } from "../../www/src/gallery/live";
 import { choices, figuredChart, rankingChart, saidOf, scatterChart, titleOf } from "../../www/src/gallery/petzka";
-import { linesChart, powerChart, seedsOf } from "../../www/src/gallery/rangamani";
+import { historyChart, linesChart, powerChart, seedsOf } from "../../www/src/gallery/rangamani";
 import type { DinhFigures, Lines, Petzka, Power, Spaces, Tables } from "../../www/src/gallery/results";
 import { counted, readPapers } from "../../www/src/gallery/rows";
 import { epochsChart, methodsOf, ratesChart } from "../../www/src/gallery/spaces";
@@ -66,11 +66,16 @@ describe("the rows of docs/papers", () => {
   });
 
   test("are all there of what is drawn and done live, and those places know their addresses", () => {
-    for (const id of [...Object.keys(DRAWINGS), ...Object.keys(LIVE)]) expect(row(id), id).toBeDefined();
+    const known = [DRAWINGS, LIVE, NOT_LIVE].flatMap((each) => Object.keys(each));
+    for (const id of known) expect(row(id), id).toBeDefined();
     const addresses = Object.values(LIVE).flatMap((list) => list.map(({ to }) => to));
     const settings = addresses.flatMap((to) => to.split("?")[1] ?? []);
     expect(settings.length).toBeGreaterThan(2);
     for (const query of settings) expect(readQuery(query)?.spaces, query).not.toBeNull();
+  });
+
+  test("have a way to run them in the lab, or say why there is none", () => {
+    for (const { id } of rows) expect(LIVE[id] ?? NOT_LIVE[id], id).toBeDefined();
   });
 
   test("do not go without a word: what is wrong with them is said", () => {
@@ -209,6 +214,18 @@ describe("what is drawn of stored results", () => {
     }
     // The estimate never falls, by how power iteration is made.
     for (const { seed, norms } of power.runs) expect(norms, `seed ${seed}`).toEqual([...norms].sort((a, b) => a - b));
+  });
+
+  test("Figure 1 as the lab has run it: each step, against the norm that the table begins with", () => {
+    const row = { lambda: [], before: 4, after: 4, relativeDifference: 0, converged: true };
+    const { columns, plot, caption } = historyChart({ rows: [row], norms: [2, 3.9, 4], settled: false });
+    expect(columns().map(({ values }) => Array.from(values))).toEqual([
+      [1, 2, 3],
+      [2, 3.9, 4],
+      [0.5, expect.closeTo(0.025, 12), 0],
+    ]);
+    expect(plot.label).toContain("3 steps, after which the vector has not settled");
+    expect(caption).toContain("λ is the norm by Lanczos, 4");
   });
 
   test("Figure 2: lines through both minima of a seed, in the same directions, that meet at t = 0", () => {
