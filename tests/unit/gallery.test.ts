@@ -8,6 +8,7 @@ import powerJson from "../../docs/results/rangamani-power.json";
 import spacesJson from "../../docs/results/spaces.json";
 import adamJson from "../../docs/results/spaces-adam.json";
 import cifarSpacesJson from "../../docs/results/spaces-cifar10.json";
+import cifarAdamJson from "../../docs/results/spaces-cifar10-adam.json";
 import tablesJson from "../../docs/results/tables.json";
 import { dinhCharts } from "../../www/src/gallery/dinh";
 import { DRAWINGS, LIVE, NOT_LIVE } from "../../www/src/gallery/live";
@@ -23,6 +24,7 @@ import { readQuery } from "../../www/src/link";
 const [tables, petzka] = [tablesJson as unknown as Tables, petzkaJson as unknown as Petzka];
 const [spaces, adam] = [spacesJson as unknown as Spaces, adamJson as unknown as Spaces];
 const [cifarPetzka, cifarSpaces] = [cifarPetzkaJson as unknown as Petzka, cifarSpacesJson as unknown as Spaces];
+const cifarAdam = cifarAdamJson as unknown as Spaces;
 const [power, dinh] = [powerJson as unknown as Power, dinhJson as unknown as DinhFigures];
 const lines = linesJson as unknown as Lines;
 const papers = readPapers(README);
@@ -168,7 +170,11 @@ describe("what the rows say", () => {
       expect(ofCifar, measure).toContain(found(cifarPetzka, measure)?.pearson.value.toFixed(2));
     for (const measure of ["hessian.max_eigenvalue", "hessian.trace"])
       expect(ofCifar, measure).toContain(moved(cifarPetzka, measure));
-    for (const method of methodsOf(adam)) expect(withAdam?.here, method).toContain(best(adam, method));
+    const adamOnCifar = row("jestadt-figures-4-1-to-4-5-with-adam-cifar-10");
+    for (const method of methodsOf(adam)) {
+      expect(withAdam?.here, method).toContain(best(adam, method));
+      expect(adamOnCifar?.here, method).toContain(best(cifarAdam, method));
+    }
   });
 
   test("reads as people write numbers, and code stays what it is", () => {

@@ -14,7 +14,8 @@ export type Drawing =
   | "dinh-figures"
   | "spaces"
   | "spaces-adam"
-  | "spaces-cifar10";
+  | "spaces-cifar10"
+  | "spaces-cifar10-adam";
 
 export const DRAWINGS: Readonly<Record<string, Drawing>> = {
   "rangamani-table-2": "table-2",
@@ -28,6 +29,7 @@ export const DRAWINGS: Readonly<Record<string, Drawing>> = {
   "jestadt-figures-4-1-to-4-5-4-10": "spaces",
   "jestadt-figures-4-1-to-4-5-with-adam": "spaces-adam",
   "jestadt-figures-4-1-to-4-5-cifar-10": "spaces-cifar10",
+  "jestadt-figures-4-1-to-4-5-with-adam-cifar-10": "spaces-cifar10-adam",
 };
 
 /** As people download it, in megabytes: more than a page may fetch unasked. */

@@ -167,6 +167,7 @@ interface Results {
   spaces: Spaces;
   "spaces-adam": Spaces;
   "spaces-cifar10": Spaces;
+  "spaces-cifar10-adam": Spaces;
   "dinh-figures": DinhFigures;
 }
 
@@ -180,6 +181,7 @@ const FILES: Record<keyof Results, URL> = {
   spaces: new URL("../../../docs/results/spaces.json", import.meta.url),
   "spaces-adam": new URL("../../../docs/results/spaces-adam.json", import.meta.url),
   "spaces-cifar10": new URL("../../../docs/results/spaces-cifar10.json", import.meta.url),
+  "spaces-cifar10-adam": new URL("../../../docs/results/spaces-cifar10-adam.json", import.meta.url),
   "dinh-figures": new URL("../../../docs/results/dinh-figures.json", import.meta.url),
 };
 

@@ -90,6 +90,7 @@ export class GalleryDrawing {
       case "spaces":
       case "spaces-adam":
       case "spaces-cifar10":
+      case "spaces-cifar10-adam":
         return this.#spaces(await resultsOf(this.kind));
     }
   }
