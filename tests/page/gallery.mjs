@@ -16,6 +16,7 @@ export async function openRow(page, id) {
 export async function openRows(page) {
   for (const row of [
     "rangamani-table-2",
+    "rangamani-table-4-mnist",
     "rangamani-figure-1",
     "rangamani-figure-2",
     "petzka-figures-3-to-6",

@@ -4,6 +4,7 @@ import dinhJson from "../../docs/results/dinh-figures.json";
 import cifarPetzkaJson from "../../docs/results/petzka-cifar10.json";
 import petzkaJson from "../../docs/results/petzka-mnist.json";
 import linesJson from "../../docs/results/rangamani-lines.json";
+import table4Json from "../../docs/results/rangamani-mnist.json";
 import powerJson from "../../docs/results/rangamani-power.json";
 import spacesJson from "../../docs/results/spaces.json";
 import adamJson from "../../docs/results/spaces-adam.json";
@@ -14,9 +15,10 @@ import { dinhCharts } from "../../www/src/gallery/dinh";
 import { DRAWINGS, LIVE, NOT_LIVE } from "../../www/src/gallery/live";
 import { choices, figuredChart, rankingChart, saidOf, scatterChart, titleOf } from "../../www/src/gallery/petzka";
 import { historyChart, linesChart, powerChart, seedsOf } from "../../www/src/gallery/rangamani";
-import type { DinhFigures, Lines, Petzka, Power, Spaces, Tables } from "../../www/src/gallery/results";
+import type { DinhFigures, Lines, Petzka, Power, Spaces, Table4, Tables } from "../../www/src/gallery/results";
 import { counted, readPapers } from "../../www/src/gallery/rows";
 import { epochsChart, methodsOf, ratesChart } from "../../www/src/gallery/spaces";
+import { table4Chart } from "../../www/src/gallery/table4";
 import { tableChart } from "../../www/src/gallery/tables";
 import { piecesOf, typeset } from "../../www/src/gallery/words";
 import { readQuery } from "../../www/src/link";
@@ -27,6 +29,7 @@ const [cifarPetzka, cifarSpaces] = [cifarPetzkaJson as unknown as Petzka, cifarS
 const cifarAdam = cifarAdamJson as unknown as Spaces;
 const [power, dinh] = [powerJson as unknown as Power, dinhJson as unknown as DinhFigures];
 const lines = linesJson as unknown as Lines;
+const table4 = table4Json as unknown as Table4;
 const papers = readPapers(README);
 const rows = papers.flatMap((paper) => paper.rows);
 const row = (id: string) => rows.find((one) => one.id === id);
@@ -117,6 +120,12 @@ describe("what the rows say", () => {
     expect(first?.here).toContain(`${short(Math.max(...power.runs.map(({ difference }) => difference)))} from`);
     const residuals = power.runs.map(({ residuals, lanczos }) => (residuals.at(-1) ?? Number.NaN) / lanczos.value);
     expect(first?.here).toContain(`${short(Math.max(...residuals))} of it`);
+    const fourth = row("rangamani-table-4-mnist")?.here ?? "";
+    for (const { seeds, spectral_norm: norm, test_accuracy: right } of table4.rows.filter(({ seeds }) => seeds > 0)) {
+      expect(fourth).toContain(`${seeds} seeds`);
+      expect(fourth).toContain(`${norm.mean.toFixed(0)} ± ${norm.deviation?.toFixed(0)}`);
+      expect(fourth).toContain(`${(100 * right.mean).toFixed(2)} ± ${(100 * (right.deviation ?? 0)).toFixed(2)}`);
+    }
     const second = row("rangamani-figure-2");
     for (const { lengths, at } of lines.compared) {
       const [above, all] = [at, at].map((places, which) =>
@@ -208,6 +217,14 @@ describe("what is drawn of stored results", () => {
       const places = Array.from(columns()[3]?.values ?? [], (value) => plot.x.at(Number(value)));
       expect(places.every((at) => at >= least && at <= most)).toBe(true);
     }
+  });
+
+  test("Table 4: every seed of both networks with both sizes of batches, and the paper's means", () => {
+    const { columns, plot, rows } = table4Chart(table4);
+    expect(rows).toBe(new Set(table4.runs.map(({ network, batches }) => `${network} ${batches}`)).size);
+    const [, , seeds, , , , norms, papers] = columns().map(({ values }) => Array.from(values, Number));
+    expect(seeds?.length).toBe(table4.runs.length);
+    for (const value of [...(norms ?? []), ...(papers ?? [])]) expect(plot.x.at(value)).toBeGreaterThan(0);
   });
 
   test("Figure 1: every step of every seed, in both measures of how far it is", () => {

@@ -6,6 +6,7 @@ import { QUICK, spacesAddress } from "../spaces/settings";
 export type Drawing =
   | "table-2"
   | "table-3"
+  | "table-4"
   | "power"
   | "lines"
   | "petzka"
@@ -20,6 +21,7 @@ export type Drawing =
 export const DRAWINGS: Readonly<Record<string, Drawing>> = {
   "rangamani-table-2": "table-2",
   "rangamani-table-3": "table-3",
+  "rangamani-table-4-mnist": "table-4",
   "rangamani-figure-1": "power",
   "rangamani-figure-2": "lines",
   "petzka-figures-3-to-6": "petzka",

@@ -18,6 +18,33 @@ export interface Tables {
   firstSeed: number;
 }
 
+interface Spread {
+  mean: number;
+  /** None of one seed. */
+  deviation: number | null;
+}
+
+export interface Table4 {
+  training: number;
+  rows: {
+    network: string;
+    batches: string;
+    seeds: number;
+    test_accuracy: Spread;
+    spectral_norm: Spread;
+  }[];
+  runs: {
+    network: string;
+    batches: string;
+    batch: number;
+    seed: number;
+    epochs: number;
+    training_loss: number;
+    test_accuracy: number;
+    spectral_norm: number;
+  }[];
+}
+
 interface Interval {
   value: number;
   low: number;
@@ -160,6 +187,7 @@ export interface DinhFigures {
 
 interface Results {
   tables: Tables;
+  "table-4": Table4;
   power: Power;
   lines: Lines;
   petzka: Petzka;
@@ -174,6 +202,7 @@ interface Results {
 /** Each is written out: so the build knows which files the page has. */
 const FILES: Record<keyof Results, URL> = {
   tables: new URL("../../../docs/results/tables.json", import.meta.url),
+  "table-4": new URL("../../../docs/results/rangamani-mnist.json", import.meta.url),
   power: new URL("../../../docs/results/rangamani-power.json", import.meta.url),
   lines: new URL("../../../docs/results/rangamani-lines.json", import.meta.url),
   petzka: new URL("../../../docs/results/petzka-mnist.json", import.meta.url),

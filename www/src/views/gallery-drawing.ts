@@ -11,6 +11,7 @@ import { choices, figuredChart, rankingChart, saidOf, scatterChart, type Titles 
 import { linesChart, powerChart, seedsOf } from "../gallery/rangamani";
 import { type Lines, type Petzka, resultsOf, type Spaces } from "../gallery/results";
 import { epochsChart, ratesChart, ratesOf } from "../gallery/spaces";
+import { table4Chart } from "../gallery/table4";
 import { tableChart } from "../gallery/tables";
 import { plain } from "../subscripts";
 import { chartIn } from "./chart-in";
@@ -74,6 +75,8 @@ export class GalleryDrawing {
       case "table-2":
       case "table-3":
         return this.#chart(0, tableChart(await resultsOf("tables"), this.kind === "table-2" ? "2" : "3"));
+      case "table-4":
+        return this.#chart(0, table4Chart(await resultsOf("table-4")));
       case "power": {
         const power = await resultsOf("power");
         return this.#pairs([powerChart(power, "distances"), powerChart(power, "residuals")]);
