@@ -159,6 +159,9 @@ describe("what the rows say", () => {
     expect(figures).toContain(`${petzka.runs.length} runs, 7 of them above a training loss of ${petzka.largest_loss}`);
     const rescaling = row("petzka-figure-2-rescaling")?.here ?? "";
     expect(rescaling).toContain(moved(petzka, "hessian.max_eigenvalue"));
+    const least = ["nodewise", "layerwise"].map((group) => found(petzka, `least_trace.${group}`));
+    const digits = (of: "pearson" | "kendall") => least.map((each) => each?.[of].value.toFixed(2)).join(" and ");
+    expect(README).toContain(`τ ${digits("kendall")} beside 0.64, r ${digits("pearson")} beside 0.77`);
     const best = (of: Spaces, method: string): string => {
       const means = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5].map((rate) => {
         const own = of.runs.filter((run) => run.method === method && run.learning_rate === rate);
