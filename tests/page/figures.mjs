@@ -39,6 +39,7 @@ const FIGURES = {
   "dinh-figure-1": { has: /<path/, columns: ["series", "theta", "loss"] },
   "dinh-figure-4": { has: /<path/, columns: ["series", "theta_1", "theta_2"] },
   "jestaedt-rates": { has: /<path/, columns: ["method", "learning_rate", "lowest_validation_loss"] },
+  "jestaedt-grid": { has: /<path/, columns: ["method", "learning_rate", "lowest_validation_loss"] },
   "jestaedt-epochs": { has: /<path/, columns: ["method", "epoch", "validation_loss"] },
 };
 

@@ -22,6 +22,7 @@ export async function openRows(page) {
     "petzka-figures-3-to-6",
     "dinh-figures-1-3-4-and-6",
     "jestadt-figures-4-1-to-4-5-4-10",
+    "jestadt-figures-4-6-and-4-7",
   ])
     await openRow(page, row);
 }

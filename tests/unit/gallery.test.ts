@@ -10,6 +10,8 @@ import spacesJson from "../../docs/results/spaces.json";
 import adamJson from "../../docs/results/spaces-adam.json";
 import cifarSpacesJson from "../../docs/results/spaces-cifar10.json";
 import cifarAdamJson from "../../docs/results/spaces-cifar10-adam.json";
+import spacesGridJson from "../../docs/results/spaces-grid.json";
+import spacesKeptJson from "../../docs/results/spaces-kept.json";
 import tablesJson from "../../docs/results/tables.json";
 import { dinhCharts } from "../../www/src/gallery/dinh";
 import { DRAWINGS, LIVE, NOT_LIVE } from "../../www/src/gallery/live";
@@ -17,16 +19,21 @@ import { choices, figuredChart, rankingChart, saidOf, scatterChart, titleOf } fr
 import { historyChart, linesChart, powerChart, seedsOf } from "../../www/src/gallery/rangamani";
 import type { DinhFigures, Lines, Petzka, Power, Spaces, Table4, Tables } from "../../www/src/gallery/results";
 import { counted, readPapers } from "../../www/src/gallery/rows";
-import { epochsChart, methodsOf, ratesChart } from "../../www/src/gallery/spaces";
+import { epochsChart, fixedCharts, lookOf, methodsOf, ratesChart } from "../../www/src/gallery/spaces";
 import { table4Chart } from "../../www/src/gallery/table4";
 import { tableChart } from "../../www/src/gallery/tables";
 import { piecesOf, typeset } from "../../www/src/gallery/words";
 import { readQuery } from "../../www/src/link";
+import { gridFindings, keptFindings } from "../../www/src/spaces/findings";
+import { keyOf, METHODS, type MethodId, run } from "../../www/src/spaces/methods";
+import { type Curve, Results } from "../../www/src/spaces/results";
+import type { RunPoint } from "../../www/src/worker/spaces-protocol";
 
 const [tables, petzka] = [tablesJson as unknown as Tables, petzkaJson as unknown as Petzka];
 const [spaces, adam] = [spacesJson as unknown as Spaces, adamJson as unknown as Spaces];
 const [cifarPetzka, cifarSpaces] = [cifarPetzkaJson as unknown as Petzka, cifarSpacesJson as unknown as Spaces];
 const cifarAdam = cifarAdamJson as unknown as Spaces;
+const [kept, grid] = [spacesKeptJson as unknown as Spaces, spacesGridJson as unknown as Spaces];
 const [power, dinh] = [powerJson as unknown as Power, dinhJson as unknown as DinhFigures];
 const lines = linesJson as unknown as Lines;
 const table4 = table4Json as unknown as Table4;
@@ -162,19 +169,11 @@ describe("what the rows say", () => {
     const least = ["nodewise", "layerwise"].map((group) => found(petzka, `least_trace.${group}`));
     const digits = (of: "pearson" | "kendall") => least.map((each) => each?.[of].value.toFixed(2)).join(" and ");
     expect(README).toContain(`τ ${digits("kendall")} beside 0.64, r ${digits("pearson")} beside 0.77`);
-    const best = (of: Spaces, method: string): string => {
-      const means = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5].map((rate) => {
-        const own = of.runs.filter((run) => run.method === method && run.learning_rate === rate);
-        const lowest = own.map(({ validation_loss }) => Math.min(...validation_loss.map((loss) => loss ?? Infinity)));
-        return lowest.reduce((sum, loss) => sum + loss, 0) / lowest.length;
-      });
-      return Math.min(...means).toFixed(3);
-    };
     const [sgd, withAdam] = [row("jestadt-figures-4-1-to-4-5-4-10"), row("jestadt-figures-4-1-to-4-5-with-adam")];
     const onCifar = row("jestadt-figures-4-1-to-4-5-cifar-10");
     for (const method of ["SGD", "G-SGD", "Fixed SGD"]) {
-      expect(sgd?.here, method).toContain(best(spaces, method));
-      expect(onCifar?.here, method).toContain(best(cifarSpaces, method));
+      expect(sgd?.here, method).toContain(lowestMean(spaces, method));
+      expect(onCifar?.here, method).toContain(lowestMean(cifarSpaces, method));
     }
     const ofCifar = row("petzka-figures-1-and-2")?.here ?? "";
     expect(ofCifar).toContain(`${cifarPetzka.runs.length} networks`);
@@ -184,8 +183,8 @@ describe("what the rows say", () => {
       expect(ofCifar, measure).toContain(moved(cifarPetzka, measure));
     const adamOnCifar = row("jestadt-figures-4-1-to-4-5-with-adam-cifar-10");
     for (const method of methodsOf(adam)) {
-      expect(withAdam?.here, method).toContain(best(adam, method));
-      expect(adamOnCifar?.here, method).toContain(best(cifarAdam, method));
+      expect(withAdam?.here, method).toContain(lowestMean(adam, method));
+      expect(adamOnCifar?.here, method).toContain(lowestMean(cifarAdam, method));
     }
   });
 
@@ -204,6 +203,45 @@ describe("what the rows say", () => {
       "README",
       " says",
     ]);
+  });
+});
+
+/** Over a method's rates: of the mean of its runs. */
+function lowestMean(of: Spaces, method: string): string {
+  const means = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5].map((rate) => {
+    const own = of.runs.filter((run) => run.method === method && run.learning_rate === rate);
+    const lowest = own.map(({ validation_loss }) => Math.min(...validation_loss.map((loss) => loss ?? Infinity)));
+    return lowest.reduce((sum, loss) => sum + loss, 0) / lowest.length;
+  });
+  return Math.min(...means).toFixed(3);
+}
+
+/** Stored runs as the lab's own findings take them. */
+function resultsOf(of: Spaces): Results {
+  const curves = new Map<string, Curve[]>();
+  for (const { method, learning_rate, validation_loss } of of.runs) {
+    const [name = "", value = "1"] = method.split(" at ");
+    const [id] = Object.entries(METHODS).find(([, known]) => known.name === name) ?? [];
+    const points = validation_loss.map((loss) => ({ validationLoss: loss ?? undefined }) as RunPoint);
+    const key = keyOf(run(id as MethodId, learning_rate, Number(value)));
+    const end = validation_loss.length < of.epochs ? "diverged" : "done";
+    curves.set(key, [...(curves.get(key) ?? []), { points, end }]);
+  }
+  return new Results(curves, of.seeds);
+}
+
+describe("what Figures 4.6 and 4.7 come to", () => {
+  test("is what the lab's findings say of the stored runs", () => {
+    const [ones, , rates, standing] = [...keptFindings(resultsOf(kept)), ...gridFindings(resultsOf(grid))];
+    expect([ones, rates, standing].map((finding) => finding?.verdict)).toEqual(["cannot say", "agrees", "cannot say"]);
+    const fixed = row("jestadt-figures-4-6-and-4-7");
+    expect(fixed?.verdict).toBe("agrees in part");
+    const said = /is \S+ times as large \(\S+ to [\d.]+/.exec(rates?.here ?? "")?.[0] ?? "nothing";
+    expect(fixed?.here).toContain(said.replace("(", "(95 % interval "));
+    for (const method of ["SGD", "Fixed SGD", "Fixed SGD, kept", "G-SGD", "G-SGD, kept"])
+      expect(fixed?.here, method).toContain(lowestMean(kept, method));
+    for (const value of [0.1, 0.6, 1.7, 3])
+      expect(fixed?.here, String(value)).toContain(lowestMean(grid, `Fixed SGD at ${value}`));
   });
 });
 
@@ -352,6 +390,9 @@ describe("what is drawn of stored results", () => {
     expect(rates.plot.label).toMatch(/^Lowest validation loss by learning rate: SGD 0\.0867, /);
     const epochs = epochsChart(adam, 1e-4);
     expect(epochs.columns()[3]?.values.length).toBe(4 * 3 * 20);
+    const fixed = fixedCharts(kept, grid);
+    expect(fixed.map(({ keys }) => keys.length)).toEqual([5, 6]);
+    expect(new Set(methodsOf(grid).map((method) => lookOf(method).mark)).size).toBe(6);
     const onCifar = ratesChart(cifarSpaces);
     expect([onCifar.name, rates.name]).toEqual(["jestaedt-rates-cifar10", "jestaedt-rates"]);
     expect(onCifar.caption).toContain("3072-64-64-64-64-64-10 without biases on CIFAR-10");

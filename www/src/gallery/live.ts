@@ -15,6 +15,7 @@ export type Drawing =
   | "dinh-figures"
   | "spaces"
   | "spaces-adam"
+  | "spaces-fixed"
   | "spaces-cifar10"
   | "spaces-cifar10-adam";
 
@@ -30,6 +31,7 @@ export const DRAWINGS: Readonly<Record<string, Drawing>> = {
   "dinh-figures-1-3-4-and-6": "dinh-figures",
   "jestadt-figures-4-1-to-4-5-4-10": "spaces",
   "jestadt-figures-4-1-to-4-5-with-adam": "spaces-adam",
+  "jestadt-figures-4-6-and-4-7": "spaces-fixed",
   "jestadt-figures-4-1-to-4-5-cifar-10": "spaces-cifar10",
   "jestadt-figures-4-1-to-4-5-with-adam-cifar-10": "spaces-cifar10-adam",
 };

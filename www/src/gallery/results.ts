@@ -194,6 +194,8 @@ interface Results {
   "petzka-cifar10": Petzka;
   spaces: Spaces;
   "spaces-adam": Spaces;
+  "spaces-kept": Spaces;
+  "spaces-grid": Spaces;
   "spaces-cifar10": Spaces;
   "spaces-cifar10-adam": Spaces;
   "dinh-figures": DinhFigures;
@@ -209,6 +211,8 @@ const FILES: Record<keyof Results, URL> = {
   "petzka-cifar10": new URL("../../../docs/results/petzka-cifar10.json", import.meta.url),
   spaces: new URL("../../../docs/results/spaces.json", import.meta.url),
   "spaces-adam": new URL("../../../docs/results/spaces-adam.json", import.meta.url),
+  "spaces-kept": new URL("../../../docs/results/spaces-kept.json", import.meta.url),
+  "spaces-grid": new URL("../../../docs/results/spaces-grid.json", import.meta.url),
   "spaces-cifar10": new URL("../../../docs/results/spaces-cifar10.json", import.meta.url),
   "spaces-cifar10-adam": new URL("../../../docs/results/spaces-cifar10-adam.json", import.meta.url),
   "dinh-figures": new URL("../../../docs/results/dinh-figures.json", import.meta.url),
