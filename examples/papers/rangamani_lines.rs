@@ -90,7 +90,10 @@ async fn one(key: &Key, scale: &Scale, data: &[Images; 2]) -> Result<Value> {
 /// Large batches' lines against small ones', in the same direction at the same t: how often they are above, and the ratio of the means.
 fn compared(found: &[Value], kind: &str) -> Value {
     let of = |batches: &str| -> Vec<&Value> { found.iter().filter(|run| run["batches"] == batches).collect() };
-    let pairs: Vec<(&Value, &Value)> = of(BATCHES[0].name).into_iter().zip(of(BATCHES[1].name)).collect();
+    let large = of(BATCHES[1].name);
+    let beside = |small: &Value| large.iter().find(|large| large["seed"] == small["seed"]).copied();
+    let pairs: Vec<(&Value, &Value)> =
+        of(BATCHES[0].name).into_iter().filter_map(|small| Some((small, beside(small)?))).collect();
     let places = pairs.first().and_then(|(small, _)| small["t"].as_array()).map_or(0, Vec::len);
     let mut rows = Vec::new();
     for i in (0..places).filter(|i| 2 * i + 1 != places) {

@@ -21,10 +21,10 @@ fn runs_that_are_there_are_not_made_again() {
     let folder = std::env::temp_dir().join(format!("isoflat-papers-{}", std::process::id()));
     let made = AtomicUsize::new(0);
     let keys: Vec<u64> = (0..7).collect();
-    let all = |fails_at: Option<u64>| {
+    let by = |jobs: usize, fails_at: Option<u64>| {
         runs::all(
             &folder,
-            3,
+            jobs,
             &keys,
             |key| format!("run-{key}"),
             |key| {
@@ -36,11 +36,15 @@ fn runs_that_are_there_are_not_made_again() {
             },
         )
     };
+    let all = |fails_at| by(3, fails_at);
+    assert!(by(0, None).expect_err("no runs").message.contains("none of these runs is there"));
     // What was done before the failure is kept, and the failure is told.
     assert_eq!(all(Some(3)).expect_err("a failure").message, "a run that fails");
     let before = made.load(Ordering::Relaxed);
     assert!((3..7).contains(&before), "{before}");
     assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), before);
+    // Without jobs they are the results.
+    assert_eq!((by(0, None).expect("results").len(), made.load(Ordering::Relaxed)), (before, before));
     let found = all(None).expect("results");
     assert_eq!(made.load(Ordering::Relaxed), 7);
     let order: Vec<_> = found.iter().map(|run| run["key"].as_u64().expect("a key")).collect();

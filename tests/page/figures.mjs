@@ -31,6 +31,7 @@ const FIGURES = {
   "spaces-dimensions": { columns: ["network", "dimension"] },
   skeleton: { has: /<circle/, columns: ["layer", "weight", "path_value"] },
   "rangamani-table-2-seeds": { has: /<path/, columns: ["lambda", "precision", "seed", "relative_difference"] },
+  "rangamani-table-4": { has: /<path/, columns: ["network", "batch", "seed", "spectral_norm", "paper"] },
   "rangamani-power-distances": { has: /<path/, columns: ["seed", "iteration", "norm", "distance", "residual"] },
   "rangamani-lines-layer": { has: /<path/, columns: ["batch", "seed", "direction", "t", "loss"] },
   "petzka-gap": { has: /<path/, columns: ["batch", "seed", "value", "value_rescaled"] },
@@ -38,6 +39,7 @@ const FIGURES = {
   "dinh-figure-1": { has: /<path/, columns: ["series", "theta", "loss"] },
   "dinh-figure-4": { has: /<path/, columns: ["series", "theta_1", "theta_2"] },
   "jestaedt-rates": { has: /<path/, columns: ["method", "learning_rate", "lowest_validation_loss"] },
+  "jestaedt-grid": { has: /<path/, columns: ["method", "learning_rate", "lowest_validation_loss"] },
   "jestaedt-epochs": { has: /<path/, columns: ["method", "epoch", "validation_loss"] },
 };
 

@@ -16,11 +16,13 @@ export async function openRow(page, id) {
 export async function openRows(page) {
   for (const row of [
     "rangamani-table-2",
+    "rangamani-table-4-mnist",
     "rangamani-figure-1",
     "rangamani-figure-2",
     "petzka-figures-3-to-6",
     "dinh-figures-1-3-4-and-6",
     "jestadt-figures-4-1-to-4-5-4-10",
+    "jestadt-figures-4-6-and-4-7",
   ])
     await openRow(page, row);
 }

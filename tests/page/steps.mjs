@@ -152,6 +152,12 @@ export async function checkTable2(lab, check) {
     differences.length === 2 && differences.every((difference, index) => difference <= paper[index]),
     differences.join(", "),
   );
+  await page.waitForSelector("#figure1 svg.plot .line");
+  const { norms, settled } = await page.evaluate(() => window.isoflatLab.app.store.state.table2);
+  // But for the rounding of f32, as theory has it.
+  const falls = norms.filter((norm, step) => norm < (1 - 1e-5) * norms[step - 1]).length;
+  const steps = `${norms.length} steps`;
+  check("Rangamani’s Figure 1: Algorithm 1 rises until it settles", settled && falls === 0 && norms.length > 5, steps);
   return differences;
 }
 

@@ -4,27 +4,39 @@ import dinhJson from "../../docs/results/dinh-figures.json";
 import cifarPetzkaJson from "../../docs/results/petzka-cifar10.json";
 import petzkaJson from "../../docs/results/petzka-mnist.json";
 import linesJson from "../../docs/results/rangamani-lines.json";
+import table4Json from "../../docs/results/rangamani-mnist.json";
 import powerJson from "../../docs/results/rangamani-power.json";
 import spacesJson from "../../docs/results/spaces.json";
 import adamJson from "../../docs/results/spaces-adam.json";
 import cifarSpacesJson from "../../docs/results/spaces-cifar10.json";
+import cifarAdamJson from "../../docs/results/spaces-cifar10-adam.json";
+import spacesGridJson from "../../docs/results/spaces-grid.json";
+import spacesKeptJson from "../../docs/results/spaces-kept.json";
 import tablesJson from "../../docs/results/tables.json";
 import { dinhCharts } from "../../www/src/gallery/dinh";
-import { DRAWINGS, LIVE } from "../../www/src/gallery/live";
+import { DRAWINGS, LIVE, NOT_LIVE } from "../../www/src/gallery/live";
 import { choices, figuredChart, rankingChart, saidOf, scatterChart, titleOf } from "../../www/src/gallery/petzka";
-import { linesChart, powerChart, seedsOf } from "../../www/src/gallery/rangamani";
-import type { DinhFigures, Lines, Petzka, Power, Spaces, Tables } from "../../www/src/gallery/results";
+import { historyChart, linesChart, powerChart, seedsOf } from "../../www/src/gallery/rangamani";
+import type { DinhFigures, Lines, Petzka, Power, Spaces, Table4, Tables } from "../../www/src/gallery/results";
 import { counted, readPapers } from "../../www/src/gallery/rows";
-import { epochsChart, methodsOf, ratesChart } from "../../www/src/gallery/spaces";
+import { epochsChart, fixedCharts, lookOf, methodsOf, ratesChart } from "../../www/src/gallery/spaces";
+import { table4Chart } from "../../www/src/gallery/table4";
 import { tableChart } from "../../www/src/gallery/tables";
 import { piecesOf, typeset } from "../../www/src/gallery/words";
 import { readQuery } from "../../www/src/link";
+import { gridFindings, keptFindings } from "../../www/src/spaces/findings";
+import { keyOf, METHODS, type MethodId, run } from "../../www/src/spaces/methods";
+import { type Curve, Results } from "../../www/src/spaces/results";
+import type { RunPoint } from "../../www/src/worker/spaces-protocol";
 
 const [tables, petzka] = [tablesJson as unknown as Tables, petzkaJson as unknown as Petzka];
 const [spaces, adam] = [spacesJson as unknown as Spaces, adamJson as unknown as Spaces];
 const [cifarPetzka, cifarSpaces] = [cifarPetzkaJson as unknown as Petzka, cifarSpacesJson as unknown as Spaces];
+const cifarAdam = cifarAdamJson as unknown as Spaces;
+const [kept, grid] = [spacesKeptJson as unknown as Spaces, spacesGridJson as unknown as Spaces];
 const [power, dinh] = [powerJson as unknown as Power, dinhJson as unknown as DinhFigures];
 const lines = linesJson as unknown as Lines;
+const table4 = table4Json as unknown as Table4;
 const papers = readPapers(README);
 const rows = papers.flatMap((paper) => paper.rows);
 const row = (id: string) => rows.find((one) => one.id === id);
@@ -66,11 +78,16 @@ describe("the rows of docs/papers", () => {
   });
 
   test("are all there of what is drawn and done live, and those places know their addresses", () => {
-    for (const id of [...Object.keys(DRAWINGS), ...Object.keys(LIVE)]) expect(row(id), id).toBeDefined();
+    const known = [DRAWINGS, LIVE, NOT_LIVE].flatMap((each) => Object.keys(each));
+    for (const id of known) expect(row(id), id).toBeDefined();
     const addresses = Object.values(LIVE).flatMap((list) => list.map(({ to }) => to));
     const settings = addresses.flatMap((to) => to.split("?")[1] ?? []);
     expect(settings.length).toBeGreaterThan(2);
     for (const query of settings) expect(readQuery(query)?.spaces, query).not.toBeNull();
+  });
+
+  test("have a way to run them in the lab, or say why there is none", () => {
+    for (const { id } of rows) expect(LIVE[id] ?? NOT_LIVE[id], id).toBeDefined();
   });
 
   test("do not go without a word: what is wrong with them is said", () => {
@@ -110,6 +127,12 @@ describe("what the rows say", () => {
     expect(first?.here).toContain(`${short(Math.max(...power.runs.map(({ difference }) => difference)))} from`);
     const residuals = power.runs.map(({ residuals, lanczos }) => (residuals.at(-1) ?? Number.NaN) / lanczos.value);
     expect(first?.here).toContain(`${short(Math.max(...residuals))} of it`);
+    const fourth = row("rangamani-table-4-mnist")?.here ?? "";
+    for (const { seeds, spectral_norm: norm, test_accuracy: right } of table4.rows.filter(({ seeds }) => seeds > 0)) {
+      expect(fourth).toContain(`${seeds} seeds`);
+      expect(fourth).toContain(`${norm.mean.toFixed(0)} ± ${norm.deviation?.toFixed(0)}`);
+      expect(fourth).toContain(`${(100 * right.mean).toFixed(2)} ± ${(100 * (right.deviation ?? 0)).toFixed(2)}`);
+    }
     const second = row("rangamani-figure-2");
     for (const { lengths, at } of lines.compared) {
       const [above, all] = [at, at].map((places, which) =>
@@ -143,19 +166,14 @@ describe("what the rows say", () => {
     expect(figures).toContain(`${petzka.runs.length} runs, 7 of them above a training loss of ${petzka.largest_loss}`);
     const rescaling = row("petzka-figure-2-rescaling")?.here ?? "";
     expect(rescaling).toContain(moved(petzka, "hessian.max_eigenvalue"));
-    const best = (of: Spaces, method: string): string => {
-      const means = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5].map((rate) => {
-        const own = of.runs.filter((run) => run.method === method && run.learning_rate === rate);
-        const lowest = own.map(({ validation_loss }) => Math.min(...validation_loss.map((loss) => loss ?? Infinity)));
-        return lowest.reduce((sum, loss) => sum + loss, 0) / lowest.length;
-      });
-      return Math.min(...means).toFixed(3);
-    };
+    const least = ["nodewise", "layerwise"].map((group) => found(petzka, `least_trace.${group}`));
+    const digits = (of: "pearson" | "kendall") => least.map((each) => each?.[of].value.toFixed(2)).join(" and ");
+    expect(README).toContain(`τ ${digits("kendall")} beside 0.64, r ${digits("pearson")} beside 0.77`);
     const [sgd, withAdam] = [row("jestadt-figures-4-1-to-4-5-4-10"), row("jestadt-figures-4-1-to-4-5-with-adam")];
     const onCifar = row("jestadt-figures-4-1-to-4-5-cifar-10");
     for (const method of ["SGD", "G-SGD", "Fixed SGD"]) {
-      expect(sgd?.here, method).toContain(best(spaces, method));
-      expect(onCifar?.here, method).toContain(best(cifarSpaces, method));
+      expect(sgd?.here, method).toContain(lowestMean(spaces, method));
+      expect(onCifar?.here, method).toContain(lowestMean(cifarSpaces, method));
     }
     const ofCifar = row("petzka-figures-1-and-2")?.here ?? "";
     expect(ofCifar).toContain(`${cifarPetzka.runs.length} networks`);
@@ -163,7 +181,11 @@ describe("what the rows say", () => {
       expect(ofCifar, measure).toContain(found(cifarPetzka, measure)?.pearson.value.toFixed(2));
     for (const measure of ["hessian.max_eigenvalue", "hessian.trace"])
       expect(ofCifar, measure).toContain(moved(cifarPetzka, measure));
-    for (const method of methodsOf(adam)) expect(withAdam?.here, method).toContain(best(adam, method));
+    const adamOnCifar = row("jestadt-figures-4-1-to-4-5-with-adam-cifar-10");
+    for (const method of methodsOf(adam)) {
+      expect(withAdam?.here, method).toContain(lowestMean(adam, method));
+      expect(adamOnCifar?.here, method).toContain(lowestMean(cifarAdam, method));
+    }
   });
 
   test("reads as people write numbers, and code stays what it is", () => {
@@ -184,6 +206,45 @@ describe("what the rows say", () => {
   });
 });
 
+/** Over a method's rates: of the mean of its runs. */
+function lowestMean(of: Spaces, method: string): string {
+  const means = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5].map((rate) => {
+    const own = of.runs.filter((run) => run.method === method && run.learning_rate === rate);
+    const lowest = own.map(({ validation_loss }) => Math.min(...validation_loss.map((loss) => loss ?? Infinity)));
+    return lowest.reduce((sum, loss) => sum + loss, 0) / lowest.length;
+  });
+  return Math.min(...means).toFixed(3);
+}
+
+/** Stored runs as the lab's own findings take them. */
+function resultsOf(of: Spaces): Results {
+  const curves = new Map<string, Curve[]>();
+  for (const { method, learning_rate, validation_loss } of of.runs) {
+    const [name = "", value = "1"] = method.split(" at ");
+    const [id] = Object.entries(METHODS).find(([, known]) => known.name === name) ?? [];
+    const points = validation_loss.map((loss) => ({ validationLoss: loss ?? undefined }) as RunPoint);
+    const key = keyOf(run(id as MethodId, learning_rate, Number(value)));
+    const end = validation_loss.length < of.epochs ? "diverged" : "done";
+    curves.set(key, [...(curves.get(key) ?? []), { points, end }]);
+  }
+  return new Results(curves, of.seeds);
+}
+
+describe("what Figures 4.6 and 4.7 come to", () => {
+  test("is what the lab's findings say of the stored runs", () => {
+    const [ones, , rates, standing] = [...keptFindings(resultsOf(kept)), ...gridFindings(resultsOf(grid))];
+    expect([ones, rates, standing].map((finding) => finding?.verdict)).toEqual(["cannot say", "agrees", "cannot say"]);
+    const fixed = row("jestadt-figures-4-6-and-4-7");
+    expect(fixed?.verdict).toBe("agrees in part");
+    const said = /is \S+ times as large \(\S+ to [\d.]+/.exec(rates?.here ?? "")?.[0] ?? "nothing";
+    expect(fixed?.here).toContain(said.replace("(", "(95 % interval "));
+    for (const method of ["SGD", "Fixed SGD", "Fixed SGD, kept", "G-SGD", "G-SGD, kept"])
+      expect(fixed?.here, method).toContain(lowestMean(kept, method));
+    for (const value of [0.1, 0.6, 1.7, 3])
+      expect(fixed?.here, String(value)).toContain(lowestMean(grid, `Fixed SGD at ${value}`));
+  });
+});
+
 describe("what is drawn of stored results", () => {
   const titles = new Map([["hessian.trace", "Hessian, trace"]]);
 
@@ -199,6 +260,14 @@ describe("what is drawn of stored results", () => {
     }
   });
 
+  test("Table 4: every seed of both networks with both sizes of batches, and the paper's means", () => {
+    const { columns, plot, rows } = table4Chart(table4);
+    expect(rows).toBe(new Set(table4.runs.map(({ network, batches }) => `${network} ${batches}`)).size);
+    const [, , seeds, , , , norms, papers] = columns().map(({ values }) => Array.from(values, Number));
+    expect(seeds?.length).toBe(table4.runs.length);
+    for (const value of [...(norms ?? []), ...(papers ?? [])]) expect(plot.x.at(value)).toBeGreaterThan(0);
+  });
+
   test("Figure 1: every step of every seed, in both measures of how far it is", () => {
     for (const what of ["distances", "residuals"] as const) {
       const { columns, plot } = powerChart(power, what);
@@ -209,6 +278,18 @@ describe("what is drawn of stored results", () => {
     }
     // The estimate never falls, by how power iteration is made.
     for (const { seed, norms } of power.runs) expect(norms, `seed ${seed}`).toEqual([...norms].sort((a, b) => a - b));
+  });
+
+  test("Figure 1 as the lab has run it: each step, against the norm that the table begins with", () => {
+    const row = { lambda: [], before: 4, after: 4, relativeDifference: 0, converged: true };
+    const { columns, plot, caption } = historyChart({ rows: [row], norms: [2, 3.9, 4], settled: false });
+    expect(columns().map(({ values }) => Array.from(values))).toEqual([
+      [1, 2, 3],
+      [2, 3.9, 4],
+      [0.5, expect.closeTo(0.025, 12), 0],
+    ]);
+    expect(plot.label).toContain("3 steps, after which the vector has not settled");
+    expect(caption).toContain("λ is the norm by Lanczos, 4");
   });
 
   test("Figure 2: lines through both minima of a seed, in the same directions, that meet at t = 0", () => {
@@ -309,6 +390,9 @@ describe("what is drawn of stored results", () => {
     expect(rates.plot.label).toMatch(/^Lowest validation loss by learning rate: SGD 0\.0867, /);
     const epochs = epochsChart(adam, 1e-4);
     expect(epochs.columns()[3]?.values.length).toBe(4 * 3 * 20);
+    const fixed = fixedCharts(kept, grid);
+    expect(fixed.map(({ keys }) => keys.length)).toEqual([5, 6]);
+    expect(new Set(methodsOf(grid).map((method) => lookOf(method).mark)).size).toBe(6);
     const onCifar = ratesChart(cifarSpaces);
     expect([onCifar.name, rates.name]).toEqual(["jestaedt-rates-cifar10", "jestaedt-rates"]);
     expect(onCifar.caption).toContain("3072-64-64-64-64-64-10 without biases on CIFAR-10");

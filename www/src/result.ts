@@ -40,7 +40,8 @@ export function resultFile(state: State): string {
     },
     dinh: state.dinh,
     invariance: state.invariance,
-    rangamani_table_2: state.table2,
+    rangamani_table_2: state.table2?.rows ?? null,
+    rangamani_figure_1: state.table2 && { norms: state.table2.norms, settled: state.table2.settled },
     landscape: {
       line: both(state.lines, plain),
       surface: both(state.surfaces, plain),

@@ -33,7 +33,7 @@ import type {
   SampleCosts,
   SharpenFinding,
   SpectrumChoice,
-  Table2Row,
+  Table2Found,
   TrainChoice,
   TrainSummary,
   Valley,
@@ -203,7 +203,7 @@ export interface State {
   invariance: InvarianceTable | null;
   /** What the check is of; null before the first one. */
   checkChoice: CheckChoice | null;
-  table2: Table2Row[] | null;
+  table2: Table2Found | null;
   /** What the part on parameter spaces is set to; null before it was opened. */
   spaces: SpacesChoice | null;
 }

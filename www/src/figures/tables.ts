@@ -80,7 +80,7 @@ export function table2Figure({ table2 }: State): Figure | null {
     columns: () =>
       columnsOf(
         ["lambda", "before", "after", "relative_difference", "converged"],
-        table2.map(({ lambda, before, after, relativeDifference, converged }) => [
+        table2.rows.map(({ lambda, before, after, relativeDifference, converged }) => [
           lambda.join(" "),
           before,
           after,

@@ -6,6 +6,7 @@ import { QUICK, spacesAddress } from "../spaces/settings";
 export type Drawing =
   | "table-2"
   | "table-3"
+  | "table-4"
   | "power"
   | "lines"
   | "petzka"
@@ -14,11 +15,14 @@ export type Drawing =
   | "dinh-figures"
   | "spaces"
   | "spaces-adam"
-  | "spaces-cifar10";
+  | "spaces-fixed"
+  | "spaces-cifar10"
+  | "spaces-cifar10-adam";
 
 export const DRAWINGS: Readonly<Record<string, Drawing>> = {
   "rangamani-table-2": "table-2",
   "rangamani-table-3": "table-3",
+  "rangamani-table-4-mnist": "table-4",
   "rangamani-figure-1": "power",
   "rangamani-figure-2": "lines",
   "petzka-figures-3-to-6": "petzka",
@@ -27,8 +31,13 @@ export const DRAWINGS: Readonly<Record<string, Drawing>> = {
   "dinh-figures-1-3-4-and-6": "dinh-figures",
   "jestadt-figures-4-1-to-4-5-4-10": "spaces",
   "jestadt-figures-4-1-to-4-5-with-adam": "spaces-adam",
+  "jestadt-figures-4-6-and-4-7": "spaces-fixed",
   "jestadt-figures-4-1-to-4-5-cifar-10": "spaces-cifar10",
+  "jestadt-figures-4-1-to-4-5-with-adam-cifar-10": "spaces-cifar10-adam",
 };
+
+/** As people download it, in megabytes: more than a page may fetch unasked. */
+const NO_CIFAR10 = "CIFAR-10 is 139 MB and does not come with the lab.";
 
 export interface Live {
   /** What is done there. */
@@ -40,11 +49,19 @@ export interface Live {
 export const LIVE: Readonly<Record<string, readonly Live[]>> = {
   "rangamani-table-2": [{ text: "Run the table here", to: "here" }],
   "rangamani-table-3": [{ text: "Check every measure on a network of your own", to: "#/check" }],
+  "rangamani-figure-1": [{ text: "Run Algorithm 1 here", to: "here" }],
+  "rangamani-table-4-mnist": [
+    {
+      text: "Train the network on the stage in small batches and in large ones, and see its spectral norms",
+      to: "#/train",
+    },
+  ],
   "rangamani-figure-2": [{ text: "Draw a line through a network of your own", to: "#/landscape" }],
   "petzka-figures-3-to-6": [{ text: "κ_τ and ρ of the network on the stage", to: "#/layers" }],
   "petzka-figure-2-rescaling": [
     { text: "Bend the network on the stage, and see which measures move", to: "#/measures" },
   ],
+  "petzka-figures-1-and-2": [{ text: "κ_τ and ρ of the network on the stage", to: "#/layers" }],
   "dinh-figures-1-3-4-and-6": [
     { text: "Boxes of one volume, and a valley as sharp as you like, for the network on the stage", to: "#/dinh" },
   ],
@@ -61,4 +78,19 @@ export const LIVE: Readonly<Record<string, readonly Live[]>> = {
     { text: "Run Figure 4.6, quick", to: spacesAddress({ experiment: "kept", setting: QUICK }) },
     { text: "Run Figure 4.7, quick", to: spacesAddress({ experiment: "grid", setting: QUICK }) },
   ],
+  "jestadt-figures-4-1-to-4-5-cifar-10": [
+    { text: "Run the quick setting on MNIST here", to: spacesAddress({ experiment: "rates", setting: QUICK }) },
+  ],
+  "jestadt-figures-4-1-to-4-5-with-adam-cifar-10": [
+    { text: "Run the quick setting on MNIST here", to: spacesAddress({ experiment: "rates", setting: QUICK }) },
+  ],
+};
+
+/** Why a row, or what is special to it, is not done in the lab. */
+export const NOT_LIVE: Readonly<Record<string, string>> = {
+  "rangamani-table-4-cifar-10": "Training takes days: it is not done in the lab.",
+  "petzka-figures-1-and-2": `${NO_CIFAR10} Its files can be opened, and a network that was trained on them.`,
+  "petzka-appendix-d-2": "Two samples and a matrix, in closed form: there is nothing to run in the lab.",
+  "jestadt-figures-4-1-to-4-5-cifar-10": NO_CIFAR10,
+  "jestadt-figures-4-1-to-4-5-with-adam-cifar-10": NO_CIFAR10,
 };

@@ -5,6 +5,7 @@ import { type XySeries, xyPlot } from "../charts/xy";
 import { columnsOf } from "../figures/columns";
 import { seriesKey } from "../figures/xy";
 import { number } from "../format";
+import type { Table2Found } from "../worker/protocol";
 import type { Chart } from "./charts";
 import type { Lengths, Lines, Power } from "./results";
 
@@ -50,6 +51,35 @@ export function powerChart({ runs, network, samples, tolerance }: Power, what: k
         runs.flatMap(({ seed, norms, distances, residuals, lanczos }) =>
           norms.map((norm, step) => [seed, step + 1, norm, distances[step], residuals[step], lanczos.value]),
         ),
+      ),
+  };
+}
+
+/** Figure 1 of the network that Table 2 is of, as the lab has just run it: λ is the norm before the maps. */
+export function historyChart({ rows, norms, settled }: Table2Found): Chart {
+  const value = rows[0]?.before ?? Number.NaN;
+  const points = norms.flatMap((norm, step) => {
+    const y = Math.abs(norm / value - 1);
+    return y > 0 ? { x: step + 1, y } : [];
+  });
+  const { name: yLabel, title } = OF_STEPS.distances;
+  const said = `${norms.length} steps, after which the vector has ${settled ? "" : "not "}settled`;
+  return {
+    name: "rangamani-figure-1",
+    title,
+    caption: `Rangamani et al. 2019, Figure 1: Algorithm 1 on 784-300-100-10 and 500 random samples with random labels, ${said}; λ is the norm by Lanczos, ${number(value, 7)}.`,
+    plot: xyPlot([{ name: "Algorithm 1", kind: "of-f64", points }], {
+      x: log(1, norms.length * 1.1),
+      y: decades(points.map(({ y }) => y)),
+      xLabel: "iteration",
+      yLabel,
+      label: `${title}: ${said}`,
+    }),
+    keys: [seriesKey("Algorithm 1", { kind: "of-f64" })],
+    columns: () =>
+      columnsOf(
+        ["iteration", "norm", "distance"],
+        norms.map((norm, step) => [step + 1, norm, Math.abs(norm / value - 1)]),
       ),
   };
 }

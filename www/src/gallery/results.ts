@@ -18,6 +18,33 @@ export interface Tables {
   firstSeed: number;
 }
 
+interface Spread {
+  mean: number;
+  /** None of one seed. */
+  deviation: number | null;
+}
+
+export interface Table4 {
+  training: number;
+  rows: {
+    network: string;
+    batches: string;
+    seeds: number;
+    test_accuracy: Spread;
+    spectral_norm: Spread;
+  }[];
+  runs: {
+    network: string;
+    batches: string;
+    batch: number;
+    seed: number;
+    epochs: number;
+    training_loss: number;
+    test_accuracy: number;
+    spectral_norm: number;
+  }[];
+}
+
 interface Interval {
   value: number;
   low: number;
@@ -160,26 +187,34 @@ export interface DinhFigures {
 
 interface Results {
   tables: Tables;
+  "table-4": Table4;
   power: Power;
   lines: Lines;
   petzka: Petzka;
   "petzka-cifar10": Petzka;
   spaces: Spaces;
   "spaces-adam": Spaces;
+  "spaces-kept": Spaces;
+  "spaces-grid": Spaces;
   "spaces-cifar10": Spaces;
+  "spaces-cifar10-adam": Spaces;
   "dinh-figures": DinhFigures;
 }
 
 /** Each is written out: so the build knows which files the page has. */
 const FILES: Record<keyof Results, URL> = {
   tables: new URL("../../../docs/results/tables.json", import.meta.url),
+  "table-4": new URL("../../../docs/results/rangamani-mnist.json", import.meta.url),
   power: new URL("../../../docs/results/rangamani-power.json", import.meta.url),
   lines: new URL("../../../docs/results/rangamani-lines.json", import.meta.url),
   petzka: new URL("../../../docs/results/petzka-mnist.json", import.meta.url),
   "petzka-cifar10": new URL("../../../docs/results/petzka-cifar10.json", import.meta.url),
   spaces: new URL("../../../docs/results/spaces.json", import.meta.url),
   "spaces-adam": new URL("../../../docs/results/spaces-adam.json", import.meta.url),
+  "spaces-kept": new URL("../../../docs/results/spaces-kept.json", import.meta.url),
+  "spaces-grid": new URL("../../../docs/results/spaces-grid.json", import.meta.url),
   "spaces-cifar10": new URL("../../../docs/results/spaces-cifar10.json", import.meta.url),
+  "spaces-cifar10-adam": new URL("../../../docs/results/spaces-cifar10-adam.json", import.meta.url),
   "dinh-figures": new URL("../../../docs/results/dinh-figures.json", import.meta.url),
 };
 

@@ -1,15 +1,18 @@
-/** Jestädt's Figures 4.1 to 4.5 and 4.10, of the runs that are stored: losses by learning rate and by epoch. */
+/** Jestädt's Figures 4.1 to 4.7 and 4.10, of the runs that are stored: losses by learning rate and by epoch. */
 
 import { linear, log } from "../charts/scales";
 import { type Mark, type XySeries, xyPlot } from "../charts/xy";
 import { columnsOf } from "../figures/columns";
 import { seriesKey } from "../figures/xy";
 import { number } from "../format";
+import { VALUES } from "../spaces/findings";
 import { BLOWN_UP, GUESSING } from "../spaces/results";
 import { type Chart, mean, suffixOf } from "./charts";
 import type { Spaces } from "./results";
 
 type Look = Pick<XySeries, "kind" | "dashed" | "mark">;
+
+const MARKS: Mark[] = ["cross", "bar", "circle", "square", "diamond", "ring"];
 
 const PLACES: [RegExp, string, Mark][] = [
   [/^G-/, "space-g_space", "diamond"],
@@ -17,9 +20,14 @@ const PLACES: [RegExp, string, Mark][] = [
   [/^/, "space-weights", "circle"],
 ];
 
+/** By value of the fixed weights, where a method's name says one: a mark each. */
+const OF_VALUES = new Map<string, Mark>(VALUES.map((value, index) => [String(value), MARKS[index] ?? "circle"]));
+
 /** What differs in something else, as its name says behind a comma, is dashed and hollow. */
-function lookOf(method: string): Look {
+export function lookOf(method: string): Look {
   const [, kind = "", mark] = PLACES.find(([name]) => name.test(method)) ?? [];
+  const value = OF_VALUES.get(method.split(" at ")[1] ?? "");
+  if (value) return { kind, dashed: false, mark: value };
   const isOther = method.includes(", ");
   return { kind: isOther ? `${kind} hollow` : kind, dashed: isOther, mark };
 }
@@ -43,7 +51,7 @@ const setting = ({ network, data = "MNIST", training, test, epochs, batch_size, 
 
 const said = (loss: number): string => (Number.isFinite(loss) ? number(loss) : "diverged");
 
-export function ratesChart(spaces: Spaces): Chart {
+export function ratesChart(spaces: Spaces, figures = "Figures 4.1 to 4.5"): Chart {
   const [methods, rates] = [methodsOf(spaces), ratesOf(spaces)];
   const series = methods.map((method, index): XySeries => {
     const points = rates.map((rate) => {
@@ -61,7 +69,7 @@ export function ratesChart(spaces: Spaces): Chart {
   return {
     name: `jestaedt-rates${suffixOf(spaces.data)}`,
     title: "Lowest validation loss by learning rate",
-    caption: `${setting(spaces)}. Marks: the mean of the runs; bars: from the best to the worst (after Jestädt 2025, Figures 4.1 to 4.5).`,
+    caption: `${setting(spaces)}. Marks: the mean of the runs; bars: from the best to the worst (after Jestädt 2025, ${figures}).`,
     plot: xyPlot(series, {
       x: log((rates.at(-1) ?? 1e-5) * 0.6, (rates[0] ?? 0.1) * 1.7),
       y: log(Math.min(...known) * 0.85, Math.max(3, ...known) * 1.1),
@@ -85,6 +93,14 @@ export function ratesChart(spaces: Spaces): Chart {
         ]),
       ),
   };
+}
+
+/** Figures 4.6 and 4.7. */
+export function fixedCharts(kept: Spaces, grid: Spaces): Chart[] {
+  return [
+    { ...ratesChart(kept, "Figure 4.6"), name: "jestaedt-kept", title: "Set to 1, or kept: lowest validation loss" },
+    { ...ratesChart(grid, "Figure 4.7"), name: "jestaedt-grid", title: "By fixed value: lowest validation loss" },
+  ];
 }
 
 export function epochsChart(spaces: Spaces, rate: number): Chart {

@@ -10,7 +10,8 @@ import type { Drawing } from "../gallery/live";
 import { choices, figuredChart, rankingChart, saidOf, scatterChart, type Titles } from "../gallery/petzka";
 import { linesChart, powerChart, seedsOf } from "../gallery/rangamani";
 import { type Lines, type Petzka, resultsOf, type Spaces } from "../gallery/results";
-import { epochsChart, ratesChart, ratesOf } from "../gallery/spaces";
+import { epochsChart, fixedCharts, ratesChart, ratesOf } from "../gallery/spaces";
+import { table4Chart } from "../gallery/table4";
 import { tableChart } from "../gallery/tables";
 import { plain } from "../subscripts";
 import { chartIn } from "./chart-in";
@@ -74,6 +75,8 @@ export class GalleryDrawing {
       case "table-2":
       case "table-3":
         return this.#chart(0, tableChart(await resultsOf("tables"), this.kind === "table-2" ? "2" : "3"));
+      case "table-4":
+        return this.#chart(0, table4Chart(await resultsOf("table-4")));
       case "power": {
         const power = await resultsOf("power");
         return this.#pairs([powerChart(power, "distances"), powerChart(power, "residuals")]);
@@ -87,9 +90,12 @@ export class GalleryDrawing {
         return this.#petzka(await resultsOf("petzka"));
       case "petzka-cifar10":
         return this.#petzka(await resultsOf("petzka-cifar10"));
+      case "spaces-fixed":
+        return this.#pairs(fixedCharts(await resultsOf("spaces-kept"), await resultsOf("spaces-grid")));
       case "spaces":
       case "spaces-adam":
       case "spaces-cifar10":
+      case "spaces-cifar10-adam":
         return this.#spaces(await resultsOf(this.kind));
     }
   }

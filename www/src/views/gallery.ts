@@ -5,7 +5,7 @@ import { html, nothing, render, type TemplateResult } from "lit-html";
 import README from "../../../docs/papers/README.md?raw";
 import type { App } from "../app";
 import { sentence } from "../format";
-import { DRAWINGS, LIVE, type Live } from "../gallery/live";
+import { DRAWINGS, LIVE, type Live, NOT_LIVE } from "../gallery/live";
 import { counted, type Paper, type Row, readPapers, type Verdict } from "../gallery/rows";
 import { piecesOf } from "../gallery/words";
 import { copy } from "./copy";
@@ -83,8 +83,9 @@ function card(row: Row, drawing: GalleryDrawing | undefined): TemplateResult {
 
 function ways({ id, name, command, time }: Row, drawing?: GalleryDrawing): TemplateResult | typeof nothing {
   const [links, isClosed] = [LIVE[id] ?? [], command !== null || drawing !== undefined];
+  const elsewhere = NOT_LIVE[id];
   const took = time === "" ? nothing : html`<p class="note">${said(capital(time))}</p>`;
-  if (!isClosed && links.length === 0 && time === "") return nothing;
+  if (!isClosed && links.length === 0 && time === "" && !elsewhere) return nothing;
   const opened = ({ currentTarget }: Event): void => {
     if ((currentTarget as HTMLDetailsElement).open) drawing?.open();
   };
@@ -93,7 +94,9 @@ function ways({ id, name, command, time }: Row, drawing?: GalleryDrawing): Templ
     ${drawing ? html`<div class="run-drawing" ${drawing.here()}></div>` : nothing}
     ${command === null ? nothing : commandOf(command)} ${took}
   </details>`;
-  return html`<div class="run-ways">${isClosed ? closed : took} ${links.map((live) => link(live))}</div>`;
+  return html`<div class="run-ways">${isClosed ? closed : took} ${links.map((live) => link(live))}
+    ${elsewhere ? html`<p class="note">${said(elsewhere)}</p>` : nothing}
+  </div>`;
 }
 
 function link({ text, to }: Live): TemplateResult {

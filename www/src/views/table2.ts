@@ -1,4 +1,4 @@
-/** The papers, run again: a place for the gallery, which comes when it is opened, and Rangamani's Table 2, computed here beside the paper's own numbers. */
+/** The papers, run again: a place for the gallery, which comes when it is opened, and Rangamani's Table 2 and Figure 1, computed here beside the paper's own numbers. */
 
 import { html, nothing, render, type TemplateResult } from "lit-html";
 import type { App } from "../app";
@@ -6,10 +6,13 @@ import { judged } from "../constructions";
 import { table2Figure } from "../figures/tables";
 import { disable } from "../focus";
 import { number } from "../format";
+import { type Chart, figureOf } from "../gallery/charts";
+import { historyChart } from "../gallery/rangamani";
 import type { State } from "../store";
+import { chartIn } from "./chart-in";
 import { estimateView } from "./estimate";
 import { place, within } from "./place";
-import { takeAlong } from "./take-along";
+import { takeAlong, takenAlong } from "./take-along";
 import { term } from "./words";
 
 const PAPER = [1.7e-7, 7.17e-7];
@@ -43,12 +46,12 @@ const markup = (app: App): TemplateResult => html`
     <div class="display">
       <div id="gallery" class="gallery"></div>
       <div class="heading">
-        <h3 id="table2-title">Rangamani et al., Table 2, computed here</h3>
+        <h3 id="table2-title">Rangamani et al., Table 2 and Figure 1, computed here</h3>
         <div class="row"><button id="table2-button" type="button" @click=${() => void app.asking.reproduceTable2()}>Reproduce</button></div>
       </div>
-      <p class="note">784-300-100-10 on 500 random samples with random labels. The ${term("spectralNorm", "spectral norm")} of the ${term("layerwise", "layer-wise")} ${term("riemannian")} ${term("hessian")}, before and after two layer-wise maps. The paper found relative differences of 1.7 × 10⁻⁷ and 7.17 × 10⁻⁷.</p>
+      <p class="note">784-300-100-10 on 500 random samples with random labels. The ${term("spectralNorm", "spectral norm")} of the ${term("layerwise", "layer-wise")} ${term("riemannian")} ${term("hessian")}, before and after two layer-wise maps. The paper found relative differences of 1.7 × 10⁻⁷ and 7.17 × 10⁻⁷. Below, Algorithm 1 step by step: how far its estimate is from the norm.</p>
       <p id="table2-estimate" class="note estimate"></p>
-      <div id="table2">${table(app.store.state.table2)}</div>
+      <div id="table2">${table(app.store.state.table2)} ${history(app)}</div>
     </div>
   
 `;
@@ -67,7 +70,7 @@ function table(table2: State["table2"]): TemplateResult | typeof nothing {
       </tr>
     </thead>
     <tbody>
-      ${table2.map(({ lambda, before, after, relativeDifference, converged }, index) => {
+      ${table2.rows.map(({ lambda, before, after, relativeDifference, converged }, index) => {
         const paper = PAPER[index] ?? Number.NaN;
         const held = relativeDifference <= paper;
         return html`<tr data-difference=${relativeDifference} data-held=${String(held && converged)}>
@@ -81,4 +84,20 @@ function table(table2: State["table2"]): TemplateResult | typeof nothing {
       })}
     </tbody>
   </table>`;
+}
+
+/** Algorithm 1, as it went. */
+function history({ store }: App): TemplateResult | typeof nothing {
+  const chartNow = (): Chart | null => store.state.table2 && historyChart(store.state.table2);
+  const chart = chartNow();
+  if (!chart) return nothing;
+  // Its button stays with its place, whatever is drawn there later.
+  const taken = takenAlong(() => {
+    const now = chartNow();
+    return now && figureOf(now);
+  });
+  return html`<figure>
+    <figcaption class="chart-head" ${taken}><div class="run-controls"><span>${chart.title}</span></div></figcaption>
+    <div id="figure1" class="chart" ${chartIn(chart)}></div>
+  </figure>`;
 }

@@ -55,7 +55,7 @@ import {
   type SharpenChoice,
   type SharpenFinding,
   type SpectrumChoice,
-  type Table2Row,
+  type Table2Found,
   type TrainChoice,
   type Trained,
   type TrainSummary,
@@ -332,8 +332,8 @@ export class Lab implements LabApi {
     return this.#session.run((engine, options) => this.#dinh.constantInBall(engine, options, epsilon));
   }
 
-  table2(): Promise<Outcome<Table2Row[]>> {
-    return this.#session.run((engine, options) => this.#table2.rows(engine, options));
+  table2(): Promise<Outcome<Table2Found>> {
+    return this.#session.run((engine, options) => this.#table2.find(engine, options));
   }
 
   report(sections: ReportSection[] | null): Promise<Outcome<string>> {

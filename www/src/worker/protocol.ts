@@ -322,6 +322,13 @@ export interface Table2Row {
   converged: boolean;
 }
 
+export interface Table2Found {
+  rows: Table2Row[];
+  /** Algorithm 1 before the maps: ‖A u‖ after each of its steps, and whether its vector has settled. */
+  norms: number[];
+  settled: boolean;
+}
+
 export interface EngineStart {
   info: BackendInfo;
   /** Why it is not the backend asked for. */
@@ -424,7 +431,7 @@ export interface LabApi {
   manyEigenvalues(choice: SharpenChoice): Promise<Outcome<ManyFinding>>;
   /** Section 4.3. */
   constantInBall(epsilon: number): Promise<Outcome<BallFinding>>;
-  table2(): Promise<Outcome<Table2Row[]>>;
+  table2(): Promise<Outcome<Table2Found>>;
   /** The report of the trained weights, as JSON text; null for all the sections that there are. */
   report(sections: ReportSection[] | null): Promise<Outcome<string>>;
   /** Aborts what is running; resolves at once. */

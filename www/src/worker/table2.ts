@@ -1,12 +1,17 @@
-/** Rangamani et al., Table 2: F1 at 500 random samples with random labels, before and after two layer-wise maps. */
+/** Rangamani et al., Table 2: F1 at 500 random samples with random labels, before and after two layer-wise maps; and Figure 1, Algorithm 1 before them. */
 
 import { type Engine, type MeasureValue, Network, Problem, type RunOptions } from "isoflat";
-import type { Table2Row } from "./protocol";
+import type { Table2Found, Table2Row } from "./protocol";
 
 const LAMBDAS = [
   [5, 4, 1 / 20],
   [100, 30, 1 / 3000],
 ];
+
+/** By how much a vector still turns that has settled. */
+const SETTLED = { f64: 1e-6, f32: 1e-4 } as const;
+/** Steps, at most. */
+const STEPS = 500;
 
 type Norm = Pick<MeasureValue, "value" | "converged">;
 
@@ -16,7 +21,7 @@ export class Table2 {
   /** A norm is of one device. */
   #engine: Engine | undefined;
 
-  async rows(engine: Engine, options: RunOptions): Promise<Table2Row[]> {
+  async find(engine: Engine, options: RunOptions): Promise<Table2Found> {
     if (engine !== this.#engine) this.#found.clear();
     this.#engine = engine;
     const network = Network.preset("f1");
@@ -46,9 +51,17 @@ export class Table2 {
           converged: before.converged && after.converged,
         });
       }
+      const power = await engine.eigenvalues(problem, parameters, {
+        ...options,
+        operator: "riemannian.layerwise_flat",
+        method: "power",
+        tolerance: SETTLED[engine.info.precision],
+        maxProducts: STEPS,
+        seed: 1,
+      });
       // Whoever asks again wants it computed again.
       this.#found.clear();
-      return rows;
+      return { rows, norms: [...(power.norms ?? [])], settled: power.converged };
     } finally {
       problem.free();
       network.free();

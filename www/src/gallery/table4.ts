@@ -1,0 +1,72 @@
+/** Rangamani's Table 4, MNIST's rows: the spectral norm at each seed's minimum, where the paper has a mean. */
+
+import { type RowMark, type RowsOptions, rowsPlot } from "../charts/rows";
+import { log } from "../charts/scales";
+import { columnsOf } from "../figures/columns";
+import { number } from "../format";
+import { type Chart, markKey } from "./charts";
+import type { Table4 } from "./results";
+
+const SEED = { kind: "of-f64", mark: "circle" } as const;
+const PAPER = { kind: "of-paper", mark: "cross" } as const;
+
+const NAMES: Record<string, string> = { mnist_fc: "784-512×5-10", lenet: "LeNet’s type" };
+
+/** Means of the paper, by network and batches. */
+const FOUND: Record<string, number> = {
+  "mnist_fc small": 0.096,
+  "mnist_fc large": 73805,
+  "lenet small": 6e-5,
+  "lenet large": 4.03,
+};
+
+export function table4Chart({ rows, runs, training }: Table4): Chart {
+  // A row of which no run is there yet has nothing to show.
+  const all = rows.flatMap(({ network, batches }) => {
+    const own = runs.filter((run) => run.network === network && run.batches === batches);
+    if (own.length === 0) return [];
+    const paper = FOUND[`${network} ${batches}`] ?? Number.NaN;
+    const name = `${NAMES[network] ?? network}, batches of ${own[0]?.batch}`;
+    const seeds = own.map(
+      ({ seed, spectral_norm: at, test_accuracy, epochs }, index): RowMark => ({
+        at,
+        ...SEED,
+        shift: own.length > 1 ? (0.6 * index) / (own.length - 1) - 0.3 : 0,
+        title: `seed ${seed}: ${number(at)} after ${epochs} epochs, ${number(100 * test_accuracy)} % of the test images right`,
+      }),
+    );
+    const cross: RowMark = { at: paper, ...PAPER, title: `the paper: ${number(paper)}` };
+    return [{ name, own, paper, marks: [...seeds, cross] }];
+  });
+  const values = all.flatMap(({ marks }) => marks.map(({ at }) => at));
+  const said = all.map(({ name, own, paper }) => {
+    const norms = own.map(({ spectral_norm }) => number(spectral_norm, 2));
+    return `${name} ${norms.join(" and ")}, in the paper ${number(paper)}`;
+  });
+  const options: RowsOptions = {
+    x: log(Math.min(...values) / 3, Math.max(...values) * 3),
+    xLabel: "spectral norm of the Riemannian Hessian",
+    label: `Spectral norms at the minima: ${said.join("; ")}`,
+  };
+  return {
+    name: "rangamani-table-4",
+    title: "Spectral norms at minima of small and of large batches",
+    caption:
+      `After Rangamani et al. 2019, Table 4: the spectral norm of the Riemannian Hessian over all ${training} training images of MNIST, ` +
+      "when all of them are told right; a mark a seed.",
+    plot: rowsPlot(all, options),
+    narrow: rowsPlot(all, { ...options, isNarrow: true }),
+    keys: [markKey("a seed", SEED.kind, SEED.mark), markKey("the paper’s mean", PAPER.kind, PAPER.mark)],
+    columns: () =>
+      columnsOf(
+        ["network", "batch", "seed", "epochs", "training_loss", "test_accuracy", "spectral_norm", "paper"],
+        all.flatMap(({ own, paper }) =>
+          own.map((run) => [
+            ...[run.network, run.batch, run.seed, run.epochs],
+            ...[run.training_loss, run.test_accuracy, run.spectral_norm, paper],
+          ]),
+        ),
+      ),
+    rows: all.length,
+  };
+}
