@@ -58,10 +58,8 @@ export function powerChart({ runs, network, samples, tolerance }: Power, what: k
 /** Figure 1 of the network that Table 2 is of, as the lab has just run it: λ is the norm before the maps. */
 export function historyChart({ rows, norms, settled }: Table2Found): Chart {
   const value = rows[0]?.before ?? Number.NaN;
-  const points = norms.flatMap((norm, step) => {
-    const y = Math.abs(norm / value - 1);
-    return y > 0 ? { x: step + 1, y } : [];
-  });
+  const distances = norms.map((norm) => Math.abs(norm / value - 1));
+  const points = distances.flatMap((y, step) => (y > 0 ? { x: step + 1, y } : []));
   const { name: yLabel, title } = OF_STEPS.distances;
   const said = `${norms.length} steps, after which the vector has ${settled ? "" : "not "}settled`;
   return {
@@ -79,7 +77,7 @@ export function historyChart({ rows, norms, settled }: Table2Found): Chart {
     columns: () =>
       columnsOf(
         ["iteration", "norm", "distance"],
-        norms.map((norm, step) => [step + 1, norm, Math.abs(norm / value - 1)]),
+        norms.map((norm, step) => [step + 1, norm, distances[step] ?? Number.NaN]),
       ),
   };
 }
