@@ -103,8 +103,9 @@ export class Lab {
     );
   }
 
-  /** Until all is there but the searches for the highest point, which come last and take longest. */
-  looked(timeout = 4 * MINUTE) {
+  /** Until all is there but the searches for the highest point, which come last and take longest: what a part that shows it waits for. */
+  async looked(timeout = 4 * MINUTE) {
+    await this.page.evaluate(() => window.isoflatLab.app.complete());
     return this.page.waitForFunction(
       () => {
         const { task, measures, surfaces, dinh } = window.isoflatLab.app.store.state;

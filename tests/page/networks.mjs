@@ -23,7 +23,7 @@ const slide = (page, decades) => page.locator("#sharpness").fill(String(decades)
 const REST_MS = 900;
 
 export async function checkUndo(browser, url, check) {
-  const lab = await Lab.open(browser, url, { measured: null });
+  const lab = await Lab.open(browser, url);
   const { page } = lab;
   const isOff = (id) => page.locator(id).getAttribute("aria-disabled");
   await page.waitForTimeout(REST_MS);

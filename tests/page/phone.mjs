@@ -30,6 +30,8 @@ const [SURFACES, ROOM] = [0.45, 0.4];
 async function checkStage(lab, check, what) {
   const { page } = lab;
   await page.waitForSelector("#landscapes [data-point=bent] canvas");
+  // A part is as long as what it shows.
+  await lab.looked();
   const height = page.viewportSize().height;
   for (const tab of await lab.tabs()) {
     await lab.goTo(tab);

@@ -21,7 +21,7 @@ import { Previews } from "./previews";
 import { Recovery } from "./recovery";
 import { resultFile } from "./result";
 import { Shelf } from "./shelf";
-import { arrivedWith, CLEARED, only, withoutResults } from "./states";
+import { arrivedWith, CLEARED, withLandscape, withoutResults } from "./states";
 import type { Store, Task } from "./store";
 import { Trainings } from "./trainings";
 import { Twin } from "./twin";
@@ -110,6 +110,8 @@ export class App {
       task: (task, body) => this.#task(task, body),
       startEngine: () => this.#startEngine(),
       computeOn: (backend) => this.#task("starting", async () => void (await this.#computeOn(backend))),
+      measureOn: (samples) => this.#measureOn(samples),
+      stage: (job) => this.#onlyStage(job),
       complete: (job) => this.#everything(job),
       forget: () => this.#forget(),
     });
@@ -152,8 +154,8 @@ export class App {
   }
 
   /** A network that is kept, with what was known of it. */
-  async show(stamp: string): Promise<void> {
-    await this.#task("starting", async (job) => {
+  show(stamp: string): Promise<boolean> {
+    return this.#task("starting", async (job) => {
       await this.#startEngine();
       if (!(await this.#kept.show(stamp))) return this.#isGone();
       await this.#onlyStage(job);
@@ -230,21 +232,25 @@ export class App {
   }
 
   /** A network as it is before training, from the options. */
-  async chooseModel(choice: ModelChoice): Promise<void> {
-    await this.#task("starting", () => this.#setModel(choice));
+  chooseModel(choice: ModelChoice): Promise<boolean> {
+    return this.#task("starting", () => this.#setModel(choice));
   }
 
   /** The same weights, measured on another number of samples: what was learnt stays. */
   async setMeasured(samples: number): Promise<void> {
     await this.#task("looking", async (job) => {
-      const model = await this.#client.call((lab) => lab.setMeasured(samples));
-      const { modelChoice } = this.store.state;
-      this.store.set({
-        ...withoutResults(this.store.state),
-        model,
-        modelChoice: modelChoice && { ...modelChoice, measured: samples },
-      });
+      await this.#measureOn(samples);
       await this.#everything(job);
+    });
+  }
+
+  async #measureOn(samples: number): Promise<void> {
+    const model = await this.#client.call((lab) => lab.setMeasured(samples));
+    const { modelChoice } = this.store.state;
+    this.store.set({
+      ...withoutResults(this.store.state),
+      model,
+      modelChoice: modelChoice && { ...modelChoice, measured: samples },
     });
   }
 
@@ -266,11 +272,12 @@ export class App {
     return wasTrained === null || isArrival(stamp) || this.shelf.isNamed(stamp) || this.mayReplace();
   }
 
-  /** Landscape and measures of the point reached, whatever it is. */
-  async look(): Promise<void> {
-    await this.#task("looking", async (job) => {
+  /** Landscape and measures of the point reached, whatever it is. `put`: sets what else is on the stage, before. */
+  look(put = (): void => {}): Promise<boolean> {
+    return this.#task("looking", async (job) => {
       if (this.store.state.stamp === null) this.store.set({ stamp: await this.#client.call((lab) => lab.keep()) });
       this.store.set({ ready: true });
+      put();
       await this.#everything(job);
     });
   }
@@ -298,17 +305,7 @@ export class App {
   }
 
   setLandscape(landscapeChoice: LandscapeChoice): void {
-    const { atBent, ...now } = landscapeChoice;
-    const { atBent: atBentBefore, ...before } = this.store.state.landscapeChoice;
-    // The trained point's landscape depends on all but `atBent`.
-    const kept = JSON.stringify(now) === JSON.stringify(before) && atBent !== atBentBefore;
-    const { lines, surfaces, growing } = this.store.state;
-    this.store.set({
-      landscapeChoice,
-      growing: kept ? only(growing) : {},
-      lines: kept ? only(lines) : {},
-      surfaces: kept ? only(surfaces) : {},
-    });
+    this.store.set(withLandscape(this.store.state, landscapeChoice));
     if (this.store.state.ready) void this.#task("looking", (job) => this.#everything(job));
   }
 
@@ -338,13 +335,16 @@ export class App {
     return this.#client.tell((lab) => lab.loseDevice());
   }
 
-  /** `training`: what it begins with; `isContinued`: it goes on with what was stopped. */
+  /**
+   * `training`: what it begins with; `isContinued`: it goes on with what was stopped. Resolves to whether nothing else has been begun
+   * meanwhile: whoever has a next step must not take it then, which would end what a person has asked for since.
+   */
   async #task(
     task: Task,
     body: (job: Job) => Promise<void>,
     training: TrainChoice | null = null,
     isContinued = false,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const mine = ++this.#latest;
     this.messages.clear();
     // At once, and not when its turn comes: what must not be pressed now is to be disabled now.
@@ -355,10 +355,11 @@ export class App {
       this.progressing.begin(training, isContinued);
       await body(job);
     });
-    if (mine !== this.#latest) return;
+    if (mine !== this.#latest) return false;
     const paused = this.store.state.paused && planOf(this.store.state, awaited(this.store.state)).length > 0;
     this.progressing.end(paused);
     this.store.set({ task: "idle", progress: null, paused });
+    return true;
   }
 
   /** Also after a start that failed, when the next task tries again. On what was chosen before a reload, as `beginning` has it. */

@@ -12,7 +12,7 @@ import type { SpectrumChoice } from "./worker/protocol";
 /** What it has of the page around it. */
 interface Page {
   client: Client;
-  task: (task: Task, body: (job: Job) => Promise<void>) => Promise<void>;
+  task: (task: Task, body: (job: Job) => Promise<void>) => Promise<boolean>;
   /** What is missing, what has just been asked for before all else. */
   complete: (job: Job, asked: (keyof Asked)[]) => Promise<void>;
 }
@@ -90,9 +90,9 @@ export class Asking {
   }
 
   /** What is asked for, then what is missing. */
-  #ask(task: Task, asked: Asked, begin = (): void => {}): Promise<void> {
+  async #ask(task: Task, asked: Asked, begin = (): void => {}): Promise<void> {
     const { store } = this.app;
-    return this.page.task(task, async (job) => {
+    await this.page.task(task, async (job) => {
       begin();
       store.set({ asked: { ...store.state.asked, ...asked }, isWanted: true });
       await this.page.complete(job, Object.keys(asked) as (keyof Asked)[]);

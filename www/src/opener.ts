@@ -4,23 +4,28 @@ import type { App } from "./app";
 import { MODEL } from "./arrival/arrival";
 import { fetchArrival } from "./arrival/load";
 import { checkChoiceOf } from "./asking";
-import { noBend } from "./bends";
+import { decadesOf, noBend } from "./bends";
 import type { Client } from "./client";
 import type { Job } from "./jobs";
 import { isArrival } from "./kept";
 import { deviceOf, type Link, same } from "./link";
 import type { Settings } from "./reopen";
-import { CLEARED } from "./states";
-import { type Task, transformationOf } from "./store";
+import { CLEARED, withLandscape } from "./states";
+import { type Sharpness, type Task, transformationOf } from "./store";
 import type { BackendChoice, LandscapeChoice, OpenChoice, OpenedFiles } from "./worker/protocol";
 
 /** What it has of the page around it. */
 interface Page {
   client: Client;
-  task: (task: Task, body: (job: Job) => Promise<void>) => Promise<void>;
+  /** Resolves to whether nothing else has been begun meanwhile. */
+  task: (task: Task, body: (job: Job) => Promise<void>) => Promise<boolean>;
   startEngine: () => Promise<void>;
   /** Another device, and nothing computed on it yet. */
-  computeOn: (backend: BackendChoice) => Promise<void>;
+  computeOn: (backend: BackendChoice) => Promise<boolean>;
+  /** The same weights on another number of samples, and nothing computed of them yet. */
+  measureOn: (samples: number) => Promise<void>;
+  /** What the stage shows, and more where a part is open that does. */
+  stage: (job: Job) => Promise<void>;
   /** All that the page shows of a network that is new. */
   complete: (job: Job) => Promise<void>;
   /** What is under way is of another network. */
@@ -56,35 +61,46 @@ export class Opener {
     }
     const isHere = !trained && stamp !== null && isArrival(stamp);
     if (!isHere && !(await this.app.mayGo())) return;
-    await this.#computeOn(trained ? (trainedOn ?? device) : device);
+    if (!(await this.#computeOn(trained ? (trainedOn ?? device) : device))) return;
     this.app.store.set({ look: link.look, ...(link.spaces && { spaces: link.spaces }) });
-    if (trained) await this.#trainAgain(trained, link.landscape);
-    else {
-      if (!isHere) await this.#showArrival();
-      const { model, landscapeChoice } = this.app.store.state;
-      const samples = measured ?? MODEL.measured;
-      if (model && samples !== model.measuredSamples) await this.app.setMeasured(samples);
-      if (!same(link.landscape, landscapeChoice)) this.app.setLandscape(link.landscape);
+    const put = (): void => {
+      this.#put(link);
+      shown();
+    };
+    // At each step a person may have begun something else, which the next one would end.
+    if (trained) {
+      if (!(await this.#trainAgain(trained, link.landscape, put))) return;
+      if (this.#isOther(device) && !((await this.#computeOn(device)) && (await this.app.look()))) return;
+    } else {
+      if (!isHere && !(await this.#showArrival())) return;
+      if (!(await this.#showAs(measured ?? MODEL.measured, put))) return;
     }
-    await this.#computeOn(device);
-    const bent = this.#bend(link);
-    shown();
-    await bent;
     await this.#ask(link);
     this.#sayDevice(device);
   }
 
-  async #bend({ lambda, nodewise, permutation, sharpness, powersOfTwo }: Link): Promise<void> {
+  /** The network that is there as an address has it, measured on so many samples. */
+  #showAs(samples: number, put: () => void): Promise<boolean> {
+    return this.page.task("looking", async (job) => {
+      const { model } = this.app.store.state;
+      if (model && samples !== model.measuredSamples) await this.page.measureOn(samples);
+      put();
+      await this.page.stage(job);
+    });
+  }
+
+  /** Landscape and twin as an address has them; of what is there already all results stay. */
+  #put({ landscape, lambda, nodewise, permutation, sharpness, powersOfTwo }: Link): void {
     const { store, twin } = this.app;
-    const { ready, model, bend, dinh } = store.state;
+    const { ready, model, dinh, landscapeChoice } = store.state;
     if (!ready || !model) return;
+    if (!same(landscape, landscapeChoice)) store.set(withLandscape(store.state, landscape));
     if (powersOfTwo !== dinh.powersOfTwo) store.set({ dinh: { ...dinh, powersOfTwo, sharpened: null } });
-    const wanted = { ...bend, nodewise, permutation };
-    if (lambda && lambda.length === model.depth) return await twin.setBend({ ...wanted, lambda });
-    const isNeutral = transformationOf(bend) === null && transformationOf(wanted) === null;
-    if (isNeutral && same(sharpness, store.state.sharpness)) return;
-    store.set({ bend: wanted });
-    await twin.setSharpness(sharpness);
+    const rest = { ...store.state.bend, nodewise, permutation };
+    const isWhole = lambda !== null && lambda.length === model.depth;
+    const bend = isWhole ? { ...rest, lambda } : { ...rest, lambda: twin.lambdaAt(sharpness) };
+    const at: Sharpness = isWhole ? { way: "bend", decades: decadesOf(bend) } : sharpness;
+    if (!same(bend, store.state.bend) || !same(at, store.state.sharpness)) twin.put(bend, at);
   }
 
   /** What whoever made the address had asked for beyond the stage. */
@@ -104,9 +120,13 @@ export class Opener {
   }
 
   /** On that device from now on, if it is another one; where there is none, on the CPU. */
-  async #computeOn(device: Link["device"]): Promise<void> {
+  async #computeOn(device: Link["device"]): Promise<boolean> {
+    return device === null || !this.#isOther(device) || (await this.page.computeOn(device));
+  }
+
+  #isOther(device: Link["device"]): boolean {
     const { engine } = this.app.store.state;
-    if (device !== null && device !== (engine && deviceOf(engine.info.backend))) await this.page.computeOn(device);
+    return device !== null && device !== (engine && deviceOf(engine.info.backend));
   }
 
   /** In place of what says nothing worse. */
@@ -122,15 +142,18 @@ export class Opener {
   /** Trains again what a result is of, and bends it as it was. */
   async result({ bend, landscape, ...trained }: Settings): Promise<void> {
     if (!(await this.app.mayGo())) return;
-    await this.#trainAgain(trained, landscape);
-    if (this.app.store.state.ready && transformationOf(bend)) void this.app.twin.setBend(bend);
+    const put = (): void => {
+      if (transformationOf(bend)) this.app.twin.put(bend, { way: "bend", decades: decadesOf(bend) });
+    };
+    await this.#trainAgain(trained, landscape, put);
   }
 
-  async #showArrival(): Promise<void> {
+  async #showArrival(): Promise<boolean> {
     try {
-      await this.app.show((await fetchArrival()).stamp);
+      return await this.app.show((await fetchArrival()).stamp);
     } catch (error) {
       this.app.messages.error(error);
+      return true;
     }
   }
 
@@ -138,11 +161,11 @@ export class Opener {
   async #trainAgain(
     { model, training }: NonNullable<Link["trained"]>,
     landscapeChoice: LandscapeChoice,
-  ): Promise<void> {
+    put: () => void,
+  ): Promise<boolean> {
     this.app.store.set({ landscapeChoice, modelChoice: model, trainChoice: training });
-    if (training) return await this.app.trainings.begin(model, training);
-    await this.app.chooseModel(model);
-    await this.app.look();
+    if (training) return await this.app.trainings.begin(model, training, put);
+    return (await this.app.chooseModel(model)) && (await this.app.look(put));
   }
 
   async #show(job: Job, opened: OpenedFiles): Promise<void> {

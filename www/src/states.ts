@@ -4,7 +4,7 @@ import { type Arrival, LANDSCAPE, MODEL, TRAINING } from "./arrival/arrival";
 import { noBend } from "./bends";
 import { FIRST_LOOK } from "./charts/camera";
 import { NO_DINH, NO_VALUES, NOT_SHARP, type PerPoint, type State } from "./store";
-import type { SpectrumChoice } from "./worker/protocol";
+import type { LandscapeChoice, SpectrumChoice } from "./worker/protocol";
 
 export const SPECTRUM: SpectrumChoice = { operator: "hessian", part: "all", probes: 4, steps: 60 };
 
@@ -96,6 +96,15 @@ export function withoutTwin(state: State): Partial<State> {
     growing: only(growing),
     measures: { trained: measures.trained, bent: new Map() },
   };
+}
+
+/** Landscapes along other directions. The trained point's depends on all of the choice but `atBent`. */
+export function withLandscape(state: State, landscapeChoice: LandscapeChoice): Partial<State> {
+  const { atBent, ...now } = landscapeChoice;
+  const { atBent: atBentBefore, ...before } = state.landscapeChoice;
+  const isKept = JSON.stringify(now) === JSON.stringify(before) && atBent !== atBentBefore;
+  const { lines, surfaces, growing } = isKept ? state : FIRST_STATE;
+  return { landscapeChoice, growing: only(growing), lines: only(lines), surfaces: only(surfaces) };
 }
 
 /** The same weights, on another device or other samples. */

@@ -16,7 +16,8 @@ type Lab = Parameters<Parameters<Client["call"]>[0]>[0];
 /** What it has of the page around it. */
 interface Page {
   client: Client;
-  task: (task: Task, body: (job: Job) => Promise<void>, training: TrainChoice) => Promise<void>;
+  /** Resolves to whether nothing else has been begun meanwhile. */
+  task: (task: Task, body: (job: Job) => Promise<void>, training: TrainChoice) => Promise<boolean>;
   startEngine: () => Promise<void>;
   setModel: (choice: ModelChoice) => Promise<void>;
   /** What follows on a training. */
@@ -41,8 +42,11 @@ export class Trainings {
     private readonly page: Page,
   ) {}
 
-  /** From the initialisation of `model`; from where it stands if a file is open. */
-  async begin(model: ModelChoice | null, choice: TrainChoice): Promise<void> {
+  /**
+   * From the initialisation of `model`; from where it stands if a file is open. `put`: sets what else is on the stage, before what is
+   * reached is looked at. Resolves to whether nothing else has been begun meanwhile.
+   */
+  async begin(model: ModelChoice | null, choice: TrainChoice, put = (): void => {}): Promise<boolean> {
     const { store } = this.app;
     store.set({ unfinished: null });
     const body = async (job: Job): Promise<void> => {
@@ -51,10 +55,11 @@ export class Trainings {
         const { opened, model: there } = store.state;
         store.set({ ...CLEARED, opened, bend: noBend(there?.depth ?? 1) });
       }
-      await this.#run(job, choice, (lab) => lab.train(choice));
+      await this.#run(job, choice, (lab) => lab.train(choice), put);
     };
-    await this.page.task("training", body, choice);
+    const isLatest = await this.page.task("training", body, choice);
     await this.read();
+    return isLatest;
   }
 
   /** From its last checkpoint. */
@@ -84,7 +89,12 @@ export class Trainings {
     if (store.state.task !== "training" || store.state.training?.stopped) store.set({ unfinished: found });
   }
 
-  async #run(job: Job, choice: TrainChoice, run: (lab: Lab) => Promise<Outcome<Trained>>): Promise<void> {
+  async #run(
+    job: Job,
+    choice: TrainChoice,
+    run: (lab: Lab) => Promise<Outcome<Trained>>,
+    put = (): void => {},
+  ): Promise<void> {
     const { store, progressing, messages } = this.app;
     job.checkpoint();
     store.set({ isWanted: true, trainChoice: choice });
@@ -93,6 +103,7 @@ export class Trainings {
     const train = () => this.page.client.call(run);
     const { summary: training, way, stamp } = await progressing.through({ what: "training" }, after, scope, train);
     store.set({ training, way, stamp, ready: true });
+    put();
     if (stamp === null) messages.notice(...NOT_KEPT);
     // It has come to something: to wait for what follows would leave *Continue* out of sight.
     await this.read();

@@ -14,7 +14,8 @@ interface Page {
   client: Client;
   store: Store;
   previews: Previews;
-  task: (task: Task, body: (job: Job) => Promise<void>) => Promise<void>;
+  /** Resolves to whether nothing else has been begun meanwhile. */
+  task: (task: Task, body: (job: Job) => Promise<void>) => Promise<boolean>;
   /** What the stage shows, and more where a part is open that does. */
   complete: (job: Job) => Promise<void>;
   /** All that the page shows. */
@@ -25,13 +26,16 @@ interface Page {
 export class Twin {
   constructor(private readonly page: Page) {}
 
-  /** As sharp as wanted, one way or the other. Done when what follows from it is there. */
-  async setSharpness(sharpness: Sharpness): Promise<void> {
+  /** As sharp as wanted, one way or the other. Done when what follows from it is there: true, or when something else has been begun. */
+  async setSharpness(sharpness: Sharpness): Promise<boolean> {
+    const { model, bend } = this.page.store.state;
+    return model === null || (await this.#bendTo({ ...bend, lambda: this.lambdaAt(sharpness) }, sharpness));
+  }
+
+  /** The layers' factors that are as sharp as that. While the sharpest layer is not known the twin stays where it is. */
+  lambdaAt(sharpness: Sharpness): number[] {
     const { dinh, model, bend } = this.page.store.state;
-    if (!model) return;
-    // While the sharpest layer is not known the twin stays where it is.
-    const lambda = lambdaFor(sharpness, model, found(dinh.valley), dinh.powersOfTwo) ?? bend.lambda;
-    await this.#bendTo({ ...bend, lambda }, sharpness);
+    return (model && lambdaFor(sharpness, model, found(dinh.valley), dinh.powersOfTwo)) ?? bend.lambda;
   }
 
   /** Dinh’s α a power of two, or not. */
@@ -41,18 +45,18 @@ export class Twin {
   }
 
   /** Layer by layer, unit by unit. */
-  setBend(bend: Bend): Promise<void> {
+  setBend(bend: Bend): Promise<boolean> {
     return this.#bendTo(bend, { way: "bend", decades: decadesOf(bend) });
   }
 
   /** Where rescaling of the layers leaves the Hessian the least trace. Null where that is not found, or something else was begun. */
   async setFlattest(): Promise<FlattestBend | null> {
     const found: FlattestBend[] = [];
-    await this.page.task("bending", async () => {
+    const isLatest = await this.page.task("bending", async () => {
       found.push(await this.page.client.call((lab) => lab.flattest()));
     });
     const [flattest] = found;
-    if (!flattest || this.page.store.state.task !== "idle") return null;
+    if (!flattest || !isLatest) return null;
     const { lambda } = flattest;
     void this.setBend({ ...noBend(lambda.length), lambda });
     return flattest;
@@ -91,16 +95,21 @@ export class Twin {
     });
   }
 
-  async #bendTo(bend: Bend, sharpness: Sharpness): Promise<void> {
+  /** Puts the twin there; nothing is computed. */
+  put(bend: Bend, sharpness: Sharpness): void {
     const { dinh } = this.page.store.state;
     const { decades } = sharpness;
     // The constructions are asked for as much as the slider says, whichever way it bends.
     const asked = decades === dinh.decades ? dinh : { ...dinh, decades, sharpened: null, many: null };
     this.page.store.set({ bend, sharpness, dinh: asked, ...withoutTwin(this.page.store.state) });
-    if (!this.page.store.state.ready) return;
+  }
+
+  async #bendTo(bend: Bend, sharpness: Sharpness): Promise<boolean> {
+    this.put(bend, sharpness);
+    if (!this.page.store.state.ready) return true;
     this.page.previews.moved();
-    if (this.page.previews.isRunning) return;
-    await this.page.task("bending", async (job) => {
+    if (this.page.previews.isRunning) return true;
+    return this.page.task("bending", async (job) => {
       await this.page.previews.run(job);
       await this.page.everything(job);
     });

@@ -309,7 +309,7 @@ export class NetworksView {
     // What has no name is beside the others only while it is on the stage.
     for (const entry of beside.filter(({ name }) => name === null))
       await app.shelf.name(entry.stamp, freeName(entry, app.store.state.shelf));
-    if (app.store.state.stamp !== stamp) await app.show(stamp);
+    if (app.store.state.stamp !== stamp && !(await app.show(stamp))) return;
     const { stamp: shown, model } = app.store.state;
     if (shown !== stamp || !model) return;
     const refusal = refusalToRescale(model);
