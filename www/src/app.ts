@@ -125,11 +125,11 @@ export class App {
 
   /**
    * What was on the page last, or else what the page comes with, or else the network of the options. `introduced`: when what
-   * plays on arrival is over.
+   * plays on arrival is over. Resolves to whether nothing else has been begun meanwhile.
    */
-  async start(choice: ModelChoice, beginning: Promise<Beginning>, introduced: () => Promise<void>): Promise<void> {
+  start(choice: ModelChoice, beginning: Promise<Beginning>, introduced: () => Promise<void>): Promise<boolean> {
     void this.trainings.read();
-    await this.#task("starting", async (job) => {
+    return this.#task("starting", async (job) => {
       const starting = this.#startEngine(beginning);
       // Whoever awaits it is told of what goes wrong; until then nobody may be there.
       starting.catch(() => {});

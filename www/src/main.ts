@@ -204,7 +204,11 @@ const address = new Address(
   () => tab,
   (link, shown) => app.opener.link(link, shown),
 );
-void started.then(async () => link && !isKept(await first) && address.follow(link));
+void started.then(async (isLatest) => {
+  // Files that have come before, say: to open another network now would end that.
+  if (!isLatest && store.state.task === "starting") return;
+  if (link && !isKept(await first)) await address.follow(link);
+});
 address.begin();
 
 // The stage comes first: it moves by now.

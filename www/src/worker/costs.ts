@@ -27,7 +27,7 @@ const WAITED = 2;
 /** Batches of training, small and large, and at most how many steps with each. */
 const BATCHES = [32, 128];
 const STEPS = 48;
-const STEPS_SECONDS = 0.15;
+const STEPS_SECONDS = 0.08;
 /** A module that has just been loaded is slow until the engine has compiled what is called often: where there is time, it is called so long. */
 const WARM_SECONDS = 0.2;
 /** Points of a line, and a side of a surface. */
