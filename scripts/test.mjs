@@ -6,13 +6,12 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { buildSite, buildWasm } from "./build.mjs";
+import { buildSite } from "./build.mjs";
 import { runFuzz } from "./fuzz.mjs";
 import { driverCapabilities, findChrome, findDriver, findFirefox, noFirefox } from "./lib/browser.mjs";
 import { hasMpi, noMpi } from "./lib/mpi.mjs";
-import { Failure, fail, root, run, runNode, seconds } from "./lib/process.mjs";
+import { beginNode, Failure, fail, root, run, runNode, seconds } from "./lib/process.mjs";
 import { relaxedEnvironment } from "./lib/relaxed.mjs";
-import { buildMnist } from "./mnist.mjs";
 import { setUp } from "./setup.mjs";
 
 const wasm = ["--target", "wasm32-unknown-unknown"];
@@ -131,7 +130,14 @@ const steps = [
   },
   { name: "ranks", group: "rust", says: "the program over ranks that MPI connects", work: rankTests },
   // Before the tests in the browser, which are linked with what it leaves.
-  { name: "build", group: "web", says: "the package: wasm and data", work: () => buildWasm().then(buildMnist) },
+  // It begins with the first step, since each of its modules is compiled by one core, and nothing before this place reads them.
+  {
+    name: "build",
+    group: "web",
+    says: "the package: wasm and data",
+    begin: () => beginNode("scripts/build.mjs"),
+    work: (begun) => begun.end(),
+  },
   { name: "webgpu", group: "wasm", says: "wasm tests in Chrome with WebGPU", work: () => browserTests(true) },
   {
     name: "cpu",
@@ -195,7 +201,7 @@ function chosen() {
 }
 
 /** Runs one step; the outcome is its row in the table. */
-async function attempt({ name, says, needs = [], work }, outcomes) {
+async function attempt({ name, says, needs = [], work }, outcomes, begun) {
   console.log(`\n=== ${name}: ${says}`);
   const start = performance.now();
   let problem = "";
@@ -204,7 +210,7 @@ async function attempt({ name, says, needs = [], work }, outcomes) {
   try {
     const failed = needs.filter((need) => outcomes.some((outcome) => outcome.name === need && outcome.problem !== ""));
     if (failed.length > 0) throw new Failure(`needs ${failed.join(" and ")}, which failed`);
-    await work();
+    await work(begun);
   } catch (error) {
     if (error instanceof Skipped) skipped = error.message;
     else problem = error instanceof Failure ? error.message : `${error.stack}`;
@@ -217,7 +223,10 @@ async function test() {
   const plan = chosen();
   const outcomes = [await attempt({ name: "setup", says: "what is needed", work: () => setUp({ tests: true }) }, [])];
   // Without what it needs every step would fail for the same reason.
-  if (outcomes[0].problem === "") for (const step of plan) outcomes.push(await attempt(step, outcomes));
+  if (outcomes[0].problem === "") {
+    const begun = new Map(plan.filter(({ begin }) => begin).map((step) => [step, step.begin()]));
+    for (const step of plan) outcomes.push(await attempt(step, outcomes, begun.get(step)));
+  }
 
   console.log("\n=== summary");
   for (const { name, says, problem, skipped, remarks, time } of outcomes) {

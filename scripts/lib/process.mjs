@@ -1,8 +1,8 @@
 /** Running other programs and saying so. Node built-ins only: these scripts run before anything is installed. */
 
 import { spawn, spawnSync } from "node:child_process";
-import { accessSync, constants, statSync } from "node:fs";
-import { homedir } from "node:os";
+import { accessSync, constants as modes, statSync } from "node:fs";
+import { constants, homedir, setPriority } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -29,7 +29,7 @@ export const environment = {
 
 function isExecutable(file) {
   try {
-    accessSync(file, constants.X_OK);
+    accessSync(file, modes.X_OK);
     return statSync(file).isFile();
   } catch {
     return false;
@@ -81,6 +81,35 @@ export function run(command, args, { env = {}, cwd = root, onOutput } = {}) {
 /** A JavaScript program, or one from node_modules, by its file: works without a shell on Windows too. */
 export const runNode = (script, args = [], options = {}) =>
   run(process.execPath, [join(root, script), ...args], options);
+
+/**
+ * Begins a JavaScript program beside what else runs, which goes before it. `end` waits for it, shows what it has printed, and rejects
+ * when it does not end with 0.
+ */
+export function beginNode(script, args = []) {
+  const child = spawn(process.execPath, [join(root, script), ...args], { cwd: root, env: environment });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text) => {
+      output += text;
+    });
+  }
+  const over = new Promise((resolve) => {
+    child.on("error", (error) => resolve(error.message));
+    child.on("close", (status, signal) => resolve(status === 0 ? null : (signal ?? `status ${status}`)));
+  });
+  try {
+    setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // Then both go at the same pace.
+  }
+  const end = async () => {
+    const problem = await over;
+    process.stdout.write(output);
+    if (problem !== null) throw new Failure(`node ${script} ended with ${problem}`);
+  };
+  return { end };
+}
 
 /** npm itself. Under `npm start` its own script is known; a .cmd could not be spawned without a shell. */
 export function npmCommand() {
