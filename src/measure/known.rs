@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use super::draft::Seen;
 use super::least_trace::{self, LeastTrace, LeastTraceOptions};
+use super::normalized_sharpness::normalized_sharpness;
 use super::petzka::{self, Traces};
 use super::sharpness::Ground;
 use super::trace::{has_exact_trace, trace_of};
@@ -291,19 +292,29 @@ impl<'a, 'c> Known<'a, 'c> {
         Ok(found)
     }
 
+    /// The Hessian's diagonal, of a network that has rescalings.
+    pub(crate) async fn diagonal(&mut self) -> Result<Rc<Vec<f64>>> {
+        ensure_homogeneous(self.engine.problem().network())?;
+        if let Some(found) = &self.diagonal {
+            return Ok(found.clone());
+        }
+        let found = Rc::new(least_trace::diagonal_of(self.engine, &self.control).await?);
+        self.diagonal = Some(found.clone());
+        Ok(found)
+    }
+
     /// The least trace that rescalings reach.
     pub(crate) async fn least_trace(&mut self, group: SymmetryGroup) -> Result<LeastTrace> {
         let network = self.engine.problem().network();
-        ensure_homogeneous(network)?;
-        let diagonal = match &self.diagonal {
-            Some(found) => found.clone(),
-            None => {
-                let found = Rc::new(least_trace::diagonal_of(self.engine, &self.control).await?);
-                self.diagonal.insert(found).clone()
-            }
-        };
+        let diagonal = self.diagonal().await?;
         let options = LeastTraceOptions { group, ..LeastTraceOptions::default() };
         least_trace::least_of(network, &diagonal, &options, &self.control).await
+    }
+
+    /// Normalised sharpness.
+    pub(crate) async fn normalized_sharpness(&mut self) -> Result<MeasureValue> {
+        let diagonal = self.diagonal().await?;
+        normalized_sharpness(self.engine, &diagonal, &self.control).await
     }
 
     /// Petzka's κ_τ, ρ and relative flatness of every layer.

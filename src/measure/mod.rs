@@ -3,6 +3,7 @@
 //! A measure is a row: its names, its meaning, and the function that computes it from what is [`Known`] at a point. It sees an engine
 //! or an operator, never a device. Each family has its file, with its paper in the header.
 
+mod balance;
 mod custom;
 mod diagonal;
 mod draft;
@@ -11,6 +12,7 @@ mod gradient;
 mod hessian;
 mod known;
 mod least_trace;
+mod normalized_sharpness;
 mod norms;
 pub mod petzka;
 mod riemannian;

@@ -6,7 +6,7 @@ use super::custom::CustomMeasure;
 use super::known::Known;
 use super::sharpness::Region;
 use super::trace::has_exact_trace;
-use super::{MeasureValue, gradient, hessian, least_trace, norms, petzka, riemannian, sharpness};
+use super::{MeasureValue, gradient, hessian, least_trace, normalized_sharpness, norms, petzka, riemannian, sharpness};
 use crate::control::LocalFuture;
 use crate::error::{Result, bail};
 use crate::linalg::Goal;
@@ -54,7 +54,8 @@ pub enum Family {
     Riemannian,
     /// Curvature of a layer or neuron times the size of its weights (Petzka et al.).
     Petzka,
-    /// What no rescaling can make less: the flattest that the network can be bent (Ibayashi et al.).
+    /// What no rescaling can make less: the flattest that the network can be bent (Ibayashi et al.), or its layers by themselves
+    /// (Tsuzuku et al.).
     Orbit,
     /// Sizes of the network rather than of its valley.
     Norms,
@@ -138,6 +139,7 @@ impl Measure {
             .chain(riemannian::MEASURES)
             .chain(petzka::MEASURES)
             .chain(least_trace::MEASURES)
+            .chain(normalized_sharpness::MEASURES)
             .chain(norms::MEASURES)
     }
 

@@ -31,7 +31,7 @@ pub enum Section {
     Norms,
     /// κ, κ_τ, ρ and relative flatness, by one sweep whose traces the spectra share, and one Lanczos run a layer.
     Petzka,
-    /// The least traces that rescalings reach, by another sweep.
+    /// The least traces that rescalings reach, and normalised sharpness, by another sweep.
     Orbit,
     /// Spectrum of the Gauss–Newton matrix.
     GaussNewton,
@@ -287,7 +287,10 @@ impl Reporter<'_, '_> {
                 }
             }
             Section::Petzka => put("petzka", self.petzka().await?),
-            Section::Orbit => put("least_trace", self.least_traces().await?),
+            Section::Orbit => {
+                put("normalized_sharpness", json!(self.known.normalized_sharpness().await?.value));
+                put("least_trace", self.least_traces().await?);
+            }
             Section::GaussNewton => put("gauss_newton", self.spectrum(OperatorKind::GAUSS_NEWTON).await?),
             Section::Hessian => put("hessian", self.spectrum(OperatorKind::HESSIAN).await?),
             Section::Riemannian => put("riemannian", self.riemannian().await?),

@@ -1597,7 +1597,7 @@ export interface MeasureReport {
 /**
  * What measures are about: `point` (loss, gradient), `curvature` and `sharpness` in the weights as they are, rises under `noise`, lengths,
  * curvature and sharpness relative to the weights (`riemannian`), curvature of a layer times its size (`petzka`), the least that
- * rescaling can make of the curvature (`orbit`), sizes of the network (`norms`).
+ * rescaling can make of the curvature, or of it and the weights' size (`orbit`), sizes of the network (`norms`).
  */
 export type MeasureFamily = "point" | "curvature" | "sharpness" | "noise" | "riemannian" | "petzka" | "orbit" | "norms";
 
@@ -1736,6 +1736,8 @@ export interface ReportValues {
   };
   /** The least traces of the Hessian over layer-wise and over node-wise rescalings, and whether some rescaling has them. */
   leastTrace?: { [key in ReportMetric]: number } & { [key in `${ReportMetric}Attained`]: boolean };
+  /** The least of curvature and size of all layers' weights together, whatever factors their rows and columns have. */
+  normalizedSharpness?: number;
   gaussNewton?: ReportSpectrum;
   hessian?: ReportSpectrum;
   riemannian?: { [key in `${ReportMetric}${"Flat" | "LeviCivita"}`]: ReportSpectrum }

@@ -16,6 +16,7 @@ const measures = of.list(
     "hessian.max_eigenvalue",
     "petzka.kappa_max",
     "least_trace.nodewise",
+    "normalized_sharpness",
     "fisher_rao_norm",
     "epsilon_sharpness",
     "average_sharpness",

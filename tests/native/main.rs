@@ -36,6 +36,7 @@ mod least_trace;
 mod low_rank;
 mod merged;
 mod networks;
+mod normalized_sharpness;
 mod papers;
 mod passes;
 mod plan;

@@ -49,6 +49,7 @@ fn all_sections_agree_with_the_measures() {
         ("petzka.kappa_sum", &["petzka", "kappa_sum"]),
         ("least_trace.layerwise", &["least_trace", "layerwise"]),
         ("least_trace.nodewise", &["least_trace", "nodewise"]),
+        ("normalized_sharpness", &["normalized_sharpness"]),
         ("fisher_rao_norm", &["fisher_rao_norm"]),
         ("path_norm_squared", &["path_norm_squared"]),
         ("epsilon_sharpness", &["sharpness", "epsilon_sharpness", "value"]),

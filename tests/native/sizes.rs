@@ -166,6 +166,7 @@ fn measures_of_a_linear_layer_scale_with_its_data() {
         ("petzka.kappa_max", 2),
         ("petzka.rho_sum", 2),
         ("least_trace.nodewise", 2),
+        ("normalized_sharpness", 1),
         ("fisher_rao_norm", 2),
     ];
     let measures: Vec<&Measure> = keys.iter().map(|(key, _)| Measure::from_key(key).expect("a measure")).collect();

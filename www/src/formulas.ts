@@ -41,6 +41,9 @@ export const SYMBOLS = {
   rescaled: ["T", "the rescaling by these factors: it leaves the function as it is"],
   rows: ["w_{l,s}", "row s of W_l: the weights that enter unit s"],
   rowsHessian: ["H_{l,s,s'}", "the Hessian’s block between two rows"],
+  entry: ["w_{l,ij}", "entry i, j of W_l: from unit j to unit i, or the window between two channels"],
+  entryHessian: ["H_{l,ij}", "the second derivative of the loss in that entry, over a window their sum"],
+  entryFactors: ["s,s'", "a positive factor for each row and each column of W_l"],
   path: ["p", "a path from an input to an output, and the weights along it"],
   noise: ["z", "Gaussian noise of mean 0 and variance 1 for each weight"],
   plainSigma: ["\\sigma", "the noise’s size: 0.01 here"],
@@ -223,6 +226,11 @@ export const FORMULAS: Record<MeasureKey, Formula> = {
     "\\inf_\\Lambda\\operatorname{Tr}H(T_\\Lambda\\theta)",
     ["hessian", "trace", "nodeFactors", "rescaled", "theta"],
     ["ibayashi"],
+  ),
+  normalized_sharpness: formula(
+    "\\sum_l\\inf_{s,s'>0}\\sum_{i,j}\\Bigl(H_{l,ij}\\,s_is'_j+\\frac{w_{l,ij}^2}{s_is'_j}\\Bigr)",
+    ["entryHessian", "entry", "entryFactors"],
+    ["tsuzuku", "ibayashi"],
   ),
 
   fisher_rao_norm: formula(

@@ -41,10 +41,11 @@ const PETZKA: Paper = {
 
 const ORBIT: Paper = {
   id: "orbit",
-  title: "Ibayashi et al. 2021",
+  title: "Ibayashi et al. 2021, Tsuzuku et al. 2020",
   about:
     "The least that the curvature can be made by rescaling: a number of the function, whatever the weights are now. " +
-    "The rescaling that gets there is the flattest bend of the network.",
+    "The rescaling that gets there is the flattest bend of the network. Normalised sharpness is the least of curvature and " +
+    "size together, layer by layer.",
 };
 
 const NORMS: Paper = {

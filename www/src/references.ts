@@ -70,6 +70,14 @@ export const REFERENCES = {
     venue: "NeurIPS",
     arxiv: "2001.00939",
   },
+  tsuzuku: {
+    authors: "Tsuzuku, Sato, Sugiyama",
+    year: 2020,
+    title:
+      "Normalized Flat Minima: Exploring Scale Invariant Definition of Flat Minima for Neural Networks Using PAC-Bayesian Analysis",
+    venue: "ICML",
+    arxiv: "1901.04653",
+  },
   kwon: {
     authors: "Kwon, Kim, Park, Choi",
     year: 2021,

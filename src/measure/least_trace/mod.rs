@@ -4,20 +4,17 @@
 //! A diagonal rescaling S takes H to S⁻¹ H S⁻¹, so Tr H(Sθ) = Σ H_ii / s_i², s_i = Λ_row(i) / Λ_column(i), of a bias Λ_row(i). The least of
 //! these over all Λ belongs to the orbit and not to the point, so no rescaling moves it. With u = ln Λ it is a sum of exponentials of linear
 //! forms, of which no share H_ii is negative: the diagonal blocks over single layers are those of the Gauss–Newton matrix
-//! ([`trace`](super::trace)), whose least trace is therefore the same number. Such a sum is convex in u; `newton.rs` finds its minimum. Where
-//! terms can be made as small as one likes at no other's cost there is an infimum and no minimum; `ways.rs` finds these.
+//! ([`trace`](super::trace)), whose least trace is therefore the same number. Such a sum is convex in u; [`balance`](super::balance) finds
+//! its infimum.
 //!
 //! The paper's is the layer-wise one over weights: L (Π Tr H_l)^(1/L). Factors for single nodes, biases and graphs are ours.
 
-mod newton;
 mod terms;
-mod ways;
 
 use serde::Serialize;
 
-use self::newton::{Minimum, minimum};
-use self::terms::Terms;
-use self::ways::Ways;
+use self::terms::terms;
+use super::balance::{Minimum, Ways, minimum};
 use super::known::Known;
 use super::row::{ALWAYS, AtPoint, Compute, Cost, Domain, Family, LAYERWISE};
 use super::{Measure, MeasureValue, exact_diagonal};
@@ -157,10 +154,11 @@ pub(super) async fn least_of(
         SymmetryGroup::Layerwise => Factors::Tensors(Tensors::of(network)?),
         SymmetryGroup::Nodewise | SymmetryGroup::Permutation => Factors::Nodes(Nodes::of(network)?),
     };
-    let mut terms = Terms::of(network, diagonal, &factors, options.biases)?;
+    let mut terms = terms(network, diagonal, &factors, options.biases)?;
     let before = terms.total();
     let mut ways = Ways::part(&mut terms)?;
-    let Minimum { mut logarithms, value, error, iterations, converged } = minimum(&terms, &ways, control).await?;
+    let Minimum { mut logarithms, value, error, iterations, converged } =
+        minimum("least trace", &terms, &ways, control).await?;
     let value = value + terms.fixed;
     let rest = ways.run_away(&mut logarithms, if value > 0.0 { value } else { before });
     let mut loose = Vec::new();

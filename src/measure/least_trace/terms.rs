@@ -2,67 +2,26 @@
 
 use super::Factors;
 use crate::error::Result;
-use crate::memory::room;
+use crate::measure::balance::Terms;
 use crate::network::Network;
 use crate::numbers::power_near;
 use crate::symmetry::{Nodes, Tensors, ZEROS};
 
-const WHAT: &str = "the terms of a trace";
-
-/// What weights that multiply one factor and divide by another have of the trace, all together.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Term {
-    pub row: u32,
-    pub column: u32,
-    pub share: f64,
-}
-
-/// The trace as a function of the factors' logarithms.
-pub(super) struct Terms {
-    /// Of positive shares and two different factors.
-    pub list: Vec<Term>,
-    /// The shares of what no factor changes.
-    pub fixed: f64,
-    /// How many factors there are, the fixed one included.
-    pub count: usize,
-    /// What all shares are in units of: a power of two of the size of the trace.
-    pub unit: f64,
-}
-
-impl Terms {
-    /// From the diagonal of all parameters.
-    pub fn of(network: &Network, diagonal: &[f64], factors: &Factors, has_biases: bool) -> Result<Self> {
-        let total: f64 = diagonal.iter().sum();
-        let unit = if total > 0.0 { power_near(total) } else { 1.0 };
-        let visit = |with: &mut dyn FnMut(u32, u32, f64)| {
-            let mut scaled = |row: u32, column: u32, share: f64| {
-                // What reads or writes zeros has no curvature.
-                let known = |factor: u32| if factor == ZEROS { 0 } else { factor };
-                with(known(row), known(column), share / unit);
-            };
-            match factors {
-                Factors::Nodes(nodes) => by_node(network, nodes, diagonal, has_biases, &mut scaled),
-                Factors::Tensors(tensors) => by_tensor(network, tensors, diagonal, has_biases, &mut scaled),
-            }
+/// From the diagonal of all parameters, in units of a power of two of the size of the trace.
+pub(super) fn terms(network: &Network, diagonal: &[f64], factors: &Factors, has_biases: bool) -> Result<Terms> {
+    let total: f64 = diagonal.iter().sum();
+    let unit = if total > 0.0 { power_near(total) } else { 1.0 };
+    Terms::of(factors.count(), unit, |with| {
+        let mut scaled = |row: u32, column: u32, share: f64| {
+            // What reads or writes zeros has no curvature.
+            let known = |factor: u32| if factor == ZEROS { 0 } else { factor };
+            with(known(row), known(column), share / unit);
         };
-        let (mut fixed, mut length) = (0.0, 0);
-        visit(&mut |row, column, share| match row == column {
-            true => fixed += share,
-            false => length += usize::from(share > 0.0),
-        });
-        let mut list = room(WHAT, length)?;
-        visit(&mut |row, column, share| {
-            if row != column && share > 0.0 {
-                list.push(Term { row, column, share });
-            }
-        });
-        Ok(Self { list, fixed, count: factors.count(), unit })
-    }
-
-    /// The sum where all factors are 1.
-    pub fn total(&self) -> f64 {
-        self.fixed + self.list.iter().map(|term| term.share).sum::<f64>()
-    }
+        match factors {
+            Factors::Nodes(nodes) => by_node(network, nodes, diagonal, has_biases, &mut scaled),
+            Factors::Tensors(tensors) => by_tensor(network, tensors, diagonal, has_biases, &mut scaled),
+        }
+    })
 }
 
 /// A term for each row and what it reads; neighbours that read one node are one term, as in a layer that reads the inputs.

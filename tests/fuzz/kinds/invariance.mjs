@@ -17,6 +17,7 @@ const keys = [
   "petzka.relative_flatness_sum",
   "least_trace.layerwise",
   "least_trace.nodewise",
+  "normalized_sharpness",
   "fisher_rao_norm",
   "path_norm_squared",
   "riemannian.layerwise_flat.trace",

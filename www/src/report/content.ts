@@ -14,7 +14,7 @@ export const SECTIONS: Record<ReportSection, string> = {
   point: "the point",
   norms: "norms",
   petzka: "Petzka’s measures",
-  orbit: "least traces",
+  orbit: "least traces and normalised sharpness",
   gauss_newton: "spectrum of the Gauss–Newton matrix",
   hessian: "spectrum of the Hessian",
   riemannian: "spectra of the Riemannian Hessians",

@@ -6,13 +6,13 @@
 //! of nothing. So the infimum is that of the components' own terms, each of which has a minimum (Osborne 1960, of balanced matrices), and
 //! it is attained if there are no other terms.
 
-use super::Tendency;
-use super::terms::{Term, Terms};
+use super::{Term, Terms};
 use crate::error::Result;
+use crate::measure::Tendency;
 use crate::memory::{filled, room, zeros};
 use crate::sorting::sort_by_key;
 
-const WHAT: &str = "the components of a trace";
+const WHAT: &str = "the components of a measure";
 
 const NONE: u32 = u32::MAX;
 
@@ -21,7 +21,7 @@ const NONE: u32 = u32::MAX;
 const SLACK: f64 = 1e-6;
 
 /// Components of factors, numbered so that terms between them lead from larger numbers to smaller ones.
-pub(super) struct Ways {
+pub(in crate::measure) struct Ways {
     component: Vec<u32>,
     /// The terms between components.
     between: Vec<Term>,

@@ -10,14 +10,14 @@
 //! of ½ for every exponential, factors are balanced one by one instead, all at once by half: with d_k = ¼ ln(in_k / out_k), which minimises
 //! f in u_k alone, f(u + d/2) = Σ w_e e^(d_column) e^(−d_row) ≤ ½ Σ_k (out_k e^(2 d_k) + in_k e^(−2 d_k)) = Σ_k √(in_k out_k) ≤ f(u).
 
-use super::terms::Terms;
+use super::Terms;
 use super::ways::{Ways, weight};
 use crate::control::{Control, Progress};
 use crate::error::Result;
 use crate::memory::{copied, zeros};
 use crate::numbers::dot;
 
-const WHAT: &str = "factors of a trace";
+const WHAT: &str = "factors of a measure";
 
 /// |ln(in / out)| up to which Newton's method is at home.
 const NEAR: f64 = 1.0;
@@ -36,7 +36,7 @@ const TOLERANCE: f64 = 1e-16;
 const UNSEEN: f64 = 1e-9;
 
 /// The minimum.
-pub(super) struct Minimum {
+pub(in crate::measure) struct Minimum {
     pub logarithms: Vec<f64>,
     /// Without what no factor changes.
     pub value: f64,
@@ -46,8 +46,13 @@ pub(super) struct Minimum {
     pub converged: bool,
 }
 
-/// The minimum over all factors but the fixed one of each component, from 0 on.
-pub(super) async fn minimum(terms: &Terms, ways: &Ways, control: &Control<'_>) -> Result<Minimum> {
+/// The minimum over all factors but the fixed one of each component, from 0 on, told as `phase`.
+pub(in crate::measure) async fn minimum(
+    phase: &'static str,
+    terms: &Terms,
+    ways: &Ways,
+    control: &Control<'_>,
+) -> Result<Minimum> {
     let mut at = Point::new(terms, ways)?;
     for _ in 0..ROUNDS {
         if at.imbalance() <= NEAR {
@@ -58,7 +63,7 @@ pub(super) async fn minimum(terms: &Terms, ways: &Ways, control: &Control<'_>) -
     }
     let (mut iterations, mut error) = (0, at.value);
     while iterations < STEPS {
-        let progress = Progress::new("least trace", iterations, STEPS);
+        let progress = Progress::new(phase, iterations, STEPS);
         control.step(progress.with_estimate(at.value * terms.unit, error * terms.unit)).await?;
         let step = at.newton(control).await?;
         error = 2.0 * dot(&at.gradient, &step);
@@ -212,7 +217,7 @@ impl<'a> Point<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::least_trace::terms::Term;
+    use crate::measure::balance::Term;
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
