@@ -44,7 +44,7 @@ pub fn parse(arguments: &[String]) -> Result<Invocation> {
         let value = match row.value {
             None => String::new(),
             Some(value) => match words.value() {
-                Ok(value) => text(value)?,
+                Ok(found) => valued(&name, value, text(found)?)?,
                 Err(_) => bail!(InvalidOption, "--{name} needs a value: --{name} {value}"),
             },
         };
@@ -69,6 +69,15 @@ pub fn parse(arguments: &[String]) -> Result<Invocation> {
     }
     check(&invocation)?;
     Ok(invocation)
+}
+
+/// A value, which is no option: somebody has forgotten the value, and a file of such a name would be made.
+fn valued(name: &str, form: &str, value: String) -> Result<String> {
+    let long = value.strip_prefix("--").and_then(|word| word.split('=').next());
+    let is_option = long.is_some_and(|word| word == "help" || OPTIONS.iter().any(|row| row.name == word))
+        || ["-h", "-V", "-o", "-q"].contains(&&value[..]);
+    ensure!(!is_option, InvalidOption, "--{name} needs a value: --{name} {form}; {value} is an option itself");
+    Ok(value)
 }
 
 fn computing() -> Vec<&'static str> {
@@ -162,6 +171,11 @@ fn check(found: &Invocation) -> Result<()> {
         InvalidOption,
         "--sections names what to compute and --everything takes it all: one of them"
     );
+    ensure!(
+        found.output.out.is_none() || found.output.out != found.output.html,
+        InvalidOption,
+        "--out and --html name one file: each has its own"
+    );
     if matches!(found.command, Command::Convert | Command::Train) {
         super::run::save_format(found)?;
     }
@@ -251,6 +265,10 @@ mod tests {
             ("report x --xyzzy", "isoflat help report lists those there are"),
             ("report x --epochs 5", "--epochs is an option of train, not of report"),
             ("report x --samples", "--samples needs a value: --samples N"),
+            ("report x --html --quiet", "--html needs a value: --html FILE; --quiet is an option itself"),
+            ("report x --out -q", "--out needs a value"),
+            ("report x --html y --out y", "each has its own"),
+            ("report x --threads 5000", "--threads is at most 1024, not \"5000\""),
             ("report x --samples 0", "--samples is a whole number of at least 1, not \"0\""),
             ("report x --samples -5", "--samples is a whole number of at least 1, not \"-5\""),
             ("report x --json=5", "takes no value"),

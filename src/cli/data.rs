@@ -38,11 +38,11 @@ pub(super) fn problem(
     loss: Option<Loss>,
 ) -> Result<(Problem, Origin)> {
     let Some(targets) = data.targets else {
-        bail!(
-            InvalidProblem,
-            "{}: there are inputs, but no targets: --targets names the array that has them",
-            files.first().map_or("the data", String::as_str)
-        )
+        let name = files.first().map_or("the data", String::as_str);
+        // What could not be read may be what they are in.
+        let left = data.notes.iter().find(|note| note.contains("left out"));
+        let left = left.map(|note| format!(" ({note})")).unwrap_or_default();
+        bail!(InvalidProblem, "{name}: there are inputs, but no targets: --targets names the array that has them{left}")
     };
     let loss = loss.unwrap_or(targets.usual_loss());
     let mut notes = data.notes;

@@ -10,8 +10,8 @@ use super::run::{Outcome, save_format};
 use crate::engine::Device;
 use crate::error::{Error, Result, bail, ensure};
 use crate::io::{
-    BatchNormChoice, File, ModelOptions, SaveFormat, Sliced, open_dataset, open_model, open_share as open_data_share,
-    save_model, save_parameters, save_problem,
+    BatchNormChoice, DataOptions, File, ModelOptions, SaveFormat, Sliced, open_dataset, open_model,
+    open_share as open_data_share, save_model, save_parameters, save_problem,
 };
 use crate::network::{BatchStatistics, BiasInitialization, Initialization, Network, Preset};
 use crate::problem::{Problem, ProblemFile};
@@ -133,28 +133,21 @@ fn names_of(files: &[File]) -> Vec<String> {
 fn open_with(
     invocation: &Invocation,
     files: &[File],
-    data: impl FnOnce(&Network, &[File]) -> Result<(Problem, Origin)>,
+    mut data: impl FnMut(&Network, &[File]) -> Result<(Problem, Origin)>,
 ) -> Result<Opened> {
     let split = split(invocation, files);
     let mut opened = if begins_at_random(invocation) {
         at_random(invocation, &split)?
     } else {
-        let found = open_model(&split.model, &model_options(invocation, &split)?);
-        let found = found.map_err(|error| named(error, &names_of(&split.model)))?;
-        let (format, statistics) = (found.format.to_string(), found.model.statistics());
-        let model = Origin { files: names_of(&split.model), format, available: None, notes: found.model.notes };
-        Opened {
-            network: found.model.network,
-            parameters: found.model.parameters,
-            problem: None,
-            file: found.problem,
-            statistics,
-            model,
-            data: Origin::default(),
-        }
+        of_files(&split, &model_options(invocation, &split)?)?
     };
     if !split.data.is_empty() {
-        let found = data(&opened.network, &split.data);
+        let mut found = data(&opened.network, &split.data);
+        if let Some(other) = found.is_err().then(|| over_data(invocation, &split)).flatten()
+            && let Ok(fitting) = data(&other.network, &split.data)
+        {
+            (opened, found) = (other, Ok(fitting));
+        }
         let (problem, origin) = found.map_err(|error| named(error, &names_of(&split.data)))?;
         (opened.problem, opened.data, opened.file) = (Some(problem), origin, None);
     } else if let Some(file) = &mut opened.file {
@@ -165,6 +158,39 @@ fn open_with(
         opened.problem = Some(file.problem.clone());
     }
     Ok(opened)
+}
+
+/// The model of these files.
+fn of_files(split: &Split, options: &ModelOptions) -> Result<Opened> {
+    let found = open_model(&split.model, options).map_err(|error| named(error, &names_of(&split.model)))?;
+    let (format, statistics) = (found.format.to_string(), found.model.statistics());
+    let model = Origin { files: names_of(&split.model), format, available: None, notes: found.model.notes };
+    Ok(Opened {
+        network: found.model.network,
+        parameters: found.model.parameters,
+        problem: None,
+        file: found.problem,
+        statistics,
+        model,
+        data: Origin::default(),
+    })
+}
+
+/// Weights alone do not tell how large images are, but data do: the model over inputs such as theirs, if the weights can be such a
+/// one's. Of a rank that reads its own samples alone there are no data yet, and `--input` has to say it.
+fn over_data(invocation: &Invocation, split: &Split) -> Option<Opened> {
+    let is_told = invocation.model.input.is_some() || invocation.model.network.is_some();
+    if is_told || begins_at_random(invocation) {
+        return None;
+    }
+    let DataArguments { split: part, inputs, .. } = invocation.data.clone();
+    let one = DataOptions { split: part, inputs, samples: Some(1), ..DataOptions::default() };
+    let shape = open_dataset(&split.data, &one).ok()?.shape;
+    let note = format!("the inputs are taken to be {shape:?}, as the data's are");
+    let options = model_options(invocation, split).ok()?;
+    let mut opened = of_files(split, &ModelOptions { input: Some(shape), ..options }).ok()?;
+    opened.model.notes.push(note);
+    Some(opened)
 }
 
 /// A problem file has its own data and loss.
@@ -289,4 +315,57 @@ fn problem_file(opened: &Opened, parameters: &[f64]) -> Result<ProblemFile> {
         None => (None, Vec::new()),
     };
     Ok(ProblemFile { name, problem: problem.clone(), parameters: parameters.to_vec(), direction, transformations })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::parse;
+
+    /// NumPy's file of f32, all 0.5, or of labels, all 1.
+    fn npy(shape: &[usize], kind: &str) -> Vec<u8> {
+        let lengths = shape.iter().map(|n| format!("{n},")).collect::<String>();
+        let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({lengths}), }}\n");
+        let count = shape.iter().product::<usize>();
+        let values: Vec<u8> = match kind {
+            "<f4" => std::iter::repeat_n(0.5f32.to_le_bytes(), count).flatten().collect(),
+            _ => std::iter::repeat_n(1i64.to_le_bytes(), count).flatten().collect(),
+        };
+        [&b"\x93NUMPY\x01\x00"[..], &(header.len() as u16).to_le_bytes(), header.as_bytes(), &values].concat()
+    }
+
+    #[test]
+    fn data_tell_how_large_the_images_of_weights_alone_are() {
+        let json = r#"{"input": [3, 10, 10], "layers": [
+            {"type": "conv2d", "channels": 4, "kernel": 3, "padding": 1}, {"type": "relu"}, {"type": "max_pool2d", "size": 2},
+            {"type": "conv2d", "channels": 6, "kernel": 3, "padding": 1}, {"type": "relu"}, {"type": "max_pool2d", "size": 2},
+            {"type": "flatten"}, {"type": "dense", "units": 5}]}"#;
+        let network = Network::from_json(json).expect("a network");
+        let parameters =
+            network.initialize(Initialization::KaimingUniform, BiasInitialization::Uniform, 3).expect("parameters");
+        let weights = save_parameters(&network, &parameters, SaveFormat::Safetensors).expect("a file");
+        let opened = |words: &str, shape: &[usize]| {
+            let words: Vec<String> = words.split(' ').map(String::from).collect();
+            let files = [
+                File::new("w.safetensors", weights.clone()),
+                File::new("X.npy", npy(shape, "<f4")),
+                File::new("y.npy", npy(&shape[..1], "<i8")),
+            ];
+            open(&parse(&words).expect("words"), &files)
+        };
+        for shape in [[2, 3, 10, 10], [2, 10, 10, 3]] {
+            let found = opened("report w.safetensors X.npy y.npy", &shape).expect("a problem");
+            assert_eq!(found.network.input(), [3, 10, 10]);
+            assert_eq!(found.parameters, parameters);
+            assert!(found.model.notes.iter().any(|note| note.contains("as the data's are")), "{:?}", found.model.notes);
+        }
+        // Where somebody says it, or nothing fits, what is wrong is said of the first.
+        for (words, shape) in [
+            ("report w.safetensors X.npy y.npy --input 3x11x11", [2, 3, 10, 10]),
+            ("report w.safetensors X.npy y.npy", [2, 3, 5, 50]),
+        ] {
+            let error = opened(words, &shape).expect_err(words);
+            assert!(error.message.contains("but the network takes"), "{error}");
+        }
+    }
 }

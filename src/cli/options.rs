@@ -298,7 +298,10 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         Ok(())
     }),
     row("threads", Some("N"), ON_DEVICE, "threads of the CPU", |to, v| {
-        to.device.threads = Some(count("threads", v)?);
+        to.device.threads = Some(match count("threads", v)? {
+            threads @ ..=MOST_THREADS => threads,
+            _ => return wrong("threads", &format!("at most {MOST_THREADS}"), v),
+        });
         Ok(())
     }),
     row(
@@ -379,6 +382,9 @@ fn chosen<'a>(what: &str, value: &str, names: impl IntoIterator<Item = &'a str>)
     let more = if names.len() > MOST { ", …" } else { "" };
     bail!(InvalidOption, "there is no {what} \"{value}\"{hint} (there are {some}{more})")
 }
+
+/// Beyond these, threads wait for each other longer than they compute.
+const MOST_THREADS: usize = 1024;
 
 fn wrong<T>(name: &str, expected: &str, value: &str) -> Result<T> {
     bail!(InvalidOption, "--{name} is {expected}, not \"{value}\"")

@@ -88,11 +88,46 @@ impl<'a> Together<'a> {
 /// # Errors
 /// As [`Together::read`].
 pub(super) fn read(file: &File, others: &[File]) -> Result<(&'static str, Content)> {
+    if let Some(why) = stand_in(&file.bytes) {
+        bail!(Parse, "{}: {why}", file.name)
+    }
     let Some(format) = FORMATS.iter().find(|format| (format.is)(file)) else {
         bail!(Parse, "{}: none of the formats that isoflat reads: {READ}", file.name)
     };
     match (format.read)(file, others) {
         Ok(content) => Ok((format.name, content)),
         Err(error) => Err(crate::Error::new(error.code, format!("{}: {}", file.name, error.message))),
+    }
+}
+
+/// What downloads leave in the place of a file, whatever that is called.
+fn stand_in(bytes: &[u8]) -> Option<&'static str> {
+    let start = bytes.get(..64).unwrap_or(bytes).trim_ascii_start().to_ascii_lowercase();
+    if bytes.is_empty() {
+        Some("the file is empty")
+    } else if start.starts_with(b"version https://git-lfs") {
+        Some("a pointer of Git LFS, which has the file itself elsewhere: git lfs pull fetches it")
+    } else if start.starts_with(b"<!doctype html") || start.starts_with(b"<html") {
+        Some("a web page, perhaps that of the file: download the file itself")
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_in_a_files_place_is_told() {
+        for (name, bytes, says) in [
+            ("a.onnx", &b""[..], "empty"),
+            ("a.pth", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", "git lfs pull"),
+            ("a.safetensors", b"\n<!DOCTYPE html><html lang=\"en\">", "web page"),
+            ("a.csv", b"<HTML>", "web page"),
+        ] {
+            let error = read(&File::new(name, bytes), &[]).expect_err(name);
+            assert!(error.message.starts_with(name) && error.message.contains(says), "{error}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::format::{Content, Together};
 use super::{Arrays, File, Graph, GraphNode, Model, Operation, Slot, checkpoint, onnx};
-use crate::error::{Result, bail, ensure};
+use crate::error::{Error, Result, bail, ensure};
 use crate::memory::copied;
 use crate::network::{Network, Preset};
 use crate::problem::ProblemFile;
@@ -128,6 +128,14 @@ fn found(files: &[File], mut named: Option<Network>) -> Result<Found> {
                         file.name
                     );
                 }
+                let content = match content {
+                    Content::Arrays(arrays) => {
+                        let of_file =
+                            |error: Error| Error::new(error.code, format!("{}: {}", file.name, error.message));
+                        Content::Arrays(checkpoint::prepared(arrays).map_err(of_file)?)
+                    }
+                    other => other,
+                };
                 found = Some((i, format, content));
             }
         }

@@ -55,6 +55,26 @@ fn the_program_writes_pages_and_json() {
     std::fs::remove_dir_all(&folder).expect("it is there");
 }
 
+#[test]
+fn what_is_read_is_not_written_over() {
+    let folder: PathBuf = std::env::temp_dir().join(format!("isoflat-kept-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let model = folder.join("model.json");
+    std::fs::copy(CASE, &model).expect("a copy");
+    let before = std::fs::read(&model).expect("a model");
+    let whole = model.display().to_string();
+    let other = folder.join(".").join("model.json").display().to_string();
+    let within = folder.display().to_string();
+    for (read, option, written) in [(&whole, "--out", &whole), (&whole, "--html", &other), (&within, "--out", &whole)] {
+        let words = ["report", read, "--sections", "point", "--backend", "cpu", option, written];
+        let found = program(&words);
+        assert_eq!(found.status.code(), Some(exit::FAILED.into()), "{words:?}");
+        assert!(said(&found.stderr).contains("is read, and would be lost"), "{}", said(&found.stderr));
+        assert_eq!(std::fs::read(&model).expect("it is there"), before, "{words:?}");
+    }
+    std::fs::remove_dir_all(&folder).expect("it is there");
+}
+
 /// What the program comes to that is asked to finish after a while.
 #[cfg(unix)]
 fn interrupted(words: &[&str]) -> Value {

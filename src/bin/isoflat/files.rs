@@ -257,10 +257,17 @@ pub fn write(name: &str, bytes: &[u8]) -> Result<(), String> {
     })
 }
 
-/// Fails before the work where results could not be written after it.
-pub fn ensure_writable(output: &OutputArguments) -> Result<(), String> {
+/// Fails before the work where results could not be written after it, or would take the place of what is read.
+pub fn ensure_writable(output: &OutputArguments, reads: &[&str]) -> Result<(), String> {
     for name in [&output.html, &output.out].into_iter().flatten() {
         let path = Path::new(name);
+        let is_read = |read: &&&str| match (path.canonicalize(), Path::new(read).canonicalize()) {
+            (Ok(path), Ok(read)) => path.starts_with(read) && path.is_file(),
+            _ => false,
+        };
+        if let Some(read) = reads.iter().find(is_read) {
+            return Err(format!("{name} cannot be written: {read} is read, and would be lost; name another file"));
+        }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
             return Err(format!("{name} cannot be written: there is no folder {}", folder.display()));

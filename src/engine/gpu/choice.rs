@@ -65,7 +65,7 @@ pub(super) fn chosen(all: &[Seen], choice: AdapterChoice) -> Result<Option<usize
         AdapterChoice::Number(number) if number < best.len() => Ok(Some(best[number])),
         AdapterChoice::Number(number) if !best.is_empty() => {
             let names: Vec<String> = best.iter().enumerate().map(|(i, &at)| format!("{i}: {}", all[at].name)).collect();
-            bail!(InvalidOption, "there is no adapter {number} (there are {})", names.join(", "))
+            bail!(InvalidOption, "there is no adapter {number}; there are: {}", names.join(", "))
         }
         _ => Ok(None),
     }
@@ -98,7 +98,7 @@ mod tests {
         assert_eq!(chosen(&all, AdapterChoice::Best), Ok(None));
         assert_eq!(chosen(&all, AdapterChoice::Number(1)), Ok(Some(3)));
         let error = chosen(&all, AdapterChoice::Number(2)).expect_err("there are two");
-        assert_eq!(error.message, "there is no adapter 2 (there are 0: first, 1: second)");
+        assert_eq!(error.message, "there is no adapter 2; there are: 0: first, 1: second");
     }
 
     #[test]

@@ -160,11 +160,20 @@ impl<'a> Matching<'a> {
         }
         match self.taken.iter().position(|taken| !taken) {
             None => Ok(()),
-            Some(m) => bail!(
-                InvalidNetwork,
-                "the file has {}, and nothing says where in the network it stands: give it a scale there",
-                self.modules[m].described()
-            ),
+            Some(m) => {
+                // Without statistics it may be what computes them for each sample, which no scale is.
+                let unless = match self.modules[m].kind {
+                    Kind::Scale { .. } => {
+                        ", unless it is a layer, group or instance normalisation or a PReLU, which have such weights too and are not known"
+                    }
+                    _ => "",
+                };
+                bail!(
+                    InvalidNetwork,
+                    "the file has {}, and nothing says where in the network it stands: give it a scale there{unless}",
+                    self.modules[m].described()
+                )
+            }
         }
     }
 

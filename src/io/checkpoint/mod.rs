@@ -4,6 +4,7 @@ mod blocks;
 mod choices;
 mod matching;
 mod modules;
+mod parametrized;
 mod proposal;
 mod residual;
 mod slots;
@@ -15,9 +16,23 @@ use serde_json::Value;
 
 use self::modules::Module;
 pub(super) use self::slots::shape as weight_shape;
+use super::dataset::natural;
 use super::{Arrays, Graph};
 use crate::error::{Result, bail};
 use crate::network::{Network, Preset};
+
+/// A file's arrays as those of layers: weights in the place of what they are computed from, and in an order that is the layers'.
+///
+/// # Errors
+/// `InvalidNetwork` for a weight that is computed in a way that is not known; `TooLarge`.
+pub(super) fn prepared(arrays: Arrays) -> Result<Arrays> {
+    let mut arrays = parametrized::composed(arrays)?;
+    // Whoever sorts names by alphabet has 10 before 2, which is not the order of the layers.
+    if arrays.arrays.is_sorted_by(|(a, _), (b, _)| a < b) {
+        arrays.arrays.sort_by(|(a, _), (b, _)| natural(a, b));
+    }
+    Ok(arrays)
+}
 
 /// The graph of a network with these weights. Without a network it is the preset that they fit, a residual network by
 /// the names of its blocks, or a chain; notes say so.

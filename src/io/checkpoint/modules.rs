@@ -74,7 +74,7 @@ enum Role {
 
 fn role(leaf: &str) -> Option<Role> {
     Some(match leaf.to_ascii_lowercase().as_str() {
-        "weight" | "weight_orig" => Role::Weight(Order::OutputsFirst),
+        "weight" => Role::Weight(Order::OutputsFirst),
         "kernel" | "pointwise_kernel" => Role::Weight(Order::OutputsLast),
         "depthwise_kernel" => Role::Weight(Order::Depthwise),
         "w" | "weights" => Role::Weight(Order::Unknown),

@@ -85,6 +85,24 @@ fn the_weights_of_every_preset_find_it_again() {
 }
 
 #[test]
+fn names_that_lie_by_alphabet_are_counted() {
+    // Layers of one shape: the tenth may not come before the second.
+    let dense = r#"{"type": "dense", "units": 4}, {"type": "relu"}, "#.repeat(12);
+    let json = format!(r#"{{"input": [4], "layers": [{dense} {{"type": "dense", "units": 2}}]}}"#);
+    let network = Network::from_json(&json).expect("a network");
+    let theta = parameters(&network, 9);
+    let mut given = as_torch(&network, &theta, |l, _| format!("layers.{l}"));
+    given.sort_by(|(a, _), (b, _)| a.cmp(b));
+    assert_eq!(given[3].0, "layers.1.weight");
+    assert_eq!(given[5].0, "layers.10.weight");
+    let prepared = checkpoint::prepared(arrays(given)).expect("in order");
+    for named in [Some(&network), None] {
+        let model = Model::new(checkpoint::graph(&prepared, named, None).expect("a graph")).expect("a model");
+        assert_eq!(model.parameters, theta);
+    }
+}
+
+#[test]
 fn normalisations_are_their_layers_partners_by_number_or_by_place() {
     // Registered conv1, conv2, bn1, bn2, where both have as many channels; and with the shortcut's at the end.
     let network = Network::from_json(

@@ -6,7 +6,8 @@ use crate::io::{Array, Elements};
 use crate::memory::{collected, product, room, zeros};
 use crate::problem::{Loss, Targets};
 
-/// The targets that an array is, a row a sample, of which the first one is number `first`. Without a loss, one whole number a sample is a class, all else are vectors.
+/// The targets that an array is, a row a sample, of which the first one is number `first`. Without a loss, one whole number a sample
+/// is a class, and so are rows of as many numbers as there are outputs, if each is zeros with one 1; all else are vectors.
 ///
 /// # Errors
 /// `InvalidProblem` for what does not suit the loss or the outputs; `NotFinite`; `TooLarge`.
@@ -17,12 +18,16 @@ pub(super) fn targets(array: &Array, options: &DataOptions, first: usize, notes:
     ensure!(width > 0, InvalidProblem, "the targets have samples of shape {:?}, without any values", array.shape());
     let wants_vectors = match options.loss {
         Some(loss) => loss == Loss::SquaredError,
-        None => width > 1 || outputs == Some(1) || fault_of(array.elements()).is_some(),
+        None if width > 1 => outputs != Some(width) || places_of_ones(&array.to_f64()?, width, first).is_err(),
+        None => outputs == Some(1) || fault_of(array.elements()).is_some(),
     };
     match (wants_vectors, width) {
         (false, 1) => classes(array.elements(), outputs, first).map(Targets::Classes),
         (false, _) => {
-            notes.push("The targets are rows of zeros with a 1 each: the place of the 1 is the class.".into());
+            let instead = if options.loss.is_none() { "; squared_error would take the rows as they are" } else { "" };
+            notes.push(format!(
+                "The targets are rows of zeros with a 1 each: the place of the 1 is the class{instead}."
+            ));
             let classes = places_of_ones(&array.to_f64()?, width, first)?;
             ensure_in_outputs(&classes, outputs, first)?;
             Ok(Targets::Classes(classes))
@@ -146,7 +151,7 @@ mod tests {
         let classes = |values: &[u32]| Targets::Classes(values.to_vec());
         let vectors = |values: &[f64]| Targets::Vectors(values.to_vec());
         type Case = (&'static [usize], &'static [f64], Option<Loss>, Option<usize>, Targets);
-        let cases: [Case; 12] = [
+        let cases: [Case; 15] = [
             (&[2], &[3.0, 0.0], None, None, classes(&[3, 0])),
             (&[2, 1], &[3.0, 0.0], entropy, Some(4), classes(&[3, 0])),
             (&[2], &[3.5, 0.0], None, None, vectors(&[3.5, 0.0])),
@@ -157,6 +162,9 @@ mod tests {
             (&[2], &[2.0, 0.0], square, Some(3), vectors(&[0.0, 0.0, 1.0, 1.0, 0.0, 0.0])),
             (&[2, 3], &[0.0, 0.0, 1.0, 1.0, 0.0, 0.0], entropy, Some(3), classes(&[2, 0])),
             (&[2, 3], &[0.0, 0.0, 1.0, 1.0, 0.0, 0.0], None, None, vectors(&[0.0, 0.0, 1.0, 1.0, 0.0, 0.0])),
+            (&[2, 3], &[0.0, 0.0, 1.0, 1.0, 0.0, 0.0], None, Some(3), classes(&[2, 0])),
+            (&[2, 3], &[0.0, 0.0, 1.0, 1.0, 0.0, 0.0], square, Some(3), vectors(&[0.0, 0.0, 1.0, 1.0, 0.0, 0.0])),
+            (&[2, 3], &[0.0, 0.5, 0.5, 1.0, 0.0, 0.0], None, Some(3), vectors(&[0.0, 0.5, 0.5, 1.0, 0.0, 0.0])),
             (&[1, 2], &[0.5, -2.0], square, Some(2), vectors(&[0.5, -2.0])),
             (&[1, 2, 2], &[0.5, -2.0, 1.0, 2.0], square, Some(4), vectors(&[0.5, -2.0, 1.0, 2.0])),
         ];

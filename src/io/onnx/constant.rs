@@ -110,6 +110,16 @@ impl Size {
         Self { factor, is_batch: false }
     }
 
+    /// A shape of such lengths, for messages: `[1, N, 20]`.
+    pub fn listed(shape: &[Self]) -> String {
+        let words = shape.iter().map(|size| match (size.is_batch, size.factor) {
+            (true, 1) => "N".into(),
+            (true, factor) => format!("{factor} N"),
+            (false, factor) => factor.to_string(),
+        });
+        format!("[{}]", words.collect::<Vec<String>>().join(", "))
+    }
+
     /// The number, where it does not hang on the samples.
     pub fn number(self) -> Option<i64> {
         (!self.is_batch).then_some(self.factor)

@@ -21,7 +21,9 @@ impl<'a> Reader<'a> {
             let known = target.iter().map(|size| size.number()).collect::<Option<Vec<i64>>>();
             match known.and_then(|known| resolved(&known, count)) {
                 Some(lengths) => Ok(lengths),
-                None => bail!(InvalidNetwork, "{} makes {target:?} of {count} numbers", node.title()),
+                None => {
+                    bail!(InvalidNetwork, "{} makes {} of {count} numbers", node.title(), Size::listed(target))
+                }
             }
         };
         match value {
@@ -56,7 +58,8 @@ impl<'a> Reader<'a> {
         let title = node.title();
         let wrong = || {
             format!(
-                "{title} makes {target:?} of {}, but samples must stay apart, along the first axis",
+                "{title} makes {} of {}, but samples must stay apart, along the first axis",
+                Size::listed(target),
                 found.described()
             )
         };

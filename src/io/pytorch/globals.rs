@@ -1,5 +1,6 @@
 //! The names that a checkpoint may ask for, what they make of their arguments, and why others are refused. The list is that of
-//! torch.load(…, weights_only=True), with NumPy's numbers. Nothing is executed: a name makes a tensor's description, or nothing.
+//! torch.load(…, weights_only=True), with NumPy's numbers and the classes in which training programs keep their settings. Nothing is
+//! executed: a name makes a tensor's description, a mapping, or nothing.
 
 use super::value::{Global, Heap, Object, Storage, Tensor, Value, push};
 use crate::error::{Error, ErrorCode, Result, bail, ensure};
@@ -15,6 +16,7 @@ const AXES: usize = 32;
 pub(super) fn find(module: &str, name: &str) -> Result<Global> {
     Ok(match (module, name) {
         ("collections", "OrderedDict") => Global::OrderedDict,
+        _ if is_mapping(module, name) => Global::Mapping,
         ("torch._utils", "_rebuild_tensor" | "_rebuild_tensor_v2") => Global::Tensor,
         ("torch._utils", "_rebuild_tensor_v3") => Global::TensorOfType,
         ("torch._tensor", "_rebuild_from_type_v2") => Global::TensorWithAttributes,
@@ -24,7 +26,20 @@ pub(super) fn find(module: &str, name: &str) -> Result<Global> {
         ("torch.storage" | "torch", "UntypedStorage" | "_UntypedStorage") => Global::Storage(Stored::U8),
         ("collections", "Counter")
         | ("_codecs", "encode")
-        | ("builtins" | "__builtin__", "set" | "bytearray" | "complex")
+        | (
+            "builtins" | "__builtin__",
+            "set" | "frozenset" | "bytearray" | "bytes" | "complex" | "slice" | "range" | "xrange" | "list" | "dict"
+            | "tuple" | "int" | "long" | "float" | "bool" | "str" | "unicode" | "object",
+        )
+        | ("argparse", "Namespace")
+        | ("types", "SimpleNamespace")
+        | ("datetime", "datetime" | "date" | "time" | "timedelta" | "timezone")
+        | ("decimal", "Decimal")
+        | ("uuid", "UUID")
+        | (
+            "pathlib" | "pathlib._local",
+            "Path" | "PosixPath" | "WindowsPath" | "PurePath" | "PurePosixPath" | "PureWindowsPath",
+        )
         | ("numpy", "dtype" | "ndarray")
         | ("numpy.core.multiarray" | "numpy._core.multiarray", "scalar" | "_reconstruct")
         | ("torch.serialization", "_get_layout")
@@ -36,6 +51,22 @@ pub(super) fn find(module: &str, name: &str) -> Result<Global> {
         },
         _ => return Err(refusal(module, name)),
     })
+}
+
+/// Mappings of other classes, in which training programs keep settings, or what they count.
+fn is_mapping(module: &str, name: &str) -> bool {
+    match name {
+        "defaultdict" => module == "collections",
+        "AttributeDict" => matches!(
+            module,
+            "pytorch_lightning.utilities.parsing"
+                | "lightning_fabric.utilities.data"
+                | "lightning.fabric.utilities.data"
+        ),
+        "EasyDict" => module == "easydict",
+        "CfgNode" => module == "yacs.config" || module == "fvcore.common.config",
+        _ => false,
+    }
 }
 
 fn typed(kind: &str) -> Option<Stored> {
@@ -108,6 +139,8 @@ pub(super) fn call<'a>(heap: &mut Heap<'a>, global: Global, arguments: Value<'a>
     match global {
         Global::Inert => Ok(Value::Other),
         Global::OrderedDict => ordered(heap, first),
+        // What comes first makes the values that are missing; the entries come afterwards.
+        Global::Mapping => heap.add(Object::Dict(Vec::new())),
         Global::Size => Ok(first),
         Global::Parameter => {
             ensure!(heap.tensor(first).is_some(), Parse, "a parameter is made of something that is no tensor");

@@ -30,7 +30,8 @@ fn cases() -> Vec<Case> {
     const MINE: &[&str] = &["the weights were taken from my_weights", "left out: optimizer (6 tensors)"];
     const NET: &[&str] = &["the weights were taken from net", "_orig_mod.module. was taken off all names"];
     const NONE: &[&str] = &[];
-    let cases: [Case; 20] = cases! {
+    const SETTINGS: &[&str] = &["the weights were taken from state_dict"];
+    let cases: [Case; 22] = cases! {
         "zip"."pt", "", NONE;
         "legacy"."th", "", NONE;
         "protocol4"."pt", "", NONE;
@@ -51,6 +52,8 @@ fn cases() -> Vec<Case> {
         "unusual"."pt", "", MINE;
         "tensor"."pt", "", NONE;
         "attributes"."pt", "", NONE;
+        "settings"."pt", "", SETTINGS;
+        "settings_legacy"."pt", "", SETTINGS;
     };
     cases.to_vec()
 }

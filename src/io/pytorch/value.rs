@@ -26,6 +26,8 @@ pub(super) enum Value<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Global {
     OrderedDict,
+    /// A mapping of another class, which is filled after it is made.
+    Mapping,
     Storage(Stored),
     Dtype(Stored),
     /// `torch._utils._rebuild_tensor` and `_v2`.

@@ -6,9 +6,18 @@
  */
 
 import { resolveObjectURL } from "node:buffer";
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { availableParallelism } from "node:os";
-import { dirname } from "node:path";
+import { dirname, sep } from "node:path";
 import { Worker as Thread } from "node:worker_threads";
 import { adopted, IsoflatError } from "./errors.js";
 import { createGlue } from "./isoflat_command_glue.js";
@@ -92,11 +101,23 @@ function write(name, bytes) {
   }
 }
 
-/** Before the work: results that cannot be written after it would be lost. */
-function ensureWritable(name) {
+/** Before the work: results that cannot be written after it would be lost, and so would what they take the place of. */
+function ensureWritable(name, reads) {
   const folder = dirname(name);
+  const own = whole(name);
+  const read = reads.find((path) => isWithin(own, whole(path)));
+  if (read !== undefined && statSync(own).isFile()) {
+    throw new Error(`${name} cannot be written: ${read} is read, and would be lost; name another file`);
+  }
   if (!existsSync(folder)) throw new Error(`${name} cannot be written: there is no folder ${folder}`);
   if (existsSync(name) && statSync(name).isDirectory()) throw new Error(`${name} cannot be written: it is a folder`);
+}
+
+/** What a path leads to, by its one name. */
+const whole = (path) => (existsSync(path) ? realpathSync(path) : null);
+
+function isWithin(path, folder) {
+  return path !== null && folder !== null && (path === folder || path.startsWith(`${folder}${sep}`));
 }
 
 function inWords(error) {
@@ -165,7 +186,7 @@ async function work(words) {
     await print(asked.text);
     return 0;
   }
-  asked.writes.forEach(ensureWritable);
+  for (const name of asked.writes) ensureWritable(name, asked.reads);
   const files = readAll(asked.reads);
   const progress = progressLine(!asked.quiet);
   const colour = process.stdout.isTTY === true && !process.env.NO_COLOR;

@@ -95,7 +95,7 @@ export type NormalizationName =
 export interface OpenDataOptions {
   /** Shape of one input, as the network takes it: images are put channels first, or into rows. */
   shape?: InputShape;
-  /** How many outputs the network has: one-hot targets are told from vectors by it. */
+  /** How many outputs the network has: one-hot targets of so many columns are classes, unless `loss` is squared error. */
   outputs?: number;
   loss?: LossName;
   /** Of files with two sets; default "test". */

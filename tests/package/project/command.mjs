@@ -50,6 +50,11 @@ const option = isoflat("report", golden, "--presicion", "f32");
 assert.deepEqual([option.status, option.stderr.includes("--precision")], [2, true], option.stderr);
 const missing = isoflat("report", "nothing.onnx");
 assert.deepEqual([missing.status, missing.stderr.includes("nothing.onnx")], [1, true], missing.stderr);
+for (const written of [golden, `./${golden}`, here(golden)]) {
+  const over = isoflat("report", golden, "--sections", "point", "--out", written);
+  assert.deepEqual([over.status, over.stderr.includes("would be lost")], [1, true], over.stderr);
+}
+assert(readFileSync(here(golden), "utf8").includes('"expected"'), "what is read is not written over");
 writeFileSync(here("broken.json"), "{");
 const broken = isoflat("report", "broken.json");
 assert.deepEqual([broken.status, broken.stderr.includes("broken.json")], [1, true], broken.stderr);
