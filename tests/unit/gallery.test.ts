@@ -180,7 +180,7 @@ describe("what the rows say", () => {
     };
     expect(README).toContain(`τ ${both(petzka, "normalized_sharpness", ", r ")}, before and after`);
     expect(README).toContain(`τ ${both(cifarPetzka, "normalized_sharpness", " and r ")}`);
-    expect(README).toContain(`have ${both(cifarPetzka, "least_trace.nodewise", " and ")} (of neurons)`);
+    expect(README).toContain(`the least trace over neurons has ${both(cifarPetzka, "least_trace.nodewise", " and ")}:`);
     const [sgd, withAdam] = [row("jestadt-figures-4-1-to-4-5-4-10"), row("jestadt-figures-4-1-to-4-5-with-adam")];
     const onCifar = row("jestadt-figures-4-1-to-4-5-cifar-10");
     for (const method of ["SGD", "G-SGD", "Fixed SGD"]) {
