@@ -174,6 +174,13 @@ describe("what the rows say", () => {
     const sum = found(petzka, "petzka.kappa_trace_sum");
     const beside = (of: "pearson" | "kendall") => `${digits(of)} beside ${sum?.[of].value.toFixed(2)}`;
     expect(README).toContain(`τ ${beside("kendall")}, r ${beside("pearson")}`);
+    const both = (of: Petzka, measure: string, between: string): string => {
+      const { kendall, pearson } = found(of, measure) ?? {};
+      return `${kendall?.value.toFixed(2)}${between}${pearson?.value.toFixed(2)}`;
+    };
+    expect(README).toContain(`τ ${both(petzka, "normalized_sharpness", ", r ")}, before and after`);
+    expect(README).toContain(`τ ${both(cifarPetzka, "normalized_sharpness", " and r ")}`);
+    expect(README).toContain(`the least trace over neurons has ${both(cifarPetzka, "least_trace.nodewise", " and ")}:`);
     const [sgd, withAdam] = [row("jestadt-figures-4-1-to-4-5-4-10"), row("jestadt-figures-4-1-to-4-5-with-adam")];
     const onCifar = row("jestadt-figures-4-1-to-4-5-cifar-10");
     for (const method of ["SGD", "G-SGD", "Fixed SGD"]) {
