@@ -55,28 +55,34 @@ pub(in crate::io) fn composed(arrays: Arrays) -> Result<Arrays> {
     let mut weights: HashMap<String, Parts> = HashMap::new();
     for (name, array) in &arrays.arrays {
         if let Some((weight, part)) = part(name) {
+            let is_weight = weight.ends_with("weight") || weight.ends_with("bias");
             let parts = weights.entry(weight).or_default();
-            parts.is_computed |= part == Part::Original || name.contains(LIST);
+            parts.is_computed |= (part == Part::Original && is_weight) || name.contains(LIST);
             parts.arrays.push((part, name, array));
         }
     }
-    weights.retain(|_, parts| parts.is_computed || [Part::Length, Part::Right].iter().all(|&part| parts.has(part)));
+    // Other names may end so, too.
+    const PAIRS: [[Part; 2]; 2] = [[Part::Length, Part::Right], [Part::Original, Part::Mask]];
+    weights.retain(|_, parts| parts.is_computed || PAIRS.iter().any(|pair| pair.iter().all(|&part| parts.has(part))));
     if weights.is_empty() {
         return Ok(arrays);
     }
-    let mut rules = Vec::new();
-    let mut out = Arrays { arrays: Vec::new(), notes: arrays.notes.clone() };
-    for (name, array) in &arrays.arrays {
-        let weight = part(name).map(|(weight, _)| weight).filter(|weight| weights.contains_key(weight));
-        match weight.and_then(|weight| Some((weights.get_mut(&weight)?, weight))) {
-            None => out.arrays.push((name.clone(), array.clone())),
-            Some((parts, weight)) if !parts.arrays.is_empty() => {
-                let (rule, array) = std::mem::take(parts).computed(&weight)?;
-                rules.push(rule);
-                out.arrays.push((weight, array));
-            }
+    let (mut rules, mut made) = (Vec::new(), HashMap::new());
+    for (name, _) in &arrays.arrays {
+        let Some((weight, _)) = part(name) else { continue };
+        if let Some(parts) = weights.remove(&weight) {
+            let (rule, array) = parts.computed(&weight)?;
+            rules.push(rule);
+            made.insert(weight, Some(array));
+        }
+    }
+    let mut out = Arrays { arrays: Vec::new(), notes: arrays.notes };
+    for (name, array) in arrays.arrays {
+        match part(&name).and_then(|(weight, _)| Some((made.get_mut(&weight)?.take(), weight))) {
+            None => out.arrays.push((name, array)),
             // It stands where the first of its parts did.
-            Some(_) => {}
+            Some((Some(array), weight)) => out.arrays.push((weight, array)),
+            Some((None, _)) => {}
         }
     }
     for (rule, said) in RULES {
