@@ -70,7 +70,7 @@ export class Opener {
     // At each step a person may have begun something else, which the next one would end.
     if (trained) {
       if (!(await this.#trainAgain(trained, link.landscape, put))) return;
-      if (this.#isOther(device) && !((await this.#computeOn(device)) && (await this.app.look()))) return;
+      if (trainedOn && this.#isOther(device) && !((await this.#computeOn(device)) && (await this.app.look()))) return;
     } else {
       if (!isHere && !(await this.#showArrival())) return;
       if (!(await this.#showAs(measured ?? MODEL.measured, put))) return;
@@ -116,7 +116,8 @@ export class Opener {
       store.set({ invariance: null, checkChoice, asked: { ...store.state.asked, check: true } });
     }
     store.set({ asked: { ...store.state.asked, ...asked } });
-    if (Object.keys(store.state.asked).length > 0) await this.app.goOn();
+    // What has been paused waits until it is told to go on.
+    if (Object.keys(store.state.asked).length > 0 && !store.state.paused) await this.app.goOn();
   }
 
   /** On that device from now on, if it is another one; where there is none, on the CPU. */
