@@ -38,6 +38,14 @@ impl Precision {
         }
     }
 
+    /// The smallest number that has all its digits.
+    pub(crate) fn smallest(self) -> f64 {
+        match self {
+            Self::F32 => f64::from(f32::MIN_POSITIVE),
+            Self::F64 => f64::MIN_POSITIVE,
+        }
+    }
+
     /// Residual, relative to the spectral norm, at which an eigenvalue counts as converged where none is asked for. In
     /// f32, rounding of a product leaves a few 1e-6; an eigenvalue's error is the residual's square over the gap.
     pub fn eigenvalue_tolerance(self) -> f64 {

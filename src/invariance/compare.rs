@@ -32,12 +32,8 @@ pub(super) fn draws_anew(map: symmetry::Kinds) -> bool {
 /// What underflow may take from a number without a trace: derivatives have fewer digits the further they are below the smallest
 /// normal number, and measures multiply them by weights, twice at most.
 fn lost_to_underflow(theta: &[f64], precision: Precision) -> f64 {
-    let smallest = match precision {
-        Precision::F32 => f64::from(f32::MIN_POSITIVE),
-        Precision::F64 => f64::MIN_POSITIVE,
-    };
     let largest = theta.iter().fold(1.0, |m, w: &f64| f64::max(m, w.abs()));
-    smallest / precision.epsilon() * largest * largest
+    precision.smallest() / precision.epsilon() * largest * largest
 }
 
 /// A tolerance before any rounding is measured.

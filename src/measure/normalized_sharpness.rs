@@ -11,6 +11,8 @@
 //! w²_ij e^(2 (b_j − a_i)): a [`balance`](super::balance), with an infimum that leaves out what only one of them has. Given s′ the best s_i
 //! is √(Σ_j w²_ij / s′_j / Σ_j h_ij s′_j), so that NS_l = min over s′ of 2 Σ_i √((Σ_j h_ij s′_j) (Σ_j w²_ij / s′_j)).
 
+use std::ops::Range;
+
 use super::balance::{Minimum, Terms, Ways, minimum};
 use super::row::{ALWAYS, Compute, Cost, Domain, Family};
 use super::{Measure, MeasureValue};
@@ -41,9 +43,10 @@ pub(super) async fn normalized_sharpness(
     let (mut value, mut error, mut converged, mut trace) = (0.0, 0.0, true, 0.0);
     for layer in network.layout().layers() {
         let (h, w) = (&diagonal[layer.weight.clone()], &parameters[layer.weight.clone()]);
-        let found = of_layer(network, layer, h, w, control).await?;
+        let matrix = Matrix::of(network, layer);
+        let found = matrix.least(h, w, control).await?;
         value += found.value;
-        error += found.error;
+        error += found.error + matrix.lost(&found, w, engine.info().precision.smallest());
         converged &= found.converged;
         trace += h.iter().sum::<f64>();
     }
@@ -52,35 +55,63 @@ pub(super) async fn normalized_sharpness(
     Ok(MeasureValue { residual: Some(error), converged, ..found })
 }
 
-/// Of one layer, from the Hessian's diagonal over its weights and these.
-async fn of_layer(
-    network: &Network,
-    layer: &ParametricLayer,
-    h: &[f64],
-    w: &[f64],
-    control: &Control<'_>,
-) -> Result<Minimum> {
-    // Columns that have one factor.
-    let window = if matches!(network.layer(layer.layer), Layer::Dense { .. }) { 1 } else { layer.columns_per_unit };
-    let columns = layer.inputs / window * layer.groups;
-    // Both sums are near 1 then, and so are the factors that make them equal.
-    let near = |size: f64| if size > 0.0 { power_near(size) } else { 1.0 };
-    let (unit_h, unit_w) = (near(h.iter().sum()), near(norm(w.iter().copied())));
-    let unit = unit_h.sqrt() * unit_w;
-    let mut terms = Terms::of(layer.outputs + columns, unit, |with| {
-        let rows = h.chunks_exact(layer.inputs).zip(w.chunks_exact(layer.inputs));
-        for (row, (h, w)) in rows.enumerate() {
-            let first = layer.outputs + row / (layer.outputs / layer.groups) * (layer.inputs / window);
-            for (i, (h, w)) in h.chunks_exact(window).zip(w.chunks_exact(window)).enumerate() {
-                let (row, column) = (row as u32, (first + i) as u32);
-                with(column, row, h.iter().map(|h| h / unit_h).sum());
-                with(row, column, w.iter().map(|w| (w / unit_w).powi(2)).sum());
+/// A layer's weights as rows and columns, which have a factor each.
+struct Matrix<'a> {
+    layer: &'a ParametricLayer,
+    /// Weights of a row that belong to one column: places of a convolution's window.
+    window: usize,
+}
+
+impl<'a> Matrix<'a> {
+    fn of(network: &Network, layer: &'a ParametricLayer) -> Self {
+        let is_dense = matches!(network.layer(layer.layer), Layer::Dense { .. });
+        Self { layer, window: if is_dense { 1 } else { layer.columns_per_unit } }
+    }
+
+    /// The factors of a row's columns among all: those of the rows come first, then the columns of one group after another.
+    fn columns(&self, row: usize) -> Range<usize> {
+        let ParametricLayer { outputs, inputs, groups, .. } = *self.layer;
+        let count = inputs / self.window;
+        let first = outputs + row / (outputs / groups) * count;
+        first..first + count
+    }
+
+    /// The least of curvature and size, from the Hessian's diagonal over the weights and these.
+    async fn least(&self, h: &[f64], w: &[f64], control: &Control<'_>) -> Result<Minimum> {
+        let ParametricLayer { outputs, inputs, groups, .. } = *self.layer;
+        // Both sums are near 1 then, and so are the factors that make them equal.
+        let near = |size: f64| if size > 0.0 { power_near(size) } else { 1.0 };
+        let (unit_h, unit_w) = (near(h.iter().sum()), near(norm(w.iter().copied())));
+        let unit = unit_h.sqrt() * unit_w;
+        let mut terms = Terms::of(outputs + inputs / self.window * groups, unit, |with| {
+            for (row, (h, w)) in h.chunks_exact(inputs).zip(w.chunks_exact(inputs)).enumerate() {
+                let places = h.chunks_exact(self.window).zip(w.chunks_exact(self.window));
+                for (column, (h, w)) in self.columns(row).zip(places) {
+                    let (row, column) = (row as u32, column as u32);
+                    with(column, row, h.iter().map(|h| h / unit_h).sum());
+                    with(row, column, w.iter().map(|w| (w / unit_w).powi(2)).sum());
+                }
             }
-        }
-    })?;
-    let ways = Ways::part(&mut terms)?;
-    let found = minimum("normalized sharpness", &terms, &ways, control).await?;
-    Ok(Minimum { value: found.value * unit, error: found.error * unit, ..found })
+        })?;
+        let ways = Ways::part(&mut terms)?;
+        let found = minimum("normalized sharpness", &terms, &ways, control).await?;
+        Ok(Minimum { value: found.value * unit, error: found.error * unit, ..found })
+    }
+
+    /// What the least may lack where underflow has taken up to so much from every curvature: with the columns' factors as they are,
+    /// √((a + δ Σ_j s′_j) b) ≤ √(a b) + √(δ Σ_j s′_j b) in every row.
+    fn lost(&self, found: &Minimum, w: &[f64], each: f64) -> f64 {
+        let of_row = |(row, w): (usize, &[f64])| {
+            let sums =
+                self.columns(row).zip(w.chunks_exact(self.window)).fold([0.0; 2], |[ones, size], (column, w)| {
+                    let factor = (2.0 * found.logarithms[column]).exp();
+                    [ones + self.window as f64 / factor, size + w.iter().map(|w| w * w).sum::<f64>() * factor]
+                });
+            let [ones, size] = sums.map(f64::sqrt);
+            2.0 * each.sqrt() * ones * size
+        };
+        w.chunks_exact(self.layer.inputs).enumerate().map(of_row).sum()
+    }
 }
 
 #[cfg(test)]
@@ -92,7 +123,8 @@ mod tests {
 
     fn least_in(network: &Network, h: &[f64], w: &[f64]) -> Minimum {
         let [layer] = network.layout().layers() else { panic!("one layer") };
-        let found = pollster::block_on(of_layer(network, layer, h, w, &Control::default())).expect("a minimum");
+        let matrix = Matrix::of(network, layer);
+        let found = pollster::block_on(matrix.least(h, w, &Control::default())).expect("a minimum");
         assert!(found.converged && found.error <= 1e-15 * found.value, "{} ± {}", found.value, found.error);
         found
     }
@@ -223,6 +255,24 @@ mod tests {
         assert_eq!(least(rows, columns, &none, &w), 0.0);
         assert_eq!(least(rows, columns, &h, &none), 0.0);
         assert_eq!(least(rows, columns, &none, &none), 0.0);
+    }
+
+    /// Less curvature by no more than what was lost is no less sharpness by more than what may be.
+    #[test]
+    fn what_underflow_takes_is_accounted_for() {
+        let mut rng = ChaCha8Rng::seed_from_u64(6);
+        let (rows, columns) = (5, 8);
+        let network = Network::dense(&[columns, rows], false).expect("a network");
+        let matrix = Matrix::of(&network, &network.layout().layers()[0]);
+        let [h, w] = any(&mut rng, rows * columns);
+        for each in [1e-9, 1e-4, 1.0, 1e4] {
+            let less: Vec<f64> = h.iter().map(|h| f64::max(h - each, 0.0)).collect();
+            let (whole, found) = (least_in(&network, &h, &w).value, least_in(&network, &less, &w));
+            let lost = matrix.lost(&found, &w, each);
+            assert!(whole - found.value <= lost, "{each}: {whole} - {} and {lost}", found.value);
+        }
+        let found = least_in(&network, &h, &w);
+        assert!(matrix.lost(&found, &w, f64::MIN_POSITIVE) < 1e-130 * found.value);
     }
 
     /// Groups are matrices of their own, of channels, of which a window is one place.
