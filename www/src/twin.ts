@@ -26,10 +26,10 @@ interface Page {
 export class Twin {
   constructor(private readonly page: Page) {}
 
-  /** As sharp as wanted, one way or the other. Done when what follows from it is there: true, or when something else has been begun. */
-  async setSharpness(sharpness: Sharpness): Promise<boolean> {
+  /** As sharp as wanted, one way or the other. Done when what follows from it is there. */
+  async setSharpness(sharpness: Sharpness): Promise<void> {
     const { model, bend } = this.page.store.state;
-    return model === null || (await this.#bendTo({ ...bend, lambda: this.lambdaAt(sharpness) }, sharpness));
+    if (model) await this.#bendTo({ ...bend, lambda: this.lambdaAt(sharpness) }, sharpness);
   }
 
   /** The layers' factors that are as sharp as that. While the sharpest layer is not known the twin stays where it is. */
@@ -45,7 +45,7 @@ export class Twin {
   }
 
   /** Layer by layer, unit by unit. */
-  setBend(bend: Bend): Promise<boolean> {
+  setBend(bend: Bend): Promise<void> {
     return this.#bendTo(bend, { way: "bend", decades: decadesOf(bend) });
   }
 
@@ -104,12 +104,12 @@ export class Twin {
     this.page.store.set({ bend, sharpness, dinh: asked, ...withoutTwin(this.page.store.state) });
   }
 
-  async #bendTo(bend: Bend, sharpness: Sharpness): Promise<boolean> {
+  async #bendTo(bend: Bend, sharpness: Sharpness): Promise<void> {
     this.put(bend, sharpness);
-    if (!this.page.store.state.ready) return true;
+    if (!this.page.store.state.ready) return;
     this.page.previews.moved();
-    if (this.page.previews.isRunning) return true;
-    return this.page.task("bending", async (job) => {
+    if (this.page.previews.isRunning) return;
+    await this.page.task("bending", async (job) => {
       await this.page.previews.run(job);
       await this.page.everything(job);
     });
