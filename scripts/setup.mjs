@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { checkPair, findChrome, findDriver, findFirefox, hasVulkan, installDebian, noFirefox } from "./lib/browser.mjs";
 import { hasMpi, mpiPackages, noMpi } from "./lib/mpi.mjs";
 import { capture, environment, Failure, fail, isMain, npmCommand, root, run, step, which } from "./lib/process.mjs";
+import { checkRoom } from "./lib/room.mjs";
 
 const read = (file) => readFileSync(join(root, file), "utf8");
 
@@ -186,6 +187,7 @@ async function checkMpi(say) {
 /** Everything `npm start` needs; with `tests` what `npm test` needs besides. */
 export async function setUp({ tests = false } = {}) {
   await step("Node.js", checkNode);
+  await step("Disk", () => checkRoom({ tests }));
   await step("Rust", checkRust);
   await step("Rust's wasm32 target", checkTarget);
   if (tests) await step("rustfmt and clippy", checkLints);

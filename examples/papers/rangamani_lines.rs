@@ -38,7 +38,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     };
     let scale = Scale { seeds: arguments.seeds.unwrap_or(scale.seeds), ..scale };
     let data = images(arguments, scale.training, scale.test)?;
-    let keys = keys(&[Preset::LeNet], scale.seeds);
+    let keys = keys(&[Preset::LeNet], scale.epochs, scale.seeds);
     let found = runs::all(&arguments.runs, arguments.jobs, &keys, Key::name, |key| block_on(one(key, &scale, &data)))?;
     let compared: Vec<Value> = KINDS.iter().map(|(kind, _)| compared(&found, kind)).collect();
     let result = json!({
@@ -69,7 +69,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 }
 
 async fn one(key: &Key, scale: &Scale, data: &[Images; 2]) -> Result<Value> {
-    let mut found = trained(key, data, scale.epochs).await?;
+    let mut found = trained(key, data).await?;
     let engine = Engine::new(&Device::cpu(Precision::F32), &found.problem.first(scale.drawn))?;
     for (kind, normalization) in KINDS {
         let mut lines = Vec::new();

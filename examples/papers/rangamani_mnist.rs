@@ -20,6 +20,6 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     };
     let scale = Scale { seeds: arguments.seeds.unwrap_or(scale.seeds), ..scale };
     let data = images(arguments, scale.training, scale.test)?;
-    let keys: Vec<_> = keys(&PRESETS, scale.seeds).into_iter().map(|key| (key.name(), key)).collect();
+    let keys: Vec<_> = keys(&PRESETS, scale.epochs, scale.seeds).into_iter().map(|key| (key.name(), key)).collect();
     rangamani_table4::run(arguments, &scale, &data, &keys, ["network", "batches"])
 }

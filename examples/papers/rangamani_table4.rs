@@ -25,7 +25,7 @@ pub struct Scale {
 
 /// Trains, and takes the norm.
 fn one(key: &Key, data: &[Images; 2], scale: &Scale) -> Result<Value> {
-    let mut found = block_on(trained(key, data, scale.epochs))?;
+    let mut found = block_on(trained(key, data))?;
     let engine = Engine::new(&Device::cpu(Precision::F32), &found.problem.first(scale.measured))?;
     block_on(engine.prepare(&found.parameters))?;
     let kind = OperatorKind::riemannian(Metric::Layerwise, Connection::Flat);

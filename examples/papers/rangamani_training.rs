@@ -30,14 +30,16 @@ pub struct Key {
     pub preset: Preset,
     pub optimizer: Named,
     pub batches: &'static Batches,
+    /// At most.
+    pub epochs: usize,
     pub seed: u64,
 }
 
 /// All of these networks on MNIST with both sizes of batches, seed after seed.
-pub fn keys(presets: &[Preset], seeds: u64) -> Vec<Key> {
+pub fn keys(presets: &[Preset], epochs: usize, seeds: u64) -> Vec<Key> {
     let pairs = || presets.iter().flat_map(|preset| BATCHES.iter().map(move |batches| (*preset, batches)));
     (0..seeds)
-        .flat_map(|seed| pairs().map(move |(preset, batches)| Key { preset, optimizer: ADAM, batches, seed }))
+        .flat_map(|seed| pairs().map(move |(preset, batches)| Key { preset, optimizer: ADAM, batches, epochs, seed }))
         .collect()
 }
 
@@ -62,8 +64,8 @@ pub struct Trained {
     pub entry: Value,
 }
 
-/// Trains until the accuracy on all training images is 1, for so many epochs at most, and looks at the test images.
-pub async fn trained(key: &Key, [training, test]: &[Images; 2], epochs: usize) -> Result<Trained> {
+/// Trains until the accuracy on all training images is 1, for the key's epochs at most, and looks at the test images.
+pub async fn trained(key: &Key, [training, test]: &[Images; 2]) -> Result<Trained> {
     let (problem, test) = (training.problem(key.preset.network())?, test.problem(key.preset.network())?);
     let (device, control) = (Device::cpu(Precision::F32), Control::default());
     let engine = Engine::new(&device, &problem)?;
@@ -72,7 +74,7 @@ pub async fn trained(key: &Key, [training, test]: &[Images; 2], epochs: usize) -
     let options = TrainOptions {
         optimizer: (key.optimizer.1)(key.batches.rate),
         batch_size: key.batches.size,
-        epochs,
+        epochs: key.epochs,
         target: Some(Target::Accuracy(1.0)),
         seed: key.seed,
         ..TrainOptions::default()

@@ -184,6 +184,8 @@ export async function checkNewerBuild(browser, url, check) {
   const { page } = lab;
   await quick(lab, 3);
   const trained = await stamp(page);
+  const training = () => page.evaluate(() => JSON.stringify(window.isoflatLab.app.store.state.training));
+  const reached = await training();
   await page.waitForTimeout(REST_MS);
   // As a newer build of the page finds it: weights, and nothing of what was shown.
   await inSnapshots(page, "age");
@@ -191,6 +193,7 @@ export async function checkNewerBuild(browser, url, check) {
   await lab.idle();
   check("a newer build has the weights", (await stamp(page)) === trained);
   const entry = (await shelf(page)).find((other) => other.stamp === trained);
+  check("and what their training came to", (await training()) === reached && reached !== "null", reached);
   check("and knows how they were trained", entry?.training?.batchSize === 64, JSON.stringify(entry));
   await lab.goTo("train");
   await page.click("#train-button");

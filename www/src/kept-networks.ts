@@ -70,9 +70,9 @@ export class KeptNetworks {
       this.wanted = null;
       return false;
     }
-    const { opened, choice: modelChoice } = found;
+    const { opened, choice: modelChoice, summary: training } = found;
     const trainChoice = this.store.state.shelf.find((entry) => entry.stamp === stamp)?.training ?? null;
-    const fresh = { ...CLEARED, opened, modelChoice, trainChoice, bend: noBend(found.model.depth) };
+    const fresh = { ...CLEARED, opened, modelChoice, trainChoice, training, bend: noBend(found.model.depth) };
     const samples = { ...this.store.state, ...(known() ?? { model: found.model }) }.model?.measuredSamples;
     const model = await this.#measuredOn(samples, found.model);
     const change = known() ?? fresh;
@@ -89,7 +89,7 @@ export class KeptNetworks {
     if (!isArrival(stamp)) return this.client.call((lab) => lab.restore(stamp, isStart));
     const weights = await weightsOf();
     const model = await this.client.call((lab) => lab.arrive(MODEL, weights));
-    return { opened: null, choice: MODEL, model, way: 0 };
+    return { opened: null, choice: MODEL, model, way: 0, summary: null };
   }
 
   async #measuredOn(samples: number | undefined, model: ModelInfo): Promise<ModelInfo> {

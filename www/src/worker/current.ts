@@ -13,6 +13,7 @@ import {
   type OpenedFiles,
   type Restored,
   type TrainChoice,
+  type TrainSummary,
 } from "./protocol";
 import type { Handles, Session } from "./session";
 import type { Way } from "./way";
@@ -93,33 +94,35 @@ export class Current {
 
   /** The network with the weights that there are; null where there is none. */
   now(): Last | null {
-    const { trained: parameters, way } = this.session.model;
-    const reached = { parameters, ...(way && { way }) };
+    const { trained: parameters, way, summary } = this.session.model;
+    const reached = { parameters, ...(way && { way }), ...(summary && { summary }) };
     if (this.#choice) return { kind: "trained", choice: this.#choice, ...reached };
     return this.#openedFrom && { kind: "files", ...this.#openedFrom, ...reached };
   }
 
   /** Other weights of the same network. */
-  reached(parameters: Float64Array, way?: Way): void {
+  reached(parameters: Float64Array, way?: Way, summary?: TrainSummary): void {
     const { model } = this.session;
     model.trained = parameters;
     model.bent = parameters;
     model.way = way;
+    model.summary = summary;
     delete model.sharpened;
     this.forget();
   }
 
   async restored(engine: Engine, last: Last): Promise<Restored> {
+    const { parameters, way, summary } = last;
+    const reached = { way: way?.length ?? 0, summary: summary ?? null };
     if (last.kind === "files") {
       this.files.restore(last);
       const opened = await this.openedBy(engine, last.choice);
-      if (last.parameters && opened.model) this.reached(last.parameters, last.way);
-      return { opened, model: opened.model, choice: null, way: last.way?.length ?? 0 };
+      if (parameters && opened.model) this.reached(parameters, way, summary);
+      return { opened, model: opened.model, choice: null, ...reached };
     }
-    const { choice, parameters, way } = last;
-    const model = await this.at(choice, parameters);
-    if (way) this.session.model.way = way;
-    return { opened: null, model, choice, way: way?.length ?? 0 };
+    const model = await this.at(last.choice, last.parameters);
+    this.reached(last.parameters, way, summary);
+    return { opened: null, model, choice: last.choice, ...reached };
   }
 
   #digits(): Mnist {

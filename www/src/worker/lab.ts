@@ -204,10 +204,6 @@ export class Lab implements LabApi {
       }
       // Stop keeps what was reached.
       const { parameters, stopped, epochs, checkpoint, way } = await run.on(engine, options);
-      this.#current.reached(parameters, way.length > 1 ? way : undefined);
-      const stamp = await this.#current.remember(choice);
-      if (stopped) await kept?.reach(checkpoint, way, stamp);
-      else await kept?.end();
       const { loss, accuracy } = await engine.evaluate(model.measured, parameters);
       const summary: TrainSummary = { backend: engine.info.backend, epochs, stopped, loss, accuracy };
       if (model.validation) {
@@ -215,6 +211,11 @@ export class Lab implements LabApi {
         summary.validationLoss = validation.loss;
         summary.validationAccuracy = validation.accuracy;
       }
+      // In one with what it came to: a page that is left before it has noted that itself comes back to both, or to neither.
+      this.#current.reached(parameters, way.length > 1 ? way : undefined, summary);
+      const stamp = await this.#current.remember(choice);
+      if (stopped) await kept?.reach(checkpoint, way, stamp);
+      else await kept?.end();
       return { summary, stamp, way: model.way?.length ?? 0 };
     });
   }

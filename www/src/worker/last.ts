@@ -2,14 +2,21 @@
 
 import { transaction } from "../database";
 import type { Entry } from "../shelf";
-import type { ModelChoice, OpenChoice } from "./protocol";
+import type { ModelChoice, OpenChoice, TrainSummary } from "./protocol";
 import type { Way } from "./way";
+
+/** What training here has come to, and how it came to it. */
+interface Reached {
+  parameters: Float64Array;
+  way?: Way;
+  summary?: TrainSummary;
+}
 
 /** Files that were opened, or a network of the options with the weights it was trained to. */
 export type Last =
-  /** `parameters`: what they were trained to here; as the files have them, without. */
-  | { kind: "files"; model: File[]; data: File[]; choice: OpenChoice; parameters?: Float64Array; way?: Way }
-  | { kind: "trained"; choice: ModelChoice; parameters: Float64Array; way?: Way };
+  /** As the files have the weights, where nothing was reached from them. */
+  | ({ kind: "files"; model: File[]; data: File[]; choice: OpenChoice } & Partial<Reached>)
+  | ({ kind: "trained"; choice: ModelChoice } & Reached);
 
 /** The network that was on the page last, in whichever tab. */
 export const STAMP = "stamp";

@@ -168,6 +168,8 @@ export interface Restored {
   model: ModelInfo | null;
   /** Snapshots of the way of its training; 0 where there is none. */
   way: number;
+  /** What its training came to; null where it was not trained here. */
+  summary: TrainSummary | null;
 }
 
 /** A training that was broken off: its network, with the weights that it began with. */

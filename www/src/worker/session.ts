@@ -18,6 +18,7 @@ import {
   LabFailure,
   type ModelInfo,
   type Outcome,
+  type TrainSummary,
   type WorkerEvent,
 } from "./protocol";
 import type { Way } from "./way";
@@ -44,6 +45,8 @@ export interface Model extends Handles {
   bent: Float64Array;
   /** How it came to its weights, where it was trained here. */
   way?: Way;
+  /** What that came to. */
+  summary?: TrainSummary;
   /** None before *Sharpen* has been used. */
   sharpened?: Float64Array;
   name: string;
