@@ -4,9 +4,9 @@
 use std::cell::Cell;
 
 use crate::support::golden::{Case, LEAST_TRACES};
-use crate::support::graphs::random_graph;
+use crate::support::graphs::{any_problem, engine_of};
 use crate::support::*;
-use isoflat::engine::{Device, Engine, Precision};
+use isoflat::engine::Engine;
 use isoflat::measure::{
     LeastTrace, LeastTraceOptions, LooseFactor, Tendency, exact_diagonal, exact_trace, least_trace,
 };
@@ -21,10 +21,6 @@ const NODEWISE: LeastTraceOptions = LeastTraceOptions { group: SymmetryGroup::No
 const LAYERWISE: LeastTraceOptions = LeastTraceOptions { group: SymmetryGroup::Layerwise, biases: true };
 const WEIGHTS: LeastTraceOptions = LeastTraceOptions { group: SymmetryGroup::Layerwise, biases: false };
 
-fn engine_of(problem: &Problem) -> Engine {
-    Engine::new(&Device::cpu(Precision::F64), problem).expect("an engine")
-}
-
 fn least(engine: &Engine, parameters: &[f64], options: LeastTraceOptions) -> LeastTrace {
     block_on(engine.prepare(parameters)).expect("a point");
     let found = block_on(least_trace(engine, &options, &Control::default())).expect("a least trace");
@@ -36,19 +32,6 @@ fn trace(engine: &Engine, parameters: &[f64], part: Option<Part>) -> f64 {
     block_on(engine.prepare(parameters)).expect("a point");
     let kind = part.map_or(OperatorKind::HESSIAN, |part| OperatorKind::HESSIAN.over(part));
     block_on(exact_trace(engine, kind, &Control::default())).expect("a trace").expect("an exact one")
-}
-
-/// Random networks with data: chains with biases, images, graphs.
-fn any_problem(seed: u64) -> (Problem, Vec<f64>) {
-    let mut rng = rng(77_000 + seed);
-    let network = match seed % 3 {
-        0 => random_network(&mut rng, &HOMOGENEOUS),
-        1 => random_image_network(&mut rng, &HOMOGENEOUS),
-        _ => random_graph(&mut rng, &HOMOGENEOUS),
-    };
-    let loss = if rng.random() { Loss::CrossEntropy } else { Loss::SquaredError };
-    let parameters = random_parameters(&mut rng, &network);
-    (random_problem(&mut rng, network, loss), parameters)
 }
 
 fn moved(network: &Network, parameters: &[f64], map: &Transformation) -> Vec<f64> {

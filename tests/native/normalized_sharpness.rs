@@ -1,19 +1,14 @@
 //! Normalised sharpness of whole networks: one number for all of an orbit, between bounds that need no minimum, and faults.
 
-use crate::support::graphs::random_graph;
+use crate::support::graphs::{any_problem, engine_of};
 use crate::support::*;
-use isoflat::engine::{Device, Engine, Precision};
+use isoflat::engine::Engine;
 use isoflat::measure::{Measure, MeasureOptions, MeasureValue, exact_diagonal, measure};
 use isoflat::network::Layer;
 use isoflat::operator::OperatorKind;
 use isoflat::symmetry::Transformation;
-use isoflat::{Control, ErrorCode, Loss, Network, Problem};
+use isoflat::{Control, ErrorCode, Loss, Network};
 use pollster::block_on;
-use rand::Rng;
-
-fn engine_of(problem: &Problem) -> Engine {
-    Engine::new(&Device::cpu(Precision::F64), problem).expect("an engine")
-}
 
 fn normalized(engine: &Engine, parameters: &[f64]) -> MeasureValue {
     let row = Measure::from_key("normalized_sharpness").expect("a measure");
@@ -21,19 +16,6 @@ fn normalized(engine: &Engine, parameters: &[f64]) -> MeasureValue {
     let [found] = found.expect("a value").try_into().expect("one value");
     assert!(found.converged, "{found:?}");
     found
-}
-
-/// Chains with biases, images, graphs with scales, concatenations and padding.
-fn any_problem(seed: u64) -> (Problem, Vec<f64>) {
-    let mut rng = rng(78_000 + seed);
-    let network = match seed % 3 {
-        0 => random_network(&mut rng, &HOMOGENEOUS),
-        1 => random_image_network(&mut rng, &HOMOGENEOUS),
-        _ => random_graph(&mut rng, &HOMOGENEOUS),
-    };
-    let loss = if rng.random() { Loss::CrossEntropy } else { Loss::SquaredError };
-    let parameters = random_parameters(&mut rng, &network);
-    (random_problem(&mut rng, network, loss), parameters)
 }
 
 #[test]

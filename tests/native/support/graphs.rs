@@ -1,7 +1,9 @@
 //! Random networks that are graphs: every layer there is, wired at random.
 
-use isoflat::Network;
+use super::{HOMOGENEOUS, random_image_network, random_network, random_parameters, random_problem, rng};
+use isoflat::engine::{Device, Engine, Precision};
 use isoflat::network::{Conv2d, Layer, NamedLayer, Names, Padding, Pool2d};
+use isoflat::{Loss, Network, Problem};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
@@ -186,4 +188,21 @@ pub fn random_graph(rng: &mut ChaCha8Rng, activations: &[Layer]) -> Network {
         of.push(Layer::Add, &[out, other], [units, 1, 1], true);
     }
     Network::graph(shape.to_vec(), of.layers).expect("a valid network")
+}
+
+/// Random networks with data, and parameters: chains with biases, images, graphs with scales, concatenations and padding.
+pub fn any_problem(seed: u64) -> (Problem, Vec<f64>) {
+    let mut rng = rng(77_000 + seed);
+    let network = match seed % 3 {
+        0 => random_network(&mut rng, &HOMOGENEOUS),
+        1 => random_image_network(&mut rng, &HOMOGENEOUS),
+        _ => random_graph(&mut rng, &HOMOGENEOUS),
+    };
+    let loss = if rng.random() { Loss::CrossEntropy } else { Loss::SquaredError };
+    let parameters = random_parameters(&mut rng, &network);
+    (random_problem(&mut rng, network, loss), parameters)
+}
+
+pub fn engine_of(problem: &Problem) -> Engine {
+    Engine::new(&Device::cpu(Precision::F64), problem).expect("an engine")
 }
