@@ -38,6 +38,14 @@ function safetensors(tensors) {
   return Buffer.concat([length, header, Buffer.from(new Float32Array(end / 4).fill(1).buffer)]);
 }
 
+/** An array of NumPy's: `type` is its code, `of` makes what holds the numbers. */
+function npy(type, shape, of) {
+  const fields = `{'descr': '${type}', 'fortran_order': False, 'shape': (${shape.join(", ")},), }`;
+  const header = Buffer.from(`\x93NUMPY\x01\x00  ${fields.padEnd(117)}\n`, "latin1");
+  header.writeUInt16LE(header.length - 10, 8);
+  return Buffer.concat([header, Buffer.from(of(shape.reduce((product, n) => product * n, 1)).buffer)]);
+}
+
 const fixture = (name) => `${root}tests/fixtures/${name}`;
 
 /** What these tests do with files, besides what `lab` has. */
@@ -206,6 +214,25 @@ test("Weights that form no chain, put together layer by layer", async ({ check, 
   const read = await page.inputValue("select[aria-label='what layer 5 reads']");
   check("and stays in the form as it was set", read === "input", read);
   await page.locator("#opened-layers summary").click();
+});
+
+test("Weights whose data tell how large images are", async ({ check, lab, says, stop }) => {
+  const buffer = safetensors([
+    ["0.weight", [4, 3, 3, 3]],
+    ["3.weight", [6, 4, 3, 3]],
+    ["7.weight", [5, 24]],
+  ]);
+  const random = (count) => Float32Array.from({ length: count }, (_, i) => Math.sin(7 * i));
+  const classes = (count) => BigInt64Array.from({ length: count }, (_, i) => BigInt(i % 5));
+  const mimeType = "application/octet-stream";
+  await lab.dropFiles([
+    { name: "w.safetensors", mimeType, buffer },
+    { name: "X.npy", mimeType, buffer: npy("<f4", [12, 3, 10, 10], random) },
+    { name: "y.npy", mimeType, buffer: npy("<i8", [12], classes) },
+  ]);
+  await says("#opened-figures", /on 12 samples/);
+  check("are over such images", /3×10×10/.test(await lab.text("#opened-summary")), await lab.text("#opened-summary"));
+  await stop();
 });
 
 test("An ONNX file with a table of data in one drop, saved as ONNX", async ({ check, lab, says }) => {

@@ -18,7 +18,7 @@ export interface OpenModelOptions {
    * residual network where the names come in blocks, or a chain.
    */
   network?: PresetName | NetworkJSON | Network;
-  /** Of weights that no network is named for: the shape of one input. */
+  /** Of weights that no network is named for: the shape of one input, such as the `shape` of `openData`’s. */
   input?: InputShape;
   /** Of an ONNX file: the tensor that is the network's output. Default the file's first output. */
   output?: string;
@@ -122,7 +122,7 @@ export type OpenedData = OpenedInputs &
 
 /** What there is of opened data with targets or without. */
 export interface OpenedInputs {
-  shape: number[];
+  shape: InputShape;
   samples: number;
   /** Row after row. */
   inputs: Float32Array | Float64Array;

@@ -92,16 +92,12 @@ export class Files {
 
   /** What the files are, by this choice. */
   async read(choice: OpenChoice): Promise<Opening> {
-    const named = choice.network === "" ? {} : { network: networkOf(choice.network) };
     this.#isIncomplete = false;
     const { files, notes: before } = await this.#fold(this.#given.model);
-    const opened = await openModel(files, { ...named, batchNorm: choice.batchNorm }).catch((error: unknown) => {
-      this.#isIncomplete = wantsNetwork(error);
-      throw wantsNetwork(error) ? new NetworkWanted(forPage(error.message)) : error;
-    });
+    const { opened, found } = await this.#fitting(files, choice);
     const { network, parameters, format, notes } = opened;
     const name = opened.name ?? this.#given.model[0]?.name ?? "a model";
-    const { problem, from, notes: more } = await this.#problem(opened, choice);
+    const { problem, from, notes: more } = found;
     const layers = WITH_NETWORK.test(format) ? null : network.toJSON();
     const data = problem && summaryOf(problem, from);
     return {
@@ -115,6 +111,43 @@ export class Files {
       layers,
       opened,
     };
+  }
+
+  /** The model of these files, and what there is of data for it. */
+  async #fitting(files: File[], choice: OpenChoice): Promise<Fitting> {
+    const named = choice.network === "" ? {} : { network: networkOf(choice.network) };
+    const opened = await openModel(files, { ...named, batchNorm: choice.batchNorm }).catch((error: unknown) => {
+      this.#isIncomplete = wantsNetwork(error);
+      throw wantsNetwork(error) ? new NetworkWanted(forPage(error.message)) : error;
+    });
+    try {
+      return { opened, found: await this.#problem(opened, choice) };
+    } catch (error) {
+      free(opened);
+      const other = isRefusal(error) && choice.network === "" ? await this.#overData(files, choice) : null;
+      if (!other) throw error;
+      return other;
+    }
+  }
+
+  /**
+   * Weights alone do not tell how large images are, but data do: the model over inputs such as theirs. Null where the weights cannot be
+   * such a one's.
+   */
+  async #overData(files: File[], { split, ...choice }: OpenChoice): Promise<Fitting | null> {
+    if (this.#given.data.length === 0) return null;
+    let opened: OpenedModel | undefined;
+    try {
+      const { shape } = await openData(this.#given.data, { samples: 1, ...(split !== "" && { split }) });
+      opened = await openModel(files, { input: shape, batchNorm: choice.batchNorm });
+      const found = await this.#problem(opened, { split, ...choice });
+      const note = `the inputs are taken to be ${shape.join("×")}, as the data’s are`;
+      return { opened, found: { ...found, notes: [note, ...found.notes] } };
+    } catch (error) {
+      if (opened) free(opened);
+      if (!isRefusal(error)) throw error;
+      return null;
+    }
   }
 
   /** Layers to be completed, where weights fit no network: as they were given, else as their shapes tell them. */
@@ -231,6 +264,16 @@ function lengthBefore(json: NetworkJSON): number | null {
   }
 }
 
+interface Fitting {
+  opened: OpenedModel;
+  found: Found;
+}
+
+function free({ network, problem }: OpenedModel): void {
+  problem?.free();
+  network.free();
+}
+
 interface Found {
   problem: Problem | null;
   from: string;
@@ -268,6 +311,10 @@ function summaryOf(problem: Problem, from: string): DataSummary {
 
 /** The weights fit no network that there is: a person may choose one, or set its layers. */
 export class NetworkWanted extends Error {}
+
+/** Files that do not go together, and no fault of the module. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof IsoflatError && (error.code === "parse" || error.code.startsWith("invalid_"));
 
 /** May a person mend this by another choice? */
 export function wantsNetwork(error: unknown): error is IsoflatError {
