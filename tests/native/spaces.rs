@@ -1,6 +1,8 @@
 //! Parameter spaces on the host, in double precision: against golden values, the definition spelt out, the thesis' own rules, finite
 //! differences, and what rescaling must and must not change.
 
+use std::collections::BTreeSet;
+
 use crate::support::golden::Case;
 use crate::support::*;
 use isoflat::engine::{Device, Engine, Precision};
@@ -11,6 +13,7 @@ use isoflat::space::{
 use isoflat::symmetry::Transformation;
 use isoflat::train::{Optimizer, TrainOptions, train_in};
 use isoflat::{Control, ErrorCode, Loss, Network};
+use nalgebra::DMatrix;
 use pollster::block_on;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -239,6 +242,57 @@ fn straight_networks_follow_the_thesis() {
     let found = space.to_coordinates(&w).expect("values");
     assert_near("values", &found, &first_values, 1e-13);
     assert_near("gradient", &space.pull_back(&found, &gradient).expect("a gradient"), &first, 1e-12);
+}
+
+/// All paths from an input to an output through dense layers without biases, each as the indices of its weights.
+fn paths(network: &Network) -> Vec<Vec<usize>> {
+    let layers = network.layout().layers();
+    let mut ways: Vec<(usize, Vec<usize>)> = (0..layers[0].inputs).map(|c| (c, Vec::new())).collect();
+    for layer in layers {
+        let on =
+            |(c, way): &(usize, Vec<usize>), r| (r, [&way[..], &[layer.weight.start + r * layer.inputs + c]].concat());
+        ways = ways.iter().flat_map(|way| (0..layer.outputs).map(move |r| on(way, r))).collect();
+    }
+    ways.into_iter().map(|(_, way)| way).collect()
+}
+
+/// Section 2.1.3 and Theorem 2.1.2 of the thesis: the structure matrix has a column for every path and the rank m − H, as many as the
+/// space has coordinates; of the four weights of Figure 2.1 three path values are those, and the fourth is v₂ v₃ / v₁.
+#[test]
+fn of_all_paths_as_many_are_independent_as_there_are_coordinates() {
+    let mut rng = rng(4);
+    for widths in [&[2, 1, 2][..], &[3, 2, 2], &[2, 3, 2, 2], &[2, 2, 3, 1, 2]] {
+        let network = Network::dense(widths, false).expect("a network");
+        let w = random_parameters(&mut rng, &network);
+        let ways = paths(&network);
+        let structure = DMatrix::from_fn(w.len(), ways.len(), |e, p| f64::from(u8::from(ways[p].contains(&e))));
+        let space = g_space(&network, &w, Biases::Appended);
+        let hidden: usize = widths[1..widths.len() - 1].iter().sum();
+        assert_eq!(structure.rank(1e-9), w.len() - hidden, "{widths:?}");
+        assert_eq!(space.dimension(), w.len() - hidden, "{widths:?}");
+        if w.len() == 4 {
+            let value = |p: usize| ways[p].iter().map(|&e| w[e]).product::<f64>();
+            let v = [value(0), value(1), value(2), value(3)];
+            assert_near("v₄", &[v[1] * v[2] / v[0]], &v[3..], 1e-15);
+            assert_near("v", &space.to_coordinates(&w).expect("values"), &[v[0], v[2], v[1]], 1e-15);
+        }
+    }
+}
+
+/// Figure 3.1 of the thesis: no weight of the first layer is fixed, and one behind each hidden unit, however wide the layers are.
+#[test]
+fn one_weight_behind_each_hidden_unit_is_fixed() {
+    let mut rng = rng(5);
+    for widths in [&[3, 4, 4, 2][..], &[5, 2, 6, 3], &[2, 7, 3, 5, 1]] {
+        let network = Network::dense(widths, true).expect("a network");
+        let w = random_parameters(&mut rng, &network);
+        let fixed = Skeleton::new(&network, &w, DIAGONAL).expect("a skeleton").fixed_indices();
+        let layers = &network.layout().layers()[1..];
+        let behind = layers.iter().flat_map(|layer| {
+            (0..layer.inputs).map(move |k| layer.weight.start + (k % layer.outputs) * layer.inputs + k)
+        });
+        assert_eq!(BTreeSet::from_iter(fixed), BTreeSet::from_iter(behind), "{widths:?}");
+    }
 }
 
 /// Every kind of space at a network's parameters.

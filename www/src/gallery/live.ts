@@ -91,6 +91,8 @@ export const NOT_LIVE: Readonly<Record<string, string>> = {
   "rangamani-table-4-cifar-10": "Training takes days: it is not done in the lab.",
   "petzka-figures-1-and-2": `${NO_CIFAR10} Its files can be opened, and a network that was trained on them.`,
   "petzka-appendix-d-2": "Two samples and a matrix, in closed form: there is nothing to run in the lab.",
+  "jestadt-figures-2-1-to-2-3-and-3-1-tables-2-1-to-2-3":
+    "Rules and an example of four weights: there is nothing to run in the lab, which trains by them under Spaces.",
   "jestadt-figures-4-1-to-4-5-cifar-10": NO_CIFAR10,
   "jestadt-figures-4-1-to-4-5-with-adam-cifar-10": NO_CIFAR10,
 };
