@@ -61,10 +61,13 @@ async function browserTests(webgpu) {
   if (!/\b[1-9]\d* passed/.test(output)) throw new Failure("no test ran in the browser");
 }
 
-/** All targets with what the feature for MPI adds, where there is MPI; without it the program is another one, and they are the same. */
+/** With what the feature for MPI adds, where there is MPI: with and without it would be all of the crate twice. */
+const features = () => (hasMpi() ? ["--features", "mpi"] : []);
+
+/** All targets; the program without the feature is another one, and the rest is the same. */
 async function clippy() {
   if (hasMpi()) await cargo("clippy", "--lib", "--bins", ...denyWarnings);
-  await cargo("clippy", "--all-targets", ...(hasMpi() ? ["--features", "mpi"] : []), ...denyWarnings);
+  await cargo("clippy", "--all-targets", ...features(), ...denyWarnings);
 }
 
 /** What a step cannot do on this computer: neither a success nor a failure, and said with its reason. */
@@ -81,10 +84,10 @@ async function firefoxTests() {
   await script("tests/page/run.mjs", ["--only", "firefox"]);
 }
 
-/** The program with MPI, which takes the place of the one without until that is built again. */
+/** The program that the native tests have built too. */
 async function rankTests() {
   if (!hasMpi()) throw new Skipped(noMpi);
-  await cargo("build", "--features", "mpi", "--bin", "isoflat");
+  await cargo("build", ...features(), "--bin", "isoflat");
   await heard((options) => runNode("tests/ranks.mjs", [], options));
 }
 
@@ -118,8 +121,8 @@ const steps = [
     // Without the examples, which Clippy has checked: each would be linked with all of the crate, and none has tests.
     work: () =>
       heard(async (options) => {
-        await run("cargo", ["test", "--lib", "--tests"], options);
-        await run("cargo", ["test", "--doc"], options);
+        await run("cargo", ["test", "--lib", "--tests", ...features()], options);
+        await run("cargo", ["test", "--doc", ...features()], options);
       }),
   },
   {

@@ -20,14 +20,19 @@ const PLACES: [RegExp, string, Mark][] = [
   [/^/, "space-weights", "circle"],
 ];
 
-/** By value of the fixed weights, where a method's name says one: a mark each. */
-const OF_VALUES = new Map<string, Mark>(VALUES.map((value, index) => [String(value), MARKS[index] ?? "circle"]));
+/** By value of the fixed weights, where a method's name says one: a colour and a mark each. */
+const OF_VALUES = new Map(
+  VALUES.map((value, index): [string, Look] => [
+    String(value),
+    { kind: `of-value-${index}`, dashed: false, mark: MARKS[index] ?? "circle" },
+  ]),
+);
 
 /** What differs in something else, as its name says behind a comma, is dashed and hollow. */
 export function lookOf(method: string): Look {
   const [, kind = "", mark] = PLACES.find(([name]) => name.test(method)) ?? [];
   const value = OF_VALUES.get(method.split(" at ")[1] ?? "");
-  if (value) return { kind, dashed: false, mark: value };
+  if (value) return value;
   const isOther = method.includes(", ");
   return { kind: isOther ? `${kind} hollow` : kind, dashed: isOther, mark };
 }
@@ -71,7 +76,7 @@ export function ratesChart(spaces: Spaces, figures = "Figures 4.1 to 4.5"): Char
     title: "Lowest validation loss by learning rate",
     caption: `${setting(spaces)}. Marks: the mean of the runs; bars: from the best to the worst (after Jestädt 2025, ${figures}).`,
     plot: xyPlot(series, {
-      x: log((rates.at(-1) ?? 1e-5) * 0.6, (rates[0] ?? 0.1) * 1.7),
+      x: log((rates.at(-1) ?? 1e-5) * 0.6, (rates[0] ?? 0.1) * 2),
       y: log(Math.min(...known) * 0.85, Math.max(3, ...known) * 1.1),
       xLabel: "learning rate",
       yLabel: "validation loss",
