@@ -26,6 +26,8 @@ interface Spread {
 
 export interface Table4 {
   training: number;
+  /** At how many of the training images the norm is. */
+  measured: number;
   rows: {
     network: string;
     batches: string;
@@ -35,6 +37,7 @@ export interface Table4 {
   }[];
   runs: {
     network: string;
+    optimizer: string;
     batches: string;
     batch: number;
     seed: number;

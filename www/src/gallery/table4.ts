@@ -1,4 +1,4 @@
-/** Rangamani's Table 4, MNIST's rows: the spectral norm at each seed's minimum, where the paper has a mean. */
+/** Rangamani's Table 4, MNIST's rows and CIFAR-10's: the spectral norm at each seed's end, where the paper has a mean. */
 
 import { type RowMark, type RowsOptions, rowsPlot } from "../charts/rows";
 import { log } from "../charts/scales";
@@ -10,7 +10,12 @@ import type { Table4 } from "./results";
 const SEED = { kind: "of-f64", mark: "circle" } as const;
 const PAPER = { kind: "of-paper", mark: "cross" } as const;
 
-const NAMES: Record<string, string> = { mnist_fc: "784-512×5-10", lenet: "LeNet’s type" };
+const NAMES: Record<string, string> = {
+  mnist_fc: "784-512×5-10",
+  lenet: "LeNet’s type",
+  alexnet_cifar10: "AlexNet’s type",
+};
+const OPTIMIZERS: Record<string, string> = { adam: "Adam", sgd: "SGD" };
 
 /** Means of the paper, by network and batches. */
 const FOUND: Record<string, number> = {
@@ -18,15 +23,27 @@ const FOUND: Record<string, number> = {
   "mnist_fc large": 73805,
   "lenet small": 6e-5,
   "lenet large": 4.03,
+  "alexnet_cifar10 small": 1790,
+  "alexnet_cifar10 large": 28533,
 };
 
-export function table4Chart({ rows, runs, training }: Table4): Chart {
-  // A row of which no run is there yet has nothing to show.
-  const all = rows.flatMap(({ network, batches }) => {
-    const own = runs.filter((run) => run.network === network && run.batches === batches);
-    if (own.length === 0) return [];
-    const paper = FOUND[`${network} ${batches}`] ?? Number.NaN;
-    const name = `${NAMES[network] ?? network}, batches of ${own[0]?.batch}`;
+type Run = Table4["runs"][number];
+
+/** What is trained alike but for the seed. */
+const settingOf = ({ network, optimizer, batches }: Run): string => `${network} ${optimizer} ${batches}`;
+
+/** Of CIFAR-10 there is one network, trained by several optimisers; of MNIST several, by one. */
+const nameOf = ({ network, optimizer, batch }: Run, isMnist: boolean): string =>
+  `${isMnist ? (NAMES[network] ?? network) : (OPTIMIZERS[optimizer] ?? optimizer)}, batches of ${batch}`;
+
+export function table4Chart({ runs, training, measured }: Table4): Chart {
+  const isMnist = runs.every(({ network }) => network !== "alexnet_cifar10");
+  const all = [...new Set(runs.map(settingOf))].flatMap((setting) => {
+    const own = runs.filter((run) => settingOf(run) === setting);
+    const [first] = own;
+    if (!first) return [];
+    const paper = FOUND[`${first.network} ${first.batches}`] ?? Number.NaN;
+    const name = nameOf(first, isMnist);
     const seeds = own.map(
       ({ seed, spectral_norm: at, test_accuracy, epochs }, index): RowMark => ({
         at,
@@ -48,21 +65,31 @@ export function table4Chart({ rows, runs, training }: Table4): Chart {
     xLabel: "spectral norm of the Riemannian Hessian",
     label: `Spectral norms at the minima: ${said.join("; ")}`,
   };
+  const epochs = runs.map((run) => run.epochs);
+  const [title, set, end] = isMnist
+    ? [
+        "Spectral norms at minima of small and of large batches",
+        `all ${training} training images of MNIST`,
+        "when all of them are told right",
+      ]
+    : [
+        "Spectral norms after small and after large batches",
+        `the first ${measured} of ${training} training images of CIFAR-10`,
+        `of ${NAMES.alexnet_cifar10} after ${Math.min(...epochs)} to ${Math.max(...epochs)} epochs`,
+      ];
   return {
-    name: "rangamani-table-4",
-    title: "Spectral norms at minima of small and of large batches",
-    caption:
-      `After Rangamani et al. 2019, Table 4: the spectral norm of the Riemannian Hessian over all ${training} training images of MNIST, ` +
-      "when all of them are told right; a mark a seed.",
+    name: `rangamani-table-4${isMnist ? "" : "-cifar10"}`,
+    title,
+    caption: `After Rangamani et al. 2019, Table 4: the spectral norm of the Riemannian Hessian over ${set}, ${end}; a mark a seed.`,
     plot: rowsPlot(all, options),
     narrow: rowsPlot(all, { ...options, isNarrow: true }),
     keys: [markKey("a seed", SEED.kind, SEED.mark), markKey("the paper’s mean", PAPER.kind, PAPER.mark)],
     columns: () =>
       columnsOf(
-        ["network", "batch", "seed", "epochs", "training_loss", "test_accuracy", "spectral_norm", "paper"],
+        ["network", "optimizer", "batch", "seed", "epochs", "training_loss", "test_accuracy", "spectral_norm", "paper"],
         all.flatMap(({ own, paper }) =>
           own.map((run) => [
-            ...[run.network, run.batch, run.seed, run.epochs],
+            ...[run.network, run.optimizer, run.batch, run.seed, run.epochs],
             ...[run.training_loss, run.test_accuracy, run.spectral_norm, paper],
           ]),
         ),
