@@ -9,13 +9,14 @@
 //! The paper does not say how pixels are normalised: they are in [−1, 1].
 
 use isoflat::Result;
+use isoflat::engine::Precision;
 use isoflat::network::Preset;
 use isoflat::train::Optimizer;
 
 use super::Arguments;
 use super::images::{DataSet, Images, Part};
 use super::rangamani_table4::{self, Scale};
-use super::rangamani_training::{Batches, Key, Named};
+use super::rangamani_training::{ALL_RIGHT, Batches, Key, Named};
 
 const BATCHES: [Batches; 2] =
     [Batches { name: "small", size: 256, rate: 1e-4 }, Batches { name: "large", size: 2000, rate: 1e-3 }];
@@ -25,8 +26,10 @@ const OPTIMIZERS: [Named; 2] = [("adam", Optimizer::adam), ("sgd", Optimizer::sg
 
 pub fn run(arguments: &Arguments) -> Result<()> {
     let scale = match arguments.quick {
-        true => Scale { training: 256, test: 256, epochs: 3, seeds: 1, measured: 64 },
-        false => Scale { training: 50_000, test: 10_000, epochs: 40, seeds: 1, measured: 5000 },
+        true => Scale { training: 256, test: 256, epochs: 3, seeds: 1, measured: 64, precision: Precision::F32 },
+        false => {
+            Scale { training: 50_000, test: 10_000, epochs: 40, seeds: 1, measured: 10_000, precision: Precision::F32 }
+        }
     };
     let (seeds, epochs) = (arguments.seeds.unwrap_or(scale.seeds), arguments.epochs.unwrap_or(scale.epochs));
     let scale = Scale { seeds, epochs, ..scale };
@@ -36,7 +39,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let data = [images(Part::Training, scale.training)?, images(Part::Test, scale.test)?];
     let key = |seed, optimizer: Named, batches| {
         let epochs = if optimizer.0 == "sgd" { epochs.div_ceil(10) } else { epochs };
-        Key { preset: Preset::AlexNetCifar10, optimizer, batches, epochs, seed }
+        let (preset, target) = (Preset::AlexNetCifar10, ALL_RIGHT);
+        Key { preset, optimizer, batches, epochs, target, has_biases: true, seed }
     };
     let keys: Vec<(String, Key)> = (0..seeds)
         .flat_map(|seed| OPTIMIZERS.map(|optimizer| BATCHES.iter().map(move |batches| key(seed, optimizer, batches))))

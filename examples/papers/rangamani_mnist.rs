@@ -5,6 +5,7 @@
 //! Each training is a run, which begins anew where it was killed: one of LeNet's type with small batches is the longest.
 
 use isoflat::Result;
+use isoflat::engine::Precision;
 use isoflat::network::Preset;
 
 use super::Arguments;
@@ -15,8 +16,10 @@ const PRESETS: [Preset; 2] = [Preset::MnistFc, Preset::LeNet];
 
 pub fn run(arguments: &Arguments) -> Result<()> {
     let scale = match arguments.quick {
-        true => Scale { training: 500, test: 1000, epochs: 400, seeds: 1, measured: 500 },
-        false => Scale { training: 60_000, test: 10_000, epochs: 200, seeds: 5, measured: 60_000 },
+        true => Scale { training: 500, test: 1000, epochs: 400, seeds: 1, measured: 500, precision: Precision::F32 },
+        false => {
+            Scale { training: 60_000, test: 10_000, epochs: 200, seeds: 5, measured: 60_000, precision: Precision::F32 }
+        }
     };
     let scale = Scale { seeds: arguments.seeds.unwrap_or(scale.seeds), ..scale };
     let data = images(arguments, scale.training, scale.test)?;

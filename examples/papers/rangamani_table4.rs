@@ -21,12 +21,15 @@ pub struct Scale {
     pub seeds: u64,
     /// Training images at which the norm is taken: the first.
     pub measured: usize,
+    /// In which the norm is taken, and the loss beside it.
+    pub precision: Precision,
 }
 
 /// Trains, and takes the norm.
 fn one(key: &Key, data: &[Images; 2], scale: &Scale) -> Result<Value> {
     let mut found = block_on(trained(key, data))?;
-    let engine = Engine::new(&Device::cpu(Precision::F32), &found.problem.first(scale.measured))?;
+    let engine = Engine::new(&Device::cpu(scale.precision), &found.problem.first(scale.measured))?;
+    found.entry["measured_loss"] = block_on(engine.evaluate(&found.parameters))?.loss.into();
     block_on(engine.prepare(&found.parameters))?;
     let kind = OperatorKind::riemannian(Metric::Layerwise, Connection::Flat);
     let lanczos = Lanczos { goal: Goal::SpectralNorm, seed: key.seed, ..Lanczos::default() };

@@ -1,4 +1,4 @@
-//! The synthetic data of Rangamani section 3.1.
+//! Synthetic data as in Rangamani section 3.1, which does not say how inputs are drawn: standard normal here.
 
 use rand::Rng;
 use rand_distr::StandardNormal;

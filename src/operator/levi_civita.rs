@@ -1,4 +1,4 @@
-//! The connection term of Rangamani et al. 2019, section 4, which the paper sets to zero.
+//! The connection term of Rangamani et al. 2019, section 3 (Remark 1), which the paper sets to zero.
 
 use super::SymmetricOperator;
 use crate::control::LocalFuture;

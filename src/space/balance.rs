@@ -1,4 +1,4 @@
-//! Balancing: among all rescalings of a network the one of least norm, Σ w² + Σ b² (the outlook of Jestädt 2025, section 4.2.2; the
+//! Balancing: among all rescalings of a network the one of least norm, Σ w² + Σ b² (what Jestädt 2025 suggests in the discussion of section 4.2.2; the
 //! idea of equal norms is Neyshabur et al.'s 2015).
 //!
 //! With μ = Λ² the sum is, as a function of the μ of one node r, in_r μ_r + out_r/μ_r and what does not depend on it: in_r the squares of the

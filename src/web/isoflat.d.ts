@@ -525,7 +525,7 @@ export class Problem {
    */
   constructor(network: Network, data: ProblemData);
   /**
-   * Rangamani 3.1: standard normal inputs with uniformly random labels.
+   * As in Rangamani 3.1: inputs, here standard normal, with uniformly random labels.
    * @example
    * ```js
    * using noise = Problem.synthetic(network, { samples: 100, seed: 3 });
@@ -736,7 +736,7 @@ export type FixedChoice =
 export type FixedValues = "keep" | "reparametrize" | { set: number };
 
 /**
- * Where the in-tree weights of the G-space begin that are not fixed (in a chain of layers the first layer’s, the thesis’ w_j): as they are (default, for
+ * Where the in-tree weights of the G-space begin that are not fixed (in a chain of layers that does not widen, the first layer’s, the thesis’ w_j): as they are (default, for
  * trained networks), or set to a value, which changes the function. Paths are divided by them, so that small ones make for large steps: train from
  * scratch at 1, as the thesis’ own code does.
  */
@@ -1289,7 +1289,7 @@ export interface FeatureRobustness {
   resolved: boolean;
 }
 
-/** Petzka, Appendix D: the mean over orthogonal A of the loss with φ + δ A φ, minus the loss, and the bound (δ²/2) κ. */
+/** After Petzka, Appendix D, which has ‖A‖ ≤ 1: the mean over orthogonal A of the loss with φ + δ A φ, minus the loss, and the bound (δ²/2) κ. */
 export interface NoiseInjection {
   layer: number;
   delta: number;

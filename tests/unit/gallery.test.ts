@@ -181,8 +181,11 @@ describe("what the rows say", () => {
     expect(README).toContain(`τ ${both(petzka, "normalized_sharpness", ", r ")}, before and after`);
     expect(README).toContain(`τ ${both(cifarPetzka, "normalized_sharpness", " and r ")}`);
     expect(README).toContain(`the least trace over neurons has ${both(cifarPetzka, "least_trace.nodewise", " and ")}:`);
-    const [sgd, withAdam] = [row("jestadt-figures-4-1-to-4-5-4-10"), row("jestadt-figures-4-1-to-4-5-with-adam")];
-    const onCifar = row("jestadt-figures-4-1-to-4-5-cifar-10");
+    const [sgd, withAdam] = [
+      row("jestadt-figures-4-1-4-2-4-4-4-5-4-10"),
+      row("jestadt-figures-4-1-4-2-4-4-4-5-with-adam"),
+    ];
+    const onCifar = row("jestadt-figures-4-1-4-2-4-4-4-5-cifar-10");
     for (const method of ["SGD", "G-SGD", "Fixed SGD"]) {
       expect(sgd?.here, method).toContain(lowestMean(spaces, method));
       expect(onCifar?.here, method).toContain(lowestMean(cifarSpaces, method));
@@ -193,7 +196,7 @@ describe("what the rows say", () => {
       expect(ofCifar, measure).toContain(found(cifarPetzka, measure)?.pearson.value.toFixed(2));
     for (const measure of ["hessian.max_eigenvalue", "hessian.trace"])
       expect(ofCifar, measure).toContain(moved(cifarPetzka, measure));
-    const adamOnCifar = row("jestadt-figures-4-1-to-4-5-with-adam-cifar-10");
+    const adamOnCifar = row("jestadt-figures-4-1-4-2-4-4-4-5-with-adam-cifar-10");
     for (const method of methodsOf(adam)) {
       expect(withAdam?.here, method).toContain(lowestMean(adam, method));
       expect(adamOnCifar?.here, method).toContain(lowestMean(cifarAdam, method));

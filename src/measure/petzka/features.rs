@@ -88,7 +88,7 @@ pub struct NoiseInjection {
     pub draws: Vec<FeatureRobustness>,
 }
 
-/// Feature robustness of θ at the inputs of a layer, F(δ, S, A) of one A (Petzka et al., Definition 2 and Appendix D). Prepares θ.
+/// Feature robustness of θ at the inputs of a layer, F(δ, S, A) of one A (Petzka et al., Appendices C.1 and D). Prepares θ.
 ///
 /// # Errors
 /// `InvalidOption` for a layer that is not there, a δ that is not finite or a matrix of another size; `NotHomogeneous` for a

@@ -29,11 +29,11 @@ export const DRAWINGS: Readonly<Record<string, Drawing>> = {
   "petzka-figure-2-rescaling": "petzka-rescaled",
   "petzka-figures-1-and-2": "petzka-cifar10",
   "dinh-figures-1-3-4-and-6": "dinh-figures",
-  "jestadt-figures-4-1-to-4-5-4-10": "spaces",
-  "jestadt-figures-4-1-to-4-5-with-adam": "spaces-adam",
+  "jestadt-figures-4-1-4-2-4-4-4-5-4-10": "spaces",
+  "jestadt-figures-4-1-4-2-4-4-4-5-with-adam": "spaces-adam",
   "jestadt-figures-4-6-and-4-7": "spaces-fixed",
-  "jestadt-figures-4-1-to-4-5-cifar-10": "spaces-cifar10",
-  "jestadt-figures-4-1-to-4-5-with-adam-cifar-10": "spaces-cifar10-adam",
+  "jestadt-figures-4-1-4-2-4-4-4-5-cifar-10": "spaces-cifar10",
+  "jestadt-figures-4-1-4-2-4-4-4-5-with-adam-cifar-10": "spaces-cifar10-adam",
 };
 
 /** As people download it, in megabytes: more than a page may fetch unasked. */
@@ -68,20 +68,23 @@ export const LIVE: Readonly<Record<string, readonly Live[]>> = {
   "dinh-figures-2-and-5": [{ text: "Move Figure 5", to: "#/dinh" }],
   "dinh-theorems-2-to-5-section-5-2": [{ text: "Make the network on the stage as sharp as you like", to: "#/dinh" }],
   "jestadt-figures-1-5-1-6-4-8-4-9": [{ text: "Train two weights in each space", to: "#/spaces" }],
-  "jestadt-figures-4-1-to-4-5-4-10": [
+  "jestadt-figures-4-1-4-2-4-4-4-5-4-10": [
     { text: "Run the quick setting here", to: spacesAddress({ experiment: "rates", setting: QUICK }) },
   ],
-  "jestadt-figures-4-1-to-4-5-with-adam": [
+  "jestadt-figures-4-1-4-2-4-4-4-5-with-adam": [
     { text: "Run the quick setting here", to: spacesAddress({ experiment: "rates", setting: QUICK }) },
+  ],
+  "jestadt-figure-4-3": [
+    { text: "Run the quick setting here", to: spacesAddress({ experiment: "low_high", setting: QUICK }) },
   ],
   "jestadt-figures-4-6-and-4-7": [
     { text: "Run Figure 4.6, quick", to: spacesAddress({ experiment: "kept", setting: QUICK }) },
     { text: "Run Figure 4.7, quick", to: spacesAddress({ experiment: "grid", setting: QUICK }) },
   ],
-  "jestadt-figures-4-1-to-4-5-cifar-10": [
+  "jestadt-figures-4-1-4-2-4-4-4-5-cifar-10": [
     { text: "Run the quick setting on MNIST here", to: spacesAddress({ experiment: "rates", setting: QUICK }) },
   ],
-  "jestadt-figures-4-1-to-4-5-with-adam-cifar-10": [
+  "jestadt-figures-4-1-4-2-4-4-4-5-with-adam-cifar-10": [
     { text: "Run the quick setting on MNIST here", to: spacesAddress({ experiment: "rates", setting: QUICK }) },
   ],
 };
@@ -93,6 +96,7 @@ export const NOT_LIVE: Readonly<Record<string, string>> = {
   "petzka-appendix-d-2": "Two samples and a matrix, in closed form: there is nothing to run in the lab.",
   "jestadt-figures-2-1-to-2-3-and-3-1-tables-2-1-to-2-3":
     "Rules and an example of four weights: there is nothing to run in the lab, which trains by them under Spaces.",
-  "jestadt-figures-4-1-to-4-5-cifar-10": NO_CIFAR10,
-  "jestadt-figures-4-1-to-4-5-with-adam-cifar-10": NO_CIFAR10,
+  "jestadt-section-4-2-2": "It is not done in the lab; Spaces sets fixed weights to one as the thesis trains.",
+  "jestadt-figures-4-1-4-2-4-4-4-5-cifar-10": NO_CIFAR10,
+  "jestadt-figures-4-1-4-2-4-4-4-5-with-adam-cifar-10": NO_CIFAR10,
 };

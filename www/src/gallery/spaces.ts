@@ -56,7 +56,7 @@ const setting = ({ network, data = "MNIST", training, test, epochs, batch_size, 
 
 const said = (loss: number): string => (Number.isFinite(loss) ? number(loss) : "diverged");
 
-export function ratesChart(spaces: Spaces, figures = "Figures 4.1 to 4.5"): Chart {
+export function ratesChart(spaces: Spaces, figures = "Figures 4.1 and 4.4"): Chart {
   const [methods, rates] = [methodsOf(spaces), ratesOf(spaces)];
   const series = methods.map((method, index): XySeries => {
     const points = rates.map((rate) => {

@@ -1,4 +1,7 @@
-/** Networks of two or three weights with one input, and gradient descent on them in each space (Jestädt Figures 1.5, 1.6, 4.8, 4.9; Dinh Figure 2). */
+/**
+ * Networks of two or three weights with one input (Jestädt Figures 1.5, 1.6, 4.8, 4.9; Dinh Figure 2), and gradient descent on them in each
+ * space.
+ */
 
 import type { Place } from "./methods";
 
