@@ -7,16 +7,15 @@
 
 use isoflat::Result;
 use isoflat::engine::Precision;
-use isoflat::network::Preset;
+use isoflat::network::{Initialization, Preset};
 
 use super::Arguments;
 use super::rangamani_table4::{self, Scale};
-use super::rangamani_training::{ADAM, Batches, Key, images};
+use super::rangamani_training::{Batches, Key, images};
 
 const PRESETS: [Preset; 2] = [Preset::MnistFc, Preset::LeNet];
 
-const BATCHES: [Batches; 2] =
-    [Batches { name: "small", size: 256, rate: 1e-3 }, Batches { name: "large", size: 5000, rate: 1e-3 }];
+const BATCHES: [Batches; 2] = [Batches::adam("small", 256, 1e-3), Batches::adam("large", 5000, 1e-3)];
 
 pub fn run(arguments: &Arguments) -> Result<()> {
     let precision = Precision::F64;
@@ -27,8 +26,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let scale = Scale { seeds: arguments.seeds.unwrap_or(scale.seeds), ..scale };
     let data = images(arguments, scale.training, scale.test)?;
     let key = |preset, batches, seed| {
-        let (optimizer, epochs, target, has_biases) = (ADAM, scale.epochs, None, false);
-        Key { preset, optimizer, batches, epochs, target, has_biases, seed }
+        let initialization = Initialization::KaimingUniform;
+        Key { preset, batches, epochs: scale.epochs, target: None, has_biases: false, initialization, seed }
     };
     let keys: Vec<_> = (0..scale.seeds)
         .flat_map(|seed| PRESETS.map(|preset| BATCHES.iter().map(move |batches| key(preset, batches, seed))))

@@ -4,40 +4,42 @@
 
 use isoflat::engine::{Device, Engine, Precision};
 use isoflat::network::{BiasInitialization, Conv2d, Initialization, Layer, Preset};
-use isoflat::train::{Optimizer, Target, TrainOptions, train};
+use isoflat::train::{Decay, Optimizer, Schedule, Target, TrainOptions, train};
 use isoflat::{Control, Network, Problem, Result};
 use serde_json::{Value, json};
 
 use super::Arguments;
 use super::images::{DataSet, Images, Part};
 
-/// A size of batches with its rate.
+/// A size of batches, and how networks are trained with it.
 pub struct Batches {
     pub name: &'static str,
     pub size: usize,
-    pub rate: f64,
+    pub optimizer: Optimizer,
+    pub decay: Decay,
+}
+
+impl Batches {
+    /// With Adam at one rate.
+    pub const fn adam(name: &'static str, size: usize, rate: f64) -> Self {
+        Self { name, size, optimizer: Optimizer::adam(rate), decay: Decay::Constant }
+    }
 }
 
 /// Every training image is told right.
 pub const ALL_RIGHT: Option<Target> = Some(Target::Accuracy(1.0));
 
-pub const BATCHES: [Batches; 2] =
-    [Batches { name: "small", size: 256, rate: 1e-4 }, Batches { name: "large", size: 5000, rate: 1e-3 }];
-
-/// What one optimiser is called, and it at a rate.
-pub type Named = (&'static str, fn(f64) -> Optimizer);
-
-pub const ADAM: Named = ("adam", Optimizer::adam);
+pub const BATCHES: [Batches; 2] = [Batches::adam("small", 256, 1e-4), Batches::adam("large", 5000, 1e-3)];
 
 /// One training.
 pub struct Key {
     pub preset: Preset,
-    pub optimizer: Named,
     pub batches: &'static Batches,
     /// At most, or exactly where there is no target.
     pub epochs: usize,
     pub target: Option<Target>,
     pub has_biases: bool,
+    pub initialization: Initialization,
     pub seed: u64,
 }
 
@@ -45,8 +47,8 @@ pub struct Key {
 pub fn keys(presets: &[Preset], epochs: usize, seeds: u64) -> Vec<Key> {
     let pairs = || presets.iter().flat_map(|preset| BATCHES.iter().map(move |batches| (*preset, batches)));
     let key = |preset, batches, seed| {
-        let (optimizer, target, has_biases) = (ADAM, ALL_RIGHT, true);
-        Key { preset, optimizer, batches, epochs, target, has_biases, seed }
+        let (target, has_biases, initialization) = (ALL_RIGHT, true, Initialization::KaimingUniform);
+        Key { preset, batches, epochs, target, has_biases, initialization, seed }
     };
     (0..seeds).flat_map(|seed| pairs().map(move |(preset, batches)| key(preset, batches, seed))).collect()
 }
@@ -91,9 +93,10 @@ pub async fn trained(key: &Key, [training, test]: &[Images; 2]) -> Result<Traine
     let (device, control) = (Device::cpu(Precision::F32), Control::default());
     let engine = Engine::new(&device, &problem)?;
     let network = problem.network();
-    let start = network.initialize(Initialization::KaimingUniform, BiasInitialization::Uniform, key.seed)?;
+    let start = network.initialize(key.initialization, BiasInitialization::Uniform, key.seed)?;
     let options = TrainOptions {
-        optimizer: (key.optimizer.1)(key.batches.rate),
+        optimizer: key.batches.optimizer,
+        schedule: Schedule { decay: key.batches.decay, ..Schedule::default() },
         batch_size: key.batches.size,
         epochs: key.epochs,
         target: key.target,
@@ -105,11 +108,14 @@ pub async fn trained(key: &Key, [training, test]: &[Images; 2]) -> Result<Traine
     let tested = Engine::new(&device, &test)?.evaluate(&found.parameters).await?;
     let entry = json!({
         "network": key.preset.name(),
-        "optimizer": key.optimizer.0,
+        "optimizer": match key.batches.optimizer {
+            Optimizer::Sgd { .. } => "momentum",
+            _ => "adam",
+        },
         "biases": key.has_biases,
         "batches": key.batches.name,
         "batch": key.batches.size,
-        "learning_rate": key.batches.rate,
+        "learning_rate": key.batches.optimizer.learning_rate(),
         "seed": key.seed,
         "epochs": found.epochs,
         "reached": found.reached_target,

@@ -20,6 +20,8 @@ pub enum Initialization {
     KaimingUniform,
     /// Normal, variance gain² / fan_in (He et al. 2015).
     KaimingNormal,
+    /// Uniform in ±1/√fan_in, in all layers: what PyTorch's layers draw by themselves, biases too with [`BiasInitialization::Uniform`].
+    Pytorch,
     /// Uniform in ±bound. Petzka uses 0.1.
     Uniform {
         /// The bound.
@@ -70,6 +72,7 @@ impl Network {
                 Initialization::XavierNormal => (true, (2.0 / (fan_in + fan_out)).sqrt()),
                 Initialization::KaimingUniform => (false, (3.0 * gain_squared / fan_in).sqrt()),
                 Initialization::KaimingNormal => (true, (gain_squared / fan_in).sqrt()),
+                Initialization::Pytorch => (false, 1.0 / fan_in.sqrt()),
                 Initialization::Uniform { bound } => (false, bound),
                 Initialization::Normal { sigma } => (true, sigma),
             };

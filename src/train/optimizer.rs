@@ -42,7 +42,7 @@ pub enum Optimizer {
 
 impl Optimizer {
     /// Adam with the paper's constants.
-    pub fn adam(learning_rate: f64) -> Self {
+    pub const fn adam(learning_rate: f64) -> Self {
         Self::Adam { learning_rate, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 }
     }
 

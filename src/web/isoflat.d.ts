@@ -188,9 +188,10 @@ export type InitializeOptions = {
 } & (
   /**
    * Kaiming's schemes take the gain of the activation that follows each layer: 1 at the outputs, where PyTorch's `kaiming_uniform_`, told
-   * that all are ReLUs, takes √2.
+   * that all are ReLUs, takes √2. `pytorch` is what PyTorch's layers draw by themselves: uniform in ±1/√inputs, in all layers, and biases
+   * too with `bias: "uniform"`.
    */
-  | { scheme?: "kaiming_uniform" | "kaiming_normal" | "xavier_normal" }
+  | { scheme?: "kaiming_uniform" | "kaiming_normal" | "xavier_normal" | "pytorch" }
   | { scheme: "uniform"; bound: number }
   | { scheme: "normal"; sigma: number }
 );

@@ -53,13 +53,14 @@ impl InitializeOptions {
             None | Some("kaiming_uniform") => Ok(Initialization::KaimingUniform),
             Some("kaiming_normal") => Ok(Initialization::KaimingNormal),
             Some("xavier_normal") => Ok(Initialization::XavierNormal),
+            Some("pytorch") => Ok(Initialization::Pytorch),
             Some("uniform") => Ok(Initialization::Uniform { bound: self.bound.ok_or_else(|| missing("bound"))? }),
             Some("normal") => Ok(Initialization::Normal { sigma: self.sigma.ok_or_else(|| missing("sigma"))? }),
             Some(other) => Err(fault(
                 ErrorCode::InvalidOption,
                 format!(
                     "no initialisation is named \"{other}\"; there are kaiming_uniform, kaiming_normal, xavier_normal, \
-                     uniform and normal"
+                     pytorch, uniform and normal"
                 ),
             )),
         }

@@ -289,6 +289,7 @@ const engineMethods = [
 const initialization = (random) => {
   const value = random.pick([
     { scheme: "kaiming_uniform" },
+    { scheme: "pytorch" },
     { scheme: "uniform", bound: 1 },
     { scheme: "normal", sigma: 1 },
     { seed: 3, bias: "uniform" },

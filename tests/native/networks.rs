@@ -140,6 +140,7 @@ fn convolutions_are_initialised_by_their_fans() {
         (Initialization::KaimingNormal, 2.0 / 250.0),
         (Initialization::KaimingUniform, 2.0 / 250.0),
         (Initialization::XavierNormal, 2.0 / 750.0),
+        (Initialization::Pytorch, 1.0 / (3.0 * 250.0)),
     ] {
         let found = variance(&weights(scheme));
         assert!((found / expected - 1.0).abs() < 0.1, "{scheme:?}: variance {found}, expected {expected}");
@@ -147,6 +148,13 @@ fn convolutions_are_initialised_by_their_fans() {
     let largest = weights(Initialization::KaimingUniform).iter().fold(0.0, |m: f64, w| m.max(w.abs()));
     let bound = (6.0f64 / 250.0).sqrt();
     assert!(largest < bound && largest > 0.99 * bound);
+    // In the last layer too, whose gain is 1.
+    let own = network.initialize(Initialization::Pytorch, BiasInitialization::Uniform, 1).expect("options");
+    for layer in network.layout().layers() {
+        let (weights, bound) = (&own[layer.weight.clone()], 1.0 / (layer.inputs as f64).sqrt());
+        let largest = weights.iter().fold(0.0, |m: f64, w| m.max(w.abs()));
+        assert!(largest <= bound && largest > 0.99 * bound, "{largest}, {bound}");
+    }
     let all = network.initialize(Initialization::KaimingUniform, BiasInitialization::Uniform, 1).expect("options");
     let bias = network.layout().layers()[1].bias.clone().expect("a bias");
     assert!(all[bias].iter().all(|b| *b != 0.0 && b.abs() <= 1.0 / 250.0f64.sqrt()));

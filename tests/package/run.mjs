@@ -37,6 +37,8 @@ async function test(folder) {
   const project = join(folder, "project");
   cpSync(join(here, "project"), project, { recursive: true });
   cpSync(join(root, "tests", "fixtures", "published"), join(project, "fixtures", "published"), { recursive: true });
+  for (const name of ["onnx", "pytorch"])
+    cpSync(join(root, "tests", "fixtures", name), join(project, "fixtures", name), { recursive: true });
   cpSync(join(root, "tests", "golden", "mlp_bias.json"), join(project, "fixtures", "mlp_bias.json"));
   // What the documentation's examples open lies beside them.
   cpSync(join(root, "docs", "guides"), join(project, "guides"), { recursive: true });
@@ -66,6 +68,7 @@ async function test(folder) {
   const programs = [
     "use",
     "files",
+    "models",
     "command",
     "curvature",
     "hostile",

@@ -282,7 +282,7 @@ describe("what is drawn of stored results", () => {
   test("Table 4: every seed of both networks with both sizes of batches, and the paper's means", () => {
     const { columns, plot, rows } = table4Chart(table4);
     expect(rows).toBe(new Set(table4.runs.map(({ network, batches }) => `${network} ${batches}`)).size);
-    const [, , , seeds, , , , norms, papers] = columns().map(({ values }) => Array.from(values, Number));
+    const [, , seeds, , , , norms, papers] = columns().map(({ values }) => Array.from(values, Number));
     expect(seeds?.length).toBe(table4.runs.length);
     for (const value of [...(norms ?? []), ...(papers ?? [])]) expect(plot.x.at(value)).toBeGreaterThan(0);
   });

@@ -223,6 +223,7 @@ const SCHEMES: ReadonlySet<string> = new Set<InitScheme>([
   "kaiming_uniform",
   "kaiming_normal",
   "xavier_normal",
+  "pytorch",
   "uniform",
   "normal",
 ]);

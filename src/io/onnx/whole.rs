@@ -52,9 +52,10 @@ impl<'a> Reader<'a> {
             Value::Function(function) => sizes(&function.base),
         };
         let bound = |name: &str, default: i64| {
-            let at = node.int(name, default);
-            let at = if at < 0 { at.saturating_add(all.len() as i64) } else { at };
-            usize::try_from(at).unwrap_or(0).min(all.len())
+            let (at, count) = (node.int(name, default), all.len() as i64);
+            let at = if at < 0 { at.saturating_add(count) } else { at };
+            // Within the row first: the default is no number of 32 bits, which a place in memory is in a browser.
+            usize::try_from(at.clamp(0, count)).unwrap_or(0)
         };
         let (start, end) = (bound("start", 0), bound("end", i64::MAX));
         let part = all.get(start..end).unwrap_or_default().to_vec();
@@ -79,7 +80,8 @@ impl<'a> Reader<'a> {
             data.values.get(usize::try_from(at).ok()?).copied()
         };
         let Some(values) = index.values.iter().map(pick).collect::<Option<Vec<Size>>>() else {
-            bail!(Parse, "{} takes number {:?} of {}", node.title(), index.values, data.values.len())
+            let (taken, count) = (Size::listed(&index.values), data.values.len());
+            bail!(Parse, "{} takes the numbers at {taken} of a row of {count}", node.title())
         };
         self.give_numbers(node, Numbers { shape: index.shape, values })
     }

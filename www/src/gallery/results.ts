@@ -28,6 +28,8 @@ export interface Table4 {
   training: number;
   /** At how many of the training images the norm is. */
   measured: number;
+  /** At most, where training ends before. */
+  epochs: number;
   rows: {
     network: string;
     batches: string;
@@ -37,7 +39,6 @@ export interface Table4 {
   }[];
   runs: {
     network: string;
-    optimizer: string;
     batches: string;
     batch: number;
     seed: number;

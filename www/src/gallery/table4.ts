@@ -15,7 +15,6 @@ const NAMES: Record<string, string> = {
   lenet: "LeNet’s type",
   alexnet_cifar10: "AlexNet’s type",
 };
-const OPTIMIZERS: Record<string, string> = { adam: "Adam", sgd: "SGD" };
 
 /** Means of the paper, by network and batches. */
 const FOUND: Record<string, number> = {
@@ -27,23 +26,35 @@ const FOUND: Record<string, number> = {
   "alexnet_cifar10 large": 28533,
 };
 
-type Run = Table4["runs"][number];
+/** Which of the trainings: as the paper says, or as its authors' published program does. */
+export type TrainedAs = "mnist" | "published" | "cifar10";
 
-/** What is trained alike but for the seed. */
-const settingOf = ({ network, optimizer, batches }: Run): string => `${network} ${optimizer} ${batches}`;
+const ABOUT: Record<TrainedAs, (found: Table4) => { title: string; over: string }> = {
+  mnist: ({ training }) => ({
+    title: "Spectral norms at minima of small and of large batches",
+    over: `all ${training} training images of MNIST, when all of them are told right`,
+  }),
+  published: ({ training, epochs }) => ({
+    title: `Spectral norms after ${epochs} epochs of small and of large batches`,
+    over: `the first ${training} training images of MNIST, after ${epochs} epochs as the authors’ program trains`,
+  }),
+  cifar10: ({ training, measured, epochs }) => ({
+    title: `Spectral norms after ${epochs} epochs of small and of large batches`,
+    over: `the first ${measured} of ${training} training images of CIFAR-10, after ${epochs} epochs as the authors’ program trains`,
+  }),
+};
 
-/** Of CIFAR-10 there is one network, trained by several optimisers; of MNIST several, by one. */
-const nameOf = ({ network, optimizer, batch }: Run, isMnist: boolean): string =>
-  `${isMnist ? (NAMES[network] ?? network) : (OPTIMIZERS[optimizer] ?? optimizer)}, batches of ${batch}`;
+const SUFFIX: Record<TrainedAs, string> = { mnist: "", published: "-published", cifar10: "-cifar10" };
 
-export function table4Chart({ runs, training, measured }: Table4): Chart {
-  const isMnist = runs.every(({ network }) => network !== "alexnet_cifar10");
-  const all = [...new Set(runs.map(settingOf))].flatMap((setting) => {
-    const own = runs.filter((run) => settingOf(run) === setting);
+export function table4Chart(found: Table4, as: TrainedAs = "mnist"): Chart {
+  const { runs } = found;
+  const settings = [...new Set(runs.map(({ network, batches }) => `${network} ${batches}`))];
+  const all = settings.flatMap((setting) => {
+    const own = runs.filter(({ network, batches }) => `${network} ${batches}` === setting);
     const [first] = own;
     if (!first) return [];
-    const paper = FOUND[`${first.network} ${first.batches}`] ?? Number.NaN;
-    const name = nameOf(first, isMnist);
+    const paper = FOUND[setting] ?? Number.NaN;
+    const name = `${NAMES[first.network] ?? first.network}, batches of ${first.batch}`;
     const seeds = own.map(
       ({ seed, spectral_norm: at, test_accuracy, epochs }, index): RowMark => ({
         at,
@@ -65,31 +76,20 @@ export function table4Chart({ runs, training, measured }: Table4): Chart {
     xLabel: "spectral norm of the Riemannian Hessian",
     label: `Spectral norms at the minima: ${said.join("; ")}`,
   };
-  const epochs = runs.map((run) => run.epochs);
-  const [title, set, end] = isMnist
-    ? [
-        "Spectral norms at minima of small and of large batches",
-        `all ${training} training images of MNIST`,
-        "when all of them are told right",
-      ]
-    : [
-        "Spectral norms after small and after large batches",
-        `the first ${measured} of ${training} training images of CIFAR-10`,
-        `of ${NAMES.alexnet_cifar10} after ${Math.min(...epochs)} to ${Math.max(...epochs)} epochs`,
-      ];
+  const { title, over } = ABOUT[as](found);
   return {
-    name: `rangamani-table-4${isMnist ? "" : "-cifar10"}`,
+    name: `rangamani-table-4${SUFFIX[as]}`,
     title,
-    caption: `After Rangamani et al. 2019, Table 4: the spectral norm of the Riemannian Hessian over ${set}, ${end}; a mark a seed.`,
+    caption: `After Rangamani et al. 2019, Table 4: the spectral norm of the Riemannian Hessian over ${over}; a mark a seed.`,
     plot: rowsPlot(all, options),
     narrow: rowsPlot(all, { ...options, isNarrow: true }),
     keys: [markKey("a seed", SEED.kind, SEED.mark), markKey("the paper’s mean", PAPER.kind, PAPER.mark)],
     columns: () =>
       columnsOf(
-        ["network", "optimizer", "batch", "seed", "epochs", "training_loss", "test_accuracy", "spectral_norm", "paper"],
+        ["network", "batch", "seed", "epochs", "training_loss", "test_accuracy", "spectral_norm", "paper"],
         all.flatMap(({ own, paper }) =>
           own.map((run) => [
-            ...[run.network, run.optimizer, run.batch, run.seed, run.epochs],
+            ...[run.network, run.batch, run.seed, run.epochs],
             ...[run.training_loss, run.test_accuracy, run.spectral_norm, paper],
           ]),
         ),

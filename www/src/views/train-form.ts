@@ -62,6 +62,7 @@ const FORM = html`
               <option value="kaiming_uniform">Kaiming uniform</option>
               <option value="kaiming_normal">Kaiming normal</option>
               <option value="xavier_normal">Xavier normal</option>
+              <option value="pytorch">as PyTorch, ±1/√inputs</option>
               <option value="uniform">uniform (−b, b)</option>
               <option value="normal">normal (0, σ²)</option>
             </select>

@@ -32,7 +32,7 @@ export type BackendChoice = "auto" | "webgpu" | "cpu";
 
 export type NetworkChoice = { kind: "preset"; name: PresetName } | { kind: "widths"; widths: number[]; bias: boolean };
 
-export type InitScheme = "kaiming_uniform" | "kaiming_normal" | "xavier_normal" | "uniform" | "normal";
+export type InitScheme = "kaiming_uniform" | "kaiming_normal" | "xavier_normal" | "pytorch" | "uniform" | "normal";
 
 export interface InitChoice {
   scheme: InitScheme;
