@@ -13,7 +13,8 @@ use crate::network::Network;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SaveFormat {
-    /// The names, shapes and precision of the file that was opened, or isoflat's own.
+    /// The names, shapes and precision of the file that was opened, or isoflat's own. Half precisions become single, whole numbers double,
+    /// and single double in a tensor with a number that it does not hold.
     Safetensors,
     /// Likewise, for NumPy.
     Npz,
@@ -71,10 +72,13 @@ fn arrays_of(opened: &OpenedModel, parameters: &[f64]) -> Result<Arrays> {
     Ok(Arrays { arrays, notes: Vec::new() })
 }
 
-/// Numbers in the precision of others.
+/// Numbers in the precision of others; in double precision where single has one of them at infinity, or nothing left of it.
 fn like(elements: &Elements, values: Vec<f64>) -> Result<Elements> {
+    let holds = |&x: &f64| x == 0.0 || (x as f32).is_normal();
     Ok(match elements {
-        Elements::F32(_) => Elements::F32(collected("a tensor", values.iter().map(|&x| x as f32))?),
+        Elements::F32(_) if values.iter().all(holds) => {
+            Elements::F32(collected("a tensor", values.iter().map(|&x| x as f32))?)
+        }
         _ => Elements::F64(values),
     })
 }
@@ -96,4 +100,29 @@ fn own_arrays(network: &Network, parameters: &[f64]) -> Result<Arrays> {
         }
     }
     Ok(Arrays { arrays, notes: Vec::new() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_single_precision_does_not_hold_is_saved_in_double() {
+        let open = |bytes: Vec<u8>, name: &str| {
+            open_model(&[File::new(name, bytes)], &ModelOptions::default()).expect("a model").model.parameters
+        };
+        let weights = |rows: usize| Elements::F32((0..3 * rows).map(|i| 0.1 * i as f32 - 0.3).collect());
+        let array = |rows| Array::new(vec![rows, 3], weights(rows)).expect("a matrix");
+        let arrays = vec![("0.weight".into(), array(3)), ("2.weight".into(), array(2))];
+        let model = safetensors::write(&Arrays { arrays, notes: Vec::new() }, None).expect("a file");
+        let parameters = open(model.clone(), "m.safetensors");
+        for value in [1e39, -1e300, 1e-39, -5e-324, 0.0, f64::from(f32::MAX)] {
+            let moved = [&[value][..], &parameters[1..]].concat();
+            for (format, name) in [(SaveFormat::Safetensors, "m.safetensors"), (SaveFormat::Npz, "m.npz")] {
+                let files = [File::new("m.safetensors", model.clone())];
+                let saved = save_model(&files, &ModelOptions::default(), &moved, format).expect("a file");
+                assert_eq!(open(saved, name), moved, "{value:e} in {name}");
+            }
+        }
+    }
 }

@@ -171,7 +171,10 @@ export function openData(files: FileInput | ArrayLike<FileInput>, options?: Open
  */
 export function sortFiles(files: FileInput | ArrayLike<FileInput>): Promise<{ model: number[]; data: number[] }>;
 
-/** What `saveModel` writes: names, shapes and precision as in the file that was opened; for what came from none, isoflat's own names. */
+/**
+ * What `saveModel` writes: names, shapes and precision as in the file that was opened; for what came from none, isoflat's own names. Half
+ * precisions become single, whole numbers double, and single double in a tensor with a number that it does not hold.
+ */
 export type SaveFormat = "safetensors" | "npz" | "onnx";
 
 /**
