@@ -28,7 +28,7 @@ pub(crate) use page::{run_if_due, worked};
 mod page {
     use std::cell::Cell;
 
-    use js_sys::{Date, Promise};
+    use js_sys::{Date, Function, Promise, Reflect};
     use wasm_bindgen::prelude::*;
     use wasm_bindgen_futures::JsFuture;
     use web_sys::MessageChannel;
@@ -89,8 +89,11 @@ mod page {
             here.set_onmessage(Some(&resolve));
             let _ = there.post_message(&JsValue::NULL);
         });
+        // An open port would keep Node from exiting. JavaScript closes it by itself, since nothing enters a module that has crashed meanwhile.
+        let method = |of: &JsValue, name: &str| Reflect::get(of, &name.into()).ok()?.dyn_into::<Function>().ok();
+        if let (Some(close), Some(then)) = (method(&here, "close"), method(&arrived, "then")) {
+            let _ = then.call1(&arrived, &close.bind0(&here));
+        }
         let _ = JsFuture::from(arrived).await;
-        // An open port would keep Node from exiting.
-        here.close();
     }
 }

@@ -1173,7 +1173,9 @@ export interface SharpnessOptions extends RunOptions {
   region?: Region;
   /** Default 1e-3. */
   epsilon?: number;
+  /** Ascents from gradients of random halves of the samples, beside those along ± the top eigenvector and the gradient; default 2. */
   restarts?: number;
+  /** Most steps of one ascent; default 200. */
   maxIterations?: number;
   /** What a step within the region may gain still, as a share of the rise; default 1e-3, and on to 1e-6 in f64 where that takes few steps. */
   tolerance?: number;
@@ -1187,11 +1189,14 @@ export interface SharpnessStart {
   value: number;
   /** Gradients it took. */
   iterations: number;
-  /** Why it ended: the gap is within the tolerance, no step rises any more, the steps are used up, or another is out of its reach. */
+  /** Why it ended: the gap is within the tolerance, no step rises any more, the steps are used up, or another is higher than it would come to, to first order. */
   stop: "stationary" | "stalled" | "limit" | "surpassed";
 }
 
-/** ε-sharpness by projected ascent. */
+/**
+ * ε-sharpness by projected ascent: the highest point that any ascent has found, and so no more than what the region holds. In regions that are
+ * large for the network, cubes and boxes above all, there may be higher ones.
+ */
 export interface Sharpness {
   region: Region;
   epsilon: number;
@@ -1205,6 +1210,7 @@ export interface Sharpness {
   /** What could be gained still, to first order. */
   gap: number;
   error: number;
+  /** Is the highest point found a summit, within the tolerance? That there is no higher one, nothing says. */
   converged: boolean;
   iterations: number;
   starts: SharpnessStart[];

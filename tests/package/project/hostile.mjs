@@ -1,6 +1,7 @@
 /** Arguments that are none, handles that are none, stops, and a module that has crashed. */
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import init, * as isoflat from "isoflat";
@@ -295,6 +296,25 @@ const other = await Engine.create({ backend: "cpu" });
 assert.deepEqual(await other.gradient(anew, theta), known);
 await rejected("crashed", () => engine.gradient(anew, theta));
 engine.free();
+
+// --- and a process whose module has crashed in the middle of work ends by itself
+const crashing = `
+import init, { crash, Engine, Network, Problem } from "isoflat";
+await init();
+const network = Network.dense([30, 40, 20]);
+const engine = await Engine.create({ backend: "cpu" });
+const training = engine.train(Problem.synthetic(network, { samples: 100 }), network.initialize(), { epochs: 1e6 });
+const ended = training.catch(({ code }) => console.log(code));
+// While it lets the event loop have its turn.
+await new Promise((resolve) => setTimeout(resolve, 50));
+crash();
+await ended;`;
+const child = spawnSync(process.execPath, ["--input-type=module", "--eval", crashing], {
+  encoding: "utf8",
+  timeout: 60_000,
+});
+assert.equal(child.stdout, "crashed\n", child.stderr);
+assert.equal(child.status, 0, `it was ended from without: ${child.signal}`);
 
 // --- handles that are freed, twice and in flight; data are shared
 const flight = other.gradient(anew, theta);
