@@ -6,6 +6,7 @@ import petzkaJson from "../../docs/results/petzka-mnist.json";
 import linesJson from "../../docs/results/rangamani-lines.json";
 import table4Json from "../../docs/results/rangamani-mnist.json";
 import powerJson from "../../docs/results/rangamani-power.json";
+import publishedJson from "../../docs/results/rangamani-published.json";
 import spacesJson from "../../docs/results/spaces.json";
 import adamJson from "../../docs/results/spaces-adam.json";
 import cifarSpacesJson from "../../docs/results/spaces-cifar10.json";
@@ -37,6 +38,7 @@ const [kept, grid] = [spacesKeptJson as unknown as Spaces, spacesGridJson as unk
 const [power, dinh] = [powerJson as unknown as Power, dinhJson as unknown as DinhFigures];
 const lines = linesJson as unknown as Lines;
 const table4 = table4Json as unknown as Table4;
+const published = publishedJson as unknown as Table4;
 const papers = readPapers(README);
 const rows = papers.flatMap((paper) => paper.rows);
 const row = (id: string) => rows.find((one) => one.id === id);
@@ -132,6 +134,12 @@ describe("what the rows say", () => {
       expect(fourth).toContain(`${seeds} seeds`);
       expect(fourth).toContain(`${norm.mean.toFixed(0)} ± ${norm.deviation?.toFixed(0)}`);
       expect(fourth).toContain(`${(100 * right.mean).toFixed(2)} ± ${(100 * (right.deviation ?? 0)).toFixed(2)}`);
+    }
+    const asPublished = row("rangamani-table-4-mnist-as-the-authors-program-trains")?.here ?? "";
+    for (const { spectral_norm: norm, test_accuracy: right } of published.runs) {
+      const said = norm < 1 ? norm.toExponential(1) : String(Number(norm.toPrecision(norm < 100 ? 3 : 4)));
+      expect(asPublished).toContain(said);
+      expect(asPublished).toContain((100 * right).toFixed(2));
     }
     const second = row("rangamani-figure-2");
     for (const { lengths, at } of lines.compared) {
@@ -285,6 +293,23 @@ describe("what is drawn of stored results", () => {
     const [, , seeds, , , , norms, papers] = columns().map(({ values }) => Array.from(values, Number));
     expect(seeds?.length).toBe(table4.runs.length);
     for (const value of [...(norms ?? []), ...(papers ?? [])]) expect(plot.x.at(value)).toBeGreaterThan(0);
+  });
+
+  test("Table 4 as the authors' program trains: small batches end lower, by as much as their loss is", () => {
+    const { columns, rows } = table4Chart(published, "published");
+    expect(rows).toBe(4);
+    expect(columns()[6]?.values.length).toBe(published.runs.length);
+    for (const network of ["mnist_fc", "lenet"]) {
+      const [small, large] = ["small", "large"].map((batches) =>
+        published.runs.find((run) => run.network === network && run.batches === batches),
+      );
+      expect((large?.spectral_norm ?? 0) / (small?.spectral_norm ?? 0)).toBeGreaterThan(1e5);
+      for (const run of [small, large]) {
+        const ratio = (run?.spectral_norm ?? 0) / (run?.training_loss ?? 1);
+        expect(ratio).toBeGreaterThan(1e6);
+        expect(ratio).toBeLessThan(2e7);
+      }
+    }
   });
 
   test("Figure 1: every step of every seed, in both measures of how far it is", () => {

@@ -7,6 +7,7 @@ export type Drawing =
   | "table-2"
   | "table-3"
   | "table-4"
+  | "table-4-published"
   | "power"
   | "lines"
   | "petzka"
@@ -23,6 +24,7 @@ export const DRAWINGS: Readonly<Record<string, Drawing>> = {
   "rangamani-table-2": "table-2",
   "rangamani-table-3": "table-3",
   "rangamani-table-4-mnist": "table-4",
+  "rangamani-table-4-mnist-as-the-authors-program-trains": "table-4-published",
   "rangamani-figure-1": "power",
   "rangamani-figure-2": "lines",
   "petzka-figures-3-to-6": "petzka",
@@ -55,6 +57,9 @@ export const LIVE: Readonly<Record<string, readonly Live[]>> = {
       text: "Train the network on the stage in small batches and in large ones, and see its spectral norms",
       to: "#/train",
     },
+  ],
+  "rangamani-table-4-mnist-as-the-authors-program-trains": [
+    { text: "Train the network on the stage for as many epochs in small batches and in large ones", to: "#/train" },
   ],
   "rangamani-figure-2": [{ text: "Draw a line through a network of your own", to: "#/landscape" }],
   "petzka-figures-3-to-6": [{ text: "κ_τ and ρ of the network on the stage", to: "#/layers" }],

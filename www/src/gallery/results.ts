@@ -192,6 +192,7 @@ export interface DinhFigures {
 interface Results {
   tables: Tables;
   "table-4": Table4;
+  "table-4-published": Table4;
   power: Power;
   lines: Lines;
   petzka: Petzka;
@@ -209,6 +210,7 @@ interface Results {
 const FILES: Record<keyof Results, URL> = {
   tables: new URL("../../../docs/results/tables.json", import.meta.url),
   "table-4": new URL("../../../docs/results/rangamani-mnist.json", import.meta.url),
+  "table-4-published": new URL("../../../docs/results/rangamani-published.json", import.meta.url),
   power: new URL("../../../docs/results/rangamani-power.json", import.meta.url),
   lines: new URL("../../../docs/results/rangamani-lines.json", import.meta.url),
   petzka: new URL("../../../docs/results/petzka-mnist.json", import.meta.url),

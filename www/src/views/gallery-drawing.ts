@@ -77,6 +77,8 @@ export class GalleryDrawing {
         return this.#chart(0, tableChart(await resultsOf("tables"), this.kind === "table-2" ? "2" : "3"));
       case "table-4":
         return this.#chart(0, table4Chart(await resultsOf("table-4")));
+      case "table-4-published":
+        return this.#chart(0, table4Chart(await resultsOf("table-4-published"), "published"));
       case "power": {
         const power = await resultsOf("power");
         return this.#pairs([powerChart(power, "distances"), powerChart(power, "residuals")]);
