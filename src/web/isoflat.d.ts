@@ -1,3 +1,5 @@
+import type { OpenedData } from "./files.js";
+
 declare global {
   /** What `using` calls: as in TypeScript's esnext.disposable, which a program may have and need not. */
   interface SymbolConstructor {
@@ -258,7 +260,7 @@ export type Transformation =
    * W_l → λ_l W_l, b_l → (Π λ_k over a way from the inputs to l) b_l; one positive factor a parametric layer. Over every way from the
    * inputs to the outputs, and over ways that meet, the products agree; to the outputs they are 1.
    */
-  | { type: "layerwise"; lambda: readonly number[] }
+  | { type: "layerwise"; lambda: readonly number[] | Float64Array }
   /** Dinh: (α W_1, W_2 / α), two-layer networks. */
   | { type: "alpha_scale"; alpha: number }
   /**
@@ -488,7 +490,7 @@ export type LossName = "cross_entropy" | "squared_error";
 /** Data, and what becomes of them: classes by cross-entropy, or vectors by squared error. */
 export type ProblemData = {
   /** samples × inputLength, row-major; images channel after channel, row after row. Pixels that are bytes are to be scaled first. */
-  inputs: Float32Array | Float64Array;
+  inputs: Float32Array | Float64Array | readonly number[];
 } & (
   | {
       loss: "cross_entropy";
@@ -524,7 +526,7 @@ export class Problem {
    * console.log(exclusiveOr.samples); // 4
    * ```
    */
-  constructor(network: Network, data: ProblemData);
+  constructor(network: Network, data: ProblemData | OpenedData);
   /**
    * As in Rangamani 3.1: inputs, here standard normal, with uniformly random labels.
    * @example
@@ -859,17 +861,20 @@ export type Optimizer =
   | { type: "adam_w"; learningRate: number; beta1?: number; beta2?: number; epsilon?: number };
 
 export interface Schedule {
-  /** Steps over which the rate grows linearly. */
+  /** Steps over which the rate grows linearly; it decays by the epoch meanwhile, too. */
   warmUpSteps?: number;
+  /** Factors on the rate, `minimum` too: a share of it, where PyTorch’s `eta_min` is a rate. Default constant. */
   decay?: { type: "constant" } | { type: "step"; every: number; factor: number } | { type: "exponential"; factor: number }
     | { type: "cosine"; epochs: number; minimum?: number } | { type: "linear"; epochs: number; minimum?: number };
 }
 
 export interface TrainOptions extends FinishOptions {
+  /** Default Adam at 0.001. */
   optimizer?: Optimizer;
   /** Of the coordinates; fixed weights never feel it. Default 0. */
   weightDecay?: number;
   schedule?: Schedule;
+  /** Default 64. */
   batchSize?: number;
   /** At most; default 10. */
   epochs?: number;
@@ -1939,11 +1944,11 @@ export class Engine {
    *   options: { ...options, optimizer: { type: "sgd", learningRate } },
    * }));
    * const results = await engine.trainSideBySide(problem, runs);
-   * console.log(results.map((result) => result.error?.code ?? `${result.epochs} epochs`)); // [ '20 epochs', '20 epochs', 'not_finite' ]
+   * console.log(results.map((result) => (result.error ? result.error.code : `${result.epochs} epochs`))); // [ '20 epochs', '20 epochs', 'not_finite' ]
    * ```
    */
   trainSideBySide(problem: Problem, runs: { parameters: Float64Array | Float32Array; options?: Omit<TrainOptions, "validation" | "checkpoint" | keyof FinishOptions> }[],
-    options?: FinishOptions & { validation?: Problem }): Promise<(TrainResult | { error: IsoflatError })[]>;
+    options?: FinishOptions & { validation?: Problem }): Promise<((TrainResult & { error?: undefined }) | { error: IsoflatError })[]>;
   /**
    * The largest and smallest eigenvalues of an operator, with residuals.
    * @example
