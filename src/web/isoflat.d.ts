@@ -495,7 +495,7 @@ export type ProblemData = {
   | {
       loss: "cross_entropy";
       /** A class number a sample, from 0; floating-point numbers must be whole. */
-      targets: Uint8Array | Uint32Array | Float64Array | Float32Array | readonly number[];
+      targets: Uint8Array | Uint16Array | Uint32Array | Int8Array | Int16Array | Int32Array | Float64Array | Float32Array | readonly number[];
     }
   | {
       loss: "squared_error";

@@ -89,11 +89,12 @@ export function numbers(value, what, code) {
   });
 }
 
-/** Class numbers: a Uint8Array or Uint32Array as it is, whole numbers as a Float64Array. */
+/** Class numbers: a Uint8Array or Uint32Array as it is, others as a Float64Array. */
 export function classes(value, what, code) {
   return reading(what, code, () => {
     const kind = arrayKind(value, what, code);
     if (kind === "Uint8Array" || kind === "Uint32Array") return unshared(value);
+    if (/^(Int(8|16|32)|Uint16|Uint8Clamped)Array$/.test(kind)) return new Float64Array(unshared(value));
     return numbers(value, what, code);
   });
 }

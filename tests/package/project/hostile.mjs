@@ -212,6 +212,8 @@ const data = { loss: "cross_entropy", inputs: new Float64Array(4), targets: [0] 
 await refused("invalid_problem", () => new Problem(network, { ...data, weights: [] }), /no key weights/);
 await refused("invalid_problem", () => new Problem(network, { ...data, loss: 5 }), /cross_entropy/);
 await refused("invalid_problem", () => new Problem(network, { ...data, targets: [0.5] }), /not a class number/);
+for (const Classes of [Int8Array, Int32Array, Uint16Array, Uint32Array])
+  assert.equal(new Problem(network, { ...data, targets: Classes.of(0) }).samples, 1);
 await rejected("invalid_option", () => Engine.create({ backend: "webgpu", precision: "f64" }), /f32 alone/);
 await rejected("invalid_option", () => Engine.create({ tune: "sometimes" }), /auto.+never.+anew/);
 await rejected("invalid_option", () => Engine.create({ tunings: [] }), /no option tunings/);
