@@ -84,10 +84,10 @@ async function firefoxTests() {
   await script("tests/page/run.mjs", ["--only", "firefox"]);
 }
 
-/** The program that the native tests have built too. */
+/** The program as the native tests have built it: `cargo build` would compile all of it anew, with other features of what it depends on. */
 async function rankTests() {
   if (!hasMpi()) throw new Skipped(noMpi);
-  await cargo("build", ...features(), "--bin", "isoflat");
+  await cargo("test", "--no-run", "--lib", "--tests", ...features());
   await heard((options) => runNode("tests/ranks.mjs", [], options));
 }
 

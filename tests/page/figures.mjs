@@ -103,6 +103,9 @@ async function checkAll(lab, check) {
   for (const tab of tabs) {
     await lab.goTo(tab);
     if (tab === "spaces") await page.waitForSelector("#toy-losses .line");
+    // Drawn when they have been laid out, which a busy computer takes its time for.
+    if (tab === "dinh")
+      for (const chart of ["#valley", "[data-curvature]"]) await page.waitForSelector(`[data-tab=dinh] ${chart} svg`);
     if (tab === "papers") await openRows(page);
     await takeAll(`[data-tab=${tab}]`);
   }

@@ -56,9 +56,9 @@ export async function opened(file: File): Promise<Problem | undefined> {
 problemOf({ loss: "squared_error", inputs, targets: new Uint8Array(2) });
 // @ts-expect-error nor are class numbers that a data set has
 problemOf({ loss: "squared_error", inputs, targets: new Uint32Array(2) });
-// @ts-expect-error signed numbers are no classes
+// Whole numbers of any kind are class numbers.
 problemOf({ loss: "cross_entropy", inputs, targets: new Int32Array(2) });
-// @ts-expect-error nor are those of 64 bits, as NumPy has them
+// @ts-expect-error but for those of 64 bits, as NumPy has them
 problemOf({ loss: "cross_entropy", inputs, targets: new BigInt64Array(2) });
 // @ts-expect-error names are no classes
 problemOf({ loss: "cross_entropy", inputs, targets: ["cat", "dog"] });
