@@ -13,6 +13,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { deflateRawSync } from "node:zlib";
 import { environment, fail, root } from "../scripts/lib/process.mjs";
+import { npy } from "./npy.mjs";
 
 const { values: options, positionals } = parseArgs({ options: { all: { type: "boolean" }, kills: { type: "string" } }, allowPositionals: true });
 const program = resolve(positionals[0] ?? join(root, "target", "debug", "isoflat"));
@@ -121,17 +122,6 @@ function idx(name, shape, numbers, isWide) {
   const file = join(folder, name);
   writeFileSync(file, bytes);
   return file;
-}
-
-/** NumPy's array in a file: doubles, floats or bytes. */
-function npy(shape, numbers, type = "<f8") {
-  const header = `{'descr': '${type}', 'fortran_order': False, 'shape': (${shape.join(", ")},), }`.padEnd(117) + "\n";
-  const size = Number(type[2]);
-  const bytes = Buffer.alloc(128 + size * numbers.length);
-  bytes.write(`\x93NUMPY\x01\x00\x76\x00${header}`, "latin1");
-  const put = { "<f8": "writeDoubleLE", "<f4": "writeFloatLE", "|u1": "writeUInt8" }[type];
-  numbers.forEach((x, i) => void bytes[put](x, 128 + size * i));
-  return bytes;
 }
 
 /** A zip of files, as they are or deflated. */

@@ -11,7 +11,7 @@ use isoflat::train::{Decay, Optimizer};
 use super::Arguments;
 use super::images::{DataSet, Images, Part};
 use super::rangamani_table4::{self, Scale};
-use super::rangamani_training::{Batches, Key};
+use super::rangamani_training::{Batches, Setting, keys};
 
 const BATCHES: [Batches; 2] = [
     Batches {
@@ -38,14 +38,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let scale = Scale { seeds, epochs, ..scale };
     let images = |part, count| Images::read(DataSet::Cifar10, arguments.data.as_deref(), part, count, |pixel| pixel);
     let data = [images(Part::Training, scale.training)?, images(Part::Test, scale.test)?];
-    let key = |seed, batches| {
-        let (preset, initialization) = (Preset::AlexNetCifar10, Initialization::Pytorch);
-        Key { preset, batches, epochs, target: None, has_biases: true, initialization, seed }
-    };
-    let keys: Vec<(String, Key)> = (0..seeds)
-        .flat_map(|seed| BATCHES.iter().map(move |batches| key(seed, batches)))
-        // What a shorter training has found is another's.
-        .map(|key| (format!("{epochs}-epochs-{}", key.name()), key))
-        .collect();
+    let setting = Setting { epochs, target: None, has_biases: true, initialization: Initialization::Pytorch };
+    let keys = keys(&[Preset::AlexNetCifar10], &BATCHES, setting, seeds);
+    // What a shorter training has found is another's.
+    let keys: Vec<_> = keys.into_iter().map(|key| (format!("{epochs}-epochs-{}", key.name()), key)).collect();
     rangamani_table4::run(arguments, &scale, &data, &keys, ["network", "batches"])
 }

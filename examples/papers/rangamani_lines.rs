@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::Arguments;
 use super::images::Images;
-use super::rangamani_training::{BATCHES, Key, images, keys, trained};
+use super::rangamani_training::{BATCHES, Key, Setting, images, keys, trained};
 use super::runs::{self, short};
 
 struct Scale {
@@ -38,7 +38,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     };
     let scale = Scale { seeds: arguments.seeds.unwrap_or(scale.seeds), ..scale };
     let data = images(arguments, scale.training, scale.test)?;
-    let keys = keys(&[Preset::LeNet], scale.epochs, scale.seeds);
+    let keys = keys(&[Preset::LeNet], &BATCHES, Setting::printed(scale.epochs), scale.seeds);
     let found = runs::all(&arguments.runs, arguments.jobs, &keys, Key::name, |key| block_on(one(key, &scale, &data)))?;
     let compared: Vec<Value> = KINDS.iter().map(|(kind, _)| compared(&found, kind)).collect();
     let result = json!({

@@ -10,7 +10,7 @@ use isoflat::network::Preset;
 
 use super::Arguments;
 use super::rangamani_table4::{self, Scale};
-use super::rangamani_training::{images, keys};
+use super::rangamani_training::{BATCHES, Setting, images, keys};
 
 const PRESETS: [Preset; 2] = [Preset::MnistFc, Preset::LeNet];
 
@@ -23,6 +23,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     };
     let scale = Scale { seeds: arguments.seeds.unwrap_or(scale.seeds), ..scale };
     let data = images(arguments, scale.training, scale.test)?;
-    let keys: Vec<_> = keys(&PRESETS, scale.epochs, scale.seeds).into_iter().map(|key| (key.name(), key)).collect();
+    let keys = keys(&PRESETS, &BATCHES, Setting::printed(scale.epochs), scale.seeds);
+    let keys: Vec<_> = keys.into_iter().map(|key| (key.name(), key)).collect();
     rangamani_table4::run(arguments, &scale, &data, &keys, ["network", "batches"])
 }

@@ -11,7 +11,7 @@ use isoflat::network::{Initialization, Preset};
 
 use super::Arguments;
 use super::rangamani_table4::{self, Scale};
-use super::rangamani_training::{Batches, Key, images};
+use super::rangamani_training::{Batches, Setting, images, keys};
 
 const PRESETS: [Preset; 2] = [Preset::MnistFc, Preset::LeNet];
 
@@ -25,14 +25,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     };
     let scale = Scale { seeds: arguments.seeds.unwrap_or(scale.seeds), ..scale };
     let data = images(arguments, scale.training, scale.test)?;
-    let key = |preset, batches, seed| {
-        let initialization = Initialization::KaimingUniform;
-        Key { preset, batches, epochs: scale.epochs, target: None, has_biases: false, initialization, seed }
-    };
-    let keys: Vec<_> = (0..scale.seeds)
-        .flat_map(|seed| PRESETS.map(|preset| BATCHES.iter().map(move |batches| key(preset, batches, seed))))
-        .flatten()
-        .map(|key| (key.name(), key))
-        .collect();
+    let initialization = Initialization::KaimingUniform;
+    let setting = Setting { epochs: scale.epochs, target: None, has_biases: false, initialization };
+    let keys = keys(&PRESETS, &BATCHES, setting, scale.seeds);
+    let keys: Vec<_> = keys.into_iter().map(|key| (key.name(), key)).collect();
     rangamani_table4::run(arguments, &scale, &data, &keys, ["network", "batches"])
 }

@@ -26,31 +26,38 @@ impl Batches {
     }
 }
 
-/// Every training image is told right.
-pub const ALL_RIGHT: Option<Target> = Some(Target::Accuracy(1.0));
-
 pub const BATCHES: [Batches; 2] = [Batches::adam("small", 256, 1e-4), Batches::adam("large", 5000, 1e-3)];
 
 /// One training.
 pub struct Key {
     pub preset: Preset,
     pub batches: &'static Batches,
+    pub setting: Setting,
+    pub seed: u64,
+}
+
+/// What all trainings of an experiment have in common.
+#[derive(Clone, Copy)]
+pub struct Setting {
     /// At most, or exactly where there is no target.
     pub epochs: usize,
     pub target: Option<Target>,
     pub has_biases: bool,
     pub initialization: Initialization,
-    pub seed: u64,
 }
 
-/// All of these networks on MNIST with both sizes of batches, seed after seed.
-pub fn keys(presets: &[Preset], epochs: usize, seeds: u64) -> Vec<Key> {
-    let pairs = || presets.iter().flat_map(|preset| BATCHES.iter().map(move |batches| (*preset, batches)));
-    let key = |preset, batches, seed| {
-        let (target, has_biases, initialization) = (ALL_RIGHT, true, Initialization::KaimingUniform);
-        Key { preset, batches, epochs, target, has_biases, initialization, seed }
-    };
-    (0..seeds).flat_map(|seed| pairs().map(move |(preset, batches)| key(preset, batches, seed))).collect()
+impl Setting {
+    /// As the paper says: until every training image is told right.
+    pub fn printed(epochs: usize) -> Self {
+        let (target, initialization) = (Some(Target::Accuracy(1.0)), Initialization::KaimingUniform);
+        Self { epochs, target, has_biases: true, initialization }
+    }
+}
+
+/// All of these networks with all of these sizes of batches, seed after seed.
+pub fn keys(presets: &[Preset], batches: &'static [Batches], setting: Setting, seeds: u64) -> Vec<Key> {
+    let pairs = || presets.iter().flat_map(|preset| batches.iter().map(move |batches| (*preset, batches)));
+    (0..seeds).flat_map(|seed| pairs().map(move |(preset, batches)| Key { preset, batches, setting, seed })).collect()
 }
 
 impl Key {
@@ -60,7 +67,7 @@ impl Key {
 
     fn network(&self) -> Result<Network> {
         let network = self.preset.network();
-        if self.has_biases {
+        if self.setting.has_biases {
             return Ok(network);
         }
         let without = network.layers().map(|layer| match layer.clone() {
@@ -93,13 +100,13 @@ pub async fn trained(key: &Key, [training, test]: &[Images; 2]) -> Result<Traine
     let (device, control) = (Device::cpu(Precision::F32), Control::default());
     let engine = Engine::new(&device, &problem)?;
     let network = problem.network();
-    let start = network.initialize(key.initialization, BiasInitialization::Uniform, key.seed)?;
+    let start = network.initialize(key.setting.initialization, BiasInitialization::Uniform, key.seed)?;
     let options = TrainOptions {
         optimizer: key.batches.optimizer,
         schedule: Schedule { decay: key.batches.decay, ..Schedule::default() },
         batch_size: key.batches.size,
-        epochs: key.epochs,
-        target: key.target,
+        epochs: key.setting.epochs,
+        target: key.setting.target,
         seed: key.seed,
         ..TrainOptions::default()
     };
@@ -112,7 +119,7 @@ pub async fn trained(key: &Key, [training, test]: &[Images; 2]) -> Result<Traine
             Optimizer::Sgd { .. } => "momentum",
             _ => "adam",
         },
-        "biases": key.has_biases,
+        "biases": key.setting.has_biases,
         "batches": key.batches.name,
         "batch": key.batches.size,
         "learning_rate": key.batches.optimizer.learning_rate(),

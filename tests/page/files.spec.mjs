@@ -1,6 +1,7 @@
 /** Models and data of other programs in the page: chosen together or one after the other, kept over a reload, saved again. */
 
 import { readFileSync } from "node:fs";
+import { npy } from "../npy.mjs";
 import { test as base, root } from "./fixtures.mjs";
 
 const MINUTE = 60_000;
@@ -36,14 +37,6 @@ function safetensors(tensors) {
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(header.length));
   return Buffer.concat([length, header, Buffer.from(new Float32Array(end / 4).fill(1).buffer)]);
-}
-
-/** An array of NumPy's: `type` is its code, `of` makes what holds the numbers. */
-function npy(type, shape, of) {
-  const fields = `{'descr': '${type}', 'fortran_order': False, 'shape': (${shape.join(", ")},), }`;
-  const header = Buffer.from(`\x93NUMPY\x01\x00  ${fields.padEnd(117)}\n`, "latin1");
-  header.writeUInt16LE(header.length - 10, 8);
-  return Buffer.concat([header, Buffer.from(of(shape.reduce((product, n) => product * n, 1)).buffer)]);
 }
 
 const fixture = (name) => `${root}tests/fixtures/${name}`;
@@ -222,13 +215,13 @@ test("Weights whose data tell how large images are", async ({ check, lab, says, 
     ["3.weight", [6, 4, 3, 3]],
     ["7.weight", [5, 24]],
   ]);
-  const random = (count) => Float32Array.from({ length: count }, (_, i) => Math.sin(7 * i));
-  const classes = (count) => BigInt64Array.from({ length: count }, (_, i) => BigInt(i % 5));
+  const pixels = Array.from({ length: 12 * 300 }, (_, i) => Math.sin(7 * i));
+  const classes = Array.from({ length: 12 }, (_, i) => BigInt(i % 5));
   const mimeType = "application/octet-stream";
   await lab.dropFiles([
     { name: "w.safetensors", mimeType, buffer },
-    { name: "X.npy", mimeType, buffer: npy("<f4", [12, 3, 10, 10], random) },
-    { name: "y.npy", mimeType, buffer: npy("<i8", [12], classes) },
+    { name: "X.npy", mimeType, buffer: npy([12, 3, 10, 10], pixels, "<f4") },
+    { name: "y.npy", mimeType, buffer: npy([12], classes, "<i8") },
   ]);
   await says("#opened-figures", /on 12 samples/);
   check("are over such images", /3×10×10/.test(await lab.text("#opened-summary")), await lab.text("#opened-summary"));

@@ -26,8 +26,6 @@ interface Spread {
 
 export interface Table4 {
   training: number;
-  /** At how many of the training images the norm is. */
-  measured: number;
   /** At most, where training ends before. */
   epochs: number;
   rows: {

@@ -1,4 +1,4 @@
-/** Rangamani's Table 4, MNIST's rows and CIFAR-10's: the spectral norm at each seed's end, where the paper has a mean. */
+/** Rangamani's Table 4, MNIST's rows: the spectral norm at each seed's end, where the paper has a mean. */
 
 import { type RowMark, type RowsOptions, rowsPlot } from "../charts/rows";
 import { log } from "../charts/scales";
@@ -13,7 +13,6 @@ const PAPER = { kind: "of-paper", mark: "cross" } as const;
 const NAMES: Record<string, string> = {
   mnist_fc: "784-512×5-10",
   lenet: "LeNet’s type",
-  alexnet_cifar10: "AlexNet’s type",
 };
 
 /** Means of the paper, by network and batches. */
@@ -22,15 +21,13 @@ const FOUND: Record<string, number> = {
   "mnist_fc large": 73805,
   "lenet small": 6e-5,
   "lenet large": 4.03,
-  "alexnet_cifar10 small": 1790,
-  "alexnet_cifar10 large": 28533,
 };
 
 /** Which of the trainings: as the paper says, or as its authors' published program does. */
-export type TrainedAs = "mnist" | "published" | "cifar10";
+export type TrainedAs = "printed" | "published";
 
 const ABOUT: Record<TrainedAs, (found: Table4) => { title: string; over: string }> = {
-  mnist: ({ training }) => ({
+  printed: ({ training }) => ({
     title: "Spectral norms at minima of small and of large batches",
     over: `all ${training} training images of MNIST, when all of them are told right`,
   }),
@@ -38,15 +35,9 @@ const ABOUT: Record<TrainedAs, (found: Table4) => { title: string; over: string 
     title: `Spectral norms after ${epochs} epochs of small and of large batches`,
     over: `the first ${training} training images of MNIST, after ${epochs} epochs as the authors’ program trains`,
   }),
-  cifar10: ({ training, measured, epochs }) => ({
-    title: `Spectral norms after ${epochs} epochs of small and of large batches`,
-    over: `the first ${measured} of ${training} training images of CIFAR-10, after ${epochs} epochs as the authors’ program trains`,
-  }),
 };
 
-const SUFFIX: Record<TrainedAs, string> = { mnist: "", published: "-published", cifar10: "-cifar10" };
-
-export function table4Chart(found: Table4, as: TrainedAs = "mnist"): Chart {
+export function table4Chart(found: Table4, as: TrainedAs = "printed"): Chart {
   const { runs } = found;
   const settings = [...new Set(runs.map(({ network, batches }) => `${network} ${batches}`))];
   const all = settings.flatMap((setting) => {
@@ -78,7 +69,7 @@ export function table4Chart(found: Table4, as: TrainedAs = "mnist"): Chart {
   };
   const { title, over } = ABOUT[as](found);
   return {
-    name: `rangamani-table-4${SUFFIX[as]}`,
+    name: `rangamani-table-4${as === "published" ? "-published" : ""}`,
     title,
     caption: `After Rangamani et al. 2019, Table 4: the spectral norm of the Riemannian Hessian over ${over}; a mark a seed.`,
     plot: rowsPlot(all, options),
