@@ -204,7 +204,7 @@ fn draws_are_not_collected() {
         })
     };
     block_on(engine.prepare(&theta)).expect("a point");
-    let options = SharpnessOptions { pairs: Some(1 << 40), restarts: 1 << 40, ..SharpnessOptions::default() };
+    let options = SharpnessOptions { pairs: Some(1 << 40), restarts: Some(1 << 40), ..SharpnessOptions::default() };
     let hessian = CurvatureOperator::new(&engine, Curvature::Hessian);
     let (found, peak) = peak_of(|| {
         [
@@ -457,7 +457,7 @@ fn failed_allocations_of_spectra() {
         Ok(found.top.iter().map(|pair| pair.value).collect())
     });
     with_every_failure("sharpness", || {
-        let options = SharpnessOptions { restarts: 1, max_iterations: 5, ..SharpnessOptions::default() };
+        let options = SharpnessOptions { restarts: Some(1), max_iterations: 5, ..SharpnessOptions::default() };
         Ok(vec![
             block_on(epsilon_sharpness(&engine, &theta, Region::Subspace { dimension: 3 }, 0.1, &options, control))?
                 .value,

@@ -2,7 +2,7 @@
 //! function, and measure it again; and how each measure goes with the generalisation gap over all networks.
 
 use isoflat::engine::{Device, Engine, Precision};
-use isoflat::measure::{Cost, Measure, MeasureOptions, measure};
+use isoflat::measure::{Cost, Measure, MeasureOptions, SharpnessOptions, measure};
 use isoflat::symmetry::Transformation;
 use isoflat::train::{TrainOptions, train};
 use isoflat::{Control, Error, ErrorCode, Problem, ReportOptions, Result, Section, report_at};
@@ -91,7 +91,9 @@ pub fn finish(arguments: &Arguments, scale: &Scale, found: Vec<Value>, said: Val
 
 /// Every measure that takes no more than `dearest`, and Petzka's of each layer.
 async fn measured(engine: &Engine, parameters: &[f64], dearest: Cost) -> Result<Value> {
-    let (options, control) = (MeasureOptions::default(), Control::default());
+    // As few ascents as in a table: there are dozens of networks.
+    let sharpness = SharpnessOptions { restarts: Some(2), ..SharpnessOptions::default() };
+    let (options, control) = (MeasureOptions { sharpness, ..MeasureOptions::default() }, Control::default());
     let defined = Measure::defined_for(engine.problem().network());
     let all: Vec<&'static Measure> = defined.filter(|measure| measure.cost <= dearest).collect();
     let values = match measure(engine, parameters, &all, &options, &control).await {

@@ -165,7 +165,8 @@ impl Boxed<'_> {
         from: &[Vec<f64>],
         control: &Control<'_>,
     ) -> Result<Option<Sharpness>> {
-        let options = SharpnessOptions { restarts: 1, max_iterations: MOST_STEPS, seed, ..SharpnessOptions::default() };
+        let options =
+            SharpnessOptions { restarts: Some(1), max_iterations: MOST_STEPS, seed, ..SharpnessOptions::default() };
         let found = match self.map {
             None => {
                 let hints = Hints { directions: from, ..Hints::default() };

@@ -213,7 +213,7 @@ async fn normalized_sharpness(call: Call) -> Js<JsValue> {
     let found: NormalizedOptions = call.parts.parse("normalizedSharpness")?;
     let defaults = SharpnessOptions::default();
     let options = SharpnessOptions {
-        restarts: found.restarts.unwrap_or(defaults.restarts),
+        restarts: found.restarts,
         max_iterations: found.max_iterations.unwrap_or(defaults.max_iterations),
         seed: found.seed.unwrap_or(defaults.seed),
         ..defaults

@@ -1178,7 +1178,10 @@ export interface SharpnessOptions extends RunOptions {
   region?: Region;
   /** Default 1e-3. */
   epsilon?: number;
-  /** Ascents from gradients of random halves of the samples, beside those along ± the top eigenvector and the gradient; default 2. */
+  /**
+   * Ascents beside those along ± the top eigenvector and the gradient: the first two from gradients of random halves of the samples, the
+   * others from random directions; default 4.
+   */
   restarts?: number;
   /** Most steps of one ascent; default 200. */
   maxIterations?: number;
@@ -1200,7 +1203,7 @@ export interface SharpnessStart {
 
 /**
  * ε-sharpness by projected ascent: the highest point that any ascent has found, and so no more than what the region holds. In regions that are
- * large for the network, cubes and boxes above all, there may be higher ones.
+ * large for the network, cubes and boxes above all, there may be higher ones, which more `restarts` find.
  */
 export interface Sharpness {
   region: Region;
@@ -1466,6 +1469,7 @@ export interface NormalizedSharpnessOptions extends RunOptions {
   alphas: readonly number[];
   /** Radius of the ball ‖Δη‖₂ ≤ ε; default 1e-3. */
   epsilon?: number;
+  /** As those of `sharpness`; default 4. */
   restarts?: number;
   maxIterations?: number;
   seed?: number;

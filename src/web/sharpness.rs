@@ -87,7 +87,7 @@ async fn sharpness(call: Call) -> Js<JsValue> {
     let found: AscentOptions = call.parts.parse("sharpness")?;
     let defaults = SharpnessOptions::default();
     let options = SharpnessOptions {
-        restarts: found.restarts.unwrap_or(defaults.restarts),
+        restarts: found.restarts,
         max_iterations: found.max_iterations.unwrap_or(defaults.max_iterations),
         tolerance: found.tolerance,
         seed: found.seed.unwrap_or(defaults.seed),

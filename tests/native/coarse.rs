@@ -98,7 +98,8 @@ fn ascents_end_in_double_precision() {
     let (problem, theta) = large();
     let engine = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");
     let lone = Engine::new(&alone(), &problem).expect("an engine");
-    let (options, control) = (SharpnessOptions { restarts: 0, ..SharpnessOptions::default() }, Control::default());
+    let (options, control) =
+        (SharpnessOptions { restarts: Some(0), ..SharpnessOptions::default() }, Control::default());
     for region in [Region::Box, Region::RiemannianLayerwise, Region::RiemannianNodewise] {
         let [found, other] = [&engine, &lone].map(|engine| {
             pollster::block_on(epsilon_sharpness(engine, &theta, region, 0.02, &options, &control))

@@ -181,7 +181,7 @@ fn a_constant_function_lies_in_the_ball() {
     let mut checked = 0;
     for (seed, problem, parameters) in cases(200..230, 300) {
         let engine = cpu(&problem);
-        let options = SharpnessOptions { restarts: 0, max_iterations: 30, ..SharpnessOptions::default() };
+        let options = SharpnessOptions { restarts: Some(0), max_iterations: 30, ..SharpnessOptions::default() };
         let epsilon = 0.01;
         let found =
             block_on(constant_in_ball(&engine, &parameters, Region::Ball, epsilon, &options, &Control::default()));

@@ -122,7 +122,7 @@ fn ascents_find_what_samples_do_not() {
 fn keskars_box_holds_a_constant_function_where_that_says_something() {
     let (problem, parameters) = trained();
     let engine = cpu(&problem);
-    let options = SharpnessOptions { restarts: 0, max_iterations: 60, ..SharpnessOptions::default() };
+    let options = SharpnessOptions { restarts: Some(0), max_iterations: 60, ..SharpnessOptions::default() };
     for region in [Region::Ball, Region::Box, Region::Cube] {
         for epsilon in [1e-3, 0.05] {
             let control = Control::default();
@@ -182,7 +182,7 @@ fn boxes_in_weight_normalisation_are_disjoint_and_grow() {
 fn sharpness_in_weight_normalisation_is_as_low_or_high_as_one_likes() {
     let (problem, parameters) = trained();
     let engine = cpu(&problem);
-    let options = SharpnessOptions { restarts: 1, max_iterations: 100, ..SharpnessOptions::default() };
+    let options = SharpnessOptions { restarts: Some(1), max_iterations: 100, ..SharpnessOptions::default() };
     let at = |alphas: &[f64], epsilon: f64| {
         let control = Control::default();
         block_on(normalized_sharpness(&engine, &parameters, alphas, epsilon, &options, &control)).expect("sharpness")

@@ -349,7 +349,7 @@ fn dinhs_constructions_hold_on_graphs() {
         );
         let found = block_on(many_large_eigenvalues(&engine, &parameters, 10.0, None, true, &control));
         note(2, found.map(|found| found.holds && found.outputs.bitwise));
-        let options = SharpnessOptions { restarts: 0, max_iterations: 10, ..SharpnessOptions::default() };
+        let options = SharpnessOptions { restarts: Some(0), max_iterations: 10, ..SharpnessOptions::default() };
         let found = block_on(constant_in_ball(&engine, &parameters, Region::Ball, 0.01, &options, &control));
         note(
             3,

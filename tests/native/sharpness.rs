@@ -7,6 +7,7 @@ use isoflat::measure::sharpness::{
     Noise, Region, Sharpness, Stop, average_sharpness, epsilon_sharpness, subspace_sharpness,
 };
 use isoflat::measure::{Measure, MeasureOptions, SharpnessOptions, measure};
+use isoflat::network::Layer;
 use isoflat::operator::CurvatureOperator;
 use isoflat::{Control, ErrorCode, Loss, Network, Problem, Targets};
 use nalgebra::{DMatrix, DVector};
@@ -391,5 +392,29 @@ fn a_rise_below_rounding_is_not_known() {
     let values = pollster::block_on(isoflat::measure::measure(&engine, &theta, &measures, &options, &control));
     for value in values.expect("numbers") {
         assert!(value.value == 0.0 || !value.converged, "{value:?}");
+    }
+}
+
+/// A unit that no sample reaches has no gradient, and so no ascent along one wakes it. Random directions do, and then its large weight
+/// behind makes most of the rise.
+#[test]
+fn a_unit_that_is_dead_at_the_point_is_woken() {
+    let dense = |units| Layer::Dense { units, bias: false };
+    let network = Network::new(vec![1], vec![dense(2), Layer::Relu, dense(1)]).expect("a network");
+    let problem = Problem::new(network, Loss::SquaredError, vec![1.0, 2.0], Targets::Vectors(vec![0.0, 0.0]));
+    let engine = cpu(&problem.expect("a problem"));
+    let theta = [1.0, -0.1, 0.1, 1.0];
+    let loss = |theta: &[f64]| pollster::block_on(engine.evaluate(theta)).expect("a loss").loss;
+    let epsilon = 0.5;
+    let corner: Vec<f64> = theta.iter().map(|w| w + epsilon).collect();
+    let highest = loss(&corner) - loss(&theta);
+    let of = |restarts| {
+        let (options, control) = (SharpnessOptions { restarts, ..SharpnessOptions::default() }, Control::default());
+        let found = epsilon_sharpness(&engine, &theta, Region::Cube, epsilon, &options, &control);
+        pollster::block_on(found).expect("a sharpness").rise
+    };
+    assert!(of(Some(2)) < 0.5 * highest, "gradients alone find {} of {highest}", of(Some(2)));
+    for found in [of(None), of(Some(12))] {
+        assert!((found - highest).abs() < 1e-9 * highest, "{found} of {highest}");
     }
 }

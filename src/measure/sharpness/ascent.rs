@@ -1,7 +1,8 @@
 //! Projected gradient ascent of the loss within a region, from several starts.
 //!
-//! The starts are ± the top eigenvector of MᵀHM, the gradient, and gradients of random halves of the samples ([`starts`](super::starts)).
-//! A symmetry of the network carries all ascents along ([`climb`](super::climb)), so those at θ and at T(θ) correspond.
+//! The starts are ± the top eigenvector of MᵀHM, the gradient, gradients of random halves of the samples, and random directions
+//! ([`starts`](super::starts)). A symmetry of the network carries all ascents along ([`climb`](super::climb)), so those at θ and at T(θ)
+//! correspond; but a permutation does not carry the random directions.
 
 use std::ops::Range;
 
@@ -32,7 +33,7 @@ pub enum StartKind {
     MinusEigenvector,
     /// The gradient.
     Gradient,
-    /// The gradient over a random half of the samples, or a random direction where that is 0.
+    /// The gradient over a random half of the samples, or a random direction.
     Random,
     /// A direction that the caller gave.
     Given,
@@ -274,7 +275,7 @@ pub(super) async fn search(
     // One start after the other, as many as one likes: only the best ascent is kept.
     let given = if let Begin::Everywhere(given) = begin { given } else { &[] };
     let first = 3 + given.len();
-    let total = if let Begin::At(_) = begin { 1 } else { first.saturating_add(options.restarts) };
+    let total = if let Begin::At(_) = begin { 1 } else { first.saturating_add(options.restarts()) };
     let value = |rise: f64| rise.max(0.0) / (1.0 + loss);
     let (mut starts, mut best): (Vec<Start>, Option<(usize, Ascent)>) = (Vec::new(), None);
     for i in 0..total {

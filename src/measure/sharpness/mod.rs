@@ -188,8 +188,10 @@ fn made_of(resolution: f64, precision: Precision) -> f64 {
 /// How sharpness is searched for and averaged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SharpnessOptions {
-    /// Ascents from gradients of random halves of the samples, beside those from ± the top eigenvector and the gradient.
-    pub restarts: usize,
+    /// Ascents beside those from ± the top eigenvector and the gradient: the first two from gradients of random halves of the samples, the
+    /// others from random directions, which in large regions find summits that the others miss. `None` takes 4, and in invariance tables 2,
+    /// which permutations carry along too.
+    pub restarts: Option<usize>,
     /// Most steps of one ascent.
     pub max_iterations: usize,
     /// An ascent has converged when no step within the region gains more than this share of the rise, to first order. `None` takes 1e-3;
@@ -214,7 +216,7 @@ pub struct SharpnessOptions {
 impl Default for SharpnessOptions {
     fn default() -> Self {
         Self {
-            restarts: 2,
+            restarts: None,
             max_iterations: 200,
             tolerance: None,
             subspace_dimension: 20,
@@ -227,11 +229,11 @@ impl Default for SharpnessOptions {
     }
 }
 
-/// Subspaces and pairs of noise, where nobody says how many.
-const DRAWS: [usize; 2] = [5, 50];
+/// Subspaces, pairs of noise and restarts, where nobody says how many.
+const DRAWS: [usize; 3] = [5, 50, 4];
 
 /// The same where all that is asked is whether the value stands still: it is that of the same draws before and after.
-const DRAWS_TO_COMPARE: [usize; 2] = [3, 16];
+const DRAWS_TO_COMPARE: [usize; 3] = [3, 16, 2];
 
 impl SharpnessOptions {
     /// Subspaces that are drawn.
@@ -244,10 +246,20 @@ impl SharpnessOptions {
         self.pairs.unwrap_or(DRAWS[1])
     }
 
+    /// Ascents beside those from ± the top eigenvector and the gradient.
+    pub(crate) fn restarts(&self) -> usize {
+        self.restarts.unwrap_or(DRAWS[2])
+    }
+
     /// The same options, with as many draws as a comparison takes where they do not say how many.
     pub(crate) fn to_compare(&self) -> Self {
-        let [subspaces, pairs] = DRAWS_TO_COMPARE;
-        Self { subspaces: self.subspaces.or(Some(subspaces)), pairs: self.pairs.or(Some(pairs)), ..self.clone() }
+        let [subspaces, pairs, restarts] = DRAWS_TO_COMPARE;
+        Self {
+            subspaces: self.subspaces.or(Some(subspaces)),
+            pairs: self.pairs.or(Some(pairs)),
+            restarts: self.restarts.or(Some(restarts)),
+            ..self.clone()
+        }
     }
 
     /// # Errors

@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use rand::Rng;
+use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
 
 use crate::control::Control;
@@ -190,6 +192,19 @@ impl Coordinates {
                 collected(MOVE, columns.map(|(column, s)| dot(column, delta) / s))
             }
         }
+    }
+
+    /// A random direction: any of a ball's alike, or one to a corner.
+    ///
+    /// # Errors
+    /// `TooLarge`, as for the maps.
+    pub fn random(&self, rng: &mut impl Rng) -> Result<Vec<f64>> {
+        let mut draw = || rng.sample::<f64, _>(StandardNormal);
+        let direction = (0..self.len()).map(|_| match self.norm {
+            Norm::Two => draw(),
+            Norm::Infinity => draw().signum(),
+        });
+        collected(MOVE, direction)
     }
 
     /// The norm that the region is the unit ball of.

@@ -1,8 +1,6 @@
-//! Where ascents begin: the top eigenvector in the region's coordinates, and gradients of random halves of the samples.
+//! Where ascents begin: the top eigenvector in the region's coordinates, gradients of random halves of the samples, and random directions.
 
-use rand::Rng;
 use rand::seq::SliceRandom;
-use rand_distr::StandardNormal;
 
 use super::probe::Probe;
 use super::region::Coordinates;
@@ -28,7 +26,12 @@ const DIRECTION_TOLERANCE: f64 = 0.1;
 /// Most products for it.
 const EIGENVECTOR_PRODUCTS: usize = 300;
 
-/// The gradient over a random half of the samples, or a normal direction where it vanishes, in the region's coordinates.
+/// Random starts that are gradients. All symmetries carry those along, permutations too; but they are of one mind, and a unit that no
+/// sample reaches has none. Those behind them are random directions, which in large regions find summits several times as high.
+pub(super) const GRADIENTS: u64 = 2;
+
+/// The gradient over a random half of the samples for the first [`GRADIENTS`], then a random direction, and where the gradient vanishes;
+/// in the region's coordinates.
 pub(super) async fn random_start(
     probe: &Probe<'_>,
     theta: &[f64],
@@ -38,14 +41,14 @@ pub(super) async fn random_start(
 ) -> Result<Vec<f64>> {
     let mut rng = second_generator(seed.wrapping_add(i));
     let samples = probe.engine().problem().samples();
+    if i >= GRADIENTS || samples == 1 {
+        return coordinates.random(&mut rng);
+    }
     let mut rows: Vec<u32> = collected("sample numbers", 0..samples as u32)?;
     let (half, _) = rows.partial_shuffle(&mut rng, samples.div_ceil(2));
     sort_by_key(half, |&row| row);
     let direction = coordinates.pull(&probe.gradient_over(theta, half).await?.1)?;
-    if samples > 1 && coordinates.size(&direction) > 0.0 {
-        return Ok(direction);
-    }
-    collected(START, (0..coordinates.len()).map(|_| rng.sample::<f64, _>(StandardNormal)))
+    if coordinates.size(&direction) > 0.0 { Ok(direction) } else { coordinates.random(&mut rng) }
 }
 
 /// Is this one, which was found for another purpose, as good as that of a search of our own?

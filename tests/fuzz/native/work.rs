@@ -226,7 +226,7 @@ impl Work<'_, '_> {
         let Self { engine, theta, control, .. } = *self;
         let defaults = SharpnessOptions::default();
         let options = SharpnessOptions {
-            restarts: self.count("restarts", defaults.restarts),
+            restarts: Some(self.count("restarts", 4)),
             max_iterations: self.count("maxIterations", defaults.max_iterations),
             pairs: Some(self.count("pairs", 50)),
             sigma: self.number("sigma", defaults.sigma),

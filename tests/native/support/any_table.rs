@@ -142,7 +142,7 @@ impl Case {
         let sharpness = SharpnessOptions {
             pairs: Some(10),
             subspaces: Some(2),
-            restarts: 1,
+            restarts: Some(1),
             max_iterations: 60,
             subspace_dimension: 6,
             ..SharpnessOptions::default()

@@ -169,9 +169,8 @@ export class SpacesLab implements SpacesApi {
   }
 }
 
-/** As PyTorch draws them, uniform in ±1/√inputs: He's are √6 times as large, but √3 times in the last layer, whose are √2 too small here. */
 function startOf(network: Network, seed: number): Float64Array {
-  return network.initialize({ scheme: "kaiming_uniform", seed }).map((weight) => weight / Math.sqrt(6));
+  return network.initialize({ scheme: "pytorch", seed });
 }
 
 /**
