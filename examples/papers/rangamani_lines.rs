@@ -4,6 +4,8 @@
 //! The paper's networks are of AlexNet's and VGG16's type, on CIFAR-10, with SGD. Here it is that of LeNet's type which the paper has for
 //! MNIST, also convolutional, on the first 10,000 images, trained as the paper trains on MNIST.
 
+use std::path::Path;
+
 use isoflat::engine::{Device, Engine, Precision};
 use isoflat::landscape::{Axis, Direction, Normalization, landscape};
 use isoflat::network::Preset;
@@ -39,7 +41,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let scale = Scale { seeds: arguments.seeds.unwrap_or(scale.seeds), ..scale };
     let data = images(arguments, scale.training, scale.test)?;
     let keys = keys(&[Preset::LeNet], &BATCHES, Setting::printed(scale.epochs), scale.seeds);
-    let found = runs::all(&arguments.runs, arguments.jobs, &keys, Key::name, |key| block_on(one(key, &scale, &data)))?;
+    let found = runs::all(&arguments.runs, arguments.jobs, &keys, Key::name, |key| {
+        block_on(one(key, &scale, &data, &arguments.runs))
+    })?;
     let compared: Vec<Value> = KINDS.iter().map(|(kind, _)| compared(&found, kind)).collect();
     let result = json!({
         "paper": "Rangamani et al. 2019, Figure 2",
@@ -68,8 +72,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-async fn one(key: &Key, scale: &Scale, data: &[Images; 2]) -> Result<Value> {
-    let mut found = trained(key, data).await?;
+async fn one(key: &Key, scale: &Scale, data: &[Images; 2], folder: &Path) -> Result<Value> {
+    let mut found = trained(key, data, folder).await?;
     let engine = Engine::new(&Device::cpu(Precision::F32), &found.problem.first(scale.drawn))?;
     for (kind, normalization) in KINDS {
         let mut lines = Vec::new();

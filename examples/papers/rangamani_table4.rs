@@ -1,6 +1,8 @@
 //! What Rangamani et al. (2019), Table 4, say of every network: the spectral norm of the Riemannian Hessian at the end of a training with
 //! small and with large batches, by Lanczos, and how much of the test images is told right; seeds together.
 
+use std::path::Path;
+
 use isoflat::engine::{Device, Engine, Precision};
 use isoflat::linalg::{Goal, Lanczos};
 use isoflat::operator::{Connection, Metric, OperatorKind};
@@ -26,8 +28,8 @@ pub struct Scale {
 }
 
 /// Trains, and takes the norm.
-fn one(key: &Key, data: &[Images; 2], scale: &Scale) -> Result<Value> {
-    let mut found = block_on(trained(key, data))?;
+fn one(key: &Key, data: &[Images; 2], scale: &Scale, folder: &Path) -> Result<Value> {
+    let mut found = block_on(trained(key, data, folder))?;
     let engine = Engine::new(&Device::cpu(scale.precision), &found.problem.first(scale.measured))?;
     found.entry["measured_loss"] = block_on(engine.evaluate(&found.parameters))?.loss.into();
     block_on(engine.prepare(&found.parameters))?;
@@ -49,8 +51,13 @@ pub fn run(
     keys: &[(String, Key)],
     by: [&str; 2],
 ) -> Result<()> {
-    let found =
-        runs::all(&arguments.runs, arguments.jobs, keys, |(name, _)| name.clone(), |(_, key)| one(key, data, scale))?;
+    let found = runs::all(
+        &arguments.runs,
+        arguments.jobs,
+        keys,
+        |(name, _)| name.clone(),
+        |(_, key)| one(key, data, scale, &arguments.runs),
+    )?;
     let mut settings: Vec<[&Value; 2]> = Vec::new();
     for run in &found {
         let setting = by.map(|key| &run[key]);

@@ -2,14 +2,19 @@
 //! image is told right; on MNIST with Adam, and 5000 images in a large batch. The paper does not say how networks begin: here with He's
 //! uniform weights, √6 times PyTorch's own (√3 times in the last layer), and PyTorch's biases.
 
+use std::path::Path;
+use std::time::Instant;
+
 use isoflat::engine::{Device, Engine, Precision};
 use isoflat::network::{BiasInitialization, Conv2d, Initialization, Layer, Preset};
-use isoflat::train::{Decay, Optimizer, Schedule, Target, TrainOptions, train};
-use isoflat::{Control, Network, Problem, Result};
+use isoflat::space::Weights;
+use isoflat::train::{Checkpoint, Decay, Optimizer, Schedule, Target, TrainOptions, Training, resume, train};
+use isoflat::{Control, Error, ErrorCode, Network, Problem, Result};
 use serde_json::{Value, json};
 
 use super::Arguments;
 use super::images::{DataSet, Images, Part};
+use super::runs;
 
 /// A size of batches, and how networks are trained with it.
 pub struct Batches {
@@ -94,10 +99,52 @@ pub struct Trained {
     pub entry: Value,
 }
 
-/// Trains until the key's target is there, for its epochs at most, and looks at the test images.
-pub async fn trained(key: &Key, [training, test]: &[Images; 2]) -> Result<Trained> {
+/// Epochs after which a training's state is kept.
+const KEPT_EVERY: usize = 2;
+
+/// Trains, and keeps in `path` where it comes to: one that was killed goes on there, and one that has ended goes on to more epochs. Seconds
+/// of before, too.
+async fn train_and_keep(
+    engine: &Engine,
+    start: &[f64],
+    options: &TrainOptions,
+    path: &Path,
+) -> Result<(Training, f64)> {
+    let space = Weights::new(engine.problem().network());
+    let control = Control::default();
+    let (mut kept, mut before): (Option<Checkpoint>, f64) = (None, 0.0);
+    if let Some(mut found) = runs::read(path)? {
+        let state: Checkpoint = serde_json::from_value(found["state"].take())
+            .map_err(|error| Error::new(ErrorCode::InvalidOption, format!("{}: {error}", path.display())))?;
+        // One that is further is of a longer training.
+        if state.history.len() <= options.epochs {
+            (kept, before) = (Some(state), found["seconds"].as_f64().unwrap_or(0.0));
+        }
+    }
+    let began = Instant::now();
+    loop {
+        let done = kept.as_ref().map_or(0, |kept| kept.history.len());
+        let some = TrainOptions { epochs: options.epochs.min(done + KEPT_EVERY), ..options.clone() };
+        let found = match &kept {
+            None => train(engine, start, None, &some, &control).await?,
+            Some(kept) => resume(engine, &space, kept, None, &some, &control).await?,
+        };
+        if found.reached_target {
+            return Ok((found, before));
+        }
+        let seconds = before + began.elapsed().as_secs_f64();
+        runs::keep(path, &json!({ "seconds": seconds, "state": found.checkpoint }))?;
+        if some.epochs == options.epochs {
+            return Ok((found, before));
+        }
+        kept = Some(found.checkpoint);
+    }
+}
+
+/// Trains until the key's target is there, for its epochs at most, and looks at the test images. The training's state is kept in `runs`.
+pub async fn trained(key: &Key, [training, test]: &[Images; 2], folder: &Path) -> Result<Trained> {
     let (problem, test) = (training.problem(key.network()?)?, test.problem(key.network()?)?);
-    let (device, control) = (Device::cpu(Precision::F32), Control::default());
+    let device = Device::cpu(Precision::F32);
     let engine = Engine::new(&device, &problem)?;
     let network = problem.network();
     let start = network.initialize(key.setting.initialization, BiasInitialization::Uniform, key.seed)?;
@@ -110,7 +157,8 @@ pub async fn trained(key: &Key, [training, test]: &[Images; 2]) -> Result<Traine
         seed: key.seed,
         ..TrainOptions::default()
     };
-    let found = train(&engine, &start, None, &options, &control).await?;
+    let (found, before) =
+        train_and_keep(&engine, &start, &options, &folder.join(format!("{}.state", key.name()))).await?;
     let at = engine.evaluate(&found.parameters).await?;
     let tested = Engine::new(&device, &test)?.evaluate(&found.parameters).await?;
     let entry = json!({
@@ -130,6 +178,8 @@ pub async fn trained(key: &Key, [training, test]: &[Images; 2]) -> Result<Traine
         "training_accuracy": at.accuracy,
         "test_loss": tested.loss,
         "test_accuracy": tested.accuracy,
+        // Of what was killed; those of now come to it.
+        "seconds": before,
     });
     drop(engine);
     Ok(Trained { parameters: found.parameters, problem, entry })

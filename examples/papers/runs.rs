@@ -14,11 +14,20 @@ fn failed(path: &Path, error: impl std::fmt::Display) -> Error {
 
 /// Whole or not at all: what is cut off while it is written must not be taken for a result.
 pub fn write(path: &Path, value: &Value) -> Result<()> {
+    write_text(path, format!("{value:#}\n"))
+}
+
+/// Likewise on one line: states are millions of numbers.
+pub fn keep(path: &Path, value: &Value) -> Result<()> {
+    write_text(path, value.to_string())
+}
+
+fn write_text(path: &Path, text: String) -> Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
     }
     let part = path.with_extension("part");
-    std::fs::write(&part, format!("{value:#}\n")).map_err(|error| failed(&part, error))?;
+    std::fs::write(&part, text).map_err(|error| failed(&part, error))?;
     std::fs::rename(&part, path).map_err(|error| failed(path, error))
 }
 
@@ -28,7 +37,7 @@ pub fn short(value: f64) -> f64 {
 }
 
 /// Nothing where there is no such file.
-fn read(path: &Path) -> Result<Option<Value>> {
+pub fn read(path: &Path) -> Result<Option<Value>> {
     match std::fs::read_to_string(path) {
         Ok(text) => serde_json::from_str(&text).map(Some).map_err(|error| failed(path, error)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -37,7 +46,7 @@ fn read(path: &Path) -> Result<Option<Value>> {
 }
 
 /// The results of all `keys` in their order: those that are in `folder`, and by `work` those that are not, `jobs` at a time. Every result
-/// has in `seconds` what its run took. With no jobs those that are there are all.
+/// has in `seconds` what its run took, with what the work says there of runs before it that were killed. With no jobs those that are there are all.
 pub fn all<K: Sync>(
     folder: &Path,
     jobs: usize,
@@ -60,8 +69,9 @@ pub fn all<K: Sync>(
         }
         let start = Instant::now();
         let mut value = work(key)?;
-        value["seconds"] = start.elapsed().as_secs_f64().into();
-        eprintln!("{}: {:.0} s", name(key), start.elapsed().as_secs_f64());
+        let seconds = start.elapsed().as_secs_f64() + value["seconds"].as_f64().unwrap_or(0.0);
+        value["seconds"] = seconds.into();
+        eprintln!("{}: {seconds:.0} s", name(key));
         write(&path, &value)?;
         Ok(value)
     };

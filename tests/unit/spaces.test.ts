@@ -448,6 +448,21 @@ describe("toys", () => {
     expect(losses(2, "weights")?.[1]).not.toBeCloseTo(losses(1, "weights")?.[1] ?? Number.NaN, 3);
   });
 
+  test("along one function arrows point down, across it, and are as long as gradients are", () => {
+    for (const toy of [TOYS.product, TOYS.dinh]) {
+      const [begin] = toy.sameFunction.line;
+      for (const { at, minusGradient } of toy.sameFunction.downhill) {
+        const [x, y] = at;
+        expect(toy.loss(x, y)).toBeCloseTo(toy.loss(...(begin ?? at)), 12);
+        const h = 1e-6;
+        const slopes = [toy.loss(x + h, y) - toy.loss(x - h, y), toy.loss(x, y + h) - toy.loss(x, y - h)];
+        for (const [index, slope] of slopes.entries()) expect(minusGradient[index]).toBeCloseTo(-slope / (2 * h), 6);
+        // The line's own direction is (x, −y).
+        expect(minusGradient[0] * x - minusGradient[1] * y).toBeCloseTo(0, 12);
+      }
+    }
+  });
+
   test("a descent's points lie where its losses are", () => {
     const knobs = { rate: 0.05, along: 1.3, fixed: 1 };
     for (const { steps } of TOYS.dinh.descents(knobs)) {

@@ -12,11 +12,18 @@ const MARGIN = { left: 40, right: 10, top: 10, bottom: 38 };
 const GRID = 96;
 /** Bands between the lowest and the highest level. */
 const BANDS = 12;
+/** Length of an arrow's barbs. */
+const BARB = 7;
 
 export interface PlanePath {
   kind: string;
   mark: Mark;
   points: [number, number][];
+}
+
+export interface Arrow {
+  from: [number, number];
+  to: [number, number];
 }
 
 export interface Plane {
@@ -26,6 +33,9 @@ export interface Plane {
   /** What lies above stays in the uppermost band. */
   ceiling: number;
   paths: PlanePath[];
+  /** A line through the plane, and arrows that begin on it. */
+  line: [number, number][];
+  arrows: Arrow[];
   label: string;
 }
 
@@ -35,7 +45,7 @@ export function drawPlane(box: HTMLElement, plane: Plane): void {
 
 /** `name` is its own among the drawings of the page. */
 export function planeDrawing(
-  { axes, range, of, ceiling, paths, label }: Plane,
+  { axes, range, of, ceiling, paths, line, arrows, label }: Plane,
   name: string,
   colour: Ramp,
 ): SVGSVGElement {
@@ -62,9 +72,11 @@ export function planeDrawing(
   });
   const clip = `clip-plane-${name}`;
   const frame = { x: left, y: top, width: right - left, height: bottom - top };
+  const joined = (points: [number, number][]) =>
+    points.map(([px, py], index) => `${index === 0 ? "M" : "L"}${x(px).toFixed(1)},${y(py).toFixed(1)}`).join("");
   const drawn = paths.map(({ kind, mark, points }) => {
     const places = points.map(([px, py]): [number, number] => [x(px), y(py)]);
-    const d = places.map(([px, py], index) => `${index === 0 ? "M" : "L"}${px.toFixed(1)},${py.toFixed(1)}`).join("");
+    const d = joined(points);
     return svg(
       "g",
       { class: `series ${kind}` },
@@ -73,12 +85,29 @@ export function planeDrawing(
       ...places.map(([px, py]) => shapeOf(mark, px, py)),
     );
   });
+  const drawnArrows = arrows.map(({ from, to }) => {
+    const [fx, fy, tx, ty] = [x(from[0]), y(from[1]), x(to[0]), y(to[1])];
+    const angle = Math.atan2(ty - fy, tx - fx);
+    const barb = (turn: number) =>
+      `${(tx - BARB * Math.cos(angle + turn)).toFixed(1)},${(ty - BARB * Math.sin(angle + turn)).toFixed(1)}`;
+    const tip = `${tx.toFixed(1)},${ty.toFixed(1)}`;
+    return `M${fx.toFixed(1)},${fy.toFixed(1)}L${tip}M${barb(0.5)}L${tip}L${barb(-0.5)}`;
+  });
+  const along =
+    line.length > 0
+      ? svg(
+          "g",
+          { class: "along" },
+          ...["halo", "line"].map((kind) => svg("path", { class: `${kind} same`, d: joined(line) })),
+          ...["halo", "line"].map((kind) => svg("path", { class: kind, d: drawnArrows.join("") })),
+        )
+      : null;
   const start = paths[0]?.points[0];
   return svg(
     "svg",
     { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "plane", role: "img", "aria-label": label },
     svg("defs", {}, svg("clipPath", { id: clip }, svg("rect", frame))),
-    svg("g", { "clip-path": `url(#${clip})` }, ...bands, ...drawn, start && ring(x(start[0]), y(start[1]))),
+    svg("g", { "clip-path": `url(#${clip})` }, ...bands, along, ...drawn, start && ring(x(start[0]), y(start[1]))),
     svg("rect", { ...frame, class: "frame" }),
     ...ticks(x0, x1).map((tick) => svg("text", { x: x(tick), y: bottom + 16, "text-anchor": "middle" }, round(tick))),
     ...ticks(y0, y1).map((tick) =>

@@ -16,6 +16,12 @@ export interface Descent {
   steps: Step[];
 }
 
+/** A line on which all points are one function, and minus the gradient at some of them. */
+export interface SameFunction {
+  line: [number, number][];
+  downhill: { at: [number, number]; minusGradient: [number, number] }[];
+}
+
 export interface Knobs {
   rate: number;
   /** Along the line of the same function: one weight times this, the other over it. */
@@ -35,6 +41,8 @@ export interface Toy {
   /** The largest learning rate on offer. */
   rates: [number, number];
   loss: (x: number, y: number, knobs: Knobs) => number;
+  /** Of the start's own function. */
+  sameFunction?: SameFunction;
   descents: (knobs: Knobs) => Descent[];
 }
 
@@ -106,6 +114,23 @@ function product(loss: Loss, begin: number): (knobs: Knobs) => Descent[] {
   };
 }
 
+/**
+ * y = w₂ w₁ along w₁ w₂ = `begin`, w₁ times a factor and w₂ over it: the same function, and a gradient, ∂L/∂y · (w₂, w₁), as long as
+ * (w₁, w₂) is (Jestädt, Figure 1.6 and equation 1.20).
+ */
+function alongProduct(loss: Loss, begin: number): SameFunction {
+  const [side, slope] = [Math.sqrt(begin), loss.slope(begin)];
+  const place = (factor: number): [number, number] => [side * factor, side / factor];
+  const factors = (count: number) => Array.from({ length: count }, (_, index) => 3 ** ((2 * index) / (count - 1) - 1));
+  return {
+    line: factors(61).map(place),
+    downhill: factors(9).map((factor) => {
+      const [w1, w2] = place(factor);
+      return { at: [w1, w2], minusGradient: [-slope * w2, -slope * w1] };
+    }),
+  };
+}
+
 /** y = w₃ (w₁ + w₂): all weights, the plane in which w₁ is fixed, and the path values w₁ w₃ and w₂ w₃. */
 function twoInputs({ rate, fixed: w1 }: Knobs): Descent[] {
   const [w2, w3] = [1.2, 0.9];
@@ -164,6 +189,7 @@ export const TOYS = {
     knobs: ["along"],
     rates: [0.01, 1],
     loss: (x, y) => Math.sin(x * y),
+    sameFunction: alongProduct(SINE, 2),
     descents: product(SINE, 2),
   },
   dinh: {
@@ -177,6 +203,7 @@ export const TOYS = {
     knobs: ["along"],
     rates: [0.01, 1],
     loss: (x, y) => (x * y - 1) ** 2 / 2,
+    sameFunction: alongProduct(SQUARE, 3),
     descents: product(SQUARE, 3),
   },
   fixed: {

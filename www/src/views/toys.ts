@@ -1,6 +1,6 @@
 /** Gradient descent on networks of two or three weights: the loss as a map, the paths over it, and the losses step by step. */
 
-import { html, type TemplateResult } from "lit-html";
+import { html, nothing, type TemplateResult } from "lit-html";
 import { ramp } from "../charts/palette";
 import { drawPlane, PLANE, type Plane, planeDrawing } from "../charts/plane";
 import { linear } from "../charts/scales";
@@ -22,6 +22,8 @@ const WAYS: Record<Place, string> = {
   g_space: "in the G-space",
   weight_fixing: "with a weight fixed",
 };
+/** The longest arrow, in weights. */
+const LONGEST = 1.2;
 /** Of losses that have no highest value. */
 const CEILING = 4;
 
@@ -31,6 +33,20 @@ const KNOBS: Record<keyof Knobs, { name: string; log: boolean; range: [number, n
   along: { name: "start, along its line", log: true, range: [0.4, 2.5] },
   fixed: { name: "fixed w₁", log: false, range: [0, 10] },
 };
+
+const ARROWS = "arrows: minus the gradient, along the line on which all points are the start’s function";
+
+/** That line, and arrows as long as gradients there are, the longest as long as may be. */
+function alongTheLine({ sameFunction }: Toy): Pick<Plane, "line" | "arrows"> {
+  if (!sameFunction) return { line: [], arrows: [] };
+  const { line, downhill } = sameFunction;
+  const scale = LONGEST / Math.max(...downhill.map(({ minusGradient }) => Math.hypot(...minusGradient)));
+  const arrows = downhill.map(({ at, minusGradient: [dx, dy] }) => ({
+    from: at,
+    to: [at[0] + scale * dx, at[1] + scale * dy] as [number, number],
+  }));
+  return { line, arrows };
+}
 
 export class ToysView {
   readonly #find: ReturnType<typeof within>;
@@ -88,6 +104,7 @@ export class ToysView {
                   ({ place }) =>
                     html`<li>${legendKey({ kind: `space-${place}`, mark: MARKS[place] })}${WAYS[place]}</li>`,
                 )}
+              ${(TOYS[this.#toy] as Toy).sameFunction ? html`<li class="text">${ARROWS}</li>` : nothing}
             </ul>
           </div>
         </div>`,
@@ -145,6 +162,7 @@ export class ToysView {
       range: toy.range,
       of: (x, y) => toy.loss(x, y, this.#knobs),
       ceiling: sine ? 1 : CEILING,
+      ...alongTheLine(toy),
       paths: descents.flatMap(({ place, steps }) => {
         const points = steps.flatMap(({ at }) => (at ? [at] : []));
         return points.length > 0 ? [{ kind: `space-${place}`, mark: MARKS[place], points }] : [];
