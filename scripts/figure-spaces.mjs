@@ -1,7 +1,8 @@
 /**
  * Draws docs/results/spaces.svg and spaces-cifar10.svg from the JSON files beside them, or from what `cargo run --release --example spaces` has
- * printed: `node scripts/figure-spaces.mjs FILE` first writes that down. What it has printed with --defects, --kept or --grid goes to files of
- * those names (spaces-adam.json, spaces-cifar10-adam.json and so on), which have no figures. The README shows the first figure.
+ * printed: `node scripts/figure-spaces.mjs FILE` first writes that down. What it has printed with --defects, --kept, --grid or
+ * --reparametrized goes to files of those names (spaces-adam.json, spaces-cifar10-adam.json and so on), which have no figures. The README
+ * shows the first figure.
  */
 
 import { readFileSync, writeFileSync } from "node:fs";
@@ -32,10 +33,11 @@ function compact(printed) {
   const series = (history, key) => history.map((epoch) => digits(epoch[key]));
   return {
     ...setting,
-    runs: runs.map(({ method, learning_rate, seed, history = [], warning, fault }) => ({
+    runs: runs.map(({ method, learning_rate, seed, scaling, history = [], warning, fault }) => ({
       method,
       learning_rate,
       seed,
+      ...(scaling && { scaling: { factor: digits(scaling.factor), spread: digits(scaling.spread) } }),
       validation_loss: series(history, "validationLoss"),
       validation_accuracy: series(history, "validationAccuracy"),
       training_loss: series(history, "loss"),
@@ -149,11 +151,18 @@ function draw({ runs, epochs, training, seeds, data = "MNIST" }) {
   });
 }
 
+/** By a method that nothing else has. */
+const SUFFIXES = {
+  Adam: "-adam",
+  "Fixed SGD, kept": "-kept",
+  "Fixed SGD at 1": "-grid",
+  "Fixed SGD, rescaled": "-reparametrized",
+};
+
 const [file] = process.argv.slice(2);
 if (file) {
   const found = compact(readFileSync(file, "utf8"));
-  const has = (name) => found.runs.some(({ method }) => method === name);
-  const of = has("Adam") ? "-adam" : has("Fixed SGD, kept") ? "-kept" : has("Fixed SGD at 1") ? "-grid" : "";
+  const of = found.runs.map(({ method }) => SUFFIXES[method]).find(Boolean) ?? "";
   const name = `spaces${found.data === "CIFAR-10" ? "-cifar10" : ""}${of}`;
   writeFileSync(join(results, `${name}.json`), `${JSON.stringify(found)}\n`);
 }

@@ -17,6 +17,7 @@ export type Drawing =
   | "spaces"
   | "spaces-adam"
   | "spaces-fixed"
+  | "spaces-reparametrized"
   | "spaces-cifar10"
   | "spaces-cifar10-adam";
 
@@ -34,6 +35,7 @@ export const DRAWINGS: Readonly<Record<string, Drawing>> = {
   "jestadt-figures-4-1-4-2-4-4-4-5-4-10": "spaces",
   "jestadt-figures-4-1-4-2-4-4-4-5-with-adam": "spaces-adam",
   "jestadt-figures-4-6-and-4-7": "spaces-fixed",
+  "jestadt-section-4-2-2": "spaces-reparametrized",
   "jestadt-figures-4-1-4-2-4-4-4-5-cifar-10": "spaces-cifar10",
   "jestadt-figures-4-1-4-2-4-4-4-5-with-adam-cifar-10": "spaces-cifar10-adam",
 };

@@ -199,6 +199,8 @@ interface Results {
   "spaces-adam": Spaces;
   "spaces-kept": Spaces;
   "spaces-grid": Spaces;
+  "spaces-cifar10-grid": Spaces;
+  "spaces-reparametrized": Spaces;
   "spaces-cifar10": Spaces;
   "spaces-cifar10-adam": Spaces;
   "dinh-figures": DinhFigures;
@@ -217,6 +219,8 @@ const FILES: Record<keyof Results, URL> = {
   "spaces-adam": new URL("../../../docs/results/spaces-adam.json", import.meta.url),
   "spaces-kept": new URL("../../../docs/results/spaces-kept.json", import.meta.url),
   "spaces-grid": new URL("../../../docs/results/spaces-grid.json", import.meta.url),
+  "spaces-cifar10-grid": new URL("../../../docs/results/spaces-cifar10-grid.json", import.meta.url),
+  "spaces-reparametrized": new URL("../../../docs/results/spaces-reparametrized.json", import.meta.url),
   "spaces-cifar10": new URL("../../../docs/results/spaces-cifar10.json", import.meta.url),
   "spaces-cifar10-adam": new URL("../../../docs/results/spaces-cifar10-adam.json", import.meta.url),
   "dinh-figures": new URL("../../../docs/results/dinh-figures.json", import.meta.url),

@@ -28,10 +28,17 @@ const OF_VALUES = new Map(
   ]),
 );
 
+/** By the choice of the weights that a network is rescaled by. */
+const OF_CHOICES: Readonly<Record<string, Look>> = {
+  "Fixed SGD, rescaled": { kind: "space-weight_fixing", dashed: false, mark: "square" },
+  "Fixed SGD, rescaled, least distance": { kind: "of-value-1", dashed: false, mark: "diamond" },
+  "Fixed SGD, rescaled, least factors": { kind: "of-value-4", dashed: true, mark: "diamond" },
+};
+
 /** What differs in something else, as its name says behind a comma, is dashed and hollow. */
 export function lookOf(method: string): Look {
   const [, kind = "", mark] = PLACES.find(([name]) => name.test(method)) ?? [];
-  const value = OF_VALUES.get(method.split(" at ")[1] ?? "");
+  const value = OF_CHOICES[method] ?? OF_VALUES.get(method.split(" at ")[1] ?? "");
   if (value) return value;
   const isOther = method.includes(", ");
   return { kind: isOther ? `${kind} hollow` : kind, dashed: isOther, mark };
@@ -101,12 +108,23 @@ export function ratesChart(spaces: Spaces, figures = "Figures 4.1 and 4.4"): Cha
 }
 
 /** Figures 4.6 and 4.7. */
-export function fixedCharts(kept: Spaces, grid: Spaces): Chart[] {
+export function fixedCharts(kept: Spaces, ...grids: Spaces[]): Chart[] {
   return [
     { ...ratesChart(kept, "Figure 4.6"), name: "jestaedt-kept", title: "Set to 1, or kept: lowest validation loss" },
-    { ...ratesChart(grid, "Figure 4.7"), name: "jestaedt-grid", title: "By fixed value: lowest validation loss" },
+    ...grids.map((grid) => ({
+      ...ratesChart(grid, "Figure 4.7"),
+      name: `jestaedt-grid${suffixOf(grid.data)}`,
+      title: `By fixed value, ${grid.data ?? "MNIST"}: lowest validation loss`,
+    })),
   ];
 }
+
+/** Section 4.2.2. */
+export const rescaledChart = (rescaled: Spaces): Chart => ({
+  ...ratesChart(rescaled, "section 4.2.2"),
+  name: "jestaedt-rescaled",
+  title: "Rescaled to fixed weights of ±1: lowest validation loss",
+});
 
 export function epochsChart(spaces: Spaces, rate: number): Chart {
   const methods = methodsOf(spaces);

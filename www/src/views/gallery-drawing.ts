@@ -10,7 +10,7 @@ import type { Drawing } from "../gallery/live";
 import { choices, figuredChart, rankingChart, saidOf, scatterChart, type Titles } from "../gallery/petzka";
 import { linesChart, powerChart, seedsOf } from "../gallery/rangamani";
 import { type Lines, type Petzka, resultsOf, type Spaces } from "../gallery/results";
-import { epochsChart, fixedCharts, ratesChart, ratesOf } from "../gallery/spaces";
+import { epochsChart, fixedCharts, ratesChart, ratesOf, rescaledChart } from "../gallery/spaces";
 import { table4Chart } from "../gallery/table4";
 import { tableChart } from "../gallery/tables";
 import { plain } from "../subscripts";
@@ -93,7 +93,15 @@ export class GalleryDrawing {
       case "petzka-cifar10":
         return this.#petzka(await resultsOf("petzka-cifar10"));
       case "spaces-fixed":
-        return this.#pairs(fixedCharts(await resultsOf("spaces-kept"), await resultsOf("spaces-grid")));
+        return this.#pairs(
+          fixedCharts(
+            await resultsOf("spaces-kept"),
+            await resultsOf("spaces-grid"),
+            await resultsOf("spaces-cifar10-grid"),
+          ),
+        );
+      case "spaces-reparametrized":
+        return this.#chart(0, rescaledChart(await resultsOf("spaces-reparametrized")));
       case "spaces":
       case "spaces-adam":
       case "spaces-cifar10":
