@@ -41,7 +41,7 @@ const MOST_STEPS: usize = 60;
 pub struct BoxOptions {
     /// ε: the loss in the boxes stays below L(θ) + ε.
     pub epsilon: f64,
-    /// r; `None` looks for the largest one in whose box neither samples nor ascents find L(θ) + ε.
+    /// r′, at most ½ ‖θ_1‖_∞; `None` looks for the largest one in whose box neither samples nor ascents find L(θ) + ε.
     pub radius: Option<f64>,
     /// Boxes, the first one included.
     pub boxes: usize,
@@ -217,7 +217,11 @@ pub(super) async fn boxes_around(
     let (radius, highest) = match options.radius {
         Some(radius) => {
             ensure_positive("the radius", radius)?;
-            let radius = radius.min(most);
+            ensure!(
+                (0.0..=most).contains(&radius),
+                InvalidOption,
+                "the radius is {radius}, but must be at most {most}, half of the largest weight that the boxes are disjoint along"
+            );
             (radius, cube.highest(loss, radius, None, &[], control).await?)
         }
         None => cube.largest_within(loss, most, options.epsilon, control).await?,

@@ -28,6 +28,12 @@ pub struct DiagonalEstimate {
     pub products: usize,
 }
 
+/// Fails for fewer products than standard errors take.
+pub(crate) fn ensure_spread(products: usize) -> Result<()> {
+    ensure!(products >= 2, InvalidOption, "a diagonal needs at least 2 probes, for its standard errors");
+    Ok(())
+}
+
 /// The diagonal from this many products (at least 2): exact if they are as many as the operator is long, otherwise estimated
 /// from as many probes.
 ///
@@ -39,7 +45,7 @@ pub async fn diagonal(
     seed: u64,
     control: &Control<'_>,
 ) -> Result<DiagonalEstimate> {
-    ensure!(products >= 2, InvalidOption, "a diagonal needs at least 2 probes, for its standard errors");
+    ensure_spread(products)?;
     let n = operator.len();
     let is_exact = products >= n;
     let total = products.min(n);

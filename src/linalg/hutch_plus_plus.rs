@@ -79,7 +79,8 @@ pub async fn frobenius_norm(
     Ok(trace_and_norm(operator, products, seed, control).await?.norm)
 }
 
-fn ensure_enough(products: usize) -> Result<()> {
+/// Fails for fewer products than an estimate takes.
+pub(crate) fn ensure_enough(products: usize) -> Result<()> {
     ensure!(products >= 4, InvalidOption, "Hutch++ needs at least 4 products, but {products} were allowed");
     Ok(())
 }

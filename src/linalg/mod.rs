@@ -14,9 +14,10 @@ mod symmetric;
 
 pub use dense::{DenseSpectrum, dense_eigenvectors, dense_matrix, dense_spectrum};
 pub use density::{Moment, SpectralDensity, StochasticLanczos};
+pub(crate) use diagonal::ensure_spread;
 pub use diagonal::{DiagonalEstimate, diagonal};
 pub use hutch_plus_plus::{NormEstimate, TraceAndNorm, frobenius_norm, hutch_plus_plus, trace_and_norm};
-pub(crate) use hutch_plus_plus::{columns_of, trace_and_norm_beyond};
+pub(crate) use hutch_plus_plus::{columns_of, ensure_enough, trace_and_norm_beyond};
 pub use hutchinson::{TraceEstimate, hutchinson};
 pub(crate) use krylov::Explored;
 pub use lanczos::{Goal, Lanczos, Spectrum};
@@ -29,7 +30,7 @@ pub(crate) use crate::numbers::mean_and_error;
 pub(crate) use crate::random::{generator, random_normal, random_signs, second_generator};
 
 use crate::engine::{Precision, Vector, Vectors};
-use crate::error::Result;
+use crate::error::{Result, ensure};
 use crate::memory::{collected, room};
 use crate::numbers::{inner, norm};
 use crate::operator::SymmetricOperator;
@@ -37,6 +38,12 @@ use crate::operator::SymmetricOperator;
 /// In single precision, numbers below this are near enough to the smallest there are that products of them may be lost: a spectrum
 /// that is smaller as a whole is checked in double precision.
 pub(crate) const LOST: f64 = 1e-30;
+
+/// Fails where an iteration may take no product: it would have no value to give.
+pub(crate) fn ensure_product(max_products: usize) -> Result<()> {
+    ensure!(max_products > 0, InvalidOption, "the most products are 0, but at least one must be allowed");
+    Ok(())
+}
 
 /// An eigenvalue with what says how far to trust it.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]

@@ -3,7 +3,7 @@
 //! Over D H D in ordinary coordinates it is the paper's Riemannian power method: with ξ = D u, the step
 //! ξ ← Hess[ξ] / ‖Hess[ξ]‖_g is u ← D H D u / ‖D H D u‖₂.
 
-use super::{Eigenpair, generator, overflow, random_normal, rayleigh_ritz};
+use super::{Eigenpair, ensure_product, generator, overflow, random_normal, rayleigh_ritz};
 use crate::control::{Control, Progress};
 use crate::engine::{Precision, Segments};
 use crate::error::Result;
@@ -17,7 +17,7 @@ const CHECK_EVERY: usize = 4;
 pub struct PowerIteration {
     /// Stop once ‖u − u′‖ (up to sign) is below this; `None` takes 1e-9 in f64, 1e-5 in f32.
     pub tolerance: Option<f64>,
-    /// Most products.
+    /// Most products; at least 1.
     pub max_products: usize,
     /// Seed of the start vector.
     pub seed: u64,
@@ -48,8 +48,9 @@ impl PowerIteration {
     /// Runs it.
     ///
     /// # Errors
-    /// `NotFinite` where products overflow; `Aborted`; the device's.
+    /// `InvalidOption` for no products; `NotFinite` where they overflow; `Aborted`; the device's.
     pub async fn run(&self, operator: &dyn SymmetricOperator, control: &Control<'_>) -> Result<PowerResult> {
+        ensure_product(self.max_products)?;
         let vectors = operator.vectors();
         let n = operator.len();
         let whole = Segments::whole(n);

@@ -9,7 +9,7 @@ use super::{has_exact_trace, petzka};
 use crate::control::Control;
 use crate::engine::{Engine, Segments, ensure_number};
 use crate::error::Result;
-use crate::linalg::{DiagonalEstimate, diagonal};
+use crate::linalg::{DiagonalEstimate, diagonal, ensure_spread};
 use crate::memory::{room, zeros};
 use crate::operator::{Connection, Metric, OperatorKind, Whole};
 
@@ -72,6 +72,8 @@ pub async fn diagonal_by(
     seed: u64,
     control: &Control<'_>,
 ) -> Result<(DiagonalEstimate, &'static str)> {
+    // Whether or not a sweep spares them.
+    ensure_spread(products)?;
     if let Some(exact) = exact_diagonal(engine, kind, control).await? {
         return Ok((exact, "sweep"));
     }

@@ -6,7 +6,7 @@ use super::{Family, Measure, MeasureValue};
 use crate::control::Control;
 use crate::engine::{Engine, Precision, ensure_number};
 use crate::error::{Result, ensure};
-use crate::linalg::{Goal, LOST, Lanczos};
+use crate::linalg::{Goal, LOST, Lanczos, ensure_enough, ensure_product};
 
 /// How measures are computed.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,7 +18,7 @@ pub struct MeasureOptions {
     pub probes: usize,
     /// Residual of eigenvalues relative to the spectral norm; `None` takes 1e-9 in f64 and 2e-5 in f32.
     pub tolerance: Option<f64>,
-    /// Most products per operator.
+    /// Most products per operator; at least 1.
     pub max_products: usize,
     /// Of start vectors, probes, restarts and noise.
     pub seed: u64,
@@ -34,6 +34,15 @@ impl Default for MeasureOptions {
 }
 
 impl MeasureOptions {
+    /// Refuses what no measure could be computed by, whether or not one that is asked for reads it.
+    pub(crate) fn check(&self) -> Result<()> {
+        let positive = |x: f64| x.is_finite() && x > 0.0;
+        ensure!(positive(self.epsilon), InvalidOption, "ε is {}, but must be positive", self.epsilon);
+        ensure!(self.tolerance.is_none_or(positive), InvalidOption, "the tolerance must be positive");
+        ensure_product(self.max_products)?;
+        ensure_enough(self.probes)
+    }
+
     /// The tolerance asked for, or this precision's own.
     pub(crate) fn tolerance_in(&self, precision: Precision) -> f64 {
         self.tolerance.unwrap_or_else(|| precision.eigenvalue_tolerance())
@@ -60,17 +69,14 @@ impl<'a, 'c> Evaluator<'a, 'c> {
     /// For these measures, at the point that is prepared.
     ///
     /// # Errors
-    /// `InvalidOption` for an ε, tolerance or product count out of range; the device's.
+    /// `InvalidOption` for an ε, tolerance or count of products or probes out of range; the device's.
     pub async fn new(
         engine: &'a Engine,
         options: &'a MeasureOptions,
         measures: &[&Measure],
         control: &Control<'c>,
     ) -> Result<Self> {
-        let positive = |x: f64| x.is_finite() && x > 0.0;
-        ensure!(positive(options.epsilon), InvalidOption, "ε is {}, but must be positive", options.epsilon);
-        ensure!(options.tolerance.is_none_or(positive), InvalidOption, "the tolerance must be positive");
-        ensure!(options.max_products > 0, InvalidOption, "at least one product must be allowed");
+        options.check()?;
         let mut known = Known::new(engine, options, control);
         measures.iter().for_each(|measure| measure.announce(&mut known));
         // Fails where one of them is not finite.

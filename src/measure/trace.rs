@@ -14,7 +14,7 @@ use super::petzka;
 use crate::control::Control;
 use crate::engine::{Engine, LayerSums};
 use crate::error::Result;
-use crate::linalg::{TraceEstimate, hutch_plus_plus, hutchinson};
+use crate::linalg::{TraceEstimate, ensure_enough, hutch_plus_plus, hutchinson};
 use crate::network::{Network, ParametricLayer};
 use crate::numbers::norm;
 use crate::operator::{Connection, Metric, OperatorKind, Part, Whole};
@@ -71,6 +71,10 @@ pub async fn trace_by(
     seed: u64,
     control: &Control<'_>,
 ) -> Result<(TraceEstimate, &'static str)> {
+    // Whether or not a sweep spares them.
+    if method != TraceMethod::Hutchinson {
+        ensure_enough(probes)?;
+    }
     if method == TraceMethod::Auto
         && let Some(value) = exact_trace(engine, kind, control).await?
     {

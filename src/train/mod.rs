@@ -16,7 +16,8 @@ pub use snapshots::{MOST_SNAPSHOT_BYTES, MOST_SNAPSHOTS, Snapshot, Snapshots};
 use self::trainer::Trainer;
 use crate::control::Control;
 use crate::engine::Engine;
-use crate::error::{ErrorCode, Result, ensure};
+use crate::error::{ErrorCode, Result, bail, ensure};
+use crate::problem::{Loss, Problem};
 use crate::space::{ParameterSpace, ScalingWarning, Weights};
 
 /// When a run is good enough. It is asked of all training samples after every epoch.
@@ -71,7 +72,17 @@ impl TrainOptions {
         samples.div_ceil(self.batch_size)
     }
 
-    fn check(&self) -> Result<()> {
+    /// Refuses what cannot be, or what would never come about on this problem with this validation.
+    fn check(&self, problem: &Problem, validation: Option<&Problem>) -> Result<()> {
+        let loss = problem.loss();
+        if let Some(other) = validation.map(Problem::loss).filter(|&other| other != loss) {
+            bail!(
+                InvalidOption,
+                "the validation problem's loss is {}, but that of the training is {}: make both with the same loss",
+                other.name(),
+                loss.name()
+            );
+        }
         self.optimizer.check()?;
         self.schedule.check()?;
         ensure!(self.batch_size > 0, InvalidOption, "the batch size is 0, but must be at least 1");
@@ -83,6 +94,9 @@ impl TrainOptions {
         );
         match self.target {
             Some(Target::Loss(loss)) => ensure!(!loss.is_nan(), InvalidOption, "the target loss is {loss}"),
+            Some(Target::Accuracy(_)) if loss == Loss::SquaredError => {
+                bail!(InvalidOption, "squared_error has no accuracy that could be a target: take a target loss")
+            }
             Some(Target::Accuracy(accuracy)) => ensure!(
                 (0.0..=1.0).contains(&accuracy),
                 InvalidOption,

@@ -119,7 +119,7 @@ impl<'a> Trainer<'a> {
         validation: Option<&Engine>,
         options: &TrainOptions,
     ) -> Result<Self> {
-        options.check()?;
+        options.check(engine.problem(), validation.map(Engine::problem))?;
         // What they cannot hold is refused before the first step.
         for engine in [engine].into_iter().chain(validation) {
             engine.upload_parameters(parameters)?;
@@ -135,7 +135,7 @@ impl<'a> Trainer<'a> {
         validation: Option<&Engine>,
         options: &TrainOptions,
     ) -> Result<Self> {
-        options.check()?;
+        options.check(engine.problem(), validation.map(Engine::problem))?;
         checkpoint.check(space, options, engine.problem().samples())?;
         let parameters = space.to_parameters(&checkpoint.coordinates)?;
         for engine in [engine].into_iter().chain(validation) {

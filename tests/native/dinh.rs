@@ -79,17 +79,21 @@ fn boxes_are_disjoint_have_the_same_losses_and_do_not_shrink() {
 }
 
 #[test]
-fn a_given_radius_is_used_up_to_half_of_the_largest_weight() {
+fn a_given_radius_is_used_or_refused_beyond_half_of_the_largest_weight() {
     let (_, problem, parameters) = cases(0..30, 500).next().expect("a case");
     let engine = cpu(&problem);
     let with = |radius: f64| {
         let options = BoxOptions { radius: Some(radius), ..BoxOptions::default() };
         block_on(volume_flatness(&engine, &parameters, &options, &Control::default()))
     };
-    assert_eq!(with(1e-3).expect("boxes").radius, 1e-3);
-    let large = with(1e9).expect("boxes");
-    assert_eq!(large.radius, 0.5 * large.largest_weight);
-    assert_eq!(with(-1.0).expect_err("a fault").code, ErrorCode::InvalidOption);
+    let small = with(1e-3).expect("boxes");
+    assert_eq!(small.radius, 1e-3);
+    let half = 0.5 * small.largest_weight;
+    assert_eq!(with(half).expect("boxes").radius, half);
+    for radius in [-1.0, half.next_up(), 1e9] {
+        let error = with(radius).expect_err("a fault");
+        assert!(error.code == ErrorCode::InvalidOption && error.message.contains("the radius is"), "{error}");
+    }
 }
 
 #[test]

@@ -4,10 +4,12 @@ use crate::support::reflected::{Reflected, Rotated, any_engine};
 use crate::support::*;
 use isoflat::engine::{Device, Engine, Precision};
 use isoflat::linalg::{
-    SpectralDensity, StochasticLanczos, dense_matrix, dense_spectrum, diagonal, hutch_plus_plus, hutchinson,
-    trace_and_norm,
+    Lanczos, PowerIteration, SpectralDensity, StochasticLanczos, dense_matrix, dense_spectrum, diagonal,
+    hutch_plus_plus, hutchinson, trace_and_norm,
 };
-use isoflat::measure::{DENSE_LIMIT, Measure, MeasureOptions, exact_trace, measure, petzka};
+use isoflat::measure::{
+    DENSE_LIMIT, Measure, MeasureOptions, TraceMethod, diagonal_by, exact_trace, measure, petzka, trace_by,
+};
 use isoflat::operator::{Connection, Metric, OperatorKind, Part, Whole};
 use isoflat::{Control, ErrorCode, Loss, Network, Problem};
 
@@ -301,12 +303,24 @@ fn too_few_products_are_refused() {
     let engine = any_engine(&Device::cpu(Precision::F64));
     let operator = Reflected::new(&engine, &[1.0; 9]);
     let control = Control::default();
+    let (lanczos, power) = (Lanczos::default(), PowerIteration::default());
     for error in [
         pollster::block_on(hutch_plus_plus(&operator, 3, 0, &control)).expect_err("too few"),
         pollster::block_on(diagonal(&operator, 1, 0, &control)).expect_err("too few"),
+        pollster::block_on(Lanczos { max_products: 0, ..lanczos }.run(&operator, &control)).expect_err("none"),
+        pollster::block_on(PowerIteration { max_products: 0, ..power }.run(&operator, &control)).expect_err("none"),
     ] {
         assert_eq!(error.code, ErrorCode::InvalidOption);
     }
+    // Where a sweep needs none of them, too.
+    for_random_networks(1, |_, problem, parameters| {
+        let engine = prepared(&Device::cpu(Precision::F64), problem, parameters);
+        let hessian = OperatorKind::HESSIAN;
+        let trace = trace_by(&engine, hessian, TraceMethod::Auto, 3, 0, &control);
+        assert_eq!(pollster::block_on(trace).expect_err("too few").code, ErrorCode::InvalidOption);
+        let diagonal = diagonal_by(&engine, hessian, 1, 0, &control);
+        assert_eq!(pollster::block_on(diagonal).expect_err("too few").code, ErrorCode::InvalidOption);
+    });
     for options in [
         StochasticLanczos { probes: 1, ..StochasticLanczos::default() },
         StochasticLanczos { steps: 1, ..StochasticLanczos::default() },

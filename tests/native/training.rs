@@ -5,7 +5,7 @@ use std::cell::Cell;
 use crate::support::*;
 use isoflat::engine::{Device, Engine, Precision};
 use isoflat::network::{BiasInitialization, Initialization};
-use isoflat::train::{Optimizer, TrainOptions, Training, train};
+use isoflat::train::{Optimizer, Target, TrainOptions, Training, train};
 use isoflat::{Control, ErrorCode, Loss, Network, Problem, Targets};
 use rand::Rng;
 
@@ -153,4 +153,35 @@ fn bad_options_and_divergence_are_errors() {
         assert_eq!(found.code, code, "{found}");
         assert!(found.message.contains(says), "{found}");
     }
+}
+
+#[test]
+fn what_one_loss_has_is_not_asked_of_the_other() {
+    let device = Device::cpu(Precision::F64);
+    let classes = rings(40, 1);
+    let targets = Targets::Vectors(vec![0.5; 80]);
+    let (network, inputs) = (classes.network().clone(), classes.inputs().clone());
+    let vectors = Problem::new(network, Loss::SquaredError, inputs, targets).expect("a problem");
+    let theta = start(&classes);
+    let trained = |problem: &Problem, validation: &Problem, target: Option<Target>| {
+        let [engine, validation] = [problem, validation].map(|of| Engine::new(&device, of).expect("an engine"));
+        let options = TrainOptions { epochs: 1, target, ..TrainOptions::default() };
+        pollster::block_on(train(&engine, &theta, Some(&validation), &options, &Control::default()))
+    };
+    let accuracy = Some(Target::Accuracy(0.9));
+    for (problem, validation, target, says) in [
+        (
+            &classes,
+            &vectors,
+            None,
+            "the validation problem's loss is squared_error, but that of the training is cross_entropy",
+        ),
+        (&vectors, &classes, None, "the validation problem's loss is cross_entropy"),
+        (&vectors, &vectors, accuracy, "squared_error has no accuracy"),
+    ] {
+        let error = trained(problem, validation, target).expect_err("a refusal");
+        assert!(error.code == ErrorCode::InvalidOption && error.message.contains(says), "{error}");
+    }
+    trained(&classes, &classes, accuracy).expect("a training");
+    trained(&vectors, &vectors, Some(Target::Loss(0.1))).expect("a training");
 }

@@ -60,7 +60,7 @@ fn value_of(report: &Value, key: &str) -> Option<f64> {
         }
         "petzka.relative_flatness_sum" => {
             let list = report["petzka"]["relative_flatness"].as_array()?;
-            Some(list.iter().filter_map(Value::as_f64).sum())
+            list.iter().map(Value::as_f64).sum()
         }
         _ => key.split('.').try_fold(report, |value, key| value.get(key))?.as_f64(),
     }

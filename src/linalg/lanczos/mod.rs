@@ -15,7 +15,7 @@ mod verification;
 use self::search::Search;
 use self::target::Target;
 use super::krylov::{Basis, Explored};
-use super::{Eigenpair, generator, random_normal};
+use super::{Eigenpair, ensure_product, generator, random_normal};
 use crate::control::Control;
 use crate::error::{Result, ensure, ensure_finite};
 use crate::operator::SymmetricOperator;
@@ -56,7 +56,7 @@ pub struct Lanczos {
     pub goal: Goal,
     /// Residual, relative to the spectral norm, at which a pair has converged; `None` takes 1e-9 in f64 and 2e-5 in f32.
     pub tolerance: Option<f64>,
-    /// Most products.
+    /// Most products; at least 1.
     pub max_products: usize,
     /// Vectors in the basis before a restart; `None` takes what suits the goal, and more where that does not do and there is room.
     pub basis: Option<usize>,
@@ -123,7 +123,7 @@ impl Lanczos {
     /// Runs it.
     ///
     /// # Errors
-    /// `InvalidOption` for more eigenvalues than there are, a basis too small for them, or a start vector of another
+    /// `InvalidOption` for no products, more eigenvalues than there are, a basis too small for them, or a start vector of another
     /// length or of zeros; `NotFinite` where products overflow; `Aborted`; the device's.
     pub async fn run(&self, operator: &dyn SymmetricOperator, control: &Control<'_>) -> Result<Spectrum> {
         self.explore(operator, 0, control).await.map(|(spectrum, _)| spectrum)
@@ -186,6 +186,7 @@ impl Lanczos {
             top.max(bottom)
         );
         ensure!(top + bottom > 0, InvalidOption, "no eigenvalue was asked for");
+        ensure_product(self.max_products)?;
         let tolerance = self.tolerance.unwrap_or_else(|| operator.vectors().precision().eigenvalue_tolerance());
         let verify = [top, bottom].map(|count| count > 1 || (count > 0 && self.start.is_some()));
         Ok(Target { goal: self.goal, top, bottom, tolerance, verify })

@@ -81,7 +81,7 @@ pub(super) const MEASURES: &[Measure] = &[
         key: "petzka.relative_flatness_sum",
         title: "Relative flatness, sum",
         paper: "Petzka et al. 2021",
-        description: "Sum over the layers of Σ ⟨w_s, w_s'⟩ Tr H_(s, s') over the pairs of a layer's rows.",
+        description: "Sum over the layers of Σ ⟨w_s, w_s'⟩ Tr H_(s, s') over the pairs of a layer's rows, of a convolution its channels.",
         ..petzka(Cost::Sweep, |known, row| Box::pin(swept(known, row, Traces::relative_flatness, sum)))
     },
 ];
@@ -157,7 +157,8 @@ impl Traces {
         self.layers.iter().map(|layer| layer.column_forms.as_slice())
     }
 
-    /// Relative flatness of every layer.
+    /// Relative flatness of every layer; a convolution's rows are its channels, as W_l (channels, inputs × kernel) has them, where
+    /// Petzka et al. 2021 speak of dense layers.
     pub fn relative_flatness(&self) -> Vec<f64> {
         self.layers.iter().map(|layer| layer.gram_trace).collect()
     }
