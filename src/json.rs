@@ -6,7 +6,7 @@ mod strict;
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde_json::Value;
 
-use strict::{Segment, Strict, Way};
+use strict::{Choices, Segment, Strict, Way};
 
 use crate::error::{Error, ErrorCode, Result};
 
@@ -16,8 +16,8 @@ use crate::error::{Error, ErrorCode, Result};
 /// `Parse`, with the path of what is wrong and its line and column.
 pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = tracked(&mut deserializer).map_err(|(path, error)| invalid(&placed(&path, &error.to_string())))?;
-    deserializer.end().map_err(|error| invalid(&in_words(&error.to_string())))?;
+    let value = tracked(&mut deserializer).map_err(|(place, error)| invalid(&placed(&place, &error.to_string())))?;
+    deserializer.end().map_err(|error| invalid(&in_words(&error.to_string(), None)))?;
     Ok(value)
 }
 
@@ -29,27 +29,32 @@ fn invalid(message: &str) -> Error {
 
 /// A value from a plain one; the message says what is wrong with what.
 pub(crate) fn from_value<T: DeserializeOwned>(value: &Value) -> std::result::Result<T, String> {
-    tracked(value).map_err(|(path, error)| said_of(value, &path, &error))
+    tracked(value).map_err(|(place, error)| said_of(value, place, &error))
 }
 
 /// The message for a value. Here and below what no type is needed for is apart: of the rest there is one a type.
 #[cold]
 #[inline(never)]
-fn said_of(value: &Value, path: &[Segment], error: &serde_json::Error) -> String {
-    let message = placed(path, &error.to_string());
-    match key_of(value, path, &message) {
-        Some(key) => message.replacen("must be ", &format!("{key} must be "), 1),
-        None => message,
+fn said_of(value: &Value, mut place: Place, error: &serde_json::Error) -> String {
+    let error = error.to_string();
+    let message = placed(&place, &error);
+    match key_of(value, &place.0, &message) {
+        Some(key) if message.contains("must ") => {
+            place.0.push(Segment::Key(key));
+            placed(&place, &error)
+        }
+        _ => message,
     }
 }
 
+/// The way to what is wrong, and the choices that there are for it.
+type Place = (Vec<Segment>, Choices);
+
 /// A value, or where in it what is wrong.
-fn tracked<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
-    from: D,
-) -> std::result::Result<T, (Vec<Segment>, D::Error)> {
+fn tracked<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> std::result::Result<T, (Place, D::Error)> {
     let way = Way::default();
     let found = T::deserialize(Strict(from, &way));
-    found.map_err(|error| (way.into_segments(), error))
+    found.map_err(|error| (way.into_parts(), error))
 }
 
 /// For `deserialize_with`, of a list of objects inside one that is read by its `type`.
@@ -86,8 +91,8 @@ pub(crate) fn nothing<'de, D: Deserializer<'de>>(from: D) -> std::result::Result
 }
 
 /// A message with the path of what it speaks of; none for the whole.
-fn placed(path: &[Segment], message: &str) -> String {
-    let message = in_words(message);
+fn placed((path, choices): &Place, message: &str) -> String {
+    let message = in_words(message, *choices);
     let mut place = String::new();
     for segment in path {
         match segment {
@@ -99,25 +104,38 @@ fn placed(path: &[Segment], message: &str) -> String {
     if place.is_empty() {
         return message;
     }
-    let between = if message.starts_with("must be ") { " " } else { ": " };
-    format!("{place}{between}{message}")
+    // Some of our own types say themselves what they are called.
+    let own = match path.last() {
+        Some(Segment::Key(key)) => message.strip_prefix(key.as_str()).map(str::trim_start),
+        _ => None,
+    };
+    let said = own.unwrap_or(&message);
+    if said.starts_with("must ") { format!("{place} {said}") } else { format!("{place}: {message}") }
 }
 
 /// serde's message without Rust's types.
-fn in_words(message: &str) -> String {
+fn in_words(message: &str, choices: Choices) -> String {
     let (message, place) = match message.rsplit_once(" at line ") {
         Some((message, place)) => (message, format!(" (line {})", place.replacen(" column", ", column", 1))),
         None => (message, String::new()),
     };
-    let found = sentence(message).unwrap_or_else(|| message.to_owned());
+    let found = sentence(message, choices).unwrap_or_else(|| message.to_owned());
     format!("{found}{place}")
 }
 
-fn sentence(message: &str) -> Option<String> {
+fn sentence(message: &str, choices: Choices) -> Option<String> {
+    let names = || choices.map_or("one of the names there are".into(), |list| format!("one of {}", list.join(", ")));
     let (kind, rest) = message.split_once(' ')?;
     match kind {
         "invalid" => {
             let (found, expected) = rest.split_once(", expected ")?;
+            // What serde_json wants for a choice, whether or not it carries something.
+            if expected == "map with a single key" {
+                return Some(format!("must name {}, and one alone", names()));
+            }
+            if let ("string or map", Some(found)) = (expected, found.strip_prefix("type: ")) {
+                return Some(format!("must name {}, not {}", names(), given(found)));
+            }
             if let Some(found) = found.strip_prefix("type: ").or_else(|| found.strip_prefix("value: ")) {
                 return Some(format!("must be {}, not {}", wanted(expected), given(found)));
             }
@@ -134,6 +152,7 @@ fn sentence(message: &str) -> Option<String> {
             let kind = if what.starts_with("variant") { "choice" } else { "key" };
             Some(format!("there is no {kind} {name}; {choices}"))
         }
+        "expected" if rest == "value" && choices.is_some() => Some(format!("must name {}", names())),
         "missing" => Some(format!("the key {} is missing", rest.strip_prefix("field ")?.replace('`', "\""))),
         "duplicate" => Some(format!("the key {} is there twice", rest.strip_prefix("field ")?.replace('`', "\""))),
         "data" => {
@@ -157,8 +176,10 @@ fn given(found: &str) -> String {
         "sequence" => "an array".into(),
         "map" => "an object".into(),
         "unit value" | "Option value" => "null".into(),
+        "unit variant" => "a name alone".into(),
         _ => match found.split_once('`') {
-            Some((_, value)) => value.trim_end_matches('`').into(),
+            // serde puts a point behind whole numbers that only a float holds.
+            Some((_, value)) => value.trim_end_matches('`').trim_end_matches(".0").into(),
             None => found.into(),
         },
     }
@@ -168,12 +189,17 @@ fn given(found: &str) -> String {
 fn wanted(expected: &str) -> String {
     match expected {
         "usize" if usize::BITS == 32 => "a whole number from 0 to 4294967295".into(),
+        // A number of JavaScript's counts no further.
+        "u64" if usize::BITS == 32 => "a whole number from 0 to 9007199254740991 (2^53 − 1)".into(),
         "usize" | "u64" => "a whole number of at least 0".into(),
         "u32" => "a whole number from 0 to 4294967295".into(),
         "isize" | "i64" | "i32" => "a whole number".into(),
         "f64" | "f32" => "a number".into(),
         "a sequence" => "an array".into(),
         "a map" => "an object".into(),
+        "newtype variant" => "an object with it as its one key".into(),
+        "unit" => "a name alone".into(),
+        "variant identifier" => "a string".into(),
         "a boolean" => "true or false".into(),
         _ if expected.starts_with("struct ") => "an object".into(),
         _ if expected.starts_with("internally tagged enum ") => "an object with a type".into(),
@@ -190,9 +216,10 @@ mod tests {
     use serde_json::json;
 
     use super::{from_value, read};
+    use crate::report::Section;
     use crate::space::SpaceKind;
     use crate::symmetry::Transformation;
-    use crate::train::Schedule;
+    use crate::train::{Schedule, Target};
 
     #[derive(Debug, serde::Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -204,6 +231,8 @@ mod tests {
         space: Option<SpaceKind>,
         names: Option<Vec<String>>,
         schedule: Option<Schedule>,
+        target: Option<Target>,
+        sections: Option<Vec<Section>>,
     }
 
     #[test]
@@ -217,7 +246,7 @@ mod tests {
             (json!({ "names": [true] }), "names[0] must be a string, not true"),
             (
                 json!({ "nonsense": 1 }),
-                "there is no key \"nonsense\"; there are count, seed, range, space, names, schedule",
+                "there is no key \"nonsense\"; there are count, seed, range, space, names, schedule, target, sections",
             ),
             (json!({ "space": { "type": "g" } }), "there is no choice \"g\"; there are weights, g_space"),
             (json!({ "space": {} }), "space: the key \"type\" is missing"),
@@ -242,6 +271,29 @@ mod tests {
                 "schedule: there is no key \"warmup\"; there are warmUpSteps, decay",
             ),
             (json!({ "schedule": { "decay": { "type": "constant", "x": 1 } } }), "there is no key \"x\""),
+            (
+                json!({ "space": { "type": "g_space", "values": 3 } }),
+                "space.values must name one of the names there are, not 3",
+            ),
+            (
+                json!({ "space": { "type": "g_space", "values": {} } }),
+                "must name one of the names there are, and one alone",
+            ),
+            (
+                json!({ "space": { "type": "g_space", "tree": { "set": "x" } } }),
+                "must be a number, not the string \"x\"",
+            ),
+            (json!({ "space": { "type": 3 } }), "space.type must be a string, not 3"),
+            (json!({ "target": 3 }), "target must name one of loss, accuracy, not 3"),
+            (json!({ "target": "loss" }), "target must be an object with it as its one key, not a name alone"),
+            (
+                json!({ "target": { "loss": 1, "accuracy": 1 } }),
+                "target must name one of loss, accuracy, and one alone",
+            ),
+            (json!({ "target": { "loss": "x" } }), "must be a number, not the string \"x\""),
+            (json!({ "sections": [3] }), "sections[0] must name one of point, norms,"),
+            (json!({ "sections": [{ "point": 3 }] }), "must be a name alone, not 3"),
+            (json!({ "seed": 9_007_199_254_740_992.0_f64 }), ", not 9007199254740992"),
             (json!([]), "must be an object, not an array"),
             (json!("x"), "must be an object, not the string \"x\""),
         ] {

@@ -2,7 +2,7 @@
 //! their order: an order that no format here has. It knows where it is, so that an error can say so: both in one, since there is a copy of
 //! all that is here for each type that is read.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 
 use serde::de::{
@@ -19,14 +19,17 @@ pub enum Segment {
     Index(usize),
 }
 
-/// The way to what is being read. An error leaves it as it is.
+/// The way to what is being read, and the choices that an error is about. An error leaves it as it is.
 #[derive(Default)]
-pub struct Way(RefCell<Vec<Segment>>);
+pub struct Way(RefCell<Vec<Segment>>, Cell<Choices>);
+
+/// The names that there are to choose from.
+pub type Choices = Option<&'static [&'static str]>;
 
 impl Way {
-    /// Where the error is; of what was read without one, nowhere.
-    pub fn into_segments(self) -> Vec<Segment> {
-        self.0.into_inner()
+    /// Where the error is, of what was read without one nowhere; and of which choices, if it is about some.
+    pub fn into_parts(self) -> (Vec<Segment>, Choices) {
+        (self.0.into_inner(), self.1.get())
     }
 
     /// Reads what is behind `segment`.
@@ -127,7 +130,11 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Strict<'_, D> {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, D::Error> {
-        self.0.deserialize_enum(name, variants, anything(visitor, self.1))
+        let found = self.0.deserialize_enum(name, variants, anything(visitor, self.1));
+        if found.is_err() && self.1.1.get().is_none() {
+            self.1.1.set(Some(variants));
+        }
+        found
     }
 }
 
