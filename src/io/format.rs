@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::archive::EMPTY_ARCHIVE;
 use super::{Arrays, File, Graph, cifar, csv, gzip, idx, images, npy, npz, onnx, own, pytorch, safetensors, tfjs};
 use crate::error::{Result, bail};
 use crate::problem::ProblemFile;
@@ -107,6 +108,8 @@ fn stand_in(bytes: &[u8]) -> Option<&'static str> {
         Some("the file is empty")
     } else if start.starts_with(b"version https://git-lfs") {
         Some("a pointer of Git LFS, which has the file itself elsewhere: git lfs pull fetches it")
+    } else if bytes.starts_with(EMPTY_ARCHIVE) {
+        Some("the archive is empty: there is no file in it")
     } else if start.starts_with(b"<!doctype html") || start.starts_with(b"<html") {
         Some("a web page, perhaps that of the file: download the file itself")
     } else {
@@ -125,6 +128,7 @@ mod tests {
             ("a.pth", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", "git lfs pull"),
             ("a.safetensors", b"\n<!DOCTYPE html><html lang=\"en\">", "web page"),
             ("a.csv", b"<HTML>", "web page"),
+            ("a.npz", b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", "archive is empty"),
         ] {
             let error = read(&File::new(name, bytes), &[]).expect_err(name);
             assert!(error.message.starts_with(name) && error.message.contains(says), "{error}");

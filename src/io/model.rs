@@ -31,9 +31,10 @@ impl Model {
     ///
     /// # Errors
     /// What [`Network::graph`] and [`crate::network::fold_batch_norm`] say; `InvalidNetwork` where weights do not have their
-    /// layer's size; `NotFinite`.
+    /// layer's size; `NotFinite`, with the tensor.
     pub fn new(mut graph: Graph) -> Result<Self> {
         let raw = RawNetwork { input: graph.input.clone(), layers: graph.nodes.iter().map(raw_layer).collect() };
+        ensure_numbers(&graph)?;
         let given = parameters_of(&graph)?;
         let found = without_batch_norm(raw, &given)?;
         let mut notes = graph.notes.clone();
@@ -171,6 +172,22 @@ fn raw_layer(node: &GraphNode) -> RawNamed {
     RawNamed { layer, name: node.name.clone(), from: node.from.clone() }
 }
 
+/// Fails where a number is none, with the name of its tensor and its place there.
+fn ensure_numbers(graph: &Graph) -> Result<()> {
+    for (i, node) in graph.nodes.iter().enumerate() {
+        for slot in slots(node).chain(statistics(node)) {
+            let Some(at) = slot.values.iter().position(|value| !value.is_finite()) else { continue };
+            let place = slot.place.as_ref();
+            let name = place.map(|place| &place.tensor).or(node.name.as_ref());
+            let name = name.cloned().unwrap_or_else(|| format!("layers[{i}]"));
+            let order = place.and_then(|place| place.order.as_ref());
+            let number = order.and_then(|order| order.get(at)).map_or(at, |&at| at as usize);
+            bail!(NotFinite, "number {number} of {name} is {}, but must be finite", slot.values[at]);
+        }
+    }
+    Ok(())
+}
+
 /// The parameters of all layers but the normalisations, in order.
 fn parameters_of(graph: &Graph) -> Result<Vec<f64>> {
     let own = |node: &'_ GraphNode| matches!(node.operation, Operation::Layer { .. });
@@ -226,6 +243,14 @@ fn slots(node: &GraphNode) -> impl Iterator<Item = &Slot> {
     let pair = match &node.operation {
         Operation::Layer { weight, bias, .. } => [weight, bias],
         Operation::BatchNorm(norm) => [&norm.scale, &norm.shift],
+    };
+    pair.into_iter().flatten()
+}
+
+fn statistics(node: &GraphNode) -> impl Iterator<Item = &Slot> {
+    let pair = match &node.operation {
+        Operation::BatchNorm(norm) => [Some(&norm.mean), Some(&norm.variance)],
+        Operation::Layer { .. } => [None, None],
     };
     pair.into_iter().flatten()
 }

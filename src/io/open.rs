@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::format::{Content, Together};
+use super::sort::are_data;
 use super::{Arrays, File, Graph, GraphNode, Model, Operation, Slot, checkpoint, onnx};
 use crate::error::{Error, Result, bail, ensure};
 use crate::memory::copied;
@@ -78,7 +79,8 @@ pub fn open_model(files: &[File], options: &ModelOptions) -> Result<OpenedModel>
         }
         Content::Network(_) | Content::Part => unreachable!("taken out above"),
     };
-    let model = Model::new(if is_scale { kept(graph) } else { graph })?;
+    let of_file = |error: Error| Error::new(error.code, format!("{}: {}", files[file].name, error.message));
+    let model = Model::new(if is_scale { kept(graph) } else { graph }).map_err(of_file)?;
     Ok(OpenedModel { model, format, problem, arrays, file })
 }
 
@@ -143,6 +145,15 @@ fn found(files: &[File], mut named: Option<Network>) -> Result<Found> {
     let Some((file, format, content)) = found else {
         bail!(InvalidOption, "{}: there are no weights: add the file that has them", files[0].name)
     };
+    if let (Content::Arrays(arrays), None) = (&content, &named) {
+        ensure!(
+            !are_data(format, arrays),
+            InvalidNetwork,
+            "{}: these are data, by their format or names, and no weights: {}. Open them as data, or say which network they are of",
+            files[file].name,
+            arrays.listed()
+        );
+    }
     Ok(Found { file, format, content, named })
 }
 

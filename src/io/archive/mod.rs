@@ -20,8 +20,11 @@ use crate::memory::{in_words, make_room};
 const TIMES: u64 = 100;
 const SPARE: u64 = 1 << 20;
 
-/// What a zip begins with, and an empty one.
-const MAGIC: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
+/// What an empty zip begins with.
+pub(super) const EMPTY_ARCHIVE: &[u8] = b"PK\x05\x06";
+
+/// What a zip begins with.
+const MAGIC: [&[u8]; 2] = [b"PK\x03\x04", EMPTY_ARCHIVE];
 
 /// A zip that is read.
 pub(super) struct Archive<'a> {

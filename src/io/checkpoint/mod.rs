@@ -15,9 +15,10 @@ mod tests;
 use serde_json::Value;
 
 use self::modules::Module;
+pub(super) use self::modules::is_of_a_layer;
 pub(super) use self::slots::shape as weight_shape;
 use super::dataset::natural;
-use super::{Arrays, Graph};
+use super::{Arrays, Elements, Graph};
 use crate::error::{Result, bail};
 use crate::network::{Network, Preset};
 
@@ -49,10 +50,36 @@ pub(super) fn graph(arrays: &Arrays, network: Option<&Network>, input: Option<&[
         None => unnamed(&modules, input)?,
     };
     graph.notes.splice(0..0, arrays.notes.iter().cloned());
+    graph.notes.extend(guessed(&modules, arrays));
     if !left.is_empty() {
         graph.notes.push(format!("arrays that are no layer's weights are left out: {}", left.join(", ")));
     }
     Ok(graph)
+}
+
+/// What was taken for weights though nothing says so, a sentence each.
+fn guessed(modules: &[Module], arrays: &Arrays) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !arrays.arrays.iter().any(|(name, _)| is_of_a_layer(name)) {
+        let taken: Vec<String> = modules.iter().map(Module::described).collect();
+        notes.push(format!(
+            "no array has a name of weights: {} were taken for layers, in the file's order",
+            taken.join(", ")
+        ));
+    }
+    let is_whole = |module: &Module| {
+        let (name, array) = module.weight()?;
+        matches!(array.elements(), Elements::U8(_) | Elements::I64(_)).then(|| name.to_owned())
+    };
+    let whole: Vec<String> = modules.iter().filter_map(is_whole).collect();
+    if let [first, others @ ..] = &whole[..] {
+        let all = if others.is_empty() { first } else { &format!("{first} and {} more", others.len()) };
+        notes.push(format!(
+            "{all} are whole numbers, and were taken as they are: a model that was quantised has scales beside them, and must be saved \
+             before it is"
+        ));
+    }
+    notes
 }
 
 /// Layers of weights that nobody has named a network for, as JSON: a chain that need not fit.

@@ -40,6 +40,14 @@ pub(super) enum Kind<'a> {
 }
 
 impl Module<'_> {
+    /// Its weight, where it has one.
+    pub fn weight(&self) -> Option<Named<'_>> {
+        match &self.kind {
+            Kind::Affine { weight, .. } | Kind::Scale { weight, .. } => Some(*weight),
+            Kind::Norm { scale, .. } => *scale,
+        }
+    }
+
     /// What it is and its shape, for messages.
     pub fn described(&self) -> String {
         match &self.kind {
@@ -114,6 +122,11 @@ fn split(name: &str) -> Option<(String, Role)> {
     let letters = &name[..name.len() - digits.len()];
     let is_number = !digits.is_empty() && digits.trim_start_matches('_').bytes().all(|b| b.is_ascii_digit());
     if is_number { Some((digits.trim_start_matches('_').into(), role(letters)?)) } else { None }
+}
+
+/// Does an array's name say what it is of a layer?
+pub(in crate::io) fn is_of_a_layer(name: &str) -> bool {
+    split(name).is_some()
 }
 
 /// The arrays of one layer, not yet told apart.

@@ -356,6 +356,36 @@ fn normalisations_without_factors_and_shifts_are_written_in_their_statistics() {
 }
 
 #[test]
+fn what_is_guessed_of_weights_is_said() {
+    let notes = |list: Vec<(&str, Vec<usize>, Elements)>| {
+        let made = |(name, shape, elements): (&str, Vec<usize>, Elements)| {
+            (name.to_string(), Array::new(shape, elements).expect("an array"))
+        };
+        let given = arrays(list.into_iter().map(made).collect());
+        checkpoint::graph(&given, None, None).expect("a graph").notes.join("; ")
+    };
+    let single = |count: usize| Elements::F32(vec![0.5; count]);
+    let unnamed = notes(vec![("arr_0", vec![2, 3], single(6)), ("arr_1", vec![2], single(2))]);
+    assert!(unnamed.contains("no array has a name of weights: arr_0 [2, 3] were taken for layers"), "{unnamed}");
+    let whole = notes(vec![("fc.weight", vec![2, 3], Elements::I64(vec![5; 6])), ("fc.bias", vec![2], single(2))]);
+    assert!(whole.contains("fc.weight are whole numbers, and were taken as they are"), "{whole}");
+    let usual = notes(vec![("fc.weight", vec![2, 3], single(6)), ("fc.bias", vec![2], single(2))]);
+    assert!(!usual.contains("taken"), "{usual}");
+}
+
+#[test]
+fn a_number_that_is_none_is_told_with_its_tensor() {
+    let mut values = vec![0.5; 6];
+    values[4] = f64::NAN;
+    let bias = array(vec![3], vec![0.0; 3]);
+    // As Keras has it, (inputs, units): number 4 there is another one of W.
+    let given = arrays(vec![("fc.kernel".into(), array(vec![2, 3], values)), ("fc.bias".into(), bias)]);
+    let error = Model::new(checkpoint::graph(&given, None, None).expect("a graph")).expect_err("no number");
+    assert_eq!(error.code, crate::ErrorCode::NotFinite);
+    assert!(error.message.starts_with("number 4 of fc.kernel is NaN"), "{error}");
+}
+
+#[test]
 fn weights_that_do_not_fit_say_which() {
     let network = Preset::LeNet.network();
     let theta = parameters(&network, 1);

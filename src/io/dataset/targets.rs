@@ -7,7 +7,8 @@ use crate::memory::{collected, product, room, zeros};
 use crate::problem::{Loss, Targets};
 
 /// The targets that an array is, a row a sample, of which the first one is number `first`. Without a loss, one whole number a sample
-/// is a class, and so are rows of as many numbers as there are outputs, if each is zeros with one 1; all else are vectors.
+/// is a class, unless there is one output, and so are rows of zeros with one 1 each, of which there are two columns at least and one an
+/// output; all else are vectors. What a loss could have said is in a note.
 ///
 /// # Errors
 /// `InvalidProblem` for what does not suit the loss or the outputs; `NotFinite`; `TooLarge`.
@@ -18,8 +19,15 @@ pub(super) fn targets(array: &Array, options: &DataOptions, first: usize, notes:
     ensure!(width > 0, InvalidProblem, "the targets have samples of shape {:?}, without any values", array.shape());
     let wants_vectors = match options.loss {
         Some(loss) => loss == Loss::SquaredError,
-        None if width > 1 => outputs != Some(width) || places_of_ones(&array.to_f64()?, width, first).is_err(),
-        None => outputs == Some(1) || fault_of(array.elements()).is_some(),
+        // What takes rows has as many outputs, known here or not.
+        None if width > 1 => {
+            outputs.is_some_and(|outputs| outputs != width) || places_of_ones(&array.to_f64()?, width, first).is_err()
+        }
+        None => {
+            let fault = fault_of(array.elements());
+            notes.extend(quantities(array.elements(), outputs, fault, first));
+            outputs == Some(1) || fault.is_some()
+        }
     };
     match (wants_vectors, width) {
         (false, 1) => classes(array.elements(), outputs, first).map(Targets::Classes),
@@ -40,6 +48,33 @@ pub(super) fn targets(array: &Array, options: &DataOptions, first: usize, notes:
             one_hot(&classes, outputs).map(Targets::Vectors)
         }
         (true, _) => vectors(array, width, outputs, first).map(Targets::Vectors),
+    }
+}
+
+/// What is to be said of whole numbers that are taken for quantities, since people number classes so too.
+fn quantities(
+    elements: &Elements,
+    outputs: Option<usize>,
+    fault: Option<(usize, f64)>,
+    first: usize,
+) -> Option<String> {
+    let are_whole = match elements {
+        Elements::U8(_) | Elements::I64(_) => true,
+        Elements::F32(v) => v.iter().all(|x| x.fract() == 0.0),
+        Elements::F64(v) => v.iter().all(|x| x.fract() == 0.0),
+    };
+    let taken = "and go with squared_error";
+    match fault.filter(|_| are_whole) {
+        Some((sample, found)) => Some(format!(
+            "The targets are whole numbers, but that of sample {} is {found}: they were taken for quantities, {taken}; classes are \
+             numbered from 0.",
+            first + sample
+        )),
+        None if are_whole && outputs == Some(1) => Some(format!(
+            "The targets are whole numbers, and there is one output: they were taken for quantities, {taken}; cross_entropy has an \
+             output a class."
+        )),
+        None => None,
     }
 }
 
@@ -161,7 +196,7 @@ mod tests {
             (&[2, 1], &[3.0, 0.0], square, Some(1), vectors(&[3.0, 0.0])),
             (&[2], &[2.0, 0.0], square, Some(3), vectors(&[0.0, 0.0, 1.0, 1.0, 0.0, 0.0])),
             (&[2, 3], &[0.0, 0.0, 1.0, 1.0, 0.0, 0.0], entropy, Some(3), classes(&[2, 0])),
-            (&[2, 3], &[0.0, 0.0, 1.0, 1.0, 0.0, 0.0], None, None, vectors(&[0.0, 0.0, 1.0, 1.0, 0.0, 0.0])),
+            (&[2, 3], &[0.0, 0.0, 1.0, 1.0, 0.0, 0.0], None, None, classes(&[2, 0])),
             (&[2, 3], &[0.0, 0.0, 1.0, 1.0, 0.0, 0.0], None, Some(3), classes(&[2, 0])),
             (&[2, 3], &[0.0, 0.0, 1.0, 1.0, 0.0, 0.0], square, Some(3), vectors(&[0.0, 0.0, 1.0, 1.0, 0.0, 0.0])),
             (&[2, 3], &[0.0, 0.5, 0.5, 1.0, 0.0, 0.0], None, Some(3), vectors(&[0.0, 0.5, 0.5, 1.0, 0.0, 0.0])),
@@ -170,6 +205,31 @@ mod tests {
         ];
         for (shape, values, loss, outputs, expected) in cases {
             assert_eq!(of(shape, values, loss, outputs).expect("targets"), expected, "{values:?} under {loss:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_guessed_is_said() {
+        let said = |shape: &[usize], values: &[f64], loss, outputs| {
+            let array = Array::new(shape.to_vec(), Elements::F64(values.to_vec())).expect("an array");
+            let mut notes = Vec::new();
+            targets(&array, &DataOptions { loss, outputs, ..DataOptions::default() }, 5, &mut notes).expect("targets");
+            notes.join(" ")
+        };
+        let square = Some(Loss::SquaredError);
+        assert!(said(&[2, 2], &[0.0, 1.0, 1.0, 0.0], None, None).contains("squared_error would take the rows"));
+        assert!(
+            said(&[2], &[1.0, -1.0], None, None).contains("that of sample 6 is -1: they were taken for quantities")
+        );
+        assert!(said(&[2], &[1.0, 0.0], None, Some(1)).contains("there is one output"));
+        for silent in [
+            said(&[2], &[1.0, 0.0], None, None),
+            said(&[2], &[1.0, 0.5], None, None),
+            said(&[2], &[1.0, 0.5], None, Some(1)),
+            said(&[2], &[1.0, -1.0], square, None),
+            said(&[2, 2], &[0.0, 1.0, 1.0, 0.0], square, None),
+        ] {
+            assert_eq!(silent, "");
         }
     }
 
