@@ -15,8 +15,9 @@ use crate::error::{Result, ensure};
 pub enum Initialization {
     /// Normal, variance 2 / (fan_in + fan_out) (Glorot and Bengio 2010).
     XavierNormal,
-    /// Uniform in ±√(3 · gain² / fan_in), gain² = 2 / (1 + slope²) of the activation that follows (He et al. 2015): 1 at the output layer,
-    /// where PyTorch's `kaiming_uniform_`, told that all are ReLUs, takes 2.
+    /// Uniform in ±√(3 · gain² / fan_in), gain² = 2 / (1 + slope²) of the ReLU or leaky ReLU that follows (He et al. 2015), and 1 where any
+    /// other activation does, tanh or SiLU as much as identity, or none: at the output layer PyTorch's `kaiming_uniform_`, told that all are
+    /// ReLUs, takes 2, and before tanh its `calculate_gain` 25/9.
     KaimingUniform,
     /// Normal, variance gain² / fan_in (He et al. 2015).
     KaimingNormal,
@@ -88,8 +89,8 @@ impl Network {
         Ok(parameters)
     }
 
-    /// gain² of the activations that follow a layer, behind its scale if it has one: 2 / (1 + slope²); 1 for identity, tanh and the
-    /// output layer.
+    /// gain² of the activations that follow a layer, behind its scale if it has one: 2 / (1 + slope²); 1 for the output layer, identity, and
+    /// what is not piecewise linear.
     fn gain_squared(&self, layer: usize) -> f64 {
         let reads = |i: usize, j: usize| self.layout().sources(j).contains(&Source::Layer(i));
         let (mut slope, mut at) = (1.0, layer);

@@ -89,8 +89,10 @@ impl Network {
     /// A ReLU network of these widths.
     pub fn dense(widths: JsValue, bias: bool) -> Result<Network, JsValue> {
         let widths = numbers(&widths, "widths", ErrorCode::InvalidNetwork)?;
-        if let Some(width) = widths.iter().find(|w| !(w.fract() == 0.0 && **w >= 0.0 && **w <= 1e9)) {
-            return Err(fault(ErrorCode::InvalidNetwork, format!("a width is {width}, but must be a whole number")));
+        const MOST: f64 = 1e9;
+        if let Some(width) = widths.iter().find(|w| !(w.fract() == 0.0 && (0.0..=MOST).contains(*w))) {
+            let message = format!("a width is {width}, but must be a whole number from 1 to {MOST}");
+            return Err(fault(ErrorCode::InvalidNetwork, message));
         }
         let widths: Vec<usize> = widths.into_iter().map(|w| w as usize).collect();
         Ok(Self { inner: Inner::dense(&widths, bias).map_err(throw)? })

@@ -355,6 +355,11 @@ impl LandscapeOption {
         let Some(list) = parts.directions.dyn_ref::<js_sys::Array>() else {
             return Err(fault(ErrorCode::InvalidOption, "landscape needs directions, an array of one or two"));
         };
+        let second = [("rangeT", self.range_t.is_some()), ("pointsT", self.points_t.is_some())];
+        if let Some((key, _)) = second.into_iter().find(|&(_, is_given)| is_given && list.length() == 1) {
+            let message = format!("landscape: {key} is of a second direction, but there is one alone");
+            return Err(fault(ErrorCode::InvalidOption, message));
+        }
         list.iter().zip([s, t].into_iter().cycle()).map(|(value, span)| Ok((direction(value)?, span))).collect()
     }
 

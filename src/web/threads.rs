@@ -162,6 +162,9 @@ struct Workers {
 
 /// Starts helpers, or says why that cannot be.
 async fn start(helpers: usize) -> std::result::Result<Workers, String> {
+    if global("crossOriginIsolated").is_undefined() {
+        return Err("threads are started in browsers alone, which this is not".into());
+    }
     if global("crossOriginIsolated") != JsValue::TRUE {
         return Err("threads need a cross-origin isolated page (Cross-Origin-Opener-Policy: same-origin and \
                     Cross-Origin-Embedder-Policy: require-corp)"

@@ -215,6 +215,15 @@ fn large_factors_are_found() {
     assert_eq!(between(&network, &a, &b, Layerwise).equivalent, Some(false));
 }
 
+/// Factors are ratios of what all weights before multiply up to: of thousands of layers that is more than a number holds.
+#[test]
+fn weights_that_multiply_up_beyond_numbers_are_refused_with_their_layers() {
+    let network = Network::dense(&[2; 1100], false).expect("a network");
+    let a: Vec<f64> = (0..network.parameter_count()).map(|i| 3.0 + (i as f64).sin()).collect();
+    let error = equivalence(&network, &a, &a, Nodewise, TOLERANCE).expect_err("a refusal");
+    assert!(error.code == ErrorCode::NotFinite && error.message.contains("weights of layers 1 to "), "{error}");
+}
+
 #[test]
 fn what_makes_no_sense_is_refused() {
     let network = Network::dense(&[3, 4, 2], true).expect("a network");

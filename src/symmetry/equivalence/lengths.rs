@@ -1,6 +1,6 @@
 //! Lengths of what goes into each unit, or tensor, when all before it are divided by theirs: with them a rescaling's factors are ratios.
 
-use crate::error::{Result, ensure_finite};
+use crate::error::{Result, ensure};
 use crate::memory::{collected, filled, zeros};
 use crate::network::Network;
 use crate::numbers::norm;
@@ -36,12 +36,12 @@ impl Classes {
     /// its own length; 1 of class 0, and 0 where nothing comes in. A rescaling multiplies it by the class's factor.
     ///
     /// # Errors
-    /// `NotFinite` where one overflows; `TooLarge`.
+    /// `NotFinite` where one overflows, with its layer; `TooLarge`.
     pub fn lengths(&self, network: &Network, parameters: &[f64]) -> Result<Vec<f64>> {
         let mut lengths = filled(WHAT, 0.0, self.count)?;
         let mut is_known = filled(WHAT, false, self.count)?;
         (lengths[0], is_known[0]) = (1.0, true);
-        for (layer, (rows, units)) in network.layout().layers().iter().zip(&self.layers) {
+        for (l, (layer, (rows, units))) in network.layout().layers().iter().zip(&self.layers).enumerate() {
             let mut found: Vec<f64> = zeros(WHAT, layer.outputs)?;
             for (row, found) in found.iter_mut().enumerate().filter(|(row, _)| !is_known[rows[*row] as usize]) {
                 let weights = &parameters[layer.weight.start + row * layer.inputs..][..layer.inputs];
@@ -59,8 +59,13 @@ impl Classes {
                 }
             }
             rows.iter().for_each(|&class| is_known[class as usize] = true);
+            ensure!(
+                rows.iter().all(|&class| lengths[class as usize].is_finite()),
+                NotFinite,
+                "the vectors cannot be compared: what the weights of layers 1 to {} multiply up to is beyond what numbers hold",
+                l + 1
+            );
         }
-        ensure_finite(WHAT, &lengths)?;
         Ok(lengths)
     }
 
