@@ -1,6 +1,32 @@
 import type { OpenedData } from "./files.js";
 
 declare global {
+  // What is named here of browsers, for programs that have no types of theirs (`lib` without "DOM"): those that have add to it.
+  interface AbortSignal {
+    readonly aborted: boolean;
+  }
+  interface Blob {
+    readonly size: number;
+  }
+  interface File extends Blob {
+    readonly name: string;
+  }
+  interface Request {
+    readonly url: string;
+  }
+  interface Response {
+    readonly ok: boolean;
+  }
+  interface URL {
+    href: string;
+  }
+  namespace WebAssembly {
+    interface Memory {
+      grow(delta: number): number;
+    }
+    interface Module {}
+  }
+
   /** What `using` calls: as in TypeScript's esnext.disposable, which a program may have and need not. */
   interface SymbolConstructor {
     readonly dispose: unique symbol;
@@ -8,7 +34,7 @@ declare global {
 }
 
 /** Where the module comes from: its address, a response, its bytes, or a compiled module. */
-export type InitInput = RequestInfo | URL | Response | BufferSource | WebAssembly.Module;
+export type InitInput = string | Request | URL | Response | ArrayBufferView | ArrayBuffer | WebAssembly.Module;
 
 /** The same by name, as for `initSync`; or by the name that wasm-bindgen's modules know it by. */
 export type InitSource =
@@ -46,7 +72,9 @@ export default function init(input?: InitSource | InitInput | Promise<InitInput>
  * console.log(Network.dense([2, 3, 1]).parameterCount); // 13
  * ```
  */
-export function initSync(input: { module: BufferSource | WebAssembly.Module } | BufferSource | WebAssembly.Module): InitOutput;
+export function initSync(
+  input: { module: ArrayBufferView | ArrayBuffer | WebAssembly.Module } | ArrayBufferView | ArrayBuffer | WebAssembly.Module,
+): InitOutput;
 
 /**
  * Ends the module, that of an engine if one is given, as a fault of isoflat would, so that a program can see how it takes code `crashed`.
@@ -189,8 +217,9 @@ export type InitializeOptions = {
   bias?: "zero" | "uniform";
 } & (
   /**
-   * Kaiming's schemes take the gain of the activation that follows each layer: 1 at the outputs, where PyTorch's `kaiming_uniform_`, told
-   * that all are ReLUs, takes √2. `pytorch` is what PyTorch's layers draw by themselves: uniform in ±1/√inputs, in all layers, and biases
+   * Kaiming's schemes take the gain of the activation that follows each layer: √2 before ReLU, √(2 / (1 + slope²)) before a leaky one, and 1
+   * before all others (tanh, sigmoid, softplus, SiLU, GELU, identity) and at the outputs, where PyTorch's `kaiming_uniform_`, told that all
+   * are ReLUs, takes √2. `pytorch` is what PyTorch's layers draw by themselves: uniform in ±1/√inputs, in all layers, and biases
    * too with `bias: "uniform"`.
    */
   | { scheme?: "kaiming_uniform" | "kaiming_normal" | "xavier_normal" | "pytorch" }
@@ -878,10 +907,10 @@ export interface TrainOptions extends FinishOptions {
   batchSize?: number;
   /** At most; default 10. */
   epochs?: number;
-  /** Ends the run before: asked of all training samples after every epoch. */
+  /** Ends the run before: asked of all training samples after every epoch. An accuracy is of cross entropy alone. */
   target?: { loss: number } | { accuracy: number };
   seed?: number;
-  /** Evaluated after each epoch. */
+  /** Evaluated after each epoch; of the same loss as what is trained on. */
   validation?: Problem;
   /** Default the weights themselves. */
   space?: SpaceSpec;
@@ -991,6 +1020,7 @@ export interface EigenOptions extends RunOptions {
   bottom?: number;
   /** Relative to the spectral norm; default from the precision. */
   tolerance?: number;
+  /** At least 1; default 1000. */
   maxProducts?: number;
   seed?: number;
   vectors?: boolean;
@@ -1064,7 +1094,7 @@ export interface TraceOptions extends RunOptions {
    * Hutch++ elsewhere. `hutchinson` and `hutch_plus_plus` estimate in any case.
    */
   method?: "auto" | "hutchinson" | "hutch_plus_plus";
-  /** Products for an estimate; default 100. */
+  /** Products for an estimate, at least 4 of Hutch++ and 2 of Hutchinson's method; default 100. */
   probes?: number;
   seed?: number;
 }
@@ -1140,6 +1170,7 @@ export interface PetzkaReport {
   kappaTrace: number[];
   /** ρ_l(j) of every unit or channel j that comes into layer l. */
   rho: Float64Array[];
+  /** Σ ⟨w_s, w_s'⟩ Tr H_(s, s') over the pairs of a layer's rows (Petzka et al. 2021), of a convolution its channels. */
   relativeFlatness: number[];
   /** Standard errors, where cotangents were drawn and not all taken. */
   errors?: { kappaTrace: number[]; rho: Float64Array[]; relativeFlatness: number[] };
@@ -1151,6 +1182,7 @@ export interface PetzkaOptions extends RunOptions {
   draws?: number;
   /** Of κ's eigenvalues. */
   tolerance?: number;
+  /** At least 1; default 1000. */
   maxProducts?: number;
   seed?: number;
 }
@@ -1346,7 +1378,7 @@ export interface SharpenOptions extends RunOptions {
   powersOfTwo?: boolean;
   /** Of the spectra's ends, relative to the spectral norm; default from the precision. */
   tolerance?: number;
-  /** For each spectrum; default 1000. */
+  /** For each spectrum, at least 1; default 1000. */
   maxProducts?: number;
 }
 
@@ -1375,7 +1407,10 @@ export interface Sharpened {
 export interface VolumeOptions extends RunOptions {
   /** The loss in the boxes stays below L(θ) + ε; default 0.1. */
   epsilon?: number;
-  /** r′; default the largest at which neither samples nor ascents within the box find L(θ) + ε. */
+  /**
+   * r′, at most half of the largest weight that the boxes are disjoint along (`largestWeight`); default the largest at which neither samples
+   * nor ascents within the box find L(θ) + ε.
+   */
   radius?: number;
   boxes?: number;
   samples?: number;
@@ -1593,12 +1628,13 @@ export interface MeasureOptions extends RunOptions {
   /** ε of `epsilon_sharpness_quadratic`; default 1e-3. */
   epsilon?: number;
   /**
-   * Products by which Hutch++ estimates Frobenius norms, and traces of networks that are not piecewise linear; default 100, as few
+   * Products by which Hutch++ estimates Frobenius norms, and traces of networks that are not piecewise linear; at least 4, default 100, as few
    * as a sixth of them for an operator whose eigenvalues are asked for too. Up to 1024 parameters spectra are computed whole, and both are
    * exact.
    */
   probes?: number;
   tolerance?: number;
+  /** At least 1; default 1000. */
   maxProducts?: number;
   seed?: number;
 }
@@ -1726,7 +1762,9 @@ type ReportMetric = "layerwise" | "nodewise";
 
 /**
  * The values of a report; those of a section that was not asked for, not finished or is not defined are absent. Keys are those of report
- * files (`isoflat report --json`) and of measures in camel case: `hessian.spectral_norm` is `values.hessian.spectralNorm`.
+ * files (`isoflat report --json`) in camel case. So are those of most measures: `hessian.spectral_norm` is `values.hessian.spectralNorm`.
+ * Measures of sharpness are searches under `sharpness`, with their numbers in `value` and `quadratic`, and a sum that has no key of its
+ * own, `petzka.relative_flatness_sum`, is that of a list.
  */
 export interface ReportValues {
   loss?: number;
@@ -1747,8 +1785,8 @@ export interface ReportValues {
     rhoSumPerLayer: number[];
     rhoMax: number;
     rhoSum: number;
-    /** Null for convolutions. */
-    relativeFlatness: (number | null)[];
+    /** Of convolutions too, whose rows are their channels. */
+    relativeFlatness: number[];
   };
   /** The least traces of the Hessian over layer-wise and over node-wise rescalings, and whether some rescaling has them. */
   leastTrace?: { [key in ReportMetric]: number } & { [key in `${ReportMetric}Attained`]: boolean };
@@ -1816,9 +1854,11 @@ export interface LandscapeOptions extends RunOptions {
   trajectory?: readonly (Float64Array | Float32Array)[];
   /** Ends of s (and of t); default [−1, 1], or what has all of the trajectory inside. */
   range?: readonly [number, number];
+  /** Of t alone, where there are two directions; default as `range`. */
   rangeT?: readonly [number, number];
   /** Points along s (and t); default 21. */
   points?: number;
+  /** Along t alone, where there are two directions; default as `points`. */
   pointsT?: number;
   /**
    * Of a grid: the row of t to begin with, where those before it are there already, as `onProgress` has given them; default 0. `t`, losses and

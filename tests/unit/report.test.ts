@@ -105,7 +105,7 @@ describe("a report's numbers", () => {
     expect(measureIn({ sharpness }, "epsilon_sharpness_quadratic")?.value).toBe(3);
     expect(measureIn({ sharpness }, "riemannian_sharpness.layerwise")?.value).toBe(4);
     expect(measureIn({ sharpness }, "average_sharpness")?.trust).toBe("± 0.5");
-    const petzka = { relativeFlatness: [1, null, 2] } as unknown as NonNullable<ReportValues["petzka"]>;
+    const petzka = { relativeFlatness: [1, 2] } as unknown as NonNullable<ReportValues["petzka"]>;
     expect(measureIn({ petzka }, "petzka.relative_flatness_sum")?.value).toBe(3);
   });
 

@@ -47,7 +47,8 @@ export interface OpenedModel {
 
 /**
  * Opens a model: one file, or several that belong together. The module that reads files is loaded when this is called first; nothing
- * leaves the computer. Rejects with `parse` for what cannot be read, `invalid_network` for what is no network that isoflat knows.
+ * leaves the computer. Rejects with `parse` for what cannot be read, `invalid_network` for what is no network that isoflat knows, or is
+ * data: a table, or arrays that are called `x` and `y` and such, unless `network` says whose weights they are.
  * @example
  * ```js
  * import { readFile } from "node:fs/promises";
@@ -95,8 +96,12 @@ export type NormalizationName =
 export interface OpenDataOptions {
   /** Shape of one input, as the network takes it: images are put channels first, or into rows. */
   shape?: InputShape;
-  /** How many outputs the network has: one-hot targets of so many columns are classes, unless `loss` is squared error. */
+  /** How many outputs the network has. With one, whole numbers are quantities, not classes. */
   outputs?: number;
+  /**
+   * Without it, whole numbers from 0 are classes, and so are one-hot rows, as many columns as there are outputs; all else are quantities,
+   * of squared error. What could have been meant otherwise, such as labels −1 and 1, is in `notes`.
+   */
   loss?: LossName;
   /** Of files with two sets; default "test". */
   split?: "train" | "validation" | "test";
@@ -181,6 +186,9 @@ export type SaveFormat = "safetensors" | "npz" | "onnx";
  * Parameters as other programs read them. Of what `openModel` gave, the same file with these parameters (batch normalisations that
  * were folded change nothing any more there); of a network, its weights by layer numbers or names, `0.weight`; of a problem,
  * network, data and parameters in one safetensors file, which opens again to the same numbers.
+ *
+ * `format` is `"safetensors"` by default; `"npz"` of weights, and `"onnx"` of a model that was opened from ONNX alone. `name` is what a
+ * problem is called when it is opened again, and of nothing else.
  * @example
  * ```js
  * import { openModel, saveModel } from "isoflat";

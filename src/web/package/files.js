@@ -126,6 +126,8 @@ export function saveModel(model, parameters, options) {
     const [unknown] = Object.keys(rest);
     if (unknown !== undefined)
       throw fault(OPTION, `saveModel: there is no option ${unknown}; there are format and name`);
+    if (!(isAbsent(name) || model instanceof Problem))
+      throw fault(OPTION, "saveModel: name is a problem's; a file of weights alone has none");
     const theta = numbers(parameters, "parameters", "invalid_parameters");
     const source = typeof model === "object" && model !== null ? sources.get(model) : undefined;
     if (source) return inModule((glue) => glue.saveModel(source.read, source.given, theta, format));

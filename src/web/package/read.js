@@ -206,13 +206,36 @@ function copy(value, what, code, extra, above) {
   return object(value, what, code, (entry, key) => copy(entry, `${what}.${key}`, code, extra, inner));
 }
 
-/** The own entries of an object that is one of a literal, a class or another window: no Map, no array, no wrapped value. */
+/**
+ * The keys of an object's own entries and of those that it has from its prototypes: defaults that `Object.create` put behind it, and getters
+ * of its class. Of a class's methods there are those alone that stand for an option.
+ */
+function keysOf(value, what, code) {
+  const found = new Set(Object.keys(value));
+  let prototype = Object.getPrototypeOf(value);
+  for (let depth = 0; prototype !== null; depth++) {
+    if (depth === DEPTH) throw fault(code, `${what} cannot be read: there are more than ${DEPTH} prototypes behind it`);
+    const next = Object.getPrototypeOf(prototype);
+    // Every object has what the last one has, of whichever window.
+    if (next === null && Object.hasOwn(prototype, "hasOwnProperty")) break;
+    for (const [key, entry] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+      if (entry.enumerable || entry.get || METHODS.has(key)) found.add(key);
+    }
+    prototype = next;
+  }
+  return found;
+}
+
+/** Options that are functions. */
+const METHODS = new Set(["onProgress"]);
+
+/** The entries of an object that is one of a literal, a class or another window: no Map, no array, no wrapped value. */
 export function object(value, what, code, of = (entry) => entry) {
   if (typeof value !== "object" || value === null || Object.prototype.toString.call(value) !== "[object Object]") {
     throw fault(code, `${what} must be an object, not ${named(value)}`);
   }
   const found = {};
-  for (const key of Object.keys(value)) {
+  for (const key of keysOf(value, what, code)) {
     // A key of this name would set the copy's prototype.
     if (key === "__proto__") throw fault(code, `${what} has a key named __proto__`);
     const entry = of(value[key], key);

@@ -80,6 +80,29 @@ assert.deepEqual(
   ),
   [6, 16, 120, 84, 10],
 );
+// What was guessed is said; rows of zeros with a 1 are classes, whoever asks.
+const table = (text) => ({ name: "table.csv", bytes: new TextEncoder().encode(text) });
+const signed = await openData(table("a,b,label\n1,2,-1\n3,4,1\n"));
+assert.equal(signed.loss, "squared_error");
+assert(
+  signed.notes.some((note) => note.includes("taken for quantities")),
+  signed.notes.join(),
+);
+const rows = { name: "y.npy", bytes: npy([2, 3], [0, 1, 0, 0, 0, 1]) };
+const hot = await openData([{ name: "x.npy", bytes: npy([2, 2], [1, 2, 3, 4]) }, rows]);
+assert.deepEqual([hot.loss, ...hot.targets], ["cross_entropy", 1, 2]);
+assert(
+  hot.notes.some((note) => note.includes("squared_error would take the rows")),
+  hot.notes.join(),
+);
+
+/** An array of doubles as NumPy writes it. */
+function npy(shape, values) {
+  const text = `{'descr': '<f8', 'fortran_order': False, 'shape': (${shape.join(", ")},), }`.padEnd(117) + "\n";
+  const head = [0x93, ...new TextEncoder().encode("NUMPY"), 1, 0, text.length, 0, ...new TextEncoder().encode(text)];
+  return Uint8Array.from([...head, ...new Uint8Array(new Float64Array(values).buffer)]);
+}
+
 // A problem in one binary file.
 const small = Network.dense([4, 3, 2]);
 const theta = small.initialize({ seed: 1 });

@@ -121,6 +121,29 @@ for (const options of ["x", 5, true, [], new Map(), theta, throwing, revoked.pro
   await rejected("invalid_option", () => engine.train(problem, theta, options));
   await rejected("invalid_option", () => engine.gradient(problem, theta, options));
 }
+// Options behind an object: defaults, getters and a method of its class, of its own realm's root nothing.
+const asked = class {
+  get top() {
+    return 3;
+  }
+  onProgress() {
+    heard++;
+  }
+  describe() {
+    return "no option";
+  }
+};
+let heard = 0;
+assert.equal((await engine.eigenvalues(problem, theta, new asked())).top.length, 3);
+assert(heard > 0);
+for (const options of [Object.create({ top: 3 }), Object.assign(Object.create({ top: 9 }), { top: 3 })]) {
+  assert.equal((await engine.eigenvalues(problem, theta, options)).top.length, 3);
+}
+Object.defineProperty(Object.prototype, "colour", { value: "red", enumerable: true, configurable: true });
+await engine.eigenvalues(problem, theta, {});
+Reflect.deleteProperty(Object.prototype, "colour");
+const endless = () => new Proxy({}, { getPrototypeOf: endless });
+await rejected("invalid_option", () => engine.eigenvalues(problem, theta, endless()), /prototypes/);
 // What an array says of itself is not asked: its numbers are taken.
 const dressed = Object.defineProperties(new Float64Array(theta), {
   length: {

@@ -75,6 +75,7 @@ function networks({ network, theta, freed, parse, layers, dense }) {
     ["dense of texts", "invalid_network", () => Network.dense(["4", "3"]), [/widths\[0\]/, /string "4"/]],
     ["dense of a fraction", "invalid_network", () => Network.dense([4, 2.5, 3]), [/width/, /whole/, /2\.5/]],
     ["dense of a negative width", "invalid_network", () => Network.dense([4, -2, 3]), [/width/, /-2/]],
+    ["dense of a width too large", "invalid_network", () => Network.dense([2 ** 31, 1]), [/width/, /1 to 1000000000/]],
     ["dense of a width of 0", "invalid_network", () => Network.dense([4, 0, 3]), [/width|units/, /0/]],
     ["dense of NaN", "invalid_network", () => Network.dense([4, Number.NaN, 3]), [/width/, /NaN/]],
     [
@@ -511,6 +512,8 @@ function engines({ network, theta, problem, gone, engine }) {
   const lost = new Float64Array(theta);
   structuredClone(lost.buffer, { transfer: [lost.buffer] });
   const spent = Engine.create({ backend: "cpu" });
+  const inputs = new Float32Array(8);
+  const squared = new Problem(network, { loss: "squared_error", inputs, targets: new Float64Array(6) });
   return [
     ["an engine by new", "invalid_handle", () => new Engine({ backend: "cpu" }), [/await Engine\.create/]],
     ["an engine of a text", "invalid_option", own("cpu"), [/Engine\.create/, /options/, /object/, /"cpu"/]],
@@ -636,6 +639,40 @@ function engines({ network, theta, problem, gone, engine }) {
       call("eigenvalues", { operator: { layer: 9 } }),
       [/layer|operator/],
     ],
+    ["no product", "invalid_option", call("eigenvalues", { maxProducts: 0 }), [/products/, /at least one/]],
+    [
+      "no product, by the power method",
+      "invalid_option",
+      call("eigenvalues", { maxProducts: 0, method: "power" }),
+      [/products/, /at least one/],
+    ],
+    [
+      "no product for a report",
+      "invalid_option",
+      call("report", { maxProducts: 0, sections: ["point"] }),
+      [/products/, /at least one/],
+    ],
+    ["a seed beyond whole numbers", "invalid_option", call("eigenvalues", { seed: 2 ** 53 }), [/seed/, /2\^53/]],
+    [
+      "an option of a class that there is not",
+      "invalid_option",
+      call(
+        "eigenvalues",
+        new (class {
+          get count() {
+            return 5;
+          }
+        })(),
+      ),
+      [/count/, /top/],
+    ],
+    ["a misnamed default", "invalid_option", call("eigenvalues", Object.create({ count: 5 })), [/count/, /top/]],
+    [
+      "a number for one of several values",
+      "invalid_option",
+      call("eigenvalues", { space: { type: "g_space", values: 3 } }),
+      [/space\.values/, /must name one/, /not 3/],
+    ],
     ["NaN for a tolerance", "invalid_option", call("eigenvalues", { tolerance: Number.NaN }), [/tolerance/, /NaN/]],
     ["a negative tolerance", "invalid_option", call("eigenvalues", { tolerance: -1 }), [/tolerance/, /-1/]],
     [
@@ -700,6 +737,26 @@ function engines({ network, theta, problem, gone, engine }) {
       "invalid_option",
       call("train", { batchSize: 0 }),
       [/batch size/, /0/, /at least 1/],
+    ],
+    ["training to a number", "invalid_option", call("train", { target: 3 }), [/target/, /loss, accuracy/, /not 3/]],
+    [
+      "training to two targets",
+      "invalid_option",
+      call("train", { target: { loss: 1, accuracy: 1 } }),
+      [/target/, /loss, accuracy/, /alone/],
+    ],
+    ["training to a name", "invalid_option", call("train", { target: "loss" }), [/target/, /object/, /key/]],
+    [
+      "training to an accuracy under squared error",
+      "invalid_option",
+      () => engine.train(squared, theta, { target: { accuracy: 0.9 } }),
+      [/squared_error/, /accuracy/, /target loss/],
+    ],
+    [
+      "training with another loss for validation",
+      "invalid_option",
+      call("train", { validation: squared }),
+      [/validation/, /squared_error/, /cross_entropy/],
     ],
     [
       "training with a learning rate at the top",
@@ -777,6 +834,12 @@ function engines({ network, theta, problem, gone, engine }) {
       [/transformations/, /list|array/],
     ],
     ["a landscape without directions", "invalid_option", call("landscape"), [/directions/]],
+    ...["rangeT", "pointsT"].map((key) => [
+      `a landscape along one direction with ${key}`,
+      "invalid_option",
+      call("landscape", { directions: [{ type: "random", seed: 1 }], [key]: key === "rangeT" ? [0, 1] : 5 }),
+      [new RegExp(key), /second direction/, /one alone/],
+    ]),
     [
       "a landscape along three directions",
       "invalid_option",
@@ -840,6 +903,21 @@ function engines({ network, theta, problem, gone, engine }) {
       call("trace", { method: "hutchinson", probes: 0 }),
       [/probes/, /0|at least/],
     ],
+    ["a trace by three probes", "invalid_option", call("trace", { probes: 3 }), [/Hutch\+\+/, /at least 4/, /3/]],
+    ["a diagonal by one probe", "invalid_option", call("diagonal", { probes: 1 }), [/probes/, /at least 2/]],
+    ["measures by no probe", "invalid_option", call("measure", { probes: 0 }), [/at least 4/, /0/]],
+    [
+      "boxes beyond half of the largest weight",
+      "invalid_option",
+      call("volumeFlatness", { radius: 10 }),
+      [/radius is 10/, /at most 0\.\d/, /half/],
+    ],
+    [
+      "a report of a number",
+      "invalid_option",
+      call("report", { sections: [3] }),
+      [/sections\[0\]/, /point, norms/, /not 3/],
+    ],
     [
       "a report of a section that there is not",
       "invalid_option",
@@ -882,6 +960,25 @@ function engines({ network, theta, problem, gone, engine }) {
       () => openModel(new Uint8Array(16), { format: "onnx" }),
       [/format/, /network/],
     ],
+    [
+      "a table for a model",
+      "invalid_network",
+      () => openModel({ name: "a.csv", bytes: new TextEncoder().encode("a,b,label\n1,2,0\n3,4,1\n") }),
+      [/a\.csv/, /data/, /inputs \[2, 2\]/, /network/],
+    ],
+    [
+      "an archive of nothing",
+      "parse",
+      () => openModel({ name: "a.npz", bytes: Uint8Array.from([80, 75, 5, 6, ...new Array(18).fill(0)]) }),
+      [/a\.npz/, /archive is empty/],
+    ],
+    [
+      "a format in a number",
+      "invalid_option",
+      () => saveModel(network, theta, { format: 3 }),
+      [/format/, /safetensors, npz, onnx/, /not 3/],
+    ],
+    ["a name for weights", "invalid_option", () => saveModel(network, theta, { name: "x" }), [/name/, /problem/]],
     ["no file for data", "invalid_option", () => openData([]), [/file/]],
     ["data that is no data", "parse", () => openData(new Uint8Array(16)), [/the file|known|format/]],
     [
@@ -912,7 +1009,8 @@ function engines({ network, theta, problem, gone, engine }) {
 }
 
 /** Words of the module's own making, which say nothing to who calls. */
-const INNER = /usize|\bu32\b|\bu64\b|\bi64\b|JsValue|untagged|null pointer|variant|\[object|undefined is not/;
+const INNER =
+  /usize|\bu32\b|\bu64\b|\bi64\b|JsValue|untagged|null pointer|variant|or map\b|map with|invalid type|\[object|undefined is not/;
 
 const wrong = [];
 let count = 0;

@@ -41,7 +41,7 @@ export function measureIn(
   if (key === "petzka.relative_flatness_sum") {
     if (!petzka) return null;
     return {
-      value: petzka.relativeFlatness.reduce<number>((sum, value) => sum + (value ?? 0), 0),
+      value: petzka.relativeFlatness.reduce((sum, value) => sum + value, 0),
       trust: "",
       converged: true,
     };
