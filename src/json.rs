@@ -75,7 +75,8 @@ fn key_of(value: &Value, path: &[Segment], message: &str) -> Option<String> {
         Value::String(text) => format!("the string {text:?}"),
         Value::Array(_) => "an array".into(),
         Value::Object(_) => "an object".into(),
-        other => other.to_string(),
+        // As `given` has it.
+        other => other.to_string().trim_end_matches(".0").into(),
     };
     let mut keys = inner.as_object()?.iter().filter(|(_, value)| said(value) == found);
     let (key, _) = keys.next()?;
@@ -307,6 +308,12 @@ mod tests {
         let message =
             read::<Transformation>("{\"type\": \"alpha_scale\",\n\"alpha\": \"x\"}").expect_err("a fault").message;
         assert!(message.contains("must be a number, not the string \"x\"") && !message.contains("f64"), "{message}");
+        let large = json!({ "type": "random_permutation", "seed": 9_007_199_254_740_992.0_f64 });
+        let message = from_value::<Transformation>(&large).expect_err("a fault");
+        assert!(
+            message.starts_with("seed must be a whole number") && message.ends_with(", not 9007199254740992"),
+            "{message}"
+        );
         let nested = r#"{"type": "composition", "of": [["alpha_scale", 2]]}"#;
         let message = read::<Transformation>(nested).expect_err("a fault").message;
         assert!(message.contains("must be an object with a type, not an array"), "{message}");

@@ -28,8 +28,17 @@ pub type Choices = Option<&'static [&'static str]>;
 
 impl Way {
     /// Where the error is, of what was read without one nowhere; and of which choices, if it is about some.
+    #[cold]
+    #[inline(never)]
     pub fn into_parts(self) -> (Vec<Segment>, Choices) {
         (self.0.into_inner(), self.1.get())
+    }
+
+    /// An error is about these, unless it is about some inside them.
+    #[cold]
+    #[inline(never)]
+    fn offer(&self, choices: &'static [&'static str]) {
+        self.1.set(self.1.get().or(Some(choices)));
     }
 
     /// Reads what is behind `segment`.
@@ -131,8 +140,8 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Strict<'_, D> {
         visitor: V,
     ) -> Result<V::Value, D::Error> {
         let found = self.0.deserialize_enum(name, variants, anything(visitor, self.1));
-        if found.is_err() && self.1.1.get().is_none() {
-            self.1.1.set(Some(variants));
+        if found.is_err() {
+            self.1.offer(variants);
         }
         found
     }

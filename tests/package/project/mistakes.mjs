@@ -654,6 +654,12 @@ function engines({ network, theta, problem, gone, engine }) {
     ],
     ["a seed beyond whole numbers", "invalid_option", call("eigenvalues", { seed: 2 ** 53 }), [/seed/, /2\^53/]],
     [
+      "a transformation's seed beyond whole numbers",
+      "invalid_transformation",
+      () => network.transform(theta, { type: "random_permutation", seed: 2 ** 53 }),
+      [/seed must/, /2\^53/],
+    ],
+    [
       "an option of a class that there is not",
       "invalid_option",
       call(

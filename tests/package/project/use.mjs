@@ -38,7 +38,7 @@ assert(engine.info.threads === 1 && engine.info.threadsReason === undefined);
 
 // Threads take a browser's isolated page; elsewhere the engine has one, and says why.
 const threaded = await Engine.create({ backend: "cpu", threads: 2 });
-assert(threaded.info.threads === 1 && /isolated/.test(threaded.info.threadsReason));
+assert(threaded.info.threads === 1 && /browsers alone/.test(threaded.info.threadsReason));
 await threaded.evaluate(problem, parameters);
 threaded.free();
 await refused("invalid_option", () => Engine.create({ backend: "cpu", threads: 0 }));
