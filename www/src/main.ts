@@ -167,7 +167,7 @@ await run(() => headerView(app));
 const look = await run(() => new LookView(app, within(place("stage"))("div", "landscapes")));
 await run(() => statusView(app));
 const bend = await run(() => new BendView(app, look.cut));
-const stage = await run(() => stageView(app, () => tab));
+const control = await run(() => stageView(app, () => tab));
 await run(() => samenessView(app));
 await run(() => gaugesView(app));
 await run(fillNetworks);
@@ -183,7 +183,7 @@ await run(() => {
 await run(() => keepView(app, report));
 await run(() => landscapeFigures(app, look));
 await run(() => trainingFigures(app, training));
-const guide = await run(() => guideView(app, first, stage));
+const guide = await run(() => guideView(app, first, control));
 views = {
   redraw: () => {
     training.redraw();

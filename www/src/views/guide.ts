@@ -56,11 +56,7 @@ const STEPS: Step[] = [
 ];
 
 /** What is played on arrival: called when there is something to see, done when it is over or somebody takes the slider. */
-export function guideView(
-  app: App,
-  beginning: Promise<Beginning>,
-  { stage, control }: { stage: HTMLElement; control: HTMLElement },
-): () => Promise<void> {
+export function guideView(app: App, beginning: Promise<Beginning>, control: HTMLElement): () => Promise<void> {
   const own = within(place("guide"));
   const riddle = own("h2", "riddle");
   const question = riddle.textContent ?? "";
@@ -77,7 +73,7 @@ export function guideView(
   const show = (to: number): void => {
     step = to;
     const shown = STEPS[step];
-    delete stage.dataset.look;
+    delete document.documentElement.dataset.look;
     back.hidden = step <= 0;
     at.hidden = skip.hidden = !shown;
     at.textContent = shown ? `${step + 1} of ${STEPS.length}` : "";
@@ -86,7 +82,7 @@ export function guideView(
       riddle.textContent = question;
       return;
     }
-    stage.dataset.look = shown.part;
+    document.documentElement.dataset.look = shown.part;
     riddle.textContent = shown.text(app);
     move(shown.decades);
   };

@@ -148,6 +148,7 @@ export class LookView {
     const surfaces = { ...growing, ...coarse, ...this.app.store.state.surfaces };
     this.#drawn = surfaces;
     this.box.dataset.view = this.#view;
+    document.documentElement.dataset.surfaces = this.#view;
     this.box.dataset.bent = String(bent);
     this.#show(this.#view === "line" ? lines : surfaces, bent);
     const hasColours = this.#view !== "line" && surfaces.trained !== undefined;

@@ -8,15 +8,15 @@ import { factor } from "../format";
 import { refusalOf, type Sharpness, transformationOf } from "../store";
 import { place, within } from "./place";
 
-/** Returns what the tour looks at and listens to. Its frame is in index.html: it is what people see before there is any script. */
-export function stageView(app: App, part: () => string): { stage: HTMLElement; control: HTMLElement } {
+/** Returns the control, which the tour listens to. Its frame is in index.html: it is what people see before there is any script. */
+export function stageView(app: App, part: () => string): HTMLElement {
   const [stage, control] = [place("stage"), place("control")];
   closeLikeMenu(within(control)("details", "more"));
   slide(app, control);
   reset(app, control);
   sharing(app, stage, part);
   availability(app, stage, control);
-  return { stage, control };
+  return control;
 }
 
 function slide(app: App, control: HTMLElement): void {

@@ -18,6 +18,8 @@ export function tabsView(shown: (tab: string) => void): void {
     if (!isFirst && location.hash !== "" && !isPart) return;
     const tab = names.has(wanted) ? wanted : FIRST;
     for (const panel of panels) panel.hidden = panel.dataset.tab !== tab;
+    // Style sheets that found out by `main:has(…)` would have all of the page styled anew at each change in it.
+    document.documentElement.dataset.part = tab;
     for (const link of links) {
       if (link.hash === `#/${tab}`) {
         link.setAttribute("aria-current", "page");
