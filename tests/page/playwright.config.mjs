@@ -7,12 +7,35 @@ import { chromeArguments, findChrome } from "../../scripts/lib/browser.mjs";
 
 const MINUTE = 60_000;
 
+/**
+ * Of each window Chrome has two pages of its own ready under the address line, which take two thirds of what opening the window does and
+ * which nobody comes to see here. It takes one list of such features, the last: so Playwright's own are in it too.
+ */
+const WITHOUT = [
+  "WebUIOmniboxPopup",
+  "WebUIOmniboxAimPopup",
+  "AimEnabled",
+  "AvoidCorsURLLoaderRestartOnRedirect",
+  "AvoidUnnecessaryBeforeUnloadCheckSync",
+  "DestroyProfileOnBrowserClose",
+  "HttpsFirstBalancedModeAutoEnable",
+  "HttpsUpgrades",
+  "LensOverlay",
+  "MediaRouter",
+  "NetworkTimeServiceQuerying",
+  "OptimizationHints",
+  "PaintHolding",
+  "PreconnectToSearch",
+  "TcpPortRandomizationWin",
+  "ThirdPartyStoragePartitioning",
+];
+
 /** Chrome as it is installed: none is downloaded. Without a GPU surfaces are drawn by SwiftShader. */
 const chrome = (webgpu) => ({
   browserName: "chromium",
   launchOptions: {
     executablePath: process.env.ISOFLAT_CHROME || findChrome(),
-    args: [...chromeArguments(webgpu), "--enable-unsafe-swiftshader"],
+    args: [...chromeArguments(webgpu), "--enable-unsafe-swiftshader", `--disable-features=${WITHOUT.join()}`],
   },
 });
 

@@ -1,6 +1,7 @@
 /** Serves a folder on a free port of this computer, the way a plain file server does, or with headers of its own, or compressed. */
 
-import { createReadStream, readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -35,7 +36,7 @@ export function serve(folder, headers = {}, { compress = false } = {}) {
     const encoding = compress ? { "Content-Encoding": "gzip" } : {};
     response.writeHead(200, { ...headers, ...encoding, "Content-Type": type });
     if (ready) response.end(ready.get(file));
-    else createReadStream(file).pipe(response);
+    else readFile(file).then((bytes) => response.end(bytes));
   });
   return new Promise((resolve) => {
     server.listen(0, "127.0.0.1", () => {
