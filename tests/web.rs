@@ -5,7 +5,6 @@
 #[path = "native/support/golden.rs"]
 mod golden;
 
-use isoflat::engine::gpu::Tune;
 use isoflat::engine::{Backend, Device, Engine, Precision};
 use isoflat::invariance::invariance;
 use isoflat::measure::{Measure, MeasureOptions};
@@ -62,18 +61,6 @@ async fn auto_never_takes_a_software_adapter() {
     assert!(!device.info().is_software, "{:?}", device.info());
     if !expects_webgpu() {
         assert_eq!(device.info().backend, "cpu");
-    }
-}
-
-/// SwiftShader takes its time to compile every kernel of a table: the few seconds after which no unusual one is begun are its limit.
-#[wasm_bindgen_test]
-async fn an_adapter_is_measured_in_the_browser() {
-    if let Some(device) = gpu().await {
-        let (device, measured) = device.tuned(Tune::Anew, &[], &Control::default()).await.expect("measured");
-        let tuning = measured.expect("a tuning");
-        assert!(tuning.is_of(device.info()));
-        let times = tuning.tiles().gather;
-        assert!(times.registers.into_iter().flatten().all(|time| time.first >= time.each), "{times:?}");
     }
 }
 

@@ -1,7 +1,10 @@
-/** What the package measures of a GPU, and where it keeps it. */
+/** What the package measures of a GPU, and where it keeps it: as the crate does in a browser, so that tests/web.rs does not measure again. */
 
+import { readFileSync } from "node:fs";
 import { root, test } from "./fixtures.mjs";
 import { serve } from "./server.mjs";
+
+const { version: released } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
 
 /** Where the package is served as it is, and has WebGPU. */
 async function measureTwice() {
@@ -39,6 +42,14 @@ test("A GPU is measured once, and what was found is kept", async ({ browser, che
   const [anew, auto, never] = runs;
   check("it is measured when asked for", anew.phases.join() === "tuning", JSON.stringify(anew.phases));
   check("what was found is kept", kept.length === 1 && kept[0].adapter === anew.adapter, JSON.stringify(kept));
+  const [{ api, version, tiles }] = kept;
+  check("as this browser's, and this version's", api === "webgpu" && version === released, `${api}, ${version}`);
+  const times = tiles.gather.registers.filter((time) => time !== null);
+  check(
+    "a tile alone takes no less than one of many",
+    times.length > 0 && times.every(({ first, each }) => first >= each),
+    JSON.stringify(times),
+  );
   check("and taken without measuring again", auto.phases.length === 0 && auto.gradient.join() === anew.gradient.join());
   const norm = Math.hypot(...never.gradient);
   const change = Math.hypot(...never.gradient.map((value, index) => value - anew.gradient[index])) / norm;
