@@ -10,7 +10,7 @@ import { buildSite } from "./build.mjs";
 import { runFuzz } from "./fuzz.mjs";
 import { driverCapabilities, findChrome, findDriver, findFirefox, noFirefox } from "./lib/browser.mjs";
 import { hasMpi, noMpi } from "./lib/mpi.mjs";
-import { beginNode, Failure, fail, root, run, runNode, seconds } from "./lib/process.mjs";
+import { begin, beginNode, Failure, fail, root, run, runNode, seconds } from "./lib/process.mjs";
 import { relaxedEnvironment } from "./lib/relaxed.mjs";
 import { setUp } from "./setup.mjs";
 
@@ -40,7 +40,7 @@ async function heard(work) {
  * The wasm tests in headless Chrome. They are told what they must get at compile time, the one way into a browser that
  * wasm-bindgen's test runner leaves: `option_env!("ISOFLAT_TEST_WEBGPU")` is `Some("1")` with WebGPU, `Some("0")` without.
  */
-async function browserTests(webgpu) {
+function browserCommand(webgpu) {
   const capabilities = join(root, "target", `webdriver-${webgpu ? "webgpu" : "cpu"}.json`);
   mkdirSync(join(root, "target"), { recursive: true });
   writeFileSync(capabilities, JSON.stringify(driverCapabilities(findChrome(), webgpu), null, 2));
@@ -56,7 +56,14 @@ async function browserTests(webgpu) {
     // Each of the package's two modules once.
     ...(webgpu ? {} : relaxedEnvironment()),
   };
-  const output = await heard((options) => run("wasm-pack", args, { ...options, env }));
+  return ["wasm-pack", args, { env }];
+}
+
+const beginBrowserTests = (webgpu) => begin(...browserCommand(webgpu));
+
+async function browserTests(webgpu, begun) {
+  const [command, args, { env }] = browserCommand(webgpu);
+  const output = await heard((options) => begun?.end(options) ?? run(command, args, { ...options, env }));
   // A file without tests for the browser ends with 0 too; if no file has any, nothing was tested.
   if (!/\b[1-9]\d* passed/.test(output)) throw new Failure("no test ran in the browser");
 }
@@ -98,7 +105,8 @@ async function someFuzz() {
   if (failures > 0) throw new Failure(`${failures} kinds of failure, in target/fuzz/`);
 }
 
-// `needs` names steps whose results a step reads; they are run before it even if --only leaves them out.
+// `needs` names steps whose results a step reads; they are run before it even if --only leaves them out. `begin` begins a step when the
+// one that `beside` names is run, or with the first.
 const steps = [
   { name: "format", group: "rust", says: "cargo fmt", work: () => cargo("fmt", "--check") },
   {
@@ -146,7 +154,10 @@ const steps = [
     name: "cpu",
     group: "wasm",
     says: "wasm tests in Chrome without WebGPU, relaxed SIMD",
-    work: () => browserTests(false),
+    // Both are compiled by one core each, and a software adapter compiles its kernels by one.
+    beside: "webgpu",
+    begin: () => beginBrowserTests(false),
+    work: (begun) => browserTests(false, begun),
   },
   {
     name: "lint",
@@ -227,8 +238,15 @@ async function test() {
   const outcomes = [await attempt({ name: "setup", says: "what is needed", work: () => setUp({ tests: true }) }, [])];
   // Without what it needs every step would fail for the same reason.
   if (outcomes[0].problem === "") {
-    const begun = new Map(plan.filter(({ begin }) => begin).map((step) => [step, step.begin()]));
-    for (const step of plan) outcomes.push(await attempt(step, outcomes, begun.get(step)));
+    const begun = new Map();
+    const beginBeside = (name) => {
+      for (const step of plan) if (step.begin && step.beside === name) begun.set(step, step.begin());
+    };
+    beginBeside(undefined);
+    for (const step of plan) {
+      beginBeside(step.name);
+      outcomes.push(await attempt(step, outcomes, begun.get(step)));
+    }
   }
 
   console.log("\n=== summary");

@@ -82,12 +82,16 @@ export function run(command, args, { env = {}, cwd = root, onOutput } = {}) {
 export const runNode = (script, args = [], options = {}) =>
   run(process.execPath, [join(root, script), ...args], options);
 
+/** Begins a JavaScript program beside what else runs. */
+export const beginNode = (script, args = []) => begin(process.execPath, [join(root, script), ...args]);
+
 /**
- * Begins a JavaScript program beside what else runs, which goes before it. `end` waits for it, shows what it has printed, and rejects
- * when it does not end with 0.
+ * Begins a command beside what else runs, which goes before it. `end` waits for it, shows what it has printed, gives it to `onOutput`,
+ * and rejects when it does not end with 0.
  */
-export function beginNode(script, args = []) {
-  const child = spawn(process.execPath, [join(root, script), ...args], { cwd: root, env: environment });
+export function begin(command, args, { env = {} } = {}) {
+  const said = [command === process.execPath ? "node" : command, ...args].join(" ");
+  const child = spawn(command, args, { cwd: root, env: { ...environment, ...env } });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text) => {
@@ -103,10 +107,11 @@ export function beginNode(script, args = []) {
   } catch {
     // Then both go at the same pace.
   }
-  const end = async () => {
+  const end = async ({ onOutput = () => {} } = {}) => {
     const problem = await over;
     process.stdout.write(output);
-    if (problem !== null) throw new Failure(`node ${script} ended with ${problem}`);
+    onOutput(output);
+    if (problem !== null) throw new Failure(`${said} ended with ${problem}`);
   };
   return { end };
 }
