@@ -124,7 +124,7 @@ async fn train_and_keep(
     let began = Instant::now();
     loop {
         let done = kept.as_ref().map_or(0, |kept| kept.history.len());
-        let some = TrainOptions { epochs: options.epochs.min(done + KEPT_EVERY), ..options.clone() };
+        let some = TrainOptions { epochs: options.epochs.min(done + KEPT_EVERY), ..*options };
         let found = match &kept {
             None => train(engine, start, None, &some, &control).await?,
             Some(kept) => resume(engine, &space, kept, None, &some, &control).await?,
