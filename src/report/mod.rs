@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::linalg::StochasticLanczos;
 use crate::measure::sharpness::{Noise, Region, average_sharpness, highest_known};
 use crate::measure::{Known, MeasureOptions, fisher_rao_norm, path_norm_squared};
-use crate::network::Network;
+use crate::network::{Layer, Network};
 use crate::numbers::norm;
 use crate::operator::{Connection, Metric, OperatorKind};
 use crate::problem::ProblemFile;
@@ -354,6 +354,12 @@ impl Reporter<'_, '_> {
         let sum = |values: &[f64]| values.iter().sum::<f64>();
         let rho_max: Vec<f64> = rho.iter().map(|rho| max(rho)).collect();
         let rho_sum: Vec<f64> = rho.iter().map(|rho| sum(rho)).collect();
+        // Petzka et al. 2021 define it for dense layers; the measure's sum has convolutions too.
+        let network = self.known.engine.problem().network();
+        let layers = network.layout().layers().iter().zip(&traces.layers);
+        let relative_flatness: Vec<Option<f64>> = layers
+            .map(|(layer, sums)| matches!(network.layer(layer.layer), Layer::Dense { .. }).then_some(sums.gram_trace))
+            .collect();
         Ok(json!({
             "kappa": kappa,
             "kappa_max": max(&kappa),
@@ -366,7 +372,7 @@ impl Reporter<'_, '_> {
             "rho_sum_per_layer": rho_sum,
             "rho_max": max(&rho_max),
             "rho_sum": sum(&rho_sum),
-            "relative_flatness": traces.relative_flatness(),
+            "relative_flatness": relative_flatness,
         }))
     }
 }

@@ -1764,7 +1764,7 @@ type ReportMetric = "layerwise" | "nodewise";
  * The values of a report; those of a section that was not asked for, not finished or is not defined are absent. Keys are those of report
  * files (`isoflat report --json`) in camel case. So are those of most measures: `hessian.spectral_norm` is `values.hessian.spectralNorm`.
  * Measures of sharpness are searches under `sharpness`, with their numbers in `value` and `quadratic`, and a sum that has no key of its
- * own, `petzka.relative_flatness_sum`, is that of a list.
+ * own, `petzka.relative_flatness_sum`, is that of a list that has no null.
  */
 export interface ReportValues {
   loss?: number;
@@ -1785,8 +1785,8 @@ export interface ReportValues {
     rhoSumPerLayer: number[];
     rhoMax: number;
     rhoSum: number;
-    /** Of convolutions too, whose rows are their channels. */
-    relativeFlatness: number[];
+    /** Of dense layers, as Petzka et al. 2021 have it; null for convolutions, which `petzka` and the measure's sum have too, row by channel. */
+    relativeFlatness: (number | null)[];
   };
   /** The least traces of the Hessian over layer-wise and over node-wise rescalings, and whether some rescaling has them. */
   leastTrace?: { [key in ReportMetric]: number } & { [key in `${ReportMetric}Attained`]: boolean };

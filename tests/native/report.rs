@@ -129,19 +129,6 @@ fn progress_names_the_section_and_what_remains() {
 }
 
 #[test]
-fn convolutions_have_the_relative_flatness_that_the_measure_sums() {
-    let report = run("conv_lenet_tiny", Some(&[Section::Petzka]), &Control::default()).expect("a report");
-    let (engine, theta) = golden("conv_lenet_tiny");
-    let list = [Measure::from_key("petzka.relative_flatness_sum").expect("a measure")];
-    let options = MeasureOptions::default();
-    let found = block_on(measure(&engine, &theta, &list, &options, &Control::default())).expect("its value");
-    let layers = report.values["petzka"]["relative_flatness"].as_array().expect("a list").clone();
-    let layers: Vec<f64> = layers.iter().map(|value| value.as_f64().expect("a number a layer")).collect();
-    let (sum, expected) = (layers.iter().sum::<f64>(), found[0].value);
-    assert!(layers.len() == 4 && (sum - expected).abs() <= 1e-9 * expected.abs(), "{layers:?}, and alone {expected}");
-}
-
-#[test]
 fn options_that_nothing_could_be_computed_by_are_refused() {
     for measure in [
         MeasureOptions { max_products: 0, ..MeasureOptions::default() },

@@ -105,8 +105,11 @@ describe("a report's numbers", () => {
     expect(measureIn({ sharpness }, "epsilon_sharpness_quadratic")?.value).toBe(3);
     expect(measureIn({ sharpness }, "riemannian_sharpness.layerwise")?.value).toBe(4);
     expect(measureIn({ sharpness }, "average_sharpness")?.trust).toBe("± 0.5");
-    const petzka = { relativeFlatness: [1, 2] } as unknown as NonNullable<ReportValues["petzka"]>;
-    expect(measureIn({ petzka }, "petzka.relative_flatness_sum")?.value).toBe(3);
+    const petzkaOf = (relativeFlatness: (number | null)[]) =>
+      ({ petzka: { relativeFlatness } }) as unknown as Pick<ReportValues, "petzka">;
+    expect(measureIn(petzkaOf([1, 2]), "petzka.relative_flatness_sum")?.value).toBe(3);
+    // The measure sums convolutions too, of which a report has none.
+    expect(measureIn(petzkaOf([1, null, 2]), "petzka.relative_flatness_sum")).toBeNull();
   });
 
   test("are in parts, of which those that were not computed are absent", () => {

@@ -39,9 +39,11 @@ export function measureIn(
     return value === undefined ? null : { value, trust: "", converged: true };
   }
   if (key === "petzka.relative_flatness_sum") {
-    if (!petzka) return null;
+    // A report has it of dense layers, the measure's sum convolutions too.
+    const values = petzka?.relativeFlatness.filter((value) => value !== null);
+    if (!values || values.length !== petzka?.relativeFlatness.length) return null;
     return {
-      value: petzka.relativeFlatness.reduce((sum, value) => sum + value, 0),
+      value: values.reduce((sum, value) => sum + value, 0),
       trust: "",
       converged: true,
     };

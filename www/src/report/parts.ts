@@ -20,7 +20,7 @@ export function petzkaPart({ petzka }: ReportValues): Part | null {
     id: "petzka",
     title: "Layer by layer",
     about:
-      "Petzka’s measures: curvature times the size of the weights. κ is ‖W‖² times a layer’s largest curvature, κτ times its total one; ρ is a neuron’s own; relative flatness weighs every pair of rows by their product.",
+      "Petzka’s measures: curvature times the size of the weights. κ is ‖W‖² times a layer’s largest curvature, κτ times its total one; ρ is a neuron’s own; relative flatness weighs every pair of rows by their product, and is of dense layers.",
     plots: [],
     tables: [
       {
