@@ -85,3 +85,19 @@ fn correlations_have_the_values_and_intervals_of_their_definitions() {
     assert!(pearson(&pairs[..3]).is_none() && kendall(&pairs[..4]).is_none());
     assert!(pearson(&[(1.0, 1.0); 6]).is_none() && kendall(&[(1.0, 1.0); 6]).is_none());
 }
+
+/// A state is read as it was kept, and what a run took before it was killed counts.
+#[test]
+fn a_state_is_kept_and_its_seconds_count() {
+    let folder = std::env::temp_dir().join(format!("isoflat-papers-state-{}", std::process::id()));
+    let path = folder.join("run.state");
+    assert_eq!(runs::read(&path).expect("no file is no failure"), None);
+    let state = json!({ "seconds": 40.0, "state": { "coordinates": [0.1, f64::from(0.1_f32)] } });
+    runs::keep(&path, &state).expect("a file");
+    assert_eq!(runs::read(&path).expect("a file"), Some(state));
+    let work = |_: &u64| Ok(json!({ "seconds": 40.0 }));
+    let found = runs::all(&folder, 1, &[0_u64], |_| "run".into(), work).expect("a result");
+    let seconds = found[0]["seconds"].as_f64().expect("a number");
+    assert!((40.0..41.0).contains(&seconds), "{seconds}");
+    std::fs::remove_dir_all(&folder).expect("a folder");
+}
