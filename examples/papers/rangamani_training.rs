@@ -141,7 +141,8 @@ async fn train_and_keep(
     }
 }
 
-/// Trains until the key's target is there, for its epochs at most, and looks at the test images. The training's state is kept in `runs`.
+/// Trains until the key's target is there, for its epochs at most, and looks at the test images. The training's state is kept in
+/// `folder`.
 pub async fn trained(key: &Key, [training, test]: &[Images; 2], folder: &Path) -> Result<Trained> {
     let (problem, test) = (training.problem(key.network()?)?, test.problem(key.network()?)?);
     let device = Device::cpu(Precision::F32);

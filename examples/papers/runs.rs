@@ -46,7 +46,8 @@ pub fn read(path: &Path) -> Result<Option<Value>> {
 }
 
 /// The results of all `keys` in their order: those that are in `folder`, and by `work` those that are not, `jobs` at a time. Every result
-/// has in `seconds` what its run took, with what the work says there of runs before it that were killed. With no jobs those that are there are all.
+/// has in `seconds` what its run took, with what the work says there of runs before it that were killed. With no jobs those that are there
+/// are all.
 pub fn all<K: Sync>(
     folder: &Path,
     jobs: usize,

@@ -286,7 +286,7 @@ pub(super) async fn search(
             _ if i < first - 1 => (StartKind::Given, coordinates.coordinates_of(&given[i - 2])?),
             _ if i < first => (StartKind::Gradient, coordinates.pull(gradient)?),
             _ => {
-                let restart = (i - first) as u64;
+                let restart = i - first;
                 control.breathe().await?;
                 (StartKind::Random, random_start(&probe, parameters, coordinates, options.seed, restart).await?)
             }

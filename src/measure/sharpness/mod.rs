@@ -232,8 +232,9 @@ impl Default for SharpnessOptions {
 /// Subspaces, pairs of noise and restarts, where nobody says how many.
 const DRAWS: [usize; 3] = [5, 50, 4];
 
-/// The same where all that is asked is whether the value stands still: it is that of the same draws before and after.
-const DRAWS_TO_COMPARE: [usize; 3] = [3, 16, 2];
+/// The same where all that is asked is whether the value stands still: it is that of the same draws before and after, and of starts that
+/// permutations carry along.
+const DRAWS_TO_COMPARE: [usize; 3] = [3, 16, starts::GRADIENTS];
 
 impl SharpnessOptions {
     /// Subspaces that are drawn.

@@ -28,7 +28,7 @@ const EIGENVECTOR_PRODUCTS: usize = 300;
 
 /// Random starts that are gradients. All symmetries carry those along, permutations too; but they are of one mind, and a unit that no
 /// sample reaches has none. Those behind them are random directions, which in large regions find summits several times as high.
-pub(super) const GRADIENTS: u64 = 2;
+pub(super) const GRADIENTS: usize = 2;
 
 /// The gradient over a random half of the samples for the first [`GRADIENTS`], then a random direction, and where the gradient vanishes;
 /// in the region's coordinates.
@@ -37,9 +37,9 @@ pub(super) async fn random_start(
     theta: &[f64],
     coordinates: &Coordinates,
     seed: u64,
-    i: u64,
+    i: usize,
 ) -> Result<Vec<f64>> {
-    let mut rng = second_generator(seed.wrapping_add(i));
+    let mut rng = second_generator(seed.wrapping_add(i as u64));
     let samples = probe.engine().problem().samples();
     if i >= GRADIENTS || samples == 1 {
         return coordinates.random(&mut rng);

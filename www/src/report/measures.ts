@@ -40,10 +40,9 @@ export function measureIn(
   }
   if (key === "petzka.relative_flatness_sum") {
     // A report has it of dense layers, the measure's sum convolutions too.
-    const values = petzka?.relativeFlatness.filter((value) => value !== null);
-    if (!values || values.length !== petzka?.relativeFlatness.length) return null;
+    if (!petzka || petzka.relativeFlatness.includes(null)) return null;
     return {
-      value: values.reduce((sum, value) => sum + value, 0),
+      value: petzka.relativeFlatness.reduce<number>((sum, value) => sum + (value ?? 0), 0),
       trust: "",
       converged: true,
     };
