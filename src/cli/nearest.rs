@@ -6,10 +6,13 @@ pub(super) fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) 
     // A word of any length is not compared with letters of any number.
     const LONGEST: usize = 64;
     let letters: Vec<char> = word.to_lowercase().chars().take(LONGEST).collect();
+    let plain = |word: &str| word.chars().filter(|letter| letter.is_alphanumeric()).collect::<String>().to_lowercase();
+    let own = plain(word);
+    // Of words that are as near the one with the same letters: `adam_w` for adamw, and not `adam`.
     let (distance, found) = words
         .into_iter()
         .map(|candidate| (distance(&letters, &candidate.chars().collect::<Vec<char>>()), candidate))
-        .min_by_key(|(distance, _)| *distance)?;
+        .min_by_key(|(distance, candidate)| (*distance, plain(candidate) != own))?;
     let length = letters.len().max(found.chars().count());
     (2 * distance <= length).then_some(found)
 }
@@ -65,6 +68,7 @@ mod tests {
         assert_eq!(nearest("Raport", words), Some("report"));
         assert_eq!(nearest("eigenvalus", words), Some("eigenvalues"));
         assert_eq!(nearest("model.onnx", words), None);
+        assert_eq!(nearest("adamw", ["sgd", "adam", "adam_w"]), Some("adam_w"));
         assert_eq!(nearest("x", []), None);
     }
 }

@@ -337,11 +337,11 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         Ok(())
     }),
     row("html", Some("FILE"), ON_DEVICE, "a page with figures too, in one file", |to, v| {
-        to.output.html = Some(v.into());
+        to.output.html = Some(named("html", v)?);
         Ok(())
     }),
     row("out", Some("FILE"), &[], "weights (train, convert) or the result's JSON into this file", |to, v| {
-        to.output.out = Some(v.into());
+        to.output.out = Some(named("out", v)?);
         Ok(())
     }),
     row(
@@ -383,11 +383,16 @@ fn chosen<'a>(what: &str, value: &str, names: impl IntoIterator<Item = &'a str>)
     bail!(InvalidOption, "there is no {what} \"{value}\"{hint} (there are {some}{more})")
 }
 
-/// Beyond these, threads wait for each other longer than they compute.
-const MOST_THREADS: usize = 1024;
+/// Beyond these, threads wait for each other longer than they compute; those of a module are workers with a module each.
+const MOST_THREADS: usize = if cfg!(target_arch = "wasm32") { 64 } else { 1024 };
 
 fn wrong<T>(name: &str, expected: &str, value: &str) -> Result<T> {
     bail!(InvalidOption, "--{name} is {expected}, not \"{value}\"")
+}
+
+/// A file's name.
+fn named(name: &str, value: &str) -> Result<String> {
+    if value.is_empty() { wrong(name, "a file's name", value) } else { Ok(value.into()) }
 }
 
 fn count(name: &str, value: &str) -> Result<usize> {

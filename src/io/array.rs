@@ -144,4 +144,6 @@ pub(super) struct Labelled {
     pub arrays: Arrays,
     /// In the order of their numbers.
     pub classes: Vec<String>,
+    /// The names of the inputs' columns, of a table.
+    pub columns: Vec<String>,
 }

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use serde::de::IgnoredAny;
+
 use super::archive::EMPTY_ARCHIVE;
 use super::{Arrays, File, Graph, cifar, csv, gzip, idx, images, npy, npz, onnx, own, pytorch, safetensors, tfjs};
 use crate::error::{Result, bail};
@@ -93,12 +95,25 @@ pub(super) fn read(file: &File, others: &[File]) -> Result<(&'static str, Conten
         bail!(Parse, "{}: {why}", file.name)
     }
     let Some(format) = FORMATS.iter().find(|format| (format.is)(file)) else {
+        if let Some(why) = unreadable_json(file) {
+            bail!(Parse, "{}: {why}", file.name)
+        }
         bail!(Parse, "{}: none of the formats that isoflat reads: {READ}", file.name)
     };
     match (format.read)(file, others) {
         Ok(content) => Ok((format.name, content)),
         Err(error) => Err(crate::Error::new(error.code, format!("{}: {}", file.name, error.message))),
     }
+}
+
+/// Where a file that is to be JSON is none.
+fn unreadable_json(file: &File) -> Option<String> {
+    let is_meant = file.has_extension("json") || file.bytes.trim_ascii_start().starts_with(b"{");
+    let text = std::str::from_utf8(if is_meant { &file.bytes } else { return None }).ok()?;
+    if text.starts_with('\u{feff}') {
+        return Some("the JSON begins with a byte order mark: save it as UTF-8 without one".into());
+    }
+    serde_json::from_str::<IgnoredAny>(text).err().map(|error| format!("not valid JSON: {error}"))
 }
 
 /// What downloads leave in the place of a file, whatever that is called.
@@ -120,6 +135,21 @@ fn stand_in(bytes: &[u8]) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn json_that_is_cut_off_says_where() {
+        for (text, said) in [
+            ("{\"network\": ", "line 1"),
+            ("{}\n{}", "line 2"),
+            ("{\"loss\": Infinity}", "line 1"),
+            ("\u{feff}{}", "byte order mark"),
+        ] {
+            let found = read(&File::new("a.json", text.as_bytes()), &[]).expect_err("a fault").message;
+            assert!(found.starts_with("a.json: ") && found.contains(said), "{found}");
+        }
+        let other = read(&File::new("a.json", &b"{\"a\": 1}"[..]), &[]).expect_err("a fault").message;
+        assert!(other.contains("none of the formats"), "{other}");
+    }
 
     #[test]
     fn what_stands_in_a_files_place_is_told() {

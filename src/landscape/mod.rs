@@ -13,8 +13,9 @@ use self::trajectory::around;
 use crate::control::{Control, Progress};
 use crate::engine::{Engine, Plan, Step, Vector};
 use crate::error::{Result, bail, ensure};
-use crate::linalg::{Goal, Lanczos, generator, random_normal};
+use crate::linalg::{Eigenpair, Goal, Lanczos, generator, random_normal};
 use crate::memory::{collected, copied};
+use crate::numbers::norm;
 use crate::operator::OperatorKind;
 
 /// The most points a landscape may have.
@@ -285,7 +286,8 @@ async fn direction_vectors(
                 normalization.apply(network, parameters, vector)?
             }
             Direction::Eigenvector { operator, index } => {
-                normalization.apply(network, parameters, eigenvectors.get(*operator, *index))?
+                let (vector, error) = eigenvectors.get(*operator, *index);
+                normalization.apply_within(network, parameters, vector, error)?
             }
             Direction::Towards(other) => {
                 network.check_parameters(other)?;
@@ -325,11 +327,14 @@ async fn principal_components(
 /// Eigenvectors of the operators that the directions name, one run an operator.
 struct Eigenvectors(BTreeMap<String, Ends>);
 
-/// Eigenvectors at both ends of a spectrum, from the end inwards.
+/// Eigenvectors at both ends of a spectrum, from the end inwards, each with what any part of it may be off by.
 struct Ends {
-    top: Vec<Vec<f64>>,
-    bottom: Vec<Vec<f64>>,
+    top: Vec<(Vec<f64>, f64)>,
+    bottom: Vec<(Vec<f64>, f64)>,
 }
+
+/// Most that a part of an eigenvector is taken to be off by, as a share of the whole: of a small eigenvalue a residual tells little.
+const UNCERTAIN: f64 = 1e-3;
 
 impl Eigenvectors {
     async fn compute(engine: &Engine, parameters: &[f64], specs: &[&Direction], control: &Control<'_>) -> Result<Self> {
@@ -362,15 +367,23 @@ impl Eigenvectors {
                 ..Lanczos::default()
             };
             let spectrum = lanczos.run(&operator, control).await?;
-            let mapped = |pairs: Vec<crate::linalg::Eigenpair>| -> Result<Vec<Vec<f64>>> {
-                pairs.into_iter().filter_map(|pair| pair.vector).map(|v| kind.displacement(engine, &v)).collect()
+            let mapped = |pairs: Vec<Eigenpair>| -> Result<Vec<(Vec<f64>, f64)>> {
+                let known = pairs.into_iter().filter_map(|pair| Some((pair.residual / pair.value.abs(), pair.vector?)));
+                known
+                    .map(|(error, vector)| {
+                        let vector = kind.displacement(engine, &vector)?;
+                        // Where the operator has nothing, as for a unit that is 0 at every sample, the residual is λ times the vector.
+                        let error = error.min(UNCERTAIN) * norm(vector.iter().copied());
+                        Ok((vector, error))
+                    })
+                    .collect()
             };
             found.insert(name, Ends { top: mapped(spectrum.top)?, bottom: mapped(spectrum.bottom)? });
         }
         Ok(Self(found))
     }
 
-    fn get(&self, kind: OperatorKind, index: isize) -> Vec<f64> {
+    fn get(&self, kind: OperatorKind, index: isize) -> (Vec<f64>, f64) {
         let Ends { top, bottom } = &self.0[&kind.name()];
         match usize::try_from(index) {
             Ok(i) => top[i].clone(),

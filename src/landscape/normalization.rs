@@ -22,22 +22,33 @@ impl Normalization {
     ///
     /// # Errors
     /// `InvalidParameters` for parameters or a direction of another length, `NotFinite` for numbers that are not finite.
-    pub fn apply(self, network: &Network, parameters: &[f64], mut direction: Vec<f64>) -> Result<Vec<f64>> {
+    pub fn apply(self, network: &Network, parameters: &[f64], direction: Vec<f64>) -> Result<Vec<f64>> {
+        self.apply_within(network, parameters, direction, 0.0)
+    }
+
+    /// The same of a direction that is known up to an error of length `error`: a part that is no longer than that is none.
+    pub(super) fn apply_within(
+        self,
+        network: &Network,
+        parameters: &[f64],
+        mut direction: Vec<f64>,
+        error: f64,
+    ) -> Result<Vec<f64>> {
         network.check_parameters(parameters)?;
         network.check_parameters(&direction)?;
         let v = &mut direction;
         match self {
-            Self::None => match_length(v, 1.0),
+            Self::None => match_length(v, 1.0, 0.0),
             Self::Layer => {
                 for block in network.layout().blocks() {
-                    match_length(&mut v[block.range.clone()], norm(parameters[block.range].iter().copied()));
+                    match_length(&mut v[block.range.clone()], norm(parameters[block.range].iter().copied()), error);
                 }
             }
             Self::Filter => {
                 for layer in network.layout().layers() {
                     let rows = v[layer.weight.clone()].chunks_exact_mut(layer.inputs);
                     for (v, w) in rows.zip(parameters[layer.weight.clone()].chunks_exact(layer.inputs)) {
-                        match_length(v, norm(w.iter().copied()));
+                        match_length(v, norm(w.iter().copied()), error);
                     }
                     if let Some(bias) = &layer.bias {
                         v[bias.clone()].fill(0.0);
@@ -49,7 +60,7 @@ impl Normalization {
     }
 }
 
-fn match_length(v: &mut [f64], length: f64) {
+fn match_length(v: &mut [f64], length: f64, error: f64) {
     let own = norm(v.iter().copied());
-    v.iter_mut().for_each(|v| *v = if own > 0.0 { *v / own * length } else { 0.0 });
+    v.iter_mut().for_each(|v| *v = if own > error { *v / own * length } else { 0.0 });
 }

@@ -13,14 +13,14 @@
 
 use std::ops::Range;
 
-use super::balance::{Minimum, Terms, Ways, minimum};
+use super::balance::{Minimum, SMALLEST, Terms, Ways, minimum, unit_of};
 use super::row::{ALWAYS, Compute, Cost, Domain, Family};
 use super::{Measure, MeasureValue};
 use crate::control::Control;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::network::{Layer, Network, ParametricLayer};
-use crate::numbers::{norm, power_near};
+use crate::numbers::norm;
 
 pub(super) const MEASURES: &[Measure] = &[Measure {
     key: "normalized_sharpness",
@@ -80,8 +80,9 @@ impl<'a> Matrix<'a> {
     async fn least(&self, h: &[f64], w: &[f64], control: &Control<'_>) -> Result<Minimum> {
         let ParametricLayer { outputs, inputs, groups, .. } = *self.layer;
         // Both sums are near 1 then, and so are the factors that make them equal.
-        let near = |size: f64| if size > 0.0 { power_near(size) } else { 1.0 };
-        let (unit_h, unit_w) = (near(h.iter().sum()), near(norm(w.iter().copied())));
+        let unit_h = unit_of(h.iter().sum(), h.iter().copied(), SMALLEST);
+        // Squares are taken of these.
+        let unit_w = unit_of(norm(w.iter().copied()), w.iter().map(|w| w.abs()), SMALLEST.sqrt());
         let unit = unit_h.sqrt() * unit_w;
         let mut terms = Terms::of(outputs + inputs / self.window * groups, unit, |with| {
             for (row, (h, w)) in h.chunks_exact(inputs).zip(w.chunks_exact(inputs)).enumerate() {
@@ -197,10 +198,10 @@ mod tests {
     #[test]
     fn factors_of_rows_and_columns_move_nothing() {
         let mut rng = ChaCha8Rng::seed_from_u64(2);
-        for (rows, columns) in [(3, 3), (12, 5), (4, 30)] {
+        for (rows, columns, most) in [(3, 3, 9.0_f64), (12, 5, 9.0), (4, 30, 9.0), (3, 3, 150.0), (12, 5, 150.0)] {
             let [mut h, mut w] = any(&mut rng, rows * columns);
             let before = least(rows, columns, &h, &w);
-            let mut factors = |count| (0..count).map(|_| rng.random_range(-9.0..9.0_f64).exp()).collect::<Vec<_>>();
+            let mut factors = |count| (0..count).map(|_| rng.random_range(-most..most).exp()).collect::<Vec<f64>>();
             let [of_rows, of_columns] = [factors(rows), factors(columns)];
             for i in 0..rows * columns {
                 let factor = of_rows[i / columns] * of_columns[i % columns];

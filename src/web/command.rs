@@ -9,7 +9,7 @@ use wasm_bindgen::prelude::*;
 use super::convert::{files_of, set};
 use super::error::throw;
 use super::threads::{cpu_with_threads, hardware_threads};
-use crate::cli::{self, Command, Invocation, Meter, exit};
+use crate::cli::{self, Command, Invocation, Meter, Written, exit};
 use crate::control::{Control, now};
 use crate::engine::{Backend, Device, Precision};
 use crate::error::{Result, ensure};
@@ -36,8 +36,9 @@ pub fn command_reads(words: Vec<String>) -> std::result::Result<JsValue, JsValue
     Ok(out)
 }
 
-/// `commandWork(words, files, terminal)`: a promise of `{ text, files, status }`. The terminal has `line(text)` for progress,
-/// `finishing()`, which says whether work is to end with what it has, and `colour`.
+/// `commandWork(words, files, terminal)`: a promise of `{ weights, text, files, status }`, `weights` being written before the text, which says
+/// that they are, and `files` after it. The terminal has `line(text)` for progress, `finishing()`, which says whether work is to end with
+/// what it has, and `colour`.
 #[wasm_bindgen(js_name = commandWork, skip_typescript)]
 pub fn command_work(words: Vec<String>, files: &Array, terminal: JsValue) -> std::result::Result<Promise, JsValue> {
     let read = files_of(files)?;
@@ -72,14 +73,15 @@ async fn work(invocation: &Invocation, files: &[File<'_>], terminal: &JsValue) -
     let wants_colour = Reflect::get(terminal, &"colour".into()).is_ok_and(|colour| colour.is_truthy());
     let shown = cli::show(invocation, &outcome, wants_colour)?;
     let out: JsValue = Object::new().into();
-    let written = weights.into_iter().chain(shown.files).map(|file| {
+    let entry = |file: Written| {
         let entry: JsValue = Object::new().into();
         set(&entry, "name", &file.name.into());
         set(&entry, "bytes", &Uint8Array::from(&file.bytes[..]));
         entry
-    });
+    };
+    set(&out, "weights", &weights.into_iter().map(entry).collect::<Array>());
     set(&out, "text", &shown.text.into());
-    set(&out, "files", &written.collect::<Array>());
+    set(&out, "files", &shown.files.into_iter().map(entry).collect::<Array>());
     set(&out, "status", &(if outcome.stopped { exit::INTERRUPTED } else { exit::FINE }).into());
     Ok(out)
 }

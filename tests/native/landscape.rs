@@ -4,6 +4,7 @@ use crate::support::*;
 use isoflat::engine::{Device, Engine, Precision};
 use isoflat::landscape::{Axis, Direction, Normalization, Span, landscape, landscape_rows};
 use isoflat::operator::OperatorKind;
+use isoflat::symmetry::Transformation;
 use isoflat::{Control, ErrorCode, Loss, Network, Problem};
 
 fn problem() -> (Problem, Vec<f64>) {
@@ -210,6 +211,33 @@ fn eigenvector_directions_curve_as_their_eigenvalues_say() {
         let loss = pollster::block_on(line).expect("a line").loss;
         let curvature = (loss[0] - 2.0 * loss[1] + loss[2]) / 1e-8;
         assert!((curvature - value).abs() < 1e-3 * spectrum.values[n - 1], "{index}: {curvature}, expected {value}");
+    }
+}
+
+/// The row of a unit that is 0 at every sample is rounding in an eigenvector, which no filter's length makes a direction of.
+#[test]
+fn rows_within_an_eigenvectors_error_are_no_direction() {
+    let control = Control::default();
+    let (problem, mut theta) = problem();
+    let network = problem.network();
+    let second = &network.layout().layers()[1];
+    theta[second.bias.clone().expect("biases").start] = -1e3;
+    let engine = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");
+    let line_at = |theta: &[f64]| {
+        let directions = [(Direction::Eigenvector { operator: OperatorKind::HESSIAN, index: 0 }, AXIS)];
+        pollster::block_on(landscape(&engine, theta, &directions, Normalization::Filter, &control))
+            .expect("a line")
+            .loss
+    };
+    let expected = line_at(&theta);
+    for seed in 0..4 {
+        let permuted = Transformation::RandomPermutation { seed }.apply(network, &theta).expect("a symmetry");
+        let mut found = line_at(&permuted);
+        // An eigenvector has no sign.
+        if (found[0] - expected[0]).abs() > (found[0] - expected[4]).abs() {
+            found.reverse();
+        }
+        assert!(error(&found, &expected) < 1e-2, "{seed}: {found:?}, expected {expected:?}");
     }
 }
 

@@ -153,6 +153,25 @@ fn it_is_one_number_for_all_of_an_orbit() {
     assert!(flatter > 60, "only {flatter} were made flatter");
 }
 
+/// Curvatures of one point that are so far apart that none is near the sum of all: what is least of them is largest at another.
+#[test]
+fn it_is_one_number_at_the_ends_of_what_numbers_hold() {
+    let network = Network::dense(&[4, 16, 3], false).expect("a network");
+    let mut rng = rng(5);
+    let problem = random_problem(&mut rng, network.clone(), Loss::CrossEntropy);
+    let parameters = random_parameters(&mut rng, &network);
+    let engine = engine_of(&problem);
+    for options in [NODEWISE, LAYERWISE] {
+        let expected = least(&engine, &parameters, options).value;
+        for power in [60, 100, 140] {
+            let factor = 10_f64.powi(power);
+            let map = Transformation::Layerwise { lambda: vec![factor, 1.0 / factor] };
+            let found = least(&engine, &moved(&network, &parameters, &map), options);
+            assert!((found.value - expected).abs() <= 1e-11 * expected, "1e{power}: {found:?}, expected {expected}");
+        }
+    }
+}
+
 #[test]
 fn its_rescaling_leads_there_and_none_leads_below() {
     for seed in 0..30 {

@@ -206,10 +206,12 @@ async fn device(invocation: &Invocation, launch: &Launch, control: &Control<'_>)
 fn show(invocation: &Invocation, outcome: &Outcome) -> Result<(), Failure> {
     let wants_colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty());
     let shown = cli::show(invocation, outcome, wants_colour)?;
+    // What was found is said whether it can be kept or not.
+    print(&shown.text)?;
     for file in &shown.files {
         files::write(&file.name, &file.bytes)?;
     }
-    print(&shown.text)
+    Ok(())
 }
 
 /// To standard output. Who reads no further, as `head` does, has what it wants.

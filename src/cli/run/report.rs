@@ -53,6 +53,7 @@ pub(super) async fn run(
         outcome.stopped = found.stopped;
         result.insert("sections".into(), json!(found.sections));
     }
+    result.insert("rescalable".into(), json!(opened.network.is_positively_homogeneous()));
     result.insert("report".into(), Value::Object(values));
     Ok(outcome)
 }

@@ -9,7 +9,7 @@ use crate::operator::OperatorKind;
 
 pub(super) fn blocks(result: &Value) -> Vec<Block> {
     let report = &result["report"];
-    let mut out = vec![Block::Table(measures(report))];
+    let mut out = vec![Block::Table(measures(report, result["rescalable"] != false))];
     out.extend(transformed(report).map(Block::Table));
     out.extend(spectra(report).map(Block::Table));
     out.extend(eigenvalues(report));
@@ -25,8 +25,8 @@ pub(super) fn blocks(result: &Value) -> Vec<Block> {
     out
 }
 
-/// The measures that a report has, with what theory says of each.
-fn measures(report: &Value) -> Table {
+/// The measures that a report has, with what theory says of each; of rescalings nothing where the network has none.
+fn measures(report: &Value, is_rescalable: bool) -> Table {
     let mut rows = Vec::new();
     for measure in Measure::all() {
         let Some(value) = value_of(report, measure.key) else { continue };
@@ -34,12 +34,13 @@ fn measures(report: &Value) -> Table {
             true => Cell::marked("stays", Mark::Good),
             false => Cell::marked("moves", Mark::Unsure),
         };
+        let rescaled = |holds: bool| if is_rescalable { stays(holds) } else { "—".into() };
         let kinds = measure.invariant;
         rows.push(vec![
             measure.title.into(),
             number(value).into(),
-            stays(kinds.layerwise),
-            stays(kinds.nodewise),
+            rescaled(kinds.layerwise),
+            rescaled(kinds.nodewise),
             stays(kinds.permutation),
         ]);
     }

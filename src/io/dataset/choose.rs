@@ -132,6 +132,7 @@ pub(super) fn pick<A: Shaped>(
         notes.push(format!("{} files are one data set, in this order: {}.", inputs.len(), super::listed(&names)));
     }
     notes.extend(unused(&entries, &inputs, &targets, split));
+    ensure_columns(&entries, &inputs)?;
     let classes = classes(&entries, &targets)?;
     let mut entries: Vec<Option<Entry<A>>> = entries.into_iter().map(Some).collect();
     let mut take = |list: Vec<usize>| -> Vec<Entry<A>> { list.into_iter().filter_map(|i| entries[i].take()).collect() };
@@ -267,6 +268,25 @@ fn classes<A>(entries: &[Entry<A>], targets: &[usize]) -> Result<Vec<String>> {
         );
     }
     Ok(first.classes.clone())
+}
+
+/// Fails unless all tables have the same columns in the same order: rows are put together by place.
+fn ensure_columns<A>(entries: &[Entry<A>], inputs: &[usize]) -> Result<()> {
+    let mut tables = inputs.iter().map(|&i| &entries[i]).filter(|entry| !entry.columns.is_empty());
+    let Some(first) = tables.next() else { return Ok(()) };
+    // Of other numbers of columns more is said where they are joined.
+    for other in tables.filter(|other| other.columns.len() == first.columns.len()) {
+        if let Some((one, another)) = first.columns.iter().zip(&other.columns).find(|(one, another)| one != another) {
+            bail!(
+                InvalidProblem,
+                "{} and {} are not one table: where the first has the column {one:?}, the other has {another:?}; give them the \
+                 same columns in the same order",
+                first.file,
+                other.file
+            );
+        }
+    }
+    Ok(())
 }
 
 /// One array of all rows of several.

@@ -36,6 +36,8 @@ pub(super) struct Entry<A = Array> {
     pub array: A,
     /// Of targets whose file has names of the classes.
     pub classes: Vec<String>,
+    /// The columns' names, of a table's inputs.
+    pub columns: Vec<String>,
 }
 
 impl<A> Entry<A> {
@@ -49,6 +51,7 @@ impl<A> Entry<A> {
             classes: if role == Some(Role::Targets) { classes.to_vec() } else { Vec::new() },
             file: file.into(),
             is_table: false,
+            columns: Vec::new(),
             name,
             array,
         }
@@ -59,8 +62,8 @@ impl<A> Entry<A> {
     /// # Errors
     /// Those of `of`.
     pub fn map<B>(self, of: impl FnOnce(A) -> Result<B>) -> Result<Entry<B>> {
-        let Self { name, file, role, split, is_table, array, classes } = self;
-        Ok(Entry { name, file, role, split, is_table, array: of(array)?, classes })
+        let Self { name, file, role, split, is_table, array, classes, columns } = self;
+        Ok(Entry { name, file, role, split, is_table, array: of(array)?, classes, columns })
     }
 
     /// Is this what somebody means by a name? The array's, or, where it has none, the file's, with its end or without.
@@ -110,9 +113,10 @@ pub(super) fn gather(files: &[File], options: &DataOptions, notes: &mut Vec<Stri
     for file in files {
         let found = read(file, &together, options).map_err(|error| named(error, &file.name))?;
         notes.extend(found.arrays.notes);
-        let classes = found.classes;
         for (name, array) in found.arrays.arrays {
-            entries.push(Entry { is_table: csv::is(file), ..Entry::new(&file.name, name, array, &classes) });
+            let columns = if name == "inputs" { found.columns.clone() } else { Vec::new() };
+            let entry = Entry::new(&file.name, name, array, &found.classes);
+            entries.push(Entry { is_table: csv::is(file), columns, ..entry });
         }
     }
     Ok(entries)
@@ -131,10 +135,11 @@ fn read(file: &File, together: &Together, options: &DataOptions) -> Result<Label
         let columns = csv::Columns { inputs: options.inputs.as_deref(), targets: options.targets.as_deref() };
         return csv::read(&file.bytes, &columns);
     }
-    let of = |arrays: Arrays| Labelled { arrays, classes: Vec::new() };
+    let of = |arrays: Arrays| Labelled { arrays, classes: Vec::new(), columns: Vec::new() };
     match together.read(file)? {
         (_, Content::Arrays(arrays)) if cifar::is_cifar_10(file) => {
-            Ok(Labelled { arrays, classes: cifar::CLASSES.map(str::to_owned).to_vec() })
+            let classes = cifar::CLASSES.map(str::to_owned).to_vec();
+            Ok(Labelled { classes, ..of(arrays) })
         }
         (_, Content::Arrays(arrays)) => Ok(of(arrays)),
         (_, Content::Problem(problem)) => of_problem(&problem).map(of),

@@ -10,8 +10,23 @@ pub(super) use ways::Ways;
 
 use crate::error::Result;
 use crate::memory::room;
+use crate::numbers::power_near;
 
 const WHAT: &str = "the terms of a measure";
+
+/// From here on to the smallest number of full precision is room for sums and steps.
+pub(super) const SMALLEST: f64 = 1e-290;
+
+/// A power of two that numbers of this size together are taken in units of: of that size, but where the least of them would be below
+/// `smallest` in such units, halfway to it. What underflows may be the largest once factors are balanced.
+pub(super) fn unit_of(size: f64, numbers: impl Iterator<Item = f64>, smallest: f64) -> f64 {
+    if !(size > 0.0 && size.is_finite()) {
+        return 1.0;
+    }
+    let least = numbers.filter(|number| *number > 0.0).fold(f64::INFINITY, f64::min);
+    let unit = power_near(size);
+    if least / unit >= smallest { unit } else { power_near(size.sqrt() * least.sqrt()) }
+}
 
 /// What weights that multiply one factor and divide by another have of the sum, all together.
 #[derive(Debug, Clone, Copy)]

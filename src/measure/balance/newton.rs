@@ -127,8 +127,13 @@ impl<'a> Point<'a> {
 
     /// ln(in / out) of a factor that is not held.
     fn imbalance_of(&self, node: usize) -> f64 {
-        let size = |sum: f64| sum.max(f64::MIN_POSITIVE);
-        if self.is_ground[node] { 0.0 } else { (size(self.rows[node]) / size(self.columns[node])).ln() }
+        if self.is_ground[node] {
+            return 0.0;
+        }
+        let [row, column] = [self.rows[node], self.columns[node]].map(|sum| sum.max(f64::MIN_POSITIVE));
+        let ratio = row / column;
+        // What is hundreds of orders apart has no ratio that a number holds.
+        if ratio.is_normal() { ratio.ln() } else { row.ln() - column.ln() }
     }
 
     fn imbalance(&self) -> f64 {

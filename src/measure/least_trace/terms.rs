@@ -2,15 +2,13 @@
 
 use super::Factors;
 use crate::error::Result;
-use crate::measure::balance::Terms;
+use crate::measure::balance::{SMALLEST, Terms, unit_of};
 use crate::network::Network;
-use crate::numbers::power_near;
 use crate::symmetry::{Nodes, Tensors, ZEROS};
 
-/// From the diagonal of all parameters, in units of a power of two of the size of the trace.
+/// From the diagonal of all parameters, in units of a power of two.
 pub(super) fn terms(network: &Network, diagonal: &[f64], factors: &Factors, has_biases: bool) -> Result<Terms> {
-    let total: f64 = diagonal.iter().sum();
-    let unit = if total > 0.0 { power_near(total) } else { 1.0 };
+    let unit = unit_of(diagonal.iter().sum(), diagonal.iter().copied(), SMALLEST);
     Terms::of(factors.count(), unit, |with| {
         let mut scaled = |row: u32, column: u32, share: f64| {
             // What reads or writes zeros has no curvature.

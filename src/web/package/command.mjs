@@ -7,7 +7,10 @@
 
 import { resolveObjectURL } from "node:buffer";
 import {
+  accessSync,
+  constants,
   existsSync,
+  lstatSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -89,14 +92,28 @@ function read(name, depth = 0) {
   return entries.sort().flatMap((entry) => read(`${path}/${entry}`, depth + 1));
 }
 
-/** Whole or not at all: what was there before stays until the new one is complete. */
+/** Whole or not at all: what was there before stays until the new one is complete. Links and devices are written through. */
 function write(name, bytes) {
+  if (isNoFile(name)) return saying(name, () => writeFileSync(name, bytes));
   const aside = `${name}.part`;
+  saying(name, () => {
+    try {
+      writeFileSync(aside, bytes);
+      renameSync(aside, name);
+    } catch (error) {
+      rmSync(aside, { force: true });
+      throw error;
+    }
+  });
+}
+
+/** Is there something of this name that is no file of its own: a link, a device, a pipe? */
+const isNoFile = (name) => lstatSync(name, { throwIfNoEntry: false })?.isFile() === false;
+
+function saying(name, write) {
   try {
-    writeFileSync(aside, bytes);
-    renameSync(aside, name);
+    write();
   } catch (error) {
-    rmSync(aside, { force: true });
     throw new Error(`${name} cannot be written: ${inWords(error)}`);
   }
 }
@@ -111,6 +128,8 @@ function ensureWritable(name, reads) {
   }
   if (!existsSync(folder)) throw new Error(`${name} cannot be written: there is no folder ${folder}`);
   if (existsSync(name) && statSync(name).isDirectory()) throw new Error(`${name} cannot be written: it is a folder`);
+  // A file is made anew in its folder; what is no file is written where it is.
+  saying(name, () => accessSync(isNoFile(name) ? (whole(name) ?? folder) : folder, constants.W_OK));
 }
 
 /** What a path leads to, by its one name. */
@@ -194,8 +213,10 @@ async function work(words) {
   const crashed = new Promise((_, reject) => home.pending.add(reject));
   const done = enter((glue) => glue.commandWork(words, files, terminal));
   const found = await Promise.race([done, crashed]).finally(progress.clear);
-  for (const { name, bytes } of found.files) write(name, bytes);
+  for (const { name, bytes } of found.weights) write(name, bytes);
+  // What was found is said whether it can be kept or not.
   await print(found.text);
+  for (const { name, bytes } of found.files) write(name, bytes);
   return found.status;
 }
 

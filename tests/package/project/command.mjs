@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -55,6 +55,20 @@ for (const written of [golden, `./${golden}`, here(golden)]) {
   assert.deepEqual([over.status, over.stderr.includes("would be lost")], [1, true], over.stderr);
 }
 assert(readFileSync(here(golden), "utf8").includes('"expected"'), "what is read is not written over");
+// What is no file of its own is written through, and what was found is said though it cannot be kept.
+writeFileSync(here("kept.json"), "");
+symlinkSync("kept.json", here("link.json"));
+const linked = isoflat("report", golden, "--sections", "point", "--out", "link.json");
+assert.equal(linked.status, 0, linked.stderr);
+assert(lstatSync(here("link.json")).isSymbolicLink() && JSON.parse(readFileSync(here("kept.json"), "utf8")).loss > 0);
+if (existsSync("/dev/full")) {
+  const full = isoflat("report", golden, "--sections", "point", "--html", "/dev/full");
+  assert.deepEqual([full.status, full.stderr.includes("/dev/full cannot be written")], [1, true], full.stderr);
+  assert(/accuracy/i.test(full.stdout), full.stdout);
+  assert(lstatSync("/dev/full").isCharacterDevice());
+}
+const nameless = isoflat("report", golden, "--out=");
+assert.deepEqual([nameless.status, nameless.stderr.includes("--out is a file's name")], [2, true], nameless.stderr);
 writeFileSync(here("broken.json"), "{");
 const broken = isoflat("report", "broken.json");
 assert.deepEqual([broken.status, broken.stderr.includes("broken.json")], [1, true], broken.stderr);

@@ -28,7 +28,10 @@ const WAITED = 2;
 const BATCHES = [32, 128];
 const STEPS = 48;
 const STEPS_SECONDS = 0.08;
-/** A module that has just been loaded is slow until the engine has compiled what is called often: where there is time, it is called so long. */
+/**
+ * A module that has just been loaded is slow until the engine has compiled what is called often: where there is time, the call with
+ * most in it is made so long, and those that are a part of it are warm then.
+ */
 const WARM_SECONDS = 0.2;
 /** Points of a line, and a side of a surface. */
 const [LINE, SIDE] = [3, 7];
@@ -69,7 +72,7 @@ export async function sampleCosts(
   at: Float64Array,
   isThorough = false,
 ): Promise<SampleCosts> {
-  const least = (call: () => Promise<unknown>) => leastIn(isThorough ? WARM_SECONDS : 0, call);
+  const warmSeconds = isThorough ? WARM_SECONDS : 0;
   const parts: Problem[] = [];
   const first = (of: Problem, samples: number): Problem => {
     const part = firstSamples(of, samples);
@@ -102,11 +105,11 @@ export async function sampleCosts(
     if (estimate.gradientSeconds > LONG_SECONDS || isLong()) return told;
     const most = Math.max(FIRST, Math.round((TRIAL_SECONDS * samples) / estimate.productSeconds));
     const whole = first(problem, Math.min(most, problem.samples));
-    const trial = new Trial(engine, at, least);
+    const trial = new Trial(engine, at, warmSeconds);
     const tried = await trial.product(whole, first(problem, Math.ceil(whole.samples / 4)));
     const product = unlessWaited(tried, whole.samples, estimate.productSeconds / samples);
     if (isLong()) return { ...told, product };
-    const evaluation = Math.min((await least(() => engine.evaluate(whole, at))) / whole.samples, WAITED * forward);
+    const evaluation = Math.min((await leastIn(0, () => engine.evaluate(whole, at))) / whole.samples, WAITED * forward);
     const found = await trial.plane(whole);
     // Its first layer is taken once for all points: each of them is less than a loss.
     const plane = { begin: Math.min(found.begin, 8 * forward), point: Math.min(found.point, forward) };
@@ -131,25 +134,25 @@ class Trial {
   constructor(
     private readonly engine: Engine,
     private readonly at: Float64Array,
-    private readonly least: (call: () => Promise<unknown>) => Promise<number>,
+    private readonly warmSeconds: number,
   ) {}
 
   async product(whole: Problem, part: Problem): Promise<Line> {
     const v = randomVector(this.at.length, 1);
-    const of = (problem: Problem) => this.least(() => this.engine.product(problem, this.at, v));
+    const of = (problem: Problem, seconds: number) => leastIn(seconds, () => this.engine.product(problem, this.at, v));
     // The larger first: it is what counts, and what warms up.
-    const many = await of(whole);
-    return lineThrough(part.samples, await of(part), whole.samples, many);
+    const many = await of(whole, this.warmSeconds);
+    return lineThrough(part.samples, await of(part, 0), whole.samples, many);
   }
 
   async plane(problem: Problem): Promise<SampleCosts["plane"]> {
     const [u, v] = [randomVector(this.at.length, 1), randomVector(this.at.length, 2)];
     const along = (values: Float64Array) => ({ type: "vector", values }) as const;
-    const line = await this.least(() =>
-      this.engine.landscape(problem, this.at, { directions: [along(u)], points: LINE }),
-    );
-    const surface = await this.least(() =>
+    const surface = await leastIn(this.warmSeconds, () =>
       this.engine.landscape(problem, this.at, { directions: [along(u), along(v)], points: SIDE, pointsT: SIDE }),
+    );
+    const line = await leastIn(0, () =>
+      this.engine.landscape(problem, this.at, { directions: [along(u)], points: LINE }),
     );
     const { call, sample } = lineThrough(LINE, line, SIDE ** 2, surface);
     return { begin: call / problem.samples, point: sample / problem.samples };

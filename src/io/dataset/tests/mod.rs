@@ -173,6 +173,18 @@ fn cifar_batches_are_one_data_set() {
 }
 
 #[test]
+fn tables_are_one_where_their_columns_are() {
+    let table = |name: &str, text: &str| File::new(name.to_owned(), text.as_bytes().to_vec());
+    let first = table("a.csv", "width,height,label\n1,2,0\n");
+    let data = open(&[first.clone(), table("b.csv", "width,height,label\n10,20,1\n")], &options("{}")).expect("data");
+    assert_eq!(data.inputs.to_f64(), [1.0, 2.0, 10.0, 20.0]);
+    for other in ["height,width,label\n20,10,1\n", "width,depth,label\n10,20,1\n"] {
+        let found = open(&[first.clone(), table("b.csv", other)], &options("{}")).expect_err("other columns");
+        assert!(found.message.starts_with("a.csv and b.csv are not one table: where the first has"), "{found}");
+    }
+}
+
+#[test]
 fn tables_are_read_with_their_classes() {
     let data = opened(&["flowers.csv"], "{\"outputs\": 5, \"loss\": \"cross_entropy\"}");
     assert_eq!(data.inputs, Values::F64(expected(&["flowers.csv", "inputs"])));
@@ -259,6 +271,7 @@ fn entry(name: &str, shape: &[usize], values: impl Fn(usize) -> f64) -> Entry {
         is_table: false,
         array: Array::new(shape.to_vec(), Elements::F64(values)).expect("an array"),
         classes: Vec::new(),
+        columns: Vec::new(),
     }
 }
 
