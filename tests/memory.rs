@@ -369,7 +369,10 @@ fn failed_allocations_of_engines() {
             block_on(engine.product(Curvature::GaussNewton, &other))?;
             block_on(engine.product(Curvature::Hessian, &other))
         });
-        with_every_failure("evaluations", || block_on(engine.evaluate(&other)).map(|found| vec![found.loss]));
+        // Of an engine of its own: what others have worked in is there already, of as many threads as took part.
+        with_every_failure("evaluations", || {
+            block_on(Engine::new(&Device::cpu(precision), &problem)?.evaluate(&other)).map(|found| vec![found.loss])
+        });
         with_every_failure("a sweep", || {
             block_on(engine.prepare(&theta))?;
             Ok(block_on(petzka::traces(&engine, &Control::default()))?.kappa_trace)

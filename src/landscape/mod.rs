@@ -286,7 +286,7 @@ async fn direction_vectors(
                 normalization.apply(network, parameters, vector)?
             }
             Direction::Eigenvector { operator, index } => {
-                let (vector, error) = eigenvectors.get(*operator, *index);
+                let (vector, error) = eigenvectors.get(*operator, *index)?;
                 normalization.apply_within(network, parameters, vector, error)?
             }
             Direction::Towards(other) => {
@@ -383,11 +383,12 @@ impl Eigenvectors {
         Ok(Self(found))
     }
 
-    fn get(&self, kind: OperatorKind, index: isize) -> (Vec<f64>, f64) {
+    fn get(&self, kind: OperatorKind, index: isize) -> Result<(Vec<f64>, f64)> {
         let Ends { top, bottom } = &self.0[&kind.name()];
-        match usize::try_from(index) {
-            Ok(i) => top[i].clone(),
-            Err(_) => bottom[index.unsigned_abs() - 1].clone(),
-        }
+        let (vector, error) = match usize::try_from(index) {
+            Ok(i) => &top[i],
+            Err(_) => &bottom[index.unsigned_abs() - 1],
+        };
+        Ok((copied("a direction", vector)?, *error))
     }
 }

@@ -10,6 +10,7 @@ use crate::control::{Control, Progress};
 use crate::engine::{Engine, Evaluation, LoadedChart, Vector, ensure_number};
 use crate::error::{ErrorCode, Result, bail, ensure_finite};
 use crate::linalg::generator;
+use crate::memory::copied;
 use crate::space::ParameterSpace;
 
 /// Steps between two readbacks of the loss.
@@ -252,7 +253,7 @@ impl<'a> Trainer<'a> {
         let checkpoint = Checkpoint {
             space: self.space.name().into(),
             chart: chart_name(self.space),
-            coordinates: coordinates.clone(),
+            coordinates: copied("a training's checkpoint", &coordinates)?,
             mean,
             square,
             steps: self.state.steps,
