@@ -1845,6 +1845,7 @@ export interface LandscapeOptions extends RunOptions {
   /**
    * Lengths of random directions and eigenvectors. `none` (default): 1 over all parameters. `layer`: each W_l and b_l as
    * long as the parameters'. `filter`: each row of W_l as long as the parameters' row, biases not moved (Li et al. 2018).
+   * A part of an eigenvector that is within its error, such as the row of a unit that is 0 at every sample, is not moved.
    */
   normalization?: "none" | "layer" | "filter";
   /**
