@@ -37,7 +37,7 @@ pub fn command_reads(words: Vec<String>) -> std::result::Result<JsValue, JsValue
 }
 
 /// `commandWork(words, files, terminal)`: a promise of `{ weights, text, files, status }`, `weights` being written before the text, which says
-/// that they are, and `files` after it. The terminal has `line(text)` for progress, `finishing()`, which says whether work is to end with
+/// that they are, and `files` whatever becomes of it. The terminal has `line(text)` for progress, `finishing()`, which says whether work is to end with
 /// what it has, and `colour`.
 #[wasm_bindgen(js_name = commandWork, skip_typescript)]
 pub fn command_work(words: Vec<String>, files: &Array, terminal: JsValue) -> std::result::Result<Promise, JsValue> {

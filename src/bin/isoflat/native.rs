@@ -206,12 +206,10 @@ async fn device(invocation: &Invocation, launch: &Launch, control: &Control<'_>)
 fn show(invocation: &Invocation, outcome: &Outcome) -> Result<(), Failure> {
     let wants_colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty());
     let shown = cli::show(invocation, outcome, wants_colour)?;
-    // What was found is said whether it can be kept or not.
+    // What was found is said whether it can be kept or not, and kept whether somebody reads it or not.
+    let written: Vec<_> = shown.files.iter().map(|file| files::write(&file.name, &file.bytes)).collect();
     print(&shown.text)?;
-    for file in &shown.files {
-        files::write(&file.name, &file.bytes)?;
-    }
-    Ok(())
+    written.into_iter().collect::<std::result::Result<(), _>>().map_err(Failure::from)
 }
 
 /// To standard output. Who reads no further, as `head` does, has what it wants.

@@ -214,9 +214,17 @@ async function work(words) {
   const done = enter((glue) => glue.commandWork(words, files, terminal));
   const found = await Promise.race([done, crashed]).finally(progress.clear);
   for (const { name, bytes } of found.weights) write(name, bytes);
-  // What was found is said whether it can be kept or not.
+  // What was found is said whether it can be kept or not, and kept whether somebody reads it or not.
+  const faults = found.files.flatMap(({ name, bytes }) => {
+    try {
+      write(name, bytes);
+      return [];
+    } catch (error) {
+      return [error];
+    }
+  });
   await print(found.text);
-  for (const { name, bytes } of found.files) write(name, bytes);
+  if (faults.length > 0) throw faults[0];
   return found.status;
 }
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, lstatSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, openSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -66,6 +66,11 @@ if (existsSync("/dev/full")) {
   assert.deepEqual([full.status, full.stderr.includes("/dev/full cannot be written")], [1, true], full.stderr);
   assert(/accuracy/i.test(full.stdout), full.stdout);
   assert(lstatSync("/dev/full").isCharacterDevice());
+  // Who does not read what is printed has the file all the same.
+  const stdio = ["ignore", openSync("/dev/full", "w"), "pipe"];
+  const words = ["report", golden, "--sections", "point", "--out", "unread.json"];
+  spawnSync(process.execPath, [command, ...words], { cwd: here("."), stdio });
+  assert(JSON.parse(readFileSync(here("unread.json"), "utf8")).loss > 0);
 }
 const nameless = isoflat("report", golden, "--out=");
 assert.deepEqual([nameless.status, nameless.stderr.includes("--out is a file's name")], [2, true], nameless.stderr);
