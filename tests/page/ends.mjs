@@ -130,7 +130,7 @@ async function quick(lab) {
 }
 
 export async function checkEnded(browser, url, check) {
-  const lab = await Lab.open(browser, url, { serviceWorkers: "block" });
+  const lab = await Lab.open(browser, url, { rests: true });
   await quick(lab);
   await checkEnds(lab, check, ["kill", "crash", "reload"], ["looking", "bending", "checking", "training"]);
   await lab.close();
@@ -138,7 +138,7 @@ export async function checkEnded(browser, url, check) {
 
 /** With WebGPU; a lost device in a training is in way.mjs. */
 export async function checkLost(browser, url, check) {
-  const lab = await Lab.open(browser, url, { serviceWorkers: "block" });
+  const lab = await Lab.open(browser, url, { rests: true });
   await quick(lab);
   await lab.page.selectOption("#backend", "webgpu");
   await lab.page.waitForFunction(() => window.isoflatLab.app.store.state.engine?.info.backend === "gpu");

@@ -7,7 +7,7 @@ const taskOf = (page) => page.evaluate(() => window.isoflatLab.app.store.state.t
 
 /** A fault in a field that is folded away: *Train* did nothing, empty fields were silently taken, and nothing was marked. */
 export async function checkHiddenFault(browser, url, check) {
-  const lab = await Lab.open(browser, url);
+  const lab = await Lab.open(browser, url, { rests: true });
   const { page } = lab;
   const options = page.locator("#train-form details.options");
   const isOpen = () => options.evaluate(({ open }) => open);
@@ -88,7 +88,7 @@ async function checkLonelyFields(lab, check) {
 
 /** *Train* by keyboard lost the focus. */
 export async function checkTrainByKeyboard(browser, url, check) {
-  const lab = await Lab.open(browser, url);
+  const lab = await Lab.open(browser, url, { rests: true });
   const { page } = lab;
   await lab.set("epochs", 400);
   await page.locator("#train-button").focus();
@@ -104,7 +104,7 @@ export async function checkTrainByKeyboard(browser, url, check) {
 
 /** *Train* during a report cut it off, and saved what there was as if it were the whole. */
 export async function checkTrainDuringReport(browser, url, check) {
-  const lab = await Lab.open(browser, url);
+  const lab = await Lab.open(browser, url, { rests: true });
   const { page } = lab;
   const downloads = [];
   page.on("download", (download) => downloads.push(download.suggestedFilename()));
@@ -131,7 +131,7 @@ export async function checkTrainDuringReport(browser, url, check) {
 
 /** Links to `#spaces`, as older addresses were, landed far below what they are of. */
 export async function checkOldLinks(browser, url, check) {
-  const lab = await Lab.open(browser, `${url}#spaces`);
+  const lab = await Lab.open(browser, `${url}#spaces`, { rests: true });
   const { page } = lab;
   await page.waitForSelector("#spaces-title");
   const title = () =>

@@ -30,7 +30,7 @@ export const test = base.extend({
     { scope: "worker" },
   ],
 
-  lab: async ({ browser, url }, use) => use(await Lab.open(browser, url)),
+  lab: async ({ browser, url }, use) => use(await Lab.open(browser, url, { rests: true })),
 
   /** Something that should hold, and what was found. One that fails does not end the test. */
   // biome-ignore lint/correctness/noEmptyPattern: as above.

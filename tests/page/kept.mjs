@@ -40,7 +40,7 @@ async function another(lab, url) {
 }
 
 export async function checkTwoTabs(browser, url, check) {
-  const first = await Lab.open(browser, url);
+  const first = await Lab.open(browser, url, { rests: true });
   await quick(first, 3);
   const a = await stamp(first.page);
   const second = await another(first, url);
@@ -180,7 +180,7 @@ const inSnapshots = (page, what) =>
   );
 
 export async function checkNewerBuild(browser, url, check) {
-  const lab = await Lab.open(browser, url);
+  const lab = await Lab.open(browser, url, { rests: true });
   const { page } = lab;
   await quick(lab, 3);
   const trained = await stamp(page);
@@ -232,7 +232,7 @@ const neverNoted = (page) =>
   });
 
 export async function checkLinkOnOwn(browser, url, check) {
-  const lab = await Lab.open(browser, url);
+  const lab = await Lab.open(browser, url, { rests: true });
   const { page } = lab;
   // The address line has the network that the page comes with, and another one is trained: a reload in the middle of what follows.
   await page.waitForFunction(() => location.hash.includes("?"));
@@ -304,7 +304,7 @@ export async function checkLinkOnOwn(browser, url, check) {
 
 export async function checkOpenedKept(browser, url, check) {
   const problem = readFileSync(new URL("../golden/mlp_bias.json", import.meta.url), "utf8");
-  const lab = await Lab.open(browser, url);
+  const lab = await Lab.open(browser, url, { rests: true });
   const { page } = lab;
   const norm = () =>
     page.evaluate(() => window.isoflatLab.app.store.state.measures.trained.get("hessian.spectral_norm")?.value);

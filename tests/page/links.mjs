@@ -77,7 +77,7 @@ export async function checkLink(browser, url, check) {
 
 /** What somebody begins while an address is still being followed goes on: the address has no further step that would end it. */
 async function checkBegunMeanwhile(browser, url, check) {
-  const lab = await Lab.open(browser, url);
+  const lab = await Lab.open(browser, url, { rests: true });
   const { page } = lab;
   await lab.set("epochs", 400);
   await page.evaluate(() => {
@@ -97,7 +97,7 @@ async function checkBegunMeanwhile(browser, url, check) {
 
 /** Whoever has moved the slider of a page that a link has opened, and reloads it while it still computes, finds it where it was. */
 async function checkMovedOn(browser, url, check) {
-  const lab = await Lab.open(browser, `${url}#/train?${FEW}&s=2.5`);
+  const lab = await Lab.open(browser, `${url}#/train?${FEW}&s=2.5`, { rests: true });
   const { page } = lab;
   await page.evaluate(() => {
     const { app } = window.isoflatLab;

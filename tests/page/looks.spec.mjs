@@ -144,7 +144,7 @@ async function checkReading(lab, { width, theme, compares }) {
 }
 
 async function opened(browser, url, index) {
-  const lab = await Lab.open(browser, url, { deviceScaleFactor: index + 1, measured: null });
+  const lab = await Lab.open(browser, url, { deviceScaleFactor: index + 1, measured: null, serviceWorkers: "allow" });
   await lab.page.waitForSelector("#landscapes [data-point=bent] canvas");
   await lab.page.addStyleTag({ content: NOT_SEEN });
   const font = await fontOf(lab.page);

@@ -53,7 +53,7 @@ async function copied(root) {
 export async function checkOffline(browser, root, check) {
   const site = await copied(root);
   const problem = readFileSync(join(root, "tests", "golden", "mlp_bias.json"), "utf8");
-  const lab = await Lab.open(browser, site.url);
+  const lab = await Lab.open(browser, site.url, { serviceWorkers: "allow" });
   const { page } = lab;
   try {
     await kept(page);
@@ -128,7 +128,7 @@ export async function checkOffline(browser, root, check) {
 
 export async function checkNewVersion(browser, root, check) {
   const site = await copied(root);
-  const lab = await Lab.open(browser, site.url);
+  const lab = await Lab.open(browser, site.url, { serviceWorkers: "allow" });
   const { page } = lab;
   const update = () =>
     page.evaluate(async () => void (await (await navigator.serviceWorker.getRegistration()).update()));

@@ -12,7 +12,7 @@ const ASCENT = 1e-3;
 /** The full report as a page: its numbers, on paper, after a reload, and opened from its file; one that was stopped. */
 export async function checkReport(browser, url, check) {
   // A service worker brings threads from the second visit on, and with them other roundings.
-  const lab = await Lab.open(browser, url, { colorScheme: "dark", serviceWorkers: "block" });
+  const lab = await Lab.open(browser, url, { colorScheme: "dark", rests: true });
   const { page } = lab;
   await lab.set("network", "widths");
   await lab.set("widths", "784-12-10");
@@ -86,7 +86,7 @@ export async function checkReport(browser, url, check) {
   await page.evaluate(() => indexedDB.deleteDatabase("isoflat"));
   await lab.close();
 
-  const other = await Lab.open(browser, url);
+  const other = await Lab.open(browser, url, { rests: true });
   await other.page.setInputFiles("#open-input", {
     name: "isoflat-report.json",
     mimeType: "application/json",

@@ -174,13 +174,9 @@ export async function checkStop(lab, check, longest) {
   await page.click("#stop-button");
   await page.waitForFunction(() => window.isoflatLab.app.store.state.task === "idle");
   const seconds = (performance.now() - start) / 1000;
-  const gap = await lab.longestGap();
+  const { gap, said } = await lab.longestGap();
   check("Stop stops within 2 s", seconds < 2, `${seconds.toFixed(2)} s`);
-  check(
-    "the page stays responsive while it trains",
-    gap < longest,
-    `longest time without a frame ${gap.toFixed(0)} ms`,
-  );
+  check("the page stays responsive while it trains", gap < longest, said);
   check("what was reached is kept", /stopped/.test(await lab.text("#r-epoch")));
   await lab.set("epochs", 8);
 }

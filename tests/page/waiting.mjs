@@ -126,7 +126,7 @@ const whole = (lab, point) =>
 /** A surface that is paused keeps its rows: Continue computes the others alone, and the whole is what it is without a pause. */
 export async function checkSurfacePause(browser, url, check) {
   // A service worker brings threads from a later visit on, and rows are of the device that they came from.
-  const lab = await Lab.open(browser, url, { serviceWorkers: "block" });
+  const lab = await Lab.open(browser, url, { rests: true });
   const { page } = lab;
   // How many points a run of the surface says it has, after a reload too.
   await page.addInitScript(() => {
@@ -240,7 +240,7 @@ export async function checkSteps(browser, url, check) {
 
 /** Training that runs away says so, however it was begun. */
 export async function checkDiverged(browser, url, check) {
-  const lab = await Lab.open(browser, url);
+  const lab = await Lab.open(browser, url, { rests: true });
   const { page } = lab;
   await lab.set("samples", 2000);
   await lab.set("epochs", 2);
@@ -365,7 +365,7 @@ async function compute(lab, work) {
 export async function checkEstimatesHold(browser, url, check) {
   const idle = Math.min(...Array.from({ length: 5 }, spin));
   // A service worker brings threads from a later visit on.
-  const lab = await Lab.open(browser, url, { serviceWorkers: "block" });
+  const lab = await Lab.open(browser, url);
   const { page } = lab;
   // No twin: its pieces are not what is estimated.
   await page.locator("#bend-reset").click();

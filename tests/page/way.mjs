@@ -7,9 +7,6 @@ const MINUTE = 60_000;
 /** Long enough for a checkpoint or two on a slow computer. */
 const RUN = { epochs: 10, seed: 4 };
 
-/** A service worker brings threads from the second visit on, and with them other roundings. */
-const SAME_THREADS = { serviceWorkers: "block" };
-
 const state = (page, key) => page.evaluate((key) => window.isoflatLab.app.store.state[key], key);
 
 async function choose(lab, run = RUN) {
@@ -20,7 +17,7 @@ async function choose(lab, run = RUN) {
 
 /** How a training that nothing disturbs ends, and how its way is drawn. */
 export async function checkWay(browser, url, check) {
-  const lab = await Lab.open(browser, url, SAME_THREADS);
+  const lab = await Lab.open(browser, url, { rests: true });
   const { page } = lab;
   await lab.goTo("landscape");
   const option = page.locator("#directions option[value=way]");
@@ -94,7 +91,7 @@ const ENDS = {
 
 /** `expected`: what `checkWay` has found of the same run. */
 export async function checkContinued(browser, url, check, expected) {
-  const lab = await Lab.open(browser, url, SAME_THREADS);
+  const lab = await Lab.open(browser, url, { rests: true });
   const { page } = lab;
   await choose(lab);
   await page.click("#train-button");
@@ -155,7 +152,7 @@ export async function checkContinued(browser, url, check, expected) {
 
 /** With WebGPU: a training takes a lost device for no beginning, and no end. */
 export async function checkLostDevice(browser, url, check) {
-  const lab = await Lab.open(browser, url);
+  const lab = await Lab.open(browser, url, { rests: true });
   const { page } = lab;
   await page.selectOption("#backend", "webgpu");
   // All that the page shows is computed anew then, which a software adapter takes minutes for.

@@ -3,7 +3,7 @@
 import { Lab } from "./lab.mjs";
 
 export async function checkWords(browser, url, check) {
-  const lab = await Lab.open(browser, url);
+  const lab = await Lab.open(browser, url, { rests: true });
   const { page } = lab;
   await lab.goTo("measures");
   const buttons = page.locator(".measures button.name");

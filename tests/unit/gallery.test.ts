@@ -3,6 +3,7 @@ import README from "../../docs/papers/README.md?raw";
 import dinhJson from "../../docs/results/dinh-figures.json";
 import cifarPetzkaJson from "../../docs/results/petzka-cifar10.json";
 import petzkaJson from "../../docs/results/petzka-mnist.json";
+import cifar10Table4Json from "../../docs/results/rangamani-cifar10.json";
 import linesJson from "../../docs/results/rangamani-lines.json";
 import table4Json from "../../docs/results/rangamani-mnist.json";
 import powerJson from "../../docs/results/rangamani-power.json";
@@ -42,6 +43,7 @@ const [power, dinh] = [powerJson as unknown as Power, dinhJson as unknown as Din
 const lines = linesJson as unknown as Lines;
 const table4 = table4Json as unknown as Table4;
 const published = publishedJson as unknown as Table4;
+const cifar10Table4 = cifar10Table4Json as unknown as Table4;
 const papers = readPapers(README);
 const rows = papers.flatMap((paper) => paper.rows);
 const row = (id: string) => rows.find((one) => one.id === id);
@@ -143,6 +145,12 @@ describe("what the rows say", () => {
       const said = norm < 1 ? norm.toExponential(1) : String(Number(norm.toPrecision(norm < 100 ? 3 : 4)));
       expect(asPublished).toContain(said);
       expect(asPublished).toContain((100 * right).toFixed(2));
+    }
+    const onCifar10 = row("rangamani-table-4-cifar-10")?.here ?? "";
+    expect(onCifar10).toContain(`${cifar10Table4.epochs} epochs`);
+    expect(onCifar10).toContain(`first ${cifar10Table4.measured} training images`);
+    for (const { spectral_norm: norm, test_accuracy: right, training_loss: loss } of cifar10Table4.runs) {
+      for (const value of [norm, loss, 100 * right]) expect(onCifar10).toContain(String(Number(value.toPrecision(3))));
     }
     const second = row("rangamani-figure-2");
     for (const { lengths, at } of lines.compared) {
@@ -296,6 +304,14 @@ describe("what is drawn of stored results", () => {
     const [, , seeds, , , , norms, papers] = columns().map(({ values }) => Array.from(values, Number));
     expect(seeds?.length).toBe(table4.runs.length);
     for (const value of [...(norms ?? []), ...(papers ?? [])]) expect(plot.x.at(value)).toBeGreaterThan(0);
+  });
+
+  test("Table 4 on CIFAR-10: both sizes of batches, none of them at a minimum yet", () => {
+    const { columns, rows, name } = table4Chart(cifar10Table4, "cifar10");
+    expect(rows).toBe(2);
+    expect(name).not.toBe(table4Chart(published, "published").name);
+    expect(Array.from(columns()[7]?.values ?? [], Number)).toEqual([1790, 28533]);
+    for (const { training_loss } of cifar10Table4.runs) expect(training_loss).toBeGreaterThan(1);
   });
 
   test("Table 4 as the authors' program trains: small batches end lower, by as much as their loss is", () => {

@@ -98,7 +98,8 @@ assert(
 
 /** An array of doubles as NumPy writes it. */
 function npy(shape, values) {
-  const text = `{'descr': '<f8', 'fortran_order': False, 'shape': (${shape.join(", ")},), }`.padEnd(117) + "\n";
+  const described = `{'descr': '<f8', 'fortran_order': False, 'shape': (${shape.join(", ")},), }`;
+  const text = `${described.padEnd(117)}\n`;
   const head = [0x93, ...new TextEncoder().encode("NUMPY"), 1, 0, text.length, 0, ...new TextEncoder().encode(text)];
   return Uint8Array.from([...head, ...new Uint8Array(new Float64Array(values).buffer)]);
 }

@@ -26,6 +26,8 @@ interface Spread {
 
 export interface Table4 {
   training: number;
+  /** At how many of the training images the norm is. */
+  measured: number;
   /** At most, where training ends before. */
   epochs: number;
   rows: {
@@ -191,6 +193,7 @@ interface Results {
   tables: Tables;
   "table-4": Table4;
   "table-4-published": Table4;
+  "table-4-cifar10": Table4;
   power: Power;
   lines: Lines;
   petzka: Petzka;
@@ -211,6 +214,7 @@ const FILES: Record<keyof Results, URL> = {
   tables: new URL("../../../docs/results/tables.json", import.meta.url),
   "table-4": new URL("../../../docs/results/rangamani-mnist.json", import.meta.url),
   "table-4-published": new URL("../../../docs/results/rangamani-published.json", import.meta.url),
+  "table-4-cifar10": new URL("../../../docs/results/rangamani-cifar10.json", import.meta.url),
   power: new URL("../../../docs/results/rangamani-power.json", import.meta.url),
   lines: new URL("../../../docs/results/rangamani-lines.json", import.meta.url),
   petzka: new URL("../../../docs/results/petzka-mnist.json", import.meta.url),

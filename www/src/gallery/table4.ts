@@ -1,4 +1,4 @@
-/** Rangamani's Table 4, MNIST's rows: the spectral norm at each seed's end, where the paper has a mean. */
+/** Rangamani's Table 4, MNIST's rows and CIFAR-10's: the spectral norm at each seed's end, where the paper has a mean. */
 
 import { type RowMark, type RowsOptions, rowsPlot } from "../charts/rows";
 import { log } from "../charts/scales";
@@ -13,6 +13,7 @@ const PAPER = { kind: "of-paper", mark: "cross" } as const;
 const NAMES: Record<string, string> = {
   mnist_fc: "784-512×5-10",
   lenet: "LeNet’s type",
+  alexnet_cifar10: "AlexNet’s type",
 };
 
 /** Means of the paper, by network and batches. */
@@ -21,19 +22,29 @@ const FOUND: Record<string, number> = {
   "mnist_fc large": 73805,
   "lenet small": 6e-5,
   "lenet large": 4.03,
+  "alexnet_cifar10 small": 1790,
+  "alexnet_cifar10 large": 28533,
 };
 
 /** Which of the trainings: as the paper says, or as its authors' published program does. */
-export type TrainedAs = "printed" | "published";
+export type TrainedAs = "printed" | "published" | "cifar10";
 
-const ABOUT: Record<TrainedAs, (found: Table4) => { title: string; over: string }> = {
+/** `name`: of its files. */
+const ABOUT: Record<TrainedAs, (found: Table4) => { name: string; title: string; over: string }> = {
   printed: ({ training }) => ({
+    name: "rangamani-table-4",
     title: "Spectral norms at minima of small and of large batches",
     over: `all ${training} training images of MNIST, when all of them are told right`,
   }),
   published: ({ training, epochs }) => ({
+    name: "rangamani-table-4-published",
     title: `Spectral norms after ${epochs} epochs of small and of large batches`,
     over: `the first ${training} training images of MNIST, after ${epochs} epochs as the authors’ program trains`,
+  }),
+  cifar10: ({ training, measured, epochs }) => ({
+    name: "rangamani-table-4-cifar10",
+    title: `Spectral norms after ${epochs} epochs of small and of large batches, on the way to a minimum`,
+    over: `the first ${measured} of ${training} training images of CIFAR-10, after ${epochs} epochs as the authors’ program trains`,
   }),
 };
 
@@ -67,9 +78,9 @@ export function table4Chart(found: Table4, as: TrainedAs = "printed"): Chart {
     xLabel: "spectral norm of the Riemannian Hessian",
     label: `Spectral norms at the minima: ${said.join("; ")}`,
   };
-  const { title, over } = ABOUT[as](found);
+  const { name, title, over } = ABOUT[as](found);
   return {
-    name: `rangamani-table-4${as === "published" ? "-published" : ""}`,
+    name,
     title,
     caption: `After Rangamani et al. 2019, Table 4: the spectral norm of the Riemannian Hessian over ${over}; a mark a seed.`,
     plot: rowsPlot(all, options),

@@ -79,6 +79,8 @@ export class GalleryDrawing {
         return this.#chart(0, table4Chart(await resultsOf("table-4")));
       case "table-4-published":
         return this.#chart(0, table4Chart(await resultsOf("table-4-published"), "published"));
+      case "table-4-cifar10":
+        return this.#chart(0, table4Chart(await resultsOf("table-4-cifar10"), "cifar10"));
       case "power": {
         const power = await resultsOf("power");
         return this.#pairs([powerChart(power, "distances"), powerChart(power, "residuals")]);
