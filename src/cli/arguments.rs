@@ -5,6 +5,7 @@ use lexopt::Arg;
 use super::invocation::{Command, Invocation};
 use super::nearest::hint;
 use super::options::{OPTIONS, OptionRow};
+use crate::engine::gpu::Tune;
 use crate::engine::{Backend, Precision};
 use crate::error::{Result, bail, ensure};
 
@@ -166,6 +167,14 @@ fn check(found: &Invocation) -> Result<()> {
             found.space
         );
     }
+    let (is_cpu, keeps) = (found.device.backend == Backend::Cpu, found.output.checkpoint.is_some());
+    for (name, is_given, is_of_use, needs) in [
+        ("checkpoint-every", found.output.checkpoint_every.is_some(), keeps, "a --checkpoint"),
+        ("adapter", found.device.adapter.is_some(), !is_cpu, "a GPU, not --backend cpu"),
+        ("tune", found.device.tune != Tune::Auto, !is_cpu, "a GPU, not --backend cpu"),
+    ] {
+        ensure!(!is_given || is_of_use, InvalidOption, "--{name} needs {needs}");
+    }
     ensure!(
         !(found.report.sections.is_some() && found.report.everything),
         InvalidOption,
@@ -278,6 +287,9 @@ mod tests {
             ("report x --precision f16", "there are f64, f32"),
             ("report x --backend gpu --precision f64", "a GPU computes in f32"),
             ("report x --sections point --everything", "one of them"),
+            ("report x --checkpoint-every 5", "--checkpoint-every needs a --checkpoint"),
+            ("report x --backend cpu --adapter 1", "--adapter needs a GPU, not --backend cpu"),
+            ("report x --tune anew --backend cpu", "--tune needs a GPU, not --backend cpu"),
             ("report", "report needs files: isoflat report MODEL DATA"),
             ("train --preset lenet", "train needs files"),
             ("train --preset lenett x", "there is no preset \"lenett\": did you mean lenet?"),

@@ -151,7 +151,7 @@ fn open_with(
         let (problem, origin) = found.map_err(|error| named(error, &names_of(&split.data)))?;
         (opened.problem, opened.data, opened.file) = (Some(problem), origin, None);
     } else if let Some(file) = &mut opened.file {
-        ensure_unused(&invocation.data, &opened.model.files[0], file)?;
+        ensure_unused(invocation, &opened.model.files[0], file)?;
         opened.data.available = Some(file.problem.samples());
         file.problem = file.problem.first(invocation.data.samples.unwrap_or(usize::MAX));
         opened.data.files = opened.model.files.clone();
@@ -193,8 +193,16 @@ fn over_data(invocation: &Invocation, split: &Split) -> Option<Opened> {
     Some(opened)
 }
 
-/// A problem file has its own data and loss.
-fn ensure_unused(arguments: &DataArguments, name: &str, file: &ProblemFile) -> Result<()> {
+/// A problem file has its own network, data and loss.
+fn ensure_unused(invocation: &Invocation, name: &str, file: &ProblemFile) -> Result<()> {
+    let arguments = &invocation.data;
+    let input = &invocation.model.input;
+    ensure!(
+        input.as_ref().is_none_or(|shape| shape == file.problem.network().input()),
+        InvalidOption,
+        "--input is of models that do not say it, but {name} is a problem file, whose inputs are {:?}",
+        file.problem.network().input()
+    );
     let given = [
         ("normalize", arguments.normalize.is_some()),
         ("split", arguments.split.is_some()),

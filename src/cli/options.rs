@@ -3,7 +3,7 @@
 use super::invocation::{Command, Invocation, OptimizerName, SaveAs};
 use super::nearest::hint;
 use crate::engine::gpu::Tune;
-use crate::engine::{Backend, Precision};
+use crate::engine::{Backend, MOST_WORKERS, Precision};
 use crate::error::{Result, bail, ensure};
 use crate::measure::Measure;
 use crate::network::Preset;
@@ -383,8 +383,8 @@ fn chosen<'a>(what: &str, value: &str, names: impl IntoIterator<Item = &'a str>)
     bail!(InvalidOption, "there is no {what} \"{value}\"{hint} (there are {some}{more})")
 }
 
-/// Beyond these, threads wait for each other longer than they compute; those of a module are workers with a module each.
-const MOST_THREADS: usize = if cfg!(target_arch = "wasm32") { 64 } else { 1024 };
+/// Beyond these, threads wait for each other longer than they compute.
+const MOST_THREADS: usize = if cfg!(target_arch = "wasm32") { MOST_WORKERS } else { 1024 };
 
 fn wrong<T>(name: &str, expected: &str, value: &str) -> Result<T> {
     bail!(InvalidOption, "--{name} is {expected}, not \"{value}\"")

@@ -35,6 +35,7 @@ pub use executor::{BackendInfo, Curvature, Executor, Precision};
 pub use journal::{Journal, Store};
 pub use plan::{Operation, Plan, Read, Step};
 pub(crate) use range::{ensure_in_range, ensure_number, overflows};
+pub(crate) use sharded::MOST_WORKERS;
 pub use sharded::{Helper, Team};
 pub use sweep::{Cotangent, LayerSums};
 pub use vector::{AdamStep, Segments, Vector, Vectors};

@@ -10,7 +10,7 @@ use super::run;
 use super::threads::hardware_threads;
 use crate::control::Control;
 use crate::engine::gpu::{Tune, Tuning};
-use crate::engine::{Backend, Precision};
+use crate::engine::{Backend, MOST_WORKERS, Precision};
 use crate::error::ErrorCode;
 use crate::landscape::{Direction, Normalization, Span, Trajectory};
 use crate::linalg::{Goal, Lanczos, PowerIteration, StochasticLanczos};
@@ -99,9 +99,8 @@ enum ThreadsOption {
     Name(String),
 }
 
-/// Most threads that `"auto"` takes, and that may be asked for: joining takes as long as it saves some time.
+/// Most threads that `"auto"` takes.
 const AUTO_THREADS: usize = 8;
-const MOST_THREADS: usize = 64;
 
 impl EngineOptions {
     /// What is asked for must be there together.
@@ -118,7 +117,7 @@ impl EngineOptions {
         match &self.threads {
             None => Ok(1),
             Some(ThreadsOption::Count(count))
-                if count.fract() == 0.0 && (1.0..=MOST_THREADS as f64).contains(count) =>
+                if count.fract() == 0.0 && (1.0..=MOST_WORKERS as f64).contains(count) =>
             {
                 Ok(*count as usize)
             }
@@ -129,7 +128,7 @@ impl EngineOptions {
                     ThreadsOption::Name(name) => format!("\"{name}\""),
                 };
                 let message =
-                    format!("threads is {other}, but must be a whole number from 1 to {MOST_THREADS} or \"auto\"");
+                    format!("threads is {other}, but must be a whole number from 1 to {MOST_WORKERS} or \"auto\"");
                 Err(fault(ErrorCode::InvalidOption, message))
             }
         }

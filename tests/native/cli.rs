@@ -139,6 +139,8 @@ fn tables_show_the_numbers_with_what_leaves_them() {
         let said = |stays: bool| if stays { "stays" } else { "moves" };
         let kinds = measure_row.invariant;
         assert_eq!(words[1..], [said(kinds.layerwise), said(kinds.nodewise), said(kinds.permutation)], "{line}");
+        let is_drawn = measure_row.key.starts_with("average_sharpness");
+        assert_eq!(text.contains(&format!("{} ± ", measure_row.title)), is_drawn, "{text}");
         let found = block_on(measure(
             &engine,
             &file.parameters,
@@ -150,6 +152,10 @@ fn tables_show_the_numbers_with_what_leaves_them() {
         let shown: f64 = words[0].parse().unwrap_or_else(|_| panic!("{line}"));
         assert!((shown - expected).abs() <= 1e-4 * expected.abs(), "{line}: {expected}");
     }
+    // A section that has no measures has no table of them.
+    let (invocation, _, outcome) = run_under(&format!("report {CASE} --sections spaces"), &Control::default());
+    let bare = cli::text(&invocation, &outcome.result, false);
+    assert!(bare.contains("in the result alone: --json") && !bare.contains("Measures, and"), "{bare}");
     assert!(text.starts_with("loss "), "{text}");
     assert!(text.lines().nth(1).is_some_and(|line| line.starts_with("accuracy ")), "{text}");
 }
@@ -490,6 +496,7 @@ fn options_that_files_have_no_use_for_are_refused() {
     for (line, says) in [
         (format!("report {CASE} --normalize mnist"), "--normalize is of data files"),
         (format!("report {CASE} --loss squared_error"), "--loss is of data files"),
+        (format!("report {CASE} --input 1x28x28"), "--input is of models that do not say it"),
     ] {
         let invocation = invocation(&line);
         let refused = cli::open(&invocation, &read(&invocation)).expect_err(&line);

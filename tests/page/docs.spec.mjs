@@ -7,6 +7,7 @@ import { inflateSync } from "node:zlib";
 import { AxeBuilder } from "@axe-core/playwright";
 import { policy } from "./built.mjs";
 import { test as base, expect, root } from "./fixtures.mjs";
+import { Lab } from "./lab.mjs";
 import { serve } from "./server.mjs";
 
 const MINUTE = 60_000;
@@ -165,10 +166,11 @@ test("A reader searches, follows links, and comes back to the lab", async ({ rea
 });
 
 test("The lab has a link to it, shares its theme with it, and keeps none of it for use without a network", async ({
-  lab,
+  browser,
+  url,
   check,
 }) => {
-  const { page } = lab;
+  const { page } = await Lab.open(browser, url, { rests: true, serviceWorkers: "allow" });
   await page.waitForSelector("#offline[data-works=all]", { state: "attached" });
   const cached = await page.evaluate(async () => {
     const names = await caches.keys();

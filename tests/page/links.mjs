@@ -97,7 +97,7 @@ async function checkBegunMeanwhile(browser, url, check) {
 
 /** Whoever has moved the slider of a page that a link has opened, and reloads it while it still computes, finds it where it was. */
 async function checkMovedOn(browser, url, check) {
-  const lab = await Lab.open(browser, `${url}#/train?${FEW}&s=2.5`, { rests: true });
+  const lab = await Lab.open(browser, `${url}#/train?${FEW}&s=2.5`);
   const { page } = lab;
   await page.evaluate(() => {
     const { app } = window.isoflatLab;

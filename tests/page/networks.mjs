@@ -104,7 +104,7 @@ async function checkRanking(lab, check) {
 }
 
 export async function checkNetworksKept(browser, url, check) {
-  const lab = await Lab.open(browser, url, { rests: true });
+  const lab = await Lab.open(browser, url);
   const { page } = lab;
   const question = page.locator("dialog.ask");
   await lab.set("epochs", 1);

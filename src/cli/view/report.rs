@@ -9,7 +9,8 @@ use crate::operator::OperatorKind;
 
 pub(super) fn blocks(result: &Value) -> Vec<Block> {
     let report = &result["report"];
-    let mut out = vec![Block::Table(measures(report, result["rescalable"] != false))];
+    let mut out: Vec<Block> = measures(report, result["rescalable"] != false).map(Block::Table).into_iter().collect();
+    out.extend(errors(report).map(Block::Text));
     out.extend(transformed(report).map(Block::Table));
     out.extend(spectra(report).map(Block::Table));
     out.extend(eigenvalues(report));
@@ -17,6 +18,9 @@ pub(super) fn blocks(result: &Value) -> Vec<Block> {
         out.push(Block::Plot(spectrum::density(&report["density"]["hessian"], "Density of the Hessian’s spectrum")));
     }
     out.extend(layers(report).map(Block::Table));
+    if out.is_empty() {
+        out.push(Block::Text("What these sections find is in the result alone: --json, or --out FILE.".into()));
+    }
     let unfinished = result["sections"].as_array().into_iter().flatten().filter(|run| run["finished"] == false);
     let unfinished: Vec<String> = unfinished.map(|run| text(&run["section"])).collect();
     if !unfinished.is_empty() {
@@ -26,7 +30,7 @@ pub(super) fn blocks(result: &Value) -> Vec<Block> {
 }
 
 /// The measures that a report has, with what theory says of each; of rescalings nothing where the network has none.
-fn measures(report: &Value, is_rescalable: bool) -> Table {
+fn measures(report: &Value, is_rescalable: bool) -> Option<Table> {
     let mut rows = Vec::new();
     for measure in Measure::all() {
         let Some(value) = value_of(report, measure.key) else { continue };
@@ -45,7 +49,8 @@ fn measures(report: &Value, is_rescalable: bool) -> Table {
         ]);
     }
     let columns = ["measure", "value", "layer-wise", "node-wise", "permuted"].map(String::from).to_vec();
-    Table { title: "Measures, and which rescalings of the weights leave them as they are".into(), columns, rows }
+    let title = "Measures, and which rescalings of the weights leave them as they are".into();
+    (!rows.is_empty()).then_some(Table { title, columns, rows })
 }
 
 /// A measure's value, wherever a report has it.
@@ -65,6 +70,14 @@ fn value_of(report: &Value, key: &str) -> Option<f64> {
         }
         _ => key.split('.').try_fold(report, |value, key| value.get(key))?.as_f64(),
     }
+}
+
+/// How far those measures are known that are means over draws.
+fn errors(report: &Value) -> Option<String> {
+    let error = |measure: &Measure| report["sharpness"][measure.key]["standardError"].as_f64();
+    let drawn = Measure::all().filter_map(|measure| Some(format!("{} ± {}", measure.title, rough(error(measure)?))));
+    let drawn: Vec<String> = drawn.collect();
+    (!drawn.is_empty()).then(|| format!("Means over draws, with their standard errors: {}.", drawn.join("; ")))
 }
 
 /// The measures after each transformation of a problem file.

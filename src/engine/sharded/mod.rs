@@ -35,6 +35,9 @@ use super::vector::{Vector, Vectors};
 use crate::control::LocalFuture;
 use crate::error::Result;
 
+/// Threads of a module at most, of which each is a worker with a module of its own: joining takes as long as more of them save.
+pub(crate) const MOST_WORKERS: usize = 64;
+
 /// Those who have a share each, as the one among them sees them who calls.
 trait Crew {
     /// What the others found in a pass.
