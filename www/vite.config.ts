@@ -91,6 +91,8 @@ export default defineConfig({
     outDir: here("../dist"),
     emptyOutDir: true,
     target: "es2022",
+    // The policy lets pages fetch what is their own: small results are files too.
+    assetsInlineLimit: (path) => (path.endsWith(".json") ? false : undefined),
     // three.js alone is larger than the default limit; it is loaded only when a surface is drawn.
     chunkSizeWarningLimit: 800,
   },

@@ -8,6 +8,11 @@ const README = text("papers/README.md");
 const PETZKA = JSON.parse(text("results/petzka-mnist.json"));
 const correlation = (of) => PETZKA.correlations.find(({ measure }) => measure === of);
 
+/** The rows with a drawing of stored results. */
+const LIVE = readFileSync(new URL("../../www/src/gallery/live.ts", import.meta.url), "utf8");
+const [, LIST = ""] = /const DRAWINGS[^{]*\{([^}]*)\}/.exec(LIVE) ?? [];
+const DRAWN = [...LIST.matchAll(/"([\w-]+)":/g)].map(([, row]) => row);
+
 /** Its drawing is there. */
 export async function openRow(page, id) {
   const details = page.locator(`#${id} details`);
@@ -78,6 +83,8 @@ export async function checkGallery(browser, url, check) {
   await page.locator("#rangamani-table-2").getByText("Copied").waitFor();
   const command = await page.evaluate(() => navigator.clipboard.readText());
   check("its command can be copied", command.startsWith("cargo run --release --example tables"), command);
+  for (const row of DRAWN) await openRow(page, row);
+  check("every row with stored results draws them", DRAWN.length > 12, `${DRAWN.length} rows`);
   // That there is none was said, as it should be.
   lab.forgive(/ERR_FAILED|wasm|fetch/i);
   await context.close();
