@@ -3,6 +3,7 @@
 import { findFirefox, noFirefox } from "../../scripts/lib/browser.mjs";
 import { launchFirefox } from "./firefox.mjs";
 import { test as base } from "./fixtures.mjs";
+import { Lab } from "./lab.mjs";
 import { checkBent, checkInvariance, checkTestAccuracy } from "./steps.mjs";
 
 const test = base.extend({
@@ -14,6 +15,9 @@ const test = base.extend({
     },
     { scope: "worker" },
   ],
+
+  /** As it arrives: with what the page comes with, and with its service worker. */
+  lab: async ({ browser, url }, use) => use(await Lab.open(browser, url, { serviceWorkers: "allow" })),
 });
 
 test.skip(findFirefox() === undefined, noFirefox);
