@@ -34,8 +34,8 @@ export class Lab {
    * as many as the page comes with; an address that says more than where the page is stays as it is.
    * `rests`: what is computed of the network that the page comes with is stopped, for what begins with another one.
    *
-   * Without a service worker unless `options` have one: to keep all of the site a fifth of what it takes to open the page, and from the
-   * second visit on it brings threads.
+   * Without a service worker unless `options` have one: keeping all of the site is a fifth of the work of opening the page, and from the
+   * second visit on it brings threads, and with them other roundings.
    */
   static async open(browser, url, { measured = url.includes("#") ? null : 100, rests = false, ...options } = {}) {
     const context = await browser.newContext({
