@@ -212,12 +212,19 @@ async function checkStopping(lab, check) {
   await page.click("#spaces-run");
   // At the highest rate runs may diverge before they have a loss: of these the worker tells when all are at their end.
   await page.waitForFunction(() => document.querySelectorAll("#spaces-grid td[data-loss]").length >= 24);
+  const filled = () =>
+    page
+      .locator("#spaces-grid td[data-loss]")
+      .evaluateAll((cells) => cells.map((cell) => cell.cellIndex + 10 * cell.parentElement.rowIndex));
+  const before = await filled();
   const start = performance.now();
   await page.click("#spaces-stop");
   await settled(page, { timeout: 20_000 });
   const seconds = (performance.now() - start) / 1000;
-  const cells = await page.locator("#spaces-grid td[data-loss]").count();
-  check("Stop works, and what is there stays", seconds < 5 && cells === 30, `${seconds.toFixed(1)} s, ${cells} cells`);
+  // How many of the others have a loss by then, a computer's pace decides.
+  const after = await filled();
+  const stays = before.every((cell) => after.includes(cell)) && after.length <= 30;
+  check("Stop works, and what is there stays", seconds < 5 && stays, `${seconds.toFixed(1)} s, ${after.length} cells`);
   const waiting = await page.locator("#spaces-findings li[data-verdict=waiting]").count();
   check("nothing is decided by half an experiment", waiting === 2);
 }
