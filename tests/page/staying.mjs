@@ -59,11 +59,15 @@ export async function checkStaying(browser, url, check) {
 const lookedAt = (page, share, part) =>
   page.evaluate(
     async ({ share, part }) => {
-      const panel = document.querySelector(part).getBoundingClientRect();
-      const from = scrollY + panel.top;
-      scrollTo({ top: from + share * panel.height, behavior: "instant" });
-      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-      const panelEnd = () => document.querySelector(part).getBoundingClientRect().bottom;
+      const panel = () => document.querySelector(part).getBoundingClientRect();
+      const drawn = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+      // What comes when its part is opened makes it longer: the place is another one then.
+      for (let height = null; height !== panel().height; ) {
+        height = panel().height;
+        scrollTo({ top: scrollY + panel().top + share * height, behavior: "instant" });
+        await drawn();
+      }
+      const panelEnd = () => panel().bottom;
       const selectors = ["[data-point=trained] .view", "[data-point=bent] .view", "#digits", "#gauges", "#sharpness"];
       const parts = selectors.map((selector) => {
         const { top, bottom } = document.querySelector(`#stage ${selector}`).getBoundingClientRect();
