@@ -1,6 +1,6 @@
 /** What is said of work that takes time: how long it will take, how far it is; pausing it, and going on. */
 
-import { Lab } from "./lab.mjs";
+import { Lab, spin } from "./lab.mjs";
 
 const MINUTE = 60_000;
 
@@ -272,14 +272,6 @@ export async function checkDiverged(browser, url, check) {
     /\/ 2/.test(await lab.text("#r-epoch")) || (await lab.text("#r-epoch")) === "–",
   );
   await lab.close();
-}
-
-/** Milliseconds of a sum that always takes the same on a machine that does nothing else. */
-function spin() {
-  const start = performance.now();
-  let sum = 0;
-  for (let i = 0; i < 3e7; i++) sum += i % 7;
-  return sum > 0 ? performance.now() - start : 0;
 }
 
 /** By how much the machine is slower now than it can be. */
