@@ -8,9 +8,9 @@ const README = text("papers/README.md");
 const PETZKA = JSON.parse(text("results/petzka-mnist.json"));
 const correlation = (of) => PETZKA.correlations.find(({ measure }) => measure === of);
 
-/** The rows with a drawing of stored results. */
 const LIVE = readFileSync(new URL("../../www/src/gallery/live.ts", import.meta.url), "utf8");
 const [, LIST = ""] = /const DRAWINGS[^{]*\{([^}]*)\}/.exec(LIVE) ?? [];
+/** The rows with a drawing of stored results. */
 const DRAWN = [...LIST.matchAll(/"([\w-]+)":/g)].map(([, row]) => row);
 
 /** Its drawing is there. */

@@ -11,7 +11,6 @@ const ASCENT = 1e-3;
 
 /** The full report as a page: its numbers, on paper, after a reload, and opened from its file; one that was stopped. */
 export async function checkReport(browser, url, check) {
-  // A service worker brings threads from the second visit on, and with them other roundings.
   const lab = await Lab.open(browser, url, { colorScheme: "dark", rests: true });
   const { page } = lab;
   await lab.set("network", "widths");

@@ -296,7 +296,6 @@ async function checkHurried(lab, check) {
 
 /** A reload, and a worker that is lost: what was trained, bent and found is there after both. */
 export async function checkKept(browser, url, check) {
-  // A service worker brings threads from the second visit on, and with them other roundings.
   const lab = await Lab.open(browser, url, { measured: 50 });
   const { page } = lab;
   const reload = async () => {

@@ -125,7 +125,6 @@ const whole = (lab, point) =>
 
 /** A surface that is paused keeps its rows: Continue computes the others alone, and the whole is what it is without a pause. */
 export async function checkSurfacePause(browser, url, check) {
-  // A service worker brings threads from a later visit on, and rows are of the device that they came from.
   const lab = await Lab.open(browser, url, { rests: true });
   const { page } = lab;
   // How many points a run of the surface says it has, after a reload too.
@@ -356,7 +355,6 @@ async function compute(lab, work) {
 /** On a fresh profile, twice: estimated and actual seconds of each kind of work. */
 export async function checkEstimatesHold(browser, url, check) {
   const idle = Math.min(...Array.from({ length: 5 }, spin));
-  // A service worker brings threads from a later visit on.
   const lab = await Lab.open(browser, url);
   const { page } = lab;
   // No twin: its pieces are not what is estimated.
@@ -402,13 +400,13 @@ export async function checkEstimatesHold(browser, url, check) {
     for (const [work, seconds] of Object.entries(said)) {
       const ratio = seconds / actual[work];
       const isShort = actual[work] < SHORT && seconds < 2 * SHORT;
-      // As far as the machine itself has become slower or faster, nobody could know.
-      const most = TOLERANCE * Math.max(busy[work], 1 / busy[work]);
-      const isWithin = ratio <= most && ratio >= 1 / most;
+      // A machine that has become faster makes an estimate too long, and a slower one too short: nobody could know.
+      const isTooLong = ratio > TOLERANCE / Math.min(1, busy[work]);
+      const isTooShort = ratio < 1 / (TOLERANCE * Math.max(1, busy[work]));
       const isBusy = busy[work] > QUIET;
       check(
         `${work}, ${time}: the estimate holds within a factor of ${TOLERANCE}${isBusy ? " (not held to it: the machine is not quiet)" : ""}`,
-        isShort || isWithin || isBusy,
+        isShort || isBusy || !(isTooLong || isTooShort),
         `said ${seconds.toFixed(2)} s, took ${actual[work].toFixed(2)} s, × ${ratio.toFixed(2)}; machine × ${busy[work].toFixed(2)}`,
       );
     }

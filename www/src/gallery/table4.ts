@@ -73,12 +73,12 @@ export function table4Chart(found: Table4, as: TrainedAs = "printed"): Chart {
     const norms = own.map(({ spectral_norm }) => number(spectral_norm, 2));
     return `${name} ${norms.join(" and ")}, in the paper ${number(paper)}`;
   });
+  const { name, title, over } = ABOUT[as](found);
   const options: RowsOptions = {
     x: log(Math.min(...values) / 3, Math.max(...values) * 3),
     xLabel: "spectral norm of the Riemannian Hessian",
-    label: `Spectral norms at the minima: ${said.join("; ")}`,
+    label: `${title}: ${said.join("; ")}`,
   };
-  const { name, title, over } = ABOUT[as](found);
   return {
     name,
     title,
