@@ -50,7 +50,28 @@ export async function checkHiddenFault(browser, url, check) {
   await lab.train();
   check("a field of what is not chosen is in nobody's way", (await lab.count(".message.error")) === 0);
   await checkLonelyFields(lab, check);
+  await checkTwoAtOnce(lab, check);
   await lab.close();
+}
+
+/** The second of two options lost the first, where a network that was trained was giving way to another one. */
+async function checkTwoAtOnce(lab, check) {
+  const { page } = lab;
+  await page.evaluate(() => {
+    for (const [id, value] of [
+      ["samples", 900],
+      ["measured", 120],
+    ]) {
+      const field = document.querySelector(`#${id}`);
+      field.value = value;
+      field.dispatchEvent(new Event("change", { bubbles: true }));
+    }
+  });
+  await lab.idle();
+  const { samples, measuredSamples } = await page.evaluate(() => window.isoflatLab.app.store.state.model);
+  const found = `${samples} samples, ${measuredSamples} measured`;
+  check("of two options changed at once both hold", samples === 900 && measuredSamples === 120, found);
+  check("and their fields say so", (await page.inputValue("#samples")) === "900");
 }
 
 /** Fields that stand alone took what was empty for a number of their own. */

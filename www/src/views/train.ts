@@ -204,8 +204,10 @@ function actions(app: App, chart: TrainingChart): void {
     part("input", id).addEventListener("change", () => choose(app));
   part("input", "measured").addEventListener("change", () => {
     const { ready, model, task } = app.store.state;
-    // What has been trained is not to be lost for looking at more or less of the data.
-    if (ready && model && task !== "training") guarded(app, () => void app.setMeasured(readMeasured()));
+    // What has been trained is not to be lost for looking at more or less of the data. But where another option has just been changed, this
+    // is of the network that is being made: the one that is still there comes with options of its own.
+    if (ready && model && task !== "training" && choosing === 0)
+      guarded(app, () => void app.setMeasured(readMeasured()));
     else choose(app);
   });
   for (const id of ["learning-rate", "batch", "epochs"]) {
