@@ -71,6 +71,9 @@ async function browserTests(webgpu, begun) {
 /** With what the feature for MPI adds, where there is MPI: with and without it would be all of the crate twice. */
 const features = () => (hasMpi() ? ["--features", "mpi"] : []);
 
+/** All of tests/: `--tests` would have the crate's own once more. */
+const nativeTests = ["--test", "*"];
+
 /** All targets; the program without the feature is another one, and the rest is the same. */
 async function clippy() {
   if (hasMpi()) await cargo("clippy", "--lib", "--bins", ...denyWarnings);
@@ -94,7 +97,7 @@ async function firefoxTests() {
 /** The program as the native tests have built it: `cargo build` would compile all of it anew, with other features of what it depends on. */
 async function rankTests() {
   if (!hasMpi()) throw new Skipped(noMpi);
-  await cargo("test", "--no-run", "--lib", "--tests", ...features());
+  await cargo("test", "--no-run", ...nativeTests, ...features());
   await heard((options) => runNode("tests/ranks.mjs", [], options));
 }
 
@@ -126,10 +129,13 @@ const steps = [
     name: "cargo",
     group: "rust",
     says: "cargo test, CPU and GPU",
-    // Without the examples, which Clippy has checked: each would be linked with all of the crate, and none has tests.
+    // Without the examples, which Clippy has checked: each would be linked with all of the crate, and none has tests. Unit tests are of
+    // a copy of the crate of their own, and small: to optimise it would take ten times as long as they do without.
     work: () =>
       heard(async (options) => {
-        await run("cargo", ["test", "--lib", "--tests", ...features()], options);
+        const env = { CARGO_PROFILE_TEST_OPT_LEVEL: "0" };
+        await run("cargo", ["test", "--lib", ...features()], { ...options, env });
+        await run("cargo", ["test", ...nativeTests, ...features()], options);
         await run("cargo", ["test", "--doc", ...features()], options);
       }),
   },

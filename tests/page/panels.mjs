@@ -178,12 +178,12 @@ export async function checkSharpen(lab, check, { precision, longest }) {
   };
   await lab.goTo("dinh");
   await page.locator("#bend-controls .segments").getByText("Sharpen").click();
-  await lab.watchFrames();
+  await lab.watchThread();
   await lab.drag("#sharpness", 0.5);
-  const { gap, said } = await lab.longestGap();
+  const { held, said } = await lab.longestTask();
   const found = await sharpened();
   const asked = await state(lab, () => 10 ** window.isoflatLab.app.store.state.dinh.decades);
-  check("the drag stays smooth", gap < longest, said);
+  check("the drag stays smooth", held < longest, said);
   check(
     "it is as sharp as was asked for",
     asked > 500 && asked < 2000 && found.reached && found.measured.norm >= 0.999 * asked * found.before.norm,
