@@ -183,7 +183,7 @@ export async function checkSharpen(lab, check, { precision, longest }) {
   const { held, said } = await lab.longestTask();
   const found = await sharpened();
   const asked = await state(lab, () => 10 ** window.isoflatLab.app.store.state.dinh.decades);
-  check("the drag stays smooth", held < longest, said);
+  check("the page stays responsive while one drags", held < longest, said);
   check(
     "it is as sharp as was asked for",
     asked > 500 && asked < 2000 && found.reached && found.measured.norm >= 0.999 * asked * found.before.norm,
