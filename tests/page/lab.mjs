@@ -315,11 +315,11 @@ export class Lab {
   watchThread() {
     return this.page.evaluate(() => {
       const tasks = [];
-      const add = (list) => tasks.push(...list.getEntries().map(({ duration }) => duration));
-      const observer = new PerformanceObserver(add);
+      const add = (entries) => tasks.push(...entries.map(({ duration }) => duration));
+      const observer = new PerformanceObserver((list) => add(list.getEntries()));
       observer.observe({ type: "longtask" });
       window.endWatch = () => {
-        add({ getEntries: () => observer.takeRecords() });
+        add(observer.takeRecords());
         observer.disconnect();
         return Math.max(0, ...tasks);
       };
