@@ -22,6 +22,9 @@ const cargo = (...args) => run("cargo", args);
 const told = /^(?:FAILED|UNSTEADY) .+|^test .+ \.\.\. FAILED$/gm;
 let remarks = [];
 
+/** Of a failed step that names no test, this many lines: whoever has the end of a log alone shall know why. */
+const lastLines = 20;
+
 /** Hears what a step prints, for `remarks`. */
 async function heard(work) {
   let output = "";
@@ -30,8 +33,10 @@ async function heard(work) {
   };
   try {
     await work({ onOutput });
-  } finally {
     remarks.push(...(output.match(told) ?? []));
+  } catch (error) {
+    remarks.push(...(output.match(told) ?? output.trimEnd().split("\n").slice(-lastLines)));
+    throw error;
   }
   return output;
 }

@@ -199,11 +199,8 @@ async function peaks(command, words) {
   const found = {};
   const look = setInterval(() => {
     for (const id of processes()) {
-      try {
-        found[id] = 1024 * Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${id}/status`, "utf8"))?.[1] ?? 0);
-      } catch {
-        // It has ended meanwhile.
-      }
+      const most = /VmHWM:\s+(\d+)/.exec(of(id, "status"))?.[1];
+      if (most !== undefined) found[id] = 1024 * Number(most);
     }
   }, 50);
   const status = await new Promise((resolve) => child.on("close", resolve));
@@ -281,13 +278,22 @@ async function interrupted(words, act) {
   return { said, status, seconds: (performance.now() - begin) / 1000 };
 }
 
+/** What Linux tells of a process in this file; of one that has ended meanwhile nothing. */
+function of(id, file) {
+  try {
+    return readFileSync(`/proc/${id}/${file}`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
 const processes = () =>
   spawnSync("pgrep", ["-f", folder], { encoding: "utf8" })
     .stdout.split("\n")
-    .filter((id) => id !== "" && readFileSync(`/proc/${id}/cmdline`, "utf8").startsWith(program))
+    .filter((id) => id !== "" && of(id, "cmdline").startsWith(program))
     .map(Number);
 
-const rankOf = (id) => Number(/OMPI_COMM_WORLD_RANK=(\d+)/.exec(readFileSync(`/proc/${id}/environ`, "utf8"))?.[1]);
+const rankOf = (id) => Number(/OMPI_COMM_WORLD_RANK=(\d+)/.exec(of(id, "environ"))?.[1]);
 
 async function ends() {
   const out = join(folder, "long.safetensors");

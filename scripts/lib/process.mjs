@@ -58,18 +58,19 @@ export function capture(command, ...args) {
 }
 
 /**
- * Runs a command with its output shown; rejects when it does not end with 0. `onOutput` gets what goes to its standard
- * output as well, piece by piece.
+ * Runs a command with its output shown; rejects when it does not end with 0. `onOutput` gets what it prints as well, piece by piece.
  */
 export function run(command, args, { env = {}, cwd = root, onOutput } = {}) {
   const said = [command === process.execPath ? "node" : command, ...args].join(" ");
   return new Promise((resolve, reject) => {
-    const stdio = ["inherit", onOutput ? "pipe" : "inherit", "inherit"];
-    const child = spawn(command, args, { cwd, env: { ...environment, ...env }, stdio });
-    child.stdout?.setEncoding("utf8").on("data", (text) => {
-      process.stdout.write(text);
-      onOutput(text);
-    });
+    const way = onOutput ? "pipe" : "inherit";
+    const child = spawn(command, args, { cwd, env: { ...environment, ...env }, stdio: ["inherit", way, way] });
+    for (const name of onOutput ? ["stdout", "stderr"] : []) {
+      child[name].setEncoding("utf8").on("data", (text) => {
+        process[name].write(text);
+        onOutput(text);
+      });
+    }
     child.on("error", (error) => reject(new Failure(`${said} could not be started: ${error.message}`)));
     child.on("close", (status, signal) => {
       if (status === 0) resolve();
