@@ -22,8 +22,8 @@ const cargo = (...args) => run("cargo", args);
 const told = /^(?:FAILED|UNSTEADY) .+|^test .+ \.\.\. FAILED$/gm;
 let remarks = [];
 
-/** Of a failed step that names no test, this many lines: whoever has the end of a log alone shall know why. */
-const lastLines = 20;
+/** Of a failed step this many lines besides: whoever has the end of a log alone shall know why. */
+const LAST_LINES = 20;
 
 /** Hears what a step prints, for `remarks`. */
 async function heard(work) {
@@ -33,10 +33,12 @@ async function heard(work) {
   };
   try {
     await work({ onOutput });
-    remarks.push(...(output.match(told) ?? []));
   } catch (error) {
-    remarks.push(...(output.match(told) ?? output.trimEnd().split("\n").slice(-lastLines)));
+    const lines = output.split("\n").filter((line) => line.trim() !== "");
+    remarks.push(...lines.slice(-LAST_LINES));
     throw error;
+  } finally {
+    remarks.unshift(...(output.match(told) ?? []));
   }
   return output;
 }

@@ -58,16 +58,19 @@ export function capture(command, ...args) {
 }
 
 /**
- * Runs a command with its output shown; rejects when it does not end with 0. `onOutput` gets what it prints as well, piece by piece.
+ * Runs a command with its output shown; rejects when it does not end with 0. `onOutput` gets what it prints as well, piece by piece: what
+ * goes to its standard error only where that is a log, since progress is shown on a terminal alone.
  */
 export function run(command, args, { env = {}, cwd = root, onOutput } = {}) {
   const said = [command === process.execPath ? "node" : command, ...args].join(" ");
   return new Promise((resolve, reject) => {
-    const way = onOutput ? "pipe" : "inherit";
-    const child = spawn(command, args, { cwd, env: { ...environment, ...env }, stdio: ["inherit", way, way] });
-    for (const name of onOutput ? ["stdout", "stderr"] : []) {
-      child[name].setEncoding("utf8").on("data", (text) => {
-        process[name].write(text);
+    const heard = (stream) => onOutput !== undefined && (stream === "stdout" || !process.stderr.isTTY);
+    const streams = ["stdout", "stderr"];
+    const stdio = ["inherit", ...streams.map((stream) => (heard(stream) ? "pipe" : "inherit"))];
+    const child = spawn(command, args, { cwd, env: { ...environment, ...env }, stdio });
+    for (const stream of streams.filter(heard)) {
+      child[stream].setEncoding("utf8").on("data", (text) => {
+        process[stream].write(text);
         onOutput(text);
       });
     }
