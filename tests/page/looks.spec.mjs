@@ -170,6 +170,8 @@ for (const [index, [title, sizes]] of Object.entries(screens).entries()) {
           await part(tab, async () => {
             await lab.goTo(tab);
             await lab.idle();
+            // The page fetches what it came with once more for it, and the part is higher then.
+            if (tab === "networks") await page.waitForSelector(".shelved .thumbnail");
             await checkLayout(lab, check, tab);
             if (compares) await picture(page, `[data-tab=${tab}]:not([hidden])`, `${tab}-${width}-${theme}`);
           });
