@@ -72,6 +72,22 @@ async function checkTwoAtOnce(lab, check) {
   const found = `${samples} samples, ${measuredSamples} measured`;
   check("of two options changed at once both hold", samples === 900 && measuredSamples === 120, found);
   check("and their fields say so", (await page.inputValue("#samples")) === "900");
+  // And a network that was chosen right before another device.
+  await page.evaluate(() => {
+    for (const [id, value] of [
+      ["network", "straight_mnist"],
+      ["network", "petzka_mnist"],
+      ["backend", "cpu"],
+    ]) {
+      const field = document.querySelector(`#${id}`);
+      field.value = value;
+      field.dispatchEvent(new Event("change", { bubbles: true }));
+    }
+  });
+  await lab.idle();
+  const summary = await page.evaluate(() => window.isoflatLab.app.store.state.model.summary);
+  check("a network that is chosen right before a device is made", summary === "784-50-50-50-30-10", summary);
+  check("and its field says so", (await page.inputValue("#network")) === "petzka_mnist");
 }
 
 /** Fields that stand alone took what was empty for a number of their own. */

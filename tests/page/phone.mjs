@@ -14,6 +14,7 @@ export async function checkPhone(browser, url, check) {
     const what = `${viewport.width} px`;
     await checkStage(lab, check, what);
     await checkFocus(lab, check, what);
+    await checkMore(lab, check, what);
     await checkDevice(lab, check, what);
     await checkTraining(lab, check, what);
     const overflow = await lab.overflow();
@@ -21,6 +22,24 @@ export async function checkPhone(browser, url, check) {
     check(`${what}: the console is quiet`, lab.complaints.length === 0, lab.complaints.join("; "));
     await lab.close();
   }
+}
+
+/** Under *More* each slider has its layer's name before it and its number behind, all of them within the box. */
+async function checkMore(lab, check, what) {
+  const { page } = lab;
+  await lab.more();
+  const rows = await page.evaluate(() => {
+    const right = document.querySelector("#more .more-body").getBoundingClientRect().right;
+    return [...document.querySelectorAll("#more .lambda")].map((row) => {
+      const [label, input, output] = ["label", "input", "output"].map((name) => {
+        const { left, right, width } = row.querySelector(name).getBoundingClientRect();
+        return { left, right, width };
+      });
+      return label.width > 20 && label.right <= input.left && input.right <= output.left && output.right <= right;
+    });
+  });
+  check(`${what}: each slider has its name and number beside it`, rows.length > 0 && rows.every(Boolean), `${rows}`);
+  await lab.more(false);
 }
 
 /** Of the window's height: at most so much for the surfaces, and at least so much for what is read. */

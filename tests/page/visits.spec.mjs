@@ -24,6 +24,7 @@ import { checkCitation, checkReport } from "./report.mjs";
 import { checkSpaces } from "./spaces.mjs";
 import { checkAlone, checkArrival, checkKept } from "./stage.mjs";
 import { checkStaying } from "./staying.mjs";
+import { checkStopped } from "./stopped.mjs";
 import { checkSurfaces } from "./surfaces.mjs";
 import { checkDiverged, checkPause, checkSteps, checkSurfacePause } from "./waiting.mjs";
 import { checkContinued, checkWay } from "./way.mjs";
@@ -67,6 +68,7 @@ const visits = {
   "On a phone": checkPhone,
   "Without a network": (browser, _, check) => checkOffline(browser, root, check),
   "A new version": (browser, _, check) => checkNewVersion(browser, root, check),
+  "A training that was stopped": checkStopped,
   "The way of a training": async (browser, url, check) =>
     checkContinued(browser, url, check, await checkWay(browser, url, check)),
 };

@@ -56,6 +56,15 @@ describe("what is noted of the network on the stage", () => {
     expect(now).toMatchObject({ name: "mine", at: 1, training, testAccuracy: 0.9 });
   });
 
+  test("where its training was stopped, until it has gone on to its end", () => {
+    const at = (stopped: boolean, epochs: number) =>
+      state({ stamp: "a", training: { epochs, stopped, loss: 1, accuracy: 0.5 } });
+    const stopped = noted(at(true, 4.5), undefined);
+    expect(stopped?.stoppedAt).toBe(4.5);
+    expect(noted(state({ stamp: "a", training: null }), stopped ?? undefined)?.stoppedAt).toBe(4.5);
+    expect(noted(at(false, 60), stopped ?? undefined)?.stoppedAt).toBeUndefined();
+  });
+
   test("is nothing of one that is not kept, or comes with the page", () => {
     expect(noted(state(), undefined)).toBeNull();
     expect(noted(state({ stamp: "arrival x" }), undefined)).toBeNull();

@@ -1,6 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { advice } from "../../www/src/errors";
-import { accuracySaid, canTrain, divergenceSaid, hasDiverged, lossOfGuessing, lossSaid } from "../../www/src/training";
+import {
+  accuracySaid,
+  canTrain,
+  divergenceSaid,
+  epochsSaid,
+  hasDiverged,
+  lossOfGuessing,
+  lossSaid,
+  trainedFor,
+} from "../../www/src/training";
 import { model } from "./states";
 
 describe("a run that diverged", () => {
@@ -42,6 +51,17 @@ describe("a run that diverged", () => {
     expect(said).not.toMatch(/file/);
     expect(advice("not_finite", "inputs[3] is NaN")).toMatch(/file/);
   });
+});
+
+test("how far a training came is said in epochs, with the part of the one in which it was stopped", () => {
+  expect(epochsSaid({ epochs: 8, stopped: false }, 8)).toBe("8 / 8");
+  expect(epochsSaid({ epochs: 8, stopped: false })).toBe("8 / 8");
+  expect(epochsSaid({ epochs: 4.6667, stopped: true }, 60)).toBe("4.7 / 60 stopped");
+  expect([trainedFor(60), trainedFor(60, 4.6667), trainedFor(60, 0)]).toEqual([
+    "60 epochs",
+    "stopped after 4.7 of 60 epochs",
+    "stopped after 0 of 60 epochs",
+  ]);
 });
 
 test("Train can be pressed while the network of the options is made, but for no other beginning", () => {

@@ -56,6 +56,8 @@ export class App {
   /** Asked before a network that is kept by no name gives way to another one: false leaves all as it is. */
   mayReplace: () => Promise<boolean> = async () => true;
   #latest = 0;
+  /** The network of the options, while it is not there yet. */
+  #chosen: ModelChoice | null = null;
 
   constructor(
     readonly store: Store,
@@ -217,11 +219,24 @@ export class App {
   }
 
   async chooseBackend(choice: BackendChoice): Promise<void> {
-    await this.#task("starting", async (job) => {
+    // A network that was chosen just before is made on it.
+    const chosen = this.#chosen;
+    await this.#choosing(chosen, async (job) => {
       const { note } = await this.#computeOn(choice);
       if (note) this.messages.notice("WebGPU is not available here: going on with the CPU.", note);
-      if (this.store.state.ready) await this.#everything(job);
+      if (chosen) await this.#setModel(chosen);
+      else if (this.store.state.ready) await this.#everything(job);
     });
+  }
+
+  /** Any other task takes the place of the choice. */
+  async #choosing(choice: ModelChoice | null, body: (job: Job) => Promise<void>): Promise<boolean> {
+    const over = this.#task("starting", body);
+    this.#chosen = choice;
+    const isLatest = await over;
+    // It is there now, or was refused, or stopped.
+    if (isLatest) this.#chosen = null;
+    return isLatest;
   }
 
   async #computeOn(backend: BackendChoice): Promise<EngineStart> {
@@ -233,7 +248,7 @@ export class App {
 
   /** A network as it is before training, from the options. */
   chooseModel(choice: ModelChoice): Promise<boolean> {
-    return this.#task("starting", () => this.#setModel(choice));
+    return this.#choosing(choice, () => this.#setModel(choice));
   }
 
   /** The same weights, measured on another number of samples: what was learnt stays. */
@@ -306,7 +321,9 @@ export class App {
 
   setLandscape(landscapeChoice: LandscapeChoice): void {
     this.store.set(withLandscape(this.store.state, landscapeChoice));
-    if (this.store.state.ready) void this.#task("looking", (job) => this.#everything(job));
+    // It is what the network of the options is looked at with, once that is there.
+    const isNext = this.store.state.ready && this.#chosen === null;
+    if (isNext) void this.#task("looking", (job) => this.#everything(job));
   }
 
   async savedFile(point: SavedPoint, choice: SaveChoice): Promise<SavedFile | null> {
@@ -346,6 +363,7 @@ export class App {
     isContinued = false,
   ): Promise<boolean> {
     const mine = ++this.#latest;
+    this.#chosen = null;
     this.messages.clear();
     // At once, and not when its turn comes: what must not be pressed now is to be disabled now.
     this.store.set({ task, progress: null, paused: false, ...(!isContinued && { waiting: null }) });

@@ -20,6 +20,8 @@ export interface Entry {
   data: string;
   /** How it was trained; null as it begins, or as a file has it. */
   training: State["trainChoice"];
+  /** Epochs after which it was stopped. */
+  stoppedAt?: number;
   testAccuracy: number | null;
 }
 
@@ -180,8 +182,14 @@ export function noted(state: State, known: Entry | undefined): Entry | null {
     data: model.data,
     // A newer build of the page has the weights and not what was shown of them: what is known of their training stays.
     training: training ? trainChoice : (known?.training ?? null),
+    ...stoppedAt(training, known),
     testAccuracy: training?.validationAccuracy ?? accuracy.trained ?? known?.testAccuracy ?? null,
   };
+}
+
+function stoppedAt(training: State["training"], known: Entry | undefined): Pick<Entry, "stoppedAt"> {
+  const at = training ? (training.stopped ? training.epochs : undefined) : known?.stoppedAt;
+  return at === undefined ? {} : { stoppedAt: at };
 }
 
 const byAge = (a: Entry, b: Entry): number => b.at - a.at;

@@ -38,9 +38,19 @@ export function divergenceSaid({ loss }: TrainSummary, model: Pick<ModelInfo, "l
   return `training diverged: its loss is ${number(loss)} in the end, and guessing has ${number(guessing)}`;
 }
 
+const epochsIn = (epochs: number): string => String(Number(epochs.toFixed(1)));
+
+/** Of a training that has come to an end, or was stopped; `all`: as many as it was to have, where that is known. */
+export const epochsSaid = ({ epochs, stopped }: Pick<TrainSummary, "epochs" | "stopped">, all = epochs): string =>
+  `${epochsIn(epochs)} / ${epochsIn(all)}${stopped ? " stopped" : ""}`;
+
+/** The same as a part of a sentence. */
+export const trainedFor = (all: number, stoppedAt?: number): string =>
+  stoppedAt === undefined ? `${all} epochs` : `stopped after ${epochsIn(stoppedAt)} of ${all} epochs`;
+
 /** Of a training that can go on: what it is, and how far it has come. */
 export function unfinishedSaid({ network, epochs, choice }: Unfinished): string {
-  const at = epochs > 0 ? `after ${Number(epochs.toFixed(1))} of ${choice.epochs} epochs` : "as it had just begun";
+  const at = epochs > 0 ? `after ${epochsIn(epochs)} of ${choice.epochs} epochs` : "as it had just begun";
   return `The training of ${network} was broken off ${at}: Continue goes on from there, and ends as it would have.`;
 }
 

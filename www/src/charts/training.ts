@@ -36,7 +36,11 @@ export class TrainingChart {
   }
 
   begin(epochs: number): void {
-    this.#learning = { span: epochs, epoch: [], loss: [], accuracy: [], test: [] };
+    this.show({ span: epochs, epoch: [], loss: [], accuracy: [], test: [] });
+  }
+
+  show(learning: Learning): void {
+    this.#learning = learning;
     this.#update();
   }
 

@@ -19,6 +19,7 @@ import { compared, freeName, type Group, type Known, nameFor } from "../networks
 import { type Contender, flattestOf, type Ranking, rankingOf, saidOf } from "../ranking";
 import type { Entry } from "../shelf";
 import { arrivedWith, CLEARED } from "../states";
+import { trainedFor } from "../training";
 import { ask } from "./ask";
 import { chartIn } from "./chart-in";
 import { watchIn } from "./closed";
@@ -139,7 +140,7 @@ export class NetworksView {
   }
 
   #card(entry: Entry, heights: ReturnType<typeof heightsOf>): TemplateResult {
-    const { stamp, name, summary, parameterCount, data, training, testAccuracy } = entry;
+    const { stamp, name, summary, parameterCount, data, training, stoppedAt, testAccuracy } = entry;
     const { state } = this.app.store;
     const isShown = stamp === state.stamp;
     const called = name ?? nameFor(entry);
@@ -147,7 +148,7 @@ export class NetworksView {
     const told = [
       `${summary} · ${integer(parameterCount)} parameters`,
       data,
-      training && `${training.optimizer}, batches of ${training.batchSize}, ${training.epochs} epochs`,
+      training && `${training.optimizer}, batches of ${training.batchSize}, ${trainedFor(training.epochs, stoppedAt)}`,
       testAccuracy !== null && `${percent(testAccuracy)} of the test set right`,
     ].filter(Boolean);
     return html`<li class="shelved" data-stamp=${stamp} aria-current=${isShown ? "true" : nothing}>

@@ -21,7 +21,7 @@ export function renderForm(): void {
 /** Files are opened by another view, which has its buttons here; `put-aside` is the place of what has left the stage. */
 const FORM = html`
     <h2 id="train-title">Train</h2>
-    <p id="train-story" class="story">A small network learns handwritten digits, here in your browser. Press <em>Train</em>: it takes a few seconds.</p>
+    <p id="train-story" class="story">A small network learns handwritten digits, here in your browser. Press <em>Train</em>.</p>
     <form id="train-form">
       <div class="row">
         <button id="train-button" type="submit" class="primary">Train</button>

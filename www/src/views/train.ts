@@ -1,7 +1,7 @@
 /** The options, the Train button, the numbers and the curve while it learns. */
 
 import type { App } from "../app";
-import { TrainingChart } from "../charts/training";
+import { type Learning, TrainingChart } from "../charts/training";
 import { html, networkSummary } from "../dom";
 import { LabError } from "../errors";
 import type { Training } from "../estimates";
@@ -10,8 +10,18 @@ import { alternate, disable } from "../focus";
 import { integer } from "../format";
 import { defaultsOf, MNIST_SAMPLES, networkGroups, unfitForMnist } from "../networks";
 import { isComplete } from "../plan";
-import { accuracySaid, canTrain, DIVERGED, divergenceSaid, hasDiverged, lossSaid, unfinishedSaid } from "../training";
+import {
+  accuracySaid,
+  canTrain,
+  DIVERGED,
+  divergenceSaid,
+  epochsSaid,
+  hasDiverged,
+  lossSaid,
+  unfinishedSaid,
+} from "../training";
 import type { ModelChoice, NetworkChoice, TrainChoice } from "../worker/protocol";
+import type { Unfinished } from "../worker/unfinished";
 import { ESTIMATED, showEstimate } from "./estimate";
 import { part, renderForm } from "./train-form";
 import {
@@ -34,6 +44,8 @@ const RATES: Record<TrainChoice["optimizer"], string> = { sgd: "0.2", momentum: 
 let epochs = 1;
 /** Networks of the options that are being made. */
 let choosing = 0;
+/** Of networks that were trained since the page was opened, by the names of what is kept of them. */
+const curves = new Map<string, Learning>();
 
 export function trainView(app: App): TrainingChart {
   const chart = new TrainingChart(part("div", "training-chart"));
@@ -53,7 +65,8 @@ export function trainView(app: App): TrainingChart {
   watchRun(app, chart);
   continuing(app, chart);
   app.store.watch(["progress"], () => showProgress(app, chart));
-  app.store.watch(["training"], () => showTraining(app));
+  app.store.watch(["training"], () => showTraining(app, chart));
+  app.store.watch(["training", "stamp", "unfinished"], () => showCurve(app, chart));
   app.store.watch(["task", "model", "ready", "bend", "surfaces", "measures", "isWanted"], () => showButtons(app));
   const estimate = () => showEstimate(app, "training", part("p", "train-estimate"), { training: trainingWritten() });
   app.store.watch(ESTIMATED, estimate);
@@ -74,9 +87,7 @@ function continuing(app: App, chart: TrainingChart): void {
     bringIntoSight(chart);
     epochs = choice.epochs;
     chart.begin(epochs);
-    for (const { epoch, loss, accuracy, validationAccuracy: test } of history) {
-      chart.add(epoch, { loss, accuracy, ...(test !== undefined && { test }) });
-    }
+    addHistory(chart, history);
   };
   button.addEventListener("click", async () => {
     await app.trainings.goOn();
@@ -295,7 +306,7 @@ function story({ network, data }: ModelChoice): (string | HTMLElement)[] {
     data.kind === "synthetic"
       ? "A network learns the labels of random samples by heart, here in your browser. Press "
       : `A ${small ? "small " : ""}network learns handwritten digits, here in your browser. Press `;
-  return [what, html("em", {}, "Train"), small ? ": it takes a few seconds." : "."];
+  return [what, html("em", {}, "Train"), "."];
 }
 
 function showModel(app: App): void {
@@ -341,23 +352,46 @@ function showTestAccuracy(accuracy: number): void {
   output.dataset.value = String(accuracy);
 }
 
-function showTraining(app: App): void {
-  const { training, model } = app.store.state;
+function showTraining(app: App, chart: TrainingChart): void {
+  const { task, training, trainChoice, model } = app.store.state;
   if (!training) {
+    if (task !== "training") chart.begin(1);
     for (const id of ["r-epoch", "r-loss", "r-accuracy", "r-validation"]) {
       part("output", id).textContent = "–";
       delete part("output", id).dataset.value;
     }
     return;
   }
-  const epoch = part("output", "r-epoch");
-  if (training.stopped) epoch.textContent = `${epoch.textContent} stopped`;
+  part("output", "r-epoch").textContent = epochsSaid(training, trainChoice?.epochs);
   part("output", "r-loss").textContent = lossSaid(training.loss);
   if (model?.loss === "cross_entropy") part("output", "r-accuracy").textContent = accuracySaid(training.accuracy);
   if (training.validationAccuracy !== undefined) showTestAccuracy(training.validationAccuracy);
   if (!model || !hasDiverged(training, model)) return;
   showDiverged();
   app.messages.error(new LabError("not_finite", divergenceSaid(training, model)));
+}
+
+function addHistory(chart: TrainingChart, history: Unfinished["history"]): void {
+  for (const { epoch, loss, accuracy, validationAccuracy: test } of history) {
+    chart.add(epoch, { loss, accuracy, ...(test !== undefined && { test }) });
+  }
+}
+
+/** Of the network on the stage and no other: its own curve, as far as it is known. */
+function showCurve(app: App, chart: TrainingChart): void {
+  const { task, training, stamp, unfinished } = app.store.state;
+  if (task === "training") {
+    // It has come to its end, and what is drawn is its own.
+    if (training && stamp !== null) curves.set(stamp, chart.learning);
+    return;
+  }
+  if (!training || stamp === null) return;
+  const known = curves.get(stamp);
+  if (known) chart.show(known);
+  else if (unfinished?.stamp === stamp) {
+    chart.begin(unfinished.choice.epochs);
+    addHistory(chart, unfinished.history);
+  } else if (chart.learning.epoch.length > 0) chart.begin(training.epochs);
 }
 
 function showDiverged(): void {

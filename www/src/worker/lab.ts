@@ -67,7 +67,7 @@ import { saved } from "./save";
 import { Session } from "./session";
 import { Table2 } from "./table2";
 import { TrainingRun } from "./training";
-import { recallUnfinished, type ToGoOn, UnfinishedRun } from "./unfinished";
+import { epochsOf, recallUnfinished, type ToGoOn, UnfinishedRun } from "./unfinished";
 import type { Way } from "./way";
 
 export class Lab implements LabApi {
@@ -205,7 +205,9 @@ export class Lab implements LabApi {
       // Stop keeps what was reached.
       const { parameters, stopped, epochs, checkpoint, way } = await run.on(engine, options);
       const { loss, accuracy } = await engine.evaluate(model.measured, parameters);
-      const summary: TrainSummary = { backend: engine.info.backend, epochs, stopped, loss, accuracy };
+      // Stopped, it is somewhere within an epoch.
+      const reached = stopped ? epochsOf(checkpoint) : epochs;
+      const summary: TrainSummary = { backend: engine.info.backend, epochs: reached, stopped, loss, accuracy };
       if (model.validation) {
         const validation = await engine.evaluate(model.validation, parameters);
         summary.validationLoss = validation.loss;

@@ -84,6 +84,7 @@ export interface TrainChoice {
 export interface TrainSummary {
   /** What trained it; none of what comes with the page or was trained before this was kept. */
   backend?: BackendInfo["backend"];
+  /** With the part of the one in which it was stopped. */
   epochs: number;
   stopped: boolean;
   loss: number;

@@ -19,6 +19,9 @@ export interface Unfinished {
   stamp: string | null;
 }
 
+/** Whole epochs, with the part of the one that it is in. */
+export const epochsOf = ({ steps, samples, batchSize }: Checkpoint): number => steps / Math.ceil(samples / batchSize);
+
 /** All that it takes to go on; without a checkpoint from the beginning. */
 export interface ToGoOn {
   of: Last;
@@ -81,8 +84,7 @@ export class UnfinishedRun {
   #said(checkpoint: Checkpoint | null, stamp: string | null): Said {
     const { choice, network } = this;
     const history = checkpoint?.history ?? [];
-    const steps = checkpoint ? Math.ceil(checkpoint.samples / checkpoint.batchSize) : 1;
-    return { run: this.#run, choice, network, history, stamp, epochs: (checkpoint?.steps ?? 0) / steps };
+    return { run: this.#run, choice, network, history, stamp, epochs: checkpoint ? epochsOf(checkpoint) : 0 };
   }
 
   /** Only where no other run has been begun since; whether that was so, and it is done. */
