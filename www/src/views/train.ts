@@ -332,8 +332,9 @@ function showModel(app: App): void {
 }
 
 function showProgress(app: App, chart: TrainingChart): void {
-  const { progress, task } = app.store.state;
-  if (task !== "training" || !progress || progress.loss === undefined) return;
+  const { progress, task, training } = app.store.state;
+  // News of a run may come after what it came to.
+  if (task !== "training" || training !== null || !progress || progress.loss === undefined) return;
   const at = (progress.done / Math.max(progress.total, 1)) * epochs;
   chart.add(at, {
     loss: progress.loss,
