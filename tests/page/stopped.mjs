@@ -18,6 +18,8 @@ export async function checkStopped(browser, url, check) {
   const { page } = lab;
   await lab.goTo("train");
   const arrival = await lab.text("#r-epoch");
+  // It is a step to come back to once it has been there for a moment (`REST_MS` of the page's history).
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 1000)));
   check("what comes with the page has its epochs", /^(\d+) \/ \1$/.test(arrival), arrival);
   await lab.set("samples", 500);
   await lab.set("measured", 50);
