@@ -54,36 +54,34 @@ export async function checkHiddenFault(browser, url, check) {
   await lab.close();
 }
 
-/** The second of two options lost the first, where a network that was trained was giving way to another one. */
-async function checkTwoAtOnce(lab, check) {
-  const { page } = lab;
-  await page.evaluate(() => {
-    for (const [id, value] of [
-      ["samples", 900],
-      ["measured", 120],
-    ]) {
+/** One field right after the other. */
+const change = (page, fields) =>
+  page.evaluate((fields) => {
+    for (const [id, value] of fields) {
       const field = document.querySelector(`#${id}`);
       field.value = value;
       field.dispatchEvent(new Event("change", { bubbles: true }));
     }
-  });
+  }, fields);
+
+/** The second of two options lost the first, where a network that was trained was giving way to another one. */
+async function checkTwoAtOnce(lab, check) {
+  const { page } = lab;
+  await change(page, [
+    ["samples", 900],
+    ["measured", 120],
+  ]);
   await lab.idle();
   const { samples, measuredSamples } = await page.evaluate(() => window.isoflatLab.app.store.state.model);
   const found = `${samples} samples, ${measuredSamples} measured`;
   check("of two options changed at once both hold", samples === 900 && measuredSamples === 120, found);
   check("and their fields say so", (await page.inputValue("#samples")) === "900");
   // And a network that was chosen right before another device.
-  await page.evaluate(() => {
-    for (const [id, value] of [
-      ["network", "straight_mnist"],
-      ["network", "petzka_mnist"],
-      ["backend", "cpu"],
-    ]) {
-      const field = document.querySelector(`#${id}`);
-      field.value = value;
-      field.dispatchEvent(new Event("change", { bubbles: true }));
-    }
-  });
+  await change(page, [
+    ["network", "straight_mnist"],
+    ["network", "petzka_mnist"],
+    ["backend", "cpu"],
+  ]);
   await lab.idle();
   const summary = await page.evaluate(() => window.isoflatLab.app.store.state.model.summary);
   check("a network that is chosen right before a device is made", summary === "784-50-50-50-30-10", summary);

@@ -83,11 +83,10 @@ function continuing(app: App, chart: TrainingChart): void {
     part("button", "stop-button"),
     part("p", "unfinished-note"),
   ];
-  app.trainings.goesOn = ({ choice, history }) => {
+  app.trainings.goesOn = (from) => {
     bringIntoSight(chart);
-    epochs = choice.epochs;
-    chart.begin(epochs);
-    addHistory(chart, history);
+    epochs = from.choice.epochs;
+    showHistory(chart, from);
   };
   button.addEventListener("click", async () => {
     await app.trainings.goOn();
@@ -372,7 +371,9 @@ function showTraining(app: App, chart: TrainingChart): void {
   app.messages.error(new LabError("not_finite", divergenceSaid(training, model)));
 }
 
-function addHistory(chart: TrainingChart, history: Unfinished["history"]): void {
+/** As far as it has come. */
+function showHistory(chart: TrainingChart, { choice, history }: Unfinished): void {
+  chart.begin(choice.epochs);
   for (const { epoch, loss, accuracy, validationAccuracy: test } of history) {
     chart.add(epoch, { loss, accuracy, ...(test !== undefined && { test }) });
   }
@@ -389,10 +390,8 @@ function showCurve(app: App, chart: TrainingChart): void {
   if (!training || stamp === null) return;
   const known = curves.get(stamp);
   if (known) chart.show(known);
-  else if (unfinished?.stamp === stamp) {
-    chart.begin(unfinished.choice.epochs);
-    addHistory(chart, unfinished.history);
-  } else if (chart.learning.epoch.length > 0) chart.begin(training.epochs);
+  else if (unfinished?.stamp === stamp) showHistory(chart, unfinished);
+  else if (chart.learning.epoch.length > 0) chart.begin(training.epochs);
 }
 
 function showDiverged(): void {
