@@ -1043,7 +1043,9 @@ export interface EigenResult {
   converged: boolean;
   /**
    * Lanczos: has a random vector in the complement of what was seen shown that nothing was missed (but for a chance of one in a
-   * thousand)? Copies of multiple eigenvalues, and eigenvectors that the start lacked, are found this way.
+   * thousand)? Copies of multiple eigenvalues, and eigenvectors that the start lacked, are found this way. Of a single eigenvalue at
+   * an end, copies would be the same number, and a random start is itself such a vector: then nothing more is computed, and this is
+   * true once the iteration has settled.
    */
   verified?: boolean;
   /** Power iteration: ‖A u‖ after each step, its estimates of the largest magnitude on the way (Rangamani, Figure 1); they never fall. */

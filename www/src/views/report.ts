@@ -191,7 +191,8 @@ export class ReportView {
         <p class="note">
           <em>Converged</em> means that a value is within its tolerance, by its residual or by the residual’s square over
           the distance to the next value; <em>verified</em>, that a random vector in the
-          complement of what was seen has shown that no eigenvalue was missed, as far as one can tell. A standard error is
+          complement of what was seen has shown that no eigenvalue was missed, as far as one can tell (for one eigenvalue
+          at an end, the random start is that vector). A standard error is
           of the mean over random vectors: two of them on either side hold the value 19 times out of 20.
         </p>
         ${this.#times(report)}
