@@ -5,7 +5,7 @@ use serde::de::IgnoredAny;
 
 use super::invocation::{Command, Invocation};
 use crate::error::Error;
-use crate::io::File;
+use crate::io::{File, Together};
 
 /// The files of a command.
 #[derive(Debug, Default)]
@@ -16,10 +16,13 @@ pub(super) struct Split<'a> {
     pub data: Vec<File<'a>>,
     /// The network's JSON that `--network` or `--preset` names.
     pub network: Option<File<'a>>,
+    /// Names of what else is in folders.
+    pub passed_over: Vec<String>,
 }
 
 /// Splits what the door has read. A file from a folder has the folder's name, as it was given, before its own. What `--data` names is
-/// data; else the first is the model, with those that belong to it (a network's JSON, parts that it names), and the rest is data.
+/// data; else the first is the model, with those that belong to it (a network's JSON, parts that it names), and the rest is data. What is of
+/// no format is passed over where nobody named it, as a README beside a model is, unless there is nothing else.
 pub(super) fn split<'a>(invocation: &Invocation, files: &[File<'a>]) -> Split<'a> {
     let mut out = Split::default();
     let is_under = |file: &File, name: &String| {
@@ -33,9 +36,14 @@ pub(super) fn split<'a>(invocation: &Invocation, files: &[File<'a>]) -> Split<'a
     };
     let begins_at_random = invocation.command == Command::Train && invocation.train.preset.is_some();
     let first = invocation.files.first().filter(|_| !begins_at_random);
+    let together = Together::new(files);
+    let asked_for = invocation.reads();
+    let has_known = files.iter().any(|file| together.knows(file));
     let mut rest = Vec::new();
     for file in files {
-        if named.as_ref() == Some(&file.name) {
+        if has_known && !asked_for.contains(&file.name.as_str()) && !together.knows(file) {
+            out.passed_over.push(file.name.clone());
+        } else if named.as_ref() == Some(&file.name) {
             out.network = Some(file.clone());
         } else if invocation.data_files.iter().any(|name| is_under(file, name)) {
             out.data.push(file.clone());
@@ -151,14 +159,30 @@ mod tests {
             ),
             (
                 "report model images",
-                &[("model/a.json", x), ("model/b", x), ("images/c", x)],
-                "model/a.json model/b",
-                "images/c",
+                &[("model/a.json", x), ("model/b.bin", x), ("images/c.bin", x)],
+                "model/a.json model/b.bin",
+                "images/c.bin",
             ),
             ("train --preset lenet d e -o a.npz", &[("d", x), ("e", x)], "", "d e"),
             ("train --preset n.json d e -o a.npz", &[("n.json", NETWORK), ("d", x), ("e", x)], "", "d e"),
         ] {
             assert_eq!(sorted(line, files), [model, data].map(String::from), "{line}");
         }
+    }
+
+    #[test]
+    fn what_a_folder_has_besides_is_passed_over() {
+        let words = ["report".to_owned(), "model".to_owned(), "d.csv".to_owned()];
+        let invocation = parse(&words).expect("a command");
+        let passed_over = |files: &[(&str, &[u8])]| {
+            let files: Vec<File> = files.iter().map(|&(name, bytes)| File::new(name, bytes)).collect();
+            split(&invocation, &files).passed_over.join(" ")
+        };
+        let (text, shard): (&[u8], _) = (b"# A model", ("model/a.bin", &b"x"[..]));
+        assert_eq!(passed_over(&[("model/README.md", text), shard]), "model/README.md");
+        // What was named itself, what is meant to be a model, and the only files that there are.
+        assert_eq!(passed_over(&[("d.csv", text), shard]), "");
+        assert_eq!(passed_over(&[("model/b.json", b"{"), ("model/c.npz", b""), shard]), "");
+        assert_eq!(passed_over(&[("model/README.md", text)]), "");
     }
 }

@@ -157,6 +157,9 @@ fn open_with(
         opened.data.files = opened.model.files.clone();
         opened.problem = Some(file.problem.clone());
     }
+    let passed_over =
+        split.passed_over.iter().map(|name| format!("{name} is of no format that isoflat reads, and was passed over"));
+    opened.model.notes.extend(passed_over);
     Ok(opened)
 }
 

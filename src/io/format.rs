@@ -62,7 +62,7 @@ const READ: &str = "ONNX, PyTorch's state_dict (.pth, .pt, .th), safetensors, Nu
                     shards), isoflat's own JSON; of data also IDX, CIFAR's binaries, CSV, and PNG or JPEG images, in a zip or alone";
 
 /// Files that were opened together.
-pub(super) struct Together<'a> {
+pub(crate) struct Together<'a> {
     files: &'a [File<'a>],
     /// Names without folders, of those that a model among the files says are its parts.
     parts: HashSet<&'a str>,
@@ -72,6 +72,14 @@ impl<'a> Together<'a> {
     pub fn new(files: &'a [File<'a>]) -> Self {
         let bases = files.iter().map(File::base).collect();
         Self { files, parts: files.iter().flat_map(|file| onnx::named(file, &bases)).collect() }
+    }
+
+    /// Is the file of a format that isoflat reads, or is it meant to be? Of the rest there is nothing more to say than that it is none.
+    pub fn knows(&self, file: &File) -> bool {
+        self.parts.contains(file.base())
+            || FORMATS.iter().any(|format| (format.is)(file))
+            || stand_in(&file.bytes).is_some()
+            || unreadable_json(file).is_some()
     }
 
     /// What a file holds, and what its format is called.

@@ -43,6 +43,7 @@ mod told;
 pub use array::{Array, Arrays, Elements};
 pub use dataset::{DataOptions, Dataset, DatasetShare, Normalization, Overview, open as open_dataset, open_share};
 pub use file::File;
+pub(crate) use format::Together;
 pub use graph::{BatchNormNode, Graph, GraphNode, Operation, Place, Slot};
 pub use model::Model;
 pub use open::{BatchNormChoice, ModelOptions, OpenedModel, open_model, propose_network};
