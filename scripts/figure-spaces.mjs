@@ -1,8 +1,6 @@
 /**
- * Draws docs/results/spaces.svg and spaces-cifar10.svg from the JSON files beside them, or from what `cargo run --release --example spaces` has
- * printed: `node scripts/figure-spaces.mjs FILE` first writes that down. What it has printed with --defects, --kept, --grid or
- * --reparametrized goes to files of those names (spaces-adam.json, spaces-cifar10-adam.json and so on), which have no figures. The README
- * shows the first figure.
+ * Draws docs/results/spaces.svg and spaces-cifar10.svg from the JSON files beside them, which `cargo run --release --example spaces` and the
+ * same with --cifar10 write. Its other experiments have no figures here. The README shows the first.
  */
 
 import { readFileSync, writeFileSync } from "node:fs";
@@ -25,27 +23,6 @@ const LOSSES = {
   "CIFAR-10": { low: 1.3, high: 4, ticks: [1.5, 2, 2.5, 3, 4] },
 };
 const [WIDTH, HEIGHT] = [920, 330];
-
-/** Losses by epoch, to five digits. */
-function compact(printed) {
-  const { runs, ...setting } = JSON.parse(printed.slice(0, printed.search(/\n\| /) + 1 || undefined));
-  const digits = (value) => Number(value?.toPrecision(5));
-  const series = (history, key) => history.map((epoch) => digits(epoch[key]));
-  return {
-    ...setting,
-    runs: runs.map(({ method, learning_rate, seed, scaling, history = [], warning, fault }) => ({
-      method,
-      learning_rate,
-      seed,
-      ...(scaling && { scaling: { factor: digits(scaling.factor), spread: digits(scaling.spread) } }),
-      validation_loss: series(history, "validationLoss"),
-      validation_accuracy: series(history, "validationAccuracy"),
-      training_loss: series(history, "loss"),
-      ...(warning && { warning }),
-      ...(fault && { fault }),
-    })),
-  };
-}
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
@@ -151,21 +128,6 @@ function draw({ runs, epochs, training, seeds, data = "MNIST" }) {
   });
 }
 
-/** By a method that nothing else has. */
-const SUFFIXES = {
-  Adam: "-adam",
-  "Fixed SGD, kept": "-kept",
-  "Fixed SGD at 1": "-grid",
-  "Fixed SGD, rescaled": "-reparametrized",
-};
-
-const [file] = process.argv.slice(2);
-if (file) {
-  const found = compact(readFileSync(file, "utf8"));
-  const of = found.runs.map(({ method }) => SUFFIXES[method]).find(Boolean) ?? "";
-  const name = `spaces${found.data === "CIFAR-10" ? "-cifar10" : ""}${of}`;
-  writeFileSync(join(results, `${name}.json`), `${JSON.stringify(found)}\n`);
-}
 for (const name of ["spaces", "spaces-cifar10"]) {
   const found = JSON.parse(readFileSync(join(results, `${name}.json`), "utf8"));
   writeFileSync(join(results, `${name}.svg`), draw(found));

@@ -23,6 +23,7 @@ mod rangamani_power;
 mod rangamani_published;
 mod rangamani_table4;
 mod rangamani_training;
+#[path = "../support/runs.rs"]
 mod runs;
 mod statistics;
 

@@ -1,6 +1,6 @@
 //! What the example `papers` does with its runs: keeping them, and correlations.
 
-#[path = "../../examples/papers/runs.rs"]
+#[path = "../../examples/support/runs.rs"]
 mod runs;
 #[path = "../../examples/papers/statistics.rs"]
 mod statistics;
@@ -99,5 +99,37 @@ fn a_state_is_kept_and_its_seconds_count() {
     let found = runs::all(&folder, 1, &[0_u64], |_| "run".into(), work).expect("a result");
     let seconds = found[0]["seconds"].as_f64().expect("a number");
     assert!((40.0..41.0).contains(&seconds), "{seconds}");
+    std::fs::remove_dir_all(&folder).expect("a folder");
+}
+
+/// A run from before something was asked of it is handed to the work, once, and keeps what it had.
+#[test]
+fn runs_are_given_what_they_lack() {
+    let folder = std::env::temp_dir().join(format!("isoflat-papers-lack-{}", std::process::id()));
+    let keys = [0_u64, 1, 2];
+    let name = |key: &u64| format!("run-{key}");
+    runs::all(&folder, 1, &keys[..2], name, |key| Ok(json!({ "key": key, "seconds": 40.0 }))).expect("results");
+    let worked = AtomicUsize::new(0);
+    let completed = |jobs| {
+        // One of them cannot be given it.
+        let lacks = |key: &u64, found: &serde_json::Value| Ok(*key != 1 && found.get("more").is_none());
+        let found = runs::completed(&folder, jobs, &keys, name, lacks, |key, before| {
+            worked.fetch_add(1, Ordering::Relaxed);
+            let mut entry = before.unwrap_or_else(|| json!({ "key": key }));
+            entry["more"] = 7.into();
+            Ok(entry)
+        });
+        found.expect("results")
+    };
+    assert_eq!(completed(0).len(), 2);
+    let found = completed(2);
+    assert_eq!(found, completed(2));
+    assert_eq!(worked.load(Ordering::Relaxed), 2);
+    let [old, without, new] = &found[..] else { panic!("three results") };
+    assert!(
+        old["more"] == 7 && old["seconds"].as_f64().is_some_and(|seconds| (40.0..41.0).contains(&seconds)),
+        "{old}"
+    );
+    assert!(without.get("more").is_none() && new["more"] == 7, "{without} {new}");
     std::fs::remove_dir_all(&folder).expect("a folder");
 }

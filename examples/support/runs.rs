@@ -1,4 +1,5 @@
 //! Runs, each kept in a file of its own: what was killed goes on where it was.
+#![allow(dead_code, reason = "examples are programs of their own, and each takes what it wants")]
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -19,7 +20,7 @@ pub fn write(path: &Path, value: &Value) -> Result<()> {
 
 /// Likewise on one line: states are millions of numbers.
 pub fn keep(path: &Path, value: &Value) -> Result<()> {
-    write_text(path, value.to_string())
+    write_text(path, format!("{value}\n"))
 }
 
 fn write_text(path: &Path, text: String) -> Result<()> {
@@ -55,6 +56,19 @@ pub fn all<K: Sync>(
     name: impl Fn(&K) -> String + Sync,
     work: impl Fn(&K) -> Result<Value> + Sync,
 ) -> Result<Vec<Value>> {
+    completed(folder, jobs, keys, name, |_, _| Ok(false), |key, _| work(key))
+}
+
+/// As [`all`], where what is there may lack what its run is asked for by now: then it is handed to the work, which gives it back with what it
+/// lacked.
+pub fn completed<K: Sync>(
+    folder: &Path,
+    jobs: usize,
+    keys: &[K],
+    name: impl Fn(&K) -> String + Sync,
+    lacks: impl Fn(&K, &Value) -> Result<bool> + Sync,
+    work: impl Fn(&K, Option<Value>) -> Result<Value> + Sync,
+) -> Result<Vec<Value>> {
     let path_of = |key: &K| folder.join(format!("{}.json", name(key)));
     if jobs == 0 {
         let found = keys.iter().filter_map(|key| read(&path_of(key)).transpose()).collect::<Result<Vec<_>>>()?;
@@ -65,11 +79,12 @@ pub fn all<K: Sync>(
     let found: Vec<_> = keys.iter().map(|_| Mutex::new(None)).collect();
     let one = |key: &K| -> Result<Value> {
         let path = path_of(key);
-        if let Some(value) = read(&path)? {
-            return Ok(value);
-        }
+        let before = match read(&path)? {
+            Some(value) if !lacks(key, &value)? => return Ok(value),
+            before => before,
+        };
         let start = Instant::now();
-        let mut value = work(key)?;
+        let mut value = work(key, before)?;
         let seconds = start.elapsed().as_secs_f64() + value["seconds"].as_f64().unwrap_or(0.0);
         value["seconds"] = seconds.into();
         eprintln!("{}: {seconds:.0} s", name(key));
