@@ -26,43 +26,42 @@ const COLOURS = [
 ];
 const WIDTH = 920;
 
-/** What there is between an estimate and where it should arrive, and what the vector is from being an eigenvector. */
-function steps({ runs, network, samples, tolerance, settled }) {
-  const most = Math.max(...runs.map(({ steps }) => steps));
-  const across = powers(0, Math.log10(most));
-  const place = { y: 50, width: 240, height: 210, across, acrossName: "iteration" };
-  const estimate = panel({
-    ...place,
-    x: 60,
-    title: "‖A u‖ over the largest eigenvalue",
-    down: linear(0, 1.05, [0, 0.5, 1]),
+/** What there is between an estimate and where it should arrive, and what the vector is from being an eigenvector: a row a metric. */
+function steps({ runs, nodewise, network, samples, tolerance, settled }) {
+  const rows = [
+    { name: "layer-wise", runs, settled },
+    { name: "node-wise", ...nodewise },
+  ];
+  const across = powers(0, Math.log10(Math.max(...rows.flatMap((row) => row.runs.map(({ steps }) => steps)))));
+  const parts = rows.flatMap((row, i) => {
+    const place = { y: 50 + 290 * i, width: 240, height: 210, across, acrossName: "iteration" };
+    const estimate = panel({
+      ...place,
+      x: 60,
+      title: `${row.name}: ‖A u‖ over the largest eigenvalue`,
+      down: linear(0, 1.05, [0, 0.5, 1]),
+    });
+    const distance = panel({ ...place, x: 365, title: "its distance from 1", down: powers(-14, 0, 2) });
+    const residual = panel({ ...place, x: 670, title: "residual over the eigenvalue", down: powers(-7, 0) });
+    row.runs.forEach(({ norms, distances, residuals, lanczos }, seed) => {
+      const by = (values) => values.map((value, step) => [step + 1, value]);
+      const shares = (values) => values.map((value) => value / Math.abs(lanczos.value));
+      const colour = COLOURS[seed % COLOURS.length];
+      estimate.line(by(shares(norms)), colour);
+      distance.line(by(distances), colour);
+      residual.line(by(shares(residuals)), colour);
+    });
+    return [estimate, distance, residual];
   });
-  const distance = panel({ ...place, x: 365, title: "its distance from 1", down: powers(-14, 0, 2) });
-  const residual = panel({ ...place, x: 670, title: "residual over the eigenvalue", down: powers(-7, 0) });
-  runs.forEach(({ norms, distances, residuals, lanczos }, i) => {
-    const of = (values, share) => values.map((value, step) => [step + 1, share(value / Math.abs(lanczos.value))]);
-    const colour = COLOURS[i % COLOURS.length];
-    estimate.line(
-      of(norms, (share) => share),
-      colour,
-    );
-    distance.line(
-      distances.map((value, step) => [step + 1, value]),
-      colour,
-    );
-    residual.line(
-      of(residuals, (share) => share),
-      colour,
-    );
-  });
+  const said = rows.map((row) => `${row.settled} of ${row.runs.length} settled ${row.name}`).join(" and ");
   return figure({
     width: WIDTH,
-    height: 330,
+    height: 620,
     label:
-      "Algorithm 1 by iteration: its estimate of the largest eigenvalue, how far that is from Lanczos, and the residual",
+      "Algorithm 1 by iteration, layer-wise and node-wise: its estimate of the largest eigenvalue, how far that is from Lanczos, and the residual",
     style: PANEL_STYLE,
-    parts: [estimate, distance, residual].map((each) => each.svg()),
-    note: `${network}, ${samples} random samples, a line a seed; λ by Lanczos; ${settled} of ${runs.length} settled, turning by less than ${power(Math.log10(tolerance))}`,
+    parts: parts.map((each) => each.svg()),
+    note: `${network}, ${samples} random samples, a line a seed; λ by Lanczos; ${said}, turning by less than ${power(Math.log10(tolerance))}`,
   });
 }
 

@@ -2,7 +2,7 @@
 //! every training image is told right; the accuracy on test images, and the spectral norm of the Riemannian Hessian over all training
 //! images, by Lanczos. The paper's losses are then in the order of 1e-4; what they are here is in the results.
 //!
-//! Each training is a run, which begins anew where it was killed: one of LeNet's type with small batches is the longest.
+//! Each training is a run, of which one of LeNet's type with small batches is the longest.
 
 use isoflat::Result;
 use isoflat::engine::Precision;

@@ -1,18 +1,19 @@
 //! What Rangamani et al. (2019), Table 4, say of every network: the spectral norm of the Riemannian Hessian at the end of a training with
-//! small and with large batches, by Lanczos, and how much of the test images is told right; seeds together.
+//! small and with large batches, by Lanczos, and how much of the test images is told right; seeds together. The norm is in the layer-wise
+//! metric, as in the paper, and in the node-wise one too.
 
 use std::path::Path;
 
 use isoflat::engine::{Device, Engine, Precision};
 use isoflat::linalg::{Goal, Lanczos};
 use isoflat::operator::{Connection, Metric, OperatorKind};
-use isoflat::{Control, Result};
+use isoflat::{Control, Error, ErrorCode, Result};
 use pollster::block_on;
 use serde_json::{Value, json};
 
 use super::Arguments;
 use super::images::Images;
-use super::rangamani_training::{Key, trained};
+use super::rangamani_training::{Key, is_kept, trained};
 use super::runs;
 
 /// How much of everything.
@@ -27,20 +28,66 @@ pub struct Scale {
     pub precision: Precision,
 }
 
-/// Trains, and takes the norm.
-fn one(key: &Key, data: &[Images; 2], scale: &Scale, folder: &Path) -> Result<Value> {
-    let mut found = block_on(trained(key, data, folder))?;
+/// In which the norm is taken, and how the names of what is found begin. The paper has the first, and leaves the second to others.
+const METRICS: [(Metric, &str); 2] = [(Metric::Layerwise, ""), (Metric::Nodewise, "nodewise_")];
+
+/// Trains, and takes the norms, or those alone that were not taken `before`.
+fn one(key: &Key, data: &[Images; 2], scale: &Scale, folder: &Path, before: Option<Value>) -> Result<Value> {
+    let found = block_on(trained(key, data, folder))?;
     let engine = Engine::new(&Device::cpu(scale.precision), &found.problem.first(scale.measured))?;
-    found.entry["measured_loss"] = block_on(engine.evaluate(&found.parameters))?.loss.into();
+    let mut entry = match before {
+        None => {
+            let loss = block_on(engine.evaluate(&found.parameters))?.loss;
+            let mut entry = found.entry;
+            entry["measured_loss"] = loss.into();
+            entry
+        }
+        Some(before) => {
+            ensure_same(key, &before, &found.entry)?;
+            before
+        }
+    };
     block_on(engine.prepare(&found.parameters))?;
-    let kind = OperatorKind::riemannian(Metric::Layerwise, Connection::Flat);
-    let lanczos = Lanczos { goal: Goal::SpectralNorm, seed: key.seed, ..Lanczos::default() };
-    let spectrum = block_on(async { lanczos.run(&kind.operator(&engine).await?, &Control::default()).await })?;
-    let pair = spectrum.dominant();
-    found.entry["spectral_norm"] = pair.map(|pair| pair.value.abs()).into();
-    found.entry["converged"] = pair.is_some_and(|pair| pair.converged).into();
-    found.entry["products"] = spectrum.products.into();
-    Ok(found.entry)
+    for (metric, of) in METRICS {
+        if entry.get(format!("{of}products")).is_some() {
+            continue;
+        }
+        let kind = OperatorKind::riemannian(metric, Connection::Flat);
+        let lanczos = Lanczos { goal: Goal::SpectralNorm, seed: key.seed, ..Lanczos::default() };
+        let spectrum = block_on(async { lanczos.run(&kind.operator(&engine).await?, &Control::default()).await })?;
+        let pair = spectrum.dominant();
+        entry[format!("{of}spectral_norm")] = pair.map(|pair| pair.value.abs()).into();
+        entry[format!("{of}converged")] = pair.is_some_and(|pair| pair.converged).into();
+        entry[format!("{of}products")] = spectrum.products.into();
+    }
+    Ok(entry)
+}
+
+/// Of a run that was measured before, does its state come to the same network? But for what another machine rounds otherwise.
+fn ensure_same(key: &Key, before: &Value, now: &Value) -> Result<()> {
+    let [before, now] = [before, now].map(|entry| entry["training_loss"].as_f64().unwrap_or(f64::NAN));
+    if (before - now).abs() <= 0.01 * before.abs() {
+        return Ok(());
+    }
+    let what = format!(
+        "{}: its state comes to a training loss of {now:.3e}, but was measured at {before:.3e}: it is of another training",
+        key.name()
+    );
+    Err(Error::new(ErrorCode::InvalidOption, what))
+}
+
+/// Was a run measured in one metric alone, and is its network still there?
+fn lacks(name: &str, key: &Key, found: &Value, folder: &Path) -> Result<bool> {
+    if METRICS.iter().all(|(_, of)| found.get(format!("{of}products")).is_some()) {
+        return Ok(false);
+    }
+    let is_kept = is_kept(key, folder, found["epochs"].as_u64().unwrap_or(0) as usize)?;
+    if !is_kept {
+        eprintln!(
+            "{name}: it has no node-wise norm, and its network is not kept; without {name}.json it is trained again"
+        );
+    }
+    Ok(is_kept)
 }
 
 /// All runs, with their names, in a table with a row for those that are the same in both of `by`.
@@ -51,12 +98,14 @@ pub fn run(
     keys: &[(String, Key)],
     by: [&str; 2],
 ) -> Result<()> {
-    let found = runs::all(
-        &arguments.runs,
+    let folder = &arguments.runs;
+    let found = runs::completed(
+        folder,
         arguments.jobs,
         keys,
         |(name, _)| name.clone(),
-        |(_, key)| one(key, data, scale, &arguments.runs),
+        |(name, key), found| lacks(name, key, found, folder),
+        |(_, key), before| one(key, data, scale, folder, before),
     )?;
     let mut settings: Vec<[&Value; 2]> = Vec::new();
     for run in &found {
@@ -92,22 +141,27 @@ fn spread(values: &[f64]) -> Value {
 fn row(by: [&str; 2], setting: [&Value; 2], found: &[Value]) -> Value {
     let own = || found.iter().filter(|run| by.map(|key| &run[key]) == setting);
     let of = |key: &str| own().filter_map(|run| run[key].as_f64()).collect::<Vec<_>>();
+    let count = |key: &str| own().filter(|run| run[key] == true).count();
     json!({
         by[0]: setting[0],
         by[1]: setting[1],
         "seeds": own().count(),
-        "reached": own().filter(|run| run["reached"] == true).count(),
-        "converged": own().filter(|run| run["converged"] == true).count(),
+        "reached": count("reached"),
+        "converged": count("converged"),
         "epochs": spread(&of("epochs")),
         "training_loss": spread(&of("training_loss")),
         "test_accuracy": spread(&of("test_accuracy")),
         "spectral_norm": spread(&of("spectral_norm")),
+        // Of fewer seeds, where some were measured before there was this one.
+        "nodewise_seeds": of("nodewise_products").len(),
+        "nodewise_converged": count("nodewise_converged"),
+        "nodewise_spectral_norm": spread(&of("nodewise_spectral_norm")),
     })
 }
 
 fn table(by: [&str; 2], rows: &[Value]) -> String {
-    let columns = "seeds at 100 % | epochs | training loss | test accuracy | spectral norm";
-    let mut lines = vec![format!("| {} | {columns} |", by.join(" | ")), format!("|{}", " --- |".repeat(7))];
+    let columns = "seeds at 100 % | epochs | training loss | test accuracy | spectral norm | node-wise";
+    let mut lines = vec![format!("| {} | {columns} |", by.join(" | ")), format!("|{}", " --- |".repeat(8))];
     for row in rows {
         let shown = |key: &str| {
             let number = |of: &str| row[key][of].as_f64();
@@ -117,7 +171,8 @@ fn table(by: [&str; 2], rows: &[Value]) -> String {
                 false => format!("{mean:.3}{deviation}"),
             })
         };
-        let cells = ["epochs", "training_loss", "test_accuracy", "spectral_norm"].map(shown).join(" | ");
+        let cells = ["epochs", "training_loss", "test_accuracy", "spectral_norm", "nodewise_spectral_norm"];
+        let cells = cells.map(shown).join(" | ");
         let setting = by.map(|key| row[key].as_str().unwrap_or_default()).join(" | ");
         lines.push(format!("| {setting} | {} of {} | {cells} |", row["reached"], row["seeds"]));
     }

@@ -2,7 +2,7 @@
 //! image is told right; on MNIST with Adam, and 5000 images in a large batch. The paper does not say how networks begin: here with He's
 //! uniform weights, √6 times PyTorch's own (√3 times in the last layer), and PyTorch's biases.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use isoflat::engine::{Device, Engine, Precision};
@@ -68,6 +68,10 @@ pub fn keys(presets: &[Preset], batches: &'static [Batches], setting: Setting, s
 impl Key {
     pub fn name(&self) -> String {
         format!("{}-{}-seed-{}", self.preset.name(), self.batches.name, self.seed)
+    }
+
+    fn state(&self, folder: &Path) -> PathBuf {
+        folder.join(format!("{}.state", self.name()))
     }
 
     fn network(&self) -> Result<Network> {
@@ -141,6 +145,14 @@ async fn train_and_keep(
     }
 }
 
+/// Whether [`trained`] comes to the end of this training, which took so many epochs, with hardly any of them: its last state is still in
+/// `folder`.
+pub fn is_kept(key: &Key, folder: &Path, epochs: usize) -> Result<bool> {
+    let Some(found) = runs::read(&key.state(folder))? else { return Ok(false) };
+    let done = found["state"]["history"].as_array().map_or(0, Vec::len);
+    Ok((epochs.saturating_sub(KEPT_EVERY)..=epochs).contains(&done))
+}
+
 /// Trains until the key's target is there, for its epochs at most, and looks at the test images. The training's state is kept in
 /// `folder`.
 pub async fn trained(key: &Key, [training, test]: &[Images; 2], folder: &Path) -> Result<Trained> {
@@ -158,8 +170,7 @@ pub async fn trained(key: &Key, [training, test]: &[Images; 2], folder: &Path) -
         seed: key.seed,
         ..TrainOptions::default()
     };
-    let (found, before) =
-        train_and_keep(&engine, &start, &options, &folder.join(format!("{}.state", key.name()))).await?;
+    let (found, before) = train_and_keep(&engine, &start, &options, &key.state(folder)).await?;
     let at = engine.evaluate(&found.parameters).await?;
     let tested = Engine::new(&device, &test)?.evaluate(&found.parameters).await?;
     let entry = json!({
