@@ -5,6 +5,7 @@ import { checkFromRow } from "./gallery.mjs";
 import { Lab } from "./lab.mjs";
 import {
   checkConstructions,
+  checkCoordinates,
   checkFigure5,
   checkHeatMap,
   checkLayers,
@@ -204,6 +205,7 @@ test("Opening", async ({ lab, check, problem }) => {
   await checkOpening(lab, check, problem);
   await checkSpectrum(lab, check, { part: "all", points: ["trained"] });
   await checkConstructions(lab, check);
+  await checkCoordinates(lab, check);
   await lab.goTo("keep");
   await lab.page.click("#save-report");
   const report = JSON.parse(await lab.download("#report-save"));

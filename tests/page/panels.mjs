@@ -244,23 +244,136 @@ export async function checkConstructions(lab, check) {
   );
 }
 
+/** Sections 5.1 and 5.2: what other coordinates, of the weights and of the inputs, make of a minimum. */
+export async function checkCoordinates(lab, check) {
+  const { page } = lab;
+  await lab.goTo("dinh");
+  const found = (what) => page.evaluate((what) => window.isoflatLab.app.store.state.dinh[what]?.value, what);
+  const ask = async (what, choice) => {
+    await page.evaluate((what) => {
+      const { store } = window.isoflatLab.app;
+      store.set({ dinh: { ...store.state.dinh, [what]: null } });
+    }, what);
+    if (choice) await page.selectOption(`#${what}-choice`, { label: choice });
+    await page.click(`#${what}-button`);
+    await page.waitForFunction((what) => window.isoflatLab.app.store.state.dinh[what], what, { timeout: 120_000 });
+    await lab.idle();
+    return found(what);
+  };
+  for (const [choice, wanted] of [
+    ["100 times as flat", 100],
+    ["10\u202f000 times as sharp", 1e-4],
+  ]) {
+    const { before, after, inner, rho } = await ask("radial", choice);
+    const ratio = before.value / after;
+    check(`the Hessian in η is ${choice} as in θ`, Math.abs(ratio / wanted - 1) < 1e-6, `÷ ${ratio}`);
+    check("by the map's own radii", Math.abs((rho / inner) ** 2 / wanted - 1) < 1e-9, `${inner} to ${rho}`);
+    check("and the card says that it holds", (await page.getAttribute("#radial-finding", "data-holds")) === "true");
+  }
+  const { scales, volumes, boxes } = await ask("normalized");
+  const values = scales.map(({ directions }) => directions.value);
+  check(
+    "under weight normalisation sharpness in v falls as α grows",
+    values.length > 3 && values.every((value, index) => index === 0 || value < values[index - 1]),
+    values.map((value) => value.toPrecision(3)).join(" "),
+  );
+  check(
+    "what v alone reaches, all coordinates reach",
+    scales.every(({ directions, whole }) => whole.value >= directions.value * (1 - 1e-9)),
+  );
+  check(
+    "the function is the same for each",
+    scales.every(({ outputs }) => outputs.relative < 1e-9),
+    scales.map(({ outputs }) => outputs.relative).join(" "),
+  );
+  // Each α of the boxes multiplies the side of each weight's edge: of all weights, which biases are not.
+  const { weights, alpha } = await state(lab, () => {
+    const { dinh, model } = window.isoflatLab.app.store.state;
+    const sizes = model.layers.map((layer) => layer.split("→").map((text) => Number.parseInt(text, 10)));
+    return {
+      weights: sizes.reduce((sum, [fanIn, fanOut]) => sum + fanIn * fanOut, 0),
+      alpha: dinh.normalized.value.volumes[1].alpha,
+    };
+  });
+  const grown = (volumes[1].logVolume - volumes[0].logVolume) / Math.log(alpha);
+  check("a box in v grows by α to the number of weights", Math.abs(grown - weights) < 1e-6 * weights, `${grown}`);
+  check("and all boxes are disjoint", boxes.disjoint);
+  const drawn = page.locator("#normalized-plot .dots.bent");
+  check("both are drawn over α", Number(await drawn.getAttribute("data-count")) === scales.length);
+  for (const [choice, map] of [
+    ["of mean 0 and variance 1", "standardize"],
+    ["of mean 0 and covariance 1, whitened", "whiten"],
+    ["gaussianised, one by one", "gaussianize"],
+  ]) {
+    const { map: of, samples, outputs, chainRuleError, predictionGradients } = await ask("inputs", choice);
+    const { before, after, ratios } = predictionGradients;
+    check(`${map}: the outputs stay`, of === map && outputs.relative < 1e-9, `${outputs.relative}`);
+    check(
+      "every sample's gradient is another one, by the chain rule",
+      before.length === samples &&
+        after.length === samples &&
+        chainRuleError < 1e-9 &&
+        (ratios[0] < 0.99 || ratios[1] > 1.01),
+      `× ${ratios.map((ratio) => ratio.toPrecision(3)).join(" to ")}, ${chainRuleError.toPrecision(1)}`,
+    );
+    check("and is drawn", Number(await page.locator("#inputs-plot .dots.bent").getAttribute("data-count")) === samples);
+  }
+}
+
 export async function checkTooLarge(lab, check) {
   const said = await lab.text("#many-finding");
   check("whole spectra of a large network are refused in words", /4\s?096 parameters/.test(said), said);
+  const other = await lab.text("#radial-finding");
+  check("so are whole Hessians in other coordinates", /2\s?048 parameters/.test(other), other);
+  check("which cannot be asked for", await lab.page.locator("#radial-button").isDisabled());
 }
 
-/** Figure 5 is a drawing: its curvature against the map's own derivative, b^a at θ̂. */
+/** Figure 5's curvature, which the engine gives, against the map's own derivative, b^a at θ̂. */
 export async function checkFigure5(lab, check) {
-  const curvature = async () => Number(await lab.page.locator("#figure5").getAttribute("data-curvature"));
-  const [a, b] = [0.7, 0.02];
-  await slide(lab, "figure5-center", 1.5);
-  await slide(lab, "figure5-a", a);
-  await slide(lab, "figure5-b", b);
+  const { page } = lab;
+  const figure = page.locator("#figure5");
+  const settings = { center: 1.5, a: 0.7, b: 0.02 };
+  const curvature = async (change) => {
+    for (const [name, value] of Object.entries(change)) await slide(lab, `figure5-${name}`, value);
+    const { center, a, b } = Object.assign(settings, change);
+    await page.waitForSelector(`#figure5[data-of="${center} ${a} ${b}"]:not([aria-busy])`);
+    return Number(await figure.getAttribute("data-curvature"));
+  };
+  const { a, b } = settings;
   const wanted = 2 * Math.PI ** 2 * b ** (-2 * a);
-  const found = await curvature();
+  const found = await curvature(settings);
   check("Figure 5: the minimum at θ̂ gets the map's curvature", Math.abs(found / wanted - 1) < 1e-9, `${found}`);
-  await slide(lab, "figure5-a", 0);
-  check("with a = 0 nothing changes", Math.abs((await curvature()) / (2 * Math.PI ** 2) - 1) < 1e-12);
-  await slide(lab, "figure5-a", -0.4);
-  check("with a below 0 it is flatter there", (await curvature()) < 2);
+  check("with a = 0 nothing changes", Math.abs((await curvature({ a: 0 })) / (2 * Math.PI ** 2) - 1) < 1e-12);
+  check("with a below 0 it is flatter there", (await curvature({ a: -0.4 })) < 2);
+  check("where the map is singular there is none", Number.isNaN(await curvature({ b: 0 })));
+  check("and the page says why", /singular/.test(await lab.text("#figure5-said")));
+
+  // An engine that takes its time, and is asked for more meanwhile.
+  await page.evaluate(() => {
+    const { asking } = window.isoflatLab.app;
+    window.asked = [];
+    const isOpen = new Promise((resolve) => {
+      window.openEngine = resolve;
+    });
+    const { powerMap } = asking;
+    asking.powerMap = async (choice, points) => {
+      window.asked.push(choice.a);
+      await isOpen;
+      return powerMap.call(asking, choice, points);
+    };
+  });
+  const before = await figure.getAttribute("data-curvature");
+  await slide(lab, "figure5-b", 0.02);
+  for (const a of [0.1, 0.2, 0.3, 0.7]) await slide(lab, "figure5-a", a);
+  await page.waitForSelector("#figure5[data-waiting][aria-busy=true]");
+  check("a busy engine is said to be", /settings before/.test(await lab.text("#figure5-said")));
+  check("and what is drawn stays meanwhile", (await figure.getAttribute("data-curvature")) === before);
+  await page.evaluate(() => window.openEngine());
+  const last = await curvature({ a: 0.7, b: 0.02 });
+  check("the last answer is shown", Math.abs(last / wanted - 1) < 1e-9, `${last}`);
+  const asked = await page.evaluate(() => {
+    delete window.isoflatLab.app.asking.powerMap;
+    return window.asked;
+  });
+  check("and those between were not asked for", asked.length <= 3 && asked.at(-1) === 0.7, asked.join(" "));
 }

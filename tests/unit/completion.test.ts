@@ -47,12 +47,12 @@ function completing(change: Partial<State> = {}) {
     asked.push("valley");
     store.set({ dinh: { ...NO_DINH, valley: { refusal: "none" } } });
   };
-  const boxes = async () => void asked.push("boxes");
+  const construct = async (_: unknown, what: string, of: unknown) => void asked.push(`${what} ${of}`);
   const progressing = { through: (_: unknown, __: unknown, ___: unknown, body: () => Promise<unknown>) => body() };
   const completion = new Completion(
     store,
     client,
-    { valley, boxes } as unknown as Experiments,
+    { valley, construct } as unknown as Experiments,
     progressing as unknown as Progressing,
   );
   return { asked, store, completion };
@@ -138,7 +138,7 @@ describe("Completion", () => {
   test("does once what leaves nothing behind, and then nobody asks for it any more", async () => {
     const { store, completion, asked } = completing({ asked: { boxes: true } });
     await completion.run(never, () => ({ asked: ["boxes"], all: false }));
-    expect(asked.filter((text) => text === "boxes")).toHaveLength(1);
+    expect(asked.filter((text) => text === "boxes true")).toHaveLength(1);
     expect(store.state.asked).toEqual({});
   });
 

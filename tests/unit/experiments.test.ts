@@ -16,16 +16,16 @@ function experimenting(lab: Record<string, unknown>, change: Partial<State> = {}
 
 describe("Experiments", () => {
   test("show in its place what a construction says of a network that it is not for", async () => {
-    const boxes = () => Promise.reject(new LabError("not_homogeneous", "tanh is not homogeneous"));
-    const { store, experiments } = experimenting({ boxes });
-    await experiments.boxes(never);
+    const construct = () => Promise.reject(new LabError("not_homogeneous", "tanh is not homogeneous"));
+    const { store, experiments } = experimenting({ construct });
+    await experiments.construct(never, "boxes", true);
     expect(store.state.dinh.boxes).toEqual({ refusal: "tanh is not homogeneous" });
   });
 
   test("hand on what is wrong with the page or the device", async () => {
-    const boxes = () => Promise.reject(new LabError("device_lost", "the GPU is gone"));
-    const { store, experiments } = experimenting({ boxes });
-    await expect(experiments.boxes(never)).rejects.toMatchObject({ code: "device_lost" });
+    const construct = () => Promise.reject(new LabError("device_lost", "the GPU is gone"));
+    const { store, experiments } = experimenting({ construct });
+    await expect(experiments.construct(never, "boxes", true)).rejects.toMatchObject({ code: "device_lost" });
     expect(store.state.dinh.boxes).toBeNull();
   });
 
@@ -36,6 +36,23 @@ describe("Experiments", () => {
     await experiments.sharpen(never);
     expect(sharpen).toHaveBeenCalledWith(VALLEY, { target: 2000, powersOfTwo: true });
     expect(store.state.dinh.sharpened).toEqual({ value: { alpha: 0.5 } });
+  });
+
+  test("ask for a construction with what was chosen, and for Theorem 5's with M, which they find first", async () => {
+    const construct = vi.fn(async (what: string) => ({ of: what }));
+    const lab = { valley: async () => VALLEY, construct };
+    const { store, experiments } = experimenting(lab, { dinh: { ...NO_DINH, decades: 1 } });
+    await experiments.construct(never, "inputs", "whiten");
+    expect(store.state.dinh.valley).toBeNull();
+    await experiments.construct(never, "many", true);
+    expect(construct.mock.calls).toEqual([
+      ["inputs", "whiten", null],
+      ["many", true, { target: 20, powersOfTwo: false }],
+    ]);
+    expect([store.state.dinh.inputs, store.state.dinh.many]).toEqual([
+      { value: { of: "inputs" } },
+      { value: { of: "many" } },
+    ]);
   });
 
   test("put the twin where the valley says, and what was known of it is of another one", async () => {

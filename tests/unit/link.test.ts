@@ -54,6 +54,8 @@ const slid = (at: State, sharpness: State["sharpness"]): State => ({
   bend: { ...at.bend, lambda: lambdaFor(sharpness, model(), null, false) ?? [] },
 });
 
+const CHOSEN = { ball: 0.01, radial: 100, normalized: true, inputs: "whiten" } as const;
+
 /** Another network than the page comes with, and everything chosen otherwise than the page opens. */
 const rich = (): State => {
   const at = state({
@@ -67,7 +69,7 @@ const rich = (): State => {
     spectrumChoice: { operator: "gauss_newton", part: "layer_2", probes: 10, steps: 100 },
     dinh: { ...NO_DINH, powersOfTwo: true },
     spaces: { experiment: "grid", setting: LONGER },
-    asked: { check: true, spectrum: true, boxes: true, many: true, table2: true, ball: 0.01 },
+    asked: { check: true, spectrum: true, boxes: true, many: true, table2: true, ...CHOSEN },
   });
   return { ...at, checkChoice: checkChoiceOf(at, 5, true) };
 };
@@ -169,6 +171,9 @@ const OTHERWISE: Record<string, unknown> = {
   "dinh.boxes": null,
   "dinh.many": null,
   "dinh.ball": null,
+  "dinh.radial": null,
+  "dinh.normalized": null,
+  "dinh.inputs": null,
   "checkChoice.range": 6,
   "checkChoice.searches": false,
   "checkChoice.transformations": null, // Follow from range and bend.
@@ -179,6 +184,9 @@ const OTHERWISE: Record<string, unknown> = {
   "asked.many": undefined,
   "asked.table2": undefined,
   "asked.ball": 0.02,
+  "asked.radial": 0.01,
+  "asked.normalized": undefined,
+  "asked.inputs": "gaussianize",
   "spaces.experiment": "kept",
   "spaces.setting.images": 384,
   "spaces.setting.testImages": 100,

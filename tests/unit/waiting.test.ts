@@ -49,7 +49,7 @@ describe("stepsOf", () => {
   });
 
   test("what has no sections is one step", () => {
-    expect(stepsOf({ what: "boxes" })).toEqual([{ what: "boxes" }]);
+    expect(stepsOf({ what: "boxes", asked: true })).toEqual([{ what: "boxes", asked: true }]);
     expect(stepsOf({ what: "report", sections: [] })).toHaveLength(1);
   });
 });

@@ -1,5 +1,6 @@
 /** What a person asks for beyond what the stage shows: the spectrum, Dinh's findings, the check, the papers' table, a report. */
 
+import type { PowerPoint } from "isoflat";
 import type { App } from "./app";
 import type { Client } from "./client";
 import { VERSION } from "./figures/version";
@@ -7,7 +8,7 @@ import type { Job } from "./jobs";
 import { type FullReport, joined, missingSections, reportPiece, withOrigin } from "./report/report";
 import { type Asked, type CheckChoice, measuresOf, type State, type Task } from "./store";
 import { checkTransformations } from "./transformations";
-import type { SpectrumChoice } from "./worker/protocol";
+import type { Constructed, Construction, LossPoint, PowerChoice, SpectrumChoice } from "./worker/protocol";
 
 /** What it has of the page around it. */
 interface Page {
@@ -33,16 +34,14 @@ export class Asking {
     await this.#ask("spectrum", { spectrum: true });
   }
 
-  async findBoxes(): Promise<void> {
-    await this.#ask("sharpening", { boxes: true });
+  /** One of Dinh's constructions. */
+  async construct<K extends Construction>(what: K, asked: Constructed[K]["asked"]): Promise<void> {
+    await this.#ask("sharpening", { [what]: asked });
   }
 
-  async findManyEigenvalues(): Promise<void> {
-    await this.#ask("sharpening", { many: true });
-  }
-
-  async findBall(epsilon: number): Promise<void> {
-    await this.#ask("sharpening", { ball: epsilon });
+  /** At any time: whatever runs goes on. */
+  powerMap(choice: PowerChoice, points: LossPoint[]): Promise<PowerPoint[]> {
+    return this.page.client.call((lab) => lab.powerMap(choice, points));
   }
 
   async check(range: number, searches: boolean): Promise<void> {

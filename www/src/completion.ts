@@ -2,13 +2,14 @@
 
 import type { InvarianceTable, Landscape, MeasureKey, MeasureValue } from "isoflat";
 import type { Client } from "./client";
+import { isConstruction } from "./constructions";
 import type { Experiments } from "./experiments";
 import { gaugeKeys } from "./gauges";
 import type { Job } from "./jobs";
 import { aboutOf, growingOf, leftOf, nameOf, type Piece, planOf, type Scope } from "./plan";
 import { type Asked, type CheckChoice, type State, type Store, type Task, transformationOf } from "./store";
 import type { Progressing } from "./waiting";
-import type { LandscapeChoice, Outcome, Point } from "./worker/protocol";
+import type { AskedWith, LandscapeChoice, Outcome, Point } from "./worker/protocol";
 
 export const EPSILON = 1e-3;
 /** Products for an estimate of a trace or a norm. */
@@ -23,9 +24,6 @@ const TASKS: Partial<Record<Piece["what"], Task>> = {
   check: "checking",
   spectrum: "spectrum",
   density: "spectrum",
-  boxes: "sharpening",
-  many: "sharpening",
-  ball: "sharpening",
   table2: "table2",
 };
 
@@ -65,7 +63,7 @@ export class Completion {
   /** What runs now. Whatever came before is over: the sliders may move again. */
   #say({ what }: Piece): void {
     const { task } = this.store.state;
-    const now = TASKS[what] ?? (task === "bending" ? task : "looking");
+    const now = isConstruction(what) ? "sharpening" : (TASKS[what] ?? (task === "bending" ? task : "looking"));
     this.store.set({ ...(now !== task && { task: now }), progress: null });
   }
 
@@ -99,14 +97,11 @@ export class Completion {
         return this.experiments.density(job, piece.point);
       case "valley":
       case "sharpen":
-      case "boxes":
-      case "many":
         return this.experiments[piece.what](job);
-      case "ball":
-        return this.experiments.ball(job, this.store.state.asked.ball ?? EPSILON);
       case "table2":
         return this.#table2(job);
       default:
+        if (isBuilt(piece)) return this.experiments.construct(job, piece.what, piece.asked);
         throw new Error(`the plan has no ${piece.what}`);
     }
   }
@@ -230,6 +225,8 @@ export class Completion {
     );
   }
 }
+
+const isBuilt = (piece: Piece): piece is Extract<Piece, { asked: AskedWith }> => "asked" in piece;
 
 function withValues(
   before: ReadonlyMap<MeasureKey, MeasureValue>,

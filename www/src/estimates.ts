@@ -2,7 +2,7 @@
 
 import type { ReportSection } from "isoflat";
 import { rowsOf } from "./charts/heights";
-import type { Construction } from "./constructions";
+import { isConstruction, takesOf, wantsValley } from "./constructions";
 import { growingOf, type Piece } from "./plan";
 import {
   isWhole,
@@ -16,7 +16,7 @@ import {
 import { type FullReport, reportPiece } from "./report/report";
 import { type KnownCosts, measuresOf, type State } from "./store";
 import { checkUnits, measureUnits } from "./units";
-import type { ModelInfo, TrainChoice } from "./worker/protocol";
+import type { AskedWith, Construction, ModelInfo, TrainChoice } from "./worker/protocol";
 
 const LINE_POINTS = 41;
 /** Of Table 2's network and data. */
@@ -68,6 +68,8 @@ export function kindOf(piece: Piece, { spectrumChoice, landscapeChoice }: State)
     case "line":
     case "surface":
       return `${piece.what} ${landscapeChoice.directions}`;
+    case "inputs":
+      return `${piece.what} ${piece.asked}`;
     default:
       return piece.what;
   }
@@ -81,6 +83,8 @@ const wholeSpectrum = (n: number, product: number): number => PRODUCTS.column * 
 
 /** Arithmetic on vectors beside a product, such as a basis that is kept orthogonal: as much as so many samples more. */
 const ARITHMETIC = 80;
+/** A gradient by the inputs, of what a product takes of so many weights. */
+const GRADIENT = 0.5;
 /** Of a density, whose bases are kept whole, for each of its steps. */
 const DENSITY_ARITHMETIC = 3.5;
 
@@ -134,8 +138,6 @@ export function secondsOf(piece: Piece, found: Known): number | null {
       return (1 + (checkChoice?.transformations.length ?? 4)) * productsOfCheck(piece.unit) * product;
     case "report":
       return piece.sections.reduce((sum, section) => sum + sectionSeconds(section, found, product), 0);
-    case "many":
-      return 2 * wholeSpectrum(model.parameterCount, productOf(costs, model));
     case "density":
       return densitySeconds(found, spectrumChoice);
     case "bend":
@@ -149,19 +151,40 @@ export function secondsOf(piece: Piece, found: Known): number | null {
         ? null
         : PRODUCTS.table2 * (TABLE2.samples + ARITHMETIC) * TABLE2.parameters * costs.weight;
     default:
-      return PRODUCTS[piece.what] * product;
+      return "asked" in piece ? constructionSeconds(piece, found, product) : PRODUCTS[piece.what] * product;
   }
+}
+
+function constructionSeconds(
+  { what, asked }: Extract<Piece, { asked: AskedWith }>,
+  { costs, model }: Known,
+  product: number,
+): number | null {
+  const { products = 0, columns = 0, spectra = 0, multiplied = 0, seconds = 0 } = takesOf(what, model, asked);
+  if (multiplied > 0 && costs.weight === null) return null;
+  const together = PRODUCTS.column * columns * productOf(costs, model);
+  const whole = (spectra * model.parameterCount ** 3) / ENTRIES_A_SECOND;
+  return products * product + together + whole + multiplied * (costs.weight ?? 0) * GRADIENT + seconds;
 }
 
 /** What of it is wanted. */
 interface Asked {
   searches?: boolean;
   before?: FullReport | null;
+  asked?: AskedWith;
 }
 
 /** All pieces of such work at the trained point, as if nothing were there yet. */
-export function piecesOf(work: Work, state: State, { searches = false, before = null }: Asked = {}): Piece[] {
+export function piecesOf(
+  work: Work,
+  state: State,
+  { searches = false, before = null, asked = true }: Asked = {},
+): Piece[] {
   const point = "trained";
+  if (isConstruction(work)) {
+    const piece: Piece = { what: work, asked };
+    return wantsValley(work) && !state.dinh.valley ? [{ what: "valley" }, piece] : [piece];
+  }
   switch (work) {
     case "training":
       return [{ what: "training" }];
@@ -179,11 +202,7 @@ export function piecesOf(work: Work, state: State, { searches = false, before = 
       ];
     case "report":
       return [reportPiece(state, before)];
-    case "many":
-      return state.dinh.valley ? [{ what: work }] : [{ what: "valley" }, { what: work }];
     case "table2":
-    case "boxes":
-    case "ball":
       return [{ what: work }];
     case "check": {
       const measures = measuresOf(state).filter(({ cost }) => searches || cost !== "search");
@@ -215,7 +234,7 @@ export function hint(work: Work, { seconds, bytes, vectors }: WorkEstimate): str
   if (bytes > MUCH_BYTES) return "That may not fit in memory: choose fewer samples under Train’s options.";
   if (seconds <= LONG_SECONDS) return "";
   if (work === "training") return "That is long: choose fewer training samples or epochs under Options.";
-  if (work === "many") return "That is long: it takes a smaller network.";
+  if (work === "many" || work === "radial") return "That is long: it takes a smaller network.";
   if (work === "landscape")
     return "That is long: choose fewer points, or fewer measured samples under Train’s options.";
   return "That is long: choose fewer measured samples under Train’s options.";

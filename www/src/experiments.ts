@@ -2,11 +2,12 @@
 
 import { lambdaFor } from "./bends";
 import type { Client } from "./client";
+import { wantsValley } from "./constructions";
 import { LabError } from "./errors";
 import type { Job } from "./jobs";
 import { withoutTwin } from "./states";
 import { type Dinh, type Finding, found, type Store } from "./store";
-import type { Outcome, Point, SharpenChoice } from "./worker/protocol";
+import type { AskedWith, Construction, Outcome, Point, SharpenChoice } from "./worker/protocol";
 
 type Lab = Parameters<Parameters<Client["call"]>[0]>[0];
 
@@ -14,6 +15,7 @@ type Lab = Parameters<Parameters<Client["call"]>[0]>[0];
 const REFUSALS: ReadonlySet<string> = new Set([
   "too_large",
   "invalid_option",
+  "invalid_parameters",
   "not_homogeneous",
   "not_finite",
   "not_possible",
@@ -66,18 +68,11 @@ export class Experiments {
     await this.#find(job, "sharpened", (lab) => lab.sharpen(valley.value, choice));
   }
 
-  boxes(job: Job): Promise<void> {
-    return this.#find(job, "boxes", (lab) => lab.boxes());
-  }
-
-  async many(job: Job): Promise<void> {
-    await this.valley(job);
-    const choice = this.#choice();
-    if (choice) await this.#find(job, "many", (lab) => lab.manyEigenvalues(choice));
-  }
-
-  ball(job: Job, epsilon: number): Promise<void> {
-    return this.#find(job, "ball", (lab) => lab.constantInBall(epsilon));
+  async construct(job: Job, what: Construction, asked: AskedWith): Promise<void> {
+    if (wantsValley(what)) await this.valley(job);
+    const target = wantsValley(what) ? this.#choice() : null;
+    if (wantsValley(what) && !target) return;
+    await this.#find(job, what, (lab) => lab.construct(what, asked, target) as Promise<Outcome<Found<typeof what>>>);
   }
 
   #choice(): SharpenChoice | null {
@@ -85,7 +80,7 @@ export class Experiments {
     return valley && "value" in valley ? { target: valley.value.norm * 10 ** decades, powersOfTwo } : null;
   }
 
-  async #find<K extends "valley" | "sharpened" | "boxes" | "many" | "ball">(
+  async #find<K extends "valley" | "sharpened" | Construction>(
     job: Job,
     key: K,
     ask: (lab: Lab) => Promise<Outcome<Found<K>>>,

@@ -4,12 +4,14 @@ import type { BackendInfo } from "isoflat";
 import { LANDSCAPE, MODEL } from "./arrival/arrival";
 import { LAYER_DECADES, lambdaFor } from "./bends";
 import { cameraText, type Look, lookOf, lookText } from "./charts/camera";
+import { CONSTRUCTIONS, choiceOf } from "./constructions";
 import { isArrival } from "./kept";
 import { type SpacesChoice, spacesOf, spacesText } from "./spaces/settings";
 import { SPECTRUM } from "./states";
 import { type Asked, type Bend, found, type Sharpness, type State } from "./store";
 import { checkTransformations, UNIT_RANGE } from "./transformations";
 import type {
+  AnyFound,
   BackendChoice,
   InitScheme,
   LandscapeChoice,
@@ -111,16 +113,21 @@ function sayBend({ model, sharpness, bend, dinh }: State, set: Say): void {
 /** What is there, or on its way. */
 function sayAsked(state: State, set: Say): void {
   const { asked, spectra, densities, dinh, table2, invariance, checkChoice, bend, model } = state;
-  const isAsked: Record<Exclude<keyof Asked, "check" | "ball">, boolean> = {
+  const isAsked: Partial<Record<keyof Asked, boolean>> = {
     spectrum: asked.spectrum === true || (spectra.trained ?? densities.trained) !== undefined,
-    boxes: asked.boxes === true || dinh.boxes !== null,
-    many: asked.many === true || dinh.many !== null,
     table2: asked.table2 === true || table2 !== null,
   };
+  for (const what of CONSTRUCTIONS) {
+    const choice = choiceOf(what);
+    if (!choice) isAsked[what] = asked[what] !== undefined || dinh[what] !== null;
+  }
   const names = Object.entries(isAsked).flatMap(([name, is]) => (is ? [name] : []));
   if (names.length > 0) set("with", names.join("_"));
-  const epsilon = asked.ball ?? found(dinh.ball)?.epsilon;
-  if (epsilon !== undefined) set("ball", String(epsilon));
+  for (const what of CONSTRUCTIONS) {
+    const there = found<AnyFound>(dinh[what]);
+    const chosen = asked[what] ?? (there && choiceOf(what)?.of(there));
+    if (choiceOf(what) && chosen) set(what, String(chosen));
+  }
   if (!checkChoice || !(asked.check || invariance)) return;
   const { range, searches, transformations } = checkChoice;
   // One of a bend that the page has left is none that opening the address would find.
@@ -160,20 +167,23 @@ export function readQuery(text: string): Link | null {
 
 const KNOWN = [
   ...["net", "measured", "on", "way", "s", "pow2", "lambda", "units", "order"],
-  ...["view", "show", "cam", "spectrum", "with", "ball", "check", "spaces"],
+  ...["view", "show", "cam", "spectrum", "with", "check", "spaces"],
+  ...CONSTRUCTIONS.filter((what) => choiceOf(what)),
 ];
 
 const device = (text: string | null): Device | null => (text === "cpu" || text === "webgpu" ? text : null);
 
 function askedOf(query: URLSearchParams): Link["asked"] {
   const names = new Set((query.get("with") ?? "").split("_"));
-  const epsilon = Number(query.get("ball"));
+  const built = CONSTRUCTIONS.flatMap((what) => {
+    const choice = choiceOf(what);
+    const asked = choice ? choice.read(query.get(what) ?? "") : names.has(what) || null;
+    return asked === null ? [] : [[what, asked] as const];
+  });
   return {
     ...(names.has("spectrum") && { spectrum: true }),
-    ...(names.has("boxes") && { boxes: true }),
-    ...(names.has("many") && { many: true }),
     ...(names.has("table2") && { table2: true }),
-    ...(epsilon > 0 && Number.isFinite(epsilon) && { ball: epsilon }),
+    ...Object.fromEntries(built),
   };
 }
 

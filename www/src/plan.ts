@@ -2,16 +2,18 @@
 
 import type { MeasureKey, ReportSection } from "isoflat";
 import { rowsOf } from "./charts/heights";
+import { CONSTRUCTIONS, isConstruction, wantsValley } from "./constructions";
 import { gaugeKeys } from "./gauges";
 import { type Asked, found, type Growing, measuresOf, type State, transformationOf, type Waiting } from "./store";
 import { checkUnits, measureUnits, type Unit } from "./units";
-import type { Point } from "./worker/protocol";
+import type { AskedWith, Construction, Point } from "./worker/protocol";
 
 /** One piece of work: what the worker is asked at a time. */
 export type Piece =
   | { what: "training" }
   | { what: "report"; sections: readonly ReportSection[] }
-  | { what: "bend" | "examples" | "valley" | "sharpen" | "boxes" | "many" | "ball" | "table2" }
+  | { what: "bend" | "examples" | "valley" | "sharpen" | "table2" }
+  | { what: Construction; asked: AskedWith }
   | { what: "line" | "surface" | "accuracy" | "layers" | "spectrum" | "density"; point: Point }
   | { what: "measures"; point: Point; unit: Unit }
   | { what: "check"; unit: Unit };
@@ -31,7 +33,7 @@ export const pointsOf = ({ bend }: State): Point[] => (transformationOf(bend) ? 
 /** One like no other of a plan. */
 export function nameOf(piece: Piece): string {
   const unit = "unit" in piece ? piece.unit.keys.join() : "";
-  return [piece.what, "point" in piece ? piece.point : "", unit].join(" ");
+  return [piece.what, "point" in piece ? piece.point : "", unit, "asked" in piece ? piece.asked : ""].join(" ");
 }
 
 export function planOf(state: State, { asked, all }: Scope): Piece[] {
@@ -61,10 +63,14 @@ function once(pieces: Piece[]): Piece[] {
 export const isComplete = (state: State): boolean => planOf(state, { asked: [], all: true }).length === 0;
 
 /** What is still to be done for what a person has asked for. */
-export const leftOf = (state: State, name: keyof Asked): Piece[] =>
-  state.asked[name] === undefined ? [] : WANTED[name](state);
+export function leftOf(state: State, name: keyof Asked): Piece[] {
+  const asked = state.asked[name];
+  if (asked === undefined) return [];
+  if (!isConstruction(name)) return WANTED[name](state);
+  return [...(wantsValley(name) ? valley(state) : []), { what: name, asked }];
+}
 
-const WANTED: Record<keyof Asked, (state: State) => Piece[]> = {
+const WANTED: Record<Exclude<keyof Asked, Construction>, (state: State) => Piece[]> = {
   check,
   spectrum: (state) => {
     const missing = (what: "spectrum" | "density", there: State["spectra"] | State["densities"]): Piece[] =>
@@ -72,9 +78,6 @@ const WANTED: Record<keyof Asked, (state: State) => Piece[]> = {
     // The ends of the spectrum first: they are there soon.
     return [...missing("spectrum", state.spectra), ...missing("density", state.densities)];
   },
-  boxes: () => [{ what: "boxes" }],
-  many: (state) => [...valley(state), { what: "many" }],
-  ball: () => [{ what: "ball" }],
   table2: () => [{ what: "table2" }],
 };
 
@@ -186,13 +189,4 @@ export function countOf(state: State, scope: Scope, piece: Piece): Waiting["coun
 }
 
 /** Pieces that are of no use to count measures by. */
-const ASKED: ReadonlySet<What> = new Set([
-  "training",
-  "report",
-  "spectrum",
-  "density",
-  "boxes",
-  "many",
-  "ball",
-  "table2",
-]);
+const ASKED: ReadonlySet<What> = new Set(["training", "report", "spectrum", "density", ...CONSTRUCTIONS, "table2"]);

@@ -23,9 +23,6 @@ export const PRODUCTS = {
   directions: 60,
   valley: 48,
   sharpen: 200,
-  ball: 200,
-  /** Gradients and losses of the search for a box; fewer where the first one that is tried is small enough. */
-  boxes: 850,
   /** One of many that go through together. */
   column: 0.9,
   /** With Algorithm 1. */

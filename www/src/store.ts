@@ -12,19 +12,19 @@ import type {
   Progress,
   SpectralDensity,
   Transformation,
-  VolumeFlatness,
 } from "isoflat";
 import type { Look } from "./charts/camera";
+import { CONSTRUCTIONS } from "./constructions";
 import type { Entry } from "./shelf";
 import type { SpacesChoice } from "./spaces/settings";
 import type {
   BackendChoice,
-  BallFinding,
   BendSummary,
+  Constructed,
+  Construction,
   EngineStart,
   Examples,
   LandscapeChoice,
-  ManyFinding,
   ModelChoice,
   ModelInfo,
   OpenedFiles,
@@ -87,15 +87,10 @@ export interface CheckChoice {
   keys: MeasureKey[];
 }
 
-/** `ball`: its ε. */
-export type Asked = Readonly<{
-  check?: true;
-  spectrum?: true;
-  boxes?: true;
-  many?: true;
-  ball?: number;
-  table2?: true;
-}>;
+/** Of a construction what it is asked with. */
+export type Asked = Readonly<
+  { check?: true; spectrum?: true; table2?: true } & { [K in Construction]?: Constructed[K]["asked"] }
+>;
 
 /** How far the whole of a job is. */
 export interface Waiting {
@@ -120,17 +115,17 @@ export const found = <T>(finding: Finding<T> | null): T | null =>
 export const refusalOf = (finding: Finding<unknown> | null): string | null =>
   finding && "refusal" in finding ? finding.refusal : null;
 
+/** What each of Dinh's constructions found; null while nobody has asked for it. */
+export type Findings = { readonly [K in Construction]: Finding<Constructed[K]["found"]> | null };
+
 /** Dinh et al. 2017, at the trained point. */
-export interface Dinh {
+export interface Dinh extends Findings {
   /** The wanted spectral norm as a multiple of the Hessian’s, in powers of ten. */
   decades: number;
   powersOfTwo: boolean;
   valley: Finding<Valley> | null;
   /** For the choice above; null while it is not computed. */
   sharpened: Finding<SharpenFinding> | null;
-  boxes: Finding<VolumeFlatness> | null;
-  many: Finding<ManyFinding> | null;
-  ball: Finding<BallFinding> | null;
 }
 
 export interface KnownCosts extends SampleCosts {
@@ -242,13 +237,11 @@ export const NOT_SHARP: Sharpness = { way: "bend", decades: 0 };
 export const NO_VALUES: Readonly<Record<Point, Values>> = { trained: new Map(), bent: new Map() };
 
 export const NO_DINH: Dinh = {
+  ...(Object.fromEntries(CONSTRUCTIONS.map((what) => [what, null])) as Findings),
   decades: 0,
   powersOfTwo: false,
   valley: null,
   sharpened: null,
-  boxes: null,
-  many: null,
-  ball: null,
 };
 
 /** The measures that are defined for the network. */

@@ -1,11 +1,13 @@
 /** Says how far a job is, as a whole: by the plan's pieces, their estimates, and the pace so far. */
 
 import type { Progress } from "isoflat";
+import { stepOfConstruction } from "./constructions";
 import { kindOf, known, secondsOf, type Training } from "./estimates";
 import { Pace, type Part } from "./pace";
 import type { Paces } from "./paces";
 import { countOf, type Piece, type Scope } from "./plan";
 import { measuresOf, type State, type Store, type Waiting } from "./store";
+import type { Construction } from "./worker/protocol";
 
 /** More often than this nobody reads it. */
 const INTERVAL_MS = 250;
@@ -13,7 +15,7 @@ const INTERVAL_MS = 250;
 /** Phases whose steps take as long as each other and are all taken: elsewhere iterations end when they have converged. */
 const STEADY: ReadonlySet<string> = new Set(["training", "landscape", "spectral density", "average sharpness"]);
 
-const STEPS: Record<Piece["what"], string> = {
+const STEPS: Record<Exclude<Piece["what"], Construction>, string> = {
   training: "Training",
   report: "Report",
   bend: "Bending",
@@ -25,9 +27,6 @@ const STEPS: Record<Piece["what"], string> = {
   layers: "Layers and neurons",
   valley: "The sharpest layer",
   sharpen: "Sharpening",
-  boxes: "Boxes",
-  many: "Many large eigenvalues",
-  ball: "A constant function",
   spectrum: "Ends of the spectrum",
   density: "Density of the spectrum",
   check: "Invariance check",
@@ -185,6 +184,7 @@ function workOf(piece: Piece, state: State): { kind: string; device: string; net
 /** In words, with the point that it is of where there are two. */
 export function stepOf(piece: Piece, state: State): string {
   const of = "point" in piece && piece.point === "bent" ? ", bent" : "";
+  if ("asked" in piece) return stepOfConstruction(piece.what);
   if (!("unit" in piece)) return `${STEPS[piece.what]}${of}`;
   const [first] = piece.unit.keys;
   const title = measuresOf(state).find(({ key }) => key === first)?.title ?? STEPS[piece.what];

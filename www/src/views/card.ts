@@ -10,26 +10,37 @@ export interface Card {
   estimate: HTMLElement;
   /** Numbers and words. */
   body: HTMLElement;
-  /** A drawing; hidden while there is none. */
+  /** A drawing, under what it is, where it can be taken along; hidden while there is none. */
+  head: HTMLElement;
   plot: HTMLElement;
 }
 
-export function card(id: string, title: string, about: string, action: string): Card {
+/** `choice`: what is chosen before it begins. */
+export function card(
+  id: string,
+  title: string,
+  about: string,
+  action: string,
+  choice: HTMLElement | null = null,
+): Card {
   const button = html("button", { type: "button", id: `${id}-button`, disabled: true }, action);
   const estimate = html("p", { id: `${id}-estimate`, class: "note estimate" });
   const body = html("div", { class: "finding", id: `${id}-finding`, role: "status" });
+  const head = html("div", { class: "chart-head", hidden: true });
   const plot = html("div", { class: "chart small", id: `${id}-plot`, hidden: true });
   const root = html(
     "article",
     { class: "card", id, "aria-labelledby": `${id}-title` },
     html("h3", { id: `${id}-title` }, title),
     html("p", { class: "about-card" }, about),
+    choice,
     html("div", { class: "row" }, button),
     estimate,
+    head,
     plot,
     body,
   );
-  return { root, button, estimate, body, plot };
+  return { root, button, estimate, body, head, plot };
 }
 
 /** Lets the card's work be begun; or says, in its place, why it never can be. */

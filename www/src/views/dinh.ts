@@ -1,78 +1,134 @@
 /** Dinh et al. 2017: the same function as sharp as one likes, and what else they do with its weights. */
 
-import type { VolumeFlatness } from "isoflat";
 import { render, type TemplateResult, html as template } from "lit-html";
 import type { App } from "../app";
-import { curve, dots, level, Plot } from "../charts/plot";
-import { linear, log } from "../charts/scales";
-import { CONSTRUCTIONS, type Construction, judged, refusalBefore } from "../constructions";
+import { Plot } from "../charts/plot";
+import { CONSTRUCTIONS, refusalBefore, wantsValley } from "../constructions";
 import { html } from "../dom";
-import { integer, number, power, sentence } from "../format";
-import { type Finding, found, refusalOf } from "../store";
-import type { BallFinding, ManyFinding } from "../worker/protocol";
-import { type Card, card, facts, offer } from "./card";
+import { captionOf, joined } from "../figures/caption";
+import type { Figure } from "../figures/figure";
+import { plotted } from "../figures/plots";
+import { sentence } from "../format";
+import { found, refusalOf } from "../store";
+import type { AnyFound, AskedWith, Construction } from "../worker/protocol";
+import { type Card, card, offer } from "./card";
 import { watchIn } from "./closed";
+import { ball } from "./constructions/ball";
+import { boxes } from "./constructions/boxes";
+import type { ConstructionCard, Drawn } from "./constructions/construction";
+import { inputs } from "./constructions/inputs";
+import { many } from "./constructions/many";
+import { normalized } from "./constructions/normalized";
+import { radial } from "./constructions/radial";
 import { ESTIMATED, nothingToSay, showEstimate } from "./estimate";
 import { Figure5 } from "./figure5";
 import { place } from "./place";
 import { sharpenView } from "./sharpen";
+import { takeAlong } from "./take-along";
 
-const EPSILON = 0.01;
+const CARDS: { readonly [K in Construction]: ConstructionCard<K> } = { boxes, ball, many, radial, normalized, inputs };
 
 export function dinhView(app: App): void {
-  const boxes = card(
-    "boxes",
-    "Boxes without end",
-    "Around the weights lies a box in which the loss stays below L + ε. Stretching the layers moves it elsewhere, no smaller and with the same losses, as often as one likes: the flat region’s volume is infinite (Theorem 2).",
-    "Build the boxes",
-  );
-  const many = card(
-    "many",
-    "Many large eigenvalues",
-    "Not one direction alone: shrinking all layers but the smallest makes nearly all positive eigenvalues of the Hessian exceed M at once (Theorem 5). M is the slider’s.",
-    "Compute both spectra",
-  );
-  const ball = card(
-    "ball",
-    "A constant function within reach",
-    "Shrink the first layer until it is as short as ε. Then setting it to zero, which leaves a constant function, is a step of length ε: the ε-sharpness is at least that large (section 4.3).",
-    `Measure it, ε = ${EPSILON}`,
-  );
-  const figure = new Figure5();
+  const made = CONSTRUCTIONS.map((what) => new OneCard(app, what, CARDS[what] as ConstructionCard<Construction>));
+  const figure = new Figure5(app);
   const part = place("dinh");
-  render(markup([boxes.root, ball.root, many.root, figure.root]), part);
+  render(markup([...made.map(({ card }) => card.root), figure.root]), part);
   sharpenView(app, part);
+  figure.begin();
+  for (const one of made) one.begin(part);
+}
 
-  const plots = { boxes: new Plot(boxes.plot), many: new Plot(many.plot) };
-  boxes.button.addEventListener("click", () => void app.asking.findBoxes());
-  many.button.addEventListener("click", () => void app.asking.findManyEigenvalues());
-  ball.button.addEventListener("click", () => void app.asking.findBall(EPSILON));
+class OneCard {
+  readonly card: Card;
+  readonly #select: HTMLSelectElement | null;
+  readonly #plot: Plot;
+  readonly #title = html("span");
+  #drawn: Drawn | null = null;
 
-  const cards = { boxes, many, ball };
-  const refusal = (construction: Construction) => {
-    const { model, dinh } = app.store.state;
+  constructor(
+    private readonly app: App,
+    private readonly what: Construction,
+    private readonly about: ConstructionCard<Construction>,
+  ) {
+    const { title, about: text, action, asked } = about;
+    const choice = typeof asked === "object" ? asked : null;
+    const options = choice?.options.map(([, text], index) => html("option", { value: index }, text)) ?? [];
+    this.#select = choice && html("select", { id: `${what}-choice` }, ...options);
+    const label = choice && html("label", { for: `${what}-choice` }, choice.label, this.#select);
+    this.card = card(what, title, text, action, label);
+    this.#plot = new Plot(this.card.plot);
+    this.card.head.append(this.#title);
+    takeAlong(this.card.head, () => this.#figure());
+  }
+
+  begin(part: HTMLElement): void {
+    const { app, what, card } = this;
+    card.button.addEventListener("click", () => void app.asking.construct(what, this.#asked() as never));
+    const offerIt = () => {
+      const { ready, model, task } = app.store.state;
+      const isPossible = ready && model !== null && !["training", "starting", "sharpening"].includes(task);
+      offer(card, isPossible, this.#refusal());
+    };
+    const estimate = () => {
+      if (this.#refusal() === null) showEstimate(app, what, card.estimate, { asked: this.#asked() });
+      else nothingToSay(card.estimate);
+    };
+    const show = () => this.#show();
+    app.store.watch(["ready", "model", "task", "dinh"], offerIt);
+    app.store.watch(ESTIMATED, estimate);
+    watchIn(part, app, ["dinh", "model"], show);
+    this.#select?.addEventListener("change", () => {
+      for (const anew of [offerIt, estimate, show]) anew();
+    });
+  }
+
+  #asked(): AskedWith {
+    const { asked } = this.about;
+    if (typeof asked !== "object") return asked;
+    return asked.options[this.#select?.selectedIndex ?? 0]?.[0] as AskedWith;
+  }
+
+  #refusal(): string | null {
+    const { model, dinh } = this.app.store.state;
     if (!model) return null;
-    // Theorem 5's M is a multiple of the norm that the valley begins with.
-    return refusalBefore(construction, model) ?? (construction === "many" ? refusalOf(dinh.valley) : null);
-  };
-  app.store.watch(["ready", "model", "task", "dinh"], () => {
-    const { ready, model, task } = app.store.state;
-    const isPossible = ready && model !== null && !["training", "starting", "sharpening"].includes(task);
-    for (const construction of CONSTRUCTIONS) offer(cards[construction], isPossible, refusal(construction));
-  });
-  app.store.watch(ESTIMATED, () => {
-    for (const construction of CONSTRUCTIONS) {
-      const { estimate } = cards[construction];
-      if (refusal(construction) === null) showEstimate(app, construction, estimate);
-      else nothingToSay(estimate);
+    // A target is a multiple of the norm that the valley begins with.
+    return refusalBefore(this.what, model, this.#asked()) ?? (wantsValley(this.what) ? refusalOf(dinh.valley) : null);
+  }
+
+  #show(): void {
+    const { card, what } = this;
+    const finding = this.app.store.state.dinh[what];
+    const value = found<AnyFound>(finding);
+    const shown = value && this.about.show(value);
+    this.#drawn = shown?.drawn ?? null;
+    for (const element of [card.head, card.plot]) element.hidden = this.#drawn === null;
+    for (const name of Object.keys(card.body.dataset)) delete card.body.dataset[name];
+    // Of another choice than the one that was refused, there is nothing to be said yet.
+    const refusal = this.#refusal() ?? refusalOf(finding);
+    const said = refusal ? [html("p", { class: "note refusal" }, sentence(refusal))] : [];
+    if (!shown) {
+      card.body.replaceChildren(...said);
+      return;
     }
-  });
-  watchIn(part, app, ["dinh", "model"], () => {
-    const { dinh } = app.store.state;
-    show(boxes, dinh.boxes, refusal("boxes"), (value) => showBoxes(boxes, plots.boxes, value));
-    show(many, dinh.many, refusal("many"), (value) => showMany(many, plots.many, value));
-    show(ball, dinh.ball, refusal("ball"), (value) => showBall(ball, value));
-  });
+    if (this.#drawn) {
+      this.#title.textContent = this.#drawn.title;
+      this.#plot.show(this.#drawn.plot);
+    }
+    Object.assign(card.body.dataset, shown.data);
+    card.body.replaceChildren(...shown.body, ...(this.#refusal() ? said : []));
+  }
+
+  #figure(): Figure | null {
+    if (!this.#drawn) return null;
+    const { title, caption, plot, keys, columns } = this.#drawn;
+    return {
+      name: `dinh-${this.what}`,
+      title,
+      caption: joined(captionOf(this.app.store.state), caption),
+      columns,
+      drawing: plotted(plot, keys),
+    };
+  }
 }
 
 const markup = (cards: HTMLElement[]): TemplateResult => template`
@@ -106,89 +162,3 @@ const markup = (cards: HTMLElement[]): TemplateResult => template`
     <div class="cards" id="dinh-cards">${cards}</div>
   
 `;
-
-function show<T>(card: Card, finding: Finding<T> | null, known: string | null, body: (value: T) => void): void {
-  const value = found(finding);
-  const refusal = refusalOf(finding) ?? known;
-  card.plot.hidden = value === null;
-  if (value) body(value);
-  else card.body.replaceChildren(refusal ? html("p", { class: "note refusal" }, sentence(refusal)) : "");
-}
-
-function showBoxes(card: Card, plot: Plot, volume: VolumeFlatness): void {
-  const ks = volume.boxes.map(({ power }) => power + 1);
-  const volumes = volume.boxes.map(({ totalLogVolume }) => totalLogVolume / Math.LN10);
-  const [low, high] = [Math.min(...volumes), Math.max(...volumes)];
-  const room = (high - low) * 0.08 || 1;
-  plot.show({
-    x: linear(0.5, ks.length + 0.5),
-    y: linear(low - room, high + room, 5),
-    xLabel: "boxes",
-    yLabel: "log₁₀ of their volume",
-    label: `Volume of the boxes together: a power of ten of ${number(low)} with one box, ${number(high)} with ${ks.length}`,
-    left: 76,
-    marks: (frame) => [curve(frame, ks, volumes, "bent"), dots(frame, ks, volumes, "bent", 4)],
-  });
-  const largest = Math.max(...volume.boxes.map(({ largestDifference }) => largestDifference));
-  card.body.dataset.disjoint = String(volume.disjoint);
-  card.body.replaceChildren(
-    facts([
-      ["ε", number(volume.epsilon)],
-      ["half a side", `${number(volume.radius)}${volume.radiusFound ? ", by a search for higher points" : ""}`],
-      ["from box to box, layers × and ÷", number(volume.alpha)],
-      ["largest rise of the loss found inside", number(volume.largestRise, 2)],
-      ["losses in all boxes the same to", number(largest, 1)],
-      ["boxes disjoint", volume.disjoint ? "✓ yes" : "✗ no"],
-    ]),
-    html("p", { class: "note" }, `Sampled at ${volume.samples} points a box, half of them corners.`),
-  );
-}
-
-function showMany(card: Card, plot: Plot, many: ManyFinding): void {
-  const positive = (values: number[]) => [...values].reverse().filter((value) => value > 0);
-  const [before, after] = [positive(many.spectrumBefore), positive(many.spectrumAfter)];
-  const high = Math.max(after[0] ?? 1, before[0] ?? 1, many.target) * 2;
-  // Below it eigenvalues are rounding.
-  const low = Math.max((before[0] ?? 1) * 1e-8, 1e-12);
-  const ranks = (values: number[]) => values.map((_, index) => index + 1);
-  plot.show({
-    x: log(1, Math.max(before.length, after.length, 2)),
-    y: log(low, high),
-    xLabel: "positive eigenvalues, largest first",
-    yLabel: "eigenvalue",
-    label: `Eigenvalues of the Hessian: ${many.before} above M as trained, ${many.measured} after the rescaling`,
-    marks: (frame) => [
-      level(frame, many.target, `M = ${number(many.target)}`),
-      dots(frame, ranks(before), before, "trained", 2.5),
-      dots(frame, ranks(after), after, "bent", 2.5),
-    ],
-  });
-  card.body.dataset.holds = String(many.holds);
-  card.body.replaceChildren(
-    facts([
-      ["eigenvalues above M, as trained", integer(many.before)],
-      ["promised by the theorem", integer(many.promised)],
-      ["measured", `${integer(many.measured)} ${judged(many.holds, true, "fewer than promised")}`],
-      ["β, by which the larger layers shrink", number(many.beta)],
-      ["outputs", many.outputs.bitwise ? "equal, bit for bit" : `equal to ${number(many.outputs.relative, 1)}`],
-    ]),
-  );
-}
-
-function showBall(card: Card, ball: BallFinding): void {
-  card.plot.hidden = true;
-  card.body.dataset.holds = String(ball.holds);
-  const { before, measured } = ball;
-  card.body.replaceChildren(
-    facts([
-      ["length of the first layer, now", `${number(ball.distance)} ≤ ε = ${number(ball.epsilon)}`],
-      ["loss", number(ball.loss)],
-      ["loss of the constant function", number(ball.constantLoss)],
-      ["ε-sharpness as trained", `${number(before.value)}${before.converged ? "" : ", not converged"}`],
-      ["guaranteed after the rescaling", `≥ ${number(ball.guaranteed)}`],
-      ["measured", `${number(measured.value)} ${judged(ball.holds, measured.converged, "less than guaranteed")}`],
-      ["outputs", ball.outputs.bitwise ? "equal, bit for bit" : `equal to ${power(ball.outputs.relative)}`],
-    ]),
-    html("p", { class: "note" }, "By ascent from several starts: lower bounds, in the same ball before and after."),
-  );
-}

@@ -2,12 +2,14 @@
 
 import { html, nothing, render } from "lit-html";
 import type { App } from "../app";
+import { beginsOf, isConstruction } from "../constructions";
 import { bytesOf, hint, known, piecesOf, type Training, type Work } from "../estimates";
 import { bytes, duration } from "../format";
 import type { FullReport } from "../report/report";
 import type { Key } from "../store";
+import type { AskedWith, Construction } from "../worker/protocol";
 
-const BEGINS: Record<Work, string> = {
+const BEGINS: Record<Exclude<Work, Construction>, string> = {
   training: "Training takes",
   landscape: "The landscape takes",
   measures: "All measures at one point take",
@@ -15,9 +17,6 @@ const BEGINS: Record<Work, string> = {
   check: "The check takes",
   report: "The full report takes",
   table2: "The table takes",
-  boxes: "The boxes take",
-  many: "Both spectra take",
-  ball: "Both ascents take",
 };
 
 /** What the estimates depend on; what has been learnt from work counts as soon as it is over. */
@@ -29,11 +28,13 @@ export interface EstimateOptions {
   searches?: boolean;
   /** Of a report: the one that was stopped, which is gone on with. */
   before?: FullReport | null;
+  /** Of a construction. */
+  asked?: AskedWith;
 }
 
 /** Fills a view's own paragraph. Of fields that are empty there is nothing to be said. */
 export function showEstimate(app: App, work: Work, note: HTMLElement, options: EstimateOptions = {}): void {
-  const { training = null, searches = false, before = null } = options;
+  const { training = null, searches = false, before = null, asked } = options;
   const { state } = app.store;
   const found = work === "training" && training === null ? null : known(state, training);
   if (!found) {
@@ -41,7 +42,7 @@ export function showEstimate(app: App, work: Work, note: HTMLElement, options: E
     return;
   }
   const nothingThere = { ...state, growing: {} };
-  const seconds = piecesOf(work, state, { searches, before }).reduce(
+  const seconds = piecesOf(work, state, { searches, before, ...(asked !== undefined && { asked }) }).reduce(
     (sum, piece) => sum + (app.progressing.estimate(piece, nothingThere, found.training) ?? Number.NaN),
     0,
   );
@@ -53,7 +54,7 @@ export function showEstimate(app: App, work: Work, note: HTMLElement, options: E
   const advice = hint(work, estimate);
   note.dataset.seconds = String(seconds);
   note.dataset.bytes = String(estimate.bytes);
-  const text = `${BEGINS[work]} ${duration(seconds)} and ${bytes(estimate.bytes)} of memory.`;
+  const text = `${isConstruction(work) ? beginsOf(work) : BEGINS[work]} ${duration(seconds)} and ${bytes(estimate.bytes)} of memory.`;
   render(html`${text}${advice ? html`<strong class="hint"> ${advice}</strong>` : nothing}`, note);
 }
 

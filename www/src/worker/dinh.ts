@@ -1,15 +1,8 @@
-/** Dinh et al. 2017 at the trained point: the same function as sharp as one likes, and what else its weights can be made to say. */
+/** Dinh et al. 2017, Theorem 4, at the trained point: the same function as sharp as one likes. */
 
-import type { Engine, Landscape, RunOptions, VolumeFlatness } from "isoflat";
+import type { Engine, Landscape, RunOptions } from "isoflat";
 import { norm } from "./directions";
-import {
-  type BallFinding,
-  LabFailure,
-  type ManyFinding,
-  type SharpenChoice,
-  type SharpenFinding,
-  type Valley,
-} from "./protocol";
+import { LabFailure, type SharpenChoice, type SharpenFinding, type Valley } from "./protocol";
 import type { Model, Session } from "./session";
 
 /** Points of the valley in each of its ranges, and of the line that is measured anew. */
@@ -96,23 +89,6 @@ export class Dinh {
     return { ...found, line: { s: [...s], loss: [...loss] } };
   }
 
-  boxes(engine: Engine, options: RunOptions): Promise<VolumeFlatness> {
-    const { model } = this.session;
-    return engine.volumeFlatness(model.measured, model.trained, options);
-  }
-
-  async manyEigenvalues(engine: Engine, options: RunOptions, choice: SharpenChoice): Promise<ManyFinding> {
-    const { model } = this.session;
-    const found = await engine.manyLargeEigenvalues(model.measured, model.trained, { ...options, ...choice });
-    return shown<ManyFinding>(found);
-  }
-
-  async constantInBall(engine: Engine, options: RunOptions, epsilon: number): Promise<BallFinding> {
-    const { model } = this.session;
-    const found = await engine.constantInBall(model.measured, model.trained, { ...options, epsilon });
-    return shown<BallFinding>(found);
-  }
-
   #line(engine: Engine, options: RunOptions, at: Float64Array, values: Float64Array, end: number): Promise<Landscape> {
     return engine.landscape(this.session.model.measured, at, {
       ...options,
@@ -121,12 +97,6 @@ export class Dinh {
       points: POINTS,
     });
   }
-}
-
-/** Without what is as long as the parameters and not shown. The types are open, and `Omit` would lose their keys. */
-function shown<T>(found: { parameters: Float64Array }): T {
-  const { parameters: _, ...rest } = found;
-  return rest as T;
 }
 
 /** A direction over one layer's weights as one over all parameters, of length 1. */

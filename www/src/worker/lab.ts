@@ -11,11 +11,13 @@ import {
   type Landscape,
   type MeasureReport,
   type PetzkaReport,
+  type PowerPoint,
+  powerMap,
   type ReportSection,
   type SpectralDensity,
   type Transformation,
-  type VolumeFlatness,
 } from "isoflat";
+import { construct } from "./constructions";
 import { sampleCosts } from "./costs";
 import { Current } from "./current";
 import * as curvature from "./curvature";
@@ -24,10 +26,13 @@ import { Examples } from "./examples";
 import { Landscapes } from "./landscapes";
 import { recall, remember, restored } from "./last";
 import { firstSamples, infoOf, initialize, measureOptions, networkOf } from "./options";
+import { outcome } from "./outcome";
 import {
+  type AnyFound,
+  type AskedWith,
   type BackendChoice,
-  type BallFinding,
   type BendSummary,
+  type Construction,
   type Descriptions,
   type EngineStart,
   type Examples as ExamplesFound,
@@ -36,7 +41,7 @@ import {
   LabFailure,
   type LandscapeChoice,
   type LayerCheck,
-  type ManyFinding,
+  type LossPoint,
   type MeasureChoice,
   type ModelChoice,
   type ModelInfo,
@@ -44,6 +49,7 @@ import {
   type OpenedFiles,
   type Outcome,
   type Point,
+  type PowerChoice,
   type Preview,
   type PreviewChoice,
   type Restored,
@@ -323,16 +329,15 @@ export class Lab implements LabApi {
     return this.#session.run((engine, options) => this.#dinh.sharpen(engine, options, valley, choice));
   }
 
-  boxes(): Promise<Outcome<VolumeFlatness>> {
-    return this.#session.run((engine, options) => this.#dinh.boxes(engine, options));
+  construct(what: Construction, asked: AskedWith, target: SharpenChoice | null): Promise<Outcome<AnyFound>> {
+    return this.#session.run((engine, options) =>
+      construct({ engine, options, model: this.#session.model, target }, what, asked),
+    );
   }
 
-  manyEigenvalues(choice: SharpenChoice): Promise<Outcome<ManyFinding>> {
-    return this.#session.run((engine, options) => this.#dinh.manyEigenvalues(engine, options, choice));
-  }
-
-  constantInBall(epsilon: number): Promise<Outcome<BallFinding>> {
-    return this.#session.run((engine, options) => this.#dinh.constantInBall(engine, options, epsilon));
+  /** Not in the queue of what the engine does, and no reason to make a module anew. */
+  powerMap(choice: PowerChoice, points: LossPoint[]): Promise<Outcome<PowerPoint[]>> {
+    return outcome(async () => powerMap({ ...choice, points }));
   }
 
   table2(): Promise<Outcome<Table2Found>> {

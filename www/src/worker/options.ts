@@ -78,11 +78,17 @@ const DENSE: ReadonlySet<string> = new Set([
   "flatten",
 ]);
 
+/** Before the first weights they leave all values where they are. */
+const NEUTRAL: ReadonlySet<string> = new Set(["flatten", "identity"]);
+
 export function infoOf({ name, network, train, validation, measured }: Omit<Model, "trained" | "bent">): ModelInfo {
   return {
     data: name,
     summary: network.summary,
     parameterCount: network.parameterCount,
+    inputs: network.inputLength,
+    outputs: network.outputLength,
+    beginsDense: network.toJSON().layers.find(({ type }) => !NEUTRAL.has(type))?.type === "dense",
     depth: network.depth,
     homogeneous: network.homogeneous,
     piecewiseLinear: network.piecewiseLinear,

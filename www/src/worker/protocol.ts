@@ -6,6 +6,7 @@ import type {
   EigenResult,
   EngineOptions,
   FreeTensor,
+  GradientNorms,
   InvarianceTable,
   IsoflatErrorCode,
   Landscape,
@@ -17,7 +18,9 @@ import type {
   NetworkJSON,
   NormalizationName,
   OperatorDescription,
+  OutputChange,
   PetzkaReport,
+  PowerPoint,
   PresetName,
   Progress,
   ReportSection,
@@ -57,6 +60,11 @@ export interface ModelInfo {
   data: string;
   summary: string;
   parameterCount: number;
+  /** Values that come into it, and that it gives. */
+  inputs: number;
+  outputs: number;
+  /** Does all that comes in meet in its first layer with weights, rather than channel by channel? */
+  beginsDense: boolean;
   depth: number;
   homogeneous: boolean;
   piecewiseLinear: boolean;
@@ -317,6 +325,78 @@ export type SharpenFinding = Omit<Sharpened, "parameters"> & { line: Curve };
 export type ManyFinding = Omit<ManyEigenvalues, "parameters">;
 export type BallFinding = Omit<ConstantInBall, "parameters">;
 
+/** Section 5.1 with Appendix A's radial map around the trained point. */
+export interface RadialFinding {
+  /** How many times as flat in η as in θ: below 1 it is sharper. */
+  flatter: number;
+  /** The map's, as the paper has them: what lies within `inner` goes to what lies within ρ, and nothing beyond δ moves. */
+  delta: number;
+  inner: number;
+  rho: number;
+  /** The Hessian's largest eigenvalue in θ. */
+  before: { value: number; residual: number; converged: boolean };
+  /** In η: of the whole Hessian there, whose second term vanishes at the map's centre. */
+  after: number;
+  relativeTerm: number;
+}
+
+/** How far what an ascent has found is to be trusted, and what it found. */
+export interface Climbed {
+  value: number;
+  converged: boolean;
+}
+
+/** Section 5.1: rows w = s v/‖v‖ with v → αv. */
+export interface NormalizedFinding {
+  epsilon: number;
+  /** ε-sharpness where v alone moves, and where s and the biases do too; `outputs`: against those at α = 1. */
+  scales: { alpha: number; directions: Climbed; whole: Climbed; outputs: OutputChange }[];
+  /** Boxes in (v, s), which v → αv carries to others of the same losses; natural logarithms. */
+  volumes: { alpha: number; logVolume: number }[];
+  /** Of the boxes: up to where the loss is to stay below, how large the first one is, and whether they have no point in common. */
+  boxes: { epsilon: number; radius: number; largestDifference: number; disjoint: boolean };
+}
+
+/** Section 5.2: features of mean 0 and variance 1, of covariance 1, or each of a normal distribution. */
+export type InputMap = "standardize" | "whiten" | "gaussianize";
+
+export interface InputsFinding {
+  map: InputMap;
+  samples: number;
+  predictionGradients: GradientNorms;
+  lossGradients: GradientNorms;
+  chainRuleError: number;
+  outputs: OutputChange;
+}
+
+/** Dinh's constructions: what each is asked with, true where there is nothing to choose, and what it finds. */
+export interface Constructed {
+  /** Theorem 2. */
+  boxes: { asked: true; found: VolumeFlatness };
+  /** Section 4.3, with ε. */
+  ball: { asked: number; found: BallFinding };
+  /** Theorem 5. */
+  many: { asked: true; found: ManyFinding };
+  /** Section 5.1, with how many times as flat it is to be. */
+  radial: { asked: number; found: RadialFinding };
+  normalized: { asked: true; found: NormalizedFinding };
+  /** Section 5.2. */
+  inputs: { asked: InputMap; found: InputsFinding };
+}
+export type Construction = keyof Constructed;
+export type AskedWith = Constructed[Construction]["asked"];
+
+export type AnyFound = Constructed[Construction]["found"];
+
+export type LossPoint = readonly [theta: number, loss: number, slope: number, curvature: number];
+
+/** Figure 5: η = (|θ − θ̂|² + b)^a (θ − θ̂). */
+export interface PowerChoice {
+  center: number;
+  a: number;
+  b: number;
+}
+
 export interface Table2Row {
   lambda: number[];
   before: number;
@@ -428,12 +508,10 @@ export interface LabApi {
   valley(): Promise<Outcome<Valley>>;
   /** Theorem 4. */
   sharpen(valley: Valley, choice: SharpenChoice): Promise<Outcome<SharpenFinding>>;
-  /** Theorem 2. */
-  boxes(): Promise<Outcome<VolumeFlatness>>;
-  /** Theorem 5. */
-  manyEigenvalues(choice: SharpenChoice): Promise<Outcome<ManyFinding>>;
-  /** Section 4.3. */
-  constantInBall(epsilon: number): Promise<Outcome<BallFinding>>;
+  /** One of the others; `target`: what Theorem 5's M is, null for those that need none. */
+  construct(what: Construction, asked: AskedWith, target: SharpenChoice | null): Promise<Outcome<AnyFound>>;
+  /** Of a loss in one dimension, whose points are [θ, L, L′, L″]: at any time, since it is no work. */
+  powerMap(choice: PowerChoice, points: LossPoint[]): Promise<Outcome<PowerPoint[]>>;
   table2(): Promise<Outcome<Table2Found>>;
   /** The report of the trained weights, as JSON text; null for all the sections that there are. */
   report(sections: ReportSection[] | null): Promise<Outcome<string>>;
