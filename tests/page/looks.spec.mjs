@@ -172,6 +172,8 @@ for (const [index, [title, sizes]] of Object.entries(screens).entries()) {
             await lab.idle();
             // The page fetches what it came with once more for it, and the part is higher then.
             if (tab === "networks") await page.waitForSelector(".shelved .thumbnail");
+            // The engine's answer is drawn when it comes.
+            if (tab === "dinh") await page.waitForSelector("#figure5[data-curvature]:not([aria-busy])");
             await checkLayout(lab, check, tab);
             if (compares) await picture(page, `[data-tab=${tab}]:not([hidden])`, `${tab}-${width}-${theme}`);
           });

@@ -103,7 +103,7 @@ const ROWS: { readonly [K in Construction]: Row<K> } = {
     step: "Weight normalisation",
     begins: "Sharpness and volume take",
     // Ascents at each α, and the search for a box.
-    takes: () => ({ products: 55 * ALPHAS.length + 250 }),
+    takes: () => ({ products: 80 * ALPHAS.length + 365 }),
     refuses: () => null,
   },
   inputs: {
@@ -163,10 +163,10 @@ function tooLarge({ parameterCount }: Network, most: number, those: string, fits
 const GROUP = 256;
 /** Kernels of the distribution of one feature, at most. */
 const KERNELS = 64;
-/** Values times kernels up to which gaussianisation is tried: a quarter of a minute. */
+/** Values times kernels up to which gaussianisation is tried: some 20 seconds. */
 const GAUSSIANIZED = 8e5;
 /** Of one value and kernel, with Newton's steps there and back, and of one entry of a covariance's eigenvectors. */
-const [KERNEL_SECONDS, ENTRY_SECONDS] = [1.5e-5, 8e-9];
+const [KERNEL_SECONDS, ENTRY_SECONDS] = [2e-5, 5e-9];
 
 /** How many of the measured samples are seen in other coordinates. Each value's way to a normal one and back is long. */
 export function samplesSeen(map: InputMap, inputs: number, measured: number): number {

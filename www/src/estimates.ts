@@ -83,8 +83,6 @@ const wholeSpectrum = (n: number, product: number): number => PRODUCTS.column * 
 
 /** Arithmetic on vectors beside a product, such as a basis that is kept orthogonal: as much as so many samples more. */
 const ARITHMETIC = 80;
-/** A gradient by the inputs, of what a product takes of so many weights. */
-const GRADIENT = 0.5;
 /** Of a density, whose bases are kept whole, for each of its steps. */
 const DENSITY_ARITHMETIC = 3.5;
 
@@ -164,7 +162,7 @@ function constructionSeconds(
   if (multiplied > 0 && costs.weight === null) return null;
   const together = PRODUCTS.column * columns * productOf(costs, model);
   const whole = (spectra * model.parameterCount ** 3) / ENTRIES_A_SECOND;
-  return products * product + together + whole + multiplied * (costs.weight ?? 0) * GRADIENT + seconds;
+  return products * product + together + whole + multiplied * (costs.weight ?? 0) + seconds;
 }
 
 /** What of it is wanted. */

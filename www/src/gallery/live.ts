@@ -72,10 +72,15 @@ export const LIVE: Readonly<Record<string, readonly Live[]>> = {
   ],
   "petzka-figures-1-and-2": [{ text: "κ_τ and ρ of the network on the stage", to: "#/layers" }],
   "dinh-figures-1-3-4-and-6": [
-    { text: "Boxes of one volume, and a valley as sharp as you like, for the network on the stage", to: "#/dinh" },
+    { text: "Figure 3’s boxes and Figure 4’s ball, for the network on the stage", to: "#/dinh" },
+    { text: "Figure 6’s radial map around its weights, as flat or as sharp as you like", to: "#/dinh" },
+    { text: "Figure 1’s sharpness within a ball, among its measures", to: "#/measures" },
   ],
-  "dinh-figures-2-and-5": [{ text: "Move Figure 5", to: "#/dinh" }],
-  "dinh-theorems-2-to-5-section-5-2": [{ text: "Make the network on the stage as sharp as you like", to: "#/dinh" }],
+  "dinh-figures-2-and-5": [{ text: "Move Figure 5, which the engine computes", to: "#/dinh" }],
+  "dinh-theorems-2-to-5-section-5-2": [
+    { text: "Make the network on the stage as sharp as you like", to: "#/dinh" },
+    { text: "Normalise its weights, and write its inputs in other coordinates", to: "#/dinh" },
+  ],
   "jestadt-figures-1-5-1-6-4-8-4-9": [{ text: "Train two weights in each space", to: "#/spaces" }],
   "jestadt-figures-4-1-4-2-4-4-4-5-4-10": [
     { text: "Run the quick setting here", to: spacesAddress({ experiment: "rates", setting: QUICK }) },

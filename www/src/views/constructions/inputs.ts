@@ -33,7 +33,7 @@ export const inputs: ConstructionCard<"inputs"> = {
   show: (found) => {
     const { map, samples, predictionGradients, lossGradients, chainRuleError, outputs } = found;
     const { meanBefore, meanAfter, ratios } = predictionGradients;
-    const agrees = chainRuleError <= ROUNDING;
+    const agrees = chainRuleError <= ROUNDING && outputs.relative <= ROUNDING;
     return {
       data: { agrees: String(agrees), map },
       drawn: drawn(found),
@@ -47,12 +47,18 @@ export const inputs: ConstructionCard<"inputs"> = {
             "mean gradient of the loss, by x and by u",
             `${number(lossGradients.meanBefore)} and ${number(lossGradients.meanAfter)}`,
           ],
-          ["as the chain rule says", agrees ? `✓ to ${power(chainRuleError)}` : `✗ off by ${power(chainRuleError)}`],
-          ["outputs", outputsOf(outputs, power)],
+          [
+            "as the chain rule says",
+            chainRuleError <= ROUNDING ? `✓ to ${power(chainRuleError)}` : `✗ off by ${power(chainRuleError)}`,
+          ],
+          [
+            "outputs",
+            outputs.relative <= ROUNDING ? outputsOf(outputs, power) : `✗ differ by ${power(outputs.relative)}`,
+          ],
         ]),
         note(
           map === "gaussianize"
-            ? `Of ${integer(samples)} samples, the first ones. No weights can take such a map: the network is given ξ(u).`
+            ? `Of the first ${integer(samples)} samples. No weights can take such a map: the network is given ξ(u).`
             : `Of ${integer(samples)} samples. The gradients by u are those of the network whose first layer has taken ξ.`,
         ),
       ],

@@ -85,12 +85,12 @@ function drawn({ scales, volumes, epsilon }: NormalizedFinding) {
       y: log(low / 2, high * 2),
       xLabel: "α",
       yLabel: "ε-sharpness",
-      right: { scale: linear(least - room, most + room, 4), label: "log₁₀ of a box’s volume" },
+      right: { scale: linear(least - room, most + room, 4), label: "log₁₀ of volume" },
       label: `ε-sharpness where v alone moves: ${number(directions[0] ?? Number.NaN)} at the smallest α, ${number(directions.at(-1) ?? Number.NaN)} at the largest; a box’s volume grows from a power of ten of ${number(least)} to ${number(most)}`,
       marks: (frame: Parameters<typeof curve>[0]) => {
         const right = { ...frame, y: frame.yRight ?? frame.y };
         return [
-          curve(right, boxed, powers, "plain"),
+          curve(right, boxed, powers, "loss"),
           curve(frame, alphas, whole, "trained"),
           dots(frame, alphas, whole, "trained", 3),
           curve(frame, alphas, directions, "bent"),
@@ -101,7 +101,7 @@ function drawn({ scales, volumes, epsilon }: NormalizedFinding) {
     keys: [
       lineKey("where v alone moves", "bent", "dots"),
       lineKey("where s and the biases move too", "trained", "dots"),
-      lineKey("volume of a box", "plain"),
+      lineKey("volume of a box", "loss"),
     ],
     columns: () => [
       { name: "alpha", values: [...alphas, ...boxed] },
