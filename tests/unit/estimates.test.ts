@@ -14,7 +14,7 @@ import type { FullReport } from "../../www/src/report/report";
 import type { KnownCosts } from "../../www/src/store";
 import { lineThrough, unlessWaited } from "../../www/src/worker/costs";
 import type { ModelInfo } from "../../www/src/worker/protocol";
-import { landscape, model, state } from "./states";
+import { INFO, landscape, model, state } from "./states";
 
 const costs: KnownCosts = {
   step: { call: 0, sample: 1 },
@@ -162,6 +162,19 @@ describe("estimates of what a person asks for", () => {
     expect(at(large)("table2")).toBe(at(network)("table2"));
     expect(at(network, { weight: null })("table2")).toBeNaN();
     expect(at(network, { weight: 2e-3 })("table2")).toBeCloseTo(2 * at(network)("table2"), 3);
+  });
+
+  test("a table takes as long as its seeds that are missing, and Table 3's take longer than Table 2's", () => {
+    const device = { backend: INFO.backend, precision: INFO.precision };
+    const table3 = { device, seeds: [{ seed: 2019, before: 1, rows: [] }], power: null };
+    const pieces = (count: number, change = {}) => piecesOf("table3", state(change), { seeds: count });
+    expect(pieces(5).map(({ what }) => what)).toEqual(Array(5).fill("table3"));
+    expect(pieces(5, { table3 })).toHaveLength(4);
+    expect(pieces(1, { table3 })).toHaveLength(1);
+    const [second, third] = (["table2", "table3"] as const).map((what) =>
+      secondsOf({ what, seed: 2019 }, of({}, network)),
+    );
+    expect(third).toBeGreaterThan(2 * (second ?? 0));
   });
 
   test("two whole spectra grow with the cube of the parameters; the valley comes first where it is missing", () => {

@@ -31,6 +31,7 @@ import { readQuery } from "../../www/src/link";
 import { gridFindings, keptFindings } from "../../www/src/spaces/findings";
 import { keyOf, METHODS, type MethodId, run } from "../../www/src/spaces/methods";
 import { type Curve, Results } from "../../www/src/spaces/results";
+import type { TableFound } from "../../www/src/worker/protocol";
 import type { RunPoint } from "../../www/src/worker/spaces-protocol";
 
 const [tables, petzka] = [tablesJson as unknown as Tables, petzkaJson as unknown as Petzka];
@@ -69,7 +70,7 @@ describe("the rows of docs/papers", () => {
 
   test("with the command of the row above where it is the same", () => {
     expect(row("rangamani-table-3")?.command).toBe(row("rangamani-table-2")?.command);
-    expect(row("rangamani-table-2")?.time).toBe("two minutes");
+    expect(row("rangamani-table-2")?.time).toMatch(/^two minutes; live in the lab/);
   });
 
   test("are counted by their verdicts", () => {
@@ -95,6 +96,19 @@ describe("the rows of docs/papers", () => {
 
   test("have a way to run them in the lab, or say why there is none", () => {
     for (const { id } of rows) expect(LIVE[id] ?? NOT_LIVE[id], id).toBeDefined();
+  });
+
+  test("say live in the lab exactly where a table is further down", () => {
+    const tables = rows.filter(({ id }) => LIVE[id]?.some(({ to }) => to === "table2" || to === "table3"));
+    expect(tables.map(({ id }) => id)).toEqual(["rangamani-table-2", "rangamani-table-3", "rangamani-figure-1"]);
+    for (const { id, time } of rows)
+      expect(/live in the lab, under \*Papers\*/.test(time), id).toBe(tables.some((each) => each.id === id));
+  });
+
+  test("of Rangamani's and Petzka's trainings tell beside the tool why they are not run themselves", () => {
+    const trained = rows.filter(({ id }) => /^rangamani-(table-4|figure-2)|^petzka-figures?-/.test(id));
+    expect(trained.length).toBe(7);
+    for (const { id } of trained) expect(NOT_LIVE[id], id).toMatch(/hours?|min|MB/);
   });
 
   test("do not go without a word: what is wrong with them is said", () => {
@@ -344,15 +358,23 @@ describe("what is drawn of stored results", () => {
   });
 
   test("Figure 1 as the lab has run it: each step, against the norm that the table begins with", () => {
-    const row = { lambda: [], before: 4, after: 4, relativeDifference: 0, converged: true };
-    const { columns, plot, caption } = historyChart({ rows: [row], norms: [2, 3.9, 4], settled: false });
+    const table: TableFound = {
+      device: { backend: "cpu", precision: "f64" },
+      seeds: [{ seed: 2019, before: 4, rows: [] }],
+      power: null,
+    };
+    expect(historyChart(table)).toBeNull();
+    const chart = historyChart({ ...table, power: { norms: [2, 3.9, 4], settled: false } });
+    if (!chart) throw new Error("there is no chart");
+    const { columns, plot, caption } = chart;
     expect(columns().map(({ values }) => Array.from(values))).toEqual([
       [1, 2, 3],
       [2, 3.9, 4],
       [0.5, expect.closeTo(0.025, 12), 0],
     ]);
     expect(plot.label).toContain("3 steps, after which the vector has not settled");
-    expect(caption).toContain("λ is the norm by Lanczos, 4");
+    expect(caption).toContain("seed 2019, 3 steps");
+    expect(caption).toContain("λ is the largest eigenvalue by Lanczos, 4");
   });
 
   test("Figure 2: lines through both minima of a seed, in the same directions, that meet at t = 0", () => {

@@ -69,7 +69,7 @@ const rich = (): State => {
     spectrumChoice: { operator: "gauss_newton", part: "layer_2", probes: 10, steps: 100 },
     dinh: { ...NO_DINH, powersOfTwo: true },
     spaces: { experiment: "grid", setting: LONGER },
-    asked: { check: true, spectrum: true, boxes: true, many: true, table2: true, ...CHOSEN },
+    asked: { check: true, spectrum: true, boxes: true, many: true, table2: 5, table3: 1, ...CHOSEN },
   });
   return { ...at, checkChoice: checkChoiceOf(at, 5, true) };
 };
@@ -104,6 +104,7 @@ const PLACES: Record<Key, "said" | "follows" | "here"> = {
   densities: "follows",
   invariance: "follows",
   table2: "follows",
+  table3: "follows",
   task: "here",
   progress: "here",
   waiting: "here",
@@ -182,7 +183,8 @@ const OTHERWISE: Record<string, unknown> = {
   "asked.spectrum": undefined,
   "asked.boxes": undefined,
   "asked.many": undefined,
-  "asked.table2": undefined,
+  "asked.table2": 20,
+  "asked.table3": 3,
   "asked.ball": 0.02,
   "asked.radial": 0.01,
   "asked.normalized": undefined,

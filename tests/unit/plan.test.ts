@@ -1,6 +1,6 @@
 import type { MeasureKey, PetzkaReport } from "isoflat";
 import { describe, expect, test } from "vitest";
-import { countOf, goesOnWith, isComplete, nameOf, planOf } from "../../www/src/plan";
+import { countOf, goesOnWith, isComplete, leftOf, nameOf, planOf } from "../../www/src/plan";
 import { NO_DINH, type State } from "../../www/src/store";
 import { DESCRIPTIONS, described, landscape, measured, model, state } from "./states";
 
@@ -176,7 +176,30 @@ describe("planOf", () => {
 
   test("nothing is missing of a network that is still to be trained, but the table that is of another one", () => {
     expect(whats({ ready: false })).toEqual([]);
-    expect(whats({ ready: false, asked: { table2: true } }, { asked: ["table2"], all: true })).toEqual(["table2"]);
+    const whole = { asked: ["table2", "table3"], all: true } as const;
+    expect(whats({ ready: false, asked: { table2: 2, table3: 1 } }, whole)).toEqual([
+      ...["table2  2019", "table2  2020", "power", "table3  2019"],
+    ]);
+  });
+
+  test("of a table the seeds that are missing, and Algorithm 1 behind those of Table 2, each a piece of its own", () => {
+    const seed = (seed: number) => ({ seed, before: 1, rows: [] });
+    const device = { backend: "cpu", precision: "f64" } as const;
+    const table2 = { device, seeds: [seed(2019)], power: null };
+    const left = (change: Partial<State>) => leftOf(state(change), "table2");
+    expect(left({ table2 })).toEqual([]);
+    expect(left({ table2, asked: { table2: 3 } })).toEqual([
+      { what: "table2", seed: 2020 },
+      { what: "table2", seed: 2021 },
+      { what: "power" },
+    ]);
+    expect(new Set(left({ asked: { table2: 3 } }).map(nameOf)).size).toBe(4);
+    const power = { norms: [1], settled: true };
+    expect(left({ table2: { ...table2, power }, asked: { table2: 1 } })).toEqual([]);
+    const scope = { asked: ["table2"], all: true } as const;
+    const asked = state({ table2, asked: { table2: 3 } });
+    expect(countOf(asked, scope, { what: "table2", seed: 2020 })).toEqual({ done: 1, total: 3, of: "seeds" });
+    expect(countOf(asked, scope, { what: "power" })).toBeNull();
   });
 
   test("sharpens where there is a valley, or may be one", () => {

@@ -21,7 +21,7 @@ interface Written {
 export const SAID: Key[] = [
   ...(["task", "ready", "engine", "stamp", "model", "modelChoice", "trainChoice", "training"] as const),
   ...(["sharpness", "bend", "dinh", "landscapeChoice", "look", "spectrumChoice"] as const),
-  ...(["asked", "spectra", "densities", "table2", "invariance", "checkChoice", "spaces"] as const),
+  ...(["asked", "spectra", "densities", "table2", "table3", "invariance", "checkChoice", "spaces"] as const),
 ];
 
 const isMarked = (): boolean => history.state === MARK;

@@ -6,9 +6,17 @@ import type { Client } from "./client";
 import { VERSION } from "./figures/version";
 import type { Job } from "./jobs";
 import { type FullReport, joined, missingSections, reportPiece, withOrigin } from "./report/report";
+import { keptOf, type TableName } from "./seeds";
 import { type Asked, type CheckChoice, measuresOf, type State, type Task } from "./store";
 import { checkTransformations } from "./transformations";
-import type { Constructed, Construction, LossPoint, PowerChoice, SpectrumChoice } from "./worker/protocol";
+import type {
+  Constructed,
+  Construction,
+  LossPoint,
+  NeighboursFound,
+  PowerChoice,
+  SpectrumChoice,
+} from "./worker/protocol";
 
 /** What it has of the page around it. */
 interface Page {
@@ -56,8 +64,18 @@ export class Asking {
     await this.#ask("checking", { check: true });
   }
 
-  async reproduceTable2(): Promise<void> {
-    await this.#ask("table2", { table2: true }, () => this.app.store.set({ table2: null }));
+  /** Of so many seeds. Those that are there stay, where there are fewer. */
+  async reproduce(table: TableName, seeds: number): Promise<void> {
+    const { store } = this.app;
+    await this.#ask(table, { [table]: seeds }, () => {
+      const { engine } = store.state;
+      store.set({ [table]: keptOf(store.state[table], seeds, engine?.info) });
+    });
+  }
+
+  /** Beside all tasks: a moment's work, on an engine of its own. */
+  neighbours(epsilons: number[], delta: number): Promise<NeighboursFound[]> {
+    return this.page.client.call((lab) => lab.neighbours(epsilons, delta));
   }
 
   /**

@@ -7,6 +7,7 @@ import type { Experiments } from "./experiments";
 import { gaugeKeys } from "./gauges";
 import type { Job } from "./jobs";
 import { aboutOf, growingOf, leftOf, nameOf, type Piece, planOf, type Scope } from "./plan";
+import { type TableName, withSeed } from "./seeds";
 import { type Asked, type CheckChoice, type State, type Store, type Task, transformationOf } from "./store";
 import type { Progressing } from "./waiting";
 import type { AskedWith, LandscapeChoice, Outcome, Point } from "./worker/protocol";
@@ -25,6 +26,8 @@ const TASKS: Partial<Record<Piece["what"], Task>> = {
   spectrum: "spectrum",
   density: "spectrum",
   table2: "table2",
+  table3: "table3",
+  power: "table2",
 };
 
 export class Completion {
@@ -99,7 +102,10 @@ export class Completion {
       case "sharpen":
         return this.experiments[piece.what](job);
       case "table2":
-        return this.#table2(job);
+      case "table3":
+        return this.#table(job, piece.what, piece.seed);
+      case "power":
+        return this.#power(job);
       default:
         if (isBuilt(piece)) return this.experiments.construct(job, piece.what, piece.asked);
         throw new Error(`the plan has no ${piece.what}`);
@@ -217,11 +223,19 @@ export class Completion {
     );
   }
 
-  #table2(job: Job): Promise<void> {
+  #table(job: Job, name: TableName, seed: number): Promise<void> {
     return this.#keep(
       job,
-      (lab) => lab.table2(),
-      (table2) => ({ table2 }),
+      (lab) => lab.table(name, seed),
+      ({ device, found }, state) => ({ [name]: withSeed(state[name], device, found) }),
+    );
+  }
+
+  #power(job: Job): Promise<void> {
+    return this.#keep(
+      job,
+      (lab) => lab.power(),
+      (power, { table2 }) => ({ table2: table2 && { ...table2, power } }),
     );
   }
 }

@@ -3,7 +3,7 @@
 import type { ReportSection } from "isoflat";
 import { rowsOf } from "./charts/heights";
 import { isConstruction, takesOf, wantsValley } from "./constructions";
-import { growingOf, type Piece } from "./plan";
+import { growingOf, type Piece, tablePieces } from "./plan";
 import {
   isWhole,
   PRODUCTS,
@@ -14,13 +14,18 @@ import {
   spectraOf,
 } from "./products";
 import { type FullReport, reportPiece } from "./report/report";
+import { FEW_SEEDS, keptOf, SAMPLES, type TableName } from "./seeds";
 import { type KnownCosts, measuresOf, type State } from "./store";
 import { checkUnits, measureUnits } from "./units";
 import type { AskedWith, Construction, ModelInfo, TrainChoice } from "./worker/protocol";
 
 const LINE_POINTS = 41;
-/** Of Table 2's network and data. */
-const TABLE2 = { parameters: 266_610, samples: 500, inputs: 784, units: 410 };
+/** Of each table's network: what it keeps of a sample, and how many multiplications one takes in a dense network's time. */
+const NETWORKS = {
+  table2: { parameters: 266_610, multiplications: 266_200, values: 784 + 2 * 410 },
+  // Small convolutions take longer for each than a dense layer, as they have been timed.
+  table3: { parameters: 54_814, multiplications: 2.4 * 512_880, values: 784 + 2 * 9004 },
+} as const;
 /** Vectors of parameters that a spectral norm keeps: the basis of Lanczos, and some. */
 const VECTORS = 48;
 
@@ -29,7 +34,7 @@ const LONG_SECONDS = 180;
 /** Wasm addresses 4 GB, and the data are there twice for a moment. */
 const MUCH_BYTES = 2e9;
 
-export type Work = "training" | "landscape" | "measures" | "spectrum" | "check" | "report" | "table2" | Construction;
+export type Work = "training" | "landscape" | "measures" | "spectrum" | "check" | "report" | TableName | Construction;
 
 export interface WorkEstimate {
   seconds: number;
@@ -145,9 +150,12 @@ export function secondsOf(piece: Piece, found: Known): number | null {
     case "accuracy":
       return (validationSamples || samples) * costs.evaluation;
     case "table2":
-      return costs.weight === null
-        ? null
-        : PRODUCTS.table2 * (TABLE2.samples + ARITHMETIC) * TABLE2.parameters * costs.weight;
+    case "table3":
+    case "power": {
+      if (costs.weight === null) return null;
+      const { parameters, multiplications } = NETWORKS[piece.what === "table3" ? "table3" : "table2"];
+      return PRODUCTS[piece.what] * (SAMPLES * multiplications + ARITHMETIC * parameters) * costs.weight;
+    }
     default:
       return "asked" in piece ? constructionSeconds(piece, found, product) : PRODUCTS[piece.what] * product;
   }
@@ -170,13 +178,14 @@ interface Asked {
   searches?: boolean;
   before?: FullReport | null;
   asked?: AskedWith;
+  seeds?: number;
 }
 
-/** All pieces of such work at the trained point, as if nothing were there yet. */
+/** All pieces of such work at the trained point, as if nothing were there yet; of a table those that a press of its button begins. */
 export function piecesOf(
   work: Work,
   state: State,
-  { searches = false, before = null, asked = true }: Asked = {},
+  { searches = false, before = null, asked = true, seeds = FEW_SEEDS }: Asked = {},
 ): Piece[] {
   const point = "trained";
   if (isConstruction(work)) {
@@ -201,7 +210,8 @@ export function piecesOf(
     case "report":
       return [reportPiece(state, before)];
     case "table2":
-      return [{ what: work }];
+    case "table3":
+      return tablePieces(work, keptOf(state[work], seeds, state.engine?.info), seeds);
     case "check": {
       const measures = measuresOf(state).filter(({ cost }) => searches || cost !== "search");
       return checkUnits(measures, state.model?.piecewiseLinear !== false).map((unit) => ({ what: "check", unit }));
@@ -212,10 +222,11 @@ export function piecesOf(
 export function bytesOf(work: Work, { costs, model, state, training }: Known): Pick<WorkEstimate, "bytes" | "vectors"> {
   const { measuredSamples, samples, validationSamples } = model;
   const { dataBytes, pointBytes, vectorBytes } = costs;
-  if (work === "table2") {
+  if (work === "table2" || work === "table3") {
+    const { parameters, values } = NETWORKS[work];
     const number = vectorBytes / model.parameterCount;
-    const vectors = VECTORS * TABLE2.parameters * number;
-    return { bytes: TABLE2.samples * (TABLE2.inputs + 2 * TABLE2.units) * number + vectors, vectors };
+    const vectors = VECTORS * parameters * number;
+    return { bytes: SAMPLES * values * number + vectors, vectors };
   }
   const iterates = work !== "training" && (work !== "landscape" || state.landscapeChoice.directions === "eigenvectors");
   const vectors = (iterates ? VECTORS : 4) * vectorBytes;
@@ -226,8 +237,8 @@ export function bytesOf(work: Work, { costs, model, state, training }: Known): P
 
 /** What to do about work that is too much; empty where it is not. */
 export function hint(work: Work, { seconds, bytes, vectors }: WorkEstimate): string {
-  // Its network and data are its own.
-  if (work === "table2") return "";
+  // Network and data are the table's own; how many seeds it takes is chosen beside it.
+  if (work === "table2" || work === "table3") return "";
   if (vectors > MUCH_BYTES) return "That may not fit in memory, however few the samples: it takes a smaller network.";
   if (bytes > MUCH_BYTES) return "That may not fit in memory: choose fewer samples under Train’s options.";
   if (seconds <= LONG_SECONDS) return "";

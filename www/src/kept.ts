@@ -45,6 +45,7 @@ export const PARTS = [
   "invariance",
   "checkChoice",
   "table2",
+  "table3",
 ] as const satisfies Key[];
 
 export type Snapshot = Pick<State, (typeof PARTS)[number]>;

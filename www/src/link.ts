@@ -6,6 +6,7 @@ import { LAYER_DECADES, lambdaFor } from "./bends";
 import { cameraText, type Look, lookOf, lookText } from "./charts/camera";
 import { CONSTRUCTIONS, choiceOf } from "./constructions";
 import { isArrival } from "./kept";
+import { seedsOf, TABLES } from "./seeds";
 import { type SpacesChoice, spacesOf, spacesText } from "./spaces/settings";
 import { SPECTRUM } from "./states";
 import { type Asked, type Bend, found, type Sharpness, type State } from "./store";
@@ -112,10 +113,9 @@ function sayBend({ model, sharpness, bend, dinh }: State, set: Say): void {
 
 /** What is there, or on its way. */
 function sayAsked(state: State, set: Say): void {
-  const { asked, spectra, densities, dinh, table2, invariance, checkChoice, bend, model } = state;
+  const { asked, spectra, densities, dinh, invariance, checkChoice, bend, model } = state;
   const isAsked: Partial<Record<keyof Asked, boolean>> = {
     spectrum: asked.spectrum === true || (spectra.trained ?? densities.trained) !== undefined,
-    table2: asked.table2 === true || table2 !== null,
   };
   for (const what of CONSTRUCTIONS) {
     const choice = choiceOf(what);
@@ -127,6 +127,10 @@ function sayAsked(state: State, set: Say): void {
     const there = found<AnyFound>(dinh[what]);
     const chosen = asked[what] ?? (there && choiceOf(what)?.of(there));
     if (choiceOf(what) && chosen) set(what, String(chosen));
+  }
+  for (const name of TABLES) {
+    const seeds = asked[name] ?? state[name]?.seeds.length;
+    if (seeds !== undefined) set(name, String(seeds));
   }
   if (!checkChoice || !(asked.check || invariance)) return;
   const { range, searches, transformations } = checkChoice;
@@ -168,6 +172,7 @@ export function readQuery(text: string): Link | null {
 const KNOWN = [
   ...["net", "measured", "on", "way", "s", "pow2", "lambda", "units", "order"],
   ...["view", "show", "cam", "spectrum", "with", "check", "spaces"],
+  ...TABLES,
   ...CONSTRUCTIONS.filter((what) => choiceOf(what)),
 ];
 
@@ -182,8 +187,13 @@ function askedOf(query: URLSearchParams): Link["asked"] {
   });
   return {
     ...(names.has("spectrum") && { spectrum: true }),
-    ...(names.has("table2") && { table2: true }),
     ...Object.fromEntries(built),
+    ...Object.fromEntries(
+      TABLES.flatMap((name) => {
+        const seeds = seedsOf(Number(query.get(name)));
+        return seeds === null ? [] : [[name, seeds]];
+      }),
+    ),
   };
 }
 

@@ -57,7 +57,7 @@ import { samenessView } from "./views/sameness";
 import { SpectrumView } from "./views/spectrum";
 import { stageView } from "./views/stage";
 import { statusView } from "./views/status";
-import { table2View } from "./views/table2";
+import { tablesView } from "./views/tables";
 import { tabsView } from "./views/tabs";
 import { fillNetworks, readModelChoice, trainView } from "./views/train";
 import { part } from "./views/train-form";
@@ -92,7 +92,7 @@ const parts: Record<string, () => void> = {
   spectrum: () => new SpectrumView(app),
   check: () => new InvarianceView(app),
   dinh: () => dinhView(app),
-  papers: () => table2View(app),
+  papers: () => tablesView(app),
   networks: () => {
     networks = new NetworksView(app);
   },

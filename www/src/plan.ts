@@ -4,16 +4,18 @@ import type { MeasureKey, ReportSection } from "isoflat";
 import { rowsOf } from "./charts/heights";
 import { CONSTRUCTIONS, isConstruction, wantsValley } from "./constructions";
 import { gaugeKeys } from "./gauges";
+import { missingSeeds, TABLES, type TableName } from "./seeds";
 import { type Asked, found, type Growing, measuresOf, type State, transformationOf, type Waiting } from "./store";
 import { checkUnits, measureUnits, type Unit } from "./units";
-import type { AskedWith, Construction, Point } from "./worker/protocol";
+import type { AskedWith, Construction, Point, TableFound } from "./worker/protocol";
 
 /** One piece of work: what the worker is asked at a time. */
 export type Piece =
   | { what: "training" }
   | { what: "report"; sections: readonly ReportSection[] }
-  | { what: "bend" | "examples" | "valley" | "sharpen" | "table2" }
+  | { what: "bend" | "examples" | "valley" | "sharpen" | "power" }
   | { what: Construction; asked: AskedWith }
+  | { what: TableName; seed: number }
   | { what: "line" | "surface" | "accuracy" | "layers" | "spectrum" | "density"; point: Point }
   | { what: "measures"; point: Point; unit: Unit }
   | { what: "check"; unit: Unit };
@@ -32,13 +34,13 @@ export const pointsOf = ({ bend }: State): Point[] => (transformationOf(bend) ? 
 
 /** One like no other of a plan. */
 export function nameOf(piece: Piece): string {
-  const unit = "unit" in piece ? piece.unit.keys.join() : "";
+  const unit = "unit" in piece ? piece.unit.keys.join() : "seed" in piece ? piece.seed : "";
   return [piece.what, "point" in piece ? piece.point : "", unit, "asked" in piece ? piece.asked : ""].join(" ");
 }
 
 export function planOf(state: State, { asked, all }: Scope): Piece[] {
-  // That one is of a network of its own.
-  if (!state.ready) return asked.includes("table2") ? leftOf(state, "table2") : [];
+  // These are of networks of their own.
+  if (!state.ready) return TABLES.flatMap((name) => (asked.includes(name) ? leftOf(state, name) : []));
   // What is asked of the twin is asked of the one that the page has.
   const bend: Piece[] = transformationOf(state.bend) && !state.bendSummary ? [{ what: "bend" }] : [];
   const wanted = asked.flatMap((name) => leftOf(state, name));
@@ -78,8 +80,15 @@ const WANTED: Record<Exclude<keyof Asked, Construction>, (state: State) => Piece
     // The ends of the spectrum first: they are there soon.
     return [...missing("spectrum", state.spectra), ...missing("density", state.densities)];
   },
-  table2: () => [{ what: "table2" }],
+  table2: (state) => tablePieces("table2", state.table2, state.asked.table2 ?? 0),
+  table3: (state) => tablePieces("table3", state.table3, state.asked.table3 ?? 0),
 };
+
+/** The seeds that are missing, and behind those of Table 2 the figure that is of the first. */
+export function tablePieces(name: TableName, found: TableFound | null, count: number): Piece[] {
+  const seeds = missingSeeds(found, count).map((seed): Piece => ({ what: name, seed }));
+  return name === "table2" && !found?.power ? [...seeds, { what: "power" }] : seeds;
+}
 
 function check({ checkChoice, invariance, descriptions, model }: State): Piece[] {
   if (!checkChoice) return [];
@@ -181,6 +190,9 @@ export function countOf(state: State, scope: Scope, piece: Piece): Waiting["coun
     const total = ((checkChoice?.keys.length ?? 0) + 1) * maps;
     return { done: invariance?.cells.length ?? 0, total, of: "cells" };
   }
+  if (piece.what === "table2" || piece.what === "table3") {
+    return { done: state[piece.what]?.seeds.length ?? 0, total: state.asked[piece.what] ?? 0, of: "seeds" };
+  }
   if (!scope.all || ASKED.has(piece.what)) return null;
   const keys = measuresOf(state).map(({ key }) => key);
   const points = pointsOf(state);
@@ -189,4 +201,4 @@ export function countOf(state: State, scope: Scope, piece: Piece): Waiting["coun
 }
 
 /** Pieces that are of no use to count measures by. */
-const ASKED: ReadonlySet<What> = new Set(["training", "report", "spectrum", "density", ...CONSTRUCTIONS, "table2"]);
+const ASKED: ReadonlySet<What> = new Set(["training", "report", "spectrum", "density", ...CONSTRUCTIONS, "power"]);

@@ -21,6 +21,8 @@ function both<T>(values: PerPoint<T>, map: (value: T | undefined) => unknown) {
   return Object.fromEntries(POINTS.map((point) => [point, map(values[point])]));
 }
 
+const table = (found: State["table2"]) => found && { device: found.device, seeds: found.seeds };
+
 export function resultFile(state: State): string {
   const { engine, model, modelChoice, trainChoice, training, bend, bendSummary, landscapeChoice } = state;
   const result = {
@@ -40,8 +42,9 @@ export function resultFile(state: State): string {
     },
     dinh: state.dinh,
     invariance: state.invariance,
-    rangamani_table_2: state.table2?.rows ?? null,
-    rangamani_figure_1: state.table2 && { norms: state.table2.norms, settled: state.table2.settled },
+    rangamani_table_2: table(state.table2),
+    rangamani_table_3: table(state.table3),
+    rangamani_figure_1: state.table2?.power ?? null,
     landscape: {
       line: both(state.lines, plain),
       surface: both(state.surfaces, plain),

@@ -53,6 +53,7 @@ export const FIRST_STATE: State = {
   invariance: null,
   checkChoice: null,
   table2: null,
+  table3: null,
   spaces: null,
 };
 

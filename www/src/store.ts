@@ -15,6 +15,7 @@ import type {
 } from "isoflat";
 import type { Look } from "./charts/camera";
 import { CONSTRUCTIONS } from "./constructions";
+import type { TableName } from "./seeds";
 import type { Entry } from "./shelf";
 import type { SpacesChoice } from "./spaces/settings";
 import type {
@@ -33,7 +34,7 @@ import type {
   SampleCosts,
   SharpenFinding,
   SpectrumChoice,
-  Table2Found,
+  TableFound,
   TrainChoice,
   TrainSummary,
   Valley,
@@ -50,7 +51,7 @@ export type Task =
   | "reporting"
   | "spectrum"
   | "checking"
-  | "table2";
+  | TableName;
 
 export interface Bend {
   lambda: number[];
@@ -87,15 +88,15 @@ export interface CheckChoice {
   keys: MeasureKey[];
 }
 
-/** Of a construction what it is asked with. */
+/** Of a construction what it is asked with, of a table how many seeds. */
 export type Asked = Readonly<
-  { check?: true; spectrum?: true; table2?: true } & { [K in Construction]?: Constructed[K]["asked"] }
+  { check?: true; spectrum?: true } & { [K in TableName]?: number } & { [K in Construction]?: Constructed[K]["asked"] }
 >;
 
 /** How far the whole of a job is. */
 export interface Waiting {
   /** What is counted: 12 of 37 measures, or which epoch or section runs. Null where there is nothing to count. */
-  count: { done: number; total: number; of: "measures" | "cells" | "epochs" | "sections" } | null;
+  count: { done: number; total: number; of: "measures" | "cells" | "epochs" | "sections" | "seeds" } | null;
   /** In [0, 1]; null while nothing can be said. */
   fraction: number | null;
   /** Seconds; null while they are not known. */
@@ -198,7 +199,8 @@ export interface State {
   invariance: InvarianceTable | null;
   /** What the check is of; null before the first one. */
   checkChoice: CheckChoice | null;
-  table2: Table2Found | null;
+  table2: TableFound | null;
+  table3: TableFound | null;
   /** What the part on parameter spaces is set to; null before it was opened. */
   spaces: SpacesChoice | null;
 }

@@ -31,6 +31,8 @@ const STEPS: Record<Exclude<Piece["what"], Construction>, string> = {
   density: "Density of the spectrum",
   check: "Invariance check",
   table2: "Table 2",
+  table3: "Table 3",
+  power: "Algorithm 1",
 };
 
 /** In which a whole section of a report consists. */
@@ -185,6 +187,7 @@ function workOf(piece: Piece, state: State): { kind: string; device: string; net
 export function stepOf(piece: Piece, state: State): string {
   const of = "point" in piece && piece.point === "bent" ? ", bent" : "";
   if ("asked" in piece) return stepOfConstruction(piece.what);
+  if ("seed" in piece) return `${STEPS[piece.what]}, seed ${piece.seed}`;
   if (!("unit" in piece)) return `${STEPS[piece.what]}${of}`;
   const [first] = piece.unit.keys;
   const title = measuresOf(state).find(({ key }) => key === first)?.title ?? STEPS[piece.what];

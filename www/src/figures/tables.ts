@@ -2,6 +2,7 @@
 
 import type { MeasureDescription, MeasureValue } from "isoflat";
 import { compared, type Known, nameFor } from "../networks-beside";
+import { OF_TABLES, SAMPLES, type TableName } from "../seeds";
 import type { Entry } from "../shelf";
 import { measuresOf, type State, transformationOf } from "../store";
 import { bentBy, captionOf, joined } from "./caption";
@@ -70,23 +71,29 @@ export function besideFigure(
   };
 }
 
-export function table2Figure({ table2 }: State): Figure | null {
-  if (!table2) return null;
+/** Rangamani's Table 2 or 3, a row for each seed and map. */
+export function tableFigure(state: State, name: TableName): Figure | null {
+  const found = state[name];
+  if (!found || found.seeds.length === 0) return null;
+  const { number, network } = OF_TABLES[name];
   return {
-    name: "rangamani-table-2",
-    title: "Rangamani et al., Table 2",
-    caption:
-      "784-300-100-10 on 500 random samples with random labels; the spectral norm of the layer-wise Riemannian Hessian before and after layer-wise maps.",
+    name: `rangamani-table-${number}`,
+    title: `Rangamani et al., Table ${number}`,
+    caption: `${network} on ${SAMPLES} random samples with random labels, in ${found.device.precision}; the largest eigenvalue of the layer-wise Riemannian Hessian before and after layer-wise maps, each search from a start of its own.`,
     columns: () =>
       columnsOf(
-        ["lambda", "before", "after", "relative_difference", "converged"],
-        table2.rows.map(({ lambda, before, after, relativeDifference, converged }) => [
-          lambda.join(" "),
-          before,
-          after,
-          relativeDifference,
-          converged,
-        ]),
+        ["seed", "lambda", "before", "after", "relative_difference", "flips", "converged"],
+        found.seeds.flatMap(({ seed, before, rows }) =>
+          rows.map(({ lambda, after, relativeDifference, flips, converged }) => [
+            seed,
+            lambda.join(" "),
+            before,
+            after,
+            relativeDifference,
+            flips,
+            converged,
+          ]),
+        ),
       ),
   };
 }

@@ -1,5 +1,6 @@
 /** What of the rows the lab does live, and where; and what is drawn of them from stored results. */
 
+import type { TableName } from "../seeds";
 import { QUICK, spacesAddress } from "../spaces/settings";
 
 /** What a row's drawing is made of. */
@@ -48,14 +49,17 @@ const NO_CIFAR10 = "CIFAR-10 is 139 MB and does not come with the lab.";
 export interface Live {
   /** What is done there. */
   text: string;
-  /** Where; `here` is further down in the same part. */
-  to: `#/${string}` | "here";
+  /** Where; a table is further down in the same part. */
+  to: `#/${string}` | TableName;
 }
 
 export const LIVE: Readonly<Record<string, readonly Live[]>> = {
-  "rangamani-table-2": [{ text: "Run the table here", to: "here" }],
-  "rangamani-table-3": [{ text: "Check every measure on a network of your own", to: "#/check" }],
-  "rangamani-figure-1": [{ text: "Run Algorithm 1 here", to: "here" }],
+  "rangamani-table-2": [{ text: "Run the table here", to: "table2" }],
+  "rangamani-table-3": [
+    { text: "Run the table here", to: "table3" },
+    { text: "Check every measure on a network of your own", to: "#/check" },
+  ],
+  "rangamani-figure-1": [{ text: "Run Algorithm 1 here", to: "table2" }],
   "rangamani-table-4-mnist": [
     {
       text: "Train the network on the stage in small batches and in large ones, and see its spectral norms",
@@ -71,6 +75,7 @@ export const LIVE: Readonly<Record<string, readonly Live[]>> = {
     { text: "Bend the network on the stage, and see which measures move", to: "#/measures" },
   ],
   "petzka-figures-1-and-2": [{ text: "κ_τ and ρ of the network on the stage", to: "#/layers" }],
+  "petzka-appendix-d-2": [{ text: "Move ε, and see the bound part from the robustness", to: "#/layers" }],
   "dinh-figures-1-3-4-and-6": [
     { text: "Figure 3’s boxes and Figure 4’s ball, for the network on the stage", to: "#/dinh" },
     { text: "Figure 6’s radial map around its weights, as flat or as sharp as you like", to: "#/dinh" },
@@ -103,14 +108,24 @@ export const LIVE: Readonly<Record<string, readonly Live[]>> = {
   ],
 };
 
-/** Why a row, or what is special to it, is not done in the lab. */
+/** Beside what the lab does with a network of one's own: why the experiment itself is not run there, or what is special to it is not. */
 export const NOT_LIVE: Readonly<Record<string, string>> = {
+  "rangamani-table-4-mnist":
+    "The table itself is not run here: a seed of its networks takes four trainings until every image is right, together some 35 minutes of one core without a browser.",
+  "rangamani-table-4-mnist-as-the-authors-program-trains":
+    "The table itself is not run here: its four trainings over 200 epochs take some 50 minutes of one core without a browser.",
+  "rangamani-figure-2":
+    "The figure’s own lines are not run here: its minima are of two trainings until every image is right, some four minutes of one core without a browser for each of three seeds.",
+  "petzka-figures-3-to-6":
+    "The correlations themselves are not run here: they are of forty trainings, half an hour without a browser.",
+  "petzka-figure-2-rescaling":
+    "The correlations themselves are not run here: they are of the forty networks of Figures 3 to 6, which take half an hour to train without a browser.",
   "rangamani-table-4-cifar-10": "Training takes hours, and days to its end: it is not done in the lab.",
   "petzka-figures-1-and-2": `${NO_CIFAR10} Its files can be opened, and a network that was trained on them.`,
-  "petzka-appendix-d-2": "Two samples and a matrix, in closed form: there is nothing to run in the lab.",
   "jestadt-figures-2-1-to-2-3-and-3-1-tables-2-1-to-2-3":
     "Rules and an example of four weights: there is nothing to run in the lab, which trains by them under Spaces.",
-  "jestadt-section-4-2-2": "It is not done in the lab; Spaces sets fixed weights to one as the thesis trains.",
+  "jestadt-section-4-2-2":
+    "It is not run here: of its trainings most diverge within a few steps or stay at chance, so that Spaces has no setting for them; it sets fixed weights to one as the thesis trains.",
   "jestadt-figures-4-1-4-2-4-4-4-5-cifar-10": NO_CIFAR10,
   "jestadt-figures-4-1-4-2-4-4-4-5-with-adam-cifar-10": NO_CIFAR10,
 };

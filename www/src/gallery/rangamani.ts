@@ -5,7 +5,7 @@ import { type XySeries, xyPlot } from "../charts/xy";
 import { columnsOf } from "../figures/columns";
 import { seriesKey } from "../figures/xy";
 import { number } from "../format";
-import type { Table2Found } from "../worker/protocol";
+import type { TableFound } from "../worker/protocol";
 import type { Chart } from "./charts";
 import type { Lengths, Lines, Power } from "./results";
 
@@ -55,9 +55,11 @@ export function powerChart({ runs, network, samples, tolerance }: Power, what: k
   };
 }
 
-/** Figure 1 of the network that Table 2 is of, as the lab has just run it: λ is the norm before the maps. */
-export function historyChart({ rows, norms, settled }: Table2Found): Chart {
-  const value = rows[0]?.before ?? Number.NaN;
+/** Figure 1 of the first network that Table 2 is of, as the lab has just run it; null while it has not. */
+export function historyChart({ seeds, power }: TableFound): Chart | null {
+  if (!power) return null;
+  const { norms, settled } = power;
+  const { seed, before: value = Number.NaN } = seeds[0] ?? {};
   const distances = norms.map((norm) => Math.abs(norm / value - 1));
   const points = distances.flatMap((y, step) => (y > 0 ? { x: step + 1, y } : []));
   const { name: yLabel, title } = OF_STEPS.distances;
@@ -65,7 +67,7 @@ export function historyChart({ rows, norms, settled }: Table2Found): Chart {
   return {
     name: "rangamani-figure-1",
     title,
-    caption: `Rangamani et al. 2019, Figure 1: Algorithm 1 on 784-300-100-10 and 500 random samples with random labels, ${said}; λ is the norm by Lanczos, ${number(value, 7)}.`,
+    caption: `Rangamani et al. 2019, Figure 1: Algorithm 1 on 784-300-100-10 and 500 random samples with random labels, seed ${seed}, ${said}; λ is the largest eigenvalue by Lanczos, ${number(value, 7)}.`,
     plot: xyPlot([{ name: "Algorithm 1", kind: "of-f64", points }], {
       x: log(1, norms.length * 1.1),
       y: decades(points.map(({ y }) => y)),

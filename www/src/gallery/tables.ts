@@ -4,6 +4,7 @@ import { type RowMark, rowsPlot } from "../charts/rows";
 import { log } from "../charts/scales";
 import { columnsOf } from "../figures/columns";
 import { number } from "../format";
+import { fraction } from "../seeds";
 import { type Chart, markKey } from "./charts";
 import type { Tables } from "./results";
 
@@ -13,8 +14,6 @@ const LOOKS = {
 } as const;
 type Precision = keyof typeof LOOKS;
 
-/** 1/20 rather than 0.05, as the paper writes them. */
-const fraction = (factor: number): string => (factor < 1 ? `1/${Math.round(1 / factor)}` : String(factor));
 /** The golden ratio spreads any number of marks evenly. */
 const shiftOf = (seed: number): number => (((seed + 1) * 0.618034) % 1) - 0.5;
 

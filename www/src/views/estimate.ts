@@ -6,6 +6,7 @@ import { beginsOf, isConstruction } from "../constructions";
 import { bytesOf, hint, known, piecesOf, type Training, type Work } from "../estimates";
 import { bytes, duration } from "../format";
 import type { FullReport } from "../report/report";
+import { TABLES } from "../seeds";
 import type { Key } from "../store";
 import type { AskedWith, Construction } from "../worker/protocol";
 
@@ -16,11 +17,15 @@ const BEGINS: Record<Exclude<Work, Construction>, string> = {
   spectrum: "The spectrum of one point takes",
   check: "The check takes",
   report: "The full report takes",
-  table2: "The table takes",
+  table2: "These seeds take",
+  table3: "These seeds take",
 };
 
 /** What the estimates depend on; what has been learnt from work counts as soon as it is over. */
-export const ESTIMATED: Key[] = ["costs", "model", "descriptions", "landscapeChoice", "spectrumChoice", "task", "dinh"];
+export const ESTIMATED: Key[] = [
+  ...(["costs", "model", "descriptions", "landscapeChoice", "spectrumChoice", "task", "dinh"] as const),
+  ...TABLES,
+];
 
 export interface EstimateOptions {
   training?: Training | null;
@@ -30,11 +35,13 @@ export interface EstimateOptions {
   before?: FullReport | null;
   /** Of a construction. */
   asked?: AskedWith;
+  /** Of a table: how many. */
+  seeds?: number;
 }
 
 /** Fills a view's own paragraph. Of fields that are empty there is nothing to be said. */
 export function showEstimate(app: App, work: Work, note: HTMLElement, options: EstimateOptions = {}): void {
-  const { training = null, searches = false, before = null, asked } = options;
+  const { training = null, searches = false, before = null, asked, seeds } = options;
   const { state } = app.store;
   const found = work === "training" && training === null ? null : known(state, training);
   if (!found) {
@@ -42,7 +49,8 @@ export function showEstimate(app: App, work: Work, note: HTMLElement, options: E
     return;
   }
   const nothingThere = { ...state, growing: {} };
-  const seconds = piecesOf(work, state, { searches, before, ...(asked !== undefined && { asked }) }).reduce(
+  const choice = { searches, before, ...(asked !== undefined && { asked }), ...(seeds && { seeds }) };
+  const seconds = piecesOf(work, state, choice).reduce(
     (sum, piece) => sum + (app.progressing.estimate(piece, nothingThere, found.training) ?? Number.NaN),
     0,
   );

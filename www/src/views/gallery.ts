@@ -100,12 +100,12 @@ function ways({ id, name, command, time }: Row, drawing?: GalleryDrawing): Templ
 }
 
 function link({ text, to }: Live): TemplateResult {
-  if (to !== "here") return html`<a class="run-live" href=${to}>${subscripted(text)}</a>`;
+  if (to !== "table2" && to !== "table3") return html`<a class="run-live" href=${to}>${subscripted(text)}</a>`;
   // As its own button does, which knows when it may not be pressed.
   const run = (): void => {
     const papers = within(place("papers"));
-    papers("h3", "table2-title").scrollIntoView({ block: "start" });
-    const button = papers("button", "table2-button");
+    papers("h3", `${to}-title`).scrollIntoView({ block: "start" });
+    const button = papers("button", `${to}-button`);
     button.focus({ preventScroll: true });
     button.click();
   };

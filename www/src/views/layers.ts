@@ -12,6 +12,7 @@ import { number } from "../format";
 import type { PerPoint } from "../store";
 import type { Point } from "../worker/protocol";
 import { measureMark } from "./measure-note";
+import { Neighbours } from "./neighbours";
 import { numbers } from "./numbers";
 import { place } from "./place";
 import { takeAlong } from "./take-along";
@@ -32,8 +33,11 @@ export class LayersView {
   readonly #canvases: Record<Point, HTMLCanvasElement> = { trained: element("canvas"), bent: element("canvas") };
 
   readonly #content = element("div", { id: "layers" });
+  /** Of no network on the stage: it is there whatever that is. */
+  readonly #neighbours: Neighbours;
 
   constructor(private readonly app: App) {
+    this.#neighbours = new Neighbours(app);
     const boxes = LAYER_MEASURES.map(() => element("div", { class: "chart small" }));
     this.#plots = boxes.map((box) => new Plot(box));
     this.#rho = new Plot(this.#strip);
@@ -87,7 +91,8 @@ export class LayersView {
             Petzka’s measures are of one layer, or of one neuron: curvature times the size of the weights.
           </p>
         </div>
-        <div class="display">${this.#content}</div>`,
+        <div class="display">${this.#content}</div>
+        <div class="cards">${this.#neighbours.root}</div>`,
       place("layers"),
     );
     this.#choice.addEventListener("change", () => this.#drawRho());
@@ -104,6 +109,7 @@ export class LayersView {
     });
     this.#drawRho();
     this.#numbers.replaceChildren(layers.trained ? this.#table(layers) : "");
+    this.#neighbours.redraw();
   }
 
   #fillChoice(): void {

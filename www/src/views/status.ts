@@ -17,6 +17,7 @@ const TASKS: Record<Task, string> = {
   spectrum: "Spectrum",
   checking: "Checking",
   table2: "Table 2",
+  table3: "Table 3",
   reporting: "Report",
 };
 

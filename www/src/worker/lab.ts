@@ -17,6 +17,7 @@ import {
   type SpectralDensity,
   type Transformation,
 } from "isoflat";
+import type { TableName } from "../seeds";
 import { construct } from "./constructions";
 import { sampleCosts } from "./costs";
 import { Current } from "./current";
@@ -25,6 +26,7 @@ import { Dinh } from "./dinh";
 import { Examples } from "./examples";
 import { Landscapes } from "./landscapes";
 import { recall, remember, restored } from "./last";
+import { Neighbours } from "./neighbours";
 import { firstSamples, infoOf, initialize, measureOptions, networkOf } from "./options";
 import { outcome } from "./outcome";
 import {
@@ -34,6 +36,7 @@ import {
   type BendSummary,
   type Construction,
   type Descriptions,
+  type DeviceOfTable,
   type EngineStart,
   type Examples as ExamplesFound,
   type FlattestBend,
@@ -45,11 +48,13 @@ import {
   type MeasureChoice,
   type ModelChoice,
   type ModelInfo,
+  type NeighboursFound,
   type OpenChoice,
   type OpenedFiles,
   type Outcome,
   type Point,
   type PowerChoice,
+  type PowerFound,
   type Preview,
   type PreviewChoice,
   type Restored,
@@ -61,7 +66,7 @@ import {
   type SharpenChoice,
   type SharpenFinding,
   type SpectrumChoice,
-  type Table2Found,
+  type TableSeed,
   type TrainChoice,
   type Trained,
   type TrainSummary,
@@ -71,7 +76,7 @@ import {
 import { Rows } from "./rows";
 import { saved } from "./save";
 import { Session } from "./session";
-import { Table2 } from "./table2";
+import { deviceOf, Tables } from "./tables";
 import { TrainingRun } from "./training";
 import { epochsOf, recallUnfinished, type ToGoOn, UnfinishedRun } from "./unfinished";
 import type { Way } from "./way";
@@ -80,7 +85,8 @@ export class Lab implements LabApi {
   readonly #session = new Session();
   readonly #landscapes = new Landscapes(this.#session);
   readonly #dinh = new Dinh(this.#session);
-  readonly #table2 = new Table2();
+  readonly #tables = new Tables();
+  readonly #neighbours = new Neighbours(this.#session);
   readonly #examples = new Examples(this.#session);
   readonly #current = new Current(this.#session, () => this.#forget());
   /** The training that `resume` has found. */
@@ -340,8 +346,20 @@ export class Lab implements LabApi {
     return outcome(async () => powerMap({ ...choice, points }));
   }
 
-  table2(): Promise<Outcome<Table2Found>> {
-    return this.#session.run((engine, options) => this.#table2.find(engine, options));
+  table(name: TableName, seed: number): Promise<Outcome<{ device: DeviceOfTable; found: TableSeed }>> {
+    return this.#session.run(async (engine, options) => ({
+      found: await this.#tables.seed(engine, options, name, seed),
+      device: deviceOf(engine),
+    }));
+  }
+
+  power(): Promise<Outcome<PowerFound>> {
+    return this.#session.run((engine, options) => this.#tables.power(engine, options));
+  }
+
+  /** Not by `run`, as `costs`: it is nobody's task. */
+  neighbours(epsilons: number[], delta: number): Promise<Outcome<NeighboursFound[]>> {
+    return this.#session.outcome(() => this.#neighbours.at(epsilons, delta));
   }
 
   report(sections: ReportSection[] | null): Promise<Outcome<string>> {

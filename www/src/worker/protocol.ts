@@ -30,6 +30,7 @@ import type {
   VolumeFlatness,
   WholeOperatorName,
 } from "isoflat";
+import type { TableName } from "../seeds";
 
 export type BackendChoice = "auto" | "webgpu" | "cpu";
 
@@ -397,19 +398,47 @@ export interface PowerChoice {
   b: number;
 }
 
-export interface Table2Row {
+export type DeviceOfTable = Pick<BackendInfo, "backend" | "precision">;
+
+/** Of one map, at one seed. */
+export interface TableRow {
   lambda: number[];
-  before: number;
   after: number;
   relativeDifference: number;
   converged: boolean;
+  /** Units that are on at one of the points alone, and pools that choose another value there, each counted once a sample. */
+  flips: number;
 }
 
-export interface Table2Found {
-  rows: Table2Row[];
-  /** Algorithm 1 before the maps: ‖A u‖ after each of its steps, and whether its vector has settled. */
+export interface TableSeed {
+  seed: number;
+  before: number;
+  rows: TableRow[];
+}
+
+/** Algorithm 1: ‖A u‖ after each of its steps, and whether its vector has settled. */
+export interface PowerFound {
   norms: number[];
   settled: boolean;
+}
+
+/** Rangamani's Table 2 or 3, as far as it has come: in the order of seeds. */
+export interface TableFound {
+  device: DeviceOfTable;
+  seeds: TableSeed[];
+  /** On the network of the first seed of Table 2. */
+  power: PowerFound | null;
+}
+
+/** At one ε of Petzka's appendix D.2: a feature robustness, and the bound that it parts from. */
+export interface NeighboursFound {
+  epsilon: number;
+  value: number;
+  bound: number;
+  matrixNorm: number;
+  kappa: number;
+  /** Is the value more than rounding, and has κ's search converged? */
+  trusted: boolean;
 }
 
 export interface EngineStart {
@@ -512,7 +541,12 @@ export interface LabApi {
   construct(what: Construction, asked: AskedWith, target: SharpenChoice | null): Promise<Outcome<AnyFound>>;
   /** Of a loss in one dimension, whose points are [θ, L, L′, L″]: at any time, since it is no work. */
   powerMap(choice: PowerChoice, points: LossPoint[]): Promise<Outcome<PowerPoint[]>>;
-  table2(): Promise<Outcome<Table2Found>>;
+  /** One seed of Rangamani's Table 2 or 3. */
+  table(name: TableName, seed: number): Promise<Outcome<{ device: DeviceOfTable; found: TableSeed }>>;
+  /** Rangamani's Figure 1. */
+  power(): Promise<Outcome<PowerFound>>;
+  /** Petzka's appendix D.2, at each ε; beside all tasks. */
+  neighbours(epsilons: number[], delta: number): Promise<Outcome<NeighboursFound[]>>;
   /** The report of the trained weights, as JSON text; null for all the sections that there are. */
   report(sections: ReportSection[] | null): Promise<Outcome<string>>;
   /** Aborts what is running; resolves at once. */
