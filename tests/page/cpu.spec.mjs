@@ -9,6 +9,7 @@ import {
   checkFigure5,
   checkHeatMap,
   checkLayers,
+  checkNeighbours,
   checkPapers,
   checkPixels,
   checkSearch,
@@ -22,6 +23,7 @@ import {
   checkBadInput,
   checkBent,
   checkConvolution,
+  checkDifferences,
   checkEstimates,
   checkFlattest,
   checkInvariance,
@@ -32,6 +34,7 @@ import {
   checkResidual,
   checkStop,
   checkTable2,
+  checkTable3,
   checkTestAccuracy,
 } from "./steps.mjs";
 
@@ -187,14 +190,17 @@ test("A network of one's own, from training to a crash", async ({ lab, check, pa
     check("the problem file has the parameters", saved.parameters.length === 784 * 64 + 64 + 64 * 32 + 32 + 330);
   });
 
-  await part("Table 2", async () => {
-    const differences = await checkTable2(lab, check);
-    check("in f64 they are below 1e-12", Math.max(...differences) < 1e-12);
-  });
-
   await part("A crash of the module", () => checkCrash(lab, check));
 
   await part("From a row of the papers", () => checkFromRow(lab, check));
+});
+
+test("What the papers have of networks of their own", async ({ lab, check, part }) => {
+  await part("Feature robustness", () => checkNeighbours(lab, check));
+  await part("Tables 2 and 3", async () => {
+    checkDifferences(await checkTable2(lab, check), check, "Table 2");
+    checkDifferences(await checkTable3(lab, check), check, "Table 3");
+  });
 });
 
 test("Stop", ({ lab, check }) => checkStop(lab, check, 250));

@@ -35,6 +35,7 @@ const FIGURES = {
   "rangamani-power-distances": { has: /<path/, columns: ["seed", "iteration", "norm", "distance", "residual"] },
   "rangamani-lines-layer": { has: /<path/, columns: ["batch", "seed", "direction", "t", "loss"] },
   "petzka-gap": { has: /<path/, columns: ["batch", "seed", "value", "value_rescaled"] },
+  "petzka-appendix-d-2": { has: /<path/, columns: ["epsilon", "robustness", "bound", "matrix_norm"] },
   "petzka-correlations": { has: /<path/, columns: ["measure", "pearson", "kendall"] },
   "dinh-figure-1": { has: /<path/, columns: ["series", "theta", "loss"] },
   "dinh-figure-4": { has: /<path/, columns: ["series", "theta_1", "theta_2"] },

@@ -174,6 +174,8 @@ for (const [index, [title, sizes]] of Object.entries(screens).entries()) {
             if (tab === "networks") await page.waitForSelector(".shelved .thumbnail");
             // The engine's answer is drawn when it comes.
             if (tab === "dinh") await page.waitForSelector("#figure5[data-curvature]:not([aria-busy])");
+            // Computed beside all tasks.
+            if (tab === "layers") await page.waitForSelector("#neighbours[data-ratio]");
             await checkLayout(lab, check, tab);
             if (compares) await picture(page, `[data-tab=${tab}]:not([hidden])`, `${tab}-${width}-${theme}`);
           });

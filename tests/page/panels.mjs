@@ -71,6 +71,36 @@ export async function checkHeatMap(lab, check) {
   check("its rows are grouped by paper", groups === 6, `${groups} groups`);
 }
 
+/** Petzka's appendix D.2: what the engine finds is what its closed form says, wherever the slider is. */
+export async function checkNeighbours(lab, check) {
+  const { page } = lab;
+  await lab.goTo("layers");
+  const card = page.locator("#neighbours");
+  for (const [decades, epsilon] of [
+    [-2, 0.01],
+    [-3, 0.001],
+    [-0.5, 10 ** -0.5],
+  ]) {
+    await slide(lab, "neighbours-epsilon", decades);
+    await page.waitForFunction(
+      (epsilon) => Math.abs(document.querySelector("#neighbours").dataset.epsilon / epsilon - 1) < 1e-9,
+      epsilon,
+    );
+    const ratio = Number(await card.getAttribute("data-ratio"));
+    // ‖A‖² is the larger root of x² − (1 + 2/ε²) x + 1/ε², κ = 2 λ with λ that of the Gram matrix's x² − (2 + ε²) x + ε²; the rise is δ².
+    const larger = (trace, determinant) => (trace + Math.sqrt(trace ** 2 - 4 * determinant)) / 2;
+    const norm = larger(1 + 2 / epsilon ** 2, 1 / epsilon ** 2);
+    const expected = (norm * 2 * larger(2 + epsilon ** 2, epsilon ** 2)) / 2;
+    check(
+      `the bound of feature robustness at ε = ${epsilon.toPrecision(2)} is so many times as large`,
+      Math.abs(ratio / expected - 1) < 1e-6,
+      `${ratio}, expected ${expected}`,
+    );
+    if (decades === -2) check("by four orders of magnitude at 0.01", ratio > 1e4, `${ratio}`);
+  }
+  check("with the norm that it takes", /≥.*✓/.test(await card.innerText()));
+}
+
 /** κ and κ_τ of the bars against the measures' sums; ρ of every neuron. */
 export async function checkLayers(lab, check, { bent, tolerance }) {
   const { page } = lab;

@@ -316,7 +316,8 @@ const timePieces = (lab) =>
       const start = performance.now();
       const found = await through.call(this, piece, ...rest);
       const { what, point } = piece;
-      const name = what === "line" || what === "surface" ? "landscape" : what === "density" ? "spectrum" : what;
+      const parts = { line: "landscape", surface: "landscape", density: "spectrum", power: "table2" };
+      const name = parts[what] ?? what;
       if (point !== "bent") window.taken[name] = (window.taken[name] ?? 0) + (performance.now() - start) / 1000;
       return found;
     };
