@@ -38,11 +38,11 @@ function steps({ runs, nodewise, network, samples, tolerance, settled }) {
     const estimate = panel({
       ...place,
       x: 60,
-      title: `${row.name}: ‖A u‖ over the largest eigenvalue`,
+      title: `‖A u‖ over the eigenvalue λ, ${row.name}`,
       down: linear(0, 1.05, [0, 0.5, 1]),
     });
     const distance = panel({ ...place, x: 365, title: "its distance from 1", down: powers(-14, 0, 2) });
-    const residual = panel({ ...place, x: 670, title: "residual over the eigenvalue", down: powers(-7, 0) });
+    const residual = panel({ ...place, x: 670, title: "residual over λ", down: powers(-7, 0) });
     row.runs.forEach(({ norms, distances, residuals, lanczos }, seed) => {
       const by = (values) => values.map((value, step) => [step + 1, value]);
       const shares = (values) => values.map((value) => value / Math.abs(lanczos.value));
