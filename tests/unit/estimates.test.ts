@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { INPUT_MAPS } from "../../www/src/constructions";
 import {
   bytesOf,
   hint,
@@ -13,7 +14,7 @@ import {
 import type { FullReport } from "../../www/src/report/report";
 import type { KnownCosts } from "../../www/src/store";
 import { lineThrough, unlessWaited } from "../../www/src/worker/costs";
-import type { ModelInfo } from "../../www/src/worker/protocol";
+import type { InputMap, ModelInfo } from "../../www/src/worker/protocol";
 import { INFO, landscape, model, state } from "./states";
 
 const costs: KnownCosts = {
@@ -44,6 +45,34 @@ const seconds = (work: Work, found: Known) =>
   piecesOf(work, found.state).reduce((sum, piece) => sum + (secondsOf(piece, found) ?? Number.NaN), 0);
 
 describe("estimates", () => {
+  test("Dinh's constructions: by what they are asked with, and nothing where nothing is known", () => {
+    const fast = { product: { call: 0, sample: 1e-5 }, weight: 1e-10 };
+    const inputs = (map: InputMap, change = {}, info = network) =>
+      secondsOf({ what: "inputs", asked: map }, of({ ...fast, ...change }, info));
+    const [standardized = 0, whitened = 0, gaussianized = 0] = INPUT_MAPS.map((map) => inputs(map) ?? 0);
+    expect(standardized).toBeGreaterThan(0);
+    expect(whitened).toBeGreaterThan(standardized);
+    expect(gaussianized).toBeGreaterThan(whitened);
+    expect(inputs("whiten", { weight: null })).toBeNull();
+    // Those of the loss and of ten outputs, against those of one.
+    const narrow = inputs("standardize", {}, { ...network, outputs: 1 }) ?? 0;
+    expect(standardized / narrow).toBeCloseTo(11 / 2);
+    // Of a matrix of twice as many rows, eight times the arithmetic.
+    const radial = (parameterCount: number) =>
+      secondsOf(
+        { what: "radial", asked: 100 },
+        of({ product: { call: 0, sample: 0 }, weight: 0 }, model({ parameterCount })),
+      ) ?? 0;
+    const [small, large] = [radial(1000), radial(2000)];
+    expect(small).toBeGreaterThan(0);
+    expect(large / small).toBeCloseTo(8);
+    expect(kindOf({ what: "inputs", asked: "whiten" }, state())).not.toBe(
+      kindOf({ what: "inputs", asked: "gaussianize" }, state()),
+    );
+    expect(piecesOf("many", state()).map(({ what }) => what)).toEqual(["valley", "many"]);
+    expect(piecesOf("radial", state()).map(({ what }) => what)).toEqual(["radial"]);
+  });
+
   test("training: a step's share of every sample and a look at the validation images, each epoch", () => {
     expect(seconds("training", of())).toBe(3 * (1000 * 1 + 100 * 0.5));
     expect(bytesOf("training", of())).toEqual({ bytes: 1100 * 10 + 64 * 100 + 4 * 1000, vectors: 4 * 1000 });

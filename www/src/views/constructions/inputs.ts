@@ -20,7 +20,7 @@ const ROUNDING = 1e-3;
 export const inputs: ConstructionCard<"inputs"> = {
   title: "The input’s representation",
   about:
-    "The same function of inputs in other units: x = ξ(u), and the first layer takes ξ into its weights where it is affine. No output changes, but the gradients by the inputs do, by as much as ξ makes them: neither are they what flatness means (section 5.2).",
+    "The same function of inputs in other units: x = ξ(u), and the first layer takes ξ into its weights where it is affine. No output changes, but the gradients by the inputs do, by as much as ξ makes them: how long they are is no measure of flatness either (section 5.2).",
   action: "Compare the gradients",
   asked: {
     label: "Features u",

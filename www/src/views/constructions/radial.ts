@@ -11,7 +11,7 @@ const [RESIDUALS, ROUNDING] = [2, 1e-4];
 export const radial: ConstructionCard<"radial"> = {
   title: "Other coordinates at this minimum",
   about:
-    "A radial map stretches what is near the weights and moves nothing far away: η = θ̂ + ψ(‖θ − θ̂‖) (θ − θ̂)/‖θ − θ̂‖. Not a weight changes, nor a loss, and curvature at θ̂ is multiplied by (r̂/ρ)² (section 5.1, Figure 6).",
+    "A radial map stretches what is near the weights and moves nothing far away: η = θ̂ + ψ(r) (θ − θ̂)/r with r = ‖θ − θ̂‖. Not a weight changes, nor a loss, and curvature at θ̂ is multiplied by (r̂/ρ)² (section 5.1, Figure 6).",
   action: "Compute the Hessian in η",
   asked: {
     label: "In η it is to be",
