@@ -54,6 +54,13 @@ test("Every tab, after training, bending and the check", async ({ lab, check, pa
   await page.selectOption("#operator-part", "layer_3");
   await page.click("#spectrum-button");
   await page.waitForFunction(() => window.isoflatLab.app.store.state.densities.trained);
+  // Cards with numbers and drawings in them.
+  await lab.goTo("dinh");
+  for (const what of ["normalized", "inputs"]) {
+    await lab.idle();
+    await page.click(`#${what}-button`);
+    await page.waitForFunction((what) => window.isoflatLab.app.store.state.dinh[what], what);
+  }
   await lab.looked();
   for (const { name, viewport, colorScheme } of surroundings) {
     await part(name, async () => {
