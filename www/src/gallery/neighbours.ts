@@ -5,7 +5,7 @@ import { log } from "../charts/scales";
 import { svg } from "../dom";
 import type { Figure } from "../figures/figure";
 import { lineKey, plotted } from "../figures/plots";
-import { number } from "../format";
+import { number, round } from "../format";
 import type { NeighboursFound } from "../worker/protocol";
 
 export const DELTA = 0.01;
@@ -31,7 +31,7 @@ export function neighboursPlot(found: NeighboursFound[], at: NeighboursFound): P
     y: log(Math.min(...values) / 3, Math.max(...bounds) * 3),
     xLabel: "ε",
     yLabel: "rise of the loss",
-    label: `At ε = ${number(at.epsilon)} the feature robustness is ${number(at.value)} and its bound ${number(at.bound)}; the smaller ε, the further they part`,
+    label: `At ε = ${round(at.epsilon, 2)} the feature robustness is ${number(at.value)} and its bound ${number(at.bound)}; the smaller ε, the further they part`,
     marks: (frame) => [
       svg("line", { class: "here", x1: frame.x(at.epsilon), x2: frame.x(at.epsilon), y1: frame.top, y2: frame.bottom }),
       curve(frame, epsilons, values, "trained"),
@@ -45,7 +45,7 @@ export function neighboursPlot(found: NeighboursFound[], at: NeighboursFound): P
 export const neighboursFigure = (found: NeighboursFound[], at: NeighboursFound): Figure => ({
   name: "petzka-appendix-d-2",
   title: "Feature robustness, and the bound that says nothing",
-  caption: `Petzka et al. 2019, appendix D.2: a linear layer with the weights (1, 1) at samples (1, 0) and (1, ε), of which a matrix A moves the one along itself and the other across, δ = ${DELTA}. The bound is (δ²/2) ‖A‖² κ; the line is at ε = ${number(at.epsilon)}.`,
+  caption: `Petzka et al. 2019, appendix D.2: a linear layer with the weights (1, 1) at samples (1, 0) and (1, ε), of which a matrix A moves the one along itself and the other across, δ = ${DELTA}. The bound is (δ²/2) ‖A‖² κ; the line is at ε = ${round(at.epsilon, 2)}.`,
   columns: () => [
     { name: "epsilon", values: found.map(({ epsilon }) => epsilon) },
     { name: "robustness", values: found.map(({ value }) => value) },

@@ -4,7 +4,7 @@ import type { App } from "../app";
 import { Plot } from "../charts/plot";
 import { judged } from "../constructions";
 import { html } from "../dom";
-import { number, sentence } from "../format";
+import { number, round, sentence } from "../format";
 import { DELTA, EPSILONS, indexOf, neighboursFigure, neighboursPlot, ratioOf, SLIDER } from "../gallery/neighbours";
 import type { NeighboursFound } from "../worker/protocol";
 import { facts } from "./card";
@@ -88,7 +88,7 @@ export class Neighbours {
   }
 
   redraw(): void {
-    const epsilon = number(EPSILONS[indexOf(Number(this.#slider.value))] ?? Number.NaN, 2);
+    const epsilon = round(EPSILONS[indexOf(Number(this.#slider.value))] ?? Number.NaN, 2);
     this.#output.textContent = epsilon;
     this.#slider.setAttribute("aria-valuetext", epsilon);
     const [found, at] = [this.#found, this.#at];
@@ -105,7 +105,7 @@ export class Neighbours {
         ["A takes the samples to", "(1, 0) and (0, 1)"],
         [
           "‖A‖, at least √2/ε",
-          `${number(at.matrixNorm)} ≥ ${number(least)} ${judged(at.matrixNorm >= least, true, "less")}`,
+          `${number(at.matrixNorm, 5)} ≥ ${number(least, 5)} ${judged(at.matrixNorm >= least, true, "less")}`,
         ],
         ["κ of the layer", number(at.kappa)],
         ["feature robustness", `${number(at.value)}${at.trusted ? "" : ", within rounding"}`],
