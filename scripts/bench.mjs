@@ -6,7 +6,8 @@
  *   --work f1,c1,resnet20         which work (benches/web/problems.mjs); default all
  *   --only isoflat,jax,tfjs       which libraries (pytorch too, natively, where Python has it); isoflat in f64 is always there, as the
  *                                 reference
- *   --device cpu,webgpu           where; default both
+ *   --device cpu,webgpu           where; default both. That is of the browser: named without a part, it takes that part alone, and `webgpu`
+ *                                 prints tables to paste into an issue
  *   --rounds 15                   the most rounds a cell
  *   --budget 15                   seconds a cell may take, if that is at least 3 rounds
  *   --browser, --native, --answers one part alone
@@ -65,7 +66,8 @@ function options() {
   if (against !== undefined && !existsSync(join(against, "examples", "bench.rs"))) {
     throw new Failure(`--against takes the folder of another checkout of isoflat, and ${against} is none.`);
   }
-  const all = !values.browser && !values.native && !values.answers;
+  const isWhole = !values.browser && !values.native && !values.answers;
+  const all = isWhole && values.device === undefined;
   return {
     works: list(values.work, Object.keys(works), "work"),
     only: against === undefined ? only : [...only, "before"],
@@ -74,10 +76,10 @@ function options() {
     rounds: Math.floor(number(values.rounds, "rounds")),
     budget: number(values.budget, "budget"),
     plain: values["plain-simd"],
-    browser: values.browser || all,
+    browser: values.browser || isWhole,
     native: values.native || all,
     answers: values.answers || all,
-    markdown: values.markdown,
+    markdown: values.markdown || values.device === "webgpu",
   };
 }
 
