@@ -164,9 +164,9 @@ const GROUP = 256;
 /** Kernels of the distribution of one feature, at most. */
 const KERNELS = 64;
 /** Values times kernels up to which gaussianisation is tried: some 20 seconds. */
-const GAUSSIANIZED = 8e5;
+const GAUSSIANIZED = 3e6;
 /** Of one value and kernel, with Newton's steps there and back, and of one entry of a covariance's eigenvectors. */
-const [KERNEL_SECONDS, ENTRY_SECONDS] = [2e-5, 5e-9];
+const [KERNEL_SECONDS, ENTRY_SECONDS] = [5e-6, 5e-9];
 
 /** How many of the measured samples are seen in other coordinates. Each value's way to a normal one and back is long. */
 export function samplesSeen(map: InputMap, inputs: number, measured: number): number {
