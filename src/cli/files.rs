@@ -36,12 +36,9 @@ pub(super) fn split<'a>(invocation: &Invocation, files: &[File<'a>]) -> Split<'a
     };
     let begins_at_random = invocation.command == Command::Train && invocation.train.preset.is_some();
     let first = invocation.files.first().filter(|_| !begins_at_random);
-    let together = Together::new(files);
-    let asked_for = invocation.reads();
-    let has_known = files.iter().any(|file| together.knows(file));
     let mut rest = Vec::new();
-    for file in files {
-        if has_known && !asked_for.contains(&file.name.as_str()) && !together.knows(file) {
+    for (file, is_stray) in files.iter().zip(strays(invocation, files)) {
+        if is_stray {
             out.passed_over.push(file.name.clone());
         } else if named.as_ref() == Some(&file.name) {
             out.network = Some(file.clone());
@@ -62,6 +59,20 @@ pub(super) fn split<'a>(invocation: &Invocation, files: &[File<'a>]) -> Split<'a
         }
     }
     out
+}
+
+/// Which files nobody named and no format knows. Where all are named, none has to be looked into.
+fn strays(invocation: &Invocation, files: &[File]) -> Vec<bool> {
+    let names = invocation.reads();
+    let is_named = |file: &File| names.contains(&file.name.as_str());
+    let none = vec![false; files.len()];
+    if files.iter().all(is_named) {
+        return none;
+    }
+    let together = Together::new(files);
+    let strays: Vec<bool> = files.iter().map(|file| !is_named(file) && !together.knows(file)).collect();
+    let is_passed_over = strays.contains(&true) && files.iter().any(|file| together.knows(file));
+    if is_passed_over { strays } else { none }
 }
 
 /// An error with the name of the first of these files before it, unless it names one itself.
