@@ -4,10 +4,16 @@
 //! Biases are drawn as the weights are, so that none is zero, and the search at T_λ(θ) begins at a vector of its own: what agrees has
 //! converged to the same number from two places, and did not walk the same way twice.
 //!
-//! `cargo run --release --example tables -- [2] [3] [cpu] [cpu-f32] [gpu] [--seeds 20] [--json FILE]`; all of them if none is named. Exits
-//! with 1 where a search did not converge, or a difference is above 1e-12 in f64 or 1e-5 in f32 though nothing flips: rounding puts a
-//! pre-activation on the other side of 0, or has a max pool choose another value, where λ are no powers of two.
+//! `cargo run --release --example tables -- [2] [3] [cpu] [cpu-f32] [gpu] [--seeds 20] [--runs DIR] [--json FILE]`; all of them if none is
+//! named. Each seed of a table on a device is written to a file of its own in `--runs` (target/papers/tables) as soon as it is done, and
+//! what was killed goes on with the seeds that are missing. Exits with 1 where a search did not converge, or a difference is above 1e-12
+//! in f64 or 1e-5 in f32 though nothing flips: rounding puts a pre-activation on the other side of 0, or has a max pool choose another
+//! value, where λ are no powers of two.
 
+#[path = "support/runs.rs"]
+mod runs;
+
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use isoflat::engine::{Backend, Device, Engine, Precision};
@@ -15,7 +21,7 @@ use isoflat::linalg::{Goal, Lanczos};
 use isoflat::network::{BiasInitialization, Initialization, Layer, Preset, Shape, Source};
 use isoflat::operator::{Connection, Metric, OperatorKind};
 use isoflat::symmetry::Transformation;
-use isoflat::{Control, Loss, Network, Problem, Result, Targets, data};
+use isoflat::{Control, Error, ErrorCode, Loss, Network, Problem, Result, Targets, data};
 use serde_json::{Value, json};
 
 const SAMPLES: usize = 500;
@@ -50,11 +56,14 @@ struct Asked {
     tables: Vec<&'static Table>,
     devices: Vec<&'static str>,
     seeds: u64,
-    file: Option<String>,
+    /// Where runs are kept.
+    runs: PathBuf,
+    file: Option<PathBuf>,
 }
 
 fn asked() -> std::result::Result<Asked, String> {
-    let mut asked = Asked { tables: Vec::new(), devices: Vec::new(), seeds: 20, file: None };
+    let runs = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("target/papers/tables");
+    let mut asked = Asked { tables: Vec::new(), devices: Vec::new(), seeds: 20, runs, file: None };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         if let Some(table) = TABLES.iter().find(|table| table.number == word) {
@@ -64,10 +73,12 @@ fn asked() -> std::result::Result<Asked, String> {
         } else if word == "--seeds" {
             let count = words.next().and_then(|count| count.parse().ok()).filter(|count| *count > 0);
             asked.seeds = count.ok_or("--seeds is followed by how many, at least 1")?;
+        } else if word == "--runs" {
+            asked.runs = words.next().ok_or("--runs is followed by the name of a folder")?.into();
         } else if word == "--json" {
-            asked.file = Some(words.next().ok_or("--json is followed by the name of a file")?);
+            asked.file = Some(words.next().ok_or("--json is followed by the name of a file")?.into());
         } else {
-            return Err(format!("there are 2, 3, cpu, cpu-f32, gpu, --seeds and --json, not {word}"));
+            return Err(format!("there are 2, 3, cpu, cpu-f32, gpu, --seeds, --runs and --json, not {word}"));
         }
     }
     if asked.tables.is_empty() {
@@ -88,9 +99,9 @@ fn main() -> ExitCode {
         }
     };
     let (mut met, mut found) = (true, Vec::new());
-    for table in asked.tables {
+    for table in &asked.tables {
         for device in &asked.devices {
-            match pollster::block_on(run(table, device, asked.seeds)) {
+            match run(table, device, &asked) {
                 Ok((ok, rows)) => {
                     met &= ok;
                     found.extend(rows);
@@ -106,8 +117,8 @@ fn main() -> ExitCode {
         let command: Vec<String> = std::env::args().skip(1).collect();
         let command = format!("cargo run --release --example tables -- {}", command.join(" "));
         let report = json!({ "command": command, "samples": SAMPLES, "firstSeed": SEED, "rows": found });
-        if let Err(error) = std::fs::write(&file, format!("{report:#}\n")) {
-            eprintln!("tables: {file}: {error}");
+        if let Err(error) = runs::write(&file, &report) {
+            eprintln!("tables: {error}");
             met = false;
         }
     }
@@ -122,31 +133,71 @@ struct Outcome {
     flips: usize,
 }
 
-async fn run(table: &Table, device: &str, seeds: u64) -> Result<(bool, Vec<Value>)> {
+impl Outcome {
+    fn kept(&self) -> Value {
+        json!({ "difference": self.difference, "converged": self.converged, "flips": self.flips })
+    }
+
+    fn read(kept: &Value) -> Option<Self> {
+        Some(Self {
+            difference: kept["difference"].as_f64()?,
+            converged: kept["converged"].as_bool()?,
+            flips: kept["flips"].as_u64()? as usize,
+        })
+    }
+}
+
+async fn requested(device: &str) -> Result<Device> {
     let (backend, precision) = match device {
         "cpu" => (Backend::Cpu, Precision::F64),
         "cpu-f32" => (Backend::Cpu, Precision::F32),
         _ => (Backend::Gpu, Precision::F32),
     };
-    let device = Device::request(backend, precision).await?;
-    let info = device.info();
+    Device::request(backend, precision).await
+}
+
+/// One seed at each λ.
+async fn one(table: &Table, device: &str, seed: u64) -> Result<Value> {
+    let device = &requested(device).await?;
     let network = table.preset.network();
-    println!("Table {}, {}, {seeds} seeds", table.number, network.summary());
+    let parameters = network.initialize(Initialization::KaimingUniform, BiasInitialization::Uniform, seed)?;
+    let problem = data::synthetic(network.clone(), SAMPLES, seed)?;
+    let engine = Engine::new(device, &problem)?;
+    let chosen = choices(device, &problem, &parameters).await?;
+    let (before, was_found) = spectral_norm(&engine, &parameters, 3 * seed).await?;
+    let mut outcomes = Vec::new();
+    for (i, (free, _)) in table.rows.iter().enumerate() {
+        let map = Transformation::Layerwise { lambda: with_last(free) };
+        let moved = map.apply(&network, &parameters)?;
+        let (after, is_found) = spectral_norm(&engine, &moved, 3 * seed + 1 + i as u64).await?;
+        let difference = (after - before).abs() / before;
+        let flips = chosen.iter().zip(&choices(device, &problem, &moved).await?).filter(|(a, b)| a != b).count();
+        outcomes.push(Outcome { difference, converged: was_found && is_found, flips }.kept());
+    }
+    Ok(json!({ "device": device.info(), "outcomes": outcomes }))
+}
+
+/// All seeds of a table on a device.
+fn run(table: &Table, device_name: &str, asked: &Asked) -> Result<(bool, Vec<Value>)> {
+    let info = pollster::block_on(requested(device_name))?.info().clone();
+    let network = table.preset.network();
+    println!("Table {}, {}, {} seeds", table.number, network.summary(), asked.seeds);
     println!("{} · {} · {} · {}", info.backend, info.adapter, info.api, info.precision.name());
+    let seeds: Vec<u64> = (SEED..SEED + asked.seeds).collect();
+    let file = |seed: &u64| format!("table-{}-{device_name}-seed-{seed}", table.number);
+    // What another adapter or number of threads has found is not this one's. One after the other, since each has all threads.
+    let is_of_another = |_: &u64, kept: &Value| Ok(kept["device"] != json!(info));
+    let found = runs::completed(&asked.runs, 1, &seeds, file, is_of_another, |seed, _| {
+        pollster::block_on(one(table, device_name, *seed))
+    })?;
     let mut outcomes: [Vec<Outcome>; 2] = [Vec::new(), Vec::new()];
-    for seed in SEED..SEED + seeds {
-        let parameters = network.initialize(Initialization::KaimingUniform, BiasInitialization::Uniform, seed)?;
-        let problem = data::synthetic(network.clone(), SAMPLES, seed)?;
-        let engine = Engine::new(&device, &problem)?;
-        let chosen = choices(&device, &problem, &parameters).await?;
-        let (before, was_found) = spectral_norm(&engine, &parameters, 3 * seed).await?;
-        for (i, (free, _)) in table.rows.iter().enumerate() {
-            let map = Transformation::Layerwise { lambda: with_last(free) };
-            let moved = map.apply(&network, &parameters)?;
-            let (after, is_found) = spectral_norm(&engine, &moved, 3 * seed + 1 + i as u64).await?;
-            let difference = (after - before).abs() / before;
-            let flips = chosen.iter().zip(&choices(&device, &problem, &moved).await?).filter(|(a, b)| a != b).count();
-            outcomes[i].push(Outcome { difference, converged: was_found && is_found, flips });
+    for (run, seed) in found.iter().zip(&seeds) {
+        for (i, outcomes) in outcomes.iter_mut().enumerate() {
+            let outcome = Outcome::read(&run["outcomes"][i]).ok_or_else(|| {
+                let what = format!("{}: it is not what this program keeps", asked.runs.join(file(seed)).display());
+                Error::new(ErrorCode::InvalidOption, what)
+            })?;
+            outcomes.push(outcome);
         }
     }
     println!(
@@ -177,7 +228,7 @@ async fn run(table: &Table, device: &str, seeds: u64) -> Result<(bool, Vec<Value
             "network": network.summary(),
             "lambda": with_last(free),
             "paper": paper,
-            "device": info,
+            "device": &info,
             "seeds": outcomes.len(),
             "converged": converged,
             "median": median,

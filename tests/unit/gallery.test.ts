@@ -15,6 +15,7 @@ import cifarAdamJson from "../../docs/results/spaces-cifar10-adam.json";
 import cifarGridJson from "../../docs/results/spaces-cifar10-grid.json";
 import spacesGridJson from "../../docs/results/spaces-grid.json";
 import spacesKeptJson from "../../docs/results/spaces-kept.json";
+import lowHighJson from "../../docs/results/spaces-low-high.json";
 import reparametrizedJson from "../../docs/results/spaces-reparametrized.json";
 import tablesJson from "../../docs/results/tables.json";
 import { dinhCharts } from "../../www/src/gallery/dinh";
@@ -23,7 +24,16 @@ import { choices, figuredChart, rankingChart, saidOf, scatterChart, titleOf } fr
 import { historyChart, linesChart, powerChart, seedsOf } from "../../www/src/gallery/rangamani";
 import type { DinhFigures, Lines, Petzka, Power, Spaces, Table4, Tables } from "../../www/src/gallery/results";
 import { counted, readPapers } from "../../www/src/gallery/rows";
-import { epochsChart, fixedCharts, lookOf, methodsOf, ratesChart, rescaledChart } from "../../www/src/gallery/spaces";
+import {
+  epochsChart,
+  fixedCharts,
+  lookBesideSgd,
+  lookOf,
+  lowHighCharts,
+  methodsOf,
+  ratesChart,
+  rescaledChart,
+} from "../../www/src/gallery/spaces";
 import { table4Chart } from "../../www/src/gallery/table4";
 import { tableChart } from "../../www/src/gallery/tables";
 import { piecesOf, typeset } from "../../www/src/gallery/words";
@@ -39,6 +49,7 @@ const [spaces, adam] = [spacesJson as unknown as Spaces, adamJson as unknown as 
 const [cifarPetzka, cifarSpaces] = [cifarPetzkaJson as unknown as Petzka, cifarSpacesJson as unknown as Spaces];
 const cifarAdam = cifarAdamJson as unknown as Spaces;
 const [kept, grid] = [spacesKeptJson as unknown as Spaces, spacesGridJson as unknown as Spaces];
+const lowHigh = lowHighJson as unknown as Spaces;
 const [cifarGrid, reparametrized] = [cifarGridJson as unknown as Spaces, reparametrizedJson as unknown as Spaces];
 const [power, dinh] = [powerJson as unknown as Power, dinhJson as unknown as DinhFigures];
 const lines = linesJson as unknown as Lines;
@@ -487,5 +498,10 @@ describe("what is drawn of stored results", () => {
     expect(onCifar.caption).toContain("3072-64-64-64-64-64-10 without biases on CIFAR-10");
     expect(epochsChart(cifarSpaces, 1e-2).columns()[3]?.values.length).toBe(4 * 3 * 5);
     expect(epochs.plot.label).toContain("Fixed Adam ends at 0.0");
+    const [high, low] = lowHighCharts(lowHigh);
+    expect([high?.name, low?.name]).toEqual(["jestaedt-high", "jestaedt-low"]);
+    for (const chart of [high, low]) expect(chart?.columns()[3]?.values.length).toBe(6 * 3 * 20);
+    expect(low?.plot.label).toMatch(/^Validation loss by epoch at rate 0\.0005: SGD ends at 1\.2/);
+    expect(new Set(methodsOf(lowHigh).map((method) => JSON.stringify(lookBesideSgd(method)))).size).toBe(6);
   });
 });

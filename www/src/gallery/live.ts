@@ -18,6 +18,7 @@ export type Drawing =
   | "dinh-figures"
   | "spaces"
   | "spaces-adam"
+  | "spaces-low-high"
   | "spaces-fixed"
   | "spaces-reparametrized"
   | "spaces-cifar10"
@@ -37,6 +38,7 @@ export const DRAWINGS: Readonly<Record<string, Drawing>> = {
   "dinh-figures-1-3-4-and-6": "dinh-figures",
   "jestadt-figures-4-1-4-2-4-4-4-5-4-10": "spaces",
   "jestadt-figures-4-1-4-2-4-4-4-5-with-adam": "spaces-adam",
+  "jestadt-figure-4-3": "spaces-low-high",
   "jestadt-figures-4-6-and-4-7": "spaces-fixed",
   "jestadt-section-4-2-2": "spaces-reparametrized",
   "jestadt-figures-4-1-4-2-4-4-4-5-cifar-10": "spaces-cifar10",

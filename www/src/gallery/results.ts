@@ -200,6 +200,7 @@ interface Results {
   "petzka-cifar10": Petzka;
   spaces: Spaces;
   "spaces-adam": Spaces;
+  "spaces-low-high": Spaces;
   "spaces-kept": Spaces;
   "spaces-grid": Spaces;
   "spaces-cifar10-grid": Spaces;
@@ -221,6 +222,7 @@ const FILES: Record<keyof Results, URL> = {
   "petzka-cifar10": new URL("../../../docs/results/petzka-cifar10.json", import.meta.url),
   spaces: new URL("../../../docs/results/spaces.json", import.meta.url),
   "spaces-adam": new URL("../../../docs/results/spaces-adam.json", import.meta.url),
+  "spaces-low-high": new URL("../../../docs/results/spaces-low-high.json", import.meta.url),
   "spaces-kept": new URL("../../../docs/results/spaces-kept.json", import.meta.url),
   "spaces-grid": new URL("../../../docs/results/spaces-grid.json", import.meta.url),
   "spaces-cifar10-grid": new URL("../../../docs/results/spaces-cifar10-grid.json", import.meta.url),

@@ -44,6 +44,12 @@ export function lookOf(method: string): Look {
   return { kind: isOther ? `${kind} hollow` : kind, dashed: isOther, mark };
 }
 
+/** Where SGD and Adam are side by side: Adam is the dashed one of each place. */
+export function lookBesideSgd(method: string): Look {
+  const look = lookOf(method);
+  return method.endsWith("Adam") ? { ...look, kind: `${look.kind} hollow`, dashed: true } : look;
+}
+
 export const methodsOf = ({ runs }: Spaces): string[] => [...new Set(runs.map(({ method }) => method))];
 export const ratesOf = ({ runs }: Spaces): number[] =>
   [...new Set(runs.map(({ learning_rate }) => learning_rate))].sort((a, b) => b - a);
@@ -126,7 +132,15 @@ export const rescaledChart = (rescaled: Spaces): Chart => ({
   title: "Rescaled to fixed weights of ±1: lowest validation loss",
 });
 
-export function epochsChart(spaces: Spaces, rate: number): Chart {
+/** Figure 4.3. */
+export const lowHighCharts = (spaces: Spaces): Chart[] =>
+  ratesOf(spaces).map((rate, index) => ({
+    ...epochsChart(spaces, rate, lookBesideSgd),
+    name: `jestaedt-${index === 0 ? "high" : "low"}${suffixOf(spaces.data)}`,
+    title: `${index === 0 ? "High" : "Low"}: validation loss by epoch at rate ${rate}`,
+  }));
+
+export function epochsChart(spaces: Spaces, rate: number, look = lookOf): Chart {
   const methods = methodsOf(spaces);
   const epochs = Array.from({ length: spaces.epochs }, (_, index) => index);
   const lines = methods.map((method): XySeries => {
@@ -135,13 +149,13 @@ export function epochsChart(spaces: Spaces, rate: number): Chart {
       const y = mean(own.map(({ validation_loss }) => finite(validation_loss[epoch])));
       return { x: epoch + 1, y, title: `${method}, epoch ${epoch + 1}: ${said(y)}` };
     });
-    return { name: method, ...lookOf(method), mark: undefined, points };
+    return { name: method, ...look(method), mark: undefined, points };
   });
   // A line with a mark at every epoch would be all marks. Of what diverged its last place is enough.
   const marks = lines.map(({ points, ...line }, index): XySeries => {
     const lost = points.filter(({ y }) => !Number.isFinite(y)).slice(-1);
     const few = points.filter(({ x, y }) => Number.isFinite(y) && (x - 1) % MARKED === index % MARKED);
-    return { ...line, ...lookOf(line.name), line: false, points: [...few, ...lost] };
+    return { ...line, ...look(line.name), line: false, points: [...few, ...lost] };
   });
   const known = lines.flatMap(({ points }) => points.flatMap(({ y }) => (Number.isFinite(y) ? y : [])));
   return {
@@ -159,7 +173,7 @@ export function epochsChart(spaces: Spaces, rate: number): Chart {
         .map(({ name, points }) => `${name} ends at ${said(points.at(-1)?.y ?? Number.NaN)}`)
         .join("; ")}`,
     }),
-    keys: methods.map((method) => seriesKey(method, lookOf(method))),
+    keys: methods.map((method) => seriesKey(method, look(method))),
     columns: () =>
       columnsOf(
         ["method", "learning_rate", "seed", "epoch", "validation_loss", "training_loss"],

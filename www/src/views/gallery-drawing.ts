@@ -10,7 +10,7 @@ import type { Drawing } from "../gallery/live";
 import { choices, figuredChart, rankingChart, saidOf, scatterChart, type Titles } from "../gallery/petzka";
 import { linesChart, powerChart, seedsOf } from "../gallery/rangamani";
 import { type Lines, type Petzka, resultsOf, type Spaces } from "../gallery/results";
-import { epochsChart, fixedCharts, ratesChart, ratesOf, rescaledChart } from "../gallery/spaces";
+import { epochsChart, fixedCharts, lowHighCharts, ratesChart, ratesOf, rescaledChart } from "../gallery/spaces";
 import { table4Chart } from "../gallery/table4";
 import { tableChart } from "../gallery/tables";
 import { plain } from "../subscripts";
@@ -94,6 +94,8 @@ export class GalleryDrawing {
         return this.#petzka(await resultsOf("petzka"));
       case "petzka-cifar10":
         return this.#petzka(await resultsOf("petzka-cifar10"));
+      case "spaces-low-high":
+        return this.#pairs(lowHighCharts(await resultsOf("spaces-low-high")));
       case "spaces-fixed":
         return this.#pairs(
           fixedCharts(
