@@ -84,6 +84,23 @@ fn confidence_costs_no_digits() {
     }
 }
 
+/// Processors take ten times as long at them, and networks that are trained for long leave nearly nothing else: classes that are as good
+/// as excluded are excluded, in single precision, and what is above keeps its digits.
+#[test]
+fn what_is_next_to_nothing_leaves_no_subnormal_numbers() {
+    let control = Control::default();
+    let z = [0.0, -60.0, -70.0, -80.0, -90.0, -100.0];
+    let engine = at(&Device::cpu(Precision::F32), &z, 0, 19);
+    let (p, q) = softmax(&z);
+    let gradient = block_on(engine.gradient()).expect("a gradient");
+    near("the gradient", &gradient[12..15], &[-q[0], p[1], p[2]], 1e-5);
+    assert_eq!(gradient[15..], [0.0; 3], "e^-80 and less of 19 samples");
+    let operator = block_on(OperatorKind::HESSIAN.operator(&engine)).expect("an operator");
+    let matrix = block_on(dense_matrix(&operator, &control)).expect("a matrix");
+    near("the Hessian's diagonal", &[14].map(|i| matrix[18 * i + i]), &[p[2]], 1e-5);
+    assert_eq!([15, 16, 17].map(|i| matrix[18 * i + i]), [0.0; 3]);
+}
+
 #[test]
 fn a_common_shift_of_a_direction_changes_nothing() {
     // (diag p − p pᵀ) 1 = 0: what all outputs have in common, however large, leaves what they differ in.
