@@ -13,6 +13,8 @@ import adamJson from "../../docs/results/spaces-adam.json";
 import cifarSpacesJson from "../../docs/results/spaces-cifar10.json";
 import cifarAdamJson from "../../docs/results/spaces-cifar10-adam.json";
 import cifarGridJson from "../../docs/results/spaces-cifar10-grid.json";
+import cifarKeptJson from "../../docs/results/spaces-cifar10-kept.json";
+import cifarLowHighJson from "../../docs/results/spaces-cifar10-low-high.json";
 import spacesGridJson from "../../docs/results/spaces-grid.json";
 import spacesKeptJson from "../../docs/results/spaces-kept.json";
 import lowHighJson from "../../docs/results/spaces-low-high.json";
@@ -50,6 +52,7 @@ const [cifarPetzka, cifarSpaces] = [cifarPetzkaJson as unknown as Petzka, cifarS
 const cifarAdam = cifarAdamJson as unknown as Spaces;
 const [kept, grid] = [spacesKeptJson as unknown as Spaces, spacesGridJson as unknown as Spaces];
 const lowHigh = lowHighJson as unknown as Spaces;
+const [cifarKept, cifarLowHigh] = [cifarKeptJson as unknown as Spaces, cifarLowHighJson as unknown as Spaces];
 const [cifarGrid, reparametrized] = [cifarGridJson as unknown as Spaces, reparametrizedJson as unknown as Spaces];
 const [power, dinh] = [powerJson as unknown as Power, dinhJson as unknown as DinhFigures];
 const lines = linesJson as unknown as Lines;
@@ -486,9 +489,14 @@ describe("what is drawn of stored results", () => {
     expect(rates.plot.label).toMatch(/^Lowest validation loss by learning rate: SGD 0\.0833, /);
     const epochs = epochsChart(adam, 1e-4);
     expect(epochs.columns()[3]?.values.length).toBe(4 * 3 * 20);
-    const fixed = fixedCharts(kept, grid, cifarGrid);
-    expect(fixed.map(({ keys }) => keys.length)).toEqual([5, 6, 6]);
-    expect(fixed.map(({ name }) => name)).toEqual(["jestaedt-kept", "jestaedt-grid", "jestaedt-grid-cifar10"]);
+    const fixed = fixedCharts([kept, cifarKept], [grid, cifarGrid]);
+    expect(fixed.map(({ keys }) => keys.length)).toEqual([5, 5, 6, 6]);
+    expect(fixed.map(({ name }) => name)).toEqual([
+      "jestaedt-kept",
+      "jestaedt-kept-cifar10",
+      "jestaedt-grid",
+      "jestaedt-grid-cifar10",
+    ]);
     const rescaled = rescaledChart(reparametrized);
     expect(rescaled.plot.label).toContain("Fixed SGD, rescaled diverged, diverged, diverged, diverged, diverged;");
     expect(new Set(methodsOf(reparametrized).map((method) => JSON.stringify(lookOf(method)))).size).toBe(4);
@@ -500,6 +508,8 @@ describe("what is drawn of stored results", () => {
     expect(epochs.plot.label).toContain("Fixed Adam ends at 0.0");
     const [high, low] = lowHighCharts(lowHigh);
     expect([high?.name, low?.name]).toEqual(["jestaedt-high", "jestaedt-low"]);
+    const names = lowHighCharts(cifarLowHigh).map(({ name }) => name);
+    expect(names).toEqual(["jestaedt-high-cifar10", "jestaedt-low-cifar10"]);
     for (const chart of [high, low]) expect(chart?.columns()[3]?.values.length).toBe(6 * 3 * 20);
     expect(low?.plot.label).toMatch(/^Validation loss by epoch at rate 0\.0005: SGD ends at 1\.2/);
     expect(new Set(methodsOf(lowHigh).map((method) => JSON.stringify(lookBesideSgd(method)))).size).toBe(6);

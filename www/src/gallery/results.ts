@@ -203,6 +203,8 @@ interface Results {
   "spaces-low-high": Spaces;
   "spaces-kept": Spaces;
   "spaces-grid": Spaces;
+  "spaces-cifar10-low-high": Spaces;
+  "spaces-cifar10-kept": Spaces;
   "spaces-cifar10-grid": Spaces;
   "spaces-reparametrized": Spaces;
   "spaces-cifar10": Spaces;
@@ -225,6 +227,8 @@ const FILES: Record<keyof Results, URL> = {
   "spaces-low-high": new URL("../../../docs/results/spaces-low-high.json", import.meta.url),
   "spaces-kept": new URL("../../../docs/results/spaces-kept.json", import.meta.url),
   "spaces-grid": new URL("../../../docs/results/spaces-grid.json", import.meta.url),
+  "spaces-cifar10-low-high": new URL("../../../docs/results/spaces-cifar10-low-high.json", import.meta.url),
+  "spaces-cifar10-kept": new URL("../../../docs/results/spaces-cifar10-kept.json", import.meta.url),
   "spaces-cifar10-grid": new URL("../../../docs/results/spaces-cifar10-grid.json", import.meta.url),
   "spaces-reparametrized": new URL("../../../docs/results/spaces-reparametrized.json", import.meta.url),
   "spaces-cifar10": new URL("../../../docs/results/spaces-cifar10.json", import.meta.url),

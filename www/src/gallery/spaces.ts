@@ -114,9 +114,13 @@ export function ratesChart(spaces: Spaces, figures = "Figures 4.1 and 4.4"): Cha
 }
 
 /** Figures 4.6 and 4.7. */
-export function fixedCharts(kept: Spaces, ...grids: Spaces[]): Chart[] {
+export function fixedCharts(kept: Spaces[], grids: Spaces[]): Chart[] {
   return [
-    { ...ratesChart(kept, "Figure 4.6"), name: "jestaedt-kept", title: "Set to 1, or kept: lowest validation loss" },
+    ...kept.map((one) => ({
+      ...ratesChart(one, "Figure 4.6"),
+      name: `jestaedt-kept${suffixOf(one.data)}`,
+      title: `Set to 1, or kept, ${one.data ?? "MNIST"}: lowest validation loss`,
+    })),
     ...grids.map((grid) => ({
       ...ratesChart(grid, "Figure 4.7"),
       name: `jestaedt-grid${suffixOf(grid.data)}`,
@@ -137,7 +141,7 @@ export const lowHighCharts = (spaces: Spaces): Chart[] =>
   ratesOf(spaces).map((rate, index) => ({
     ...epochsChart(spaces, rate, lookBesideSgd),
     name: `jestaedt-${index === 0 ? "high" : "low"}${suffixOf(spaces.data)}`,
-    title: `${index === 0 ? "High" : "Low"}: validation loss by epoch at rate ${rate}`,
+    title: `${index === 0 ? "High" : "Low"}, ${spaces.data ?? "MNIST"}: validation loss by epoch at rate ${rate}`,
   }));
 
 export function epochsChart(spaces: Spaces, rate: number, look = lookOf): Chart {

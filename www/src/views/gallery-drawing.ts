@@ -95,13 +95,15 @@ export class GalleryDrawing {
       case "petzka-cifar10":
         return this.#petzka(await resultsOf("petzka-cifar10"));
       case "spaces-low-high":
-        return this.#pairs(lowHighCharts(await resultsOf("spaces-low-high")));
+        return this.#pairs([
+          ...lowHighCharts(await resultsOf("spaces-low-high")),
+          ...lowHighCharts(await resultsOf("spaces-cifar10-low-high")),
+        ]);
       case "spaces-fixed":
         return this.#pairs(
           fixedCharts(
-            await resultsOf("spaces-kept"),
-            await resultsOf("spaces-grid"),
-            await resultsOf("spaces-cifar10-grid"),
+            [await resultsOf("spaces-kept"), await resultsOf("spaces-cifar10-kept")],
+            [await resultsOf("spaces-grid"), await resultsOf("spaces-cifar10-grid")],
           ),
         );
       case "spaces-reparametrized":
