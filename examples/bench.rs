@@ -123,7 +123,14 @@ mod web {
     /// packed strips. n is a multiple of 8. Knows nothing of isoflat's own kernels.
     #[wasm_bindgen(js_name = plainProduct)]
     pub fn plain_product(n: usize, a: &[f32], b: &[f32]) -> Vec<f32> {
-        use std::arch::wasm32::{f32x4, f32x4_add, f32x4_extract_lane as lane, f32x4_mul, f32x4_splat};
+        use std::arch::wasm32::{f32x4, f32x4_extract_lane as lane, f32x4_splat, v128};
+
+        // Fused where the module may, as isoflat's own kernels are there.
+        #[cfg(target_feature = "relaxed-simd")]
+        let add_product = |sum: v128, a: v128, b: v128| std::arch::wasm32::f32x4_relaxed_madd(a, b, sum);
+        #[cfg(not(target_feature = "relaxed-simd"))]
+        let add_product =
+            |sum: v128, a: v128, b: v128| std::arch::wasm32::f32x4_add(sum, std::arch::wasm32::f32x4_mul(a, b));
         assert!(n.is_multiple_of(8) && a.len() == n * n && b.len() == n * n, "not {n} × {n}, n a multiple of 8");
         let mut c = vec![0.0; n * n];
         // Strips of four rows of A, k running slowest: [n / 4][n][4].
@@ -140,8 +147,8 @@ mod web {
                 for (b, row) in columns.iter().zip(rows) {
                     for r in 0..4 {
                         let a = f32x4_splat(row[r]);
-                        sums[r][0] = f32x4_add(sums[r][0], f32x4_mul(a, b[0]));
-                        sums[r][1] = f32x4_add(sums[r][1], f32x4_mul(a, b[1]));
+                        sums[r][0] = add_product(sums[r][0], a, b[0]);
+                        sums[r][1] = add_product(sums[r][1], a, b[1]);
                     }
                 }
                 for (r, [left, right]) in sums.into_iter().enumerate() {

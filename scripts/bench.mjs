@@ -3,7 +3,8 @@
  * work, interleaved; then natively with Criterion; then whole answers, as people wait for them, in Node and natively, beside
  * PyTorch, SciPy and PyHessian where Python has them. Ratios hold within a run; times vary between machines and runs.
  *
- *   --work f1,c1,resnet20         which work (benches/web/problems.mjs); default all
+ *   --work f1,c1,resnet20         which work (benches/web/problems.mjs); default all, but for `convolutions`: kinds of convolutions beside
+ *                                 dense layers
  *   --only isoflat,jax,tfjs       which libraries (pytorch too, natively, where Python has it); isoflat in f64 is always there, as the
  *                                 reference
  *   --device cpu,webgpu           where; default both. That is of the browser: named without a part, it takes that part alone, and `webgpu`
@@ -22,10 +23,10 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { works } from "../benches/web/problems.mjs";
+import { convolutions, works } from "../benches/web/problems.mjs";
 import { wholeAnswers } from "./bench/answers.mjs";
 import { libraries } from "./bench/contenders.mjs";
-import { natively } from "./bench/native.mjs";
+import { convolutionsNatively, natively } from "./bench/native.mjs";
 import { runWork } from "./bench/rounds.mjs";
 import { serve } from "./bench/server.mjs";
 import { print } from "./bench/tables.mjs";
@@ -68,8 +69,10 @@ function options() {
   }
   const isWhole = !values.browser && !values.native && !values.answers;
   const all = isWhole && values.device === undefined;
+  const kinds = values.work === "convolutions";
   return {
-    works: list(values.work, Object.keys(works), "work"),
+    kinds,
+    works: kinds ? Object.keys(convolutions) : list(values.work, Object.keys(works), "work"),
     only: against === undefined ? only : [...only, "before"],
     against,
     devices: list(values.device, ["cpu", "webgpu"], "device"),
@@ -78,7 +81,7 @@ function options() {
     plain: values["plain-simd"],
     browser: values.browser || isWhole,
     native: values.native || all,
-    answers: values.answers || all,
+    answers: values.answers || (all && !kinds),
     markdown: values.markdown || values.device === "webgpu",
   };
 }
@@ -120,22 +123,16 @@ async function inBrowser({ works: chosen, only, devices, rounds, budget, plain, 
   const server = await serve();
   const say = (text) => console.log(`… ${text}`);
   try {
-    const tab = await browser.newPage();
-    await tab.goto(server.address);
-    await tab.waitForFunction(() => window.bench !== undefined);
-    say("the machine's ceilings");
-    const ceilings = await tab.evaluate(() => window.bench.ceilings());
-    await tab.close();
     const results = [];
     for (const work of chosen) {
       // The product without anything kept is a second column of the same work.
-      const { operations } = works[work];
-      const all = operations.includes("product") ? [...operations, "plain"] : operations;
+      const { operations } = works[work] ?? convolutions[work];
+      const all = works[work] && operations.includes("product") ? [...operations, "plain"] : operations;
       results.push(await runWork(browser, server.address, work, all, { only, devices, rounds, budget, say }));
     }
     const adapter = results.flatMap(({ adapters }) => adapters).find(({ name }) => name === "isoflat WebGPU")?.adapter;
     const command = ["npm run bench", ...process.argv.slice(2)].join(" ").replace("bench --", "bench -- --");
-    return { version: `Chrome ${browser.version()}`, adapter, command, ceilings, works: results };
+    return { version: `Chrome ${browser.version()}`, adapter, command, works: results };
   } finally {
     await browser.close();
     server.close();
@@ -151,7 +148,8 @@ async function main() {
     machine: `${cpus().length} × ${cpus()[0].model.trim()}`,
   };
   if (chosen.browser) result.browser = await inBrowser(chosen);
-  if (chosen.native) result.native = await natively(chosen.works);
+  if (chosen.native && chosen.kinds) result.kinds = await convolutionsNatively(convolutions);
+  else if (chosen.native) result.native = await natively(chosen.works);
   const file = join(folder, "results.json");
   // What comes last is not to lose what is there.
   const write = () => writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`);
@@ -161,7 +159,7 @@ async function main() {
     result.answers = await wholeAnswers((text) => console.log(`… ${text}`));
     write();
   }
-  print(result, works, chosen.markdown);
+  print(result, { ...works, ...convolutions }, chosen.markdown);
   console.log(`\nwritten to ${join("target", "bench", "results.json")}`);
 }
 

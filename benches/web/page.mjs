@@ -36,7 +36,8 @@ window.bench = {
     const problem = make(work);
     const { open } = await import(module);
     contender = await open(problem, options);
-    return { adapter: contender.adapter, operations: Object.keys(contender), isolated: crossOriginIsolated };
+    const { adapter, flops } = contender;
+    return { adapter, flops, operations: Object.keys(contender), isolated: crossOriginIsolated };
   },
 
   /** Milliseconds of one run. */
@@ -55,10 +56,7 @@ window.bench = {
 
   /** How far what was computed last is from the reference. */
   async error(asked) {
-    return { ...(await errorOf(await contender.read(asked.operation), asked)), complaints };
-  },
-
-  async ceilings() {
-    return (await import("./ceiling.mjs")).ceilings();
+    const found = (await contender.error?.()) ?? (await errorOf(await contender.read(asked.operation), asked));
+    return { ...found, complaints };
   },
 };

@@ -96,6 +96,46 @@ export const works = {
   },
 };
 
+/** The same layer several times, with ReLUs, and behind them as little as a loss needs. */
+function chain(layer, { side, times = 4, ...more }) {
+  const input = [layer.channels ?? layer.units, side, side];
+  const layers = Array.from({ length: times }, () => [layer, relu]).flat();
+  const behind = [{ type: "global_avg_pool2d" }, { type: "flatten" }, dense(10)];
+  return { network: { input, layers: [...layers, ...behind] }, operations: ["gradient", "product"], ...more };
+}
+
+const same = (channels, kernel, stride = 1) => square(channels, kernel, stride, (kernel - 1) / 2, true);
+const depthwise = (channels, kernel) => ({ ...same(channels, kernel), groups: channels });
+
+/** Convolutions one kind at a time, and dense layers to hold these against: `--work convolutions`. */
+export const convolutions = {
+  dense: {
+    title: "dense, 512 units",
+    samples: 256,
+    network: { input: [512], layers: mlp([512, 512, 512, 512, 10]) },
+    operations: ["gradient", "product"],
+  },
+  conv3x4: { title: "3 × 3, 4 channels of 32 × 32", ...chain(same(4, 3), { side: 32, samples: 128 }) },
+  conv3x8: { title: "3 × 3, 8 channels of 32 × 32", ...chain(same(8, 3), { side: 32, samples: 64 }) },
+  conv3x16: { title: "3 × 3, 16 channels of 32 × 32", ...chain(same(16, 3), { side: 32, samples: 32 }) },
+  conv3x32: { title: "3 × 3, 32 channels of 16 × 16", ...chain(same(32, 3), { side: 16, samples: 64 }) },
+  conv3x64: { title: "3 × 3, 64 channels of 8 × 8", ...chain(same(64, 3), { side: 8, samples: 128 }) },
+  conv5x8: { title: "5 × 5, 8 channels of 28 × 28", ...chain(same(8, 5), { side: 28, samples: 32 }) },
+  conv5x16: { title: "5 × 5, 16 channels of 14 × 14", ...chain(same(16, 5), { side: 14, samples: 64 }) },
+  conv1x16: { title: "1 × 1, 16 channels of 32 × 32", ...chain(same(16, 1), { side: 32, samples: 64 }) },
+  conv1x64: { title: "1 × 1, 64 channels of 16 × 16", ...chain(same(64, 1), { side: 16, samples: 64 }) },
+  strided: {
+    title: "3 × 3, stride 2, 16 channels of 64 × 64, twice",
+    ...chain(same(16, 3, 2), { side: 64, samples: 32, times: 2 }),
+  },
+  depthwise: {
+    title: "3 × 3, depthwise, 64 channels of 16 × 16",
+    ...chain(depthwise(64, 3), { side: 16, samples: 64 }),
+  },
+};
+
+const workOf = (name) => works[name] ?? convolutions[name];
+
 /** mulberry32: small, seeded, the same everywhere. */
 function generator(seed) {
   let state = seed >>> 0;
@@ -154,9 +194,9 @@ function shapes(network) {
         blocks.push({ weight: [layer.units, channels], fan: channels, bias: layer.units, places: 1 });
         return [layer.units];
       case "conv2d": {
-        const { kernel, bias } = layer;
-        const fan = channels * kernel[0] * kernel[1];
-        const weight = [layer.channels, channels, ...kernel];
+        const { kernel, bias, groups = 1 } = layer;
+        const fan = (channels / groups) * kernel[0] * kernel[1];
+        const weight = [layer.channels, channels / groups, ...kernel];
         blocks.push({ weight, fan, bias: bias ? layer.channels : 0, places: size(sides()) });
         return [layer.channels, ...sides()];
       }
@@ -200,7 +240,7 @@ function draw(blocks, random, scale) {
  * point has two of each, of which the first layer's inputs, which do not move, leave one.
  */
 export function flops(name, operation) {
-  const { samples, network, points } = works[name];
+  const { samples, network, points } = workOf(name);
   const of = shapes(network).map(({ weight, places }) => 2 * samples * places * size(weight));
   const all = of.reduce((a, b) => a + b, 0);
   const [first] = of;
@@ -210,7 +250,7 @@ export function flops(name, operation) {
 }
 
 export function problem(name) {
-  const { samples, network, points } = works[name];
+  const { samples, network, points } = workOf(name);
   const random = generator(1);
   const blocks = shapes(network);
   const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());

@@ -32,6 +32,13 @@ export const contenders = [
   { name: "tfjs WebGPU", ...tfjs, options: { device: "webgpu" }, gpu: true },
 ];
 
+/** What the device can do, in every round: benches/web/ceiling.mjs. */
+const ceiling = { module: "/web/ceiling.mjs", isCeiling: true };
+export const ceilings = [
+  { name: "the ceiling, wasm", ...ceiling, options: { device: "wasm" }, threads: 1 },
+  { name: "the ceiling, WebGPU", ...ceiling, options: { device: "webgpu" }, gpu: true },
+];
+
 export const libraries = [...new Set(contenders.map(({ library }) => library))];
 
 /** The module of another checkout of isoflat, beside this one's. */
@@ -47,4 +54,5 @@ export const operations = {
   product: "Hessian product",
   plain: "Hessian product, plain",
   landscape: "landscape",
+  ceiling: "a plain product of 512 × 512 matrices, four times",
 };

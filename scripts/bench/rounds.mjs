@@ -3,7 +3,7 @@
  * Slow ones take part in fewer rounds, spread evenly over the others', and never in fewer than three.
  */
 
-import { beforehand, contenders } from "./contenders.mjs";
+import { beforehand, ceilings, contenders } from "./contenders.mjs";
 import { openPython } from "./python.mjs";
 
 /** Warm-up: at least this many runs and milliseconds, until the browser's compilers have done what they do. */
@@ -55,7 +55,7 @@ async function openTab(browser, address, contender, work) {
   const opened = await call(tab, "open", { module, work, options });
   // A page that is not isolated as it should be would compare unequal numbers of threads.
   if (opened.isolated !== Boolean(contender.isolated)) throw new Error("the page's isolation is not as asked for");
-  return { tab, adapter: opened.adapter, has: opened.operations };
+  return { tab, adapter: opened.adapter, has: opened.operations, flops: opened.flops };
 }
 
 /** Warms one cell up, checks its numbers, and says how long a run takes. */
@@ -79,9 +79,11 @@ async function begin({ tab, contender, work, operation, budget, rounds }) {
 /** Runs `operation` of `work` for everyone in `tabs`; a row each, the missing ones with their reason. */
 async function compare(tabs, work, operation, { rounds, budget, say }) {
   const cells = [];
-  for (const { contender, tab, failure, has } of tabs) {
-    if (tab !== undefined && !has.includes(operation)) continue;
-    const cell = { name: contender.name, library: contender.library, operation };
+  for (const { contender, tab, failure, has, flops } of tabs) {
+    const timed = contender.isCeiling ? "ceiling" : operation;
+    if (tab !== undefined && !has.includes(timed)) continue;
+    const { name, library, isCeiling, gpu } = contender;
+    const cell = { name, library, operation, timed, ...(isCeiling && { ceilingOf: gpu ? "webgpu" : "cpu", flops }) };
     cells.push(cell);
     if (failure !== undefined || tab.isClosed()) {
       cell.failure = failure ?? "given up before";
@@ -89,7 +91,7 @@ async function compare(tabs, work, operation, { rounds, budget, say }) {
     }
     try {
       say(`${work}, ${operation}: warming up ${contender.name}`);
-      Object.assign(cell, await begin({ tab, contender, work, operation, budget, rounds }));
+      Object.assign(cell, await begin({ tab, contender, work, operation: timed, budget, rounds }));
       cell.tab = tab;
     } catch (error) {
       cell.failure = reason(error);
@@ -103,13 +105,13 @@ async function compare(tabs, work, operation, { rounds, budget, say }) {
       const taken = (n) => Math.floor((n * cell.planned) / rounds);
       if (cell.failure !== undefined || taken(round + 1) === taken(round)) continue;
       try {
-        cell.times.push(await call(cell.tab, "time", operation));
+        cell.times.push(await call(cell.tab, "time", cell.timed));
       } catch (error) {
         cell.failure = reason(error);
       }
     }
   }
-  return cells.map(({ tab: _, planned: __, times, ...cell }) =>
+  return cells.map(({ tab: _, planned: __, timed: ___, times, ...cell }) =>
     cell.failure === undefined
       ? { ...cell, ms: median(times), fastest: Math.min(...times), slowest: Math.max(...times), rounds: times.length }
       : cell,
@@ -117,8 +119,10 @@ async function compare(tabs, work, operation, { rounds, budget, say }) {
 }
 
 export async function runWork(browser, address, work, operations, { only, devices, ...options }) {
-  const asked = ({ library, gpu }) => only.includes(library) && devices.includes(gpu ? "webgpu" : "cpu");
-  const chosen = [...contenders, ...beforehand].filter((contender) => contender.reference || asked(contender));
+  const asked = ({ library, gpu, isCeiling }) =>
+    (isCeiling || only.includes(library)) && devices.includes(gpu ? "webgpu" : "cpu");
+  const all = [...contenders, ...beforehand, ...ceilings];
+  const chosen = all.filter((contender) => contender.reference || asked(contender));
   const tabs = [];
   const results = [];
   try {

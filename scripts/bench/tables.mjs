@@ -1,6 +1,6 @@
 /** The results as tables: on the terminal, and in Markdown for the README. */
 
-import { flops } from "../../benches/web/problems.mjs";
+import { convolutions, flops } from "../../benches/web/problems.mjs";
 import { operations } from "./contenders.mjs";
 
 const time = (ms) => (ms < 100 ? ms.toPrecision(3) : ms.toFixed(0));
@@ -18,26 +18,28 @@ function rivalOf(cell, results) {
   return results.find((other) => other.name === name && other.operation === wanted && other.ms !== undefined);
 }
 
-/** How many operations a second, and on one thread of the CPU how much of what a plain product of matrices reaches there. */
-function speed({ name, operation, ms }, work, ceilings) {
-  const gflops = flops(work, operation) / ms / 1e6;
+/** How many operations a second, and on one thread of the CPU how much of what a plain product of matrices reached in the same rounds. */
+function speed(cell, results, work) {
+  const speedOf = ({ flops: own, operation, ms }) => (own ?? flops(work, operation)) / ms / 1e6;
+  const ceiling = results.find(({ ceilingOf, operation }) => ceilingOf === "cpu" && operation === cell.operation);
   const share =
-    name === "isoflat CPU f32" && ceilings?.wasm.gflops
-      ? ` (${Math.round((100 * gflops) / ceilings.wasm.gflops)} %)`
+    cell.name === "isoflat CPU f32" && ceiling?.ms !== undefined
+      ? ` (${Math.round((100 * speedOf(cell)) / speedOf(ceiling))} %)`
       : "";
-  return `${gflops.toFixed(1)}${share}`;
+  return `${speedOf(cell).toFixed(1)}${share}`;
 }
 
-function row(cell, results, work, ceilings) {
-  const head = { contender: cell.name, what: operations[cell.operation] };
+function row(cell, results, work) {
+  const isCeiling = cell.ceilingOf !== undefined;
+  const head = { contender: cell.name, what: operations[isCeiling ? "ceiling" : cell.operation] };
   if (cell.failure !== undefined) return { ...head, ms: `not available: ${cell.failure}` };
-  const own = rivalOf(cell, results);
+  const own = isCeiling ? undefined : rivalOf(cell, results);
   const fastest = results.find(({ name, operation }) => name === "isoflat CPU f32" && operation === own?.operation);
   return {
     ...head,
     ms: time(cell.ms),
     fastest: time(cell.fastest),
-    "GFLOP/s (of the ceiling)": speed(cell, work, ceilings),
+    "GFLOP/s (of the ceiling)": speed(cell, results, work),
     "÷ isoflat, same device": own ? (cell.ms / own.ms).toFixed(2) : "",
     "÷ isoflat CPU f32": fastest?.ms ? (cell.ms / fastest.ms).toFixed(2) : "",
     "error to f64": cell.name === "isoflat CPU f64" ? "the reference" : errorText(cell),
@@ -47,15 +49,26 @@ function row(cell, results, work, ceilings) {
   };
 }
 
-const rowsOf = ({ work, results }, ceilings) => results.map((cell) => row(cell, results, work, ceilings));
+const rowsOf = ({ work, results }) => results.map((cell) => row(cell, results, work));
 
-function ceilingRows({ wasm, webgpu }) {
-  const show = (name, { ms, gflops, error, missing }) =>
-    missing
-      ? { ceiling: name, ms: `not available: ${missing}` }
-      : { ceiling: name, ms: time(ms), "GFLOP/s": gflops.toFixed(1), "error to f64": exponential(error) };
-  return [show("wasm SIMD, tile 4 × 8", wasm), show("WGSL, tile 8 × 8", webgpu)];
+/** Kinds of convolutions: how many operations a second, and how much that is of what dense layers reach. */
+function kindRows(found) {
+  const speeds = ({ name, ...ms }) => ["gradient", "product"].map((what) => flops(name, what) / ms[what] / 1e6);
+  const dense = speeds(found.find(({ name }) => name === "dense"));
+  return found.map((one) => {
+    const [gradient, product] = speeds(one).map(
+      (speed, i) => `${speed.toFixed(1)} (${Math.round((100 * speed) / dense[i])} %)`,
+    );
+    return { layers: convolutions[one.name].title, gradient, "Hessian product": product };
+  });
 }
+
+/** What one thread in f32 took for each kind in the browser. */
+const kindsInBrowser = (works) =>
+  works.map(({ work: name, results }) => {
+    const of = (what) => results.find((cell) => cell.name === "isoflat CPU f32" && cell.operation === what)?.ms;
+    return { name, gradient: of("gradient"), product: of("product") };
+  });
 
 function markdownTable(rows) {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
@@ -65,7 +78,7 @@ function markdownTable(rows) {
 }
 
 /** Everything of one run. `titles` names the pieces of work. */
-export function print({ browser, native, answers, date, machine }, titles, markdown) {
+export function print({ browser, native, kinds, answers, date, machine }, titles, markdown) {
   const table = markdown ? (rows) => console.log(`\n${markdownTable(rows)}`) : (rows) => console.table(rows);
   const heading = (text) => console.log(markdown ? `\n**${text}**` : `\n${text}`);
   console.log(`\n${date}, ${machine}`);
@@ -74,14 +87,19 @@ export function print({ browser, native, answers, date, machine }, titles, markd
     console.log(
       "Medians of interleaved rounds after a warm-up. Slow cells take part in fewer rounds, never fewer than 3.",
     );
-    if (browser.ceilings !== undefined) {
-      heading("The machine's ceilings: a plain product of 512 × 512 matrices in f32");
-      table(ceilingRows(browser.ceilings));
-    }
     for (const work of browser.works) {
       heading(titles[work.work].title);
-      table(rowsOf(work, browser.ceilings));
+      table(rowsOf(work));
     }
+  }
+  const spoken = "GFLOP/s of f32 on one thread (of what dense layers reach)";
+  if (browser?.works.some(({ work }) => work === "dense")) {
+    heading(`In the browser: ${spoken}`);
+    table(kindRows(kindsInBrowser(browser.works)));
+  }
+  if (kinds !== undefined) {
+    heading(`Native: ${spoken}`);
+    table(kindRows(kinds));
   }
   if (native !== undefined) {
     heading("Native, by Criterion: medians");
