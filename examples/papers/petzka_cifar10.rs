@@ -1,8 +1,7 @@
 //! Petzka et al. (2019), section 3: LeNet5 on CIFAR-10, four initialisations and SGD with batches of 4, 32, 64 and 512 at the rates that the
 //! text prints, and whether flatness goes with the generalisation gap: Figure 1, and Figure 2, which is of the same networks after a layer-wise
 //! rescaling. The paper trains 9 networks a setting “until convergence” on 50,000 images: here one, on the first 2000, until their mean
-//! loss is at most 0.01 or for 250 epochs, and none with batches of 4, of which a sample takes six times as long as of the others. What is
-//! above it then has not converged, and is left out.
+//! loss is at most 0.01 or for 250 epochs. What is above it then has not converged, and is left out.
 //!
 //! The paper does not say how pixels are normalised: they are in [−1, 1], as PyTorch's own example with this network and these data has them.
 
@@ -19,7 +18,7 @@ use super::petzka::{self, Scale};
 use super::runs;
 
 /// Batches and rates.
-const SETTINGS: [(usize, f64); 3] = [(32, 0.008), (64, 0.02), (512, 0.1)];
+const SETTINGS: [(usize, f64); 4] = [(32, 0.008), (64, 0.02), (512, 0.1), (4, 0.001)];
 
 /// The normal one has a variance of 0.1.
 const INITIALIZATIONS: [(&str, Initialization); 4] = [
@@ -53,12 +52,14 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     };
     let data = [images(Part::Training, scale.training)?, images(Part::Test, scale.test)?];
     let keys: Vec<Key> = (0..scale.seeds)
-        .flat_map(|seed| SETTINGS.into_iter().map(move |(batch, rate)| (batch, rate, seed)))
-        .flat_map(|(batch, rate, seed)| {
-            INITIALIZATIONS.into_iter().map(move |initialization| (initialization, batch, rate, seed))
+        .flat_map(|seed| {
+            SETTINGS.into_iter().zip(0..).flat_map(move |((batch, rate), setting)| {
+                INITIALIZATIONS.into_iter().zip(0..).map(move |(initialization, drawn)| {
+                    let bend = bend(seed, setting, drawn);
+                    Key { initialization, batch, rate, seed, bend }
+                })
+            })
         })
-        .zip(0..)
-        .map(|((initialization, batch, rate, seed), bend)| Key { initialization, batch, rate, seed, bend })
         .collect();
     let name = |key: &Key| format!("{}-batch-{}-seed-{}", key.initialization.0, key.batch, key.seed);
     let found = runs::all(&arguments.runs, arguments.jobs, &keys, name, |key| block_on(one(key, &scale, &data)))?;
@@ -68,6 +69,15 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         "data": "CIFAR-10",
     });
     petzka::finish(arguments, &scale, found, said)
+}
+
+/// Batches of 4 came later, and what is kept of the others has their bends: these count on behind any seed of theirs.
+fn bend(seed: u64, setting: u64, initialization: u64) -> u64 {
+    let initializations = INITIALIZATIONS.len() as u64;
+    match setting {
+        3 => 1_000_000 + initializations * seed + initialization,
+        setting => initializations * (3 * seed + setting) + initialization,
+    }
 }
 
 async fn one(key: &Key, scale: &Scale, [training, test]: &[Images; 2]) -> Result<Value> {
