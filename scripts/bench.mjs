@@ -23,7 +23,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { convolutions, works } from "../benches/web/problems.mjs";
+import { convolutions, workOf, works } from "../benches/web/problems.mjs";
 import { wholeAnswers } from "./bench/answers.mjs";
 import { libraries } from "./bench/contenders.mjs";
 import { convolutionsNatively, natively } from "./bench/native.mjs";
@@ -126,7 +126,7 @@ async function inBrowser({ works: chosen, only, devices, rounds, budget, plain, 
     const results = [];
     for (const work of chosen) {
       // The product without anything kept is a second column of the same work.
-      const { operations } = works[work] ?? convolutions[work];
+      const { operations } = workOf(work);
       const all = works[work] && operations.includes("product") ? [...operations, "plain"] : operations;
       results.push(await runWork(browser, server.address, work, all, { only, devices, rounds, budget, say }));
     }

@@ -98,7 +98,7 @@ export const works = {
 
 /** The same layer several times, with ReLUs, and behind them as little as a loss needs. */
 function chain(layer, { side, times = 4, ...more }) {
-  const input = [layer.channels ?? layer.units, side, side];
+  const input = [layer.channels, side, side];
   const layers = Array.from({ length: times }, () => [layer, relu]).flat();
   const behind = [{ type: "global_avg_pool2d" }, { type: "flatten" }, dense(10)];
   return { network: { input, layers: [...layers, ...behind] }, operations: ["gradient", "product"], ...more };
@@ -134,7 +134,7 @@ export const convolutions = {
   },
 };
 
-const workOf = (name) => works[name] ?? convolutions[name];
+export const workOf = (name) => works[name] ?? convolutions[name];
 
 /** mulberry32: small, seeded, the same everywhere. */
 function generator(seed) {
