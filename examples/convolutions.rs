@@ -1,8 +1,8 @@
 //! How fast convolutions go of every kind, beside dense layers: the native side of `npm run bench -- --work convolutions`.
 //!
-//! `cargo run --release --example convolutions -- CASES FOUND`: `CASES` is a file with a JSON list of networks, `{"name", "samples",
-//! "network"}`, and `FOUND` gets one of `{"name", "gradient", "product"}`: milliseconds of a gradient at a new point and of a Hessian
-//! product, in f32 on one thread, medians of rounds in which all of them take their turns.
+//! `RAYON_NUM_THREADS=1 cargo run --release --example convolutions -- CASES FOUND`: `CASES` is a file with a JSON list of networks,
+//! `{"name", "samples", "network"}`, and `FOUND` gets one of `{"name", "gradient", "product"}`: milliseconds of a gradient at a new point
+//! and of a Hessian product, in f32, medians of rounds in which all of them take their turns.
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -115,17 +115,15 @@ export function ratesChart(spaces: Spaces, figures = "Figures 4.1 and 4.4"): Cha
 
 /** Figures 4.6 and 4.7. */
 export function fixedCharts(kept: Spaces[], grids: Spaces[]): Chart[] {
+  const charts = (all: Spaces[], figure: string, name: string, title: string) =>
+    all.map((one) => ({
+      ...ratesChart(one, figure),
+      name: `jestaedt-${name}${suffixOf(one.data)}`,
+      title: `${title}, ${one.data ?? "MNIST"}: lowest validation loss`,
+    }));
   return [
-    ...kept.map((one) => ({
-      ...ratesChart(one, "Figure 4.6"),
-      name: `jestaedt-kept${suffixOf(one.data)}`,
-      title: `Set to 1, or kept, ${one.data ?? "MNIST"}: lowest validation loss`,
-    })),
-    ...grids.map((grid) => ({
-      ...ratesChart(grid, "Figure 4.7"),
-      name: `jestaedt-grid${suffixOf(grid.data)}`,
-      title: `By fixed value, ${grid.data ?? "MNIST"}: lowest validation loss`,
-    })),
+    ...charts(kept, "Figure 4.6", "kept", "Set to 1, or kept"),
+    ...charts(grids, "Figure 4.7", "grid", "By fixed value"),
   ];
 }
 

@@ -95,15 +95,16 @@ export class GalleryDrawing {
       case "petzka-cifar10":
         return this.#petzka(await resultsOf("petzka-cifar10"));
       case "spaces-low-high":
-        return this.#pairs([
-          ...lowHighCharts(await resultsOf("spaces-low-high")),
-          ...lowHighCharts(await resultsOf("spaces-cifar10-low-high")),
-        ]);
+        return this.#pairs(
+          (await Promise.all([resultsOf("spaces-low-high"), resultsOf("spaces-cifar10-low-high")])).flatMap(
+            lowHighCharts,
+          ),
+        );
       case "spaces-fixed":
         return this.#pairs(
           fixedCharts(
-            [await resultsOf("spaces-kept"), await resultsOf("spaces-cifar10-kept")],
-            [await resultsOf("spaces-grid"), await resultsOf("spaces-cifar10-grid")],
+            await Promise.all([resultsOf("spaces-kept"), resultsOf("spaces-cifar10-kept")]),
+            await Promise.all([resultsOf("spaces-grid"), resultsOf("spaces-cifar10-grid")]),
           ),
         );
       case "spaces-reparametrized":
