@@ -39,6 +39,7 @@ mod networks;
 mod normalized_sharpness;
 mod papers;
 mod passes;
+mod path_training;
 mod plan;
 mod program;
 mod ranks;

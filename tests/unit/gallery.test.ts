@@ -329,7 +329,7 @@ describe("what is drawn of stored results", () => {
   test("Table 4: every seed of both networks with both sizes of batches, and the paper's means", () => {
     const { columns, plot, rows } = table4Chart(table4);
     expect(rows).toBe(new Set(table4.runs.map(({ network, batches }) => `${network} ${batches}`)).size);
-    const [, , seeds, , , , norms, papers] = columns().map(({ values }) => Array.from(values, Number));
+    const [, , seeds, , , , norms, , papers] = columns().map(({ values }) => Array.from(values, Number));
     expect(seeds?.length).toBe(table4.runs.length);
     for (const value of [...(norms ?? []), ...(papers ?? [])]) expect(plot.x.at(value)).toBeGreaterThan(0);
   });
@@ -338,14 +338,20 @@ describe("what is drawn of stored results", () => {
     const { columns, rows, name } = table4Chart(cifar10Table4, "cifar10");
     expect(rows).toBe(2);
     expect(name).not.toBe(table4Chart(published, "published").name);
-    expect(Array.from(columns()[7]?.values ?? [], Number)).toEqual([1790, 28533]);
+    expect(Array.from(columns()[8]?.values ?? [], Number)).toEqual([1790, 28533]);
     for (const { training_loss } of cifar10Table4.runs) expect(training_loss).toBeGreaterThan(1);
   });
 
   test("Table 4 as the authors' program trains: small batches end lower, by as much as their loss is", () => {
-    const { columns, rows } = table4Chart(published, "published");
+    const { columns, keys, plot, rows } = table4Chart(published, "published");
     expect(rows).toBe(4);
     expect(columns()[6]?.values.length).toBe(published.runs.length);
+    const nodewise = published.runs.flatMap((run) => run.nodewise_spectral_norm ?? []);
+    expect(new Set(Array.from(columns()[7]?.values ?? []).filter((norm) => norm !== undefined))).toEqual(
+      new Set(nodewise),
+    );
+    for (const norm of nodewise) expect(plot.x.at(norm)).toBeGreaterThan(0);
+    expect(keys.map(({ name }) => name)).toContain("in the node-wise metric");
     for (const network of ["mnist_fc", "lenet"]) {
       const [small, large] = ["small", "large"].map((batches) =>
         published.runs.find((run) => run.network === network && run.batches === batches),

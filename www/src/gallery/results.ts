@@ -46,6 +46,8 @@ export interface Table4 {
     training_loss: number;
     test_accuracy: number;
     spectral_norm: number;
+    /** None of a run whose network was measured in the layer-wise metric alone. */
+    nodewise_spectral_norm?: number;
   }[];
 }
 
