@@ -55,19 +55,23 @@ pub fn max<T: Real, const N: usize>(windows: &Windows, x: &[T], out: &mut [T], a
     let argmax = argmax.as_chunks_mut::<N>().0.chunks_exact_mut(channels);
     let x = x.as_chunks::<N>().0;
     for ((pixels, out), argmax) in windows.iter().zip(out).zip(argmax) {
-        for (c, (best, place)) in out.iter_mut().zip(argmax).enumerate() {
+        for (c, (out, argmax)) in out.iter_mut().zip(argmax).enumerate() {
+            // In variables of its own and without branches, which the compiler makes vectors of.
             let first = pixels[0] as usize * channels + c;
-            *best = x[first];
-            *place = std::array::from_fn(|n| (first * N + n) as u32);
+            let (mut best, mut row) = (x[first], [first as u32; N]);
             for &pixel in &pixels[1..] {
                 let at = pixel as usize * channels + c;
+                let next = &x[at];
                 for n in 0..N {
                     // Strictly larger: the first of equals stays.
-                    if x[at][n] > best[n] {
-                        best[n] = x[at][n];
-                        place[n] = (at * N + n) as u32;
-                    }
+                    let is_larger = next[n] > best[n];
+                    row[n] = if is_larger { at as u32 } else { row[n] };
+                    best[n] = if is_larger { next[n] } else { best[n] };
                 }
+            }
+            *out = best;
+            for n in 0..N {
+                argmax[n] = row[n] * N as u32 + n as u32;
             }
         }
     }
