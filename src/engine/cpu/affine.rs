@@ -45,9 +45,6 @@ pub struct Affine {
     pub(super) classes: Vec<Class>,
     /// How windows meet the image where channels see one channel each.
     pub(super) stencil: Option<Stencil>,
-    /// Zeros above and left of δ, and its padded size, for the backward pass.
-    pub(super) delta_padding: [usize; 2],
-    pub(super) padded_output: [usize; 2],
 }
 
 /// Input pixels (y, x) with (y + padding) mod stride = `residue`: the part of the window that reaches them.
@@ -120,12 +117,6 @@ impl Affine {
         for y in 0..window.size[0] {
             runs.extend((0..window.size[1]).step_by(in_run).map(|x| [y * window.dilation[0], x * window.dilation[1]]));
         }
-        let reach = |axis: usize| (window.size[axis] - 1) * window.dilation[axis] / window.stride[axis];
-        let delta_padding = [reach(0), reach(1)];
-        let padded = |axis: usize, length: usize, output: usize| {
-            let last = (length - 1 + window.padding.before[axis]) / window.stride[axis];
-            delta_padding[axis] + output.max(last + 1)
-        };
         Ok(Some(Self {
             weight: weight.clone(),
             bias: bias.clone(),
@@ -136,13 +127,11 @@ impl Affine {
             column_of,
             run: in_run * seen,
             runs,
-            padded_output: [padded(0, input.height, step.output.height), padded(1, input.width, step.output.width)],
             classes: if stencil.is_some() { Vec::new() } else { classes(input, window, *groups)? },
             stencil,
             input,
             output: step.output,
             window,
-            delta_padding,
         }))
     }
 
@@ -169,11 +158,9 @@ impl Affine {
         self.classes[first..].iter().take_while(move |class| class.residue[0] == residue)
     }
 
-    /// The last output that may see a pixel, in padded rows and columns.
+    /// The row and column of the last output that would see a pixel if there were outputs without end.
     pub(super) fn last_output(&self, pixel: [usize; 2]) -> [usize; 2] {
-        let last = |axis: usize| {
-            (pixel[axis] + self.window.padding.before[axis]) / self.window.stride[axis] + self.delta_padding[axis]
-        };
+        let last = |axis: usize| (pixel[axis] + self.window.padding.before[axis]) / self.window.stride[axis];
         [last(0), last(1)]
     }
 
@@ -187,11 +174,9 @@ impl Affine {
             column_of: copied("places of weights", &self.column_of)?,
             run: self.columns,
             runs: vec![[0, 0]],
-            padded_output: [input.height, input.width],
             window,
             classes: classes(input, window, 1)?,
             stencil: None,
-            delta_padding: [0, 0],
             input,
             ..*self
         })
@@ -340,30 +325,10 @@ impl Affine {
         Ok(workspace)
     }
 
-    /// One block's δ as backward passes need it: itself, or a copy in `workspace`.
-    pub fn pad_delta<'a, T: Real, const N: usize>(&self, d: &'a [T], workspace: &'a mut Aligned<T>) -> Result<&'a [T]> {
-        if self.is_delta_as_it_is() {
-            return Ok(d);
-        }
-        let pixel = self.rows * N;
-        let [top, left] = self.delta_padding;
-        copy_padded(d, self.output.width * pixel, left * pixel, top, self.padded_output, pixel, workspace)?;
-        Ok(workspace)
-    }
-
-    /// Do backward passes need nothing around δ?
-    fn is_delta_as_it_is(&self) -> bool {
-        self.is_dense()
-            || self.is_channelwise()
-            || (self.delta_padding == [0, 0] && self.padded_output == [self.output.height, self.output.width])
-    }
-
-    /// Numbers of a block that its passes lay out at this step beside what comes in and goes out: transposed and padded.
+    /// Numbers of a block that its passes lay out at this step beside what comes in and goes out: transposed inputs, and sums of lanes.
     pub fn layout_numbers<const N: usize>(&self) -> [u64; 2] {
-        let [height, width] = self.padded_output.map(|side| side as u64);
-        let padded_output = if self.is_delta_as_it_is() { 0 } else { height * width * self.rows as u64 * N as u64 };
         let sums = if self.is_channelwise() { self.lane_sums::<N>() } else { 0 };
-        [self.wide_transposed_len::<N>(), padded_output.max(sums as u64)]
+        [self.wide_transposed_len::<N>(), sums as u64]
     }
 
     /// Numbers of every lane that [`super::channelwise::Pull`] sums, at most.

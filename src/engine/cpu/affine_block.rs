@@ -101,7 +101,7 @@ fn forward_rows<T: Real, const R: usize, const N: usize, const FMA: bool>(
 /// q = Σ over the terms of Wᵀ δ: one block. `out` is (pixels, input channels, N).
 pub struct BackwardBlock<'a, T, const N: usize> {
     pub affine: &'a Affine,
-    /// Packed weights, and the δ that they meet, padded as [`Affine::pad_delta`] does.
+    /// Packed weights, and the δ that they meet.
     pub terms: &'a [(&'a Backward<T>, &'a [T])],
     pub finish: Finish<'a, T>,
     pub out: &'a mut [T],
@@ -158,7 +158,8 @@ fn backward_rows<T: Real, const R: usize, const N: usize, const FMA: bool>(
 ) {
     let (channels, pixel) = (affine.input.channels, affine.rows * N);
     let rows = affine.rows_of_group();
-    let (line, run) = (affine.padded_output[1] * pixel, class.run * rows);
+    let (height, width) = (affine.output.height, affine.output.width);
+    let (line, run) = (width * pixel, class.run * rows);
     let row = first / affine.seen() * rows * N;
     let columns = class.taps.len() * rows;
     let begin = class.start * rows * channels + first * columns;
@@ -168,9 +169,17 @@ fn backward_rows<T: Real, const R: usize, const N: usize, const FMA: bool>(
         *out = [[T::ZERO; N]; R];
         for (weights, delta) in terms {
             let weights = &weights.0[begin..][..R * columns];
-            for (i, [y, x]) in class.runs.iter().enumerate() {
-                let delta = &delta[(last_row - y) * line + (last - x) * pixel + row..][..run * N];
-                accumulate::<T, R, N, FMA>(out, &weights[i * run * R..][..run * R], delta);
+            for (i, &[rows_back, back]) in class.runs.iter().enumerate() {
+                // Only where there are outputs: in front of an image without padding half of all taps are beyond its borders.
+                let Some(y) = last_row.checked_sub(rows_back).filter(|&y| y < height) else { continue };
+                let first = back.saturating_sub(last);
+                let end = class.run.min((width + back).saturating_sub(last));
+                if first >= end {
+                    continue;
+                }
+                let (begin, count) = (i * run + first * rows, (end - first) * rows);
+                let delta = &delta[y * line + (last + first - back) * pixel + row..][..count * N];
+                accumulate::<T, R, N, FMA>(out, &weights[begin * R..][..count * R], delta);
             }
         }
     }

@@ -93,7 +93,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
         (size_of::<BlockPoint<T>>() + lists + 8 * N) as u64
     }
 
-    /// Numbers that one thread lays out for a step beside what is kept: padded inputs and δ of a point and of a direction.
+    /// Numbers that one thread lays out for a step beside what is kept: padded inputs of a point and of a direction, or sums of lanes.
     fn scratch_numbers(&self) -> u64 {
         let padded = self.net.affine_steps().map(|(_, affine)| affine.layout_numbers::<N>().iter().max().copied());
         2 * padded.flatten().max().unwrap_or(0)

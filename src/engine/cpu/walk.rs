@@ -106,12 +106,11 @@ impl<T: Real> Back<'_, T> {
             simd::run(self.net.level, Pull::<T, N> { affine, terms, finish, out, lanes, gradient });
             return Ok(q);
         }
-        let first = (&self.weights.backward[l], affine.pad_delta::<T, N>(d, &mut workspace.padded)?);
+        let first = (&self.weights.backward[l], &d[..]);
         match self.second {
             None => channelwise::run(self.net.level, BackwardBlock::<T, N> { affine, terms: &[first], finish, out }),
             Some((direction, deltas)) => {
-                let delta = affine.pad_delta::<T, N>(&deltas[l], &mut workspace.padded_too)?;
-                let terms = [first, (&direction.backward[l], delta)];
+                let terms = [first, (&direction.backward[l], &deltas[l][..])];
                 channelwise::run(self.net.level, BackwardBlock::<T, N> { affine, terms: &terms, finish, out });
             }
         }
