@@ -170,7 +170,7 @@ fn backward_rows<T: Real, const R: usize, const N: usize, const FMA: bool>(
         for (weights, delta) in terms {
             let weights = &weights.0[begin..][..R * columns];
             for (i, &[rows_back, back]) in class.runs.iter().enumerate() {
-                // Only where there are outputs: in front of an image without padding half of all taps are beyond its borders.
+                // Only where there are outputs: of a small image without padding, half of all taps lie beyond its borders.
                 let Some(y) = last_row.checked_sub(rows_back).filter(|&y| y < height) else { continue };
                 let first = back.saturating_sub(last);
                 let end = class.run.min((width + back).saturating_sub(last));
