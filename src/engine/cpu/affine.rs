@@ -309,19 +309,16 @@ impl Affine {
 
     /// One block's input with its padding: itself, or a copy in `workspace`.
     pub fn pad<'a, T: Real, const N: usize>(&self, x: &'a [T], workspace: &'a mut Aligned<T>) -> Result<&'a [T]> {
-        let [top, left] = self.window.padding.before;
         if self.window.padding.is_none() {
             return Ok(x);
         }
-        copy_padded(
-            x,
-            self.input.width * self.input.channels * N,
-            left * self.input.channels * N,
-            top,
-            self.padded(),
-            self.input.channels * N,
-            workspace,
-        )?;
+        let ([top, left], [height, width]) = (self.window.padding.before, self.padded());
+        let pixel = self.input.channels * N;
+        let row = self.input.width * pixel;
+        let out = workspace.zeros("a padded image", height * width * pixel)?;
+        for (from, to) in x.chunks_exact(row).zip(out.chunks_exact_mut(width * pixel).skip(top)) {
+            to[left * pixel..][..row].copy_from_slice(from);
+        }
         Ok(workspace)
     }
 
@@ -395,23 +392,6 @@ fn interleave<T: Real, const R: usize>(rows: &[T], columns: &[u32], out: &mut [T
     for (&column, out) in columns.iter().zip(out.as_chunks_mut::<R>().0) {
         *out = rows.map(|row| row[column as usize]);
     }
-}
-
-/// Copies rows of pixels into a frame of zeros.
-fn copy_padded<T: Real>(
-    x: &[T],
-    row: usize,
-    left: usize,
-    top: usize,
-    [height, width]: [usize; 2],
-    pixel: usize,
-    out: &mut Aligned<T>,
-) -> Result<()> {
-    let out = out.zeros("a padded image", height * width * pixel)?;
-    for (from, to) in x.chunks_exact(row).zip(out.chunks_exact_mut(width * pixel).skip(top)) {
-        to[left..left + row].copy_from_slice(from);
-    }
-    Ok(())
 }
 
 /// Rows in tiles of up to [`ROWS`], none of which lies in two groups of so many.

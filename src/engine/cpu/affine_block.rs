@@ -172,13 +172,13 @@ fn backward_rows<T: Real, const R: usize, const N: usize, const FMA: bool>(
             for (i, &[rows_back, back]) in class.runs.iter().enumerate() {
                 // Only where there are outputs: of a small image without padding, half of all taps lie beyond its borders.
                 let Some(y) = last_row.checked_sub(rows_back).filter(|&y| y < height) else { continue };
-                let first = back.saturating_sub(last);
+                let start = back.saturating_sub(last);
                 let end = class.run.min((width + back).saturating_sub(last));
-                if first >= end {
+                if start >= end {
                     continue;
                 }
-                let (begin, count) = (i * run + first * rows, (end - first) * rows);
-                let delta = &delta[y * line + (last + first - back) * pixel + row..][..count * N];
+                let (begin, count) = (i * run + start * rows, (end - start) * rows);
+                let delta = &delta[y * line + (last + start - back) * pixel + row..][..count * N];
                 accumulate::<T, R, N, FMA>(out, &weights[begin * R..][..count * R], delta);
             }
         }
