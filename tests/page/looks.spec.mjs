@@ -94,7 +94,10 @@ async function checkLayout(lab, check, what) {
   check(`${what}: no control lies over another`, found.length === 0, found.slice(0, 5).join("; "));
 }
 
-/** Of the window as it is, or of a part of the page from where it begins, and of a long one no more than that. */
+/**
+ * Of the window as it is, or of a part of the page from where it begins, and of a long one no more than that. In whole pixels: versions
+ * of browsers cut a part of one off, or add the rest of it.
+ */
 async function picture(page, part, name) {
   const kind = part === null ? "window" : "part";
   const box = await page.evaluate(
@@ -107,7 +110,7 @@ async function picture(page, part, name) {
     },
     { part, kind },
   );
-  const clip = box && { ...box, height: Math.min(box.height, LONGEST) };
+  const clip = box && { ...box, y: Math.round(box.y), height: Math.min(Math.round(box.height), LONGEST) };
   const options = { ...TOLERANCE, scale: "css", ...(clip && { clip, fullPage: true }) };
   await expect.soft(page, name).toHaveScreenshot(`${name}.png`, options);
   await page.evaluate(() => delete document.documentElement.dataset.picture);
