@@ -104,7 +104,7 @@ export class Lab {
       const isOver = knowsBefore && training !== window.trainedBefore;
       return isOver || document.querySelector("dialog.ask[open]") || ["starting", "training"].includes(task);
     };
-    await this.page.waitForFunction(asksOrBegins, knowsBefore, { timeout: 10_000 }).catch(() => {});
+    await this.page.waitForFunction(asksOrBegins, knowsBefore, { timeout: MINUTE }).catch(() => {});
     if (await question.isVisible()) await question.getByText("Replace it").click();
   }
 
