@@ -137,9 +137,12 @@ export async function checkContinued(browser, url, check, expected) {
     come.every((at, index) => at >= (come[index - 1] ?? 0)),
     come.join(", "),
   );
-  await page.waitForFunction(() => window.isoflatLab.app.store.state.training?.stopped === false, null, {
-    timeout: 4 * MINUTE,
-  });
+  // The network that the page comes with was not stopped either, and is there until the training goes on.
+  const atItsEnd = (epochs) => {
+    const { training } = window.isoflatLab.app.store.state;
+    return training?.stopped === false && training.epochs === epochs;
+  };
+  await page.waitForFunction(atItsEnd, RUN.epochs, { timeout: 4 * MINUTE });
   await lab.looked();
   check("it ends with the same loss", (await state(page, "training")).loss === expected.training.loss);
   check("and the same weights to the last bit", (await weights(page)) === expected.hash);
