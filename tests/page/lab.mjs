@@ -57,8 +57,16 @@ export class Lab {
     const lab = new Lab(await context.newPage());
     await lab.page.goto(measured ? measuredOn(url, measured) : url);
     await lab.page.waitForSelector("#badge:not([data-state=starting])");
+    // Stopped before the address is carried out, the page would stay as it comes: on as many samples as it has, whatever is trained then.
+    if (rests && measured) await lab.measuring(measured);
     await (rests ? lab.rest() : lab.idle());
     return lab;
+  }
+
+  /** Until it is measured on so many samples. */
+  measuring(samples) {
+    const isMeasuredOn = (samples) => window.isoflatLab.app.store.state.model?.measuredSamples === samples;
+    return this.page.waitForFunction(isMeasuredOn, samples);
   }
 
   /** What the console had to say, since the test wanted it to fail. */

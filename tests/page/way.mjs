@@ -144,7 +144,9 @@ export async function checkContinued(browser, url, check, expected) {
   };
   await page.waitForFunction(atItsEnd, RUN.epochs, { timeout: 4 * MINUTE });
   await lab.looked();
-  check("it ends with the same loss", (await state(page, "training")).loss === expected.training.loss);
+  const { training } = expected;
+  const ended = await state(page, "training");
+  check("it ends with the same loss", ended.loss === training.loss, JSON.stringify([ended, training]));
   check("and the same weights to the last bit", (await weights(page)) === expected.hash);
   check("its way is that of the whole run", (await state(page, "way")) > 16);
   check("nothing is left to be continued", await page.locator("#continue-button").isHidden());
