@@ -6,12 +6,13 @@
 //! It is smaller than the thesis' experiment: 20 epochs or fewer and 3 initialisations, where the thesis takes 150 epochs and the
 //! mean of 10 runs. Both validate on the 10,000 test images.
 //!
-//! `cargo run --release --example spaces -- [--cifar10] [--quick] [--defects | --low-high | --kept | --grid | --reparametrized] [--epochs N] [--seeds N] [--seed N] [--jobs N] [--data DIR] [--runs DIR] [--out FILE] [--gpu]`
+//! `cargo run --release --example spaces -- [--cifar10] [--quick] [--defects | --low-high | --kept | --grid [--defects] | --reparametrized] [--epochs N] [--seeds N] [--seed N] [--jobs N] [--data DIR] [--runs DIR] [--out FILE] [--gpu]`
 //!
 //! `--defects` compares Adam instead, once as the code that the thesis' author published steps in the G-space; `--low-high` is Figure
 //! 4.3, all of SGD and Adam at rates of 0.05 and 0.0005; `--kept` is Figure 4.6, with the fixed weights set to 1 or kept as they are
-//! drawn, `--grid` Figure 4.7, with them set to values from 0.1 to 3, and `--reparametrized` section 4.2.2, with the network rescaled
-//! until they are ±1. `--quick` takes 2,000 images and 3 epochs.
+//! drawn, `--grid` Figure 4.7, with them set to values from 0.1 to 3, and, with `--defects`, as that code has it, which sets them to 1
+//! whatever value is asked for; `--reparametrized` is section 4.2.2, with the network rescaled until they are ±1. `--quick` takes 2,000
+//! images and 3 epochs.
 //!
 //! A run is a method at a rate from one initialisation; `--seeds` counts these (3), from `--seed` on (2025). Each is written to a file of
 //! its own in `--runs` (target/papers/spaces and so on) as soon as it is done, so that what was killed goes on with the runs that are
@@ -36,7 +37,7 @@ use isoflat::train::{TrainOptions, train_in};
 use isoflat::{Control, Error, ErrorCode, Result};
 use serde_json::{Value, json};
 
-use self::experiments::{DEFECTS, EXPERIMENTS, Experiment, GRID, Method, preset};
+use self::experiments::{EXPERIMENTS, Experiment, Method, preset};
 use self::images::{DataSet, Images, Part};
 
 const BATCH: usize = 64;
@@ -67,22 +68,29 @@ fn bad(what: String) -> Error {
 }
 
 /// Which one these options ask for.
-fn chosen(asked: &[&'static Experiment]) -> Result<&'static Experiment> {
-    match asked {
-        [] => Ok(&EXPERIMENTS[0]),
-        [one] => Ok(one),
-        some => {
-            let options: Vec<_> = some.iter().filter_map(|experiment| experiment.option).collect();
-            let both = options.join(" and ");
-            // The other defect of the published code.
-            Err(bad(match [GRID, DEFECTS].iter().all(|option| options.contains(option)) {
-                true => format!(
-                    "{both}: the published code sets fixed weights to 1 whatever value is asked for, so that every curve of the grid would be that of “Fixed SGD at 1”, which --grid has"
-                ),
-                false => format!("{both} are experiments of their own: take one"),
-            }))
+fn chosen(asked: &[String]) -> Result<&'static Experiment> {
+    let is_asked = |experiment: &&Experiment| {
+        let options = experiment.options;
+        asked.iter().all(|word| options.contains(&word.as_str()))
+            && options.iter().all(|&own| asked.iter().any(|word| word == own))
+    };
+    EXPERIMENTS
+        .iter()
+        .find(is_asked)
+        .ok_or_else(|| bad(format!("{} are experiments of their own: take one", asked.join(" and "))))
+}
+
+/// Each once.
+fn options() -> Vec<&'static str> {
+    let mut all: Vec<_> = EXPERIMENTS.iter().flat_map(|experiment| experiment.options).copied().collect();
+    let mut seen = Vec::new();
+    all.retain(|option| {
+        !seen.contains(option) && {
+            seen.push(*option);
+            true
         }
-    }
+    });
+    all
 }
 
 fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments> {
@@ -106,15 +114,11 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments> {
             "--data" => data = Some(value()?.into()),
             "--runs" => runs = Some(value()?.into()),
             "--out" => out = Some(value()?.into()),
-            option => match EXPERIMENTS.iter().find(|experiment| experiment.option == Some(option)) {
-                Some(experiment) => asked.push(experiment),
-                None => {
-                    let known: Vec<_> = EXPERIMENTS.iter().filter_map(|experiment| experiment.option).collect();
-                    let others =
-                        "--cifar10, --quick, --epochs, --seeds, --seed, --jobs, --data, --runs, --out and --gpu";
-                    return Err(bad(format!("{option} is none of {}, {others}", known.join(", "))));
-                }
-            },
+            option if options().contains(&option) => asked.push(word),
+            strange => {
+                let others = "--cifar10, --quick, --epochs, --seeds, --seed, --jobs, --data, --runs, --out and --gpu";
+                return Err(bad(format!("{strange} is none of {}, {others}", options().join(", "))));
+            }
         }
     }
     let experiment = chosen(&asked)?;
@@ -202,13 +206,14 @@ async fn one(key: &Key, [training, test]: &[Images; 2], arguments: &Arguments) -
     let engine = |images: &Images| Engine::new(&device, &images.problem(preset(arguments.set).network())?);
     let (training, test) = (engine(training)?, engine(test)?);
     let network = training.problem().network();
-    let start = network.initialize(Initialization::Pytorch, BiasInitialization::Zero, key.seed)?;
+    let seed = key.seed.wrapping_add(key.method.draw);
+    let start = network.initialize(Initialization::Pytorch, BiasInitialization::Zero, seed)?;
     let open = key.method.kind.open(network, &start)?;
     let options = TrainOptions {
         optimizer: (key.method.optimizer)(key.learning_rate),
         batch_size: BATCH,
         epochs: arguments.epochs,
-        seed: key.seed,
+        seed,
         ..TrainOptions::default()
     };
     let control = Control::default();
@@ -219,6 +224,9 @@ async fn one(key: &Key, [training, test]: &[Images; 2], arguments: &Arguments) -
         "seed": key.seed,
         "backend": training.info(),
     });
+    if key.method.draw > 0 {
+        entry["drawn_by"] = seed.into();
+    }
     // Where the factors between the start and the weights as they are drawn are dangerous.
     if let Some(scaling) = &open.warning {
         entry["scaling"] = json!({ "factor": scaling.factor, "spread": scaling.spread });

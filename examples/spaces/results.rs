@@ -45,7 +45,7 @@ fn entry(run: &Value) -> Value {
     if let Value::Object(scaling) = &run["scaling"] {
         entry["scaling"] = scaling.iter().map(|(key, value)| (key.clone(), short(value))).collect();
     }
-    for said in ["warning", "fault"] {
+    for said in ["drawn_by", "warning", "fault"] {
         if !run[said].is_null() {
             entry[said] = run[said].clone();
         }

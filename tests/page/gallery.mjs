@@ -90,6 +90,56 @@ export async function checkGallery(browser, url, check) {
   await context.close();
 }
 
+/** Begun, stopped, gone on with; run to its end; and there again after a reload. */
+export async function checkQuick(browser, url, check) {
+  const context = await browser.newContext({ viewport: { width: 1366, height: 900 }, reducedMotion: "reduce" });
+  const lab = new Lab(await context.newPage());
+  const { page } = lab;
+  await page.goto(`${url}#/papers`);
+  const row = (id) => page.locator(`#${id} .run-quick`);
+  const begin = (id) => row(id).locator(".quick-begin").click();
+  const says = (id, text) => row(id).locator(".note", { hasText: text }).first().waitFor();
+  const [table, rescaling] = ["rangamani-table-4-mnist", "petzka-figure-2-rescaling"];
+  await begin(table);
+  await says(table, "Training 784-512×5-10, batches of 25");
+  check("while one runs no other can be begun", await row(rescaling).locator(".quick-begin").isDisabled());
+  await says(table, "Spectral norms of 784-512×5-10, batches of 25");
+  await row(table).locator(".quick-stop").click();
+  await row(table).getByRole("button", { name: "Go on" }).waitFor();
+  check("what was stopped can be gone on with", (await lab.count(`#${table} .run-quick svg.plot`)) === 0);
+  await begin(table);
+  const first = await row(table)
+    .locator(".note", { hasText: /Training|Spectral/ })
+    .first()
+    .innerText();
+  check("and nothing is done twice", first.startsWith("Spectral norms"), first);
+  await row(table).locator(".quick-stop").click();
+  await row(table).getByRole("button", { name: "Go on" }).waitFor();
+  await begin(rescaling);
+  await row(rescaling).locator("svg.plot").first().waitFor();
+  const figure = row(rescaling).locator("figure").first();
+  const words = figure.locator(".note");
+  const after = await words.innerText();
+  await figure.getByText("as trained").click();
+  await page.waitForFunction(([node, before]) => node.innerText !== before, [await words.elementHandle(), after]);
+  const r = (text) => Number(/r = (\S+)/.exec(text)?.[1].replace("−", "-"));
+  const trained = await words.innerText();
+  check("a bare eigenvalue loses what it said of the gap", r(trained) - r(after) > 0.3, `${trained}; ${after}`);
+  await figure.locator("select").selectOption("petzka.rho_sum");
+  const rho = r(await words.innerText());
+  await figure.getByText("rescaled").click();
+  check("an invariant measure does not", r(await words.innerText()) === rho && rho > 0.4, `${rho}`);
+  const points = await figure.locator(".plot path.mark").count();
+  check("a point a network", points > 8 && points <= 12, `${points}`);
+  for (const id of ["petzka-figures-3-to-6", "petzka-figures-1-and-2"])
+    check(`it is there in ${id} too`, (await lab.count(`#${id} .run-quick svg.plot`)) > 0);
+  await page.reload();
+  await row(rescaling).locator("svg.plot").first().waitFor();
+  check("and after a reload", (await row(rescaling).locator(".quick-begin").count()) === 0);
+  check("the console is quiet", lab.complaints.length === 0, lab.complaints.join("; "));
+  await context.close();
+}
+
 /** From a row to where it runs, at its quick setting; the network on the stage is one's own, and stays. */
 export async function checkFromRow(lab, check) {
   const { page } = lab;

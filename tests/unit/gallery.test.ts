@@ -13,18 +13,28 @@ import adamJson from "../../docs/results/spaces-adam.json";
 import cifarSpacesJson from "../../docs/results/spaces-cifar10.json";
 import cifarAdamJson from "../../docs/results/spaces-cifar10-adam.json";
 import cifarGridJson from "../../docs/results/spaces-cifar10-grid.json";
+import cifarGridIgnoredJson from "../../docs/results/spaces-cifar10-grid-defects.json";
 import cifarKeptJson from "../../docs/results/spaces-cifar10-kept.json";
 import cifarLowHighJson from "../../docs/results/spaces-cifar10-low-high.json";
 import spacesGridJson from "../../docs/results/spaces-grid.json";
+import gridIgnoredJson from "../../docs/results/spaces-grid-defects.json";
 import spacesKeptJson from "../../docs/results/spaces-kept.json";
 import lowHighJson from "../../docs/results/spaces-low-high.json";
 import reparametrizedJson from "../../docs/results/spaces-reparametrized.json";
 import tablesJson from "../../docs/results/tables.json";
 import { dinhCharts } from "../../www/src/gallery/dinh";
-import { DRAWINGS, LIVE, NOT_LIVE } from "../../www/src/gallery/live";
+import { DRAWINGS, LIVE, NOT_LIVE, QUICK_HERE } from "../../www/src/gallery/live";
 import { choices, figuredChart, rankingChart, saidOf, scatterChart, titleOf } from "../../www/src/gallery/petzka";
 import { historyChart, linesChart, powerChart, seedsOf } from "../../www/src/gallery/rangamani";
-import type { DinhFigures, Lines, Petzka, Power, Spaces, Table4, Tables } from "../../www/src/gallery/results";
+import type {
+  DinhFigures,
+  LinesStored,
+  Petzka,
+  Power,
+  Spaces,
+  Table4Stored,
+  Tables,
+} from "../../www/src/gallery/results";
 import { counted, readPapers } from "../../www/src/gallery/rows";
 import {
   epochsChart,
@@ -51,14 +61,18 @@ const [spaces, adam] = [spacesJson as unknown as Spaces, adamJson as unknown as 
 const [cifarPetzka, cifarSpaces] = [cifarPetzkaJson as unknown as Petzka, cifarSpacesJson as unknown as Spaces];
 const cifarAdam = cifarAdamJson as unknown as Spaces;
 const [kept, grid] = [spacesKeptJson as unknown as Spaces, spacesGridJson as unknown as Spaces];
+const [gridIgnored, cifarGridIgnored] = [
+  gridIgnoredJson as unknown as Spaces,
+  cifarGridIgnoredJson as unknown as Spaces,
+];
 const lowHigh = lowHighJson as unknown as Spaces;
 const [cifarKept, cifarLowHigh] = [cifarKeptJson as unknown as Spaces, cifarLowHighJson as unknown as Spaces];
 const [cifarGrid, reparametrized] = [cifarGridJson as unknown as Spaces, reparametrizedJson as unknown as Spaces];
 const [power, dinh] = [powerJson as unknown as Power, dinhJson as unknown as DinhFigures];
-const lines = linesJson as unknown as Lines;
-const table4 = table4Json as unknown as Table4;
-const published = publishedJson as unknown as Table4;
-const cifar10Table4 = cifar10Table4Json as unknown as Table4;
+const lines = linesJson as unknown as LinesStored;
+const table4 = table4Json as unknown as Table4Stored;
+const published = publishedJson as unknown as Table4Stored;
+const cifar10Table4 = cifar10Table4Json as unknown as Table4Stored;
 const papers = readPapers(README);
 const rows = papers.flatMap((paper) => paper.rows);
 const row = (id: string) => rows.find((one) => one.id === id);
@@ -100,7 +114,7 @@ describe("the rows of docs/papers", () => {
   });
 
   test("are all there of what is drawn and done live, and those places know their addresses", () => {
-    const known = [DRAWINGS, LIVE, NOT_LIVE].flatMap((each) => Object.keys(each));
+    const known = [DRAWINGS, LIVE, NOT_LIVE, QUICK_HERE].flatMap((each) => Object.keys(each));
     for (const id of known) expect(row(id), id).toBeDefined();
     const addresses = Object.values(LIVE).flatMap((list) => list.map(({ to }) => to));
     const settings = addresses.flatMap((to) => to.split("?")[1] ?? []);
@@ -119,10 +133,14 @@ describe("the rows of docs/papers", () => {
       expect(/live in the lab, under \*Papers\*/.test(time), id).toBe(tables.some((each) => each.id === id));
   });
 
-  test("of Rangamani's and Petzka's trainings tell beside the tool why they are not run themselves", () => {
+  test("of Rangamani's and Petzka's trainings are run here on little, or tell why they are not", () => {
     const trained = rows.filter(({ id }) => /^rangamani-(table-4|figure-2)|^petzka-figures?-/.test(id));
     expect(trained.length).toBe(7);
-    for (const { id } of trained) expect(NOT_LIVE[id], id).toMatch(/hours?|min|MB/);
+    const [here, not] = [trained, trained].map((all, which) =>
+      all.filter(({ id }) => (QUICK_HERE[id] !== undefined) === (which === 0)),
+    );
+    expect(here?.length).toBe(6);
+    for (const { id } of not ?? []) expect(NOT_LIVE[id], id).toMatch(/hours?|min|MB/);
   });
 
   test("do not go without a word: what is wrong with them is said", () => {
@@ -308,6 +326,11 @@ describe("what Figures 4.6 and 4.7 come to", () => {
       expect(fixed?.here, method).toContain(lowestMean(kept, method));
     for (const value of [0.1, 0.6, 1.7, 3])
       expect(fixed?.here, String(value)).toContain(lowestMean(grid, `Fixed SGD at ${value}`));
+  });
+
+  test("as the published program ignores the value: rates do not go with it, and none stands out", () => {
+    for (const ignored of [gridIgnored, cifarGridIgnored])
+      expect(gridFindings(resultsOf(ignored)).map(({ verdict }) => verdict)).toEqual(["cannot say", "agrees"]);
   });
 });
 
@@ -495,13 +518,15 @@ describe("what is drawn of stored results", () => {
     expect(rates.plot.label).toMatch(/^Lowest validation loss by learning rate: SGD 0\.0833, /);
     const epochs = epochsChart(adam, 1e-4);
     expect(epochs.columns()[3]?.values.length).toBe(4 * 3 * 20);
-    const fixed = fixedCharts([kept, cifarKept], [grid, cifarGrid]);
-    expect(fixed.map(({ keys }) => keys.length)).toEqual([5, 5, 6, 6]);
+    const fixed = fixedCharts([kept, cifarKept], [grid, cifarGrid], [gridIgnored, cifarGridIgnored]);
+    expect(fixed.map(({ keys }) => keys.length)).toEqual([5, 5, 6, 6, 6, 6]);
     expect(fixed.map(({ name }) => name)).toEqual([
       "jestaedt-kept",
       "jestaedt-kept-cifar10",
       "jestaedt-grid",
       "jestaedt-grid-cifar10",
+      "jestaedt-grid-ignored",
+      "jestaedt-grid-ignored-cifar10",
     ]);
     const rescaled = rescaledChart(reparametrized);
     expect(rescaled.plot.label).toContain("Fixed SGD, rescaled diverged, diverged, diverged, diverged, diverged;");

@@ -2,6 +2,7 @@
 
 import type { TableName } from "../seeds";
 import { QUICK, spacesAddress } from "../spaces/settings";
+import type { QuickName } from "../worker/quick-protocol";
 
 /** What a row's drawing is made of. */
 export type Drawing =
@@ -43,6 +44,29 @@ export const DRAWINGS: Readonly<Record<string, Drawing>> = {
   "jestadt-section-4-2-2": "spaces-reparametrized",
   "jestadt-figures-4-1-4-2-4-4-4-5-cifar-10": "spaces-cifar10",
   "jestadt-figures-4-1-4-2-4-4-4-5-with-adam-cifar-10": "spaces-cifar10-adam",
+};
+
+/** An experiment that is run in its row, on little. */
+export interface Quick {
+  text: string;
+  run: QuickName;
+  /** As what the row shows of stored results. */
+  drawing: Drawing;
+}
+
+const HERE = "Run a quick version here";
+
+export const QUICK_HERE: Readonly<Record<string, Quick>> = {
+  "rangamani-table-4-mnist": { text: HERE, run: "table-4", drawing: "table-4" },
+  "rangamani-table-4-mnist-as-the-authors-program-trains": {
+    text: HERE,
+    run: "table-4-published",
+    drawing: "table-4-published",
+  },
+  "rangamani-figure-2": { text: HERE, run: "lines", drawing: "lines" },
+  "petzka-figures-3-to-6": { text: HERE, run: "petzka", drawing: "petzka" },
+  "petzka-figure-2-rescaling": { text: HERE, run: "petzka", drawing: "petzka-rescaled" },
+  "petzka-figures-1-and-2": { text: "Run a quick version on MNIST here", run: "petzka", drawing: "petzka-rescaled" },
 };
 
 /** As people download it, in megabytes: more than a page may fetch unasked. */
@@ -112,16 +136,6 @@ export const LIVE: Readonly<Record<string, readonly Live[]>> = {
 
 /** Beside what the lab does with a network of one's own: why the experiment itself is not run there, or what is special to it is not. */
 export const NOT_LIVE: Readonly<Record<string, string>> = {
-  "rangamani-table-4-mnist":
-    "The table itself is not run here: a seed of its networks takes four trainings until every image is right, together some 35 minutes of one core without a browser.",
-  "rangamani-table-4-mnist-as-the-authors-program-trains":
-    "The table itself is not run here: its four trainings over 200 epochs take some 50 minutes of one core without a browser.",
-  "rangamani-figure-2":
-    "The figure’s own lines are not run here: its minima are of two trainings until every image is right, some four minutes of one core without a browser for each of three seeds.",
-  "petzka-figures-3-to-6":
-    "The correlations themselves are not run here: they are of forty trainings, half an hour without a browser.",
-  "petzka-figure-2-rescaling":
-    "The correlations themselves are not run here: they are of the forty networks of Figures 3 to 6, which take half an hour to train without a browser.",
   "rangamani-table-4-cifar-10": "Training takes hours, and days to its end: it is not done in the lab.",
   "petzka-figures-1-and-2": `${NO_CIFAR10} Its files can be opened, and a network that was trained on them.`,
   "jestadt-figures-2-1-to-2-3-and-3-1-tables-2-1-to-2-3":

@@ -34,7 +34,7 @@ export function titleOf(measure: string, titles: Titles): string {
 type Run = Petzka["runs"][number];
 
 function measuredAt(run: Run, measure: string, isRescaled: boolean): number {
-  const { measures, layers } = isRescaled ? run.rescaled : run.at;
+  const { measures = {}, layers = {} } = (isRescaled ? run.rescaled : run.at) ?? {};
   const [, family = "", layer = ""] = LAYER.exec(measure) ?? [];
   return (family ? layers[family]?.[Number(layer) - 1] : measures[measure]) ?? Number.NaN;
 }

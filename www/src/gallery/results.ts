@@ -1,6 +1,7 @@
 /** Results that are stored in docs/results/: each fetched when a row that is drawn from it is first opened. */
 
 import type { BackendInfo } from "isoflat";
+import type { Interval } from "./statistics";
 
 export interface Tables {
   samples: number;
@@ -18,25 +19,12 @@ export interface Tables {
   firstSeed: number;
 }
 
-interface Spread {
-  mean: number;
-  /** None of one seed. */
-  deviation: number | null;
-}
-
 export interface Table4 {
   training: number;
   /** At how many of the training images the norm is. */
   measured: number;
   /** At most, where training ends before. */
   epochs: number;
-  rows: {
-    network: string;
-    batches: string;
-    seeds: number;
-    test_accuracy: Spread;
-    spectral_norm: Spread;
-  }[];
   runs: {
     network: string;
     batches: string;
@@ -51,10 +39,21 @@ export interface Table4 {
   }[];
 }
 
-interface Interval {
-  value: number;
-  low: number;
-  high: number;
+interface Spread {
+  mean: number;
+  /** None of one seed. */
+  deviation: number | null;
+}
+
+/** What the command makes of its runs, besides. */
+export interface Table4Stored extends Table4 {
+  rows: {
+    network: string;
+    batches: string;
+    seeds: number;
+    test_accuracy: Spread;
+    spectral_norm: Spread;
+  }[];
 }
 
 export interface Correlation {
@@ -64,7 +63,7 @@ export interface Correlation {
   rescaled: { pearson: Interval; kendall: Interval };
 }
 
-interface Measured {
+export interface Measured {
   measures: Record<string, number>;
   layers: Record<string, number[]>;
 }
@@ -84,8 +83,9 @@ export interface Petzka {
     learning_rate: number;
     training_loss: number;
     test_loss: number;
-    at: Measured;
-    rescaled: Measured;
+    /** None of a run that was left out, likewise below. */
+    at?: Measured;
+    rescaled?: Measured;
   }[];
   correlations: Correlation[];
 }
@@ -137,12 +137,6 @@ export interface Lines {
   training: number;
   drawn: number;
   directions: number;
-  /** Large batches' lines against small ones', at every t but 0. */
-  compared: {
-    lengths: Lengths;
-    /** `ratios`: of the mean losses, by seed. */
-    at: { t: number; above: number; of: number; ratios: number[] }[];
-  }[];
   runs: ({
     batches: "small" | "large";
     batch: number;
@@ -151,6 +145,16 @@ export interface Lines {
     test_accuracy: number;
     t: number[];
   } & Record<Lengths, (number | null)[][]>)[];
+}
+
+/** What the command makes of its runs, besides. */
+export interface LinesStored extends Lines {
+  /** Large batches' lines against small ones', at every t but 0. */
+  compared: {
+    lengths: Lengths;
+    /** `ratios`: of the mean losses, by seed. */
+    at: { t: number; above: number; of: number; ratios: number[] }[];
+  }[];
 }
 
 type Point = [x: number, y: number];
@@ -191,13 +195,13 @@ export interface DinhFigures {
   };
 }
 
-interface Results {
+export interface Results {
   tables: Tables;
-  "table-4": Table4;
-  "table-4-published": Table4;
-  "table-4-cifar10": Table4;
+  "table-4": Table4Stored;
+  "table-4-published": Table4Stored;
+  "table-4-cifar10": Table4Stored;
   power: Power;
-  lines: Lines;
+  lines: LinesStored;
   petzka: Petzka;
   "petzka-cifar10": Petzka;
   spaces: Spaces;
@@ -205,9 +209,11 @@ interface Results {
   "spaces-low-high": Spaces;
   "spaces-kept": Spaces;
   "spaces-grid": Spaces;
+  "spaces-grid-defects": Spaces;
   "spaces-cifar10-low-high": Spaces;
   "spaces-cifar10-kept": Spaces;
   "spaces-cifar10-grid": Spaces;
+  "spaces-cifar10-grid-defects": Spaces;
   "spaces-reparametrized": Spaces;
   "spaces-cifar10": Spaces;
   "spaces-cifar10-adam": Spaces;
@@ -229,9 +235,11 @@ const FILES: Record<keyof Results, URL> = {
   "spaces-low-high": new URL("../../../docs/results/spaces-low-high.json", import.meta.url),
   "spaces-kept": new URL("../../../docs/results/spaces-kept.json", import.meta.url),
   "spaces-grid": new URL("../../../docs/results/spaces-grid.json", import.meta.url),
+  "spaces-grid-defects": new URL("../../../docs/results/spaces-grid-defects.json", import.meta.url),
   "spaces-cifar10-low-high": new URL("../../../docs/results/spaces-cifar10-low-high.json", import.meta.url),
   "spaces-cifar10-kept": new URL("../../../docs/results/spaces-cifar10-kept.json", import.meta.url),
   "spaces-cifar10-grid": new URL("../../../docs/results/spaces-cifar10-grid.json", import.meta.url),
+  "spaces-cifar10-grid-defects": new URL("../../../docs/results/spaces-cifar10-grid-defects.json", import.meta.url),
   "spaces-reparametrized": new URL("../../../docs/results/spaces-reparametrized.json", import.meta.url),
   "spaces-cifar10": new URL("../../../docs/results/spaces-cifar10.json", import.meta.url),
   "spaces-cifar10-adam": new URL("../../../docs/results/spaces-cifar10-adam.json", import.meta.url),

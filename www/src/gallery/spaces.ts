@@ -113,8 +113,8 @@ export function ratesChart(spaces: Spaces, figures = "Figures 4.1 and 4.4"): Cha
   };
 }
 
-/** Figures 4.6 and 4.7. */
-export function fixedCharts(kept: Spaces[], grids: Spaces[]): Chart[] {
+/** Figures 4.6 and 4.7, and the latter as the author's published program computes it, which sets fixed weights to 1 whatever is asked for. */
+export function fixedCharts(kept: Spaces[], grids: Spaces[], ignored: Spaces[]): Chart[] {
   const charts = (all: Spaces[], figure: string, name: string, title: string) =>
     all.map((one) => ({
       ...ratesChart(one, figure),
@@ -124,6 +124,7 @@ export function fixedCharts(kept: Spaces[], grids: Spaces[]): Chart[] {
   return [
     ...charts(kept, "Figure 4.6", "kept", "Set to 1, or kept"),
     ...charts(grids, "Figure 4.7", "grid", "By fixed value"),
+    ...charts(ignored, "Figure 4.7", "grid-ignored", "By fixed value, which the published program ignores"),
   ];
 }
 

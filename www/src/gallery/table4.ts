@@ -30,17 +30,25 @@ const FOUND: Record<string, number> = {
 /** Which of the trainings: as the paper says, or as its authors' published program does. */
 export type TrainedAs = "printed" | "published" | "cifar10";
 
+/** MNIST's training images. */
+const ALL = 60000;
+
+const imagesOf = ({ training, measured }: Table4): string => {
+  if (measured < training) return `the first ${measured} of ${training} training images of MNIST`;
+  return `${training < ALL ? "the first" : "all"} ${training} training images of MNIST`;
+};
+
 /** `name`: of its files. */
 const ABOUT: Record<TrainedAs, (found: Table4) => { name: string; title: string; over: string }> = {
-  printed: ({ training }) => ({
+  printed: (found) => ({
     name: "rangamani-table-4",
     title: "Spectral norms at minima of small and of large batches",
-    over: `all ${training} training images of MNIST, when all of them are told right`,
+    over: `${imagesOf(found)}, when all of them are told right`,
   }),
-  published: ({ training, epochs }) => ({
+  published: (found) => ({
     name: "rangamani-table-4-published",
-    title: `Spectral norms after ${epochs} epochs of small and of large batches`,
-    over: `the first ${training} training images of MNIST, after ${epochs} epochs as the authors’ program trains`,
+    title: `Spectral norms after ${found.epochs} epochs of small and of large batches`,
+    over: `${imagesOf(found)}, after ${found.epochs} epochs as the authors’ program trains`,
   }),
   cifar10: ({ training, measured, epochs }) => ({
     name: "rangamani-table-4-cifar10",

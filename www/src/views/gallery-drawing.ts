@@ -9,7 +9,7 @@ import { dinhCharts } from "../gallery/dinh";
 import type { Drawing } from "../gallery/live";
 import { choices, figuredChart, rankingChart, saidOf, scatterChart, type Titles } from "../gallery/petzka";
 import { linesChart, powerChart, seedsOf } from "../gallery/rangamani";
-import { type Lines, type Petzka, resultsOf, type Spaces } from "../gallery/results";
+import { type Lines, type Petzka, type Results, resultsOf, type Spaces } from "../gallery/results";
 import { epochsChart, fixedCharts, lowHighCharts, ratesChart, ratesOf, rescaledChart } from "../gallery/spaces";
 import { table4Chart } from "../gallery/table4";
 import { tableChart } from "../gallery/tables";
@@ -25,6 +25,9 @@ const MEASURES: Partial<Record<Drawing, string>> = {
 };
 
 export class GalleryDrawing {
+  static #count = 0;
+  /** Of the group of its two sides: several drawings may be open. */
+  readonly #group = `gallery-side-${GalleryDrawing.#count++}`;
   #place: HTMLElement | undefined;
   #isOpen = false;
   /** Of the scatter; null before one is chosen. */
@@ -36,9 +39,11 @@ export class GalleryDrawing {
   /** As they are shown: what menus take. */
   readonly #charts: Chart[] = [];
 
+  /** `results`: where they come from, if they are not the stored ones. */
   constructor(
     private readonly kind: Drawing,
     private readonly app: App,
+    private readonly results: <K extends keyof Results>(name: K) => Promise<Results[K]> = resultsOf,
   ) {
     this.#isRescaled = kind === "petzka-rescaled";
     this.#measure = MEASURES[kind] ?? "petzka.kappa_trace, layer 2";
@@ -74,46 +79,47 @@ export class GalleryDrawing {
     switch (this.kind) {
       case "table-2":
       case "table-3":
-        return this.#chart(0, tableChart(await resultsOf("tables"), this.kind === "table-2" ? "2" : "3"));
+        return this.#chart(0, tableChart(await this.results("tables"), this.kind === "table-2" ? "2" : "3"));
       case "table-4":
-        return this.#chart(0, table4Chart(await resultsOf("table-4")));
+        return this.#chart(0, table4Chart(await this.results("table-4")));
       case "table-4-published":
-        return this.#chart(0, table4Chart(await resultsOf("table-4-published"), "published"));
+        return this.#chart(0, table4Chart(await this.results("table-4-published"), "published"));
       case "table-4-cifar10":
-        return this.#chart(0, table4Chart(await resultsOf("table-4-cifar10"), "cifar10"));
+        return this.#chart(0, table4Chart(await this.results("table-4-cifar10"), "cifar10"));
       case "power": {
-        const power = await resultsOf("power");
+        const power = await this.results("power");
         return this.#pairs([powerChart(power, "distances"), powerChart(power, "residuals")]);
       }
       case "lines":
-        return this.#lines(await resultsOf("lines"));
+        return this.#lines(await this.results("lines"));
       case "dinh-figures":
-        return this.#pairs(dinhCharts(await resultsOf("dinh-figures")));
+        return this.#pairs(dinhCharts(await this.results("dinh-figures")));
       case "petzka":
       case "petzka-rescaled":
-        return this.#petzka(await resultsOf("petzka"));
+        return this.#petzka(await this.results("petzka"));
       case "petzka-cifar10":
-        return this.#petzka(await resultsOf("petzka-cifar10"));
+        return this.#petzka(await this.results("petzka-cifar10"));
       case "spaces-low-high":
         return this.#pairs(
-          (await Promise.all([resultsOf("spaces-low-high"), resultsOf("spaces-cifar10-low-high")])).flatMap(
+          (await Promise.all([this.results("spaces-low-high"), this.results("spaces-cifar10-low-high")])).flatMap(
             lowHighCharts,
           ),
         );
       case "spaces-fixed":
         return this.#pairs(
           fixedCharts(
-            await Promise.all([resultsOf("spaces-kept"), resultsOf("spaces-cifar10-kept")]),
-            await Promise.all([resultsOf("spaces-grid"), resultsOf("spaces-cifar10-grid")]),
+            await Promise.all([this.results("spaces-kept"), this.results("spaces-cifar10-kept")]),
+            await Promise.all([this.results("spaces-grid"), this.results("spaces-cifar10-grid")]),
+            await Promise.all([this.results("spaces-grid-defects"), this.results("spaces-cifar10-grid-defects")]),
           ),
         );
       case "spaces-reparametrized":
-        return this.#chart(0, rescaledChart(await resultsOf("spaces-reparametrized")));
+        return this.#chart(0, rescaledChart(await this.results("spaces-reparametrized")));
       case "spaces":
       case "spaces-adam":
       case "spaces-cifar10":
       case "spaces-cifar10-adam":
-        return this.#spaces(await resultsOf(this.kind));
+        return this.#spaces(await this.results(this.kind));
     }
   }
 
@@ -156,7 +162,7 @@ export class GalleryDrawing {
           html`<label
             ><input
               type="radio"
-              name="gallery-side"
+              name=${this.#group}
               .checked=${isRescaled === this.#isRescaled}
               @change=${choose(isRescaled)} /><span>${isRescaled ? "rescaled" : "as trained"}</span></label
           >`,

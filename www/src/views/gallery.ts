@@ -1,16 +1,18 @@
-/** The papers, run again: every table and figure with its verdict, and a drawing of what is stored of it. Nothing is computed here. */
+/** The papers, run again: every table and figure with its verdict, a drawing of what is stored of it, and a quick version to be run. */
 
 import "../style/gallery.css";
 import { html, nothing, render, type TemplateResult } from "lit-html";
 import README from "../../../docs/papers/README.md?raw";
 import type { App } from "../app";
 import { sentence } from "../format";
-import { DRAWINGS, LIVE, type Live, NOT_LIVE } from "../gallery/live";
+import { DRAWINGS, LIVE, type Live, NOT_LIVE, QUICK_HERE } from "../gallery/live";
+import { QuickRuns } from "../gallery/quick";
 import { counted, type Paper, type Row, readPapers, type Verdict } from "../gallery/rows";
 import { piecesOf } from "../gallery/words";
 import { copy } from "./copy";
 import { GalleryDrawing } from "./gallery-drawing";
 import { place, within } from "./place";
+import { QuickView } from "./quick";
 import { subscripted } from "./subscripted";
 
 /** Marks that differ in shape, and words beside them: nothing is said by colour alone. */
@@ -25,12 +27,22 @@ const SYMBOLS: Record<Verdict, string> = {
 /** How long it is said that a command was copied, in milliseconds. */
 const SAID_MS = 2000;
 
+/** What a row has that is drawn by itself. */
+interface Parts {
+  drawing: GalleryDrawing | undefined;
+  quick: QuickView | undefined;
+}
+
 export function galleryView(app: App, gallery: HTMLElement): void {
   const papers = readPapers(README);
-  const drawings = new Map<string, GalleryDrawing>();
-  for (const { id } of papers.flatMap(({ rows }) => rows)) {
-    const drawing = DRAWINGS[id];
-    if (drawing) drawings.set(id, new GalleryDrawing(drawing, app));
+  const runs = new QuickRuns(app.messages);
+  const parts = new Map<string, Parts>();
+  for (const { id, name } of papers.flatMap(({ rows }) => rows)) {
+    const [drawing, quick] = [DRAWINGS[id], QUICK_HERE[id]];
+    parts.set(id, {
+      drawing: drawing && new GalleryDrawing(drawing, app),
+      quick: quick && new QuickView(runs, name, quick, app),
+    });
   }
   render(
     html`
@@ -39,7 +51,7 @@ export function galleryView(app: App, gallery: HTMLElement): void {
           ({ verdict, count }) => html`<li data-verdict=${verdict}>${badge(verdict)} <b>${count}</b></li>`,
         )}
       </ul>
-      ${papers.map((paper) => section(paper, drawings))}
+      ${papers.map((paper) => section(paper, parts))}
     `,
     gallery,
   );
@@ -57,14 +69,14 @@ const said = (text: string): (string | TemplateResult)[] =>
 /** Greek letters stay as they are. */
 const capital = (text: string): string => text.replace(/^[a-z](?=[a-z ])/, (first) => first.toUpperCase());
 
-const section = ({ id, authors, title, year, rows, notes }: Paper, drawings: Map<string, GalleryDrawing>) =>
+const section = ({ id, authors, title, year, rows, notes }: Paper, parts: ReadonlyMap<string, Parts>) =>
   html`<section class="gallery-paper" aria-labelledby="gallery-${id}">
     <h3 id="gallery-${id}">${authors} ${year} <cite>${title}</cite></h3>
-    ${rows.map((row) => card(row, drawings.get(row.id)))}
+    ${rows.map((row) => card(row, parts.get(row.id)))}
     ${notes.map((note) => html`<p class="note">${said(note)}</p>`)}
   </section>`;
 
-function card(row: Row, drawing: GalleryDrawing | undefined): TemplateResult {
+function card(row: Row, parts: Parts | undefined): TemplateResult {
   const { id, name, what, paper, here, verdict, why } = row;
   return html`<article class="run-again" id=${id} data-verdict=${verdict} aria-labelledby="${id}-title">
     <div class="run-head">
@@ -77,11 +89,14 @@ function card(row: Row, drawing: GalleryDrawing | undefined): TemplateResult {
       ${here === "–" ? nothing : html`<div><dt>here</dt><dd>${said(here)}</dd></div>`}
     </dl>
     ${why === "" ? nothing : html`<p class="run-why">${said(sentence(why))}</p>`}
-    ${ways(row, drawing)}
+    ${ways(row, parts)}
   </article>`;
 }
 
-function ways({ id, name, command, time }: Row, drawing?: GalleryDrawing): TemplateResult | typeof nothing {
+function ways(
+  { id, name, command, time }: Row,
+  { drawing, quick }: Partial<Parts> = {},
+): TemplateResult | typeof nothing {
   const [links, isClosed] = [LIVE[id] ?? [], command !== null || drawing !== undefined];
   const elsewhere = NOT_LIVE[id];
   const took = time === "" ? nothing : html`<p class="note">${said(capital(time))}</p>`;
@@ -96,6 +111,7 @@ function ways({ id, name, command, time }: Row, drawing?: GalleryDrawing): Templ
   </details>`;
   return html`<div class="run-ways">${isClosed ? closed : took} ${links.map((live) => link(live))}
     ${elsewhere ? html`<p class="note">${said(elsewhere)}</p>` : nothing}
+    ${quick ? html`<div class="run-quick" ${quick.here()}></div>` : nothing}
   </div>`;
 }
 

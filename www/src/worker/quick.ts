@@ -1,0 +1,66 @@
+/**
+ * The papers' experiments on so little that a visitor can wait for them, in a worker of its own: the rest of the lab stays free. On the CPU,
+ * whose numbers are the same everywhere.
+ */
+
+import { Engine } from "isoflat";
+import { lines, table4 } from "./minima";
+import { Mnist } from "./mnist";
+import { outcome } from "./outcome";
+import { petzka } from "./petzka";
+import { type Piece, Pieces } from "./pieces";
+import { LabFailure, type Outcome } from "./protocol";
+import { QuickData } from "./quick-data";
+import type { QuickApi, QuickName, QuickProgress, QuickResults } from "./quick-protocol";
+
+interface Job {
+  pieces: Pieces;
+  result: () => QuickResults[QuickName];
+}
+
+export class QuickLab implements QuickApi {
+  readonly #jobs = new Map<QuickName, Job>();
+  #data: QuickData | undefined;
+  #controller = new AbortController();
+  #listener: (progress: QuickProgress) => void = () => {};
+
+  connect(mnistFolder: string, listener: (progress: QuickProgress) => void): void {
+    this.#data = new QuickData(new Mnist(new URL(mnistFolder)));
+    this.#listener = listener;
+  }
+
+  run(name: QuickName): Promise<Outcome<QuickResults[QuickName]>> {
+    this.#controller = new AbortController();
+    const { signal } = this.#controller;
+    return outcome(async () => {
+      const job = this.#jobs.get(name) ?? (await this.#job(name));
+      this.#jobs.set(name, job);
+      await job.pieces.run(signal, this.#listener);
+      return job.result();
+    });
+  }
+
+  stop(): void {
+    this.#controller.abort(new LabFailure("aborted", "stopped"));
+  }
+
+  async #job(name: QuickName): Promise<Job> {
+    const data = this.#data;
+    if (!data) throw new LabFailure("not_possible", "the worker is not connected");
+    const engine = await Engine.create({ backend: "cpu", precision: "f32" });
+    const job = ({ pieces, result }: { pieces: Piece[]; result: Job["result"] }): Job => ({
+      pieces: new Pieces(pieces),
+      result,
+    });
+    switch (name) {
+      case "table-4":
+        return job(table4({ engine, data }, engine, "printed"));
+      case "table-4-published":
+        return job(table4({ engine, data }, await Engine.create({ backend: "cpu", precision: "f64" }), "published"));
+      case "lines":
+        return job(lines({ engine, data }));
+      case "petzka":
+        return job(petzka(engine, data));
+    }
+  }
+}
