@@ -184,7 +184,7 @@ test("WebGPU, where there is an adapter", async ({ check, lab }) => {
   };
   // A software adapter computes on the cores that the page is drawn with.
   await page.evaluate(() => void window.isoflatLab.app.setMeasured(100));
-  await page.waitForFunction(() => window.isoflatLab.app.store.state.model.measuredSamples === 100);
+  await lab.measuring(100);
   const cpu = await known();
   await page.selectOption("#backend", "webgpu");
   await page.waitForFunction(() => /WebGPU/.test(document.querySelector("#badge")?.textContent ?? ""));

@@ -83,7 +83,7 @@ async function checkBegunMeanwhile(browser, url, check) {
   await page.evaluate(() => {
     location.hash = "#/train?measured=300&s=2&with=spectrum";
   });
-  await page.waitForFunction(() => window.isoflatLab.app.store.state.model?.measuredSamples === 300);
+  await lab.measuring(300);
   await page.click("#train-button");
   await page.waitForFunction(() => window.isoflatLab.app.store.state.progress?.epoch > 0);
   await page.waitForTimeout(1500);

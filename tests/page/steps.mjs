@@ -352,10 +352,7 @@ async function estimate(lab, work) {
 
 async function setMeasured(lab, samples) {
   await lab.set("measured", samples);
-  await lab.page.waitForFunction(
-    (samples) => window.isoflatLab.app.store.state.model?.measuredSamples === samples,
-    samples,
-  );
+  await lab.measuring(samples);
 }
 
 export async function checkEstimates(lab, check) {
