@@ -268,6 +268,25 @@ describe("what the rows say", () => {
     }
   });
 
+  test("and how many rates a method learns at, by where the threshold is", () => {
+    const counts = (of: Spaces, threshold: number): number[] =>
+      ["SGD", "G-SGD", "Fixed SGD"].map((method) => learnedAt(of, method, threshold));
+    expect([0.8, 0.9, 0.95].map((threshold) => counts(spaces, threshold))).toEqual([
+      [3, 3, 3],
+      [2, 2, 3],
+      [2, 1, 1],
+    ]);
+    expect([0.25, 0.3, 0.35, 0.4, 0.45].map((threshold) => counts(cifarSpaces, threshold))).toEqual([
+      [1, 4, 4],
+      [1, 4, 4],
+      [1, 3, 4],
+      [1, 3, 3],
+      [1, 1, 1],
+    ]);
+    expect(row("jestadt-figures-4-1-4-2-4-4-4-5-4-10")?.verdict).toBe("agrees in part");
+    expect(row("jestadt-figures-4-1-4-2-4-4-4-5-cifar-10")?.verdict).toBe("agrees");
+  });
+
   test("reads as people write numbers, and code stays what it is", () => {
     expect(typeset("from 1.7e-7 to 1e-5, not 1e-1")).toBe("from 1.7\u00a0×\u00a010⁻⁷ to 10⁻⁵, not 0.1");
     expect(typeset("layer1e5, x1e-7y")).toBe("layer1e5, x1e-7y");
@@ -289,6 +308,17 @@ describe("what the rows say", () => {
 /** Runs that have learned their training set: how many. */
 const keptOf = ({ runs, largest_loss: largest }: Petzka): number =>
   runs.filter(({ training_loss: loss }) => loss !== null && loss <= largest).length;
+
+/** At how many rates every run of a method has an epoch with more of the test images right than that. */
+function learnedAt(of: Spaces, method: string, threshold: number): number {
+  const own = of.runs.filter((run) => run.method === method);
+  const rates = [...new Set(own.map((run) => run.learning_rate))];
+  const best = (rate: number): number[] =>
+    own
+      .filter((run) => run.learning_rate === rate)
+      .map(({ validation_accuracy }) => Math.max(...validation_accuracy.map((right) => right ?? 0)));
+  return rates.filter((rate) => Math.min(...best(rate)) > threshold).length;
+}
 
 /** Over a method's rates: of the mean of its runs. */
 function lowestMean(of: Spaces, method: string): string {

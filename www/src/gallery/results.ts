@@ -105,6 +105,8 @@ export interface Spaces {
     seed: number;
     /** By epoch; null for what is no number. */
     validation_loss: (number | null)[];
+    /** The share of test images that are right. */
+    validation_accuracy: (number | null)[];
     training_loss: (number | null)[];
   }[];
 }
