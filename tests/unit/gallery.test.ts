@@ -50,7 +50,8 @@ import { table4Chart } from "../../www/src/gallery/table4";
 import { tableChart } from "../../www/src/gallery/tables";
 import { piecesOf, typeset } from "../../www/src/gallery/words";
 import { readQuery } from "../../www/src/link";
-import { gridFindings, keptFindings } from "../../www/src/spaces/findings";
+import { gridFindings, keptFindings, rescaledFindings } from "../../www/src/spaces/findings";
+import { OF_CHOICES } from "../../www/src/spaces/looks";
 import { keyOf, METHODS, type MethodId, run } from "../../www/src/spaces/methods";
 import { type Curve, Results } from "../../www/src/spaces/results";
 import type { TableFound } from "../../www/src/worker/protocol";
@@ -335,10 +336,12 @@ function lowestMean(of: Spaces, method: string): string {
 /** Stored runs as the lab's own findings take them. */
 function resultsOf(of: Spaces): Results {
   const curves = new Map<string, Curve[]>();
-  for (const { method, learning_rate, validation_loss } of of.runs) {
+  for (const { method, learning_rate, validation_loss, training_loss } of of.runs) {
     const [name = "", value = "1"] = method.split(" at ");
     const [id] = Object.entries(METHODS).find(([, known]) => known.name === name) ?? [];
-    const points = validation_loss.map((loss) => ({ validationLoss: loss ?? undefined }) as RunPoint);
+    const points = validation_loss.map(
+      (loss, epoch) => ({ validationLoss: loss ?? undefined, loss: training_loss[epoch] }) as RunPoint,
+    );
     const key = keyOf(run(id as MethodId, learning_rate, Number(value)));
     const end = validation_loss.length < of.epochs ? "diverged" : "done";
     curves.set(key, [...(curves.get(key) ?? []), { points, end }]);
@@ -363,6 +366,20 @@ describe("what Figures 4.6 and 4.7 come to", () => {
   test("as the published program ignores the value: rates do not go with it, and none stands out", () => {
     for (const ignored of [gridIgnored, cifarGridIgnored])
       expect(gridFindings(resultsOf(ignored)).map(({ verdict }) => verdict)).toEqual(["cannot say", "agrees"]);
+  });
+});
+
+describe("what section 4.2.2 comes to", () => {
+  test("is what the lab's findings say of the stored runs", () => {
+    const findings = rescaledFindings(resultsOf(reparametrized));
+    expect(findings.map(({ verdict }) => verdict)).toEqual(["agrees", "agrees"]);
+    expect(row("jestadt-section-4-2-2")?.verdict).toBe("agrees");
+    for (const { here } of findings) expect(here).toMatch(/explodes at [35] of 5 rates and SGD at 0/);
+  });
+
+  test("is drawn in the lab's colours and marks", () => {
+    for (const method of Object.values(METHODS))
+      if ("choice" in method) expect(lookOf(method.name), method.name).toEqual(OF_CHOICES[method.choice]);
   });
 });
 

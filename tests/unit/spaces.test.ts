@@ -8,6 +8,7 @@ import {
   lowHighFindings,
   RATES,
   rateFindings,
+  rescaledFindings,
   VALUES,
 } from "../../www/src/spaces/findings";
 import { ended } from "../../www/src/spaces/kept";
@@ -88,6 +89,15 @@ describe("Results", () => {
     expect(results([[fast, [curve([1]), curve([1], "stopped")]]], 2).complete([fast])).toBe(false);
   });
 
+  test("a run explodes where it diverges, or where a training loss on the way is beyond that of guessing", () => {
+    const trained = (...losses: number[]): Curve => ({
+      points: losses.map((loss, index) => ({ key: "", epoch: index + 1, loss, validationLoss: GUESSING })),
+      end: "done",
+    });
+    const all = [trained(2.4, 40, 2.3), trained(2.4, 4, 2.3), trained(Number.NaN), curve([], "diverged"), curve([99])];
+    expect(results([[fast, all]], 6).explosions(fast)).toEqual([true, false, true, true, false, false]);
+  });
+
   test("guessing is not learning", () => {
     expect([learns(GUESSING / 2), learns(1), learns(undefined)]).toEqual([false, true, false]);
     expect([begun(GUESSING), begun(2)]).toEqual([false, true]);
@@ -129,6 +139,18 @@ const counts = (learning: Partial<Record<MethodId, Losses>>): Results =>
       ]),
     ),
   );
+
+/** By the number of rates at which they explode, seed by seed: half of them diverge, the others come back to guessing. Others never do. */
+const explosions = (exploding: Partial<Record<MethodId, Losses>>): Results => {
+  const peak: Curve = { points: [{ key: "", epoch: 1, loss: 40, validationLoss: GUESSING }], end: "done" };
+  const runs = METHOD_IDS.flatMap((method) => RATES.map((rate, index) => ({ of: run(method, rate), index })));
+  const curvesOf = ({ of, index }: (typeof runs)[number]): Curve[] =>
+    [0, 1, 2].map((seed) => {
+      const isOver = index < (exploding[of.method]?.[seed] ?? 0);
+      return isOver ? (index % 2 === 0 ? curveOf(LOST) : peak) : curveOf(GUESSING);
+    });
+  return new Results(new Map(runs.map((each) => [keyOf(each.of), curvesOf(each)])), 3);
+};
 
 const lowHigh = (losses: Partial<Record<MethodId, [low: Losses, high: Losses]>>): Results =>
   made(
@@ -248,6 +270,29 @@ const CASES: Record<ExperimentId, Partial<Record<Finding["verdict"], Results[]>>
       ],
     },
   ],
+  rescaled: [
+    {
+      agrees: [
+        explosions({ fixed_sgd_rescaled: [5, 5, 5] }),
+        explosions({ fixed_sgd_rescaled: [5, 4, 5], sgd: [1, 1, 1] }),
+      ],
+      differs: [
+        explosions({}),
+        explosions({ fixed_sgd_rescaled: [5, 5, 5], sgd: [5, 5, 5] }),
+        explosions({ fixed_sgd_rescaled_distance: [5, 5, 5] }),
+      ],
+      // Two rates more could be one, and one is no more than the rates are apart.
+      "cannot say": [explosions({ fixed_sgd_rescaled: [5, 0, 3] }), explosions({ fixed_sgd_rescaled: [2, 2, 2] })],
+    },
+    {
+      agrees: [explosions({ fixed_sgd_rescaled_distance: [3, 3, 3] })],
+      differs: [explosions({}), explosions({ fixed_sgd_rescaled: [5, 5, 5], fixed_sgd_rescaled_factors: [5, 5, 5] })],
+      "cannot say": [
+        explosions({ fixed_sgd_rescaled_distance: [4, 1, 2] }),
+        explosions({ fixed_sgd_rescaled_distance: [3, 3, 3], sgd: [1, 1, 1] }),
+      ],
+    },
+  ],
   grid: [
     {
       agrees: [grid((value) => Math.floor(value / 2))],
@@ -328,6 +373,9 @@ describe("findings", () => {
     expect(rateFindings(counts({ sgd: [2, 2, 2], g_sgd: [1, 1, 1] }))[0]?.here).toMatch(
       /^G-SGD learns at 1 of 5 rates and SGD at 2: 1 fewer \(−1.7 to −0.28; claimed: more than 0\); /,
     );
+    expect(rescaledFindings(explosions({ fixed_sgd_rescaled: [5, 5, 5] }))[0]?.here).toMatch(
+      /^Fixed SGD, rescaled explodes at 5 of 5 rates and SGD at 0: 5 more \(4.3 to 5.7; claimed: more than 1.5\)$/,
+    );
     expect(gridFindings(grid((value) => Math.floor(value / 2)))[0]?.here).toMatch(
       /^for ten times the value the best rate is 0.0\d+ times as large \(/,
     );
@@ -377,6 +425,13 @@ describe("settings", () => {
     const { thesis, here } = unlikeThesis({ experiment: "grid", setting: { ...largest, epochs: 1, repeats: 1 } });
     expect(thesis.slice(1)).toEqual(["20 epochs", "5 runs of each kind"]);
     expect(here.slice(1)).toEqual(["1 epoch", "1 run of each kind"]);
+  });
+
+  test("of every experiment are in its address", () => {
+    for (const experiment of EXPERIMENT_IDS) {
+      const choice = { experiment, setting: { ...QUICK, epochs: 7 } };
+      expect(spacesOf(spacesText(choice))).toEqual(choice);
+    }
   });
 
   test("of an older address, with one run of each kind, are still opened", () => {

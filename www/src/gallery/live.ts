@@ -126,6 +126,9 @@ export const LIVE: Readonly<Record<string, readonly Live[]>> = {
     { text: "Run Figure 4.6, quick", to: spacesAddress({ experiment: "kept", setting: QUICK }) },
     { text: "Run Figure 4.7, quick", to: spacesAddress({ experiment: "grid", setting: QUICK }) },
   ],
+  "jestadt-section-4-2-2": [
+    { text: "Run the quick setting here", to: spacesAddress({ experiment: "rescaled", setting: QUICK }) },
+  ],
   "jestadt-figures-4-1-4-2-4-4-4-5-cifar-10": [
     { text: "Run the quick setting on MNIST here", to: spacesAddress({ experiment: "rates", setting: QUICK }) },
   ],
@@ -140,8 +143,6 @@ export const NOT_LIVE: Readonly<Record<string, string>> = {
   "petzka-figures-1-and-2": `${NO_CIFAR10} Its files can be opened, and a network that was trained on them.`,
   "jestadt-figures-2-1-to-2-3-and-3-1-tables-2-1-to-2-3":
     "Rules and an example of four weights: there is nothing to run in the lab, which trains by them under Spaces.",
-  "jestadt-section-4-2-2":
-    "It is not run here: of its trainings most diverge within a few steps or stay at chance, so that Spaces has no setting for them; it sets fixed weights to one as the thesis trains.",
   "jestadt-figures-4-1-4-2-4-4-4-5-cifar-10": NO_CIFAR10,
   "jestadt-figures-4-1-4-2-4-4-4-5-with-adam-cifar-10": NO_CIFAR10,
 };

@@ -6,11 +6,11 @@ import { columnsOf } from "../figures/columns";
 import { seriesKey } from "../figures/xy";
 import { number } from "../format";
 import { VALUES } from "../spaces/findings";
+import { type Look, OF_CHOICES } from "../spaces/looks";
+import { METHODS } from "../spaces/methods";
 import { BLOWN_UP, GUESSING } from "../spaces/results";
 import { type Chart, mean, suffixOf } from "./charts";
 import type { Spaces } from "./results";
-
-type Look = Pick<XySeries, "kind" | "dashed" | "mark">;
 
 const MARKS: Mark[] = ["cross", "bar", "circle", "square", "diamond", "ring"];
 
@@ -28,17 +28,17 @@ const OF_VALUES = new Map(
   ]),
 );
 
-/** By the choice of the weights that a network is rescaled by. */
-const OF_CHOICES: Readonly<Record<string, Look>> = {
-  "Fixed SGD, rescaled": { kind: "space-weight_fixing", dashed: false, mark: "square" },
-  "Fixed SGD, rescaled, least distance": { kind: "of-value-1", dashed: false, mark: "diamond" },
-  "Fixed SGD, rescaled, least factors": { kind: "of-value-4", dashed: true, mark: "diamond" },
-};
+/** By name, those whose network is rescaled. */
+const RESCALED = new Map(
+  Object.values(METHODS).flatMap((method): [string, Look][] =>
+    "choice" in method ? [[method.name, OF_CHOICES[method.choice]]] : [],
+  ),
+);
 
 /** What differs in something else, as its name says behind a comma, is dashed and hollow. */
 export function lookOf(method: string): Look {
   const [, kind = "", mark] = PLACES.find(([name]) => name.test(method)) ?? [];
-  const value = OF_CHOICES[method] ?? OF_VALUES.get(method.split(" at ")[1] ?? "");
+  const value = RESCALED.get(method) ?? OF_VALUES.get(method.split(" at ")[1] ?? "");
   if (value) return value;
   const isOther = method.includes(", ");
   return { kind: isOther ? `${kind} hollow` : kind, dashed: isOther, mark };

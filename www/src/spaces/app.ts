@@ -7,7 +7,7 @@ import { type State, Store } from "../store";
 import type { Curvature, Rescaling, RunPoint, Setting, SpacesApi, SpacesEvent, Speed } from "../worker/spaces-protocol";
 import { EXPERIMENTS } from "./experiments";
 import { KeptRuns, keptRuns } from "./kept";
-import { keyOf, METHODS, orderOf, type Place, type Run } from "./methods";
+import { beganWithOnes, keyOf, orderOf, type Place, type Run } from "./methods";
 import { type Curve, type Curves, Results } from "./results";
 import { type ExperimentId, QUICK, type SpacesChoice } from "./settings";
 
@@ -166,16 +166,16 @@ export class SpacesApp {
     });
   }
 
-  /** At the best point that was reached with ones on the skeleton, where all three spaces have sound coordinates. */
-  get curvatureRun(): Run | undefined {
-    const { curves, here } = this.store.state;
-    const reached = [...curves].flatMap(([key, [curve]]) => (curve?.end === "done" && here.has(key) ? key : []));
+  /** Those that have been run with ones on the skeleton, where all three spaces have sound coordinates. */
+  get soundRuns(): Run[] {
+    const { curves } = this.store.state;
     const runs = Object.values(EXPERIMENTS).flatMap((experiment) => experiment.runs);
-    const fit = runs.filter((run) => {
-      const { place } = METHODS[run.method];
-      return place !== "weights" && !("kept" in METHODS[run.method]) && run.value === 1 && reached.includes(keyOf(run));
-    });
-    return this.results.winner(fit)?.run;
+    return runs.filter((run) => beganWithOnes(run) && curves.get(keyOf(run))?.[0]?.end === "done");
+  }
+
+  /** At the best point that was reached there, of those that the worker has. */
+  get curvatureRun(): Run | undefined {
+    return this.results.winner(this.soundRuns.filter((run) => this.store.state.here.has(keyOf(run))))?.run;
   }
 
   /** Seconds that the curvature takes; null while it is not known how fast this device is. */

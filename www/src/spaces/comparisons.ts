@@ -44,23 +44,34 @@ export function compareLosses(
   return { interval: ratio, verdict, here: `${side.name} has ${times} the loss of ${other.name} ${how}` };
 }
 
-/** `claim` is of the difference between the numbers of rates at which they learn. */
+/** What can be said of a run, seed by seed, and the word for it. */
+export interface Trait {
+  verb: string;
+  of: (results: Results, run: Run) => boolean[];
+}
+
+export const LEARNS: Trait = { verb: "learns", of: (results, run) => results.losses(run).map(learns) };
+export const EXPLODES: Trait = { verb: "explodes", of: (results, run) => results.explosions(run) };
+
+/** `claim` is of the difference between the numbers of rates at which that is so of them. */
 export function compareCounts(
   results: Results,
+  { verb, of: isSo }: Trait,
   [name, runs]: [string, Run[]],
   [otherName, others]: [string, Run[]],
   claim: Claim,
 ): Comparison {
-  const seeds = Array.from({ length: results.repeats }, (_, seed) => seed);
-  const count = (of: Run[], seed: number) => of.filter((each) => learns(results.losses(each)[seed])).length;
+  const countsOf = (of: Run[]): number[] => {
+    const all = of.map((each) => isSo(results, each));
+    return Array.from({ length: results.repeats }, (_, seed) => all.filter((each) => each[seed]).length);
+  };
+  const [counts, otherCounts] = [countsOf(runs), countsOf(others)];
   const difference = interval(
-    seeds.map((seed) => count(runs, seed) - count(others, seed)),
+    counts.map((count, seed) => count - (otherCounts[seed] ?? 0)),
     GRAIN,
   );
-  const [mean, otherMean] = [runs, others].map(
-    (of) => seeds.reduce((sum, seed) => sum + count(of, seed), 0) / results.repeats,
-  );
-  const rates = `${name} learns at ${plain(mean ?? 0)} of ${runs.length} rates and ${otherName} at ${plain(otherMean ?? 0)}`;
+  const [mean, otherMean] = [counts, otherCounts].map((of) => of.reduce((sum, count) => sum + count, 0) / of.length);
+  const rates = `${name} ${verb} at ${plain(mean ?? 0)} of ${runs.length} rates and ${otherName} at ${plain(otherMean ?? 0)}`;
   const more = `${plain(Math.abs(difference.mean))} ${difference.mean < 0 ? "fewer" : "more"}`;
   const here = `${rates}: ${more} ${bracket(difference, results, claim)}`;
   return { interval: difference, verdict: verdictOn(difference, claim), here };

@@ -9,6 +9,7 @@ import {
   lowHighFindings,
   RATES,
   rateFindings,
+  rescaledFindings,
   VALUES,
 } from "./findings";
 import { type MethodId, type Run, run } from "./methods";
@@ -27,6 +28,7 @@ export interface Experiment {
 
 const SIX: MethodId[] = ["sgd", "g_sgd", "fixed_sgd", "adam", "g_adam", "fixed_adam"];
 const KEPT: MethodId[] = ["sgd", "fixed_sgd", "fixed_sgd_kept", "g_sgd", "g_sgd_kept"];
+const RESCALED: MethodId[] = ["sgd", "fixed_sgd_rescaled", "fixed_sgd_rescaled_distance", "fixed_sgd_rescaled_factors"];
 const all = (methods: MethodId[], rates: number[]): Run[] =>
   methods.flatMap((method) => rates.map((rate) => run(method, rate)));
 
@@ -57,6 +59,17 @@ export const EXPERIMENTS: Record<ExperimentId, Experiment> = {
     methods: KEPT,
     runs: all(KEPT, RATES),
     findings: keptFindings,
+  },
+  rescaled: {
+    title: "Rescaled to ±1",
+    figures: "section 4.2.2",
+    about:
+      "The network is rescaled until its fixed weights are ±1, which leaves its function as it is. Which weights are fixed decides by how much: " +
+      "those of the diagonal; by the Hungarian method those nearest to ±1, the thesis’ advanced choice; or, ours, those that need the least factors. " +
+      "A run explodes if it diverges, or if its training loss passes twice that of guessing.",
+    methods: RESCALED,
+    runs: all(RESCALED, RATES),
+    findings: rescaledFindings,
   },
   grid: {
     title: "Rate × fixed value",

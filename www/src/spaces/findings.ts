@@ -1,6 +1,15 @@
 /** What the thesis finds in each experiment, and whether these runs agree, differ, or cannot say: decided by their numbers alone. */
 
-import { type Comparison, compareCounts, compareLosses, compareRates, type Side } from "./comparisons";
+import {
+  type Comparison,
+  compareCounts,
+  compareLosses,
+  compareRates,
+  EXPLODES,
+  LEARNS,
+  type Side,
+  type Trait,
+} from "./comparisons";
 import { METHODS, type MethodId, type Run, run } from "./methods";
 import { type Claim, together, type Verdict } from "./paired";
 import { begun, type Results } from "./results";
@@ -17,7 +26,7 @@ export const NOTICEABLE = 0.9;
 export const LITTLE = 1.5;
 /** A value that stands out has a loss a fifth below the next best: on so coarse a grid neighbours differ by a tenth anyway. */
 export const STANDS_OUT = 0.8;
-/** Methods that are alike learn at as many rates, but for one; the half is the grid's own coarseness. */
+/** Methods that are alike learn, or explode, at as many rates, but for one; the half is the grid's own coarseness. */
 export const ALIKE_RATES = 1.5;
 
 /** Claims of the ratio of two losses. The thesis has no numbers for its words: those above are ours. */
@@ -62,12 +71,14 @@ const best = (results: Results, method: MethodId): Side => ({
 const compare = (results: Results, method: MethodId, other: MethodId, claim: Claim): Comparison =>
   compareLosses(results, best(results, method), best(results, other), claim, { atBest: true });
 
-const compareLearning = (results: Results, method: MethodId, other: MethodId, claim: Claim): Comparison =>
-  compareCounts(results, [METHODS[method].name, at(method)], [METHODS[other].name, at(other)], claim);
+/** At how many of the rates that is so of the two. */
+const compareAtRates = (results: Results, trait: Trait, method: MethodId, other: MethodId, claim: Claim): Comparison =>
+  compareCounts(results, trait, [METHODS[method].name, at(method)], [METHODS[other].name, at(other)], claim);
 
 export function rateFindings(results: Results): Finding[] {
   const losses = (method: MethodId, other: MethodId, claim: Claim) => compare(results, method, other, claim);
-  const rates = (method: MethodId, other: MethodId, claim: Claim) => compareLearning(results, method, other, claim);
+  const rates = (method: MethodId, other: MethodId, claim: Claim) =>
+    compareAtRates(results, LEARNS, method, other, claim);
   return [
     found(
       "Figures 4.1, 4.4",
@@ -151,6 +162,26 @@ function openQuestion(results: Results): Finding {
       ...[helps, space, ones].map(({ here }) => here),
     ].join("; "),
   };
+}
+
+/**
+ * Whether training is stable shows on the way, and not in the best loss of the best rate: steps that explode may end in a network that
+ * answers all alike, whose loss is no more than that of guessing. SGD takes its steps from the same function.
+ */
+export function rescaledFindings(results: Results): Finding[] {
+  const explosions = (method: MethodId) => compareAtRates(results, EXPLODES, method, "sgd", { above: ALIKE_RATES });
+  return [
+    found(
+      "Section 4.2.2",
+      "With the weights chosen plainly, along the diagonal, training is unstable.",
+      explosions("fixed_sgd_rescaled"),
+    ),
+    found(
+      "Section 4.2.2",
+      "With the advanced choice, of least distance to ±1, gradients explode in training.",
+      explosions("fixed_sgd_rescaled_distance"),
+    ),
+  ];
 }
 
 /** Each value of the fixed weights that learns at all, at the rate of its lowest mean loss. */

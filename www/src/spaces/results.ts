@@ -8,6 +8,9 @@ export const GUESSING = Math.log(10);
 /** A validation loss above this is a run that has blown up, though its numbers may still be finite. */
 export const BLOWN_UP = 10;
 
+/** Training begins near what guessing costs: a training loss above twice that is of the steps' own making. */
+const EXPLODED = 2 * GUESSING;
+
 /** One run from one initialisation. */
 export interface Curve {
   points: RunPoint[];
@@ -34,6 +37,14 @@ export class Results {
     return Array.from({ length: this.repeats }, (_, seed) => {
       const curve = this.of(run)[seed];
       return curve && lowest(curve);
+    });
+  }
+
+  /** From each initialisation: did it diverge, or its training loss explode on the way? */
+  explosions(run: Run): boolean[] {
+    return Array.from({ length: this.repeats }, (_, seed) => {
+      const curve = this.of(run)[seed];
+      return curve !== undefined && (curve.end === "diverged" || curve.points.some(({ loss }) => !(loss <= EXPLODED)));
     });
   }
 

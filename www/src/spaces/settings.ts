@@ -3,7 +3,7 @@
 import { integer } from "../format";
 import type { Setting } from "../worker/spaces-protocol";
 
-const EXPERIMENT_IDS = ["rates", "low_high", "kept", "grid"] as const;
+const EXPERIMENT_IDS = ["rates", "low_high", "kept", "rescaled", "grid"] as const;
 export type ExperimentId = (typeof EXPERIMENT_IDS)[number];
 
 export interface SpacesChoice {

@@ -49,11 +49,14 @@ export function curvatureView(app: SpacesApp, section: HTMLElement): void {
 }
 
 function said(app: SpacesApp): string {
-  const { store, curvatureRun: run } = app;
+  const { store, soundRuns, curvatureRun: run } = app;
   const { task, products, curves } = store.state;
   if (task === "curvature") return `${products} products with the Hessian…`;
-  if (!run && [...curves.values()].some(([curve]) => curve?.end === "done")) {
+  if (!run && soundRuns.length > 0) {
     return "The runs were kept, the weights that they ended at were not: it needs one that has been run since the page was opened.";
+  }
+  if (!run && [...curves.values()].some(([curve]) => curve?.end === "done")) {
+    return "None of these began with ones on the skeleton, where all three spaces have sound coordinates: it needs one of another experiment.";
   }
   if (!run) return "It needs a trained network: run one of the experiments above to its end.";
   const seconds = app.estimateCurvature();

@@ -12,6 +12,7 @@ import { number, percent } from "../format";
 import type { SpacesApp } from "../spaces/app";
 import { EXPERIMENTS } from "../spaces/experiments";
 import { HIGH_RATE, LOW_RATE, RATES, VALUES } from "../spaces/findings";
+import { type Look, OF_CHOICES } from "../spaces/looks";
 import { METHODS, type Method, type MethodId, type Place, type Run, run } from "../spaces/methods";
 import { begun, type Curve, GUESSING } from "../spaces/results";
 import type { RunPoint } from "../worker/spaces-protocol";
@@ -23,9 +24,10 @@ const MARKS: Record<Place, Mark> = { weights: "circle", g_space: "diamond", weig
 const MOST_POINTS = 150;
 const CURVE_TOP = 6;
 
-function look(method: MethodId): Pick<XySeries, "name" | "kind" | "dashed" | "mark"> {
-  const { name, place, optimizer, kept }: Method = METHODS[method];
-  const hollow = optimizer === "adam" || kept === true;
+function look(method: MethodId): Look & Pick<XySeries, "name"> {
+  const { name, place, optimizer, skeleton, choice }: Method = METHODS[method];
+  if (choice) return { name, ...OF_CHOICES[choice] };
+  const hollow = optimizer === "adam" || skeleton === "kept";
   return { name, kind: `space-${place}${hollow ? " hollow" : ""}`, dashed: hollow, mark: MARKS[place] };
 }
 
