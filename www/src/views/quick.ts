@@ -74,7 +74,7 @@ export class QuickView {
     const { says, seconds } = QUICK_RUNS[this.quick.run];
     return isFound
       ? `Here, quick: ${says}.`
-      : `${sentence(says)} ${sentence(`About ${duration(seconds)} of one core, beside which the lab stays free`)}`;
+      : `${sentence(says)} ${sentence(`${duration(seconds)} of one core, beside which the lab stays free`)}`;
   }
 }
 
