@@ -28,6 +28,7 @@ mod results;
 #[path = "../support/runs.rs"]
 mod runs;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -68,33 +69,23 @@ fn bad(what: String) -> Error {
 }
 
 /// Which one these options ask for.
-fn chosen(asked: &[String]) -> Result<&'static Experiment> {
-    let is_asked = |experiment: &&Experiment| {
-        let options = experiment.options;
-        asked.iter().all(|word| options.contains(&word.as_str()))
-            && options.iter().all(|&own| asked.iter().any(|word| word == own))
+fn chosen(asked: &BTreeSet<&str>) -> Result<&'static Experiment> {
+    let is_asked = |Experiment { options, .. }: &&Experiment| {
+        options.len() == asked.len() && options.iter().all(|option| asked.contains(option))
     };
-    EXPERIMENTS
-        .iter()
-        .find(is_asked)
-        .ok_or_else(|| bad(format!("{} are experiments of their own: take one", asked.join(" and "))))
+    EXPERIMENTS.iter().find(is_asked).ok_or_else(|| {
+        let words: Vec<_> = asked.iter().copied().collect();
+        bad(format!("{} are experiments of their own: take one", words.join(" and ")))
+    })
 }
 
-/// Each once.
-fn options() -> Vec<&'static str> {
-    let mut all: Vec<_> = EXPERIMENTS.iter().flat_map(|experiment| experiment.options).copied().collect();
-    let mut seen = Vec::new();
-    all.retain(|option| {
-        !seen.contains(option) && {
-            seen.push(*option);
-            true
-        }
-    });
-    all
+/// Those that ask for experiments, each once.
+fn options() -> BTreeSet<&'static str> {
+    EXPERIMENTS.iter().flat_map(|experiment| experiment.options).copied().collect()
 }
 
 fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments> {
-    let (mut asked, mut set, mut quick, mut backend) = (Vec::new(), DataSet::Mnist, false, Backend::Cpu);
+    let (mut asked, mut set, mut quick, mut backend) = (BTreeSet::new(), DataSet::Mnist, false, Backend::Cpu);
     let (mut epochs, mut seed, mut seeds, mut jobs) = (None, 2025, 3, 2);
     let (mut data, mut runs, mut out) = (None, None, None);
     while let Some(word) = words.next() {
@@ -114,10 +105,14 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments> {
             "--data" => data = Some(value()?.into()),
             "--runs" => runs = Some(value()?.into()),
             "--out" => out = Some(value()?.into()),
-            option if options().contains(&option) => asked.push(word),
-            strange => {
-                let others = "--cifar10, --quick, --epochs, --seeds, --seed, --jobs, --data, --runs, --out and --gpu";
-                return Err(bad(format!("{strange} is none of {}, {others}", options().join(", "))));
+            word => {
+                let Some(&option) = options().get(word) else {
+                    let known: Vec<_> = options().into_iter().collect();
+                    let others =
+                        "--cifar10, --quick, --epochs, --seeds, --seed, --jobs, --data, --runs, --out and --gpu";
+                    return Err(bad(format!("{word} is none of {}, {others}", known.join(", "))));
+                };
+                asked.insert(option);
             }
         }
     }

@@ -90,6 +90,39 @@ export async function checkGallery(browser, url, check) {
   await context.close();
 }
 
+/** Rangamani's minima to their ends. */
+export async function checkQuickMinima(browser, url, check) {
+  const context = await browser.newContext({ viewport: { width: 1366, height: 900 }, reducedMotion: "reduce" });
+  const lab = new Lab(await context.newPage());
+  const { page } = lab;
+  await page.goto(`${url}#/papers`);
+  const drawn = async (id) => {
+    await page.locator(`#${id} .quick-begin`).click();
+    const plot = page.locator(`#${id} .run-quick svg.plot`).first();
+    await plot.waitFor();
+    return plot.getAttribute("aria-label");
+  };
+  const numbers = (text) =>
+    [...text.matchAll(/batches of (\d+) ([\d.e×⁻⁰¹²³⁴⁵⁶⁷⁸⁹ ]+),/g)].map(([, , norm]) => numberOf(norm));
+  const norms = await drawn("rangamani-table-4-mnist-as-the-authors-program-trains");
+  const [small, large, lenetSmall, lenetLarge] = numbers(norms);
+  // At one rate the small batches take twenty times the steps, and are that much further.
+  check("after as many epochs small batches end flatter", 10 * small < large && 10 * lenetSmall < lenetLarge, norms);
+  const lines = await drawn("rangamani-figure-2");
+  check("lines through minima of both sizes", /batches of 25, .*batches of 500, /.test(lines), lines);
+  const curves = await page.locator("#rangamani-figure-2 .run-quick figure").first().locator(".plot path.line").count();
+  check("four directions through each", curves === 8, `${curves}`);
+  check("the console is quiet", lab.complaints.length === 0, lab.complaints.join("; "));
+  await context.close();
+}
+
+/** `4.6 × 10³` too. */
+function numberOf(text) {
+  const [digits, exponent = ""] = text.split("× 10");
+  const power = [...exponent.trim()].map((each) => (each === "⁻" ? "-" : "⁰¹²³⁴⁵⁶⁷⁸⁹".indexOf(each))).join("");
+  return Number(digits) * 10 ** Number(power || 0);
+}
+
 /** Begun, stopped, gone on with; run to its end; and there again after a reload. */
 export async function checkQuick(browser, url, check) {
   const context = await browser.newContext({ viewport: { width: 1366, height: 900 }, reducedMotion: "reduce" });
@@ -104,8 +137,11 @@ export async function checkQuick(browser, url, check) {
   await says(table, "Training 784-512×5-10, batches of 25");
   check("while one runs no other can be begun", await row(rescaling).locator(".quick-begin").isDisabled());
   await says(table, "Spectral norms of 784-512×5-10, batches of 25");
+  const focused = () => page.evaluate(() => document.activeElement.className);
+  check("the focus goes from the one button to the other", (await focused()) === "quick-stop", await focused());
   await row(table).locator(".quick-stop").click();
   await row(table).getByRole("button", { name: "Go on" }).waitFor();
+  check("and back", (await focused()) === "quick-begin", await focused());
   check("what was stopped can be gone on with", (await lab.count(`#${table} .run-quick svg.plot`)) === 0);
   await begin(table);
   const first = await row(table)
@@ -126,8 +162,10 @@ export async function checkQuick(browser, url, check) {
   const trained = await words.innerText();
   check("a bare eigenvalue loses what it said of the gap", r(trained) - r(after) > 0.3, `${trained}; ${after}`);
   await figure.locator("select").selectOption("petzka.rho_sum");
+  await figure.locator("svg.plot[aria-label*='ρ, sum against']").waitFor();
   const rho = r(await words.innerText());
   await figure.getByText("rescaled").click();
+  await figure.locator("svg.plot[aria-label*='ρ, sum after the rescaling']").waitFor();
   check("an invariant measure does not", r(await words.innerText()) === rho && rho > 0.4, `${rho}`);
   const points = await figure.locator(".plot path.mark").count();
   check("a point a network", points > 8 && points <= 12, `${points}`);

@@ -13,7 +13,7 @@ import {
 } from "./faults.mjs";
 import { checkFigures } from "./figures.mjs";
 import { root, test } from "./fixtures.mjs";
-import { checkGallery, checkQuick } from "./gallery.mjs";
+import { checkGallery, checkQuick, checkQuickMinima } from "./gallery.mjs";
 import { checkLinkOnOwn, checkNewerBuild, checkNothingKept, checkOpenedKept, checkTwoTabs } from "./kept.mjs";
 import { checkLink } from "./links.mjs";
 import { checkMinute } from "./minute.mjs";
@@ -49,6 +49,7 @@ const visits = {
   "Parameter spaces": checkSpaces,
   "The papers, run again": checkGallery,
   "The papers, run on little": checkQuick,
+  "Rangamani’s minima, on little": checkQuickMinima,
   "Taken along": checkFigures,
   "The full report": checkReport,
   "A citation": checkCitation,

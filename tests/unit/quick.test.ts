@@ -77,11 +77,7 @@ describe("work of many pieces", () => {
   });
 });
 
-test("every quick version is of some row, and says what it consists of", () => {
+test("every quick version is of some row", () => {
   const run = new Set(Object.values(QUICK_HERE).map((quick) => quick.run));
   expect([...run].sort()).toEqual(Object.keys(QUICK_RUNS).sort());
-  for (const { says, seconds } of Object.values(QUICK_RUNS)) {
-    expect(says).toMatch(/images of MNIST/);
-    expect(seconds).toBeGreaterThan(10);
-  }
 });

@@ -72,6 +72,9 @@ export const QUICK_HERE: Readonly<Record<string, Quick>> = {
 /** As people download it, in megabytes: more than a page may fetch unasked. */
 const NO_CIFAR10 = "CIFAR-10 is 139 MB and does not come with the lab.";
 
+/** Of the thesis' published program. */
+const NO_DEFECTS = "The published code’s defects are run by the command alone.";
+
 export interface Live {
   /** What is done there. */
   text: string;
@@ -143,6 +146,8 @@ export const NOT_LIVE: Readonly<Record<string, string>> = {
   "petzka-figures-1-and-2": `${NO_CIFAR10} Its files can be opened, and a network that was trained on them.`,
   "jestadt-figures-2-1-to-2-3-and-3-1-tables-2-1-to-2-3":
     "Rules and an example of four weights: there is nothing to run in the lab, which trains by them under Spaces.",
+  "jestadt-figures-4-1-4-2-4-4-4-5-with-adam": NO_DEFECTS,
+  "jestadt-figures-4-6-and-4-7": NO_DEFECTS,
   "jestadt-figures-4-1-4-2-4-4-4-5-cifar-10": NO_CIFAR10,
-  "jestadt-figures-4-1-4-2-4-4-4-5-with-adam-cifar-10": NO_CIFAR10,
+  "jestadt-figures-4-1-4-2-4-4-4-5-with-adam-cifar-10": `${NO_CIFAR10} ${NO_DEFECTS}`,
 };

@@ -52,7 +52,7 @@ export const QUICK_RUNS: Record<QuickName, Quick> = {
   "table-4": { says: `both networks on ${images(training)} of MNIST, ${sizes}, until all are right`, seconds: 60 },
   "table-4-published": {
     says: `both networks on ${images(training)} of MNIST, ${sizes}, ${MINIMA.publishedEpochs} epochs each`,
-    seconds: 60,
+    seconds: 75,
   },
   lines: {
     says: `LeNet’s type on ${images(training)} of MNIST, ${sizes}, ${lines.seeds.length} seeds, ${lines.directions} directions`,
@@ -60,6 +60,6 @@ export const QUICK_RUNS: Record<QuickName, Quick> = {
   },
   petzka: {
     says: `${networks} networks on ${images(CORRELATIONS.training)} of MNIST, batches of ${CORRELATIONS.batches[0]} to ${CORRELATIONS.batches.at(-1)}, measured before and after a rescaling`,
-    seconds: 60,
+    seconds: 75,
   },
 };

@@ -6,6 +6,7 @@ import { LabError } from "../errors";
 import type { Messages } from "../messages";
 import { Store } from "../store";
 import type { QuickApi, QuickName, QuickProgress, QuickResults } from "../worker/quick-protocol";
+import { CORRELATIONS, MINIMA } from "./quick-settings";
 
 export interface QuickState {
   /** Which runs. */
@@ -17,12 +18,27 @@ export interface QuickState {
 }
 
 const KEY = "quick";
-/** Of what is kept: other numbers are of other settings. */
-const FORM = 1;
+/** Of what is kept: what was found at other ones is not what the page says of it. */
+const SETTINGS = JSON.stringify([MINIMA, CORRELATIONS]);
 
 interface Kept {
-  form: number;
+  settings: string;
   found: QuickState["found"];
+}
+
+/** Nothing of other settings. */
+const foundIn = (kept: Kept | undefined): Kept["found"] => (kept?.settings === SETTINGS ? kept.found : {});
+
+/** Another tab may have found something else. */
+function keep(found: Kept["found"]): void {
+  void transaction("readwrite", (store): IDBRequest<Kept | undefined> => {
+    const request: IDBRequest<Kept | undefined> = store("last").get(KEY);
+    request.onsuccess = () => {
+      const kept: Kept = { settings: SETTINGS, found: { ...foundIn(request.result), ...found } };
+      store("last").put(kept, KEY);
+    };
+    return request;
+  });
 }
 
 const quickWorker = (): Worker =>
@@ -37,7 +53,7 @@ export class QuickRuns {
 
   constructor(private readonly messages: Messages) {
     void transaction("readonly", (store): IDBRequest<Kept | undefined> => store("last").get(KEY)).then((kept) => {
-      if (kept?.form === FORM) this.store.set({ found: { ...kept.found, ...this.store.state.found } });
+      this.store.set({ found: { ...foundIn(kept), ...this.store.state.found } });
     });
   }
 
@@ -52,11 +68,11 @@ export class QuickRuns {
       const found = await this.#client.call((lab) => lab.run(name));
       begun.delete(name);
       this.store.set({ found: { ...this.store.state.found, [name]: found } });
-      const kept: Kept = { form: FORM, found: this.store.state.found };
-      void transaction("readwrite", (store) => store("last").put(kept, KEY));
+      keep({ [name]: found });
     } catch (error) {
       const code = error instanceof LabError ? error.code : "unexpected";
-      begun.add(name);
+      // It had not come so far that it could go on from there, if it has not been heard of.
+      if (this.store.state.progress) begun.add(name);
       if (!this.#isStopped || code !== "aborted") this.#said = this.messages.error(error);
       // What such a worker had computed is gone with it.
       if (code === "unexpected" || code === "crashed") {

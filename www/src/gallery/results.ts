@@ -199,11 +199,11 @@ export interface DinhFigures {
 
 export interface Results {
   tables: Tables;
-  "table-4": Table4Stored;
-  "table-4-published": Table4Stored;
-  "table-4-cifar10": Table4Stored;
+  "table-4": Table4;
+  "table-4-published": Table4;
+  "table-4-cifar10": Table4;
   power: Power;
-  lines: LinesStored;
+  lines: Lines;
   petzka: Petzka;
   "petzka-cifar10": Petzka;
   spaces: Spaces;

@@ -34,7 +34,7 @@ export type TrainedAs = "printed" | "published" | "cifar10";
 const ALL = 60000;
 
 const imagesOf = ({ training, measured }: Table4): string => {
-  if (measured < training) return `the first ${measured} of ${training} training images of MNIST`;
+  if (measured < training) return `the first ${measured} of the ${training} images of MNIST that it is trained on`;
   return `${training < ALL ? "the first" : "all"} ${training} training images of MNIST`;
 };
 
@@ -43,7 +43,7 @@ const ABOUT: Record<TrainedAs, (found: Table4) => { name: string; title: string;
   printed: (found) => ({
     name: "rangamani-table-4",
     title: "Spectral norms at minima of small and of large batches",
-    over: `${imagesOf(found)}, when all of them are told right`,
+    over: `${imagesOf(found)}, when all that it is trained on are told right`,
   }),
   published: (found) => ({
     name: "rangamani-table-4-published",

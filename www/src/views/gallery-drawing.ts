@@ -47,6 +47,10 @@ export class GalleryDrawing {
   ) {
     this.#isRescaled = kind === "petzka-rescaled";
     this.#measure = MEASURES[kind] ?? "petzka.kappa_trace, layer 2";
+    // What measures are called the engine says, which may begin later.
+    app.store.watch(["descriptions"], () => {
+      if (this.#isOpen) void this.#draw();
+    });
   }
 
   /** Where it goes. */

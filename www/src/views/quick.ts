@@ -44,6 +44,8 @@ export class QuickView {
     const isRunning = running === quick.run;
     const isFound = found[quick.run] !== undefined;
     const share = progress?.fraction ?? null;
+    const focused = place.contains(document.activeElement) ? document.activeElement : null;
+    const [wasOnBegin, wasOnStop] = [".quick-begin", ".quick-stop"].map((button) => focused?.matches(button) ?? false);
     render(
       html`<div class="row wrap">
           ${
@@ -62,12 +64,16 @@ export class QuickView {
           ?hidden=${!isRunning}
           aria-label="Progress of the quick version of ${row}"
         ></progress>
-        <div class="run-drawing" ?hidden=${!isFound} ${this.#drawing.here()}></div>`,
+        <div class="run-drawing" tabindex="-1" ?hidden=${!isFound} ${this.#drawing.here()}></div>`,
       place,
     );
-    const begin = place.querySelector<HTMLButtonElement>(".quick-begin");
+    const find = <T extends HTMLElement>(selector: string): T | null => place.querySelector<T>(selector);
+    const begin = find<HTMLButtonElement>(".quick-begin");
     if (begin) disable(begin, running !== null);
     if (isFound) this.#drawing.open();
+    // What had the focus is gone: it goes to what is there in its place.
+    if (wasOnBegin && isRunning) find(".quick-stop")?.focus({ preventScroll: true });
+    if (wasOnStop && !isRunning) (begin ?? find(".run-drawing"))?.focus({ preventScroll: true });
   }
 
   #says(isFound: boolean): string {

@@ -38,7 +38,7 @@ export function petzka(engine: Engine, data: QuickData): { pieces: Piece[]; resu
       const measuring = (point: "at" | "rescaled"): Piece => ({
         what: `measuring ${says}${point === "at" ? "" : ", rescaled"}`,
         group: "measures",
-        seconds: 1,
+        seconds: 0.9,
         run: async (signal, tell) => {
           if (!trained || trained.run.training_loss > largestLoss) return;
           const { parameters, run } = trained;
@@ -50,7 +50,7 @@ export function petzka(engine: Engine, data: QuickData): { pieces: Piece[]; resu
       const training: Piece = {
         what: `training with ${says}`,
         group: "training",
-        seconds: 5,
+        seconds: 4.5,
         run: async (signal, tell) => {
           trained = await trainedWith(engine, data, network, batch, seed, signal, tell);
           runs.push(trained.run);
@@ -87,7 +87,8 @@ async function trainedWith(
   signal: AbortSignal,
   tell: (share: number) => void,
 ): Promise<Trained> {
-  const [problem, test] = await Promise.all([data.train(network, training), data.test(network, tested)]);
+  const problem = await data.train(network, training);
+  const test = await data.test(network, tested);
   const learning_rate = rate * batch;
   const start = network.initialize({ scheme: "xavier_normal", seed });
   try {

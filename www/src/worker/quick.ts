@@ -19,6 +19,7 @@ interface Job {
 }
 
 export class QuickLab implements QuickApi {
+  readonly #engines = new Map<"f32" | "f64", Promise<Engine>>();
   readonly #jobs = new Map<QuickName, Job>();
   #data: QuickData | undefined;
   #controller = new AbortController();
@@ -36,6 +37,8 @@ export class QuickLab implements QuickApi {
       const job = this.#jobs.get(name) ?? (await this.#job(name));
       this.#jobs.set(name, job);
       await job.pieces.run(signal, this.#listener);
+      // Its networks and data are needed no more.
+      this.#jobs.delete(name);
       return job.result();
     });
   }
@@ -47,7 +50,7 @@ export class QuickLab implements QuickApi {
   async #job(name: QuickName): Promise<Job> {
     const data = this.#data;
     if (!data) throw new LabFailure("not_possible", "the worker is not connected");
-    const engine = await Engine.create({ backend: "cpu", precision: "f32" });
+    const engine = await this.#engine("f32");
     const job = ({ pieces, result }: { pieces: Piece[]; result: Job["result"] }): Job => ({
       pieces: new Pieces(pieces),
       result,
@@ -56,11 +59,19 @@ export class QuickLab implements QuickApi {
       case "table-4":
         return job(table4({ engine, data }, engine, "printed"));
       case "table-4-published":
-        return job(table4({ engine, data }, await Engine.create({ backend: "cpu", precision: "f64" }), "published"));
+        return job(table4({ engine, data }, await this.#engine("f64"), "published"));
       case "lines":
         return job(lines({ engine, data }));
       case "petzka":
         return job(petzka(engine, data));
     }
+  }
+
+  #engine(precision: "f32" | "f64"): Promise<Engine> {
+    const engine = this.#engines.get(precision) ?? Engine.create({ backend: "cpu", precision });
+    this.#engines.set(precision, engine);
+    // One that failed is made anew.
+    engine.catch(() => this.#engines.delete(precision));
+    return engine;
   }
 }
