@@ -1,6 +1,6 @@
 /**
  * Draws docs/results/dinh-figures.svg from docs/results/dinh-figures.json, which `cargo run --release --example papers -- dinh-figures` writes:
- * Dinh's Figures 1, 3, 4 and 6, of networks of one and of two weights.
+ * Dinh's Figures 1 to 6, of networks of one and of two weights.
  */
 
 import { readFileSync, writeFileSync } from "node:fs";
@@ -73,11 +73,61 @@ function volumeAndBall({ found: at, theta, losses }) {
   return on.svg();
 }
 
-function boxes({ found: at, curves }) {
+function lines({ found: at, curves }) {
   const on = panel({
     ...SIZE,
     x: 510,
     y: 50,
+    title: "Figure 2: all points of a line are one function",
+    across: linear(0, 4.5, [0, 1, 2, 3, 4]),
+    down: linear(0, 3.2, [0, 1, 2, 3]),
+    acrossName: "θ₁",
+    downName: "θ₂",
+  });
+  functions(on, curves);
+  on.line([at.point, at.moved], HERE, { width: 1 });
+  on.dot(at.point, HERE);
+  on.dot(at.moved, THERE);
+  on.text([at.point[0] + 0.1, at.point[1] + 0.12], "θ");
+  on.text([at.moved[0] + 0.1, at.moved[1] + 0.45], `T_α(θ), α = ${at.alpha}`);
+  return on.svg();
+}
+
+/** One above the other. */
+function coordinates({ found: at, theta, losses, maps }) {
+  const [sharp, flat] = maps.map(({ curvatures }) => three(curvatures[at.minima.indexOf(at.center)]));
+  const on = panel({
+    ...SIZE,
+    x: 510,
+    y: 350,
+    title: `Figure 5: curvature ${three(at.curvature)} in θ, ${sharp} and ${flat} in η`,
+    across: linear(-1, 6, [-1, 0, 1, 2, 3, 4, 5, 6]),
+    down: linear(0, 3.75, []),
+    acrossName: "θ, and θ̂ + η",
+    downName: "L",
+  });
+  on.line(
+    [
+      [at.center, 0],
+      [at.center, 4],
+    ],
+    "#bbb",
+  );
+  const all = [theta, ...maps.map(({ eta }) => eta.map((value) => at.center + value))];
+  all.forEach((places, i) => {
+    on.line(
+      places.map((place, k) => [place, losses[k] + 2.5 - 1.25 * i]),
+      [INK, HERE, THERE][i],
+    );
+  });
+  return on.svg();
+}
+
+function boxes({ found: at, curves }) {
+  const on = panel({
+    ...SIZE,
+    x: 60,
+    y: 350,
     title: `Figure 3: boxes of one volume, ${three(at.boxes[0].volume)}, with α = ${three(at.alpha)}`,
     across: linear(0, 7.5, [0, 1, 2, 3, 4, 5, 6, 7]),
     down: linear(0, 1.5, [0, 0.5, 1, 1.5]),
@@ -98,7 +148,7 @@ function balls({ found: at, curves }) {
     width: 370,
     height: 370,
     x: 60,
-    y: 350,
+    y: 650,
     title: `Figure 4: sharpness ${three(at.before)} and ${three(at.after)} within ε = ${at.epsilon}`,
     across: linear(-0.2, 3.8, [0, 1, 2, 3]),
     down: linear(-0.2, 3.8, [0, 1, 2, 3]),
@@ -134,7 +184,7 @@ function radial({ found: at, lines, half }) {
     width: 370,
     height: 370,
     x: 510,
-    y: 350,
+    y: 650,
     title: `Figure 6: curvature ${three(at.eigenvalues.at(-1))} in θ, ${three(at.eigenvalues_in_eta.at(-1))} in η`,
     across: linear(x - half, x + half, [0, 1, 2]),
     down: linear(y - half, y + half, [0, 1, 2]),
@@ -151,10 +201,17 @@ function radial({ found: at, lines, half }) {
 
 const drawn = figure({
   width: 920,
-  height: 790,
-  label: "Dinh’s Figures 1, 3, 4 and 6, of what the engine finds",
+  height: 1090,
+  label: "Dinh’s Figures 1 to 6, of what the engine finds",
   style: PANEL_STYLE,
-  parts: [volumeAndBall(found.figure_1), boxes(found.figure_3), balls(found.figure_4), radial(found.figure_6)],
-  note: "1: a logistic regression with one weight; the others: θ₂ relu(θ₁ x), lines are of one function each; 6: a grid of θ, whose dashed circle goes to the blue edge",
+  parts: [
+    volumeAndBall(found.figure_1),
+    lines(found.figure_2),
+    boxes(found.figure_3),
+    balls(found.figure_4),
+    coordinates(found.figure_5),
+    radial(found.figure_6),
+  ],
+  note: "1: a logistic regression with one weight; 5: η = (|θ − θ̂|² + b)ᵃ (θ − θ̂), a = 0.3 and −0.25; the others: θ₂ relu(θ₁ x), lines are of one function each; 6: a grid of θ",
 });
 writeFileSync(join(results, "dinh-figures.svg"), drawn);

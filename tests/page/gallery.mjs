@@ -28,7 +28,8 @@ export async function openRows(page) {
     "rangamani-figure-1",
     "rangamani-figure-2",
     "petzka-figures-3-to-6",
-    "dinh-figures-1-3-4-and-6",
+    "dinh-figures-1-to-6",
+    "jestadt-figures-1-5-1-6-4-8-4-9",
     "jestadt-figures-4-1-4-2-4-4-4-5-4-10",
     "jestadt-figures-4-6-and-4-7",
   ])

@@ -1,31 +1,12 @@
-/** Dinh's Figures 1, 3, 4 and 6, of what the engine found for networks of one weight and of two. */
+/** Dinh's Figures 1 to 6, of what the engine found for networks of one weight and of two. */
 
 import { linear } from "../charts/scales";
 import { type XySeries, xyPlot } from "../charts/xy";
-import { columnsOf } from "../figures/columns";
 import { seriesKey } from "../figures/xy";
 import { number } from "../format";
 import type { Chart } from "./charts";
+import { columnsOfSeries, type Line, lineOf, markOf, WIDER } from "./lines";
 import type { Curve, DinhFigures } from "./results";
-
-/** As much wider than high a plot of two is on a wide screen: circles are round there. */
-const WIDER = 1.54;
-
-type Line = readonly (readonly [x: number, y: number])[];
-
-const lineOf = (name: string, kind: string, points: Line, dashed = false): XySeries => ({
-  name,
-  kind,
-  dashed,
-  points: points.map(([x, y]) => ({ x, y })),
-});
-const markOf = (name: string, kind: string, [x, y]: readonly [number, number]): XySeries => ({
-  name,
-  kind,
-  line: false,
-  mark: "circle",
-  points: [{ x, y, title: `${name}: ${number(x)}, ${number(y)}` }],
-});
 
 function circle([x, y]: readonly [number, number], radius: number): Line {
   return Array.from({ length: 97 }, (_, index) => {
@@ -33,6 +14,9 @@ function circle([x, y]: readonly [number, number], radius: number): Line {
     return [x + radius * Math.cos(angle), y + radius * Math.sin(angle)] as const;
   });
 }
+
+/** From one of Figure 5's losses, which are from 0 to 1, to the one above it. */
+const APART = 1.25;
 
 /** Lines fall; what is above the plot would be drawn along its edge. */
 function below(points: Line, top: number): Line {
@@ -53,17 +37,12 @@ const FUNCTIONS = [
   seriesKey("other functions", { kind: "of-paper", dashed: true }),
 ];
 
-/** Every point of what is drawn. */
-const columnsOfSeries = (series: XySeries[], x: string, y: string) =>
-  columnsOf(
-    ["series", x, y],
-    series.flatMap(({ name, points }) => points.map((point) => [name, point.x, point.y])),
-  );
-
 export const dinhCharts = (all: DinhFigures): Chart[] => [
   volumeChart(all.figure_1),
+  functionsChart(all.figure_2),
   boxesChart(all.figure_3),
   ballsChart(all.figure_4),
+  coordinatesChart(all.figure_5),
   radialChart(all.figure_6),
 ];
 
@@ -106,6 +85,66 @@ function volumeChart({ found, theta, losses }: DinhFigures["figure_1"]): Chart {
       seriesKey("the ball and the highest loss in it", { kind: "of-f64" }),
     ],
     columns: () => columnsOfSeries(series, "theta", "loss"),
+  };
+}
+
+function functionsChart({ found: { alpha, point, moved }, curves }: DinhFigures["figure_2"]): Chart {
+  const top = 3.2;
+  const series = [
+    ...functions(curves, top),
+    lineOf("from theta to T(theta)", "of-f64", [point, moved]),
+    markOf("theta", "of-f64", point),
+    markOf("T(theta)", "of-f64", moved),
+  ];
+  return {
+    name: "dinh-figure-2",
+    title: "Figure 2: lines of one function",
+    caption:
+      `After Dinh et al. 2017, Figure 2, of θ₂ relu(θ₁ x): all points of a line are one function, and its loss is the same to ` +
+      `${number(Math.max(...curves.map(({ largest_difference }) => largest_difference)))}. T_α with α = ${alpha} takes θ to T_α(θ), on its own line.`,
+    plot: xyPlot(series, {
+      x: linear(0, 4.5),
+      y: linear(0, top),
+      xLabel: "θ₁",
+      yLabel: "θ₂",
+      label: `Lines of one function each; T_α takes a point along its own, from ${point.map((value) => number(value))} to ${moved.map((value) => number(value))}`,
+    }),
+    keys: [...FUNCTIONS, seriesKey("θ and T_α(θ)", { kind: "of-f64", mark: "circle" })],
+    columns: () => columnsOfSeries(series, "theta_1", "theta_2"),
+  };
+}
+
+function coordinatesChart({ found, theta, losses, maps }: DinhFigures["figure_5"]): Chart {
+  const { center, minima, curvature } = found;
+  const at = minima.indexOf(center);
+  // Both are drawn around θ̂, so that one sees how far they draw out what is there.
+  const places = maps.map(({ eta }) => eta.map((value) => center + value));
+  const lines = [theta, ...places].map((xs): Line => xs.map((x, index) => [x, losses[index] ?? Number.NaN]));
+  const above = (points: Line, count: number): Line => points.map(([x, y]) => [x, y + APART * count]);
+  const kinds = ["of-paper", "of-f64", "of-f32"];
+  const names = ["theta", ...maps.map(({ a }) => `eta, a = ${a}`)];
+  const seriesOf = (points: Line, index: number) => lineOf(names[index] ?? "", kinds[index] ?? "", points);
+  const series = lines.map((points, index) => seriesOf(above(points, lines.length - 1 - index), index));
+  const said = maps.map(({ a, curvatures }) => `${number(curvatures[at] ?? Number.NaN)} with a = ${a}`).join(", ");
+  const all = places.flat();
+  return {
+    name: "dinh-figure-5",
+    title: "Figure 5: one loss in other coordinates",
+    caption:
+      `After Dinh et al. 2017, Figure 5: four minima alike, of curvature ${number(curvature)}, in η = (|θ − θ̂|² + b)ᵃ (θ − θ̂) with θ̂ = ${center}, ` +
+      `b = ${maps[0]?.b}. The one at θ̂ has ${said}. Lines are one above the other, and moved by θ̂, so that it stays where it is.`,
+    plot: xyPlot(series, {
+      x: linear(Math.min(...all), Math.max(...all)),
+      y: { ...linear(0, lines.length * APART), ticks: [] },
+      xLabel: "θ, and θ̂ + η",
+      yLabel: "loss",
+      label: `One loss over θ and over η: the curvature at ${center} is ${number(curvature)} in θ, and in η ${said}`,
+    }),
+    keys: [
+      seriesKey("in θ", { kind: "of-paper" }),
+      ...maps.map(({ a }, index) => seriesKey(`in η, a = ${a}`.replace("-", "−"), { kind: kinds[index + 1] ?? "" })),
+    ],
+    columns: () => columnsOfSeries(lines.map(seriesOf), "theta_or_eta", "loss"),
   };
 }
 

@@ -17,6 +17,7 @@ export type Drawing =
   | "petzka-rescaled"
   | "petzka-cifar10"
   | "dinh-figures"
+  | "jestaedt-figures"
   | "spaces"
   | "spaces-adam"
   | "spaces-low-high"
@@ -36,7 +37,8 @@ export const DRAWINGS: Readonly<Record<string, Drawing>> = {
   "petzka-figures-3-to-6": "petzka",
   "petzka-figure-2-rescaling": "petzka-rescaled",
   "petzka-figures-1-and-2": "petzka-cifar10",
-  "dinh-figures-1-3-4-and-6": "dinh-figures",
+  "dinh-figures-1-to-6": "dinh-figures",
+  "jestadt-figures-1-5-1-6-4-8-4-9": "jestaedt-figures",
   "jestadt-figures-4-1-4-2-4-4-4-5-4-10": "spaces",
   "jestadt-figures-4-1-4-2-4-4-4-5-with-adam": "spaces-adam",
   "jestadt-figure-4-3": "spaces-low-high",
@@ -105,12 +107,13 @@ export const LIVE: Readonly<Record<string, readonly Live[]>> = {
   ],
   "petzka-figures-1-and-2": [{ text: "κ_τ and ρ of the network on the stage", to: "#/layers" }],
   "petzka-appendix-d-2": [{ text: "Move ε, and see the bound part from the robustness", to: "#/layers" }],
-  "dinh-figures-1-3-4-and-6": [
+  "dinh-figures-1-to-6": [
+    { text: "Move Figure 5", to: "#/dinh" },
+    { text: "Move along Figure 2’s lines", to: "#/spaces" },
     { text: "Figure 3’s boxes and Figure 4’s ball, for the network on the stage", to: "#/dinh" },
     { text: "Figure 6’s radial map around its weights, as flat or as sharp as you like", to: "#/dinh" },
     { text: "Figure 1’s sharpness within a ball, among its measures", to: "#/measures" },
   ],
-  "dinh-figures-2-and-5": [{ text: "Move Figure 5, which the engine computes", to: "#/dinh" }],
   "dinh-theorems-2-to-5-section-5-2": [
     { text: "Make the network on the stage as sharp as you like", to: "#/dinh" },
     { text: "Normalise its weights, and write its inputs in other coordinates", to: "#/dinh" },

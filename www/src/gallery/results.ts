@@ -164,6 +164,8 @@ type Point = [x: number, y: number];
 /** Parameters of one function, the share of the least product that its two weights have. */
 export interface Curve {
   share: number;
+  /** Of losses along it, from the first point's. */
+  largest_difference: number;
   points: Point[];
 }
 
@@ -172,6 +174,10 @@ export interface DinhFigures {
     found: Record<"minimum" | "loss" | "height" | "low" | "high" | "width" | "radius" | "rise" | "sharpness", number>;
     theta: number[];
     losses: number[];
+  };
+  figure_2: {
+    found: { alpha: number; point: Point; moved: Point; outputs: number };
+    curves: Curve[];
   };
   figure_3: {
     found: {
@@ -187,6 +193,13 @@ export interface DinhFigures {
       Record<"epsilon" | "before" | "after" | "guaranteed", number>;
     curves: Curve[];
   };
+  figure_5: {
+    found: { center: number; minima: number[]; curvature: number };
+    theta: number[];
+    losses: number[];
+    /** Curvatures are in η, at the minima. */
+    maps: { a: number; b: number; curvatures: number[]; eta: number[] }[];
+  };
   figure_6: {
     found: { center: Point; eigenvalues: number[]; eigenvalues_in_eta: number[] } & Record<
       "delta" | "inner" | "rho",
@@ -194,6 +207,41 @@ export interface DinhFigures {
     >;
     half: number;
     lines: { axis: number; at: number; eta: Point[] }[];
+  };
+}
+
+/** Losses over two weights from 0 to as far as is said, `side` by `side` of them, row by row from the lower left corner. */
+export interface LossSurface {
+  reach: number;
+  side: number;
+  losses: number[];
+}
+
+export interface JestaedtFigures {
+  figure_1_5: {
+    found: { largest_below_0: number; first_maximum: { w_1: number; w_2: number }[] };
+    w: number[];
+    losses: number[];
+    surface: LossSurface;
+  };
+  figure_1_6: {
+    found: {
+      largest_difference_of_outputs: number;
+      largest_cosine_with_the_line: number;
+      longest_over_shortest_gradient: number[];
+      length_over_distance_from_0: { lowest: number; highest: number };
+    };
+    lines: { output: number; loss: number; points: Point[]; arrows: { at: Point; minus_gradient: Point }[] }[];
+  };
+  figure_4_9: {
+    found: {
+      difference_from_figure_1_5_at_0: number;
+      minima_along_w_3: { w_1: number; w_2_at_0: number; w_2_at_6: number }[];
+    };
+    reach: number;
+    side: number;
+    /** Of the network without the symmetry, and of the other for fixed w₁. */
+    surfaces: { network: "a" | "b"; w_1?: number; losses: number[] }[];
   };
 }
 
@@ -220,6 +268,7 @@ export interface Results {
   "spaces-cifar10": Spaces;
   "spaces-cifar10-adam": Spaces;
   "dinh-figures": DinhFigures;
+  "jestaedt-figures": JestaedtFigures;
 }
 
 /** Each is written out: so the build knows which files the page has. */
@@ -246,6 +295,7 @@ const FILES: Record<keyof Results, URL> = {
   "spaces-cifar10": new URL("../../../docs/results/spaces-cifar10.json", import.meta.url),
   "spaces-cifar10-adam": new URL("../../../docs/results/spaces-cifar10-adam.json", import.meta.url),
   "dinh-figures": new URL("../../../docs/results/dinh-figures.json", import.meta.url),
+  "jestaedt-figures": new URL("../../../docs/results/jestaedt-figures.json", import.meta.url),
 };
 
 const found = new Map<keyof Results, Promise<unknown>>();

@@ -6,6 +6,7 @@ import { ref } from "lit-html/directives/ref.js";
 import type { App } from "../app";
 import { type Chart, figureOf } from "../gallery/charts";
 import { dinhCharts } from "../gallery/dinh";
+import { jestaedtCharts } from "../gallery/jestaedt";
 import type { Drawing } from "../gallery/live";
 import { choices, figuredChart, rankingChart, saidOf, scatterChart, type Titles } from "../gallery/petzka";
 import { linesChart, powerChart, seedsOf } from "../gallery/rangamani";
@@ -98,6 +99,8 @@ export class GalleryDrawing {
         return this.#lines(await this.results("lines"));
       case "dinh-figures":
         return this.#pairs(dinhCharts(await this.results("dinh-figures")));
+      case "jestaedt-figures":
+        return this.#pairs(jestaedtCharts(await this.results("jestaedt-figures")));
       case "petzka":
       case "petzka-rescaled":
         return this.#petzka(await this.results("petzka"));

@@ -7,8 +7,8 @@
 import { type Engine, Network, type Problem } from "isoflat";
 import { MINIMA } from "../gallery/quick-settings";
 import type { Lengths, Lines, Table4 } from "../gallery/results";
+import type { MnistProblems } from "./mnist-problems";
 import { type Piece, telling } from "./pieces";
-import type { QuickData } from "./quick-data";
 
 type Batches = keyof typeof MINIMA.batches;
 const BATCHES: readonly Batches[] = ["small", "large"];
@@ -48,7 +48,7 @@ interface Minimum {
 interface Place {
   /** In f32, for training. */
   engine: Engine;
-  data: QuickData;
+  data: MnistProblems;
 }
 
 class Trained {

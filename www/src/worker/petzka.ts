@@ -8,8 +8,8 @@ import { type Engine, IsoflatError, Network, type Problem } from "isoflat";
 import { correlationsOf } from "../gallery/correlations";
 import { CORRELATIONS } from "../gallery/quick-settings";
 import type { Measured, Petzka } from "../gallery/results";
+import type { MnistProblems } from "./mnist-problems";
 import { type Piece, telling } from "./pieces";
-import type { QuickData } from "./quick-data";
 
 const { training, test: tested, measured, epochs, batches, rate, seeds, largestLoss } = CORRELATIONS;
 
@@ -27,7 +27,7 @@ const MEASURES = [
 
 type Run = Petzka["runs"][number];
 
-export function petzka(engine: Engine, data: QuickData): { pieces: Piece[]; result: () => Petzka } {
+export function petzka(engine: Engine, data: MnistProblems): { pieces: Piece[]; result: () => Petzka } {
   const network = Network.preset("petzka_mnist");
   const runs: Run[] = [];
   const pieces = seeds.flatMap((seed) =>
@@ -80,7 +80,7 @@ interface Trained {
 
 async function trainedWith(
   engine: Engine,
-  data: QuickData,
+  data: MnistProblems,
   network: Network,
   batch: number,
   seed: number,

@@ -3,14 +3,14 @@
  * whose numbers are the same everywhere.
  */
 
-import { Engine } from "isoflat";
+import { CpuEngines } from "./cpu-engines";
 import { lines, table4 } from "./minima";
 import { Mnist } from "./mnist";
+import { MnistProblems } from "./mnist-problems";
 import { outcome } from "./outcome";
 import { petzka } from "./petzka";
 import { type Piece, Pieces } from "./pieces";
 import { LabFailure, type Outcome } from "./protocol";
-import { QuickData } from "./quick-data";
 import type { QuickApi, QuickName, QuickProgress, QuickResults } from "./quick-protocol";
 
 interface Job {
@@ -19,14 +19,14 @@ interface Job {
 }
 
 export class QuickLab implements QuickApi {
-  readonly #engines = new Map<"f32" | "f64", Promise<Engine>>();
+  readonly #engines = new CpuEngines();
   readonly #jobs = new Map<QuickName, Job>();
-  #data: QuickData | undefined;
+  #data: MnistProblems | undefined;
   #controller = new AbortController();
   #listener: (progress: QuickProgress) => void = () => {};
 
   connect(mnistFolder: string, listener: (progress: QuickProgress) => void): void {
-    this.#data = new QuickData(new Mnist(new URL(mnistFolder)));
+    this.#data = new MnistProblems(new Mnist(new URL(mnistFolder)));
     this.#listener = listener;
   }
 
@@ -50,7 +50,7 @@ export class QuickLab implements QuickApi {
   async #job(name: QuickName): Promise<Job> {
     const data = this.#data;
     if (!data) throw new LabFailure("not_possible", "the worker is not connected");
-    const engine = await this.#engine("f32");
+    const engine = await this.#engines.of("f32");
     const job = ({ pieces, result }: { pieces: Piece[]; result: Job["result"] }): Job => ({
       pieces: new Pieces(pieces),
       result,
@@ -59,19 +59,11 @@ export class QuickLab implements QuickApi {
       case "table-4":
         return job(table4({ engine, data }, engine, "printed"));
       case "table-4-published":
-        return job(table4({ engine, data }, await this.#engine("f64"), "published"));
+        return job(table4({ engine, data }, await this.#engines.of("f64"), "published"));
       case "lines":
         return job(lines({ engine, data }));
       case "petzka":
         return job(petzka(engine, data));
     }
-  }
-
-  #engine(precision: "f32" | "f64"): Promise<Engine> {
-    const engine = this.#engines.get(precision) ?? Engine.create({ backend: "cpu", precision });
-    this.#engines.set(precision, engine);
-    // One that failed is made anew.
-    engine.catch(() => this.#engines.delete(precision));
-    return engine;
   }
 }

@@ -3,8 +3,10 @@
  * CPU: steps of 64 images through so small a network are over before a GPU has begun. In f32 for training, in f64 for what is compared.
  */
 
-import { Engine, type FinishOptions, Network, Problem, type Progress, type SpaceSpec } from "isoflat";
-import { type LabelledImages, Mnist } from "./mnist";
+import { type FinishOptions, Network, Problem, type Progress, type SpaceSpec } from "isoflat";
+import { CpuEngines } from "./cpu-engines";
+import { Mnist } from "./mnist";
+import { MnistProblems } from "./mnist-problems";
 import { outcome } from "./outcome";
 import { LabFailure, type Outcome } from "./protocol";
 import { rescaling } from "./rescaling";
@@ -38,21 +40,21 @@ interface Data {
 export class SpacesLab implements SpacesApi {
   /** 784-64-64-64-64-10 without biases, as in the thesis. */
   readonly #network = Network.preset("straight_mnist");
-  readonly #engines = new Map<"f32" | "f64", Promise<Engine>>();
+  readonly #engines = new CpuEngines();
   readonly #trained = new Map<string, Float64Array>();
-  #mnist: Mnist | undefined;
+  #mnist: MnistProblems | undefined;
   #data: Data | undefined;
   #controller = new AbortController();
   #listener: (event: SpacesEvent) => void = () => {};
 
   connect(mnistFolder: string, listener: (event: SpacesEvent) => void): void {
-    this.#mnist = new Mnist(new URL(mnistFolder));
+    this.#mnist = new MnistProblems(new Mnist(new URL(mnistFolder)), pixelOfThesis);
     this.#listener = listener;
   }
 
   speed(batch: number): Promise<Outcome<Speed>> {
     return outcome(async () => {
-      const engine = await this.#engine("f32");
+      const engine = await this.#engines.of("f32");
       const problem = Problem.synthetic(this.#network, { samples: batch * TRIAL_STEPS, seed: 1 });
       try {
         const parameters = startOf(this.#network, 1);
@@ -75,7 +77,7 @@ export class SpacesLab implements SpacesApi {
 
   train(setting: Setting, runs: RunOrder[]): Promise<Outcome<RunEnd[]>> {
     return this.#run(async (signal) => {
-      const [engine, { train, test }] = await Promise.all([this.#engine("f32"), this.#problems(setting)]);
+      const [engine, { train, test }] = await Promise.all([this.#engines.of("f32"), this.#problems(setting)]);
       const start = startOf(this.#network, setting.seed);
       const { epochs, seed } = setting;
       const batchSize = Math.min(setting.batch, train.samples);
@@ -108,14 +110,14 @@ export class SpacesLab implements SpacesApi {
   }
 
   rescaling(seed: number): Promise<Outcome<Rescaling>> {
-    return this.#run(async (signal) => rescaling(await this.#engine("f64"), { signal }, seed));
+    return this.#run(async (signal) => rescaling(await this.#engines.of("f64"), { signal }, seed));
   }
 
   curvature(run: string, space: SpaceSpec, rescaled: boolean): Promise<Outcome<Curvature>> {
     return this.#run(async (signal) => {
       const trained = this.#trained.get(run);
       if (!trained || !this.#data) throw new LabFailure("not_possible", "this run has left no weights");
-      const engine = await this.#engine("f64");
+      const engine = await this.#engines.of("f64");
       const network = this.#network;
       const at = rescaled ? network.transform(trained, RESCALING) : trained;
       const problem = this.#data.train.first(Math.min(CURVATURE_IMAGES, this.#data.train.samples));
@@ -141,12 +143,6 @@ export class SpacesLab implements SpacesApi {
     this.#controller.abort(new LabFailure("aborted", "stopped"));
   }
 
-  #engine(precision: "f32" | "f64"): Promise<Engine> {
-    const engine = this.#engines.get(precision) ?? Engine.create({ backend: "cpu", precision });
-    this.#engines.set(precision, engine);
-    return engine;
-  }
-
   #run<T>(body: (signal: AbortSignal) => Promise<T>): Promise<Outcome<T>> {
     this.#controller = new AbortController();
     const { signal } = this.#controller;
@@ -157,14 +153,13 @@ export class SpacesLab implements SpacesApi {
     const key = `${images} ${testImages}`;
     if (this.#data?.key === key) return this.#data;
     if (!this.#mnist) throw new LabFailure("not_possible", "the worker is not connected");
-    const [training, tests] = await Promise.all([this.#mnist.train(images), this.#mnist.test()]);
+    const [train, test] = await Promise.all([
+      this.#mnist.train(this.#network, images),
+      this.#mnist.test(this.#network, testImages),
+    ]);
     this.#data?.train.free();
     this.#data?.test.free();
-    this.#data = {
-      key,
-      train: firstOf(this.#network, training, images),
-      test: firstOf(this.#network, tests, testImages),
-    };
+    this.#data = { key, train, test };
     return this.#data;
   }
 }
@@ -174,16 +169,10 @@ function startOf(network: Network, seed: number): Float64Array {
 }
 
 /**
- * The first images, as the thesis' code has them: pixels in [−1, 1]. Of those in [0, 1] the first 64, which the in-tree weights of the
- * first layer read, are nearly always 0.
+ * As the thesis' code has them: in [−1, 1]. Of those in [0, 1] the first 64, which the in-tree weights of the first layer read, are nearly
+ * always 0.
  */
-function firstOf(network: Network, { inputs, targets }: LabelledImages, count: number): Problem {
-  return new Problem(network, {
-    loss: "cross_entropy",
-    inputs: inputs.subarray(0, count * network.inputLength).map((pixel) => 2 * pixel - 1),
-    targets: targets.subarray(0, count),
-  });
-}
+const pixelOfThesis = (pixel: number): number => 2 * pixel - 1;
 
 async function timed<T>(body: () => Promise<T>): Promise<[T, number]> {
   const start = performance.now();
