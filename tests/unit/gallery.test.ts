@@ -4,6 +4,7 @@ import dinhJson from "../../docs/results/dinh-figures.json";
 import jestaedtJson from "../../docs/results/jestaedt-figures.json";
 import cifarPetzkaJson from "../../docs/results/petzka-cifar10.json";
 import petzkaJson from "../../docs/results/petzka-mnist.json";
+import printedJson from "../../docs/results/petzka-printed.json";
 import cifar10Table4Json from "../../docs/results/rangamani-cifar10.json";
 import linesJson from "../../docs/results/rangamani-lines.json";
 import table4Json from "../../docs/results/rangamani-mnist.json";
@@ -242,6 +243,16 @@ describe("what the rows say", () => {
     expect(figures).toContain(
       `${petzka.runs.length} runs, ${leftOut} of them above a training loss of ${petzka.largest_loss}`,
     );
+    // At the printed rate: what diverges, what stays where all classes are as likely, and what is left.
+    const ends = printedJson.runs.map(({ training_loss }) => training_loss ?? Number.POSITIVE_INFINITY);
+    const chance = ends.filter((loss) => Number.isFinite(loss) && Math.abs(loss - Math.log(10)) < 0.01).length;
+    const learned = ends.filter((loss) => loss < 2.2);
+    expect([ends.filter((loss) => loss === Number.POSITIVE_INFINITY).length, chance, learned.length]).toEqual([
+      3, 6, 1,
+    ]);
+    const verdict = row("petzka-figures-3-to-6")?.why ?? "";
+    expect(verdict).toContain("three of ten seeds diverge in the second epoch, six stay at chance");
+    expect(verdict).toContain(`one comes to a loss of ${learned[0]?.toFixed(2)}`);
     const rescaling = row("petzka-figure-2-rescaling")?.here ?? "";
     expect(rescaling).toContain(moved(petzka, "hessian.max_eigenvalue"));
     const least = ["nodewise", "layerwise"].map((group) => found(petzka, `least_trace.${group}`));
