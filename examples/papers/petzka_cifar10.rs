@@ -1,6 +1,6 @@
 //! Petzka et al. (2019), section 3: LeNet5 on CIFAR-10, four initialisations and SGD with batches of 4, 32, 64 and 512 at the rates that the
 //! text prints, and whether flatness goes with the generalisation gap: Figure 1, and Figure 2, which is of the same networks after a layer-wise
-//! rescaling. The paper trains 9 networks a setting “until convergence” on 50,000 images: here one, on the first 2000, until their mean
+//! rescaling. The paper trains 9 networks a setting “until convergence” on 50,000 images: here as many as `--seeds` says, one by default, on the first 2000, until their mean
 //! loss is at most 0.01 or for 250 epochs. What is above it then has not converged, and is left out.
 //!
 //! The paper does not say how pixels are normalised: they are in [−1, 1], as PyTorch's own example with this network and these data has them.

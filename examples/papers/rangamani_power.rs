@@ -39,7 +39,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         "samples": SAMPLES,
         "tolerance": TOLERANCE,
         "products": products,
-        "seconds": runs::seconds(&layerwise),
+        "seconds": runs::seconds(&layerwise) + runs::seconds(&nodewise),
         "settled": settled(&layerwise),
         "runs": layerwise,
         "nodewise": {

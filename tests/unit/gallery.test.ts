@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import CORRELATIONS from "../../docs/papers/correlations.md?raw";
 import README from "../../docs/papers/README.md?raw";
 import dinhJson from "../../docs/results/dinh-figures.json";
 import jestaedtJson from "../../docs/results/jestaedt-figures.json";
@@ -286,6 +287,21 @@ describe("what the rows say", () => {
     for (const method of methodsOf(adam)) {
       expect(withAdam?.here, method).toContain(lowestMean(adam, method));
       expect(adamOnCifar?.here, method).toContain(lowestMean(cifarAdam, method));
+    }
+  });
+
+  test("and the table of all measures' correlations has each of the stored ones", () => {
+    const two = (value: number): string => value.toFixed(2).replace("-", "−");
+    const shown = ({ value, low, high }: { value: number; low: number; high: number }): string =>
+      `${two(value)} (${two(low)} to ${two(high)})`;
+    const parts = CORRELATIONS.split("\n## ").slice(1);
+    for (const [index, { correlations }] of [petzka, cifarPetzka].entries()) {
+      const lines = parts[index]?.split("\n").filter((line) => line.startsWith("| `")) ?? [];
+      const expected = correlations.map(({ measure, kendall, pearson, rescaled }) =>
+        [`\`${measure}\``, ...[kendall, pearson, rescaled.kendall, rescaled.pearson].map(shown)].join(" | "),
+      );
+      expect(lines.length).toBe(expected.length);
+      for (const [at, line] of lines.entries()) expect(line).toContain(expected[at]);
     }
   });
 

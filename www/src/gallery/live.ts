@@ -118,6 +118,9 @@ export const LIVE: Readonly<Record<string, readonly Live[]>> = {
     { text: "Make the network on the stage as sharp as you like", to: "#/dinh" },
     { text: "Normalise its weights, and write its inputs in other coordinates", to: "#/dinh" },
   ],
+  "jestadt-figures-2-1-to-2-3-and-3-1-tables-2-1-to-2-3": [
+    { text: "Point at paths, their values and the skeleton of a small network", to: "#/spaces" },
+  ],
   "jestadt-figures-1-5-1-6-4-8-4-9": [{ text: "Train two weights in each space", to: "#/spaces" }],
   "jestadt-figures-4-1-4-2-4-4-4-5-4-10": [
     { text: "Run the quick setting here", to: spacesAddress({ experiment: "rates", setting: QUICK }) },
@@ -145,10 +148,8 @@ export const LIVE: Readonly<Record<string, readonly Live[]>> = {
 
 /** Beside what the lab does with a network of one's own: why the experiment itself is not run there, or what is special to it is not. */
 export const NOT_LIVE: Readonly<Record<string, string>> = {
-  "rangamani-table-4-cifar-10": "Training takes hours, and days to its end: it is not done in the lab.",
+  "rangamani-table-4-cifar-10": `${NO_CIFAR10} This network takes no other images, and to train it takes hours.`,
   "petzka-figures-1-and-2": `${NO_CIFAR10} Its files can be opened, and a network that was trained on them.`,
-  "jestadt-figures-2-1-to-2-3-and-3-1-tables-2-1-to-2-3":
-    "Rules and an example of four weights: there is nothing to run in the lab, which trains by them under Spaces.",
   "jestadt-figures-4-1-4-2-4-4-4-5-with-adam": NO_DEFECTS,
   "jestadt-figures-4-6-and-4-7": NO_DEFECTS,
   "jestadt-figures-4-1-4-2-4-4-4-5-cifar-10": NO_CIFAR10,
