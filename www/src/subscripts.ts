@@ -21,3 +21,7 @@ export function pieces(text: string): Piece[] {
 /** Where there is no place for small letters: a title, or what a screen reader says. */
 export const plain = (text: string): string =>
   text.replace(SUBSCRIPT, (_, base, list, one) => `${base}${list === undefined ? one : `(${list})`}`);
+
+/** Small digits as ordinary ones, `before` in front of each: for the names of columns, which every program reads. */
+export const withOrdinaryDigits = (text: string, before = ""): string =>
+  text.replace(/[₀-₉]/gu, (digit) => `${before}${"₀₁₂₃₄₅₆₇₈₉".indexOf(digit)}`);

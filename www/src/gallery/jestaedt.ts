@@ -5,6 +5,7 @@ import { linear } from "../charts/scales";
 import { type XySeries, xyPlot } from "../charts/xy";
 import { seriesKey } from "../figures/xy";
 import { number } from "../format";
+import { withOrdinaryDigits } from "../subscripts";
 import type { Chart } from "./charts";
 import { columnsOfSeries, type Line, lineOf, WIDER } from "./lines";
 import type { JestaedtFigures, LossSurface } from "./results";
@@ -54,7 +55,6 @@ function surfaceChart(
 ): Chart {
   const series = levelsOf(surface);
   const { reach, side, losses } = surface;
-  const column = (name: string) => name.replace(/[₀-₉]/gu, (digit) => `_${"₀₁₂₃₄₅₆₇₈₉".indexOf(digit)}`);
   const at = (index: number) => (index / (side - 1)) * reach;
   return {
     ...said,
@@ -67,8 +67,8 @@ function surfaceChart(
     }),
     keys: LEVEL_KEYS,
     columns: () => [
-      { name: column(x), values: losses.map((_, index) => at(index % side)) },
-      { name: column(y), values: losses.map((_, index) => at(Math.floor(index / side))) },
+      { name: withOrdinaryDigits(x, "_"), values: losses.map((_, index) => at(index % side)) },
+      { name: withOrdinaryDigits(y, "_"), values: losses.map((_, index) => at(Math.floor(index / side))) },
       { name: "loss", values: losses },
     ],
   };

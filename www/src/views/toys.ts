@@ -11,6 +11,7 @@ import { seriesKey, xyFigure } from "../figures/xy";
 import { number } from "../format";
 import { PLACES, type Place } from "../spaces/methods";
 import { type Knobs, STEPS, TOYS, type Toy, type ToyId } from "../spaces/toy";
+import { withOrdinaryDigits } from "../subscripts";
 import { renderPart } from "./part";
 import { within } from "./place";
 import { subscripted } from "./subscripted";
@@ -191,9 +192,7 @@ export class ToysView {
       caption: this.#caption(),
       columns: () =>
         columnsOf(
-          ["series", "step", first, second, "loss"].map((name) =>
-            name.replace(/[₀-₉]/gu, (digit) => String("₀₁₂₃₄₅₆₇₈₉".indexOf(digit))),
-          ),
+          ["series", "step", first, second, "loss"].map((name) => withOrdinaryDigits(name)),
           toy
             .descents(this.#knobs)
             .flatMap(({ place, steps }) =>
