@@ -239,10 +239,12 @@ async function checkStopping(lab, check) {
   await page.click("#spaces-run");
   // At the highest rate runs may diverge before they have a loss: of these the worker tells when all are at their end.
   await page.waitForFunction(() => document.querySelectorAll("#spaces-grid td[data-loss]").length >= 24);
+  // In one go: the table is drawn anew with each result, and cells that are asked one by one may have left it.
   const filled = () =>
-    page
-      .locator("#spaces-grid td[data-loss]")
-      .evaluateAll((cells) => cells.map((cell) => cell.cellIndex + 10 * cell.parentElement.rowIndex));
+    page.evaluate(() => {
+      const cells = document.querySelectorAll("#spaces-grid td[data-loss]");
+      return Array.from(cells, (cell) => cell.cellIndex + 10 * cell.parentElement.rowIndex);
+    });
   const before = await filled();
   const start = performance.now();
   await page.click("#spaces-stop");
