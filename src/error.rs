@@ -134,6 +134,14 @@ macro_rules! ensure {
 }
 pub(crate) use ensure;
 
+/// `InvalidOption` unless it is positive and finite, saying which of the two it is not.
+pub(crate) fn ensure_positive(what: &str, value: f64) -> Result<()> {
+    ensure!(!value.is_infinite(), InvalidOption, "{what} is {value}, but must be finite");
+    let is_positive = value > 0.0;
+    ensure!(is_positive, InvalidOption, "{what} is {value}, but must be positive");
+    Ok(())
+}
+
 /// `NotFinite` if any of the values is NaN or infinite, saying which.
 pub(crate) fn ensure_finite(what: &str, values: &[f64]) -> Result<()> {
     match values.iter().position(|v| !v.is_finite()) {

@@ -1,6 +1,7 @@
 //! isoflat: how flat is a neural network's minimum, in a way that rescaling the weights cannot fake.
 //!
-//! `Network + data = Problem → Engine (CPU or GPU) → operator → measure → report`. The README shows it in use,
+//! `Network + data = Problem → Engine (CPU or GPU) → operator → measure → report`: a [`Network`] with data is a [`Problem`], whose
+//! [`engine::Engine`] computes on a CPU or GPU what [`measure::measure`] and [`linalg::Lanczos`] ask for. The README's *In Rust* is a program,
 //! `ARCHITECTURE.md` says where everything lies and why.
 
 // wasm-pack builds unit tests beside the tests that it is asked for; these run natively alone.

@@ -14,11 +14,11 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
+use super::Reparametrization;
 use super::scaling::Scaling;
-use super::{Reparametrization, ensure_positive};
 use crate::control::{Control, Progress};
 use crate::engine::Engine;
-use crate::error::{ErrorCode, Result, ensure, ensure_finite};
+use crate::error::{ErrorCode, Result, ensure, ensure_finite, ensure_positive};
 use crate::linalg::generator;
 use crate::measure::sharpness::{Hints, Probe, Region, Sharpness, SharpnessOptions, ascend, ascend_through};
 use crate::memory::copied;

@@ -7,10 +7,10 @@
 use serde::Serialize;
 
 use super::scaling::{Scaling, ensure_cut};
-use super::{OutputChange, ensure_positive, outputs_at};
+use super::{OutputChange, outputs_at};
 use crate::control::{Control, Progress};
 use crate::engine::Engine;
-use crate::error::{Result, ensure};
+use crate::error::{Result, ensure, ensure_positive};
 use crate::measure::sharpness::{Hints, Region, Sharpness, SharpnessOptions, ascend, epsilon_sharpness};
 use crate::problem::{Problem, Targets};
 use crate::symmetry::Transformation;

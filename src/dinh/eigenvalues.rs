@@ -9,10 +9,10 @@
 use serde::Serialize;
 
 use super::exponents::Exponents;
-use super::{OutputChange, diagonal, ensure_deep, ensure_positive, outputs_at, power_of_two_below};
+use super::{OutputChange, diagonal, ensure_deep, outputs_at, power_of_two_below};
 use crate::control::{Control, Progress};
 use crate::engine::{Curvature, Engine, Precision};
-use crate::error::Result;
+use crate::error::{Result, ensure_positive};
 use crate::linalg::dense_spectrum;
 use crate::measure::MeasureOptions;
 use crate::network::numbering;

@@ -110,11 +110,6 @@ fn ensure_deep(network: &Network) -> Result<()> {
     Ok(())
 }
 
-fn ensure_positive(what: &str, value: f64) -> Result<()> {
-    ensure!(value.is_finite() && value > 0.0, InvalidOption, "{what} is {value}, but must be positive");
-    Ok(())
-}
-
 /// The diagonal of a rescaling T: its image of ones.
 fn diagonal(network: &Network, map: &Transformation) -> Result<Vec<f64>> {
     map.apply(network, &vec![1.0; network.parameter_count()])

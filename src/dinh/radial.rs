@@ -3,7 +3,7 @@
 //! is multiplied by (r̂/ρ)².
 
 use super::reparametrization::{Direction, Reparametrization};
-use crate::error::{Result, ensure};
+use crate::error::{Result, ensure, ensure_positive};
 use crate::numbers::dot;
 
 /// The map; g is its inverse, θ = g(η).
@@ -22,7 +22,7 @@ impl RadialMap {
     /// `InvalidOption` outside these ranges; `NotFinite`.
     pub fn new(center: Vec<f64>, delta: f64, inner: f64, rho: f64) -> Result<Self> {
         crate::error::ensure_finite("centre", &center)?;
-        super::ensure_positive("δ", delta)?;
+        ensure_positive("δ", delta)?;
         for (name, value) in [("r̂", inner), ("ρ", rho)] {
             ensure!(
                 value > 0.0 && value < delta,

@@ -6,10 +6,10 @@
 use serde::Serialize;
 
 use super::scaling::Scaling;
-use super::{Ends, OutputChange, diagonal, ends, ensure_deep, ensure_positive, outputs_at, power_of_two_below};
+use super::{Ends, OutputChange, diagonal, ends, ensure_deep, outputs_at, power_of_two_below};
 use crate::control::{Control, Progress};
 use crate::engine::{Curvature, Engine};
-use crate::error::{Result, bail, ensure};
+use crate::error::{Result, bail, ensure, ensure_positive};
 use crate::linalg::Eigenpair;
 use crate::measure::MeasureOptions;
 use crate::network::numbering::{self, number_of};

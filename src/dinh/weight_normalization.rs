@@ -59,8 +59,10 @@ impl WeightNormalization {
     /// v → αv in every row.
     ///
     /// # Errors
-    /// `InvalidOption` for α = 0 or one that is not finite.
+    /// `InvalidOption` for α = 0 or one that is not finite; `InvalidParameters` for coordinates of another number.
     pub fn scaled(&self, eta: &[f64], alpha: f64) -> Result<Vec<f64>> {
+        let (given, needed) = (eta.len(), self.dimension());
+        ensure!(given == needed, InvalidParameters, "{given} coordinates were given, but there are {needed}");
         ensure!(alpha.is_finite() && alpha != 0.0, InvalidOption, "α is {alpha}, but must be finite and not 0");
         let mut scaled = eta.to_vec();
         for row in &self.rows {

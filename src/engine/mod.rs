@@ -11,6 +11,7 @@ mod journal;
 mod merged;
 mod passes;
 mod plan;
+mod point;
 mod range;
 mod shapes;
 mod sharded;
@@ -18,7 +19,7 @@ mod steps;
 mod sweep;
 mod vector;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use self::gpu::{AdapterChoice, GpuContext, GpuExecutor, GpuOptions, Tune, Tuning};
@@ -34,6 +35,7 @@ pub use estimate::Estimate;
 pub use executor::{BackendInfo, Curvature, Executor, Precision};
 pub use journal::{Journal, Store};
 pub use plan::{Operation, Plan, Read, Step};
+pub(crate) use point::Point;
 pub(crate) use range::{ensure_in_range, ensure_number, overflows};
 pub(crate) use sharded::MOST_WORKERS;
 pub use sharded::{Helper, Team};
@@ -279,13 +281,16 @@ fn present<T>(of: &Option<Rc<T>>) -> Option<&Rc<T>> {
     if cfg!(target_arch = "wasm32") { None } else { of.as_ref() }
 }
 
-/// One problem on one device.
+/// One problem on one device, which stands at one point at a time: work that is begun while other work on the same engine waits may move it
+/// away. Work that is not over by then ends with an error; what shall go on at once wants engines of its own.
 pub struct Engine {
     problem: Problem,
     executor: Box<dyn Executor>,
     /// Of the inputs: what follows from it may leave the precision's range.
     largest_input: f64,
     prepared: RefCell<Option<Vec<f64>>>,
+    /// How often it has been taken to another point.
+    moves: Cell<u64>,
     coarse: coarse::Coarse,
     ranks: Option<Rc<Ranks>>,
 }
@@ -337,7 +342,8 @@ impl Engine {
             }
         };
         let (problem, executor, prepared) = (problem.clone(), executor()?, RefCell::new(None));
-        Ok(Self { problem, executor, largest_input, prepared, coarse: coarse::Coarse::default(), ranks })
+        let (coarse, moves) = (coarse::Coarse::default(), Cell::new(0));
+        Ok(Self { problem, executor, largest_input, prepared, moves, coarse, ranks })
     }
 
     /// The problem.
@@ -355,16 +361,17 @@ impl Engine {
     ///
     /// # Errors
     /// What [`crate::Network::check_parameters`] says; `OutOfRange` for weights or biases of a layer, or a hidden layer's values, that the
-    /// device's precision does not hold; the device's errors.
+    /// device's precision does not hold; the device's errors. `InvalidParameters` where other work has prepared another point meanwhile.
     pub async fn prepare(&self, parameters: &[f64]) -> Result<()> {
         if self.is_prepared_at(parameters) {
             return Ok(());
         }
         let theta = self.upload_parameters(parameters)?;
-        *self.prepared.borrow_mut() = None;
         // Asked for before the work that it would undo.
         let kept = copied("a point's parameters", parameters)?;
+        let point = self.leave();
         self.executor.prepare(&theta).await?;
+        self.ensure_at(point)?;
         *self.prepared.borrow_mut() = Some(kept);
         Ok(())
     }

@@ -28,7 +28,7 @@ impl Engine {
     #[doc(hidden)]
     pub async fn prepare_vector(&self, theta: &Vector) -> Result<()> {
         self.check_vectors(&[theta], 1)?;
-        *self.prepared.borrow_mut() = None;
+        self.leave();
         self.executor.prepare(theta).await
     }
 
@@ -95,7 +95,7 @@ impl Engine {
     /// # Errors
     /// `InvalidOption` for a cotangent that does not fit the problem; `InvalidParameters` where no point is prepared; the device's.
     pub async fn sweep(&self, cotangents: &[Cotangent]) -> Result<Vec<Vec<LayerSums>>> {
-        cotangents.iter().try_for_each(|cotangent| self.check_cotangent(cotangent))?;
+        self.check_cotangents(cotangents)?;
         self.executor.sweep(cotangents).await
     }
 
@@ -104,7 +104,8 @@ impl Engine {
     /// # Errors
     /// As [`Engine::sweep`].
     pub async fn squared_gradients(&self, cotangents: &[Cotangent]) -> Result<Vec<f64>> {
-        cotangents.iter().try_for_each(|cotangent| self.check_cotangent(cotangent))?;
+        self.check_cotangents(cotangents)?;
+        ensure!(!cotangents.is_empty(), InvalidOption, "squares of gradients need at least one cotangent");
         self.executor.squared_gradients(cotangents).await
     }
 
@@ -153,18 +154,31 @@ impl Engine {
         Ok(())
     }
 
-    fn check_cotangent(&self, cotangent: &Cotangent) -> Result<()> {
+    fn check_cotangents(&self, cotangents: &[Cotangent]) -> Result<()> {
         let (outputs, samples) = (self.problem.network().output_len(), self.problem.samples());
-        let is_class = |class: usize| class < outputs;
-        let fits = match (cotangent, self.problem.loss()) {
-            (Cotangent::Class(class), _) => is_class(*class),
-            (Cotangent::Drawn(classes), Loss::CrossEntropy) => {
-                classes.len() == samples && classes.iter().all(|&class| is_class(class as usize))
-            }
-            (Cotangent::Signs(signs), Loss::SquaredError) => signs.len() == samples * outputs,
-            _ => false,
-        };
-        ensure!(fits, InvalidOption, "a cotangent does not fit {samples} samples of {outputs} outputs and their loss");
+        for (i, cotangent) in cotangents.iter().enumerate() {
+            let (given, needed) = match (cotangent, self.problem.loss()) {
+                (Cotangent::Class(class), _) => {
+                    ensure!(*class < outputs, InvalidOption, "cotangent {i} is of class {class}, of {outputs} outputs");
+                    continue;
+                }
+                (Cotangent::Drawn(classes), Loss::CrossEntropy) => {
+                    if let Some(class) = classes.iter().find(|class| **class as usize >= outputs) {
+                        bail!(InvalidOption, "cotangent {i} has class {class}, of {outputs} outputs");
+                    }
+                    (classes.len(), samples)
+                }
+                (Cotangent::Signs(signs), Loss::SquaredError) => (signs.len(), samples * outputs),
+                (Cotangent::Drawn(_), _) => {
+                    bail!(InvalidOption, "cotangent {i} is of classes, which are cross-entropy's")
+                }
+                (Cotangent::Signs(_), _) => {
+                    bail!(InvalidOption, "cotangent {i} is of signs, which are squared error's")
+                }
+            };
+            let fits = given == needed;
+            ensure!(fits, InvalidOption, "cotangent {i} has {given} values, but must have {needed}");
+        }
         Ok(())
     }
 }

@@ -184,6 +184,9 @@ impl Segments {
     }
 
     /// Segment `s`.
+    ///
+    /// # Panics
+    /// Where there is none.
     pub fn range(&self, s: usize) -> Range<usize> {
         let start = if s == 0 { 0 } else { self.ends[s - 1] };
         start..self.ends[s]

@@ -13,6 +13,7 @@ mod side;
 use serde::Serialize;
 
 use self::compare::Comparison;
+use self::number::of_a_number;
 use self::side::Side;
 use crate::control::{Control, Progress};
 use crate::engine::{Engine, Precision};
@@ -99,7 +100,8 @@ impl InvarianceTable {
 
 /// Applies each transformation to θ, computes the measures anew, and compares. A measure that is not finite at one of the
 /// points leaves its cell unresolved; the others are compared all the same. Where the options name no tolerance, eigenvalues have one
-/// of 1e-6 in f64; and fewer subspaces and pairs of noise are drawn where they do not say how many.
+/// of 1e-6 in f64; and fewer subspaces and pairs of noise are drawn where they do not say how many. Leaves the engine prepared at θ, if
+/// the device can hold that.
 ///
 /// # Errors
 /// What [`Transformation::apply`] and [`measure`](crate::measure::measure) say, but for numbers that are not finite;
@@ -134,6 +136,7 @@ pub async fn invariance(
         in_double_precision(&side, map, moved, &mut column, &mut precise).await?;
         columns.push(column.iter().map(|found| found.cell(t, side.name(found.quantity))).collect::<Vec<Cell>>());
     }
+    of_a_number(engine.prepare(parameters).await)?.ok();
     let cells = (0..=measures.len()).flat_map(|row| columns.iter().map(move |column| column[row].clone())).collect();
     Ok(InvarianceTable { transformations: resolved, cells })
 }

@@ -32,7 +32,7 @@ impl Number {
 
 /// A number that is not finite, or that the device cannot hold, is the fault of that number alone; any other error ends the
 /// table.
-fn of_a_number<T>(result: Result<T>) -> Result<Result<T>> {
+pub(super) fn of_a_number<T>(result: Result<T>) -> Result<Result<T>> {
     match result {
         Err(error) if !["not_finite", "out_of_range"].contains(&error.code.as_str()) => Err(error),
         result => Ok(result),

@@ -88,16 +88,18 @@ impl Axis {
 
     fn check(&self) -> Result<()> {
         let Self { from, to, points } = *self;
+        // Places between them are found by their difference.
+        let is_finite = (to - from).is_finite();
         ensure!(
-            from.is_finite() && to.is_finite() && from < to,
+            is_finite,
             InvalidOption,
-            "a landscape's range is [{from}, {to}], but must go up"
+            "a landscape's range is [{from}, {to}], but must be of finite numbers and length"
         );
-        ensure!(
-            (2..=MAX_POINTS).contains(&points),
-            InvalidOption,
-            "a landscape's axis has {points} points, but needs 2 or more"
-        );
+        let goes_up = from < to;
+        ensure!(goes_up, InvalidOption, "a landscape's range is [{from}, {to}], but must go up");
+        ensure!(points >= 2, InvalidOption, "a landscape's axis has {points} points, but needs 2 or more");
+        let is_few = points <= MAX_POINTS;
+        ensure!(is_few, InvalidOption, "a landscape's axis has {points} points, but at most {MAX_POINTS} can be taken");
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Whole spectra of small operators, by products with the identity and a dense eigenvalue library.
 
 use super::symmetric::{Decomposition, symmetric_eigen};
-use super::{Eigenpair, overflow, rayleigh_ritz};
+use super::{Eigenpair, ensure_tolerance, overflow, rayleigh_ritz};
 use crate::control::{Control, Progress};
 use crate::error::{Result, ensure};
 use crate::memory::{room, zeros};
@@ -73,6 +73,7 @@ pub async fn dense_spectrum(
     tolerance: f64,
     control: &Control<'_>,
 ) -> Result<DenseSpectrum> {
+    ensure_tolerance(Some(tolerance))?;
     let n = operator.len();
     let (trace, eigen) = decompose(operator, control).await?;
     let mut ends = room("eigenvectors", 2 * n)?;

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::krylov::{Basis, CHECK_EVERY, RitzPairs};
 use super::{generator, random_signs};
 use crate::control::{Control, Progress};
-use crate::error::{Result, bail, ensure};
+use crate::error::{Result, bail, ensure, ensure_positive};
 use crate::memory::reserve;
 use crate::numbers::{Samples, power_near};
 use crate::operator::SymmetricOperator;
@@ -188,9 +188,7 @@ impl StochasticLanczos {
             self.points
         );
         ensure!(self.points >= 2, InvalidOption, "a spectral density needs a grid of at least 2 points");
-        let is_positive = |width: f64| width.is_finite() && width > 0.0;
-        ensure!(self.width.is_none_or(is_positive), InvalidOption, "the width of a spectral density must be positive");
-        Ok(())
+        self.width.map_or(Ok(()), |width| ensure_positive("the width of a spectral density", width))
     }
 
     /// Everything that follows from the nodes.

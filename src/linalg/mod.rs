@@ -45,6 +45,15 @@ pub(crate) fn ensure_product(max_products: usize) -> Result<()> {
     Ok(())
 }
 
+/// Fails for what no residual could be compared with. None at all, 0, has an iteration go on as far as it may.
+pub(crate) fn ensure_tolerance(tolerance: Option<f64>) -> Result<()> {
+    if let Some(tolerance) = tolerance {
+        let holds = tolerance.is_finite() && tolerance >= 0.0;
+        ensure!(holds, InvalidOption, "the tolerance is {tolerance}, but must be finite and not negative");
+    }
+    Ok(())
+}
+
 /// An eigenvalue with what says how far to trust it.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Eigenpair {

@@ -3,7 +3,7 @@
 //! Over D H D in ordinary coordinates it is the paper's Riemannian power method: with ξ = D u, the step
 //! ξ ← Hess[ξ] / ‖Hess[ξ]‖_g is u ← D H D u / ‖D H D u‖₂.
 
-use super::{Eigenpair, ensure_product, generator, overflow, random_normal, rayleigh_ritz};
+use super::{Eigenpair, ensure_product, ensure_tolerance, generator, overflow, random_normal, rayleigh_ritz};
 use crate::control::{Control, Progress};
 use crate::engine::{Precision, Segments};
 use crate::error::Result;
@@ -51,6 +51,7 @@ impl PowerIteration {
     /// `InvalidOption` for no products; `NotFinite` where they overflow; `Aborted`; the device's.
     pub async fn run(&self, operator: &dyn SymmetricOperator, control: &Control<'_>) -> Result<PowerResult> {
         ensure_product(self.max_products)?;
+        ensure_tolerance(self.tolerance)?;
         let vectors = operator.vectors();
         let n = operator.len();
         let whole = Segments::whole(n);

@@ -4,8 +4,8 @@ use super::known::Known;
 use super::sharpness::SharpnessOptions;
 use super::{Family, Measure, MeasureValue};
 use crate::control::Control;
-use crate::engine::{Engine, Precision, ensure_number};
-use crate::error::{Result, ensure};
+use crate::engine::{Engine, Point, Precision, ensure_number};
+use crate::error::{Result, ensure_positive};
 use crate::linalg::{Goal, LOST, Lanczos, ensure_enough, ensure_product};
 
 /// How measures are computed.
@@ -36,11 +36,11 @@ impl Default for MeasureOptions {
 impl MeasureOptions {
     /// Refuses what no measure could be computed by, whether or not one that is asked for reads it.
     pub(crate) fn check(&self) -> Result<()> {
-        let positive = |x: f64| x.is_finite() && x > 0.0;
-        ensure!(positive(self.epsilon), InvalidOption, "ε is {}, but must be positive", self.epsilon);
-        ensure!(self.tolerance.is_none_or(positive), InvalidOption, "the tolerance must be positive");
+        ensure_positive("ε", self.epsilon)?;
+        self.tolerance.map_or(Ok(()), |tolerance| ensure_positive("the tolerance", tolerance))?;
         ensure_product(self.max_products)?;
-        ensure_enough(self.probes)
+        ensure_enough(self.probes)?;
+        self.sharpness.check()
     }
 
     /// The tolerance asked for, or this precision's own.
@@ -63,6 +63,7 @@ impl MeasureOptions {
 /// Measures at an engine's prepared point.
 pub struct Evaluator<'a, 'c> {
     known: Known<'a, 'c>,
+    point: Point,
 }
 
 impl<'a, 'c> Evaluator<'a, 'c> {
@@ -77,20 +78,24 @@ impl<'a, 'c> Evaluator<'a, 'c> {
         control: &Control<'c>,
     ) -> Result<Self> {
         options.check()?;
+        let point = engine.point();
         let mut known = Known::new(engine, options, control);
         measures.iter().for_each(|measure| measure.announce(&mut known));
         // Fails where one of them is not finite.
         engine.loss().await?;
         engine.outputs().await?;
-        Ok(Self { known })
+        engine.ensure_at(point)?;
+        Ok(Self { known, point })
     }
 
     /// The value of one measure. Where single precision may have lost it to underflow, the CPU computes it in f64.
     ///
     /// # Errors
-    /// `NotFinite` where it, or what it is computed from, overflows; `Aborted`; the device's.
+    /// `NotFinite` where it, or what it is computed from, overflows; `Aborted`; `InvalidParameters` where the engine has been prepared at
+    /// another point since; the device's.
     pub async fn value(&mut self, measure: &'static Measure) -> Result<MeasureValue> {
         let mut found = measure.compute(&mut self.known).await?;
+        self.known.engine.ensure_at(self.point)?;
         let precision = self.known.engine.info().precision;
         if precision == Precision::F32
             && found.precision.is_none()

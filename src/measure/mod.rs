@@ -89,7 +89,7 @@ impl MeasureValue {
     }
 }
 
-/// Computes measures at parameters θ, in the order given.
+/// Computes measures at parameters θ, in the order given. Prepares θ, and leaves the engine there.
 ///
 /// # Errors
 /// What [`Engine::prepare`] says; `NotFinite` where a measure, or what it is computed from, overflows; `Aborted`.

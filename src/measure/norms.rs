@@ -54,9 +54,10 @@ pub async fn fisher_rao_norm(engine: &Engine) -> Result<f64> {
 }
 
 /// Σ over the paths from inputs to outputs of Π w²: a forward pass of ones through the squared weights, biases left out.
-/// Defined for networks of dense layers: a pool has no weights of its own, and papers differ on what it does to a path.
+/// Defined for networks of dense layers: a pool has no weights of its own, and papers differ on what it does to a path. `None` for others,
+/// and for what are no parameters of the network.
 pub fn path_norm_squared(network: &Network, parameters: &[f64]) -> Option<f64> {
-    if !Domain::Dense.includes(network) {
+    if !Domain::Dense.includes(network) || network.check_parameters(parameters).is_err() {
         return None;
     }
     let (layout, mut parametric) = (network.layout(), network.layout().layers().iter());

@@ -6,7 +6,7 @@ use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
 
 use super::{Layer, Network, Source};
-use crate::error::{Result, ensure};
+use crate::error::{Result, ensure, ensure_positive};
 
 /// How the weights are drawn. `fan_in` and `fan_out` are the numbers of inputs that
 /// one output reads and of outputs that one input reaches.
@@ -53,11 +53,7 @@ impl Network {
     /// `InvalidOption` for a bound or σ that is not positive and finite; `TooLarge` where they do not fit in memory.
     pub fn initialize(&self, weights: Initialization, biases: BiasInitialization, seed: u64) -> Result<Vec<f64>> {
         if let Initialization::Uniform { bound: scale } | Initialization::Normal { sigma: scale } = weights {
-            ensure!(
-                scale.is_finite() && scale > 0.0,
-                InvalidOption,
-                "the scale of an initialisation is {scale}, but must be positive"
-            );
+            ensure_positive("the scale of an initialisation", scale)?;
         }
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut parameters = crate::memory::zeros("a vector of parameters", self.parameter_count())?;
@@ -86,6 +82,12 @@ impl Network {
                 }
             }
         }
+        let is_finite = parameters.iter().all(|w| w.is_finite());
+        ensure!(
+            is_finite,
+            InvalidOption,
+            "the scale of an initialisation is so large that some of its weights are infinite"
+        );
         Ok(parameters)
     }
 

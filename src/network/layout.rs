@@ -179,11 +179,17 @@ impl Layout {
     }
 
     /// What layer i of the network reads, in order.
+    ///
+    /// # Panics
+    /// Where there is none.
     pub fn sources(&self, i: usize) -> &[Source] {
         &self.sources[i]
     }
 
     /// What a layer gives, or what comes into the network.
+    ///
+    /// # Panics
+    /// Where there is no such layer.
     pub fn tensor(&self, source: Source) -> Tensor {
         match source {
             Source::Input => self.input.expect("a network has an input"),

@@ -107,11 +107,17 @@ impl Network {
     }
 
     /// Layer i.
+    ///
+    /// # Panics
+    /// Where there is none.
     pub fn layer(&self, i: usize) -> &Layer {
         &self.layers[i].layer
     }
 
     /// What messages call layer i.
+    ///
+    /// # Panics
+    /// Where there is none.
     pub fn title(&self, i: usize) -> String {
         self.layers[i].title(i)
     }

@@ -39,7 +39,7 @@ impl Shape {
 
     /// Number of values.
     pub const fn len(&self) -> usize {
-        self.channels * self.area()
+        self.channels.saturating_mul(self.area())
     }
 
     /// No values? Never so in a network.
@@ -49,7 +49,7 @@ impl Shape {
 
     /// Values in one channel.
     pub const fn area(&self) -> usize {
-        self.height * self.width
+        self.height.saturating_mul(self.width)
     }
 }
 

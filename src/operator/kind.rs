@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{Connection, CurvatureOperator, LeviCivita, Metric, Restricted, Scaled, SymmetricOperator};
 use crate::control::LocalFuture;
-use crate::engine::{Curvature, Engine, Precision, Segments, Vector, Vectors};
+use crate::engine::{Curvature, Engine, Point, Precision, Segments, Vector, Vectors};
 use crate::error::{Error, Result, bail, ensure};
 use crate::memory::zeros;
 use crate::network::Layout;
@@ -175,7 +175,7 @@ impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Weights => f.write_str("weights"),
-            Self::Layer(l) => write!(f, "layer_{}", l + 1),
+            Self::Layer(l) => write!(f, "layer_{}", *l as u128 + 1),
         }
     }
 }
@@ -283,13 +283,15 @@ impl OperatorKind {
         }
     }
 
-    /// The operator at an engine's prepared point.
+    /// The operator at an engine's prepared point. It is of that point alone: once another one is prepared, applying it is an error.
     ///
     /// # Errors
     /// `InvalidParameters` if no point is prepared, `InvalidOption` for a layer that is not there, and the device's errors.
     pub async fn operator<'a>(self, engine: &'a Engine) -> Result<Box<dyn SymmetricOperator + 'a>> {
+        let point = engine.point();
         let inner = self.arithmetic(engine).await?;
-        Ok(Box::new(Named { kind: self, engine, inner }))
+        engine.ensure_at(point)?;
+        Ok(Box::new(Named { kind: self, engine, point, inner }))
     }
 
     async fn arithmetic<'a>(self, engine: &'a Engine) -> Result<Box<dyn SymmetricOperator + 'a>> {
@@ -334,11 +336,13 @@ impl OperatorKind {
 struct Named<'a> {
     kind: OperatorKind,
     engine: &'a Engine,
+    point: Point,
     inner: Box<dyn SymmetricOperator + 'a>,
 }
 
 impl Named<'_> {
     async fn in_f64(&self, x: &[f64]) -> Result<Option<Vec<f64>>> {
+        self.engine.ensure_at(self.point)?;
         if self.engine.info().precision == Precision::F64 {
             return Ok(None);
         }
@@ -363,7 +367,11 @@ impl SymmetricOperator for Named<'_> {
     }
 
     fn apply<'a>(&'a self, x: &'a Vector, y: &'a mut Vector) -> LocalFuture<'a, Result<()>> {
-        self.inner.apply(x, y)
+        Box::pin(async move {
+            self.engine.ensure_at(self.point)?;
+            self.inner.apply(x, y).await?;
+            self.engine.ensure_at(self.point)
+        })
     }
 
     fn apply_in_f64<'a>(&'a self, x: &'a [f64]) -> LocalFuture<'a, Result<Option<Vec<f64>>>> {

@@ -3,7 +3,7 @@
 use super::{Scratch, SymmetricOperator};
 use crate::control::LocalFuture;
 use crate::engine::{Vector, Vectors, ensure_in_range};
-use crate::error::Result;
+use crate::error::{Result, ensure, ensure_finite};
 
 /// D A D for a diagonal D.
 pub struct Scaled<A> {
@@ -16,8 +16,16 @@ impl<A: SymmetricOperator> Scaled<A> {
     /// Scales `inner` by this diagonal on both sides.
     ///
     /// # Errors
-    /// `OutOfRange` for a diagonal that the device's precision does not hold; the device's.
+    /// `InvalidParameters` for a diagonal of another length; `NotFinite` for one that is not finite; `OutOfRange` for one that the device's
+    /// precision does not hold; the device's.
     pub fn new(inner: A, diagonal: &[f64]) -> Result<Self> {
+        let (given, len) = (diagonal.len(), inner.len());
+        ensure!(
+            given == len,
+            InvalidParameters,
+            "the diagonal has {given} values, but the operator's vectors have {len}"
+        );
+        ensure_finite("diagonal", diagonal)?;
         let name = || format!("the {} numbers of a diagonal", diagonal.len());
         ensure_in_range(inner.vectors().precision(), diagonal.iter().copied(), name)?;
         let d = inner.vectors().upload(diagonal, 1)?;

@@ -154,6 +154,10 @@ pub async fn report_at(
     sort_by_key(&mut sections, |&section| section);
     sections.dedup();
     options.measure.check()?;
+    // Where it is for the density's own section to refuse it, what came before would be lost.
+    if sections.contains(&Section::Density) {
+        options.density.check()?;
+    }
     let mut reporter = Reporter { known: Known::new(engine, &options.measure, control), options, parameters };
     if sections.contains(&Section::Sharpness) {
         let kinds = REGIONS.iter().filter_map(|(_, region)| region.operator());

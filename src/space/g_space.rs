@@ -142,6 +142,9 @@ impl ParameterSpace for GSpace {
 
     fn scaling_warning(&self, coordinates: &[f64]) -> Option<ScalingWarning> {
         let Chart::Quotient(quotient) = &*self.chart else { return None };
+        if coordinates.len() != self.dimension() {
+            return None;
+        }
         ScalingWarning::of("the G-space multiplies weights", quotient.factors(coordinates).map(|(_, factor)| factor))
     }
 }

@@ -53,7 +53,7 @@ pub trait ParameterSpace {
     /// What [`Network::check_parameters`] says; `InvalidParameters` where they have no coordinates in the space.
     fn to_coordinates(&self, parameters: &[f64]) -> Result<Vec<f64>>;
 
-    /// Where the factors between coordinates and parameters are numerically dangerous.
+    /// Where the factors between coordinates and parameters are numerically dangerous. `None` for coordinates of another number too.
     fn scaling_warning(&self, _coordinates: &[f64]) -> Option<ScalingWarning> {
         None
     }

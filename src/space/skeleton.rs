@@ -115,7 +115,7 @@ impl Skeleton {
         indices
     }
 
-    /// For every parameter: may it move?
+    /// For every parameter: may it move? Of the network that it is a skeleton of.
     pub fn free(&self, network: &Network) -> Vec<bool> {
         let mut free = vec![true; network.parameter_count()];
         self.mark(&mut free);
@@ -130,7 +130,11 @@ impl Skeleton {
     }
 
     fn mark(&self, free: &mut [bool]) {
-        self.fixed.iter().flatten().for_each(|edge| free[edge.index] = false);
+        for edge in self.fixed.iter().flatten() {
+            if let Some(may_move) = free.get_mut(edge.index) {
+                *may_move = false;
+            }
+        }
     }
 
     /// H, the number of fixed weights.

@@ -399,7 +399,8 @@ impl<'a> Trainer<'a> {
     }
 
     fn progress(&self, epoch: usize) -> Progress {
-        let total = self.options.epochs * self.options.steps_per_epoch(self.samples);
+        // Whoever trains until told to stop has asked for more epochs than there are numbers.
+        let total = self.options.epochs.saturating_mul(self.options.steps_per_epoch(self.samples));
         let progress = Progress::new("training", self.state.steps, total).with("epoch", epoch as f64);
         match self.number {
             Some(number) => progress.with("run", number as f64),

@@ -281,6 +281,8 @@ fn engines() {
     assert_eq!(product(&[1.0; 7]).expect_err("a fault").code, ErrorCode::InvalidParameters);
     assert_eq!(product(&[f64::INFINITY; 6]).expect_err("a fault").code, ErrorCode::NotFinite);
     product(&[1.0; 12]).expect("two directions");
+    let squares = pollster::block_on(engine.squared_gradients(&[])).expect_err("a fault");
+    assert!(squares.message.contains("at least one cotangent"), "{squares}");
 
     // Parameters that overflow on the way are finite input with a curvature that is not.
     pollster::block_on(engine.prepare(&[1e200, 1e200, -1e200, 1e200, 0.0, 0.0])).expect("finite parameters");

@@ -37,6 +37,7 @@ mod low_rank;
 mod merged;
 mod networks;
 mod normalized_sharpness;
+mod one_point;
 mod papers;
 mod passes;
 mod path_training;

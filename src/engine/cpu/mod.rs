@@ -170,7 +170,7 @@ impl<T: Real, const N: usize> CpuExecutor<T, N> {
     fn prepared(&self) -> Result<Rc<Point<T>>> {
         match &*self.point.borrow() {
             Some(point) => Ok(point.clone()),
-            None => bail!(InvalidParameters, "no point is prepared"),
+            None => bail!(InvalidParameters, "no point is prepared: call Engine::prepare first"),
         }
     }
 }

@@ -36,7 +36,7 @@ impl GpuExecutor {
     pub(super) fn prepared(&self) -> Result<Rc<Prepared>> {
         match &*self.point.prepared.borrow() {
             Some(prepared) if self.point.is_valid.get() => Ok(prepared.clone()),
-            _ => bail!(InvalidParameters, "no point is prepared"),
+            _ => bail!(InvalidParameters, "no point is prepared: call Engine::prepare first"),
         }
     }
 

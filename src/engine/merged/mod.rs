@@ -87,7 +87,7 @@ impl<T: Real> Merged<T> {
         {
             let prepared = self.theta.borrow();
             if prepared.is_empty() {
-                bail!(InvalidParameters, "no point is prepared");
+                bail!(InvalidParameters, "no point is prepared: call Engine::prepare first");
             }
             T::slice_mut(&mut theta)?.copy_from_slice(&prepared);
         }

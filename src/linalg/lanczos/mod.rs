@@ -15,7 +15,7 @@ mod verification;
 use self::search::Search;
 use self::target::Target;
 use super::krylov::{Basis, Explored};
-use super::{Eigenpair, ensure_product, generator, random_normal};
+use super::{Eigenpair, ensure_product, ensure_tolerance, generator, random_normal};
 use crate::control::Control;
 use crate::error::{Result, ensure, ensure_finite};
 use crate::operator::SymmetricOperator;
@@ -187,6 +187,7 @@ impl Lanczos {
         );
         ensure!(top + bottom > 0, InvalidOption, "no eigenvalue was asked for");
         ensure_product(self.max_products)?;
+        ensure_tolerance(self.tolerance)?;
         let tolerance = self.tolerance.unwrap_or_else(|| operator.vectors().precision().eigenvalue_tolerance());
         let verify = [top, bottom].map(|count| count > 1 || (count > 0 && self.start.is_some()));
         Ok(Target { goal: self.goal, top, bottom, tolerance, verify })

@@ -18,7 +18,7 @@ use super::starts::{START, dominant_pair, is_enough, random_start, tolerance_in,
 use crate::control::{Control, Progress};
 use crate::dinh::{Reparametrization, ReparametrizedOperator};
 use crate::engine::{Engine, Precision, ensure_number};
-use crate::error::{Result, ensure};
+use crate::error::{Result, ensure_positive};
 use crate::linalg::{Eigenpair, mean_and_error};
 use crate::memory::{collected, copied, make_room};
 use crate::operator::Scaled;
@@ -230,7 +230,7 @@ pub(super) fn spread(starts: &[Start]) -> f64 {
 }
 
 fn check(epsilon: f64, options: &SharpnessOptions) -> Result<()> {
-    ensure!(epsilon.is_finite() && epsilon > 0.0, InvalidOption, "ε is {epsilon}, but must be positive");
+    ensure_positive("ε", epsilon)?;
     options.check()
 }
 

@@ -25,7 +25,7 @@ use super::known::Known;
 use super::row::{ALWAYS, Compute, Cost, Family, LAYERWISE};
 use super::{Measure, MeasureValue, spectral};
 use crate::engine::Precision;
-use crate::error::{Result, ensure};
+use crate::error::{Result, ensure, ensure_positive};
 use crate::linalg::Goal;
 use crate::operator::OperatorKind;
 use crate::symmetry::Kinds;
@@ -266,19 +266,12 @@ impl SharpnessOptions {
     /// # Errors
     /// `InvalidOption` for a number out of its range.
     pub(crate) fn check(&self) -> Result<()> {
-        let positive = |x: f64| x.is_finite() && x > 0.0;
         ensure!(self.max_iterations > 0, InvalidOption, "an ascent needs at least one step");
-        ensure!(self.tolerance.is_none_or(positive), InvalidOption, "the ascents' tolerance must be positive");
+        self.tolerance.map_or(Ok(()), |tolerance| ensure_positive("the ascents' tolerance", tolerance))?;
         ensure!(self.subspace_dimension > 0, InvalidOption, "a subspace needs at least one dimension");
         ensure!(self.subspaces() >= 2, InvalidOption, "subspace sharpness needs at least 2 subspaces");
         ensure!(self.pairs() >= 2, InvalidOption, "average sharpness needs at least 2 pairs of noise");
-        ensure!(positive(self.sigma), InvalidOption, "σ is {}, but must be positive", self.sigma);
-        ensure!(
-            positive(self.relative_sigma),
-            InvalidOption,
-            "the relative σ is {}, but must be positive",
-            self.relative_sigma
-        );
-        Ok(())
+        ensure_positive("σ", self.sigma)?;
+        ensure_positive("the relative σ", self.relative_sigma)
     }
 }
