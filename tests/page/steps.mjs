@@ -192,13 +192,14 @@ export async function checkTable2(lab, check) {
   });
   const said = await lab.text("#table2 > .note");
   check("a seed is in the table as soon as it is there", said.startsWith("2 of 3 seeds, 2019 to 2020"), said);
-  // The third is not waited for.
+  // The third is not waited for; on a busy computer it may be there by the time that the button is pressed.
   await button.click();
   await page.waitForFunction(() => window.isoflatLab.app.store.state.task === "idle");
   const { seeds, power } = await page.evaluate(() => window.isoflatLab.app.store.state.table2);
   check(
     "seeds are added to those that are there, which stay when it is paused",
-    seeds.map(({ seed }) => seed).join() === "2019,2020" && JSON.stringify(seeds[0]) === JSON.stringify(first),
+    /^2019,2020(,2021)?$/.test(seeds.map(({ seed }) => seed).join()) &&
+      JSON.stringify(seeds[0]) === JSON.stringify(first),
   );
   await page.waitForFunction(() => document.querySelector("#table2 [data-label=stored]")?.textContent !== "–");
   const rows = await tableRows(page, "table2");
