@@ -13,6 +13,7 @@ mod web {
 
     /// One problem on one device.
     #[wasm_bindgen]
+    #[derive(Debug)]
     pub struct Bench {
         engine: Engine,
         parameters: Vec<f64>,

@@ -40,6 +40,8 @@ mod memory;
 pub mod network;
 mod numbers;
 #[cfg(computes)]
+mod opaque;
+#[cfg(computes)]
 pub mod operator;
 mod problem;
 mod random;
@@ -53,9 +55,12 @@ pub mod space;
 pub mod symmetry;
 #[cfg(computes)]
 pub mod train;
+// Classes of JavaScript, which prints them its own way.
 #[cfg(all(target_arch = "wasm32", computes))]
+#[allow(missing_debug_implementations)]
 mod web;
 #[cfg(not(computes))]
+#[allow(missing_debug_implementations)]
 #[path = "web/files.rs"]
 mod web;
 

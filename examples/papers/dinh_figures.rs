@@ -285,7 +285,7 @@ async fn figure_6() -> Result<Value> {
             for along in spaced(-HALF, HALF, 51) {
                 let away = if axis == 0 { [at, along] } else { [along, at] };
                 let theta = [center[0] + away[0], center[1] + away[1]];
-                let eta = map.eta(&theta);
+                let eta = map.eta(&theta)?;
                 if away[0].hypot(away[1]) > DELTA {
                     moved_outside = moved_outside.max((eta[0] - theta[0]).hypot(eta[1] - theta[1]));
                 }

@@ -35,6 +35,7 @@ use std::process::ExitCode;
 use isoflat::{Error, ErrorCode, Result};
 
 /// What is asked for.
+#[derive(Debug)]
 pub struct Arguments {
     /// Less of everything?
     pub quick: bool,

@@ -120,27 +120,57 @@ impl InputMap {
     }
 
     /// ξ(u).
-    pub fn inputs(&self, u: &[f64]) -> Vec<f64> {
+    ///
+    /// # Errors
+    /// `InvalidOption` for a u of another length than the map's.
+    pub fn inputs(&self, u: &[f64]) -> Result<Vec<f64>> {
+        self.ensure_len("u", u)?;
         let unshifted = match &self.matrix {
             Matrix::Diagonal(a) => u.iter().zip(a).map(|(u, a)| a * u).collect(),
             Matrix::Full { a, .. } => product(a, u),
-            Matrix::Marginals(marginals) => return marginals.iter().zip(u).map(|(m, u)| m.input(*u)).collect(),
+            Matrix::Marginals(marginals) => return Ok(marginals.iter().zip(u).map(|(m, u)| m.input(*u)).collect()),
         };
-        unshifted.iter().zip(&self.shift).map(|(x, c)| x + c).collect()
+        Ok(unshifted.iter().zip(&self.shift).map(|(x, c)| x + c).collect())
     }
 
     /// u = ξ⁻¹(x): A⁻¹ (x − c).
-    pub fn representation(&self, x: &[f64]) -> Vec<f64> {
+    ///
+    /// # Errors
+    /// As [`InputMap::inputs`], for x.
+    pub fn representation(&self, x: &[f64]) -> Result<Vec<f64>> {
+        self.ensure_len("x", x)?;
         let centred: Vec<f64> = x.iter().zip(&self.shift).map(|(x, c)| x - c).collect();
-        match &self.matrix {
+        Ok(match &self.matrix {
             Matrix::Diagonal(a) => centred.iter().zip(a).map(|(x, a)| x / a).collect(),
             Matrix::Full { inverse, .. } => product(inverse, &centred),
             Matrix::Marginals(marginals) => marginals.iter().zip(x).map(|(m, x)| m.normal(*x)).collect(),
-        }
+        })
     }
 
     /// (∂ξ/∂u)ᵀ g at x = ξ(u): Aᵀ g, wherever that is.
-    pub fn pull(&self, x: &[f64], g: &[f64]) -> Vec<f64> {
+    ///
+    /// # Errors
+    /// As [`InputMap::inputs`], for x and g.
+    pub fn pull(&self, x: &[f64], g: &[f64]) -> Result<Vec<f64>> {
+        self.ensure_len("x", x)?;
+        self.ensure_len("g", g)?;
+        Ok(self.pulled(x, g))
+    }
+
+    fn ensure_network(&self, network: &Network) -> Result<()> {
+        let (found, wanted) = (self.shift.len(), network.input_len());
+        ensure!(found == wanted, InvalidOption, "the map is of {found} inputs, but the network has {wanted}");
+        Ok(())
+    }
+
+    fn ensure_len(&self, what: &str, values: &[f64]) -> Result<()> {
+        let (found, wanted) = (values.len(), self.shift.len());
+        ensure!(found == wanted, InvalidOption, "{what} has {found} inputs, but the map is of {wanted}");
+        Ok(())
+    }
+
+    /// [`InputMap::pull`] of lengths that are known to be right; an affine map needs no x.
+    fn pulled(&self, x: &[f64], g: &[f64]) -> Vec<f64> {
         match &self.matrix {
             Matrix::Diagonal(a) => g.iter().zip(a).map(|(g, a)| g * a).collect(),
             Matrix::Full { a, .. } => {
@@ -162,12 +192,7 @@ impl InputMap {
         let is_affine = !matches!(self.matrix, Matrix::Marginals(_));
         ensure!(is_affine, InvalidOption, "gaussianisation is no affine map, and no weights can take it");
         let width = network.input_len();
-        ensure!(
-            self.shift.len() == width,
-            InvalidOption,
-            "the map is of {} inputs, but the network has {width}",
-            self.shift.len()
-        );
+        self.ensure_network(network)?;
         let first = &network.layout().layers()[0];
         ensure_first(network, first.layer)?;
         let mut weight = parameters[first.weight.clone()].to_vec();
@@ -192,7 +217,7 @@ impl InputMap {
         } else {
             for (row, added) in weight.chunks_exact_mut(width).zip(&mut added) {
                 *added = row.iter().zip(&self.shift).map(|(w, c)| w * c).sum();
-                row.copy_from_slice(&self.pull(&[], row));
+                row.copy_from_slice(&self.pulled(&[], row));
             }
         }
         let mut layers = network.named_layers().to_vec();
@@ -327,12 +352,12 @@ pub async fn input_representation(
         Matrix::Marginals(_) => None,
         _ => Some(map.fold(problem.network(), parameters)?),
     };
+    map.ensure_network(problem.network())?;
     let (width, count) = (problem.network().input_len(), problem.samples());
-    ensure!(map.shift.len() == width, InvalidOption, "the map is of another number of inputs than the {width} here");
     let mut inputs = room("inputs in another representation", count * width)?;
     let given = problem.shared_inputs().first_in_f64(count * width)?;
     for x in given.chunks(width) {
-        inputs.extend(map.representation(x));
+        inputs.extend(map.representation(x)?);
         control.breathe().await?;
     }
     // What the other network, or the same one, is given.
@@ -340,7 +365,7 @@ pub async fn input_representation(
     for u in inputs.chunks(width) {
         match folded {
             Some(_) => seen.extend_from_slice(u),
-            None => seen.extend(map.inputs(u)),
+            None => seen.extend(map.inputs(u)?),
         }
         control.breathe().await?;
     }
@@ -357,7 +382,7 @@ pub async fn input_representation(
     // Adds the squares of a pair of gradients to those of each sample.
     let mut compare = |in_x: &[f64], mut in_u: Vec<f64>, sums: &mut [Vec<f64>; 2]| {
         let pulled = |x: &[f64], g: &[f64]| -> Vec<f64> {
-            x.chunks(width).zip(g.chunks(width)).flat_map(|(x, g)| map.pull(x, g)).collect()
+            x.chunks(width).zip(g.chunks(width)).flat_map(|(x, g)| map.pulled(x, g)).collect()
         };
         if network.is_none() {
             in_u = pulled(&at, &in_u);

@@ -44,15 +44,30 @@ impl RadialMap {
     }
 
     /// η of θ.
-    pub fn eta(&self, parameters: &[f64]) -> Vec<f64> {
+    ///
+    /// # Errors
+    /// `InvalidParameters` for a θ of another length than θ̂.
+    pub fn eta(&self, parameters: &[f64]) -> Result<Vec<f64>> {
+        self.ensure_len("θ", parameters)?;
         let y = self.offset(parameters);
-        self.apply(&y, self.psi(dot(&y, &y).sqrt()))
+        Ok(self.apply(&y, self.psi(dot(&y, &y).sqrt())))
     }
 
     /// (∇g⁻¹) x = ψ′(r) x + (offset/r)(x − e (e·x)), the paper's Jacobian at θ.
-    pub fn inverse_push(&self, parameters: &[f64], x: &[f64]) -> Vec<f64> {
+    ///
+    /// # Errors
+    /// As [`RadialMap::eta`], for θ and x.
+    pub fn inverse_push(&self, parameters: &[f64], x: &[f64]) -> Result<Vec<f64>> {
+        self.ensure_len("θ", parameters)?;
+        self.ensure_len("x", x)?;
         let y = self.offset(parameters);
-        derivative(&y, self.psi(dot(&y, &y).sqrt()), x)
+        Ok(derivative(&y, self.psi(dot(&y, &y).sqrt()), x))
+    }
+
+    fn ensure_len(&self, what: &str, values: &[f64]) -> Result<()> {
+        let (found, wanted) = (values.len(), self.center.len());
+        ensure!(found == wanted, InvalidParameters, "{what} has {found} coordinates, but the centre has {wanted}");
+        Ok(())
     }
 
     fn offset(&self, point: &[f64]) -> Vec<f64> {

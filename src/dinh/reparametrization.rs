@@ -18,7 +18,8 @@ const MAX_DIMENSION: usize = 2048;
 /// Columns that go through the engine together.
 const COLUMNS: usize = 32;
 
-/// Other coordinates η of the parameters: θ = g(η), with g's first and second derivatives.
+/// Other coordinates η of the parameters: θ = g(η), with g's first and second derivatives. Its methods take vectors of
+/// the right lengths as given: [`reparametrized_hessian`] sees to that.
 pub trait Reparametrization {
     /// Length of η.
     fn dimension(&self) -> usize;

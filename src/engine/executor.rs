@@ -5,6 +5,8 @@
 //! run in the middle of a pass. So passes and readbacks are futures. [`Engine`](super::Engine) checks what goes into a pass: an
 //! executor need not, and one that is called directly may panic on what does not fit.
 
+use std::fmt;
+
 use super::chart::Charts;
 use super::sweep::{Cotangent, LayerSums};
 use super::vector::{Vector, Vectors};
@@ -61,6 +63,12 @@ impl Precision {
             Self::F32 => "f32",
             Self::F64 => "f64",
         }
+    }
+}
+
+impl fmt::Display for Precision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

@@ -20,6 +20,7 @@ mod sweep;
 mod vector;
 
 use std::cell::{Cell, RefCell};
+use std::fmt;
 use std::rc::Rc;
 
 use self::gpu::{AdapterChoice, GpuContext, GpuExecutor, GpuOptions, Tune, Tuning};
@@ -69,6 +70,12 @@ pub struct Device {
     memory_budget: Option<u64>,
     ranks: Option<Rc<Ranks>>,
     journal: Option<Rc<Journal>>,
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Device").field("info", &self.info).finish_non_exhaustive()
+    }
 }
 
 impl Device {
@@ -293,6 +300,14 @@ pub struct Engine {
     moves: Cell<u64>,
     coarse: coarse::Coarse,
     ranks: Option<Rc<Ranks>>,
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { problem, .. } = self;
+        let (network, samples) = (problem.network(), problem.samples());
+        f.debug_struct("Engine").field("network", network).field("samples", &samples).finish_non_exhaustive()
+    }
 }
 
 impl Engine {

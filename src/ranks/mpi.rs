@@ -1,5 +1,7 @@
 //! Ranks that are processes, connected by MPI.
 
+use std::fmt;
+
 use mpi::Threading;
 use mpi::environment::Universe;
 use mpi::topology::SimpleCommunicator;
@@ -15,6 +17,12 @@ pub struct Mpi {
     on_machine: (usize, usize),
     /// MPI is there as long as this is.
     _universe: Universe,
+}
+
+impl fmt::Debug for Mpi {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mpi").field("on_machine", &self.on_machine).finish_non_exhaustive()
+    }
 }
 
 impl Mpi {

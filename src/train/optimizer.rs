@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{AdamStep, Vector, Vectors};
-use crate::error::{Result, ensure};
+use crate::error::{Result, ensure, ensure_positive};
 
 /// The rule of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -70,23 +70,13 @@ impl Optimizer {
             ensure!((0.0..1.0).contains(&value), InvalidOption, "{name} is {value}, but must be in [0, 1)");
             Ok(())
         };
-        let learning_rate = self.learning_rate();
-        ensure!(
-            learning_rate.is_finite() && learning_rate > 0.0,
-            InvalidOption,
-            "the learning rate is {learning_rate}, but must be positive"
-        );
+        ensure_positive("the learning rate", self.learning_rate())?;
         match self {
             Self::Sgd { momentum, .. } => decay("momentum", momentum),
             Self::Adam { beta1, beta2, epsilon, .. } | Self::AdamW { beta1, beta2, epsilon, .. } => {
                 decay("beta1", beta1)?;
                 decay("beta2", beta2)?;
-                ensure!(
-                    epsilon.is_finite() && epsilon > 0.0,
-                    InvalidOption,
-                    "epsilon is {epsilon}, but must be positive"
-                );
-                Ok(())
+                ensure_positive("epsilon", epsilon)
             }
         }
     }

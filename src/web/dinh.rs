@@ -236,7 +236,7 @@ async fn reparametrized_hessian(call: Call) -> Js<JsValue> {
             let center = center.unwrap_or_else(|| theta.to_vec());
             thrown(call.problem.check_parameters(&center))?;
             let map = thrown(RadialMap::new(center, delta, inner, rho))?;
-            let eta = map.eta(theta);
+            let eta = thrown(map.eta(theta))?;
             (Box::new(map), eta)
         }
         MapOption::WeightNormalization { alpha } => {

@@ -247,12 +247,15 @@ fn hessians_in_other_coordinates_agree_with_finite_differences() {
         // θ at three quarters of δ from the centre: on the outer piece.
         let center: Vec<f64> = parameters.iter().zip(&offset).map(|(w, o)| w + 0.75 * o / size).collect();
         let map = RadialMap::new(center, 1.0, 0.3, 0.6).expect("a map");
-        let eta = map.eta(&parameters);
+        let eta = map.eta(&parameters).expect("η");
+        for wrong in [map.eta(&parameters[1..]), map.inverse_push(&parameters, &[1.0])] {
+            assert_eq!(wrong.expect_err("another length").code, ErrorCode::InvalidParameters);
+        }
         assert!(error(&map.parameters(&eta), &parameters) < 1e-14, "the map is undone");
         radial += usize::from(check_hessian(&engine, &map, &eta, "radial"));
         // The paper's Jacobian of η by θ is the inverse of ∇g.
         let x = random_direction(&mut rng, parameters.len());
-        let there = map.inverse_push(&parameters, &x);
+        let there = map.inverse_push(&parameters, &x).expect("a vector in η");
         assert!(error(&map.push(&eta, &there), &x) < 1e-12);
 
         let map = WeightNormalization::new(problem.network());
@@ -273,7 +276,8 @@ fn at_a_critical_point_the_papers_formula_is_whole() {
     let engine = cpu(&problem);
     let control = Control::default();
     let map = RadialMap::new(parameters.clone(), 1.0, 0.25, 0.5).expect("a map");
-    let found = block_on(reparametrized_hessian(&engine, &map, &map.eta(&parameters), &control)).expect("a Hessian");
+    let found = block_on(reparametrized_hessian(&engine, &map, &map.eta(&parameters).expect("η"), &control))
+        .expect("a Hessian");
     assert_eq!(found.gradient_norm, 0.0);
     assert_eq!((found.term_norm, &found.full), (0.0, &found.transformed));
     // Within r̂ the map multiplies by ρ/r̂ = 2: curvature is a quarter.

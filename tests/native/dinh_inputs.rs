@@ -119,15 +119,16 @@ fn gaussianisation_makes_features_normal_and_is_undone() {
     assert!(found.inputs.iter().skip(3).step_by(4).all(|u| u.abs() < 1e-12), "what is constant keeps its size");
     for n in 0..20 {
         let (x, u) = (&inputs[4 * n..][..4], &found.inputs[4 * n..][..4]);
-        assert!(error(&map.inputs(u), x) < 1e-10, "ξ undoes ξ⁻¹: {:?} {x:?}", map.inputs(u));
+        let back = map.inputs(u).expect("inputs");
+        assert!(error(&back, x) < 1e-10, "ξ undoes ξ⁻¹: {back:?} {x:?}");
         // (∂ξ/∂u)ᵀ g against differences of ξ.
         let (g, step) = (random_direction(&mut rng, 4), 1e-5);
-        let pulled = map.pull(x, &g);
+        let pulled = map.pull(x, &g).expect("a gradient");
         for i in 0..4 {
             let at = |step: f64| {
                 let mut u = u.to_vec();
                 u[i] += step;
-                dot(&map.inputs(&u), &g)
+                dot(&map.inputs(&u).expect("inputs"), &g)
             };
             let expected = (at(step) - at(-step)) / (2.0 * step);
             assert!((pulled[i] - expected).abs() < 1e-5 * (1.0 + expected.abs()), "{i}: {} {expected}", pulled[i]);
@@ -135,14 +136,18 @@ fn gaussianisation_makes_features_normal_and_is_undone() {
     }
     // Beyond all samples too.
     let far = [25.0, -6.0, 9.5, 5.0];
-    assert!(error(&map.inputs(&map.representation(&far)), &far) < 1e-9);
+    for wrong in [map.inputs(&far[1..]), map.representation(&far[1..]), map.pull(&far, &far[1..])] {
+        assert_eq!(wrong.expect_err("another length").code, ErrorCode::InvalidOption);
+    }
+    let round = |x: &[f64]| map.inputs(&map.representation(x).expect("u")).expect("inputs");
+    assert!(error(&round(&far), &far) < 1e-9);
     // And where 1 − F has long underflowed.
     let mut last = f64::NEG_INFINITY;
     for x in [-1e5, -1e3, -40.0, 0.0, 40.0, 1e3, 1e5] {
         let there = [x; 4];
-        let u = map.representation(&there);
+        let u = map.representation(&there).expect("u");
         assert!(u.iter().all(|u| u.is_finite()) && u[2] > last, "{x}: {u:?}");
-        let back = map.inputs(&u);
+        let back = map.inputs(&u).expect("inputs");
         assert!(back.iter().all(|found| (found - x).abs() < 1e-9 * (1.0 + x.abs())), "{x}: {back:?}");
         last = u[2];
     }

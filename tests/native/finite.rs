@@ -23,8 +23,8 @@ fn problem(bias: bool) -> (Problem, Vec<f64>) {
 }
 
 #[track_caller]
-fn refused<T>(found: Result<T>, code: ErrorCode, says: &[&str]) {
-    let error = found.err().expect("an error");
+fn refused<T: std::fmt::Debug>(found: Result<T>, code: ErrorCode, says: &[&str]) {
+    let error = found.expect_err("an error");
     assert_eq!(error.code, code, "{error}");
     for says in says {
         assert!(error.message.contains(says), "{says}: {error}");

@@ -132,7 +132,7 @@ fn what_has_no_horizontal_vectors_is_refused() {
     let mut rng = rng(5);
     let refused = |engine: &Engine, kind: OperatorKind| {
         let inner = block_on(kind.operator(engine)).expect("an operator");
-        Horizontal::new(inner, kind, engine).err().expect("a fault").code
+        Horizontal::new(inner, kind, engine).expect_err("a fault").code
     };
     let network = Network::dense(&[3, 4, 2], true).expect("a network");
     let parameters = random_parameters(&mut rng, &network);

@@ -94,7 +94,7 @@ fn names_and_kinds_belong_together() {
     let problem = random_problem(&mut rng(0), network.clone(), Loss::CrossEntropy);
     let engine = prepared(&Device::cpu(Precision::F64), &problem, &random_parameters(&mut rng(1), &network));
     let beyond = OperatorKind::HESSIAN.over(Part::Layer(2));
-    let error = pollster::block_on(beyond.operator(&engine)).err().expect("a fault");
+    let error = pollster::block_on(beyond.operator(&engine)).expect_err("a fault");
     assert!(error.message.contains("layer_3") && error.message.contains("layer_2"), "{error}");
     assert!(pollster::block_on(exact_trace(&engine, beyond, &Control::default())).is_err());
 }

@@ -90,7 +90,7 @@ fn nothing_is_measured_where_nobody_wants_it() {
         assert!(measured(gpu(), Tune::Auto).is_none());
     }
     let stopped = Control::default().stop_when(|| true);
-    let error = block_on(gpu().tuned(Tune::Anew, &[], &stopped)).err().expect("it was stopped");
+    let error = block_on(gpu().tuned(Tune::Anew, &[], &stopped)).expect_err("it was stopped");
     assert_eq!(error.code, ErrorCode::Aborted);
 }
 

@@ -23,7 +23,6 @@ import {
   checkBadInput,
   checkBent,
   checkConvolution,
-  checkDifferences,
   checkEstimates,
   checkFlattest,
   checkInvariance,
@@ -33,10 +32,9 @@ import {
   checkOpening,
   checkResidual,
   checkStop,
-  checkTable2,
-  checkTable3,
   checkTestAccuracy,
 } from "./steps.mjs";
+import { checkDifferences, checkTable2, checkTable3 } from "./tables.mjs";
 
 test("Without WebGPU", async ({ lab, check, part }) => {
   const { page } = lab;

@@ -203,6 +203,17 @@ export class Lab {
     return this.page.locator(`#gauge-${gauge}`).getAttribute("data-verdict");
   }
 
+  /** What the page says before it computes: seconds and bytes in words, and as numbers that can be compared. */
+  async estimate(work) {
+    const place = this.page.locator(`#${work}-estimate`);
+    await this.page.waitForSelector(`#${work}-estimate[data-seconds]`, { state: "attached" });
+    return {
+      seconds: Number(await place.getAttribute("data-seconds")),
+      bytes: Number(await place.getAttribute("data-bytes")),
+      text: await place.innerText(),
+    };
+  }
+
   /** A measure's number in the table; undefined while it is not there. */
   async measure(key, point) {
     const cell = this.page.locator(`tr[data-key="${key}"] td[data-of=${point}]`);

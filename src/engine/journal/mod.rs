@@ -81,6 +81,7 @@ struct State {
 }
 
 /// What a journal says of a pass.
+#[derive(Debug)]
 enum Entry {
     /// It is not in there.
     New,

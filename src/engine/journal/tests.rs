@@ -101,13 +101,12 @@ fn another_run_a_damaged_piece_and_other_numbers_are_refused() {
     let journal = open(&files, "a", 0.0).expect("a journal");
     assert!(matches!(journal.next(1), Ok(Entry::New)));
     journal.keep(1, Some(&[5; 9])).expect("room");
-    let refused = open(&files, "b", 0.0).err().expect("another model").message;
+    let refused = open(&files, "b", 0.0).expect_err("another model").message;
     assert_eq!(refused, "the checkpoint in here is of another run: model was a there and is b here");
-    let fewer =
-        Journal::open(Ok(Some(Box::new(files.clone()))), None, &about("a")[..1], 0.0).err().expect("another run");
+    let fewer = Journal::open(Ok(Some(Box::new(files.clone()))), None, &about("a")[..1], 0.0).expect_err("another run");
     assert!(fewer.message.ends_with("train.epochs was 10 there and is not said here"), "{}", fewer.message);
     let says =
-        |asked: u64| open(&files, "a", 0.0).and_then(|journal| journal.next(asked)).err().expect("an error").message;
+        |asked: u64| open(&files, "a", 0.0).and_then(|journal| journal.next(asked)).expect_err("an error").message;
     assert!(says(2).contains("other numbers"));
     let name = piece(0);
     let whole = files.files.borrow()[&name].clone();

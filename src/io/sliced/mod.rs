@@ -7,6 +7,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
+use std::fmt;
 use std::rc::Rc;
 
 pub(super) use self::rows::{Place, Rows};
@@ -33,6 +34,12 @@ pub struct Sliced {
     name: String,
     pub(super) source: Rc<dyn Source>,
     pub(super) found: Rc<Arrays>,
+}
+
+impl fmt::Debug for Sliced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sliced").field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
 impl Sliced {
