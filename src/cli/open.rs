@@ -14,7 +14,7 @@ use crate::io::{
     open_share as open_data_share, save_model, save_parameters, save_problem,
 };
 use crate::network::{BatchStatistics, BiasInitialization, Initialization, Network, Preset};
-use crate::problem::{Problem, ProblemFile};
+use crate::problem::{Loss, Problem, ProblemFile};
 use crate::ranks::{Meeting, Ranks};
 
 /// A model, and what it is asked about.
@@ -28,6 +28,8 @@ pub struct Opened {
     pub problem: Option<Problem>,
     /// The direction and transformations of a problem file, whose own data these are.
     pub file: Option<Box<ProblemFile>>,
+    /// The softmax behind its outputs, where the file has one.
+    softmax: Option<String>,
     /// Of its batch normalisations that are scales.
     pub statistics: Vec<BatchStatistics>,
     /// Where the model came from.
@@ -139,7 +141,11 @@ fn open_with(
     let mut opened = if begins_at_random(invocation) {
         at_random(invocation, &split)?
     } else {
-        of_files(&split, &model_options(invocation, &split)?)?
+        let found = of_files(&split, &model_options(invocation, &split)?);
+        match found.is_err().then(|| over_data(invocation, &split)).flatten() {
+            Some(fitting) => fitting,
+            None => found?,
+        }
     };
     if !split.data.is_empty() {
         let mut found = data(&opened.network, &split.data);
@@ -149,6 +155,14 @@ fn open_with(
             (opened, found) = (other, Ok(fitting));
         }
         let (problem, origin) = found.map_err(|error| named(error, &names_of(&split.data)))?;
+        if let (Some(softmax), Loss::SquaredError) = (&opened.softmax, problem.loss()) {
+            bail!(
+                InvalidProblem,
+                "{}: squared error is of what the model gives behind its {softmax}, which isoflat takes off, since cross-entropy has one of \
+                 its own: that takes a class a sample (--loss cross_entropy)",
+                opened.model.files.first().map_or("the model", String::as_str)
+            );
+        }
         (opened.problem, opened.data, opened.file) = (Some(problem), origin, None);
     } else if let Some(file) = &mut opened.file {
         ensure_unused(invocation, &opened.model.files[0], file)?;
@@ -167,12 +181,14 @@ fn open_with(
 fn of_files(split: &Split, options: &ModelOptions) -> Result<Opened> {
     let found = open_model(&split.model, options).map_err(|error| named(error, &names_of(&split.model)))?;
     let (format, statistics) = (found.format.to_string(), found.model.statistics());
+    let softmax = found.model.softmax().map(str::to_owned);
     let model = Origin { files: names_of(&split.model), format, available: None, notes: found.model.notes };
     Ok(Opened {
         network: found.model.network,
         parameters: found.model.parameters,
         problem: None,
         file: found.problem,
+        softmax,
         statistics,
         model,
         data: Origin::default(),
@@ -261,6 +277,7 @@ fn at_random(invocation: &Invocation, split: &Split) -> Result<Opened> {
         parameters,
         problem: None,
         file: None,
+        softmax: None,
         statistics: Vec::new(),
         model,
         data: Origin::default(),
@@ -370,6 +387,20 @@ mod tests {
             assert_eq!(found.parameters, parameters);
             assert!(found.model.notes.iter().any(|note| note.contains("as the data's are")), "{:?}", found.model.notes);
         }
+        // Of images that are no squares there is not even a first guess.
+        let json = r#"{"input": [1, 12, 10], "layers": [
+            {"type": "conv2d", "channels": 4, "kernel": 3, "padding": 1}, {"type": "relu"}, {"type": "max_pool2d", "size": 2},
+            {"type": "flatten"}, {"type": "dense", "units": 5}]}"#;
+        let network = Network::from_json(json).expect("a network");
+        let oblong = vec![0.25; network.parameter_count()];
+        let files = [
+            File::new("w.npz", save_parameters(&network, &oblong, SaveFormat::Npz).expect("a file")),
+            File::new("X.npy", npy(&[2, 1, 12, 10], "<f4")),
+            File::new("y.npy", npy(&[2], "<i8")),
+        ];
+        let words = ["report", "w.npz", "X.npy", "y.npy"].map(String::from);
+        let found = open(&parse(&words).expect("words"), &files).expect("a problem");
+        assert_eq!(found.network.input(), [1, 12, 10]);
         // Where somebody says it, or nothing fits, what is wrong is said of the first.
         for (words, shape) in [
             ("report w.safetensors X.npy y.npy --input 3x11x11", [2, 3, 10, 10]),
@@ -378,5 +409,26 @@ mod tests {
             let error = opened(words, &shape).expect_err(words);
             assert!(error.message.contains("but the network takes"), "{error}");
         }
+    }
+
+    #[test]
+    fn squared_error_is_not_of_what_comes_before_a_softmax() {
+        let files = |targets: Vec<u8>| {
+            let model = include_bytes!("../../tests/fixtures/onnx/lenet.onnx");
+            [
+                File::new("m.onnx", &model[..]),
+                File::new("X.npy", npy(&[2, 1, 10, 8], "<f4")),
+                File::new("y.npy", targets),
+            ]
+        };
+        let opened = |words: &str, targets| {
+            let words: Vec<String> = words.split(' ').map(String::from).collect();
+            open(&parse(&words).expect("words"), &files(targets))
+        };
+        let classes = opened("report m.onnx X.npy y.npy", npy(&[2], "<i8")).expect("a problem");
+        let outputs = classes.network.output_len();
+        let refused = opened("report m.onnx X.npy y.npy", npy(&[2, outputs], "<f4")).expect_err("shares as targets");
+        assert!(refused.message.contains("LogSoftmax"), "{refused}");
+        assert!(opened("report m.onnx X.npy y.npy --loss squared_error", npy(&[2], "<i8")).is_err());
     }
 }

@@ -229,7 +229,7 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         to.model.network = Some(network(v)?);
         Ok(())
     }),
-    row("output-name", Some("TENSOR"), &[], "of an ONNX file: the tensor that is the output (its first)", |to, v| {
+    row("output-name", Some("TENSOR"), &[], "of an ONNX file of several outputs: the one that is meant", |to, v| {
         to.model.output = Some(v.into());
         Ok(())
     }),

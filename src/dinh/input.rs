@@ -14,6 +14,7 @@ use crate::error::{Result, bail, ensure};
 use crate::linalg::decomposed;
 use crate::memory::{copied, room, zeros};
 use crate::network::{Layer, Network, ParametricLayer, Source};
+use crate::numbers::largest;
 use crate::problem::Problem;
 
 /// Samples whose covariance is added up together.
@@ -320,7 +321,7 @@ pub struct InputRepresentation {
     pub loss_gradients: GradientNorms,
     /// ‖∂f/∂x_n‖_F and ‖∂f/∂u_n‖_F of the prediction function f, the network's outputs: what section 5.2 speaks of.
     pub prediction_gradients: GradientNorms,
-    /// Largest difference of a gradient by u from (∂ξ/∂u)ᵀ that by x, over the largest of them. Those by u are the folded network's own, and
+    /// Largest difference of a gradient by u from (∂ξ/∂u)ᵀ that by x, over the largest of all these gradients. Those by u are the folded network's own, and
     /// where ξ is not affine those at ξ(u).
     pub chain_rule_error: f64,
     /// What became of the outputs, at ξ(u).
@@ -378,7 +379,8 @@ pub async fn input_representation(
     let other = Problem::new(network.clone().unwrap_or_else(own), problem.loss(), seen, problem.targets().clone())?;
     let before = outputs_at(&Engine::new(device, problem)?, parameters).await?;
     let after = outputs_at(&Engine::new(device, &other)?, &theta).await?;
-    let mut chain_rule_error: f64 = 0.0;
+    // The largest difference, and the largest gradient: those of the loss are rounding alone at interpolation.
+    let (mut difference, mut size) = (0.0_f64, f64::MIN_POSITIVE);
     // Adds the squares of a pair of gradients to those of each sample.
     let mut compare = |in_x: &[f64], mut in_u: Vec<f64>, sums: &mut [Vec<f64>; 2]| {
         let pulled = |x: &[f64], g: &[f64]| -> Vec<f64> {
@@ -387,7 +389,9 @@ pub async fn input_representation(
         if network.is_none() {
             in_u = pulled(&at, &in_u);
         }
-        chain_rule_error = chain_rule_error.max(OutputChange::new(&pulled(&given, in_x), &in_u).relative);
+        let by_chain_rule = pulled(&given, in_x);
+        difference = difference.max(OutputChange::new(&by_chain_rule, &in_u).largest);
+        size = size.max(largest(by_chain_rule));
         for (sums, g) in sums.iter_mut().zip([in_x, &in_u]) {
             sums.iter_mut().zip(g.chunks(width)).for_each(|(s, g)| *s += g.iter().map(|g| g * g).sum::<f64>());
         }
@@ -404,7 +408,7 @@ pub async fn input_representation(
     Ok(InputRepresentation {
         loss_gradients,
         prediction_gradients,
-        chain_rule_error,
+        chain_rule_error: difference / size,
         outputs: OutputChange::new(&before, &after),
         network,
         parameters: theta,

@@ -6,7 +6,7 @@ use serde::de::IgnoredAny;
 
 use super::archive::EMPTY_ARCHIVE;
 use super::{Arrays, File, Graph, cifar, csv, gzip, idx, images, npy, npz, onnx, own, pytorch, safetensors, tfjs};
-use crate::error::{Result, bail};
+use crate::error::{Result, bail, ensure};
 use crate::problem::ProblemFile;
 
 /// What a file holds.
@@ -94,7 +94,26 @@ impl<'a> Together<'a> {
     }
 }
 
-/// The same for a file that is no other's part.
+/// The same of a model, of which somebody has said more.
+///
+/// # Errors
+/// As [`Together::read`]; `InvalidOption` for a tensor that is not there, or of a file that is no ONNX.
+pub(super) fn read_as(together: &Together, file: &File, asked: onnx::Asked) -> Result<(&'static str, Content)> {
+    let inside = if gzip::is(file) { Some(gzip::unfolded(file)?) } else { None };
+    let model = inside.as_ref().unwrap_or(file);
+    let is_onnx = (onnx::FORMAT.is)(model) && !together.parts.contains(file.base());
+    if !is_onnx || stand_in(&model.bytes).is_some() {
+        let (format, content) = together.read(file)?;
+        let is_chosen = asked.output.is_some() && !matches!(content, Content::Part | Content::Network(_));
+        ensure!(!is_chosen, InvalidOption, "output: {} is no ONNX file, of which alone a tensor is chosen", file.name);
+        return Ok((format, content));
+    }
+    let found = onnx::read(model, together.files, asked);
+    let graph = found.map_err(|error| crate::Error::new(error.code, format!("{}: {}", file.name, error.message)))?;
+    Ok((onnx::FORMAT.name, Content::Graph(graph)))
+}
+
+/// What a file holds that is no other's part.
 ///
 /// # Errors
 /// As [`Together::read`].

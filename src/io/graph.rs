@@ -12,6 +12,8 @@ pub struct Graph {
     pub nodes: Vec<GraphNode>,
     /// What was taken off, assumed or changed on the way, a sentence each.
     pub notes: Vec<String>,
+    /// The softmax that was taken off behind the outputs, as the file calls it.
+    pub softmax: Option<String>,
 }
 
 /// One of its layers.

@@ -54,6 +54,11 @@ impl Model {
         Ok(Self { network: found.network, parameters: found.parameters, notes, graph, fates: found.fates, places })
     }
 
+    /// The softmax that was taken off behind the outputs, as the file calls it: cross-entropy has it, squared error has none.
+    pub fn softmax(&self) -> Option<&str> {
+        self.graph.softmax.as_deref()
+    }
+
     /// Of the batch normalisations that are scales now, what makes γ and β of w and b.
     pub fn statistics(&self) -> Vec<BatchStatistics> {
         let layers = self.network.layout().layers();

@@ -3,9 +3,10 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::format::{Content, Together};
+use super::format::{Content, Together, read_as};
+use super::onnx::Asked;
 use super::sort::are_data;
-use super::{Arrays, File, Graph, GraphNode, Model, Operation, Slot, checkpoint, onnx};
+use super::{Arrays, File, Graph, GraphNode, Model, Operation, Slot, checkpoint};
 use crate::error::{Error, Result, bail, ensure};
 use crate::memory::copied;
 use crate::network::{Network, Preset};
@@ -17,9 +18,10 @@ use crate::problem::ProblemFile;
 pub struct ModelOptions {
     /// Of weights without a graph: the network, as a preset's name or as its JSON.
     pub network: Option<Value>,
-    /// Of weights that no network is named for: the shape of one input.
+    /// Of weights that no network is named for, and of an ONNX file whose axes are open: the shape of one input.
     pub input: Option<Vec<usize>>,
-    /// Of an ONNX file: the tensor that is the network's output; the file's first output where nothing is said.
+    /// Of an ONNX file: the tensor that is the network's output; where nothing is said its only output, or its first where the others
+    /// lie on the way to that.
     pub output: Option<String>,
     /// What becomes of batch normalisations.
     #[serde(default)]
@@ -30,7 +32,8 @@ pub struct ModelOptions {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BatchNormChoice {
-    /// Folded into a neighbour where one takes it, unless the network that was named has scales there; else a scale.
+    /// Folded into a neighbour where one takes it, unless the network that was named, or that weights alone were found to be, has scales
+    /// there; else a scale.
     #[default]
     Fold,
     /// A scale, w x + b, each.
@@ -59,11 +62,8 @@ pub struct OpenedModel {
 /// `InvalidOption`.
 pub fn open_model(files: &[File], options: &ModelOptions) -> Result<OpenedModel> {
     let named = options.network.as_ref().map(network_of).transpose()?;
-    let Found { file, format, content, named } = found(files, named)?;
-    let content = match &options.output {
-        None => content,
-        Some(name) => onnx_until(&files[file], files, format, name)?,
-    };
+    let asked = Asked { output: options.output.as_deref(), input: options.input.as_deref() };
+    let Found { file, format, content, named } = found(files, named, asked)?;
     let is_scale = options.batch_norm == BatchNormChoice::Scale;
     let (graph, problem, arrays) = match content {
         Content::Graph(graph) => {
@@ -79,6 +79,16 @@ pub fn open_model(files: &[File], options: &ModelOptions) -> Result<OpenedModel>
         }
         Content::Network(_) | Content::Part => unreachable!("taken out above"),
     };
+    if let Some(given) = &options.input {
+        let values = |shape: &[usize]| shape.iter().fold(1, |values: usize, n| values.saturating_mul(*n));
+        ensure!(
+            values(given) == values(&graph.input),
+            InvalidOption,
+            "{}: its inputs are {:?}, not {given:?}",
+            files[file].name,
+            graph.input
+        );
+    }
     let of_file = |error: Error| Error::new(error.code, format!("{}: {}", files[file].name, error.message));
     let model = Model::new(if is_scale { kept(graph) } else { graph }).map_err(of_file)?;
     Ok(OpenedModel { model, format, problem, arrays, file })
@@ -91,7 +101,7 @@ pub fn open_model(files: &[File], options: &ModelOptions) -> Result<OpenedModel>
 /// # Errors
 /// As [`open_model`]; `InvalidOption` for files that say themselves which network they are.
 pub fn propose_network(files: &[File], input: Option<&[usize]>) -> Result<Value> {
-    let Found { file, content, named, .. } = found(files, None)?;
+    let Found { file, content, named, .. } = found(files, None, Asked::default())?;
     if let Some(network) = named {
         return Ok(serde_json::to_value(&network)?);
     }
@@ -110,12 +120,12 @@ struct Found {
     named: Option<Network>,
 }
 
-fn found(files: &[File], mut named: Option<Network>) -> Result<Found> {
+fn found(files: &[File], mut named: Option<Network>, asked: Asked) -> Result<Found> {
     ensure!(!files.is_empty(), InvalidOption, "no file was given");
     let mut found: Option<(usize, &'static str, Content)> = None;
     let together = Together::new(files);
     for (i, file) in files.iter().enumerate() {
-        match together.read(file)? {
+        match read_as(&together, file, asked)? {
             (_, Content::Part) => {}
             (_, Content::Network(json)) => {
                 ensure!(named.is_none(), InvalidOption, "{}: a network is given twice", file.name);
@@ -155,13 +165,6 @@ fn found(files: &[File], mut named: Option<Network>) -> Result<Found> {
         );
     }
     Ok(Found { file, format, content, named })
-}
-
-/// An ONNX file again, up to this tensor.
-fn onnx_until(file: &File, files: &[File], format: &str, name: &str) -> Result<Content> {
-    let is_onnx = format == onnx::FORMAT.name;
-    ensure!(is_onnx, InvalidOption, "output: {} is no ONNX file, of which alone a tensor is chosen", file.name);
-    Ok(Content::Graph(onnx::read_until(file, files, Some(name))?))
 }
 
 /// A network by its preset's name or its JSON.

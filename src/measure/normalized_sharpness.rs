@@ -46,7 +46,7 @@ pub(super) async fn normalized_sharpness(
         let matrix = Matrix::of(network, layer);
         let found = matrix.least(h, w, control).await?;
         value += found.value;
-        error += found.error + matrix.lost(&found, w, engine.info().precision.smallest());
+        error += found.error + matrix.lost(&found, h, w, engine.info().precision.smallest());
         converged &= found.converged;
         trace += h.iter().sum::<f64>();
     }
@@ -100,8 +100,9 @@ impl<'a> Matrix<'a> {
     }
 
     /// What the least may lack where underflow has taken up to so much from every curvature: with the columns' factors as they are,
-    /// √((a + δ Σ_j s′_j) b) ≤ √(a b) + √(δ Σ_j s′_j b) in every row.
-    fn lost(&self, found: &Minimum, w: &[f64], each: f64) -> f64 {
+    /// √((a + δ Σ_j s′_j) b) ≤ √(a b) + √(δ Σ_j s′_j b) in every row. Nor is it more than what there is with factors of 1, which is less where
+    /// those that are best lie hundreds of orders apart.
+    fn lost(&self, found: &Minimum, h: &[f64], w: &[f64], each: f64) -> f64 {
         let of_row = |(row, w): (usize, &[f64])| {
             let sums =
                 self.columns(row).zip(w.chunks_exact(self.window)).fold([0.0; 2], |[ones, size], (column, w)| {
@@ -111,7 +112,12 @@ impl<'a> Matrix<'a> {
             let [ones, size] = sums.map(f64::sqrt);
             2.0 * each.sqrt() * ones * size
         };
-        w.chunks_exact(self.layer.inputs).enumerate().map(of_row).sum()
+        let inputs = self.layer.inputs;
+        let plain = h.chunks_exact(inputs).zip(w.chunks_exact(inputs)).map(|(h, w)| {
+            2.0 * (h.iter().sum::<f64>().max(0.0) + each * inputs as f64).sqrt() * norm(w.iter().copied())
+        });
+        // The lesser of the two, of which the first may be no number.
+        w.chunks_exact(inputs).enumerate().map(of_row).sum::<f64>().min(plain.sum())
     }
 }
 
@@ -180,6 +186,24 @@ mod tests {
             let [h, w] = any(&mut rng, rows * columns);
             let (found, expected) = (least(rows, columns, &h, &w), searched(&h, &w, columns));
             assert!((found - expected).abs() <= 1e-11 * expected, "{seed}: {found}, by a search {expected}");
+        }
+    }
+
+    /// At a saturated minimum some curvatures are next to nothing, and factors of these have nothing to hold them.
+    #[test]
+    fn curvatures_may_be_hundreds_of_orders_apart() {
+        for seed in 0..60 {
+            let mut rng = ChaCha8Rng::seed_from_u64(100 + seed);
+            let (rows, columns) = (rng.random_range(2..9), rng.random_range(2..9));
+            let [mut h, w] = any(&mut rng, rows * columns);
+            h.iter_mut().for_each(|h| *h *= 10_f64.powf(rng.random_range(-250.0..0.0)));
+            let network = Network::dense(&[columns, rows], false).expect("a network");
+            let matrix = Matrix::of(&network, &network.layout().layers()[0]);
+            let found = pollster::block_on(matrix.least(&h, &w, &Control::default())).expect("a minimum");
+            let lost = matrix.lost(&found, &h, &w, f64::MIN_POSITIVE);
+            let plain = given(&h, &w, &vec![0.0; columns - 1]);
+            assert!(found.value > 0.0 && found.value <= plain, "{seed}: {} {plain}", found.value);
+            assert!(found.error.is_finite() && lost.is_finite(), "{seed}: {} {lost}", found.error);
         }
     }
 
@@ -269,11 +293,11 @@ mod tests {
         for each in [1e-9, 1e-4, 1.0, 1e4] {
             let less: Vec<f64> = h.iter().map(|h| f64::max(h - each, 0.0)).collect();
             let (whole, found) = (least_in(&network, &h, &w).value, least_in(&network, &less, &w));
-            let lost = matrix.lost(&found, &w, each);
+            let lost = matrix.lost(&found, &less, &w, each);
             assert!(whole - found.value <= lost, "{each}: {whole} - {} and {lost}", found.value);
         }
         let found = least_in(&network, &h, &w);
-        assert!(matrix.lost(&found, &w, f64::MIN_POSITIVE) < 1e-130 * found.value);
+        assert!(matrix.lost(&found, &h, &w, f64::MIN_POSITIVE) < 1e-130 * found.value);
     }
 
     /// Groups are matrices of their own, of channels, of which a window is one place.

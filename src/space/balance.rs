@@ -61,6 +61,9 @@ pub struct Balancing {
     pub squared_norm_before: f64,
     /// Σ θ² now.
     pub squared_norm: f64,
+    /// Is it the least? Not where nodes have weights on one side alone: they keep their factor, and the norm falls without an end as those
+    /// weights are made small.
+    pub attained: bool,
     /// Sweeps over the nodes.
     pub sweeps: usize,
     /// Largest change of a ln Λ in the last one.
@@ -118,6 +121,8 @@ pub async fn balance(
         }
         sweeps += 1;
     }
+    let is_one_sided = |node: u32| (sums.incoming(node, &mu) > 0.0) != (sums.outgoing(node, &mu) > 0.0);
+    let attained = !(1..count as u32).any(is_one_sided);
     mu.iter_mut().for_each(|mu| *mu = mu.sqrt());
     let transformation = match kind {
         Balance::Nodewise => Transformation::Nodewise { factors: nodes.in_lists(&mu)? },
@@ -132,6 +137,7 @@ pub async fn balance(
     Ok(Balancing {
         squared_norm_before: squared_norm(parameters)?,
         squared_norm: squared_norm(&balanced)?,
+        attained,
         parameters: balanced,
         transformation,
         sweeps,

@@ -229,8 +229,9 @@ export type InitializeOptions = {
 
 export interface EquivalenceOptions {
   /**
-   * What maps may lead from one vector to the other: layer-wise rescalings, node-wise ones (default; layer-wise ones are among them), or
-   * permutations of hidden units with node-wise rescalings (of a network that cannot be rescaled, permutations alone).
+   * What maps may lead from one vector to the other: layer-wise rescalings, node-wise ones (default; layer-wise ones are among them,
+   * but for their factors on weights that read the zeros of a `pad_channels`), or permutations of hidden units with node-wise rescalings (of a
+   * network that cannot be rescaled, permutations alone).
    */
   group?: "layerwise" | "nodewise" | "permutation";
   /** The largest `error` at which vectors are equivalent, at most 1e-3; default 1e-6, what rounding to f32 leaves through some layers. */
@@ -243,7 +244,7 @@ export type Equivalence =
       equivalent: true;
       /** T with T(a) = b. */
       transformation: Transformation;
-      /** The largest difference between T(a) and b, relative to the largest weight of its row. */
+      /** The largest difference between T(a) and b, relative to the largest weight of its row, with every unit divided by the length of what it reads. */
       error: number;
     }
   | {
@@ -777,7 +778,7 @@ export type TreeValues = "keep" | { set: number };
 /** A space to train in, and to take the curvature in. */
 export type SpaceSpec =
   | { type: "weights" }
-  /** Jestädt's G-space: path values, which no node-wise rescaling changes. Biases stay as they are, or become paths too. */
+  /** Jestädt's G-space: path values, which no node-wise rescaling changes, nor a layer-wise one but for weights that read the zeros of a `pad_channels`. Biases stay as they are, or become paths too. */
   | { type: "g_space"; choice?: FixedChoice; values?: FixedValues; tree?: TreeValues; biases?: "appended" | "paths" }
   | { type: "weight_fixing"; choice?: FixedChoice; values?: FixedValues }
   /** w = s v / ‖v‖, one v a unit or channel (default) or one a layer. */
@@ -877,8 +878,16 @@ export interface Balanced {
   transformation: Transformation;
   squaredNormBefore: number;
   squaredNorm: number;
+  /**
+   * Is that the least norm? Not where units have weights on one side alone, incoming or outgoing: they keep their factor, and the norm falls
+   * without an end as those weights are made small.
+   */
+  attained: boolean;
+  /** How often it went through all factors. */
   sweeps: number;
+  /** The largest change of a ln Λ in the last sweep. */
   change: number;
+  /** Did that fall to 1e-12? */
   converged: boolean;
 }
 
@@ -1147,7 +1156,7 @@ export interface LeastTrace {
   attained: boolean;
   /** The trace at the parameters. */
   before: number;
-  /** The trace behind `transformation`: `value`, or where that is not attained, within a millionth of it. */
+  /** The trace behind `transformation`: `value`, or where that is not attained, within a millionth of it (of `before`, where it is 0). */
   after: number;
   /** The rescaling that leads there, for `Network.transform`. */
   transformation: Transformation;
@@ -1172,7 +1181,7 @@ export interface PetzkaReport {
   kappaTrace: number[];
   /** ρ_l(j) of every unit or channel j that comes into layer l. */
   rho: Float64Array[];
-  /** Σ ⟨w_s, w_s'⟩ Tr H_(s, s') over the pairs of a layer's rows (Petzka et al. 2021), of a convolution its channels. */
+  /** Σ ⟨w_s, w_s'⟩ Tr H_(s, s') over the pairs of a layer's rows (Petzka et al. 2021), of a convolution its channels; of several groups, pairs within a group. */
   relativeFlatness: number[];
   /** Standard errors, where cotangents were drawn and not all taken. */
   errors?: { kappaTrace: number[]; rho: Float64Array[]; relativeFlatness: number[] };
@@ -1247,12 +1256,16 @@ export interface Sharpness {
   /** max L − L. */
   rise: number;
   loss: number;
-  /** The second-order approximation, of balls in all parameters. */
+  /** The second-order approximation, of balls in all parameters and of Riemannian ones. */
   quadratic?: number;
   /** What could be gained still, to first order. */
   gap: number;
   error: number;
-  /** Is the highest point found a summit, within the tolerance? That there is no higher one, nothing says. */
+  /**
+   * Has the ascent to the highest point come to its end: a summit within the tolerance, or, `stalled`, a place where no step that it tries
+   * rises any more? At the latter, a kink where ReLUs flip, `gap` may remain, and other directions may rise by some percents still. That
+   * there is no higher summit, nothing says.
+   */
   converged: boolean;
   iterations: number;
   starts: SharpnessStart[];
@@ -1566,7 +1579,7 @@ export interface InputRepresentation {
   lossGradients: GradientNorms;
   /** ‖∂f/∂x‖_F of the prediction function, which are the paper's. */
   predictionGradients: GradientNorms;
-  /** Largest difference of a gradient by u from (∂ξ/∂u)ᵀ that by x, over the largest of them. */
+  /** Largest difference of a gradient by u from (∂ξ/∂u)ᵀ that by x, over the largest of all these gradients. */
   chainRuleError: number;
   outputs: OutputChange;
   /** The network of u, into whose first layer ξ is folded; none for gaussianisation, which no weights can take. */

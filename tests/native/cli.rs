@@ -497,7 +497,7 @@ fn options_that_files_have_no_use_for_are_refused() {
     for (line, says) in [
         (format!("report {CASE} --normalize mnist"), "--normalize is of data files"),
         (format!("report {CASE} --loss squared_error"), "--loss is of data files"),
-        (format!("report {CASE} --input 1x28x28"), "--input is of models that do not say it"),
+        (format!("report {CASE} --input 1x28x28"), "its inputs are [7], not [1, 28, 28]"),
     ] {
         let invocation = invocation(&line);
         let refused = cli::open(&invocation, &read(&invocation)).expect_err(&line);

@@ -237,3 +237,30 @@ fn what_makes_no_sense_is_refused() {
         assert_eq!(error.code, ErrorCode::InvalidParameters);
     }
 }
+
+/// A column that a rescaling has made small is as much of the function as it was.
+#[test]
+fn another_function_is_another_however_it_is_rescaled() {
+    let network = Network::dense(&[2, 2, 1], false).expect("a network");
+    let (a, b) = ([1.0, 0.5, 0.5, 1.0, 1.0, 1.0], [1.0, 0.5, 0.5, 1.0, 1.0, 2.0]);
+    let bend = Transformation::Nodewise { factors: vec![vec![1.0, 1e7]] };
+    let bent = bend.apply(&network, &b).expect("a symmetry");
+    for group in [Nodewise, Permutation] {
+        for (one, other) in [(&a[..], &bent[..]), (&bent, &a), (&a, &b)] {
+            assert_ne!(between(&network, one, other, group).equivalent, Some(true), "{group:?}");
+        }
+        assert_eq!(between(&network, &b, &bent, group).equivalent, Some(true), "{group:?}");
+    }
+    for seed in 0..40 {
+        let mut rng = rng(seed);
+        let network = Network::dense(&[4, 6, 6, 3], false).expect("a network");
+        let a = random_parameters(&mut rng, &network);
+        let mut b = a.clone();
+        let last = network.layout().layers()[2].weight.clone();
+        b[rng.random_range(last)] *= 1.1;
+        let bent =
+            Transformation::RandomNodewise { seed, low: 1e-4, high: 1e4 }.apply(&network, &b).expect("a symmetry");
+        assert_ne!(between(&network, &a, &bent, Nodewise).equivalent, Some(true), "{seed}");
+        assert_eq!(between(&network, &b, &bent, Nodewise).equivalent, Some(true), "{seed}");
+    }
+}

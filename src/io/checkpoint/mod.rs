@@ -18,7 +18,7 @@ use self::modules::Module;
 pub(super) use self::modules::is_of_a_layer;
 pub(super) use self::slots::shape as weight_shape;
 use super::dataset::natural;
-use super::{Arrays, Elements, Graph};
+use super::{Array, Arrays, Elements, Graph};
 use crate::error::{Result, bail};
 use crate::network::{Network, Preset};
 
@@ -47,7 +47,7 @@ pub(super) fn graph(arrays: &Arrays, network: Option<&Network>, input: Option<&[
     }
     let mut graph = match network {
         Some(network) => matching::matched(network, &modules)?,
-        None => unnamed(&modules, input)?,
+        None => unnamed(&modules, input, &left, arrays)?,
     };
     graph.notes.splice(0..0, arrays.notes.iter().cloned());
     graph.notes.extend(guessed(&modules, arrays));
@@ -99,7 +99,7 @@ pub(super) fn has_layers(arrays: &Arrays) -> bool {
 }
 
 /// Of weights that nobody has named a network for.
-fn unnamed(modules: &[Module], input: Option<&[usize]>) -> Result<Graph> {
+fn unnamed(modules: &[Module], input: Option<&[usize]>, left: &[&str], arrays: &Arrays) -> Result<Graph> {
     let fitting = Preset::ALL.into_iter().filter_map(|preset| {
         let network = preset.network();
         let fits = input.is_none_or(|input| input == network.input());
@@ -121,6 +121,7 @@ fn unnamed(modules: &[Module], input: Option<&[usize]>) -> Result<Graph> {
         return Ok(graph);
     }
     let of = |(network, notes): (Network, Vec<String>)| -> Result<Graph> {
+        ensure_ends(&network, left, arrays)?;
         let mut graph = matching::matched(&network, modules)?;
         graph.notes.splice(0..0, notes);
         Ok(graph)
@@ -128,5 +129,23 @@ fn unnamed(modules: &[Module], input: Option<&[usize]>) -> Result<Graph> {
     match blocks::proposed(modules, input).and_then(|residual| of(residual).ok()) {
         Some(graph) => Ok(graph),
         None => of(proposal::proposed(modules, input)?),
+    }
+}
+
+/// Fails where a matrix that is left out goes on from the outputs: without it, another network would be measured.
+fn ensure_ends(network: &Network, left: &[&str], arrays: &Arrays) -> Result<()> {
+    let outputs = network.output_len();
+    let goes_on = |(name, array): &&(String, Array)| {
+        left.contains(&name.as_str()) && matches!(array.shape(), [a, b] if (*a == outputs) != (*b == outputs))
+    };
+    match arrays.arrays.iter().find(goes_on) {
+        None => Ok(()),
+        Some((name, array)) => bail!(
+            InvalidNetwork,
+            "{name} {:?} has no name of a layer's weight, but could go on from {}, which the others make: say which network they are \
+             of, or name it as the others are",
+            array.shape(),
+            network.summary()
+        ),
     }
 }

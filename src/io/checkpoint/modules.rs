@@ -141,6 +141,12 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
+    fn names(&self) -> Vec<&'a str> {
+        let weight = self.weight.map(|(weight, _)| weight);
+        let all = [weight, self.bias, self.scale, self.shift, self.mean, self.variance];
+        all.into_iter().flatten().map(|(name, _)| name).collect()
+    }
+
     fn kind(self) -> Option<Kind<'a>> {
         let (scale, shift) = (self.scale.or(self.weight.map(|(weight, _)| weight)), self.shift.or(self.bias));
         if let (Some(mean), Some(variance)) = (self.mean, self.variance) {
@@ -168,8 +174,44 @@ fn told_by(order: Order, weight: Named, bias: Option<Named>) -> Order {
 
 /// The layers whose weights a file has, in the file's order, and the names of arrays that are no layer's.
 pub(super) fn modules(arrays: &Arrays) -> (Vec<Module<'_>>, Vec<&str>) {
-    let (found, left) = by_names(arrays);
-    if found.is_empty() { by_shapes(arrays) } else { (found, left) }
+    let (mut found, mut left) = by_names(arrays);
+    if found.is_empty() {
+        (found, left) = by_shapes(arrays);
+    }
+    for rank in [2, 4] {
+        settle(&mut found, rank);
+    }
+    (found, left)
+}
+
+/// Weights of so many axes whose order nothing says, as a square's bias does not, are in the order of the file's others; where none of these
+/// is told either, matrices in the one that makes a chain of them.
+fn settle(modules: &mut [Module], rank: usize) {
+    let mut weights: Vec<(&mut Order, &[usize])> = modules
+        .iter_mut()
+        .filter_map(|module| match &mut module.kind {
+            Kind::Affine { weight, order, .. } if weight.1.shape().len() == rank => Some((order, weight.1.shape())),
+            _ => None,
+        })
+        .collect();
+    let mut told: Vec<Order> = Vec::new();
+    for (order, _) in &weights {
+        if **order != Order::Unknown && !told.contains(order) {
+            told.push(**order);
+        }
+    }
+    if told.is_empty() && rank == 2 {
+        let chains = |order: Order| {
+            weights.windows(2).all(|pair| match (order, pair[0].1, pair[1].1) {
+                (Order::OutputsFirst, before, after) => before[0] == after[1],
+                (_, before, after) => before[1] == after[0],
+            })
+        };
+        told = [Order::OutputsFirst, Order::OutputsLast].into_iter().filter(|&order| chains(order)).collect();
+    }
+    if let [one] = told[..] {
+        weights.iter_mut().filter(|(order, _)| **order == Order::Unknown).for_each(|(order, _)| **order = one);
+    }
 }
 
 fn by_names(arrays: &Arrays) -> (Vec<Module<'_>>, Vec<&str>) {
@@ -185,19 +227,37 @@ fn by_names(arrays: &Arrays) -> (Vec<Module<'_>>, Vec<&str>) {
             parts.push((parent, Parts::default()));
             parts.len() - 1
         });
-        let (part, named) = (&mut parts[at].1, Some((name.as_str(), array)));
-        match role {
-            Role::Weight(order) => part.weight = named.map(|named| (named, order)),
-            Role::Bias => part.bias = named,
-            Role::Scale => part.scale = named,
-            Role::Shift => part.shift = named,
-            Role::Mean => part.mean = named,
-            Role::Variance => part.variance = named,
-            Role::Nothing => {}
+        let (part, named) = (&mut parts[at].1, (name.as_str(), array));
+        let place = match role {
+            Role::Weight(order) => {
+                match &part.weight {
+                    None => part.weight = Some((named, order)),
+                    Some(_) => left.push(named.0),
+                }
+                continue;
+            }
+            Role::Bias => &mut part.bias,
+            Role::Scale => &mut part.scale,
+            Role::Shift => &mut part.shift,
+            Role::Mean => &mut part.mean,
+            Role::Variance => &mut part.variance,
+            Role::Nothing => continue,
+        };
+        match place {
+            None => *place = Some(named),
+            // Another spelling of the same name.
+            Some(_) => left.push(named.0),
         }
     }
-    let modules = parts.into_iter().filter_map(|(name, parts)| Some(Module { name, kind: parts.kind()? }));
-    (modules.collect(), left)
+    let mut modules = Vec::new();
+    for (name, parts) in parts {
+        let names = parts.names();
+        match parts.kind() {
+            Some(kind) => modules.push(Module { name, kind }),
+            None => left.extend(names),
+        }
+    }
+    (modules, left)
 }
 
 /// Without names that say anything: a matrix or a kernel begins a layer, and a row behind it is its bias.
@@ -271,5 +331,26 @@ mod tests {
         assert_eq!(told(&[("W1", &[2, 3]), ("b1", &[3])]), ["1 OutputsLast true"]);
         assert_eq!(told(&[("arr_0", &[2, 3]), ("arr_1", &[2])]), ["arr_0 OutputsFirst true"]);
         assert_eq!(told(&[("arr_0", &[3, 3]), ("arr_1", &[3])]), ["arr_0 Unknown true"]);
+    }
+
+    #[test]
+    fn a_square_is_in_the_order_of_the_others() {
+        let biased: &[(&str, &[usize])] =
+            &[("W1", &[6, 8]), ("b1", &[8]), ("W2", &[8, 8]), ("b2", &[8]), ("W3", &[8, 3]), ("b3", &[3])];
+        assert_eq!(told(biased), ["1 OutputsLast true", "2 OutputsLast true", "3 OutputsLast true"]);
+        let bare = |shapes: [[usize; 2]; 3]| {
+            told(&[("W1", &shapes[0][..]), ("W2", &shapes[1][..]), ("W3", &shapes[2][..])]).join(", ")
+        };
+        assert_eq!(bare([[6, 6], [6, 6], [6, 3]]), "1 OutputsLast false, 2 OutputsLast false, 3 OutputsLast false");
+        assert_eq!(bare([[6, 6], [7, 6], [3, 7]]), "1 OutputsFirst false, 2 OutputsFirst false, 3 OutputsFirst false");
+        // Both ways, and no way.
+        assert_eq!(bare([[6, 7], [7, 6], [6, 7]]), "1 Unknown false, 2 Unknown false, 3 Unknown false");
+        assert_eq!(bare([[6, 7], [5, 4], [3, 2]]), "1 Unknown false, 2 Unknown false, 3 Unknown false");
+    }
+
+    #[test]
+    fn what_belongs_to_no_layer_is_left_with_its_name() {
+        let arrays: &[(&str, &[usize])] = &[("w", &[6, 7]), ("b0", &[7]), ("v", &[7, 3]), ("W", &[2, 2])];
+        assert_eq!(told(arrays), [" Unknown false", "left v", "left W", "left b0"]);
     }
 }

@@ -91,6 +91,10 @@ pub(in crate::io) fn composed(arrays: Arrays) -> Result<Arrays> {
             out.notes.push(format!("{count} of the weights and biases {said}"));
         }
     }
+    out.notes.push(String::from(
+        "what is saved has these weights themselves: before load_state_dict, the model has to be rid of what computes them \
+         (torch.nn.utils' remove_parametrizations, remove_weight_norm, remove_spectral_norm, prune.remove)",
+    ));
     Ok(out)
 }
 
@@ -239,7 +243,7 @@ mod tests {
             }
         }
         assert_eq!(
-            found.notes[2..],
+            found.notes[2..5],
             [
                 "3 of the weights and biases are pruned by their masks: what is 0 is a parameter all the same",
                 "3 of the weights and biases are divided by their spectral norms, as they are when the network is evaluated",

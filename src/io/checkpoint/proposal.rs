@@ -30,6 +30,16 @@ pub(super) fn proposed(modules: &[Module], input: Option<&[usize]>) -> Result<(N
     ensure!(!shapes.is_empty(), InvalidNetwork, "there are no weights of layers among these arrays: {}", listed());
     let convolutions = shapes.iter().take_while(|shape| matches!(shape, Shape::Conv { .. })).count();
     let mut notes = vec![String::from("weights do not tell activations: ReLU is assumed between layers")];
+    let is_open = |module: &&&Module| match &module.kind {
+        Kind::Affine { weight, order: Order::Unknown, .. } => {
+            matches!(weight.1.shape(), [rows, columns] if rows != columns)
+        }
+        _ => false,
+    };
+    let open: Vec<&str> = affine.iter().filter(is_open).map(|module| &*module.name).collect();
+    if !open.is_empty() {
+        notes.push(format!("nothing tells the order of {}: columns are taken for outputs", open.join(", ")));
+    }
     let choices = choices(modules, &affine[..convolutions], convolutions < shapes.len());
     let made = |first: &Vec<usize>, choice: &Choice| {
         let network = Network::new(first.clone(), layers(&shapes, choice)).ok()?;

@@ -76,6 +76,10 @@ pub(super) fn weight(
     let Some(order) = order else {
         bail!(InvalidNetwork, "{} does not have the shape {:?}", module.described(), shape(layer, place))
     };
+    let is_square = |shape: &[usize]| matches!(shape, [rows, columns] if rows == columns && *rows > 1);
+    if matches!(module.kind, Kind::Affine { order: Order::Unknown, .. }) && is_square(array.shape()) {
+        notes.push(format!("{name} is a square, and nothing tells its order: its rows are taken for outputs"));
+    }
     let values = array.to_f64()?;
     let (rows, columns, area) = (place.outputs, place.inputs, place.columns_per_unit);
     let is_flattened = matches!(layer, Layer::Dense { .. }) && area > 1;

@@ -102,6 +102,33 @@ fn names_that_lie_by_alphabet_are_counted() {
     }
 }
 
+/// Hidden layers of one width are squares, which are turned as the others are.
+#[test]
+fn squares_by_letters_are_in_the_order_of_the_others() {
+    for has_bias in [true, false] {
+        let network = Network::dense(&[6, 8, 8, 3], has_bias).expect("a network");
+        let theta = parameters(&network, 5);
+        for is_torch in [true, false] {
+            let mut given = Vec::new();
+            for (l, place) in network.layout().layers().iter().enumerate() {
+                let (rows, columns, weight) = (place.outputs, place.inputs, &theta[place.weight.clone()]);
+                let turned = || (0..rows * columns).map(|i| weight[i % rows * columns + i / rows]).collect();
+                given.push(match is_torch {
+                    true => (format!("W{l}"), array(vec![rows, columns], weight.to_vec())),
+                    false => (format!("W{l}"), array(vec![columns, rows], turned())),
+                });
+                if let Some(bias) = &place.bias {
+                    given.push((format!("b{l}"), array(vec![rows], theta[bias.clone()].to_vec())));
+                }
+            }
+            for named in [Some(&network), None] {
+                let graph = checkpoint::graph(&arrays(given.clone()), named, None).expect("a graph");
+                assert_eq!(Model::new(graph).expect("a model").parameters, theta, "{has_bias} {is_torch}");
+            }
+        }
+    }
+}
+
 #[test]
 fn normalisations_are_their_layers_partners_by_number_or_by_place() {
     // Registered conv1, conv2, bn1, bn2, where both have as many channels; and with the shortcut's at the end.

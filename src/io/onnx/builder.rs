@@ -92,7 +92,7 @@ impl Builder {
             nodes.push(GraphNode { operation: built.operation, name: names.get(&i).cloned(), from });
             before = Source::Layer(i);
         }
-        Ok(Graph { input, nodes, notes: self.notes })
+        Ok(Graph { input, nodes, notes: self.notes, softmax: None })
     }
 
     fn mark(&self, i: usize, is_needed: &mut [bool]) {

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::Asked;
 use super::activation::{Activation, Axis, CHANNELS_FIRST, CHANNELS_LAST};
 use super::constant::{Constant, Numbers, Size, View};
 use super::ends::{Ends, ensure_over_classes};
@@ -22,11 +23,11 @@ const NEWEST: i64 = 28;
 ///
 /// # Errors
 /// `Parse` for a broken model, `InvalidNetwork` for what isoflat has no layer for, `InvalidOption`, `TooLarge`.
-pub fn graph(model: &ModelProto, bytes: u64, files: &[File], output: Option<&str>) -> Result<Graph> {
+pub fn graph(model: &ModelProto, bytes: u64, files: &[File], asked: Asked) -> Result<Graph> {
     let Some(graph) = &model.graph else { bail!(Parse, "the ONNX file has no graph") };
     let opset = opset(model)?;
     let all: Vec<Node> = graph.node.iter().enumerate().map(|(index, proto)| Node { proto, index }).collect();
-    let ends = Ends::of(graph, &all, opset, output)?;
+    let ends = Ends::of(graph, &all, opset, asked.output)?;
     let nodes: Vec<Node> = all.into_iter().filter(|node| ends.needed.contains(&node.index)).collect();
     let mut reader = Reader::new(&nodes, bytes, files);
     for tensor in &graph.initializer {
@@ -38,14 +39,15 @@ pub fn graph(model: &ModelProto, bytes: u64, files: &[File], output: Option<&str
     if opset > NEWEST {
         reader.builder.note(format!("the model is of operator set {opset}; what is known of them ends with {NEWEST}"));
     }
-    add_input(graph, &ends, &mut reader)?;
+    add_input(graph, &ends, asked.input, &mut reader)?;
     for &node in &nodes {
         ensure_standard(node, model)?;
         convert(&mut reader, node)?;
     }
     let found = last(&mut reader, &nodes, ends.output)?;
     ends.takes.iter().try_for_each(|take| ensure_over_classes(take, &found))?;
-    reader.finish(found.source)
+    let softmax = ends.takes.iter().map(|(node, _)| node.op()).find(|op| op.ends_with("Softmax")).map(str::to_owned);
+    Ok(Graph { softmax, ..reader.finish(found.source)? })
 }
 
 fn opset(model: &ModelProto) -> Result<i64> {
@@ -89,8 +91,13 @@ fn ensure_dense(graph: &GraphProto, nodes: &[Node]) -> Result<()> {
     }
 }
 
-/// The network's input: the one tensor that is read and has no numbers.
-fn add_input<'a>(graph: &'a GraphProto, ends: &Ends<'a>, reader: &mut Reader<'a>) -> Result<()> {
+/// The network's input: the one tensor that is read and has no numbers. Where its shape is open, it is the one that was given.
+fn add_input<'a>(
+    graph: &'a GraphProto,
+    ends: &Ends<'a>,
+    given: Option<&[usize]>,
+    reader: &mut Reader<'a>,
+) -> Result<()> {
     let is_read = |info: &&ValueInfoProto| reader.readers.contains_key(&info.name[..]) || info.name == ends.output;
     let open: Vec<&ValueInfoProto> =
         graph.input.iter().filter(|info| !reader.values.contains_key(&info.name[..])).filter(is_read).collect();
@@ -115,13 +122,16 @@ fn add_input<'a>(graph: &'a GraphProto, ends: &Ends<'a>, reader: &mut Reader<'a>
         type_name(of_type.elem_type)
     );
     let mut lengths = Vec::new();
-    for dim in shape.dim.iter().skip(1) {
-        match dim.dim_value.and_then(|n| usize::try_from(n).ok()).filter(|&n| n > 0 && lengths.len() < 4) {
+    let given = given.filter(|given| given.len() + 1 == shape.dim.len());
+    for (axis, dim) in shape.dim.iter().skip(1).enumerate() {
+        let told = dim.dim_value.and_then(|n| usize::try_from(n).ok()).filter(|&n| n > 0);
+        let length = told.or_else(|| given.map(|given| given[axis]));
+        match length.filter(|&length| length > 0 && lengths.len() < 4) {
             Some(length) => lengths.push(length),
             None => bail!(
                 InvalidNetwork,
-                "the model's input {name} has a shape that is not fixed, or no image's (axis {} is {}): export it with the shape of \
-                 one input, of which only the number of samples may be open",
+                "the model's input {name} has a shape that is not fixed, or no image's (axis {} is {}): say the shape of one input by \
+                 the option input, or export it with that, of which only the number of samples may be open",
                 lengths.len() + 1,
                 dim.dim_param.as_deref().unwrap_or("unknown")
             ),

@@ -52,7 +52,10 @@ impl<'a> Ends<'a> {
             found.ensure_intermediate(chosen, &names, opset, nodes.len(), giver)?;
         }
         for (node, _) in &found.takes {
-            found.notes.push(format!("{} at the end is taken off: the loss has its own", node.op()));
+            found.notes.push(format!(
+                "{} at the end is taken off: outputs are what comes into it, as the cross-entropy loss takes them",
+                node.op()
+            ));
         }
         Ok(found)
     }
@@ -113,7 +116,9 @@ fn stripped<'a>(
             "Cast" if giver(node.input(0)?).is_some_and(|before| matches!(before.op(), "ArgMax" | "Softmax")) => None,
             _ => break,
         };
-        if !is_standard {
+        // Of two softmaxes the loss has one; a second logarithm of shares changes nothing.
+        let is_other = takes.iter().any(|(after, _): &(Node, i64)| after.op().ends_with("Softmax"));
+        if !is_standard || (is_other && node.op() == "Softmax") {
             break;
         }
         takes.extend(axis.map(|axis| (node, axis)));

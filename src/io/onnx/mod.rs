@@ -43,8 +43,11 @@ use wire::Fields;
 pub(super) use parts::{PART, named};
 pub(super) use write::write;
 
-pub(super) const FORMAT: Format =
-    Format { name: "ONNX", is: is_model, read: |file, others| Ok(Content::Graph(read(file, others)?)) };
+pub(super) const FORMAT: Format = Format {
+    name: "ONNX",
+    is: is_model,
+    read: |file, others| Ok(Content::Graph(read(file, others, Asked::default())?)),
+};
 
 /// Is it a model, by its name or its first fields?
 fn is_model(file: &File) -> bool {
@@ -68,22 +71,23 @@ fn is_model(file: &File) -> bool {
     false
 }
 
-/// The network of a model, up to its first output; the other files are those that were opened with it, with external weights among
-/// them.
-///
-/// # Errors
-/// `Parse` for a broken file, or one that is missing; `InvalidNetwork` for what isoflat has no layer for; `TooLarge`.
-pub(super) fn read(file: &File, others: &[File]) -> Result<Graph> {
-    read_until(file, others, None)
+/// What somebody has said of a model.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Asked<'a> {
+    /// The tensor that is the output; its first output where nothing is said, with the others on the way to it.
+    pub output: Option<&'a str>,
+    /// The shape of one input, for axes that the file leaves open.
+    pub input: Option<&'a [usize]>,
 }
 
-/// The same up to a tensor.
+/// The network of a model; the other files are those that were opened with it, with external weights among them.
 ///
 /// # Errors
-/// Likewise; `InvalidOption` for a tensor that is not there.
-pub(super) fn read_until(file: &File, others: &[File], output: Option<&str>) -> Result<Graph> {
+/// `Parse` for a broken file, or one that is missing; `InvalidNetwork` for what isoflat has no layer for; `InvalidOption` for a tensor that
+/// is not there; `TooLarge`.
+pub(super) fn read(file: &File, others: &[File], asked: Asked) -> Result<Graph> {
     let model = decoded(&file.bytes)?;
-    convert::graph(&model, file.bytes.len() as u64, others, output)
+    convert::graph(&model, file.bytes.len() as u64, others, asked)
 }
 
 fn decoded(bytes: &[u8]) -> Result<ModelProto> {

@@ -75,7 +75,7 @@ fn files(name: &str, bytes: &[u8]) -> [File<'static>; 2] {
 
 fn opened(name: &str) -> Graph {
     let files = files(name, bytes_of(name));
-    super::read(&files[0], &files).unwrap_or_else(|error| panic!("{name}: {error}"))
+    super::read(&files[0], &files, super::Asked::default()).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 fn layers(graph: &Graph) -> Vec<&'static str> {

@@ -254,6 +254,7 @@ impl<'w, 'a> Builder<'w, 'a> {
             self.graph.notes.push(note.into());
         }
         if let Some(end) = output.end {
+            self.graph.softmax = Some(end.to_string());
             self.graph.notes.push(format!(
                 "the {end} at the end is taken off: outputs are what comes into it, as the cross-entropy loss takes them"
             ));

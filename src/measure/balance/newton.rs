@@ -207,8 +207,10 @@ impl<'a> Point<'a> {
             self.u.iter_mut().zip(step).for_each(|(u, step)| *u += (length - gone) * step);
             gone = length;
             self.evaluate();
-            // The slope along the step is twice what the whole step gains.
-            if error <= UNSEEN * before || self.value <= before - 0.1 * length * 2.0 * error {
+            // The slope along the step is twice what the whole step gains. What is lost in rounding is no gain that can be seen, but no loss
+            // either: of factors whose terms are next to nothing the step may be as long as it likes.
+            let is_unseen = error <= UNSEEN * before && self.value <= before * (1.0 + UNSEEN);
+            if is_unseen || self.value <= before - 0.1 * length * 2.0 * error {
                 return true;
             }
             length /= 2.0;

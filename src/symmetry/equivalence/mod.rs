@@ -49,8 +49,8 @@ pub struct Equivalence {
     /// T, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transformation: Option<Transformation>,
-    /// The largest difference between T(a) and b, relative to the largest weight of its row in either, of the map that fits best; absent
-    /// where none could be made.
+    /// The largest difference between T(a) and b, relative to the largest weight of its row in either, with every unit divided by the
+    /// length of what it reads, of the map that fits best; absent where none could be made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<f64>,
     /// Why not.
@@ -185,7 +185,7 @@ fn judged(
         }
         Err(error) => return Err(error),
     };
-    let (error, place) = furthest(network, &moved, b);
+    let (error, place) = furthest(network, &moved, b)?;
     if error <= tolerance {
         let (transformation, error) = (Some(map), Some(error));
         return Ok(Equivalence { equivalent: Some(true), transformation, error, reason: None });
@@ -194,15 +194,29 @@ fn judged(
     Ok(Equivalence::failed(reason, Some(error), has_ties))
 }
 
-/// The largest difference of two vectors relative to their largest weight in its row, and which row that is.
-fn furthest(network: &Network, a: &[f64], b: &[f64]) -> (f64, String) {
+/// The largest difference of two vectors relative to their largest weight in its row, and which row that is. Weights are taken by what they
+/// do, times the length of the unit that comes in: a column that a rescaling has made small is as much of the function as it was.
+fn furthest(network: &Network, a: &[f64], b: &[f64]) -> Result<(f64, String)> {
+    let classes = match network.first_inhomogeneous_layer() {
+        None => Some(Classes::of_nodes(network, &Nodes::of(network)?)?),
+        // Nothing is rescaled there.
+        Some(_) => None,
+    };
+    let lengths = match &classes {
+        Some(classes) => classes.lengths(network, b)?,
+        None => Vec::new(),
+    };
     let mut worst = (0.0, 0, 0);
     for (l, layer) in network.layout().layers().iter().enumerate() {
         for row in 0..layer.outputs {
-            let weights = layer.weight.start + row * layer.inputs..layer.weight.start + (row + 1) * layer.inputs;
-            let places = weights.chain(layer.bias.iter().map(|bias| bias.start + row));
-            let size = largest(places.clone().flat_map(|e| [a[e], b[e]]));
-            let difference = largest(places.map(|e| a[e] - b[e]));
+            let start = layer.weight.start + row * layer.inputs;
+            let weights = (0..layer.inputs).map(|column| {
+                let length = classes.as_ref().map_or(1.0, |classes| classes.length(&lengths, l, layer, row, column));
+                (start + column, length)
+            });
+            let places = weights.chain(layer.bias.iter().map(|bias| (bias.start + row, 1.0)));
+            let size = largest(places.clone().flat_map(|(e, length)| [a[e] * length, b[e] * length]));
+            let difference = largest(places.map(|(e, length)| (a[e] - b[e]) * length));
             // A row of zeros is what it is.
             let error = if size == 0.0 { 0.0 } else { difference / size };
             if error > worst.0 {
@@ -212,5 +226,5 @@ fn furthest(network: &Network, a: &[f64], b: &[f64]) -> (f64, String) {
     }
     let (error, l, row) = worst;
     let layer = &network.layout().layers()[l];
-    (error, format!("{} {row} of {}", row_of(network, layer), network.title(layer.layer)))
+    Ok((error, format!("{} {row} of {}", row_of(network, layer), network.title(layer.layer))))
 }

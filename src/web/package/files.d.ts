@@ -18,13 +18,19 @@ export interface OpenModelOptions {
    * residual network where the names come in blocks, or a chain.
    */
   network?: PresetName | NetworkJSON | Network;
-  /** Of weights that no network is named for: the shape of one input, such as the `shape` of `openData`’s. */
+  /**
+   * Of weights that no network is named for, and of an ONNX file whose axes are open: the shape of one input, such as the `shape` of
+   * `openData`’s.
+   */
   input?: InputShape;
-  /** Of an ONNX file: the tensor that is the network's output. Default the file's first output. */
+  /**
+   * Of an ONNX file: the tensor that is the network's output. Default its only output, or its first where the others lie on the way to
+   * that.
+   */
   output?: string;
   /**
-   * What becomes of batch normalisations with frozen statistics: folded into a neighbour where one takes it (a network that was named
-   * and has scales there keeps them), or each a `scale`, w x + b. Default "fold".
+   * What becomes of batch normalisations with frozen statistics: folded into a neighbour where one takes it (a network that was named,
+   * or that weights alone were found to be, keeps the scales that it has there), or each a `scale`, w x + b. Default "fold".
    */
   batchNorm?: "fold" | "scale";
 }

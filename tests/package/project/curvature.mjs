@@ -341,7 +341,7 @@ assert(side[0].history.length === 3 && side[1].error instanceof IsoflatError && 
 const inSpace = await engine.eigenvalues(problem, parameters, { space: { type: "g_space" }, vectors: true });
 assert.equal(inSpace.top[0].vector.length, network.parameterCount - 14);
 const balanced = await network.balance(moved);
-assert(balanced.converged && balanced.squaredNorm <= balanced.squaredNormBefore);
+assert(balanced.converged && balanced.attained && balanced.squaredNorm <= balanced.squaredNormBefore);
 await refused("invalid_option", () => network.balance(moved, { per: "planet" }));
 
 // The report finishes early with what there is.

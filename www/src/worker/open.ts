@@ -116,17 +116,17 @@ export class Files {
   /** The model of these files, and what there is of data for it. */
   async #fitting(files: File[], choice: OpenChoice): Promise<Fitting> {
     const named = choice.network === "" ? {} : { network: networkOf(choice.network) };
-    const opened = await openModel(files, { ...named, batchNorm: choice.batchNorm }).catch((error: unknown) => {
-      this.#isIncomplete = wantsNetwork(error);
-      throw wantsNetwork(error) ? new NetworkWanted(forPage(error.message)) : error;
-    });
+    let opened: OpenedModel | undefined;
     try {
+      opened = await openModel(files, { ...named, batchNorm: choice.batchNorm });
       return { opened, found: await this.#problem(opened, choice) };
     } catch (error) {
-      free(opened);
+      if (opened) free(opened);
       const other = isRefusal(error) && choice.network === "" ? await this.#overData(files, choice) : null;
-      if (!other) throw error;
-      return other;
+      if (other) return other;
+      if (opened) throw error;
+      this.#isIncomplete = wantsNetwork(error);
+      throw wantsNetwork(error) ? new NetworkWanted(forPage(error.message)) : error;
     }
   }
 

@@ -3,6 +3,7 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::super::Asked;
 use super::super::wire::{Fields, Payload, put_key, put_number};
 use super::*;
 use crate::error::ErrorCode;
@@ -60,7 +61,7 @@ fn flipped(bytes: &[u8], random: &mut ChaCha8Rng) -> Vec<u8> {
 /// Reads it, makes a network and writes it again.
 fn used(file: Vec<u8>) -> bool {
     let files = [File::new("m.onnx", file), File::new("external.onnx.data", EXTERNAL)];
-    let Ok(graph) = super::super::read(&files[0], &files) else { return false };
+    let Ok(graph) = super::super::read(&files[0], &files, Asked::default()) else { return false };
     let Ok(model) = Model::new(graph) else { return false };
     if let Ok(tensors) = model.tensors(&model.parameters) {
         let _ = super::super::write(&files[0], &files, &tensors);
@@ -105,7 +106,7 @@ fn files_that_would_take_much_more_than_they_have_are_refused() {
         let mut file = vec![8, 8];
         put_key(&mut file, 7, graph.len());
         file.extend(graph);
-        let error = super::super::read(&File::new("m.onnx", file), &[]).expect_err("a bomb");
+        let error = super::super::read(&File::new("m.onnx", file), &[], Asked::default()).expect_err("a bomb");
         assert_eq!(error.code, ErrorCode::TooLarge, "{error}");
     }
 }

@@ -3,7 +3,7 @@
 use prost::Message;
 
 use super::super::proto::*;
-use super::super::read;
+use super::super::{Asked, read};
 use crate::error::Error;
 use crate::io::{File, Graph};
 
@@ -59,7 +59,7 @@ pub fn model(shape: &[i64], node: Vec<NodeProto>, initializer: Vec<TensorProto>)
 }
 
 pub fn opened(model: &ModelProto) -> Result<Graph, Error> {
-    read(&File::new("m.onnx", model.encode_to_vec()), &[])
+    read(&File::new("m.onnx", model.encode_to_vec()), &[], Asked::default())
 }
 
 /// A model of one node between an input and a dense layer.

@@ -3,12 +3,12 @@
 use prost::Message;
 
 use super::super::proto::*;
-use super::super::read_until;
+use super::super::{Asked, read};
 use super::build::*;
 use super::{assert_near, layers, unfolded};
 use crate::error::ErrorCode;
 use crate::io::naive;
-use crate::io::{File, Model, Operation};
+use crate::io::{File, Model, ModelOptions, Operation, open_model};
 use crate::network::Layer;
 
 #[test]
@@ -96,10 +96,68 @@ fn an_output_can_be_named() {
     ];
     let tensors = vec![tensor("a", &[2, 3], |i| i as f32), tensor("b", &[3, 2], |i| i as f32)];
     let file = File::new("m.onnx", model(&[2], nodes, tensors).encode_to_vec());
-    let named = |name: &str| read_until(&file, &[], Some(name));
+    let named = |name: &str| read(&file, &[], Asked { output: Some(name), input: None });
     assert_eq!(layers(&named("h").expect("a graph")), ["dense"]);
     assert_eq!(layers(&named("y").expect("a graph")), ["dense", "relu", "dense"]);
     assert_eq!(named("z").expect_err("no such tensor").code, ErrorCode::InvalidOption);
+}
+
+#[test]
+fn of_two_heads_one_is_named() {
+    let nodes = vec![
+        node("MatMul", &["x", "a"], "h", vec![]),
+        node("MatMul", &["h", "b"], "y", vec![]),
+        node("MatMul", &["h", "c"], "aux", vec![]),
+    ];
+    let tensors = vec![
+        tensor("a", &[2, 3], |i| i as f32),
+        tensor("b", &[3, 2], |i| i as f32),
+        tensor("c", &[3, 4], |i| i as f32),
+    ];
+    let mut heads = model(&[2], nodes, tensors);
+    heads.graph.as_mut().expect("a graph").output.push(info("aux", &[4]));
+    let files = [File::new("m.onnx", heads.encode_to_vec())];
+    let with = |output: Option<&str>| {
+        open_model(&files, &ModelOptions { output: output.map(Into::into), ..ModelOptions::default() })
+    };
+    assert!(with(None).expect_err("two outputs").message.contains("by the option output"));
+    assert_eq!(with(Some("y")).expect("a model").model.network.output_len(), 2);
+    assert_eq!(with(Some("aux")).expect("a model").model.network.output_len(), 4);
+}
+
+#[test]
+fn axes_that_are_open_are_those_that_are_said() {
+    let mut open = around(&[2, 5, 5], "Relu", &[], vec![]);
+    open.graph.as_mut().expect("a graph").input[0] = info("x", &[2, 0, 0]);
+    let files = [File::new("m.onnx", open.encode_to_vec())];
+    let with = |input: Option<&[usize]>| {
+        open_model(&files, &ModelOptions { input: input.map(Into::into), ..ModelOptions::default() })
+    };
+    assert!(with(None).expect_err("open axes").message.contains("by the option input"));
+    assert_eq!(with(Some(&[2, 5, 5])).expect("a model").model.network.input(), [2, 5, 5]);
+    // The dense layer behind it is of 50 inputs, and the file says that there are two channels.
+    assert!(with(Some(&[2, 4, 5])).is_err());
+    assert_eq!(with(Some(&[3, 5, 5])).expect_err("other channels").code, ErrorCode::InvalidOption);
+}
+
+/// The loss has one softmax, and a logarithm of shares is one however often it is taken.
+#[test]
+fn one_softmax_is_taken_off() {
+    let ends = |ops: &[&str]| {
+        let mut nodes = vec![node("MatMul", &["x", "a"], "h0", vec![])];
+        for (i, op) in ops.iter().enumerate() {
+            let name = if i + 1 == ops.len() { "y".into() } else { format!("h{}", i + 1) };
+            nodes.push(node(op, &[&format!("h{i}")], &name, vec![]));
+        }
+        opened(&model(&[2], nodes, vec![tensor("a", &[2, 3], |i| i as f32)]))
+    };
+    for fine in [&["Softmax"][..], &["LogSoftmax"], &["LogSoftmax", "LogSoftmax"], &["LogSoftmax", "Softmax"]] {
+        let graph = ends(fine).expect("a graph");
+        assert!(layers(&graph) == ["dense"] && graph.softmax.as_deref() == fine.last().copied(), "{fine:?}");
+    }
+    for other in [["Softmax", "Softmax"], ["Softmax", "LogSoftmax"]] {
+        assert!(ends(&other).expect_err("two").message.contains("not within"), "{other:?}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::super::Asked;
 use super::super::proto::{ModelProto, TensorProto};
 use super::super::tensor;
 use super::super::wire::{Fields, put_key};
@@ -17,7 +18,7 @@ fn moved(parameters: &[f64]) -> Vec<f64> {
 
 /// A file with the parameters moved, and what they are.
 fn rewritten(name: &str, files: &[File]) -> (Vec<u8>, Vec<f64>) {
-    let model = Model::new(super::super::read(&files[0], files).expect("a graph")).expect("a model");
+    let model = Model::new(super::super::read(&files[0], files, Asked::default()).expect("a graph")).expect("a model");
     let parameters = moved(&model.parameters);
     let tensors = model.tensors(&parameters).unwrap_or_else(|error| panic!("{name}: {error}"));
     (super::super::write(&files[0], files, &tensors).unwrap_or_else(|error| panic!("{name}: {error}")), parameters)
@@ -30,7 +31,7 @@ fn weights_that_are_written_are_those_that_are_read_again() {
         let files = files(name, bytes);
         let (written, parameters) = rewritten(name, &files);
         // Alone: what lay in another file is within now.
-        let again = super::super::read(&File::new("again.onnx", written), &[]).expect("a graph");
+        let again = super::super::read(&File::new("again.onnx", written), &[], Asked::default()).expect("a graph");
         let again = Model::new(again).expect("a model");
         let inputs = &records[*name].inputs;
         let before = Model::new(opened(name)).expect("a model");
