@@ -99,6 +99,9 @@ impl<'a> Together<'a> {
 /// # Errors
 /// As [`Together::read`]; `InvalidOption` for a tensor that is not there, or of a file that is no ONNX.
 pub(super) fn read_as(together: &Together, file: &File, asked: onnx::Asked) -> Result<(&'static str, Content)> {
+    if asked == onnx::Asked::default() {
+        return together.read(file);
+    }
     let inside = if gzip::is(file) { Some(gzip::unfolded(file)?) } else { None };
     let model = inside.as_ref().unwrap_or(file);
     let is_onnx = (onnx::FORMAT.is)(model) && !together.parts.contains(file.base());

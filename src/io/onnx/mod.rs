@@ -72,7 +72,7 @@ fn is_model(file: &File) -> bool {
 }
 
 /// What somebody has said of a model.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Asked<'a> {
     /// The tensor that is the output; its first output where nothing is said, with the others on the way to it.
     pub output: Option<&'a str>,
