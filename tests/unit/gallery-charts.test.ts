@@ -37,10 +37,10 @@ import {
   power,
   published,
   reparametrized,
-  row,
   spaces,
   table4,
   tables,
+  told,
 } from "./stored";
 
 describe("what is drawn of stored results", () => {
@@ -249,7 +249,7 @@ describe("what is drawn of stored results", () => {
         expect(Math.max(x, y)).toBeLessThanOrEqual(reach);
       }
     }
-    const words = row("jestadt-figures-1-5-1-6-4-8-4-9")?.here ?? "";
+    const words = told("jestadt-figures-1-5-1-6-4-8-4-9");
     for (const { w_2_at_0: near, w_2_at_6: far } of three.found.minima_along_w_3) {
       expect(words).toContain(String(near));
       expect(words).toContain(String(far));

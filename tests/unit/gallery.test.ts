@@ -5,7 +5,7 @@ import { DRAWINGS, LIVE, NOT_LIVE, QUICK_HERE } from "../../www/src/gallery/live
 import type { Petzka, Spaces } from "../../www/src/gallery/results";
 import { counted, readPapers } from "../../www/src/gallery/rows";
 import { lookOf, methodsOf } from "../../www/src/gallery/spaces";
-import { piecesOf, typeset } from "../../www/src/gallery/words";
+import { listOf, piecesOf, typeset } from "../../www/src/gallery/words";
 import { readQuery } from "../../www/src/link";
 import { gridFindings, keptFindings, rescaledFindings } from "../../www/src/spaces/findings";
 import { OF_CHOICES } from "../../www/src/spaces/looks";
@@ -36,6 +36,7 @@ import {
   spaces,
   table4,
   tables,
+  told,
 } from "./stored";
 
 describe("the rows of docs/papers", () => {
@@ -55,6 +56,14 @@ describe("the rows of docs/papers", () => {
     for (const { id, verdict, command, time, why } of rows) {
       if (verdict === "not run") expect(why, id).not.toBe("");
       else expect(command ?? time, id).toMatch(/^cargo |live in the lab/);
+    }
+  });
+
+  test("are read at a glance: what takes more words stands below the table", () => {
+    for (const { id, here, why, time } of rows) {
+      expect(here.length, id).toBeLessThan(260);
+      expect(why.length, id).toBeLessThan(180);
+      expect(time.length, id).toBeLessThan(180);
     }
   });
 
@@ -122,6 +131,9 @@ describe("the rows of docs/papers", () => {
       ["| Table 1 | a | b | c | the same | agrees |", /no row above/],
       [`${good}\n${good}`, /two rows of that name/],
     ];
+    const more = readPapers(`${table(good)}\nA note.\n\n### Table 1\n\nOne.\n\n![A drawing](x.svg)\n\n- a\n- b\n`)[0];
+    expect([more?.rows[0]?.more, more?.notes]).toEqual([["One.", "- a\n- b"], ["A note."]]);
+    expect(() => readPapers(`${table(good)}\n### Table 2\n\nOne.\n`)).toThrow(/doe, Table 2: there is no row/);
     for (const [cells, said] of faults) expect(() => readPapers(table(cells)), cells).toThrow(said);
     expect(() => readPapers("## Nobody\n")).toThrow(/authors, \*title\* \(year\)/);
   });
@@ -130,51 +142,51 @@ describe("the rows of docs/papers", () => {
 describe("what the rows say", () => {
   test("are the numbers that are stored", () => {
     for (const { table, device, median, paper } of tables.rows) {
-      const of = row(`rangamani-table-${table}`);
-      expect(of?.here, `${table} ${device.precision}`).toContain(median.toExponential(1).replace(/\.0e/, "e"));
-      expect(of?.paper).toContain(paper.toExponential().replace("+", ""));
+      const [of, paperOf] = [told(`rangamani-table-${table}`), row(`rangamani-table-${table}`)?.paper];
+      expect(of, `${table} ${device.precision}`).toContain(median.toExponential(1).replace(/\.0e/, "e"));
+      expect(paperOf).toContain(paper.toExponential().replace("+", ""));
     }
-    const first = row("rangamani-figure-1");
+    const first = told("rangamani-figure-1");
     const steps = power.runs.map(({ norms }) => norms.length);
     const within = power.runs.map(({ distances }) => 1 + distances.findIndex((distance) => distance < 0.01));
     const short = (value: number): string => value.toExponential(1);
-    expect(first?.here).toContain(`${power.runs.length} seeds`);
-    expect(first?.here).toContain(`after ${Math.min(...steps)} to ${Math.max(...steps)} products`);
-    expect(first?.here).toContain(`largest eigenvalue after ${Math.min(...within)} to ${Math.max(...within)}.`);
-    expect(first?.here).toContain(`${short(Math.max(...power.runs.map(({ difference }) => difference)))} from`);
+    expect(first).toContain(`${power.runs.length} seeds`);
+    expect(first).toContain(`after ${Math.min(...steps)} to ${Math.max(...steps)} products`);
+    expect(first).toContain(`largest eigenvalue after ${Math.min(...within)} to ${Math.max(...within)}.`);
+    expect(first).toContain(`${short(Math.max(...power.runs.map(({ difference }) => difference)))} from`);
     const residuals = power.runs.map(({ residuals, lanczos }) => (residuals.at(-1) ?? Number.NaN) / lanczos.value);
-    expect(first?.here).toContain(`${short(Math.max(...residuals))} of it`);
-    const fourth = row("rangamani-table-4-mnist")?.here ?? "";
+    expect(first).toContain(`${short(Math.max(...residuals))} of it`);
+    const fourth = told("rangamani-table-4-mnist");
     for (const { seeds, spectral_norm: norm, test_accuracy: right } of table4.rows.filter(({ seeds }) => seeds > 0)) {
       expect(fourth).toContain(`${seeds} seeds`);
       expect(fourth).toContain(`${norm.mean.toFixed(0)} ± ${norm.deviation?.toFixed(0)}`);
       expect(fourth).toContain(`${(100 * right.mean).toFixed(2)} ± ${(100 * (right.deviation ?? 0)).toFixed(2)}`);
     }
-    const asPublished = row("rangamani-table-4-mnist-as-the-authors-program-trains")?.here ?? "";
+    const asPublished = told("rangamani-table-4-mnist-as-the-authors-program-trains");
     for (const { spectral_norm: norm, test_accuracy: right } of published.runs) {
       const said = norm < 1 ? norm.toExponential(1) : String(Number(norm.toPrecision(norm < 100 ? 3 : 4)));
       expect(asPublished).toContain(said);
       expect(asPublished).toContain((100 * right).toFixed(2));
     }
-    const onCifar10 = row("rangamani-table-4-cifar-10")?.here ?? "";
+    const onCifar10 = told("rangamani-table-4-cifar-10");
     expect(onCifar10).toContain(`${cifar10Table4.epochs} epochs`);
     expect(onCifar10).toContain(`first ${cifar10Table4.measured} training images`);
     for (const { spectral_norm: norm, test_accuracy: right, training_loss: loss } of cifar10Table4.runs) {
       for (const value of [norm, loss, 100 * right]) expect(onCifar10).toContain(String(Number(value.toPrecision(3))));
     }
-    const second = row("rangamani-figure-2");
+    const second = told("rangamani-figure-2");
     for (const { lengths, at } of lines.compared) {
       const [above, all] = [at, at].map((places, which) =>
         places.reduce((sum, place) => sum + (which === 0 ? place.above : place.of), 0),
       );
-      expect(second?.here, lengths).toContain(`${above} of ${all}`);
+      expect(second, lengths).toContain(`${above} of ${all}`);
     }
     for (const place of lines.compared[0]?.at.filter(({ t }) => Math.abs(t) === 1) ?? [])
-      for (const ratio of place.ratios) expect(second?.here).toContain(ratio.toFixed(2));
+      for (const ratio of place.ratios) expect(second).toContain(ratio.toFixed(2));
     for (const batches of ["small", "large"] as const)
       for (const run of lines.runs.filter((each) => each.batches === batches))
-        expect(second?.here).toContain((100 * run.test_accuracy).toFixed(1));
-    const drawn = row("dinh-figures-1-to-6")?.here ?? "";
+        expect(second).toContain((100 * run.test_accuracy).toFixed(1));
+    const drawn = told("dinh-figures-1-to-6");
     const { figure_1: one, figure_3: three, figure_4: four, figure_5: five, figure_6: six } = dinh;
     expect(drawn).toContain(five.found.curvature.toPrecision(3));
     for (const { curvatures } of five.maps)
@@ -190,7 +202,7 @@ describe("what the rows say", () => {
       const { pearson, rescaled } = found(of, measure) ?? {};
       return `${pearson?.value.toFixed(2)} → ${rescaled?.pearson.value.toFixed(2)}`;
     };
-    const figures = row("petzka-figures-3-to-6")?.here ?? "";
+    const figures = told("petzka-figures-3-to-6");
     for (const layer of [1, 2, 3, 4]) {
       const value = found(petzka, `petzka.kappa_trace, layer ${layer}`)?.pearson.value;
       expect(figures, `layer ${layer}`).toContain(value?.toFixed(2));
@@ -206,10 +218,10 @@ describe("what the rows say", () => {
     expect([ends.filter((loss) => loss === Number.POSITIVE_INFINITY).length, chance, learned.length]).toEqual([
       3, 6, 1,
     ]);
-    const verdict = row("petzka-figures-3-to-6")?.why ?? "";
+    const verdict = told("petzka-figures-3-to-6");
     expect(verdict).toContain("three of ten seeds diverge in the second epoch, six stay at chance");
     expect(verdict).toContain(`one comes to a loss of ${learned[0]?.toFixed(2)}`);
-    const rescaling = row("petzka-figure-2-rescaling")?.here ?? "";
+    const rescaling = told("petzka-figure-2-rescaling");
     expect(rescaling).toContain(moved(petzka, "hessian.max_eigenvalue"));
     const least = ["nodewise", "layerwise"].map((group) => found(petzka, `least_trace.${group}`));
     const digits = (of: "pearson" | "kendall") => least.map((each) => each?.[of].value.toFixed(2)).join(" and ");
@@ -224,24 +236,24 @@ describe("what the rows say", () => {
     expect(README).toContain(`τ ${both(cifarPetzka, "normalized_sharpness", " and r ")}`);
     expect(README).toContain(`the least trace over neurons has ${both(cifarPetzka, "least_trace.nodewise", " and ")}:`);
     const [sgd, withAdam] = [
-      row("jestadt-figures-4-1-4-2-4-4-4-5-4-10"),
-      row("jestadt-figures-4-1-4-2-4-4-4-5-with-adam"),
+      told("jestadt-figures-4-1-4-2-4-4-4-5-4-10"),
+      told("jestadt-figures-4-1-4-2-4-4-4-5-with-adam"),
     ];
-    const onCifar = row("jestadt-figures-4-1-4-2-4-4-4-5-cifar-10");
+    const onCifar = told("jestadt-figures-4-1-4-2-4-4-4-5-cifar-10");
     for (const method of ["SGD", "G-SGD", "Fixed SGD"]) {
-      expect(sgd?.here, method).toContain(lowestMean(spaces, method));
-      expect(onCifar?.here, method).toContain(lowestMean(cifarSpaces, method));
+      expect(sgd, method).toContain(lowestMean(spaces, method));
+      expect(onCifar, method).toContain(lowestMean(cifarSpaces, method));
     }
-    const ofCifar = row("petzka-figures-1-and-2")?.here ?? "";
+    const ofCifar = told("petzka-figures-1-and-2");
     expect(ofCifar).toContain(`${cifarPetzka.runs.length} networks`);
     for (const measure of ["petzka.kappa_trace, layer 5", "petzka.kappa, layer 5"])
       expect(ofCifar, measure).toContain(found(cifarPetzka, measure)?.pearson.value.toFixed(2));
     for (const measure of ["hessian.max_eigenvalue", "hessian.trace"])
       expect(ofCifar, measure).toContain(moved(cifarPetzka, measure));
-    const adamOnCifar = row("jestadt-figures-4-1-4-2-4-4-4-5-with-adam-cifar-10");
+    const adamOnCifar = told("jestadt-figures-4-1-4-2-4-4-4-5-with-adam-cifar-10");
     for (const method of methodsOf(adam)) {
-      expect(withAdam?.here, method).toContain(lowestMean(adam, method));
-      expect(adamOnCifar?.here, method).toContain(lowestMean(cifarAdam, method));
+      expect(withAdam, method).toContain(lowestMean(adam, method));
+      expect(adamOnCifar, method).toContain(lowestMean(cifarAdam, method));
     }
   });
 
@@ -294,6 +306,10 @@ describe("what the rows say", () => {
       "README",
       " says",
     ]);
+    expect(piecesOf("**4.6, at 1e-5**, *so*")).toEqual([{ strong: "4.6, at 10⁻⁵" }, ", ", { stressed: "so" }]);
+    expect(listOf("1. one\n2. two")).toEqual({ items: ["one", "two"], isNumbered: true });
+    expect(listOf("- one\n- two - three")).toEqual({ items: ["one", "two - three"], isNumbered: false });
+    expect(listOf("At 0.5. So\n1. one")).toBeNull();
   });
 });
 
@@ -338,14 +354,14 @@ describe("what Figures 4.6 and 4.7 come to", () => {
   test("is what the lab's findings say of the stored runs", () => {
     const [ones, , rates, standing] = [...keptFindings(resultsOf(kept)), ...gridFindings(resultsOf(grid))];
     expect([ones, rates, standing].map((finding) => finding?.verdict)).toEqual(["cannot say", "agrees", "cannot say"]);
-    const fixed = row("jestadt-figures-4-6-and-4-7");
-    expect(fixed?.verdict).toBe("agrees in part");
+    const fixed = told("jestadt-figures-4-6-and-4-7");
+    expect(row("jestadt-figures-4-6-and-4-7")?.verdict).toBe("agrees in part");
     const said = /is \S+ times as large \(\S+ to [\d.]+/.exec(rates?.here ?? "")?.[0] ?? "nothing";
-    expect(fixed?.here).toContain(said.replace("(", "(95 % interval "));
+    expect(fixed).toContain(said.replace("(", "(95 % interval "));
     for (const method of ["SGD", "Fixed SGD", "Fixed SGD, kept", "G-SGD", "G-SGD, kept"])
-      expect(fixed?.here, method).toContain(lowestMean(kept, method));
+      expect(fixed, method).toContain(lowestMean(kept, method));
     for (const value of [0.1, 0.6, 1.7, 3])
-      expect(fixed?.here, String(value)).toContain(lowestMean(grid, `Fixed SGD at ${value}`));
+      expect(fixed, String(value)).toContain(lowestMean(grid, `Fixed SGD at ${value}`));
   });
 
   test("as the published program ignores the value: rates do not go with it, and none stands out", () => {

@@ -63,6 +63,11 @@ export const cifar10Table4 = cifar10Table4Json as unknown as Table4Stored;
 export const papers = readPapers(README);
 export const rows = papers.flatMap((paper) => paper.rows);
 export const row = (id: string) => rows.find((one) => one.id === id);
+/** All that is said of what was found, and of why: in the table and below it. */
+export const told = (id: string): string => {
+  const { here = "", why = "", more = [] } = row(id) ?? {};
+  return [here, why, ...more].join("\n");
+};
 
 /** Runs that have learned their training set: how many. */
 export const keptOf = ({ runs, largest_loss: largest }: Petzka): number =>

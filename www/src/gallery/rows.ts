@@ -20,6 +20,8 @@ export interface Row {
   verdict: Verdict;
   /** The verdict's reason; none is asked for where all agrees. */
   why: string;
+  /** Paragraphs and lists with the rest: settings, spreads, what explains a difference. */
+  more: string[];
 }
 
 export interface Paper {
@@ -52,7 +54,8 @@ export function readPapers(markdown: string): Paper[] {
 }
 
 function paperOf(section: string): Paper {
-  const [heading = "", ...lines] = section.split("\n");
+  const [above = "", ...below] = section.split(/^### /m);
+  const [heading = "", ...lines] = above.split("\n");
   const [, authors = "", title = "", year = ""] = /^(.+), \*(.+)\* \((\d{4})\)$/.exec(heading) ?? [];
   if (!authors) throw new Fault(heading, "a section begins with authors, *title* (year)");
   const id = slug(authors.split(/[\s,]/)[0] ?? "");
@@ -61,10 +64,21 @@ function paperOf(section: string): Paper {
   if (head.join("|") !== HEAD.join("|")) throw new Fault(heading, `its table has the columns ${HEAD.join(", ")}`);
   const rows: Row[] = [];
   for (const cells of body) rows.push(rowOf(cells, id, rows.at(-1)));
-  const paragraphs = lines.filter((line) => !line.startsWith("|")).join("\n");
-  const notes = paragraphs.split(/\n{2,}/).flatMap((text) => (/^\s*(!\[|$)/.test(text) ? [] : text.trim()));
-  return { id, authors, title, year, rows, notes };
+  for (const text of below) {
+    const [name = "", ...more] = text.split("\n");
+    const row = rows.find((one) => one.name === name);
+    if (!row) throw new Fault(`${id}, ${name}`, "there is no row of that name to say more of");
+    row.more = paragraphsOf(more);
+  }
+  return { id, authors, title, year, rows, notes: paragraphsOf(lines.filter((line) => !line.startsWith("|"))) };
 }
+
+/** Without drawings, which the lab has of its own. */
+const paragraphsOf = (lines: string[]): string[] =>
+  lines
+    .join("\n")
+    .split(/\n{2,}/)
+    .flatMap((text) => (/^\s*(!\[|$)/.test(text) ? [] : text.trim()));
 
 const cellsOf = (line: string): string[] =>
   line
@@ -99,6 +113,7 @@ function rowOf(cells: string[], paper: string, before: Row | undefined): Row {
     time: isSame ? (before?.time ?? "") : command === null ? how : rest,
     verdict,
     why,
+    more: [],
   };
 }
 

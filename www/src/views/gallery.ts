@@ -8,7 +8,7 @@ import { sentence } from "../format";
 import { DRAWINGS, LIVE, type Live, NOT_LIVE, QUICK_HERE } from "../gallery/live";
 import { QuickRuns } from "../gallery/quick";
 import { counted, type Paper, type Row, readPapers, type Verdict } from "../gallery/rows";
-import { piecesOf } from "../gallery/words";
+import { listOf, piecesOf } from "../gallery/words";
 import { copy } from "./copy";
 import { GalleryDrawing } from "./gallery-drawing";
 import { place, within } from "./place";
@@ -63,8 +63,18 @@ const badge = (verdict: Verdict): TemplateResult =>
 const said = (text: string): (string | TemplateResult)[] =>
   piecesOf(text).flatMap((piece) => {
     if (typeof piece === "string") return subscripted(piece);
+    if ("strong" in piece) return html`<b>${subscripted(piece.strong)}</b>`;
     return "code" in piece ? html`<code>${piece.code}</code>` : html`<em>${piece.stressed}</em>`;
   });
+
+const listed = (words: string[]): string => words.join(", ").replace(/, ([^,]+)$/, " and $1");
+
+function paragraph(text: string): TemplateResult {
+  const list = listOf(text);
+  if (!list) return html`<p>${said(text)}</p>`;
+  const items = list.items.map((item) => html`<li>${said(item)}</li>`);
+  return list.isNumbered ? html`<ol>${items}</ol>` : html`<ul>${items}</ul>`;
+}
 
 /** Greek letters stay as they are. */
 const capital = (text: string): string => text.replace(/^[a-z](?=[a-z ])/, (first) => first.toUpperCase());
@@ -94,10 +104,14 @@ function card(row: Row, parts: Parts | undefined): TemplateResult {
 }
 
 function ways(
-  { id, name, command, time }: Row,
+  { id, name, command, time, more }: Row,
   { drawing, quick }: Partial<Parts> = {},
 ): TemplateResult | typeof nothing {
-  const [links, isClosed] = [LIVE[id] ?? [], command !== null || drawing !== undefined];
+  const links = LIVE[id] ?? [];
+  const inside = [drawing && "drawing", more.length > 0 && "details", command !== null && "command"].filter(
+    (part) => part !== false && part !== undefined,
+  );
+  const isClosed = inside.length > 0;
   const elsewhere = NOT_LIVE[id];
   const took = time === "" ? nothing : html`<p class="note">${said(capital(time))}</p>`;
   if (!isClosed && links.length === 0 && time === "" && !elsewhere) return nothing;
@@ -105,8 +119,9 @@ function ways(
     if ((currentTarget as HTMLDetailsElement).open) drawing?.open();
   };
   const closed = html`<details class="options" @toggle=${opened}>
-    <summary>${drawing ? "Drawing and command" : "Command"}<span class="visually-hidden">, ${name}</span></summary>
+    <summary>${capital(listed(inside))}<span class="visually-hidden">, ${name}</span></summary>
     ${drawing ? html`<div class="run-drawing" ${drawing.here()}></div>` : nothing}
+    ${more.length > 0 ? html`<div class="run-more">${more.map(paragraph)}</div>` : nothing}
     ${command === null ? nothing : commandOf(command)} ${took}
   </details>`;
   return html`<div class="run-ways">${isClosed ? closed : took} ${links.map((live) => link(live))}
