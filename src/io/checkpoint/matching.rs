@@ -205,7 +205,32 @@ impl<'a> Matching<'a> {
         if self.modules.iter().any(|module| matches!(module.kind, Kind::Norm { .. })) {
             graph.notes.push(format!("batch normalisations are taken with ε = {epsilon:e}, which weights do not tell"));
         }
+        graph.notes.extend(self.placed());
         Ok(graph)
+    }
+
+    /// Says where normalisations were put that the network has no scales for, and behind which of their layers a list has something
+    /// else first: behind an activation a normalisation is another function.
+    fn placed(&self) -> Option<String> {
+        let pairs = self.chosen.iter().zip(&self.behind);
+        let names = |(layer, norm): (&Option<usize>, &Option<usize>)| {
+            Some([(*layer)?, (*norm)?].map(|m| self.modules[m].name.as_str()))
+        };
+        let placed: Vec<[&str; 2]> = pairs.filter_map(names).collect();
+        let apart = placed.iter().filter(|names| match names.map(in_list) {
+            [Some((list, before)), Some((same, at))] => list == same && at > before.saturating_add(1),
+            _ => false,
+        });
+        let apart: Vec<String> = apart.map(|[layer, norm]| format!("{layer} and {norm}")).collect();
+        let unless = match apart.is_empty() {
+            true => String::new(),
+            false => format!(
+                ", though something is between {}: if it is the activation, give the network a scale behind it",
+                apart.join(", ")
+            ),
+        };
+        (!placed.is_empty())
+            .then(|| format!("normalisations are taken to stand right behind their layers, before activations{unless}"))
     }
 
     fn is_keras(&self) -> bool {
@@ -222,6 +247,12 @@ fn parts(name: &str) -> (&str, &str) {
     let letters = leaf.trim_end_matches(|c: char| c.is_ascii_digit());
     // A number alone is a place in a list, and says nothing of who belongs to whom.
     if letters.is_empty() { (parent, "") } else { (parent, &leaf[letters.len()..]) }
+}
+
+/// `features.3` as the fourth of the list `features`.
+fn in_list(name: &str) -> Option<(&str, usize)> {
+    let (list, place) = name.rsplit_once(['.', '/']).unwrap_or(("", name));
+    Some((list, place.parse().ok()?))
 }
 
 fn listed(modules: &[Module]) -> String {

@@ -398,6 +398,16 @@ fn what_is_guessed_of_weights_is_said() {
     assert!(whole.contains("fc.weight are whole numbers, and were taken as they are"), "{whole}");
     let usual = notes(vec![("fc.weight", vec![2, 3], single(6)), ("fc.bias", vec![2], single(2))]);
     assert!(!usual.contains("taken"), "{usual}");
+    // A list of Linear, ReLU, BatchNorm1d, Linear is numbered 0, 2 and 3; Linear, BatchNorm1d, ReLU, Linear 0, 1 and 3.
+    for (place, is_apart) in [(1, false), (2, true)] {
+        let norm = ["weight", "bias", "running_mean", "running_var"].map(|of| format!("{place}.{of}"));
+        let mut list = vec![("0.weight", vec![3, 2], single(6)), ("0.bias", vec![3], single(3))];
+        list.extend(norm.iter().map(|name| (name.as_str(), vec![3], single(3))));
+        list.extend([("3.weight", vec![2, 3], single(6)), ("3.bias", vec![2], single(2))]);
+        let said = notes(list);
+        assert!(said.contains("right behind their layers, before activations"), "{said}");
+        assert_eq!(said.contains("something is between 0 and 2: if it is the activation"), is_apart, "{said}");
+    }
 }
 
 #[test]
