@@ -1,6 +1,6 @@
 /**
  * Runs every example of the documentation: those of the declarations, of which each class's method and each function must have one, and
- * the guides' blocks of JavaScript, one after the other as one program. What an example prints is what it says beside or below it.
+ * the guides' blocks of JavaScript, one after the other as one program; and the README's first, of a published network. What an example prints is what it says beside or below it.
  * Where the engine has no `using`, esbuild makes what it has of it: ISOFLAT_ESBUILD is where that is.
  * TypeScript is left to `tsc`, with tsconfig.examples.json.
  */
@@ -160,6 +160,17 @@ for (const name of guides) {
   await runProgram(name, `${hears}${isWhole(own[0].code) ? "" : setup}\n${steps.join("\n")}`);
   count += own.length;
 }
+
+/** With the files that a person would choose. */
+const FILES = `import { readFileSync } from "node:fs";
+const chosen = (name) => new File([readFileSync(name)], name);
+const [file, test] = ["resnet20-12fca82f.th", "cifar10_first32.npz"].map(chosen);
+`;
+const [first, below] = blocksOf(await readFile(at("README.md"), "utf8")).filter(({ language }) =>
+  /^(js|text)$/.test(language),
+);
+assert(isWhole(first.code) && below.language === "text", "the README begins with a whole program and what it prints");
+await runProgram("README", `${hears}${FILES}${first.code}\nprinted(${JSON.stringify(below.code)});`);
 
 await writeFile(
   at("tsconfig.examples.json"),

@@ -73,12 +73,12 @@ function paperOf(section: string): Paper {
   return { id, authors, title, year, rows, notes: paragraphsOf(lines.filter((line) => !line.startsWith("|"))) };
 }
 
-/** Without drawings, which the lab has of its own. */
+/** Without tables and drawings: the lab has drawings of its own. */
 const paragraphsOf = (lines: string[]): string[] =>
   lines
     .join("\n")
     .split(/\n{2,}/)
-    .flatMap((text) => (/^\s*(!\[|$)/.test(text) ? [] : text.trim()));
+    .flatMap((text) => (/^\s*(!\[|\||$)/.test(text) ? [] : text.trim()));
 
 const cellsOf = (line: string): string[] =>
   line
