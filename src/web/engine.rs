@@ -1,7 +1,7 @@
 //! `Engine` in JavaScript.
 
 use std::cell::RefCell;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 use js_sys::Promise;
 use wasm_bindgen::prelude::*;
@@ -23,6 +23,22 @@ use crate::problem::Problem as InnerProblem;
 /// Problems whose data an engine keeps on its device.
 const LOADED: usize = 4;
 
+thread_local! {
+    /// All engines, to be told of problems that are freed.
+    static ENGINES: RefCell<Vec<Weak<Shared>>> = RefCell::default();
+}
+
+/// Lets go what engines keep of problems that nobody has a handle of; work that is under way keeps its own.
+pub(super) fn unload_freed() {
+    let engines = ENGINES.with_borrow_mut(|engines| {
+        engines.retain(|engine| engine.strong_count() > 0);
+        engines.clone()
+    });
+    for engine in engines.iter().filter_map(Weak::upgrade) {
+        engine.unload_freed();
+    }
+}
+
 /// An engine's handle.
 #[wasm_bindgen(skip_typescript)]
 pub struct Engine {
@@ -38,7 +54,13 @@ struct Shared {
 }
 
 impl Shared {
-    /// The engine of a problem, with its data on the device.
+    fn unload_freed(&self) {
+        let freed: Vec<_> = self.loaded.borrow_mut().extract_if(.., |(id, _)| !Problem::is_alive(*id)).collect();
+        // Only now that nothing is borrowed.
+        drop(freed);
+    }
+
+    /// The engine of a problem, with its data on the device; it is kept for later calls as long as the problem has a handle.
     fn load(&self, id: u64, problem: &InnerProblem) -> Result<Rc<Inner>> {
         let mut loaded = self.loaded.borrow_mut();
         let engine = match loaded.iter().position(|(known, _)| *known == id) {
@@ -50,7 +72,9 @@ impl Shared {
                 Rc::new(Inner::new(&self.device, problem)?)
             }
         };
-        loaded.push((id, engine.clone()));
+        if Problem::is_alive(id) {
+            loaded.push((id, engine.clone()));
+        }
         Ok(engine)
     }
 }
@@ -152,8 +176,9 @@ impl Engine {
         if let Some(bytes) = memory_budget {
             device = device.with_memory_budget(bytes);
         }
-        let shared = Shared { device, queue: Queue::new(), loaded: RefCell::new(Vec::new()) };
-        Ok(Self { shared: Rc::new(shared), measured })
+        let shared = Rc::new(Shared { device, queue: Queue::new(), loaded: RefCell::new(Vec::new()) });
+        ENGINES.with_borrow_mut(|engines| engines.push(Rc::downgrade(&shared)));
+        Ok(Self { shared, measured })
     }
 
     /// What was measured of the GPU when this was made, to be kept: its name, and JSON.

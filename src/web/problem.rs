@@ -43,6 +43,11 @@ impl Problem {
         Self { inner, id }
     }
 
+    /// Has the problem of this id a handle still?
+    pub(super) fn is_alive(id: u64) -> bool {
+        ALIVE.with_borrow(|alive| alive.contains_key(&id))
+    }
+
     /// The problem behind a handle that is a value, with its id; `what` names it in the error.
     pub(super) fn find(handle: &JsValue, what: &str) -> Result<(u64, Inner), JsValue> {
         let id = Reflect::get(handle, &"__id".into()).ok().and_then(|id| id.as_f64());
@@ -56,6 +61,7 @@ impl Problem {
 impl Drop for Problem {
     fn drop(&mut self) {
         ALIVE.with_borrow_mut(|alive| alive.remove(&self.id));
+        super::engine::unload_freed();
     }
 }
 

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use js_sys::{Function, Promise, Reflect};
+use js_sys::{Function, Promise};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
@@ -56,17 +56,13 @@ impl Queue {
         });
         // The tail forgets the outcome: results need not live until the next call, and only the caller's copy of a
         // rejection should count as unhandled.
-        let forget = Closure::once_into_js(|_: JsValue| JsValue::UNDEFINED);
-        let forget_error = Closure::once_into_js(|_: JsValue| JsValue::UNDEFINED);
-        *self.tail.borrow_mut() = then(&promise, &forget, &forget_error);
+        let over = JsFuture::from(promise.clone());
+        *self.tail.borrow_mut() = wasm_bindgen_futures::future_to_promise(async move {
+            let _ = over.await;
+            Ok(JsValue::UNDEFINED)
+        });
         promise
     }
-}
-
-fn then(promise: &Promise, resolved: &JsValue, rejected: &JsValue) -> Promise {
-    let method = Reflect::get(promise, &"then".into()).ok().and_then(|then| then.dyn_into::<Function>().ok());
-    let chained = method.and_then(|then| then.call2(promise, resolved, rejected).ok());
-    chained.and_then(|chained| chained.dyn_into().ok()).unwrap_or_else(|| promise.clone())
 }
 
 /// The crate's result as JavaScript's.

@@ -197,7 +197,9 @@ fn write_checkpoint(mut checkpoint: Checkpoint) -> Js<JsValue> {
     let out = to_js(&checkpoint)?;
     set(&out, "coordinates", &float64(&coordinates));
     for (key, values) in [("mean", mean), ("square", square)] {
-        set(&out, key, &values.map_or(JsValue::UNDEFINED, |values| float64(&values)));
+        if let Some(values) = values {
+            set(&out, key, &float64(&values));
+        }
     }
     Ok(out)
 }

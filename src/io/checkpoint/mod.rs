@@ -45,6 +45,7 @@ pub(super) fn graph(arrays: &Arrays, network: Option<&Network>, input: Option<&[
     if modules.is_empty() {
         bail!(InvalidNetwork, "there are no weights of layers among the file's arrays: {}", arrays.listed());
     }
+    ensure_told(&modules, &left, arrays)?;
     let mut graph = match network {
         Some(network) => matching::matched(network, &modules)?,
         None => unnamed(&modules, input, &left, arrays)?,
@@ -130,6 +131,34 @@ fn unnamed(modules: &[Module], input: Option<&[usize]>, left: &[&str], arrays: &
         Some(graph) => Ok(graph),
         None => of(proposal::proposed(modules, input)?),
     }
+}
+
+/// Fails where rows without names that say so stand behind a layer as wide: they may be scales, statistics or biases, and without them
+/// another network would be measured.
+fn ensure_told(modules: &[Module], left: &[&str], arrays: &Arrays) -> Result<()> {
+    if arrays.arrays.iter().any(|(name, _)| is_of_a_layer(name)) {
+        return Ok(());
+    }
+    let widths: Vec<usize> = modules
+        .iter()
+        .filter_map(|module| match &module.kind {
+            modules::Kind::Affine { bias: Some(bias), .. } => Some(bias.1.elements().len()),
+            _ => None,
+        })
+        .collect();
+    let is_open = |(name, array): &&(String, Array)| {
+        left.contains(&name.as_str()) && matches!(array.shape(), [len] if widths.contains(len))
+    };
+    let open: Vec<&str> = arrays.arrays.iter().filter(is_open).map(|(name, _)| name.as_str()).collect();
+    if open.is_empty() {
+        return Ok(());
+    }
+    bail!(
+        InvalidNetwork,
+        "nothing says what {} are: behind a matrix or a kernel without names there may be its bias, and four rows of a normalisation, \
+         γ, β, mean and variance; name the arrays (layer.kernel, layer.bias, norm.gamma and so on)",
+        open.join(", ")
+    )
 }
 
 /// Fails where a matrix that is left out goes on from the outputs: without it, another network would be measured.

@@ -178,15 +178,14 @@ pub(super) fn modules(arrays: &Arrays) -> (Vec<Module<'_>>, Vec<&str>) {
     if found.is_empty() {
         (found, left) = by_shapes(arrays);
     }
-    for rank in [2, 4] {
-        settle(&mut found, rank);
-    }
+    let matrices = settle(&mut found, 2, None);
+    settle(&mut found, 4, matrices);
     (found, left)
 }
 
-/// Weights of so many axes whose order nothing says, as a square's bias does not, are in the order of the file's others; where none of these
-/// is told either, matrices in the one that makes a chain of them.
-fn settle(modules: &mut [Module], rank: usize) {
+/// Weights of so many axes whose order nothing says, as a square's bias does not, are in the order of the file's others, which is returned;
+/// where none of these is told either, matrices in the one that makes a chain of them, and kernels in that of the matrices, `otherwise`.
+fn settle(modules: &mut [Module], rank: usize, otherwise: Option<Order>) -> Option<Order> {
     let mut weights: Vec<(&mut Order, &[usize])> = modules
         .iter_mut()
         .filter_map(|module| match &mut module.kind {
@@ -209,9 +208,15 @@ fn settle(modules: &mut [Module], rank: usize) {
         };
         told = [Order::OutputsFirst, Order::OutputsLast].into_iter().filter(|&order| chains(order)).collect();
     }
-    if let [one] = told[..] {
+    let one = match told[..] {
+        [one] => Some(one),
+        [] => otherwise,
+        _ => None,
+    };
+    if let Some(one) = one {
         weights.iter_mut().filter(|(order, _)| **order == Order::Unknown).for_each(|(order, _)| **order = one);
     }
+    one
 }
 
 fn by_names(arrays: &Arrays) -> (Vec<Module<'_>>, Vec<&str>) {
@@ -260,24 +265,43 @@ fn by_names(arrays: &Arrays) -> (Vec<Module<'_>>, Vec<&str>) {
     (modules, left)
 }
 
-/// Without names that say anything: a matrix or a kernel begins a layer, and a row behind it is its bias.
+/// Without names that say anything: a matrix or a kernel begins a layer, and the rows of its width behind it are its bias, or the bias and
+/// what Keras has of a normalisation: γ, β, mean and variance.
 fn by_shapes(arrays: &Arrays) -> (Vec<Module<'_>>, Vec<&str>) {
-    let mut found: Vec<Module> = Vec::new();
+    let mut layers: Vec<(Named, Vec<Named>)> = Vec::new();
     let mut left = Vec::new();
     for (name, array) in &arrays.arrays {
         let named = (name.as_str(), array);
-        match (array.shape(), found.last_mut().map(|module| &mut module.kind)) {
-            ([_, _] | [_, _, _, _], _) => {
-                let kind = Kind::Affine { weight: named, order: Order::Unknown, bias: None };
-                found.push(Module { name: name.clone(), kind });
-            }
-            ([len], Some(Kind::Affine { weight, order, bias: bias @ None }))
-                if weight.1.shape().first() == Some(len) || weight.1.shape().last() == Some(len) =>
+        match (array.shape(), layers.last_mut()) {
+            ([_, _] | [_, _, _, _], _) => layers.push((named, Vec::new())),
+            ([len], Some((weight, rows)))
+                if rows
+                    .first()
+                    .map_or([weight.1.shape().first(), weight.1.shape().last()].contains(&Some(len)), |row| {
+                        row.1.shape() == [*len]
+                    }) =>
             {
-                *bias = Some(named);
-                *order = told_by(*order, *weight, *bias);
+                rows.push(named);
             }
-            _ => left.push(name.as_str()),
+            _ => left.push(named.0),
+        }
+    }
+    let mut found: Vec<Module> = Vec::new();
+    for (weight, rows) in layers {
+        let (bias, norm) = match &rows[..] {
+            [bias, norm @ ..] if norm.len() == 4 => (Some(*bias), norm),
+            norm if norm.len() == 4 => (None, norm),
+            [bias, more @ ..] => {
+                left.extend(more.iter().map(|(name, _)| *name));
+                (Some(*bias), &[][..])
+            }
+            [] => (None, &[][..]),
+        };
+        let order = told_by(Order::Unknown, weight, rows.first().copied());
+        found.push(Module { name: weight.0.into(), kind: Kind::Affine { weight, order, bias } });
+        if let &[scale, shift, mean, variance] = norm {
+            let kind = Kind::Norm { scale: Some(scale), shift: Some(shift), mean, variance };
+            found.push(Module { name: scale.0.into(), kind });
         }
     }
     (found, left)
@@ -346,6 +370,29 @@ mod tests {
         // Both ways, and no way.
         assert_eq!(bare([[6, 7], [7, 6], [6, 7]]), "1 Unknown false, 2 Unknown false, 3 Unknown false");
         assert_eq!(bare([[6, 7], [5, 4], [3, 2]]), "1 Unknown false, 2 Unknown false, 3 Unknown false");
+    }
+
+    #[test]
+    fn rows_without_names_are_biases_and_normalisations_as_keras_has_them() {
+        let rows = |first: usize, count: usize| -> Vec<(String, Vec<usize>)> {
+            let weights =
+                [("arr_00", vec![2, 3]), ("arr_50", vec![3, 4])].map(|(name, shape)| (name.to_owned(), shape));
+            let row = |i: usize| (format!("arr_{:02}", first + i), vec![3]);
+            let mut list: Vec<_> = weights.into_iter().chain((0..count).map(row)).collect();
+            list.sort();
+            list
+        };
+        let of = |count: usize| {
+            let list = rows(1, count);
+            told(&list.iter().map(|(name, shape)| (name.as_str(), &shape[..])).collect::<Vec<_>>()).join(", ")
+        };
+        assert_eq!(of(1), "arr_00 OutputsLast true, arr_50 OutputsLast false");
+        assert_eq!(of(4), "arr_00 OutputsLast false, arr_01 norm true, arr_50 OutputsLast false");
+        assert_eq!(of(5), "arr_00 OutputsLast true, arr_02 norm true, arr_50 OutputsLast false");
+        assert_eq!(of(2), "arr_00 OutputsLast true, arr_50 OutputsLast false, left arr_02");
+        let square: &[(&str, &[usize])] =
+            &[("arr_0", &[3, 3, 3, 3]), ("arr_1", &[3]), ("arr_2", &[27, 5]), ("arr_3", &[5])];
+        assert_eq!(told(square), ["arr_0 OutputsLast true", "arr_2 OutputsLast true"]);
     }
 
     #[test]

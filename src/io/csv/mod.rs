@@ -64,6 +64,7 @@ pub(super) fn read(bytes: &[u8], given: &Columns) -> Result<Labelled> {
     let mut records = Records::new(text);
     let mut columns = header(&mut records)?;
     let rows = survey(records.clone(), &mut columns)?;
+    ensure_names(&columns, records.delimiter())?;
     let mut notes = Vec::new();
     let targets = targets_of(&columns, given, &mut notes)?;
     let inputs = inputs_of(&columns, given, &targets, &mut notes)?;
@@ -103,6 +104,21 @@ fn header(records: &mut Records) -> Result<Vec<Column>> {
         "the first line has numbers alone, but must name the columns: put a line such as label,pixel1,pixel2 before it"
     );
     Ok(columns)
+}
+
+/// Fails where the first line is a row like the others: it has numbers wherever these have, and not such as columns are counted by.
+fn ensure_names(columns: &[Column], delimiter: u8) -> Result<()> {
+    let of_numbers = || columns.iter().filter(|column| !column.is_text());
+    let Some(values) = of_numbers().map(|column| number(&column.name, delimiter)).collect::<Option<Vec<f64>>>() else {
+        return Ok(());
+    };
+    let counts = values.iter().all(|value| value.fract() == 0.0) && values.is_sorted_by(|a, b| a < b);
+    ensure!(
+        counts,
+        Parse,
+        "the first line is a row like the others, but must name the columns: put a line such as label,pixel1,pixel2 before it"
+    );
+    Ok(())
 }
 
 /// What the columns' fields are, and how many rows there are.

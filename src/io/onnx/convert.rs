@@ -122,16 +122,20 @@ fn add_input<'a>(
         type_name(of_type.elem_type)
     );
     let mut lengths = Vec::new();
-    let given = given.filter(|given| given.len() + 1 == shape.dim.len());
+    let fitting = given.filter(|given| given.len() + 1 == shape.dim.len());
+    let unfitting = match given {
+        Some(given) if fitting.is_none() => format!(" ({given:?}, which is given, has another number of axes)"),
+        _ => String::new(),
+    };
     for (axis, dim) in shape.dim.iter().skip(1).enumerate() {
         let told = dim.dim_value.and_then(|n| usize::try_from(n).ok()).filter(|&n| n > 0);
-        let length = told.or_else(|| given.map(|given| given[axis]));
+        let length = told.or_else(|| fitting.map(|fitting| fitting[axis]));
         match length.filter(|&length| length > 0 && lengths.len() < 4) {
             Some(length) => lengths.push(length),
             None => bail!(
                 InvalidNetwork,
                 "the model's input {name} has a shape that is not fixed, or no image's (axis {} is {}): say the shape of one input by \
-                 the option input, or export it with that, of which only the number of samples may be open",
+                 the option input{unfitting}, or export it with that, of which only the number of samples may be open",
                 lengths.len() + 1,
                 dim.dim_param.as_deref().unwrap_or("unknown")
             ),
@@ -140,6 +144,7 @@ fn add_input<'a>(
     reader.batch = shape.dim.first().and_then(|dim| dim.dim_value).filter(|&n| n > 0);
     reader.ensure_size("the model's input", &lengths)?;
     let found = input(reader, name, &lengths)?;
+    reader.input_axes = found.axes.clone();
     reader.values.insert(name, Value::Activation(found));
     Ok(())
 }
@@ -155,6 +160,10 @@ fn input(reader: &mut Reader, name: &str, lengths: &[usize]) -> Result<Activatio
                 reader.builder.note(format!("the input is images{CHANNELS_NOTE}"));
             }
             found
+        }
+        // Of one channel that is the same row, and images are what people have.
+        [height, width, 1] if height > 1 && width > 1 && reader.is_made_a_row(name) => {
+            image(1, height, width).with_axes(CHANNELS_LAST.to_vec())
         }
         [channels, height, width] => image(channels, height, width).with_axes(CHANNELS_FIRST.to_vec()),
         _ => bail!(
@@ -182,6 +191,16 @@ fn last<'a>(reader: &mut Reader<'a>, nodes: &[Node<'a>], output: &'a str) -> Res
         InvalidNetwork,
         "the model's output {output} is a padded image, or one with its channels last: end with a dense layer"
     );
+    if let Source::Layer(i) = found.source
+        && let Some(layer) = reader.builder.layer(Source::Layer(i)).filter(|layer| layer.is_activation())
+    {
+        bail!(
+            InvalidNetwork,
+            "the model's output {output} is behind {}: the loss takes what the layer before it gives, so export the model without it, or \
+             say by the option output which tensor is meant",
+            layer.name()
+        )
+    }
     Ok(found.clone())
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::activation::Activation;
 use super::convert::givers;
 use super::node::Node;
-use super::proto::GraphProto;
+use super::proto::{GraphProto, ValueInfoProto};
 use super::shapes::places;
 use crate::error::{Result, bail, ensure};
 
@@ -29,7 +29,14 @@ impl<'a> Ends<'a> {
     /// there.
     pub fn of(graph: &'a GraphProto, nodes: &[Node<'a>], opset: i64, output: Option<&str>) -> Result<Self> {
         let givers = givers(nodes);
-        let names: Vec<&'a str> = graph.output.iter().map(|info| &info.name[..]).collect();
+        let mut names: Vec<&'a str> = graph.output.iter().map(|info| &info.name[..]).collect();
+        let mut notes = Vec::new();
+        // Classes that a model has chosen are no outputs that a loss could be of, where it has others.
+        let labels: Vec<&str> = graph.output.iter().filter(|info| is_whole(info)).map(|info| &info.name[..]).collect();
+        if output.is_none() && !labels.is_empty() && labels.len() < names.len() {
+            names.retain(|name| !labels.contains(name));
+            notes.push(format!("outputs of whole numbers or text are left out: {}", labels.join(", ")));
+        }
         let chosen = match output {
             None => names.first().copied(),
             Some(wanted) => {
@@ -47,7 +54,7 @@ impl<'a> Ends<'a> {
         let giver = |name: &str| givers.get(name).and_then(|&i| nodes.get(i)).copied();
         let (end, takes) = stripped(chosen, opset, nodes.len(), giver)?;
         let needed = needed(end, giver);
-        let mut found = Self { output: end, needed, takes, notes: Vec::new() };
+        let mut found = Self { output: end, needed, takes, notes };
         if output.is_none() {
             found.ensure_intermediate(chosen, &names, opset, nodes.len(), giver)?;
         }
@@ -96,6 +103,12 @@ impl<'a> Ends<'a> {
         }
         Ok(())
     }
+}
+
+/// Has a tensor whole numbers or text?
+fn is_whole(info: &ValueInfoProto) -> bool {
+    let of_type = info.r#type.as_ref().and_then(|of| of.tensor_type.as_ref());
+    of_type.is_some_and(|of| matches!(of.elem_type, 2..=9 | 12 | 13))
 }
 
 /// A tensor without the softmax and the like behind it.

@@ -10,7 +10,7 @@ use crate::network::{GeluApproximation, Layer};
 /// Where functions are compared: near 0, where they bend, and far out, where a bound would show.
 pub const POINTS: [f64; 24] = [
     0.0, -1.0, 1.0, 1e-3, -1e-3, 0.1, -0.1, 0.4, -0.4, 0.7, -0.7, 1.6, -1.6, 2.4, -2.4, 4.0, -4.0, 7.5, -7.5, 30.0,
-    -30.0, 1e4, -1e4, 1e30,
+    -30.0, 1e4, -1e30, 1e30,
 ];
 
 /// Values of a function at all points.
@@ -169,10 +169,20 @@ impl<'a> Reader<'a> {
             };
             let instead = if self.is_input(&function.base) {
                 "normalise the data so before, and export the network without it"
+            } else if factor == 1.0 {
+                "put it into the bias of the layer before it, a number for each output"
             } else {
                 "put the factor into the weights of the layer beside it"
             };
             bail!(InvalidNetwork, "{title} {does}, which is no layer of isoflat: {instead}");
+        }
+        // Where it is what comes before that no layer computes, that is said.
+        if let Some(Value::Function(before)) = giver.input(0).ok().and_then(|name| self.values.get(name))
+            && before.node != function.node
+            && layer_of(&before.samples).is_none()
+            && affine(&before.samples).is_some()
+        {
+            return self.refuse(giver, before);
         }
         let is_bounded = function.samples[POINTS.len() - 1].abs() < 1e6;
         let clip = if giver.op() == "Clip" && is_bounded {
@@ -209,9 +219,10 @@ mod tests {
             Some(Layer::Gelu { approximate: GeluApproximation::None })
         );
         assert_eq!(of(&gelu_tanh), Some(Layer::Gelu { approximate: GeluApproximation::Tanh }));
-        let others: [&dyn Fn(f64) -> f64; 12] = [
+        let others: [&dyn Fn(f64) -> f64; 13] = [
             &|x| x.clamp(0.0, 6.0),
             &|x| x.clamp(0.0, 1e5),
+            &|x| x.max(-2e4),
             &|x| x + 1e-4,
             &|x| 0.99999 * x,
             &|x| -x,

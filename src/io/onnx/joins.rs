@@ -54,13 +54,14 @@ impl<'a> Reader<'a> {
                 let found = self.unpadded(node, at)?;
                 let fits = found.axes.len() == like.axes.len()
                     && found.channel_axis() == Some(axis)
+                    && like.axes.iter().enumerate().all(|(at, &one)| at == axis || found.has_at(at, one))
                     && [found.shape.height, found.shape.width] == [like.shape.height, like.shape.width]
                     && found.flattened.is_none()
                     && like.flattened.is_none();
                 ensure!(
                     fits,
                     InvalidNetwork,
-                    "{} puts {} and {} together, which differ in more than channels, or in the order of their features",
+                    "{} puts {} and {} together, which differ in more than channels, or in the order of their axes or features",
                     node.title(),
                     like.described(),
                     found.described()

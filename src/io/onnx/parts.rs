@@ -18,17 +18,20 @@ pub const PART: Format = Format {
 pub fn named<'a>(model: &File, bases: &HashSet<&'a str>) -> HashSet<&'a str> {
     let mut found = HashSet::new();
     if is_model(model) {
-        visit(&model.bytes, &WAY, &mut |location| {
-            let base = location.rsplit(|&byte| matches!(byte, b'/' | b'\\')).next().unwrap_or(location);
-            found.extend(str::from_utf8(base).ok().and_then(|base| bases.get(base)));
-        });
+        for way in WAYS {
+            visit(&model.bytes, way, &mut |location| {
+                let base = location.rsplit(|&byte| matches!(byte, b'/' | b'\\')).next().unwrap_or(location);
+                found.extend(str::from_utf8(base).ok().and_then(|base| bases.get(base)));
+            });
+        }
         found.remove(model.base());
     }
     found
 }
 
-/// `ModelProto.graph`, `GraphProto.initializer`, `TensorProto.external_data`, `StringStringEntryProto.value`.
-const WAY: [u64; 4] = [7, 5, 13, 2];
+/// `ModelProto.graph`, `GraphProto.initializer`, `TensorProto.external_data`, `StringStringEntryProto.value`; and of a Constant
+/// `GraphProto.node`, `NodeProto.attribute`, `AttributeProto.t` and so on.
+const WAYS: [&[u64]; 2] = [&[7, 5, 13, 2], &[7, 1, 5, 5, 13, 2]];
 
 /// Every field that these numbers lead to, one message in the other. Only keys are looked at, so it takes no longer for many weights.
 fn visit<'a>(message: &'a [u8], way: &[u64], see: &mut dyn FnMut(&'a [u8])) {

@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
     pub(super) fn prelu(&mut self, node: Node<'a>) -> Result<()> {
         node.ensure_known(&[])?;
         let slope = self.constant(node, 1)?;
-        let values = self.numbers_of(&slope, &slope.view)?;
+        let values = self.statistics(&slope, &slope.view)?;
         let Some(&first) = values.first() else { bail!(Parse, "{} has no slope", node.title()) };
         ensure!(
             values.iter().all(|&value| value == first) && first > 0.0,

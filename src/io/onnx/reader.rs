@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::activation::Activation;
+use super::activation::{Activation, Axis};
 use super::builder::Builder;
 use super::constant::{Constant, Numbers, Size, View};
 use super::function::Function;
@@ -42,6 +42,8 @@ pub struct Reader<'a> {
     pub builder: Builder,
     /// Shape of the network's input.
     pub input: Vec<usize>,
+    /// Axes of the model's input, in the file's order.
+    pub input_axes: Vec<Axis>,
     /// Samples at once, where the file fixes that.
     pub batch: Option<i64>,
     /// All nodes that the output needs, in the file's order.
@@ -73,6 +75,7 @@ impl<'a> Reader<'a> {
         Self {
             builder: Builder::default(),
             input: Vec::new(),
+            input_axes: Vec::new(),
             batch: None,
             nodes,
             readers,

@@ -94,7 +94,10 @@ impl<'a> Reader<'a> {
             let mut axes = vec![Axis::Batch];
             axes.extend(rest);
             let same = found.with_axes(axes);
-            let is_own = found.source == Source::Input && !found.is_row && !found.is_shared;
+            // Of a transposed one every number's place is another.
+            let is_in_order = self.input_axes.iter().filter(|&&axis| axis != Axis::Batch && found.length(axis) != 1);
+            let is_in_order = is_in_order.copied().eq(found.long_axes());
+            let is_own = found.source == Source::Input && !found.is_row && !found.is_shared && is_in_order;
             return match *lengths {
                 // An input with its one channel last: what it is called changes no number's place.
                 [channels, height, width] if is_own && !same.is_image() && !same.is(&CHANNELS_LAST) => {
@@ -153,6 +156,24 @@ impl<'a> Reader<'a> {
             (_, 2) => image.with_axes(vec![Axis::Batch, Axis::Height, Axis::Width]),
             _ => image.with_axes(CHANNELS_FIRST.to_vec()),
         })
+    }
+
+    /// Do all that read a tensor make a row of it?
+    pub(super) fn is_made_a_row(&self, name: &str) -> bool {
+        let readers: Vec<&Node> =
+            self.readers.get(name).into_iter().flatten().filter_map(|&i| self.nodes.get(i)).take(8).collect();
+        let is_row = |reader: &&Node| match reader.op() {
+            "Flatten" => matches!(reader.int("axis", 1), 1 | -3),
+            "Reshape" => self
+                .readers
+                .get(reader.output().unwrap_or_default())
+                .into_iter()
+                .flatten()
+                .filter_map(|&i| self.nodes.get(i))
+                .all(|next| matches!(next.op(), "Gemm" | "MatMul")),
+            _ => false,
+        };
+        !readers.is_empty() && readers.iter().all(is_row)
     }
 
     /// Is a tensor read by a transpose that puts its last axis first?

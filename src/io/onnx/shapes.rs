@@ -99,6 +99,9 @@ impl<'a> Reader<'a> {
                 };
                 return self.give(node, Value::Numbers(numbers));
             }
+            Value::Constant(Constant { is_floating: true, .. }) if !matches!(to, 1 | 11) => {
+                self.builder.note("the model rounds weights to half precision, isoflat does not".into());
+            }
             _ => {}
         }
         self.shared(node, value)

@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
         if constant.view.len() != 1 {
             return Ok(None);
         }
-        Ok(self.numbers_of(constant, &constant.view.clone())?.first().copied())
+        Ok(self.statistics(constant, &constant.view.clone())?.first().copied())
     }
 
     /// Parameters, `factor` times a tensor's numbers in the order of a view.
@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
         self.slot(node, constant, view, factor)
     }
 
-    /// Numbers that are no parameters: what weights are divided by.
+    /// Numbers that are no parameters: what weights are divided by, bounds, slopes. Where a layer has them too, it does not write them back.
     ///
     /// # Errors
     /// Likewise.

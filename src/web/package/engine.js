@@ -6,7 +6,7 @@ import { Handle, of, wrap } from "./handle.js";
 import { instance } from "./instance.js";
 import { inCamelCase } from "./names.js";
 import { Problem } from "./problem.js";
-import { isAbsent, named, numbers, plain } from "./read.js";
+import { isAbsent, kept, named, numbers, plain } from "./read.js";
 import { Remote } from "./remote.js";
 import { neverStarted } from "./spawn.js";
 import { keepTuning, keptTunings } from "./tunings.js";
@@ -15,7 +15,7 @@ const OPTION = "invalid_option";
 
 const vector = (value, what = "parameters") => numbers(value, what, "invalid_parameters");
 
-/** Vectors inside options: they go to the module as typed arrays. */
+/** Vectors inside options: they go to the module as typed arrays, which it reads when the call's turn has come. */
 const VECTORS =
   /^(train\.checkpoint\.(coordinates|mean|square)|landscape\.(directions\[\d+\]\.(parameters|values)|trajectory\[\d+\]))$/;
 
@@ -23,7 +23,7 @@ const VECTORS =
 function special(home) {
   return (value, path) => {
     if (isAbsent(value)) return undefined;
-    if (VECTORS.test(path)) return vector(value, path);
+    if (VECTORS.test(path)) return kept(vector(value, path));
     return path.endsWith(".validation") ? problemOf(value, home, path.replace(".", ": ")) : undefined;
   };
 }

@@ -4,7 +4,7 @@
  */
 
 import { promised } from "./call.js";
-import { adopted, fault } from "./errors.js";
+import { adopted, described, fault } from "./errors.js";
 import { files } from "./files_module.js";
 import { Handle } from "./handle.js";
 import { Network, objectOf } from "./network.js";
@@ -14,6 +14,8 @@ import {
   bytes,
   className,
   isAbsent,
+  isBuffer,
+  kept,
   named,
   numbers,
   object,
@@ -40,15 +42,23 @@ async function inModule(body) {
 
 const isBlob = (value) => typeof Blob !== "undefined" && value instanceof Blob;
 
-/** One file: a File or Blob, bytes, or `{ name, bytes }`. */
-async function fileOf(value, what) {
-  if (isBlob(value)) {
-    const name = value.webkitRelativePath || value.name || what;
-    return { name: String(name), bytes: new Uint8Array(await value.arrayBuffer()) };
+/** What a File or Blob holds; it may have been moved or changed on the disk since it was chosen. */
+async function contentOf(blob, what) {
+  let name;
+  try {
+    name = String(blob.webkitRelativePath || blob.name || what);
+    return { name, bytes: new Uint8Array(await blob.arrayBuffer()) };
+  } catch (error) {
+    throw fault(OPTION, `${name ?? what} cannot be read: ${described(error)}`, error);
   }
-  if (value instanceof ArrayBuffer) return { name: what, bytes: new Uint8Array(value) };
+}
+
+/** One file: a File or Blob, bytes, or `{ name, bytes }`. Bytes are copied before anything is waited for. */
+async function fileOf(value, what) {
+  if (isBlob(value)) return contentOf(value, what);
+  if (isBuffer(value)) return { name: what, bytes: kept(bytes(new Uint8Array(value), what, OPTION)) };
   if (typeof value === "object" && value !== null && arrayKind(value, what, OPTION) !== undefined) {
-    return { name: what, bytes: bytes(value, what, OPTION) };
+    return { name: what, bytes: kept(bytes(value, what, OPTION)) };
   }
   if (typeof value !== "object" || value === null || className(value) === "Promise") {
     throw fault(OPTION, `${what} must be a File, a Blob, bytes or { name, bytes }, not ${named(value)}`);
@@ -56,9 +66,17 @@ async function fileOf(value, what) {
   const given = reading(what, OPTION, () => object(value, what, OPTION));
   const unknown = Object.keys(given).find((key) => key !== "name" && key !== "bytes");
   if (unknown !== undefined) throw fault(OPTION, `${what} has no key ${unknown}; there are name and bytes`);
-  const content = given.bytes instanceof ArrayBuffer ? new Uint8Array(given.bytes) : given.bytes;
+  const content = isBuffer(given.bytes) ? new Uint8Array(given.bytes) : given.bytes;
   const name = isAbsent(given.name) ? what : text(given.name, `${what}: its name`, OPTION);
-  return { name, bytes: bytes(content, `${what}: its bytes`, OPTION) };
+  return { name, bytes: kept(bytes(content, `${what}: its bytes`, OPTION)) };
+}
+
+/** Is it several files: an array, a FileList, or what else has a length and numbers as keys? */
+function isList(value) {
+  if (Array.isArray(value) || (typeof FileList !== "undefined" && value instanceof FileList)) return true;
+  if (typeof value !== "object" || isBlob(value) || isBuffer(value) || arrayKind(value, "the file", OPTION))
+    return false;
+  return reading("the files", OPTION, () => Number.isSafeInteger(value.length) && !("bytes" in value));
 }
 
 /** All files: one, or an array or FileList of several. */
@@ -66,8 +84,7 @@ async function filesOf(value) {
   if (isAbsent(value) || typeof value === "string") {
     throw fault(OPTION, `a file must be given as a File, a Blob, bytes or { name, bytes }, not ${named(value)}`);
   }
-  const isList = Array.isArray(value) || (typeof FileList !== "undefined" && value instanceof FileList);
-  const list = isList ? Array.from(value) : [value];
+  const list = isList(value) ? reading("the files", OPTION, () => Array.from(value)) : [value];
   return Promise.all(list.map((file, i) => fileOf(file, list.length === 1 ? "the file" : `file ${i + 1}`)));
 }
 
@@ -128,7 +145,7 @@ export function saveModel(model, parameters, options) {
       throw fault(OPTION, `saveModel: there is no option ${unknown}; there are format and name`);
     if (!(isAbsent(name) || model instanceof Problem))
       throw fault(OPTION, "saveModel: name is a problem's; a file of weights alone has none");
-    const theta = numbers(parameters, "parameters", "invalid_parameters");
+    const theta = kept(numbers(parameters, "parameters", "invalid_parameters"));
     const source = typeof model === "object" && model !== null ? sources.get(model) : undefined;
     if (source) return inModule((glue) => glue.saveModel(source.read, source.given, theta, format));
     if (model instanceof Problem) {

@@ -41,6 +41,8 @@ function weightOf(bytes) {
 export class Handle {
   #home;
   #raw;
+  /** What it was made as: its prototype is anybody's to set. */
+  #type;
   /** What is to be called when it ends. */
   #ends = new Set();
   // biome-ignore lint/correctness/noUnusedPrivateClassMembers: it is there to be held.
@@ -55,6 +57,7 @@ export class Handle {
     }
     this.#home = home;
     this.#raw = raw;
+    this.#type = new.target;
     this.#weight = weightOf(bytes);
     if (released) this.#ends.add(released);
     forgotten.register(this, this.#ends, this);
@@ -65,7 +68,7 @@ export class Handle {
   }
 
   static #named(value) {
-    return Handle.#is(value) ? article(value.constructor.name) : named(value);
+    return Handle.#is(value) ? article(value.#type.name) : named(value);
   }
 
   /** The instance that a handle lives in. */
@@ -95,7 +98,7 @@ export class Handle {
 
   /** The module's object behind a value that should be a handle of this class. */
   static raw(value, type, what) {
-    if (!Handle.#is(value) || !(value instanceof type))
+    if (!Handle.#is(value) || !(value.#type === type || value.#type.prototype instanceof type))
       throw fault(
         "invalid_handle",
         `${what} must be ${article(type.name)} that isoflat has made, not ${Handle.#named(value)}`,

@@ -89,6 +89,19 @@ export function numbers(value, what, code) {
   });
 }
 
+/** The same in memory of our own: for what is read when the call has returned, and a caller may have written to its own or given it away. */
+export const kept = (array) => new globalThis[Reflect.apply(kindOf, array, [])](array);
+
+/** Is it an ArrayBuffer, of whichever window? */
+export function isBuffer(value) {
+  try {
+    Reflect.apply(byteLengthOf, value, []);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Class numbers: a Uint8Array or Uint32Array as it is, others as a Float64Array. */
 export function classes(value, what, code) {
   return reading(what, code, () => {

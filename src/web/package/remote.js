@@ -148,12 +148,13 @@ export class Remote {
     if (isOption) message.options = forwarded(options, buffers, special);
     const call = ++this.#last;
     message.call = call;
+    // What is wished already goes with the call, which may be over before it heard of it.
+    const wishes = { stopped, finishing };
+    message.wished = WISHES.filter((name) => wishes[name]?.());
     return new Promise((resolve, reject) => {
       this.#post(["call", call, message], buffers);
-      this.#calls.set(call, { resolve, reject, onProgress, stopped, finishing, told: new Set() });
+      this.#calls.set(call, { resolve, reject, onProgress, ...wishes, told: new Set(message.wished) });
       this.#worker?.keep(true);
-      // It may be wished already.
-      this.heed();
     });
   }
 

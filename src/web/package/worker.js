@@ -69,8 +69,8 @@ function work(glue, { call, method, values, options, isWatched }) {
 }
 
 async function answer(message) {
-  const { call } = message;
-  wishes.set(call, { stopped: false, finishing: false });
+  const { call, wished } = message;
+  wishes.set(call, { stopped: wished.includes("stopped"), finishing: wished.includes("finishing") });
   try {
     post({ call, result: await home.enter((glue) => work(glue, message)) });
   } catch (error) {

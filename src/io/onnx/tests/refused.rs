@@ -53,6 +53,79 @@ fn what_isoflat_has_no_layer_for_is_refused_with_what_would_do() {
 }
 
 #[test]
+fn images_are_not_put_beside_their_own_transposes() {
+    let nodes = vec![
+        node("Transpose", &["x"], "t", vec![ints("perm", &[0, 1, 3, 2])]),
+        node("Concat", &["x", "t"], "y", vec![int("axis", 1)]),
+    ];
+    let error = opened(&model(&[2, 5, 5], nodes, vec![])).expect_err("another order");
+    assert!(error.message.contains("order of their axes"), "{error}");
+}
+
+#[test]
+fn a_transposed_input_is_not_taken_for_the_images_themselves() {
+    let nodes = |transposes: bool| {
+        let from = if transposes { "t" } else { "x" };
+        vec![
+            node("Transpose", &["x"], "t", vec![ints("perm", &[0, 2, 1])]),
+            node("Unsqueeze", &[from], "u", vec![ints("axes", &[1])]),
+            node("Conv", &["u", "k"], "c", vec![]),
+            node("Flatten", &["c"], "f", vec![]),
+            node("MatMul", &["f", "w"], "y", vec![]),
+        ]
+    };
+    let weights = || vec![tensor("k", &[2, 1, 3, 3], |i| i as f32), tensor("w", &[18, 2], |i| i as f32)];
+    assert!(opened(&model(&[5, 5], nodes(false), weights())).is_ok());
+    let error = opened(&model(&[5, 5], nodes(true), weights())).expect_err("another image");
+    assert!(error.message.contains("which is not images"), "{error}");
+}
+
+#[test]
+fn rows_that_were_images_of_one_channel_are_of_one_channel() {
+    let nodes = vec![node("Flatten", &["x"], "f", vec![]), node("MatMul", &["f", "w"], "y", vec![])];
+    let found = opened(&model(&[5, 4, 1], nodes, vec![tensor("w", &[20, 2], |i| i as f32)])).expect("a network");
+    assert_eq!(found.input, [1, 5, 4]);
+}
+
+#[test]
+fn outputs_of_classes_are_left_out_where_there_are_others() {
+    let mut of = model(
+        &[2],
+        vec![
+            node("MatMul", &["x", "w"], "z", vec![]),
+            node("ArgMax", &["z"], "label", vec![int("axis", 1), int("keepdims", 0)]),
+            node("Cast", &["label"], "text", vec![int("to", 7)]),
+            node("Softmax", &["z"], "p", vec![int("axis", 1)]),
+        ],
+        vec![tensor("w", &[2, 2], |i| i as f32)],
+    );
+    let graph = of.graph.as_mut().expect("a graph");
+    let mut label = info("text", &[]);
+    label.r#type.as_mut().and_then(|of| of.tensor_type.as_mut()).expect("a type").elem_type = 7;
+    graph.output = vec![label, info("p", &[2])];
+    let found = opened(&of).expect("the probabilities");
+    assert!(
+        found.notes.iter().any(|note| note.contains("whole numbers or text are left out: text")),
+        "{:?}",
+        found.notes
+    );
+}
+
+#[test]
+fn numbers_that_are_a_slope_too_are_not_written_back() {
+    let nodes = vec![
+        node("MatMul", &["x", "w"], "a", vec![]),
+        node("Add", &["a", "s"], "b", vec![]),
+        node("PRelu", &["b", "s"], "r", vec![]),
+        node("MatMul", &["r", "v"], "y", vec![]),
+    ];
+    let weights = ["w", "v"].map(|name| tensor(name, &[if name == "w" { 2 } else { 1 }, 1], |_| 1.0));
+    let list = weights.into_iter().chain([tensor("s", &[1], |_| 0.25)]).collect();
+    let found = opened(&model(&[2], nodes, list)).expect("a network");
+    assert!(found.notes.iter().any(|note| note.contains("cannot be written back")), "{:?}", found.notes);
+}
+
+#[test]
 fn models_as_a_whole_are_refused_where_they_are_no_network() {
     let dense = |from: &str, weight: &str, to: &str| node("MatMul", &[from, weight], to, vec![]);
     let w = || tensor("w", &[2, 2], |i| i as f32);
@@ -117,6 +190,20 @@ fn models_as_a_whole_are_refused_where_they_are_no_network() {
         }),
         ("0 inputs", &|m| graph(m, &|g| g.output[0].name = "w".into())),
         ("no layer between", &|m| graph(m, &|g| g.node[0] = node("Dropout", &["x"], "y", vec![]))),
+        ("y is behind sigmoid", &|m| {
+            graph(m, &|g| {
+                g.node[0].output[0] = "h".into();
+                g.node.push(node("Sigmoid", &["h"], "y", vec![]));
+            })
+        }),
+        ("multiplies by 0.5", &|m| {
+            graph(m, &|g| {
+                g.node[0].output[0] = "h".into();
+                g.initializer.push(tensor("half", &[], |_| 0.5));
+                g.node.push(node("Mul", &["h", "half"], "s", vec![]));
+                g.node.push(node("Relu", &["s"], "y", vec![]));
+            })
+        }),
     ] {
         let message = changed(change);
         assert!(message.contains(says), "{says}: {message}");
