@@ -1,6 +1,7 @@
 //! Weights without a graph: matched to a network that somebody names, to a preset, or to one that their names and shapes propose.
 
 mod blocks;
+mod chains;
 mod choices;
 mod matching;
 mod modules;

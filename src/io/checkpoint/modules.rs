@@ -86,6 +86,10 @@ fn role(leaf: &str) -> Option<Role> {
         "kernel" | "pointwise_kernel" => Role::Weight(Order::OutputsLast),
         "depthwise_kernel" => Role::Weight(Order::Depthwise),
         "w" | "weights" => Role::Weight(Order::Unknown),
+        // scikit-learn's, of a perceptron and of linear models.
+        "coefs" => Role::Weight(Order::OutputsLast),
+        "coef" | "coef_" => Role::Weight(Order::OutputsFirst),
+        "intercept" | "intercept_" | "intercepts" => Role::Bias,
         "bias" | "b" | "biases" => Role::Bias,
         "gamma" | "scale" => Role::Scale,
         "beta" | "shift" => Role::Shift,
@@ -353,6 +357,9 @@ mod tests {
         assert_eq!(told(flax), ["Dense_0 OutputsLast true", "BatchNorm_0 norm true"]);
         assert_eq!(told(&[("fc1_weight", &[2, 3]), ("fc1_bias", &[2])]), ["fc1 OutputsFirst true"]);
         assert_eq!(told(&[("W1", &[2, 3]), ("b1", &[3])]), ["1 OutputsLast true"]);
+        let perceptron: &[(&str, &[usize])] =
+            &[("coefs_0", &[3, 3]), ("coefs_1", &[3, 2]), ("intercepts_0", &[3]), ("intercepts_1", &[2])];
+        assert_eq!(told(perceptron), ["0 OutputsLast true", "1 OutputsLast true"]);
         assert_eq!(told(&[("arr_0", &[2, 3]), ("arr_1", &[2])]), ["arr_0 OutputsFirst true"]);
         assert_eq!(told(&[("arr_0", &[3, 3]), ("arr_1", &[3])]), ["arr_0 Unknown true"]);
     }

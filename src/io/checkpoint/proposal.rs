@@ -4,8 +4,10 @@
 
 use serde_json::{Value, json};
 
+use super::chains;
 use super::choices::{Choice, choices};
 use super::modules::{Kind, Module, Order};
+use super::natural;
 use super::slots;
 use crate::error::{Result, bail, ensure};
 use crate::network::{Conv2d, Layer, NamedLayer, Network, Padding, Pool2d};
@@ -17,12 +19,27 @@ enum Shape {
     Conv { channels: usize, inputs: usize, kernel: [usize; 2] },
 }
 
+impl Shape {
+    /// May the other one read what this one gives?
+    fn may_precede(&self, next: &Self) -> bool {
+        match (*self, *next) {
+            (Self::Dense { units, .. }, Self::Dense { inputs, .. }) => units == inputs,
+            (Self::Conv { channels, .. }, Self::Conv { inputs, .. }) => inputs == channels || inputs == 1,
+            (Self::Conv { channels, .. }, Self::Dense { inputs, .. }) => {
+                channels > 0 && inputs.is_multiple_of(channels)
+            }
+            (Self::Dense { .. }, Self::Conv { .. }) => false,
+        }
+    }
+}
+
 /// A chain of these modules, and what was assumed.
 ///
 /// # Errors
 /// `InvalidNetwork` where they are no chain, or the image's size is needed and unknown; the message lists what there is.
 pub(super) fn proposed(modules: &[Module], input: Option<&[usize]>) -> Result<(Network, Vec<String>)> {
     let (affine, shapes) = in_order(modules);
+    let (affine, shapes, said) = following(affine, shapes);
     let listed = || {
         let words: Vec<String> = modules.iter().map(Module::described).collect();
         words.join(", ")
@@ -30,6 +47,7 @@ pub(super) fn proposed(modules: &[Module], input: Option<&[usize]>) -> Result<(N
     ensure!(!shapes.is_empty(), InvalidNetwork, "there are no weights of layers among these arrays: {}", listed());
     let convolutions = shapes.iter().take_while(|shape| matches!(shape, Shape::Conv { .. })).count();
     let mut notes = vec![String::from("weights do not tell activations: ReLU is assumed between layers")];
+    notes.extend(said);
     let is_open = |module: &&&Module| match &module.kind {
         Kind::Affine { weight, order: Order::Unknown, .. } => {
             matches!(weight.1.shape(), [rows, columns] if rows != columns)
@@ -92,6 +110,41 @@ pub(super) fn draft(modules: &[Module], input: Option<&[usize]>) -> Option<Value
         NamedLayer { layer, name, from: None }
     });
     Some(json!({ "input": first, "layers": layers.collect::<Vec<_>>() }))
+}
+
+/// The layers in the order in which they follow on each other, where the file's says nothing since it is the alphabet's; and what is to be
+/// said of that.
+fn following<'a>(affine: Vec<&'a Module<'a>>, shapes: Vec<Shape>) -> (Vec<&'a Module<'a>>, Vec<Shape>, Option<String>) {
+    let names: Vec<&str> = affine.iter().map(|module| module.name.as_str()).collect();
+    let stem = |i: usize| names[i].trim_end_matches(|c: char| c.is_ascii_digit());
+    let by_alphabet = names.is_sorted_by(|a, b| natural(a, b).is_le());
+    if !by_alphabet || (1..names.len()).all(|i| stem(i) == stem(0)) {
+        return (affine, shapes, None);
+    }
+    let orders = chains::orders(shapes.len(), |a, b| shapes[a].may_precede(&shapes[b]));
+    let own: Vec<usize> = (0..shapes.len()).collect();
+    match &orders[..] {
+        [order] if *order != own => {
+            let said = order.iter().map(|&i| names[i]).collect::<Vec<_>>().join(", ");
+            let said =
+                format!("the file has its arrays by alphabet: layers are taken as they follow on each other, {said}");
+            let (affine, shapes) = order.iter().map(|&i| (affine[i], shapes[i])).unzip();
+            (affine, shapes, Some(said))
+        }
+        [_, _, ..] if orders.contains(&own) => {
+            // Those that have another one's place in another order, unless their numbers tell which comes first.
+            let is_open = |&&i: &&usize| orders.iter().any(|order| stem(order[i]) != stem(i));
+            let open: Vec<&str> = own.iter().filter(is_open).map(|&i| names[i]).collect();
+            let said = (!open.is_empty()).then(|| {
+                format!(
+                    "the file has its arrays by alphabet, and nothing tells the order of {}: that of the file is taken",
+                    open.join(", ")
+                )
+            });
+            (affine, shapes, said)
+        }
+        _ => (affine, shapes, None),
+    }
 }
 
 /// Layers with weights, convolutions first: a file may sort its names, and `classifier` comes before `features`.

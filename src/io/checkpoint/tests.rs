@@ -383,6 +383,29 @@ fn normalisations_without_factors_and_shifts_are_written_in_their_statistics() {
 }
 
 #[test]
+fn layers_that_a_file_has_by_alphabet_follow_on_each_other() {
+    let of = |list: &[(&str, [usize; 2])]| {
+        let arrays = arrays(
+            list.iter()
+                .map(|(name, shape)| (format!("{name}.weight"), array(shape.to_vec(), vec![0.5; shape[0] * shape[1]])))
+                .collect(),
+        );
+        let graph = checkpoint::graph(&arrays, None, None).expect("a graph");
+        (graph.input.clone(), graph.notes.join("; "))
+    };
+    let (input, notes) = of(&[("hidden", [5, 4]), ("input", [4, 7]), ("output", [3, 5])]);
+    assert_eq!(input, [7]);
+    assert!(notes.contains("as they follow on each other, input, hidden, output"), "{notes}");
+    let (_, notes) = of(&[("fc_in", [4, 7]), ("fc_three", [4, 4]), ("fc_two", [4, 4]), ("out", [3, 4])]);
+    assert!(notes.contains("nothing tells the order of fc_three, fc_two"), "{notes}");
+    for told in [["fc1", "fc2", "fc3", "out"], ["0", "2", "4", "6"]] {
+        let shapes = [[4, 7], [4, 4], [4, 4], [3, 4]];
+        let list: Vec<_> = told.into_iter().zip(shapes).collect();
+        assert!(!of(&list).1.contains("alphabet"), "{told:?}");
+    }
+}
+
+#[test]
 fn what_is_guessed_of_weights_is_said() {
     let notes = |list: Vec<(&str, Vec<usize>, Elements)>| {
         let made = |(name, shape, elements): (&str, Vec<usize>, Elements)| {
