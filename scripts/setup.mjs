@@ -23,9 +23,15 @@ function atLeast(a, b) {
 }
 
 function checkNode() {
-  const needed = JSON.parse(read("package.json")).engines.node.replace(">=", "");
-  if (!atLeast(process.versions.node, needed)) {
-    throw new Failure(`Node.js ${process.versions.node} is too old: ${needed} or newer is needed.`);
+  const found = process.versions.node;
+  const ranges = JSON.parse(read("package.json")).engines.node.split(" || ");
+  // `^20.19` is that line alone, `>=22.12` all that came later.
+  const fits = (range) => {
+    const least = range.replace(/^\D+/, "");
+    return atLeast(found, least) && (!range.startsWith("^") || found.split(".")[0] === least.split(".")[0]);
+  };
+  if (!ranges.some(fits)) {
+    throw new Failure(`Node.js ${found} is too old: ${ranges.join(" or ")} is needed.`);
   }
   return process.versions.node;
 }

@@ -69,10 +69,16 @@ pub(super) fn proposed(modules: &[Module], input: Option<&[usize]>) -> Result<(N
         fitting.next().map(|found| (found, fitting.count()))
     });
     let Some(((network, choice), others)) = found else {
+        let over = input.map_or(String::new(), |input| format!(" over inputs of {input:?}"));
+        ensure!(
+            convolutions > 0,
+            InvalidNetwork,
+            "these matrices do not follow on each other{over} in the file's order; say which network they are of: {}",
+            listed()
+        );
         bail!(
             InvalidNetwork,
-            "no usual padding and pooling makes a chain of these weights{}; say which network they are of, or the inputs' shape: {}",
-            input.map_or(String::new(), |input| format!(" over inputs of {input:?}")),
+            "no usual padding and pooling makes a chain of these weights{over}; say which network they are of, or the inputs' shape: {}",
             listed()
         )
     };

@@ -16,6 +16,16 @@ pub(super) fn number(field: &str, delimiter: u8) -> Option<f64> {
     }
 }
 
+/// May the point of a field stand between thousands, as in 1.000?
+fn may_be_thousands(field: &str) -> bool {
+    let mut groups = field.trim_start_matches(['-', '+']).split('.');
+    let is =
+        |group: &str, lengths: &[usize]| lengths.contains(&group.len()) && group.bytes().all(|b| b.is_ascii_digit());
+    let first = groups.next().is_some_and(|group| is(group, &[1, 2, 3]) && !group.starts_with('0'));
+    let rest: Vec<&str> = groups.collect();
+    first && !rest.is_empty() && rest.iter().all(|group| is(group, &[3]))
+}
+
 /// Does a field say that there is no value?
 pub(super) fn is_missing(field: &str) -> bool {
     MISSING.iter().any(|missing| field.eq_ignore_ascii_case(missing))
@@ -29,6 +39,9 @@ pub(super) struct Column {
     /// The line of the first text, and of the first field without a value.
     pub text: Option<usize>,
     pub missing: Option<usize>,
+    /// Likewise of the first number with a comma in it, and with a point as between thousands.
+    pub comma: Option<usize>,
+    pub thousands: Option<usize>,
     /// Are all numbers whole?
     pub is_whole: bool,
     /// Are all of them bytes?
@@ -40,8 +53,19 @@ pub(super) struct Column {
 
 impl Column {
     pub fn new(name: String) -> Self {
-        let (text, missing) = (None, None);
-        Self { name, numbers: 0, text, missing, is_whole: true, is_bytes: true, is_counting: true, last: 0.0 }
+        let (text, missing, comma, thousands) = (None, None, None, None);
+        Self {
+            name,
+            numbers: 0,
+            text,
+            missing,
+            comma,
+            thousands,
+            is_whole: true,
+            is_bytes: true,
+            is_counting: true,
+            last: 0.0,
+        }
     }
 
     /// One more field, of this line.
@@ -49,6 +73,11 @@ impl Column {
         if is_missing(field) {
             self.missing.get_or_insert(line);
         } else if let Some(number) = number(field, delimiter) {
+            if field.contains(',') {
+                self.comma.get_or_insert(line);
+            } else if may_be_thousands(field) {
+                self.thousands.get_or_insert(line);
+            }
             self.is_whole &= number.fract() == 0.0;
             self.is_bytes &= number.fract() == 0.0 && (0.0..=255.0).contains(&number);
             self.is_counting &= self.numbers == 0 || number == self.last + 1.0;

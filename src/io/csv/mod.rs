@@ -65,6 +65,7 @@ pub(super) fn read(bytes: &[u8], given: &Columns) -> Result<Labelled> {
     let mut columns = header(&mut records)?;
     let rows = survey(records.clone(), &mut columns)?;
     ensure_names(&columns, records.delimiter())?;
+    ensure_one_mark(&columns)?;
     let mut notes = Vec::new();
     let targets = targets_of(&columns, given, &mut notes)?;
     let inputs = inputs_of(&columns, given, &targets, &mut notes)?;
@@ -118,6 +119,19 @@ fn ensure_names(columns: &[Column], delimiter: u8) -> Result<()> {
         Parse,
         "the first line is a row like the others, but must name the columns: put a line such as label,pixel1,pixel2 before it"
     );
+    Ok(())
+}
+
+/// Fails where some numbers have a comma, and others a point that may stand between thousands.
+fn ensure_one_mark(columns: &[Column]) -> Result<()> {
+    let first = |mark: fn(&Column) -> Option<usize>| columns.iter().filter_map(mark).min();
+    if let (Some(comma), Some(point)) = (first(|column| column.comma), first(|column| column.thousands)) {
+        bail!(
+            Parse,
+            "line {comma} has a number with a comma, and line {point} one with a point that may stand between thousands: save the \
+             table with points alone, and nothing between thousands"
+        );
+    }
     Ok(())
 }
 
@@ -179,6 +193,17 @@ fn targets_of(columns: &[Column], given: &Columns, notes: &mut Vec<String>) -> R
     });
     if let Some(target) = found {
         ensure_values(&columns[target], target, false)?;
+        let is_other = |name: &str| TARGETS[..TARGETS.len() - 2].iter().any(|known| name.eq_ignore_ascii_case(known));
+        let others = columns.iter().enumerate().filter(|(i, column)| *i != target && is_other(&column.name));
+        let others: Vec<String> =
+            others.filter(|(_, column)| !column.is_text()).map(|(i, column)| column.said(i)).collect();
+        if given.inputs.is_none() && !others.is_empty() {
+            notes.push(format!(
+                "The column {} is taken for the targets; {} are named so too, and are taken for inputs.",
+                columns[target].said(target),
+                listed(&others)
+            ));
+        }
     }
     Ok(found.into_iter().collect())
 }

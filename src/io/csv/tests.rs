@@ -76,6 +76,30 @@ fn faults_are_named_with_line_and_column() {
 }
 
 #[test]
+fn a_first_line_that_is_a_row_is_no_header() {
+    let rows = "5.1,3.5,0.2,setosa\n4.9,3.0,0.2,setosa\n6.3,3.3,2.5,virginica\n";
+    assert!(fault(rows, Columns::default()).contains("a row like the others"));
+    for header in ["1990,2000,2010,name", "0,1,2,name", "a,3.5,0.2,name"] {
+        table(&format!("{header}\n{rows}"));
+    }
+}
+
+#[test]
+fn commas_and_points_do_not_go_together() {
+    let said = fault("a;b;y\n2,5;1;0\n3;1.000;1\n", Columns::default());
+    assert!(said.contains("line 2 has a number with a comma, and line 3 one with a point"), "{said}");
+}
+
+#[test]
+fn a_second_column_of_targets_is_told() {
+    let found = table("label,target,a\n1,2,3\n4,5,6\n");
+    assert_eq!(array(&found, "targets").1, [2.0, 5.0]);
+    assert!(found.arrays.notes[0].contains("label"), "{:?}", found.arrays.notes);
+    let named = Columns { inputs: Some("a"), targets: None };
+    assert!(read(b"label,target,a\n1,2,3\n", &named).expect("a table").arrays.notes.is_empty());
+}
+
+#[test]
 fn a_column_that_is_not_taken_may_lack_values() {
     let text = "name,age,fare,y\nAda,,7.5,1\nBen,3,8,0";
     assert!(fault(text, Columns::default()).contains("column \"age\""));

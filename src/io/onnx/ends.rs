@@ -126,7 +126,12 @@ fn stripped<'a>(
             "Softmax" | "LogSoftmax" | "Hardmax" => Some(node.int("axis", if opset < 13 { 1 } else { -1 })),
             "ArgMax" => Some(node.int("axis", 0)),
             "Identity" => None,
-            "Cast" if giver(node.input(0)?).is_some_and(|before| matches!(before.op(), "ArgMax" | "Softmax")) => None,
+            "Cast" | "Flatten" | "Reshape" | "Squeeze"
+                if giver(node.input(0)?)
+                    .is_some_and(|before| matches!(before.op(), "ArgMax" | "Softmax" | "LogSoftmax")) =>
+            {
+                None
+            }
             _ => break,
         };
         // Of two softmaxes the loss has one; a second logarithm of shares changes nothing.
