@@ -302,14 +302,20 @@ pub struct GradientNorms {
 }
 
 impl GradientNorms {
-    /// Of their squares.
-    fn new(before: &[f64], after: &[f64]) -> Self {
+    /// Of their squares, which must be finite, as the ratios must.
+    fn new(before: &[f64], after: &[f64]) -> Result<Self> {
         let roots = |squares: &[f64]| -> Vec<f64> { squares.iter().map(|s| s.sqrt()).collect() };
+        for squares in [before, after] {
+            crate::error::ensure_finite("squared norms of input gradients", squares)?;
+        }
         let (before, after) = (roots(before), roots(after));
         let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
         let ratios = before.iter().zip(&after).filter(|(before, _)| **before > 0.0).map(|(b, a)| a / b);
         let ratios = ratios.map(|r| [r, r]).reduce(|a, b| [a[0].min(b[0]), a[1].max(b[1])]);
-        Self { mean_before: mean(&before), mean_after: mean(&after), ratios, before, after }
+        let [mean_before, mean_after] = [mean(&before), mean(&after)];
+        crate::error::ensure_finite("means of input gradients", &[mean_before, mean_after])?;
+        crate::error::ensure_finite("ratios of input gradients", &ratios.unwrap_or([0.0; 2]))?;
+        Ok(Self { mean_before, mean_after, ratios, before, after })
     }
 }
 
@@ -404,7 +410,8 @@ pub async fn input_representation(
         let in_u = of_output(device, &other, (&theta, &after), output, control).await?;
         compare(&in_x, in_u, &mut squares[1]);
     }
-    let [loss_gradients, prediction_gradients] = squares.map(|[x, u]| GradientNorms::new(&x, &u));
+    let [loss, prediction] = squares.map(|[x, u]| GradientNorms::new(&x, &u));
+    let (loss_gradients, prediction_gradients) = (loss?, prediction?);
     Ok(InputRepresentation {
         loss_gradients,
         prediction_gradients,

@@ -61,7 +61,9 @@ impl ScalingWarning {
             smallest = smallest.min(factor);
             largest = largest.max(factor);
         }
-        let spread = largest / smallest;
+        // Of factors too small to be told from 0 it is at least as large as numbers are.
+        let smallest = smallest.max(f64::MIN_POSITIVE);
+        let spread = (largest / smallest).min(f64::MAX);
         let limit = 1.0 / f64::from(f32::EPSILON).sqrt();
         if spread.is_nan() || spread <= limit || largest == 0.0 {
             return None;

@@ -111,6 +111,9 @@ pub async fn sampled_traces(engine: &Engine, draws: usize, seed: u64, control: &
     let squared_norms = squared_norms(engine)?;
     let layers = statistics.iter().map(LayerStatistics::means).collect::<Result<Vec<_>>>()?;
     let errors = statistics.iter().map(LayerStatistics::errors).collect::<Result<Vec<_>>>()?;
+    for layer in &errors {
+        crate::error::ensure_finite("standard errors of the traces", &layer.numbers().collect::<Vec<f64>>())?;
+    }
     let traces = Traces::of(engine, layers)?;
     Ok(SampledTraces {
         traces,

@@ -3,16 +3,21 @@
 /** May a constructor of this package run? A caller's `new` may not: what it would make is behind no module. */
 const permit = Symbol("isoflat");
 
+/** As by an assignment, which fails where somebody has frozen what stands behind. */
+const own = (object, name, value) =>
+  Object.defineProperty(object, name, { value, configurable: true, enumerable: true, writable: true });
+
 /**
  * An `Error` by its prototypes, and an object like any other by its nature: of a native error `structuredClone` and `postMessage` keep
  * neither name nor code, of such an object they keep all four of these. `cause` is no part of that, since it may be anything.
  */
 export class IsoflatError {
   constructor(key, code, message, cause) {
-    this.name = "IsoflatError";
-    this.message = key === permit ? message : "an IsoflatError is made by isoflat alone";
-    this.code = key === permit ? code : "invalid_handle";
-    this.stack = `${this}\n${framesOf(withDepth(() => stackBelow(key === permit ? fault : IsoflatError)))}`;
+    const ours = key === permit;
+    own(this, "name", "IsoflatError");
+    own(this, "message", ours ? message : "an IsoflatError is made by isoflat alone");
+    own(this, "code", ours ? code : "invalid_handle");
+    own(this, "stack", `${this}\n${framesOf(withDepth(() => stackBelow(ours ? fault : IsoflatError)))}`);
     if (cause !== undefined) Object.defineProperty(this, "cause", { value: cause, configurable: true, writable: true });
   }
 

@@ -40,7 +40,15 @@ async function inModule(body) {
   }
 }
 
-const isBlob = (value) => typeof Blob !== "undefined" && value instanceof Blob;
+/** One of another window is as good. */
+function isBlob(value) {
+  if (typeof Blob !== "undefined" && value instanceof Blob) return true;
+  try {
+    return /^(Blob|File)$/.test(className(value)) && typeof value.arrayBuffer === "function";
+  } catch {
+    return false;
+  }
+}
 
 /** What a File or Blob holds; it may have been moved or changed on the disk since it was chosen. */
 async function contentOf(blob, what) {

@@ -5,6 +5,7 @@
 
 import { calledFrom, described, fault, IsoflatError } from "./errors.js";
 import { createGlue } from "./isoflat_glue.js";
+import { ofFile } from "./load.js";
 import { Instance } from "./module.js";
 import { className, named } from "./read.js";
 import { sourceOf } from "./sources.js";
@@ -61,7 +62,8 @@ async function load(given) {
   const fresh = made();
   try {
     const source = await unwrapped(given, ["module", "module_or_path"], "init");
-    const module_or_path = source === undefined ? (compiled ?? (await sourceOf("whole"))) : ensureLoadable(source);
+    const module_or_path =
+      source === undefined ? (compiled ?? (await sourceOf("whole"))) : await atHand(ensureLoadable(source));
     fresh.exports = visible(await fresh.glue.init({ module_or_path }));
   } catch (error) {
     throw failed(error);
@@ -105,6 +107,10 @@ function ensureLoadable(value) {
     "an address, a Response, bytes or a WebAssembly.Module, or nothing: then it finds the module by itself";
   throw fault("not_initialized", `init takes ${wanted}; not ${named(value)}`);
 }
+
+/** A file is read here, since `fetch` of Node and others does not. */
+const atHand = async (source) =>
+  (typeof source === "string" || className(source) === "URL" ? await ofFile(source) : undefined) ?? source;
 
 function ensureReady(value) {
   if (isBytes(value) || isCompiled(value)) return value;

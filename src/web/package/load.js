@@ -16,10 +16,14 @@ async function fetched(address) {
   throw new Error(`${address} is no WebAssembly module`);
 }
 
-async function found(address) {
-  const files = address.protocol === "file:" ? builtin("node:fs") : undefined;
-  return files ? files.promises.readFile(address) : fetched(address);
+/** The bytes of a file by its address, where there are files; undefined of every other address. */
+export function ofFile(address) {
+  const files = builtin("node:fs");
+  if (!files || !/^file:/i.test(String(address))) return undefined;
+  return files.promises.readFile(new URL(address));
 }
+
+const found = async (address) => (await ofFile(address)) ?? (await fetched(address));
 
 /** What scripts/lib/texts.mjs made of a module: base64 of its gzipped bytes. */
 async function unpacked(text) {
