@@ -92,9 +92,9 @@ export function bytes(count: number): string {
   return `${Number((count / 1e9).toPrecision(2))} GB`;
 }
 
-/** Words as a sentence. A name at its beginning, of a file or of what is in one, stays as it is. */
+/** Words as a sentence. A name at its beginning, of a file or of what is in one, stays as it is: also one that a colon follows. */
 export function sentence(text: string): string {
-  const isName = /^(isoflat\b|\S*[._/\d])/.test(text);
+  const isName = /^(isoflat\b|\S*[._/\d]|\S+: )/.test(text);
   const first = isName ? text : text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(first) ? first : `${first}.`;
 }

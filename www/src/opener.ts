@@ -6,6 +6,7 @@ import { fetchArrival } from "./arrival/load";
 import { checkChoiceOf } from "./asking";
 import { decadesOf, noBend } from "./bends";
 import type { Client } from "./client";
+import { sentence } from "./format";
 import type { Job } from "./jobs";
 import { isArrival } from "./kept";
 import { deviceOf, type Link, same } from "./link";
@@ -136,7 +137,7 @@ export class Opener {
     if (device !== "webgpu" || engine?.info.backend !== "cpu" || this.app.messages.code !== null) return;
     this.app.messages.notice(
       "The address was made with WebGPU, which is not available here: going on with the CPU.",
-      `Numbers may differ from those that were shared in the digits that a GPU rounds away. ${engine.note ?? ""}`.trim(),
+      `Numbers may differ from those that were shared in the digits that a GPU rounds away. ${engine.note ? sentence(engine.note) : ""}`.trim(),
     );
   }
 
