@@ -10,10 +10,10 @@ import { root } from "./process.mjs";
  * What makes one larger says why here, in the commit that does.
  */
 export const BUDGET = {
-  module: 1_095_000,
-  "module, relaxed SIMD": 1_095_000,
-  "module that reads files": 610_000,
-  script: 37_000,
+  module: 1_105_000,
+  "module, relaxed SIMD": 1_105_000,
+  "module that reads files": 630_000,
+  script: 38_000,
   "plots, without a drawing": 8_000,
   "plots, drawings": 30_000,
   "plots, three.js and the surface": 150_000,
