@@ -42,8 +42,8 @@ async function test(folder) {
   cpSync(join(root, "tests", "golden", "mlp_bias.json"), join(project, "fixtures", "mlp_bias.json"));
   // What the documentation's examples open lies beside them.
   cpSync(join(root, "docs", "guides"), join(project, "guides"), { recursive: true });
-  cpSync(join(root, "README.md"), join(project, "README.md"));
   cpSync(join(root, "tests", "fixtures", "published"), project, { recursive: true });
+  cpSync(join(root, "README.md"), join(project, "README.md"));
   writeFileSync(join(project, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
   // Offline: whatever the package needed besides itself would fail here.
   const install = ["install", "--offline", "--ignore-scripts", ...quiet, join(folder, tarball)];
