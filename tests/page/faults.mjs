@@ -185,6 +185,40 @@ export async function checkOldLinks(browser, url, check) {
   await lab.close();
 }
 
+/** What cannot be had or drawn is said, and leaves the page as one that goes on. */
+export async function checkImpossible(browser, url, check) {
+  const address = "#/train?net=nosuch&init=kaiming_uniform_1_1&data=mnist_100&measured=10";
+  const lab = await Lab.open(browser, `${url}${address}`, { rests: true });
+  const { page } = lab;
+  await page.waitForSelector(".message.error");
+  await lab.idle();
+  const said = await lab.text(".message.error");
+  check("an address of a network that there is not says so", /No preset is named "nosuch"/.test(said), said);
+  check(
+    "and the form is of what is on the stage",
+    (await page.inputValue("#network")) === "small" && (await page.inputValue("#samples")) === "24000",
+    `${await page.inputValue("#network")}, ${await page.inputValue("#samples")}`,
+  );
+
+  // A rate that rounding swallows: the way is a point.
+  await lab.set("samples", 500);
+  await lab.set("measured", 50);
+  await lab.set("epochs", 1);
+  await lab.set("learning-rate", "1e-300");
+  await lab.train();
+  await page.waitForFunction(() => window.isoflatLab.app.store.state.surfaces.trained);
+  check("a training that moves nothing is looked at", (await lab.count(".message.error")) === 0);
+
+  await lab.goTo("check");
+  await page.click("#check-button");
+  await page.waitForSelector("#invariance-summary[data-agrees]", { timeout: 240_000 });
+  const before = await lab.text("#invariance-summary");
+  await lab.drag("#sharpness", 0.7);
+  await page.waitForFunction(() => /bent otherwise/.test(document.querySelector("#invariance-summary").textContent));
+  check("a table of another bend says so", !/bent otherwise/.test(before), await lab.text("#invariance-summary"));
+  await lab.close();
+}
+
 /** A part is opened, and before the page is told of it the address of the part before is due to be written. */
 export async function checkLateAddress(browser, url, check) {
   const lab = await Lab.open(browser, url);

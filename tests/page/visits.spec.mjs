@@ -4,6 +4,7 @@ import { checkDragging } from "./dragging.mjs";
 import { checkEnded } from "./ends.mjs";
 import {
   checkHiddenFault,
+  checkImpossible,
   checkLabels,
   checkLateAddress,
   checkOldLinks,
@@ -59,6 +60,7 @@ const visits = {
   "Train during a report": checkTrainDuringReport,
   "Older addresses": checkOldLinks,
   "A part that is opened while an address is due": checkLateAddress,
+  "What cannot be had": checkImpossible,
   "Labels on fine screens": checkLabels,
   "Small faults": checkSmallFaults,
   "Pause and continue": checkPause,

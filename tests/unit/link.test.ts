@@ -312,6 +312,11 @@ describe("A link", () => {
   test("leaves out what it says wrongly, and a bare part is none", () => {
     expect(readQuery("")).toBeNull();
     expect(readQuery("nonsense=1")).toBeNull();
+    // No more images than there are, and units within what the form takes.
+    const many = readQuery("net=784-5-10&init=pytorch_1_1&data=mnist_100000000&measured=10");
+    expect(many?.trained?.model.data).toEqual({ kind: "mnist", samples: 60000 });
+    expect(readQuery("units=1_1e300")?.nodewise).toBeNull();
+    expect(readQuery("units=1_1000")?.nodewise).toEqual({ seed: 1, range: 1000 });
     const wrong = [
       "s=99&lambda=1_-2&units=x&order=1.5&view=sideways_1&net=784-30-10&init=magic&measured=-1",
       "on=abacus&by=hand&pow2=yes&show=sideways&cam=1_2&spectrum=hessian-all-0-60&with=magic&ball=-1&check=0&spaces=grid-1-2",

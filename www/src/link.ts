@@ -6,6 +6,7 @@ import { LAYER_DECADES, lambdaFor } from "./bends";
 import { cameraText, type Look, lookOf, lookText } from "./charts/camera";
 import { CONSTRUCTIONS, choiceOf } from "./constructions";
 import { isArrival } from "./kept";
+import { MNIST_SAMPLES } from "./networks";
 import { seedsOf, TABLES } from "./seeds";
 import { type SpacesChoice, spacesOf, spacesText } from "./spaces/settings";
 import { SPECTRUM } from "./states";
@@ -157,7 +158,10 @@ export function readQuery(text: string): Link | null {
     sharpness: { way: query.get("way") === "sharpen" ? "sharpen" : "bend", decades },
     powersOfTwo: query.get("pow2") === "1",
     lambda: lambda.length > 0 && lambda.every((factor) => factor > 0) ? lambda : null,
-    nodewise: whole(unitSeed) && range !== undefined && range > 1 ? { seed: unitSeed, range } : null,
+    nodewise:
+      whole(unitSeed) && range !== undefined && between(range, ...UNIT_RANGE) !== null
+        ? { seed: unitSeed, range }
+        : null,
     permutation: whole(order) ? { seed: order } : null,
     landscape: viewOf(query.get("view")),
     look: lookOf(query.get("show"), query.get("cam")),
@@ -220,7 +224,8 @@ function trainedOf(query: URLSearchParams): Link["trained"] {
   const network = networkOf(query.get("net"));
   const [scheme = "", scale, initSeed] = parts(query.get("init"));
   const [kind, samples, dataSeed] = parts(query.get("data"));
-  const count = Number(samples);
+  const asked = Number(samples);
+  const count = kind === "random" ? asked : Math.min(asked, MNIST_SAMPLES);
   const measured = Number(query.get("measured"));
   if (!network || !SCHEMES.has(scheme) || !whole(count) || count < 1 || !whole(measured) || measured < 1) return null;
   const model: ModelChoice = {

@@ -165,9 +165,17 @@ export class Opener {
     landscapeChoice: LandscapeChoice,
     put: () => void,
   ): Promise<boolean> {
-    this.app.store.set({ landscapeChoice, modelChoice: model, trainChoice: training });
-    if (training) return await this.app.trainings.begin(model, training, put);
-    return (await this.app.chooseModel(model)) && (await this.app.look(put));
+    const { store, messages } = this.app;
+    const { landscapeChoice: landscape, modelChoice, trainChoice, model: there } = store.state;
+    const before = { landscapeChoice: landscape, modelChoice, trainChoice };
+    store.set({ landscapeChoice, modelChoice: model, trainChoice: training });
+    const isLatest = training
+      ? await this.app.trainings.begin(model, training, put)
+      : await this.app.chooseModel(model);
+    // What cannot be made is said, and the form is of what is on the stage.
+    if (isLatest && messages.code !== null && store.state.model === there) store.set(before);
+    if (!isLatest || messages.code !== null) return false;
+    return training !== null || (await this.app.look(put));
   }
 
   async #show(job: Job, opened: OpenedFiles): Promise<void> {

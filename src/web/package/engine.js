@@ -43,6 +43,12 @@ function runsOf(value) {
   if (!Array.isArray(runs) || runs.length === 0) {
     throw fault(OPTION, "trainSideBySide needs runs, an array of at least one { parameters, options }");
   }
+  for (const [i, run] of runs.entries()) {
+    const unknown = Object.keys(Object(run)).find((key) => key !== "parameters" && key !== "options");
+    if (unknown !== undefined) {
+      throw fault(OPTION, `runs[${i}] has no key ${unknown}; there are parameters and options`);
+    }
+  }
   return runs;
 }
 

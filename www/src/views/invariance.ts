@@ -6,9 +6,10 @@ import type { App } from "../app";
 import { invarianceFigure } from "../figures/invariance";
 import { disable } from "../focus";
 import { checkOf } from "../invariance-cells";
+import { same } from "../link";
 import { leftOf } from "../plan";
 import type { State } from "../store";
-import { UNIT_RANGE } from "../transformations";
+import { checkTransformations, UNIT_RANGE } from "../transformations";
 import { watchIn } from "./closed";
 import { ESTIMATED, showEstimate } from "./estimate";
 import { clearFault, numberIn } from "./fields";
@@ -29,7 +30,7 @@ export class InvarianceView {
 
   constructor(private readonly app: App) {
     render(this.#template(), this.#place);
-    watchIn(this.#place, app, ["invariance", "checkChoice", "descriptions"], () => this.#draw());
+    watchIn(this.#place, app, ["invariance", "checkChoice", "descriptions", "bend"], () => this.#draw());
     app.store.watch(["ready", "model", "task", "asked", "invariance"], () => this.#showButtons());
     app.store.watch(["checkChoice"], () => this.#write());
     app.store.watch(ESTIMATED, () => this.#showEstimate());
@@ -117,21 +118,29 @@ export class InvarianceView {
 const cellsLeft = (state: State): boolean =>
   state.invariance !== null && leftOf({ ...state, asked: { check: true } }, "check").length > 0;
 
+/** Is the table of another bend than that of the twin? */
+function hasMoved({ checkChoice, bend, model }: State): boolean {
+  if (!checkChoice || !model) return false;
+  return !same(checkChoice.transformations, checkTransformations(bend, model.depth, checkChoice.range));
+}
+
 /** What all cells say together, as far as they are there. */
 export function summary(state: State): { text: string; agrees: "true" | "false" | undefined } {
   const { invariance } = state;
   if (!invariance) return { text: "", agrees: undefined };
+  const moved = hasMoved(state) ? " The twin has been bent otherwise since: Check is of its bend now." : "";
   const { cells } = invariance;
   const against = cells.filter((cell) => !cell.agrees).length;
   const unresolved = cells.filter((cell) => cell.verdict === "unresolved").length;
   if (cellsLeft(state)) {
     const said = against > 0 ? `${against} of them not as theory says` : "none of them against theory";
-    return { text: `${cells.length} verdicts so far, ${said}.`, agrees: undefined };
+    return { text: `${cells.length} verdicts so far, ${said}.${moved}`, agrees: undefined };
   }
-  if (against > 0) return { text: `✗ ${against} of ${cells.length} verdicts are not as theory says.`, agrees: "false" };
+  if (against > 0)
+    return { text: `✗ ${against} of ${cells.length} verdicts are not as theory says.${moved}`, agrees: "false" };
   const open = unresolved > 0 ? `; ${unresolved} of them unresolved` : "";
   return {
-    text: `${unresolved > 0 ? "?" : "✓"} All ${cells.length} verdicts are as theory says${open}.`,
+    text: `${unresolved > 0 ? "?" : "✓"} All ${cells.length} verdicts are as theory says${open}.${moved}`,
     agrees: "true",
   };
 }

@@ -25,6 +25,12 @@ interface Plane {
 const vectorOf = (values: Float64Array) => ({ type: "vector", values }) as const;
 const endsOf = (axis: Float64Array): [number, number] => [axis[0] ?? -1, axis.at(-1) ?? 1];
 
+/** Has the training moved at all? At a rate that rounding swallows its way is a point, along which nothing can be drawn. */
+const moves = (way: Way): boolean => {
+  const [first, ...rest] = way;
+  return rest.some(({ parameters }) => parameters.some((value, i) => value !== first?.parameters[i]));
+};
+
 export class Landscapes {
   #directions: { key: string; raw: Pair; length: number } | undefined;
   /** Along the way of the training that the weights come from. */
@@ -95,7 +101,8 @@ export class Landscapes {
   /** The way of the training leads to the trained weights, and to no others. */
   #shownAt(point: Point): { trajectory?: Float32Array[] } {
     const { way } = this.session.model;
-    return point === "trained" && way ? { trajectory: way.map(({ parameters }) => parameters) } : {};
+    if (point !== "trained" || !way || !moves(way)) return {};
+    return { trajectory: way.map(({ parameters }) => parameters) };
   }
 
   /** The surface at other weights, of fewer points and samples. */
