@@ -72,7 +72,7 @@ impl ScalingWarning {
         let message = format!(
             "{what} by factors from {smallest:.1e} to {largest:.1e}: steps of one learning rate differ by up to {:.0e} relative to \
              the weights, beyond what single precision can tell apart",
-            spread * spread
+            (spread * spread).min(f64::MAX)
         );
         Some(Self { factor, spread, message })
     }

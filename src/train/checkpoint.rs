@@ -17,8 +17,10 @@ pub struct Checkpoint {
     /// v, as the device had it.
     pub coordinates: Vec<f64>,
     /// Momentum or the mean gradient, if the optimiser has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mean: Option<Vec<f64>>,
     /// The mean squared gradient, if the optimiser has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub square: Option<Vec<f64>>,
     /// Steps done.
     pub steps: usize,

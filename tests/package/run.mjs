@@ -75,6 +75,7 @@ async function test(folder) {
     "hostile",
     "handles",
     "mistakes",
+    "late",
     "breathes",
     "worker",
     "declared",
@@ -84,7 +85,7 @@ async function test(folder) {
   // Node 20 and 22 have no `using`, which the examples have.
   const env = { ISOFLAT_ESBUILD: tool("esbuild", "lib", "main.js") };
   for (const program of programs.map((name) => `${name}.mjs`)) {
-    await run(process.execPath, [program], { cwd: project, env });
+    await run(process.execPath, ["--expose-gc", program], { cwd: project, env });
   }
 
   const tsc = tool("typescript", "bin", "tsc");

@@ -37,7 +37,9 @@ function literal(value) {
     return `[${[...kinds.values()].map(literal).join(", ")}]`;
   }
   if (typeof value === "object" && value !== null) {
-    const entries = Object.entries(value).filter(([, entry]) => entry !== undefined);
+    const entries = Object.entries(value);
+    const missing = entries.find(([, entry]) => entry === undefined);
+    assert(missing === undefined, `${missing?.[0]} is there and undefined: what is not there has no key`);
     return `{ ${entries.map(([key, entry]) => `${JSON.stringify(key)}: ${literal(entry)}`).join(", ")} }`;
   }
   return typeof value === "number" && !Number.isFinite(value) ? "Number.NaN" : JSON.stringify(value);
