@@ -39,7 +39,9 @@ for (const worker of [false, true]) {
   const engine = await Engine.create({ backend: "cpu", worker });
   const first = { epochs: 2, batchSize: 5, snapshots: { count: 9 } };
   const { checkpoint, snapshots } = await engine.train(problem, theta, first);
-  assert(!("mean" in checkpoint) && !("square" in checkpoint), "what plain SGD has not is not there");
+  const optimizer = { type: "sgd", learningRate: 0.1 };
+  const { checkpoint: sgd } = await engine.train(problem, theta, { epochs: 1, optimizer });
+  assert(!("mean" in sgd) && !("square" in sgd), "what plain SGD has not is not there");
   const way = () => snapshots.map((snapshot) => snapshot.parameters.slice());
   const calls = {
     checkpoint: () => {
