@@ -90,7 +90,7 @@ function card(row: Row, parts: Parts | undefined): TemplateResult {
   const { id, name, what, paper, here, verdict, why } = row;
   return html`<article class="run-again" id=${id} data-verdict=${verdict} aria-labelledby="${id}-title">
     <div class="run-head">
-      <h4 id="${id}-title">${subscripted(name)}</h4>
+      <h4 id="${id}-title">${said(name)}</h4>
       ${badge(verdict)}
     </div>
     <p class="run-what">${said(capital(what))}</p>
