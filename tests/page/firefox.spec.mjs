@@ -196,4 +196,6 @@ test("WebGPU, where there is an adapter", async ({ check, lab }) => {
   const worst = Math.max(...gpu.loss.map((loss, index) => Math.abs(loss / cpu.loss[index] - 1)));
   check("and the surface, point by point", worst < 1e-4, `${worst}`);
   check("nobody was told of an error", (await lab.count(".message")) === 0);
+  // Where one software driver is had for WebGPU, Firefox may have none for WebGL; the other test holds that it draws.
+  lab.forgive(/WebGL (context could not be created|creation failed)|Error creating WebGL context/);
 });
