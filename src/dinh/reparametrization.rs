@@ -9,7 +9,7 @@ use crate::engine::{Curvature, Engine, Vector, Vectors};
 use crate::error::{Result, ensure};
 use crate::linalg::decomposed;
 use crate::memory::room;
-use crate::numbers::dot;
+use crate::numbers::{dot, largest, norm};
 use crate::operator::SymmetricOperator;
 
 /// The largest η whose Hessian is taken whole.
@@ -100,23 +100,17 @@ pub async fn reparametrized_hessian(
     let transformed = DMatrix::from_vec(n, n, transformed);
     let term = DMatrix::from_vec(n, n, term);
     let full = &transformed + &term;
-    let largest = |v: &[f64]| v.iter().fold(0.0, |m, x| f64::max(m, x.abs()));
-    // Squares overflow where the norm itself does not.
-    let norm = |v: &[f64]| {
-        let scale = largest(v).max(f64::MIN_POSITIVE);
-        scale * v.iter().map(|x| (x / scale).powi(2)).sum::<f64>().sqrt()
-    };
-    let [gradient_norm, gradient_norm_eta] = [norm(&gradient), norm(&map.pull(eta, &gradient))];
+    let [gradient_norm, gradient_norm_eta] = [&gradient, &map.pull(eta, &gradient)].map(|g| norm(g.iter().copied()));
     crate::error::ensure_finite("the gradients' norms", &[gradient_norm, gradient_norm_eta])?;
     let values = eigenvalues(&full)?;
-    let term_norm = largest(&eigenvalues(&term)?);
+    let term_norm = largest(eigenvalues(&term)?);
     Ok(ReparametrizedHessian {
         dimension: n,
         loss,
         gradient_norm,
         gradient_norm_eta,
         transformed: eigenvalues(&transformed)?,
-        relative_term: term_norm / largest(&values).max(f64::MIN_POSITIVE),
+        relative_term: term_norm / largest(values.iter().copied()).max(f64::MIN_POSITIVE),
         full: values,
         term_norm,
         matrix: full.as_slice().to_vec(),

@@ -59,10 +59,15 @@ pub(super) fn graph(arrays: &Arrays, network: Option<&Network>, input: Option<&[
     Ok(graph)
 }
 
+/// Does no array's name say what it is of a layer?
+fn are_nameless(arrays: &Arrays) -> bool {
+    !arrays.arrays.iter().any(|(name, _)| is_of_a_layer(name))
+}
+
 /// What was taken for weights though nothing says so, a sentence each.
 fn guessed(modules: &[Module], arrays: &Arrays) -> Vec<String> {
     let mut notes = Vec::new();
-    if !arrays.arrays.iter().any(|(name, _)| is_of_a_layer(name)) {
+    if are_nameless(arrays) {
         let taken: Vec<String> = modules.iter().map(Module::described).collect();
         notes.push(format!(
             "no array has a name of weights: {} were taken for layers, in the file's order",
@@ -137,7 +142,7 @@ fn unnamed(modules: &[Module], input: Option<&[usize]>, left: &[&str], arrays: &
 /// Fails where rows without names that say so stand behind a layer as wide: they may be scales, statistics or biases, and without them
 /// another network would be measured.
 fn ensure_told(modules: &[Module], left: &[&str], arrays: &Arrays) -> Result<()> {
-    if arrays.arrays.iter().any(|(name, _)| is_of_a_layer(name)) {
+    if !are_nameless(arrays) {
         return Ok(());
     }
     let widths: Vec<usize> = modules

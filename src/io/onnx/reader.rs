@@ -187,6 +187,11 @@ impl<'a> Reader<'a> {
         Ok(found)
     }
 
+    /// The nodes that read a tensor, of very many the first ones.
+    pub fn readers_of(&self, name: &str) -> impl Iterator<Item = &Node<'a>> {
+        self.readers.get(name).into_iter().flatten().filter_map(|&i| self.nodes.get(i)).take(8)
+    }
+
     fn is_read_elsewhere(&self, name: &str) -> bool {
         self.readers.get(name).is_some_and(|readers| readers.len() > 1)
     }

@@ -160,31 +160,25 @@ impl<'a> Reader<'a> {
 
     /// Do all that read a tensor make a row of it?
     pub(super) fn is_made_a_row(&self, name: &str) -> bool {
-        let readers: Vec<&Node> =
-            self.readers.get(name).into_iter().flatten().filter_map(|&i| self.nodes.get(i)).take(8).collect();
-        let is_row = |reader: &&Node| match reader.op() {
+        let is_row = |reader: &Node| match reader.op() {
             "Flatten" => matches!(reader.int("axis", 1), 1 | -3),
-            "Reshape" => self
-                .readers
-                .get(reader.output().unwrap_or_default())
-                .into_iter()
-                .flatten()
-                .filter_map(|&i| self.nodes.get(i))
-                .all(|next| matches!(next.op(), "Gemm" | "MatMul")),
+            "Reshape" => {
+                self.readers_of(reader.output().unwrap_or_default()).all(|next| matches!(next.op(), "Gemm" | "MatMul"))
+            }
             _ => false,
         };
-        !readers.is_empty() && readers.iter().all(is_row)
+        let mut readers = self.readers_of(name).peekable();
+        readers.peek().is_some() && readers.all(is_row)
     }
 
     /// Is a tensor read by a transpose that puts its last axis first?
     pub(super) fn is_channels_last(&self, name: &str) -> bool {
-        let readers = self.readers.get(name).into_iter().flatten().filter_map(|&i| self.nodes.get(i));
-        readers.take(8).any(|reader| match reader.op() {
+        self.readers_of(name).any(|reader| match reader.op() {
             "Transpose" => reader.ints("perm") == Some(&[0, 3, 1, 2][..]),
             // What comes before a transpose in files of TensorFlow's models.
             "Cast" | "Identity" | "Pad" => reader.output().is_ok_and(|output| {
-                let next = self.readers.get(output).into_iter().flatten().filter_map(|&i| self.nodes.get(i));
-                next.take(8).any(|next| next.op() == "Transpose" && next.ints("perm") == Some(&[0, 3, 1, 2][..]))
+                self.readers_of(output)
+                    .any(|next| next.op() == "Transpose" && next.ints("perm") == Some(&[0, 3, 1, 2][..]))
             }),
             _ => false,
         })

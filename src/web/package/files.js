@@ -61,22 +61,23 @@ async function contentOf(blob, what) {
   }
 }
 
+/** A copy of bytes, or of a buffer's. */
+const copied = (value, what) =>
+  reading(what, OPTION, () => kept(bytes(isBuffer(value) ? new Uint8Array(value) : value, what, OPTION)));
+
 /** One file: a File or Blob, bytes, or `{ name, bytes }`. Bytes are copied before anything is waited for. */
 async function fileOf(value, what) {
   if (isBlob(value)) return contentOf(value, what);
-  if (isBuffer(value)) return { name: what, bytes: kept(bytes(new Uint8Array(value), what, OPTION)) };
-  if (typeof value === "object" && value !== null && arrayKind(value, what, OPTION) !== undefined) {
-    return { name: what, bytes: kept(bytes(value, what, OPTION)) };
-  }
+  const isArray = typeof value === "object" && value !== null && arrayKind(value, what, OPTION) !== undefined;
+  if (isArray || isBuffer(value)) return { name: what, bytes: copied(value, what) };
   if (typeof value !== "object" || value === null || className(value) === "Promise") {
     throw fault(OPTION, `${what} must be a File, a Blob, bytes or { name, bytes }, not ${named(value)}`);
   }
   const given = reading(what, OPTION, () => object(value, what, OPTION));
   const unknown = Object.keys(given).find((key) => key !== "name" && key !== "bytes");
   if (unknown !== undefined) throw fault(OPTION, `${what} has no key ${unknown}; there are name and bytes`);
-  const content = isBuffer(given.bytes) ? new Uint8Array(given.bytes) : given.bytes;
   const name = isAbsent(given.name) ? what : text(given.name, `${what}: its name`, OPTION);
-  return { name, bytes: kept(bytes(content, `${what}: its bytes`, OPTION)) };
+  return { name, bytes: copied(given.bytes, `${what}: its bytes`) };
 }
 
 /** Is it several files: an array, a FileList, or what else has a length and numbers as keys? */

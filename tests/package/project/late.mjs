@@ -124,6 +124,13 @@ const foreign = new (vm.runInNewContext("ArrayBuffer"))(bytes.length);
 new Uint8Array(foreign).set(bytes);
 for (const files of [foreign, { name: "a", bytes: foreign }, { length: 1, 0: bytes }])
   assert.deepEqual((await openModel(files, { network })).parameters, theta, "files in whichever form");
+const gone = new ArrayBuffer(8);
+structuredClone(gone, { transfer: [gone] });
+for (const files of [gone, { bytes: gone }])
+  await assert.rejects(
+    openModel(files, { network }),
+    (error) => error instanceof IsoflatError && /read/.test(error.message),
+  );
 class Moved extends Blob {
   async arrayBuffer() {
     throw new DOMException("The file could not be read", "NotReadableError");
