@@ -48,7 +48,7 @@ export async function checkFigures(browser, url, check) {
   // Dark: what is taken along is on white all the same.
   const lab = await Lab.open(browser, url, { colorScheme: "dark", permissions: ["clipboard-read", "clipboard-write"] });
   const { page } = lab;
-  // The network that comes with the page has no curve of its training.
+  // A curve with every step of its training, where the network that comes with the page has one of whole epochs.
   await lab.set("samples", 2000);
   await lab.set("epochs", 2);
   await lab.train();

@@ -338,6 +338,20 @@ export async function checkOpenedKept(browser, url, check) {
   const further = await settled();
   check("it is trained on", further[0] !== trained[0]);
   await page.waitForTimeout(REST_MS);
+  // Another tab says that networks were kept, just when they cannot be read.
+  const shelf = await page.evaluate(async () => {
+    const { open } = IDBFactory.prototype;
+    let asked = 0;
+    IDBFactory.prototype.open = () => {
+      asked++;
+      throw new Error("not now");
+    };
+    new BroadcastChannel("isoflat networks").postMessage(null);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    IDBFactory.prototype.open = open;
+    return [asked > 0, window.isoflatLab.app.store.state.shelf.length];
+  });
+  check("what cannot be read is not gone", shelf[0] && shelf[1] >= 3, shelf.join());
   const shows = (of) => page.waitForFunction((of) => window.isoflatLab.app.store.state.stamp === of, of);
   await page.click("#undo");
   await shows(trained[0]);

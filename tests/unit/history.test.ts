@@ -111,6 +111,15 @@ describe("History", () => {
     expect([store.state.stamp, store.state.undo]).toEqual(["a", null]);
   });
 
+  test("is one for the first network too", async () => {
+    const { store, history } = begun({ stamp: null, ready: false });
+    store.set({ stamp: "a", ready: true });
+    store.set({ stamp: null, ready: false });
+    store.set({ stamp: "b", ready: true });
+    await history.undo();
+    expect([store.state.stamp, store.state.undo]).toEqual(["a", null]);
+  });
+
   test("forgets the way on when something else is done", async () => {
     const { store, history, rest } = begun();
     store.set(sharp(1));

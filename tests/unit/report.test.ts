@@ -93,6 +93,10 @@ describe("a report's numbers", () => {
       trust: `residual ${number(1e-9, 1)}`,
     });
     expect(measureIn(values, "hessian.frobenius_norm")?.trust).toBe("± 0.01");
+    expect(measureIn(values, "hessian.min_eigenvalue")?.trust).toBe(`residual ${number(1e-7, 1)}`);
+    const unsure = { hessian: { ...hessian, converged: false } } as ReportValues;
+    expect(measureIn(unsure, "hessian.max_eigenvalue")?.converged).toBe(false);
+    expect(measureIn(unsure, "hessian.trace")?.converged).toBe(true);
     expect(measureIn(values, "petzka.kappa_max")).toBeNull();
     expect(measureIn(values, "riemannian.layerwise_flat.trace")).toBeNull();
     expect(measureIn(values, "epsilon_sharpness")).toBeNull();

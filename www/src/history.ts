@@ -133,10 +133,10 @@ export class History {
     return this.#steps.present !== null && !this.#before && state.task !== "starting" && stepNow(state) === null;
   }
 
-  /** Another network is on the stage: that is a step however soon the next one follows. */
+  /** Another network is on the stage, or the first: that is a step however soon the next one follows. */
   #isOfOther(): boolean {
     const now = this.#now();
-    return now !== null && this.#steps.present !== null && now.stamp !== this.#steps.present.stamp;
+    return now !== null && now.stamp !== this.#steps.present?.stamp;
   }
 
   #note(): void {

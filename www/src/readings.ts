@@ -56,10 +56,11 @@ export class LastReadings {
   }
 }
 
-/** What is not there yet, and may never be: after Stop nothing computes it. */
-function awaited({ ready, task }: State): Reading["verdict"] {
+/** What is not there yet, and may never be: after Stop nothing computes it. `missing`: which of a gauge's two numbers it is. */
+function awaited({ ready, task }: State, missing: "trained" | "bent" = "trained"): Reading["verdict"] {
   if (!ready) return { kind: "none", text: "" };
-  return task === "idle" ? { kind: "none", text: "not computed" } : { kind: "pending", text: "computing…" };
+  if (task !== "idle") return { kind: "pending", text: "computing…" };
+  return { kind: "none", text: missing === "bent" ? "after it: not computed" : "not computed" };
 }
 
 function norm(state: State, key: MeasureKey, title: string, about: string): Reading {
@@ -79,7 +80,7 @@ function norm(state: State, key: MeasureKey, title: string, about: string): Read
       const isChecked = kind === "still" && stands && before.converged && after.converged;
       return { kind, text: `${symbol} ${short}${isChecked ? ", checked" : ""}` };
     }
-    return stands ? { kind: "theory", text: "= by theory, to be checked" } : awaited(state);
+    return stands ? { kind: "theory", text: "= by theory, to be checked" } : awaited(state, "bent");
   })();
   return {
     id: key.startsWith("riemannian") ? "stands" : "swings",

@@ -141,19 +141,22 @@ export class Shelf {
 
   /** `isStart`: and lets go what a page that was closed between two steps has left without its other half. */
   async #read(isStart = false): Promise<void> {
-    let [there, keys]: [Entry[], string[]] = [[], []];
-    const last = await transaction("readonly", (store) => {
+    let [there, keys, last]: [Entry[], string[], string | null] = [[], [], null];
+    const done = await transaction("readonly", (store) => {
       const entries: IDBRequest<Entry[]> = store("shelf").getAll();
       const networks = store("networks").getAllKeys();
       const snapshots = store("snapshots").getAllKeys();
-      const stamp: IDBRequest<string | null> = store("last").get(STAMP);
+      const stamp: IDBRequest<string | undefined> = store("last").get(STAMP);
       stamp.onsuccess = () => {
+        last = stamp.result ?? null;
         const weights = networks.result.map(String);
         there = entries.result.filter(({ stamp }) => weights.includes(stamp));
         keys = [...weights, ...snapshots.result.map(String), ...entries.result.map(({ stamp }) => stamp)];
       };
-      return stamp;
+      return store("last").count();
     });
+    // What cannot be read is not known to be gone.
+    if (done === undefined) return;
     this.#set(there.sort(byAge));
     if (!isStart || keys.length === 0) return;
     const known = new Set([...there.map(({ stamp }) => stamp), ...(await neededAnywhere()), last, ARRIVAL]);

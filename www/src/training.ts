@@ -48,10 +48,16 @@ export const epochsSaid = ({ epochs, stopped }: Pick<TrainSummary, "epochs" | "s
 export const trainedFor = (all: number, stoppedAt?: number): string =>
   stoppedAt === undefined ? `${all} epochs` : `stopped after ${epochsIn(stoppedAt)} of ${all} epochs`;
 
+/** Where there is no database. */
+export const NOT_KEPT = [
+  "This browser does not keep the network: its storage is switched off, or full.",
+  "A reload loses it, and Undo does not bring it back. Under Keep its weights can be saved in a file.",
+] as const;
+
 /** Of a training that can go on: what it is, and how far it has come. */
 export function unfinishedSaid({ network, epochs, choice }: Unfinished): string {
-  const at = epochs > 0 ? `after ${epochsIn(epochs)} of ${choice.epochs} epochs` : "as it had just begun";
-  return `The training of ${network} was broken off ${at}: Continue goes on from there, and ends as it would have.`;
+  const at = epochs > 0 ? `is at ${epochsIn(epochs)} of ${choice.epochs} epochs` : "had only just begun";
+  return `The training of ${network} ${at}: Continue goes on from there, and ends as it would have.`;
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Job } from "./jobs";
 import { planOf, type Scope } from "./plan";
 import { CLEARED } from "./states";
 import type { Task } from "./store";
-import { hasDiverged } from "./training";
+import { hasDiverged, NOT_KEPT } from "./training";
 import type { ModelChoice, Outcome, TrainChoice, Trained } from "./worker/protocol";
 import { type Unfinished, unfinished } from "./worker/unfinished";
 
@@ -27,11 +27,6 @@ interface Page {
   forget: () => void;
   isGone: () => void;
 }
-
-const NOT_KEPT = [
-  "This browser does not keep the network: its storage is switched off, or full.",
-  "A reload loses it, and Undo does not bring it back. Under Keep its weights can be saved in a file.",
-] as const;
 
 export class Trainings {
   /** Told of a training that goes on, before it does. */

@@ -24,7 +24,7 @@ export async function make(module: InitInput, mnist: string): Promise<Made> {
   lab.connect(mnist, () => {});
   await of(lab.startEngine(BACKEND, 1));
   await of(lab.setModel(MODEL));
-  const { epochs, stopped } = (await of(lab.train(TRAINING))).summary;
+  const { epochs, stopped, history } = (await of(lab.train(TRAINING))).summary;
   const weights = Float32Array.from(lab.trained);
   const model = await of(lab.arrive(MODEL, weights));
   const { loss, accuracy } = await of(lab.evaluate());
@@ -33,7 +33,14 @@ export async function make(module: InitInput, mnist: string): Promise<Made> {
   const arrival = {
     ...(await of(lab.describe())),
     model,
-    training: { epochs, stopped, loss, accuracy, ...(tested !== null && { validationAccuracy: tested }) },
+    training: {
+      epochs,
+      stopped,
+      loss,
+      accuracy,
+      ...(tested !== null && { validationAccuracy: tested }),
+      ...(history && { history }),
+    },
     line: await of(lab.line("trained", LANDSCAPE)),
     surface: await of(lab.surface("trained", LANDSCAPE, "", null)),
     examples: await of(lab.examples()),

@@ -52,16 +52,12 @@ export function measureIn(
   const parent = path.slice(0, -1).reduce<unknown>((found, name) => fieldOf(found, name), values);
   const value = fieldOf(parent, last);
   if (typeof value !== "number") return null;
-  const spectrum = parent as Partial<Spectrum>;
   const error = fieldOf(parent, `${last}StandardError`);
-  const residual = last === "spectralNorm" ? residualOf(parent as Spectrum) : undefined;
-  const trust =
-    typeof error === "number"
-      ? `± ${number(error, 1)}`
-      : residual !== undefined
-        ? `residual ${number(residual, 1)}`
-        : "";
-  return { value, trust, converged: last !== "spectralNorm" || spectrum.converged !== false };
+  // An end of a spectrum has its own.
+  const residual = last === "spectralNorm" ? residualOf(parent as Spectrum) : fieldOf(parent, `${last}Residual`);
+  const isEnd = typeof residual === "number";
+  const trust = typeof error === "number" ? `± ${number(error, 1)}` : isEnd ? `residual ${number(residual, 1)}` : "";
+  return { value, trust, converged: !isEnd || (parent as Spectrum).converged !== false };
 }
 
 /** Of the end that is farther from 0. */

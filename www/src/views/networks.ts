@@ -19,7 +19,7 @@ import { compared, freeName, type Group, type Known, nameFor } from "../networks
 import { type Contender, flattestOf, type Ranking, rankingOf, saidOf } from "../ranking";
 import type { Entry } from "../shelf";
 import { arrivedWith, CLEARED } from "../states";
-import { trainedFor } from "../training";
+import { NOT_KEPT, trainedFor } from "../training";
 import { ask } from "./ask";
 import { chartIn } from "./chart-in";
 import { watchIn } from "./closed";
@@ -120,10 +120,17 @@ export class NetworksView {
         </div>
         <div class="display">
           ${this.#cards("Kept", named)} ${others.length > 0 ? this.#cards("Lately, without a name", others) : nothing}
-          ${this.#comparison(entries)}
+          ${this.#notKept()}${this.#comparison(entries)}
         </div>`,
       this.#place,
     );
+  }
+
+  /** Of the network on the stage, where the browser does not keep it. */
+  #notKept(): TemplateResult | typeof nothing {
+    const { stamp, training, model, modelChoice } = this.app.store.state;
+    const isOwn = training !== null || (model !== null && modelChoice === null);
+    return stamp === null && isOwn ? html`<p class="note" id="networks-not-kept">${NOT_KEPT.join(" ")}</p>` : nothing;
   }
 
   #cards(title: string, entries: Entry[]): TemplateResult {

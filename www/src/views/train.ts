@@ -66,7 +66,7 @@ export function trainView(app: App): TrainingChart {
   continuing(app, chart);
   app.store.watch(["progress"], () => showProgress(app, chart));
   app.store.watch(["training"], () => showTraining(app, chart));
-  app.store.watch(["training", "stamp", "unfinished"], () => showCurve(app, chart));
+  app.store.watch(["training", "stamp"], () => showCurve(app, chart));
   app.store.watch(["task", "model", "ready", "bend", "surfaces", "measures", "isWanted"], () => showButtons(app));
   const estimate = () => showEstimate(app, "training", part("p", "train-estimate"), { training: trainingWritten() });
   app.store.watch(ESTIMATED, estimate);
@@ -86,7 +86,7 @@ function continuing(app: App, chart: TrainingChart): void {
   app.trainings.goesOn = (from) => {
     bringIntoSight(chart);
     epochs = from.choice.epochs;
-    showHistory(chart, from);
+    showHistory(chart, from.choice.epochs, from.history);
   };
   button.addEventListener("click", async () => {
     await app.trainings.goOn();
@@ -372,16 +372,16 @@ function showTraining(app: App, chart: TrainingChart): void {
 }
 
 /** As far as it has come. */
-function showHistory(chart: TrainingChart, { choice, history }: Unfinished): void {
-  chart.begin(choice.epochs);
+function showHistory(chart: TrainingChart, epochs: number, history: Unfinished["history"]): void {
+  chart.begin(epochs);
   for (const { epoch, loss, accuracy, validationAccuracy: test } of history) {
     chart.add(epoch, { loss, accuracy, ...(test !== undefined && { test }) });
   }
 }
 
-/** Of the network on the stage and no other: its own curve, as far as it is known. */
+/** Of the network on the stage and no other: its own curve; of one that was trained before the page was opened, epoch by epoch. */
 function showCurve(app: App, chart: TrainingChart): void {
-  const { task, training, stamp, unfinished } = app.store.state;
+  const { task, training, trainChoice, stamp } = app.store.state;
   if (task === "training") {
     // It has come to its end, and what is drawn is its own.
     if (training && stamp !== null) curves.set(stamp, chart.learning);
@@ -390,8 +390,7 @@ function showCurve(app: App, chart: TrainingChart): void {
   if (!training || stamp === null) return;
   const known = curves.get(stamp);
   if (known) chart.show(known);
-  else if (unfinished?.stamp === stamp) showHistory(chart, unfinished);
-  else if (chart.learning.epoch.length > 0) chart.begin(training.epochs);
+  else showHistory(chart, trainChoice?.epochs ?? training.epochs, training.history ?? []);
 }
 
 function showDiverged(): void {

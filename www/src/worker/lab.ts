@@ -180,7 +180,7 @@ export class Lab implements LabApi {
   train(choice: TrainChoice): Promise<Outcome<Trained>> {
     return this.#train(choice, () => {
       const { way: _, ...of } = this.#current.now() ?? {};
-      return "kind" in of ? { of, choice, checkpoint: null, way: [] } : null;
+      return "kind" in of ? { of, choice, checkpoint: null, way: [], stamp: null } : null;
     });
   }
 
@@ -209,7 +209,7 @@ export class Lab implements LabApi {
       // A device that was lost begins nothing anew.
       if (!run) {
         const from = begin();
-        kept = from ? new UnfinishedRun(choice, model.network.summary, from.of) : undefined;
+        kept = from ? new UnfinishedRun(choice, model.network.summary, from.of, from.stamp) : undefined;
         const keep = async (checkpoint: Checkpoint, way: Way): Promise<void> => kept?.reach(checkpoint, way);
         run = new TrainingRun(this.#session, choice, keep, from?.checkpoint, from?.way);
         await kept?.begin(from?.way ?? [], from?.checkpoint ?? null);
@@ -219,7 +219,8 @@ export class Lab implements LabApi {
       const { loss, accuracy } = await engine.evaluate(model.measured, parameters);
       // Stopped, it is somewhere within an epoch.
       const reached = stopped ? epochsOf(checkpoint) : epochs;
-      const summary: TrainSummary = { backend: engine.info.backend, epochs: reached, stopped, loss, accuracy };
+      const { history } = checkpoint;
+      const summary: TrainSummary = { backend: engine.info.backend, epochs: reached, stopped, loss, accuracy, history };
       if (model.validation) {
         const validation = await engine.evaluate(model.validation, parameters);
         summary.validationLoss = validation.loss;

@@ -26,6 +26,7 @@ import type {
   ReportSection,
   Sharpened,
   SpectralDensity,
+  TrainResult,
   Transformation,
   VolumeFlatness,
   WholeOperatorName,
@@ -100,6 +101,8 @@ export interface TrainSummary {
   accuracy: number;
   validationLoss?: number;
   validationAccuracy?: number;
+  /** Outcomes of whole epochs; none of what was trained before they were kept. */
+  history?: TrainResult["history"];
 }
 
 /** What files do not say; "" where that is left to them. */

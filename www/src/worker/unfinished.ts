@@ -15,7 +15,7 @@ export interface Unfinished {
   epochs: number;
   /** Whole epochs' outcomes. */
   history: Checkpoint["history"];
-  /** What is kept of the weights that Stop left; null where nothing had the time to. */
+  /** The network that Stop kept last on its way; null where it was not stopped, or nothing had the time to. */
   stamp: string | null;
 }
 
@@ -23,9 +23,8 @@ export interface Unfinished {
 export const epochsOf = ({ steps, samples, batchSize }: Checkpoint): number => steps / Math.ceil(samples / batchSize);
 
 /** All that it takes to go on; without a checkpoint from the beginning. */
-export interface ToGoOn {
+export interface ToGoOn extends Pick<Unfinished, "choice" | "stamp"> {
   of: Last;
-  choice: TrainChoice;
   checkpoint: Checkpoint | null;
   way: Way;
 }
@@ -48,6 +47,8 @@ export class UnfinishedRun {
     private readonly choice: TrainChoice,
     private readonly network: string,
     private readonly of: Last,
+    /** Of the network that it goes on from. */
+    private readonly stamp: string | null,
   ) {}
 
   /** In the place of whatever was there. */
@@ -58,12 +59,12 @@ export class UnfinishedRun {
       if (checkpoint) store("last").put(checkpoint, CHECKPOINT);
       else store("last").delete(CHECKPOINT);
       store("last").put({ of: this.of }, BEGUN);
-      return store("last").put(this.#said(checkpoint, null), SAID);
+      return store("last").put(this.#said(checkpoint, this.stamp), SAID);
     });
     this.#steps = new Set(way.map(({ step }) => step));
   }
 
-  async reach(checkpoint: Checkpoint, way: Way, stamp: string | null = null): Promise<void> {
+  async reach(checkpoint: Checkpoint, way: Way, stamp = this.stamp): Promise<void> {
     const steps = new Set(way.map(({ step }) => step));
     const isDone = await this.#mine((store) => {
       for (const step of this.#steps) if (!steps.has(step)) store.delete(nameOf(step));
@@ -119,7 +120,7 @@ export async function recallUnfinished(): Promise<ToGoOn | undefined> {
       request.onsuccess = () => put(request.result as T);
     };
     read<[Said?]>(SAID, ([said]) => {
-      found = { ...found, ...(said && { choice: said.choice }) };
+      found = { ...found, ...(said && { choice: said.choice, stamp: said.stamp }) };
     });
     read<[{ of: Last }?]>(BEGUN, ([begun]) => {
       found = { ...found, ...begun };
@@ -132,6 +133,6 @@ export async function recallUnfinished(): Promise<ToGoOn | undefined> {
     });
     return store("last").count();
   });
-  const { of, choice, checkpoint = null, way = [] } = found;
-  return of && choice ? { of, choice, checkpoint, way } : undefined;
+  const { of, choice, checkpoint = null, way = [], stamp = null } = found;
+  return of && choice ? { of, choice, checkpoint, way, stamp } : undefined;
 }
