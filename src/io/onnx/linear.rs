@@ -8,6 +8,7 @@ use super::reader::{Reader, Value};
 use super::windows;
 use crate::error::{Result, bail, ensure};
 use crate::io::{BatchNormNode, Operation, Slot};
+use crate::memory::collected;
 use crate::network::{Conv2d, Layer, Shape};
 
 impl<'a> Reader<'a> {
@@ -36,17 +37,27 @@ impl<'a> Reader<'a> {
         let bias = match node.optional(2) {
             Some(_) if beta != 0.0 => {
                 let constant = self.constant(node, 2)?;
-                let row = match constant.view.vector() {
-                    Some((at, row)) if at + 1 == constant.view.lengths.len() && row.lengths == [units] => row,
-                    None if units == 1 && constant.view.len() == 1 => View::whole(vec![1]),
-                    _ => bail!(
-                        InvalidNetwork,
-                        "{} has {units} units, but adds a constant of shape {:?}: one number for each unit is a bias",
-                        node.title(),
-                        constant.view.lengths
-                    ),
-                };
-                Some(self.slot(node, &constant, &row, beta)?)
+                Some(match constant.view.vector() {
+                    Some((at, row)) if at + 1 == constant.view.lengths.len() && row.lengths == [units] => {
+                        self.slot(node, &constant, &row, beta)?
+                    }
+                    None if units == 1 && constant.view.len() == 1 => {
+                        self.slot(node, &constant, &View::whole(vec![1]), beta)?
+                    }
+                    _ => match self.scalar(&constant)? {
+                        // Units that share a number in the file have one each here, which have no place there.
+                        Some(number) => {
+                            let values = collected("the biases", std::iter::repeat_n(beta * number, units))?;
+                            Slot { values, place: None }
+                        }
+                        None => bail!(
+                            InvalidNetwork,
+                            "{} has {units} units, but adds a constant of shape {:?}: one number for each unit is a bias",
+                            node.title(),
+                            constant.view.lengths
+                        ),
+                    },
+                })
             }
             _ => None,
         };

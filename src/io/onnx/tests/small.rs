@@ -206,6 +206,25 @@ fn numbers_of_several_layers_are_read_but_have_no_place() {
 }
 
 #[test]
+fn one_number_is_the_bias_of_all_units() {
+    let with = |shape: &[i64]| {
+        let nodes = vec![node(
+            "Gemm",
+            &["x", "a", "c"],
+            "y",
+            vec![AttributeProto { name: "beta".into(), f: 2.0, ..Default::default() }],
+        )];
+        opened(&model(&[2], nodes, vec![tensor("a", &[2, 3], |i| i as f32), tensor("c", shape, |_| 0.25)]))
+    };
+    for shape in [&[][..], &[1], &[1, 1]] {
+        let model = Model::new(with(shape).expect("a graph")).expect("a model");
+        assert_eq!(model.parameters[6..], [0.5; 3], "{shape:?}");
+        assert!(model.tensors(&model.parameters).is_err(), "{shape:?}");
+    }
+    assert!(with(&[2]).expect_err("two numbers").message.contains("3 units"));
+}
+
+#[test]
 fn padding_goes_into_the_window_that_follows() {
     let nodes = |behind: &str, more: &[&str], attributes: Vec<AttributeProto>| {
         let nodes = vec![
